@@ -90,11 +90,8 @@ func TestDACodeSuite(t *testing.T) {
 }
 
 func dacodeTask(id, hardness string) string {
-	return fmt.Sprintf(
-		`{"id": "%s", "type": "T", "instruction": "q", "hardness": "%s"}`,
-		id,
-		hardness,
-	) + "\n"
+	return fmt.Sprintf(`{"id": "%s", "type": "T", "instruction": "q", "hardness": "%s"}`, id,
+		hardness) + "\n"
 }
 
 // TestDACodeBroughtDown: an answer that ends the scorer's code is wrong. A kernel that does
@@ -265,25 +262,25 @@ func reversed(csv string) []string {
 // only its scorer can read.
 func TestDACodeLinks(t *testing.T) {
 	run := python(t)
-	root := write(
-		t,
-		map[string]string{
-			"gold/r.csv":      "a\n1\n",
-			"gold/r.db":       "",
-			"gold/plot.json":  `{"type": "bar"}`,
-			"out/own.csv":     "a\n1\n",
-			"gold/r.png":      "",
-			"gold/result.npy": "",
-		},
-	)
+	root := write(t, map[string]string{"gold/r.csv": "a\n1\n", "gold/r.db": "",
+		"gold/plot.json": `{"type": "bar"}`, "out/own.csv": "a\n1\n", "gold/r.png": "",
+		"gold/result.npy": ""})
 	gold, out := filepath.Join(root, "gold"), filepath.Join(root, "out")
-	code := "import sqlite3, sys, os, numpy\nos.chdir(%q)\nos.remove('r.db')\ndb = sqlite3.connect('r.db')\ndb.execute('create table t (a)')\ndb.execute('insert into t values (1)')\n" +
-		"db.commit()\ndb.close()\nnumpy.save('result.npy', numpy.array([1, 2]))\nfrom PIL import Image; Image.new('RGB', (8, 6)).save('r.png')"
+	code := `import sqlite3, os, numpy
+from PIL import Image
+os.chdir(%q)
+os.remove('r.db')
+db = sqlite3.connect('r.db')
+db.executescript('create table t (a); insert into t values (1)')
+db.close()
+numpy.save('result.npy', numpy.array([1, 2]))
+Image.new('RGB', (8, 6)).save('r.png')`
 	if _, err := run(t.Context(), fmt.Sprintf(code, gold)); err != nil {
 		t.Fatal(err)
 	}
 	drawImage(t, run, filepath.Join(out, "r.png"))
-	for from, to := range map[string]string{"../gold/r.csv": "r.csv", "../gold/r.db": "r.db", "../gold": "dabench", "own.csv": "inner.csv"} {
+	for from, to := range map[string]string{"../gold/r.csv": "r.csv", "../gold/r.db": "r.db",
+		"../gold": "dabench", "own.csv": "inner.csv"} {
 		if err := os.Symlink(filepath.FromSlash(from), filepath.Join(out, to)); err != nil {
 			t.Skip(err) // Windows grants links to few
 		}
@@ -292,7 +289,8 @@ func TestDACodeLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	csv := `{"func": ["compare_csv"], "result": [{"file": ["r.csv"]}]}`
-	if err := os.WriteFile(filepath.Join(gold, "result.json"), []byte(`{"finished": true, "result": "r.csv"}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(gold, "result.json"),
+		[]byte(`{"finished": true, "result": "r.csv"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var missing *MissingError
@@ -308,18 +306,13 @@ func TestDACodeLinks(t *testing.T) {
 		{csv, "folder.csv", 0},
 		{csv, "inner.csv", 1},
 		{`{"func": ["compare_sqlite"], "result": [{"file": ["r.db"]}]}`, "r.db", 0},
-		{`{"func": ["compare_image"], "config": {"task": "data visualization"}, "result": [{"multi": true, "file": ["r.png", "dabench/plot.json", "dabench/result.npy"]}]}`, "r.png", 0},
+		{string(image("color")), "r.png", 0},
 	} {
 		task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(v.config), GoldDir: gold}
-		score, err := Scorer{
-			Python: run,
-		}.Score(
-			t.Context(),
-			task,
-			&Answer{ID: "x", Value: Said(v.said), Dir: out},
-		)
-		if err != nil || score.Value != v.want ||
-			v.want == 0 && !strings.Contains(score.Detail, "is no file of the agent's") {
+		score, err := Scorer{Python: run}.Score(t.Context(), task,
+			&Answer{ID: "x", Value: Said(v.said), Dir: out})
+		if err != nil || score.Value != v.want || v.want == 0 &&
+			!strings.Contains(score.Detail, "is no file of the agent's") {
 			t.Errorf("%s of %s: %+v, %v", v.said, v.config, score, err)
 		}
 	}
@@ -331,16 +324,18 @@ func TestChart(t *testing.T) {
 	draw := func(body string) string {
 		return "import matplotlib.pyplot as plt\nimport sys\n" + body
 	}
-	bar := "fig, ax = plt.subplots(figsize=(8, 6))\nax.bar(['a', 'b'], %s, color='%s')\nax.set_title('%s')\nax.set_xlabel('Month')\nplt.savefig('r.png')\nplt.close()\n"
-	config := json.RawMessage(
-		`{"func": ["compare_image"], "config": {"task": "data visualization", "type": "bar"},
-		"result": [{"multi": true, "file": ["r.png", "dabench/plot.json", "dabench/result.npy"]}], "options": [{"keys": ["color", "figsize", "graph_title", "x_label", "type"]}]}`,
-	)
-	gold := write(
-		t,
-		map[string]string{"plot.py": draw(fmt.Sprintf(bar, "[3, 1]", "#ff0000", "Sales"))},
-	)
-	if _, err := run(t.Context(), fmt.Sprintf("import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)); err != nil {
+	bar := `fig, ax = plt.subplots(figsize=(8, 6))
+ax.bar(['a', 'b'], %s, color='%s')
+ax.set_title('%s')
+ax.set_xlabel('Month')
+plt.savefig('r.png')
+plt.close()
+`
+	config := image("color", "figsize", "graph_title", "x_label", "type")
+	gold := write(t, map[string]string{"plot.py": draw(fmt.Sprintf(bar, "[3, 1]", "#ff0000",
+		"Sales"))})
+	if _, err := run(t.Context(),
+		fmt.Sprintf("import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)); err != nil {
 		t.Fatal(err)
 	}
 	if why, err := Chart(t.Context(), run, gold, Fixed); why != "" || err != nil {
@@ -356,18 +351,10 @@ func TestChart(t *testing.T) {
 	if err := json.Unmarshal(text, &settings); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{
-		"type":         "bar",
-		"color":        []any{"#ff0000"},
-		"figsize":      []any{8., 6.},
-		"graph_title":  "Sales",
-		"x_label":      "Month",
-		"y_label":      "",
-		"legend_title": "",
-		"labels":       []any{},
-		"xtick_labels": []any{"a", "b"},
-		"ytick_labels": settings["ytick_labels"],
-	}
+	want := map[string]any{"type": "bar", "color": []any{"#ff0000"}, "figsize": []any{8., 6.},
+		"graph_title": "Sales", "x_label": "Month", "y_label": "",
+		"legend_title": "", "labels": []any{}, "xtick_labels": []any{"a",
+			"b"}, "ytick_labels": settings["ytick_labels"]}
 	same(t, "settings", want, settings)
 	for _, v := range []struct {
 		name, code string
@@ -377,7 +364,8 @@ func TestChart(t *testing.T) {
 		{"the same", fmt.Sprintf(bar, "[3, 1]", "#fa0505", "sales"), "", 1},
 		{"other data", fmt.Sprintf(bar, "[3, 2]", "red", "Sales"), "", 0},
 		{"another colour", fmt.Sprintf(bar, "[3, 1]", "blue", "Sales"), "", 0},
-		{"in a block", "def main():\n    " + strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf(bar, "[3, 1]", "red", "Sales")), "\n", "\n    ") +
+		{"in a block", "def main():\n    " + strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf(bar,
+			"[3, 1]", "red", "Sales")), "\n", "\n    ") +
 			"\nif __name__ == '__main__':\n    main()\n    if True:\n        plt.savefig('r.png')\n", "", 1},
 		{"no code", "", "no code that draws the image was left", 0},
 		{"code that fails", "plt.savefig('x')\n1/0\n", "no chart from plot2.py (ZeroDivisionError", 0},
@@ -397,13 +385,8 @@ func TestChart(t *testing.T) {
 			t.Errorf("%s: %q, %v", v.name, why, err)
 		}
 		task := Task{ID: "x", Rules: "dacode", Gold: config, GoldDir: gold}
-		score, err := Scorer{
-			Python: run,
-		}.Score(
-			t.Context(),
-			task,
-			&Answer{ID: "x", Value: Said("r.png"), Dir: dir},
-		)
+		score, err := Scorer{Python: run}.Score(t.Context(), task,
+			&Answer{ID: "x", Value: Said("r.png"), Dir: dir})
 		if err != nil || score.Value != v.score {
 			t.Errorf("%s: %+v, %v", v.name, score, err)
 		}
@@ -414,10 +397,20 @@ func TestChart(t *testing.T) {
 	}
 }
 
+// image configures the comparison of images with their plots by these keys.
+func image(keys ...string) json.RawMessage {
+	list, _ := json.Marshal(keys)
+	return json.RawMessage(`{"func": ["compare_image"],
+		"config": {"task": "data visualization", "type": "bar"}, "result": [{"multi": true,
+		"file": ["r.png", "dabench/plot.json", "dabench/result.npy"]}],
+		"options": [{"keys": ` + string(list) + `}]}`)
+}
+
 // drawImage writes an image that differs from gold's.
 func drawImage(t *testing.T, run Python, path string) {
 	t.Helper()
-	if _, err := run(t.Context(), fmt.Sprintf("from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", path)); err != nil {
+	if _, err := run(t.Context(),
+		fmt.Sprintf("from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", path)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -425,15 +418,18 @@ func drawImage(t *testing.T, run Python, path string) {
 // TestExposed refuses data that contain right answers.
 func TestExposed(t *testing.T) {
 	row := func(data string) string {
-		return `[{"id": "a", "question": "q", "data_dir": "` + data + `", "answer": {"gold_files": ["gold/r.csv"]}, "scorer": "dacode", "scorer_config": {"func": "compare_csv"}, "data_sources": ["x.csv"]}]`
+		return `[{"id": "a", "question": "q", "data_dir": "` + data + `", "scorer": "dacode",
+			"answer": {"gold_files": ["gold/r.csv"]}, "scorer_config": {"func": "compare_csv"},
+			"data_sources": ["x.csv"]}]`
 	}
-	for data, want := range map[string]string{"": "index.json", ".": "index.json", "gold": "r.csv", "data": ""} {
+	for data, want := range map[string]string{"": "index.json", ".": "index.json", "gold": "r.csv",
+		"data": ""} {
 		root := write(t, map[string]string{"index.json": row(data), "gold/r.csv": "a", "data/x.csv": "a"})
 		err := open(t, "dir", root, Setting{}).Exposed()
 		var exposed *ExposedError
-		if want == "" && err != nil ||
-			want != "" &&
-				(!errors.As(err, &exposed) || filepath.Base(exposed.File) != want && !strings.HasPrefix(exposed.File, "gold") || exposed.Task != "a") {
+		if want == "" && err != nil || want != "" && (!errors.As(err, &exposed) ||
+			exposed.Task != "a" ||
+			filepath.Base(exposed.File) != want && !strings.HasPrefix(exposed.File, "gold")) {
 			t.Errorf("data_dir %q: %v, not %q", data, err, want)
 		}
 		suite := open(t, "dir", root, Setting{Oracle: true}) // only the files that are named
@@ -445,13 +441,8 @@ func TestExposed(t *testing.T) {
 			t.Errorf("data_dir %q, %s alone: no error", data, want)
 		}
 	}
-	root := write(
-		t,
-		map[string]string{
-			"workload/legal.json":    `[{"id": "legal-hard-1", "query": "q", "answer": 3.5, "answer_type": "numeric_exact"}]`,
-			"data/legal/input/a.csv": "a",
-		},
-	)
+	root := write(t, map[string]string{"data/legal/input/a.csv": "a", "workload/legal.json": `[
+		{"id": "legal-hard-1", "query": "q", "answer": 3.5, "answer_type": "numeric_exact"}]`})
 	suite := open(t, "kramabench", root, Setting{})
 	if err := suite.Exposed(); err != nil {
 		t.Error(err)
@@ -466,11 +457,16 @@ func TestExposed(t *testing.T) {
 func TestDir(t *testing.T) {
 	root := write(t, map[string]string{
 		"index.json": `[
-{"id": "a", "question": "q", "guidelines": "g", "data_dir": "data/a", "answer": 43, "scorer": "dabstep", "difficulty": "easy", "benchmark": "mine"},
-{"id": "b", "question": "q", "data_dir": "data/a", "answer": ["x", "y"], "answer_type": "list_exact", "scorer": "kramabench", "data_sources": ["b.csv"]},
-{"id": "c", "question": "q", "data_dir": "data/a", "answer": {"n": "1.5", "m": 2}, "scorer": "infiagent"},
-{"id": "d", "question": "q", "data_dir": "data/gone", "answer": {"k": ["v"]}, "scorer": "dacode", "scorer_config": {"func": "compare_text", "options": {}}},
-{"id": "e", "question": "q", "data_dir": "data/a", "answer": {"gold_files": ["gold/e/r.csv"], "output_file": "r.csv"}, "scorer": "dacode",
+{"id": "a", "question": "q", "guidelines": "g", "data_dir": "data/a", "answer": 43,
+ "scorer": "dabstep", "difficulty": "easy", "benchmark": "mine"},
+{"id": "b", "question": "q", "data_dir": "data/a", "answer": ["x", "y"],
+ "answer_type": "list_exact", "scorer": "kramabench", "data_sources": ["b.csv"]},
+{"id": "c", "question": "q", "data_dir": "data/a", "answer": {"n": "1.5", "m": 2},
+ "scorer": "infiagent"},
+{"id": "d", "question": "q", "data_dir": "data/gone", "answer": {"k": ["v"]},
+ "scorer": "dacode", "scorer_config": {"func": "compare_text", "options": {}}},
+{"id": "e", "question": "q", "data_dir": "data/a", "scorer": "dacode",
+ "answer": {"gold_files": ["gold/e/r.csv"], "output_file": "r.csv"},
  "scorer_config": {"func": "compare_csv", "options": {"condition_cols": [0]}}}]`,
 		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n",
 	})
@@ -479,14 +475,12 @@ func TestDir(t *testing.T) {
 		!slices.Equal(suite.Tasks[1].Files, []string{"b.csv"}) {
 		t.Errorf("tasks are %+v", suite.Tasks)
 	}
-	lines := write(
-		t,
-		map[string]string{"out/e/r.csv": "a,b\n1,3\n", "answers.jsonl": `{"task_id": "a", "answer": 43}
+	lines := write(t, map[string]string{"out/e/r.csv": "a,b\n1,3\n",
+		"answers.jsonl": `{"task_id": "a", "answer": 43}
 {"task_id": "b", "answer": ["Y", "X"]}
 {"task_id": "c", "agent_answer": "@n[1.50] @m[2]"}
 {"task_id": "d", "agent_answer": "{'K': 'V'}"}
-{"task_id": "e", "agent_answer": "r.csv", "dir": "out/e"}`},
-	)
+{"task_id": "e", "agent_answer": "r.csv", "dir": "out/e"}`})
 	answers, err := suite.Benchmark.Answers(filepath.Join(lines, "answers.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -504,8 +498,9 @@ func TestDir(t *testing.T) {
 		t.Errorf("totals are %+v", totals)
 	}
 	b, _ := Find("dir")
-	if _, err := b.Open(write(t, map[string]string{"index.json": `[{"id": "a", "answer": 1, "scorer": "x"}]`}), Setting{}); err == nil ||
-		!strings.Contains(err.Error(), `no scorer "x"`) {
+	if _, err := b.Open(write(t,
+		map[string]string{"index.json": `[{"id": "a", "answer": 1, "scorer": "x"}]`}),
+		Setting{}); err == nil || !strings.Contains(err.Error(), `no scorer "x"`) {
 		t.Errorf("an unknown scorer: %v", err)
 	}
 	var unknown *UnknownError

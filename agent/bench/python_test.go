@@ -15,10 +15,8 @@ import (
 // one is the Python process of all tests, with the managed packages. It ends with the test
 // program.
 var one = sync.OnceValue(func() *Process {
-	return &Process{
-		Limit: 5 * time.Minute,
-		Env:   append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg"),
-	}
+	return &Process{Limit: 5 * time.Minute, Env: append(os.Environ(), "OMP_NUM_THREADS=1",
+		"OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")}
 })
 
 func python(t testing.TB) Python {
@@ -34,10 +32,10 @@ func python(t testing.TB) Python {
 // TestProcess: Python restarts after code that ended or hung it.
 func TestProcess(t *testing.T) {
 	path := pyenvtest.Python(t)
-	p := &Process{
-		Limit: 2 * time.Second,
-		Path:  func(context.Context) (string, error) { return path, nil },
-	}
+	p := &Process{Limit: 2 * time.Second, Path: func(context.Context) (string, error) {
+		return path,
+			nil
+	}}
 	defer p.Close()
 	for _, c := range []struct {
 		code, want string
@@ -53,9 +51,10 @@ func TestProcess(t *testing.T) {
 			t.Errorf("%s: %q, %v", c.code, stdout, err)
 		}
 	}
-	p = &Process{
-		Path: func(context.Context) (string, error) { return filepath.Join(t.TempDir(), "none"), nil },
-	}
+	p = &Process{Path: func(context.Context) (string,
+		error) {
+		return filepath.Join(t.TempDir(), "none"), nil
+	}}
 	if _, err := p.Run(t.Context(), "1"); err == nil || errors.As(err, new(*CodeError)) {
 		t.Errorf("no Python: %v", err)
 	}
