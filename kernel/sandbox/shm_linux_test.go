@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,10 +14,7 @@ import (
 // TestSharedMemoryIsRemoved: what processes have made in the machine's /dev/shm goes with them, and
 // nobody else's.
 func TestSharedMemoryIsRemoved(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := userPython(t)
 	tag := "dsstar-test-" + filepath.Base(filepath.Dir(t.TempDir()))
 	mine := "/dev/shm/" + tag + "-mine"
 	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
@@ -56,7 +52,7 @@ os._exit(0) # and Python tidies nothing up`
 			time.Sleep(10 * time.Millisecond)
 		}
 	})
-	words := run(cmd, time.Minute)
+	words := run(cmd)
 	other.Wait()
 	left, _ := filepath.Glob("/dev/shm/*" + tag + "*")
 	if strings.Join(left, " ") != mine+" "+mine+"2" {
