@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -413,45 +412,6 @@ func overlayOverTmpfs(t testing.TB) string {
 	}
 	t.Cleanup(func() { _ = unix.Unmount(merged, unix.MNT_DETACH) })
 	return merged
-}
-
-// What a kernel has open stays right: files that did not change are not touched,
-// those that did are written in place.
-func TestCopiesOpenFiles(t *testing.T) {
-	p := copiesPlace(t, 1<<30)
-	path := func(name string) string { return filepath.Join(p.folder, name) }
-	files := map[string]*os.File{}
-	for _, name := range []string{"same", "longer", "shorter", "gone", "forbidden"} {
-		writeFile(t, path(name), "what "+name+" was")
-		f, err := os.Open(path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		files[name] = f
-	}
-	s, stamps := p.take(t), changed(t, p.folder)
-	writeFile(t, path("longer"), strings.Repeat("x", 9999))
-	err := errors.Join(os.Truncate(path("shorter"), 1), os.Remove(path("gone")),
-		os.Chmod(path("forbidden"), 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.restore(t, s)
-	now := changed(t, p.folder)
-	if now["same"] != stamps["same"] {
-		t.Error("an unchanged file was touched")
-	}
-	for name, f := range files {
-		content, err := io.ReadAll(f)
-		if err != nil || string(content) != "what "+name+" was" {
-			t.Errorf("%s reads %q (%v)", name, content, err)
-		}
-		inode := func(s string) string { return strings.Fields(s)[0] }
-		if name != "gone" && inode(now[name]) != inode(stamps[name]) {
-			t.Errorf("%s is another file", name)
-		}
-	}
 }
 
 // The content of a file that has a name outside too is not ours, and links are

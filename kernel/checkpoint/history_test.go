@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"dsstar/kernel"
@@ -55,11 +54,7 @@ func (p player) back(way notebook.Way, kept int, why string, cells ...string) (p
 	if err != nil {
 		p.Fatal(err)
 	}
-	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
-		back.Why != "" {
-		p.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
-			way, kept, why)
-	}
+	demandWay(p, back, way, kept, why)
 	if !slices.Equal(p.fake.state, cells) || len(back.Executions) != len(cells) {
 		p.Fatalf("the kernel has run %q, want %q (%d executions)", p.fake.state, cells,
 			len(back.Executions))

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os/exec"
 	"regexp"
@@ -101,19 +100,11 @@ func (v *victims) attack(t *testing.T, only ...string) map[string]outcome {
 }
 
 // outcomes finds the line of attacks.py in the output of a cell.
-func outcomes(t testing.TB, out string) map[string]outcome {
+func outcomes(t testing.TB, out string) (found map[string]outcome) {
 	t.Helper()
-	found, err := outcomesIn(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-func outcomesIn(out string) (found map[string]outcome, err error) {
 	line := regexp.MustCompile(`(?m)^\{.*\}$`).FindString(out)
 	if err := json.Unmarshal([]byte(line), &found); err != nil {
-		return nil, fmt.Errorf("%w in %q", err, out)
+		t.Errorf("%v in %q", err, out)
 	}
-	return found, nil
+	return found
 }
