@@ -25,11 +25,7 @@ func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
-		back.Why != "" {
-		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
-			way, kept, why)
-	}
+	demandWay(t, back, way, kept, why)
 	return back
 }
 

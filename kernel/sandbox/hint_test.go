@@ -62,11 +62,9 @@ func TestHint(t *testing.T) {
 	rows := []row{
 		{builtin, denied, eperm, lib + "socket.py:232\x1b[39m, in socket.__init__", offline},
 		{builtin, denied, eperm, "File \"/usr/lib/python3.11/socket.py\", line 232", offline},
-		{builtin, "URLError", "<urlopen error " + eperm + ">", lib + "socket.py:232", offline},
 		{full, "gaierror", lookup, "", offline},
 		{full, "URLError", "<urlopen error " + lookup + ">", "", offline},
 		{net, "gaierror", lookup, "", ""},
-		{net, denied, eperm, lib + "socket.py:232", ""},
 		// A word of the user's is none of the library's.
 		{builtin, denied, eperm + ": 'x'", "socket = os.open('x')", ""},
 		{builtin, denied, eperm, "File \"/home/u/my_socket.py\"", ""},
@@ -116,7 +114,6 @@ func TestHint(t *testing.T) {
 		{builtin, denied, eacces, "BASE/data/near.csv", "BASE/data/near.csv" + current},
 		{builtin, denied, eacces, "BASE/data/new/a", "BASE/data/new/a" + current},
 		{full, "OSError", erofs, "BASE/data/../data/x.csv", "BASE/data/x.csv" + current},
-		{full, missing, enoent, "BASE/data/no.csv", ""},
 		{builtin, denied, eacces, "BASE/data/link.csv", outside},
 		{full, missing, enoent, "BASE/data/link.csv", outside},
 		// A file's own mode is nobody's fault here, but Errno 30 is about writing.
@@ -124,7 +121,6 @@ func TestHint(t *testing.T) {
 		{full, "OSError", erofs, "BASE/data/closed.csv", "BASE/data/closed.csv" + current},
 		// In the session's own folders.
 		{builtin, denied, eacces, "BASE/run/files/x.txt", ""},
-		{builtin, denied, eacces, "BASE/run/files/no/x.txt", ""},
 		{full, missing, enoent, "BASE/private/tmp/y", ""},
 		{builtin, denied, eacces, "BASE/library/l.py", ""},
 		{builtin, denied, eacces, "BASE/run/files/key", outside},
