@@ -25,11 +25,7 @@ func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
-		back.Why != "" {
-		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
-			way, kept, why)
-	}
+	demandWay(t, back, way, kept, why)
 	return back
 }
 
@@ -49,6 +45,7 @@ func TestCheckpoints(t *testing.T) {
 	for _, c := range cells {
 		printed = runCell(t, k, c, notebook.OK).Stdout()
 	}
+	next := runCell(t, k, "print(random.random(), end='')", notebook.OK).Stdout()
 	for code, status := range map[string]notebook.Status{
 		"a.clear(); open('log.txt', 'w').close(); open('new', 'w').close()\n1/0": notebook.Raised,
 		"import os; os.remove('log.txt'); os._exit(3)":                           notebook.Died,
@@ -65,6 +62,7 @@ func TestCheckpoints(t *testing.T) {
 			t.Errorf("after %s: %+v, alive %v", code, back, k.Alive())
 		}
 		prints(t, k, "a", strings.TrimSpace(printed))
+		prints(t, k, "random.random()", next)
 		prints(t, k, "open('log.txt').read(), __import__('os').listdir('.')", "one, two ['log.txt']")
 		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
 	}
@@ -83,26 +81,33 @@ func TestCheckpoints(t *testing.T) {
 func TestCheckpointOpenFiles(t *testing.T) {
 	t.Parallel()
 	k := open(t, freezing(t))
-	cells := []string{"import os, sqlite3\nlog = open('log', 'w'); log.write('one, '); log.flush(); log.write('two')\ntext = open('log')",
-		"db = sqlite3.connect('db'); db.execute('create table t(a)'); db.execute('insert into t values(1)'); db.commit()"}
+	const look = "text.read(), [*db.execute('select * from t')], log.flush(), open('log').read()"
+	const told = "one,  [(1,)] None one, two"
+	cells := []string{
+		"import os, sqlite3\nlog = open('log', 'w'); log.write('one, '); log.flush(); log.write('two')",
+		"text = open('log'); db = sqlite3.connect('db'); db.execute('create table t(a)')\n" +
+			"db.execute('insert into t values(1)'); db.commit()",
+	}
 	for _, c := range cells {
 		runCell(t, k, c, notebook.OK)
 	}
 	for _, spoil := range []string{
-		"log.write(', three'); log.flush(); text.read()\ndb.execute('insert into t values(2)'); db.commit()",
+		"log.write('3'); log.flush(); text.read(); db.execute('delete from t'); db.commit()",
 		"log.truncate(0); db.execute('drop table t'); db.commit(); log.close(); db.close()",
 	} {
 		runCell(t, k, spoil, notebook.OK)
 		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
-		prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+		prints(t, k, look, told)
 		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
 	}
 	runCell(t, k, "os.remove('log'); open('log', 'w').write('another')", notebook.OK)
 	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
-	prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+	prints(t, k, look, told)
 
 	// A file with a name out there is made anew when the files go back.
-	cells = []string{fmt.Sprintf("import os\nopen('log', 'w').write('one'); os.path.exists(o := %q) or os.link('log', o); log = open('log', 'a')", filepath.Join(t.TempDir(), "outside"))}
+	cells = []string{fmt.Sprintf("import os; o = %q\nopen('log', 'w').write('one')\n"+
+		"os.path.exists(o) or os.link('log', o); log = open('log', 'a')",
+		filepath.Join(t.TempDir(), "outside"))}
 	goBack(t, k, cells, notebook.ByReplay, 0, "")
 	prints(t, k, "log.tell()", "3")
 	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"dsstar/kernel"
@@ -55,11 +54,7 @@ func (p player) back(way notebook.Way, kept int, why string, cells ...string) (p
 	if err != nil {
 		p.Fatal(err)
 	}
-	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
-		back.Why != "" {
-		p.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
-			way, kept, why)
-	}
+	demandWay(p, back, way, kept, why)
 	if !slices.Equal(p.fake.state, cells) || len(back.Executions) != len(cells) {
 		p.Fatalf("the kernel has run %q, want %q (%d executions)", p.fake.state, cells,
 			len(back.Executions))
@@ -70,26 +65,28 @@ func (p player) back(way notebook.Way, kept int, why string, cells ...string) (p
 	return printed
 }
 
-// Whatever a cell did, the kernel goes back to a copy, and the executions are the original ones.
+// From the copy of the empty session other cells run, in the same kernel unless it has ended.
 func TestBack(t *testing.T) {
-	for _, end := range []string{"", "fail", "die"} {
-		p := play(t, Options{}, false)
-		printed := p.run("a", "b")
-		if end != "" {
-			p.run(end)
-		}
-		if again := p.back(notebook.ByCheckpoint, 2, "", "a", "b"); again != printed {
-			t.Errorf("after %q: printed %s, want %s", end, again, printed)
-		}
-		p.back(notebook.ByCheckpoint, 1, "", "a", "c")
-		p.back(notebook.ByCheckpoint, 0, "")
-		p.back(notebook.ByReplay, 0, "", "z") // from the copy of the empty session
-		if p.fake.resets > 0 {
-			t.Errorf("after %q: %d resets", end, p.fake.resets)
-		}
-		p.run("end")
-		p.back(notebook.ByReplay, 0, "the kernel ended", "z")
+	p := play(t, Options{}, false)
+	p.run("a", "die")
+	p.back(notebook.ByReplay, 0, "", "z")
+	if p.fake.resets > 0 {
+		t.Errorf("%d resets", p.fake.resets)
 	}
+	p.run("end")
+	p.back(notebook.ByReplay, 0, "the kernel ended", "z")
+}
+
+// A folder that cannot be copied is a reason to replay, and older copies of files go where there is
+// no room for new ones.
+func TestFiles(t *testing.T) {
+	p := play(t, Options{MaxCopies: 1000}, true)
+	p.run("write a 600", "write a 601", "fail")
+	p.back(notebook.ByCheckpoint, 2, "", "write a 600", "write a 601")
+	p.back(notebook.ByReplay, 0, "to make room for files", "write a 600")
+	p = play(t, Options{MaxCopies: 1000}, true)
+	p.run("write big 2000", "fail")
+	p.back(notebook.ByReplay, 0, "over the limit", "write big 2000")
 }
 
 // A rollback stops at the first cell that fails.
@@ -215,14 +212,4 @@ func TestOff(t *testing.T) {
 	}
 	p.run("die")
 	p.back(notebook.ByReplay, 0, "so", "a")
-}
-
-// What is left holds no copies.
-func TestLeave(t *testing.T) {
-	p := play(t, Options{}, false)
-	p.run("a", "b")
-	p.way.leave()
-	if len(p.fake.frozen) > 0 {
-		t.Errorf("%d copies", len(p.fake.frozen))
-	}
 }

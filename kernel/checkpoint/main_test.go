@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -18,7 +19,7 @@ import (
 )
 
 var testTier = flag.String("tier", "",
-	"run all kernels with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
+	"run all kernels with checkpoints in this tier of the sandbox; \"\": most in none")
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
@@ -107,5 +108,15 @@ func prints(t testing.TB, s *Session, expression, want string) {
 	t.Helper()
 	if x := runCell(t, s, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
 		t.Errorf("%s is %q, want %q", expression, x.Stdout(), want)
+	}
+}
+
+// demandWay demands the way back, how many cells did not run again, and why that were not all.
+func demandWay(t testing.TB, back notebook.Restoration, way notebook.Way, kept int, why string) {
+	t.Helper()
+	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
+		back.Why != "" {
+		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
+			way, kept, why)
 	}
 }

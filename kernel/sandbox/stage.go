@@ -57,6 +57,11 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	}
 	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens,
 		Facts: s.Facts && b.HidesProc()}
+	if st.Dir == "" { // as in os/exec
+		if st.Dir, err = os.Getwd(); err != nil {
+			return nil, err
+		}
+	}
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err

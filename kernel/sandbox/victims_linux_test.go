@@ -84,18 +84,13 @@ func newVictims(t testing.TB) *victims {
 
 // disk returns the numbers of a disk of the machine, or of what would be one.
 func disk() [2]int {
-	table, _ := os.ReadFile("/proc/partitions")
-	for line := range strings.Lines(string(table)) {
-		fields := strings.Fields(line)
-		if len(fields) != 4 {
-			continue
-		}
-		major, err := strconv.Atoi(fields[0])
-		if minor, err2 := strconv.Atoi(fields[1]); err == nil && err2 == nil {
-			return [2]int{major, minor}
-		}
+	numbers := [2]int{254, 0}
+	disks, _ := filepath.Glob("/sys/block/*/dev")
+	for _, path := range disks {
+		b, _ := os.ReadFile(path)
+		_, _ = fmt.Sscanf(string(b), "%d:%d", &numbers[0], &numbers[1])
 	}
-	return [2]int{254, 0}
+	return numbers
 }
 
 func (v *victims) files(t testing.TB) {
@@ -167,10 +162,7 @@ func (v *victims) queue(t testing.TB) {
 		return
 	}
 	_ = unix.Close(int(fd)) // nothing was written
-	t.Cleanup(func() {
-		_, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0,
-			0)
-	})
+	t.Cleanup(func() { _, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0, 0) })
 }
 
 // shared are the files in folders that all processes share: those of v, and those that attacks make
@@ -184,21 +176,15 @@ func (v *victims) shared() []string {
 	return paths
 }
 
+// listen makes sockets. Nobody need accept what connects, and of packets only UDP's are answered.
 func (v *victims) listen(t testing.TB) {
 	t.Helper()
-	var serving sync.WaitGroup
-	t.Cleanup(serving.Wait) // after the sockets are closed: clean-ups run last first
 	stream := func(network, address string) net.Listener {
 		l, err := net.Listen(network, address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = l.Close() })
-		serving.Go(func() {
-			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
-				_ = c.Close()
-			}
-		})
 		return l
 	}
 	packets := func(network, address string) net.PacketConn {
@@ -207,23 +193,23 @@ func (v *victims) listen(t testing.TB) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		serving.Go(func() {
-			buffer := make([]byte, 64)
-			for _, from, err := c.ReadFrom(buffer); err == nil; _, from, err = c.ReadFrom(buffer) {
-				if network == "udp" {
-					_, _ = c.WriteTo([]byte("pong"), from)
-				}
-			}
-		})
 		return c
 	}
 	v.targets["tcp"] = stream("tcp", "127.0.0.1:0").Addr().(*net.TCPAddr).Port
-	v.targets["udp"] = packets("udp", "127.0.0.1:0").LocalAddr().(*net.UDPAddr).Port
 	stream("unix", v.targets["stream"].(string))
 	stream("unix", v.targets["inside"].(string))
 	stream("unix", "@"+v.targets["abstract"].(string))
 	packets("unixgram", v.targets["datagram"].(string))
 	packets("unixgram", "@"+v.targets["abstract"].(string)+"d")
+	udp := packets("udp", "127.0.0.1:0")
+	v.targets["udp"] = udp.LocalAddr().(*net.UDPAddr).Port
+	var serving sync.WaitGroup
+	t.Cleanup(func() { _ = udp.Close(); serving.Wait() })
+	serving.Go(func() {
+		for _, from, err := udp.ReadFrom(nil); err == nil; _, from, err = udp.ReadFrom(nil) {
+			_, _ = udp.WriteTo([]byte("pong"), from)
+		}
+	})
 }
 
 // start starts the victim, a shell that ignores SIGUSR1 and ends with the test, however that ends.
@@ -236,30 +222,18 @@ func (v *victims) start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stdout, err := v.victim.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.victim.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ready := make([]byte, len("ready\n"))
-	_, err = stdout.Read(ready)
+	started(t, v.victim)
 	go func() {
 		_ = v.victim.Wait()
 		close(v.gone)
 	}()
 	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = v.victim.Process.Kill()
+		_, _ = stdin.Close(), v.victim.Process.Kill()
 		<-v.gone
 		for _, pid := range v.daemons() {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	v.targets["victim"] = v.victim.Process.Pid
 }
 
