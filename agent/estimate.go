@@ -20,9 +20,16 @@ func (r *run) estimate() error {
 	}
 	perByte := r.TokensPerByte()
 	low, high := r.guess(fewRounds, len(prefix), perByte), r.guess(manyRounds, len(prefix), perByte)
-	text := fmt.Sprintf("%d to %d rounds: %d to %d model calls with %s to %s thousand input "+
-		"tokens, mostly a shared, cacheable prefix",
-		fewRounds, manyRounds, low.Calls, high.Calls, thousands(low.InputTokens), thousands(high.InputTokens))
+	text := fmt.Sprintf(
+		"%d to %d rounds: %d to %d model calls with %s to %s thousand input "+
+			"tokens, mostly a shared, cacheable prefix",
+		fewRounds,
+		manyRounds,
+		low.Calls,
+		high.Calls,
+		thousands(low.InputTokens),
+		thousands(high.InputTokens),
+	)
 	if from, ok := r.costOf(low); ok {
 		to, _ := r.costOf(high)
 		text += fmt.Sprintf("; %.2f to %.2f US dollars", from, to)
