@@ -323,7 +323,7 @@ func TestBenchUsage(t *testing.T) {
 		"the price of ollama/m is unknown": run("--bench", "dir", "--tasks", tasks, "--total-cost", "3"),
 		"needs --yes where nobody can be asked\n  server   http://127.0.0.1:9/": run("--bench", "dir", "--tasks", tasks, "--server", "http://127.0.0.1:9/?token=s"),
 		"--retry needs --resume": run("--retry", "budget"),
-		"has no benchmark run":   {"run", "--resume", "--out", out},
+		"no benchmark run in":    {"run", "--resume", "--out", out},
 		"--paper is missing":     {"table"},
 		`unknown table "x"`:      {"table", "--paper", "x"},
 		"expected two runs":      {"compare", out},
