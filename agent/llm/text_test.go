@@ -68,7 +68,8 @@ func TestOnTextIsNotTraced(t *testing.T) {
 	}
 	got := readTrace(t, path)
 	got[1].N, got[1].Time, got[1].Seconds, got[0].Seconds = got[0].N, got[0].Time, 0, 0
-	if raw, _ := os.ReadFile(path); !equalJSON(t, got[0], got[1]) || strings.Contains(string(raw), "OnText") {
+	if raw, _ := os.ReadFile(path); !equalJSON(t, got[0], got[1]) ||
+		strings.Contains(string(raw), "OnText") {
 		t.Errorf("trace\n%s", raw)
 	}
 	told, _, err = watch(t, llm.Replay(got, llm.ReplayOptions{}))

@@ -31,7 +31,10 @@ func TestProofApart(t *testing.T) {
 				}
 				m := counting()
 				m["coder"] = say(cell(string(code)))
-				data := dataFolder(t, map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"})
+				data := dataFolder(
+					t,
+					map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"},
+				)
 				out := filepath.Join(t.TempDir(), "run")
 				if file == "channels.py" {
 					out = filepath.Join(data, "dsstar-runs/run")

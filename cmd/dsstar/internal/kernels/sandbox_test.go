@@ -25,7 +25,8 @@ func TestAllowWrite(t *testing.T) {
 		b, _, err := Box(&configs.Settings{Sandbox: "auto", AllowWrite: []string{path}})
 		return b, err
 	}
-	if _, err := write(home); err == nil || !strings.Contains(err.Error(), "would give your account to the cells") {
+	if _, err := write(home); err == nil ||
+		!strings.Contains(err.Error(), "would give your account to the cells") {
 		t.Errorf("the home: %v", err)
 	}
 	if b, err := write(project); err != nil || !strings.Contains(HandsOver(b), ".git") {
