@@ -28,7 +28,8 @@ func TestList(t *testing.T) {
 	base := t.TempDir()
 	data := filepath.Join(base, "data")
 	for _, name := range []string{
-		"b.csv", "a b's \"x\".csv", "deep/er/c.json", "empty.txt", "é.csv", "files/kept.csv", // files/ alone is not a run
+		"b.csv", "a b's \"x\".csv", "deep/er/c.json", "empty.txt", "é.csv",
+		"files/kept.csv", // files/ alone is not a run
 		".hidden", ".git/config", "deep/.ipynb_checkpoints/x.ipynb", "__pycache__/x.pyc",
 		"dsstar-runs/1/notebook.ipynb", "dsstar-runs/1/trace.jsonl", "dsstar-runs/1/files/out.csv",
 	} {

@@ -91,7 +91,9 @@ func gzipped(s string) string {
 // stores them.
 func xlsx(t testing.TB, sheets []string, rows ...[]string) string {
 	t.Helper()
-	const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
+	const of = "http://schemas.openxmlformats.org/"
+	const main = `xmlns="` + of + `spreadsheetml/2006/main" xmlns:r="` + of +
+		`officeDocument/2006/relationships"`
 	var book, rels, sheet, shared strings.Builder
 	for i, name := range sheets {
 		fmt.Fprintf(&book, `<sheet name="%s" sheetId="%d" r:id="rId%d"/>`, name, i+1, i+1)
@@ -181,6 +183,8 @@ func TestLookAt(t *testing.T) {
 		{"latin.csv", encoded(t, table, "1252"), "csv", "CSV, 2 columns, Windows-1252", "Windows-1252"},
 		{"russian.csv", encoded(t, "имя,число\nВладимир,1\n", "1251"), "csv",
 			"CSV, 2 columns, not in UTF-8 (encoding unknown)", "unknown"},
+		{"late.csv", "id,name\n" + strings.Repeat("1,abcdefgh\n", 30_000) + "2,Ol\xe9\n", "csv",
+			"CSV, 2 columns, Windows-1252", "Windows-1252"},
 		{"hurt.csv", table + "a\xff,3\n", "csv", "CSV, 2 columns, some bytes are not valid UTF-8",
 			"UTF-8"},
 		{"semicolon.csv", "a;b\n1,5;2,5\n3,5;4,5\n", "csv", "CSV, 2 columns, delimiter ';'", "UTF-8"},
@@ -488,7 +492,8 @@ func TestBombs(t *testing.T) {
 		"b.gz":   strings.Repeat(gzipped(strings.Repeat("\x00", 1<<20)), 32),
 		"a.xlsx": zipped(t, "xl/workbook.xml", spaces),
 		"b.xlsx": zipped(t, "xl/workbook.xml",
-			`<workbook><sheets><sheet name="A" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="1"/></sheets></workbook>`,
+			`<workbook><sheets><sheet name="A" xmlns:r="http://schemas.openxmlformats.org/`+
+				`officeDocument/2006/relationships" r:id="1"/></sheets></workbook>`,
 			"xl/_rels/workbook.xml.rels", `<x><Relationship Id="1" Target="s.xml"/></x>`, "xl/s.xml",
 			`<x><row><c r="ZZZZZZZZ1"><v>`+spaces),
 		"deep.json": strings.Repeat("[", 300_000),

@@ -21,8 +21,8 @@ func TestCacheable(t *testing.T) {
 	exchange := func(texts ...string) llm.Exchange {
 		return llm.Exchange{Role: "planner", Model: "m", Messages: conversation(texts...), Usage: counts}
 	}
-	failed, ranked, bare, other := exchange("sys", "only once"), exchange("sys",
-		"only once"), exchange(), exchange("sys", "only once")
+	failed, bare := exchange("sys", "only once"), exchange()
+	ranked, other := failed, failed
 	failed.Error, ranked.Role, other.Model = "no", "retriever", "another"
 	got := llm.Cacheable([]llm.Exchange{
 		failed, ranked, bare, other,

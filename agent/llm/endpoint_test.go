@@ -110,7 +110,8 @@ func TestReplyVariants(t *testing.T) {
 		{"a stream without content type, without a last blank line, reasoning in the total alone",
 			llmtest.Response{Header: map[string]string{"Content-Type": ""},
 				Body: "\n: hi\n\ndata:\n\ndata: " +
-					`{"model":"g","choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":17}}`},
+					`{"model":"g","choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}],` +
+					`"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":17}}`},
 			llm.Reply{Text: "ok", Model: "g", Finish: "stop",
 				Usage: llm.Usage{InputTokens: 5, OutputTokens: 12, ReasoningTokens: 10}}},
 	}
@@ -396,7 +397,9 @@ func TestOpenAITokenLimit(t *testing.T) {
 }
 
 func TestByRole(t *testing.T) {
-	s := llmtest.New(t, func(r llmtest.Request) llmtest.Response { return llmtest.Response{Text: r.Model} })
+	s := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		return llmtest.Response{Text: r.Model}
+	})
 	small, big := endpoint(s, &waits{}), endpoint(s, &waits{})
 	small.Model, big.Model = "small", "big"
 	m := llm.ByRole(open(t, small), map[string]llm.Model{"planner": open(t, big)})

@@ -34,14 +34,16 @@ func TestQuirks(t *testing.T) {
 		"no space after the colon": {strings.ReplaceAll(whole, "data: ", "data:"), "stop"},
 		"event names, ids, comments": {": OPENROUTER PROCESSING\n\nevent: message\nid: 1\nretry: 10\n" +
 			whole, "stop"},
-		"chunks without choices": {`data: {"choices":[],"prompt_filter_results":[{"content_filter_results":{}}]}` + "\n\n" +
+		"chunks without choices": {`data: {"choices":[],"prompt_filter_results":[{}]}` + "\n\n" +
 			"data: {}\n\n" + `data: {"choices":null}` + "\n\n" + whole, "stop"},
 		"error is null": {strings.ReplaceAll(whole, `{"choices"`, `{"error":null,"choices"`),
 			"stop"},
 		"JSON without a reason": {`{"choices":[{"message":{"content":"ok"}}]}`, ""},
-		"reasoning apart": {`data: {"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"hm","reasoning":"hm","role":"assistant"}}]}` + "\n\n" +
+		"reasoning apart": {`data: {"choices":[{"index":0,"delta":{"content":null,` +
+			`"reasoning_content":"hm","reasoning":"hm","role":"assistant"}}]}` + "\n\n" +
 			whole, "stop"},
-		"another choice":         {`data: {"choices":[{"index":1,"delta":{"content":"not this"},"finish_reason":"stop"}]}` + "\n\n" + whole, "stop"},
+		"another choice": {strings.ReplaceAll(chunk("not this", "stop"), `"index":0`, `"index":1`) +
+			whole, "stop"},
 		"an error after the end": {whole + "data: {\"error\":{\"message\":\"late\"}}\n\n", "stop"},
 	}
 	for name, c := range cases {
@@ -90,9 +92,11 @@ func TestErrorsWithinSuccess(t *testing.T) {
 		"with a number": {`{"error":{"message":"no such model","code":404}}`, 1,
 			isStatus(404, "no such model")},
 		"with a number's text": {`{"error":{"message":"busy","code":"503"}}`, 4, isStatus(503, "busy")},
-		"Anthropic, overloaded": {event(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), 4,
+		"Anthropic, overloaded": {event(`{"type":"error",` +
+			`"error":{"type":"overloaded_error","message":"Overloaded"}}`), 4,
 			isStatus(503, "Overloaded")},
-		"llama.cpp, too long": {event(`{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`), 1,
+		"llama.cpp, too long": {event(`{"error":{"code":400,"type":"exceed_context_size_error",` +
+			`"message":"the request exceeds the available context size"}}`), 1,
 			isTooLong},
 		"a bad key": {event(`{"error":{"type":"authentication_error","message":"bad ` + secret + `"}}`),
 			1, isCredential},
@@ -119,12 +123,14 @@ func TestTooLong(t *testing.T) {
 	}
 	for name, response := range map[string]llmtest.Response{
 		"OpenAI": llmtest.Refuse(400, "context_length_exceeded", "Your input exceeds the limit"),
-		"vLLM": body(400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",`+
+		"vLLM": body(400, `{"object":"error","message":"This model's maximum context length is 4096 `+
+			`tokens. However, you requested 5000 tokens.",`+
 			`"type":"BadRequestError","param":null,"code":400}`),
 		"SGLang": openAI(400,
 			"The input (5000 tokens) is longer than the model's context length (4096 tokens)."),
 		"llama.cpp": body(400,
-			`{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_ctx":4096}}`),
+			`{"error":{"code":400,"message":"request (9000 tokens) exceeds the `+
+				`available context size (4096 tokens)","type":"exceed_context_size_error","n_ctx":4096}}`),
 		"llama.cpp, replying": body(500,
 			`{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`),
 		"llama.cpp, embedding": openAI(500,
@@ -132,18 +138,22 @@ func TestTooLong(t *testing.T) {
 				"size: 512)"),
 		"Ollama": body(400, `{"error":"the input length exceeds the context length"}`),
 		"LM Studio": body(400,
-			`{"error":"The number of tokens to keep from the initial prompt is greater than the context length."}`),
+			`{"error":"The number of tokens to keep from the initial prompt `+
+				`is greater than the context length."}`),
 		"TGI": body(422,
 			`{"error":"Input validation error: `+"`inputs` tokens + "+
 				"`max_new_tokens`"+` must be <= 4096. Given: 5000","error_type":"validation"}`),
 		"Anthropic": body(400,
-			`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`),
+			`{"type":"error","error":{"type":"invalid_request_error",`+
+				`"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`),
 		"Anthropic, with more": openAI(400,
 			"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"),
 		"Gemini": body(400,
-			`[{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`),
+			`[{"error":{"code":400,"message":"The input token count (1200000) exceeds `+
+				`the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`),
 		"OpenRouter, behind": body(400,
-			`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}","provider_name":"X"}}}`),
+			`{"error":{"message":"Provider returned error","code":400,`+
+				`"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}","provider_name":"X"}}}`),
 		"Mistral": openAI(400,
 			"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum "+
 				"context length"),

@@ -154,8 +154,9 @@ func TestRankFailures(t *testing.T) {
 
 func TestRankVariants(t *testing.T) {
 	for name, response := range map[string]llmtest.Response{
-		"no index":                  {Body: `{"data":[{"embedding":[1,0]},{"embedding":[1,0]}]}`},
-		"zero as no index (Gemini)": {Body: `{"data":[{"embedding":[1,0]},{"index":1,"embedding":[2,0]}],"usage":null}`},
+		"no index": {Body: `{"data":[{"embedding":[1,0]},{"embedding":[1,0]}]}`},
+		"zero as no index (Gemini)": {
+			Body: `{"data":[{"embedding":[1,0]},{"index":1,"embedding":[2,0]}],"usage":null}`},
 		"white space and a mark first": {Body: "\xEF\xBB\xBF\n" +
 			`{"error":null,"data":[{"index":1,"embedding":[1,0]},{"index":0,"embedding":[1,0]}]}`},
 	} {

@@ -46,7 +46,8 @@ func TestOnText(t *testing.T) {
 		}
 	}
 	refusal := "data: " + `{"choices":[{"index":0,"delta":{"refusal":"I"}}]}` + "\n\n" +
-		"data: " + `{"choices":[{"index":0,"delta":{"refusal":" won't","content":""},"finish_reason":"stop"}]}` + "\n\n"
+		`data: {"choices":[{"index":0,"delta":{"refusal":" won't","content":""},` +
+		`"finish_reason":"stop"}]}` + "\n\n"
 	m = open(t, endpoint(llmtest.New(t, llmtest.Each(llmtest.Response{Body: refusal})), &waits{}))
 	if told, _, err := watch(t, m); err != nil || !slices.Equal(told, []string{"I", "I won't"}) {
 		t.Errorf("told %q, %v", told, err)

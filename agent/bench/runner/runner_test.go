@@ -345,7 +345,8 @@ func TestSpentIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(ledger,
-		append(data, `{"task_id":"task-01","repeat":1,"begun":true,"calls":0,"cost_usd":0}`+"\n"+`{"task_id":`...), 0o644); err != nil {
+		append(data, `{"task_id":"task-01","repeat":1,"begun":true,"calls":0,"cost_usd":0}
+{"task_id":`...), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time it is settled

@@ -50,7 +50,8 @@ func TestParseAct(t *testing.T) {
 func TestParseAnything(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom([]string{"Action:", "Thought:", "Bash(", "Python(", "SQL(",
 		"Terminate(", "code=", "file_path=", "command=", "output=",
-		`"`, "'", "```", "```python\n", "\n", "(", ")", ",", `\`, "Answer:", "**", "TERMINATE"}), rapid.StringN(0, 5, -1))
+		`"`, "'", "```", "```python\n", "\n", "(", ")", ",", `\`, "Answer:", "**",
+		"TERMINATE"}), rapid.StringN(0, 5, -1))
 	rapid.Check(t, func(t *rapid.T) {
 		text := ""
 		for _, s := range rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces") {

@@ -17,7 +17,8 @@ func TestDAAgent(t *testing.T) {
 		"What now?",
 		action("Python(file_path=\"./a.py\"):\n```python\nimport os\nprint('x')\n```\n\nObservation: " +
 			"42\n\nThought: done\nAction: Terminate(output=\"42\")"),
-		action(`SQL(file_path="data/x.sqlite", command="SELECT a, \"b\" FROM t WHERE c=(1)", output="direct")`),
+		action(`SQL(file_path="data/x.sqlite", command="SELECT a, \"b\" FROM t WHERE c=(1)", ` +
+			`output="direct")`),
 		action(`Terminate(output="7")`),
 	}})
 	r := p.result

@@ -39,7 +39,8 @@ func (p *play) live(t *testing.T) *play {
 	box := sandbox.Box{Tier: tier, Read: []string{p.task.Data}, Limits: sandbox.Limits{Processes: 256}}
 	p.cfg.Open = func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
 		k, err := kernel.Start(ctx, kernel.Options{
-			Spec: spec, Dir: dir, Scratch: record.Folder(dir).Files(), Env: os.Environ(), CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
+			Spec: spec, Dir: dir, Scratch: record.Folder(dir).Files(), Env: os.Environ(),
+			CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
 		if err != nil {
 			return nil, err
 		}
