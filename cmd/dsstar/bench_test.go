@@ -86,15 +86,6 @@ func TestBenchKill(t *testing.T) {
 	}
 }
 
-func load(t *testing.T, from configs.Sources) *configs.Settings {
-	t.Helper()
-	s, err := configs.Load(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // TestAsPublished has agents with published settings, which are recorded, and which
 // the user's own go before.
 func TestAsPublished(t *testing.T) {

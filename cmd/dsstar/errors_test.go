@@ -234,3 +234,12 @@ func TestInstallEnv(t *testing.T) {
 		t.Error(env)
 	}
 }
+
+func load(t *testing.T, from configs.Sources) *configs.Settings {
+	t.Helper()
+	s, err := configs.Load(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
