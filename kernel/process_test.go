@@ -105,6 +105,17 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 }
 
+func TestDeathLeavesLastWords(t *testing.T) {
+	t.Parallel()
+	k := open(t, options(t))
+	x := runCell(t, k, "import ctypes; ctypes.string_at(0)", notebook.Died)
+	if !strings.HasPrefix(x.Reason, "the kernel died: killed by signal 11 (SIGSEGV)") ||
+		strings.Contains(x.Reason, "\n") {
+		t.Errorf("reason %q", x.Reason)
+	}
+	t.Log(x.Reason)
+}
+
 // Nothing can be heard of a kernel that closes its connections: it is killed, and that is why.
 func TestClosesItsConnections(t *testing.T) {
 	k := open(t, options(t))
@@ -189,6 +200,7 @@ func TestStartErrors(t *testing.T) {
 			"exit status 7; its stderr ends with:\na line\nthe reason", nil},
 		"killed": {Spec{Name: "x", Argv: []string{"sh", "-c", "kill -9 $$"}},
 			"the kernel ended before it was ready: killed by signal 9 (SIGKILL)", nil},
+		"no kernel": {PythonSpec("/usr/bin/env"), "its stderr ends with:", nil},
 		"provisioner": {Spec{Name: "x", Argv: []string{"sh"},
 			Metadata: map[string]any{"kernel_provisioner": map[string]any{"provisioner_name": "yarn"}}},
 			"kernel provisioner yarn", nil},
@@ -200,6 +212,17 @@ func TestStartErrors(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		})
+	}
+	t.Run("no ipykernel", func(t *testing.T) {
+		spec := PythonSpec(testPython(t))
+		spec.Argv = append([]string{spec.Argv[0], "-S", "-I"}, spec.Argv[1:]...) // without site-packages
+		_, err := Start(t.Context(), Options{Spec: spec, Env: os.Environ()})
+		if err == nil || !strings.Contains(err.Error(), "No module named ipykernel_launcher") {
+			t.Errorf("error %v", err)
+		}
+	})
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "dsstar-*")); len(left) > 0 {
+		t.Logf("folders of this or other kernels: %v", left)
 	}
 }
 

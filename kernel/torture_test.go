@@ -80,6 +80,15 @@ func TestTorture(t *testing.T) {
 	inflict(t, *tortures, *testTier)
 }
 
+// In the sandbox builtin a few of the operations show the same; -tier builtin makes all of them
+// there.
+func TestTortureBuiltin(t *testing.T) {
+	t.Parallel()
+	if *testTier == "" {
+		inflict(t, *tortures/3, "builtin")
+	}
+}
+
 func inflict(t *testing.T, operations int, tier string) {
 	dir := t.TempDir()
 	options := Options{
