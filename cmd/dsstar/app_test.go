@@ -276,7 +276,7 @@ func rerunCode(ctx context.Context, t *testing.T, want int, args ...string) (sai
 func plainOf(c notebook.Cell) string { return notebook.Execution{Outputs: c.Outputs}.PlainText() }
 
 // waitFor waits until something has happened.
-func waitFor(t *testing.T, what string, happened func() bool) {
+func waitFor(t testing.TB, what string, happened func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(60 * time.Second)
 	for ; !happened(); time.Sleep(2 * time.Millisecond) {

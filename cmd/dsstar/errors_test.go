@@ -100,7 +100,8 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// The doctor says whose key is refused, or that none was sent, and repeats no key of an address (U6).
+// The doctor says whose key is refused, or that none was sent, and repeats no key of an address
+// (U6).
 func TestDoctorEndpoint(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer right" {

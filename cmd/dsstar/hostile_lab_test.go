@@ -47,7 +47,8 @@ var running = map[string]string{
 	"noscript":   `<noscript><p title="</noscript><img src=x onerror=ran('noscript')>">`,
 }
 
-// attacker is a notebook that a stranger made: each output, cell and attachment would like to run something.
+// attacker is a notebook that a stranger made: each output, cell and attachment would like to run
+// something.
 func attacker() *notebook.Notebook {
 	nb := &notebook.Notebook{
 		Metadata: map[string]any{
@@ -140,9 +141,9 @@ func attacker() *notebook.Notebook {
 // outputsInLab is where Lab shows what others wrote.
 const outputsInLab = ".jp-OutputArea-output, .jp-RenderedMarkdown"
 
-// TestNothingRuns opens what a stranger's notebook has become in a browser: neither in the page that dsstar export
-// makes of it nor in JupyterLab, which shows what dsstar has written without trusting it, does anything run. That the
-// pieces do run where they may is shown beside it.
+// TestNothingRuns opens what a stranger's notebook has become in a browser: neither in the page
+// that dsstar export makes of it nor in JupyterLab, which shows what dsstar has written without
+// trusting it, does anything run. That the pieces do run where they may is shown beside it.
 func TestNothingRuns(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -207,8 +208,9 @@ func TestNothingRuns(t *testing.T) {
 	}
 }
 
-// nothingFetched has cells display what would fetch something when JupyterLab opens the notebook, which it does not
-// trust: of what dsstar has written nothing does. That pieces do where they may is shown beside it.
+// nothingFetched has cells display what would fetch something when JupyterLab opens the notebook,
+// which it does not trust: of what dsstar has written nothing does. That pieces do where they may
+// is shown beside it.
 func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 	t.Helper()
 	control, controlAsked := listener(t)

@@ -25,15 +25,16 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// These tests see runs as a person does: in JupyterLab, in a browser. The pictures they take are the test's artifacts:
+// These tests see runs as a person does: in JupyterLab, in a browser. The pictures they take are
+// the test's artifacts:
 //
 //	go test ./cmd/dsstar -run TestLab -artifacts -outputdir DIR
 
 //go:embed testdata/lab.py
 var labDriver string
 
-// browserPath finds Chromium or Chrome. A machine without one skips the test, unless $DSSTAR_BROWSER is "required";
-// it may also name the program.
+// browserPath finds Chromium or Chrome. A machine without one skips the test, unless
+// $DSSTAR_BROWSER is "required"; it may also name the program.
 func browserPath(t *testing.T) string {
 	t.Helper()
 	wanted := os.Getenv("DSSTAR_BROWSER")
@@ -102,7 +103,8 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	}
 	l.in, l.out = in, bufio.NewScanner(out)
 	l.out.Buffer(nil, 64<<20)
-	// The context of the test ends before its cleanups: by then the end of stdin has to close the browser.
+	// The context of the test ends before its cleanups: by then the end of stdin has to close the
+	// browser.
 	cmd.Cancel = in.Close
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -210,8 +212,8 @@ func fromDF() roles {
 	return m
 }
 
-// TestLab is a user's afternoon: data in a notebook in JupyterLab, a question about it to dsstar on that kernel, and
-// the notebook that comes of it, opened and run there.
+// TestLab is a user's afternoon: data in a notebook in JupyterLab, a question about it to dsstar on
+// that kernel, and the notebook that comes of it, opened and run there.
 func TestLab(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -294,8 +296,8 @@ func (l *lab) showsRun() {
 	}
 }
 
-// TestLabLive has the notebook of a run open while that goes on: with jupyter-collaboration its rounds appear by
-// themselves, without it after a reload.
+// TestLabLive has the notebook of a run open while that goes on: with jupyter-collaboration its
+// rounds appear by themselves, without it after a reload.
 func TestLabLive(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()

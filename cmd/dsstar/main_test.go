@@ -62,7 +62,7 @@ func exitCode(t *testing.T, cmd *exec.Cmd) int {
 }
 
 // noProcess fails if a process with the mark is left after a moment's grace.
-func noProcess(t *testing.T, mark string) {
+func noProcess(t testing.TB, mark string) {
 	t.Helper()
 	var left []string
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {

@@ -24,9 +24,9 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// planted is a key that lies about while the tests run, as a user's do: in the environment, in ~/.ssh, and in the
-// arguments and the environment of another process. No test may find it in what dsstar writes or says. "" where it is
-// not planted.
+// planted is a key that lies about while the tests run, as a user's do: in the environment, in
+// ~/.ssh, and in the arguments and the environment of another process. No test may find it in what
+// dsstar writes or says. "" where it is not planted.
 var planted string
 
 // plant plants the key, in a home of the tests' own. end clears up.
@@ -114,7 +114,8 @@ func holding(key string, folders ...string) (paths []string, err error) {
 	return paths, err
 }
 
-// fileHolds looks into a file, of which tests make some that are huge and empty: not further than most.
+// fileHolds looks into a file, of which tests make some that are huge and empty: not further than
+// most.
 func fileHolds(path, key string) (bool, error) {
 	const most, chunk = 64 << 20, 1 << 20
 	f, err := os.Open(path)
@@ -137,7 +138,8 @@ func fileHolds(path, key string) (bool, error) {
 
 var lookedInto sync.Map // tests whose folders are looked into at their end
 
-// watchForKey looks for the planted key in the test's temporary folders and in what was said, before these are removed.
+// watchForKey looks for the planted key in the test's temporary folders and in what was said,
+// before these are removed.
 func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	t.Helper()
 	if planted == "" {
@@ -184,8 +186,8 @@ func (p *testProgram) run(ctx context.Context, args []string) int {
 	return p.app.run(ctx, args)
 }
 
-// keepData remembers the data folders that a command line is about; check fails the test if one is not as it was. Without
-// a sandbox nothing holds the cells.
+// keepData remembers the data folders that a command line is about; check fails the test if one is
+// not as it was. Without a sandbox nothing holds the cells.
 func keepData(t testing.TB, args []string) (check func()) {
 	t.Helper()
 	before := map[string]map[string]string{}
@@ -204,8 +206,8 @@ func keepData(t testing.TB, args []string) (check func()) {
 	}
 }
 
-// dataOf returns the data folders of a command line: the one that it names, and that of the run that it goes on with or
-// runs again.
+// dataOf returns the data folders of a command line: the one that it names, and that of the run
+// that it goes on with or runs again.
 func dataOf(args []string) (folders []string) {
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--data="); ok {

@@ -205,8 +205,9 @@ type review struct {
 	Changed *string  `json:"changed"`
 }
 
-// TestReviewers hands the notebooks of ten different courses to the tools of those who will look at them: nbformat's
-// validator, nbconvert --execute, papermill with other data, nbdime, jupytext, VS Code's rules, and JupyterLab.
+// TestReviewers hands the notebooks of ten different courses to the tools of those who will look at
+// them: nbformat's validator, nbconvert --execute, papermill with other data, nbdime, jupytext, VS
+// Code's rules, and JupyterLab.
 func TestReviewers(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -336,8 +337,8 @@ func reviewedByTools(t *testing.T, reviews []review) {
 	}
 }
 
-// reviewedByLab opens each notebook in JupyterLab, as a reviewer does who runs nothing and saves: that changes
-// nothing but what Lab says of its trust.
+// reviewedByLab opens each notebook in JupyterLab, as a reviewer does who runs nothing and saves:
+// that changes nothing but what Lab says of its trust.
 func reviewedByLab(t *testing.T, reviews []review) {
 	l := startLab(t, false)
 	begun := time.Now()

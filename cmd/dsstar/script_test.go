@@ -91,13 +91,13 @@ func runScripts(t *testing.T, dir string) {
 				runs(t, ts, code, args[2:])
 			},
 			"waits": func(ts *testscript.TestScript, _ bool, args []string) {
-				waitFor(t, args[0]+" in "+args[1], func() bool {
+				waitFor(scriptTB{t, ts}, args[0]+" in "+args[1], func() bool {
 					b, err := os.ReadFile(ts.MkAbs(args[1]))
 					return err == nil && strings.Contains(string(b), args[0])
 				})
 			},
 			"gone": func(ts *testscript.TestScript, _ bool, _ []string) {
-				noProcess(t, "DSSTAR_TEST_MARK="+ts.Getenv("WORK"))
+				noProcess(scriptTB{t, ts}, "DSSTAR_TEST_MARK="+ts.Getenv("WORK"))
 			},
 			"model": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv("DSSTAR_BASE_URL", serveReplies(t, ts, ts.ReadFile(args[0])))
@@ -233,7 +233,8 @@ func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url str
 	return server.URL
 }
 
-// startServer is the command that starts a Jupyter server, with other kernelspecs if a file has them.
+// startServer is the command that starts a Jupyter server, with other kernelspecs if a file has
+// them.
 func startServer(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		var specs map[string]map[string]any
