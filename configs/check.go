@@ -93,8 +93,12 @@ var (
 	loginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#'"<>]*@`)
 	// oddLoginInURL has a password with unescaped characters that would end a host. A port does not
 	// match.
-	oddLoginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#:@\['"<>]*:(?:\d{6}|\d*[^\s\d/?#'"<>]|[/?#])[^\s'"<>]*@`)
-	keyInURL      = regexp.MustCompile(`(?i)([?&](?:[a-z0-9_-]*(?:token|key|secret|signature|credential)|passw[a-z]*|pwd|sig)=)[^\s&#'"<>]*`)
+	oddLoginInURL = regexp.MustCompile(
+		`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#:@\['"<>]*:(?:\d{6}|\d*[^\s\d/?#'"<>]|[/?#])[^\s'"<>]*@`,
+	)
+	keyInURL = regexp.MustCompile(
+		`(?i)([?&](?:[a-z0-9_-]*(?:token|key|secret|signature|credential)|passw[a-z]*|pwd|sig)=)[^\s&#'"<>]*`,
+	)
 )
 
 // Redact hides logins, and what looks like a key, in all URLs of a text, also in ones that are not
@@ -170,7 +174,10 @@ func (s *Settings) validate(won map[string]setting) error {
 	if !s.Rollback.known() {
 		return bad("rollback", "auto, checkpoint, replay or off")
 	}
-	if tiers := []string{"auto", "full", "builtin", "external", "off"}; !slices.Contains(tiers, s.Sandbox) {
+	if tiers := []string{"auto", "full", "builtin", "external", "off"}; !slices.Contains(
+		tiers,
+		s.Sandbox,
+	) {
 		return bad("sandbox", "auto, full, builtin, external or off")
 	}
 	if s.MaxMemory != 0 && s.MaxMemory < 1<<28 {
@@ -206,7 +213,9 @@ func (s *Settings) validateProviders(won map[string]setting,
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
 		for _, env := range s.Providers[name].KeyEnv {
-			if key := "providers" + separator + name + separator + "key_env"; !variableName.MatchString(env) {
+			if key := "providers" + separator + name + separator + "key_env"; !variableName.MatchString(
+				env,
+			) {
 				return notAName(display(key), won[key])
 			}
 		}

@@ -111,7 +111,10 @@ func amount(_, to reflect.Type, value any) (any, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("is %s, should be an amount of memory with its unit: 500MB, 4GB or 4GiB", show(value))
+	return nil, fmt.Errorf(
+		"is %s, should be an amount of memory with its unit: 500MB, 4GB or 4GiB",
+		show(value),
+	)
 }
 
 // list reads a name, or names with commas between them, where a list is wanted.

@@ -152,15 +152,14 @@ func (s Spec) check() error {
 		return errors.New("the kernelspec has no argv")
 	}
 	if p, ok := s.Metadata["kernel_provisioner"]; ok && p != nil {
-		name := "one of its own"
+		what := "a kernel provisioner"
 		if m, ok := p.(map[string]any); ok && m["provisioner_name"] == "local-provisioner" {
-			return nil // what everybody does who names none
+			return nil // the default
 		} else if ok && m["provisioner_name"] != nil {
-			name = fmt.Sprint(m["provisioner_name"])
+			what = fmt.Sprintf("the kernel provisioner %v", m["provisioner_name"])
 		}
-		return fmt.Errorf("the kernelspec wants the kernel provisioner %s, which is Python code inside "+
-			"Jupyter: "+
-			"start the kernel with a Jupyter server or gateway instead", name)
+		return fmt.Errorf("the kernelspec requires %s, which runs only inside "+
+			"Jupyter: start the kernel with a Jupyter server or gateway instead", what)
 	}
 	if s.InterruptMode != "" && s.InterruptMode != "signal" && s.InterruptMode != "message" {
 		return fmt.Errorf("the kernelspec has the unknown interrupt_mode %q", s.InterruptMode)

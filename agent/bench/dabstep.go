@@ -142,7 +142,9 @@ func groups(group string, tasks []Task, scores []Score, name func(Task) string,
 		}
 	}
 	slices.Sort(names)
-	if order := []string{"hard", "medium", "easy"}; !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(order, n) }) {
+	order := []string{"hard", "medium", "easy"}
+	unknown := func(name string) bool { return !slices.Contains(order, name) }
+	if !slices.ContainsFunc(names, unknown) {
 		slices.SortFunc(names, func(a, b string) int {
 			return slices.Index(order, a) - slices.Index(order, b)
 		})

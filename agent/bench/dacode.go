@@ -207,7 +207,10 @@ func readResult(file string) (Answer, error) {
 	}
 	a := Answer{Value: row.Result, Unfinished: !row.Finished, Steps: row.Steps}
 	for i := 0; i+1 < len(row.Trajectory); i++ { // an action's output is in the next entry
-		if !slices.ContainsFunc([]string{"Bash", "Python", "SQL"}, func(k string) bool { return strings.HasPrefix(row.Trajectory[i].Action, k) }) {
+		if !slices.ContainsFunc(
+			[]string{"Bash", "Python", "SQL"},
+			func(k string) bool { return strings.HasPrefix(row.Trajectory[i].Action, k) },
+		) {
 			continue
 		}
 		a.Actions++

@@ -171,12 +171,30 @@ func Benchmarks() []*Benchmark {
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
 			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep, 450},
-		{"kramabench", "KramaBench", "a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, submitKramaBench, 0},
+		{
+			"kramabench",
+			"KramaBench",
+			"a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
+			openKramaBench,
+			readKramaBenchAnswers,
+			scoreKramaBench,
+			totalKramaBench,
+			submitKramaBench,
+			0,
+		},
 		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
 			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil, 0},
-		{"dabench", "InfiAgent-DABench", "the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench, readDABenchAnswers, scoreDABench, totalDABench, submitDABench, 0},
+		{
+			"dabench",
+			"InfiAgent-DABench",
+			"the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
+			openDABench,
+			readDABenchAnswers,
+			scoreDABench,
+			totalDABench,
+			submitDABench,
+			0,
+		},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
 			openDir, readDABStepAnswers, nil, totalDir, submitDABStep, 0},
 	}
@@ -252,7 +270,10 @@ func (b *Benchmark) Answers(path string) ([]Answer, error) {
 // the error is an *AnswersError, and nothing is written.
 func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 	if s.Benchmark.submit == nil {
-		return fmt.Errorf("%s has no file of submissions: submit the folder of answers", s.Benchmark.Title)
+		return fmt.Errorf(
+			"%s has no file of submissions: submit the folder of answers",
+			s.Benchmark.Title,
+		)
 	}
 	if _, err := s.match(answers, true); err != nil {
 		return err

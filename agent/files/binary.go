@@ -107,6 +107,7 @@ func (s source) packed(format string, unpack func(io.Reader) (io.Reader, error))
 	if err != nil && s.size <= mostBytes {
 		look.Kind += ", damaged"
 	}
-	look.Kind, look.Format, look.Shape = format+"-compressed "+look.Kind, format, shape(format, look.Shape)
+	look.Kind, look.Format = format+"-compressed "+look.Kind, format
+	look.Shape = shape(format, look.Shape)
 	return look
 }

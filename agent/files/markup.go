@@ -20,7 +20,8 @@ func (s source) markup(text, ext string) (Look, bool) {
 	if ext != ".xml" && htmlTag.MatchString(start) || ext == ".html" || ext == ".htm" {
 		kind := "HTML page"
 		if m := htmlTitle.FindStringSubmatch(text); m != nil && strings.TrimSpace(m[1]) != "" {
-			kind += ", title " + strconv.Quote(cut(strings.Join(strings.Fields(html.UnescapeString(m[1])), " "), 100))
+			title := strings.Join(strings.Fields(html.UnescapeString(m[1])), " ")
+			kind += ", title " + strconv.Quote(cut(title, 100))
 		}
 		return Look{Kind: kind, Format: "html", Shape: s.alone("html")}, true
 	}

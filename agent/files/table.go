@@ -262,9 +262,13 @@ func filledTo(r []string) int {
 }
 
 var (
-	dataCell   = regexp.MustCompile(`^[-+<>~(]?[$€£¥]? ?[-+]?[.,]?[0-9][-0-9.,:/ '_]*([eE][-+]?[0-9]+)?([TZ][-+0-9:.Z]*)? ?[%)]?$`)
-	periodCell = regexp.MustCompile(`^((19|20)[0-9]{2}|[0-9]{1,4} ?[-/] ?[0-9]{1,4}([-/][0-9]{1,4})?|[0-9]{1,4}\.[0-9]{1,2}\.[0-9]{1,4})$`)
-	word       = regexp.MustCompile(`[\p{L}\p{N}]+`)
+	dataCell = regexp.MustCompile(
+		`^[-+<>~(]?[$€£¥]? ?[-+]?[.,]?[0-9][-0-9.,:/ '_]*([eE][-+]?[0-9]+)?([TZ][-+0-9:.Z]*)? ?[%)]?$`,
+	)
+	periodCell = regexp.MustCompile(
+		`^((19|20)[0-9]{2}|[0-9]{1,4} ?[-/] ?[0-9]{1,4}([-/][0-9]{1,4})?|[0-9]{1,4}\.[0-9]{1,2}\.[0-9]{1,4})$`,
+	)
+	word = regexp.MustCompile(`[\p{L}\p{N}]+`)
 )
 
 // isData reports whether a cell is a number, an amount, a date or a time.

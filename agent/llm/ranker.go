@@ -102,7 +102,11 @@ func (r replayRanker) Rank(ctx context.Context, question string, texts []string)
 	}
 	ranking := Ranking{Usage: e.Usage, Model: e.Model, Calls: e.Calls}
 	if err := json.Unmarshal([]byte(e.Reply), &ranking.Scores); err != nil {
-		return Ranking{}, fmt.Errorf("replay: exchange %d of the trace is not a list of scores: %w", e.N, err)
+		return Ranking{}, fmt.Errorf(
+			"replay: exchange %d of the trace is not a list of scores: %w",
+			e.N,
+			err,
+		)
 	}
 	if len(ranking.Scores) != len(texts) { // descriptions may be loose
 		return Ranking{}, &ReplayError{Role: e.Role, Subject: e.Subject, N: e.N,

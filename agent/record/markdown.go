@@ -15,8 +15,34 @@ import (
 const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
 
 // special escapes what would be Markdown, mathematics or HTML.
-var special = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar,
-	"`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;")
+var special = strings.NewReplacer(
+	`\`,
+	plainBackslash,
+	"$",
+	plainDollar,
+	"`",
+	"\\`",
+	"*",
+	`\*`,
+	"_",
+	`\_`,
+	"[",
+	`\[`,
+	"]",
+	`\]`,
+	"~",
+	`\~`,
+	"#",
+	`\#`,
+	"|",
+	`\|`,
+	"<",
+	"&lt;",
+	">",
+	"&gt;",
+	"&",
+	"&amp;",
+)
 
 var backticks = lazy.Regexp("`+")
 

@@ -73,7 +73,7 @@ func gather(nb *notebook.Notebook) (*Trajectory, error) {
 			t.Descriptions, t.Variables = m.Descriptions, m.Variables
 		case roleRound, roleDropped:
 			if m.Record == nil || m.Round < 1 {
-				return nil, fmt.Errorf("cell %d: a %s cell without its record", i+1, m.Role)
+				return nil, fmt.Errorf("cell %d (%s) has no record", i+1, m.Role)
 			}
 			rounds[m.Round] = m
 			last = max(last, m.Round)

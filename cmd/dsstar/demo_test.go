@@ -18,7 +18,11 @@ import (
 	"dsstar/notebook"
 )
 
-var recordDemo = flag.Bool("record", false, "write demo/trace.jsonl anew: the same replies with the inputs of now")
+var recordDemo = flag.Bool(
+	"record",
+	false,
+	"write demo/trace.jsonl anew: the same replies with the inputs of now",
+)
 
 // TestRecordDemo is how the recording follows a change of prompts or loop:
 // edit the replies in demo/trace.jsonl if need be, then run it with -record.
@@ -26,7 +30,23 @@ func TestRecordDemo(t *testing.T) {
 	if !*recordDemo {
 		t.Skip("only with -record")
 	}
-	all := []string{"question", "guidelines", "file", "files", "plan", "code", "cell", "step", "missing", "dropped", "reason", "answer", "like", "others", "cell"}
+	all := []string{
+		"question",
+		"guidelines",
+		"file",
+		"files",
+		"plan",
+		"code",
+		"cell",
+		"step",
+		"missing",
+		"dropped",
+		"reason",
+		"answer",
+		"like",
+		"others",
+		"cell",
+	}
 	keep := demoLoose
 	demoLoose = append(all, keep...)
 	defer func() { demoLoose = keep }()
@@ -79,8 +99,14 @@ func TestDemo(t *testing.T) {
 	if code := a.run(t.Context(), []string{"demo", "--out", out, "--json"}); code != exitVerified {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
-	r := decodeResult(t, stdout.String())
-	if r.Answer != demoAnswer || !r.Verified || !r.Sufficient || r.Rounds != 5 || r.Steps != 4 || len(r.Warnings) > 0 {
+	var r result
+	dec := json.NewDecoder(stdout)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&r); err != nil || dec.More() {
+		t.Fatal(err)
+	}
+	if r.Answer != demoAnswer || !r.Verified || !r.Sufficient || r.Rounds != 5 || r.Steps != 4 ||
+		len(r.Warnings) > 0 {
 		t.Errorf("--json: %+v", r)
 	}
 	if !strings.Contains(stderr.String(), "replies are recorded; all else is live") {
@@ -106,23 +132,28 @@ func TestDemo(t *testing.T) {
 
 	tools := pyenvtest.Tools(t)
 	executed := filepath.Join(out, "executed.ipynb")
-	command := exec.Command(tools, "-m", "nbconvert", "--to", "notebook", "--execute", r.Notebook, "--output", executed)
+	command := exec.Command(
+		tools,
+		"-m",
+		"nbconvert",
+		"--to",
+		"notebook",
+		"--execute",
+		r.Notebook,
+		"--output",
+		executed,
+	)
 	// nbconvert finds its kernel by name: it must be the one beside it, not one
 	// of the user's.
-	command.Env = append(os.Environ(), "JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"))
+	command.Env = append(
+		os.Environ(),
+		"JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"),
+	)
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("nbconvert --execute: %v\n%s", err, output)
 	}
-	data, err := os.ReadFile(executed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nb, err := notebook.Read(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var last notebook.Cell
-	for _, c := range nb.Cells {
+	for _, c := range readNotebook(t, executed).Cells {
 		if c.Type == notebook.Code {
 			last = c
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // descriptions is the object that describe --json prints. Its fields are a
-// contract: see the README.
+// contract: see docs/results.md.
 type descriptions struct {
 	Files    []fileDescription `json:"files"`
 	Usage    resultUsage       `json:"usage"`

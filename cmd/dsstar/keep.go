@@ -159,7 +159,10 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 		err = errors.New("its kernels are not sandboxed, and you have not agreed (--yes)")
 	}
 	if err == nil {
-		j.progress.Say("server   %s serves the run folder: the kernel that stays will run there", server.URL)
+		j.progress.Say(
+			"server   %s serves the run folder: the kernel that stays will run there",
+			server.URL,
+		)
 		return true
 	}
 	j.place = kernels.Place{}

@@ -9,7 +9,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestProofApart: nothing that has run a cell has a part in the proof. For channels.py the run folder is in the data.
+// TestProofApart: nothing that has run a cell has a part in the proof. For channels.py the run
+// folder is in the data.
 func TestProofApart(t *testing.T) {
 	for file, reason := range map[string]string{
 		"forgery.py":      "the script printed another answer",        // no cell has a hand in what is read of the script
@@ -31,7 +32,10 @@ func TestProofApart(t *testing.T) {
 				}
 				m := counting()
 				m["coder"] = say(cell(string(code)))
-				data := dataFolder(t, map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"})
+				data := dataFolder(
+					t,
+					map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"},
+				)
 				out := filepath.Join(t.TempDir(), "run")
 				if file == "channels.py" {
 					out = filepath.Join(data, "dsstar-runs/run")

@@ -6,16 +6,15 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/creack/pty"
 
-	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
@@ -32,12 +31,19 @@ type reviewed struct {
 
 // atReview starts a run with --review on a terminal. Its standard output is not
 // that terminal.
-func atReview(t *testing.T, url string, env []string, args ...string) *reviewed {
+func atReview(t *testing.T, m roles, env []string, args ...string) *reviewed {
 	t.Helper()
-	s := &reviewed{session: &session{done: make(chan struct{})}, t: t, out: filepath.Join(t.TempDir(), "run")}
-	s.cmd = exec.Command(os.Args[0], append([]string{"nb", "--review", "--data", dataFolder(t, numbers), "--out", s.out,
-		"--base-url", url, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?"}, args...)...)
-	s.cmd.Env = append(append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=1", descriptionsIn+"="+t.TempDir(), "VISUAL=", "EDITOR=false"), env...)
+	s := &reviewed{
+		session: &session{done: make(chan struct{})},
+		t:       t,
+		out:     filepath.Join(t.TempDir(), "run"),
+	}
+	s.cmd = asDsstar(
+		append([]string{"nb", "--review", "--data", dataFolder(t, numbers), "--out", s.out,
+			"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t),
+			"What is the total?"}, args...)...)
+	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1", "VISUAL=", "EDITOR=false",
+		descriptionsIn+"="+t.TempDir()), env...)
 	s.cmd.Stdout = &s.stdout
 	s.start(t, &pty.Winsize{Rows: 50, Cols: 100})
 	return s
@@ -46,7 +52,11 @@ func atReview(t *testing.T, url string, env []string, args ...string) *reviewed 
 // until waits until a text is written, and returns what was until then.
 func (s *reviewed) until(text string) string {
 	s.t.Helper()
-	waitFor(s.t, text+" in\n"+s.String()[s.at:], func() bool { return strings.Contains(s.String()[s.at:], text) })
+	waitFor(
+		s.t,
+		text+" in\n"+s.String()[s.at:],
+		func() bool { return strings.Contains(s.String()[s.at:], text) },
+	)
 	new := s.String()[s.at:]
 	end := strings.Index(new, text) + len(text)
 	s.at += end
@@ -95,13 +105,29 @@ func editor(t *testing.T, script string) string {
 func TestReviewEdit(t *testing.T) {
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen.py")
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/sum(/max(/' \"$1\"")})
+	s := atReview(
+		t,
+		counting(),
+		[]string{
+			editor(
+				t,
+				"cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/sum(/max(/' \"$1\"",
+			),
+		},
+	)
 	s.answers("e")
-	s.answers("a", "review   step 1: Load the numbers and take the largest.", "         │ - total = sum(numbers)\r\n",
-		"         │ + total = max(numbers)\r\n", "         │   print(total)\r\n")
+	s.answers(
+		"a",
+		"review   step 1: Load the numbers and take the largest.",
+		"         │ - total = sum(numbers)\r\n",
+		"         │ + total = max(numbers)\r\n",
+		"         │   print(total)\r\n",
+	)
 	s.answers("a")
 	tr := s.ends(exitVerified)
-	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand || r.Step != "Load the numbers and take the largest." || !strings.Contains(r.Attempts[0].Code, "max(numbers)") {
+	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand ||
+		r.Step != "Load the numbers and take the largest." ||
+		!strings.Contains(r.Attempts[0].Code, "max(numbers)") {
 		t.Errorf("answer %q, %+v", tr.Answer(), r)
 	}
 	draft, err := os.ReadFile(seen)
@@ -116,34 +142,39 @@ func TestReviewEdit(t *testing.T) {
 func TestReviewEditStop(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "sed -i 's/sum(/max(/' \"$1\""), "TMPDIR=" + t.TempDir()})
+	s := atReview(t, counting(), []string{editor(t, "sed -i 's/sum(/max(/' \"$1\""),
+		"TMPDIR=" + t.TempDir()})
 	s.answers("e")
 	s.answers("s")
 	s.until("your text: ")
 	path := strings.TrimSpace(s.until("\r\n"))
 	s.ends(exitInterrupted)
-	if draft, err := os.ReadFile(path); err != nil || !strings.Contains(string(draft), "max(") {
-		t.Errorf("%s: %v\n%s", path, err, draft)
-	}
+	wantText(t, path, content(t, path), "max(")
 }
 
-// TestReviewEditFails: nothing comes of an editor that fails, is not there, saves
-// nothing or nothing but blanks; and each time the same question follows.
+// TestReviewEditFails: nothing comes of an editor that fails, is not there, or saves nothing or
+// nothing but blanks; and each time the same question follows. Ctrl-C in it is the editor's.
 func TestReviewEditFails(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	for name, c := range map[string]struct{ env, says string }{
-		"fails":     {editor(t, "echo 'x = 1' >> \"$1\"; exit 3"), "your text: "},
-		"not there": {"EDITOR=/no/such/editor", "the cell is as it was"},
-		"nothing":   {editor(t, "true"), "nothing has changed"},
-		"empty":     {editor(t, ": > \"$1\""), "the cell is empty; it is as it was"},
-		"bytes":     {editor(t, "printf 'x = \"\\377\"' > \"$1\""), "not text in UTF-8"},
-		"raw mode":  {editor(t, "stty raw -echo; exit 1"), "exit status 1; the cell is as it was"},
+	for name, c := range map[string]struct{ env, waits, keys, says string }{
+		"fails":     {editor(t, "echo 'x = 1' >> \"$1\"; exit 3"), "", "", "your text: "},
+		"not there": {"EDITOR=/no/such/editor", "", "", "the cell is as it was"},
+		"nothing":   {editor(t, "true"), "", "", "nothing has changed"},
+		"empty":     {editor(t, ": > \"$1\""), "", "", "the cell is empty; it is as it was"},
+		"bytes":     {editor(t, "printf 'x = \"\\377\"' > \"$1\""), "", "", "not text in UTF-8"},
+		"raw mode":  {editor(t, "stty raw -echo; exit 1"), "", "", "exit status 1; the cell is as it was"},
+		"Ctrl-C": {editor(t, "trap 'echo caught; exit 0' INT; echo ready; while :; do sleep 0.1; done"),
+			"ready", ctrlC, "nothing has changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := atReview(t, counting().serve(t).URL, []string{c.env})
+			s := atReview(t, counting(), []string{c.env})
 			s.answers("e")
+			if c.waits != "" {
+				s.until(c.waits)
+				s.types(c.keys)
+			}
 			s.until(c.says)
 			s.answers("l")
 			if tr := s.ends(exitVerified); tr.Answer() != "42" || tr.Rounds[0].ByHand {
@@ -151,19 +182,6 @@ func TestReviewEditFails(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestReviewEditInterrupted: Ctrl-C in an editor is the editor's.
-func TestReviewEditInterrupted(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "trap 'echo caught; exit 0' INT; echo ready; while :; do sleep 0.1; done")})
-	s.answers("e")
-	s.until("ready")
-	s.types(ctrlC)
-	s.until("caught")
-	s.answers("l", "nothing has changed")
-	s.ends(exitVerified)
 }
 
 const ctrlC = "\x03"
@@ -175,7 +193,7 @@ func TestReviewReject(t *testing.T) {
 	t.Parallel()
 	m := counting()
 	m["planner"] = say("Load the numbers and add them up.", "Add up the numbers without the first.")
-	s := atReview(t, m.serve(t).URL, nil)
+	s := atReview(t, m, nil)
 	s.answers("r")
 	s.until("reason (none: back to the question): ")
 	s.types("\n")
@@ -200,10 +218,15 @@ func TestReviewRepair(t *testing.T) {
 	t.Parallel()
 	m := counting()
 	fine := m["coder"][0].Text
-	m["coder"], m["debugger"] = say(strings.Replace(fine, "sum(numbers)", "sum(missing)", 1)), say(fine)
-	s := atReview(t, m.serve(t).URL, nil, "--quiet")
+	m["coder"], m["debugger"] = say(
+		strings.Replace(fine, "sum(numbers)", "sum(missing)", 1),
+	), say(
+		fine,
+	)
+	s := atReview(t, m, nil, "--quiet")
 	s.answers("a")
-	s.answers("l", "after    NameError: name 'missing'", "│ - total = sum(missing)", "│ + total = sum(numbers)")
+	s.answers("l", "after    NameError: name 'missing'", "│ - total = sum(missing)",
+		"│ + total = sum(numbers)")
 	if tr := s.ends(exitVerified); len(tr.Rounds[0].Attempts) != 2 {
 		t.Errorf("%+v", tr.Rounds[0])
 	}
@@ -228,7 +251,7 @@ func TestReviewStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := atReview(t, counting().serve(t).URL, c.env)
+			s := atReview(t, counting(), c.env)
 			s.answers(c.keys)
 			if c.keys == "" {
 				if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -249,19 +272,12 @@ func TestReviewStop(t *testing.T) {
 func TestReviewKeys(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	m, hold := counting(), make(chan struct{})
-	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
-		role := roleOf(t, r)
-		if role == "coder" {
-			<-hold
-		}
-		return m[role][0]
-	})
-	s := atReview(t, server.URL, nil)
+	m := counting()
+	m["coder"][0].Delay = 3 * time.Second
+	s := atReview(t, m, nil)
 	s.until("asking the coder")
 	s.types("a")
 	s.until("\x1b[Ja") // the terminal's echo, below a picture
-	close(hold)
 	for _, keys := range []string{"\r", "al", "\x1b[A", "ä", "x", "?", "accept\r"} {
 		s.answers(keys)
 		s.until("a  the cell runs as it stands here")
@@ -277,20 +293,16 @@ func TestReviewKeys(t *testing.T) {
 // TestReviewNobody: where nobody can be asked it says so at once, before it reads
 // the question or makes anything.
 func TestReviewNobody(t *testing.T) {
-	for _, c := range []struct {
-		stdin, stderr bool
-		what          string
-	}{{false, false, "neither standard input nor standard error is one"}, {true, false, "standard error is not one"}, {false, true, "standard input is not one"}} {
+	for _, tty := range [][2]bool{{false, false}, {true, false}, {false, true}} {
 		for _, args := range [][]string{{"nb", "--review", "--data", "/no/such folder"}, {"demo", "--review"}} {
-			a, stdout, stderr := testApp(t)
-			a.stdinTTY, a.stderrTTY = c.stdin, c.stderr
+			a, _, stderr := testApp(t)
+			a.stdinTTY, a.stderrTTY = tty[0], tty[1]
 			a.stdin = iotest.ErrReader(errors.New("standard input was read"))
 			code := a.run(t.Context(), args)
-			want := "dsstar: error: --review needs a terminal: " + c.what
-			hint := "dsstar: hint: dsstar " + args[0]
-			if code != exitUsage || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), hint) || stdout.Len() > 0 ||
-				strings.Contains(strings.Split(stderr.String(), "#")[0], hint+" --review") {
-				t.Errorf("exit code %d\n%s", code, stderr)
+			wantText(t, "stderr", stderr.String(), "error: --review needs a terminal: ",
+				"hint: dsstar "+args[0])
+			if code != exitUsage {
+				t.Errorf("exit code %d", code)
 			}
 		}
 	}

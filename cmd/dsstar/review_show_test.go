@@ -22,7 +22,14 @@ var anyLines = rapid.Custom(func(t *rapid.T) string {
 // the version before, and no row is wider than the terminal or obeyed by it.
 func TestShownCode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		before, code, columns := anyLines.Draw(t, "before"), anyLines.Draw(t, "code"), rapid.IntRange(18, 60).Draw(t, "columns")
+		before, code, columns := anyLines.Draw(
+			t,
+			"before",
+		), anyLines.Draw(
+			t,
+			"code",
+		), rapid.IntRange(18, 60).
+			Draw(t, "columns")
 		var was, is []string
 		for _, line := range codeLines(before, code) {
 			text, shown := "", ""
@@ -45,7 +52,8 @@ func TestShownCode(t *testing.T) {
 				} else if line.mark != 0 {
 					rest = ""
 				}
-				if shown += rest; !ok || strings.TrimSpace(frame) != "" || term.Width(row) > columns || term.Clean(row) != strings.ReplaceAll(row, "\n", " ") {
+				if shown += rest; !ok || strings.TrimSpace(frame) != "" || term.Width(row) > columns ||
+					term.Clean(row) != strings.ReplaceAll(row, "\n", " ") {
 					t.Errorf("%q in %d columns", row, columns)
 				}
 			}
@@ -53,7 +61,15 @@ func TestShownCode(t *testing.T) {
 				t.Errorf("%q is shown as %q", text, shown)
 			}
 			plain := strings.Join(line.rows(columns, false), "\n")
-			if painted := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(strings.Join(line.rows(columns, true), "\n"), ""); strings.ReplaceAll(painted, " ", "") != strings.ReplaceAll(plain, " ", "") {
+			if painted := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(strings.Join(line.rows(columns, true), "\n"), ""); strings.ReplaceAll(
+				painted,
+				" ",
+				"",
+			) != strings.ReplaceAll(
+				plain,
+				" ",
+				"",
+			) {
 				t.Errorf("painted %q, plain %q", painted, plain)
 			}
 		}
@@ -84,7 +100,11 @@ func TestRevealed(t *testing.T) {
 // byte, and what is changed is found in it.
 func TestDraft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := agent.Proposal{Step: rapid.IntRange(0, 3).Draw(t, "step"), Text: anyLines.Draw(t, "text"), Code: anyLines.Draw(t, "code")}
+		p := agent.Proposal{
+			Step: rapid.IntRange(0, 3).Draw(t, "step"),
+			Text: anyLines.Draw(t, "text"),
+			Code: anyLines.Draw(t, "code"),
+		}
 		if rapid.Bool().Draw(t, "long") {
 			p.Text = strings.Repeat("Add %% up # the fares. ", 20) + p.Text
 		}
@@ -93,7 +113,9 @@ func TestDraft(t *testing.T) {
 		}
 		q := p
 		q.Text, q.Code = "Do another thing: well.", anyLines.Draw(t, "another")+"\nz = 1"
-		if got := fromDraft(tidy(draftOf(q)), p); got.Code != tidy(q.Code) && got.Code != p.Code || p.Step > 0 && got.Text != q.Text || p.Step == 0 && got.Text != p.Text {
+		if got := fromDraft(tidy(draftOf(q)), p); got.Code != tidy(q.Code) && got.Code != p.Code ||
+			p.Step > 0 && got.Text != q.Text ||
+			p.Step == 0 && got.Text != p.Text {
 			t.Errorf("%+v came back as %+v", q, got)
 		}
 	})

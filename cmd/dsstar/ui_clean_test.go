@@ -68,7 +68,10 @@ func TestPrintedJSON(t *testing.T) {
 // TestPrinted has names and contents that terminals would obey go through commands that print them.
 func TestPrinted(t *testing.T) {
 	t.Parallel()
-	nb := &notebook.Notebook{Cells: []notebook.Cell{text("t", "# x"+obeyed), code("c", "x = 1 # "+obeyed, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: obeyed})}}
+	nb := &notebook.Notebook{
+		Cells: []notebook.Cell{text("t", "# x"+obeyed), code("c", "x = 1 # "+obeyed,
+			notebook.Output{Type: notebook.Stream, Name: "stdout", Text: obeyed})},
+	}
 	path := filepath.Join(t.TempDir(), "n"+strings.ReplaceAll(obeyed, "/", "")+".ipynb")
 	if err := nb.Save(path); err != nil {
 		t.Fatal(err)
@@ -81,7 +84,8 @@ func TestPrinted(t *testing.T) {
 		checkObeys(t, strings.Join(args, " "), stdout.String()+stderr.String())
 	}
 	a, stdout, _ := testApp(t)
-	if code := a.run(t.Context(), []string{"export", "--to", "script", "-o", "-", path}); code != 0 || !strings.Contains(stdout.String(), obeyed) {
+	if code := a.run(t.Context(), []string{"export", "--to", "script", "-o", "-", path}); code != 0 ||
+		!strings.Contains(stdout.String(), obeyed) {
 		t.Errorf("a script that goes to no terminal is not as it is: %d %q", code, stdout)
 	}
 }

@@ -51,9 +51,10 @@ func stalled(t *testing.T) *session {
 	m := counting()
 	m["planner"] = []llmtest.Response{{Stall: true}}
 	s := &session{done: make(chan struct{})}
-	s.cmd = exec.Command(os.Args[0], "nb", "--data", dataFolder(t, numbers), "--out", filepath.Join(t.TempDir(), "run"),
-		"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
-	s.cmd.Env = append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=")
+	s.cmd = asDsstar("nb", "--data", dataFolder(t, numbers), "--out",
+		filepath.Join(t.TempDir(), "run"), "--base-url", m.serve(t).URL, "--model", "scripted",
+		"--python", pyenvtest.Python(t), "What is the total?")
+	s.cmd.Env = append(s.cmd.Env, "TERM=xterm", "NO_COLOR=")
 	s.start(t, &pty.Winsize{Rows: 24, Cols: 60})
 	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "asking the planner (") })
 	return s
@@ -73,7 +74,8 @@ func TestTerminalLeft(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	m := s.shows(t)
-	if m.Column != 0 || strings.Contains(m.String(), "now  ") || !strings.Contains(m.String(), "file     numbers.csv (1 of 1)\n") {
+	if m.Column != 0 || strings.Contains(m.String(), "now  ") ||
+		!strings.Contains(m.String(), "file     numbers.csv (1 of 1)\n") {
 		t.Errorf("left in column %d:\n%s", m.Column, m)
 	}
 

@@ -65,26 +65,28 @@ func (p player) back(way notebook.Way, kept int, why string, cells ...string) (p
 	return printed
 }
 
-// Whatever a cell did, the kernel goes back to a copy, and the executions are the original ones.
+// From the copy of the empty session other cells run, in the same kernel unless it has ended.
 func TestBack(t *testing.T) {
-	for _, end := range []string{"", "fail", "die"} {
-		p := play(t, Options{}, false)
-		printed := p.run("a", "b")
-		if end != "" {
-			p.run(end)
-		}
-		if again := p.back(notebook.ByCheckpoint, 2, "", "a", "b"); again != printed {
-			t.Errorf("after %q: printed %s, want %s", end, again, printed)
-		}
-		p.back(notebook.ByCheckpoint, 1, "", "a", "c")
-		p.back(notebook.ByCheckpoint, 0, "")
-		p.back(notebook.ByReplay, 0, "", "z") // from the copy of the empty session
-		if p.fake.resets > 0 {
-			t.Errorf("after %q: %d resets", end, p.fake.resets)
-		}
-		p.run("end")
-		p.back(notebook.ByReplay, 0, "the kernel ended", "z")
+	p := play(t, Options{}, false)
+	p.run("a", "die")
+	p.back(notebook.ByReplay, 0, "", "z")
+	if p.fake.resets > 0 {
+		t.Errorf("%d resets", p.fake.resets)
 	}
+	p.run("end")
+	p.back(notebook.ByReplay, 0, "the kernel ended", "z")
+}
+
+// A folder that cannot be copied is a reason to replay, and older copies of files go where there is
+// no room for new ones.
+func TestFiles(t *testing.T) {
+	p := play(t, Options{MaxCopies: 1000}, true)
+	p.run("write a 600", "write a 601", "fail")
+	p.back(notebook.ByCheckpoint, 2, "", "write a 600", "write a 601")
+	p.back(notebook.ByReplay, 0, "to make room for files", "write a 600")
+	p = play(t, Options{MaxCopies: 1000}, true)
+	p.run("write big 2000", "fail")
+	p.back(notebook.ByReplay, 0, "over the limit", "write big 2000")
 }
 
 // A rollback stops at the first cell that fails.

@@ -59,7 +59,12 @@ func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, co
 		page["disabledExtensions"] = map[string]bool{"@jupyter/collaboration-extension": true,
 			"@jupyter/docprovider-extension": true}
 	}
-	overrides := map[string]any{"@jupyterlab/apputils-extension:notification": map[string]any{"fetchNews": "false", "checkForUpdates": false}}
+	overrides := map[string]any{
+		"@jupyterlab/apputils-extension:notification": map[string]any{
+			"fetchNews":       "false",
+			"checkForUpdates": false,
+		},
+	}
 	for name, content := range map[string]any{"page_config.json": page, "overrides.json": overrides} {
 		if err := os.WriteFile(filepath.Join(settings, name), encode(content), 0o644); err != nil {
 			t.Fatal(err)

@@ -162,7 +162,9 @@ func (v *victims) queue(t testing.TB) {
 		return
 	}
 	_ = unix.Close(int(fd)) // nothing was written
-	t.Cleanup(func() { _, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0, 0) })
+	t.Cleanup(func() {
+		_, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0, 0)
+	})
 }
 
 // shared are the files in folders that all processes share: those of v, and those that attacks make

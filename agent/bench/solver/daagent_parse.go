@@ -11,8 +11,10 @@ var (
 	actionMark   = regexp.MustCompile(`(?im)^[\s*_#>]*"?action"?[*_]*\s*:?[*_]*`)
 	observedMark = regexp.MustCompile(`(?im)^[\s*_#>]*"?observation"?[*_]*\s*:`)
 	thoughtMark  = regexp.MustCompile(`(?i)^[\s*_#>]*"?thought"?[*_]*\s*:[*_]*`)
-	anotherMark  = regexp.MustCompile(`(?m)^[\s*_#>]*(?:Thought|Action|Bash|Python|SQL|Terminate)[*_]*\s*[(:]`)
-	actionBegin  = regexp.MustCompile(`\b(Bash|Python|SQL|Terminate)\s*\(`)
+	anotherMark  = regexp.MustCompile(
+		`(?m)^[\s*_#>]*(?:Thought|Action|Bash|Python|SQL|Terminate)[*_]*\s*[(:]`,
+	)
+	actionBegin = regexp.MustCompile(`\b(Bash|Python|SQL|Terminate)\s*\(`)
 )
 
 const noAction = "it has no action"

@@ -56,7 +56,9 @@ func resultOf(t *record.Trajectory, ended bool) *Result {
 	}
 	for _, d := range t.Descriptions {
 		if d.Like == "" && !d.Cached {
-			r.Executions, r.Failed, r.Debug = r.Executions+d.Tries, r.Failed+len(d.Failed), r.Debug+max(0, d.Tries-1)
+			r.Executions += d.Tries
+			r.Failed += len(d.Failed)
+			r.Debug += max(0, d.Tries-1)
 		}
 	}
 	for _, round := range t.Rounds {

@@ -177,7 +177,13 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 	asks := prompts.InterpreterPlan{Most: q.Tasks}
 	inputs := map[string]string{}
 	if after != nil {
-		asks = prompts.InterpreterPlan{Plan: q.graph.json(), Task: after.ID, Code: after.code, Result: after.result, Edited: after.edited}
+		asks = prompts.InterpreterPlan{
+			Plan:   q.graph.json(),
+			Task:   after.ID,
+			Code:   after.code,
+			Result: after.result,
+			Edited: after.edited,
+		}
 		after.edited = false
 		inputs["plan"], inputs["results"] = asks.Plan, after.result
 	}

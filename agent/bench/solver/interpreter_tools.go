@@ -142,7 +142,8 @@ func parseTool(text string) (*Tool, error) {
 			t.Code = b.Code
 		}
 	}
-	if t.Schema == nil && t.Code == "" && strings.HasPrefix(strings.ToLower(strings.Trim(strings.TrimSpace(text), "`*\"'")), "none") {
+	if t.Schema == nil && t.Code == "" &&
+		strings.HasPrefix(strings.ToLower(strings.Trim(strings.TrimSpace(text), "`*\"'")), "none") {
 		return nil, nil
 	}
 	switch {

@@ -44,7 +44,14 @@ const reactRule = "Reply with a thought and one ```python code block."
 var errNoBlock = errors.New("it has no code block")
 
 func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat("react", "Begin.", 0, prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.React{Steps: s.Steps, Reasoning: s.Reasoning})
+	c, err := d.newChat(
+		"react",
+		"Begin.",
+		0,
+		prompts.Workplace{Code: true, Shown: d.most},
+		d.context(),
+		prompts.React{Steps: s.Steps, Reasoning: s.Reasoning},
+	)
 	if err != nil {
 		return "", false, err
 	}
@@ -65,7 +72,10 @@ func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
 			}
 			continue
 		}
-		t, err := d.run(ctx, turn{title: title, said: rest(text), did: Action{Kind: "python", Code: code}, cell: code})
+		t, err := d.run(
+			ctx,
+			turn{title: title, said: rest(text), did: Action{Kind: "python", Code: code}, cell: code},
+		)
 		if err != nil {
 			return "", false, err
 		}
@@ -128,7 +138,11 @@ func (c *chat) lastWord(ctx context.Context) (string, error) {
 	if problem == "" {
 		answer, unread = parseAnswer(text)
 	}
-	t := turn{title: "The answer, as no step is left", said: text, did: Action{Kind: "answer", Code: answer}}
+	t := turn{
+		title: "The answer, as no step is left",
+		said:  text,
+		did:   Action{Kind: "answer", Code: answer},
+	}
 	if problem != "" || unread != nil {
 		t.did = Action{Observation: "There is no answer in the reply."}
 	}

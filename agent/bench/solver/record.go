@@ -135,9 +135,17 @@ func (r *journal) showQuestion() string {
 
 func (r *journal) showMeasured() string {
 	u := r.spent.Usage
-	return fmt.Sprintf("## What it took\n\n- %d model calls, %d tokens in (%d cached), %d out.\n- "+
-		"%.1f s: model %.1f s, kernel %.1f s.",
-		u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens, r.total.Seconds(), r.spent.Model, r.kernel.Seconds())
+	return fmt.Sprintf(
+		"## What it took\n\n- %d model calls, %d tokens in (%d cached), %d out.\n- "+
+			"%.1f s: model %.1f s, kernel %.1f s.",
+		u.Calls,
+		u.InputTokens,
+		u.CachedTokens,
+		u.OutputTokens,
+		r.total.Seconds(),
+		r.spent.Model,
+		r.kernel.Seconds(),
+	)
 }
 
 // result returns what a benchmark counts.

@@ -190,16 +190,38 @@ func about(r runner.Result) []string {
 		}
 	}
 	if hidden > 0 {
-		notes = append(notes, fmt.Sprintf("the right answers to %d tasks are not public: they are left out; dsstar bench submit writes the submission", hidden))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"the right answers to %d tasks are not public: they are left out; dsstar bench submit writes the submission",
+				hidden,
+			),
+		)
 	}
 	if failed > 0 {
-		notes = append(notes, fmt.Sprintf("%d answers could not be scored, and are left out; dsstar bench score --save tries again", failed))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"%d answers could not be scored, and are left out; dsstar bench score --save tries again",
+				failed,
+			),
+		)
 	}
 	if open := unconfined(r); open > 0 {
-		notes = append(notes, fmt.Sprintf("the cells of %d of %d tasks ran outside the sandbox, with the rights and the network of their server", open, len(r.Records)))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"the cells of %d of %d tasks ran outside the sandbox, with the rights and the network of their server",
+				open,
+				len(r.Records),
+			),
+		)
 	}
 	if r.Repeat > 1 {
-		notes = append(notes, fmt.Sprintf("a task's score is the mean of its %d runs, and n counts tasks", r.Repeat))
+		notes = append(
+			notes,
+			fmt.Sprintf("a task's score is the mean of its %d runs, and n counts tasks", r.Repeat),
+		)
 	}
 	return notes
 }

@@ -134,7 +134,8 @@ func Embed(text string) []float64 {
 
 // ServeHTTP answers POST /v1/chat/completions and /v1/embeddings.
 func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
-	if h.Method != http.MethodPost || (h.URL.Path != "/v1/chat/completions" && h.URL.Path != "/v1/embeddings") {
+	if h.Method != http.MethodPost ||
+		(h.URL.Path != "/v1/chat/completions" && h.URL.Path != "/v1/embeddings") {
 		http.Error(w, "404 page not found", http.StatusNotFound)
 		return
 	}

@@ -2,22 +2,27 @@
 
 T: home, data, run, project   folders outside, with what victims_linux_test.go has put there
    parent, victim             processes outside; address: where the parent has 16 bytes to read
-   tcp, udp                   ports of listeners on loopback; stream, datagram, inside (the data): paths of Unix sockets;
+   tcp, udp                   ports of listeners on loopback; stream, datagram,
+                              inside (the data): paths of Unix sockets;
                               abstract: a name, that of packets with a d after it
-   tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory of System V
+   tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory
+                              of System V
    queue                      the name of a POSIX queue of outside
    pidns, netns, mntns, ipcns the namespaces of outside, as /proc/self/ns/* show them
    disk                       major and minor number of a disk
-   key                        SHA-256 of a secret that is in environments outside; the secret itself is not told here
+   key                        SHA-256 of a secret in environments outside, which is not told here
    tag                        part of the names of all that is made where others could see it
-   bomb, memory, only         optional: how many processes or threads (3000); megabytes (none: no memory bomb);
-                              names of the attempts to run (all but SEPARATE, which can kill the kernel or need a look after)
+   bomb, memory, only         optional: how many processes or threads (3000); megabytes (none: no
+                              memory bomb);
+                              names of the attempts to run (all but SEPARATE, which can kill the
+                              kernel or need a look after)
 
 Prints one line, {name: [state, detail]}:
    OPEN     it worked, on something outside
    PRIVATE  it worked, but reached only what the sandbox has for itself
    BLOCKED  it failed
-No detail quotes what was read. Where nothing is blocked, only the targets suffer; what else is opened is let be.
+No detail quotes what was read. Where nothing is blocked, only the targets suffer; what else is
+opened is let be.
 """
 
 import ctypes
@@ -42,7 +47,10 @@ import threading
 import time
 
 LIMIT = 10  # seconds for an attempt
-SEPARATE = ["a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "p17_daemon_survives"]
+SEPARATE = [
+    "a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb",
+    "p17_daemon_survives",
+]
 ATTEMPTS = {}
 libc = ctypes.CDLL(None, use_errno=True)
 HOME, DATA, RUN = T["home"], T["data"], T["run"]
@@ -93,12 +101,15 @@ def check(result):
 
 def syscall(name, *args):
     x86, arm = {
-        "bpf": (321, 280), "userfaultfd": (323, 282), "keyctl": (250, 219), "perf_event_open": (298, 241),
+        "bpf": (321, 280), "userfaultfd": (323, 282), "keyctl": (250, 219),
+        "perf_event_open": (298, 241),
         "io_uring_setup": (425, 425), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
-        "openat2": (437, 437), "fchmodat2": (452, 452), "listmount": (458, 458), "mq_unlink": (241, 181),
+        "openat2": (437, 437), "fchmodat2": (452, 452), "listmount": (458, 458),
+        "mq_unlink": (241, 181),
     }[name]
     number = {"x86_64": x86, "aarch64": arm}[platform.machine()]
-    return check(libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in args]))
+    args = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
+    return check(libc.syscall(ctypes.c_long(number), *args))
 
 
 def outside(kind):
@@ -304,7 +315,8 @@ def r19_mounts():
 @attempt
 def r20_list_mounts():
     request = struct.pack("IIQQ", 24, 0, 2**64 - 1, 0)  # below the root of this namespace
-    n = syscall("listmount", ctypes.create_string_buffer(request, 24), ctypes.create_string_buffer(8 * 64), 64, 0)
+    found = ctypes.create_string_buffer(8 * 64)
+    n = syscall("listmount", ctypes.create_string_buffer(request, 24), found, 64, 0)
     if not outside("mnt"):
         raise Private("%d mounts of the sandbox" % n)
     return "%d mounts" % n
@@ -325,7 +337,8 @@ def r21_network_interfaces():
 def r22_whose_process():
     pidfd = syscall("pidfd_open", T["victim"], 0)
     try:
-        info = fcntl.ioctl(pidfd, 0xC040FF0B, struct.pack("Q", 2) + bytes(56))  # PIDFD_GET_INFO, of credentials
+        # PIDFD_GET_INFO, of credentials
+        info = fcntl.ioctl(pidfd, 0xC040FF0B, struct.pack("Q", 2) + bytes(56))
     finally:
         os.close(pidfd)
     return reached("user %d" % struct.unpack_from("I", info, 28))
@@ -522,7 +535,8 @@ def w23_core_pattern_sysrq():
 
 @attempt
 def w24_cgroup_release_agent():
-    return first_writable(glob.glob("/sys/fs/cgroup/*/release_agent") + ["/sys/fs/cgroup/cgroup.procs"])
+    agents = glob.glob("/sys/fs/cgroup/*/release_agent")
+    return first_writable(agents + ["/sys/fs/cgroup/cgroup.procs"])
 
 
 @attempt
@@ -567,7 +581,8 @@ def w27_setuid_file():
     tried("chmod", lambda: changed(lambda fd: os.chmod(name, 0o4755)))
     tried("chmod to setgid", lambda: changed(lambda fd: os.chmod(name, 0o2755)))
     tried("fchmod", lambda: changed(lambda fd: os.fchmod(fd, 0o6755)))
-    tried("fchmodat", lambda: changed(lambda fd: os.chmod(name, 0o4755, dir_fd=os.open(".", os.O_RDONLY))))
+    folder = os.open(".", os.O_RDONLY)
+    tried("fchmodat", lambda: changed(lambda fd: os.chmod(name, 0o4755, dir_fd=folder)))
     tried("fchmodat2", lambda: changed(lambda fd: syscall("fchmodat2", here, path, 0o4755, 0)))
     tried("open", lambda: os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o4755)))
     tried("openat2", lambda: os.close(syscall("openat2", here, path, how, 24)))
@@ -778,7 +793,8 @@ def p05_read_parent_memory():
     here, there = Span(ctypes.addressof(buffer), 16), Span(T["address"], 16)
     libc.process_vm_readv.restype = ctypes.c_ssize_t
     one = ctypes.c_ulong(1)
-    n = check(libc.process_vm_readv(T["parent"], ctypes.byref(here), one, ctypes.byref(there), one, ctypes.c_ulong(0)))
+    to, source = ctypes.byref(here), ctypes.byref(there)
+    n = check(libc.process_vm_readv(T["parent"], to, one, source, one, ctypes.c_ulong(0)))
     return reached("%d bytes" % n)
 
 
@@ -894,7 +910,8 @@ def p16_setpriority():
         done.append("the victim")
     except OSError as e:
         error = e
-    # Of all processes of the user, whose number is 0. Whoever may not make them faster (CAP_SYS_NICE is 23) hears so
+    # Of all processes of the user, whose number is 0.
+    # Whoever may not make them faster (CAP_SYS_NICE is 23) hears so
     # only if he could make them slower: then nothing changes.
     if not capabilities()[0] >> 23 & 1 and resource.getrlimit(resource.RLIMIT_NICE)[0] == 0:
         try:
@@ -945,7 +962,8 @@ def p18_reschedule_victim():
 @attempt
 def p19_shared_memory_segment():
     segment = check(libc.shmget(T["segment"], 0, 0))
-    libc.shmat.restype, libc.shmat.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+    libc.shmat.restype = ctypes.c_void_p
+    libc.shmat.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
     address = libc.shmat(segment, None, 0)
     if address == ctypes.c_void_p(-1).value:
         check(-1)
@@ -1043,8 +1061,8 @@ def a05_core_dumps():
 
 @attempt
 def a06_raise_limits():
-    kinds = [resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE, resource.RLIMIT_DATA,
-             resource.RLIMIT_CORE]
+    kinds = [resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE,
+             resource.RLIMIT_DATA, resource.RLIMIT_CORE]
     for kind in kinds:
         soft, hard = resource.getrlimit(kind)
         if hard == resource.RLIM_INFINITY:
@@ -1093,7 +1111,8 @@ def a10_socket_buffer():
     a, b = socket.socketpair()
     with a, b:
         before = a.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
-        a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, before)  # which is half of what it becomes
+        # which is half of what it becomes
+        a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, before)
         after = a.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
     if after == before:
         raise Blocked("succeeds without effect")

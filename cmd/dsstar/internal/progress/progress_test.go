@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
@@ -44,7 +43,12 @@ func newStage(files ...string) *stage {
 	}
 	s.Progress = &Progress{live: true, now: func() time.Time { return s.clock }}
 	s.view.begun = s.clock
-	s.screen = &term.Screen{W: io.Discard, Live: true, View: s.picture, Size: func() (int, int) { return 60, 24 }}
+	s.screen = &term.Screen{
+		W:    io.Discard,
+		Live: true,
+		View: s.picture,
+		Size: func() (int, int) { return 60, 24 },
+	}
 	return s
 }
 
@@ -69,7 +73,10 @@ func (s *stage) judge(v record.Verdict) {
 }
 
 func (s *stage) spend(calls, in, cached, out int, cost float64) {
-	s.t.Usage = record.Usage{Calls: calls, Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out}}
+	s.t.Usage = record.Usage{
+		Calls: calls,
+		Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out},
+	}
 	s.t.Cost = nil
 	if cost > 0 {
 		s.t.Cost = &cost
@@ -85,7 +92,11 @@ func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Started, Text: "Python 3.13"})
 	s.Models(func(role string) string { return "acme/" + role })
 	s.Stream("analyzer", "sales.csv", "")
-	s.Stream("analyzer", "sales.csv", "```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())")
+	s.Stream(
+		"analyzer",
+		"sales.csv",
+		"```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())",
+	)
 	s.Stream("analyzer", "stores of the whole country.xlsx", "```python\nimport openpyxl")
 	s.spend(1, 812, 0, 95, 0)
 	s.happens(agent.Event{Kind: agent.Described, Text: "notes.md"})
@@ -99,21 +110,40 @@ func script(s *stage, see func(moment string)) {
 	s.passes(12)
 	s.Stream("planner", "round 1", "Step:")
 	see("asking")
-	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
+	s.plan(
+		"Load the sales, keep those of last year and add them up for each of the stores, whatever their name.",
+	)
 	s.Stream("coder", "round 1", "")
-	s.Stream("coder", "round 1", "The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in")
+	s.Stream(
+		"coder",
+		"round 1",
+		"The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in",
+	)
 	s.passes(3)
 	see("writing")
-	s.cell("import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)\n\tadd(year)\n\nshow()\nplot()")
+	s.cell(
+		"import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)\n\tadd(year)\n\nshow()\nplot()",
+	)
 	s.output(printedOut("2023\n2024\n"))
 	s.output(printedOut("\x1b[32mloading  10%\rloading  90%"))
 	s.output(printedOut("\x1b[0m\r"))
-	s.output(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"image/png": "…", "text/plain": "<Figure>"}})
+	s.output(
+		notebook.Output{
+			Type: notebook.DisplayData,
+			Data: notebook.MIMEBundle{"image/png": "…", "text/plain": "<Figure>"},
+		},
+	)
 	s.passes(70)
 	see("running")
-	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}})
+	s.happens(
+		agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}},
+	)
 	s.spend(26, 1_234_567, 812_000, 24_650, 12.345)
-	s.judge(record.Verdict{Reason: "The sales of last year are added up, but nothing says yet which store sold most."})
+	s.judge(
+		record.Verdict{
+			Reason: "The sales of last year are added up, but nothing says yet which store sold most.",
+		},
+	)
 	s.t.Rounds[0].Route = &record.Route{Back: 1}
 	s.happens(agent.Event{Kind: agent.Routed})
 	s.Stream("planner", "round 2", "")
@@ -128,80 +158,34 @@ func script(s *stage, see func(moment string)) {
 	see("ended")
 }
 
+// TestProgressView: at each moment the view has what happens, of text that streams the last lines.
 func TestProgressView(t *testing.T) {
 	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
-	var got strings.Builder
-	script(s, func(moment string) { fmt.Fprintf(&got, "-- %s\n%s", moment, s.shown(60)) })
-	if diff := cmp.Diff(pictures, got.String()); diff != "" {
-		t.Errorf("%s\n%s", diff, &got)
+	got := map[string]string{}
+	script(s, func(moment string) { got[moment] = s.shown(60) })
+	for moment, want := range map[string][]string{
+		"describing": {"[######--------------] 1 of 3", "sales.csv │ print(", "asking the analyzer (a…, 4 s"},
+		"waiting":    {"waiting for the kernel"},
+		"asking":     {"plan     │ Step:", "asking the planner (acme/planner), 12 s"},
+		"writing":    {"round 1  step 1: Load", "         │ import pandas as pd\n", "         │ for year in\n"},
+		"running": {"         │     print(year)\n", "output   │ 2023\n", "│ loading  90%\n", "│ [image]\n",
+			"running the cell, 70 s", "4 calls, 5.5k in (2.0k cached), 654 out, $0.0123"},
+		"planning": {"verdict  insufficient: The sales", "route    step 1 is wrong", "1h00m", "$12.35"},
+		"checking": {"asking the checker (acme/checker), 0 s"},
+		"proving":  {"proving: "},
+		"ended":    {"\n"},
+	} {
+		for _, part := range want {
+			if !strings.Contains(got[moment], part) {
+				t.Errorf("%s: no %q in\n%s", moment, part, got[moment])
+			}
+		}
+	}
+	if strings.Contains(got["running"], "import pandas") ||
+		strings.Contains(got["proving"], "output") {
+		t.Errorf("%q", got)
 	}
 }
-
-// pictures are those of the script, in 60 columns.
-const pictures = `-- describing
-files    [######--------------] 1 of 3 described
-file     sales.csv │ print(pd.read_csv('data/sales.csv').h…
-file     stores of the whole cou… │ import openpyxl
-now      describing the files: asking the analyzer (a…, 4 s
-4 s      1 model call, 812 tokens in and 95 out
--- waiting
-now      waiting for the kernel, 0 s
-4 s      1 model call, 812 tokens in and 95 out
--- asking
-plan     │ Step:
-now      asking the planner (acme/planner), 12 s
-16 s     1 model call, 812 tokens in and 95 out
--- writing
-round 1  step 1: Load the sales, keep those of last year a…
-cell     │ The cell:
-         │ import pandas as pd
-         │ sales = pd.read_csv('data/sales.csv')
-         │ for year in
-now      asking the coder (acme/coder), 3 s
-19 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
--- running
-round 1  step 1: Load the sales, keep those of last year a…
-cell     │ for year in years:
-         │     print(year)
-         │     add(year)
-         │ show()
-         │ plot()
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      running the cell, 70 s
-89 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
--- planning
-round 1  step 1: Load the sales, keep those of last year a…
-verdict  insufficient: The sales of last year are added up…
-route    step 1 is wrong, going back
-plan     │ Step: rank the stores
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      asking the planner (acme/planner), 1h00m
-1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
--- checking
-round 1  step 1: Load the sales, keep those of last year a…
-verdict  insufficient: The sales of last year are added up…
-route    step 1 is wrong, going back
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      asking the checker (acme/checker), 0 s
-1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
--- proving
-now      proving: running everything again from nothi…, 0 s
-1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
--- ended
-
-`
-
-// columnsOf is how wide a terminal shows a line, at least.
-func columnsOf(line string) int { return displaywidth.String(line) }
 
 // TestProgressFits: at every size of the terminal no line reaches its last column,
 // and the view leaves two lines free.
@@ -215,8 +199,8 @@ func TestProgressFits(t *testing.T) {
 					t.Errorf("%s: %d lines in a terminal of %d", moment, len(lines), height)
 				}
 				for _, line := range lines {
-					if columnsOf(line) > columns-1 {
-						t.Errorf("%s: %d columns: %q has %d", moment, columns, line, columnsOf(line))
+					if displaywidth.String(line) > columns-1 {
+						t.Errorf("%s: %d columns: %q has %d", moment, columns, line, displaywidth.String(line))
 					}
 				}
 			}
@@ -264,39 +248,6 @@ func TestProgressHostile(t *testing.T) {
 	}
 }
 
-func TestProgressWidths(t *testing.T) {
-	for _, c := range []struct {
-		text, cut string // to 6 columns
-		width     int
-	}{
-		{"plain", "plain", 5},
-		{"plainer", "plain…", 7},
-		{"日本", "日本", 4},
-		{"日本語", "日本語", 6},
-		{"日本語学", "日本…", 8},
-		{"ab😀😀😀", "ab😀…", 8},
-		{"e\u0301e\u0301e\u0301", "e\u0301e\u0301e\u0301", 3},
-		{"👍🏽👍🏽👍🏽", "👍🏽…", 12}, // some terminals show the skin apart
-		{"🇩🇪", "🇩🇪", 2},
-		{"", "", 0},
-	} {
-		if got := term.Width(c.text); got < c.width || got > c.width+2 && c.width < 12 {
-			t.Errorf("width(%q) = %d, want %d", c.text, got, c.width)
-		}
-		if got := term.Cut(c.text, 6); got != c.cut {
-			t.Errorf("cut(%q) = %q, want %q", c.text, got, c.cut)
-		}
-	}
-	for _, line := range term.Wrap("         日本語日本語日本語 and "+strings.Repeat("x", 60)+" end", 30, 9) {
-		if columnsOf(line) > 30 || !strings.HasPrefix(line, "         ") {
-			t.Errorf("%q", line)
-		}
-	}
-	if lines := term.Wrap("step 1   "+strings.Repeat("word ", 1000), 60, 3); len(lines) != 3 || !strings.HasSuffix(lines[2], "word …") {
-		t.Errorf("%q", lines)
-	}
-}
-
 // TestProgressPlain: without a terminal there are lines for events only, and
 // with --quiet not even these.
 func TestProgressPlain(t *testing.T) {
@@ -314,31 +265,19 @@ func TestProgressPlain(t *testing.T) {
 		s.Stop()
 		s.Stop()
 		s.SayIn(term.Good, "verified %s\nand more\x1b[2J", "it is")
-		want := plainLines
+		var labels []string
+		for line := range strings.Lines(stderr.String()) {
+			labels = append(labels, strings.TrimSpace(line[:min(len(line), 9)]))
+		}
+		want := "session file file file step 1    estimate form form step 2  verified"
 		if quiet {
 			want = ""
 		}
-		if diff := cmp.Diff(want, stderr.String()); diff != "" {
-			t.Error(diff)
+		if got := strings.Join(labels, " "); got != want || strings.Contains(stderr.String(), "\x1b") {
+			t.Errorf("%q\n%s", got, &stderr)
 		}
 	}
 }
-
-const plainLines = `session  Python 3.13
-file     notes.md (1 of 3)
-file     sales.csv (2 of 3)
-file     stores of the whole country.xlsx (3 of 3)
-step 1   Load the sales, keep those of last year and add them up for each of the stores, whatever their name.
-         ran in 0.0 s
-         insufficient: The sales of last year are added up, but nothing says yet which store sold most.
-         route: step 1 is wrong, going back
-estimate about $0.20 a round
-form     the answer has the form that the question asks for
-form     the answer does not fit: it has no unit
-step 2   Look again.
-         inconclusive: the data do not say
-verified it is and more
-`
 
 // A shownSession is a session that tells what its cells put out.
 type shownSession struct{ agent.Session }
@@ -358,7 +297,9 @@ type hostSession struct {
 func TestProgressWatch(t *testing.T) {
 	s := newStage("a")
 	s.Wait("judging")
-	opened := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return shownSession{}, nil })
+	opened := s.Watch(
+		func(context.Context, agent.Purpose, string) (agent.Session, error) { return shownSession{}, nil },
+	)
 	if other, err := opened(t.Context(), agent.Prove, ""); err != nil || other != (shownSession{}) {
 		t.Errorf("%v, %v", other, err)
 	}
@@ -369,7 +310,9 @@ func TestProgressWatch(t *testing.T) {
 	if _, host := own.(agent.Host); host {
 		t.Error("the run's own session has become somebody else's")
 	}
-	guests := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return hostSession{}, nil })
+	guests := s.Watch(
+		func(context.Context, agent.Purpose, string) (agent.Session, error) { return hostSession{}, nil },
+	)
 	if own, err := guests(t.Context(), agent.Work, ""); err != nil || own.(agent.Host) == nil {
 		t.Error(err)
 	}
@@ -377,10 +320,13 @@ func TestProgressWatch(t *testing.T) {
 	if e, err := own.Execute(t.Context(), "code()"); err != nil || e.Count != 7 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if got := s.shown(80); !strings.Contains(got, "│ code()\n") || !strings.Contains(got, "│ put out\n") {
+	if got := s.shown(80); !strings.Contains(got, "│ code()\n") ||
+		!strings.Contains(got, "│ put out\n") {
 		t.Error(got)
 	}
-	refused := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, io.EOF })
+	refused := s.Watch(
+		func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, io.EOF },
+	)
 	if own, err := refused(t.Context(), agent.Work, ""); own != nil || err != io.EOF {
 		t.Errorf("%v, %v", own, err)
 	}
@@ -464,16 +410,5 @@ func TestProgressConcurrent(t *testing.T) {
 	s.Stop()
 	if got := strings.Count(stderr.String(), "warning\x1b[0m  w"); got != 300 {
 		t.Errorf("%d of 300 lines", got)
-	}
-}
-
-// BenchmarkProgressView is what one picture costs.
-func BenchmarkProgressView(b *testing.B) {
-	s := newStage("a")
-	s.plan("a step")
-	s.cell(strings.Repeat("print('a line of code that is quite long', for_a_cell)\n", 300))
-	s.output(printedOut(strings.Repeat("a line of output 日本語\n", 2000)))
-	for b.Loop() {
-		s.picture(100, 24)
 	}
 }

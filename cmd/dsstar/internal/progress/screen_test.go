@@ -36,7 +36,8 @@ func TestScreen(t *testing.T) {
 			if m.Column != 0 {
 				t.Errorf("%v, %s: the cursor is in column %d", size, moment, m.Column)
 			}
-			if moment == "writing" && !strings.HasSuffix(m.String(), "\n"+s.shown(size[0])+"\n") && size[0] >= 60 {
+			if moment == "writing" && !strings.HasSuffix(m.String(), "\n"+s.shown(size[0])+"\n") &&
+				size[0] >= 60 {
 				t.Errorf("%v: the view is not at the end:\n%s", size, m)
 			}
 			for i := range 7 {
@@ -82,8 +83,12 @@ func history(script func(*stage, func(string))) []string {
 func TestScreenResized(t *testing.T) {
 	s := newStage("notes.md")
 	m := onTerminal(s, 100, 40)
-	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
-	s.cell(strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9))
+	s.plan(
+		"Load the sales, keep those of last year and add them up for each of the stores, whatever their name.",
+	)
+	s.cell(
+		strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9),
+	)
 	s.screen.Flush()
 	for _, columns := range []int{45, 30, 120, 77, 60} {
 		m.Resize(columns)
@@ -94,7 +99,9 @@ func TestScreenResized(t *testing.T) {
 	}
 	s.happens(agent.Event{Kind: agent.Ended})
 	s.Stop()
-	if got := strings.TrimSpace(m.String()); strings.Contains(got, "sales =") || !strings.HasPrefix(got, "step 1   Load") || !strings.HasSuffix(got, "name.") {
+	if got := strings.TrimSpace(m.String()); strings.Contains(got, "sales =") ||
+		!strings.HasPrefix(got, "step 1   Load") ||
+		!strings.HasSuffix(got, "name.") {
 		t.Errorf("%s", m)
 	}
 }

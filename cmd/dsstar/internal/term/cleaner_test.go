@@ -36,7 +36,8 @@ func TestCleaner(t *testing.T) {
 	}
 }
 
-// TestTurns: what can be seen, or belongs to words, stays: Arabic signs of numbers and verses, joiners, hyphens.
+// TestTurns: what can be seen, or belongs to words, stays: Arabic signs of numbers and verses,
+// joiners, hyphens.
 func TestTurns(t *testing.T) {
 	for _, r := range "\u0600\u0605\u06dd\u00ad\u200c\u200d\u2028" {
 		if Turns(r) {

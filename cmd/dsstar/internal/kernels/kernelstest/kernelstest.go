@@ -14,7 +14,7 @@ import (
 
 // Env is where dsstar finds the kernels and servers of a runtime folder,
 // and no others.
-func Env(t *testing.T, runtime string) []string {
+func Env(t testing.TB, runtime string) []string {
 	return []string{"JUPYTER_RUNTIME_DIR=" + runtime, "JUPYTER_DATA_DIR=" + t.TempDir(),
 		"JUPYTER_PATH=", "VIRTUAL_ENV=", "CONDA_PREFIX=",
 		"JUPYTER_URL=", "JUPYTER_TOKEN=", "JUPYTERHUB_API_TOKEN="}
@@ -22,7 +22,7 @@ func Env(t *testing.T, runtime string) []string {
 
 // Start starts a kernel as Jupyter does, with its connection file in the
 // runtime folder, and returns the file.
-func Start(t *testing.T, runtime, id string) (file string) {
+func Start(t testing.TB, runtime, id string) (file string) {
 	t.Helper()
 	file = filepath.Join(runtime, "kernel-"+id+".json")
 	cmd := exec.Command(pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", file)
@@ -44,7 +44,7 @@ func Start(t *testing.T, runtime, id string) (file string) {
 
 // Run runs code as the user does, in a kernel that may still be starting,
 // and returns what it prints.
-func Run(t *testing.T, file, code string) string {
+func Run(t testing.TB, file, code string) string {
 	t.Helper()
 	begun := time.Now()
 	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
