@@ -15,6 +15,7 @@ import (
 
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -93,10 +94,24 @@ home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed
 	stdout(t, k, "print(Out, random.getstate() == state)", "{} True\n")
 }
 
-// Two guests at once keep out of each other's way.
-func TestTwoGuests(t *testing.T) {
+// Guests come to one kernel one after the other; the last one ends it.
+func TestGuests(t *testing.T) {
 	t.Parallel()
 	k, file := someone(t)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, k *Kernel, file string)
+	}{
+		{"two at once", testTwoGuests}, {"reset", testGuestReset},
+		{"newer work", testGuestSparesNewerWork}, {"no hint", testGuestIsNotHinted},
+		{"death", testGuestSeesDeath},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, k, file) })
+	}
+}
+
+// Two guests at once keep out of each other's way.
+func testTwoGuests(t *testing.T, k *Kernel, file string) {
 	runCell(t, k, "import os, random; home = os.getcwd(); df = 0", notebook.OK)
 	dirs := []string{t.TempDir(), t.TempDir()}
 	var all sync.WaitGroup
@@ -121,9 +136,7 @@ func TestTwoGuests(t *testing.T) {
 }
 
 // Going back in a kernel that is not ours undoes names, and restarts nothing.
-func TestGuestReset(t *testing.T) {
-	t.Parallel()
-	k, file := someone(t)
+func testGuestReset(t *testing.T, k *Kernel, file string) {
 	runCell(t, k, "import os; pid = os.getpid(); df = 1; gone = 2", notebook.OK)
 	g := visitor(t, file, Options{Dir: t.TempDir()})
 	for _, cell := range []string{"a = [1]", "df = 5; del gone", "b = 2"} {
@@ -138,10 +151,8 @@ func TestGuestReset(t *testing.T) {
 }
 
 // What the user has bound since the guest's cell is the user's.
-func TestGuestSparesNewerWork(t *testing.T) {
-	t.Parallel()
+func testGuestSparesNewerWork(t *testing.T, k *Kernel, file string) {
 	for _, end := range []string{"Reset", "Close"} {
-		k, file := someone(t)
 		runCell(t, k, "df = 'v1'; other = 'v1'", notebook.OK)
 		g := visitor(t, file, Options{})
 		runCell(t, g, "df = 'guest'; helper = 1; other = 'guest'", notebook.OK)
@@ -257,10 +268,17 @@ func testStubbornCell(t *testing.T, o Options) {
 	stdout(t, k, "print(df, hasattr(get_ipython(), 'dsstar_visits'))", "the user False\n")
 }
 
+// Cells in somebody else's kernel are in no sandbox, whatever the options say, and none is blamed.
+func testGuestIsNotHinted(t *testing.T, _ *Kernel, file string) {
+	g := visitor(t, file, Options{Dir: t.TempDir(), Sandbox: sandbox.Box{Tier: sandbox.Builtin}})
+	if x := runCell(t, g, "raise MemoryError", notebook.Raised); strings.Contains(x.PlainText(),
+		"dsstar sandbox") {
+		t.Error(x.PlainText())
+	}
+}
+
 // The end of a kernel that is not ours is seen at once.
-func TestGuestSeesDeath(t *testing.T) {
-	t.Parallel()
-	k, file := someone(t)
+func testGuestSeesDeath(t *testing.T, k *Kernel, file string) {
 	g := visitor(t, file, Options{})
 	x := runCell(t, g, "print('kept', flush=True)\nimport os, signal, time; time.sleep(.2); os.kill(os.getpid(), signal.SIGKILL)", notebook.Died)
 	if x.Stdout() != "kept\n" || x.Reason != "the kernel died: its connections closed" {
@@ -270,7 +288,6 @@ func TestGuestSeesDeath(t *testing.T) {
 		!strings.Contains(err.Error(), "not ours to start again") {
 		t.Errorf("error %v", err)
 	}
-	_ = k
 }
 
 func TestAttachErrors(t *testing.T) {

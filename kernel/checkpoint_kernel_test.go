@@ -134,27 +134,6 @@ func openCheckpoints(t testing.TB, python string, env ...string) *Kernel {
 	})
 }
 
-func TestCheckpointTree(t *testing.T) {
-	t.Parallel()
-	k := openCheckpoints(t, testPython(t))
-	runCell(t, k, "t = [0]", notebook.OK)
-	ids := map[string]string{"0": checkpoint(t, k)}
-	for _, name := range []string{"1", "2"} {
-		runCell(t, k, "t.append("+name+")", notebook.OK)
-		ids[name] = checkpoint(t, k)
-	}
-	rollBack(t, k, ids["1"])
-	runCell(t, k, "t.append('b')", notebook.OK)
-	ids["b"] = checkpoint(t, k)
-	want := map[string]string{"0": "[0]", "1": "[0, 1]", "2": "[0, 1, 2]", "b": "[0, 1, 'b']"}
-	for _, name := range []string{"0", "2", "1", "b", "0", "2"} {
-		rollBack(t, k, ids[name])
-		if got := runCell(t, k, "print(t, end='')", notebook.OK).Stdout(); got != want[name] {
-			t.Errorf("at %s: %s, want %s", name, got, want[name])
-		}
-	}
-}
-
 // A hazard is a state that a copy of a process may not have as it was. Probe is
 // an expression, evaluated after setup and after going back. With refused it is
 // found by that kind, or in those words, when the checkpoint is made, or with late

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,15 +107,5 @@ func TestCheckpointDiesLater(t *testing.T) {
 	if err := k.Leave(""); err == nil ||
 		!strings.Contains(err.Error(), "the kernel has ended: exit status 4") {
 		t.Error(err)
-	}
-}
-
-// TestCheckpointForked: a process that a cell has forked and left answers nothing.
-func TestCheckpointForked(t *testing.T) {
-	t.Parallel()
-	k := open(t, freezingOptions(t))
-	runCell(t, k, "import os\nif os.fork() == 0: print('child')", notebook.OK)
-	for i := range 5 {
-		prints(t, k, fmt.Sprint(i), fmt.Sprint(i))
 	}
 }

@@ -72,4 +72,9 @@ func TestFrontOutlives(t *testing.T) {
 		rollBack(t, k, id)
 		prints(t, k, "x", "1")
 	}
+	// A process that a cell has forked and left answers nothing.
+	runCell(t, k, "import os\nif os.fork() == 0: print('child')", notebook.OK)
+	for range 5 {
+		prints(t, k, "x", "1")
+	}
 }

@@ -101,14 +101,3 @@ func TestSandboxOfScripts(t *testing.T) {
 		}
 	}
 }
-
-// Cells in somebody else's kernel are in no sandbox, whatever the options say, and none is blamed.
-func TestGuestIsNotHinted(t *testing.T) {
-	t.Parallel()
-	_, file := someone(t)
-	g := visitor(t, file, Options{Dir: t.TempDir(), Sandbox: sandbox.Box{Tier: sandbox.Builtin}})
-	if x := runCell(t, g, "raise MemoryError", notebook.Raised); strings.Contains(x.PlainText(),
-		"dsstar sandbox") {
-		t.Error(x.PlainText())
-	}
-}

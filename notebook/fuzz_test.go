@@ -41,7 +41,10 @@ func FuzzFold(f *testing.F) {
 		f.Add(script(test.cells[len(test.cells)-1]), uint8(i))
 	}
 	figure, _ := picture(300, "1")
-	f.Add(script([]message{figure, figure, stdout(numbered(20)), stderr(numbered(20)), clearNext, figure}), uint8(3))
+	f.Add(
+		script([]message{figure, figure, stdout(numbered(20)), stderr(numbered(20)), clearNext, figure}),
+		uint8(3),
+	)
 	f.Add("=\nnnote\n=\n", uint8(100))
 	f.Fuzz(func(t *testing.T, script string, n uint8) {
 		root, err := os.OpenRoot(t.TempDir())
@@ -143,7 +146,8 @@ func FuzzInert(f *testing.F) {
 			}
 			for n := range root.Descendants() {
 				for _, a := range n.Attr {
-					if n.Type == html.ElementNode && n.Data == "img" && a.Key == "src" && strings.Contains(a.Val, "//evil.test") {
+					if n.Type == html.ElementNode && n.Data == "img" && a.Key == "src" &&
+						strings.Contains(a.Val, "//evil.test") {
 						t.Errorf("%q leaves %s", text, inert)
 					}
 				}

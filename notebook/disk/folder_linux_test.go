@@ -52,13 +52,19 @@ func TestRemoveDeep(t *testing.T) {
 				}
 			}
 			deep(t, dir, 1000)
-			err := errors.Join(os.WriteFile(filepath.Join(outside, "a"), nil, 0o444), os.Symlink(outside, filepath.Join(dir, "closed", "in", "link")),
-				os.Chmod(filepath.Join(dir, "closed", "in"), 0), os.Chmod(filepath.Join(dir, "closed"), 0), remove(dir))
+			err := errors.Join(
+				os.WriteFile(filepath.Join(outside, "a"), nil, 0o444),
+				os.Symlink(outside, filepath.Join(dir, "closed", "in", "link")),
+				os.Chmod(filepath.Join(dir, "closed", "in"), 0),
+				os.Chmod(filepath.Join(dir, "closed"), 0),
+				remove(dir),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			entries, err := os.ReadDir(dir)
-			if name == "emptied" && (err != nil || len(entries) > 0) || name == "removed" && !os.IsNotExist(err) {
+			if name == "emptied" && (err != nil || len(entries) > 0) ||
+				name == "removed" && !os.IsNotExist(err) {
 				t.Errorf("left: %v %v", entries, err)
 			}
 			if _, err := os.Stat(filepath.Join(outside, "a")); err != nil {

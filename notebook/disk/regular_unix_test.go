@@ -57,14 +57,17 @@ func TestReadFile(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
 		data, err := ReadFile(path, 1000)
 		want := map[string]error{"huge file": ErrTooLong, "link to a file": nil, "hard link": nil}
-		if is, file := want[kind]; file && !errors.Is(err, is) || !file && !errors.Is(err, ErrNotRegular) || err != nil && len(data) > 0 {
+		if is, file := want[kind]; file && !errors.Is(err, is) ||
+			!file && !errors.Is(err, ErrNotRegular) ||
+			err != nil && len(data) > 0 {
 			t.Errorf("%q, %v", data, err)
 		}
 	})
 	path := filepath.Join(t.TempDir(), "f")
 	put(t, path, []byte("abc"))
 	for most, want := range map[int64]error{2: ErrTooLong, 3: nil} {
-		if data, err := ReadFile(path, most); !errors.Is(err, want) || err == nil && string(data) != "abc" {
+		if data, err := ReadFile(path, most); !errors.Is(err, want) ||
+			err == nil && string(data) != "abc" {
 			t.Errorf("at most %d: %q, %v", most, data, err)
 		}
 	}
@@ -77,7 +80,8 @@ func TestOpenOwn(t *testing.T) {
 		if err == nil {
 			err = f.Close()
 		}
-		if file := kind == "hard link" || kind == "huge file"; file && err != nil || !file && !errors.Is(err, ErrNotRegular) {
+		if file := kind == "hard link" || kind == "huge file"; file && err != nil ||
+			!file && !errors.Is(err, ErrNotRegular) {
 			t.Error(err)
 		}
 	})
