@@ -124,8 +124,8 @@ def kill(pid: int) -> None:
 
 
 def kill_child(pid: int, parent: int) -> None:
-    """Kills pid if it is still a child of parent, or of this process once that has ended: its number may be another
-    process's by now."""
+    """Kills pid if it is a child of parent, or of this process, which inherits the children of a parent that has
+    ended. Otherwise the number belongs to another process by now."""
     process = handle(pid)
     if _stat(pid)[1] in (str(parent), str(os.getpid())):
         kill_by(process, pid)
