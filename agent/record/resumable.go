@@ -45,8 +45,8 @@ func (t *Trajectory) DataChanges(now []File) string {
 	return ""
 }
 
-// Ask adds another question to the same session. The error is an [*EditError] if the previous one is
-// still open.
+// Ask adds another question to the same session. The error is an [*EditError] if the previous
+// question is still open.
 func (t *Trajectory) Ask(question, guidelines string) error {
 	if t.Method.Script {
 		return &EditError{"a run in the paper's way has no session " +

@@ -93,7 +93,7 @@ func (t *Trajectory) Opening() []titled {
 }
 
 // variablesCell returns the cell that loads the variables that other cells use. A session that has
-// them keeps its own, unless this cell loaded them before, because cells may have changed them since.
+// them keeps its own, unless this cell loaded them before: cells may have changed them since.
 func (t *Trajectory) variablesCell() string {
 	var imports, names []string
 	for _, v := range t.Loaded() {

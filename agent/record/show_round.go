@@ -9,8 +9,8 @@ import (
 	"dsstar/notebook"
 )
 
-// showStep returns the heading of a step, for the table of contents. If the heading must be cut, the
-// whole text follows it.
+// showStep returns the heading of a step, for the table of contents. A heading that must be cut is
+// followed by the whole text.
 func showStep(step int, r Round) string {
 	title, body := headed(brief.OneLine(cmp.Or(r.Rewrite, r.Step)))
 	text := fmt.Sprintf("## Step %d: %s\n\n%s\n", step, prose(title), prose(body))

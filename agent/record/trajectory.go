@@ -208,7 +208,7 @@ type Proof struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// A Kept cell is a person's own cell, which keeps its place in the notebook.
+// A Kept cell is a Markdown or raw cell of the person's own, which keeps its place in the notebook.
 type Kept struct {
 	After string // id of dsstar's cell before it; "" for the beginning
 	Cell  notebook.Cell
