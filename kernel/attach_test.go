@@ -138,8 +138,9 @@ func testTwoGuests(t *testing.T, k *Kernel, file string) {
 // Going back in a kernel that is not ours undoes names, and restarts nothing.
 func testGuestReset(t *testing.T, k *Kernel, file string) {
 	runCell(t, k, "import os; pid = os.getpid(); df = 1; gone = 2", notebook.OK)
-	g := visitor(t, file, Options{Dir: t.TempDir()})
-	for _, cell := range []string{"a = [1]", "df = 5; del gone", "b = 2"} {
+	dir := t.TempDir()
+	g := visitor(t, file, Options{Dir: dir})
+	for _, cell := range []string{"a = [1]", "df = 5; del gone", "b = 2; os.chdir('/')"} {
 		runCell(t, g, cell, notebook.OK)
 	}
 	runCell(t, k, "mine = 'made meanwhile'", notebook.OK)
@@ -148,6 +149,7 @@ func testGuestReset(t *testing.T, k *Kernel, file string) {
 	}
 	stdout(t, g, "print('a' in globals(), df, gone, 'b' in globals(), os.getpid() == pid, mine)",
 		"False 1 2 False True made meanwhile\n")
+	stdout(t, g, "print(os.getcwd())", dir+"\n")
 }
 
 // What the user has bound since the guest's cell is the user's.

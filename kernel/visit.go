@@ -88,7 +88,7 @@ func (s *session) endVisit() {
 	}
 }
 
-// restore gives the user's names back to them.
+// restore gives the user their names back, and the cells the working folder that they began in.
 func (s *session) restore(ctx context.Context) error {
 	if how := s.fell(); how != "" || ended(s.host) {
 		if how == "" {

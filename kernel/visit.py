@@ -17,7 +17,8 @@ class Visit:
         self.keep = set()  # names that stay as cells left them
         self.carried = {}  # for the client: ids of objects by name
         self.known = {}  # all names before the cell that is running
-        self.other = {"dir": folder or os.getcwd(), "random": random.getstate()}
+        self.folder = folder or os.getcwd()
+        self.other = {"dir": self.folder, "random": random.getstate()}
         self.running = False  # whether one of our cells is
         shell.events.register("pre_run_cell", self.before)
         shell.events.register("post_run_cell", self.after)
@@ -103,8 +104,10 @@ class Visit:
                 names.pop(name, None)
 
     def back(self):
-        """Undoes what cells did to names."""
+        """Undoes what cells did to names, and to their working folder."""
         self.restore()
+        if not self.running:
+            self.other["dir"] = self.folder
         self.made, self.bound, self.left = set(), {}, {}
 
     def leave(self):
