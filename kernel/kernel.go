@@ -73,7 +73,7 @@ func (o *Options) release() {
 	}
 }
 
-// Outputs say what to do with outputs that are too long for a notebook.
+// Outputs say what becomes of outputs that are too long for a notebook.
 type Outputs struct {
 	Limits notebook.Limits
 	// bytes of output kept for all cells together; 0 for 256 MiB; beyond it, a few KiB per cell
