@@ -47,7 +47,8 @@ class Visit:
             if name in self.known:
                 names[name] = self.known[name]
         for name in names.keys() | self.known.keys():
-            value, before = names.get(name, self), self.known.get(name, self)  # self stands for no value
+            # self stands for no value
+            value, before = names.get(name, self), self.known.get(name, self)
             if value is before:
                 continue
             if name in self.left and before is not self.left[name]:  # somebody has rebound it since

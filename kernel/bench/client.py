@@ -1,7 +1,7 @@
 """The other side of the comparison: jupyter_client as a script would use it.
 
-client.py roundtrip N      median seconds of N executions, with all output and idle awaited
-client.py displays N       what comes of N displays when iopub is read after the reply
+client.py roundtrip N      median seconds of N executions, each until all output and idle
+client.py displays N       how many of N displays arrive if iopub is read after the reply
 """
 import statistics
 import sys

@@ -1,4 +1,4 @@
-"""The control channel, which the front answers itself, whatever the worker is doing."""
+"""The control channel, which the front itself answers, whatever the worker is doing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Control:
             idents, parts = front.session.feed_identities(frames)
             message = front.session.deserialize(parts)
         except Exception:
-            return  # unsigned or repeated
+            return  # it has no valid signature, or is a repetition
         kind = message["header"]["msg_type"]
         try:
             if front.checkpoints.handle(kind, idents, message):

@@ -1,7 +1,7 @@
-"""The worker: stock ipykernel on one thread, with the channel to the front in place of sockets."""
+"""The worker: ipykernel on one thread, with the channel to the front in place of sockets."""
 
 # mypy: disable-error-code="no-untyped-call, attr-defined, assignment, override"
-# ipykernel has few type hints for what is used here, and they differ between versions.
+# ipykernel has few type hints for the parts used here, and they differ between versions.
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class Publisher(iostream.IOPubThread):
 
 
 class Stream(iostream.OutStream):
-    """sys.stdout or sys.stderr: every piece goes to the front at once, which collects and publishes them. What was
-    written to the descriptors is sent before, so that the order is right."""
+    """sys.stdout or sys.stderr: sends each piece to the front at once, which merges and publishes
+    them. To keep the order, it first sends what was written to the descriptors."""
 
     def __init__(self, channel: Channel, pipes: list[int], number: int, original: int, session: Any) -> None:
         super().__init__(session, Publisher(Socket(channel, b"iopub")), ("stdout", "stderr")[number - 1], watchfd=False)
@@ -117,14 +117,14 @@ class Stream(iostream.OutStream):
     def _flush(self) -> None:
         for pipe, name in zip(self._pipes, ("stdout", "stderr"), strict=True):
             if fcntl.ioctl(pipe, termios.FIONREAD, NOTHING) != NOTHING:
-                with contextlib.suppress(BlockingIOError):  # the front has drained the pipe
+                with contextlib.suppress(BlockingIOError):  # the front was faster
                     while text := os.read(pipe, 1 << 16):
                         self._send(b"raw", name, text)
 
 
 class Absent:
-    """In place of what this kernel has not. ipykernel 7 asks the thread of its subshells for the
-    main one."""
+    """Stands in for what this kernel does not have. ipykernel 7 asks its subshell thread for the
+    main thread."""
 
     def __init__(self) -> None:
         self.parent_thread = threading.main_thread()
@@ -148,7 +148,8 @@ class Kernel(ipkernel.IPythonKernel):
     @property
     def kernel_info(self) -> dict[str, Any]:
         if self._info is None:
-            # the banner draws a random tip, which must not change the user's random numbers
+            # the banner draws a random tip of the day, which must not change the user's random
+            # numbers
             state = random.getstate()
             self._info = {**super().kernel_info, "supported_features": [FEATURE]}
             random.setstate(state)
@@ -159,15 +160,15 @@ class Kernel(ipkernel.IPythonKernel):
         try:
             await super().dispatch_shell(msg, *args, **kwargs)
         except KeyboardInterrupt:
-            pass  # it came before or after the code
+            pass  # it arrived before or after the code ran
         finally:
             with Uninterrupted():
-                # as between requests; an interrupt may have changed it
+                # ignored between requests; an interrupt may have changed that
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 linux.flush_c()
                 sys.stdout.flush()
                 if os.getpid() != session.pid:
-                    os._exit(0)  # a process forked by the cell, which would take later requests
+                    os._exit(0)  # forked by the cell: it would take later requests
                 frames = [bytes(frame) for frame in msg]
                 self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
 
@@ -177,7 +178,7 @@ class Kernel(ipkernel.IPythonKernel):
         linux.flush_c()
         content = self.get_parent("shell").get("content", {})
         if reply["status"] == "error" and not silent and content.get("stop_on_error", True):
-            # the requests queued so far; before the reply, which may prompt new ones
+            # aborts the requests queued so far; before the reply, which may cause new ones
             self.channel.send(b"abort")
         return reply
 
@@ -189,7 +190,7 @@ class Kernel(ipkernel.IPythonKernel):
         app: Any = self.parent
         session: Any = self.session
         app.pump()
-        app.answers.clear()  # to earlier questions
+        app.answers.clear()  # to earlier prompts
         content = {"prompt": prompt, "password": password}
         session.send(self.stdin_socket, "input_request", content, parent, ident=ident)
         value = None
@@ -209,7 +210,7 @@ class Kernel(ipkernel.IPythonKernel):
         return value
 
     def in_turn(self, do: Callable[[], Any]) -> None:
-        """Schedules do for when no request is being handled."""
+        """Calls do when no request is being handled."""
         if not hasattr(self, "_main_asyncio_lock"):  # ipykernel 6
 
             async def call() -> None:
@@ -249,7 +250,7 @@ class App(kernelapp.IPKernelApp):
         self.session.session = self.session_id
 
     def init_io(self) -> None:
-        """Points descriptors 1 and 2 at the pipes. Earlier errors go to whoever started the
+        """Redirects descriptors 1 and 2 to the pipes. Errors before that go to whoever started the
         kernel."""
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
@@ -297,12 +298,12 @@ class App(kernelapp.IPKernelApp):
         self.channel.send(b"bye")
 
     def wake(self) -> None:
-        """Makes the C signal handler send signal numbers to the front, which thus sees those sent
-        here."""
+        """Makes the C signal handler send signal numbers to the front, so that it notices signals
+        to this process."""
         signal.set_wakeup_fd(self.channel.sock.fileno(), warn_on_full_buffer=False)
 
     def pump(self) -> None:
-        """Reads what the front sent."""
+        """Reads messages from the front."""
         try:
             while (message := self.channel.receive()) is not None:
                 kind, *parts = message
@@ -316,7 +317,7 @@ class App(kernelapp.IPKernelApp):
             self.loop.call_soon(self.drain, False)
 
     def drain(self, pump: bool = True) -> None:
-        """Handles what the front sent."""
+        """Handles messages from the front."""
         if pump:
             self.pump()
         while self.inbox:
@@ -334,8 +335,8 @@ class App(kernelapp.IPKernelApp):
                     task.add_done_callback(self.tasks.discard)
 
     def checkpoint(self, client: bool) -> None:
-        """Makes a frozen copy and tells the front, or tells why not. A process resumed from it comes back from here.
-        client tells whether the client puts back what files hold."""
+        """Makes a frozen copy and tells the front, or tells it why not. A process resumed from the
+        copy continues here. client says whether the client restores the content of files."""
         pid = os.getpid()
         try:
             self._checkpoint(client)
@@ -353,7 +354,7 @@ class App(kernelapp.IPKernelApp):
         sys.stdout.flush()
         findings = self.hazards.findings() + self.hazards.at_work()
         if findings:
-            gc.collect()  # closes what only garbage refers to
+            gc.collect()  # closes files that only garbage refers to
             subprocess._cleanup()
             findings = self.hazards.findings() + self.hazards.at_work()
         if not findings:
@@ -361,7 +362,7 @@ class App(kernelapp.IPKernelApp):
         kept = pools.Kept(self.hazards.files, self.hazards.flags, self.hazards.maps, self.contents)
         with Freezer(self.front, self.channel.sock.fileno()) as freezer:
             with pools.quiet(self.hazards.maps):
-                if findings:  # threads tell the owners of other findings
+                if findings:  # threads may show which library causes them
                     findings = self.hazards.threads() + findings
                 looked = time.perf_counter()
                 frozen = None if findings else freezer.freeze()
@@ -391,7 +392,7 @@ class App(kernelapp.IPKernelApp):
         self.channel.sock.setblocking(False)
         self.inbox.clear()
         self.answers.clear()
-        if pools.enabled("loop"):  # it remembers its process id
+        if pools.enabled("loop"):  # asyncio remembers the process id
             asyncio._set_running_loop(self.loop)
             asyncio.set_event_loop(self.loop)
         self.wake()
@@ -403,7 +404,7 @@ def run(argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], fron
     """Runs the kernel until it is asked to shut down."""
     linux.die_with_parent()
     pools.prepare()
-    # Unlike epoll, poll(2) has no kernel object that parent and child would share.
+    # Not epoll, whose kernel object parent and child would share.
     asyncio.set_event_loop(asyncio.SelectorEventLoop(selectors.PollSelector()))
     channel = Channel(sock)
     os.register_at_fork(after_in_child=channel.forget)
