@@ -91,7 +91,11 @@ class Visit:
     def rebound(self):
         """Returns the names that cells changed and nobody has rebound since."""
         names = self.shell.user_ns
-        return [name for name in self.made | self.bound.keys() if names.get(name, self) is self.left[name]]
+        return [
+            name
+            for name in self.made | self.bound.keys()
+            if names.get(name, self) is self.left[name]
+        ]
 
     def restore(self):
         """Restores those names, except the ones in keep."""

@@ -34,7 +34,9 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 def send_fds(sock: socket.socket, data: bytes, fds: Sequence[int]) -> None:
     """Sends a packet with descriptors. (socket.send_fds ignores its flags before Python 3.12.)"""
-    sock.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
+    sock.sendmsg(
+        [data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+    )
 
 
 def receive_fds(sock: socket.socket, size: int) -> tuple[bytes, list[int]]:
@@ -82,7 +84,10 @@ class Channel:
         data = b"".join((lengths, *message))
         self._number = (self._number + 1) & 0xFFFFFFFF
         pid, end = os.getpid(), len(data)
-        return [HEAD.pack(pid, self._number, at + SIZE >= end) + data[at : at + SIZE] for at in range(0, end, SIZE)]
+        return [
+            HEAD.pack(pid, self._number, at + SIZE >= end) + data[at : at + SIZE]
+            for at in range(0, end, SIZE)
+        ]
 
     def send(self, *message: bytes, fds: Sequence[int] = ()) -> None:
         """Sends a message and waits until it is sent. May be called from any thread."""

@@ -117,10 +117,20 @@ class Asked:
         self.checkpoints.front.control.reply(self.idents, self.message, content)
 
     def fail(self, name: str, why: str, findings: list[Finding] | None = None) -> None:
-        self.reply({"status": "error", "ename": name, "evalue": why, "traceback": [], "findings": findings or []})
+        self.reply(
+            {
+                "status": "error",
+                "ename": name,
+                "evalue": why,
+                "traceback": [],
+                "findings": findings or [],
+            }
+        )
 
     def refuse(self, findings: list[Finding]) -> None:
-        self.fail("Refused", "; ".join(f"{f['kind']}: {f['detail']}" for f in findings)[:500], findings)
+        self.fail(
+            "Refused", "; ".join(f"{f['kind']}: {f['detail']}" for f in findings)[:500], findings
+        )
 
     def milliseconds(self) -> float:
         return 1e3 * (time.monotonic() - self.began)
@@ -195,7 +205,11 @@ class Checkpoints:
         """The user's processes that were re-parented to the front."""
         known = {new, *self.pids(), self.front.live.pid if self.front.live else 0}
         for _ in range(20):
-            strays = [p for p in linux.children(os.getpid()) if p not in known and linux.state(p) not in ("Z", "X", "")]
+            strays = [
+                p
+                for p in linux.children(os.getpid())
+                if p not in known and linux.state(p) not in ("Z", "X", "")
+            ]
             if not strays:
                 break
             time.sleep(0.005)  # it may be the helper of a copy that has just been given up
@@ -313,10 +327,11 @@ class Checkpoints:
         self.pids()  # settles them
         live = self.front.live
         asked.reply({
-            "status": "ok", "live": process(live.pid) if live else None, "front": process(os.getpid()),
+            "status": "ok", "live": process(live.pid) if live else None,
+            "front": process(os.getpid()),
             "checkpoints": [
-                {"checkpoint": name, "execution_count": c.execution_count, **process(c.pid, c.pids()),
-                 "ready": c.readied[0] if c.readied else 0}
+                {"checkpoint": name, "execution_count": c.execution_count,
+                 **process(c.pid, c.pids()), "ready": c.readied[0] if c.readied else 0}
                 for name, c in self.kept.items()
             ],
             "available": linux.available(),

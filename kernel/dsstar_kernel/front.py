@@ -73,7 +73,9 @@ class Output:
         self._key: tuple[str, bytes] = ("", b"")
         self._pieces: list[str] = []
         self._size = 0
-        self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in self.pipes.values()}
+        self._decoders = {
+            name: codecs.getincrementaldecoder("utf-8")("replace") for name in self.pipes.values()
+        }
 
     def add(self, name: str, parent: bytes, text: str) -> None:
         if self._pieces and self._key != (name, parent):
@@ -100,7 +102,11 @@ class Output:
         for at in range(0, len(text), MESSAGE_SIZE):
             content = {"name": name, "text": text[at : at + MESSAGE_SIZE]}
             self.sockets.session.send(
-                self.sockets.iopub, "stream", content, parent=about, ident=b"stream." + name.encode()
+                self.sockets.iopub,
+                "stream",
+                content,
+                parent=about,
+                ident=b"stream." + name.encode(),
             )
 
     def read_pipes(self) -> None:
@@ -137,7 +143,12 @@ class Front:
 
     def enqueue(self, request: Request) -> None:
         comm = request.type in ("comm_msg", "comm_close")
-        if comm and self.live and self.live.ready and not any(r.type == "comm_open" for r in self.queue):
+        if (
+            comm
+            and self.live
+            and self.live.ready
+            and not any(r.type == "comm_open" for r in self.queue)
+        ):
             # A running cell may be waiting for it: an async one, or one that runs the event loop.
             self.live.channel.post(b"shell", *request.frames)
             return
@@ -167,7 +178,9 @@ class Front:
             elif request.type == "kernel_info_request":
                 self.answer(request, self.info)
             else:
-                self.answer(request, error("KernelDied", self.obituary), request.type == "execute_request")
+                self.answer(
+                    request, error("KernelDied", self.obituary), request.type == "execute_request"
+                )
 
     def answer(self, request: Request, content: dict[str, Any], publish: bool = False) -> None:
         """Answers a request in place of the worker."""
@@ -181,13 +194,19 @@ class Front:
             self.publish_status("busy", message)
             if publish:
                 shown = {key: content[key] for key in ("ename", "evalue", "traceback")}
-                self.session.send(self.sockets.iopub, "error", shown, parent=message, ident=b"error")
+                self.session.send(
+                    self.sockets.iopub, "error", shown, parent=message, ident=b"error"
+                )
             self.session.send(self.sockets.shell, reply, content, parent=message, ident=idents)
         self.publish_status("idle", message)
 
     def publish_status(self, state: str, about: dict[str, Any]) -> None:
         self.session.send(
-            self.sockets.iopub, "status", {"execution_state": state}, parent=about, ident=b"kernel.status"
+            self.sockets.iopub,
+            "status",
+            {"execution_state": state},
+            parent=about,
+            ident=b"kernel.status",
         )
 
     def abort(self) -> None:
@@ -237,7 +256,11 @@ class Front:
         kind, *parts = message
         if kind in (b"text", b"raw"):
             name, parent, text = parts
-            add = self.output.add_raw if kind == b"raw" else lambda n, p, t: self.output.add(n, p, t.decode())
+            add = (
+                self.output.add_raw
+                if kind == b"raw"
+                else lambda n, p, t: self.output.add(n, p, t.decode())
+            )
             add(name.decode(), parent, text)
             return
         self.output.publish()
@@ -256,7 +279,9 @@ class Front:
         elif kind == b"bye":
             live.leaving = True
         elif kind == b"checkpoint":
-            self.checkpoints.made(json.loads(parts[0]), live.channel.fds.popleft() if live.channel.fds else None)
+            self.checkpoints.made(
+                json.loads(parts[0]), live.channel.fds.popleft() if live.channel.fds else None
+            )
             self.next()
         elif kind == b"resumed":
             live.ready = True
@@ -428,7 +453,15 @@ class Front:
             signal.signal(number, signal.SIG_IGN)
         orphaned = orphanage()
         s = self.sockets
-        readable: list[Any] = [s.shell, s.control, s.stdin, s.heartbeat, s.iopub.socket, wake.fileno(), *self.output.pipes]
+        readable: list[Any] = [
+            s.shell,
+            s.control,
+            s.stdin,
+            s.heartbeat,
+            s.iopub.socket,
+            wake.fileno(),
+            *self.output.pipes,
+        ]
         for source in readable:
             self.poller.register(source, zmq.POLLIN)
         assert self.live
@@ -495,7 +528,13 @@ class Front:
 
 
 def error(name: str, value: str, **more: Any) -> dict[str, Any]:
-    return {"status": "error", "ename": name, "evalue": value, "traceback": [f"{name}: {value}"], **more}
+    return {
+        "status": "error",
+        "ename": name,
+        "evalue": value,
+        "traceback": [f"{name}: {value}"],
+        **more,
+    }
 
 
 def orphanage() -> Any:

@@ -30,7 +30,9 @@ def adopt_orphans() -> None:
 def populate(address: int, size: int) -> bool:
     """Gives this process its own copies of these pages, as if it had written to them. Returns
     whether that worked: it needs Linux 5.14."""
-    return bool(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), MADV_POPULATE_WRITE) == 0)
+    return bool(
+        _libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), MADV_POPULATE_WRITE) == 0
+    )
 
 
 def memory(address: int, size: int) -> bytes:
@@ -65,7 +67,11 @@ def flush_c() -> None:
 def children(pid: int) -> list[int]:
     """The children of pid, zombies included."""
     if not LISTS_CHILDREN:
-        return [child for child in map(int, filter(str.isdigit, os.listdir("/proc"))) if _stat(child)[1] == str(pid)]
+        return [
+            child
+            for child in map(int, filter(str.isdigit, os.listdir("/proc")))
+            if _stat(child)[1] == str(pid)
+        ]
     found: list[int] = []
     with contextlib.suppress(OSError):
         for tid in os.listdir(f"/proc/{pid}/task"):
@@ -228,7 +234,10 @@ def available() -> int:
             if line.startswith("MemAvailable:"):
                 free = int(line.split()[1]) << 10
     with contextlib.suppress(OSError, IndexError):
-        group = Path("/sys/fs/cgroup" + Path("/proc/self/cgroup").read_text().split("::", 1)[1].split("\n")[0])
+        group = Path(
+            "/sys/fs/cgroup"
+            + Path("/proc/self/cgroup").read_text().split("::", 1)[1].split("\n")[0]
+        )
         for folder in (group, *group.parents):
             with contextlib.suppress(OSError, ValueError):
                 limit = int((folder / "memory.max").read_text())  # "max" raises ValueError

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 WITHOUT = frozenset(os.environ.get("DSSTAR_KERNEL_WITHOUT", "").split(","))
 LOKY = ("joblib.externals.loky", "loky")
-TRACKERS = (*(f"{name}.backend.resource_tracker" for name in LOKY), "multiprocessing.resource_tracker")
+TRACKERS = (
+    *(f"{name}.backend.resource_tracker" for name in LOKY),
+    "multiprocessing.resource_tracker",
+)
 # Libraries that restart their threads in a forked process, and names of threads not needed there.
 FORK_WELL = ("/numexpr/", "openblas", "/libarrow", "pypocketfft")
 NOT_MISSED = ("jemalloc_bg_thd", "polars-ooc-clea")
@@ -57,7 +60,9 @@ def quiet(maps: Maps) -> Iterator[None]:
     """Ends threads before a fork: those of GNU OpenMP, which start again when needed, and those of
     duckdb, which are started again afterwards, here and in a resumed process."""
     if enabled("openmp"):
-        for path in {path for _, _, path in maps.find("..x.") if "libgomp" in os.path.basename(path)}:
+        for path in {
+            path for _, _, path in maps.find("..x.") if "libgomp" in os.path.basename(path)
+        }:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(path).omp_pause_resource_all(OMP_PAUSE_SOFT)
     with _quiet_duckdb():
@@ -111,7 +116,9 @@ def owns(thread: threading.Thread) -> bool:
     """Whether this module restores what the thread does."""
     if not enabled("pools"):
         return False
-    target = getattr(getattr(thread, "_target", None), "__module__", None) or type(thread).__module__
+    target = (
+        getattr(getattr(thread, "_target", None), "__module__", None) or type(thread).__module__
+    )
     return target == "tqdm._monitor" or target.startswith(LOKY)
 
 
@@ -241,11 +248,15 @@ class Kept:
     """State that fork() does not copy: saved before a copy is made, restored in the resumed
     process."""
 
-    def __init__(self, files: list[File], flags: dict[int, int], maps: Maps, contents: Contents) -> None:
+    def __init__(
+        self, files: list[File], flags: dict[int, int], maps: Maps, contents: Contents
+    ) -> None:
         self._files, self._flags, self._contents = files, flags, contents
         self._random = random.getstate()  # the module reseeds itself in every forked process
-        self._timers = {which: signal.getitimer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL,
-                                                                    signal.ITIMER_PROF)}  # fmt: skip
+        self._timers = {
+            which: signal.getitimer(which)
+            for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+        }
         self._pipes = descriptors()
         self._semaphores = {
             start: ctypes.string_at(start, end - start)

@@ -108,7 +108,10 @@ class Sockets:
             sock.sndhwm, sock.xpub_nodrop = QUEUE, 1  # see Publisher
             sock.xpub_verbose = 1  # reports every subscriber, to be welcomed
         if secret := self.info.get("curve_secretkey"):
-            sock.curve_secretkey, sock.curve_publickey = secret.encode(), self.info["curve_publickey"].encode()
+            sock.curve_secretkey, sock.curve_publickey = (
+                secret.encode(),
+                self.info["curve_publickey"].encode(),
+            )
             sock.curve_server = True
         ip, port = self.info.get("ip") or "127.0.0.1", int(self.info.get(port_name) or 0)
         if self.info.get("transport", "tcp") == "tcp":

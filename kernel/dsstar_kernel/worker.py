@@ -83,8 +83,15 @@ class Stream(iostream.OutStream):
     """sys.stdout or sys.stderr: sends each piece to the front at once, which merges and publishes
     them. To keep the order, it first sends what was written to the descriptors."""
 
-    def __init__(self, channel: Channel, pipes: list[int], number: int, original: int, session: Any) -> None:
-        super().__init__(session, Publisher(Socket(channel, b"iopub")), ("stdout", "stderr")[number - 1], watchfd=False)
+    def __init__(
+        self, channel: Channel, pipes: list[int], number: int, original: int, session: Any
+    ) -> None:
+        super().__init__(
+            session,
+            Publisher(Socket(channel, b"iopub")),
+            ("stdout", "stderr")[number - 1],
+            watchfd=False,
+        )
         self._channel, self._pipes, self._number = channel, pipes, number
         self._original_stdstream_copy = original  # the target of ipykernel's own log
         self._packed: tuple[Any, bytes] = (None, b"")
@@ -173,7 +180,9 @@ class Kernel(ipkernel.IPythonKernel):
                 self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
 
     @wraps(ipkernel.IPythonKernel.do_execute)  # ipykernel inspects its parameters
-    async def do_execute(self, code: str, silent: bool, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    async def do_execute(
+        self, code: str, silent: bool, *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
         reply: dict[str, Any] = await super().do_execute(code, silent, *args, **kwargs)
         linux.flush_c()
         content = self.get_parent("shell").get("content", {})
@@ -231,7 +240,9 @@ class App(kernelapp.IPKernelApp):
 
     kernel_class = Kernel
 
-    def setup(self, channel: Channel, pipes: list[tuple[int, int]], front: int, session: str) -> None:
+    def setup(
+        self, channel: Channel, pipes: list[tuple[int, int]], front: int, session: str
+    ) -> None:
         self.channel, self.front, self.session_id = channel, front, session
         self.pipes = pipes
         self.answers: list[list[bytes]] = []
@@ -272,17 +283,22 @@ class App(kernelapp.IPKernelApp):
         self.patch_io()
 
     def init_kernel(self) -> None:
-        sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]  # its threads do not survive a fork
+        # not debugpy, whose threads do not survive a fork
+        sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]
         import ipykernel.debugger  # noqa: F401
 
         if sys.modules["debugpy"] is None:
             del sys.modules["debugpy"]
-        sockets = {kind: Socket(self.channel, kind.encode()) for kind in ("shell", "control", "iopub", "stdin")}
+        sockets = {
+            kind: Socket(self.channel, kind.encode())
+            for kind in ("shell", "control", "iopub", "stdin")
+        }
         Kernel.channel = self.channel
         self.kernel = kernel = Kernel.instance(
-            parent=self, session=self.session, log=self.log, profile_dir=self.profile_dir, user_ns=self.user_ns,
-            shell_stream=sockets["shell"], control_stream=sockets["control"], iopub_socket=sockets["iopub"],
-            stdin_socket=sockets["stdin"], iopub_thread=None, control_thread=None, shell_channel_thread=Absent(),
+            parent=self, session=self.session, log=self.log, profile_dir=self.profile_dir,
+            user_ns=self.user_ns, shell_stream=sockets["shell"], control_stream=sockets["control"],
+            iopub_socket=sockets["iopub"], stdin_socket=sockets["stdin"], iopub_thread=None,
+            control_thread=None, shell_channel_thread=Absent(),
         )  # fmt: skip
         self.displayhook.get_execution_count = lambda: kernel.execution_count
 
@@ -293,7 +309,9 @@ class App(kernelapp.IPKernelApp):
         self.loop.add_reader(self.channel.sock, self.drain)
         self.wake()
         self.hazards = hazards.Survey({self.channel.sock.fileno(), *(end for end, _ in self.pipes)})
-        self.channel.send(b"ready", json.dumps({**self.kernel.kernel_info, "status": "ok"}).encode())
+        self.channel.send(
+            b"ready", json.dumps({**self.kernel.kernel_info, "status": "ok"}).encode()
+        )
         self.io_loop.start()
         self.channel.send(b"bye")
 
@@ -327,7 +345,9 @@ class App(kernelapp.IPKernelApp):
             elif kind == b"exit":
                 self.kernel.shell.exit_now = True
             elif kind != b"wake":
-                stream = self.kernel.shell_stream if kind == b"shell" else self.kernel.control_stream
+                stream = (
+                    self.kernel.shell_stream if kind == b"shell" else self.kernel.control_stream
+                )
                 done = stream.receive([zmq.Frame(part) for part in parts])
                 if asyncio.iscoroutine(done):
                     task = asyncio.ensure_future(done)
@@ -343,7 +363,9 @@ class App(kernelapp.IPKernelApp):
         except BaseException as error:
             if os.getpid() != pid:
                 os._exit(1)
-            self.channel.send(b"checkpoint", json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
+            self.channel.send(
+                b"checkpoint", json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode()
+            )
 
     def _checkpoint(self, client: bool) -> None:
         began = time.perf_counter()
@@ -377,7 +399,9 @@ class App(kernelapp.IPKernelApp):
             reply |= {
                 "pid": frozen.pid, "files": self.hazards.files,
                 "execution_count": self.kernel.shell.execution_count - 1,
-                "milliseconds": {"look": 1e3 * (looked - began), "copy": 1e3 * (time.perf_counter() - looked)},
+                "milliseconds": {
+                    "look": 1e3 * (looked - began), "copy": 1e3 * (time.perf_counter() - looked),
+                },
             }  # fmt: skip
         self.channel.send(b"checkpoint", json.dumps(reply).encode(), fds=fds)
         if frozen:
@@ -397,10 +421,15 @@ class App(kernelapp.IPKernelApp):
             asyncio.set_event_loop(self.loop)
         self.wake()
         kept.restore()
-        self.channel.send(b"resumed", json.dumps({"execution_count": self.kernel.shell.execution_count - 1}).encode())
+        self.channel.send(
+            b"resumed",
+            json.dumps({"execution_count": self.kernel.shell.execution_count - 1}).encode(),
+        )
 
 
-def run(argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], front: int, session: str) -> None:
+def run(
+    argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], front: int, session: str
+) -> None:
     """Runs the kernel until it is asked to shut down."""
     linux.die_with_parent()
     pools.prepare()
