@@ -131,8 +131,8 @@ def kill(pid: int) -> None:
 
 
 def kill_child(pid: int, parent: int) -> None:
-    """Kills pid if it is still a child of parent or, after the end of parent, of this process: its
-    id may have been reused."""
+    """Kills pid if it is a child of parent, or of this process, which inherits the children of a
+    parent that has ended. Otherwise the id belongs to another process by now."""
     process = handle(pid)
     if _stat(pid)[1] in (str(parent), str(os.getpid())):
         kill_by(process, pid)

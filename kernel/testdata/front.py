@@ -31,11 +31,15 @@ class Numbers(unittest.TestCase):
         return child
 
     def test_killed_is_only_a_child_of_that_parent(self):
-        child = self.sleeper()
-        linux.kill_child(child.pid, os.getppid())
-        self.assertIsNone(child.poll())
-        linux.kill_child(child.pid, os.getpid())
-        self.assertEqual(child.wait(30), -9)
+        parent = subprocess.Popen(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=subprocess.PIPE)
+        child = int(parent.stdout.readline())
+        parent.stdout.close()
+        for given, killed in ((os.getppid(), []), (parent.pid, [mock.call(mock.ANY, child)])):
+            with mock.patch.object(linux, "kill_by") as kill:
+                linux.kill_child(child, given)
+            self.assertEqual(kill.mock_calls, killed)
+        linux.kill_child(child, parent.pid)
+        self.assertEqual(parent.wait(30), 0)  # it waited for the child
 
     def test_copy_that_has_been_waited_for(self):
         child = self.sleeper()
