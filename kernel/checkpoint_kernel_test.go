@@ -221,11 +221,13 @@ var hazards = map[string]hazard{
 
 const kmeans = "import numpy as np; from sklearn.cluster import KMeans; X = np.random.RandomState(0).rand(5000, 4); m = KMeans(3, n_init=1, random_state=0).fit(X)"
 
-// scanning is a cell that leaves pyarrow at work: after the first of very many batches it reads on, as all of them may wait.
+// scanning is a cell that leaves pyarrow at work: after the first of very many batches it reads
+// ahead.
 const scanning = "import pandas as pd, pyarrow.dataset as ds; pd.DataFrame({'a': range(200_000)}).to_parquet('p')\n" +
 	"it = ds.dataset(['p'] * 2000).to_batches(filter=ds.field('a') == 7, batch_readahead=2000, fragment_readahead=16); first = next(it)"
 
-// deviceNode is a cell that opens a device node which lies elsewhere; nobody need be allowed to use it.
+// deviceNode is a cell that opens a device node, in a way that needs no permission to use the
+// device.
 const deviceNode = "import os, stat, tempfile; p = tempfile.mktemp(dir='/dev/shm'); os.mknod(p, stat.S_IFCHR | 0o600, 0); d = os.open(p, os.O_PATH); os.remove(p)"
 
 // No hazard goes unnoticed: the state is exact after going back, or the checkpoint is refused by
@@ -262,7 +264,8 @@ func tryHazards(t *testing.T, k *Kernel, limit time.Duration, some func(hazard) 
 	}
 }
 
-// Each fix-up is needed: without it the checkpoint is refused, the state differs after going back, or the cell hangs.
+// Each fix is needed: without it the checkpoint is refused, the state differs after going back, or
+// the cell hangs.
 func TestHazardsWithoutHelp(t *testing.T) {
 	pyenvtest.Long(t)
 	fixes := map[string]bool{}
@@ -292,7 +295,8 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 		found := func(f struct{ Kind, Detail string }) bool {
 			return f.Kind == h.refused || strings.Contains(f.Detail, h.refused)
 		}
-		for range 4 { // where processors are wanting, work may pause while it is looked for, and the threads are found
+		// On a busy machine, work may pause while the kernel looks for it, which then finds the threads.
+		for range 4 {
 			if reply.EName == "Refused" && !slices.ContainsFunc(reply.Findings, found) {
 				reply = request(t, k, "checkpoint_request", struct{}{})
 			}
