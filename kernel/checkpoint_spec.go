@@ -42,7 +42,7 @@ func (s Spec) hasCheckpoints() bool {
 // copies of itself in milliseconds (docs/checkpoints.md). The Python package that does so, around
 // the interpreter's ipykernel, is written to a subfolder of dir named after its content: packages
 // of other versions stay, and several programs may write there at the same time. A Spec that has
-// checkpoints already is returned as it is. The error is [errors.ErrUnsupported] on other systems
+// checkpoints already is returned as it is. The error is [errors.ErrUnsupported] on systems other
 // than Linux, and for kernels not started as python -m ipykernel_launcher.
 func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	switch {

@@ -116,7 +116,7 @@ func kernelProcesses() map[string]procInfo {
 	for _, path := range lines {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended, or may not be read
+			continue // it has ended or is not readable
 		}
 		argv := strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 		for _, arg := range argv[1:] {

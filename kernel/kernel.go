@@ -229,7 +229,7 @@ func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, e
 // Reset undoes all cells. A kernel of ours, even a dead one, is ended and started anew with an
 // empty Scratch; after an error it is dead, and Reset may be called again. In a kernel that is not
 // ours, names that cells created are deleted, names that they rebound get their old objects back,
-// and Scratch is emptied; if that kernel is dead, Reset fails.
+// the cells' working folder is reset, and Scratch is emptied; if that kernel is dead, Reset fails.
 func (k *Kernel) Reset(ctx context.Context) error {
 	ctx, release, err := k.turn.Take(ctx)
 	if err != nil {

@@ -401,7 +401,8 @@ func (r *run) died() {
 		r.over, r.lost = true, fmt.Errorf("execute: %w", lost)
 		return
 	}
-	// A process that ends by itself also closes its connections first: then r.cause is wrong.
+	// r.cause holds only if the process was killed: one that ends by itself closes its connections,
+	// too, before its end is noticed.
 	if l, ok := r.s.host.(*local); r.killed != "" && r.cause != "" && (!ok || l.Killed) {
 		how = r.cause
 	}

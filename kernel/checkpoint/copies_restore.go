@@ -201,7 +201,7 @@ func (r *restoring) file(ctx context.Context, x *content, names []string) error 
 	return setModified(r.root, have[0], like.modified)
 }
 
-// reopen opens the file for writing that has exactly the given names; nil if it has others too, or
+// reopen opens for writing the file that has exactly the given names; nil if it has others too, or
 // if names is empty.
 func (r *restoring) reopen(names []string) (*os.File, error) {
 	if len(names) == 0 {

@@ -53,10 +53,10 @@ func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Exec
 // dead kernel, if that is ours. Changes made by requests other than cells may stay.
 //
 // After a rollback by checkpoint or replay, names, objects changed in place, files in the scratch
-// folder and random generators are what the cells alone make them. In a kernel that is not ours,
-// names that cells made are deleted, names that they rebound get their old objects back, and the
-// scratch folder is emptied before the cells run again; objects and other files that were changed
-// in place stay changed.
+// folder and random generators are as the cells alone produce them. In a kernel that is not ours,
+// names that cells created are deleted, names that they rebound get their old objects back, and the
+// scratch folder is emptied before the cells run again, in their first working folder; objects and
+// other files that were changed in place stay changed.
 //
 // It stops at the first cell that is not OK, whose execution is the last one returned. After an
 // error the kernel is dead or has run only some of the cells; another Rollback may follow.
