@@ -96,7 +96,7 @@ func (r *restoring) clearItem(ctx context.Context, dir *os.Root, name, path stri
 	if r.same(dir, name, path, info) {
 		s := stampOf(info)
 		if x := r.state.items[path].content; x != nil && r.hides {
-			if x.stamp.times() == s { // otherwise it is written anyway, as if it cannot be read
+			if x.stamp.times() == s { // otherwise, or if it cannot be read, it is written anyway
 				s, _ = r.summed(ctx, path, s)
 			}
 		}

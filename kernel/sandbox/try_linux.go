@@ -30,7 +30,7 @@ type targets struct {
 	// a process with Mark in its environment and its command line
 	PID        int
 	Mark       string            // in the environment and the command line of PID
-	Namespaces map[string]string // of the process outside, by kind
+	Namespaces map[string]string // the namespaces outside, by kind
 }
 
 // Try makes the attempts in each of the tiers and in [Off], in processes of this executable. An
