@@ -15,8 +15,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// Start starts a local kernel that goes back as the settings say. If checkpoints do not work and the
-// settings do not insist on them, the session replays cells instead.
+// Start starts a local kernel that goes back as the settings say. If checkpoints do not work and
+// the settings do not insist on them, the session replays cells instead.
 func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Options,
 	s *configs.Settings, purpose agent.Purpose) (*checkpoint.Session, error) {
 	if !s.Rollback.Freezes() {

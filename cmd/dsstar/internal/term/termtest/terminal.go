@@ -71,7 +71,7 @@ func (m *Terminal) put(r rune) {
 	m.Column++
 }
 
-// Resize wraps the lines to another width. The cursor must be at the end.
+// Resize wraps the lines to another width, and moves the cursor to the end.
 func (m *Terminal) Resize(columns int) {
 	old := m.lines
 	m.lines, m.at, m.Column, m.Columns = nil, 0, 0, columns
