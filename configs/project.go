@@ -83,7 +83,7 @@ var spending = map[string]func(s *Settings) any{
 // checks holds the parts of the method that an answer must pass. A project file cannot switch
 // them off.
 var checks = map[string]func(s *Settings) any{
-	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // paper has none of them
+	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // it has none of these checks
 	"method.computed":       func(s *Settings) any { return !s.Method.Computed },
 	"method.form_check":     func(s *Settings) any { return !s.Method.FormCheck },
 	"method.verifier_input": func(s *Settings) any { return s.Method.VerifierInput == "query-plan" },

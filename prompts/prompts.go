@@ -25,7 +25,7 @@ type (
 	// System says who the model is and what it works with.
 	System struct {
 		Environment  string
-		Script       bool // cells form one script, as in the paper
+		Script       bool // the work is one script, as in the paper, not a notebook
 		Unfinished   bool // the verdict may be that the plan only lacks further steps
 		Inconclusive bool // the verdict may be that the data hold no answer
 		Variables    bool // the session is the user's and already has variables

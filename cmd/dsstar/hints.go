@@ -18,7 +18,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// conditions are errors without data, with their exit codes and hints.
+// conditions are sentinel errors with their exit codes and hints.
 var conditions = []struct {
 	err   error
 	code  int

@@ -14,9 +14,9 @@ import (
 func TestProofApart(t *testing.T) {
 	for file, reason := range map[string]string{
 		// no cell can change how the script is read
-		"forgery.py":      "the script printed another answer",
+		"forgery.py": "the script printed another answer",
 		// nothing outlives a session to reach the proof
-		"channels.py":     "the fresh session printed another answer",
+		"channels.py": "the fresh session printed another answer",
 		// to a cell, the fresh session looks like the run's
 		"surroundings.py": "the script printed another answer",
 	} {
