@@ -250,17 +250,6 @@ func text(id, source string) notebook.Cell {
 	return notebook.Cell{ID: id, Type: notebook.Markdown, Source: source}
 }
 
-// saved writes a notebook with the cells and returns its path.
-func saved(t *testing.T, cells ...notebook.Cell) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "n.ipynb")
-	nb := notebook.Notebook{Cells: cells, Metadata: map[string]any{"kernelspec": python3}}
-	if err := nb.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // rerunCode runs the command with the tests' Python, and checks the exit code.
 func rerunCode(ctx context.Context, t *testing.T, want int, args ...string) (said string) {
 	t.Helper()
