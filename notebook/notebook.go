@@ -22,8 +22,8 @@ type Notebook struct {
 	Metadata map[string]any
 }
 
-// A Cell is one cell. ID is stable over saves and unique in its notebook.
-// Outputs and ExecutionCount (0: never run) count for code cells only.
+// A Cell is one cell. ID does not change between saves and is unique in its
+// notebook. Only code cells have Outputs and an ExecutionCount (0: never run).
 type Cell struct {
 	ID             string
 	Type           CellType
@@ -46,8 +46,8 @@ func (c Cell) Tags() []string {
 	return tags
 }
 
-// uniqueIDs gives an id to every cell that lacks one or repeats another's: the
-// schema does not ask for uniqueness, nbformat's validator does.
+// uniqueIDs gives an id to every cell that lacks one or repeats another's. The
+// schema does not require unique ids, but nbformat's validator does.
 func (n *Notebook) uniqueIDs() {
 	seen := map[string]bool{}
 	for i := range n.Cells {
