@@ -99,8 +99,8 @@ func (f *Fold) Note(text string) {
 	f.observe(o)
 }
 
-// Outputs returns the outputs so far, at any time. They share the data of displays with the Fold,
-// which must not be changed.
+// Outputs returns the outputs so far, at any time. The data of displays are shared with the Fold
+// and must not be changed.
 func (f *Fold) Outputs() []Output {
 	outputs := make([]Output, len(f.outputs), len(f.outputs)+1)
 	for i, o := range f.outputs {

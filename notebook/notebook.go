@@ -22,8 +22,8 @@ type Notebook struct {
 	Metadata map[string]any
 }
 
-// A Cell is one cell. ID does not change between saves and is unique in its
-// notebook. Only code cells have Outputs and an ExecutionCount (0: never run).
+// A Cell is one cell. ID is unique in its notebook and survives saves.
+// Outputs and ExecutionCount (0: never run) count for code cells only.
 type Cell struct {
 	ID             string
 	Type           CellType
