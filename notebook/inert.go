@@ -149,7 +149,7 @@ func (s *switched) html(text string, markdown bool) string {
 			b.WriteString(token)
 		case html.CommentToken, html.DoctypeToken:
 			switch {
-			case markdown && strings.Contains(token[1:], "<"): // it may not be a comment
+			case markdown && strings.Contains(token[1:], "<"): // perhaps not a comment
 				if s.restarts++; s.restarts > maxRestarts {
 					return b.String() + noTags(token+text[at:])
 				}

@@ -49,7 +49,7 @@ func (e *AnswersError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Some joins the first most names, and says how many more there are.
+// Some joins the first names, up to most of them, and says how many more there are.
 func Some(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -21,8 +21,8 @@ const (
 	MaxDocument = 1 << 30 // notebooks, traces, lists of tasks
 )
 
-// Open opens a regular file of at most most bytes for reading. It follows links. The caller must
-// close the file.
+// Open opens a regular file for reading. A file of more than most bytes is an error. Open follows
+// links. The caller must close the file.
 func Open(path string, most int64) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	return checked(f, path, most, err)
@@ -63,7 +63,7 @@ func CheckOwn(path string) error {
 	return err
 }
 
-// ReadFile is [os.ReadFile] for a regular file of at most most bytes; see [Open].
+// ReadFile reads a regular file. A file of more than most bytes is an error; see [Open].
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := Open(path, most)
 	if err != nil {

@@ -220,7 +220,7 @@ func (d *desk) inputs(more map[string]string) map[string]string {
 	return all
 }
 
-// observed returns the observation of an execution, limited to about most bytes.
+// observed returns the observation of an execution. Its size is limited to about most.
 func observed(e notebook.Execution, most int) string {
 	text := e.PlainText()
 	if problem, ok := e.Error(); ok && problem.EName == "ActionFailed" {

@@ -61,8 +61,8 @@ func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 	return answer, true, err
 }
 
-// withText returns the context with the text of the files, in at most most bytes: short files
-// whole, and equal parts of the others.
+// withText returns the context with text of the files: short files whole, and equal parts of the
+// others. most limits the text of all files, in bytes.
 func (d *desk) withText(most int) (prompts.Context, error) {
 	c := d.context()
 	if len(c.Files) == 0 {

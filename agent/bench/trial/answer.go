@@ -111,7 +111,7 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 	}
 }
 
-// shorten returns text as one line of at most most characters.
+// shorten returns text as one line. most is its maximum length, in characters.
 func shorten(text string, most int) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
 	if len(line) > most {
