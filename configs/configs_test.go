@@ -177,8 +177,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestStructAndFileAgree: default.yaml has every field of Settings. That every key of it has a
-// field is what Load checks.
+// TestStructAndFileAgree: default.yaml has every field of Settings. Load checks the reverse.
 func TestStructAndFileAgree(t *testing.T) {
 	keys := map[string]bool{"prices": true} // an empty table has no entries
 	for key := range maps.Keys(load(t, Sources{}).sources()) {
@@ -269,7 +268,7 @@ func TestProviderKeyAndURL(t *testing.T) {
 	}
 }
 
-// TestLocks: lock files name no host, and those that are installed together agree.
+// TestLocks: lock files name no host, and locks that are installed together agree.
 func TestLocks(t *testing.T) {
 	pins := map[string]string{}
 	for _, lock := range [][]byte{PythonLock, TestLock, LabLock} {

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// A project file makes the sandbox tighter than it is without it, never looser.
+// A project file can tighten the sandbox, never relax it.
 func TestProjectCannotRelax(t *testing.T) {
 	for _, c := range []struct {
 		user, project string
-		refused       string // the key; "": it is taken
+		refused       string // the key; "": the file is accepted
 	}{
 		{"", "sandbox: off", "sandbox"},
 		{"", "sandbox: full", ""},
@@ -49,7 +49,7 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"", "api_key_env: OTHER_KEY", "api_key_env"},
 		{"", "providers: {openai: {base_url: 'https://example.org/v1'}}", "providers.openai.base_url"},
 		{"", "model: openai/other", ""},
-		// S9, S10 and their like.
+		// S9, S10 and similar.
 		{"", "model: replay:.trace.jsonl", "model"},
 		{"", "model: demo", "model"},
 		{"", "models: {verifier: 'replay:.trace.jsonl'}", "models.verifier"},
@@ -95,7 +95,7 @@ func TestProjectCannotRelax(t *testing.T) {
 	}
 }
 
-// What a stronger layer says counts, and the project's word does not.
+// A stronger layer overrides the project file.
 func TestProjectOverruled(t *testing.T) {
 	from := Sources{
 		ProjectFile: file(t, "dsstar.yaml", "allow_read: [/a]\nsandbox: off\npython: ./p\n"),
@@ -110,7 +110,7 @@ func TestProjectOverruled(t *testing.T) {
 	}
 }
 
-// A model of the command line is the user's choice, too: a project's file sends nothing to another
+// A model on the command line is the user's choice, too: a project file cannot send data to another
 // provider.
 func TestProjectBesideFlag(t *testing.T) {
 	from := Sources{
@@ -123,9 +123,8 @@ func TestProjectBesideFlag(t *testing.T) {
 	}
 }
 
-// Every setting is either among those that a project's file can only make tighter, or here: what
-// can neither let cells do more, nor spend more, nor make "verified" mean less, nor send anything
-// elsewhere.
+// Every setting is either one that a project file can only tighten, or listed here as harmless: it
+// cannot let cells do more, spend more, weaken "verified" or redirect anything.
 func TestProjectRulesAreWhole(t *testing.T) {
 	free := strings.Fields(`context temperature rollback method.analyzer method.router
 		method.reasons method.documents method.families method.unfinished method.inconclusive`)

@@ -13,8 +13,8 @@ import (
 	"dsstar/notebook"
 )
 
-// What kills a cell's process is gone back from; without a checkpoint it is the death of the
-// kernel, as always.
+// After the death of a cell's process the session can go back; without a checkpoint it is the death
+// of the kernel, as ever.
 func TestCheckpointCrashes(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -47,8 +47,7 @@ func TestCheckpointCrashes(t *testing.T) {
 	}
 }
 
-// A cell that cannot be interrupted ends with the roll back, and so do the processes that it has
-// started.
+// Going back ends a cell that cannot be interrupted, and the processes that it has started.
 func TestRollBackRunning(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -126,7 +125,7 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 	return children
 }
 
-// whenReady waits until a second copy of the checkpoint id can go on at once.
+// whenReady waits until there is a readied copy of the checkpoint id.
 func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 	t.Helper()
 	rollBack(t, k, id)
@@ -143,12 +142,12 @@ func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 	}
 }
 
-// The copy that is ready to go on is one like the others: signals to the group leave
-// no trace in it, and without it the kernel goes back all the same.
+// A readied copy is like any other: signals to the group leave no trace in it, and without it the
+// kernel goes back all the same.
 func TestCheckpointReady(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
-	// A time-out of the user's, and many open files, are no business of the copies'.
+	// The user's socket time-out and many open files do not affect the copies.
 	runCell(t, k, "x = 1; import os, random, resource, socket; random.seed(1); socket.setdefaulttimeout(.01)", notebook.OK)
 	runCell(t, k, "many = [os.open('/dev/null', 0) for _ in range(min(1500, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 100))]", notebook.OK)
 	first := checkpoint(t, k)
@@ -195,8 +194,8 @@ func TestCheckpointReady(t *testing.T) {
 	}
 }
 
-// A checkpoint that was asked for during a cell is made after it, and one that is
-// gone, refused or unknown leaves the kernel as it was.
+// A checkpoint requested during a cell is made after it. A request for a checkpoint that is gone,
+// refused or unknown leaves the kernel as it was.
 func TestCheckpointMisfortunes(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -237,7 +236,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	}
 }
 
-// The front finds processes also where Linux does not list children (CONFIG_PROC_CHILDREN).
+// The front also finds processes if Linux does not list children (CONFIG_PROC_CHILDREN).
 func TestChildrenByParent(t *testing.T) {
 	t.Parallel()
 	const code = `

@@ -11,14 +11,14 @@ import (
 	"dsstar/notebook"
 )
 
-// freezingOptions are for a kernel that freezes copies of itself.
+// freezingOptions returns options for a kernel that freezes copies of itself.
 func freezingOptions(t testing.TB) Options {
 	o := options(t)
 	o.Spec = checkpointSpec(t, testPython(t))
 	return o
 }
 
-// The kernel tells why there is no copy, whether it lives, and what copies hold.
+// The kernel says why there is no copy, whether it is alive, and how much memory copies hold.
 func TestFreeze(t *testing.T) {
 	t.Parallel()
 	k := open(t, freezingOptions(t))
@@ -70,8 +70,8 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestCheckpointDiesLater: a death between two cells is told with the next one, and
-// gone back from.
+// TestCheckpointDiesLater: a death between two cells is reported with the next one, and the session
+// can go back.
 func TestCheckpointDiesLater(t *testing.T) {
 	t.Parallel()
 	o := freezingOptions(t)

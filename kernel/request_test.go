@@ -131,7 +131,7 @@ get_ipython().kernel.comm_manager.register_target('target', opened)`, notebook.O
 	stdout(t, k, "print(got)", `[({'a': 1}, [b'\x00\xff', b'', b'end'])]`+"\n")
 }
 
-// The observer is told of each piece at once.
+// The observer gets each piece at once.
 func testPieces(t *testing.T, k *Kernel) {
 	var pieces []string
 	x, err := k.ExecuteCell(t.Context(), Cell{

@@ -189,7 +189,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// folders makes the two folders that a save may write to.
+// folders makes two folders that a save may write to.
 func folders(t *testing.T) (target, temporary string) {
 	target, temporary = t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", temporary)
@@ -234,7 +234,7 @@ func TestSaveFails(t *testing.T) {
 	}
 }
 
-// TestSaveIsAtomic reads while it writes: whatever is read is whole.
+// TestSaveIsAtomic reads while another goroutine writes. Each read returns a whole notebook.
 func TestSaveIsAtomic(t *testing.T) {
 	target, temporary := folders(t)
 	path := filepath.Join(target, "a.ipynb")

@@ -19,7 +19,7 @@ import (
 	"dsstar/notebook/notebooktest"
 )
 
-// fetchers returns what of HTML a browser would fetch from the host, as its parser reads it.
+// fetchers returns what a browser would fetch from the host for this HTML.
 func fetchers(t *testing.T, text string) (all []string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(text))
@@ -44,7 +44,7 @@ func fetchers(t *testing.T, text string) (all []string) {
 	return all
 }
 
-// rendered is the HTML of Markdown, whatever that has.
+// rendered returns the HTML of Markdown, including all HTML in it.
 func rendered(t *testing.T, markdown string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -60,8 +60,8 @@ func rendered(t *testing.T, markdown string) string {
 
 var formulaIn = regexp.MustCompile(`\$[^$]*\$|\\\\\([^)]*\\\\\)`)
 
-// renderedMath is [rendered] as JupyterLab does it: it takes formulas out of Markdown first,
-// and puts them back into the HTML.
+// renderedMath is like [rendered], but first takes formulas out of Markdown and puts them back
+// into the HTML, like JupyterLab.
 func renderedMath(t *testing.T, markdown string) string {
 	t.Helper()
 	var formulas []string
@@ -198,8 +198,8 @@ func TestInertData(t *testing.T) {
 	}
 }
 
-// TestInertFold: what a cell displays is inert in what is kept of it, and no difference to a
-// notebook in which it was not.
+// TestInertFold: displays are inert in a saved notebook, and do not differ from those of a
+// notebook in which they are not.
 func TestInertFold(t *testing.T) {
 	const remote = `<p>x</p><img src="http://evil.test/a">`
 	outputs := fold(

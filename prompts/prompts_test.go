@@ -28,8 +28,8 @@ var parts = []Part{
 	InterpreterReflect{}, Judge{},
 }
 
-// filled returns a part whose leaves, found below structs and slices of two, are given to set
-// with the names of type and field.
+// filled returns a part with slices of two elements. It calls set for every leaf, with the names of
+// its type and field.
 func filled(zero Part, set func(field string, leaf reflect.Value)) Part {
 	var fill func(v reflect.Value, field string)
 	fill = func(v reflect.Value, field string) {
@@ -66,8 +66,8 @@ func text(t testing.TB, parts ...Part) string {
 	return s
 }
 
-// marked returns a part with a mark in every field, and the marks. Of the conditions those
-// that on accepts are met.
+// marked returns a part with a mark in every field, and the marks. Conditions are true if on
+// accepts them.
 func marked(zero Part, on func(field string) bool) (Part, []string) {
 	var marks []string
 	part := filled(zero, func(field string, leaf reflect.Value) {
@@ -85,7 +85,7 @@ func marked(zero Part, on func(field string) bool) (Part, []string) {
 	return part, marks
 }
 
-// TestGolden renders every part empty, and full under no condition, under each, and under all.
+// TestGolden renders every part empty, and full with no condition true, with each, and with all.
 func TestGolden(t *testing.T) {
 	var templates []string
 	for _, zero := range parts {

@@ -1,7 +1,7 @@
 """Scores an agent's results for one task of DA-Code.
 
-It follows the public evaluator (yiyihum/da-code, da_agent/evaluators); with FIXED, without its
-faults. dsstar runs this file and dacode_tables, _text, _images and _ml in one namespace of a Python
+It follows the public evaluator (yiyihum/da-code, da_agent/evaluators); FIXED corrects its faults.
+dsstar runs this file and dacode_tables, _text, _images and _ml in one namespace of a Python
 session. They use only packages of the managed environment.
 """
 import difflib

@@ -26,9 +26,8 @@ var (
 	publicSeed = flag.Uint64("public-seed", 1, "the seed that they are made from")
 )
 
-// TestPublicScorers compares scores with those of the public code, run from checkouts in the
-// folder that DSSTAR_PUBLIC_SCORERS names (CONTRIBUTING.md says which), over generated
-// answers.
+// TestPublicScorers compares scores of generated answers with those of the public code, run from
+// checkouts in the folder that DSSTAR_PUBLIC_SCORERS names: see docs/testing.md.
 func TestPublicScorers(t *testing.T) {
 	root := os.Getenv("DSSTAR_PUBLIC_SCORERS")
 	if root == "" {

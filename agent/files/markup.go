@@ -37,7 +37,7 @@ func (s source) markup(text, ext string) (Look, bool) {
 func elements(text string) (root, child string) {
 	dec := xml.NewDecoder(strings.NewReader(text))
 	dec.Strict = false
-	// The text is UTF-8 by now, whatever it declares.
+	// The text is already UTF-8, whatever it declares.
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for {
 		token, err := dec.RawToken()

@@ -113,7 +113,7 @@ func (e *Endpoint) fillDefaults() {
 	}
 }
 
-// publicURL is the URL of the calls, without credentials and query.
+// publicURL returns the URL of the calls, without credentials and query.
 func publicURL(base *url.URL, path string) string {
 	u := *base.JoinPath(path)
 	u.User, u.RawQuery, u.Fragment = nil, "", ""

@@ -18,8 +18,8 @@ import (
 	"dsstar/notebook"
 )
 
-// testApp is the program with settings and descriptions of its own; the managed
-// Python environment is the user's, so that it is made only once.
+// testApp returns the program with its own settings and descriptions. It shares the user's managed
+// Python environment, so that this is created only once.
 func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
@@ -34,7 +34,7 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	return a, stdout, stderr
 }
 
-// cleanEnv is the environment without anything that configures dsstar.
+// cleanEnv returns the environment without anything that configures dsstar.
 func cleanEnv() []string {
 	var env []string
 	for _, entry := range os.Environ() {
@@ -46,11 +46,11 @@ func cleanEnv() []string {
 	return env
 }
 
-// A roles is a scripted model: what it replies to each role, in order; the last
-// reply of a role is repeated.
+// roles is a scripted model: its replies to each role, in order. The last reply to a role is
+// repeated.
 type roles map[string][]llmtest.Response
 
-// phrases tell the roles apart by what they are asked; the last three are the published method's.
+// phrases tell the roles apart by their prompts; the last three belong to the published method.
 var phrases = []struct{ role, phrase string }{
 	{"analyzer", "Write a Python script that reads a data file"},
 	{"describer", "Write the whole script again"},
@@ -68,7 +68,7 @@ var phrases = []struct{ role, phrase string }{
 	{"finalizer", "so that it prints the answer"},
 }
 
-// roleOf is who asks; "other" is none of dsstar's roles.
+// roleOf returns the role that sent a request; "other" if it is not one of dsstar's.
 func roleOf(r llmtest.Request) string {
 	for _, p := range phrases {
 		if strings.Contains(r.Last(), p.phrase) {
@@ -80,7 +80,7 @@ func roleOf(r llmtest.Request) string {
 
 func (m roles) serve(t testing.TB) *llmtest.Server { return llmtest.New(t, m.reply()) }
 
-// reply is what the model does with a request.
+// reply returns the function that answers requests.
 func (m roles) reply() func(llmtest.Request) llmtest.Response {
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -120,7 +120,7 @@ func cell(code string) string { return "```python\n" + code + "\n```" }
 
 const sufficient = "Verdict: sufficient\nReason: the total is computed."
 
-// counting is a model that answers how many there are in data/numbers.csv.
+// counting returns a model that counts the numbers in data/numbers.csv.
 func counting() roles {
 	return roles{
 		"planner": say("Load the numbers and add them up."),
@@ -132,7 +132,7 @@ func counting() roles {
 	}
 }
 
-// A scene is one run of nb: a data folder, a model, and what came of it.
+// A scene is one run of nb: a data folder, a model and the results.
 type scene struct {
 	t      *testing.T
 	data   string
@@ -178,7 +178,7 @@ func runNB(t *testing.T, env []string, out string, args ...string) *scene {
 	return s
 }
 
-// expect checks the exit code, and that stderr says each of the texts.
+// expect checks the exit code, and that stderr contains each of the texts.
 func (s *scene) expect(code int, said ...string) {
 	s.t.Helper()
 	if s.code != code {
@@ -196,7 +196,7 @@ func wantText(t testing.TB, what, text string, parts ...string) {
 	}
 }
 
-// readRun reads the notebook that a run has left, which must be valid.
+// readRun reads the notebook of a run, which must be valid.
 func readRun(t *testing.T, out string) *record.Trajectory {
 	t.Helper()
 	tr, err := record.Read(readNotebook(t, filepath.Join(out, "notebook.ipynb")))
@@ -224,7 +224,7 @@ func content(t *testing.T, path string) string {
 	return string(data)
 }
 
-// validate lets Python's nbformat judge notebooks.
+// validate checks notebooks with Python's nbformat.
 func validate(t *testing.T, paths ...string) {
 	t.Helper()
 	code := "import sys, nbformat\n" +
@@ -240,7 +240,7 @@ var python3 = map[string]any{
 	"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
 }
 
-// code is a code cell that has run before.
+// code returns a code cell that has run before.
 func code(id, source string, outputs ...notebook.Output) notebook.Cell {
 	return notebook.Cell{ID: id, Type: notebook.Code, Source: source,
 		Metadata: map[string]any{}, ExecutionCount: 99, Outputs: outputs}
@@ -248,17 +248,6 @@ func code(id, source string, outputs ...notebook.Output) notebook.Cell {
 
 func text(id, source string) notebook.Cell {
 	return notebook.Cell{ID: id, Type: notebook.Markdown, Source: source}
-}
-
-// saved writes a notebook with the cells and returns its path.
-func saved(t *testing.T, cells ...notebook.Cell) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "n.ipynb")
-	nb := notebook.Notebook{Cells: cells, Metadata: map[string]any{"kernelspec": python3}}
-	if err := nb.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // rerunCode runs the command with the tests' Python, and checks the exit code.
@@ -272,7 +261,7 @@ func rerunCode(ctx context.Context, t *testing.T, want int, args ...string) (sai
 	return errs.String()
 }
 
-// plainOf returns what a cell shows.
+// plainOf returns the outputs of a cell as plain text.
 func plainOf(c notebook.Cell) string { return notebook.Execution{Outputs: c.Outputs}.PlainText() }
 
 // waitFor waits until something has happened.

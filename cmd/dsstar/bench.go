@@ -48,7 +48,7 @@ func (a *app) benchCommand() *cobra.Command {
 	return cmd
 }
 
-// suiteFlags select the tasks that are read.
+// suiteFlags select the benchmark and its tasks.
 type suiteFlags struct {
 	bench, tasks, data, setting, split string
 }

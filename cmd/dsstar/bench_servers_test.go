@@ -25,9 +25,9 @@ var (
 		"how long the model of TestBenchServers takes for a reply")
 )
 
-// TestBenchServers runs tasks on one real Jupyter server and on two, four at once on each,
-// with a model that takes its time; then on two, one of which is killed half-way. No task
-// is lost, and each has one result. The log has the times and the memory in use:
+// TestBenchServers runs tasks on one real Jupyter server and on two, four at once on each, with a
+// slow model; then on two, one of which it kills halfway. No task is lost, and each has one result.
+// The log has the times and the memory in use:
 //
 //	DSSTAR_LONG=1 go test ./cmd/dsstar -run TestBenchServers -bench-tasks 1000 -timeout 4h -v
 func TestBenchServers(t *testing.T) {
@@ -37,7 +37,7 @@ func TestBenchServers(t *testing.T) {
 		response.Delay = *benchDelay
 		return response
 	})
-	model.KeepNone() // they would be what grows
+	model.KeepNone() // else they would dominate the memory in use
 	one := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
 	other := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
 	tasks, dir := trialTasks(t, *benchTasks), t.TempDir()
@@ -83,7 +83,7 @@ func TestBenchServers(t *testing.T) {
 	wantText(t, "stderr", said, "\nlost ")
 }
 
-// watchBench calls half when half of the run is done.
+// watchBench calls half when half of the tasks are done.
 func watchBench(out string, done <-chan struct{}, half func()) {
 	for {
 		select {

@@ -19,7 +19,7 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// trialTasks is a folder of n tasks: what is the sum of the numbers, of which the i-th task has i.
+// trialTasks returns a folder of n tasks that ask for a sum. The data of task i are 40 and i.
 func trialTasks(t *testing.T, n int) string {
 	t.Helper()
 	files := map[string]string{}
@@ -41,13 +41,14 @@ func trialTasks(t *testing.T, n int) string {
 	return dataFolder(t, files)
 }
 
-// adds is a model that answers every such task with one cell.
+// adds is a model that solves every task of trialTasks with one cell.
 func adds(llmtest.Request) llmtest.Response {
 	return llmtest.Response{Text: cell("import csv\n" +
 		"final_answer(sum(int(r['n']) for r in csv.DictReader(open('data/numbers.csv'))))")}
 }
 
-// TestBenchKill kills the program at any moment of a run, and goes on: each task has one result.
+// TestBenchKill kills the program at random moments of a run and resumes it: each task has one
+// result.
 func TestBenchKill(t *testing.T) {
 	pyenvtest.Long(t)
 	server := llmtest.New(t, adds)
@@ -86,8 +87,8 @@ func TestBenchKill(t *testing.T) {
 	}
 }
 
-// TestAsPublished has agents with published settings, which are recorded, and which
-// the user's own go before.
+// TestAsPublished: an agent's published settings are applied and recorded, and the user's own
+// override them.
 func TestAsPublished(t *testing.T) {
 	t.Parallel()
 	s := load(t, configs.Sources{})
@@ -109,8 +110,8 @@ func TestAsPublished(t *testing.T) {
 	}
 }
 
-// TestBenchServersAllWork has more servers than jobs: none is left without a task, and
-// each is told to be outside the sandbox.
+// TestBenchServersAllWork: with more servers than jobs, every server gets a task, and each is
+// reported as unsandboxed.
 func TestBenchServersAllWork(t *testing.T) {
 	t.Parallel()
 	a, _, stderr := testApp(t)

@@ -23,7 +23,7 @@ type benchView struct {
 	began    time.Time
 }
 
-// event shows an event. One call at a time.
+// event shows an event. Calls must not overlap.
 func (v *benchView) event(e runner.Event) {
 	switch e.Kind {
 	case runner.Ended:
@@ -104,7 +104,7 @@ type benchResult struct {
 	CostUSD *float64      `json:"cost_usd"`
 	Usage   tokenUsage    `json:"usage"`
 
-	failed int // of the unscored: the scorer failed, and may succeed later
+	failed int // unscored because the scorer failed; a later try may succeed
 }
 
 func newBenchResult(r runner.Result) benchResult {
@@ -149,7 +149,7 @@ func (b benchResult) line() string {
 	return strings.Join(append([]string{text}, without...), ", ")
 }
 
-// scoreWarnings tells what was left out, in one line each.
+// scoreWarnings returns one line for each kind of answer that was left out.
 func scoreWarnings(b trial.Scores) []string {
 	var all []string
 	if len(b.Missing) > 0 {
@@ -171,7 +171,7 @@ func scoreWarnings(b trial.Scores) []string {
 	return all
 }
 
-// scoresText is the scores for people: the totals, and what is not right.
+// scoresText formats the scores for people: the totals, and the tasks without the full score.
 func scoresText(b trial.Scores) string {
 	var out strings.Builder
 	if b.Repeat > 1 {

@@ -24,8 +24,8 @@ var recordDemo = flag.Bool(
 	"write demo/trace.jsonl anew: the same replies with the inputs of now",
 )
 
-// TestRecordDemo is how the recording follows a change of prompts or loop:
-// edit the replies in demo/trace.jsonl if need be, then run it with -record.
+// TestRecordDemo updates the recording after a change of the prompts or the loop. Edit the replies
+// in demo/trace.jsonl if necessary, then run it with -record.
 func TestRecordDemo(t *testing.T) {
 	if !*recordDemo {
 		t.Skip("only with -record")
@@ -73,7 +73,7 @@ func TestRecordDemo(t *testing.T) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for i, e := range exchanges {
-		// Messages are many times the rest, and nothing reads them here.
+		// Messages are by far the largest part, and nothing reads them here.
 		e.Usage = llm.Usage{OutputTokens: len(e.Reply) / 4, Estimated: true}
 		for _, m := range e.Messages {
 			e.Usage.InputTokens += len(m.Text) / 4
@@ -90,8 +90,8 @@ func TestRecordDemo(t *testing.T) {
 
 const demoAnswer = "Seal Beach: 198.79"
 
-// TestDemo runs the demo as it is shipped and hands what it leaves to the tools
-// of the field: nbformat, nbconvert --execute and plain Python.
+// TestDemo runs the shipped demo and checks its files with nbformat, nbconvert --execute and plain
+// Python.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "run")
@@ -143,8 +143,7 @@ func TestDemo(t *testing.T) {
 		"--output",
 		executed,
 	)
-	// nbconvert finds its kernel by name: it must be the one beside it, not one
-	// of the user's.
+	// nbconvert finds its kernel by name: it must be the one installed beside it, not the user's.
 	command.Env = append(
 		os.Environ(),
 		"JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"),
@@ -163,7 +162,7 @@ func TestDemo(t *testing.T) {
 	}
 
 	script := exec.Command(tools, r.Script)
-	script.Dir = t.TempDir() // from whatever folder
+	script.Dir = t.TempDir() // it must run from any folder
 	script.Env = append(os.Environ(), "MPLBACKEND=agg")
 	printed, err := script.Output()
 	if err != nil || !strings.HasSuffix(string(printed), "\n"+demoAnswer+"\n") {

@@ -22,8 +22,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestExplain: what is said of an error, and what to do about it. The sandbox's hints help against
-// its cause: bubblewrap is named only where it is missing.
+// TestExplain checks the exit codes and hints of errors. The sandbox's hints fit the cause: they
+// name bubblewrap only if it is missing.
 func TestExplain(t *testing.T) {
 	missing := func(tier sandbox.Tier, cause sandbox.Cause) error {
 		return fmt.Errorf("%w: %w", sandbox.ErrNone,
@@ -61,7 +61,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Ctrl-C is no error, and a key in one is not repeated (U11, U15).
+// Ctrl-C is not reported as an error, and keys in errors are not repeated (U11, U15).
 func TestReport(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -90,7 +90,7 @@ func (closedPipe) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: syscall.EPIPE}
 }
 
-// Who reads only the beginning of what is printed gets no error (U15).
+// A reader that closes the pipe early, such as head, causes no error message (U15).
 func TestClosedPipe(t *testing.T) {
 	a, _, stderr := testApp(t)
 	a.stdout = closedPipe{}
@@ -100,8 +100,8 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// The doctor says whose key is refused, or that none was sent, and repeats no key of an address
-// (U6).
+// The doctor says whose key was refused, or that none was sent, and never repeats a key in an
+// address (U6).
 func TestDoctorEndpoint(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer right" {
@@ -124,7 +124,7 @@ func TestDoctorEndpoint(t *testing.T) {
 	}
 }
 
-// TestHub: what a hub answers for a server that is not running, or to a wrong token.
+// TestHub checks the errors for a hub's server that is not running and for a wrong token.
 func TestHub(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]struct {
@@ -153,8 +153,8 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// TestKernelsElsewhere: kernels that do not see the folders of this machine are
-// refused before a run folder is made.
+// TestKernelsElsewhere: kernels that cannot see this machine's folders are rejected before a run
+// folder is created.
 func TestKernelsElsewhere(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
@@ -173,7 +173,7 @@ func TestKernelsElsewhere(t *testing.T) {
 	}
 }
 
-// The flags that relax the sandbox reach it, and no others.
+// Flags that relax the sandbox take effect, each on its own.
 func TestRelaxingFlags(t *testing.T) {
 	for _, c := range []struct{ gpu, net bool }{{true, false}, {false, true}} {
 		s := &configs.Settings{Sandbox: "off", AllowGPU: c.gpu, AllowNet: c.net}
@@ -183,8 +183,8 @@ func TestRelaxingFlags(t *testing.T) {
 	}
 }
 
-// The demo's generator runs outside the sandbox: nothing of the current folder runs with it, and it
-// has no keys (S2).
+// The demo's generator runs outside the sandbox: it imports nothing from the current folder and
+// gets no keys (S2).
 func TestDemoDataInIsolation(t *testing.T) {
 	a, _, _ := testApp(t, "OPENAI_API_KEY=secret", "MY_TOKEN=secret", "PYTHONPATH=:"+t.TempDir())
 	script := "#!/bin/sh\n(env; pwd; echo \"flag $1\") >\"$0.told\"\n" +
@@ -223,7 +223,7 @@ func TestWholePaths(t *testing.T) {
 	}
 }
 
-// A package index may have its password in the settings of pip and uv; other keys are not for them.
+// pip and uv get their own settings, which may hold a package index's password, but no other keys.
 func TestInstallEnv(t *testing.T) {
 	a, _, _ := testApp(t, "PIP_INDEX_URL=https://u:p@host/", "UV_INDEX_MINE_PASSWORD=p", "MY_TOKEN=t",
 		"MINE=key")

@@ -12,15 +12,15 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// finished is made by the first test that needs it. All others have copies.
+// finished is created by the first test that needs it. All other tests get copies.
 var finished struct {
 	sync.Once
 	scene
 	folder string
 }
 
-// finishedRun is a run that nobody may change, with its data folder: of three rounds, of which one
-// was dropped and had a failed attempt. It answers 42.
+// finishedRun returns a run, with its data folder, that tests must not change. It has three rounds,
+// one of them dropped with a failed attempt, and its answer is 42.
 func finishedRun(t *testing.T) *scene {
 	t.Helper()
 	finished.Do(func() {
@@ -52,7 +52,7 @@ func finishedRun(t *testing.T) *scene {
 	return &s
 }
 
-// copyTo copies the run. Its outputs name its folder, and in the copy that of the copy.
+// copyTo copies the run. Outputs that name the run's folder name the copy's folder in the copy.
 func (s *scene) copyTo(out string) error {
 	path := filepath.Join(out, "notebook.ipynb")
 	err := os.CopyFS(out, os.DirFS(s.out))
@@ -64,7 +64,7 @@ func (s *scene) copyTo(out string) error {
 	)
 }
 
-// dropping is a model whose second round has a failed attempt and is dropped.
+// dropping returns a model whose second round has a failed attempt and is dropped.
 func dropping() roles {
 	m := counting()
 	load := strings.NewReplacer(

@@ -22,7 +22,7 @@ import (
 	"dsstar/notebook/notebooktest"
 )
 
-// running is HTML of which each piece calls ran with its name, if anything in a page runs.
+// running holds pieces of HTML that call ran with their names if a page executes them.
 var running = map[string]string{
 	"script":     `<script>ran('script')</script>`,
 	"onerror":    `<img src=x onerror="ran('onerror')">`,
@@ -47,8 +47,7 @@ var running = map[string]string{
 	"noscript":   `<noscript><p title="</noscript><img src=x onerror=ran('noscript')>">`,
 }
 
-// attacker is a notebook that a stranger made: each output, cell and attachment would like to run
-// something.
+// attacker returns a hostile notebook: each output, cell and attachment tries to run something.
 func attacker() *notebook.Notebook {
 	nb := &notebook.Notebook{
 		Metadata: map[string]any{
@@ -138,12 +137,12 @@ func attacker() *notebook.Notebook {
 	return nb
 }
 
-// outputsInLab is where Lab shows what others wrote.
+// outputsInLab selects the elements in which Lab shows untrusted content.
 const outputsInLab = ".jp-OutputArea-output, .jp-RenderedMarkdown"
 
-// TestNothingRuns opens what a stranger's notebook has become in a browser: neither in the page
-// that dsstar export makes of it nor in JupyterLab, which shows what dsstar has written without
-// trusting it, does anything run. That the pieces do run where they may is shown beside it.
+// TestNothingRuns opens a hostile notebook in a browser, both exported to a page by dsstar export
+// and rewritten by dsstar in JupyterLab, which does not trust it. Nothing runs in either. A control
+// shows that the pieces do run where allowed.
 func TestNothingRuns(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -189,7 +188,7 @@ func TestNothingRuns(t *testing.T) {
 	if ran := inLab("attack.ipynb"); len(ran) > 0 {
 		t.Errorf("in JupyterLab ran %q", ran)
 	}
-	// Executed anew by dsstar, it is no more trusted.
+	// dsstar rerun does not make it trusted.
 	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "again.ipynb"), path)
 	if ran := inLab("again.ipynb"); len(ran) > 0 {
 		t.Errorf("in JupyterLab ran %q after a rerun", ran)
@@ -208,9 +207,8 @@ func TestNothingRuns(t *testing.T) {
 	}
 }
 
-// nothingFetched has cells display what would fetch something when JupyterLab opens the notebook,
-// which it does not trust: of what dsstar has written nothing does. That pieces do where they may
-// is shown beside it.
+// nothingFetched checks that outputs written by dsstar fetch nothing when JupyterLab opens the
+// untrusted notebook. A control shows that the same outputs do fetch where allowed.
 func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 	t.Helper()
 	control, controlAsked := listener(t)
@@ -225,7 +223,7 @@ func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 			t.Errorf("the control does not fetch %s", name)
 		}
 	}
-	// Another address, as the page of the control may still be loading.
+	// A new address, because the control page may still be loading.
 	address, asked := listener(t)
 	path := filepath.Join(t.TempDir(), "fetching.ipynb")
 	if err := fetcher(t, address).Save(path); err != nil {
@@ -238,7 +236,7 @@ func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 	}
 }
 
-// listener starts a server, and returns its address and what was asked of it.
+// listener starts a server, and returns its address and the requests to it.
 func listener(t *testing.T) (address string, asked func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -257,7 +255,7 @@ func listener(t *testing.T) (address string, asked func() []string) {
 	}
 }
 
-// fetcher is a notebook whose cells display what would fetch something from the address.
+// fetcher returns a notebook whose cells display content that tries to fetch from the address.
 func fetcher(t *testing.T, address string) *notebook.Notebook {
 	t.Helper()
 	nb := &notebook.Notebook{

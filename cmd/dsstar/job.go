@@ -39,7 +39,7 @@ type job struct {
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress.Progress
 	past     bool         // the run is resumed and already has the variables that it needs
-	goOn     []usage.Flag // that a later resume needs, too
+	goOn     []usage.Flag // flags that a later resume needs, too
 }
 
 // runFlags are the flags of the commands that answer a question.

@@ -10,8 +10,8 @@ import (
 	"dsstar/kernel"
 )
 
-// TestKeepHanging: a server that does not answer any more delays the end of a run
-// for a while only, and the user learns how to connect all the same.
+// TestKeepHanging: a server that no longer answers delays the end of a run only briefly, and the
+// user still learns how to connect.
 func TestKeepHanging(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

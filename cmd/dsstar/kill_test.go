@@ -21,9 +21,8 @@ import (
 
 var kills = flag.Int("kills", 1, "how often TestKill kills a run")
 
-// TestKill kills the demo with SIGKILL at random moments, some of them more than
-// once, and resumes it: the notebook is valid each time, the end is the same, and
-// no request that was answered is made again.
+// TestKill kills the demo with SIGKILL at random moments, sometimes repeatedly, and resumes it: the
+// notebook is always valid, the result is the same, and no answered request is repeated.
 //
 //	go test ./cmd/dsstar -run TestKill -kills 200 -timeout 2h -v
 func TestKill(t *testing.T) {
@@ -44,7 +43,7 @@ func TestKill(t *testing.T) {
 			killed = killAfter(t, at[len(at)-1], args...)
 			if _, err := os.Stat(record.Folder(run).Notebook()); err != nil {
 				early++
-				break // it had not begun
+				break // the run had not started
 			}
 			readRun(t, run)
 			copied := filepath.Join(t.TempDir(), fmt.Sprintf("%d-%d.ipynb", n, len(at)))
@@ -77,8 +76,8 @@ func TestKill(t *testing.T) {
 	)
 }
 
-// checkAsked checks that no request is twice in the trace, and that the record
-// counts those that are there.
+// checkAsked checks that no request is in the trace twice, and that the record counts the requests
+// in the trace.
 func checkAsked(t *testing.T, run string, at []time.Duration) {
 	t.Helper()
 	exchanges, err := answered(record.Folder(run))
@@ -108,15 +107,14 @@ func checkAsked(t *testing.T, run string, at []time.Duration) {
 	}
 }
 
-// asDsstar is a process of the program.
+// asDsstar returns a command that runs the program.
 func asDsstar(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(cleanEnv(), asProgram+"=1", "DSSTAR_CACHE=false")
 	return cmd
 }
 
-// killAfter starts the program and kills it after a time; killed is false when it
-// ended before.
+// killAfter starts the program and kills it after a time; killed is false if it ended before.
 func killAfter(t *testing.T, after time.Duration, args ...string) (killed bool) {
 	t.Helper()
 	cmd := asDsstar(args...)

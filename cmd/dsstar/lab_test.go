@@ -25,8 +25,8 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// These tests see runs as a person does: in JupyterLab, in a browser. The pictures they take are
-// the test's artifacts:
+// These tests look at runs as a person does: in JupyterLab, in a browser. Their screenshots are
+// test artifacts:
 //
 //	go test ./cmd/dsstar -run TestLab -artifacts -outputdir DIR
 
@@ -60,7 +60,7 @@ func browserPath(t *testing.T) string {
 	return ""
 }
 
-// A lab is a JupyterLab that is seen in a browser. Its kernels are those that dsstar itself starts.
+// A lab is a JupyterLab open in a browser. Its kernels are those that dsstar itself starts.
 type lab struct {
 	*kerneltest.Server
 	t   *testing.T
@@ -75,7 +75,7 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	python := pyenvtest.Lab(t)
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
 	spec.Env = map[string]string{}
-	if !collaboration && runtime.GOOS == "linux" { // there, for once, with checkpoints
+	if !collaboration && runtime.GOOS == "linux" { // the one place that uses checkpoints
 		var err error
 		if spec, err = kernel.CheckpointSpec(spec, t.TempDir()); err != nil {
 			t.Fatal(err)
@@ -103,8 +103,7 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	}
 	l.in, l.out = in, bufio.NewScanner(out)
 	l.out.Buffer(nil, 64<<20)
-	// The context of the test ends before its cleanups: by then the end of stdin has to close the
-	// browser.
+	// The test's context ends before its cleanups run, so closing stdin must close the browser.
 	cmd.Cancel = in.Close
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -117,7 +116,7 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	return l
 }
 
-// do has the browser do something, and decodes its result, unless that is nil.
+// do makes the browser perform an action, and decodes the result unless result is nil.
 func (l *lab) do(result any, action string, arguments ...any) {
 	l.t.Helper()
 	request, err := json.Marshal(append([]any{action}, arguments...))
@@ -148,7 +147,7 @@ func (l *lab) do(result any, action string, arguments ...any) {
 	}
 }
 
-// picture saves a picture of the open notebook among the test's artifacts.
+// picture saves a screenshot of the open notebook as a test artifact.
 func (l *lab) picture(name string) {
 	request, _ := json.Marshal([]any{"screenshot", filepath.Join(l.t.ArtifactDir(), name)}) // strings
 	if _, err := fmt.Fprintf(l.in, "%s\n", request); err != nil || !l.out.Scan() {
@@ -187,7 +186,7 @@ const analysis = `{"cells": [
  "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}},
  "nbformat": 4, "nbformat_minor": 5}`
 
-// fromDF is a model that goes back once, and whose answer is computed from the user's df.
+// fromDF returns a model that goes back once and computes its answer from the user's df.
 func fromDF() roles {
 	m := counting()
 	m["planner"] = say(
@@ -212,8 +211,8 @@ func fromDF() roles {
 	return m
 }
 
-// TestLab is a user's afternoon: data in a notebook in JupyterLab, a question about it to dsstar on
-// that kernel, and the notebook that comes of it, opened and run there.
+// TestLab follows a user: data in a JupyterLab notebook, a question to dsstar about them in that
+// kernel, and the resulting notebook, opened and run in JupyterLab.
 func TestLab(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -258,7 +257,7 @@ func (l *lab) ask(url, out string) *scene {
 		"--kernel", "analysis.ipynb", "--yes", "--base-url", url)
 }
 
-// userNames tells what the user's kernel holds, from a new cell of the user's notebook.
+// userNames returns the contents of the user's kernel, from a new cell of the user's notebook.
 func (l *lab) userNames() (state string) {
 	l.t.Helper()
 	code := "print(df.equals(untouched), seed, total, sorted(n for n in globals() if not n.startswith('_') and n not in ('In', 'Out')))"
@@ -269,7 +268,7 @@ func (l *lab) userNames() (state string) {
 	return state
 }
 
-// showsRun checks that the rounds of fromDF are shown as a reviewer wants them.
+// showsRun checks that the page shows the rounds of fromDF as a reviewer needs them.
 func (l *lab) showsRun() {
 	l.t.Helper()
 	l.shows(
@@ -296,8 +295,8 @@ func (l *lab) showsRun() {
 	}
 }
 
-// TestLabLive has the notebook of a run open while that goes on: with jupyter-collaboration its
-// rounds appear by themselves, without it after a reload.
+// TestLabLive keeps a run's notebook open during the run: with jupyter-collaboration, new rounds
+// appear by themselves; without it, after a reload.
 func TestLabLive(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -309,7 +308,7 @@ func TestLabLive(t *testing.T) {
 			reply := threeSteps().reply()
 			model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
 				if roleOf(r) == "planner" {
-					select { // the plan's next step comes when the test has seen the one before
+					select { // wait until the test has seen the previous step
 					case <-planned:
 					case <-t.Context().Done():
 					}
@@ -341,7 +340,7 @@ func TestLabLive(t *testing.T) {
 			}
 			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "How it was made")
 			l.picture("live.png")
-			time.Sleep(2 * time.Second) // in which collaboration writes what it holds
+			time.Sleep(2 * time.Second) // collaboration saves its copy meanwhile
 			tr := readRun(t, out)
 			if !tr.Verified() || len(tr.Rounds) != 3 {
 				t.Errorf("on disk is a notebook of %d rounds, verified %t", len(tr.Rounds), tr.Verified())

@@ -30,8 +30,8 @@ func arrows() map[string][]string {
 	return all
 }
 
-// TestLayering holds the packages to the arrows of the README: agent and kernel
-// do not know each other, and libraries leave their one place only on purpose.
+// TestLayering checks the packages' imports against testdata/arrows.txt: agent and kernel do not
+// import each other, and only its owner imports a library.
 func TestLayering(t *testing.T) {
 	type pkg struct {
 		ImportPath string

@@ -17,10 +17,10 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// asProgram makes the test binary the program itself.
+// asProgram makes the test binary run as the program.
 const (
 	asProgram      = "DSSTAR_TEST_AS_PROGRAM"
-	descriptionsIn = "DSSTAR_TEST_DESCRIPTIONS" // the folder of its descriptions, instead of the user's
+	descriptionsIn = "DSSTAR_TEST_DESCRIPTIONS" // its folder of descriptions
 )
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(a.main())
 	}
-	// Runs wait more than they compute.
+	// Runs spend more time waiting than computing.
 	flag.Parse()
 	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
 		panic(err) // the testing package has renamed its flag

@@ -24,12 +24,12 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// planted is a key that lies about while the tests run, as a user's do: in the environment, in
-// ~/.ssh, and in the arguments and the environment of another process. No test may find it in what
-// dsstar writes or says. "" where it is not planted.
+// planted is a key placed where a user's keys are while the tests run: in the environment, in
+// ~/.ssh, and in the arguments and the environment of another process. It must not appear in
+// anything that dsstar writes or prints. "" if no key is planted.
 var planted string
 
-// plant plants the key, in a home of the tests' own. end clears up.
+// plant plants the key, in a home folder for the tests. end cleans up.
 func plant() (end func(), err error) {
 	key := "planted-" + rand.Text()
 	cache, err := os.UserCacheDir()
@@ -60,7 +60,7 @@ func plant() (end func(), err error) {
 		}
 		err = errors.Join(err, os.Setenv(name, value))
 	}
-	// It ends with its standard input, that is with the tests, however they end.
+	// It ends when its standard input closes, so with the tests, however they end.
 	other := exec.Command("cat")
 	other.Args[0], other.Env = "cat-"+key, []string{"OPENAI_API_KEY=" + key}
 	stdin, pipeErr := other.StdinPipe()
@@ -73,7 +73,7 @@ func plant() (end func(), err error) {
 	planted = key
 	return func() {
 		_ = stdin.Close()
-		_ = other.Wait() // nothing hangs on how it ended
+		_ = other.Wait() // its exit status does not matter
 		_ = os.RemoveAll(home)
 	}, nil
 }
@@ -81,7 +81,7 @@ func plant() (end func(), err error) {
 // plantedMain runs the tests with the planted key.
 func plantedMain(m *testing.M) int {
 	if runtime.GOOS != "linux" {
-		return m.Run() // the caches are in the home there
+		return m.Run() // caches are in the home folder there
 	}
 	end, err := plant()
 	if err != nil {
@@ -92,14 +92,14 @@ func plantedMain(m *testing.M) int {
 	return m.Run()
 }
 
-// holding returns the files below folders that hold the key.
+// holding returns the files below folders that contain the key.
 func holding(key string, folders ...string) (paths []string, err error) {
 	for _, folder := range folders {
 		err = errors.Join(
 			err,
 			filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 				if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-					return nil // it goes by itself, or a test has closed it
+					return nil // removed meanwhile, or made unreadable by a test
 				}
 				if err != nil || !d.Type().IsRegular() {
 					return err
@@ -114,8 +114,8 @@ func holding(key string, folders ...string) (paths []string, err error) {
 	return paths, err
 }
 
-// fileHolds looks into a file, of which tests make some that are huge and empty: not further than
-// most.
+// fileHolds reports whether a file contains the key. It reads a limited part, because tests make
+// huge empty files.
 func fileHolds(path, key string) (bool, error) {
 	const most, chunk = 64 << 20, 1 << 20
 	f, err := os.Open(path)
@@ -132,20 +132,21 @@ func fileHolds(path, key string) (bool, error) {
 		if err != nil {
 			return false, nil // the end
 		}
-		kept = copy(buffer, buffer[kept+n-len(key):kept+n]) // it may lie across two
+		kept = copy(buffer, buffer[kept+n-len(key):kept+n]) // the key may span two reads
 	}
 }
 
 var lookedInto sync.Map // tests whose folders are looked into at their end
 
-// watchForKey looks for the planted key in the test's temporary folders and in what was said,
-// before these are removed.
+// watchForKey looks for the planted key in said and in the test's temporary folders before these
+// are removed.
 func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	t.Helper()
 	if planted == "" {
 		return
 	}
-	dir := filepath.Dir(t.TempDir()) // all of the test's; made now, it is removed after what follows
+	// TempDir comes first, so that the folders are removed only after the cleanup below.
+	dir := filepath.Dir(t.TempDir())
 	_, known := lookedInto.LoadOrStore(t, true)
 	t.Cleanup(func() {
 		for _, text := range said {
@@ -162,7 +163,7 @@ func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	})
 }
 
-// checkNotHeld fails the test if a file below a folder holds the planted key.
+// checkNotHeld fails the test if a file below a folder contains the planted key.
 func checkNotHeld(t *testing.T, folder string) {
 	t.Helper()
 	if planted == "" {
@@ -186,8 +187,8 @@ func (p *testProgram) run(ctx context.Context, args []string) int {
 	return p.app.run(ctx, args)
 }
 
-// keepData remembers the data folders that a command line is about; check fails the test if one is
-// not as it was. Without a sandbox nothing holds the cells.
+// keepData records the contents of a command line's data folders; check fails the test if one has
+// changed. Without a sandbox nothing restrains the cells.
 func keepData(t testing.TB, args []string) (check func()) {
 	t.Helper()
 	before := map[string]map[string]string{}
@@ -207,7 +208,7 @@ func keepData(t testing.TB, args []string) (check func()) {
 }
 
 // dataOf returns the data folders of a command line: the one that it names, and that of the run
-// that it goes on with or runs again.
+// that it resumes or reruns.
 func dataOf(args []string) (folders []string) {
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--data="); ok {
@@ -225,7 +226,7 @@ func dataOf(args []string) (folders []string) {
 	}
 	return slices.DeleteFunc(
 		folders,
-		func(folder string) bool { // a test of what is none, or of the system's
+		func(folder string) bool { // not a folder, or one of the system's
 			info, err := os.Stat(folder)
 			real := disk.RealPath(folder)
 			return err != nil || !info.IsDir() || real == disk.RealPath(os.TempDir()) ||
@@ -234,7 +235,7 @@ func dataOf(args []string) (folders []string) {
 	)
 }
 
-// hashes are what is in a folder by name, but for run folders.
+// hashes returns hashes of the files in a folder, by name, without run folders.
 func hashes(folder string) map[string]string {
 	all := map[string]string{}
 	_ = filepath.WalkDir(disk.RealPath(folder), func(path string, d fs.DirEntry, err error) error {

@@ -20,17 +20,16 @@ import (
 	"dsstar/notebook"
 )
 
-// A reviewed run is on a terminal, where a person is asked about every cell.
+// A reviewed is a run on a terminal, with a person who is asked about every cell.
 type reviewed struct {
 	*session
 	t      *testing.T
 	out    string
 	stdout bytes.Buffer
-	at     int // up to where of what was written the person has read
+	at     int // how much of the output the person has read
 }
 
-// atReview starts a run with --review on a terminal. Its standard output is not
-// that terminal.
+// atReview starts a run with --review on a terminal. Its standard output is not that terminal.
 func atReview(t *testing.T, m roles, env []string, args ...string) *reviewed {
 	t.Helper()
 	s := &reviewed{
@@ -49,7 +48,7 @@ func atReview(t *testing.T, m roles, env []string, args ...string) *reviewed {
 	return s
 }
 
-// until waits until a text is written, and returns what was until then.
+// until waits for a text, and returns the output up to it.
 func (s *reviewed) until(text string) string {
 	s.t.Helper()
 	waitFor(
@@ -63,7 +62,7 @@ func (s *reviewed) until(text string) string {
 	return new[:end]
 }
 
-// answers waits for a question about a cell that has these texts, and types.
+// answers waits for a question about a cell that has these texts, and types keys.
 func (s *reviewed) answers(keys string, texts ...string) {
 	s.t.Helper()
 	asked := s.until("[s]top  ? ")
@@ -82,8 +81,7 @@ func (s *reviewed) types(keys string) {
 	}
 }
 
-// ends waits for the program's end, and checks its exit code and that the terminal
-// is as it was.
+// ends waits for the program to end, and checks its exit code and that the terminal is restored.
 func (s *reviewed) ends(code int) *record.Trajectory {
 	s.t.Helper()
 	if got := exitCode(s.t, s.cmd); got != code {
@@ -93,7 +91,7 @@ func (s *reviewed) ends(code int) *record.Trajectory {
 	return readRun(s.t, s.out)
 }
 
-// editor is an editor that does what a shell script does with the file $1.
+// editor returns an editor that runs a shell script on the file $1.
 func editor(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "an editor")
@@ -101,7 +99,7 @@ func editor(t *testing.T, script string) string {
 	return "EDITOR=" + path
 }
 
-// TestReviewEdit: what the person saves and then accepts is what runs.
+// TestReviewEdit: the text that the person saves and accepts is what runs.
 func TestReviewEdit(t *testing.T) {
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen.py")
@@ -138,7 +136,7 @@ func TestReviewEdit(t *testing.T) {
 	}
 }
 
-// TestReviewEditStop: what was edited is not lost with the run.
+// TestReviewEditStop: edited text is kept if the run stops.
 func TestReviewEditStop(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -152,8 +150,8 @@ func TestReviewEditStop(t *testing.T) {
 	wantText(t, path, content(t, path), "max(")
 }
 
-// TestReviewEditFails: nothing comes of an editor that fails, is not there, or saves nothing or
-// nothing but blanks; and each time the same question follows. Ctrl-C in it is the editor's.
+// TestReviewEditFails: an editor that fails, is missing, or saves nothing or only blanks changes
+// nothing, and the same question follows. Ctrl-C goes to the editor.
 func TestReviewEditFails(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -186,8 +184,8 @@ func TestReviewEditFails(t *testing.T) {
 
 const ctrlC = "\x03"
 
-// TestReviewReject: the reason is asked for, and the planner reads it. Back from an
-// empty one, the question stands.
+// TestReviewReject: the user is asked for a reason, and the planner reads it. After an empty reason
+// the question is asked again.
 func TestReviewReject(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -212,7 +210,7 @@ func TestReviewReject(t *testing.T) {
 	}
 }
 
-// TestReviewRepair: a repair is asked about again, beside what has failed.
+// TestReviewRepair: a repair is reviewed, too, next to the failed cell.
 func TestReviewRepair(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -232,8 +230,8 @@ func TestReviewRepair(t *testing.T) {
 	}
 }
 
-// TestReviewStop: whatever stops, the run ends there with nothing run, the terminal
-// is as it was, and it says how to go on.
+// TestReviewStop: however the user stops, nothing runs, the terminal is restored, and the message
+// says how to resume.
 func TestReviewStop(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -267,8 +265,8 @@ func TestReviewStop(t *testing.T) {
 	}
 }
 
-// TestReviewKeys: no cell is accepted by Enter, by several keys at once, by arrows,
-// or by what was typed before the question.
+// TestReviewKeys: Enter, several keys at once, arrow keys and keys typed before the question accept
+// no cell.
 func TestReviewKeys(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -290,8 +288,8 @@ func TestReviewKeys(t *testing.T) {
 	}
 }
 
-// TestReviewNobody: where nobody can be asked it says so at once, before it reads
-// the question or makes anything.
+// TestReviewNobody: if nobody can be asked, the error comes at once, before the question is read or
+// anything is created.
 func TestReviewNobody(t *testing.T) {
 	for _, tty := range [][2]bool{{false, false}, {true, false}, {false, true}} {
 		for _, args := range [][]string{{"nb", "--review", "--data", "/no/such folder"}, {"demo", "--review"}} {

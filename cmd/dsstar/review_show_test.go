@@ -18,8 +18,8 @@ var anyLines = rapid.Custom(func(t *rapid.T) string {
 	}), rapid.String()), 0, 8).Draw(t, "lines"), "\n")
 })
 
-// TestShownCode: all lines of a cell are shown, marked where they are new beside
-// the version before, and no row is wider than the terminal or obeyed by it.
+// TestShownCode: all lines of a cell are shown, with lines marked that are new since the previous
+// version. No row is wider than the terminal or contains control sequences.
 func TestShownCode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, code, columns := anyLines.Draw(
@@ -96,8 +96,8 @@ func TestRevealed(t *testing.T) {
 	}
 }
 
-// TestDraft: a draft that is not changed leaves the proposal as it was, to the
-// byte, and what is changed is found in it.
+// TestDraft: an unchanged draft leaves the proposal identical, byte for byte, and changes are
+// detected.
 func TestDraft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := agent.Proposal{
@@ -122,7 +122,7 @@ func TestDraft(t *testing.T) {
 	p := agent.Proposal{Step: 2, Text: "Add up.", Code: "x = 1"}
 	for text, want := range map[string][2]string{
 		"# %% Step 2: Add up all.\n# %%\n# why\nx = 2": {"Add up all.", "# why\nx = 2"},
-		"# %% Step 2: Add up\n# all.\n\n# %%\nx = 2":   {"Add up", "# all.\n\n# %%\nx = 2"}, // all of it is seen before it runs
+		"# %% Step 2: Add up\n# all.\n\n# %%\nx = 2":   {"Add up", "# all.\n\n# %%\nx = 2"}, // all of it is shown before it runs
 		"# %% Step 2: Add up all.\nx = 2":              {"Add up all.", "x = 2"},
 		"# %% Count: well.\n# %%\nx = 2":               {"Count: well.", "x = 2"},
 		"# %% Step 2:\n# %%\nx = 1":                    {"Add up.", "x = 1"},

@@ -22,20 +22,20 @@ import (
 //go:embed testdata/reviewers.py
 var reviewersScript string
 
-// A course is a kind of trajectory that notebooks tell of.
+// A course is a kind of trajectory that a notebook records.
 type course struct {
 	name    string
-	change  func(roles) // what makes it other than counting
+	change  func(roles) // how it differs from counting
 	args    []string
 	code    int
-	answer  string   // what it prints of a total, %d; "": it has no last cell
-	told    string   // in the notebook, else the course was not taken
+	answer  string   // what it prints for a total, %d; "": it has no last cell
+	told    string   // in the notebook; else the run took another course
 	file    string   // besides numbers.csv
-	longest int      // bytes that the notebook has at least
+	longest int      // minimum size of the notebook in bytes
 	shown   []string // by JupyterLab, in this order
 }
 
-// courses are as different as notebooks get.
+// courses cover the range of notebooks that runs leave.
 var courses = []course{
 	{
 		name:   "straight",
@@ -179,7 +179,7 @@ pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 	},
 }
 
-// odd is what a page shows of the course unicode.
+// odd returns what a page shows of the course unicode.
 func odd() []string {
 	step := "Lies die Zahlen – שלום – 数字を足す 🧮 a|b x_1 für $5 oder $7 <script>alert(1)</script>."
 	return []string{
@@ -194,7 +194,7 @@ func odd() []string {
 
 var loads = cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(numbers)")
 
-// A review is what reviewers.py is asked about a run.
+// A review is the request to reviewers.py about a run.
 type review struct {
 	shown   []string // by JupyterLab
 	Name    string   `json:"name"`
@@ -205,9 +205,9 @@ type review struct {
 	Changed *string  `json:"changed"`
 }
 
-// TestReviewers hands the notebooks of ten different courses to the tools of those who will look at
-// them: nbformat's validator, nbconvert --execute, papermill with other data, nbdime, jupytext, VS
-// Code's rules, and JupyterLab.
+// TestReviewers checks the notebooks of different courses with the tools that reviewers use:
+// nbformat's validator, nbconvert --execute, papermill with other data, nbdime, jupytext, VS Code's
+// rules, and JupyterLab.
 func TestReviewers(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -245,7 +245,7 @@ var allCourses = flag.Bool(
 
 func (c course) named(other course) bool { return c.name == other.name }
 
-// run takes a course twice.
+// run runs a course twice.
 func (c course) run(t *testing.T) review {
 	files := map[string]string{"numbers.csv": numbers["numbers.csv"]}
 	other := map[string]string{"numbers.csv": "n\n1\n2\n40\n"}
@@ -337,8 +337,8 @@ func reviewedByTools(t *testing.T, reviews []review) {
 	}
 }
 
-// reviewedByLab opens each notebook in JupyterLab, as a reviewer does who runs nothing and saves:
-// that changes nothing but what Lab says of its trust.
+// reviewedByLab opens and saves each notebook in JupyterLab without running it. That must change
+// nothing but Lab's trust metadata.
 func reviewedByLab(t *testing.T, reviews []review) {
 	l := startLab(t, false)
 	begun := time.Now()
@@ -389,7 +389,7 @@ func (l *lab) modified(name string) time.Time {
 	return info.ModTime()
 }
 
-// untrusted is a notebook without what Lab says of its cells' trust.
+// untrusted returns a notebook without Lab's trust metadata.
 func untrusted(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var nb map[string]any

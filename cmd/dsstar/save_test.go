@@ -19,8 +19,8 @@ func noted(t *testing.T, path string) {
 	}
 }
 
-// TestSaverGoesOn: a run that goes on from its record knows its own files from
-// those that somebody has edited, siblings included.
+// TestSaverGoesOn: a resumed run tells its own files from those that somebody has edited, including
+// siblings.
 func TestSaverGoesOn(t *testing.T) {
 	f := record.Folder(t.TempDir())
 	tr := &record.Trajectory{Task: record.Task{Question: "q", Data: "/d"}}

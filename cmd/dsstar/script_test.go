@@ -24,29 +24,29 @@ import (
 	"dsstar/notebook"
 )
 
-// TestScript runs the stories in testdata/script: what a user types, and what comes of it.
-// Besides the commands of testscript they have
+// TestScript runs the stories in testdata/script: what a user types, and the results. They have
+// these commands besides those of testscript:
 //
 //	dsstar ARG…             runs dsstar, which must exit with 0 and leave its data as they are
 //	exits CODE dsstar ARG…  the same with another exit code
 //	exec $DSSTAR ARG… &     runs dsstar in the background
-//	waits TEXT FILE         waits until the file has a text
+//	waits TEXT FILE         waits until the file contains a text
 //	gone                    waits until no process of the script is left
-//	model FILE              starts a model that replies what the file says, for the runs that follow
-//	finished RUN            copies a finished run, of the data in $DATA, which answers 42
-//	notebook FILE.py        makes FILE.ipynb of a script whose cells begin with # %%
+//	model FILE              starts a model with the replies in the file, for the runs that follow
+//	finished RUN            copies a finished run on the data in $DATA, with the answer 42
+//	notebook FILE.py        makes FILE.ipynb from a script whose cells begin with # %%
 //	shown FILE.ipynb N      prints the outputs of the N-th cell
-//	validate FILE.ipynb…    lets nbformat judge notebooks
+//	validate FILE.ipynb…    checks notebooks with nbformat
 //	edit FILE OLD NEW       replaces a text in a file
-//	python ARG…             runs the Python that cells run in; tools ARG… one with Jupyter's tools
+//	python ARG…             runs the Python of cells; tools ARG… one with Jupyter's tools
 //	kernel ID               starts a kernel of the user's
 //	in ID CODE              runs code in a kernel, as its user does
 //	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
-//	opens FILE.ipynb        opens a notebook of the server's, with the kernel $ID
+//	opens FILE.ipynb        opens a notebook on the server, with the kernel $ID
 //	asks PATH               prints what the server answers
 //
-// Without a model command nothing answers at the address of the model. DSSTAR_TEST_TTY=1 has dsstar
-// take its standard input and error for a terminal.
+// Without a model command nothing answers at the model's address. DSSTAR_TEST_TTY=1 makes dsstar
+// treat its standard input and error as a terminal.
 func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
 
 // TestLongScript runs the stories that need a server or many kernels.
@@ -170,7 +170,8 @@ func prints(ts *testscript.TestScript, text string) {
 	ts.Check(err)
 }
 
-// runs runs dsstar, which must end with the exit code, leave its data and keep the planted key.
+// runs runs dsstar, which must exit with the code want, leave its data unchanged and not reveal the
+// planted key.
 func runs(t *testing.T, ts *testscript.TestScript, want int, args []string) {
 	whole := slices.Clone(args)
 	for i, arg := range args {
@@ -197,9 +198,9 @@ func runs(t *testing.T, ts *testscript.TestScript, want int, args []string) {
 	}
 }
 
-// serveReplies starts a model until the end of the script. The text has a line "== role" before
-// each reply; the replies of counting are for the roles that it does not name. "other" is any role
-// that dsstar itself does not have. A reply may also be "refuse STATUS" or "stall".
+// serveReplies starts a model that serves until the end of the script. In text, a line "== role"
+// precedes each reply; roles that it does not name get the replies of counting. "other" stands for
+// all roles that dsstar itself does not have. A reply may also be "refuse STATUS" or "stall".
 func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url string) {
 	m := roles{}
 	for _, part := range strings.Split("\n"+text, "\n== ")[1:] {
@@ -233,8 +234,8 @@ func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url str
 	return server.URL
 }
 
-// startServer is the command that starts a Jupyter server, with other kernelspecs if a file has
-// them.
+// startServer returns the command that starts a Jupyter server, with the kernelspecs of a file if
+// one is given.
 func startServer(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		var specs map[string]map[string]any
@@ -255,7 +256,7 @@ func serverOf(ts *testscript.TestScript) *kerneltest.Server {
 		Root: ts.Getenv("ROOT"), RuntimeDir: ts.Getenv("RUNTIME")}
 }
 
-// opensNotebook makes a notebook in the server's folder and opens it as JupyterLab does.
+// opensNotebook creates a notebook in the server's folder and opens it as JupyterLab does.
 func opensNotebook(t testing.TB, s *kerneltest.Server, path string) (kernelID string) {
 	t.Helper()
 	nb := notebook.Notebook{}
@@ -282,7 +283,7 @@ func (tb scriptTB) Fatal(args ...any) { tb.ts.Fatalf("%v", args) }
 
 func (tb scriptTB) Fatalf(format string, args ...any) { tb.ts.Fatalf(format, args...) }
 
-// percentScript makes a notebook of a script in the percent format.
+// percentScript converts a script in the percent format to a notebook.
 func percentScript(script string) notebook.Notebook {
 	nb := notebook.Notebook{Metadata: map[string]any{"kernelspec": python3}}
 	for i, part := range strings.Split("\n"+script, "\n# %%")[1:] {

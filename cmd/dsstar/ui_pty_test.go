@@ -21,7 +21,7 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// A session is a program on a terminal of its own, with all that it has written.
+// A session is a program on its own terminal, with all its output.
 type session struct {
 	cmd *exec.Cmd
 	tty *os.File
@@ -29,7 +29,7 @@ type session struct {
 
 	mu    sync.Mutex
 	wrote bytes.Buffer
-	done  chan struct{} // closed when nobody writes any more
+	done  chan struct{} // closed when the output has ended
 }
 
 func (s *session) Write(p []byte) (int, error) {
@@ -44,8 +44,8 @@ func (s *session) String() string {
 	return s.wrote.String()
 }
 
-// stalled starts a run whose model never plans anything, on a terminal, and
-// waits until it is seen to wait for that.
+// stalled starts a run on a terminal with a model that never returns a plan, and waits until the
+// terminal shows that the run waits for it.
 func stalled(t *testing.T) *session {
 	t.Helper()
 	m := counting()
@@ -60,9 +60,8 @@ func stalled(t *testing.T) *session {
 	return s
 }
 
-// TestTerminalLeft: Ctrl-C on a terminal ends the program as it should, which
-// leaves neither a view nor another mode of the terminal; and kill -9 leaves the
-// cursor where the next line begins.
+// TestTerminalLeft: Ctrl-C ends the program properly, and leaves neither a view nor a changed
+// terminal mode. kill -9 leaves the cursor at the beginning of a line.
 func TestTerminalLeft(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -89,8 +88,8 @@ func TestTerminalLeft(t *testing.T) {
 	}
 }
 
-// shows returns what the terminal shows after the program's end, and checks that
-// its modes are as before.
+// shows returns what the terminal shows after the program's end, and checks that its modes are
+// unchanged.
 func (s *session) shows(t *testing.T) *termtest.Terminal {
 	t.Helper()
 	now, err := tty.GetState(int(s.tty.Fd()))
@@ -111,7 +110,7 @@ func (s *session) shows(t *testing.T) *termtest.Terminal {
 	return m
 }
 
-// start starts the session's command on a terminal of that size.
+// start starts the session's command on a terminal of the given size.
 func (s *session) start(t *testing.T, size *pty.Winsize) {
 	t.Helper()
 	var err error

@@ -16,8 +16,8 @@ import (
 	"dsstar/notebook"
 )
 
-// goBack goes back to cells and demands the way, how many cells did not run again,
-// and why that were not all.
+// goBack goes back to cells and checks the way, how many cells did not run again, and why others
+// did.
 func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int,
 	why string) notebook.Restoration {
 	t.Helper()
@@ -29,9 +29,8 @@ func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int
 	return back
 }
 
-// TestCheckpoints: the state of names, objects, generators of random numbers and
-// files goes back, with what the cells printed when they ran, after every end that
-// a cell can have.
+// TestCheckpoints: whichever way a cell ends, going back restores names, objects, random generators
+// and files, with the outputs of the cells.
 func TestCheckpoints(t *testing.T) {
 	t.Parallel()
 	o := freezing(t)
@@ -53,7 +52,7 @@ func TestCheckpoints(t *testing.T) {
 		"a.clear(); random.seed(1)":                                              notebook.OK,
 	} {
 		runCell(t, k, code, status)
-		if status == notebook.Raised { // what a failed cell has left is no state to go back to
+		if status == notebook.Raised { // one does not go back to what a failed cell has left
 			runCell(t, k, "pass", notebook.OK)
 		}
 		back := goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
@@ -75,9 +74,8 @@ func TestCheckpoints(t *testing.T) {
 	prints(t, k, "'a' in globals(), __import__('os').listdir('.')", "False []")
 }
 
-// TestCheckpointOpenFiles: files that were open go back with those who had them
-// open, and a database with its connection; one that is another by then is a reason
-// to replay.
+// TestCheckpointOpenFiles: open files are restored for those who have them open, as is a database
+// with its connection. A file that has been replaced is a reason to replay.
 func TestCheckpointOpenFiles(t *testing.T) {
 	t.Parallel()
 	k := open(t, freezing(t))
@@ -104,7 +102,7 @@ func TestCheckpointOpenFiles(t *testing.T) {
 	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
 	prints(t, k, look, told)
 
-	// A file with a name out there is made anew when the files go back.
+	// A file that also has a name outside is created anew when the files are restored.
 	cells = []string{fmt.Sprintf("import os; o = %q\nopen('log', 'w').write('one')\n"+
 		"os.path.exists(o) or os.link('log', o); log = open('log', 'a')",
 		filepath.Join(t.TempDir(), "outside"))}
@@ -116,7 +114,7 @@ func TestCheckpointOpenFiles(t *testing.T) {
 	prints(t, k, "log.write('!'), log.flush(), open('log').read()", "1 None one!")
 }
 
-// A server passes the messages of checkpoints on.
+// A server forwards the messages of checkpoints.
 func TestCheckpointsServed(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -143,7 +141,7 @@ func TestCheckpointsServed(t *testing.T) {
 	prints(t, k, "x, open('a').read()", "[1] b")
 }
 
-// A kernel that is left goes on, and has no copies of itself any more.
+// A kernel that is left keeps running, without copies of itself.
 func TestLeaveFreezing(t *testing.T) {
 	t.Parallel()
 	o := freezing(t)

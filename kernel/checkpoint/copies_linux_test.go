@@ -23,7 +23,7 @@ import (
 var copiesIn = flag.String("copies", "",
 	"folder, for example of a btrfs or xfs, in which tests of copies work")
 
-// place is a folder with copies, beside an outside that is none of their business.
+// place is a folder with copies, and beside it a folder outside, which they must not touch.
 type place struct {
 	*copies
 	folder, outside, store string
@@ -31,7 +31,7 @@ type place struct {
 
 func copiesPlace(t fataler, limit int64) place { return copiesPlaceIn(t, *copiesIn, limit) }
 
-// copiesPlaceIn makes a place in a folder, in which a killed program has left a store.
+// copiesPlaceIn creates a place in parent, in which a killed program has left a store.
 func copiesPlaceIn(t fataler, parent string, limit int64) place {
 	dir, err := os.MkdirTemp(parent, "copies")
 	if err != nil {
@@ -89,7 +89,7 @@ func (p place) restore(t fataler, s *state) {
 	}
 }
 
-// demand fails the test unless the folder holds what it held.
+// demand fails the test unless the folder holds was.
 func (p place) demand(t fataler, was map[string]string) {
 	t.Helper()
 	if diff := cmp.Diff(was, everything(t, p.folder)); diff != "" {
@@ -103,17 +103,17 @@ type fataler interface {
 	Fatal(...any)
 }
 
-// unreadable is in the listing of what we may not read; root may read all.
+// unreadable stands for what we may not read; root may read everything.
 const unreadable = "[unreadable]"
 
-// everything returns all there is to know about what a folder holds, by other means
-// than those of copies.
+// everything returns everything about the content of a folder, found by other means than those of
+// copies.
 func everything(t fataler, folder string) map[string]string {
 	t.Helper()
 	all, inodes := map[string]string{}, map[uint64]string{}
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(folder, path)
-		if errors.Is(err, fs.ErrPermission) { // after a call for the folder itself
+		if errors.Is(err, fs.ErrPermission) { // the folder itself was reported before
 			all[name] += ", " + unreadable
 			return nil
 		} else if err != nil {
@@ -168,8 +168,8 @@ func changed(t fataler, folder string) map[string]string {
 	return all
 }
 
-// TestCopiesProperty changes a folder at random and puts it back to moments
-// chosen at random, until all of them are dropped.
+// TestCopiesProperty changes a folder at random and restores random earlier states, until all are
+// dropped.
 func TestCopiesProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := copiesPlace(t, 1<<30)
@@ -224,7 +224,7 @@ func TestCopiesProperty(t *testing.T) {
 	})
 }
 
-// change does something to the folder. It may be impossible: then it does not.
+// change changes the folder at random, or does nothing if the change is impossible.
 func change(t *rapid.T, p place) {
 	name := func(label string) string {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "-c", "d\xff\n"}), 1, 3).Draw(t,
@@ -277,11 +277,11 @@ func change(t *rapid.T, p place) {
 		err = os.Symlink(p.outside, one)
 	case "hard":
 		err = os.Link(one, name("to"))
-	case "outside": // a hard link to a file that has another name outside
+	case "outside": // a hard link to a file outside
 		err = os.Link(filepath.Join(p.outside, "theirs"), one)
 	case "folder":
 		err = os.MkdirAll(one, 0o755)
-	case "swap": // a file for a folder, and a folder for a file
+	case "swap": // replace a file by a folder, or a folder by a file
 		if info, lost := os.Lstat(one); lost == nil && info.IsDir() {
 			if err = os.RemoveAll(one); err == nil {
 				err = write(os.O_CREATE)
@@ -297,7 +297,7 @@ func change(t *rapid.T, p place) {
 	_ = err
 }
 
-// behind writes another content of the same size, and sets the time back.
+// behind writes other content of the same size, and resets the modification time.
 func behind(path string) bool {
 	var s unix.Stat_t
 	content, err := os.ReadFile(path)
@@ -319,8 +319,8 @@ func writeFile(t testing.TB, path, content string) {
 	}
 }
 
-// A change that leaves size and time of modification shows, however soon it
-// comes after the copy, and after putting back.
+// A change that keeps size and modification time is noticed, however soon it comes after copying or
+// restoring.
 func TestCopiesBehind(t *testing.T) {
 	p := copiesPlace(t, 1<<30)
 	file := filepath.Join(p.folder, "a")
@@ -338,8 +338,8 @@ func TestCopiesBehind(t *testing.T) {
 	}
 }
 
-// A change through a memory map that is closed again shows, on file systems where no time tells of
-// it, too: what was there goes back, and what is taken is what is there.
+// A change through a memory map that is closed again is noticed, even on file systems where it
+// changes no time: restore restores the old content, and take takes the new.
 func TestCopiesMapped(t *testing.T) {
 	for _, parent := range []string{t.TempDir(), "/dev/shm", overlayOverTmpfs(t)} {
 		if parent == "" {
@@ -394,7 +394,7 @@ func writeMapped(t testing.TB, file string, b byte) {
 	}
 }
 
-// overlayOverTmpfs mounts one, as containers have; "" where that is not allowed.
+// overlayOverTmpfs mounts an overlayfs over tmpfs, as in containers; "" where that is not allowed.
 func overlayOverTmpfs(t testing.TB) string {
 	base, merged := t.TempDir(), t.TempDir()
 	if unix.Mount("tmpfs", base, "tmpfs", 0, "") != nil {
@@ -414,8 +414,7 @@ func overlayOverTmpfs(t testing.TB) string {
 	return merged
 }
 
-// The content of a file that has a name outside too is not ours, and links are
-// not followed.
+// The content of a file that also has a name outside is not ours, and links are not followed.
 func TestCopiesOutside(t *testing.T) {
 	p := copiesPlace(t, 1<<30)
 	path := func(name string) string { return filepath.Join(p.folder, name) }
@@ -427,7 +426,7 @@ func TestCopiesOutside(t *testing.T) {
 	}
 	s, was := p.take(t), everything(t, p.folder)
 	writeFile(t, path("hard"), "changed by a cell")
-	// Folders and files that the state has become links to the same names outside.
+	// Folders and files of the state become links to the same names outside.
 	err = errors.Join(os.Remove(path("sub")), os.Symlink(filepath.Join(p.outside, "sub"), path("sub")))
 	if err != nil {
 		t.Fatal(err)
@@ -454,7 +453,7 @@ func TestCopiesOutside(t *testing.T) {
 	}
 }
 
-// Each folder that cannot be kept is refused with the reason, and leaves nothing.
+// A folder that cannot be copied is refused with the reason, and nothing is left behind.
 func TestCopiesRefused(t *testing.T) {
 	for reason, spoil := range map[string]func(sub string) error{
 		`"sub/x": is a named pipe`: func(sub string) error { return unix.Mkfifo(sub+"/x", 0o644) },
@@ -504,7 +503,7 @@ func TestCopiesRefused(t *testing.T) {
 	}
 }
 
-// The limit is one for all states, and room comes back.
+// The limit is for all states together, and dropping one makes room.
 func TestCopiesLimit(t *testing.T) {
 	p := copiesPlace(t, 250_000)
 	p.plain = true
@@ -512,7 +511,7 @@ func TestCopiesLimit(t *testing.T) {
 	var states []*state
 	for range 2 {
 		writeFile(t, file, strings.Repeat("x", 100_000))
-		states = append(states, p.take(t), p.take(t)) // the second shares
+		states = append(states, p.take(t), p.take(t)) // the second shares its content
 	}
 	writeFile(t, file, strings.Repeat("y", 100_000))
 	if _, err := p.copies.take(t.Context()); !errors.Is(err, errOverLimit) {
@@ -543,8 +542,8 @@ func (m meddler) Err() error {
 	return os.Chtimes(m.file, time.Now(), time.Now())
 }
 
-// A copy that somebody has changed is not put back, a file that changes while it is copied is an
-// error, and who is told to stop stops.
+// A changed copy is not restored, a file that changes while it is copied is an error, and
+// cancelling ends copying and restoring.
 func TestCopiesFaults(t *testing.T) {
 	p := copiesPlace(t, 1<<30)
 	p.plain = true
@@ -575,7 +574,7 @@ func TestCopiesFaults(t *testing.T) {
 	p.drop(p.take(t))
 }
 
-// Where the file system clones, clones count nothing; -copies names one.
+// On file systems with cloning, clones do not count; -copies names one.
 func TestCopiesClone(t *testing.T) {
 	p := copiesPlace(t, 0)
 	file := filepath.Join(p.folder, "a")

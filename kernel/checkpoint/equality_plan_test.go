@@ -10,15 +10,15 @@ import (
 	"dsstar/notebook"
 )
 
-// A plan is what happens in a session, one op after the other.
+// A plan is what happens in a session, as a list of ops.
 type plan struct {
 	seed     uint64
-	unseeded bool // some of what is left cannot be made again by running the cells
+	unseeded bool // running the remaining cells again does not give all of the state
 	refusing bool // there are threads and sockets, with which no copies are made
 	ops      []op
 }
 
-// An op runs a cell, or goes back to the first cells that are left.
+// An op runs a cell, or goes back to the first of the remaining cells.
 type op struct {
 	code string          // "" to go back
 	want notebook.Status // of the cell; all but OK are followed by going back
@@ -26,7 +26,7 @@ type op struct {
 	look bool            // the cell tells the state
 }
 
-// script is the plan for a person to paste, cell by cell.
+// script returns the plan as cells that a person can paste.
 func (p plan) script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# go test ./kernel/checkpoint -run TestEquality -sessions 1 -session-seed %d\n",
@@ -44,9 +44,9 @@ func (p plan) script() string {
 	return b.String()
 }
 
-// statements are what cells are made of, by what must have been imported. $+L is a new name of the
-// kind L, or a new file for T and H; $L one that there is, without which the statement cannot be
-// chosen; $-L one that is gone afterwards; $i a small number.
+// statements are the statements of cells, by the import that they need. $+L is a new name of kind
+// L, or a new file for T and H; $L an existing one, without which the statement cannot be chosen;
+// $-L one that the statement removes; $i a small number.
 var statements = map[string][]string{
 	"": {
 		"$+L = [$i, 'a', [$i]]", "$+L = $L", "$L.append($L)", "$L[:] = $L[::-1]", "del $-L",
@@ -162,7 +162,7 @@ var statements = map[string][]string{
 	"unseeded np": {"$+A = np.random.rand(3)", "np.random.seed()", "$+E = np.random.default_rng()"},
 }
 
-// imports make the statements of their name possible.
+// imports are the import statements by their names in statements.
 var imports = map[string]string{
 	"np": "import numpy as np; np.random.seed(3)",
 	"pd": "import pandas as pd, io\nimport numpy as np; np.random.seed(4)\n" +
@@ -204,10 +204,10 @@ type planner struct {
 	*rand.Rand
 	plan  plan
 	next  int
-	trail []scope // after the cells that are left; the first is that of none
+	trail []scope // after each of the remaining cells; the first is before any cell
 }
 
-// newPlan makes a plan of about the given number of ops.
+// newPlan returns a plan of about ops ops.
 func newPlan(seed uint64, ops int, look string) plan {
 	p := &planner{Rand: rand.New(rand.NewPCG(seed, 6)), plan: plan{seed: seed}}
 	p.plan.unseeded, p.plan.refusing = p.IntN(4) == 0, p.IntN(8) == 0
@@ -268,7 +268,7 @@ func (p *planner) back(cells int) {
 	p.trail = p.trail[:cells+1]
 }
 
-// cell makes one of a few statements, and the scope after it.
+// cell returns a cell of a few statements, and the scope after it.
 func (p *planner) cell() (string, scope) {
 	s := p.trail[len(p.trail)-1].clone()
 	var lines []string
@@ -293,7 +293,7 @@ func (p *planner) cell() (string, scope) {
 	return strings.Join(lines, "\n"), s
 }
 
-// statement makes one of what s has, which it changes; "" if it finds none.
+// statement returns a statement that uses names of s, and updates s; "" if it finds none.
 func (p *planner) statement(s scope) string {
 	for range 30 {
 		groups := []string{""}
@@ -320,8 +320,8 @@ func (p *planner) statement(s scope) string {
 	return ""
 }
 
-// fill puts names in the place of marks. A new name is what its kind means after the next semicolon
-// or line break.
+// fill replaces the marks in line by names. A new name stands for its kind only after the next
+// semicolon or line break.
 func (p *planner) fill(line string, s scope) (string, scope, bool) {
 	var b strings.Builder
 	fresh, used, bound, number := map[byte]string{}, map[byte]string{}, map[byte]string{},
@@ -374,7 +374,7 @@ func (p *planner) fill(line string, s scope) (string, scope, bool) {
 	return b.String(), s, true
 }
 
-// name is a new name, or at times an old one that gets a new meaning.
+// name returns a new name, or sometimes an old one that gets a new meaning.
 func (p *planner) name(kind byte, s scope) string {
 	if old := p.one(s.names[kind]); old != "" && p.IntN(4) == 0 {
 		return old
@@ -383,7 +383,7 @@ func (p *planner) name(kind byte, s scope) string {
 	return fmt.Sprintf("%c%d", kind+'a'-'A', p.next)
 }
 
-// one is one of names, "" if there are none.
+// one returns one of names, "" if there are none.
 func (p *planner) one(names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -33,7 +33,7 @@ var (
 //go:embed testdata/digest.py
 var digest []byte
 
-// A lab is a folder of the states that sessions tell, and the cell that tells one.
+// A lab has a folder for the states that sessions write, and the cell that writes one.
 type lab struct {
 	digests string
 	look    string
@@ -49,7 +49,7 @@ func newLab(t testing.TB) lab {
 	return lab{dir, fmt.Sprintf("exec(compile(open(%q).read(), 'digest.py', 'exec'), {})", path)}
 }
 
-// open starts a kernel in a folder of its own, which the end of the test closes.
+// open starts a kernel in its own folder. The end of the test closes it.
 func (l lab) open(t testing.TB, spec kernel.Spec, confined func(*setup)) *Session {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -61,11 +61,12 @@ func (l lab) open(t testing.TB, spec kernel.Spec, confined func(*setup)) *Sessio
 		Env: append(os.Environ(), "DSSTAR_FOLDER="+dir, "DSSTAR_DIGESTS="+l.digests, "PYTHONHASHSEED=0"),
 	}, Options{Copies: filepath.Join(t.TempDir(), "copies"), Branches: true}}
 	confined(&o)
-	o.Sandbox.Write = []string{l.digests} // in a sandbox, for what sessions tell
+	o.Sandbox.Write = []string{l.digests} // in a sandbox, for the states
 	return open(t, o)
 }
 
-// state reads what a cell told, without the lines that begin with one of the marks in except.
+// state reads the state that a cell wrote, without the lines that begin with one of the marks in
+// except.
 func (l lab) state(x notebook.Execution, except string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(l.digests, filepath.Base(x.Stdout())))
 	if err != nil || x.Status != notebook.OK {
@@ -77,7 +78,7 @@ func (l lab) state(x notebook.Execution, except string) ([]string, error) {
 	}), nil
 }
 
-// A kept is a cell that is left in a session.
+// A kept is a remaining cell of a session.
 type kept struct {
 	op
 	node    int // of the tree of sessions: the same only where all cells before are the same, too
@@ -85,20 +86,19 @@ type kept struct {
 	got     notebook.Execution
 }
 
-// A played session is one that has run a plan.
+// A played session has run a plan.
 type played struct {
 	lab   lab
 	k     *Session
 	plan  plan
 	trail []kept
 	nodes int
-	looks map[int]notebook.Execution // by the node that was looked at
+	looks map[int]notebook.Execution // by node
 	ways  map[string]int             // how it went back
 	exact bool                       // nothing ran again since the start
 }
 
-// play runs a plan in a session that is empty. It returns what is wrong with where going back led
-// to.
+// play runs a plan in an empty session. It returns an error if going back leads to a wrong state.
 func (l lab) play(ctx context.Context, k *Session, p plan) (*played, error) {
 	s := &played{lab: l, k: k, plan: p, looks: map[int]notebook.Execution{}, ways: map[string]int{},
 		exact: true}
@@ -124,8 +124,8 @@ func (s *played) do(ctx context.Context, o op) error {
 	case o.look:
 		err = s.compare(x)
 	case o.want == notebook.OK && x.Status == notebook.Raised:
-		// The statements do not know what the ones before have left. It is undone, as any cell that
-		// fails.
+		// The planner does not know what earlier statements have left, so a cell may fail. It is undone,
+		// like any cell that fails.
 		cell.skipped = true
 		s.trail = append(s.trail, cell)
 		return s.back(ctx, len(s.trail))
@@ -138,7 +138,7 @@ func (s *played) do(ctx context.Context, o op) error {
 	return err
 }
 
-// compare compares the state with what it was when the session was here before.
+// compare compares the state with that when the session was at this node before.
 func (s *played) compare(now notebook.Execution) error {
 	here := 0
 	if n := len(s.trail); n > 0 {
@@ -162,7 +162,7 @@ const (
 	twoKernels  = "~^"
 )
 
-// same returns how the states that two executions told differ.
+// same returns how the states that two executions wrote differ.
 func (l lab) same(want, got notebook.Execution, except string) error {
 	a, err := l.state(want, except)
 	b, e := l.state(got, except)
@@ -180,8 +180,7 @@ func (l lab) same(want, got notebook.Execution, except string) error {
 		lacking(b, a))
 }
 
-// back goes back to the first cells of the trail, without those that were undone because they
-// failed.
+// back goes back to the first cells of the trail, without those that failed and were undone.
 func (s *played) back(ctx context.Context, cells int) error {
 	s.trail = s.trail[:cells]
 	var codes []string
@@ -215,17 +214,16 @@ func (s *played) back(ctx context.Context, cells int) error {
 	return nil
 }
 
-// legitimate are reasons to run cells again that the statements of plans give: they replace files
-// that are open, and remove the folder that they work in. Of a file without a name copies keep the
-// content.
+// legitimate are the reasons for replays that statements of plans can cause: they replace open
+// files, and remove their working folder. Copies keep the content of files without names.
 var legitimate = regexp.MustCompile(`[^)] was open and has been changed since|` +
 	`the folder that cells worked in has been removed since|is locked`)
 
-// refusals are those that a plan with threads and sockets gives as well.
+// refusals are reasons that plans with threads and sockets cause as well.
 var refusals = regexp.MustCompile(`thread: |socket: `)
 
 // copied counts how often the session went back, and how often to a frozen copy that had all cells.
-// It is an error if it did not for another than a legitimate reason.
+// It returns an error if the reason for a replay is not legitimate.
 func (s *played) copied() (backs, copies int, err error) {
 	for why, times := range s.ways {
 		backs += times
@@ -237,7 +235,7 @@ func (s *played) copied() (backs, copies int, err error) {
 	return backs, s.ways[string(notebook.ByCheckpoint)], err
 }
 
-// outputs returns how an execution differs from that of a cell in what can be seen.
+// outputs returns how the visible outputs of two executions of a cell differ.
 func outputs(want kept, got notebook.Execution, unseeded bool) string {
 	if got.Status != want.got.Status || got.Count != want.got.Count {
 		return fmt.Sprintf("%s [%d], want %s [%d]: %s", got.Status, got.Count, want.got.Status,
@@ -249,12 +247,12 @@ func outputs(want kept, got notebook.Execution, unseeded bool) string {
 	return cmp.Diff(steady(want.got), steady(got))
 }
 
-// unsteady are addresses, process ids in the names of the files that tracebacks and warnings give
-// to cells, and the private folders of sandboxes.
+// unsteady matches what differs between runs: addresses, process ids in the file names that
+// tracebacks and warnings give to cells, and the private folders of sandboxes.
 var unsteady = regexp.MustCompile(`ipykernel_\d+|\b0x[0-9a-f]{6,}|/dsstar-\d+\b`)
 
-// steady is what a cell has put out, but for what is chance: a kernel sends each of its two streams
-// by a timer, so that between two other outputs either may come first.
+// steady returns the outputs of a cell without what is random: a kernel sends stdout and stderr by
+// separate timers, so between two other outputs either may come first.
 func steady(x notebook.Execution) string {
 	var outputs []notebook.Output
 	for i := 0; i < len(x.Outputs); {
@@ -274,8 +272,7 @@ func steady(x notebook.Execution) string {
 	return unsteady.ReplaceAllString(x.PlainText(), "...")
 }
 
-// again runs the cells that are left in another session, which is empty, and compares outputs and
-// state.
+// again runs the remaining cells in another, empty session, and compares outputs and state.
 func (s *played) again(ctx context.Context, k *Session, except string) error {
 	var last notebook.Execution
 	for i, c := range s.trail {
@@ -294,8 +291,8 @@ func (s *played) again(ctx context.Context, k *Session, except string) error {
 	return s.lab.same(last, s.trail[len(s.trail)-1].got, except)
 }
 
-// The state after going back is that of a fresh kernel that ran only the remaining cells, and that
-// of the session when it was there before. See testdata/digest.py for what is compared.
+// The state after going back equals that of a fresh kernel that ran only the remaining cells, and
+// that of the session when it was there before. See testdata/digest.py for what is compared.
 func TestEquality(t *testing.T) {
 	l := newLab(t)
 	n := *sessions
@@ -320,9 +317,9 @@ func TestEquality(t *testing.T) {
 	}
 }
 
-// session plays one plan, and runs what is left of it in a fresh kernel: every second time in an
+// session plays one plan, and runs the remaining cells in a fresh kernel: every second time in an
 // ipykernel without checkpoints, which could not list its descriptors in a sandbox. Every fifth
-// session is in the sandbox builtin.
+// session is in the builtin sandbox.
 func (l lab) session(t *testing.T, seed uint64, backs, copies *atomic.Int64) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

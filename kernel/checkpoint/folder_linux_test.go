@@ -15,7 +15,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// within fails the test if do waits.
+// within fails the test if do blocks.
 func within(t *testing.T, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -27,7 +27,7 @@ func within(t *testing.T, what string, do func()) {
 	}
 }
 
-// A link where copies are to be kept is not followed: they hold what cells wrote.
+// A link in the place of the store is not followed, as the copies hold what cells wrote.
 func TestCopiesReplaced(t *testing.T) {
 	outside, check := kerneltest.Secret(t)
 	dir := t.TempDir()
@@ -53,8 +53,7 @@ func TestCopiesReplaced(t *testing.T) {
 }
 
 // TestReplacedInMidRun has cells put links and pipes in the place of Scratch and of the folder for
-// long outputs, and in them. Files go back as names do, and nothing outside is read, written or
-// removed.
+// long outputs, and in them. Going back works, and nothing outside is read, written or removed.
 func TestReplacedInMidRun(t *testing.T) {
 	t.Parallel()
 	for way, spec := range map[string]kernel.Spec{"replay": kernel.PythonSpec(pyenvtest.Python(t)),

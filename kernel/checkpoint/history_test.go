@@ -46,8 +46,8 @@ func (p player) run(cells ...string) (printed string) {
 	return printed
 }
 
-// back goes back and demands the way, how many cells did not run again, and why that were not all.
-// It returns what the last cell printed.
+// back goes back and checks the way, how many cells did not run again, and why others did. It
+// returns what the last cell printed.
 func (p player) back(way notebook.Way, kept int, why string, cells ...string) (printed string) {
 	p.Helper()
 	back, err := p.rollback(p.Context(), cells)
@@ -65,7 +65,7 @@ func (p player) back(way notebook.Way, kept int, why string, cells ...string) (p
 	return printed
 }
 
-// From the copy of the empty session other cells run, in the same kernel unless it has ended.
+// From the copy of the empty session other cells run, in the same kernel unless that has ended.
 func TestBack(t *testing.T) {
 	p := play(t, Options{}, false)
 	p.run("a", "die")
@@ -77,8 +77,8 @@ func TestBack(t *testing.T) {
 	p.back(notebook.ByReplay, 0, "the kernel ended", "z")
 }
 
-// A folder that cannot be copied is a reason to replay, and older copies of files go where there is
-// no room for new ones.
+// If a folder cannot be copied, going back is a replay. If there is no room for new copies of
+// files, older ones are dropped.
 func TestFiles(t *testing.T) {
 	p := play(t, Options{MaxCopies: 1000}, true)
 	p.run("write a 600", "write a 601", "fail")
@@ -99,7 +99,7 @@ func TestBackToFailure(t *testing.T) {
 	p.back(notebook.ByCheckpoint, 1, "", "a", "b")
 }
 
-// With Branches, states that were left can be restored, with the executions that made them.
+// With Branches, abandoned states can be restored, with the executions that led to them.
 func TestBranches(t *testing.T) {
 	p := play(t, Options{Branches: true}, false)
 	p.run("base")
@@ -113,7 +113,7 @@ func TestBranches(t *testing.T) {
 			t.Errorf("%s printed %s, want %s", c, got, want)
 		}
 	}
-	// Of two states that the same cells made, the later one is restored.
+	// Of two states with the same cells, the later one is restored.
 	p.back(notebook.ByCheckpoint, 1, "", "base")
 	want := p.run("x")
 	if got := p.back(notebook.ByCheckpoint, 2, "", "base", "x"); got != want {
@@ -121,7 +121,7 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// A state of which there can be no copy is replayed from the nearest one before it.
+// A state that cannot be copied is replayed from the nearest one before it.
 func TestRefused(t *testing.T) {
 	p := play(t, Options{}, false)
 	p.run("a", "refuse", "fail")
@@ -129,7 +129,7 @@ func TestRefused(t *testing.T) {
 	p.back(notebook.ByReplay, 0, "", "b")
 }
 
-// Copies that cannot be resumed any more cost a replay.
+// If copies can no longer be resumed, going back is a replay.
 func TestLostCopies(t *testing.T) {
 	p := play(t, Options{}, false)
 	p.run("a", "b", "fail")
@@ -137,7 +137,7 @@ func TestLostCopies(t *testing.T) {
 	p.back(notebook.ByReplay, 0, "no such copy", "a", "b")
 }
 
-// A kernel that does not answer is asked no more, and no more copies are made.
+// A kernel that does not answer gets no more requests, and no more copies are made.
 func TestSilent(t *testing.T) {
 	for _, silence := range []int{0, 1} { // before Freeze or Resume
 		p := play(t, Options{}, false)
@@ -154,8 +154,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// Copies are given up for memory: first those off the path, then the oldest, and that of the empty
-// session last.
+// Copies are dropped to save memory: first those off the path, then the oldest, and that of the
+// empty session last.
 func TestMemory(t *testing.T) {
 	p := play(t, Options{MaxMemory: 450, Branches: true}, false)
 	p.run("off")
@@ -168,7 +168,7 @@ func TestMemory(t *testing.T) {
 	p = play(t, Options{MaxMemory: 450}, false)
 	p.run("a", "b", "c", "d", "e", "fail")
 	p.back(notebook.ByReplay, 0, "to save memory", "a", "b")
-	p.back(notebook.ByCheckpoint, 1, "", "a") // made anew on the way
+	p.back(notebook.ByCheckpoint, 1, "", "a") // copied again on the way
 
 	p = play(t, Options{}, false) // half of what is free by default
 	p.fake.available = 600
@@ -185,7 +185,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A cancelled call is no reason against checkpoints.
+// A cancelled call does not turn checkpoints off.
 func TestCancelled(t *testing.T) {
 	p := play(t, Options{}, false)
 	p.run("a")
@@ -197,7 +197,7 @@ func TestCancelled(t *testing.T) {
 	p.back(notebook.ByCheckpoint, 1, "", "a")
 }
 
-// Without going back everything stays, and a dead kernel begins again.
+// With Off everything stays, and a dead kernel is started again.
 func TestOff(t *testing.T) {
 	f := &fake{}
 	p := player{t, &history{kernel: f, way: stay{reset{way: notebook.ByReplay, why: "so"}}}, f}

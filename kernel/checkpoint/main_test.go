@@ -40,14 +40,14 @@ type setup struct {
 	back Options
 }
 
-// plain is for ipykernel in fresh folders.
+// plain returns the setup for ipykernel in fresh folders.
 func plain(t testing.TB) setup {
 	dir := t.TempDir()
 	return setup{kernel.Options{Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: dir, Scratch: dir,
 		Env: os.Environ()}, Options{}}
 }
 
-// freezing is for a kernel that freezes copies of itself.
+// freezing returns the setup for a kernel that freezes copies of itself.
 func freezing(t testing.TB) setup {
 	o := plain(t)
 	o.Spec, o.back.Copies = checkpointSpec(t), filepath.Join(t.TempDir(), "copies")
@@ -71,7 +71,7 @@ func checkpointSpec(t testing.TB) kernel.Spec {
 	return spec
 }
 
-// open starts a session which the end of the test closes.
+// open starts a session. The end of the test closes it.
 func open(t testing.TB, o setup) *Session {
 	t.Helper()
 	if *testTier != "" && o.back.Copies != "" && o.Sandbox.Tier == "" {
@@ -90,7 +90,7 @@ func open(t testing.TB, o setup) *Session {
 	return s
 }
 
-// runCell executes code and demands the status.
+// runCell executes code and checks the status.
 func runCell(t testing.TB, s *Session, code string, want notebook.Status) notebook.Execution {
 	t.Helper()
 	x, err := s.Execute(t.Context(), code)
@@ -103,7 +103,7 @@ func runCell(t testing.TB, s *Session, code string, want notebook.Status) notebo
 	return x
 }
 
-// prints executes an expression and demands what it gives.
+// prints evaluates an expression and checks its value.
 func prints(t testing.TB, s *Session, expression, want string) {
 	t.Helper()
 	if x := runCell(t, s, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
@@ -111,7 +111,7 @@ func prints(t testing.TB, s *Session, expression, want string) {
 	}
 }
 
-// demandWay demands the way back, how many cells did not run again, and why that were not all.
+// demandWay checks the way back, how many cells did not run again, and why others did.
 func demandWay(t testing.TB, back notebook.Restoration, way notebook.Way, kept int, why string) {
 	t.Helper()
 	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&

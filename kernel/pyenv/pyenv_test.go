@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A bench has a folder of fake tools, which is all of PATH but for the shell's own, and a cache
+// A bench has a folder of fake tools, which is all of PATH except the shell's own, and a cache
 // folder.
 type bench struct {
 	t   *testing.T
@@ -41,7 +41,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// tool writes a fake into PATH.
+// tool writes a fake tool into PATH.
 func (b *bench) tool(name, script string) string {
 	b.t.Helper()
 	path := filepath.Join(b.bin, name)
@@ -52,8 +52,8 @@ func (b *bench) tool(name, script string) string {
 	return path
 }
 
-// python adds a fake interpreter. It answers the probe and makes environments whose own python runs
-// pip, the script of which is given.
+// python adds a fake interpreter. It answers the probe and creates environments whose python runs
+// the script pip as pip.
 func (b *bench) python(name, version, venv, pip string) string {
 	b.t.Helper()
 	return b.tool(name, fmt.Sprintf(`
@@ -87,7 +87,7 @@ func (b *bench) said(part string) bool {
 	return strings.Contains(strings.Join(b.lines, "\n"), part)
 }
 
-// ensure makes the environment and expects success.
+// ensure creates the environment and expects success.
 func (b *bench) ensure() string {
 	b.t.Helper()
 	python, err := Ensure(b.t.Context(), b.Options)
@@ -132,7 +132,7 @@ func TestCreateThenReuse(t *testing.T) {
 		}
 	}
 	env := b.Env
-	b.Env = nil // A ready environment needs no tool and no network.
+	b.Env = nil // a ready environment needs no tools and no network
 	if again := b.ensure(); again != first {
 		t.Errorf("%s, then %s", first, again)
 	}
@@ -342,7 +342,7 @@ func TestBaseChanges(t *testing.T) {
 	python := b.ensure()
 	base := filepath.Join(b.bin, "python3.12")
 
-	// Its target moved, as by a patch release: asked once, kept and recorded.
+	// Its target moved, as with a patch release: Ensure asks once and records it.
 	moved := filepath.Join(b.bin, "moved")
 	if err := errors.Join(os.Rename(base, moved), os.Symlink(moved, base)); err != nil {
 		t.Fatal(err)
@@ -365,7 +365,7 @@ func TestBaseChanges(t *testing.T) {
 		t.Errorf("an environment of another Python is used; ran %s", b.log())
 	}
 
-	// Removed: another one takes its place.
+	// If it was removed, another one takes its place.
 	if err := errors.Join(os.Remove(base)); err != nil {
 		t.Fatal(err)
 	}
@@ -466,8 +466,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Asking an interpreter runs nothing from the current folder or from PYTHONPATH: they may be a
-// stranger's, and it is outside the sandbox. Their modules are found all the same.
+// Asking an interpreter, which is outside the sandbox, runs nothing from the current folder or
+// PYTHONPATH: they may be a stranger's. Their modules are found all the same.
 func TestAsksInIsolation(t *testing.T) {
 	real, err := Find(t.Context(), os.Environ())
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"dsstar/kernel"
 )
 
-// incompatible runs compat.py in k and returns the outputs of those of its 29 cells that do not
-// print what they should, by name.
+// incompatible runs compat.py in k and returns, by name, the outputs of those of its 29 cells that
+// do not print what they should.
 func incompatible(t testing.TB, k *kernel.Kernel, v *victims) map[string]string {
 	t.Helper()
 	list, err := exec.CommandContext(t.Context(), "python3", "testdata/compat.py").Output()
@@ -36,7 +36,7 @@ func incompatible(t testing.TB, k *kernel.Kernel, v *victims) map[string]string 
 	return failed
 }
 
-// output runs a cell and returns all that a reader without a screen sees of it.
+// output runs a cell and returns all its outputs as text.
 func output(t testing.TB, k *kernel.Kernel, code string) string {
 	t.Helper()
 	e, err := k.ExecuteCell(t.Context(), kernel.Cell{Code: code, Timeout: time.Minute})

@@ -25,7 +25,7 @@ const attempts = 99
 // An outcome is what an attempt of attacks.py reports: OPEN, PRIVATE or BLOCKED, and a detail.
 type outcome [2]string
 
-// closedAnyway are the attempts that a machine may refuse without any sandbox, by the reason.
+// closedAnyway are the attempts that a machine may refuse even without a sandbox, with the reasons.
 var closedAnyway = map[string]string{
 	"needs root, or a Python or control group of one's own": "r01 w21 w23 w24 p13",
 	"needs a file system with attributes, flags or devices": "r17 w13 w22 w26",
@@ -37,8 +37,8 @@ var closedAnyway = map[string]string{
 	"the limit may be that low, or 0, already":              "a04 a05 a06 a07 a11",
 }
 
-// TestControl runs the attempts without a sandbox: those that a sandbox refuses prove something
-// only if they work here. What they change has to be seen.
+// TestControl runs the attempts without a sandbox: that a sandbox refuses one proves something only
+// if it works here, and if its effect is noticed.
 func TestControl(t *testing.T) {
 	pyenvtest.Long(t)
 	v := newVictims(t)

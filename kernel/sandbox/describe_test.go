@@ -2,7 +2,7 @@ package sandbox
 
 import "testing"
 
-// Whatever is relaxed is in the words that the notebook keeps, and what is not, is not.
+// The notebook records everything that is relaxed, and nothing else.
 func TestDescribe(t *testing.T) {
 	usual := Limits{Memory: 4 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}
 	for want, b := range map[string]Box{

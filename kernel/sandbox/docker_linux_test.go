@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dockerlike leaves the calling thread, and what it starts, the rights that a container of Docker's
-// has by default: its capabilities, and no namespaces, mounts and the like (moby,
+// Dockerlike limits the calling thread, and what it starts, to the default rights of a Docker
+// container: its capabilities, and no namespaces, mounts and the like (moby,
 // profiles/seccomp/default.json). For tests.
 func Dockerlike() error {
 	runtime.LockOSThread()
@@ -36,7 +36,7 @@ func Dockerlike() error {
 		return errno
 	}
 	errno := install()
-	if errno == unix.EACCES { // who is not root may filter only so
+	if errno == unix.EACCES { // required unless root
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func Dockerlike() error {
 	}
 	for c := uintptr(0); c < 64; c++ {
 		if kept>>c&1 == 0 {
-			_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // it is not there, or a user has none
+			_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // missing, or not root
 		}
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -12,8 +12,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// facts is what processes of a session read of /proc where the guard opens files for them, and what
-// they do not, whatever they try. OUTSIDE is a process that is none of the session's.
+// facts tries what processes of a session can read of /proc if the guard opens files for them, and
+// what they cannot. OUTSIDE is a process that is not the session's.
 const facts = `import ctypes, errno, mmap, os, resource, subprocess, sys, threading, time
 guard = os.getppid()
 def read(path):
@@ -97,8 +97,8 @@ child.communicate("")
 print("all is well")
 `
 
-// With facts, processes of the builtin tier see in /proc what is about those of their session, as
-// its libraries expect, and nothing about others.
+// With facts, processes of the builtin tier can read the files of /proc about processes of their
+// session, as libraries expect, and none about others.
 func TestFacts(t *testing.T) {
 	python := userPython(t)
 	other := exec.Command("sleep", "60")
@@ -110,7 +110,7 @@ func TestFacts(t *testing.T) {
 		_ = other.Wait()
 	}()
 	box := sandbox.Box{Tier: sandbox.Builtin, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256}}
-	for _, abi := range []int{0, 5} { // from 5 on back the guard is asked about signals too
+	for _, abi := range []int{0, 5} { // up to 5, the guard is also asked about signals
 		s := session(t, t.TempDir())
 		s.Facts = true
 		cmd := command(t, box, s, s.Write[0], os.Environ(), python, "-c",
@@ -122,7 +122,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// specIn is the kernel of attacks: in builtin the one that has more open to it.
+// specIn returns the kernel for attacks: in builtin, the one with fewer restrictions.
 func specIn(t *testing.T, tier sandbox.Tier) kernel.Spec {
 	t.Helper()
 	spec := kernel.PythonSpec(pyenvtest.Python(t))

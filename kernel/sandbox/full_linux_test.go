@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestTryFull has a bubblewrap refuse an argument that sessions need: then full does not work, and
-// it is said why.
+// TestTryFull: if bubblewrap refuses an argument that sessions need, full does not work, and the
+// error says why.
 func TestTryFull(t *testing.T) {
 	bwrap, err := findBubblewrap()
 	if err == nil {
@@ -50,7 +50,7 @@ func TestTryFull(t *testing.T) {
 	}
 }
 
-// What is kept is there and was not replaced, but no mount keeps it.
+// A path of Kept that exists and was not replaced, but is not mounted, is an error.
 func TestKeptWithoutMount(t *testing.T) {
 	parent, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than
-// 128 MB of memory, or 16 MB of disk, and waits.
+// unseen are ways to hold memory or disk that shows in no folder and in no process's own memory.
+// Each takes more than 128 MB of memory, or 16 MB of disk, and waits.
 var unseen = map[string]string{
 	"deleted":  "f = open('x', 'wb'); os.remove('x'); fill(f, 24)",
 	"nameless": "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f, 24)",
@@ -48,14 +48,14 @@ for s in kept: fill_socket(s, 30000)`,
 	"loopback":              loopback,
 	"loopback, with zombie": "if os.fork() == 0: os._exit(0)\n" + loopback,
 	"zombies":               "for i in range(150):\n    if os.fork() == 0: os._exit(0)",
-	// That nobody has waited for a child is no reason to end: only root could look into it.
+	// An unreaped child must not end the session, though only root can read its files in /proc.
 	"unreaped": "import subprocess; p = subprocess.Popen(['/bin/true'])\n" +
 		"time.sleep(1.2); sys.exit('lives')",
 	"too much": `for v in map(os.statvfs, ['/dev/shm', '/tmp']): print(v.f_blocks * v.f_frsize >> 20)
 sys.exit()`,
 }
 
-// heavy are those of them that take much of the machine's memory themselves.
+// heavy are such ways that take much of the machine's memory.
 var heavy = map[string]string{
 	"page tables": `flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
 m = mmap.mmap(-1, 80 << 30, flags=flags, prot=mmap.PROT_READ)
@@ -67,7 +67,7 @@ for i in range(20):
     if os.fork() == 0: time.sleep(200)`,
 }
 
-// loopback fills fewer sockets of the network than count as full anyway.
+// loopback fills network sockets, fewer than count as full anyway.
 const loopback = `import socket
 l = socket.socket(); l.bind(('127.0.0.1', 0)); l.listen(); kept = []
 while len(kept) < 250:
@@ -88,7 +88,7 @@ def unled(work): # the first thread ends, and another works
     libc.syscall(60 if platform.machine() == 'x86_64' else 93, 0)
 `
 
-// TestUnseen: what is held so counts for the limits, or cannot be.
+// TestUnseen: whatever is held in these ways counts for the limits, or cannot be held.
 func TestUnseen(t *testing.T) {
 	t.Parallel()
 	holdUnseen(t, unseen)
@@ -111,8 +111,8 @@ func holdUnseen(t *testing.T, ways map[string]string) {
 				continue
 			}
 			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(200)")
-			all.Go(func() { // together, as they mostly wait
-				// so that they can be removed
+			all.Go(func() { // concurrently, as they mostly wait
+				// allows removing them
 				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }()
 				words := run(cmd)
 				if !slices.ContainsFunc(strings.Split(want, "|"),
@@ -124,8 +124,8 @@ func holdUnseen(t *testing.T, ways map[string]string) {
 	}
 }
 
-// endOf returns the limits for a way of unseen or heavy, and words in which it ends, with | between
-// alternatives; "" where it cannot be tried.
+// endOf returns the limits for a way of unseen or heavy, and words of the message that ends it,
+// alternatives separated by |; "" if it cannot be tried.
 func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) {
 	limits = sandbox.Limits{Memory: 128 << 20, Folder: 16 << 20}
 	builtin, root := tier == sandbox.Builtin, os.Getuid() == 0
@@ -151,7 +151,7 @@ func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) 
 			return limits, "Permission denied"
 		}
 	case "loopback", "loopback, with zombie", "small files":
-		if builtin { // there is no network, and of the session's files each counts for 4 KB
+		if builtin { // no network; each file of the session counts 4 KB
 			return limits, ""
 		}
 	case "mappings":
@@ -169,14 +169,14 @@ func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) 
 		return limits, "lives\n"
 	case "too much":
 		if builtin {
-			return limits, "" // they are the machine's, and closed
+			return limits, "" // they belong to the machine, and are closed
 		}
 		return limits, "128\n128"
 	}
 	return limits, "limit 128 MB; raise it with --max-memory"
 }
 
-// Whichever of the guard's processes is killed, the other ends what has left the program.
+// Whichever of the guard's processes is killed, the other kills what the program has left.
 func TestKilledGuard(t *testing.T) {
 	python := userPython(t)
 	const code = `import os, sys, time
@@ -193,7 +193,7 @@ time.sleep(37)`
 			cmd := command(t, box, s, work, os.Environ(), python, "-c", code)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			started(t, cmd)
-			pid := -cmd.Process.Pid // its group, as who starts it does when all patience has ended
+			pid := -cmd.Process.Pid // its group, as its starter does in the end
 			if name == "guard" {
 				if pid = childOf(cmd.Process.Pid); pid == 0 {
 					t.Fatal("it has no child")
@@ -218,7 +218,7 @@ time.sleep(37)`
 	}
 }
 
-// Of what is between the guard and the program, nothing has the pipe by which the guard reports.
+// No process between guard and program has the pipe on which the guard reports.
 func TestReportIsTheGuards(t *testing.T) {
 	for _, box := range plainBoxes(t) {
 		report, write, err := os.Pipe()

@@ -65,7 +65,7 @@ func TestHint(t *testing.T) {
 		{full, "gaierror", lookup, "", offline},
 		{full, "URLError", "<urlopen error " + lookup + ">", "", offline},
 		{net, "gaierror", lookup, "", ""},
-		// A word of the user's is none of the library's.
+		// A word in the user's code is not the library's.
 		{builtin, denied, eperm + ": 'x'", "socket = os.open('x')", ""},
 		{builtin, denied, eperm, "File \"/home/u/my_socket.py\"", ""},
 		{builtin, denied, eacces + ": 'BASE/home/a b/key'", "socket = open(shared_memory)\n" +
@@ -102,7 +102,7 @@ func TestHint(t *testing.T) {
 		{full, missing, enoent, "BASE", "BASE" + all},
 		{builtin, denied, eacces, "/proc/1/environ", ""},
 		{builtin, denied, eacces, "/usr/lib/new", "/usr/lib/new" + current},
-		// Where a hint may be steered to what is private (a cell can raise what it likes).
+		// A cell can raise anything to steer a hint to private files.
 		{builtin, denied, eacces, "BASE/home/.ssh/id_rsa", "BASE/home/.ssh/id_rsa" + private},
 		{builtin, denied, eacces, "BASE/data/ssh", "BASE/home/.ssh" + private},
 		{full, missing, enoent, "BASE/home/aws-credentials.csv",
@@ -116,7 +116,7 @@ func TestHint(t *testing.T) {
 		{full, "OSError", erofs, "BASE/data/../data/x.csv", "BASE/data/x.csv" + current},
 		{builtin, denied, eacces, "BASE/data/link.csv", outside},
 		{full, missing, enoent, "BASE/data/link.csv", outside},
-		// A file's own mode is nobody's fault here, but Errno 30 is about writing.
+		// A file's own mode is not the box's doing, but Errno 30 is about writing.
 		{builtin, denied, eacces, "BASE/data/closed.csv", ""},
 		{full, "OSError", erofs, "BASE/data/closed.csv", "BASE/data/closed.csv" + current},
 		// In the session's own folders.

@@ -48,7 +48,7 @@ func listen(t testing.TB, path string) {
 	t.Cleanup(func() { _ = l.Close() })
 }
 
-// TestKept: the data in a folder that cells may write stay as they are, or nothing is run, but for
+// TestKept: data in a folder that cells can write stay unchanged, or nothing is run, except for
 // data that were named. They cannot be moved away with a folder around them either.
 func TestKept(t *testing.T) {
 	parent := t.TempDir()
@@ -86,9 +86,9 @@ echo 1 2>&- >>$d/x.csv && echo appended $d; done; rm -rf a 2>&-; cat a/b/data/x.
 	}
 }
 
-// TestOwn: a run folder in a folder that cells may write stays where it is and as it is, but for
-// what the session writes, or nothing is run. A run folder, or temporary files, that cells are
-// given by name are refused everywhere.
+// TestOwn: a run folder in a folder that cells can write stays unchanged, apart from what the
+// session writes, or nothing is run. Run folders and temporary files that are named as writable are
+// refused in every tier.
 func TestOwn(t *testing.T) {
 	parent := t.TempDir()
 	folder := filepath.Join(parent, "runs/r")
@@ -122,9 +122,9 @@ echo 1 >runs/r/files/a && echo 1 >new && echo fine`
 	}
 }
 
-// TestOwnUnread: cells read nothing of a run folder in a folder that they may read, whatever the
-// name by which they have it, but for what is named in the run folder. All else in there is read as
-// ever, and all folders are listed.
+// TestOwnUnread: cells cannot read a run folder in a folder that they can read, under whatever
+// name, except what is named inside it. Everything else there can be read, and all folders can be
+// listed.
 func TestOwnUnread(t *testing.T) {
 	parent, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -156,9 +156,9 @@ echo 1 >runs/r/files/new && echo files: $(ls) / $(ls runs)`
 	}
 }
 
-// TestReplaced: what a box has is what it was when the first session began. In the place of its
-// folders, or of one around them, cells of other sessions may have put a link since, or another
-// folder a moment ago.
+// TestReplaced: a box refers to the files that were there when the first session began. Cells of
+// other sessions may have replaced its folders, or folders around them, by links since, or by
+// another folder a moment ago.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
@@ -196,7 +196,7 @@ func TestReplaced(t *testing.T) {
 						what, words)
 				}
 				s.Private = t.TempDir()
-				// which could be a new one of ours
+				// another folder could be a new one of ours
 				_, err := b.Command(exec.Command("/bin/ls", path), s)
 				if errors.Is(err, sandbox.ErrReplaced) != (name != "other folder") {
 					t.Errorf("%s: a %s in the place of the %s, before the next session: %v", box.Tier, name,
@@ -207,8 +207,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestKeptReplaced: nothing runs where cells of another session have put something else in the
-// place of what is kept, or of a folder around it, just before it is mounted.
+// TestKeptReplaced: nothing runs if cells of another session replace what is kept, or a folder
+// around it, just before it is mounted.
 func TestKeptReplaced(t *testing.T) {
 	t.Parallel()
 	elsewhere := t.TempDir()
@@ -239,8 +239,8 @@ func TestKeptReplaced(t *testing.T) {
 	}
 }
 
-// TestDisks: data in a folder in memory are data as others are, where not all of such folders can
-// be written.
+// TestDisks: data in a folder in memory are like other data, unless all of that file system is
+// writable.
 func TestDisks(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "dsstar-disk-")
 	if err != nil {
@@ -261,7 +261,7 @@ func TestDisks(t *testing.T) {
 			}
 		}
 		if box.Multiprocessing = true; box.Tier == sandbox.Builtin {
-			refuses(sandbox.ErrWritable) // with all of /dev/shm to write
+			refuses(sandbox.ErrWritable) // if all of /dev/shm is writable
 		}
 		for _, path := range []string{"/dev/shm", "/dev", "/run"} {
 			box.Read = []string{path}
@@ -270,14 +270,14 @@ func TestDisks(t *testing.T) {
 	}
 }
 
-// TestSockets: a service's socket in a folder that is named for reading or writing is found, and
-// cannot be reached in full.
+// TestSockets: a service's socket in a folder named for reading or writing is found, and cannot be
+// reached in full.
 func TestSockets(t *testing.T) {
 	python := userPython(t)
 	dir := outside(t, nil)
 	services := []string{dir + "/data/deep", dir + "/open", dir + "/python/bin"}
 	for _, system := range []string{"/opt", "/usr/local"} {
-		if service, err := os.MkdirTemp(system, "dsv-"); err == nil { // else this is no root
+		if service, err := os.MkdirTemp(system, "dsv-"); err == nil { // otherwise this is not root
 			defer os.RemoveAll(service)
 			services = append(services, service)
 		}
@@ -303,7 +303,7 @@ for path in sys.argv[1:]:
 			t.Errorf("%s: %s", box.Tier, words)
 		}
 		cmd, _ = commandIn(t, box, "/bin/echo", "started")
-		withSocket(t, cmd, dir+"/data/gone/s.sock") // one that went after it was found, with its folder
+		withSocket(t, cmd, dir+"/data/gone/s.sock") // removed after it was found, with its folder
 		if words := run(cmd); words != "started\n" {
 			t.Errorf("%s without a socket that was there: %s", box.Tier, words)
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestWalk: folders in others are not gone through again, nor any by the next session; who has seen
-// too much says so.
+// TestWalk: folders inside others are not searched twice, and none is searched by the next session;
+// a search that exceeds its bounds says so.
 func TestWalk(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no box has such sockets")
@@ -57,8 +57,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestSystemSockets: the search finds sockets at any depth, and Linux's table those that it was too
-// early for.
+// TestSystemSockets: the search finds sockets at any depth, and Linux's table those bound after it.
 func TestSystemSockets(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no box has such sockets")

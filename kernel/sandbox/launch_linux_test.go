@@ -13,8 +13,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// Folders of libraries and modules that variables name are read, but for the home and its hidden
-// folders.
+// Cells can read the folders of libraries and modules that variables name, except the home and its
+// hidden folders.
 func TestFoldersOfVariables(t *testing.T) {
 	dir := outside(t, map[string]string{"home/lib/x": "of lib\n", "home/mods/x": "of mods\n",
 		"home/.ssh/x": "of ssh\n", "home/.ssh/sub/x": "of ssh\n", "home/x": "of home\n"})
@@ -42,7 +42,7 @@ echo $OMP_NUM_THREADS "${LD_LIBRARY_PATH%%:*}"; cat "$1/.ssh/x" "$1/x"`, "sh", h
 	}
 }
 
-// Proxies and certificates of one's own go with the network, and only with it.
+// Proxy and certificate variables are kept if the network is allowed, and only then.
 func TestVariablesOfNetwork(t *testing.T) {
 	t.Parallel()
 	dir := outside(t, map[string]string{"ca.pem": "a certificate\n", "certs/ca.pem": "another\n"})
@@ -65,8 +65,8 @@ func TestVariablesOfNetwork(t *testing.T) {
 	}
 }
 
-// A Python that another program starts is found, with the environment which that makes: as `conda
-// run` and kernelspecs' own scripts do.
+// A Python that another program starts is found, with the environment that this program creates, as
+// for `conda run` and kernelspecs' scripts.
 func TestLaunchers(t *testing.T) {
 	t.Parallel()
 	real := outputOf(t, userPython(t), "-c", "import sys; print(sys.executable)")
@@ -114,7 +114,7 @@ exit 8
 			"a shell":    {[]string{"/bin/sh", "-c", "echo ran"}, "ran"},
 		} {
 			if box.Tier == sandbox.Full && name != "conda" {
-				continue // what is found out is the same
+				continue // the result is the same
 			}
 			if out := strings.TrimSpace(said(t, box, env, c.argv...)); out != c.want {
 				t.Errorf("%s in %s: %q, want %q", name, box.Tier, out, c.want)
@@ -128,7 +128,8 @@ exit 8
 	}
 }
 
-// Packages that a user has installed for himself are found, though his home is another in the box.
+// Packages that a user has installed for the user alone are found, though the home is another one
+// in the box.
 func TestPackagesOfUser(t *testing.T) {
 	t.Parallel()
 	python := userPython(t)
@@ -150,8 +151,8 @@ func TestPackagesOfUser(t *testing.T) {
 	}
 }
 
-// TestAsksNothingWritable: of what cells could have changed nothing runs outside, where dsstar asks
-// a Python for its modules; the cells have their modules all the same.
+// TestAsksNothingWritable: when dsstar asks a Python for its modules, nothing that cells could have
+// changed runs outside; the cells have their modules all the same.
 func TestAsksNothingWritable(t *testing.T) {
 	t.Parallel()
 	python := userPython(t)
@@ -174,13 +175,14 @@ func TestAsksNothingWritable(t *testing.T) {
 		}
 	}
 	for _, box := range plainBoxes(t) {
-		// The answer is remembered for sessions that write elsewhere, and not where it is no longer safe.
+		// The answer is cached for sessions that write elsewhere, but not used where it is no longer
+		// safe.
 		cmd := exec.Command(dir + "/venv/bin/python3")
 		cmd.Env = []string{"HOME=" + dir, "B=" + string(box.Tier)}
 		if _, err := box.Command(cmd, session(t)); err != nil {
 			t.Error(err)
 		}
-		move("/venv/bin", "/venv/gone") // nobody can answer
+		move("/venv/bin", "/venv/gone") // there is no Python to answer
 		if _, err := box.Command(cmd, session(t, t.TempDir())); err != nil {
 			t.Errorf("%s: asked again: %v", box.Tier, err)
 		}
@@ -189,7 +191,7 @@ func TestAsksNothingWritable(t *testing.T) {
 		if _, err := box.Command(cmd, session(t)); !errors.Is(err, sandbox.ErrWritable) {
 			t.Errorf("%s: remembered: %v", box.Tier, err)
 		}
-		_ = os.Remove(dir + "/escaped") // the first was told to write nowhere, and may run it
+		_ = os.Remove(dir + "/escaped") // the first session writes nowhere, so it may be run
 		for name, c := range map[string]struct {
 			env  string
 			argv []string
@@ -221,8 +223,8 @@ func TestAsksNothingWritable(t *testing.T) {
 	}
 }
 
-// TestAsksInIsolation: where dsstar asks a Python for its modules nothing of the current folder and
-// of PYTHONPATH runs outside (S2); cells import from PYTHONPATH all the same.
+// TestAsksInIsolation: when dsstar asks a Python for its modules, nothing in the current folder and
+// in PYTHONPATH runs outside (S2); cells import from PYTHONPATH all the same.
 func TestAsksInIsolation(t *testing.T) {
 	python := userPython(t)
 	const escape = "try: open('DIR/escaped', 'w')\nexcept OSError: pass\n"
@@ -241,8 +243,8 @@ func TestAsksInIsolation(t *testing.T) {
 	}
 }
 
-// A device of a graphics processor is opened, and reached by ioctl, with the flag alone. The one
-// here is /dev/null's with another name.
+// A device of a graphics processor can be opened, and used by ioctl, only with the flag. The one
+// here is /dev/null under another name.
 func TestGPU(t *testing.T) {
 	t.Parallel()
 	python := userPython(t)

@@ -19,8 +19,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// inDocker is the argument with which the tests' program tries the sandbox where containers of
-// Docker's do not let it make namespaces.
+// inDocker is the argument with which the test program tries the sandbox with the rights of a
+// Docker container, which cannot create namespaces.
 const inDocker = "in-docker"
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func tryInDocker() (err error) {
 	return json.NewEncoder(os.Stdout).Encode(d)
 }
 
-// In a container auto falls back to builtin, says why, and holds.
+// In a container, auto falls back to builtin, says why, and confines.
 func TestInDocker(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], inDocker)
 	cmd.Stderr = os.Stderr
@@ -71,7 +71,7 @@ func TestInDocker(t *testing.T) {
 		t.Errorf("auto is %s: %s", d.Tier, d.Why)
 	}
 	t.Log(d.Why)
-	open := 0 // without a sandbox; a container refuses some
+	open := 0 // without a sandbox; a container refuses the rest
 	for _, trial := range d.Trials {
 		if trial.Done[d.Tier] != (trial.Name == sandbox.Seen) {
 			t.Errorf("%s: can be done: %v", trial.Name, trial.Done[d.Tier])
@@ -85,7 +85,7 @@ func TestInDocker(t *testing.T) {
 	}
 }
 
-// What doctor tries is blocked in every tier that works here, and shows something where nothing is.
+// What doctor tries is blocked in every tier that works here, and works without a sandbox.
 func TestTry(t *testing.T) {
 	trials, err := sandbox.Try(t.Context(), sandbox.Tiers()...)
 	if err != nil {
@@ -113,7 +113,7 @@ func userPython(t testing.TB) string {
 	return python
 }
 
-// boxes are the tiers that work here, in which data are read; where CI is, all must.
+// boxes returns a box that reads data for each tier that works here; in CI all must.
 func boxes(t testing.TB, data string) (all []sandbox.Box) {
 	t.Helper()
 	for _, name := range []string{"builtin", "full"} {
@@ -133,17 +133,17 @@ func boxes(t testing.TB, data string) (all []sandbox.Box) {
 	return all
 }
 
-// required reports whether a tier must work: where CI is.
+// required reports whether a tier must work, as in CI.
 func required(tier string) bool {
 	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" &&
 		os.Getenv("CI") != ""
 }
 
-// plainBoxes are boxes that read an empty folder.
+// plainBoxes returns boxes that read an empty folder.
 func plainBoxes(t testing.TB) []sandbox.Box { return boxes(t, t.TempDir()) }
 
-// outside makes a folder with files that no box shows by itself; those whose content begins with #!
-// are programs.
+// outside creates a folder with files that no box shows by itself; those whose content begins with
+// #! are programs.
 func outside(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/var/tmp", "dsl-")
@@ -155,7 +155,7 @@ func outside(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// write makes files in a folder, with its name for DIR.
+// write creates files in a folder; DIR in their content is its name.
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -171,7 +171,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// session has a private folder of its own and writes to the folders.
+// session returns a session with its own private folder that writes to the folders.
 func session(t testing.TB, folders ...string) sandbox.Session {
 	return sandbox.Session{Private: t.TempDir(), Write: folders}
 }
@@ -187,22 +187,21 @@ func command(t testing.TB, box sandbox.Box, s sandbox.Session, dir string, env [
 	return cmd
 }
 
-// commandIn is a command in a box, in a folder of its own that it writes.
+// commandIn returns a command in a box, and its own folder, which it can write.
 func commandIn(t testing.TB, box sandbox.Box, args ...string) (cmd *exec.Cmd, work string) {
 	t.Helper()
 	work = t.TempDir()
 	return command(t, box, session(t, work), work, os.Environ(), args...), work
 }
 
-// said runs a command in a box, in a folder of its own, and returns what it writes.
+// said runs a command in a box, in its own folder, and returns what it prints.
 func said(t testing.TB, box sandbox.Box, env []string, args ...string) string {
 	t.Helper()
 	work := t.TempDir()
 	return run(command(t, box, session(t, work), work, env, args...))
 }
 
-// run runs the guard of a box, which is told to end it after a while, and returns what it and the
-// program say.
+// run runs a box's guard, which is ended after a while, and returns what it and the program print.
 func run(cmd *exec.Cmd) string {
 	var words bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &words, &words
@@ -212,7 +211,7 @@ func run(cmd *exec.Cmd) string {
 	}
 	stop := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	defer stop.Stop()
-	_ = cmd.Wait() // how it ends is in its words
+	_ = cmd.Wait() // its output says how it ended
 	return words.String()
 }
 

@@ -11,13 +11,13 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// withABI has a command of a box use Landlock as an older Linux has it.
+// withABI makes a command of a box use only the given version of Landlock's interface.
 func withABI(t *testing.T, cmd *exec.Cmd, abi int) {
 	t.Helper()
 	changeStage(t, cmd, func(st map[string]any) { st["ABI"] = abi })
 }
 
-// withSocket has a command of a box mask one more socket.
+// withSocket makes a command of a box mask one more socket.
 func withSocket(t *testing.T, cmd *exec.Cmd, path string) {
 	t.Helper()
 	changeStage(t, cmd, func(st map[string]any) {
@@ -26,7 +26,7 @@ func withSocket(t *testing.T, cmd *exec.Cmd, path string) {
 	})
 }
 
-// changeStage changes what the guard of a command is told.
+// changeStage changes the stage of a command.
 func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
 	t.Helper()
 	file := cmd.Args[2]
@@ -48,8 +48,8 @@ func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
 }
 
 // TestOlderLandlock makes the attempts in builtin with each version of Landlock that lacks
-// something: no more is open. In full it makes those for which Landlock is all, with the network
-// allowed.
+// something: no more of them succeed. In full it makes those that only Landlock prevents, with the
+// network allowed.
 func TestOlderLandlock(t *testing.T) {
 	t.Parallel()
 	v := newVictims(t)
@@ -67,7 +67,8 @@ func TestOlderLandlock(t *testing.T) {
 	v.unharmed(t)
 }
 
-// signals is what a process may do to its own, and not to others, with every version of Landlock.
+// signals tries which signals a process can send, to its own processes but not to others, with
+// every version of Landlock.
 const signals = `import ctypes, fcntl, os, signal, socket, subprocess, sys, threading, time
 guard, tasks = os.getppid(), []
 try: tasks = [int(t) for t in os.listdir(f"/proc/{os.getppid()}/task")]

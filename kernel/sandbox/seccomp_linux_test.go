@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFilter runs the filters on calls, as Linux does, in an interpreter: so it can be tried for
-// another architecture.
+// TestFilter runs the filters in an interpreter of BPF, so it can also test another architecture's.
 func TestFilter(t *testing.T) {
 	const allow, kill = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_KILL_PROCESS
 	refuse := func(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
@@ -132,8 +131,8 @@ func filterOf(t *testing.T, st stage) *bpf.VM {
 	return vm
 }
 
-// decide returns what a filter says of a call: its arguments are struct seccomp_data, in the order
-// of bytes of bpf.VM.
+// decide returns a filter's decision about a call. The arguments are struct seccomp_data, in the
+// byte order of bpf.VM.
 func decide(t *testing.T, vm *bpf.VM, arch, call uint32, args ...uint64) uint32 {
 	t.Helper()
 	data := make([]byte, 64)

@@ -10,8 +10,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestSharedMemoryIsRemoved: what processes have made in the machine's /dev/shm goes with them, and
-// nobody else's.
+// TestSharedMemoryIsRemoved: files that processes have created in the machine's /dev/shm are
+// removed with them, but no others.
 func TestSharedMemoryIsRemoved(t *testing.T) {
 	python := userPython(t)
 	tag := "dsstar-test-" + filepath.Base(filepath.Dir(t.TempDir()))

@@ -22,15 +22,15 @@ import (
 var withBubblewrap = flag.Bool("bubblewrap", false,
 	"full is made by bubblewrap, even where dsstar makes namespaces by itself")
 
-// open are the attempts that a tier leaves open, as SECURITY.md says.
+// open are the attempts that succeed in a tier, as SECURITY.md says.
 var open = map[sandbox.Tier][]string{sandbox.Builtin: {"r10_stat_ssh_key"}}
 
-// separate are the attempts that may end whoever makes them.
+// separate are the attempts that may end the process that makes them.
 var separate = []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb",
 	"p17_daemon_survives"}
 
-// TestAttacks makes all attempts in every tier: in a kernel, whose sandbox is the more open one,
-// and each of those that may end it in a Python of its own.
+// TestAttacks makes all attempts in every tier: in a kernel, whose sandbox has fewer restrictions,
+// and those of separate each in its own Python.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	v := newVictims(t)
@@ -56,7 +56,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// attackSeparately makes the attempts that may end whoever makes them, all at once.
+// attackSeparately makes the attempts of separate, concurrently.
 func (v *victims) attackSeparately(t *testing.T, box sandbox.Box) {
 	t.Helper()
 	box.Limits.Memory, v.targets["memory"], v.targets["bomb"] = 256<<20, 1000, 600
@@ -67,9 +67,8 @@ func (v *victims) attackSeparately(t *testing.T, box sandbox.Box) {
 	all.Wait()
 }
 
-// attackIn makes attempts in a box, in a Python without a kernel; abi is the version of Landlock's
-// interface that it uses at most, 0 for the newest. An attempt of separate may end in the guard's
-// words.
+// attackIn makes attempts in a box, in a Python without a kernel; abi is the newest version of
+// Landlock's interface to use, 0 for any. An attempt of separate may end with the guard's message.
 func (v *victims) attackIn(t *testing.T, box sandbox.Box, abi int, names ...string) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -104,8 +103,8 @@ func (v *victims) attackIn(t *testing.T, box sandbox.Box, abi int, names ...stri
 
 func quote(s string) string { return "'" + s + "'" }
 
-// judge compares what came of attempts with what a tier promises: of those named, or of all that
-// need not be separate.
+// judge compares the outcomes with what a tier promises, for the named attempts or, without names,
+// for all except separate.
 func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string,
 	results map[string]outcome) {
 	t.Helper()
@@ -128,8 +127,8 @@ func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string,
 	}
 }
 
-// TestAttacksOfPlainPython makes the attempts without a kernel around them, which a user can who
-// has no environment.
+// TestAttacksOfPlainPython makes the attempts without a kernel, so also for users without an
+// environment.
 func TestAttacksOfPlainPython(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {
@@ -145,7 +144,8 @@ func TestAttacksOfPlainPython(t *testing.T) {
 	}
 }
 
-// The limit of processes and threads is the box's: Linux counts those of all of a user's programs.
+// The limit of processes and threads is for the box alone, although Linux counts those of all of a
+// user's programs.
 func TestLimitBesideOthers(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("Linux does not count root's; TestAttacksAsUser makes it as a user")
@@ -171,7 +171,7 @@ print('started', flush=True)
 	}
 }
 
-// TestAttacksAsUser is the same for root, as a user who is nobody in particular.
+// TestAttacksAsUser makes the attempts as an ordinary user, if the tests run as root.
 func TestAttacksAsUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("a user runs all of the tests")
@@ -217,7 +217,7 @@ func TestAttacksAsUser(t *testing.T) {
 }
 
 // TestCompatibility: what cells of an analysis do works without a sandbox and in full, and in
-// builtin all but what the documentation names.
+// builtin except for what the documentation names.
 func TestCompatibility(t *testing.T) {
 	pyenvtest.Long(t)
 	v := newVictims(t)
@@ -247,7 +247,7 @@ var incompatibleWith = map[sandbox.Tier][]string{sandbox.Builtin: {
 	"shared memory",
 }}
 
-// processesWith returns those whose environment has the text.
+// processesWith returns the processes with text in their environment.
 func processesWith(text string) (all []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range files {

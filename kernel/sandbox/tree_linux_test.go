@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family starts a shell with a child, which end with the test, and returns the shell.
+// family starts a shell with a child and returns the shell. Both end with the test.
 func family(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "sleep 600 & echo; wait")
@@ -30,13 +30,13 @@ func family(t *testing.T) *exec.Cmd {
 		}
 		_, _ = cmd.Process.Kill(), cmd.Wait()
 	})
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it has started its child
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the child has started
 		t.Fatal(err)
 	}
 	return cmd
 }
 
-// A Linux that does not list children (CONFIG_PROC_CHILDREN) tells parents.
+// If Linux does not list children (CONFIG_PROC_CHILDREN), descendants are found by their parents.
 func TestDescendantsByParent(t *testing.T) {
 	shell := family(t).Process.Pid
 	child := descendants(shell)
@@ -57,7 +57,7 @@ func TestDescendantsByParent(t *testing.T) {
 	}
 }
 
-// The number of a process that has ended may be that of somebody else's by now.
+// The ID of an ended process may have been reused.
 func TestSignalAllSparesOthers(t *testing.T) {
 	ours, other := family(t), family(t)
 	signalAll(ours.Process.Pid, append(descendants(ours.Process.Pid), other.Process.Pid), unix.SIGKILL)
@@ -71,7 +71,7 @@ func TestSignalAllSparesOthers(t *testing.T) {
 	}
 }
 
-// What Linux keeps for descriptors counts: empty files in memory have no other size.
+// What Linux holds for descriptors counts: empty files in memory have no other size.
 func TestHeldDescriptors(t *testing.T) {
 	self := []int{os.Getpid()}
 	before := heldBy(self).memory

@@ -26,9 +26,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// victims are what attacks.py goes for, all of it outside the sandbox and made for one test: a
-// home, a project with its data and runs, listeners, files that others could see, and a process.
-// The end of the test removes them.
+// victims are the targets of attacks.py, all outside the sandbox and created for one test: a home,
+// a project with its data and runs, listeners, shared files, and a process. The end of the test
+// removes them.
 type victims struct {
 	// work is the run's files/, the only folder that cells may write to
 	home, project, data, run, work string
@@ -38,14 +38,14 @@ type victims struct {
 	targets map[string]any
 
 	victim *exec.Cmd
-	gone   chan struct{} // closed when the victim is
+	gone   chan struct{} // closed when the victim has ended
 	canary *[16]byte     // what p05 tries to read
 	before map[string]string
 }
 
-// newVictims makes victims whose parent, in the sense of attacks.py, is the process of the test.
-// They are not in /tmp, which a sandbox can have for itself, and their paths are short: those of
-// sockets have to be.
+// newVictims creates victims; their parent, in the terms of attacks.py, is the test process. They
+// are not in /tmp, as a sandbox can have its own, and their paths are short, as those of sockets
+// must be.
 func newVictims(t testing.TB) *victims {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "dsv-")
@@ -127,14 +127,14 @@ func (v *victims) files(t testing.TB) {
 			t.Fatal(err)
 		}
 	}
-	// not every file system has any
+	// not every file system supports it
 	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0)
 	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// segment makes shared memory of System V, which is no file.
+// segment creates shared memory of System V, which is not a file.
 func (v *victims) segment(t testing.TB) {
 	t.Helper()
 	key := int(rand.Int32N(1<<30)) + 1
@@ -146,7 +146,7 @@ func (v *victims) segment(t testing.TB) {
 	v.targets["segment"] = key
 }
 
-// queue makes a POSIX queue, where Linux has them.
+// queue creates a POSIX message queue, if Linux has them.
 func (v *victims) queue(t testing.TB) {
 	t.Helper()
 	name := "victim-" + v.targets["tag"].(string)
@@ -167,8 +167,8 @@ func (v *victims) queue(t testing.TB) {
 	})
 }
 
-// shared are the files in folders that all processes share: those of v, and those that attacks make
-// beside them.
+// shared returns the files in folders that all processes share: those of v, and those that attacks
+// create beside them.
 func (v *victims) shared() []string {
 	var paths []string
 	for _, target := range []string{"tmp", "shm"} {
@@ -178,7 +178,7 @@ func (v *victims) shared() []string {
 	return paths
 }
 
-// listen makes sockets. Nobody need accept what connects, and of packets only UDP's are answered.
+// listen creates sockets. Connections need not be accepted, and only packets over UDP are answered.
 func (v *victims) listen(t testing.TB) {
 	t.Helper()
 	stream := func(network, address string) net.Listener {
@@ -239,15 +239,15 @@ func (v *victims) start(t testing.TB) {
 	v.targets["victim"] = v.victim.Process.Pid
 }
 
-// environ is the environment to start dsstar, or what stands for it, with: the secret is in it, and
-// home is HOME.
+// environ returns the environment for dsstar, or for what stands for it: it has the secret, and
+// HOME is home.
 func (v *victims) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.home, "LANG=C.UTF-8",
 		"OPENAI_API_KEY=" + v.key}
 }
 
-// python renders the targets as a statement that defines the dict T, for the attempts named or,
-// without any, for all that need not be run one by one.
+// python returns a statement that defines the dict T with the targets, for the named attempts or,
+// without names, for all that need not run separately.
 func (v *victims) python(only ...string) string {
 	targets := maps.Clone(v.targets)
 	if len(only) > 0 {
@@ -255,12 +255,12 @@ func (v *victims) python(only ...string) string {
 	}
 	text, err := json.Marshal(targets)
 	if err != nil {
-		panic(err) // texts and numbers alone
+		panic(err) // it has only texts and numbers
 	}
 	return "import json\nT = json.loads(" + strconv.QuoteToASCII(string(text)) + ")\n"
 }
 
-// daemons are the processes that p17_daemon_survives has left.
+// daemons returns the processes that p17_daemon_survives has left.
 func (v *victims) daemons() []int {
 	var pids []int
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -274,7 +274,7 @@ func (v *victims) daemons() []int {
 	return pids
 }
 
-// unharmed fails the test for everything outside that is not as newVictims has made it.
+// unharmed fails the test if anything outside differs from what newVictims created.
 func (v *victims) unharmed(t testing.TB) {
 	t.Helper()
 	for _, harm := range v.harm(t) {
@@ -299,8 +299,8 @@ func (v *victims) harm(t testing.TB) []string {
 	return harms
 }
 
-// state tells of every file outside, but of none that cells may write, and of the victim, what
-// attacks could change.
+// state returns what attacks could change: the files outside, except those that cells can write,
+// and the victim.
 func (v *victims) state(t testing.TB) map[string]string {
 	t.Helper()
 	state := map[string]string{"victim": v.condition()}
@@ -324,7 +324,7 @@ func (v *victims) state(t testing.TB) map[string]string {
 	return state
 }
 
-// look tells mode, time of change, attributes, flags and content of a file.
+// look returns the mode, time of change, attributes, flags and content of a file.
 func look(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -348,7 +348,7 @@ func look(path string) (string, error) {
 		sha256.Sum256(content)), err
 }
 
-// condition tells whether the victim runs, and its limits and how Linux schedules it.
+// condition returns whether the victim runs, its limits and its scheduling.
 func (v *victims) condition() string {
 	select {
 	case <-v.gone:

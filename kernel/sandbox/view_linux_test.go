@@ -11,7 +11,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// seen is what a process can tell about its namespaces.
+// seen prints what a process can find out about its namespaces.
 const seen = `import fcntl, os, socket, stat, struct
 def mount(f):
     flags = sorted(set(f[5].split(",")) & {"ro", "nosuid", "nodev", "noexec"})
@@ -50,8 +50,8 @@ for _ in range(500):
 else: print("not reaped")
 `
 
-// What dsstar makes for full is what bubblewrap makes: mounts with their flags, files, devices,
-// rights, interfaces.
+// The view that dsstar itself creates for full equals that of bubblewrap: mounts with their flags,
+// files, devices, rights, interfaces.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	python := userPython(t)

@@ -1,4 +1,4 @@
-"""Tests of parts of dsstar_kernel that need no kernel. Run by TestFront."""
+"""Tests of parts of dsstar_kernel that do not need a kernel. Run by TestFront."""
 
 import os
 import socket
@@ -22,7 +22,7 @@ class Ending(unittest.TestCase):
 
 
 class Numbers(unittest.TestCase):
-    """Numbers of processes are given again."""
+    """Process ids are reused."""
 
     def sleeper(self):
         child = subprocess.Popen(["sleep", "60"])
@@ -94,7 +94,7 @@ class Publishing(unittest.TestCase):
                 time.sleep(0.001)
                 p.flush()
         thread.join(60)
-        self.assertGreater(waited, 0)  # nobody holds more than a queue
+        self.assertGreater(waited, 0)  # no subscriber has more than a queue
         self.assertEqual(got, messages)
         silent.rcvtimeo, left = 1000, 0
         try:

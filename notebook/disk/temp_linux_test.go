@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestSweepTemp: what a killed program has left is removed, and nothing that is in use, another's
-// or behind a link.
+// TestSweepTemp: folders of killed programs are removed, but not those that are in use, belong to
+// another user or are behind a link.
 func TestSweepTemp(t *testing.T) {
 	if dir := os.Getenv("DISK_TEST_TEMP"); dir != "" { // the program that is killed
 		path, err := TempFolder(dir, "dsstar-test-")

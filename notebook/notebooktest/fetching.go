@@ -1,4 +1,4 @@
-// Package notebooktest has what tests of several packages show in notebooks.
+// Package notebooktest contains notebook content that tests of several packages share.
 package notebooktest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Fetching returns HTML of which each piece would fetch something below the address, which
-// ends with a slash, when a browser shows it, by its name there.
+// Fetching returns pieces of HTML by name. When a browser shows one, it would fetch that name
+// below address, which ends with a slash.
 func Fetching(address string) map[string]string {
 	all := map[string]string{}
 	add := func(name, format string) { all[name] = fmt.Sprintf(format, address+name) }
@@ -94,7 +94,7 @@ func Fetching(address string) map[string]string {
 	return all
 }
 
-// FetchingMarkdown is [Fetching] for what only Markdown has.
+// FetchingMarkdown is [Fetching] for constructs that only Markdown has.
 func FetchingMarkdown(address string) map[string]string {
 	all := map[string]string{}
 	add := func(name, format string) { all["md-"+name] = fmt.Sprintf(format, address+"md-"+name) }

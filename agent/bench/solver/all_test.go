@@ -187,8 +187,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestStopped: a run ends with the error of its context, of its session and of its budget, and
-// the notebook tells.
+// TestStopped: a run ends with the error of its context, session or budget, and the notebook
+// reports it.
 func TestStopped(t *testing.T) {
 	agents(t, func(t *testing.T, name string) {
 		ctx, cancel := context.WithCancel(t.Context())

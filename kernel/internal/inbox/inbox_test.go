@@ -12,7 +12,7 @@ import (
 	"dsstar/kernel/internal/wire"
 )
 
-// spoken is a message that says n, and is about size bytes long.
+// spoken returns a message that contains n and has about size bytes.
 func spoken(n, size int) wire.Message {
 	return wire.Message{
 		Channel: wire.IOPub, Header: wire.Header{MsgID: fmt.Sprint(n), MsgType: "stream"},
@@ -23,7 +23,7 @@ func spoken(n, size int) wire.Message {
 	}
 }
 
-// listen takes from b until want deliveries have come, in their order.
+// listen takes messages from b until want have arrived, in order.
 func listen(t *testing.T, b *Inbox, want int) {
 	t.Helper()
 	for got := 0; got < want; {
@@ -38,7 +38,7 @@ func listen(t *testing.T, b *Inbox, want int) {
 	}
 }
 
-// What does not fit into memory waits on disk, and comes in its order.
+// What does not fit into memory waits on disk, and arrives in order.
 func TestInbox(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -71,7 +71,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// Without a disk nothing is lost either.
+// Without a disk, nothing is lost either.
 func TestInboxWithoutDisk(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	b := New()
@@ -82,7 +82,7 @@ func TestInboxWithoutDisk(t *testing.T) {
 	}
 	listen(t, b, n)
 
-	// And when the disk fills up on the way.
+	// Nor if the disk fills up meanwhile.
 	t.Setenv("TMPDIR", t.TempDir())
 	b = New()
 	defer b.Close()
@@ -118,8 +118,8 @@ func drain(b *Inbox) (all []wire.Message, gaps int) {
 	return all, gaps
 }
 
-// TestSpillIsFull: outputs beyond what may wait on disk are lost, and a gap says so; what is
-// no output comes all the same.
+// TestSpillIsFull: outputs beyond the limit on disk are lost, and a gap says so; other messages all
+// arrive.
 func TestSpillIsFull(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	b := New()

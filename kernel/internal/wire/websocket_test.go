@@ -79,7 +79,7 @@ for line in sys.stdin:
     print(binary, base64.b64encode(out).decode())
 `
 
-// A Jupyter server understands what is encoded, and is understood.
+// A Jupyter server can read what we encode, and we can read what it encodes.
 func TestWebSocketOracle(t *testing.T) {
 	var input strings.Builder
 	var want []Message

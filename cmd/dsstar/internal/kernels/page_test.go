@@ -45,7 +45,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestUnshared: kernels that do not see temporary files are told apart from those that see no data.
+// TestUnshared: kernels that cannot see temporary files get another message than those that cannot
+// see the data.
 func TestUnshared(t *testing.T) {
 	err := unshared("http://far/", []string{"/tmp/dsstar-look-1"}, "/tmp/dsstar-look-1").(*usage.Error)
 	if !strings.Contains(err.Text, "temporary files, /tmp") ||

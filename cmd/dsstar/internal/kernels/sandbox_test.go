@@ -10,8 +10,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestAllowWrite: the account is not given to cells by --allow-write, and where the user's tools
-// run something from a folder, that is said.
+// TestAllowWrite: --allow-write never grants access to the user's account, and warns about folders
+// from which the user's tools run code.
 func TestAllowWrite(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)

@@ -22,7 +22,7 @@ import (
 	"dsstar/notebook"
 )
 
-// A stage is a progress on a terminal of the test's, whose clock the test turns.
+// A stage is a Progress with a clock that the test sets.
 type stage struct {
 	*Progress
 	t     *record.Trajectory
@@ -35,7 +35,7 @@ func newProgress(w io.Writer, o Options) *Progress {
 	return New(w, o)
 }
 
-// newStage sets a stage that draws nothing by itself.
+// newStage returns a stage that draws nothing by itself.
 func newStage(files ...string) *stage {
 	s := &stage{t: &record.Trajectory{}, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	for _, f := range files {
@@ -87,7 +87,7 @@ func printedOut(text string) notebook.Output {
 	return notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text}
 }
 
-// script takes the stage through a round, and calls see at its moments.
+// script takes the stage through a round, and calls see at each moment.
 func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Started, Text: "Python 3.13"})
 	s.Models(func(role string) string { return "acme/" + role })
@@ -158,7 +158,8 @@ func script(s *stage, see func(moment string)) {
 	see("ended")
 }
 
-// TestProgressView: at each moment the view has what happens, of text that streams the last lines.
+// TestProgressView: at each moment the view shows what happens, and the last lines of streamed
+// text.
 func TestProgressView(t *testing.T) {
 	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
 	got := map[string]string{}
@@ -209,11 +210,11 @@ func TestProgressFits(t *testing.T) {
 	}
 }
 
-// hostile is what strangers may want to do to a terminal.
+// hostile has control sequences and characters with which strangers may attack a terminal.
 const hostile = "\x1b]0;title\x07\x1b[2J\x1b[31mred\x1b[0m\x9b5A\u009b5A\u202egnp.exe\u200b\x00\x07\x08\x7f\x1bP+q\x1b\\\x1b[?25l" +
 	"z\u0300\u0301\u0302\u0303\u0304\u0305\r\n\x1b]52;c;aGk=\x07\xff\xfe👨\u200d👩\u200d👧 \x1b["
 
-// TestProgressHostile: nothing that strangers write is obeyed by a terminal.
+// TestProgressHostile: untrusted text has no effect on a terminal.
 func TestProgressHostile(t *testing.T) {
 	var b bytes.Buffer
 	s := newStage(hostile, "b")
@@ -248,8 +249,7 @@ func TestProgressHostile(t *testing.T) {
 	}
 }
 
-// TestProgressPlain: without a terminal there are lines for events only, and
-// with --quiet not even these.
+// TestProgressPlain: without a terminal there are only lines for events, and none with --quiet.
 func TestProgressPlain(t *testing.T) {
 	var stderr bytes.Buffer
 	for _, quiet := range []bool{false, true} {
@@ -279,7 +279,7 @@ func TestProgressPlain(t *testing.T) {
 	}
 }
 
-// A shownSession is a session that tells what its cells put out.
+// A shownSession is a session that reports the outputs of its cells.
 type shownSession struct{ agent.Session }
 
 func (shownSession) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Execution, error) {
@@ -287,7 +287,7 @@ func (shownSession) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Exec
 	return notebook.Execution{Status: notebook.OK, Count: 7}, nil
 }
 
-// A hostSession is one in a kernel of the user's.
+// A hostSession is a shownSession in a kernel of the user's.
 type hostSession struct {
 	shownSession
 	agent.Host
@@ -332,7 +332,7 @@ func TestProgressWatch(t *testing.T) {
 	}
 }
 
-// TestProgressColours: a view and colours are there only where the terminal has them.
+// TestProgressColours: a view and colours appear only on terminals that support them.
 func TestProgressColours(t *testing.T) {
 	for _, o := range []Options{{Live: true, Colours: true}, {Live: true}, {}} {
 		var stderr bytes.Buffer
@@ -353,7 +353,7 @@ func TestProgressColours(t *testing.T) {
 	}
 }
 
-// A blocked terminal takes nothing until it is released.
+// A blocked terminal accepts nothing until it is released.
 type blocked struct{ release chan struct{} }
 
 func (b blocked) Write(p []byte) (int, error) {
@@ -361,7 +361,7 @@ func (b blocked) Write(p []byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// TestProgressBlocked: a terminal that takes nothing holds nobody up.
+// TestProgressBlocked: a terminal that accepts nothing does not block callers.
 func TestProgressBlocked(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		t.Run(fmt.Sprintf("live %t", live), func(t *testing.T) {
@@ -381,7 +381,7 @@ func TestProgressBlocked(t *testing.T) {
 	}
 }
 
-// TestProgressConcurrent is for the race detector: everything at the same time.
+// TestProgressConcurrent calls everything concurrently, for the race detector.
 func TestProgressConcurrent(t *testing.T) {
 	var stderr bytes.Buffer
 	s := newStage("a", "b")

@@ -20,8 +20,8 @@ func onTerminal(s *stage, columns, rows int) *termtest.Terminal {
 	return m
 }
 
-// TestScreen: history scrolls away above the view, whatever the size of the
-// terminal, and at the end nothing but history is left.
+// TestScreen: history scrolls away above the view at every size of the terminal, and only history
+// is left at the end.
 func TestScreen(t *testing.T) {
 	for _, size := range [][2]int{{60, 24}, {100, 10}, {20, 5}, {200, 50}, {40, 2}} {
 		s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
@@ -54,7 +54,7 @@ func TestScreen(t *testing.T) {
 			want += strings.Join(term.Wrap(line, size[0]-1, 8), "\n") + "\n"
 		}
 		got := m.String()
-		if size[0] < 3*term.Margin { // lines that the terminal breaks
+		if size[0] < 3*term.Margin { // the terminal wraps lines
 			got, want = strings.Join(strings.Fields(got), ""), strings.Join(strings.Fields(want), "")
 		}
 		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
@@ -63,7 +63,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// history returns what is told in a script where there is no view.
+// history returns the lines that a script writes without a view.
 func history(script func(*stage, func(string))) []string {
 	var b strings.Builder
 	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
@@ -78,8 +78,7 @@ func history(script func(*stage, func(string))) []string {
 	return slices.Collect(strings.Lines(strings.ReplaceAll(b.String(), "\n", " \n")))
 }
 
-// TestScreenResized: a view that the terminal has broken into more lines goes
-// away as a whole.
+// TestScreenResized: a view that the terminal has wrapped to more lines is removed completely.
 func TestScreenResized(t *testing.T) {
 	s := newStage("notes.md")
 	m := onTerminal(s, 100, 40)

@@ -20,7 +20,7 @@ func TestCut(t *testing.T) {
 		{"日本語学", "日本…", 8},
 		{"ab😀😀😀", "ab😀…", 8},
 		{"e\u0301e\u0301e\u0301", "e\u0301e\u0301e\u0301", 3},
-		{"👍🏽👍🏽👍🏽", "👍🏽…", 12}, // some terminals show the skin apart
+		{"👍🏽👍🏽👍🏽", "👍🏽…", 12}, // some terminals show the skin tone separately
 		{"🇩🇪", "🇩🇪", 2},
 	} {
 		if got := Width(c.text); got < c.width || got > c.width+2 && c.width < 12 {

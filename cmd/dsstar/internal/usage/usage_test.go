@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHints: a hint repeats what was typed, with its change, quoted once and without tokens.
+// TestHints: a hint repeats the typed command line with its change, quoted once, without tokens.
 func TestHints(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.Bool("cache", true, "")
