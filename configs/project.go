@@ -158,7 +158,7 @@ func redirects(key string, value any, is *Settings, chosen []string) string {
 	case strings.HasPrefix(text, ReplayPrefix) || text == DemoModel:
 		return "answer from a recording"
 	case is.BaseURL == "" && len(chosen) > 0 && !slices.Contains(chosen, provider(text)):
-		return "send your data to another provider than yours"
+		return "send your data to a provider that you did not choose"
 	}
 	return ""
 }

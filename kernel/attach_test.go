@@ -258,7 +258,7 @@ func testStubbornCell(t *testing.T, o Options) {
 	goOn := filepath.Join(t.TempDir(), "go-on")
 	x := runCell(t, g, "df = 'the guest'\nwhile True:\n    try:\n        "+waitFor(goOn)+
 		"; break\n    except KeyboardInterrupt: pass", notebook.TimedOut)
-	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that the kernel, which is not ours, was left to it"; x.Reason != want {
+	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that dsstar left the kernel running, because another program started it"; x.Reason != want {
 		t.Errorf("reason %q", x.Reason)
 	}
 	if g.Alive() || !k.Alive() {

@@ -170,7 +170,7 @@ func (k *Running) isAlive(ctx context.Context) bool {
 	s.link = link
 	defer s.end()
 	in := inbox.New()
-	id, err := s.request(ctx, in, Shell, s.nothing(), struct{}{})
+	id, err := s.request(ctx, in, Shell, s.probeType(), struct{}{})
 	if err != nil {
 		return false
 	}

@@ -55,7 +55,7 @@ func (l *local) release(notebook string) error {
 		return fmt.Errorf("make the kernel known: %w", err)
 	}
 	l.left = true
-	l.Process.Detach()
+	l.Process.LeaveRunning()
 	return nil
 }
 

@@ -338,7 +338,7 @@ func (r *run) stop(why string, patience time.Duration) {
 // test sends a probe, to find out whether the missing message, reply or idle, was lost.
 func (r *run) test() {
 	r.s.link.Rouse() // the reply may be stuck in the kernel
-	id, err := r.s.send(atOnce, r.in, Message{Channel: Shell, Header: Header{MsgType: r.s.nothing()}})
+	id, err := r.s.send(atOnce, r.in, Message{Channel: Shell, Header: Header{MsgType: r.s.probeType()}})
 	switch {
 	case err == nil:
 		r.probe = id

@@ -100,10 +100,10 @@ func (s *session) greet(ctx context.Context, ch Channel) error {
 	return nil
 }
 
-// nothing returns the type of a request that has no effect, sent only for its place in the queue.
+// probeType returns the type of a request that has no effect, sent only for its place in the queue.
 // Every kernel answers a kernel_info_request, but IPython then draws a random tip of the day for
 // its banner, which would change the results of cells that use the random module.
-func (s *session) nothing() string {
+func (s *session) probeType() string {
 	if s.info.Implementation == "ipython" {
 		return "comm_info_request"
 	}

@@ -20,7 +20,7 @@ type visit struct {
 // await waits until the kernel has handled other clients' requests. Only then is a cell sent: one
 // that is queued in the kernel cannot be withdrawn.
 func (s *session) await(ctx context.Context) error {
-	_, err := s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.nothing()}})
+	_, err := s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.probeType()}})
 	if ended(s.host) {
 		return nil // the execution reports its end
 	}

@@ -44,12 +44,12 @@ var errGone = errors.New("the server no longer has the kernel")
 // reconnects, with the same session id: for that id the server buffers the kernel's messages in
 // between.
 type wsLink struct {
-	server  Server
-	kernel  string // id
-	session string // id
-	legacy  bool   // ask for the legacy framing
-	again   time.Duration
-	deliver func(Message)
+	server         Server
+	kernel         string // id
+	session        string // id
+	legacy         bool   // ask for the legacy framing
+	reconnectLimit time.Duration
+	deliver        func(Message)
 
 	ctx     context.Context // ended by Close
 	cancel  context.CancelFunc
@@ -70,7 +70,8 @@ type wsLink struct {
 func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, w waits,
 	deliver func(Message)) (*wsLink, error) {
 	l := &wsLink{
-		server: s, kernel: kernel, session: session, legacy: legacy, again: w.reconnect, deliver: deliver,
+		server: s, kernel: kernel, session: session, legacy: legacy,
+		reconnectLimit: w.reconnect, deliver: deliver,
 		drained: make(chan struct{}), changed: make(chan struct{}),
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -211,7 +212,7 @@ func (l *wsLink) ping(conn *websocket.Conn, stop <-chan struct{}) {
 
 // reconnect replaces a lost connection.
 func (l *wsLink) reconnect() (*websocket.Conn, error) {
-	ctx, cancel := context.WithTimeout(l.ctx, l.again)
+	ctx, cancel := context.WithTimeout(l.ctx, l.reconnectLimit)
 	defer cancel()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		conn, err := l.connect(ctx, l.session, restTimeout)

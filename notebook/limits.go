@@ -73,7 +73,7 @@ func (k *file) write(text string) {
 	limit := k.fold.Limits.filled().File
 	part := text[:min(int64(len(text)), max(limit-k.fold.written, 0))]
 	if k.err == nil && k.closed {
-		k.err = errors.New("it came too late")
+		k.err = errors.New("it arrived after the cell ended")
 	}
 	if k.err == nil && k.open == nil {
 		k.err = k.create()

@@ -555,7 +555,7 @@ func TestLateMessages(t *testing.T) {
 	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	if got := f.Outputs()[0].Text; !strings.Contains(got, "the first 8.9 kB are in files/outputs/cell-3-stdout.txt, the rest is not kept: it came too late]") ||
+	if got := f.Outputs()[0].Text; !strings.Contains(got, "the first 8.9 kB are in files/outputs/cell-3-stdout.txt, the rest is not kept: it arrived after the cell ended]") ||
 		!strings.HasSuffix(got, "late\n") {
 		t.Error(got)
 	}

@@ -312,7 +312,7 @@ Image.new('RGB', (8, 6)).save('r.png')`
 		score, err := Scorer{Python: run}.Score(t.Context(), task,
 			&Answer{ID: "x", Value: Said(v.said), Dir: out})
 		if err != nil || score.Value != v.want || v.want == 0 &&
-			!strings.Contains(score.Detail, "is no file of the agent's") {
+			!strings.Contains(score.Detail, "is not a file that the agent wrote") {
 			t.Errorf("%s of %s: %+v, %v", v.said, v.config, score, err)
 		}
 	}

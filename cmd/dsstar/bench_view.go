@@ -156,7 +156,7 @@ func scoreWarnings(b trial.Scores) []string {
 		all = append(all, "missing in this copy of the benchmark: "+bench.Some(b.Missing, 5))
 	}
 	if len(b.Unknown) > 0 {
-		all = append(all, "left out are answers to tasks that are not there: "+bench.Some(b.Unknown, 5))
+		all = append(all, "ignored answers to unknown tasks: "+bench.Some(b.Unknown, 5))
 	}
 	if b.Nameless > 0 {
 		all = append(all, fmt.Sprintf("answers without a task_id are left out: %d", b.Nameless))
@@ -198,7 +198,7 @@ func scoresText(b trial.Scores) string {
 		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing\n", n)
 	}
 	if failed > 0 {
-		fmt.Fprintf(&out, "%d tasks have no score: what scores them has failed\n", failed)
+		fmt.Fprintf(&out, "%d tasks have no score: the scorer failed\n", failed)
 	}
 	for _, t := range b.Tasks {
 		if t.Score != nil && *t.Score < 1 {

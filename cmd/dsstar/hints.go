@@ -155,7 +155,7 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 		for _, name := range s.Available {
 			hints = append(hints, usage.Again("--kernel", name))
 		}
-		return exitUsage, append(hints, kernels.Managed)
+		return exitUsage, append(hints, kernels.ManagedHint)
 	}
 	if s, ok := errors.AsType[*kernel.ServerError](err); ok {
 		return serverHints(s)

@@ -92,7 +92,7 @@ func (b Box) sockets(needs []string) ([]string, error) {
 	}
 	found = append(found, systemSockets()...)
 	outer := append(outermost(folders), programFolders...)
-	for _, path := range listening("/proc/net/unix") { // including those bound after the search
+	for _, path := range socketPaths("/proc/net/unix") { // including those bound after the search
 		if slices.ContainsFunc(outer, func(folder string) bool { return in(path, folder) }) {
 			found = append(found, path)
 		}
@@ -153,8 +153,8 @@ func socketsBelow(folders []string, until time.Time) (found []string) {
 	return found
 }
 
-// listening returns the real paths of the sockets in Linux's table (unix(7)).
-func listening(table string) (all []string) {
+// socketPaths returns the real paths of the sockets in Linux's table (unix(7)).
+func socketPaths(table string) (all []string) {
 	content, _ := os.ReadFile(table) // only Linux has it
 	for line := range strings.Lines(string(content)) {
 		// Num RefCount Protocol Flags Type St Inode Path

@@ -98,7 +98,7 @@ func TestSystemSockets(t *testing.T) {
 	if err := os.WriteFile(table, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if found := listening(table); !slices.Equal(found, want) {
+	if found := socketPaths(table); !slices.Equal(found, want) {
 		t.Errorf("the table has %q, want %q", found, want)
 	}
 }

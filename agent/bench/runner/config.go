@@ -72,7 +72,7 @@ type Config struct {
 
 	Pause    time.Duration // before a lost place is tried again; 0: 5 s, then up to a minute
 	Patience time.Duration // how long all places may be lost; 0: 10 minutes
-	Give     int           // tries at a task that fails in places that are ready; 0: 3
+	Tries    int           // tries at a task that fails in places that are ready; 0: 3
 }
 
 // A Kind is a kind of event.

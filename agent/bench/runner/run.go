@@ -67,8 +67,8 @@ func newRun(cfg Config) (*run, error) {
 	if cfg.Patience == 0 {
 		cfg.Patience = 10 * time.Minute
 	}
-	if cfg.Give == 0 {
-		cfg.Give = 3
+	if cfg.Tries == 0 {
+		cfg.Tries = 3
 	}
 	if cfg.Budget == nil {
 		cfg.Budget = &ask.Budget{}
@@ -130,7 +130,7 @@ func (r *run) work(ctx context.Context, place int) {
 			return
 		}
 		if r.Places[place].Ready == nil || r.Places[place].Ready(ctx) == nil {
-			if j.tries++; j.tries >= r.Give {
+			if j.tries++; j.tries >= r.Tries {
 				r.hopeless(j, lost)
 				continue
 			}

@@ -31,13 +31,13 @@ type Process struct {
 
 	mu   sync.Mutex
 	gone bool // the pid may be reused: no more signals
-	left bool // see Detach
+	left bool // see LeaveRunning
 	told bool // Kill has been called
 }
 
 // Start starts cmd in a session of its own and watches it until it has ended. The caller must Kill
 // it and wait for Exited. If stderr is not nil, it is the standard error of the process and owned
-// by the Process, and the process may outlive this program: see [Process.Detach]. guard says that
+// by the Process, and the process may outlive this program: see [Process.LeaveRunning]. guard says that
 // cmd is a sandbox's guard.
 func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
 	if err := isolate(cmd, stderr == nil, guard); err != nil {
@@ -163,8 +163,8 @@ func (p *Process) Death() string {
 	return p.State + " (stderr: " + string(last[:min(len(last), 200)]) + ")"
 }
 
-// Detach keeps Process from killing the process group when its leader has ended.
-func (p *Process) Detach() {
+// LeaveRunning keeps Process from killing the process group when its leader has ended.
+func (p *Process) LeaveRunning() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left = true

@@ -173,13 +173,13 @@ func (v Survey) hints(specs []kernel.Spec, kernels []kernel.Running) []usage.Hin
 		hints = hints[:maxHints]
 	}
 	if server == nil {
-		return append(hints, Managed, usage.Shell("dsstar kernels"))
+		return append(hints, ManagedHint, usage.Shell("dsstar kernels"))
 	}
 	return append(hints, usage.Shell("dsstar kernels --server %s", v.named.URL))
 }
 
-// Managed is the hint to use dsstar's own Python instead of a kernel of the user's.
-var Managed = usage.Without("kernel").Note("the Python that dsstar sets up itself")
+// ManagedHint is the hint to use dsstar's own Python instead of a kernel of the user's.
+var ManagedHint = usage.Without("kernel").Note("the Python that dsstar sets up itself")
 
 // Identity describes k in a few words.
 func Identity(k kernel.Running) string {
@@ -234,7 +234,7 @@ func (p *Place) NotOurs() (lines []string, what, question string) {
 			"         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
 	}
 	if g.State == "busy" {
-		lines = append(lines, "         It is busy: the run waits until it is not.")
+		lines = append(lines, "         It is busy: the run waits for it.")
 	}
 	return lines, "attaching to a running kernel", "         Attach to it? [y/N] "
 }
