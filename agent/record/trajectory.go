@@ -31,6 +31,8 @@ type Trajectory struct {
 	Earlier      []Part        `json:"earlier,omitempty"`
 	Rounds       []Round       `json:"rounds"` // of all parts
 	Final        *Final        `json:"final,omitempty"`
+	Readings     []Reading     `json:"readings,omitempty"` // of the last part
+	Second       *Second       `json:"second,omitempty"`   // of the last part; nil: not derived yet
 	Proof        *Proof        `json:"proof,omitempty"`
 	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
 	Kept         []Kept        `json:"-"`                 // the notebook has them where they belong
@@ -113,6 +115,9 @@ type Part struct {
 	End        int    `json:"end"` // number of the trajectory's rounds when it ended
 	Final      *Final `json:"final,omitempty"`
 	Proof      *Proof `json:"proof,omitempty"`
+
+	Readings []Reading `json:"readings,omitempty"`
+	Second   *Second   `json:"second,omitempty"`
 }
 
 // A Round is one turn of the loop: a step is planned, its cell is tried until it runs, the plan is
@@ -194,6 +199,7 @@ type Final struct {
 	Attempts []Attempt `json:"attempts"`
 	Returns  []Return  `json:"returns,omitempty"` // without their executions
 	Answer   string    `json:"answer"`
+	Summary  string    `json:"summary,omitempty"` // sentences for people; the value of the last cell
 	ByHand   bool      `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Again    bool      `json:"again,omitempty"`   // the accepted cell is to be run again
 	Begun    int       `json:"begun,omitempty"`   // how often all tries were given up
@@ -242,6 +248,7 @@ func (t *Trajectory) Part(k int) *Trajectory {
 	view.Task.Question, view.Task.Guidelines = p.Question, p.Guidelines
 	view.Earlier, view.Rounds = t.Earlier[:k], t.Rounds[:p.End]
 	view.Final, view.Proof = p.Final, p.Proof
+	view.Readings, view.Second = p.Readings, p.Second
 	view.Ended, view.Failure = true, ""
 	return &view
 }
