@@ -19,7 +19,8 @@ import (
 // accepted cells, where the cell will run.
 type Proposal struct {
 	Round  int    // from 1
-	Step   int    // its number in the plan, from 1; 0: the last cell
+	Step   int    // its number in the plan, from 1; 0: the last cell, or that of a branch
+	Branch string // "": none; the cell runs on a copy of the session: see [Event]
 	Try    int    // from 1
 	Text   string // the step
 	Code   string // the cell

@@ -105,6 +105,19 @@ type Candidate struct {
 	Code, Output string
 }
 
+// A Point leaves open what is meant; Taken is the option that the cells take.
+type Point struct {
+	Number       int
+	Point, Taken string
+	Others       []Option
+}
+
+// An Option is another way to take a [Point].
+type Option struct {
+	Number int
+	Text   string
+}
+
 // A Dropped step is one that the router or a failed cell removed from the plan.
 // Output is what it printed, given for those of the last round only.
 type Dropped struct{ Text, Reason, Output string }
@@ -119,6 +132,32 @@ type (
 		Count                  int
 		Like                   string
 		Others                 string // all files of the folder, or some
+	}
+	// Solver asks for the next step and its cell.
+	Solver struct {
+		Missing  string
+		Dropped  []Dropped
+		First    bool // of the question
+		Done     bool // the plan has steps
+		Readings bool // the reply also names the points that leave open what is meant
+	}
+	// Judgement asks for a verdict and, if the plan suffices, the last cell.
+	Judgement struct {
+		Written    string // files that the cells have written
+		Points     []Point
+		Guidelines bool // the task has some
+	}
+	// Second asks for an answer by somebody who has not seen the notebook.
+	Second struct{}
+	// Arbiter asks which of two answers is right.
+	Arbiter struct {
+		Code, Answer                           string // the last cell
+		SecondCode, SecondOutput, SecondAnswer string
+	}
+	// Branches asks for the cells that compute the answer under other readings.
+	Branches struct {
+		Points []Point
+		Code   string // the last cell
 	}
 	// PlannerFirst asks for the first step [47].
 	PlannerFirst struct{}
@@ -200,6 +239,11 @@ func (Earlier) template() string        { return "earlier" }
 func (Notes) template() string          { return "notes" }
 func (Script) template() string         { return "script" }
 func (Analyzer) template() string       { return "analyzer" }
+func (Solver) template() string         { return "solver" }
+func (Judgement) template() string      { return "judgement" }
+func (Second) template() string         { return "second" }
+func (Arbiter) template() string        { return "arbiter" }
+func (Branches) template() string       { return "branches" }
 func (PlannerFirst) template() string   { return "planner_first" }
 func (PlannerNext) template() string    { return "planner_next" }
 func (Coder) template() string          { return "coder" }

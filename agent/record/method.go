@@ -14,6 +14,8 @@ type Method struct {
 	NoComputed     bool `json:"no_computed,omitempty"`     // the last cell may print a constant
 	NoUnfinished   bool `json:"no_unfinished,omitempty"`   // the router is always asked
 	NoInconclusive bool `json:"no_inconclusive,omitempty"` // no verdict that the data hold no answer
+	NoReadings     bool `json:"no_readings,omitempty"`     // readings are not asked for
+	NoSecond       bool `json:"no_second,omitempty"`       // no second derivation
 	Candidates     int  `json:"candidates,omitempty"`      // cells for each step; 0: 1
 }
 

@@ -125,10 +125,12 @@ type Part struct {
 // person's turn.
 type Round struct {
 	Step     string    `json:"step"`
+	Proposed string    `json:"proposed,omitempty"` // the cell that came with the step
 	Attempts []Attempt `json:"attempts"`
 	Pick     *Pick     `json:"pick,omitempty"`    // nil: one candidate, or none picked yet
 	Returns  []Return  `json:"returns,omitempty"` // without their executions
 	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
+	Answer   string    `json:"answer,omitempty"`  // the last cell that came with the verdict
 	Route    *Route    `json:"route,omitempty"`   // nil until chosen
 
 	Edit    *Edit  `json:"edit,omitempty"`

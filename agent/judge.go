@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/prompts"
+)
+
+// judge lets the judge decide whether the plan suffices. One reply holds the verdict, the step that
+// is wrong if one is, and the last cell of a plan that suffices. A reply that cannot be read counts
+// as unfinished, which drops nothing.
+func (r *run) judge(ctx context.Context) error {
+	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: r.subject(0),
+		Words: r.judgeWords}, reply.Judge(r.t.Steps()))
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		said.Verdict = record.Verdict{Unfinished: true,
+			Reason: "the judge gave no verdict that could be read"}
+		err = r.Warn(unread.Error())
+	}
+	if err != nil {
+		return err
+	}
+	if said.Reason == "" && !said.Sufficient {
+		said.Reason = "the judge did not say what is missing"
+	}
+	round := r.current()
+	round.Verdict, round.Answer = &said.Verdict, said.Code
+	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil || said.Sufficient {
+		return err
+	}
+	return r.follow(ctx, record.Route{Back: said.Wrong})
+}
+
+func (r *requests) judgeWords() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.shared()
+	written := r.work.written()
+	inputs["written"] = written
+	return append(parts, prompts.Judgement{Written: written, Points: r.taken(),
+		Guidelines: r.t.Task.Guidelines != ""}), inputs
+}
+
+// follow carries out the route after an insufficient verdict: it adds a step, or goes back.
+func (r *run) follow(ctx context.Context, route record.Route) error {
+	round := r.current()
+	if route.Back > 0 {
+		r.dirty = true
+		route.Reason = round.Verdict.Reason
+	}
+	round.Route = &route
+	if err := r.observe(Event{Kind: Routed, Text: route.Reason}); err != nil {
+		return err
+	}
+	_, err := r.restore(ctx)
+	return err
+}

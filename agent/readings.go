@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/prompts"
+)
+
+// computeReadings computes the answer under each option, not taken, of the readings that are open.
+// One request asks for all their cells, which run as branches.
+func (r *run) computeReadings(ctx context.Context) error {
+	if len(r.pending()) == 0 {
+		return nil
+	}
+	cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches", Subject: "the readings",
+		Words: r.branchWords}, reply.Branches)
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		cells, err = nil, r.Warn(unread.Error())
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range r.pending() {
+		reading := &r.t.Readings[p.reading]
+		option := &reading.Options[p.option]
+		if err := r.computeOption(ctx, p, option, cells); err != nil {
+			return err
+		}
+		if err := r.observe(Event{Kind: Read, Branch: p.String(), Text: option.Answer}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An optionOf identifies an option of a reading by their indexes.
+type optionOf struct{ reading, option int }
+
+func (p optionOf) String() string {
+	return fmt.Sprintf("reading %d, option %d", p.reading+1, p.option+1)
+}
+
+// pending returns the options of open readings that are to be computed.
+func (r *requests) pending() (all []optionOf) {
+	for i, reading := range r.t.Readings {
+		for n, o := range reading.Options {
+			if reading.Open() && n != reading.Chosen && o.Answer == "" && o.Problem == "" {
+				all = append(all, optionOf{i, n})
+			}
+		}
+	}
+	return all
+}
+
+// computeOption runs the cell of an option's branch.
+func (r *run) computeOption(ctx context.Context, p optionOf, o *record.Option,
+	cells []reply.Branch) error {
+	first := ""
+	for _, c := range cells {
+		if c.Reading == p.reading+1 && c.Option == p.option+1 {
+			first, o.Steps = c.Code, min(c.Keeps, r.t.Steps())
+		}
+	}
+	if first == "" && len(o.Attempts) == 0 {
+		o.Problem = "the model wrote no cell for it"
+		return nil
+	}
+	answer, problem, err := r.runBranch(ctx, branch{
+		name: p.String(),
+		task: "Compute the answer under another reading of the question: " + o.Text,
+		base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts,
+	}, first)
+	if err != nil {
+		return err
+	}
+	if o.Answer = answer; answer == "" {
+		o.Problem = unableBecause(problem)
+	}
+	o.Same = answer != "" && sameAnswer(answer, r.t.Answer(), r.inOrder())
+	return nil
+}
+
+func (r *requests) branchWords() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.shared()
+	last, _ := r.t.FinalCell()
+	ask := prompts.Branches{Code: last.Code}
+	at := -1
+	for _, p := range r.pending() {
+		reading := r.t.Readings[p.reading]
+		if p.reading != at {
+			at = p.reading
+			ask.Points = append(ask.Points, prompts.Point{Number: at + 1, Point: reading.Point,
+				Taken: reading.Options[reading.Chosen].Text})
+		}
+		point := &ask.Points[len(ask.Points)-1]
+		point.Others = append(point.Others,
+			prompts.Option{Number: p.option + 1, Text: reading.Options[p.option].Text})
+	}
+	inputs["cell"], inputs["readings"] = last.Code, fmt.Sprint(ask.Points)
+	return append(parts, ask), inputs
+}
+
+// taken returns the readings with the options that the cells take, for whoever judges them.
+func (r *requests) taken() (all []prompts.Point) {
+	for i, reading := range r.t.Readings {
+		all = append(all, prompts.Point{Number: i + 1, Point: reading.Point,
+			Taken: reading.Options[reading.Chosen].Text})
+	}
+	return all
+}

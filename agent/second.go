@@ -1,0 +1,179 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/prompts"
+)
+
+// maxRulings bounds how often an arbiter may have a derivation changed.
+const maxRulings = 2
+
+// deriveAgain answers the question a second time from nothing, in a branch, and settles a
+// difference. It reports whether the plan has changed, so that the rounds go on.
+func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
+	if r.t.Method.NoSecond || r.t.Answer() == "" {
+		return false, nil
+	}
+	if r.t.Second == nil {
+		r.t.Second = &record.Second{}
+	}
+	s := r.t.Second
+	if s.Answer == "" && s.Reason == "" {
+		if err := r.derive(ctx, ""); err != nil {
+			return false, err
+		}
+	}
+	for s.Answer != "" {
+		if s.Agrees = sameAnswer(s.Answer, r.t.Answer(), r.inOrder()); s.Agrees || r.explained(s.Answer) {
+			break
+		}
+		if s.Ruling != "" && !carriedOut(s.Ruling) {
+			break
+		}
+		if changed, err = r.arbitrate(ctx, s); err != nil || changed {
+			return changed, err
+		}
+	}
+	return false, r.observe(Event{Kind: Derived, Text: s.Reason})
+}
+
+// carriedOut reports whether a ruling changes a derivation, so that their answers are compared
+// again.
+func carriedOut(ruling string) bool {
+	return ruling == record.RuledFirst || ruling == record.RuledSecond
+}
+
+// explained reports whether an answer is that of another option of an open reading: then the two
+// derivations differ by a reading that is reported anyway.
+func (r *requests) explained(answer string) bool {
+	for _, reading := range r.t.OpenReadings() {
+		for _, o := range reading.Options {
+			if o.Answer != "" && sameAnswer(answer, o.Answer, r.inOrder()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+const secondTask = "Answer the question independently of the notebook"
+
+// derive runs the second derivation. first is its cell, or "" to ask for it.
+func (r *run) derive(ctx context.Context, first string) error {
+	s, err := r.t.Second, error(nil)
+	s.Reason = ""
+	if first == "" && len(s.Attempts) == 0 {
+		first, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer",
+			Words: func() ([]prompts.Part, map[string]string) {
+				parts, inputs := r.unseen()
+				return append(parts, prompts.Second{}), inputs
+			}}, reply.Code)
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
+			s.Reason = unread.Error()
+			return r.Warn(s.Reason)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", task: secondTask,
+		base: r.openings(), known: r.unseen, attempts: &s.Attempts}, first)
+	if s.Answer = answer; err == nil && answer == "" {
+		s.Reason = unableBecause(problem)
+	}
+	return err
+}
+
+// unseen is what requests of the second derivation begin with: question, files, earlier questions
+// and a person's notes, but no step, cell or output of the first.
+func (r *requests) unseen() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.known()
+	if len(r.t.Earlier) > 0 {
+		earlier := r.answered()
+		parts = append(parts, earlier)
+		inputs["earlier"] = earlier.String()
+	}
+	return r.withNotes(parts, inputs), inputs
+}
+
+// arbitrate has one request decide between two derivations that differ, and carries the ruling out.
+func (r *run) arbitrate(ctx context.Context, s *record.Second) (changed bool, err error) {
+	if len(s.Rejected) >= maxRulings {
+		s.Ruling, s.Reason = record.RuledUndecided, "the derivations still differ after two corrections"
+		return false, nil
+	}
+	subject := "two answers"
+	if len(s.Rejected) > 0 {
+		subject = "two answers, again"
+	}
+	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter", Subject: subject,
+		Words: r.arbiterWords}, reply.Arbiter(r.t.Steps()))
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		ruling, err = reply.Ruling{Ruling: record.RuledUndecided, Reason: unread.Error()}, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s.Ruling, s.Reason = ruling.Ruling, ruling.Reason
+	switch ruling.Ruling {
+	case record.RuledSame:
+		s.Agrees = true
+	case record.RuledReading:
+		r.t.Readings = append(r.t.Readings, readingOf(ruling, s))
+	case record.RuledFirst:
+		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
+			First: r.t.Answer(), Second: s.Answer})
+		return true, r.reopen(ctx, ruling)
+	case record.RuledSecond:
+		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
+			First: r.t.Answer(), Second: s.Answer})
+		s.Attempts, s.Answer = nil, ""
+		return false, r.derive(ctx, ruling.Code)
+	}
+	return false, r.observe(Event{Kind: Ruled, Text: ruling.Reason})
+}
+
+// readingOf returns the reading by which two derivations differ.
+func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
+	return record.Reading{Point: ruling.Point, Options: []record.Option{
+		{Text: ruling.Options[0]},
+		{Text: ruling.Options[1], Attempts: s.Attempts, Answer: s.Answer},
+	}}
+}
+
+// reopen drops what the arbiter found wrong in the accepted cells, so that the rounds go on.
+func (r *run) reopen(ctx context.Context, ruling reply.Ruling) error {
+	r.t.Final, r.t.Proof = nil, nil
+	r.answering = false
+	round := r.current()
+	round.Verdict = &record.Verdict{Reason: ruling.Reason, Unfinished: ruling.Wrong == 0}
+	for i := range r.t.Readings { // computed on cells that change
+		for n := range r.t.Readings[i].Options {
+			o := &r.t.Readings[i].Options[n]
+			*o = record.Option{Text: o.Text}
+		}
+	}
+	if err := r.observe(Event{Kind: Ruled, Text: ruling.Reason}); err != nil {
+		return err
+	}
+	return r.follow(ctx, record.Route{Back: ruling.Wrong})
+}
+
+func (r *requests) arbiterWords() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.shared()
+	last, _ := r.t.FinalCell()
+	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]
+	show := r.Sizes().Result
+	a := prompts.Arbiter{Code: last.Code, Answer: brief.Clip(r.t.Answer(), show),
+		SecondCode: second.Code, SecondOutput: brief.Clip(second.Execution.Stdout(), show),
+		SecondAnswer: brief.Clip(r.t.Second.Answer, show)}
+	inputs["cell"], inputs["answer"] = a.Code, a.Answer
+	inputs["second"] = a.SecondCode + "\n" + a.SecondOutput + "\n" + a.SecondAnswer
+	return append(parts, a), inputs
+}

@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/prompts"
+)
+
+// solve asks for the next step and its cell, and before the first step for the readings. If the
+// reply cannot be read, the error is a *[reply.Error].
+func (r *run) solve(ctx context.Context) (reply.Solution, error) {
+	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.subject(1),
+		Words: r.solveWords}, reply.Solve(r.asksReadings()))
+}
+
+// asksReadings reports whether the next reply names the readings: that before the first step of a
+// question does.
+func (r *requests) asksReadings() bool {
+	return len(r.t.Rounds) == r.t.EarlierRounds() && !r.t.Method.NoReadings
+}
+
+func (r *requests) solveWords() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.shared()
+	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
+		First: len(r.t.Rounds) == r.t.EarlierRounds(), Readings: r.asksReadings()}
+	inputs["missing"] = next.Missing
+	for i, d := range next.Dropped {
+		if d.Reason == next.Missing {
+			next.Dropped[i].Reason = "" // it stands above
+		}
+		inputs["dropped"] += strings.Join([]string{d.Text, d.Reason, ""}, "\n")
+		inputs["results"] += "\n" + d.Output
+	}
+	return append(parts, next), inputs
+}
+
+// propose begins a round with the next step and its cell.
+func (r *run) propose(ctx context.Context) error {
+	first := r.asksReadings()
+	next, err := r.solve(ctx)
+	if err != nil {
+		return err
+	}
+	if first {
+		r.t.Readings = next.Readings
+	}
+	r.t.Rounds = append(r.t.Rounds, record.Round{Step: next.Step, Proposed: next.Code})
+	return r.observe(Event{Kind: Planned, Text: next.Step})
+}
