@@ -16,7 +16,12 @@
 // a reply or a trace, even if the endpoint echoes them.
 package llm
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // A Model answers requests. The Models of this package are safe for concurrent use. Ask
 // returns ctx.Err() soon after ctx is done.
@@ -40,10 +45,31 @@ type Request struct {
 	Inputs    map[string]string
 	MaxTokens int // of the reply; 0: the endpoint's default
 
+	// Schema asks for a JSON object. Where the endpoint takes no schema, Form is added to the last
+	// message instead: the same form in words. See [Request.InText].
+	Schema *Schema
+	Form   string
+
 	// OnText, if set, is called from one goroutine with all of the reply's text so far, and Ask
 	// waits for it. The text starts over when the call is retried. A reply that is not streamed
 	// causes one call. OnText is not recorded.
 	OnText func(soFar string)
+}
+
+// A Schema is a JSON schema, strict: every property is required, and there are no others.
+type Schema struct {
+	Name string
+	JSON json.RawMessage
+}
+
+// InText returns the request as it is sent without a schema.
+func (r Request) InText() Request {
+	if last := len(r.Messages) - 1; r.Form != "" && last >= 0 {
+		r.Messages = slices.Clone(r.Messages)
+		r.Messages[last].Text = strings.TrimRight(r.Messages[last].Text, "\n") + "\n\n" + r.Form
+	}
+	r.Schema, r.Form = nil, ""
+	return r
 }
 
 // A Reply is a model's answer. Text may be empty, and incomplete if Finish is "length".
@@ -55,6 +81,7 @@ type Reply struct {
 	Seconds float64 // including retries and waits
 	Retries int
 
+	Schema     bool // it was asked for by the request's schema, not in text
 	Remembered bool // the reply of an earlier call, already counted: see [Remember]
 }
 
