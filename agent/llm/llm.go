@@ -16,12 +16,7 @@
 // a reply or a trace, even if the endpoint echoes them.
 package llm
 
-import (
-	"context"
-	"encoding/json"
-	"slices"
-	"strings"
-)
+import "context"
 
 // A Model answers requests. The Models of this package are safe for concurrent use. Ask
 // returns ctx.Err() soon after ctx is done.
@@ -54,22 +49,6 @@ type Request struct {
 	// waits for it. The text starts over when the call is retried. A reply that is not streamed
 	// causes one call. OnText is not recorded.
 	OnText func(soFar string)
-}
-
-// A Schema is a JSON schema, strict: every property is required, and there are no others.
-type Schema struct {
-	Name string
-	JSON json.RawMessage
-}
-
-// InText returns the request as it is sent without a schema.
-func (r Request) InText() Request {
-	if last := len(r.Messages) - 1; r.Form != "" && last >= 0 {
-		r.Messages = slices.Clone(r.Messages)
-		r.Messages[last].Text = strings.TrimRight(r.Messages[last].Text, "\n") + "\n\n" + r.Form
-	}
-	r.Schema, r.Form = nil, ""
-	return r
 }
 
 // A Reply is a model's answer. Text may be empty, and incomplete if Finish is "length".

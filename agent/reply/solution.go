@@ -48,7 +48,7 @@ var (
 	errSameBranch = errors.New("it gives two cells for one branch")
 	errNoRuling   = errors.New("it gives no ruling")
 	errRulings    = errors.New("it gives two rulings")
-	errNoOptions  = errors.New("the reading needs a `Reading:` and two different options")
+	errNoOptions  = errors.New("it does not say what is left open, with two different options")
 )
 
 const (
@@ -77,7 +77,7 @@ var solutionLabels = newLabels(
 // Solutions reads a step and its cell, and the readings if they are asked for.
 func Solutions(readings bool) Format[Solution] {
 	f := Format[Solution]{
-		Rule:   "A reply needs `Step:` with the step in words and one ```python block with its cell.",
+		Rule:   "Reply in the form asked for: the step in words, and its cell as one block of Python.",
 		Parse:  solutionIn,
 		Form:   solutionForm,
 		Schema: solutionSchema,
@@ -193,9 +193,9 @@ var judgementLabels = newLabels(
 // Judgements reads the judgement of a plan with that many steps.
 func Judgements(steps int) Format[Judgement] {
 	return Format[Judgement]{
-		Rule: "A reply needs `Verdict:` with sufficient, unfinished, insufficient or inconclusive, " +
-			"and `Reason:`. With sufficient or inconclusive it needs one ```python block with the " +
-			"last cell; otherwise `Wrong step:` has a number of the plan, or is left out.",
+		Rule: "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
+			"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
+			"cell; else the number of the wrong step, if one is.",
 		Parse:  func(text string) (Judgement, error) { return judgementIn(text, steps) },
 		Form:   judgementForm,
 		Schema: judgementSchema,
@@ -273,8 +273,8 @@ var branchLabels = newLabels(
 // cannot be read are left out, as long as there is one.
 func Branches(asked []Branch, steps int) Format[[]Branch] {
 	return Format[[]Branch]{
-		Rule: "A reply needs, for each branch, `Branch` with its number, `Keeps:` with a number of " +
-			"steps up to " + strconv.Itoa(steps) + ", and one ```python block.",
+		Rule: "Reply in the form asked for: for each branch its number, how many steps it keeps (0 to " +
+			strconv.Itoa(steps) + "), and its cell.",
 		Parse:  func(text string) ([]Branch, error) { return branchesIn(text, asked, steps) },
 		Form:   branchesForm,
 		Schema: branchesSchema,
@@ -341,9 +341,9 @@ var rulingLabels = newLabels(
 // Rulings reads a ruling on two derivations, of which the first has that many steps.
 func Rulings(steps int) Format[Ruling] {
 	return Format[Ruling]{
-		Rule: "A reply needs `Ruling:` with same, first, second, reading or undecided, and `Reason:`. " +
-			"With second it needs one ```python block with the whole corrected cell; with reading it " +
-			"needs `Reading:`, `Option 1:` and `Option 2:`.",
+		Rule: "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
+			"undecided, and the reason; with second its whole corrected cell; with reading what is left " +
+			"open and the two options.",
 		Parse:  func(text string) (Ruling, error) { return rulingIn(text, steps) },
 		Form:   rulingForm,
 		Schema: rulingSchema,

@@ -75,14 +75,14 @@ func TestSolution(t *testing.T) {
 		`{"step": "Find "b".", "code": "s = re.sub('\d', \"b\", '\u00e9\ud83d\ude00\\n')"}`,
 		"Step: Find \"b\".\n```python\ns = re.sub('\\d', \"b\", 'é😀\\n')\n```")
 	for problem, replies := range map[string][]string{
-		"no code":   {"Step: Load a.csv.", `{"step": "Load"}`, `{"step": "Load", "code": null}`},
-		"no step":   {cellX, "Here is the code:\n\n" + cellX, `{"code": "x = 1"}`, "Step:\n" + cellX},
-		"JSON":      {`{"step": "Load", "code": "x = 1`, "```json\n{\"step\": \"Load\", \"co"},
-		"twice":     {`{"step": "Load", "step": "Count", "code": "x = 1"}`},
-		"two JSON":  {"{\"step\": \"a\", \"code\": \"b = 1\"}\n{\"step\": \"c\", \"code\": \"d = 1\"}"},
-		"several":   {"Step: a\n```python\nimport a\n```\n```python\nprint(a)\n```"},
-		"refusal":   {"I'm sorry, but I can't help with that.", "Step: I cannot help.\n" + cellX},
-		"empty":     {"", "```\n```", "<think>Step: x"},
+		"no code":    {"Step: Load a.csv.", `{"step": "Load"}`, `{"step": "Load", "code": null}`},
+		"no step":    {cellX, "Here is the code:\n\n" + cellX, `{"code": "x = 1"}`, "Step:\n" + cellX},
+		"JSON":       {`{"step": "Load", "code": "x = 1`, "```json\n{\"step\": \"Load\", \"co"},
+		"twice":      {`{"step": "Load", "step": "Count", "code": "x = 1"}`},
+		"two JSON":   {"{\"step\": \"a\", \"code\": \"b = 1\"}\n{\"step\": \"c\", \"code\": \"d = 1\"}"},
+		"several":    {"Step: a\n```python\nimport a\n```\n```python\nprint(a)\n```"},
+		"refusal":    {"I'm sorry, but I can't help with that.", "Step: I cannot help.\n" + cellX},
+		"empty":      {"", "```\n```", "<think>Step: x"},
 		"not closed": {"Step: a\n```python\nx = 1\n\nThis is it."},
 	} {
 		readAll(t, Solutions(false), Solution{}, problem, replies...)
