@@ -41,7 +41,7 @@ func NewAsker(s Settings, system func() prompts.System, warn func(text string) e
 // Role makes a request and reads the reply. A reply that cannot be read is sent back
 // once with the rule; then the error is a *[reply.Error].
 func Role[T any](ctx context.Context, a *Asker, r Request, format reply.Format[T]) (T, error) {
-	first, request, err := a.shorter(ctx, r)
+	first, request, err := a.shorter(ctx, r, format.Schema, format.Form)
 	if err != nil {
 		return *new(T), err
 	}
@@ -50,13 +50,15 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format reply.Format[T
 
 // shorter makes the first call of a request. While the request is longer than the
 // model's context, all that the run shows is made shorter, for good.
-func (a *Asker) shorter(ctx context.Context, r Request) (llm.Reply, llm.Request, error) {
+func (a *Asker) shorter(ctx context.Context, r Request, schema *llm.Schema,
+	form string) (llm.Reply, llm.Request, error) {
 	for {
 		sizes := a.Sizes()
 		request, err := a.Compose(r)
 		if err != nil {
 			return llm.Reply{}, request, err
 		}
+		request.Schema, request.Form = schema, form
 		first, err := a.Call(ctx, request)
 		if !errors.Is(err, llm.ErrContextLength) {
 			return first, request, err

@@ -34,6 +34,9 @@ type Endpoint struct {
 	// longest time without a byte, also before the first; 0: none
 	IdleTimeout time.Duration
 
+	// Schema is whether the endpoint takes JSON schemas; nil: the first request with one shows it
+	Schema *bool
+
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
 	// idle time-out or a truncated reply.
 	Retries int
@@ -67,7 +70,9 @@ func (e Endpoint) Open() (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chat{m, openai.NewChatCompletionService(m.options()...)}, nil
+	c := chat{endpoint: m, service: openai.NewChatCompletionService(m.options()...)}
+	c.schemas = &schemas{refused: m.Schema != nil && !*m.Schema, taken: m.Schema != nil}
+	return c, nil
 }
 
 // open checks e. Calls go to path; answer describes the expected response.
@@ -184,9 +189,10 @@ func (m *endpoint) options() []option.RequestOption {
 type chat struct {
 	*endpoint
 	service openai.ChatCompletionService
+	schemas *schemas
 }
 
-func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
+func (m chat) ask(ctx context.Context, r Request) (Reply, error) {
 	params, err := m.params(r)
 	if err != nil {
 		return Reply{}, err
@@ -239,6 +245,11 @@ func (m chat) params(r Request) (openai.ChatCompletionNewParams, error) {
 			return p, fmt.Errorf("ask %s: message role %q is not system, user or assistant",
 				m.Provider, msg.Role)
 		}
+	}
+	if s := r.Schema; s != nil {
+		p.ResponseFormat.OfJSONSchema = &openai.ResponseFormatJSONSchemaParam{
+			JSONSchema: openai.ResponseFormatJSONSchemaJSONSchemaParam{
+				Name: s.Name, Schema: s.JSON, Strict: openai.Bool(true)}}
 	}
 	if m.Temperature != nil {
 		p.Temperature = openai.Float(*m.Temperature)

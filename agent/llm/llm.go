@@ -40,6 +40,11 @@ type Request struct {
 	Inputs    map[string]string
 	MaxTokens int // of the reply; 0: the endpoint's default
 
+	// Schema asks for a JSON object. Where the endpoint takes no schema, Form is added to the last
+	// message instead: the same form in words. See [Request.InText].
+	Schema *Schema
+	Form   string
+
 	// OnText, if set, is called from one goroutine with all of the reply's text so far, and Ask
 	// waits for it. The text starts over when the call is retried. A reply that is not streamed
 	// causes one call. OnText is not recorded.
@@ -55,6 +60,7 @@ type Reply struct {
 	Seconds float64 // including retries and waits
 	Retries int
 
+	Schema     bool // it was asked for by the request's schema, not in text
 	Remembered bool // the reply of an earlier call, already counted: see [Remember]
 }
 

@@ -24,6 +24,7 @@ type Exchange struct {
 	Model    string            `json:"model,omitempty"`
 	Messages []Message         `json:"messages"`
 	Inputs   map[string]string `json:"inputs,omitempty"` // hashes; Messages has the texts
+	Schema   string            `json:"schema,omitempty"` // name of the reply's; "": it is text
 	Reply    string            `json:"reply"`
 	Finish   string            `json:"finish,omitempty"`
 	Usage    Usage             `json:"usage"`
@@ -154,10 +155,16 @@ func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
 	}
 	start := m.trace.Now()
 	reply, err := m.model.Ask(ctx, r)
+	if !reply.Schema {
+		r = r.InText()
+	}
 	e := Exchange{
 		Role: r.Role, Subject: r.Subject, Messages: r.Messages, Inputs: hashes(r.Inputs),
 		Model: reply.Model, Reply: reply.Text, Finish: reply.Finish, Usage: reply.Usage,
 		Seconds: reply.Seconds, Retries: reply.Retries,
+	}
+	if r.Schema != nil {
+		e.Schema = r.Schema.Name
 	}
 	if err != nil {
 		e.Error, e.Stopped = err.Error(), ctx.Err() != nil

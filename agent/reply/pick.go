@@ -35,7 +35,7 @@ func Pick(numbers []int) Format[record.Pick] {
 	rule := fmt.Sprintf("Reply in two lines: first `Choice:` with one of the numbers %s, "+
 		"then `Reason:` with one sentence.", strings.Join(names, ", "))
 	parse := func(text string) (record.Pick, error) { return pickIn(text, numbers) }
-	return Format[record.Pick]{rule, parse, longestTalk}
+	return Format[record.Pick]{Rule: rule, Parse: parse, longest: longestTalk}
 }
 
 func pickIn(text string, numbers []int) (record.Pick, error) {

@@ -57,6 +57,11 @@ type Format[T any] struct {
 	Rule  string                       // quoted to the model when its reply cannot be read
 	Parse func(text string) (T, error) // reads a reply without its thoughts
 
+	// Form asks for the form in text, where the endpoint takes no schema. Only requests whose words
+	// do not say so themselves need it.
+	Form   string
+	Schema *llm.Schema // nil: the reply is text
+
 	longest int // bytes that are read at most; 0: longestReply
 }
 

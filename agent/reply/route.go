@@ -64,7 +64,7 @@ func Route(steps int) Format[record.Route] {
 		rule = "Reply with `Add Step` or `Step 1`, and nothing else."
 	}
 	parse := func(text string) (record.Route, error) { return routeIn(text, steps) }
-	return Format[record.Route]{rule, parse, longestTalk}
+	return Format[record.Route]{Rule: rule, Parse: parse, longest: longestTalk}
 }
 
 func routeIn(text string, steps int) (record.Route, error) {

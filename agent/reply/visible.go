@@ -131,7 +131,10 @@ func fieldsAsLines(text string) (string, error) {
 		return "", err
 	}
 	if !ok {
-		return tableAsLines(text), nil
+		isReason := func(name string) bool {
+			return strings.Contains("reason missing problem", strings.ToLower(strings.Trim(name, "*_`")))
+		}
+		return tableAsLines(text, isReason), nil
 	}
 	var b strings.Builder
 	for _, f := range fields {
@@ -142,9 +145,9 @@ func fieldsAsLines(text string) (string, error) {
 
 var tableRule = lazy.Regexp(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$`)
 
-// tableAsLines writes the rows of Markdown tables as lines: a table of one row below field
-// names as "name: value", any other of two columns as "first: second".
-func tableAsLines(text string) string {
+// tableAsLines writes the rows of Markdown tables as lines: below a row of field names, the second
+// of which isName accepts, as "name: value", any other of two columns as "first: second".
+func tableAsLines(text string, isName func(string) bool) string {
 	if !strings.Contains(text, "|") {
 		return text
 	}
@@ -152,17 +155,18 @@ func tableAsLines(text string) string {
 	var out []string
 	for i := 0; i < len(lines); i++ {
 		names := cellsOf(lines[i])
-		headed := i+2 < len(lines) && tableRule().MatchString(lines[i+1]) &&
-			len(cellsOf(lines[i+2])) == len(names)
+		headed := i+1 < len(lines) && len(names) > 1 &&
+			tableRule().MatchString(lines[i+1]) && isName(names[1])
 		switch {
 		case len(names) < 2:
 			out = append(out, lines[i])
 		case tableRule().MatchString(lines[i]):
-		case headed && strings.Contains("reason missing problem", strings.ToLower(strings.Trim(names[1], "*_`"))):
-			for n, value := range cellsOf(lines[i+2]) {
-				out = append(out, names[n]+": "+value)
+		case headed:
+			for i++; i+1 < len(lines) && len(cellsOf(lines[i+1])) == len(names); i++ {
+				for n, value := range cellsOf(lines[i+1]) {
+					out = append(out, names[n]+": "+value)
+				}
 			}
-			i += 2
 		case len(names) == 2:
 			out = append(out, names[0]+": "+names[1])
 		default:

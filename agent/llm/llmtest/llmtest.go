@@ -27,6 +27,7 @@ type Request struct {
 	Messages []llm.Message
 	Input    []string // texts of an embeddings request
 	Stream   bool
+	Schema   string // name of the JSON schema of the reply; "": none
 	Header   http.Header
 	Body     string // whole
 }
@@ -107,6 +108,37 @@ func Refuse(status int, code, message string) Response {
 		Header: map[string]string{"Content-Type": "application/json"}}
 }
 
+// RefuseSchemas refuses requests with a JSON schema, as endpoints without support for them do.
+func RefuseSchemas(reply func(Request) Response) func(Request) Response {
+	return func(r Request) Response {
+		if r.Schema != "" {
+			return Refuse(http.StatusBadRequest, "invalid_request_error",
+				"This response_format type is unavailable now")
+		}
+		return reply(r)
+	}
+}
+
+// isStrict reports whether all objects of a JSON schema require all their properties and allow no
+// others, as strict endpoints demand.
+func isStrict(schema any) bool {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return schema == nil
+	}
+	properties, isObject := s["properties"].(map[string]any)
+	required, _ := s["required"].([]any)
+	if isObject && (s["additionalProperties"] != false || len(required) != len(properties)) {
+		return false
+	}
+	for _, property := range properties {
+		if !isStrict(property) {
+			return false
+		}
+	}
+	return isStrict(s["items"])
+}
+
 // KeepNone stops the server from keeping requests, for tests that measure memory.
 func (s *Server) KeepNone() {
 	s.mu.Lock()
@@ -169,12 +201,24 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 		Stream   bool
 		Messages []struct{ Role, Content string }
 		Input    []string
+
+		ResponseFormat struct {
+			JSONSchema struct {
+				Name   string
+				Strict bool
+				Schema any
+			} `json:"json_schema"`
+		} `json:"response_format"`
 	}
 	if err := json.Unmarshal(body, &asked); err != nil {
 		return Request{}, fmt.Errorf("request body: %w", err)
 	}
 	r := Request{Model: asked.Model, Input: asked.Input, Stream: asked.Stream,
 		Header: h.Header.Clone(), Body: string(body)}
+	schema := asked.ResponseFormat.JSONSchema
+	if r.Schema = schema.Name; r.Schema != "" && !(schema.Strict && isStrict(schema.Schema)) {
+		return Request{}, fmt.Errorf("the schema %s is not strict", r.Schema)
+	}
 	for _, m := range asked.Messages {
 		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content})
 	}
