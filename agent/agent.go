@@ -116,7 +116,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 			return err
 		}
 	}
-	if r.t.Answer() != "" {
+	if r.t.Answer() != "" && r.settled() {
 		return r.proveAlone(ctx, prove)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -142,13 +142,63 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.again(ctx); err != nil {
 		return err
 	}
-	if err := r.rounds(ctx); err != nil {
-		return err
-	}
-	if err := r.finalize(ctx); err != nil {
+	if err := r.answer(ctx); err != nil {
 		return err
 	}
 	return prove.prove(ctx, work)
+}
+
+// answer runs rounds until the plan suffices, has the answer printed, computes it under the
+// readings that are open, and derives it again. A mistake that comes to light then reopens the
+// rounds.
+func (r *run) answer(ctx context.Context) error {
+	for {
+		if r.t.Answer() == "" {
+			if err := cmp.Or(r.rounds(ctx), ctx.Err()); err != nil {
+				return err
+			}
+			if err := r.finalize(ctx); err != nil {
+				return err
+			}
+		}
+		if r.settled() {
+			return nil
+		}
+		if err := r.computeReadings(ctx); err != nil {
+			return err
+		}
+		reopened, err := r.deriveAgain(ctx)
+		if err != nil {
+			return err
+		}
+		if !reopened {
+			return r.leaveBranches(ctx)
+		}
+	}
+}
+
+// settled reports whether nothing is left to do for an answer but its proof: only that of a plan
+// that suffices is derived again.
+func (r *run) settled() bool {
+	s := r.t.Second
+	switch {
+	case r.t.Method.Script || !r.t.Sufficient() || r.t.Answer() == "":
+		return true
+	case len(r.pending()) > 0:
+		return false
+	}
+	return r.t.Method.NoSecond ||
+		s != nil && (s.Agrees || s.Answer == "" && s.Reason != "" || s.Ruling != "" && !carriedOut(s.Ruling))
+}
+
+// leaveBranches puts somebody else's session back to the accepted cells. A session of the run's
+// own ends anyway.
+func (r *run) leaveBranches(ctx context.Context) error {
+	if r.host == nil || !r.dirty {
+		return nil
+	}
+	_, err := r.restore(ctx)
+	return err
 }
 
 // learn has the files described unless the record has their descriptions.
@@ -206,7 +256,11 @@ func (r *run) underWay() bool {
 // that the first round is like every other. An unfinished round continues where its record
 // ends.
 func (r *run) round(ctx context.Context) error {
-	if !r.underWay() {
+	if !r.underWay() && !r.t.Method.Script {
+		if err := r.propose(ctx); err != nil {
+			return err
+		}
+	} else if !r.underWay() {
 		step, err := r.plan(ctx)
 		if err != nil {
 			return err
@@ -230,6 +284,9 @@ func (r *run) round(ctx context.Context) error {
 			_, err := r.restore(ctx)
 			return err
 		}
+	}
+	if !r.t.Method.Script {
+		return r.judgeOrGoOn(ctx)
 	}
 	if r.current().Verdict == nil {
 		if err := r.verify(ctx); err != nil {

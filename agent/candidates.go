@@ -60,7 +60,10 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 func (r *run) runCandidates(ctx context.Context,
 	round *record.Round) (at int, problem string, err error) {
 	for n := record.LastCandidate(round.Attempts) + 1; n <= r.candidateCount; n++ {
-		code, err := ask.Role(ctx, r.Asker, r.candidate(n), reply.Code)
+		code, err := round.Proposed, error(nil)
+		if n > 1 || code == "" {
+			code, err = ask.Role(ctx, r.Asker, r.candidate(n), reply.Code)
+		}
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			problem, err = unread.Error(), r.Warn(unread.Error())
 			if err == nil {

@@ -26,7 +26,7 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	problem, err := r.candidates(ctx)
 	if err == nil && problem == "" {
 		problem, err = r.try(ctx, ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords},
-			repair, &round.Attempts, nil)
+			round.Proposed, repair, &round.Attempts, nil)
 	}
 	if err != nil || problem == "" {
 		return err == nil, err
@@ -67,9 +67,9 @@ func (r *requests) codeWordsFor(candidate int) ([]prompts.Part, map[string]strin
 type examiner func(context.Context, record.Attempt) (problem string, err error)
 
 // try has a cell written, runs it in the session, and has it repaired while it fails, at
-// most DebugTries times. It adds each attempt to attempts; those already there count. It
+// most DebugTries times. first is the cell if it is written already. It adds each attempt to attempts; those already there count. It
 // returns why no attempt was good, or "".
-func (r *run) try(ctx context.Context, q ask.Request,
+func (r *run) try(ctx context.Context, q ask.Request, first string,
 	repair func(record.Attempt, string) ask.Request,
 	attempts *[]record.Attempt, faults examiner) (problem string, err error) {
 	subject := q.Subject
@@ -89,7 +89,10 @@ func (r *run) try(ctx context.Context, q ask.Request,
 			q = repair(last, report)
 			q.Subject = again
 		}
-		code, err := ask.Role(ctx, r.Asker, q, reply.Code)
+		code, err := first, error(nil)
+		if n > 1 || first == "" {
+			code, err = ask.Role(ctx, r.Asker, q, reply.Code)
+		}
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			return unread.Error(), nil
 		} else if err != nil {

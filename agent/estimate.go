@@ -8,8 +8,8 @@ import (
 )
 
 // The rounds that questions take: DS-STAR section 5 found 3.0 on average for
-// easy ones and 5.6 for hard ones.
-const fewRounds, manyRounds = 2, 6
+// easy ones and 5.6 for hard ones, with smaller steps.
+const fewRounds, manyRounds = 1, 4
 
 // estimate reports what the rounds may cost, from the length of the shared prefix and the
 // tokens per byte so far.
@@ -37,13 +37,13 @@ func (r *run) estimate() error {
 	return r.observe(Event{Kind: Estimated, Text: text})
 }
 
-// guess estimates the usage of a number of rounds: planner, coder and verifier in each, a router
-// between rounds, a debugger in every other round, finalizer and checker at the end, and with
-// candidates one coder each and one more verifier. The notebook grows by about 600 tokens a round.
+// guess estimates the usage of a number of rounds: solver and judge in each, a debugger in every
+// other round, the second derivation, and with candidates one coder each and a verifier. The
+// notebook grows by about 600 tokens a round.
 func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	const asking, growth, cached = 500, 600, 0.8
 	var u record.Usage
-	u.Calls = 4*rounds + rounds/2 + 1
+	u.Calls = 2*rounds + rounds/2 + 1
 	if n := r.candidateCount; n > 1 {
 		u.Calls += n * rounds
 	}

@@ -44,7 +44,7 @@ func (r *run) finalize(ctx context.Context) error {
 		words := r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)
 		return ask.Request{Role: "debugger", Words: words}
 	}
-	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
+	problem, err := r.try(ctx, q, r.lastCell(), repair, &final.Attempts, faults)
 	if err == nil && problem != "" {
 		if doubts = r.doubted(); doubts != nil {
 			problem, err = r.keepDoubted(ctx, doubts, &final.Attempts)
@@ -54,11 +54,29 @@ func (r *run) finalize(ctx context.Context) error {
 		return err
 	}
 	if problem == "" {
-		final.Answer = strings.TrimSpace(final.Attempts[len(final.Attempts)-1].Execution.Stdout())
+		last := final.Attempts[len(final.Attempts)-1].Execution
+		final.Answer, final.Summary = strings.TrimSpace(last.Stdout()), summaryOf(last)
 	} else if err := r.Warn("the last cell printed no usable answer: " + problem); err != nil {
 		return err
 	}
 	return r.observe(Event{Kind: Finalized, Text: final.Answer})
+}
+
+// lastCell returns the last cell that came with the verdict; "" if it must be asked for.
+func (r *run) lastCell() string {
+	if r.t.Final.Begun > 0 || !r.t.Sufficient() {
+		return ""
+	}
+	return r.current().Answer
+}
+
+// summaryOf returns the sentences that the last cell ends with, or "".
+func summaryOf(e notebook.Execution) string {
+	text, _ := record.ResultText(e)
+	if text = strings.TrimSpace(text); !strings.Contains(text, " ") {
+		return ""
+	}
+	return text
 }
 
 // answerSubject is the subject of the requests for the last cell. A last cell that is begun
@@ -162,7 +180,7 @@ func (r *run) finalFaults(v record.Verdict) examiner {
 			return "", nil // that there is no answer has a form of its own, and a person has the last word
 		}
 		before := r.doubted()
-		problem, err := r.checkForm(ctx, a, answer, before != nil)
+		problem, err := r.formProblem(ctx, a, answer, before != nil)
 		if problem == "" || err != nil {
 			return "", err
 		}
@@ -211,6 +229,17 @@ func (r *requests) finalStep(v record.Verdict) string {
 		step += "\n\nThe verdict on the steps above: " + v.Reason
 	}
 	return step
+}
+
+// formProblem checks the answer's form by a program, and in the paper's method with a form check
+// by the model.
+func (r *run) formProblem(ctx context.Context, a record.Attempt, answer string,
+	again bool) (string, error) {
+	if r.t.Method.Script {
+		return r.checkForm(ctx, a, answer, again)
+	}
+	task := r.t.Task
+	return formOf(task.Question, task.Guidelines).problem(answer, r.filesWritten()), nil
 }
 
 // checkForm has a model compare an answer with the guidelines, or the question, and with

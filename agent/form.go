@@ -90,6 +90,9 @@ func (f form) problem(answer string, written fs.FS) string {
 		}
 	}
 	for _, name := range f.files {
+		if written == nil {
+			break
+		}
 		if info, err := fs.Stat(written, name); err != nil || info.Size() == 0 {
 			return fmt.Sprintf("the file %s, which is asked for, has not been written to the current "+
 				"folder", name)

@@ -15,7 +15,7 @@ import (
 // as unfinished, which drops nothing.
 func (r *run) judge(ctx context.Context) error {
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: r.subject(0),
-		Words: r.judgeWords}, reply.Judge(r.t.Steps()))
+		Words: r.judgeWords}, reply.Judgements(r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}
@@ -29,10 +29,13 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	round := r.current()
 	round.Verdict, round.Answer = &said.Verdict, said.Code
-	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil || said.Sufficient {
+	if !said.Sufficient && r.left() > 0 {
+		round.Route = &record.Route{Back: said.Wrong, Reason: said.Reason}
+	}
+	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil || round.Route == nil {
 		return err
 	}
-	return r.follow(ctx, record.Route{Back: said.Wrong})
+	return r.follow(ctx)
 }
 
 func (r *requests) judgeWords() ([]prompts.Part, map[string]string) {
@@ -43,17 +46,29 @@ func (r *requests) judgeWords() ([]prompts.Part, map[string]string) {
 		Guidelines: r.t.Task.Guidelines != ""}), inputs
 }
 
-// follow carries out the route after an insufficient verdict: it adds a step, or goes back.
-func (r *run) follow(ctx context.Context, route record.Route) error {
-	round := r.current()
+// follow carries out the current round's route: it goes back if a step is wrong.
+func (r *run) follow(ctx context.Context) error {
+	route := r.current().Route
 	if route.Back > 0 {
 		r.dirty = true
-		route.Reason = round.Verdict.Reason
 	}
-	round.Route = &route
 	if err := r.observe(Event{Kind: Routed, Text: route.Reason}); err != nil {
 		return err
 	}
 	_, err := r.restore(ctx)
 	return err
+}
+
+// judgeOrGoOn ends a round: it has the plan judged, or goes on after a verdict that had no route,
+// since no rounds were left.
+func (r *run) judgeOrGoOn(ctx context.Context) error {
+	round := r.current()
+	switch {
+	case round.Verdict == nil:
+		return r.judge(ctx)
+	case r.t.Sufficient() || r.left() <= 0:
+		return nil
+	}
+	round.Route = &record.Route{Reason: round.Verdict.Reason}
+	return r.follow(ctx)
 }

@@ -18,7 +18,7 @@ func (r *run) computeReadings(ctx context.Context) error {
 		return nil
 	}
 	cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches", Subject: "the readings",
-		Words: r.branchWords}, reply.Branches)
+		Words: r.branchWords}, reply.Branches(r.askedBranches(), r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		cells, err = nil, r.Warn(unread.Error())
 	}
@@ -57,13 +57,21 @@ func (r *requests) pending() (all []optionOf) {
 	return all
 }
 
+// askedBranches returns the pending options as the reply is to number them.
+func (r *requests) askedBranches() (all []reply.Branch) {
+	for _, p := range r.pending() {
+		all = append(all, reply.Branch{Point: p.reading + 1, Option: p.option + 1})
+	}
+	return all
+}
+
 // computeOption runs the cell of an option's branch.
 func (r *run) computeOption(ctx context.Context, p optionOf, o *record.Option,
 	cells []reply.Branch) error {
 	first := ""
 	for _, c := range cells {
-		if c.Reading == p.reading+1 && c.Option == p.option+1 {
-			first, o.Steps = c.Code, min(c.Keeps, r.t.Steps())
+		if c.Point == p.reading+1 && c.Option == p.option+1 {
+			first, o.Steps = c.Code, c.Steps
 		}
 	}
 	if first == "" && len(o.Attempts) == 0 {

@@ -8,6 +8,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
 	"dsstar/agent/record"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -36,10 +37,7 @@ func (r *requests) shared() ([]prompts.Part, map[string]string) {
 	if len(steps) > 0 {
 		parts = append(parts, prompts.Notebook{Steps: steps})
 	}
-	if len(r.t.Notes) > 0 {
-		parts = append(parts, prompts.Notes{Texts: r.t.Notes})
-		inputs["notes"] = strings.Join(r.t.Notes, "\n")
-	}
+	parts = r.withNotes(parts, inputs)
 	var plan, code, results []string
 	for _, s := range steps {
 		plan, code, results = append(plan, s.Text), append(code, s.Code), append(results, s.Output)
@@ -48,6 +46,15 @@ func (r *requests) shared() ([]prompts.Part, map[string]string) {
 	inputs["code"] = strings.Join(code, "\n")
 	inputs["results"] = strings.Join(results, "\n")
 	return parts, inputs
+}
+
+// withNotes adds what the user has written for the agent.
+func (r *requests) withNotes(parts []prompts.Part, inputs map[string]string) []prompts.Part {
+	if len(r.t.Notes) == 0 {
+		return parts
+	}
+	inputs["notes"] = strings.Join(r.t.Notes, "\n")
+	return append(parts, prompts.Notes{Texts: r.t.Notes})
 }
 
 // known is the part of shared that is the same throughout the run.
@@ -188,9 +195,17 @@ func (r *requests) dropped() []prompts.Dropped {
 }
 
 // system returns the system message of every request.
-func (r *requests) system() prompts.System {
+func (r *requests) system() prompts.Part {
 	m := r.t.Method
-	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished,
-		Inconclusive: !m.NoInconclusive && !m.PlanOnly,
-		Variables:    r.made && variableWords(r.context()) != "", NoFiles: r.t.Task.Data == ""}
+	variables, noFiles := r.made && variableWords(r.context()) != "", r.t.Task.Data == ""
+	if m.Script {
+		return prompts.PaperSystem{Environment: r.t.Environment, Script: m.Script,
+			Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly,
+			Variables: variables, NoFiles: noFiles}
+	}
+	s := prompts.System{Environment: r.t.Environment, Variables: variables, NoFiles: noFiles}
+	if r.t.Memory > 0 {
+		s.Memory = human.StableBytes(r.t.Memory)
+	}
+	return s
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
@@ -30,14 +31,19 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	for s.Answer != "" {
-		if s.Agrees = sameAnswer(s.Answer, r.t.Answer(), r.inOrder()); s.Agrees || r.explained(s.Answer) {
+		if s.Agrees = sameAnswer(s.Answer, r.t.Answer(), r.inOrder()); s.Agrees {
 			break
 		}
-		if s.Ruling != "" && !carriedOut(s.Ruling) {
+		if r.explained(s.Answer) {
+			s.Ruling, s.Reason = record.RuledReading, "it is the answer under another reading"
 			break
 		}
-		if changed, err = r.arbitrate(ctx, s); err != nil || changed {
+		changed, err = r.arbitrate(ctx, s)
+		if err != nil || changed {
 			return changed, err
+		}
+		if !carriedOut(s.Ruling) {
+			break
 		}
 	}
 	return false, r.observe(Event{Kind: Derived, Text: s.Reason})
@@ -97,7 +103,7 @@ func (r *requests) unseen() ([]prompts.Part, map[string]string) {
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
 		parts = append(parts, earlier)
-		inputs["earlier"] = earlier.String()
+		inputs["earlier"] = fmt.Sprint(earlier)
 	}
 	return r.withNotes(parts, inputs), inputs
 }
@@ -113,7 +119,7 @@ func (r *run) arbitrate(ctx context.Context, s *record.Second) (changed bool, er
 		subject = "two answers, again"
 	}
 	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter", Subject: subject,
-		Words: r.arbiterWords}, reply.Arbiter(r.t.Steps()))
+		Words: r.arbiterWords}, reply.Rulings(r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		ruling, err = reply.Ruling{Ruling: record.RuledUndecided, Reason: unread.Error()}, nil
 	}
@@ -153,6 +159,7 @@ func (r *run) reopen(ctx context.Context, ruling reply.Ruling) error {
 	r.answering = false
 	round := r.current()
 	round.Verdict = &record.Verdict{Reason: ruling.Reason, Unfinished: ruling.Wrong == 0}
+	round.Route = &record.Route{Back: ruling.Wrong, Reason: ruling.Reason}
 	for i := range r.t.Readings { // computed on cells that change
 		for n := range r.t.Readings[i].Options {
 			o := &r.t.Readings[i].Options[n]
@@ -162,7 +169,7 @@ func (r *run) reopen(ctx context.Context, ruling reply.Ruling) error {
 	if err := r.observe(Event{Kind: Ruled, Text: ruling.Reason}); err != nil {
 		return err
 	}
-	return r.follow(ctx, record.Route{Back: ruling.Wrong})
+	return r.follow(ctx)
 }
 
 func (r *requests) arbiterWords() ([]prompts.Part, map[string]string) {

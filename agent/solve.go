@@ -14,7 +14,7 @@ import (
 // reply cannot be read, the error is a *[reply.Error].
 func (r *run) solve(ctx context.Context) (reply.Solution, error) {
 	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.subject(1),
-		Words: r.solveWords}, reply.Solve(r.asksReadings()))
+		Words: r.solveWords}, reply.Solutions(r.asksReadings()))
 }
 
 // asksReadings reports whether the next reply names the readings: that before the first step of a

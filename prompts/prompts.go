@@ -24,6 +24,13 @@ type Part interface{ template() string }
 type (
 	// System says who the model is and what it works with.
 	System struct {
+		Environment string
+		Memory      string // the session's limit; "": unknown
+		Variables   bool   // the session is the user's and already has variables
+		NoFiles     bool   // there is no data folder
+	}
+	// PaperSystem is System in the paper's method.
+	PaperSystem struct {
 		Environment  string
 		Script       bool // the work is one script, as in the paper, not a notebook
 		Unfinished   bool // the verdict may be that the plan only lacks further steps
@@ -233,6 +240,7 @@ func (a Analyzer) Title() string { return title(a.Path, a.Size, a.Kind) }
 func (d DebuggerScript) Title() string { return title(d.Path, d.Size, d.Kind) }
 
 func (System) template() string         { return "system" }
+func (PaperSystem) template() string    { return "paper_system" }
 func (Context) template() string        { return "context" }
 func (Notebook) template() string       { return "notebook" }
 func (Earlier) template() string        { return "earlier" }
