@@ -106,10 +106,7 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 			return llm.Reply{}, err
 		}
 	}
-	text, ok := m.replies[key]
-	if !ok {
-		text, ok = m.replies[r.Role]
-	}
+	text, ok := m.replies.whole(r.Role, r.Subject)
 	if !ok {
 		return llm.Reply{}, fmt.Errorf("no reply to %q", key)
 	}
@@ -125,6 +122,51 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 		reply.Text = "```python\n" + text + "\n```"
 	}
 	return reply, nil
+}
+
+// reply returns the reply of a role to a subject.
+func (s script) reply(role, subject string) (text string, ok bool) {
+	if text, ok = s[role+" "+subject]; !ok {
+		text, ok = s[role]
+	}
+	return text, ok
+}
+
+// whole is reply for the roles whose replies have several parts, which a script has one by one:
+// those of the solver are the planner's and the coder's.
+func (s script) whole(role, subject string) (text string, ok bool) {
+	if text, ok = s.reply(role, subject); ok {
+		return text, ok
+	}
+	part := func(role, subject string) string {
+		text, has := s.reply(role, subject)
+		ok = ok && has
+		return text
+	}
+	code := func(text string) string {
+		if raw, is := strings.CutPrefix(text, "raw:"); is {
+			return raw
+		}
+		return "```python\n" + text + "\n```"
+	}
+	ok = true
+	switch role {
+	case "solver":
+		text = "Step: " + part("planner", subject) + "\n\n" + code(part("coder", subject))
+	case "judge":
+		text = part("verifier", subject)
+		switch {
+		case strings.Contains(text, "Verdict: insufficient"):
+			if n, is := strings.CutPrefix(part("router", subject), "Step "); is {
+				text += "\nWrong step: " + n
+			}
+		case !strings.Contains(text, "Verdict: unfinished"):
+			text += "\n\n" + code(part("finalizer", "the answer"))
+		}
+	default:
+		return "", false
+	}
+	return "raw:" + text, ok
 }
 
 // prompt is the last message of a request; the test fails if it was not sent.

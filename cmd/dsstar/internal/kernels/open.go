@@ -83,7 +83,7 @@ func (h Host) Open(p *Place, s *configs.Settings,
 		if purpose == agent.Describe { // dir is a temporary folder
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
 		} else { // the main session and the proof look the same to cells
-			back.Off, back.Branches = s.Rollback.Off(), !s.Method.Script
+			back.Off, back.Branches = s.Rollback.Off(), !s.Method.Paper
 			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
 		}
 		if purpose == agent.Work {
