@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,15 +38,15 @@ func TestSchema(t *testing.T) {
 		schema *bool
 		sent   string // which of the calls had a schema
 	}{
-		"takes it":             {object, nil, "yes yes"},
-		"is known to take it":  {object, &taking, "yes yes"},
-		"takes none":           {text, &not, "no no"},
-		"refuses it":           {llmtest.RefuseSchemas(text), nil, "yes no no"},
-		"refuses it this time": {llmtest.RefuseSchemas(text), &taking, "yes no no"},
-		"cannot process it":    {refusing(422, "body.response_format: extra fields"), nil, "yes no no"},
+		"takes it":              {object, nil, "yes yes"},
+		"is known to take it":   {object, &taking, "yes yes"},
+		"takes none":            {text, &not, "no no"},
+		"refuses it":            {llmtest.RefuseSchemas(text), nil, "yes no no"},
+		"refuses it this time":  {llmtest.RefuseSchemas(text), &taking, "yes no no"},
+		"cannot process it":     {refusing(422, "body.response_format: extra fields"), nil, "yes no no"},
 		"has no grammar for it": {refusing(400, "failed to parse grammar"), nil, "yes no no"},
-		"ignores it":           {text, nil, "yes no no"},
-		"replied in text once": {text, &taking, "yes yes"}, // the model's fault
+		"ignores it":            {text, nil, "yes no no"},
+		"replied in text once":  {text, &taking, "yes yes"}, // the model's fault
 	} {
 		s := llmtest.New(t, c.reply)
 		e := endpoint(s, &waits{})
@@ -106,12 +107,13 @@ func TestSchemaTrace(t *testing.T) {
 		"":          llmtest.RefuseSchemas(llmtest.Each(llmtest.Response{Text: "Yes"})),
 	} {
 		s := llmtest.New(t, reply)
-		trace, path := newTrace(t)
-		first, err := llm.Traced(open(t, endpoint(s, &waits{})), trace).Ask(t.Context(), inSchema())
+		path := filepath.Join(t.TempDir(), "trace.jsonl")
+		m := llm.Traced(open(t, endpoint(s, &waits{})), openTrace(t, path))
+		first, err := m.Ask(t.Context(), inSchema())
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := exchangesIn(t, path)
+		all := readTrace(t, path)
 		calls := s.Requests()
 		if len(all) != 1 || all[0].Schema != name {
 			t.Fatalf("%+v", all)

@@ -14,9 +14,10 @@ type fields struct {
 	again map[string]bool   // it did so with another text
 	items []string          // the options
 	parts []*fields         // readings or branches
-	raw   string            // what holds the code blocks
-	talk  string            // the lines that are neither code nor fields
+	raw   strings.Builder   // what holds the code blocks
+	talk  strings.Builder   // the lines that are neither code nor fields
 	lead  string            // those before the first code
+	bare  strings.Builder   // the code after a label, without a block
 	cells []string          // the code of a JSON object
 }
 
@@ -24,8 +25,11 @@ func newFields() *fields {
 	return &fields{text: map[string]string{}, again: map[string]bool{}}
 }
 
+// longestField is how much of a field is kept. The rest of it is talk, or a copying error.
+const longestField = 4000
+
 func (f *fields) add(name, value string) {
-	value = strings.TrimSpace(value)
+	value = brief.Clip(strings.TrimSpace(value), longestField)
 	before, again := f.text[name]
 	switch {
 	case !again || before == "":
@@ -67,16 +71,17 @@ func (f *fields) numbers(name string) (all []int) {
 
 // code returns the code of a JSON object, or that of the code blocks. It is "" if there is none.
 func (f *fields) code() (string, error) {
-	text := f.raw
-	if len(f.cells) > 0 && !isNothing(strings.Join(f.cells, "")) {
+	text := f.raw.String()
+	isCell := !isNothing(strings.Join(f.cells, ""))
+	if isCell {
 		text = strings.Join(f.cells, "\n")
 	}
 	blocks, _ := codeBlocks(text)
-	switch labelled := f.text["code"]; {
-	case len(blocks) == 0 && text != f.raw:
+	switch bare := f.bare.String(); {
+	case len(blocks) == 0 && isCell:
 		return cell(strings.ReplaceAll(text, "\r\n", "\n"))
-	case len(blocks) == 0 && isPython(labelled):
-		return cell(labelled)
+	case len(blocks) == 0 && isPython(bare):
+		return cell(bare)
 	}
 	code, err := codeIn(text)
 	if err == errNoCode || err == errEmpty {

@@ -1,6 +1,10 @@
 package reply
 
-import "dsstar/agent/llm"
+import (
+	"strings"
+
+	"dsstar/agent/llm"
+)
 
 // The forms of replies, in text and as JSON schemas.
 
@@ -19,8 +23,8 @@ const firstSolutionForm = "Reply in this form, with one block of the lines from 
 	"Settled: yes or no\n\n" +
 	"```python\nits cell\n```"
 
-const judgementForm = "Reply in this form, with `Wrong step` only if a step is wrong, and with the " +
-	"cell only if the verdict is sufficient or inconclusive:\n\n" +
+const judgementForm = "Reply in this form, with `Wrong step` only if a step is wrong, and with " +
+	"the cell only if the verdict is sufficient or inconclusive:\n\n" +
 	"Verdict: sufficient, unfinished, insufficient or inconclusive\n" +
 	"Reason: one sentence\n" +
 	"Wrong step: its number\n\n" +
@@ -31,8 +35,8 @@ const branchesForm = "Reply in this form, once for each branch:\n\n" +
 	"Keeps: the number of accepted steps that it begins with\n\n" +
 	"```python\nits cell\n```"
 
-const rulingForm = "Reply in this form, with `Wrong step` only for first, `Reading` and its options " +
-	"only for reading, and the cell only for second:\n\n" +
+const rulingForm = "Reply in this form, with `Wrong step` only for first, `Reading` and its " +
+	"options only for reading, and the cell only for second:\n\n" +
 	"Ruling: same, first, second, reading or undecided\n" +
 	"Reason: one or two sentences\n" +
 	"Wrong step: its number\n" +
@@ -42,72 +46,76 @@ const rulingForm = "Reply in this form, with `Wrong step` only for first, `Readi
 	"```python\nthe whole corrected cell of the second\n```"
 
 var (
-	solutionSchema = objectSchema("solution",
-		stringField("step", "the next step, in a few sentences"),
-		stringField("code", "the Python cell of the step"))
-	firstSolutionSchema = objectSchema("solution",
-		stringField("step", "the next step, in a few sentences"),
-		listField("readings", "what is left open; may be empty",
-			stringField("point", "what is left open, in one sentence"),
-			schemaField("options", `{"type":"array","items":{"type":"string"},"description":"two or more ways to take it"}`),
-			schemaField("taken", `{"type":"integer","description":"the number of the option that the code takes, from 1"}`),
-			optionalField("evidence", "string", "a quotation for the option taken, with its file; null: there is none"),
-			schemaField("settled", `{"type":"boolean","description":"whether the evidence leaves no doubt"}`)),
-		stringField("code", "the Python cell of the step"))
+	stepField   = property("step", "string", "the next step, in a few sentences")
+	cellField   = property("code", "string", "the Python cell of the step")
+	reasonField = property("reason", "string", "one or two sentences")
+
+	solutionSchema      = objectSchema("solution", stepField, cellField)
+	firstSolutionSchema = objectSchema("solution", stepField,
+		listOf("readings", "what question and files leave open; may be empty",
+			property("point", "string", "what is left open, in one sentence"),
+			listOf("options", "two or more ways to take it"),
+			property("taken", "integer", "the number of the option that the code takes, from 1"),
+			property("evidence", "string?", "a quotation for it, with its file; null: there is none"),
+			property("settled", "boolean", "whether the evidence leaves no doubt")),
+		cellField)
 	judgementSchema = objectSchema("judgement",
-		schemaField("verdict", `{"type":"string","enum":["sufficient","unfinished","insufficient","inconclusive"]}`),
-		stringField("reason", "one sentence"),
-		optionalField("wrong_step", "integer", "the number of the wrong step; null: none is wrong"),
-		optionalField("code", "string", "the last Python cell, if sufficient or inconclusive"))
+		property("verdict", "string", "", "sufficient", "unfinished", "insufficient", "inconclusive"),
+		reasonField,
+		property("wrong_step", "integer?", "the number of the wrong step; null: none is wrong"),
+		property("code", "string?", "the last Python cell, if sufficient or inconclusive"))
 	branchesSchema = objectSchema("branches",
-		listField("branches", "one for each branch asked for",
-			schemaField("reading", `{"type":"integer","description":"the first number of the branch"}`),
-			schemaField("option", `{"type":"integer","description":"the second number of the branch"}`),
-			schemaField("keeps", `{"type":"integer","description":"the number of accepted steps that it begins with"}`),
-			stringField("code", "the Python cell that goes on from there")))
+		listOf("branches", "one for each branch asked for",
+			property("reading", "integer", "the first number of the branch"),
+			property("option", "integer", "the second number of the branch"),
+			property("keeps", "integer", "the number of accepted steps that it begins with"),
+			property("code", "string", "the Python cell that goes on from there")))
 	rulingSchema = objectSchema("ruling",
-		schemaField("ruling", `{"type":"string","enum":["same","first","second","reading","undecided"]}`),
-		stringField("reason", "one or two sentences"),
-		optionalField("wrong_step", "integer", "of first: the number of the wrong step"),
-		optionalField("code", "string", "of second: its whole corrected Python cell"),
-		optionalField("reading", "string", "of reading: what the derivations take differently"),
-		schemaField("options", `{"type":["array","null"],"items":{"type":"string"},`+
-			`"description":"of reading: how the first takes it, how the second does"}`))
+		property("ruling", "string", "", "same", "first", "second", "reading", "undecided"),
+		reasonField,
+		property("wrong_step", "integer?", "of first: the number of the wrong step"),
+		property("code", "string?", "of second: its whole corrected Python cell"),
+		property("reading", "string?", "of reading: what the derivations take differently"),
+		listOf("options", "of reading: how the first takes it, how the second does; else empty"))
 )
 
-// A property of a JSON schema.
-type property struct{ name, schema string }
-
-func schemaField(name, schema string) property { return property{name, schema} }
-
-func stringField(name, description string) property {
-	return property{name, `{"type":"string","description":"` + description + `"}`}
+// property returns a property of a JSON schema; with ? it may be null. Its texts need no escapes.
+func property(name, kind, description string, choices ...string) string {
+	kind = `"` + kind + `"`
+	if one, ok := strings.CutSuffix(kind, `?"`); ok {
+		kind = `[` + one + `","null"]`
+	}
+	p := `"` + name + `":{"type":` + kind
+	if description != "" {
+		p += `,"description":"` + description + `"`
+	}
+	if len(choices) > 0 {
+		p += `,"enum":["` + strings.Join(choices, `","`) + `"]`
+	}
+	return p + "}"
 }
 
-func optionalField(name, kind, description string) property {
-	return property{name, `{"type":["` + kind + `","null"],"description":"` + description + `"}`}
+// listOf returns a list of objects with the properties, or of strings.
+func listOf(name, description string, properties ...string) string {
+	items := `{"type":"string"}`
+	if len(properties) > 0 {
+		items = strictObject(properties)
+	}
+	return `"` + name + `":{"type":"array","description":"` + description + `","items":` + items + "}"
 }
 
-func listField(name, description string, fields ...property) property {
-	return property{name, `{"type":"array","description":"` + description + `","items":` +
-		strictObject(fields) + `}`}
-}
-
-func objectSchema(name string, fields ...property) *llm.Schema {
-	return &llm.Schema{Name: name, JSON: []byte(strictObject(fields))}
+func objectSchema(name string, properties ...string) *llm.Schema {
+	return &llm.Schema{Name: name, JSON: []byte(strictObject(properties))}
 }
 
 // strictObject returns the schema of an object as strict endpoints want it: every property is
 // required, and there are no others. Models write the properties in this order.
-func strictObject(fields []property) string {
-	properties, required := "", ""
-	for i, f := range fields {
-		if i > 0 {
-			properties, required = properties+",", required+","
-		}
-		properties += `"` + f.name + `":` + f.schema
-		required += `"` + f.name + `"`
+func strictObject(properties []string) string {
+	var names []string
+	for _, p := range properties {
+		name, _, _ := strings.Cut(p, ":")
+		names = append(names, name)
 	}
-	return `{"type":"object","properties":{` + properties + `},"required":[` + required +
-		`],"additionalProperties":false}`
+	return `{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":[` +
+		strings.Join(names, ",") + `],"additionalProperties":false}`
 }

@@ -82,6 +82,7 @@ func (l labels) inLine(line string, seen func(name string) bool) (n int, number,
 	head, value := line[:len(line)-len(rest)+m[1]], rest[m[1]:]
 	is := l.all[n]
 	first, _ := utf8.DecodeRuneInString(value)
+	begins := unicode.IsUpper(first) || first == '"' || first == '“'
 	plain := colon == "" || colon == "is"
 	switch {
 	case (colon == "." || strings.TrimSpace(colon) == ")") && number == "":
@@ -92,7 +93,7 @@ func (l labels) inLine(line string, seen func(name string) bool) (n int, number,
 			return -1, "", ""
 		}
 	case is.item && number != "", strings.ContainsAny(closing, "*_`|"):
-	case seen(is.name) || colon == "" && !unicode.IsUpper(first) && !strings.ContainsRune("\"“", first):
+	case seen(is.name) || colon == "" && !begins:
 		return -1, "", ""
 	}
 	return n, number, withoutMarks(head, value)
@@ -119,11 +120,11 @@ func (l labels) read(text string) (*fields, error) {
 	}
 	if o != nil {
 		f := l.fromObject(o)
-		f.raw = around
+		f.raw.WriteString(around)
 		return f, nil
 	}
 	r := lineReader{labels: l, root: newFields()}
-	r.root.raw = text
+	r.root.raw.WriteString(text)
 	var open fence
 	var talk strings.Builder
 	for line := range strings.Lines(text) {
@@ -154,11 +155,11 @@ type lineReader struct {
 
 func (r *lineReader) code(line string) {
 	if !r.began {
-		r.began, r.root.lead = true, r.root.talk
+		r.began, r.root.lead = true, r.root.talk.String()
 	}
 	r.at, r.lists = nil, false
 	if r.part != nil {
-		r.part.raw += line
+		r.part.raw.WriteString(line)
 	}
 }
 
@@ -193,7 +194,7 @@ func (r *lineReader) line(line string) {
 		n, number, value = r.inLine(line, r.seen)
 	}
 	if r.at != nil && r.name == "code" && (n < 0 || !r.all[n].opens) {
-		r.at.text["code"] += line + "\n"
+		r.at.bare.WriteString(line + "\n")
 		return
 	}
 	switch item := optionItem().FindString(line); {
@@ -207,12 +208,21 @@ func (r *lineReader) line(line string) {
 		to := r.to(true)
 		to.items = append(to.items, strings.TrimSpace(line[len(item):]))
 		r.at, r.name = to, ""
-	case r.at != nil && r.name == "":
-		r.at.items[len(r.at.items)-1] += " " + strings.TrimSpace(line)
-	case r.at != nil:
-		r.at.text[r.name] = strings.TrimSpace(r.at.text[r.name] + "\n" + line)
+	case r.at == nil:
+		r.root.talk.WriteString(line + "\n")
+	case r.name == "":
+		appendLine(&r.at.items[len(r.at.items)-1], line)
 	default:
-		r.root.talk += line + "\n"
+		text := r.at.text[r.name]
+		appendLine(&text, line)
+		r.at.text[r.name] = text
+	}
+}
+
+// appendLine adds a line to a text that is not too long already.
+func appendLine(text *string, line string) {
+	if len(*text) < longestField {
+		*text = strings.TrimSpace(*text + "\n" + line)
 	}
 }
 
@@ -250,7 +260,7 @@ func (r *lineReader) begin(is label, number, value, line string) {
 		if !strings.ContainsAny(line, ":=|-–—") {
 			line = is.name + ": " + value
 		}
-		r.root.talk += line + "\n"
+		r.root.talk.WriteString(line + "\n")
 	case is.item && number == "" && value != "":
 		r.at.items = append(r.at.items, inlineOptions(value)...)
 		r.name = ""
@@ -261,10 +271,7 @@ func (r *lineReader) begin(is label, number, value, line string) {
 		r.at.items = append(r.at.items, "")
 		r.name = ""
 	case is.name == "code":
-		if value != "" {
-			value += "\n"
-		}
-		r.at.text["code"] = value
+		r.at.bare.WriteString(value + "\n")
 	default:
 		r.at.add(is.name, value)
 	}
@@ -371,7 +378,8 @@ func (l labels) fromObject(o object) *fields {
 			maps.Copy(f.text, inside.text)
 			f.items = append(f.items, inside.items...)
 		case is.talk:
-			f.talk += name + ": " + strings.Join(strings.Fields(strings.Join(texts, " ")), " ") + "\n\n"
+			words := strings.Fields(strings.Join(texts, " "))
+			f.talk.WriteString(name + ": " + strings.Join(words, " ") + "\n\n")
 		case is.name == "code":
 			f.cells = append(f.cells, texts...)
 		default:

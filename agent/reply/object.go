@@ -1,11 +1,11 @@
 package reply
 
 import (
+	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"dsstar/notebook/lazy"
 )
 
 // This file reads JSON as small models write it: with trailing commas, line breaks and bare quotes
@@ -206,6 +206,9 @@ func (p *jsonReader) ends() bool {
 	return c == 0 || strings.IndexByte(",:]}", c) >= 0
 }
 
+// codePoint matches the digits of a code point, or those of a surrogate pair.
+var codePoint = lazy.Regexp(`^u[[:xdigit:]]{4}(?:\\u[dD][c-fC-F][[:xdigit:]]{2})?`)
+
 // escape reads an escape after its backslash. An unknown one stays as it is, such as \d.
 func (p *jsonReader) escape(b *strings.Builder) {
 	c := p.text[p.at]
@@ -213,42 +216,15 @@ func (p *jsonReader) escape(b *strings.Builder) {
 		b.WriteByte("\n\t\r\b\f"[i])
 		return
 	}
-	if r, n := p.unicode(); n > 0 {
-		b.WriteRune(r)
-		p.at += n
+	if found := codePoint().FindString(p.text[p.at:min(p.at+11, len(p.text))]); found != "" {
+		var text string
+		_ = json.Unmarshal([]byte(`"\`+found+`"`), &text) // it is valid
+		b.WriteString(text)
+		p.at += len(found) - 1
 		return
 	}
 	if strings.IndexByte("\"'\\/`", c) < 0 {
 		b.WriteByte('\\')
 	}
 	b.WriteByte(c)
-}
-
-// unicode reads \u and its four digits, twice for a surrogate pair, and returns how many bytes
-// follow the first u.
-func (p *jsonReader) unicode() (r rune, n int) {
-	if p.text[p.at] != 'u' {
-		return 0, 0
-	}
-	digits := func(at int) (rune, bool) {
-		if at+4 > len(p.text) {
-			return 0, false
-		}
-		v, err := strconv.ParseUint(p.text[at:at+4], 16, 16)
-		return rune(v), err == nil
-	}
-	r, ok := digits(p.at + 1)
-	if !ok {
-		return 0, 0
-	}
-	if utf16.IsSurrogate(r) {
-		if strings.HasPrefix(p.text[min(p.at+5, len(p.text)):], `\u`) {
-			low, _ := digits(p.at + 7)
-			if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
-				return both, 10
-			}
-		}
-		return utf8.RuneError, 4
-	}
-	return r, 4
 }

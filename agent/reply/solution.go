@@ -58,7 +58,7 @@ const (
 	codeWords   = `(?:(?:last|corrected|python)\s+)?(?:code|cell)`
 	optionWords = `options?|readings?\s+options?`
 	pointWords  = `readings?|(?:open\s+)?points?|ambiguity`
-	wrongWords  = `(?:is\s+the\s+)?(?:wrong|incorrect|faulty|mistaken)\s+step|step\s+that\s+is\s+wrong|wrong`
+	wrongWords  = `(?:wrong|incorrect|faulty|mistaken)\s+step|step\s+that\s+is\s+wrong|wrong`
 )
 
 var codeLabel = label{name: "code", words: codeWords}
@@ -146,8 +146,11 @@ func (f *fields) reading() (r record.Reading, ok bool) {
 	return r, r.Point != "" && len(options) > 1 && r.Chosen >= 0
 }
 
-// options returns the options that are not empty; nil if two are the same.
+// options returns the options that are not empty; nil if two are the same, or there are too many.
 func (f *fields) options() (all []string) {
+	if len(f.items) > 20 {
+		return nil
+	}
 	for _, text := range f.items {
 		text = bareStep(text)
 		if slices.ContainsFunc(all, func(o string) bool { return strings.EqualFold(o, text) }) {
@@ -207,18 +210,18 @@ func judgementIn(text string, steps int) (Judgement, error) {
 	switch {
 	case err != nil:
 		return Judgement{}, err
-	case len(f.talk) > longestTalk:
+	case f.talk.Len() > longestTalk:
 		return Judgement{}, errLong
 	}
 	j := Judgement{}
-	if j.Verdict, err = verdictIn(f.talk); err != nil {
+	if j.Verdict, err = verdictIn(f.talk.String()); err != nil {
 		return Judgement{}, err
 	}
 	if j.Wrong, err = f.wrong(steps); err != nil {
 		return Judgement{}, err
 	}
 	if _, said := f.text["wrong"]; !said && !j.Sufficient && !j.Unfinished {
-		j.Wrong = onlyFault(f.talk, steps)
+		j.Wrong = onlyFault(f.talk.String(), steps)
 	}
 	switch {
 	case j.Sufficient && j.Wrong > 0:
@@ -355,14 +358,14 @@ var (
 	rulingAlone = lazy.Regexp(`(?im)^` + marks + `(` + rulingWord + ")[\\s*_`.!]*$")
 	rulingMore  = lazy.Regexp(
 		`(?i)^[\s*_]*(?:[,/|&]|\bor\b|\band\b)[\s*_]*(?:the\s+)?(?:` + rulingWord + `)\b`)
-	rulingRight = lazy.Regexp(
-		`(?i)^\W*(?:(?:derivation|answer|one|cell)\s+)?(?:(?:is|was|seems|looks)\s+)?(?:right|correct|better)\b`)
+	rulingRight = lazy.Regexp(`(?i)^\W*(?:(?:derivation|answer|one|cell)\s+)?` +
+		`(?:(?:is|was|seems|looks)\s+)?(?:right|correct|better)\b`)
 )
 
 // ruling returns the ruling and the rest of its line.
 func (f *fields) ruling() (ruling, rest string, err error) {
 	said := f.text["ruling"]
-	if alone := rulingAlone().FindStringSubmatch(f.talk); said == "" && alone != nil {
+	if alone := rulingAlone().FindStringSubmatch(f.talk.String()); said == "" && alone != nil {
 		said = alone[1]
 	}
 	m := rulingFirst().FindStringSubmatch(said)

@@ -57,14 +57,18 @@ func TestSolution(t *testing.T) {
 		`{"step": "Load a.csv and count.", "code": "x = 1\nprint(x)"}`,
 		`{"step": "Load a.csv and count.", "code": "x = 1\nprint(x)", "readings": []}`,
 		"```json\n{\"step\": \"Load a.csv and count.\", \"code\": \"x = 1\\nprint(x)\",}\n```",
-		"Here it is:\n{\n  \"step\": \"Load a.csv and count.\",\n  \"code\": \"x = 1\nprint(x)\"\n}\nDone.",
-		"<think>{\"step\": \"no\"}</think>{\"Step\": \"Load a.csv and count.\", \"Code\": \"x = 1\\nprint(x)\"}",
-		"{\"next_step\": \"Load a.csv and count.\", \"python_code\": \"```python\\nx = 1\\nprint(x)\\n```\"}",
+		"Here it is:\n{\n  \"step\": \"Load a.csv and count.\",\n"+
+			"  \"code\": \"x = 1\nprint(x)\"\n}\nDone.",
+		"<think>{\"step\": \"no\"}</think>"+
+			`{"Step": "Load a.csv and count.", "Code": "x = 1\nprint(x)"}`,
+		`{"next_step": "Load a.csv and count.", "python_code": "`+
+			"```python\\nx = 1\\nprint(x)\\n```\"}",
 		"{\"step\": \"Load a.csv and count.\", \"code\": \"\"\"\nx = 1\nprint(x)\n\"\"\"}",
 		"{'step': 'Load a.csv and count.', 'code': 'x = 1\\nprint(x)', 'readings': None}",
 		`{"step": "Load a.csv and count.", "code": ["x = 1", "print(x)"]}`,
 		`{"name": "solution", "arguments": {"step": "Load a.csv and count.", "code": "x = 1\nprint(x)"}}`,
-		`{"name": "f", "arguments": "{\"step\": \"Load a.csv and count.\", \"code\": \"x = 1\\nprint(x)\"}"}`,
+		`{"name": "f", "arguments": "{\"step\": \"Load a.csv and count.\", `+
+			`\"code\": \"x = 1\\nprint(x)\"}"}`,
 		`{"type": "object", "properties": {"step": "Load a.csv and count.", "code": "x = 1\nprint(x)"}}`,
 		`[{"step": "Load a.csv and count.", "code": "x = 1\nprint(x)"}]`,
 		"{\"step\": \"Load a.csv and count.\"}\n\n"+cellX,
@@ -166,19 +170,24 @@ Step: Count.
 		`{"step": "Count.", "readings": [
 {"point": "What is an order?", "options": ["all rows", "paid rows"], "taken": 2,
  "evidence": "\"status: paid\" (readme.md)", "settled": true},
-{"point": "Which year?", "options": ["2019", "2020", "both"], "taken": 1, "evidence": null, "settled": false}],
+{"point": "Which year?", "options": ["2019", "2020", "both"], "taken": 1, "evidence": null,
+ "settled": false}],
 "code": "x = 1\nprint(x)"}`,
 		`{"step": "Count.", "readings": [
-{"reading": "What is an order?", "option_1": "all rows", "option_2": "paid rows", "chosen": "Option 2",
- "evidence": "\"status: paid\" (readme.md)", "settled": "yes"},
-{"point": "Which year?", "options": {"1": "2019", "2": "2020", "3": "both"}, "taken": "A", "evidence": "none"},
+{"reading": "What is an order?", "option_1": "all rows", "option_2": "paid rows",
+ "chosen": "Option 2", "evidence": "\"status: paid\" (readme.md)", "settled": "yes"},
+{"point": "Which year?", "options": {"1": "2019", "2": "2020", "3": "both"}, "taken": "A",
+ "evidence": "none"},
 {"point": "What is a customer?", "options": []}, {"point": "unread"}, "or what"],
 "code": "x = 1\nprint(x)"}`,
 		`{"step": "Count.", "readings": [
-{"point": "What is an order?", "options": [{"id": 1, "text": "all rows"}, {"id": 2, "text": "paid rows"}],
- "taken": "paid rows", "evidence": "\"status: paid\" (readme.md)", "settled": true},
-{"point": "Which year?", "options": "2019 / 2020 / both", "taken": "1", "evidence": "", "settled": true},
-{"point": "Dropped", "options": ["a", "a"], "taken": 1}, {"point": "Dropped", "options": ["a", "b"], "taken": 3}],
+{"point": "What is an order?", "options": [{"id": 1, "text": "all rows"},
+ {"id": 2, "text": "paid rows"}], "taken": "paid rows", "evidence": "\"status: paid\" (readme.md)",
+ "settled": true},
+{"point": "Which year?", "options": "2019 / 2020 / both", "taken": "1", "evidence": "",
+ "settled": true},
+{"point": "Dropped", "options": ["a", "a"], "taken": 1},
+{"point": "Dropped", "options": ["a", "b"], "taken": 3}],
 "code": "x = 1\nprint(x)"}`,
 	)
 }
@@ -195,7 +204,8 @@ func TestJudgement(t *testing.T) {
 		"## Verdict\nsufficient\n\n## Reason\nall is there\n\n## Last cell\n"+cellX,
 		"Verdict sufficient.\nReason: all is there\nWrong step: 0\n"+cellX,
 		"| Verdict | Reason | Wrong step |\n|---|---|---|\n| sufficient | all is there | - |\n\n"+cellX,
-		`{"verdict": "sufficient", "reason": "all is there", "wrong_step": null, "code": "x = 1\nprint(x)"}`,
+		`{"verdict": "sufficient", "reason": "all is there", "wrong_step": null,
+			"code": "x = 1\nprint(x)"}`,
 		`{"verdict": "Sufficient.", "reason": "all is there", "wrong_step": 0, "code": "`+
 			"```python\\nx = 1\\nprint(x)\\n```"+`"}`,
 		"{\"verdict\": \"sufficient\", \"reason\": \"all is there\"}\n"+cellX,
@@ -207,8 +217,10 @@ func TestJudgement(t *testing.T) {
 		"1. Verdict: insufficient\n2. Reason: the join loses rows\n3. Wrong step 2 of 3",
 		"Verdict: unfinished\nReason: the join loses rows\nWrong: step 2",
 		`{"verdict": "insufficient", "reason": "the join loses rows", "wrong_step": 2, "code": null}`,
-		`{"verdict": "insufficient", "reason": "the join loses rows", "wrong_step": "Step 2", "code": ""}`,
-		"```json\n{\"verdict\": \"insufficient\", \"reason\": \"the join loses rows\",\n\"wrong_step\": [2],}\n```",
+		`{"verdict": "insufficient", "reason": "the join loses rows", "wrong_step": "Step 2",
+			"code": ""}`,
+		"```json\n{\"verdict\": \"insufficient\", \"reason\": \"the join loses rows\",\n"+
+			"\"wrong_step\": [2],}\n```",
 	)
 	readAll(t, Judgements(3), lacks("Step 2 is wrong: it loses rows", 2), "",
 		"Verdict: insufficient\nReason: Step 2 is wrong: it loses rows")
@@ -217,7 +229,8 @@ func TestJudgement(t *testing.T) {
 		`{"verdict": "insufficient", "missing": "the mean"}`)
 	readAll(t, Judgements(3),
 		Judgement{Verdict: record.Verdict{Unfinished: true, Reason: "the mean"}}, "",
-		"Verdict: unfinished\nReason: the mean", "Verdict: unfinished\nReason: the mean\nWrong step: none")
+		"Verdict: unfinished\nReason: the mean",
+		"Verdict: unfinished\nReason: the mean\nWrong step: none")
 	readAll(t, Judgements(3), Judgement{Code: "x = 1\nprint(x)",
 		Verdict: record.Verdict{Sufficient: true, Inconclusive: true, Reason: "no prices"}}, "",
 		"Verdict: inconclusive\nReason: no prices\n"+cellX)
@@ -244,9 +257,11 @@ func TestBranches(t *testing.T) {
 	readAll(t, Branches(asked, 3), want, "",
 		"Branch 1.2\nKeeps: 1\n\n"+cellX+"\n\nBranch 2.1\nKeeps: 0\n\n"+cellY,
 		"### Branch 1.2\n**Keeps:** 1 step\n"+cellX+"\n### Branch 2.1\n**Keeps:** none\n"+cellY,
-		"**Branch 1.2: paid rows in 2019**\nKeeps: step 1\n"+cellX+"\n**Branch 2.1**:\nKeeps 0 of 3\n"+cellY,
+		"**Branch 1.2: paid rows in 2019**\nKeeps: step 1\n"+cellX+
+			"\n**Branch 2.1**:\nKeeps 0 of 3\n"+cellY,
 		"Branch 1, option 2\nKeeps: 1\n"+cellX+"\n\nBranch 2, option 1\nKeeps: 0\n"+cellY,
-		"1. Branch 1.2\n   Keeps: 1\n   ```python\n   x = 1\n   print(x)\n   ```\n2. Branch 2.1\n   Keeps: 0\n   ```python\n   y = 1\n   print(y)\n   ```",
+		"1. Branch 1.2\n   Keeps: 1\n   ```python\n   x = 1\n   print(x)\n   ```\n"+
+			"2. Branch 2.1\n   Keeps: 0\n   ```python\n   y = 1\n   print(y)\n   ```",
 		"Reading 1\nOption 2\nKeeps: 1\n"+cellX+"\nReading 2\nOption 1\nKeeps: 0\n"+cellY,
 		"Branch 1.2\nKeeps: 1\nCode:\nx = 1\nprint(x)\n\nBranch 2.1\nKeeps: 0\nCode:\ny = 1\nprint(y)",
 		"Branch 1.2\nKeeps: 1\n"+cellX+"\nBranch 2.1\nKeeps: 0\n"+cellY+"\nBranch 3.1\nKeeps: 0\n"+cellY,
@@ -279,7 +294,8 @@ func TestRuling(t *testing.T) {
 		"first\nReason: the join loses rows\nWrong step: 2",
 		"| Ruling | first |\n|---|---|\n| Reason | the join loses rows |\n| Wrong step | 2 |",
 		"Ruling: first - the join loses rows\nWrong step: 2",
-		`{"ruling": "first", "reason": "the join loses rows", "wrong_step": 2, "code": null, "reading": null, "options": null}`,
+		`{"ruling": "first", "reason": "the join loses rows", "wrong_step": 2,
+			"code": null, "reading": null, "options": null}`,
 		"```json\n{'ruling': 'First', 'reason': 'the join loses rows', 'wrong_step': '2',}\n```",
 	)
 	readAll(t, Rulings(3),
@@ -291,8 +307,10 @@ func TestRuling(t *testing.T) {
 		"Ruling: reading\nReason: both are right\nReading: Which year?\nOption 1: 2019\nOption 2: 2020",
 		"**Ruling**: reading\n**Reason**: both are right\n**Reading**: Which year?\n"+
 			"- **Option 1**: 2019\n- **Option 2**: 2020",
-		`{"ruling": "reading", "reason": "both are right", "reading": "Which year?", "options": ["2019", "2020"]}`,
-		`{"ruling": "reading", "reason": "both are right", "reading": {"point": "Which year?", "options": ["2019", "2020"]}}`)
+		`{"ruling": "reading", "reason": "both are right", "reading": "Which year?",
+			"options": ["2019", "2020"]}`,
+		`{"ruling": "reading", "reason": "both are right",
+			"reading": {"point": "Which year?", "options": ["2019", "2020"]}}`)
 	readAll(t, Rulings(3), Ruling{Ruling: "same", Reason: "1 % is 0.01"}, "",
 		"Ruling: same\nReason: 1 % is 0.01", `{"ruling": "same", "reason": "1 % is 0.01"}`)
 	readAll(t, Rulings(3), Ruling{Ruling: "undecided"}, "", "Ruling: undecided", "Undecided.")
