@@ -133,7 +133,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 		return err
 	}
 	defer func() { ended = cmp.Or(ended, r.takeLeave(ctx)) }()
-	if err := r.readyToAsk(); err != nil {
+	if err := r.readyToAsk(ctx); err != nil {
 		return err
 	}
 	if err := r.begin(ctx); err != nil {
@@ -216,12 +216,12 @@ func (r *run) learn(ctx context.Context) error {
 }
 
 // readyToAsk marks the descriptions as complete and reports the estimate, once.
-func (r *run) readyToAsk() error {
+func (r *run) readyToAsk(ctx context.Context) error {
 	if r.t.Described {
 		return nil
 	}
 	r.t.Described = true
-	return r.estimate()
+	return r.estimate(ctx)
 }
 
 // rounds runs rounds until the plan suffices, the rounds are used up, or the planner's reply

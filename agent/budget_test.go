@@ -140,5 +140,22 @@ func TestEstimate(t *testing.T) {
 		slices.Index(p.kinds, agent.Planned) < at || slices.Contains(p.kinds[at:], agent.Described) {
 		t.Fatalf("events %v", p.kinds)
 	}
-	contains(t, p.events[at].Text, "10 to 28 model calls", "US dollars")
+	contains(t, p.events[at].Text, "10 to 28 model calls", "; about $")
+
+	declined := errors.New("too dear")
+	p = play(t, simple, func(s *stage) {
+		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10}, true }
+		s.config.AgreeToCost = func(_ context.Context, low, high float64) error {
+			if low <= 0 || high <= low {
+				t.Errorf("%v to %v dollars", low, high)
+			}
+			return declined
+		}
+	})
+	if !errors.Is(p.err, declined) || slices.Contains(p.kinds, agent.Planned) {
+		t.Errorf("declined: %v, events %v", p.err, p.kinds)
+	}
+	play(t, simple, func(s *stage) { // no price is known
+		s.config.AgreeToCost = func(context.Context, float64, float64) error { return declined }
+	}).noError(t)
 }

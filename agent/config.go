@@ -33,6 +33,10 @@ type Config struct {
 	// the run. One call at a time.
 	Observe func(Event, *record.Trajectory) error
 
+	// AgreeToCost, if set, is told about what the rounds may cost, in US dollars, right before the
+	// first one, unless no price is known. Its error ends the run.
+	AgreeToCost func(ctx context.Context, low, high float64) error
+
 	// Review, if set, is asked about every cell right before it runs, and waited
 	// for: each step's, each repair, and the last one. Cells that have run before are
 	// run again unasked, and so are the scripts that describe files. Its error ends

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 
 	"dsstar/agent/describe"
 	"dsstar/agent/record"
+	"dsstar/notebook/human"
 )
 
 // The rounds that questions take: DS-STAR section 5 found 3.0 on average for
@@ -12,8 +14,8 @@ import (
 const fewRounds, manyRounds = 1, 4
 
 // estimate reports what the rounds may cost, from the length of the shared prefix and the
-// tokens per byte so far.
-func (r *run) estimate() error {
+// tokens per byte so far, and asks whether to go on.
+func (r *run) estimate(ctx context.Context) error {
 	prefix, err := r.Prompts.Text(r.context())
 	if err != nil {
 		return err
@@ -30,11 +32,18 @@ func (r *run) estimate() error {
 		thousands(low.InputTokens),
 		thousands(high.InputTokens),
 	)
-	if from, ok := r.costOf(low); ok {
-		to, _ := r.costOf(high)
-		text += fmt.Sprintf("; %.2f to %.2f US dollars", from, to)
+	from, priced := r.costOf(low)
+	to, _ := r.costOf(high)
+	if priced {
+		text += fmt.Sprintf("; about %s to %s", human.Dollars(from), human.Dollars(to))
 	}
-	return r.observe(Event{Kind: Estimated, Text: text})
+	if err := r.observe(Event{Kind: Estimated, Text: text}); err != nil {
+		return err
+	}
+	if !priced || r.cfg.AgreeToCost == nil {
+		return nil
+	}
+	return r.cfg.AgreeToCost(ctx, from, to)
 }
 
 // guess estimates the usage of a number of rounds: solver and judge in each, a debugger in every

@@ -154,6 +154,9 @@ func (s *Settings) validate(won map[string]setting) error {
 	if !(s.MaxCost >= 0 && s.MaxCost < math.Inf(1)) {
 		return bad("max_cost", "0 or more")
 	}
+	if !(s.AskAboveUSD >= 0 && s.AskAboveUSD < math.Inf(1)) {
+		return bad("ask_above_usd", "0 or more")
+	}
 	for name, p := range s.Prices {
 		bad := p.Input == nil || p.Output == nil
 		for _, dollars := range []*float64{p.Input, p.Cached, p.Output} {

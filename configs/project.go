@@ -73,6 +73,7 @@ var spending = map[string]func(s *Settings) any{
 	"method.candidates": func(s *Settings) any { return count(s.Method.Candidates) },
 	"top_k":             func(s *Settings) any { return count(s.TopK) },
 	"ask_above_tokens":  func(s *Settings) any { return s.AskAboveTokens }, // 0: never asks
+	"ask_above_usd":     func(s *Settings) any { return s.AskAboveUSD },
 	"max_files":         func(s *Settings) any { return count(s.MaxFiles) },
 	"result_chars":      func(s *Settings) any { return count(s.ResultChars) },
 	"description_chars": func(s *Settings) any { return count(s.DescriptionChars) },

@@ -28,6 +28,7 @@ type Exchange struct {
 	Reply    string            `json:"reply"`
 	Finish   string            `json:"finish,omitempty"`
 	Usage    Usage             `json:"usage"`
+	Cost     *float64          `json:"cost_usd,omitempty"` // nil: the price was not known
 	Seconds  float64           `json:"seconds"`
 	Retries  int               `json:"retries,omitempty"`
 	Calls    int               `json:"calls,omitempty"` // of a ranker: HTTP requests
@@ -38,7 +39,8 @@ type Exchange struct {
 
 // A Trace is an open trace.jsonl. Its methods may be called concurrently.
 type Trace struct {
-	Now func() time.Time // stamps the exchanges; set before use
+	Now   func() time.Time                // stamps the exchanges; set before use
+	Price func(role string) (Price, bool) // nil: no price is known; set before use
 
 	mu   sync.Mutex
 	file *os.File
@@ -85,12 +87,17 @@ func (t *Trace) mend() error {
 	}
 }
 
-// Append writes e as one line and sets its number and time. A partial write is undone.
+// Append writes e as one line and sets its number, time and cost. A partial write is undone.
 func (t *Trace) Append(e Exchange) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e.N = t.n + 1
 	e.Time = t.Now().UTC()
+	if t.Price != nil && e.Error == "" {
+		if price, known := t.Price(e.Role); known {
+			e.Cost = new(price.Cost(e.Usage))
+		}
+	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)

@@ -185,7 +185,7 @@ func showProof(t *Trajectory) string {
 			prose(strings.Join(t.Models, ", ")), u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens)
 	}
 	if t.Cost != nil {
-		line("Cost: %.2f US dollars.", *t.Cost)
+		line("Cost: about %s.", prose(human.Dollars(*t.Cost)))
 	}
 	line("Time: %.0f s, of which the model %.0f s and kernels %.0f s.",
 		t.Seconds.Total, t.Seconds.Model, t.Seconds.Kernel)

@@ -57,6 +57,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 		return err
 	}
 	defer trace.Close()
+	trace.Price = config.Price
 	s := j.settings
 	for _, w := range s.Warnings {
 		j.progress.Warn("%s", w)
@@ -89,7 +90,7 @@ func (a *app) config(j job) (agent.Config, error) {
 		return config, err
 	}
 	config.Model, config.Stream = j.model, j.progress.Stream
-	config.Cache, config.Agree = j.cache, a.afford(j)
+	config.Cache, config.Agree, config.AgreeToCost = j.cache, a.afford(j), a.affordRounds(j)
 	if j.task.Data != "" {
 		config.Corrections, err = a.corrections(j.task.Data)
 	}
@@ -167,9 +168,10 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	if ended != nil {
 		return &stoppedError{ended, r.Notebook, string(folder), j.goOn}
 	}
-	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
+	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out%s, "+
+		"%.0f s (model %.0f s, kernel %.0f s)",
 		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
-		r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
+		r.Usage.InputTokens, r.Usage.OutputTokens, inDollars(r.Usage.CostUSD), r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
 	if t.Verified() {
 		j.progress.SayIn(term.Good, "verified %s", spent)
 	} else {

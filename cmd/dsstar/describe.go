@@ -211,7 +211,7 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	}
 	j.progress.Say("spent    %s, %d tokens in and %d out%s, %.0f s",
 		human.Plural(d.Usage.Calls, "model call"),
-		d.Usage.InputTokens, d.Usage.OutputTokens, d.Usage.dollars(), d.Seconds.Total)
+		d.Usage.InputTokens, d.Usage.OutputTokens, inDollars(d.Usage.CostUSD), d.Seconds.Total)
 	j.progress.Say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs " +
 		"then use your text")
 	return nil

@@ -2,12 +2,12 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/configs"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 )
 
 // result is the object that --json prints. Its fields are a contract:
@@ -95,10 +95,10 @@ func tokensOf(u record.Usage) tokenUsage {
 	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
 }
 
-// dollars is the cost as part of a sentence; "" if it is unknown.
-func (u resultUsage) dollars() string {
-	if u.CostUSD == nil {
+// inDollars is a cost as the next part of a sentence; "" if it is unknown.
+func inDollars(cost *float64) string {
+	if cost == nil {
 		return ""
 	}
-	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
+	return ", about " + human.Dollars(*cost)
 }

@@ -28,6 +28,8 @@ func settingFlags(f *pflag.FlagSet) {
 			"may be repeated")
 	f.Int("ask-above-tokens", 0,
 		"ask first if describing files takes more input tokens than this; 0: never (default 100000)")
+	f.Float64("ask-above-usd", 0,
+		"on a terminal, ask first if a run may cost more US dollars; 0: never (default 1)")
 	sandboxFlags(f)
 	serverFlag(f)
 }
@@ -43,7 +45,7 @@ func modelFlags(f *pflag.FlagSet) {
 	f.Int("max-rounds", 0, "maximum number of steps to try (default 20)")
 	f.Int("debug-tries", 0, "maximum number of repairs of a cell (default 3)")
 	f.Int("top-k", 0, "maximum number of files to show to the model (default 100)")
-	f.Float64("max-cost", 0, "cost limit in US dollars; the model needs a price in the settings")
+	f.Float64("max-cost", 0, "cost limit in US dollars")
 	f.Int("max-calls", 0, "limit on model calls")
 	f.Duration("max-time", 0, "time limit of the run")
 	f.Bool("no-cache", false, "do not cache descriptions of files")
@@ -242,8 +244,8 @@ file, and that the defaults.`,
 			}
 			return term.JSON(a.stdout, entries)
 		}
-		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n",
-			filepath.Join(a.configDir, "config.yaml"), projectFile)
+		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n# list prices: of %s\n",
+			filepath.Join(a.configDir, "config.yaml"), projectFile, configs.ListDate())
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, e := range s.Explain() {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, e.Text(), e.Source)

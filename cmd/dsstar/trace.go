@@ -18,6 +18,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 const traceHelp = `Show what the model calls of runs used, in a table by role for each trace and one
@@ -31,6 +32,7 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   cacheable  input tokens in a prefix of an earlier request of the same trace to the
              same model; - if the trace holds no requests
   output     tokens of the replies, reasoning included
+  cost       in US dollars, about, by the prices at the time; - if one was unknown
   seconds    from request to reply; concurrent calls add up
 
 --json prints one object instead:
@@ -38,7 +40,7 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   roles   of all traces: list of role and the fields of total
   total   calls, asked_again, failed, input_tokens, cached_tokens,
           cacheable_tokens and cacheable_percent (null: not known), output_tokens,
-          estimated (some tokens are), seconds`
+          cost_usd (null: not known), estimated (some tokens are), seconds`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
   dsstar trace dsstar-runs/*/trace.jsonl
@@ -136,11 +138,12 @@ type spent struct {
 	CacheableTokens  *int     `json:"cacheable_tokens"`
 	CacheablePercent *float64 `json:"cacheable_percent"`
 	OutputTokens     int      `json:"output_tokens"`
+	CostUSD          *float64 `json:"cost_usd"`
 	Estimated        bool     `json:"estimated"`
 	Seconds          float64  `json:"seconds"`
 }
 
-func newSpent() spent { return spent{CacheableTokens: new(int)} }
+func newSpent() spent { return spent{CacheableTokens: new(int), CostUSD: new(float64)} }
 
 // add adds another spending. A value that is unknown in one is unknown in the sum.
 func (s *spent) add(o spent) {
@@ -152,6 +155,11 @@ func (s *spent) add(o spent) {
 	s.OutputTokens += o.OutputTokens
 	s.Estimated = s.Estimated || o.Estimated
 	s.Seconds = math.Round((s.Seconds+o.Seconds)*1e6) / 1e6
+	if s.CostUSD != nil && o.CostUSD != nil {
+		s.CostUSD = new(math.Round((*s.CostUSD+*o.CostUSD)*1e9) / 1e9)
+	} else {
+		s.CostUSD = nil
+	}
 	if s.CacheableTokens == nil || o.CacheableTokens == nil {
 		s.CacheableTokens, s.CacheablePercent = nil, nil
 		return
@@ -188,14 +196,17 @@ func sumTrace(path string, exchanges []llm.Exchange) traceSpent {
 func spentOn(e llm.Exchange, share llm.Share) spent {
 	s := spent{
 		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens,
-		OutputTokens: e.Usage.OutputTokens,
-		Estimated:    e.Usage.Estimated, Seconds: e.Seconds,
+		OutputTokens: e.Usage.OutputTokens, CostUSD: e.Cost,
+		Estimated: e.Usage.Estimated, Seconds: e.Seconds,
 	}
 	switch {
 	case e.Error == "":
 		s.Calls = max(1, e.Calls)
 	case !e.Stopped:
 		s.Failed = 1
+	}
+	if s.CostUSD == nil && e.Error != "" {
+		s.CostUSD = new(float64)
 	}
 	if strings.HasSuffix(e.Subject, ", asked again") { // as the agent labels it
 		s.AskedAgain = s.Calls
@@ -231,24 +242,24 @@ func (all *spending) print(out io.Writer) error {
 }
 
 func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {
-	const row = "%-10s %5s %5s %6s %9s %8s %9s %4s %8s %7s\n" // 80 columns
+	const row = "%-10s %5s %5s %6s %8s %7s %9s %7s %7s %7s\n" // 80 columns
 	fmt.Fprintf(b, "\n%s\n", title)
-	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE", "%",
-		"OUTPUT", "SECONDS")
+	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE",
+		"OUTPUT", "COST", "SECONDS")
 	for _, r := range append(slices.Clip(roles), roleSpent{"total", total}) {
-		about, cacheable, percent := "", "-", "-"
+		about, cacheable, cost := "", "-", "-"
 		if r.Estimated {
 			about = "~"
 		}
 		if r.CacheableTokens != nil {
 			cacheable = about + strconv.Itoa(*r.CacheableTokens)
 		}
-		if r.CacheablePercent != nil {
-			percent = fmt.Sprintf("%.0f", *r.CacheablePercent)
+		if r.CostUSD != nil {
+			cost = human.Dollars(*r.CostUSD)
 		}
 		fmt.Fprintf(b, row, term.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain),
 			strconv.Itoa(r.Failed),
-			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens), cacheable, percent,
-			about+strconv.Itoa(r.OutputTokens), fmt.Sprintf("%.1f", r.Seconds))
+			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens), cacheable,
+			about+strconv.Itoa(r.OutputTokens), cost, fmt.Sprintf("%.1f", r.Seconds))
 	}
 }

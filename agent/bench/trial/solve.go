@@ -62,6 +62,7 @@ func (r *Run) Solve(run context.Context, j runner.Job, site Site) (runner.Record
 		return runner.Record{}, err
 	}
 	defer trace.Close()
+	trace.Price = r.Config.Price
 	model, ranker, err := r.Models(j)
 	if err != nil {
 		return runner.Record{}, err

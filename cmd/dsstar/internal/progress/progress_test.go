@@ -170,7 +170,7 @@ func TestProgressView(t *testing.T) {
 		"asking":     {"plan     │ Step:", "asking the planner (acme/planner), 12 s"},
 		"writing":    {"round 1  step 1: Load", "         │ import pandas as pd\n", "         │ for year in\n"},
 		"running": {"         │     print(year)\n", "output   │ 2023\n", "│ loading  90%\n", "│ [image]\n",
-			"running the cell, 70 s", "4 calls, 5.5k in (2.0k cached), 654 out, $0.0123"},
+			"running the cell, 70 s", "4 calls, 5.5k in (2.0k cached), 654 out, ~$0.012"},
 		"planning": {"verdict  insufficient: The sales", "route    step 1 is wrong", "1h00m", "$12.35"},
 		"checking": {"asking the checker (acme/checker), 0 s"},
 		"proving":  {"proving: "},

@@ -167,16 +167,14 @@ func (v *view) spent(columns int) string {
 		cached = fmt.Sprintf(" (%s cached)", human.Count(u.CachedTokens))
 	}
 	if v.cost != nil {
-		cost = fmt.Sprintf(", $%.2f", *v.cost)
-		if *v.cost < 0.1 {
-			cost = fmt.Sprintf(", $%.4f", *v.cost)
-		}
+		cost = ", about " + human.Dollars(*v.cost)
 	}
 	text := fmt.Sprintf("%s, %s tokens in%s and %s out%s", human.Plural(u.Calls, "model call"),
 		human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 	if len(text) <= columns {
 		return text
 	}
+	cost = strings.Replace(cost, "about ", "~", 1)
 	return fmt.Sprintf("%s, %s in%s, %s out%s", human.Plural(u.Calls, "call"),
 		human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 }
