@@ -286,6 +286,14 @@ func (t *Trajectory) Answer() string {
 	return t.Final.Answer
 }
 
+// Summary returns the answer in sentences, or "" if there are none.
+func (t *Trajectory) Summary() string {
+	if t.Final == nil {
+		return ""
+	}
+	return t.Final.Summary
+}
+
 // Sufficient reports whether the judge found the plan sufficient and no step was dropped since.
 func (t *Trajectory) Sufficient() bool {
 	if len(t.Rounds) == t.EarlierRounds() {
