@@ -125,7 +125,7 @@ func showAssumptions(t *Trajectory) string {
 		if r.ByUser {
 			evidence = "chosen by hand"
 		}
-		fmt.Fprintf(&b, "- %s → **%s** (%s)\n", prose(r.Point), prose(r.Options[r.Chosen].Text), evidence)
+		fmt.Fprintf(&b, "- %s **%s** — %s\n", prose(r.Point), prose(r.Options[r.Chosen].Text), evidence)
 	}
 	if b.Len() == 0 {
 		return ""
@@ -249,7 +249,7 @@ func showAsked(all *Trajectory, k int) string {
 }
 
 // Titles are at most this long, in bytes.
-const titleChars, stepTitleChars = 100, 60
+const titleChars, stepTitleChars = 130, 60
 
 // questionTitle returns the sentence of a text that asks, cut if it is long.
 func questionTitle(text string) string {
@@ -297,7 +297,7 @@ func headed(text string, most int) (title, body string) {
 		return text[:end+1], text[end+2:]
 	}
 	end := strings.LastIndexAny(text[:most], ",;:(")
-	if end < most/3 {
+	if end < most/2 {
 		end = strings.LastIndexByte(text[:most], ' ')
 	}
 	if end < most/3 {

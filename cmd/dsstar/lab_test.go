@@ -276,8 +276,6 @@ func (l *lab) showsRun() {
 		"42",
 		"Step 1",
 		"Count the rows",
-		"Try 1 failed",
-		"NameError",
 		"rows = len(df)",
 		"unfinished",
 		"Add Step",
@@ -287,6 +285,8 @@ func (l *lab) showsRun() {
 		"sufficient",
 		"Answer",
 		"42",
+		"Try 1 failed",
+		"NameError",
 		"Proof and cost",
 	)
 	var folds []int
