@@ -315,7 +315,7 @@ func showReadings(t *Trajectory) string {
 		}
 		fmt.Fprintf(&b, "\n%s", prose(r.Point))
 		if r.Chosen >= 0 && r.Chosen < len(r.Options) {
-			fmt.Fprintf(&b, " The steps take it as: %s", prose(r.Options[r.Chosen].Text))
+			fmt.Fprintf(&b, " The steps take: **%s**", prose(r.Options[r.Chosen].Text))
 		}
 		b.WriteString("\n")
 		for i, o := range r.Options {
@@ -371,12 +371,13 @@ func showSecond(t *Trajectory) string {
 	case s.Agrees && s.Ruling != RuledSame:
 		b.WriteString("It gave the same answer.\n")
 	default:
-		fmt.Fprintf(&b, "It gave %s. %s%s\n", prose(clipped(s.Answer)), rulings[s.Ruling],
-			prose(after(": ", s.Reason)))
+		fmt.Fprintf(&b, "It gave %s. %s%s.\n", prose(clipped(s.Answer)), rulings[s.Ruling],
+			prose(after(": ", strings.TrimSuffix(s.Reason, "."))))
 	}
 	for _, r := range s.Rejected {
-		fmt.Fprintf(&b, "\n- Before, the steps gave %s, and it gave %s. %s%s\n", prose(clipped(r.First)),
-			prose(clipped(r.Second)), rulings[r.Ruling], prose(after(": ", r.Reason)))
+		fmt.Fprintf(&b, "\n- Before, the steps gave %s, and it gave %s. %s%s.\n", prose(clipped(r.First)),
+			prose(clipped(r.Second)), rulings[r.Ruling],
+			prose(after(": ", strings.TrimSuffix(r.Reason, "."))))
 	}
 	if len(s.Attempts) > 0 {
 		b.WriteString(folded("Its cell", showBranch(s.Attempts)))
