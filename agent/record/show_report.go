@@ -54,8 +54,8 @@ func showLater(t *Trajectory) string {
 func badge(t *Trajectory) string {
 	switch {
 	case t.Verified():
-		return "✔ **Verified**: derived twice, independently; repeated from nothing in a fresh session " +
-			"and by `solution.py`; no open reading of the question changes it." + unconfined(t)
+		return "✔ **Verified**: derived twice, independently; repeated from nothing in a fresh " +
+			"session and by `solution.py`; no open reading of the question changes it." + unconfined(t)
 	case t.Failure != "":
 		return "✘ **Stopped**: " + prose(t.Failure)
 	case !t.Ended:
@@ -235,7 +235,8 @@ func showSpent(t *Trajectory) string {
 // showAsked shows the question of part k whole, unless the title of a later part says all of it.
 func showAsked(all *Trajectory, k int) string {
 	t := all.Part(k)
-	if k > 0 && t.Task.Guidelines == "" && questionTitle(t.Task.Question) == brief.OneLine(t.Task.Question) {
+	whole := questionTitle(t.Task.Question) == brief.OneLine(t.Task.Question)
+	if k > 0 && t.Task.Guidelines == "" && whole {
 		return ""
 	}
 	text := fmt.Sprintf("## Question\n\n%s\n", Prose(t.Task.Question))
