@@ -110,7 +110,7 @@ func TestCandidatesAreShown(t *testing.T) {
 	contains(t, p.model.prompt(t, "verifier round 2"), `"c"`)
 	lacks(t, p.model.prompt(t, "verifier round 2"), `"a"`)
 	nb := readNotebook(t, p.Trajectory)
-	contains(t, nb.Cells[cellOf(t, nb, "round-2")].Source, "Candidate 1, not chosen: a &lt; c",
+	contains(t, nb.Cells[cellOf(t, nb, "tried")].Source, "Candidate 1, not chosen: a &lt; c",
 		`x += "a"`, "die()")
 	for _, c := range nb.Cells {
 		if c.Type == notebook.Code {

@@ -696,7 +696,8 @@ func checkFetchesNothing(t reporter, source string) {
 	if err := markdown.Convert([]byte(source), &b); err != nil {
 		t.Fatal(err)
 	}
-	if page := b.String(); strings.Contains(page, "<img") || notebook.InertHTML(page) != page {
+	own := strings.NewReplacer(`<img src="attachment:`, "", `<img src="files/`, "") // the notebook's
+	if page := own.Replace(b.String()); strings.Contains(page, "<img") || notebook.InertHTML(page) != page {
 		t.Errorf("opening the cell fetches something:\n%s\nas HTML:\n%s", source, page)
 	}
 }

@@ -44,7 +44,7 @@ func TestReturns(t *testing.T) {
 	equal(t, "told", told, []string{"by checkpoint", "by replay (process <sleep>)", "by checkpoint"})
 	nb := readNotebook(t, p.Trajectory)
 	for id, text := range map[string]string{
-		"round-2": "by replay (process &lt;sleep&gt;)", "answer": "by checkpoint",
+		"tried": "by replay (process &lt;sleep&gt;)",
 		"proof": "3 times, in 1.54 s",
 	} {
 		contains(t, nb.Cells[cellOf(t, nb, id)].Source, text)

@@ -203,7 +203,7 @@ func TestReviewRejects(t *testing.T) {
 				t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
 			}
 			nb := readNotebook(t, p.Trajectory)
-			contains(t, nb.Cells[cellOf(t, nb, "round-2")].Source, "not run: "+reason)
+			contains(t, nb.Cells[cellOf(t, nb, "tried")].Source, "not run: "+reason)
 			if n := strings.Count(fmt.Sprint(p.kinds), "rejected"); n != 1 {
 				t.Errorf("events %v", p.kinds)
 			}

@@ -288,6 +288,14 @@ func (t *Trajectory) Answer() string {
 	return t.Final.Answer
 }
 
+// Summary returns the answer in sentences, or "" if there are none.
+func (t *Trajectory) Summary() string {
+	if t.Final == nil {
+		return ""
+	}
+	return t.Final.Summary
+}
+
 // Sufficient reports whether the judge found the plan sufficient and no step was dropped since.
 func (t *Trajectory) Sufficient() bool {
 	if len(t.Rounds) == t.EarlierRounds() {
@@ -300,27 +308,4 @@ func (t *Trajectory) Sufficient() bool {
 // Inconclusive reports whether the judge found that the data hold no answer.
 func (t *Trajectory) Inconclusive() bool {
 	return t.Sufficient() && t.Rounds[len(t.Rounds)-1].Verdict.Inconclusive
-}
-
-// Verified reports whether the plan was found sufficient and a fresh run printed the same answer.
-func (t *Trajectory) Verified() bool {
-	return t.Sufficient() && t.Answer() != "" && t.Proof != nil && t.Proof.Same
-}
-
-// Doubts lists the reasons why the answer is not verified. It is empty for a verified answer.
-func (t *Trajectory) Doubts() []string {
-	var why []string
-	if t.Answer() == "" {
-		why = append(why, "no cell printed an answer")
-	}
-	if !t.Sufficient() {
-		why = append(why, "the plan was not judged sufficient")
-	}
-	switch {
-	case t.Proof != nil && !t.Proof.Same:
-		why = append(why, t.Proof.Reason)
-	case t.Proof == nil && t.Answer() != "" && t.Ended:
-		why = append(why, "it was not proved as it is now")
-	}
-	return why
 }

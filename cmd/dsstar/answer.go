@@ -160,7 +160,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	if j.json {
 		err = term.JSON(a.stdout, r)
 	} else if ended == nil {
-		_, err = fmt.Fprintln(a.stdout, t.Answer())
+		err = a.say(j, t, folder)
 	}
 	if err != nil {
 		return err
@@ -171,10 +171,15 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out%s, "+
 		"%.0f s (model %.0f s, kernel %.0f s)",
 		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
-		r.Usage.InputTokens, r.Usage.OutputTokens, inDollars(r.Usage.CostUSD), r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
-	if t.Verified() {
+		r.Usage.InputTokens, r.Usage.OutputTokens, inDollars(r.Usage.CostUSD), r.Seconds.Total,
+		r.Seconds.Model, r.Seconds.Kernel)
+	switch {
+	case t.Verified():
 		j.progress.SayIn(term.Good, "verified %s", spent)
-	} else {
+	case t.Depends():
+		j.progress.Warn("%s", strings.Join(t.Doubts(), "; "))
+		j.progress.Say("spent    %s", spent)
+	default:
 		j.progress.Warn("NOT verified: %s", strings.Join(t.Doubts(), "; "))
 		j.progress.Say("spent    %s", spent)
 	}

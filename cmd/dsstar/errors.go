@@ -143,10 +143,11 @@ type exitMeaning struct {
 // What the exit codes of the commands mean. README.md and docs/results.md have those of a run.
 var (
 	runExits = []exitMeaning{
-		{exitVerified, "verified: judged sufficient, and a fresh run printed the same answer"},
+		{exitVerified, "verified: judged sufficient, printed again by a fresh run, derived twice,\n" +
+			"and no open reading of the question changes it"},
 		{exitError, "error"},
 		{exitUsage, "usage"},
-		{exitNotVerified, "answered, but not verified"},
+		{exitNotVerified, "answered, but not verified, or dependent on a reading"},
 		{exitCredentials, "model or server credentials"},
 		{exitBudget, "budget spent: --max-cost, --max-calls or --max-time"},
 		{exitInterrupted, "interrupted, or stopped at a review"},

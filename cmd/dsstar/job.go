@@ -51,6 +51,7 @@ type runFlags struct {
 	review bool     // ask before every cell
 	keep   bool     // keep the kernel at the end
 	names  []string // names to keep in the user's kernel
+	answer answerForm
 }
 
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
@@ -80,6 +81,8 @@ func (r *runFlags) add(f *pflag.FlagSet) {
 // addCommon adds the flags that also apply to existing runs.
 func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
+	f.Var(&r.answer, "answer",
+		"the answer as a bare value or as text: bare or text (default: text on a terminal)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with its variables")
 	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")

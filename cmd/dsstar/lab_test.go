@@ -276,8 +276,6 @@ func (l *lab) showsRun() {
 		"42",
 		"Step 1",
 		"Count the rows",
-		"Try 1 failed",
-		"NameError",
 		"rows = len(df)",
 		"unfinished",
 		"Add Step",
@@ -287,7 +285,9 @@ func (l *lab) showsRun() {
 		"sufficient",
 		"Answer",
 		"42",
-		"How it was made",
+		"Try 1 failed",
+		"NameError",
+		"Proof and cost",
 	)
 	var folds []int
 	if l.do(&folds, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
@@ -338,7 +338,7 @@ func TestLabLive(t *testing.T) {
 			if l.do(&dialogs, "dialogs"); len(dialogs) > 0 {
 				t.Errorf("dialogs: %q", dialogs)
 			}
-			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "How it was made")
+			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "Proof and cost")
 			l.picture("live.png")
 			time.Sleep(2 * time.Second) // collaboration saves its copy meanwhile
 			tr := readRun(t, out)

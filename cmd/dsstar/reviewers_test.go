@@ -45,12 +45,12 @@ var courses = []course{
 	},
 	{name: "routes back", answer: "%d\n", told: "dropped in round 3",
 		shown: []string{
-			"Round 1, dropped",
-			"Round 2, dropped",
-			"Round 3, dropped",
 			"Step 1",
 			"Start over",
 			"Step 2",
+			"Round 1, dropped",
+			"Round 2, dropped",
+			"Round 3, dropped",
 		}, change: func(m roles) {
 			m["planner"] = say(
 				"Load the numbers.",
