@@ -59,9 +59,6 @@ func TestPaperRequests(t *testing.T) {
 		{"no-guidelines", func(s *stage) { s.task.Guidelines = "" }},
 		{"two-rounds", func(s *stage) { s.config.MaxRounds, s.config.Memory = 2, 1<<30 }},
 		{"reviewed", reviewer.join},
-		{"too-long", func(s *stage) {
-			s.model.tooLong = func(r llm.Request) bool { return size(r) > 12_000 }
-		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, replies, withData(t, content), func(s *stage) {

@@ -24,12 +24,9 @@ type Part interface{ template() string }
 type (
 	// System says who the model is and what it works with.
 	System struct {
-		Environment  string
-		Script       bool // the work is one script, as in the paper, not a notebook
-		Unfinished   bool // the verdict may be that the plan only lacks further steps
-		Inconclusive bool // the verdict may be that the data hold no answer
-		Variables    bool // the session is the user's and already has variables
-		NoFiles      bool // there is no data folder
+		Environment string
+		Variables   bool // the session is the user's and already has variables
+		NoFiles     bool // there is no data folder
 	}
 	// Context is the task, with descriptions of the files and of the variables that the session
 	// already had.
@@ -48,14 +45,6 @@ type (
 	Earlier struct{ Parts []Answered }
 	// Notes holds what a person has written in the notebook for the agent.
 	Notes struct{ Texts []string }
-	// Script is the plan and, in the paper's method, the whole script that carries it out. Fields
-	// that a role must not see are empty.
-	Script struct {
-		Plan   []string
-		Code   string
-		Ran    bool
-		Output string
-	}
 )
 
 // A File is a data file as the model sees it. Path is a Python string literal. Like is the number,
@@ -133,7 +122,6 @@ type (
 		Number    int
 		Step      string
 		First     bool
-		Script    bool   // the whole script instead
 		Candidate int    // number, from 2, of a further cell for the same step; 0: not a further one
 		Memory    string // the session's limit; "": unknown
 	}
@@ -144,14 +132,7 @@ type (
 		Candidates []Candidate
 	}
 	// Verifier asks whether the plan suffices [51].
-	Verifier struct {
-		Question     string // for YesNo, which has no Context before it
-		YesNo        bool   // the paper's reply
-		PlanOnly     bool   // there is neither code nor output to judge
-		Reasons      bool   // the reply says what is missing
-		Unfinished   bool   // the reply may be that every step is right
-		Inconclusive bool   // the reply may be that the data hold no answer
-	}
+	Verifier struct{}
 	// Router asks how to refine the plan [52].
 	Router struct {
 		Steps   int // number of steps in the plan
@@ -162,7 +143,6 @@ type (
 		Missing, Reason string
 		Guidelines      bool // the task has some
 		Inconclusive    bool
-		Script          bool // the whole script instead
 	}
 	// Checker asks whether an answer has the required form and agrees with the outputs.
 	Checker struct {
@@ -181,7 +161,6 @@ type (
 	Debugger struct {
 		Number            int
 		Step, Code, Error string
-		Script            bool // the whole script instead
 	}
 	// Reask asks once more after a reply that could not be used.
 	Reask struct{ Problem, Rule string }
@@ -198,7 +177,6 @@ func (Context) template() string        { return "context" }
 func (Notebook) template() string       { return "notebook" }
 func (Earlier) template() string        { return "earlier" }
 func (Notes) template() string          { return "notes" }
-func (Script) template() string         { return "script" }
 func (Analyzer) template() string       { return "analyzer" }
 func (PlannerFirst) template() string   { return "planner_first" }
 func (PlannerNext) template() string    { return "planner_next" }

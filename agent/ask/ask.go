@@ -25,7 +25,7 @@ type Request struct {
 // context.
 type Asker struct {
 	*Caller
-	system func() prompts.System
+	system func() prompts.Part
 	warn   func(text string) error
 
 	mu    sync.Mutex
@@ -34,7 +34,7 @@ type Asker struct {
 
 // NewAsker returns an asker. Every request begins with system; warn is told when
 // less is shown from then on.
-func NewAsker(s Settings, system func() prompts.System, warn func(text string) error) *Asker {
+func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
 	return &Asker{Caller: NewCaller(s), system: system, warn: warn, sizes: firstSizes(s)}
 }
 
