@@ -90,8 +90,6 @@ func TestAnyReplies(t *testing.T) {
 		method := record.Method{
 			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"),
 			NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
-			NoReasons: flag.Draw(t, "NoReasons"), NoFormCheck: flag.Draw(t, "NoFormCheck"),
-			NoComputed: flag.Draw(t, "NoComputed"), NoInconclusive: flag.Draw(t, "NoInconclusive"),
 			Candidates: rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "Candidates"),
 		}
 		cells := max(1, method.Candidates)

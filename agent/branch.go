@@ -31,7 +31,7 @@ type words func() ([]prompts.Part, map[string]string)
 // runBranch runs the branch's cell and has it repaired while it fails, at most DebugTries times.
 // first is the cell, or "" to go on from the attempts that there are. The answer is that of
 // [answerOf]. The problem says why there is none.
-func (r *run) runBranch(ctx context.Context, b branch, first string) (answer, problem string, err error) {
+func (r *standard) runBranch(ctx context.Context, b branch, first string) (answer, problem string, err error) {
 	code := first
 	for {
 		n := len(*b.attempts)
@@ -70,7 +70,7 @@ func (r *run) runBranch(ctx context.Context, b branch, first string) (answer, pr
 }
 
 // branchAttempt runs one cell in a branch if a reviewer accepts it.
-func (r *run) branchAttempt(ctx context.Context, b branch, code string) (record.Attempt, error) {
+func (r *standard) branchAttempt(ctx context.Context, b branch, code string) (record.Attempt, error) {
 	p := Proposal{Round: len(r.t.Rounds), Branch: b.name, Try: len(*b.attempts) + 1, Text: b.task,
 		Code: code}
 	if p.Try > 1 {
@@ -94,7 +94,7 @@ func (r *run) branchAttempt(ctx context.Context, b branch, code string) (record.
 }
 
 // repairBranch asks for a branch's cell again after one that failed.
-func (r *run) repairBranch(ctx context.Context, b branch, failed record.Attempt) (string, error) {
+func (r *standard) repairBranch(ctx context.Context, b branch, failed record.Attempt) (string, error) {
 	subject := fmt.Sprintf("%s, try %d", b.name, len(*b.attempts)+1)
 	report, err := r.Summarize(ctx, subject, r.reportOn(failed), "the cell")
 	if err != nil {

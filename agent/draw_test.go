@@ -33,7 +33,7 @@ func TestNotebookIsTheRecord(t *testing.T) {
 			Ended:   rapid.Bool().Draw(t, "ended"),
 		}
 		tr.Method = record.Method{Script: rapid.Bool().Draw(t, "script"),
-			NoReasons: rapid.Bool().Draw(t, "no reasons")}
+			Former: record.Former{NoReasons: rapid.Bool().Draw(t, "no reasons")}}
 		tr.Task.Others, tr.Task.Unread = rapid.IntRange(0, 9).Draw(t, "others"), texts.Draw(t, "unread")
 		if rapid.Bool().Draw(t, "priced") {
 			cost := rapid.Float64Range(0, 100).Draw(t, "cost")

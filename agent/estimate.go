@@ -46,16 +46,11 @@ func (r *run) estimate(ctx context.Context) error {
 	return r.cfg.AgreeToCost(ctx, from, to)
 }
 
-// guess estimates the usage of a number of rounds: solver and judge in each, a debugger in every
-// other round, the second derivation, and with candidates one coder each and a verifier. The
-// notebook grows by about 600 tokens a round.
+// guess estimates the usage of a number of rounds. The notebook grows by about 600 tokens a round.
 func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	const asking, growth, cached = 500, 600, 0.8
 	var u record.Usage
-	u.Calls = 2*rounds + rounds/2 + 1
-	if n := r.candidateCount; n > 1 {
-		u.Calls += n * rounds
-	}
+	u.Calls = r.method.calls(rounds)
 	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)
 	u.CachedTokens = int(cached * float64(u.InputTokens))
 	u.OutputTokens = u.Calls * describe.ReplyTokens

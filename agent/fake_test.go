@@ -643,9 +643,6 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 	t.Helper()
 	cells := tr.Cells()
-	if tr.Method.Script && e.Kind == agent.WentBack {
-		cells = cells[:2] // a whole script begins from nothing
-	}
 	if tr.Final != nil && tr.Final.Again {
 		cells = cells[:len(cells)-1] // it is not run yet
 	}

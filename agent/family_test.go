@@ -156,14 +156,6 @@ func TestHopelessFamily(t *testing.T) {
 	contains(t, p.model.prompt(t, "planner round 1"), "No description: "+p.Descriptions[5].Error)
 }
 
-func TestNoFamilies(t *testing.T) {
-	p := play(t, simple, withData(t, tables("a.csv", "b.csv", "c.csv")), func(s *stage) {
-		s.config.Method.NoFamilies = true
-	}).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer a.csv", "analyzer b.csv", "analyzer c.csv"})
-	lacks(t, p.model.prompt(t, "analyzer a.csv"), "one of 3 files")
-}
-
 func picture(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -202,7 +194,7 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	contains(t, p.model.prompt(t, "planner round 1"), manual, "3;4", "Its whole content:")
-	p = play(t, simple, withData(t, content), func(s *stage) { s.config.Method.NoDocuments = true })
+	p = play(t, simple, withData(t, content), func(s *stage) { s.config.Method = record.Paper() })
 	if n := p.model.count("analyzer"); n != len(content) {
 		t.Errorf("%d calls: %q", n, p.asks())
 	}

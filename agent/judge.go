@@ -13,7 +13,7 @@ import (
 // judge lets the judge decide whether the plan suffices. One reply holds the verdict, the step that
 // is wrong if one is, and the last cell of a plan that suffices. A reply that cannot be read counts
 // as unfinished, which drops nothing.
-func (r *run) judge(ctx context.Context) error {
+func (r *standard) judge(ctx context.Context) error {
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: r.subject(0),
 		Words: r.judgeWords}, reply.Judgements(r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
@@ -38,16 +38,16 @@ func (r *run) judge(ctx context.Context) error {
 	return r.follow(ctx)
 }
 
-func (r *requests) judgeWords() ([]prompts.Part, map[string]string) {
+func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
-	written := r.work.written()
+	written := r.written()
 	inputs["written"] = written
 	return append(parts, prompts.Judgement{Written: written, Points: r.taken(),
 		Guidelines: r.t.Task.Guidelines != ""}), inputs
 }
 
 // follow carries out the current round's route: it goes back if a step is wrong.
-func (r *run) follow(ctx context.Context) error {
+func (r *standard) follow(ctx context.Context) error {
 	route := r.current().Route
 	if route.Back > 0 {
 		r.dirty = true
@@ -61,7 +61,7 @@ func (r *run) follow(ctx context.Context) error {
 
 // judgeOrGoOn ends a round: it has the plan judged, or goes on after a verdict that had no route,
 // since no rounds were left.
-func (r *run) judgeOrGoOn(ctx context.Context) error {
+func (r *standard) judgeOrGoOn(ctx context.Context) error {
 	round := r.current()
 	switch {
 	case round.Verdict == nil:

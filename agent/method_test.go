@@ -10,7 +10,6 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -143,7 +142,7 @@ func (w ownWay) code(p []int, k int) request {
 
 func (w ownWay) verify(p []int, k int) request {
 	return request{key("verifier", k), append(w.begin(p),
-		prompts.Verifier{Reasons: true, Unfinished: true, Inconclusive: true})}
+		prompts.Verifier{})}
 }
 
 func (w ownWay) route(p []int, k int) request {
@@ -175,38 +174,38 @@ func texts1(p []int) (all []string) {
 
 func (papersWay) plan(p []int, k int) request {
 	if k < 0 { // Listing 47
-		return request{key("planner", 0), []prompts.Part{taskParts, prompts.PlannerFirst{}}}
+		return request{key("planner", 0), []prompts.Part{taskParts, prompts.PaperPlanner{First: true}}}
 	}
 	return request{key("planner", k+1), []prompts.Part{ // Listing 48
-		taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)},
-		prompts.PlannerNext{Done: len(p) > 0}}}
+		taskParts, prompts.PaperScript{Plan: texts1(p), Ran: true, Output: stepOut(k)},
+		prompts.PaperPlanner{Done: len(p) > 0}}}
 }
 
 func (papersWay) code(p []int, k int) request {
-	coder := prompts.Coder{Number: len(p) + 1, Step: stepText(k), First: k == 0, Script: true}
+	coder := prompts.PaperCoder{Number: len(p) + 1, Step: stepText(k), First: k == 0}
 	if k == 0 { // Listing 49
 		return request{key("coder", 0), []prompts.Part{taskParts, coder}}
 	}
 	return request{key("coder", k), []prompts.Part{ // Listing 50
-		taskParts, prompts.Script{Plan: texts1(p), Code: stepCode(k - 1)}, coder}}
+		taskParts, prompts.PaperScript{Plan: texts1(p), Code: stepCode(k - 1)}, coder}}
 }
 
 func (papersWay) verify(p []int, k int) request { // Listing 51
 	return request{key("verifier", k), []prompts.Part{
-		prompts.Script{Plan: texts1(p), Code: stepCode(k), Ran: true, Output: stepOut(k)},
-		prompts.Verifier{YesNo: true, Question: "How many?"}}}
+		prompts.PaperScript{Plan: texts1(p), Code: stepCode(k), Ran: true, Output: stepOut(k)},
+		prompts.PaperVerifier{Question: "How many?"}}}
 }
 
 func (papersWay) route(p []int, k int) request { // Listing 52
 	return request{key("router", k), []prompts.Part{
-		taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)},
-		prompts.Router{Steps: len(p)}}}
+		taskParts, prompts.PaperScript{Plan: texts1(p), Ran: true, Output: stepOut(k)},
+		prompts.PaperRouter{Steps: len(p)}}}
 }
 
 func (papersWay) final(_ []int, _ choice, k int) request { // Listing 53
 	return request{"finalizer the answer", []prompts.Part{
-		taskParts, prompts.Script{Code: stepCode(k), Ran: true, Output: stepOut(k)},
-		prompts.Finalizer{Guidelines: true, Script: true}}}
+		taskParts, prompts.PaperScript{Code: stepCode(k), Ran: true, Output: stepOut(k)},
+		prompts.PaperFinalizer{Guidelines: true}}}
 }
 
 // compare plays a script of choices and holds plan, requests and their words to
@@ -261,7 +260,7 @@ func compare(t stageHand, m int, method record.Method, choices []choice) *played
 		}
 		equal(t, r.key, p.model.prompt(t, r.key), text)
 	}
-	if !method.NoFormCheck {
+	if !method.Script {
 		keys = append(keys, "checker the answer")
 	}
 	equal(t, "requests", p.model.asked, keys)
@@ -383,75 +382,52 @@ func TestScriptsStartFromNothing(t *testing.T) {
 
 // Every element that a Method leaves out is left out, and nothing else.
 func TestSwitches(t *testing.T) {
-	two := simple.with(script{"verifier round 1": no,
-		"coder round 1": "x = 1\nprint(\"found it\")\nprint(x)"})
-	run := func(replies script, m record.Method, rounds int) *played {
-		return play(t, replies, func(s *stage) {
-			s.config.Method, s.config.MaxRounds = m, rounds
+	run := func(replies script, switched func(*record.Method), rounds int) *played {
+		return play(t, simple.with(script{"verifier": "Yes", "finalizer": "x = 1\nprint(x)",
+			"coder round 1": "x = 1\nprint(\"found it\")\nprint(x)"}).with(replies), func(s *stage) {
+			s.config.Method, s.config.MaxRounds = record.Paper(), rounds
+			switched(&s.config.Method)
 		}).noError(t)
 	}
-	p := run(two, record.Method{NoAnalyzer: true}, 6)
+	p := run(nil, func(m *record.Method) { m.NoAnalyzer = true }, 6)
 	if p.model.count("analyzer") > 0 || p.Descriptions[0].Text != "" || !p.Verified() {
 		t.Errorf("NoAnalyzer: asked %q, description %+v", p.model.asked, p.Descriptions[0])
 	}
 	contains(t, p.model.prompt(t, "planner round 1"), "\n\"data/a.csv\" (10 bytes)\n```\n")
 
-	p = run(simple.with(script{"verifier": no, "router": "Step 1"}), record.Method{NoRouter: true}, 4)
+	p = run(script{"verifier": "No", "router": "Step 1"},
+		func(m *record.Method) { m.NoRouter = true }, 4)
 	equal(t, "plan without a router", p.Plan(), []int{0, 1, 2, 3})
 	if p.model.count("router") > 0 || p.Rounds[0].Route == nil {
 		t.Errorf("NoRouter: asked %q, route %+v", p.model.asked, p.Rounds[0].Route)
 	}
 
-	p = run(two, record.Method{PlanOnly: true}, 6)
+	p = run(script{"verifier round 1": "No"}, func(m *record.Method) { m.PlanOnly = true }, 6)
 	verifier := p.model.prompt(t, "verifier round 2")
-	contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?", "a table")
-	lacks(t, verifier, "x = 1", "found it", "inconclusive", "Output")
-	contains(t, p.model.prompt(t, "router round 1"), "x = 1", "found it")
-	paper := record.Paper()
-	paper.PlanOnly = true
-	p = run(two.with(script{"verifier": "Yes", "verifier round 1": "No",
-		"finalizer": "x = 1\nprint(x)"}), paper, 6)
-	verifier = p.model.prompt(t, "verifier round 2")
 	contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?")
 	lacks(t, verifier, "x = 1", "found it", "a table", "output")
+}
 
-	p = run(simple.with(script{"verifier": no, "router round 1": "Step 1"}),
-		record.Method{NoReasons: true}, 3)
-	for _, key := range p.model.asked { // the finalizer's after a verdict at the bound, too
-		lacks(t, p.model.texts[key], "the total", "Missing:", "What is missing", "did not say")
-	}
-	contains(t, p.model.prompt(t, "planner round 2"), "- Do the next thing.")
-
-	p = run(simple, record.Method{NoFormCheck: true}, 6)
-	if p.model.count("checker") > 0 || slices.Contains(p.kinds, agent.Checked) || !p.Verified() {
-		t.Errorf("NoFormCheck: asked %q, events %v", p.model.asked, p.kinds)
-	}
-	p = run(simple.with(script{"finalizer": "print(42)"}), record.Method{NoComputed: true}, 6)
-	if p.Answer() != "42" || p.model.count("debugger") > 0 || !p.Verified() {
-		t.Errorf("NoComputed: answer %q, asked %q", p.Answer(), p.model.asked)
-	}
-
-	unfinished := two.with(script{"verifier round 1": "Verdict: unfinished\nMissing: the total",
-		"router": "Step 1"})
-	p = run(unfinished, record.Method{}, 6)
+// A verdict that the plan is unfinished adds a step without the router.
+func TestUnfinished(t *testing.T) {
+	p := play(t, simple.with(script{"verifier round 1": "Verdict: unfinished\nMissing: the total",
+		"router": "Step 1"})).noError(t)
 	equal(t, "plan that is unfinished", p.Plan(), []int{0, 1})
 	if p.model.count("router") > 0 || p.Rounds[0].Route == nil || !p.Rounds[0].Verdict.Unfinished {
 		t.Errorf("asked %q, round %+v", p.model.asked, p.Rounds[0])
 	}
 	contains(t, p.model.prompt(t, "planner round 2"), "# What is missing", "the total")
-	p = run(unfinished, record.Method{NoUnfinished: true}, 6)
-	if p.model.count("router") != 1 || p.Rounds[0].Route.Back != 1 || p.Rounds[0].Verdict.Unfinished {
-		t.Errorf("NoUnfinished: asked %q, round %+v", p.model.asked, p.Rounds[0])
-	}
-	lacks(t, p.model.prompt(t, "verifier round 1"), "unfinished")
+}
 
-	p = run(two.with(script{"verifier round 2, asked again": no,
-		"verifier round 2": "Verdict: inconclusive\nReason: no such thing"}),
-		record.Method{NoInconclusive: true}, 2)
-	lacks(t, p.model.prompt(t, "verifier round 1"), "inconclusive", "hold no answer")
-	contains(t, p.model.prompt(t, "verifier round 2, asked again"), reply.WithoutInconclusive.Rule)
-	if p.Inconclusive() || p.Sufficient() {
-		t.Errorf("NoInconclusive: verdict %+v", p.Rounds[1].Verdict)
+// A recorded run whose switches are gone goes on without them, and says so.
+func TestGoneSwitches(t *testing.T) {
+	replies := simple.with(script{"verifier round 1": no})
+	p := play(t, replies, func(s *stage) {
+		s.config.Method.NoReasons, s.config.Method.NoRouter = true, true
+	}).noError(t)
+	p.warned(t, "goes on without: --no-router, --no-reasons")
+	if !p.Verified() || p.model.count("router") != 1 || !p.Method.NoReasons {
+		t.Errorf("asked %q, method %+v", p.model.asked, p.Method)
 	}
 }
 

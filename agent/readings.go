@@ -13,7 +13,7 @@ import (
 
 // computeReadings computes the answer under each option, not taken, of the readings that are open.
 // One request asks for all their cells, which run as branches.
-func (r *run) computeReadings(ctx context.Context) error {
+func (r *standard) computeReadings(ctx context.Context) error {
 	if len(r.pending()) == 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (p optionOf) String() string {
 }
 
 // pending returns the options of open readings that are to be computed.
-func (r *requests) pending() (all []optionOf) {
+func (r *standard) pending() (all []optionOf) {
 	for i, reading := range r.t.Readings {
 		for n, o := range reading.Options {
 			if reading.Open() && n != reading.Chosen && o.Answer == "" && o.Problem == "" {
@@ -58,7 +58,7 @@ func (r *requests) pending() (all []optionOf) {
 }
 
 // askedBranches returns the pending options as the reply is to number them.
-func (r *requests) askedBranches() (all []reply.Branch) {
+func (r *standard) askedBranches() (all []reply.Branch) {
 	for _, p := range r.pending() {
 		all = append(all, reply.Branch{Point: p.reading + 1, Option: p.option + 1})
 	}
@@ -66,7 +66,7 @@ func (r *requests) askedBranches() (all []reply.Branch) {
 }
 
 // computeOption runs the cell of an option's branch.
-func (r *run) computeOption(ctx context.Context, p optionOf, o *record.Option,
+func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Option,
 	cells []reply.Branch) error {
 	first := ""
 	for _, c := range cells {
@@ -93,7 +93,7 @@ func (r *run) computeOption(ctx context.Context, p optionOf, o *record.Option,
 	return nil
 }
 
-func (r *requests) branchWords() ([]prompts.Part, map[string]string) {
+func (r *standard) branchWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	last, _ := r.t.FinalCell()
 	ask := prompts.Branches{Code: last.Code}
@@ -102,7 +102,7 @@ func (r *requests) branchWords() ([]prompts.Part, map[string]string) {
 		reading := r.t.Readings[p.reading]
 		if p.reading != at {
 			at = p.reading
-			ask.Points = append(ask.Points, prompts.Point{Number: at + 1, Point: reading.Point,
+			ask.Points = append(ask.Points, prompts.OpenPoint{Number: at + 1, Text: reading.Point,
 				Taken: reading.Options[reading.Chosen].Text})
 		}
 		point := &ask.Points[len(ask.Points)-1]
@@ -114,9 +114,9 @@ func (r *requests) branchWords() ([]prompts.Part, map[string]string) {
 }
 
 // taken returns the readings with the options that the cells take, for whoever judges them.
-func (r *requests) taken() (all []prompts.Point) {
-	for i, reading := range r.t.Readings {
-		all = append(all, prompts.Point{Number: i + 1, Point: reading.Point,
+func (r *standard) taken() (all []prompts.Point) {
+	for _, reading := range r.t.Readings {
+		all = append(all, prompts.Point{Text: reading.Point,
 			Taken: reading.Options[reading.Chosen].Text})
 	}
 	return all

@@ -367,7 +367,6 @@ func TestAnyDecisions(t *testing.T) {
 		stopped, questions := false, 0
 		anyText := rapid.SampledFrom([]string{"", "Mine.", "Two\nlines", "# %% <b>x</b>"})
 		p := play(t, replies, func(s *stage) {
-			s.config.Method.NoReasons = rapid.Bool().Draw(t, "no reasons")
 			s.config.Review = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
 				questions++
 				d := agent.Decision{Choice: agent.Accept, Code: p.Code, Text: anyText.Draw(t, "text")}

@@ -109,6 +109,6 @@ var orderWord = lazy.Regexp(
 )
 
 // inOrder reports whether question or form ask for an order of the answer's items.
-func (r *requests) inOrder() bool {
+func (r *standard) inOrder() bool {
 	return orderWord().MatchString(r.t.Task.Question + "\n" + r.t.Task.Guidelines)
 }

@@ -17,7 +17,7 @@ const maxRulings = 2
 
 // deriveAgain answers the question a second time from nothing, in a branch, and settles a
 // difference. It reports whether the plan has changed, so that the rounds go on.
-func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
+func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 	if r.t.Method.NoSecond || r.t.Answer() == "" {
 		return false, nil
 	}
@@ -42,22 +42,16 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 		if err != nil || changed {
 			return changed, err
 		}
-		if !carriedOut(s.Ruling) {
+		if s.Settled() {
 			break
 		}
 	}
 	return false, r.observe(Event{Kind: Derived, Text: s.Reason})
 }
 
-// carriedOut reports whether a ruling changes a derivation, so that their answers are compared
-// again.
-func carriedOut(ruling string) bool {
-	return ruling == record.RuledFirst || ruling == record.RuledSecond
-}
-
 // explained reports whether an answer is that of another option of an open reading: then the two
 // derivations differ by a reading that is reported anyway.
-func (r *requests) explained(answer string) bool {
+func (r *standard) explained(answer string) bool {
 	for _, reading := range r.t.OpenReadings() {
 		for _, o := range reading.Options {
 			if o.Answer != "" && sameAnswer(answer, o.Answer, r.inOrder()) {
@@ -71,7 +65,7 @@ func (r *requests) explained(answer string) bool {
 const secondTask = "Answer the question independently of the notebook"
 
 // derive runs the second derivation. first is its cell, or "" to ask for it.
-func (r *run) derive(ctx context.Context, first string) error {
+func (r *standard) derive(ctx context.Context, first string) error {
 	s, err := r.t.Second, error(nil)
 	s.Reason = ""
 	if first == "" && len(s.Attempts) == 0 {
@@ -98,7 +92,7 @@ func (r *run) derive(ctx context.Context, first string) error {
 
 // unseen is what requests of the second derivation begin with: question, files, earlier questions
 // and a person's notes, but no step, cell or output of the first.
-func (r *requests) unseen() ([]prompts.Part, map[string]string) {
+func (r *standard) unseen() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.known()
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
@@ -109,7 +103,7 @@ func (r *requests) unseen() ([]prompts.Part, map[string]string) {
 }
 
 // arbitrate has one request decide between two derivations that differ, and carries the ruling out.
-func (r *run) arbitrate(ctx context.Context, s *record.Second) (changed bool, err error) {
+func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed bool, err error) {
 	if len(s.Rejected) >= maxRulings {
 		s.Ruling, s.Reason = record.RuledUndecided, "the derivations still differ after two corrections"
 		return false, nil
@@ -154,7 +148,7 @@ func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
 }
 
 // reopen drops what the arbiter found wrong in the accepted cells, so that the rounds go on.
-func (r *run) reopen(ctx context.Context, ruling reply.Ruling) error {
+func (r *standard) reopen(ctx context.Context, ruling reply.Ruling) error {
 	r.t.Final, r.t.Proof = nil, nil
 	r.answering = false
 	round := r.current()
@@ -172,7 +166,7 @@ func (r *run) reopen(ctx context.Context, ruling reply.Ruling) error {
 	return r.follow(ctx)
 }
 
-func (r *requests) arbiterWords() ([]prompts.Part, map[string]string) {
+func (r *standard) arbiterWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	last, _ := r.t.FinalCell()
 	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]

@@ -35,7 +35,6 @@ var large = simple.with(script{
 // tooLong has the requests of a role refused that are longer than limit bytes, or those of all.
 func tooLong(role string, limit int) func(*stage) {
 	return func(s *stage) {
-		s.config.Method.NoComputed = true
 		s.model.tooLong = func(r llm.Request) bool {
 			return (role == "" || r.Role == role) && size(r) > limit
 		}

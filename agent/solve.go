@@ -5,25 +5,24 @@ import (
 	"strings"
 
 	"dsstar/agent/ask"
-	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
 // solve asks for the next step and its cell, and before the first step for the readings. If the
 // reply cannot be read, the error is a *[reply.Error].
-func (r *run) solve(ctx context.Context) (reply.Solution, error) {
+func (r *standard) solve(ctx context.Context) (reply.Solution, error) {
 	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.subject(1),
 		Words: r.solveWords}, reply.Solutions(r.asksReadings()))
 }
 
 // asksReadings reports whether the next reply names the readings: that before the first step of a
 // question does.
-func (r *requests) asksReadings() bool {
+func (r *standard) asksReadings() bool {
 	return len(r.t.Rounds) == r.t.EarlierRounds() && !r.t.Method.NoReadings
 }
 
-func (r *requests) solveWords() ([]prompts.Part, map[string]string) {
+func (r *standard) solveWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
 		First: len(r.t.Rounds) == r.t.EarlierRounds(), Readings: r.asksReadings()}
@@ -39,7 +38,7 @@ func (r *requests) solveWords() ([]prompts.Part, map[string]string) {
 }
 
 // propose begins a round with the next step and its cell.
-func (r *run) propose(ctx context.Context) error {
+func (r *standard) propose(ctx context.Context) error {
 	first := r.asksReadings()
 	next, err := r.solve(ctx)
 	if err != nil {
@@ -48,6 +47,5 @@ func (r *run) propose(ctx context.Context) error {
 	if first {
 		r.t.Readings = next.Readings
 	}
-	r.t.Rounds = append(r.t.Rounds, record.Round{Step: next.Step, Proposed: next.Code})
-	return r.observe(Event{Kind: Planned, Text: next.Step})
+	return r.beginRound(next.Step, next.Code)
 }

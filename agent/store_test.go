@@ -79,8 +79,8 @@ func TestCache(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			files := withData(t, tables("a.csv"))
 			cache := &describe.Cache{Dir: filepath.Join(t.TempDir(), "cache"), Model: "m1"}
-			replies := simple.with(script{"finalizer": "x = 1\ny = x\nprint(y)"})
-			stored := func(s *stage) { s.config.Cache, s.config.Method.NoComputed = cache, true }
+			replies := simple.with(script{"finalizer": `print("data/a.csv")`})
+			stored := func(s *stage) { s.config.Cache = cache }
 			first := play(t, replies, files, stored).noError(t)
 			if first.model.count("analyzer") != 1 || first.Descriptions[0].Cached ||
 				len(kept(t, cache.Dir)) != 1 {

@@ -91,13 +91,6 @@ type Method struct {
 	Analyzer      bool   `mapstructure:"analyzer"`
 	Router        bool   `mapstructure:"router"`
 	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
-	Reasons       bool   `mapstructure:"reasons"`
-	Documents     bool   `mapstructure:"documents"`
-	Families      bool   `mapstructure:"families"`
-	FormCheck     bool   `mapstructure:"form_check"`
-	Computed      bool   `mapstructure:"computed"`
-	Unfinished    bool   `mapstructure:"unfinished"`
-	Inconclusive  bool   `mapstructure:"inconclusive"`
 	Candidates    int    `mapstructure:"candidates"`
 }
 

@@ -85,8 +85,6 @@ var spending = map[string]func(s *Settings) any{
 // them off.
 var checks = map[string]func(s *Settings) any{
 	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // it has none of these checks
-	"method.computed":       func(s *Settings) any { return !s.Method.Computed },
-	"method.form_check":     func(s *Settings) any { return !s.Method.FormCheck },
 	"method.verifier_input": func(s *Settings) any { return s.Method.VerifierInput == "query-plan" },
 }
 

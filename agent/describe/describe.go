@@ -280,7 +280,7 @@ func (r *Describer) wanted(name string) bool {
 // miss most (DABstep, section 4.3).
 func (r *Describer) useContent(root *files.Folder, d *record.Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
-	if r.method.NoDocuments || root == nil {
+	if r.method.Script || root == nil {
 		return false
 	}
 	if look.Format == "image" {
@@ -320,7 +320,7 @@ func (r *Describer) describedAs(i int, d record.Description) error {
 func (r *Describer) families(members []int) [][]int {
 	looks := make([]files.Look, len(members))
 	for n, i := range members {
-		if looks[n] = r.looks[i]; r.method.NoFamilies {
+		if looks[n] = r.looks[i]; r.method.Script {
 			looks[n].Shape = ""
 		}
 	}

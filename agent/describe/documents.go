@@ -27,7 +27,7 @@ var errFull = errors.New("there is no room for more text")
 func (r *Describer) readDocuments(ctx context.Context, pool *pool, left []int) ([]int, error) {
 	var documents []int
 	for _, i := range left {
-		if r.looks[i].Format == "pdf" && !r.method.NoDocuments && r.t.Task.Files[i].Size <= mostPDF {
+		if r.looks[i].Format == "pdf" && !r.method.Script && r.t.Task.Files[i].Size <= mostPDF {
 			documents = append(documents, i)
 		}
 	}

@@ -37,9 +37,8 @@ func (r *Describer) openStore() store {
 	if err != nil {
 		return store{}
 	}
-	m := r.method
-	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v %v %v\n%d\n%s", r.Cache.Model, m.Script,
-		m.NoFamilies, m.NoDocuments, r.DescriptionChars, words))
+	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v\n%d\n%s", r.Cache.Model,
+		r.method.Script, r.DescriptionChars, words))
 	return store{r.Cache.Dir, hex.EncodeToString(sum[:]), make([]string, len(r.t.Task.Files))}
 }
 

@@ -83,3 +83,15 @@ type Ruled struct {
 	First  string `json:"first"`
 	Second string `json:"second"`
 }
+
+// Settled reports whether the second derivation needs nothing more: it agrees, there is none, or a
+// ruling leaves both as they are.
+func (s Second) Settled() bool {
+	if s.Agrees {
+		return true
+	}
+	if s.Answer == "" {
+		return s.Reason != ""
+	}
+	return s.Ruling != "" && s.Ruling != RuledFirst && s.Ruling != RuledSecond
+}

@@ -29,30 +29,20 @@ var Verdict = Format[record.Verdict]{
 	longest: longestTalk,
 }
 
-// WithoutInconclusive is Verdict without the inconclusive one.
-var WithoutInconclusive = Format[record.Verdict]{
-	Rule: "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished` or " +
-		"`Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence.",
-	Parse:   conclusive(errors.New("it is neither sufficient nor insufficient")),
-	longest: longestTalk,
-}
-
 // YesNo is a verdict in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{
 	Rule:    "Reply with `Yes` or `No`, and nothing else.",
-	Parse:   conclusive(errors.New("it is neither Yes nor No")),
+	Parse:   yesOrNoIn,
 	longest: longestTalk,
 }
 
-// conclusive reads a verdict and returns neither for an inconclusive one.
-func conclusive(neither error) func(text string) (record.Verdict, error) {
-	return func(text string) (record.Verdict, error) {
-		v, err := verdictIn(text)
-		if v.Inconclusive || errors.Is(err, errNoReason) {
-			return record.Verdict{}, neither
-		}
-		return v, err
+// yesOrNoIn reads a verdict that is not inconclusive.
+func yesOrNoIn(text string) (record.Verdict, error) {
+	v, err := verdictIn(text)
+	if v.Inconclusive || errors.Is(err, errNoReason) {
+		return record.Verdict{}, errors.New("it is neither Yes nor No")
 	}
+	return v, err
 }
 
 func verdictIn(text string) (record.Verdict, error) {

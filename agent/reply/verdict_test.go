@@ -103,10 +103,8 @@ func TestParseVerdict(t *testing.T) {
 		{"Verdict: insufficient\nMissing: it is unfinished", lacks("it is unfinished"), ""},
 	}
 	read(t, Verdict, unfinished...)
-	read(t, WithoutInconclusive, unfinished...)
 	for _, reply := range []string{"Verdict: inconclusive\nReason: x", "Verdict: inconclusive"} {
 		read(t, YesNo, reading[record.Verdict]{reply, record.Verdict{}, "neither"})
-		read(t, WithoutInconclusive, reading[record.Verdict]{reply, record.Verdict{}, "neither"})
 	}
 }
 

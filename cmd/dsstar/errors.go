@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -106,8 +105,6 @@ func (e *stoppedError) Error() string {
 }
 func (e *stoppedError) Unwrap() error { return e.err }
 
-var errConstant = errors.New("there is no answer: " + agent.ConstantAnswer)
-
 // noAnswer says why a completed run has no answer.
 func noAnswer(t *record.Trajectory) error {
 	if t.Final == nil || len(t.Final.Attempts) == 0 {
@@ -116,8 +113,6 @@ func noAnswer(t *record.Trajectory) error {
 	switch reason := t.Final.Attempts[len(t.Final.Attempts)-1].Execution.Reason; reason {
 	case "":
 		return errors.New("no cell printed an answer")
-	case agent.ConstantAnswer:
-		return errConstant
 	default:
 		return errors.New("there is no answer: " + reason)
 	}

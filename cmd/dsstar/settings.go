@@ -52,20 +52,13 @@ func modelFlags(f *pflag.FlagSet) {
 	methodFlags(f)
 }
 
-// methodFlags adds the flags that switch elements of the loop off; docs/method.md has the table.
+// methodFlags adds the flags of the method; docs/method.md describes them.
 func methodFlags(f *pflag.FlagSet) {
-	f.Bool("paper", false, "DS-STAR as published, without dsstar's differences")
-	f.String("verifier-input", "", "what the verifier sees: full or query-plan")
 	f.Int("candidates", 0, "cells to try for each step; the verifier picks one (default 1)")
-	f.Bool("no-analyzer", false, "do not describe the files")
-	f.Bool("no-router", false, "only add steps, never go back")
-	f.Bool("no-reasons", false, "verdicts do not say what is missing")
-	f.Bool("no-documents", false, "describe documents and small files instead of showing them")
-	f.Bool("no-families", false, "write a description script for every file")
-	f.Bool("no-form-check", false, "do not compare the answer's form with the guidelines")
-	f.Bool("no-computed", false, "let the last cell print a constant")
-	f.Bool("no-unfinished", false, "ask the router even if the judge finds every step right")
-	f.Bool("no-inconclusive", false, "no verdict that the data do not hold the answer")
+	f.Bool("paper", false, "DS-STAR as published, a method of its own")
+	f.String("verifier-input", "", "with --paper: what the verifier sees: full or query-plan")
+	f.Bool("no-analyzer", false, "with --paper: do not describe the files")
+	f.Bool("no-router", false, "with --paper: only add steps, never go back")
 }
 
 // keyOf returns the setting that a flag sets, and its value. Most have the same name; --no-x

@@ -4,33 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
-	"dsstar/notebook/human"
-	"dsstar/prompts"
 )
 
-// implement has the cell of the round's step written and repaired until it runs (Algorithm
-// 1, lines 26 and 27). If no attempt runs, the step is dropped: the round gets verdict and
+// drop drops the current round's step, for which no attempt was good: the round gets verdict and
 // route without the model.
-func (r *run) implement(ctx context.Context) (done bool, err error) {
-	round := r.current()
-	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	repair := func(failed record.Attempt, report string) ask.Request {
-		return ask.Request{Role: "debugger", Words: r.repairWords(step, round.Step, failed, report)}
-	}
-	problem, err := r.candidates(ctx)
-	if err == nil && problem == "" {
-		problem, err = r.try(ctx, ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords},
-			round.Proposed, repair, &round.Attempts, nil)
-	}
-	if err != nil || problem == "" {
-		return err == nil, err
-	}
+func (r *run) drop(problem string) error {
+	round, step := r.current(), r.t.StepOf(len(r.t.Rounds)-1)
 	round.Verdict = &record.Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s",
 		step, problem)}
 	if round.Rejected() {
@@ -39,28 +25,7 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	if round.Route == nil {
 		round.Route = &record.Route{Back: step, Reason: problem}
 	}
-	return false, r.observe(Event{Kind: Routed, Text: problem})
-}
-
-func (r *requests) codeWords() ([]prompts.Part, map[string]string) { return r.codeWordsFor(0) }
-
-// codeWordsFor words the request for candidate n, from 2; 0 is the only cell, or the first.
-func (r *requests) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
-	round := r.current()
-	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.t.Method.Script,
-		Candidate: candidate}
-	if r.t.Memory > 0 && !coder.Script {
-		coder.Memory = human.StableBytes(r.t.Memory)
-	}
-	parts, inputs := r.shared()
-	if coder.Script {
-		// Line 26: the base is the last script, also after the plan was cut.
-		parts, inputs = r.asPublished(sees{context: true, plan: true, code: true})
-		coder.First = inputs["code"] == ""
-	}
-	inputs["step"] = round.Step
-	return append(parts, coder), inputs
+	return r.observe(Event{Kind: Routed, Text: problem})
 }
 
 // An examiner returns what is wrong with a cell that ran, or "".
@@ -98,10 +63,7 @@ func (r *run) try(ctx context.Context, q ask.Request, first string,
 		} else if err != nil {
 			return "", err
 		}
-		if r.t.Method.Script {
-			r.dirty = true // a fresh process for every script
-		}
-		if intact, err := r.restore(ctx); err != nil || !intact {
+		if intact, err := r.method.ready(ctx); err != nil || !intact {
 			return "an earlier step no longer runs", err
 		}
 		attempt, err := r.reviewed(ctx, attempts, code, faults)
@@ -154,18 +116,33 @@ func (r *run) attempt(ctx context.Context, code string,
 	return a, err
 }
 
-// repairWords words the request to repair a cell, or in the paper's method a script (Listing
-// 56).
-func (r *requests) repairWords(step int, text string, failed record.Attempt,
-	report string) func() ([]prompts.Part, map[string]string) {
-	return func() ([]prompts.Part, map[string]string) {
-		debugger := prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report,
-			Script: r.t.Method.Script}
-		parts, inputs := r.shared()
-		if debugger.Script {
-			parts, inputs = r.asPublished(sees{context: true})
-		}
-		inputs["step"], inputs["cell"], inputs["error"] = text, failed.Code, report
-		return append(parts, debugger), inputs
+const printedNothing = "the cell printed nothing; it must print the answer"
+
+// mustPrint examines a last cell: it must print something.
+func mustPrint(_ context.Context, a record.Attempt) (string, error) {
+	if strings.TrimSpace(a.Execution.Stdout()) == "" {
+		return printedNothing, nil
 	}
+	return "", nil
+}
+
+// summaryOf returns the sentences that the last cell ends with, or "".
+func summaryOf(e notebook.Execution) string {
+	text, _ := record.ResultText(e)
+	if text = strings.TrimSpace(text); !strings.Contains(text, " ") {
+		return ""
+	}
+	return text
+}
+
+// finalized takes what the last cell printed for the answer unless there is a problem.
+func (r *run) finalized(problem string) error {
+	final := r.t.Final
+	if problem == "" {
+		last := final.Attempts[len(final.Attempts)-1].Execution
+		final.Answer, final.Summary = strings.TrimSpace(last.Stdout()), summaryOf(last)
+	} else if err := r.Warn("the last cell printed no usable answer: " + problem); err != nil {
+		return err
+	}
+	return r.observe(Event{Kind: Finalized, Text: final.Answer})
 }
