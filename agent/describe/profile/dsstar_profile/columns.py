@@ -1,0 +1,381 @@
+"""What there is to say of a table: of each column, and of what holds between columns."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import json
+import math
+import re
+import statistics
+import zlib
+from collections import Counter
+from typing import Any
+
+Json = dict[str, Any]
+
+MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".split()) | {"", "not available"}
+PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
+# A number as people write it: a currency, groups of three, a sign of per cent or a unit.
+DRESSED = re.compile(
+    r"(?P<open>\(?)(?P<sign>[-+]?)\s*(?P<before>[$€£¥₹]|USD|EUR|GBP)?\s*(?P<digits>[-+]?\d[\d.,' \u00a0]*)"
+    r"\s*(?P<after>%|[°µ]?[A-Za-z][A-Za-z/²³^0-9]{0,11}|\"|')?\s*\)?$"
+)
+GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?$")
+EUROPEAN = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+$")
+NINES = re.compile(r"-?9{2,}(\.9*)?$|-9{2,}\.0$|-(1|99+)\.?0*$")
+DATES = (
+    *("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M"),
+    *("%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S%z"),
+    *("%Y/%m/%d", "%Y%m%d", "%Y-%m", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y"),
+    *("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p"),
+    *("%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%d %B %Y", "%d %b %Y"),
+    *("%Y-%m-%d %H:%M:%S.%f%z", "%b %Y", "%B %Y", "%b-%y", "%H:%M", "%H:%M:%S"),
+)
+SKETCH = 128  # hashes that are kept of a column
+LONG = 80  # characters of a value that is shown
+WIDE = 40  # columns of a table that are compared with one another
+
+
+def show(value: object, most: int = LONG) -> str:
+    """A value as one short line: what a file says is data, also where it is written to mislead."""
+    if isinstance(value, float) and value == int(value) if _finite(value) else False:
+        value = int(value) if abs(value) < 1e15 else value
+    text = value if isinstance(value, str) else _text(value)
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: most + 1])
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    return str(value)
+
+
+def missing(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) < 16 and value.strip().lower() in MARKERS
+    return value is None or value != value
+
+
+def number(value: object) -> tuple[float, str] | None:
+    """A value as a number, and how it is dressed: "" for a plain one."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)) or type(value).__name__ == "Decimal":
+        try:
+            return (float(value), "") if math.isfinite(value) else None
+        except OverflowError:
+            return None
+    if not isinstance(value, str) or not 0 < len(value) < 40:
+        return None
+    text = value.strip()
+    if PLAIN.match(text):
+        return float(text), ""
+    m = DRESSED.match(text)
+    if not m or bool(m["open"]) != text.endswith(")"):
+        return None
+    digits, dress = m["digits"].strip(), [m["before"] or "", m["after"] or ""]
+    if GROUPED.match(digits):
+        digits = digits.replace(",", "")
+        dress.append("thousands commas")
+    elif EUROPEAN.match(digits):
+        digits = digits.replace(".", "").replace(",", ".")
+        dress.append("decimal commas")
+    elif re.match(r"\d{1,3}([ \u00a0']\d{3})+$", digits):
+        digits = re.sub(r"[ \u00a0']", "", digits)
+        dress.append("thousands spaces")
+    if not PLAIN.match(digits):
+        return None
+    sign = -1 if m["open"] or m["sign"] == "-" else 1
+    return sign * float(digits), ", ".join(filter(None, dress)) or "with brackets"
+
+
+def column(name: object, values: list, text_source: bool) -> Json:
+    """The profile of a column. Of a text_source (CSV, HTML) numbers and dates are always text."""
+    out: Json = {"name": show(name, 120)}
+    gone = Counter("null" if v is None or v != v else show(v) for v in values if missing(v))
+    if gone:
+        out["missing"] = dict(gone.most_common(5))
+    given = [v for v in values if not missing(v)]
+    if not given:
+        return out | {"type": "empty"}
+    if any(isinstance(v, list) for v in given):
+        return out | _lists(given)
+    counts = Counter(v if isinstance(v, (str, int, float, bool, datetime.date)) else show(v, 500) for v in given)
+    out["distinct"] = len(counts)
+    notes: list[str] = []
+    numbers = {v: n for v in counts if (n := number(v)) is not None}
+    share = sum(counts[v] for v in numbers) / len(given)
+    codes = [v for v in counts if isinstance(v, str) and re.match(r"0\d+$", v.strip())]
+    if all(isinstance(v, bool) for v in counts):
+        out["type"] = "boolean"
+    elif all(isinstance(v, (datetime.date, datetime.time)) for v in counts):
+        out |= {"type": "date", "range": [show(min(counts, key=str)), show(max(counts, key=str))]}
+    elif dates := _dates([v for v in counts if isinstance(v, str)]) if share < 1 or text_source else {}:
+        out |= dates
+        if not text_source:
+            notes.append("dates kept as text")
+    elif share == 1 and codes and len(codes) < len(counts) / 50 + 1:
+        out |= _numbers(numbers, counts, notes)
+    elif share == 1 and not codes or share > 0.8 or share > 0.5 and len(counts) - len(numbers) <= 5:
+        out |= _numbers(numbers, counts, notes)
+        if not text_source and all(isinstance(v, str) for v in counts):
+            notes.append("numbers kept as text")
+        if others := [v for v in counts if v not in numbers]:
+            many = sum(counts[v] for v in others)
+            others.sort(key=lambda v: -counts[v])
+            notes.append(f"mixed: {many} values are no numbers: {', '.join(map(_quoted, others[:4]))}")
+            out["mixed"] = True
+    else:
+        out["type"] = "text"
+        if codes:
+            notes.append("digits with leading zeros: codes, not numbers")
+        if kinds := {type(v).__name__ for v in counts} - {"str"}:
+            notes.append(f"mixed: text and {', '.join(sorted(kinds))}")
+            out["mixed"] = True
+        notes += _spelling(counts)
+    _frequent(out, counts, len(given))
+    if len(given) == len(values) and len(counts) == len(values) > 1:
+        out["unique"] = True
+    if not (out["type"] == "number" and not out.get("integer")) and len(counts) > 1:
+        out["sketch"] = sketch(counts)
+    return out | ({"notes": notes} if notes else {})
+
+
+def sketch(values: Any) -> list[int]:
+    """The lowest hashes of the values, which tell how many of them another column has."""
+    hashes = {zlib.crc32(show(v, 500).strip().removesuffix(".0").encode()) for v in values}
+    return sorted(hashes)[:SKETCH]
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(show(value, 40), ensure_ascii=False)
+
+
+def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
+    plain = sorted(itertools.chain.from_iterable([n] * min(counts[v], 1000) for v, (n, _) in numbers.items()))
+    integer = all(n == int(n) for n in plain)
+    out: Json = {"type": "number", "integer": integer, "range": [plain[0], plain[-1]]}
+    if len(numbers) > 12:
+        out["quartiles"] = [float(f"{q:.6g}") for q in statistics.quantiles(plain, n=4, method="inclusive")]
+    if dress := Counter({d: sum(counts[v] for v in g) for d, g in _by_dress(numbers).items()}):
+        plain_ones = sum(counts[v] for v, (_, d) in numbers.items() if not d)
+        example = next(v for v, (_, d) in numbers.items() if d)
+        notes.append(
+            f"written as {_quoted(example)} ({'; '.join(d for d, _ in dress.most_common(4))})"
+            + (f", {plain_ones} without" if plain_ones else "")
+        )
+    # A marker of missing stands apart from everything else: -999, 9999.99.
+    for value, (n, _) in numbers.items():
+        rest = [m for m, _ in numbers.values() if m != n]
+        if rest and NINES.match(str(value).strip()) and n not in (-1, 99):
+            low, high = min(rest), max(rest)
+            if n > high + 2 * (high - low) + 1 or n < low - 2 * (high - low) - 1 or n < -90 and low >= 0:
+                notes.append(f"{show(value)} ({counts[value]} times) may stand for missing")
+                out["without"] = [low, high]
+        elif n == -1 and rest and min(rest) >= 0 and len(rest) > 5:
+            notes.append(f"-1 ({counts[value]} times) may stand for missing")
+    return out
+
+
+def _by_dress(numbers: dict) -> dict[str, list]:
+    groups: dict[str, list] = {}
+    for v, (_, dress) in numbers.items():
+        if dress:
+            groups.setdefault(dress, []).append(v)
+    return groups
+
+
+def _dates(values: list[str]) -> Json:
+    """The range of values that are dates or times, each in one of at most three ways to write them."""
+    if not values or not all(3 < len(v) < 40 for v in values) or not re.search(r"\d", values[0]):
+        return {}
+    step = max(1, len(values) // 300)
+    left, used = values[::step], []
+    both = []
+    for form in DATES:
+        fits = [v for v in left if _date(v, form)]
+        if not fits or len(fits) < len(left) // 20:
+            continue
+        if form.startswith("%d/") and used and used[-1][0] == form.replace("%d/%m", "%m/%d"):
+            continue
+        if form.startswith(("%m/", "%m-")):
+            other = form.replace("%m/%d", "%d/%m").replace("%m-%d", "%d-%m")
+            fitting = sum(bool(_date(v, other)) for v in left)
+            if fitting == len(fits):
+                both.append(form)
+            elif fitting > len(fits):
+                continue  # only the day first explains them all
+        used.append((form, len(fits)))
+        left = [v for v in left if not _date(v, form)]
+        if not left:
+            break
+    if left or not used or len(used) > 3:
+        return {}
+    parsed = [(d.replace(tzinfo=None), v) for v in values[:: max(1, len(values) // 20000)]
+              for d in [next(filter(None, (_date(v, f) for f, _ in used)), None)] if d]
+    out: Json = {"type": "date", "range": [show(min(parsed)[1]), show(max(parsed)[1])]}
+    forms = " or ".join(f for f, _ in used)
+    out["form"] = forms
+    if both:
+        out["notes_form"] = "the day or the month may come first: both fit"
+    if used[0][0] == "%Y%m%d" and not all("1900" <= v[:4] <= "2100" for v in values):
+        return {}
+    return out
+
+
+def _date(text: str, form: str) -> datetime.datetime | None:
+    if form == "%Y%m%d" and len(text.strip()) != 8 or form == "%Y-%m" and len(text.strip()) != 7:
+        return None
+    try:
+        return datetime.datetime.strptime(text.strip(), form)
+    except ValueError:
+        return None
+
+
+def _lists(given: list) -> Json:
+    lists = [v for v in given if isinstance(v, list)]
+    items = Counter(show(x, 200) for v in lists for x in v)
+    out: Json = {"type": "list", "lengths": [min(map(len, lists)), max(map(len, lists))], "distinct": len(items)}
+    if empty := sum(not v for v in lists):
+        out["empty"] = empty
+    if len(lists) < len(given):
+        out |= {"mixed": True, "notes": [f"mixed: {len(given) - len(lists)} values are no lists"]}
+    _frequent(out, items, sum(items.values()))
+    if items:
+        out["sketch"] = sketch(items)
+    return out
+
+
+def _frequent(out: Json, counts: Counter, given: int) -> None:
+    common = counts.most_common(12)
+    if len(counts) <= 12 and sum(len(show(v, 40)) for v in counts) < 260:
+        out["values"] = [[show(v, 40), n] for v, n in common]
+    elif common[0][1] > 1 and (out["type"] != "number" or common[0][1] > given / 20):
+        out["frequent"] = [[show(v, 40), n] for v, n in common[: 5 if out["type"] in ("text", "list") else 2]]
+    if "values" not in out and out["type"] == "text":
+        step = max(1, len(counts) // 3)
+        out["examples"] = [show(v, 60) for v in itertools.islice(counts, 0, 3 * step, step)]
+
+
+def _spelling(counts: Counter) -> list[str]:
+    """Values that differ only in case or in the spaces around them."""
+    notes = []
+    texts = [v for v in counts if isinstance(v, str)]
+    if spaced := [v for v in texts if v != v.strip()]:
+        notes.append(f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as {_quoted(spaced[0])}")
+    folded: dict[str, list[str]] = {}
+    for v in texts:
+        folded.setdefault(" ".join(v.casefold().split()), []).append(v)
+    if alike := [g for g in folded.values() if len(g) > 1]:
+        notes.append(f"values that differ in case or spaces only: {' and '.join(map(_quoted, alike[0][:3]))}"
+                     + (f" and {len(alike) - 1} more" if len(alike) > 1 else ""))
+    empties = [v for v in texts if v.strip() in ("[]", "{}", "()")]
+    if empties:
+        notes.append(f"{sum(counts[v] for v in empties)} empty lists written as {_quoted(empties[0])}")
+    return notes
+
+
+def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
+    """Duplicate rows, keys, and columns that follow from others."""
+    out: Json = {}
+    if len(rows) < 2:
+        return out
+    keyed = [tuple(show(v, 200) for v in row) for row in rows]
+    if again := len(keyed) - len(set(keyed)):
+        out["duplicates"] = again
+    texts = list(zip(*keyed))[:WIDE]
+    unique = [n for n, c in enumerate(columns) if c.get("unique") and (c["type"] != "number" or c.get("integer"))]
+    if unique:
+        out["keys"] = [[names[n]] for n in unique[:4]]
+    elif not again and len(rows) > 4:
+        # no missing values, neither measures nor constants
+        fit = [n for n, c in enumerate(columns[:WIDE]) if not c.get("missing") and c.get("distinct", 0) > 1
+               and (c["type"] in ("text", "date") or c.get("integer"))][:10]
+        for size in (2, 3):
+            found = [g for g in itertools.combinations(fit, size)
+                     if math.prod(columns[n]["distinct"] for n in g) >= len(rows)
+                     and len(set(zip(*(texts[n] for n in g)))) == len(rows)]
+            if found:
+                out["keys"] = [[names[n] for n in g] for g in found[:2]]
+                break
+    if follows := _dependencies(names, texts, columns) + _sums(names, rows, columns):
+        out["follows"] = follows[:8]
+    return out
+
+
+def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> list[str]:
+    """Columns of repeated values that say the same, or of which one follows from the other."""
+    rows = len(texts[0])
+    few = [n for n in range(len(texts)) if 2 <= columns[n].get("distinct", 0) <= rows / 3
+           and columns[n]["type"] in ("text", "date", "number") and (columns[n]["type"] != "number"
+           or columns[n].get("integer"))] if rows >= 20 else []
+    pairs, said = [], set()
+    groups = {n: len(set(texts[n])) for n in few}
+    for a, b in itertools.permutations(few, 2):
+        if groups[a] >= groups[b] > 2 and len(set(zip(texts[a], texts[b]))) == groups[a]:
+            if groups[a] == groups[b]:
+                if a < b:
+                    pairs.append(f"{names[a]} and {names[b]} correspond one to one")
+            elif b not in said and columns[a]["type"] != "number":
+                pairs.append(f"{names[b]} follows from {names[a]}")
+                said.add(b)
+    return pairs
+
+
+def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
+    """Columns that are a sum, difference, product or ratio of two others, or the sum of several."""
+    fit = [n for n, c in enumerate(columns[:WIDE]) if c["type"] == "number" and c.get("distinct", 0) > 3][:18]
+    if len(fit) < 3 or len(rows) < 5:
+        return []
+    picked = []
+    for row in rows[:: max(1, len(rows) // 400)]:
+        numbers = {n: number(row[n]) for n in fit if n < len(row)}
+        picked.append({n: v[0] for n, v in numbers.items() if v})
+    found: list[str] = []
+    for c in fit:
+        digits = _digits(picked, c)
+        for a, b in itertools.combinations([n for n in fit if n != c], 2):
+            for sign, op in (("+", lambda x, y: x + y), ("×", lambda x, y: x * y),
+                             ("/", lambda x, y: x / y if y else math.nan)):
+                if sign == "+" and c < a and False:
+                    continue
+                if _holds(picked, c, digits, lambda r: op(r[a], r[b]), (a, b, c)):
+                    found.append(f"{names[c]} = {names[a]} {sign} {names[b]}")
+                elif sign == "/" and _holds(picked, c, digits, lambda r: op(r[b], r[a]), (a, b, c)):
+                    found.append(f"{names[c]} = {names[b]} / {names[a]}")
+        for start, end in ((s, e) for s in range(len(fit)) for e in range(s + 3, len(fit) + 1)):
+            part = [n for n in fit[start:end] if n != c]
+            if c not in fit[start:end] and _holds(
+                    picked, c, digits, lambda r: sum(r[n] for n in part), (*part, c)):
+                found.append(f"{names[c]} = sum of {names[part[0]]} … {names[part[-1]]} ({len(part)} columns)")
+    # x = y + z says what y = x - z says; of a product and its ratios the product is enough
+    products = {frozenset(re.split(r" = | × ", f)) for f in found if " × " in f}
+    return [f for f in found if " / " not in f or frozenset(re.split(r" = | / ", f)) not in products]
+
+
+def _digits(picked: list[dict], c: int) -> int:
+    return max((len(f"{r[c]:.6f}".rstrip("0").split(".")[1]) for r in picked if c in r), default=0)
+
+
+def _holds(picked: list[dict], c: int, digits: int, compute: Any, needed: tuple) -> bool:
+    seen, values = 0, set()
+    for r in picked:
+        if any(n not in r for n in needed):
+            continue
+        want, got = r[c], compute(r)
+        if not abs(want - got) <= 0.51 * 10**-digits + 1e-9 * abs(want):
+            return False
+        if want and all(r[n] for n in needed):
+            seen += 1
+            values.add(want)
+    return seen >= max(5, len(picked) // 4) and len(values) > 3
