@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
+import decimal
 import math
+import numbers
 import re
 import statistics
 import zlib
@@ -32,6 +34,7 @@ DATES = (
     *("%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%d %B %Y", "%d %b %Y"),
     *("%Y-%m-%d %H:%M:%S.%f%z", "%b %Y", "%B %Y", "%b-%y", "%H:%M", "%H:%M:%S"),
 )
+HASHED = (str, numbers.Number, datetime.date, datetime.time)
 SKETCH = 128  # hashes that are kept of a column
 LONG = 80  # characters of a value that is shown
 WIDE = 40  # columns of a table that are compared with one another
@@ -39,20 +42,16 @@ WIDE = 40  # columns of a table that are compared with one another
 
 def show(value: object, most: int = LONG) -> str:
     """A value as one short line: what a file says is data, also where it is written to mislead."""
-    if isinstance(value, float) and value == int(value) if _finite(value) else False:
-        value = int(value) if abs(value) < 1e15 else value
     text = value if isinstance(value, str) else _text(value)
+    if len(text) <= most and text.isprintable():
+        return text
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _finite(value: object) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
-
-
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.10g}"
     if isinstance(value, (list, dict)):
         return json.dumps(value, ensure_ascii=False, default=str)
     if isinstance(value, bytes):
@@ -70,16 +69,13 @@ def number(value: object) -> tuple[float, str] | None:
     """A value as a number, and how it is dressed: "" for a plain one."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, (int, float)) or type(value).__name__ == "Decimal":
-        try:
-            return (float(value), "") if math.isfinite(value) else None
-        except OverflowError:
-            return None
+    if isinstance(value, numbers.Real) or isinstance(value, decimal.Decimal):
+        return (float(value), "") if math.isfinite(value) and abs(value) < 1e300 else None
     if not isinstance(value, str) or not 0 < len(value) < 40:
         return None
     text = value.strip()
     if PLAIN.match(text):
-        return float(text), ""
+        return (float(text), "") if math.isfinite(float(text)) else None
     m = DRESSED.match(text)
     if not m or bool(m["open"]) != text.endswith(")"):
         return None
@@ -110,11 +106,13 @@ def column(name: object, values: list, text_source: bool) -> Json:
         return out | {"type": "empty"}
     if any(isinstance(v, list) for v in given):
         return out | _lists(given)
-    counts = Counter(v if isinstance(v, (str, int, float, bool, datetime.date)) else show(v, 500) for v in given)
+    counts = Counter(v if isinstance(v, HASHED) else show(v, 500) for v in given)
     out["distinct"] = len(counts)
     notes: list[str] = []
-    numbers = {v: n for v in counts if (n := number(v)) is not None}
-    share = sum(counts[v] for v in numbers) / len(given)
+    parsed = {v: n for v in counts if (n := number(v)) is not None}
+    if len({dress for _, dress in parsed.values()}) > 6:
+        parsed = {}  # so many units are none
+    share = sum(counts[v] for v in parsed) / len(given)
     codes = [v for v in counts if isinstance(v, str) and re.match(r"0\d+$", v.strip())]
     if all(isinstance(v, bool) for v in counts):
         out["type"] = "boolean"
@@ -124,13 +122,11 @@ def column(name: object, values: list, text_source: bool) -> Json:
         out |= dates
         if not text_source:
             notes.append("dates kept as text")
-    elif share == 1 and codes and len(codes) < len(counts) / 50 + 1:
-        out |= _numbers(numbers, counts, notes)
-    elif share == 1 and not codes or share > 0.8 or share > 0.5 and len(counts) - len(numbers) <= 5:
-        out |= _numbers(numbers, counts, notes)
+    elif not codes and (share > 0.8 or share > 0.5 and len(counts) - len(parsed) <= 5):
+        out |= _numbers(parsed, counts, notes)
         if not text_source and all(isinstance(v, str) for v in counts):
             notes.append("numbers kept as text")
-        if others := [v for v in counts if v not in numbers]:
+        if others := [v for v in counts if v not in parsed]:
             many = sum(counts[v] for v in others)
             others.sort(key=lambda v: -counts[v])
             notes.append(f"mixed: {many} values are no numbers: {', '.join(map(_quoted, others[:4]))}")
@@ -146,7 +142,7 @@ def column(name: object, values: list, text_source: bool) -> Json:
     _frequent(out, counts, len(given))
     if len(given) == len(values) and len(counts) == len(values) > 1:
         out["unique"] = True
-    if not (out["type"] == "number" and not out.get("integer")) and len(counts) > 1:
+    if (out["type"] == "text" or out.get("integer")) and len(counts) > 1:
         out["sketch"] = sketch(counts)
     return out | ({"notes": notes} if notes else {})
 
@@ -176,8 +172,10 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
         )
     # A marker of missing stands apart from everything else: -999, 9999.99.
     for value, (n, _) in numbers.items():
+        if not NINES.match(str(value).strip()):
+            continue
         rest = [m for m, _ in numbers.values() if m != n]
-        if rest and NINES.match(str(value).strip()) and n not in (-1, 99):
+        if rest and n not in (-1, 99):
             low, high = min(rest), max(rest)
             if n > high + 2 * (high - low) + 1 or n < low - 2 * (high - low) - 1 or n < -90 and low >= 0:
                 notes.append(f"{show(value)} ({counts[value]} times) may stand for missing")
@@ -197,12 +195,13 @@ def _by_dress(numbers: dict) -> dict[str, list]:
 
 def _dates(values: list[str]) -> Json:
     """The range of values that are dates or times, each in one of at most three ways to write them."""
-    if not values or not all(3 < len(v) < 40 for v in values) or not re.search(r"\d", values[0]):
+    if not values or not all(3 < len(v) < 40 for v in values) or not re.search(r"\d", values[0]) \
+            or PLAIN.match(values[0]) and len(values[0]) != 8:
         return {}
-    step = max(1, len(values) // 300)
-    left, used = values[::step], []
+    left, used = values[:: max(1, len(values) // 300)], []
     both = []
-    for form in DATES:
+    tried = left[:: max(1, len(left) // 20)]
+    for form in [f for f in DATES if any(_date(v, f) for v in tried)]:
         fits = [v for v in left if _date(v, form)]
         if not fits or len(fits) < len(left) // 20:
             continue
@@ -290,7 +289,7 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
     out: Json = {}
     if len(rows) < 2:
         return out
-    keyed = [tuple(show(v, 200) for v in row) for row in rows]
+    keyed = [tuple(v if isinstance(v, str) else show(v, 200) for v in row) for row in rows]
     if again := len(keyed) - len(set(keyed)):
         out["duplicates"] = again
     texts = list(zip(*keyed))[:WIDE]
@@ -321,8 +320,10 @@ def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> 
            or columns[n].get("integer"))] if rows >= 20 else []
     pairs, said = [], set()
     groups = {n: len(set(texts[n])) for n in few}
+    thin = {n: texts[n][:: max(1, rows // 2000)] for n in few}
     for a, b in itertools.permutations(few, 2):
-        if groups[a] >= groups[b] > 2 and len(set(zip(texts[a], texts[b]))) == groups[a]:
+        if groups[a] >= groups[b] > 2 and len(set(zip(thin[a], thin[b]))) == len(set(thin[a])) \
+                and len(set(zip(texts[a], texts[b]))) == groups[a]:
             if groups[a] == groups[b]:
                 if a < b:
                     pairs.append(f"{names[a]} and {names[b]} correspond one to one")
@@ -334,7 +335,7 @@ def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> 
 
 def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
     """Columns that are a sum, difference, product or ratio of two others, or the sum of several."""
-    fit = [n for n, c in enumerate(columns[:WIDE]) if c["type"] == "number" and c.get("distinct", 0) > 3][:18]
+    fit = [n for n, c in enumerate(columns[:WIDE]) if c["type"] == "number" and c.get("distinct", 0) > 3][:14]
     if len(fit) < 3 or len(rows) < 5:
         return []
     picked = []
@@ -347,8 +348,6 @@ def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
         for a, b in itertools.combinations([n for n in fit if n != c], 2):
             for sign, op in (("+", lambda x, y: x + y), ("×", lambda x, y: x * y),
                              ("/", lambda x, y: x / y if y else math.nan)):
-                if sign == "+" and c < a and False:
-                    continue
                 if _holds(picked, c, digits, lambda r: op(r[a], r[b]), (a, b, c)):
                     found.append(f"{names[c]} = {names[a]} {sign} {names[b]}")
                 elif sign == "/" and _holds(picked, c, digits, lambda r: op(r[b], r[a]), (a, b, c)):

@@ -51,7 +51,7 @@ class Table:
             _of_all_rows(c, figures, total)
         out |= between(names, rows, columns)
         out["columns"] = columns
-        out["first"] = [[show(v, 40) for v in row[: len(names)]] for row in rows[:3]]
+        out["first"] = [[show(v, 40) for v in row[: len(names)]] for row in rows[: len(rows) if len(rows) <= 15 else 3]]
         doubled = [n for n, times in Counter(names).items() if times > 1]
         warnings = list(self.warnings)
         if doubled:
@@ -64,7 +64,8 @@ def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     c |= {"distinct": figures["distinct"], "gone": figures["gone"], "whole": True}
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = "text"
-    if c["type"] == "number" and figures["numbers"][0] is not None:
+    dressed = any(note.startswith("written as") for note in c.get("notes", ()))
+    if c["type"] == "number" and figures["numbers"][0] is not None and not dressed:
         c["range"] = figures["numbers"]
     elif c["type"] == "date" and c.get("form", "%Y-").startswith("%Y-"):
         c["range"] = figures["texts"]

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import readers, texts
+from dsstar_profile import formats, readers, texts
 from dsstar_profile.columns import show
 
 SECONDS = 60  # for a file
@@ -23,8 +23,8 @@ UNSAFE = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".dill", ".rdata", ".rds"
 IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM", b"\0\0\1\0")
 
 
-class OutOfTime(Exception):
-    pass
+class OutOfTime(BaseException):
+    """No reader that goes on after an error goes on after this."""
 
 
 @contextlib.contextmanager
@@ -61,25 +61,25 @@ def reader_of(path: str) -> Any:
     if ending in UNSAFE or magic[:1] == b"\x80" and magic[1:2] in b"\2\3\4\5" and magic[1:2]:
         return None
     for start, reader in (
-        (b"PAR1", readers.parquet), (b"ARROW1", readers.feather), (b"FEA1", readers.feather),
-        (b"SQLite format 3\0", readers.sqlite), (b"%PDF", readers.pdf), (b"\xd0\xcf\x11\xe0", readers.xls),
+        (b"PAR1", formats.parquet), (b"ARROW1", formats.feather), (b"FEA1", formats.feather),
+        (b"SQLite format 3\0", formats.sqlite), (b"%PDF", formats.pdf), (b"\xd0\xcf\x11\xe0", formats.xls),
     ):
         if magic.startswith(start):
             return reader
     if magic[8:12] == b"DUCK":
-        return readers.duckdb_file
+        return formats.duckdb_file
     if magic.startswith(b"PK"):
         with zipfile.ZipFile(path) as z:
             names = set(z.namelist()[:10_000])
-        return readers.xlsx if "xl/workbook.xml" in names else \
-            readers.docx if "word/document.xml" in names else readers.archive
+        return formats.xlsx if "xl/workbook.xml" in names else \
+            formats.docx if "word/document.xml" in names else formats.archive
     if magic.startswith(IMAGES) or magic[:4] == b"RIFF" and magic[8:12] == b"WEBP":
-        return readers.image
+        return formats.image
     if magic.startswith(tuple(texts.PACKED)):
         with texts.opened(path) as f:
             magic = f.read(512)
     if ending in (".tar", ".tgz") or magic[257:262] == b"ustar":
-        return readers.archive
+        return formats.archive
     return lambda p, deadline: readers.text_file(p, ending, deadline)
 
 
@@ -108,7 +108,7 @@ def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
         problem = f"not read: this Python has no {error.name}"
     except MemoryError:
         problem = "not read to its end: it takes too much memory"
-    except Exception as error:
+    except (Exception, OutOfTime) as error:
         problem = f"not read to its end: {type(error).__name__}: {show(error, 200)}"
     if problem:
         out.setdefault("format", "unknown")

@@ -17,6 +17,7 @@ HEAD = 8 << 20  # bytes of a file's beginning that are read
 PART = 1 << 20  # of each of several places after it
 LINE = 1 << 20  # characters of a line, more of which is no table
 ROWS = 50_000
+FIELDS = 5000  # of a row
 PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
@@ -78,9 +79,7 @@ def delimiter(lines: list[str]) -> str:
     """What parts the fields of most lines into equally many, at least two; "" if nothing does."""
     sample = [line for line in lines[:300] if line.strip() and not line.startswith("#")]
     best, most = "", 0.0
-    for mark in ",;\t|:^~":
-        if mark in ":^~" and best:
-            break
+    for mark in ",;\t|^~":
         try:
             widths = collections.Counter(len(row) for row in csv.reader(sample, delimiter=mark) if row)
         except csv.Error:
@@ -90,15 +89,15 @@ def delimiter(lines: list[str]) -> str:
             continue
         width, rows = max(widths.items(), key=lambda w: w[1] * (w[0] > 1) * (1 + min(w[0], 10) / 20))
         near = sum(n for w, n in widths.items() if abs(w - width) <= 1)
-        score = near / len(sample) * (1 + min(width, 20) / 20)
+        score = near / len(sample) * (1 + min(width, 20) / 20) * (1 if mark in sample[0] else 0.8)
         if score > most and near >= 0.5 * len(sample) and (rows > 1 or len(sample) == 1):
             best, most = mark, score
-    if best in ("", ":"):
+    if not best:
         widths = collections.Counter(len(line.split()) for line in sample)
         width, rows = widths.most_common(1)[0] if widths else (0, 0)
         if width > 1 and rows >= 0.9 * len(sample) and len(sample) > 2:
             return "spaces"
-    return best if best != ":" else ""
+    return best
 
 
 def rows(text: str, mark: str, most: int = ROWS) -> tuple[list[tuple], bool]:
@@ -111,7 +110,7 @@ def rows(text: str, mark: str, most: int = ROWS) -> tuple[list[tuple], bool]:
     cells = 0
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark):
-            found.append(tuple(row))
+            found.append(tuple(row[:FIELDS]))
             cells += len(row)
             if len(found) >= most or cells > 2_000_000:
                 return found, False
