@@ -69,7 +69,6 @@ type Table struct {
 	Guessed    bool       `json:"guessed"` // Rows, from the file's size
 	Sample     int        `json:"sample"`  // rows that the figures are from; 0 for all
 	LeftOut    int        `json:"columns_left_out"`
-	Types      []string   `json:"types"` // that the file declares
 	Columns    []Column   `json:"columns"`
 	Keys       [][]string `json:"keys"`
 	Follows    []string   `json:"follows"`

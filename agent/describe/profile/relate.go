@@ -14,9 +14,9 @@ type Place struct{ File, Table, Column string }
 func (p Place) String() string {
 	table := p.File
 	if p.Table != "" && p.Table != "$" {
-		table += " " + p.Table
+		table = p.Table + " in " + table
 	}
-	return table + "." + p.Column
+	return p.Column + " of " + table
 }
 
 // A Match tells that the values of a column are found in another.
@@ -29,7 +29,7 @@ type Match struct {
 func (m Match) String() string {
 	share := "all"
 	if m.Share < 1 {
-		share = fmt.Sprintf("%.0f%%", 100*m.Share)
+		share = fmt.Sprintf("%d%%", int(100*m.Share))
 	}
 	text := fmt.Sprintf("%s: %s of its values are in %s", m.From, share, m.In)
 	if m.Key {

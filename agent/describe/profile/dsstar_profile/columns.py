@@ -336,7 +336,7 @@ def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> 
 def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
     """Columns that are a sum, difference, product or ratio of two others, or the sum of several."""
     fit = [n for n, c in enumerate(columns[:WIDE]) if c["type"] == "number" and c.get("distinct", 0) > 3][:14]
-    if len(fit) < 3 or len(rows) < 5:
+    if len(fit) < 3 or len(rows) < 10:
         return []
     picked = []
     for row in rows[:: max(1, len(rows) // 400)]:

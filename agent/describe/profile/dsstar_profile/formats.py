@@ -29,10 +29,10 @@ def parquet(path: str, deadline: Deadline) -> Found:
 
 def _relation(con: Any, relation: str, name: str, rows: int | None = None) -> Table:
     described = con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    names, kinds = [d[0] for d in described], [d[1] for d in described]
+    names = [d[0] for d in described]
     most = max(1000, min(texts.ROWS, grids.MOST_CELLS // max(1, len(names))))
     some = con.execute(f"SELECT * FROM {relation} LIMIT {most + 1}").fetchall()
-    table = Table(name, names, some[:most], extra={"types": kinds[: grids.MOST_COLUMNS]})
+    table = Table(name, names, some[:most])
     if rows is None or rows > most:
         table.total = rows
     if len(some) > most:
@@ -95,7 +95,7 @@ def sqlite(path: str, deadline: Deadline) -> Found:
                 rows = con.execute(f"SELECT * FROM {named(name)} LIMIT {most}").fetchall()
                 total = len(rows) if len(rows) < most else \
                     con.execute(f"SELECT count(*) FROM {named(name)}").fetchone()[0]
-                table = Table(name, names, rows, total, extra={"types": [r[2] for r in info][: grids.MOST_COLUMNS]})
+                table = Table(name, names, rows, total)
                 foreign = con.execute(f"PRAGMA foreign_key_list({named(name)})").fetchall()
             except sqlite3.Error as error:
                 found.warnings.append(f"{kind} {show(name)} cannot be read: {show(error, 160)}")

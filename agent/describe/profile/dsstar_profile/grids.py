@@ -246,7 +246,7 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
         first, second = list(block[header]), block[header + 1] if start > header + 1 else None
         above = block[header - 1] if header and sum(not empty(c) for c in block[header - 1]) > 1 else None
         if second is not None:
-            warnings.append(f"the names of the columns are in two rows: row {start} of them belongs to no record")
+            warnings.append("the names of the columns are in two rows: the second is no record")
             gaps = any(empty(c) for c in first[1:])
             last = None
             for n in range(width):
@@ -274,9 +274,10 @@ def _trim(table: Table) -> None:
         note = _words(rows[-1:])
         table.foot[:0] = note
         rows.pop()
-    for n, row in list(enumerate(rows))[-4:]:
-        label = next((c for c in row if not empty(c)), None)
-        if isinstance(label, str) and len(label) < 60 and TOTAL.match(label) and n >= len(rows) - 4 and len(rows) > 2:
-            table.warnings.append(f"row {n + 1} of {len(rows)} is no record but a total: "
-                                  + " | ".join(show(c, 24) for c in row[:8] if not empty(c)))
+    while len(rows) > 2 and width > 1:
+        label = next((c for c in rows[-1] if not empty(c)), None)
+        if not (isinstance(label, str) and len(label) < 60 and TOTAL.match(label)):
+            break
+        table.warnings.append("the last row seems to be a total and is left out of these figures: "
+                              + " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c)))
     table.foot = [show(t, 300) for t in table.foot[:12]]

@@ -27,7 +27,8 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
     if ending in (".json", ".geojson", ".jsonl", ".ndjson", ".ipynb") or start[:1] in "{[" and start:
         found = _json(source, ending)
     elif start.startswith("<") and ending not in CODE:
-        found = _html(text) if re.search(r"<(!doctype html|html|table|body)", start[:2000], re.I) else _xml(source)
+        page = re.search(r"<(!doctype html|html|body)\b", start[:2000], re.I) or ending in (".html", ".htm")
+        found = _html(text) if page else _xml(source)
     if found is None:
         lines = source.lines() or [text[: texts.LINE]]
         mark = "" if ending in CODE | {".md", ".markdown", ".rst"} else texts.delimiter(lines)
@@ -67,7 +68,7 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
         if width == texts.FIELDS:
             found.warnings.append(f"only the first {width} fields of a row are looked at")
         if odd := sum(n != width for n in raw):
-            table.warnings.append(f"{odd} rows have not {width} fields but {min(raw)} to {max(raw)}")
+            table.warnings.append(f"{odd} rows have another number of fields than {width}: {min(raw)} to {max(raw)}")
         if not (all_rows and source.whole):
             for part in source.parts:
                 table.rows += [row for row in texts.rows(part, mark, 3000)[0] if len(row) == width]
@@ -188,6 +189,8 @@ def _xml(source: texts.Text) -> Found:
     found.lines.append(f"root element {show(root.tag)}")
     found.tables, lines = nested.tables(nested.of_xml(root), nested._local(str(root.tag)))
     found.lines += lines
+    for table in found.tables:
+        table.text_source = True
     if not source.whole:
         found.warnings.append("figures are from the beginning of the file")
     return found
