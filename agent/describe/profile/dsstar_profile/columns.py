@@ -70,7 +70,7 @@ def number(value: object) -> tuple[float, str] | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, numbers.Real) or isinstance(value, decimal.Decimal):
-        return (float(value), "") if math.isfinite(value) and abs(value) < 1e300 else None
+        return (float(value), "") if value == value and abs(value) < 1e300 else None
     if not isinstance(value, str) or not 0 < len(value) < 40:
         return None
     text = value.strip()
@@ -119,9 +119,12 @@ def column(name: object, values: list, text_source: bool) -> Json:
     elif all(isinstance(v, (datetime.date, datetime.time)) for v in counts):
         out |= {"type": "date", "range": [show(min(counts, key=str)), show(max(counts, key=str))]}
     elif dates := _dates([v for v in counts if isinstance(v, str)]) if share < 1 or text_source else {}:
-        out |= dates
+        out |= {k: v for k, v in dates.items() if k != "others"}
         if not text_source:
             notes.append("dates kept as text")
+        if others := dates.pop("others"):
+            out["mixed"] = True
+            notes.append(f"mixed: some values are no dates, such as {', '.join(map(_quoted, others[:3]))}")
     elif not codes and (share > 0.8 or share > 0.5 and len(counts) - len(parsed) <= 5):
         out |= _numbers(parsed, counts, notes)
         if not text_source and all(isinstance(v, str) for v in counts):
@@ -158,7 +161,7 @@ def _quoted(value: object) -> str:
 
 
 def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
-    plain = sorted(itertools.chain.from_iterable([n] * min(counts[v], 1000) for v, (n, _) in numbers.items()))
+    plain = sorted(itertools.chain.from_iterable([n] * counts[v] for v, (n, _) in numbers.items()))
     integer = all(n == int(n) for n in plain)
     out: Json = {"type": "number", "integer": integer, "range": [plain[0], plain[-1]]}
     if len(numbers) > 12:
@@ -195,12 +198,13 @@ def _by_dress(numbers: dict) -> dict[str, list]:
 
 def _dates(values: list[str]) -> Json:
     """The range of values that are dates or times, each in one of at most three ways to write them."""
-    if not values or not all(3 < len(v) < 40 for v in values) or not re.search(r"\d", values[0]) \
-            or PLAIN.match(values[0]) and len(values[0]) != 8:
-        return {}
     left, used = values[:: max(1, len(values) // 300)], []
     both = []
     tried = left[:: max(1, len(left) // 20)]
+    may = sum(bool(re.search(r"\d", v)) and (len(v) == 8 or not PLAIN.match(v.strip())) for v in tried)
+    if not tried or may < 0.8 * len(tried):
+        return {}
+    some = len(left)
     for form in [f for f in DATES if any(_date(v, f) for v in tried)]:
         fits = [v for v in left if _date(v, form)]
         if not fits or len(fits) < len(left) // 20:
@@ -218,22 +222,21 @@ def _dates(values: list[str]) -> Json:
         left = [v for v in left if not _date(v, form)]
         if not left:
             break
-    if left or not used or len(used) > 3:
+    if not used or len(used) > 3 or len(left) > some / 20 and not (len(left) == 1 and some > 5):
         return {}
     parsed = [(d.replace(tzinfo=None), v) for v in values[:: max(1, len(values) // 20000)]
               for d in [next(filter(None, (_date(v, f) for f, _ in used)), None)] if d]
     out: Json = {"type": "date", "range": [show(min(parsed)[1]), show(max(parsed)[1])]}
-    forms = " or ".join(f for f, _ in used)
-    out["form"] = forms
+    out |= {"form": " or ".join(f for f, _ in used), "others": left}
     if both:
         out["notes_form"] = "the day or the month may come first: both fit"
-    if used[0][0] == "%Y%m%d" and not all("1900" <= v[:4] <= "2100" for v in values):
+    if used[0][0] == "%Y%m%d" and not all("1900" <= v[:4] <= "2100" for v in tried):
         return {}
     return out
 
 
 def _date(text: str, form: str) -> datetime.datetime | None:
-    if form == "%Y%m%d" and len(text.strip()) != 8 or form == "%Y-%m" and len(text.strip()) != 7:
+    if not 3 < len(text) < 40 or form == "%Y%m%d" and len(text.strip()) != 8 or form == "%Y-%m" and len(text.strip()) != 7:
         return None
     try:
         return datetime.datetime.strptime(text.strip(), form)

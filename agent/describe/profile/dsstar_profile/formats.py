@@ -4,6 +4,7 @@ may lack it."""
 from __future__ import annotations
 
 import contextlib
+import glob
 import itertools
 import json
 import os
@@ -22,8 +23,9 @@ from dsstar_profile.grids import Table
 
 def parquet(path: str, deadline: Deadline) -> Found:
     with duckdb_connection(deadline) as con:
-        relation = f"read_parquet({quoted(path)})"
-        rows = con.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({quoted(path)})").fetchone()[0]
+        name = quoted(glob.escape(path))  # DuckDB takes patterns
+        relation = f"read_parquet({name})"
+        rows = con.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({name})").fetchone()[0]
         return Found("Parquet", [_relation(con, relation, "", rows)])
 
 

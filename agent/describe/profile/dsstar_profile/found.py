@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -41,8 +42,7 @@ def clean(text: str) -> str:
 
 
 def document(format: str, text: str, **more: Any) -> Found:
-    text = clean(text.replace("\r\n", "\n"))
-    return Found(format, text=text[:TEXT], cut=len(text) > TEXT, **more)
+    return Found(format, text=clean(text[:TEXT].replace("\r\n", "\n")), cut=len(text) > TEXT, **more)
 
 
 def quoted(text: str) -> str:
@@ -59,7 +59,7 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
     import duckdb
 
     config = {"memory_limit": "512MB", "threads": 2, "autoinstall_known_extensions": "false",
-              "autoload_known_extensions": "false", "preserve_insertion_order": "false"}
+              "autoload_known_extensions": "false"}
     if path != ":memory:":
         config["enable_external_access"] = "false"
     con = duckdb.connect(path, read_only=path != ":memory:", config=config)
@@ -79,11 +79,12 @@ def figures(con: Any, relation: str, names: list[str], table: Table) -> None:
     for name in names[:300]:
         c = f"CAST({named(name)} AS VARCHAR)"
         given = f"CASE WHEN lower(trim({c})) IN ({markers}) THEN NULL ELSE {c} END"
-        asked += [f"count({given})", f"approx_count_distinct({given})", f"min(TRY_CAST({c} AS DOUBLE))",
-                  f"max(TRY_CAST({c} AS DOUBLE))", f"left(min({given}), 80)", f"left(max({given}), 80)"]
+        asked += [f"count({given})", f"approx_count_distinct({given})", f"min(TRY_CAST({given} AS DOUBLE))",
+                  f"max(TRY_CAST({given} AS DOUBLE))", f"left(min({given}), 80)", f"left(max({given}), 80)"]
     total, *rest = con.execute(f"SELECT {', '.join(asked)} FROM {relation}").fetchone()
     table.total = total
     table.whole = []
     for given, distinct, low, high, first, last in zip(*[iter(rest)] * 6):
-        table.whole.append({"gone": total - given, "distinct": min(distinct, given), "numbers": [low, high],
-                            "texts": [show(first), show(last)]})
+        finite = low is not None and math.isfinite(low) and math.isfinite(high)
+        table.whole.append({"gone": total - given, "distinct": min(distinct, given), "texts": [show(first), show(last)],
+                            "numbers": [low, high] if finite else None})

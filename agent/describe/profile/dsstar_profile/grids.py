@@ -65,7 +65,7 @@ def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = "text"
     dressed = any(note.startswith("written as") for note in c.get("notes", ()))
-    if c["type"] == "number" and figures["numbers"][0] is not None and not dressed:
+    if c["type"] == "number" and figures["numbers"] and not dressed:
         c["range"] = figures["numbers"]
     elif c["type"] == "date" and c.get("form", "%Y-").startswith("%Y-"):
         c["range"] = figures["texts"]
@@ -244,7 +244,7 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
         names = [f"column {n + 1}" for n in range(width)]
     else:
         first, second = list(block[header]), block[header + 1] if start > header + 1 else None
-        above = block[header - 1] if header and sum(not empty(c) for c in block[header - 1]) > 1 else None
+        above = block[header - 1] if header and empty(block[header - 1][0]) else None
         if second is not None:
             warnings.append("the names of the columns are in two rows: the second is no record")
             gaps = any(empty(c) for c in first[1:])

@@ -4,6 +4,7 @@ user's own Python may lack it."""
 from __future__ import annotations
 
 import contextlib
+import glob
 import itertools
 import json
 import os
@@ -15,11 +16,12 @@ from dsstar_profile.columns import show
 from dsstar_profile.found import TEXT, Deadline, Found, clean, document, duckdb_connection, figures, quoted
 from dsstar_profile.grids import Table
 
+NESTED = (".json", ".geojson", ".xml")
 CODE = set(".py .r .sql .go .js .ts .java .c .h .cpp .rs .sh .yaml .yml .toml .ini .cfg .tex .do .sas".split())
 
 
 def text_file(path: str, ending: str, deadline: Deadline) -> Found:
-    source = texts.Text(path)
+    source = texts.Text(path, texts.HEAD * (4 if ending in NESTED else 1))
     if not source.encoding:
         return Found("binary", warnings=["a binary file of a format that is not known here"])
     text, start = source.text, source.text[:4096].lstrip()
@@ -84,7 +86,7 @@ def _count_csv(path: str, source: texts.Text, mark: str, table: Table, deadline:
     width = len(table.names)
     columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(width))
     relation = (
-        f"read_csv({quoted(path)}, delim={quoted(mark)}, header=false, skip={table.extra['skip']}, columns={{{columns}}}, "
+        f"read_csv({quoted(glob.escape(path))}, delim={quoted(mark)}, header=false, skip={table.extra['skip']}, columns={{{columns}}}, "
         f"auto_detect=false, quote='\"', escape='\"', ignore_errors=true, strict_mode=false, "
         f"encoding={quoted(encoding)}, max_line_size={texts.LINE * 2})"
     )
@@ -199,7 +201,7 @@ def _xml(source: texts.Text) -> Found:
 def _html(text: str) -> Found:
     from lxml import html
 
-    page = html.fromstring(text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False))
+    page = html.document_fromstring(text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False))
     found = Found("HTML")
     for junk in page.xpath("//script|//style|//noscript"):
         junk.drop_tree()

@@ -52,12 +52,12 @@ def encoding(data: bytes) -> str:
 class Text:
     """The beginning of a text file and, of a long one, parts of it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, head: int) -> None:
         with opened(path) as f:
             self.packed = not isinstance(f, io.BufferedReader)
-            data = f.read(HEAD + 1)
-            self.whole = len(data) <= HEAD
-            data = data[:HEAD]
+            data = f.read(head + 1)
+            self.whole = len(data) <= head
+            data = data[:head]
             self.encoding = encoding(data)
             decoder = codecs.getincrementaldecoder(self.encoding or "latin-1")("replace")
             self.text = decoder.decode(data, self.whole)
@@ -65,7 +65,7 @@ class Text:
             size = os.path.getsize(path)
             if not self.whole and not self.packed and self.encoding in ("utf-8", "utf-8-sig", "cp1252", "latin-1"):
                 for n in range(1, 9):
-                    f.seek(HEAD + (size - HEAD - PART) * n // 8 if size > HEAD + PART else size)
+                    f.seek(head + max(0, size - head - PART) * n // 8)
                     part = f.read(PART).decode(self.encoding, "replace")
                     lines = part.splitlines(keepends=True)
                     self.parts.append("".join(lines[1:-1]))
