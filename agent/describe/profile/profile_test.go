@@ -125,13 +125,10 @@ func TestProfiles(t *testing.T) {
 		sections(t, got.String(), string(want))
 	}
 	names := slices.Sorted(maps.Keys(all))
-	profiles := slices.Collect(func(yield func(profile.Profile) bool) {
-		for _, name := range names {
-			if !yield(all[name]) {
-				return
-			}
-		}
-	})
+	var profiles []profile.Profile
+	for _, name := range names {
+		profiles = append(profiles, all[name])
+	}
 	matches := profile.RelateText(profile.Relate(names, profiles), 10_000)
 	const key = "customer_id of orders.csv: all of its values are in customer_id of customers.csv (a key)"
 	if !strings.Contains(matches, key) {
