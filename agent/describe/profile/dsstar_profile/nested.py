@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from dsstar_profile.columns import show
-from dsstar_profile.grids import Table
+from dsstar_profile.grids import MOST_CELLS, Table
 
 Json = dict[str, Any]
 DEEP = 8  # levels of objects that become columns
@@ -66,7 +66,8 @@ def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: in
 def records(objects: list[Json], path: str) -> Table:
     """Objects as a table: the parts of an object in an object are columns with a dotted name."""
     flat = [_flat(o) for o in objects[:50000]]
-    names = list(dict.fromkeys(k for o in flat for k in o))
+    names = list(dict.fromkeys(k for o in flat for k in o))[:2000]
+    flat = flat[: max(200, MOST_CELLS // max(1, len(names)))]
     table = Table(path, names, [tuple(o.get(n) for n in names) for o in flat], len(objects))
     absent = {n: sum(n not in o for o in flat) for n in names}
     if gone := [f"{show(n, 40)} in {k}" for n, k in absent.items() if k][:8]:
