@@ -45,25 +45,32 @@ func (m *anyModel) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 
 // What roles say, or nearly say.
 var (
-	anything = rapid.OneOf(rapid.SampledFrom([]string{"", " ", "\n\n", "No.", "I'm sorry, I cannot.", "<think>Verdict: sufficient", "cut:Verdict: sufficient",
-		"```", "```python", "```python\n```", "~~~\nprint(1)", "\x00\xff", "{}", "</think>", strings.Repeat("long ", 900)}), rapid.String())
-	anyCode = rapid.OneOf(rapid.Custom(func(t *rapid.T) string {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"x = 1", "x = 1\nprint(x)", "y = x", "x += 2", "print(x)", "print(y)", `write("f", x)`, `print(read("f"))`, "die()", "hang()",
-			`raise KeyError("b")`, "print(42)", `fail_on(path, "b")`, "print(path)", `x = "# %% \u2028 é"`, `print(" ")`, "%reset_selective -f .",
-		}), 0, 4).Draw(t, "lines")
-		return rapid.SampledFrom([]string{"```python\n", "Here:\n```py\n", "```\n", "cut:```python\n"}).Draw(t, "fence") + strings.Join(lines, "\n") + "\n```"
+	anything = rapid.OneOf(rapid.SampledFrom([]string{"", " ", "\n\n", "No.", "I'm sorry, I cannot.",
+		"<think>Verdict: sufficient", "cut:Verdict: sufficient", "```", "```python\n```", "~~~\nprint(1)",
+		"\x00\xff", "{}", "</think>", strings.Repeat("long ", 900)}), rapid.String())
+	anyLine = rapid.SampledFrom([]string{"x = 1", "x = 1\nprint(x)", "y = x", "x += 2", "print(x)",
+		"print(y)", `write("f", x)`, `print(read("f"))`, "die()", "hang()", `raise KeyError("b")`,
+		"print(42)", `fail_on(path, "b")`, "print(path)", `x = "# %% \u2028 é"`, `print(" ")`})
+	anyFence = rapid.SampledFrom([]string{"```python\n", "Here:\n```py\n", "```\n", "cut:```python\n"})
+	anyCode  = rapid.OneOf(rapid.Custom(func(t *rapid.T) string {
+		lines := rapid.SliceOfN(anyLine, 0, 4).Draw(t, "lines")
+		return anyFence.Draw(t, "fence") + strings.Join(lines, "\n") + "\n```"
 	}), anything)
-	anyVerdict = rapid.OneOf(rapid.SampledFrom([]string{yes, no, no, no, "Verdict: inconclusive\nReason: none", "**Verdict:** Sufficient.", "Verdict: sufficient, but not yet",
-		"Verdict: sufficient\nVerdict: insufficient", "Yes", "No", "yes and no", "Verdict:", "sufficient?", "Reason: all is there", "Choice: 2\nReason: x"}), anything)
-	anyRoute = rapid.OneOf(rapid.SampledFrom([]string{"Add Step", "add step.", "Step 1", "Step 2", "Step 3", "Step 0", "Step -1", "Step 99999999999999999999",
-		"Step 1 or Step 2", "Add Step after Step 1", "`Step 1`", "Step 1 is wrong", "Step"}), anything)
-	anyStep = rapid.OneOf(rapid.SampledFrom([]string{"Load the table.", "Step 2: Go on.", "1. Look\n2. Count", "```python\nx\n```"}), anything)
-	anyForm = rapid.OneOf(rapid.SampledFrom([]string{"Form: fits", unfit, "Form: does not fit", "Form:", "fits not"}), anything)
+	anyVerdict = rapid.OneOf(rapid.SampledFrom([]string{yes, no, no, no, "**Verdict:** Sufficient.",
+		"Verdict: inconclusive\nReason: none", "Verdict: sufficient, but not yet", "Yes", "No",
+		"Verdict: sufficient\nVerdict: insufficient", "yes and no", "Verdict:", "sufficient?",
+		"Reason: all is there", "Choice: 2\nReason: x"}), anything)
+	anyRoute = rapid.OneOf(rapid.SampledFrom([]string{"Add Step", "add step.", "Step 1", "Step 2",
+		"Step 3", "Step 0", "Step -1", "Step 99999999999999999999", "Step 1 or Step 2",
+		"Add Step after Step 1", "`Step 1`", "Step 1 is wrong", "Step"}), anything)
+	anyStep = rapid.OneOf(rapid.SampledFrom([]string{"Load the table.", "Step 2: Go on.",
+		"1. Look\n2. Count", "```python\nx\n```"}), anything)
+	anyForm = rapid.OneOf(rapid.SampledFrom([]string{"Form: fits", unfit, "Form: does not fit",
+		"Form:", "fits not"}), anything)
 )
 
-// Whatever a model replies, the run ends within its bounds, by an answer or an
-// error that says why there is none, and its notebook is valid at every event.
+// Whatever a model replies, the run ends within its bounds, by an answer or an error that says why
+// there is none, and its notebook is valid at every event.
 func TestAnyReplies(t *testing.T) {
 	once(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -72,32 +79,37 @@ func TestAnyReplies(t *testing.T) {
 			name    string
 			replies *rapid.Generator[string]
 		}{
-			{"analyzer", anyCode}, {"planner", anyStep}, {"coder", anyCode}, {"debugger", anyCode}, {"summarizer", anything},
-			{"verifier", anyVerdict}, {"router", anyRoute}, {"finalizer", anyCode}, {"checker", anyForm},
+			{"analyzer", anyCode}, {"planner", anyStep}, {"coder", anyCode}, {"debugger", anyCode},
+			{"summarizer", anything}, {"verifier", anyVerdict}, {"router", anyRoute},
+			{"finalizer", anyCode}, {"checker", anyForm},
 		} {
 			m.replies[role.name] = rapid.SliceOfN(role.replies, 1, 4).Draw(t, role.name)
 		}
 		const rounds, tries, files = 4, 2, 3
 		flag := rapid.Bool()
 		method := record.Method{
-			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"), NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
-			NoReasons: flag.Draw(t, "NoReasons"), NoFormCheck: flag.Draw(t, "NoFormCheck"), NoComputed: flag.Draw(t, "NoComputed"),
-			NoInconclusive: flag.Draw(t, "NoInconclusive"), Candidates: rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "Candidates"),
+			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"),
+			NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
+			NoReasons: flag.Draw(t, "NoReasons"), NoFormCheck: flag.Draw(t, "NoFormCheck"),
+			NoComputed: flag.Draw(t, "NoComputed"), NoInconclusive: flag.Draw(t, "NoInconclusive"),
+			Candidates: rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "Candidates"),
 		}
 		cells := max(1, method.Candidates)
 		most := rapid.IntRange(0, 60).Draw(t, "most calls")
 		p := play(t, nil, func(s *stage) {
-			s.config.Model, s.config.MaxRounds, s.config.DebugTries, s.config.Method, s.config.Limits.Calls = m, rounds, tries, method, most
-			s.task.Files = []record.File{{Name: "a.csv", Size: 1}, {Name: "b.csv", Size: 1}, {Name: "c.csv", Size: 1}}
+			s.config.Model, s.config.MaxRounds, s.config.DebugTries = m, rounds, tries
+			s.config.Method, s.config.Limits.Calls = method, most
+			s.task.Files = filesOf("a.csv", "b.csv", "c.csv")
 		})
 		if len(p.Rounds) > rounds {
 			t.Errorf("%d rounds", len(p.Rounds))
 		}
 		// Each call may be asked again; a repair may need its report shortened.
-		const cell = 2 + tries*(2+2)
+		const cell, repairs = 2 + tries*(2+2), (files + rounds + 1) * tries * 2
 		bounds := map[string]int{
-			"analyzer": files * 2, "planner": rounds * 2, "coder": rounds * 2 * cells, "verifier": rounds * 4, "router": rounds * 2,
-			"debugger": (files + rounds + 1) * tries * 2, "summarizer": (files + rounds + 1) * tries * 2, "finalizer": 2, "checker": 4,
+			"analyzer": files * 2, "planner": rounds * 2, "coder": rounds * 2 * cells,
+			"verifier": rounds * 4, "router": rounds * 2, "debugger": repairs, "summarizer": repairs,
+			"finalizer": 2, "checker": 4,
 		}
 		calls := 0
 		for role, n := range m.asked {
@@ -105,7 +117,8 @@ func TestAnyReplies(t *testing.T) {
 				t.Errorf("the %s was asked %d times", role, n)
 			}
 		}
-		if calls > (files+1)*cell+rounds*(cell+6+2*cells)+4 || (most > 0 && calls > most) || calls != p.Usage.Calls {
+		if calls > (files+1)*cell+rounds*(cell+6+2*cells)+4 || (most > 0 && calls > most) ||
+			calls != p.Usage.Calls {
 			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
 		}
 		var unread *reply.Error

@@ -21,9 +21,8 @@ import (
 type idle struct{}
 
 func (idle) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
-	text := map[string]string{
-		"planner": "Do the next thing.", "verifier": no, "router": "Add Step", "checker": "Form: fits", "finalizer": "```python\nprint(x)\n```",
-	}[r.Role]
+	text := map[string]string{"planner": "Do the next thing.", "verifier": no, "router": "Add Step",
+		"checker": "Form: fits", "finalizer": "```python\nprint(x)\n```"}[r.Role]
 	if text == "" {
 		text = "```python\nx = 1\nprint(x)\n```"
 	}
@@ -33,12 +32,9 @@ func (idle) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
 // An instant session has run every cell before it is asked.
 type instant struct{ output string }
 
-func (s instant) Execute(_ context.Context, code string) (notebook.Execution, error) {
-	text := s.output
-	if strings.Contains(code, "subprocess") {
-		text = `{"code": 0, "out": "1", "stderr": ""}`
-	}
-	return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}, nil
+func (s instant) Execute(context.Context, string) (notebook.Execution, error) {
+	out := notebook.Output{Type: notebook.Stream, Name: "stdout", Text: s.output}
+	return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{out}}, nil
 }
 
 func (s instant) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
@@ -52,17 +48,37 @@ func (s instant) Rollback(ctx context.Context, cells []string) (notebook.Restora
 
 func (instant) Close() error { return nil }
 
-// benchmarkRounds measures what a round costs beside model and kernel, saving
-// included.
-func benchmarkRounds(b *testing.B, rounds int, files map[string]string, description string) {
+// idleConfig is of a run whose model and sessions take no time.
+func idleConfig(tb testing.TB, description, output string) agent.Config {
 	set, err := loadPrompts()
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
+	return agent.Config{
+		Settings: ask.Settings{Model: idle{}, Prompts: set, ResultChars: 6000, DescriptionChars: 6000,
+			ContextChars: 60_000},
+		Options: describe.Options{DebugTries: 2, MaxFiles: 2000, TopK: 100, Jobs: 2},
+		Open: func(_ context.Context, p agent.Purpose, _ string) (agent.Session, error) {
+			if p == agent.Describe {
+				return instant{description}, nil
+			}
+			return instant{output}, nil
+		},
+		RunScript: func(context.Context, string, time.Duration) (notebook.Execution, error) {
+			return notebook.Execution{Status: notebook.OK}, nil
+		},
+	}
+}
+
+// benchmarkRounds measures what a round costs beside model and kernel, saving included.
+func benchmarkRounds(b *testing.B, files map[string]string) {
+	const rounds = 20
 	s := &stage{}
 	withData(b, files)(s)
 	s.task.Question, s.task.Guidelines = "How many?", "A number."
 	output := strings.Repeat("a line of an output of a cell, as long as many\n", 4096/47)
+	config := idleConfig(b, strings.Repeat("column a: 17 values\n", 100), output)
+	config.MaxRounds = rounds
 	b.ReportAllocs()
 	var begin time.Time
 	var inRounds time.Duration
@@ -72,27 +88,19 @@ func benchmarkRounds(b *testing.B, rounds int, files map[string]string, descript
 		if err != nil {
 			b.Fatal(err)
 		}
-		_, err = agent.Run(b.Context(), agent.Config{
-			Settings: ask.Settings{Model: idle{}, Prompts: set, ResultChars: 6000, DescriptionChars: 6000, ContextChars: 60_000},
-			Options:  describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},
-			Dir:      string(folder), MaxRounds: rounds,
-			Open: func(_ context.Context, p agent.Purpose, _ string) (agent.Session, error) {
-				return instant{map[agent.Purpose]string{agent.Describe: description, agent.Work: output, agent.Prove: output}[p]}, nil
-			},
-			RunScript: noScript,
-			Observe: func(e agent.Event, t *record.Trajectory) error {
-				switch {
-				case e.Kind == agent.Described:
-					return nil // the rounds are what is measured
-				case e.Kind == agent.Estimated:
-					begin = time.Now()
-				case e.Kind == agent.Checked:
-					inRounds += time.Since(begin)
-				}
-				return record.Draw(t).Save(folder.Notebook())
-			},
-		}, s.task)
-		if err != nil {
+		config.Dir = string(folder)
+		config.Observe = func(e agent.Event, t *record.Trajectory) error {
+			switch {
+			case e.Kind == agent.Described:
+				return nil // the rounds are what is measured
+			case e.Kind == agent.Estimated:
+				begin = time.Now()
+			case e.Kind == agent.Checked:
+				inRounds += time.Since(begin)
+			}
+			return record.Draw(t).Save(folder.Notebook())
+		}
+		if _, err = agent.Run(b.Context(), config, s.task); err != nil {
 			b.Fatal(err)
 		}
 		if info, err := os.Stat(folder.Notebook()); err == nil {
@@ -105,7 +113,7 @@ func benchmarkRounds(b *testing.B, rounds int, files map[string]string, descript
 
 // Seven files, as in DABstep, twenty rounds and outputs of 4 kB.
 func BenchmarkRound(b *testing.B) {
-	benchmarkRounds(b, 20, tables("a.csv", "b.csv", "c.csv", "d.csv", "e.csv", "f.csv", "g.csv"), strings.Repeat("column a: 17 values\n", 100))
+	benchmarkRounds(b, tables("a.csv", "b.csv", "c.csv", "d.csv", "e.csv", "f.csv", "g.csv"))
 }
 
 // As many files as KramaBench's astronomy has.
@@ -114,39 +122,24 @@ func BenchmarkRound1500(b *testing.B) {
 	for i := range 1500 {
 		names = append(names, fmt.Sprintf("%04d.csv", i))
 	}
-	benchmarkRounds(b, 20, tables(names...), strings.Repeat("column a: 17 values\n", 100))
+	benchmarkRounds(b, tables(names...))
 }
 
-// A folder of 100,000 files, of which a run looks at 2,000 and shows 100: what
-// choosing, describing and ranking them takes of its own.
+// A folder of 100,000 files, of which a run looks at 2,000 and shows 100: what choosing, describing
+// and ranking them takes of its own.
 func Benchmark100000(b *testing.B) {
-	set, err := loadPrompts()
-	if err != nil {
-		b.Fatal(err)
-	}
 	task := record.Task{Question: "How many rides did station 77 have in May 2024?", Data: b.TempDir()}
 	for i := range 100_000 {
 		name := fmt.Sprintf("%d/%02d/rides-station%d.csv", 2000+i%25, i%12+1, i)
 		task.Files = append(task.Files, record.File{Name: name, Size: 1 << 30})
 	}
+	config := idleConfig(b, "a table of rides", "a table of rides")
+	config.MaxRounds, config.DebugTries = 1, 0
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := agent.Run(b.Context(), agent.Config{
-			Settings: ask.Settings{Model: idle{}, Prompts: set, ResultChars: 6000, DescriptionChars: 6000, ContextChars: 60_000},
-			Options:  describe.Options{MaxFiles: 2000, TopK: 100, Jobs: 2},
-			Dir:      b.TempDir(), MaxRounds: 1,
-			Open: func(context.Context, agent.Purpose, string) (agent.Session, error) {
-				return instant{"a table of rides"}, nil
-			},
-			RunScript: noScript,
-			Observe:   func(agent.Event, *record.Trajectory) error { return nil },
-		}, task)
-		if err != nil {
+		config.Dir = b.TempDir()
+		if _, err := agent.Run(b.Context(), config, task); err != nil {
 			b.Fatal(err)
 		}
 	}
-}
-
-func noScript(context.Context, string, time.Duration) (notebook.Execution, error) {
-	return notebook.Execution{Status: notebook.OK}, nil
 }

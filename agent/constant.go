@@ -34,7 +34,9 @@ func usesResults(last, earlier string) bool {
 }
 
 var (
-	assignment = lazy.Regexp(`^(\s*[\p{L}_][\p{L}\p{N}_]*(?:\s*,\s*[\p{L}_][\p{L}\p{N}_]*)*)\s*(?::[^=\n]+)?=([^=].*)?$`)
+	assignment = lazy.Regexp(
+		`^(\s*[\p{L}_][\p{L}\p{N}_]*(?:\s*,\s*[\p{L}_][\p{L}\p{N}_]*)*)\s*(?::[^=\n]+)?=([^=].*)?$`,
+	)
 	loop       = lazy.Regexp(`^(\s*(?:async\s+)?for\s+.+?)\s+in\s+(.+)$`)
 	definition = lazy.Regexp(`^(\s*(?:import|from|def|class)\s.*)$`)
 )
@@ -84,7 +86,9 @@ func names(code string) []string {
 }
 
 // literal matches a comment, or a string with its prefix.
-var literal = lazy.Regexp(`(?s)([fFrRbBuUtT]{0,2})("""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*`)
+var literal = lazy.Regexp(
+	`(?s)([fFrRbBuUtT]{0,2})("""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*`,
+)
 
 // replacement matches the code in the braces of an f-string. The closing brace is missing if
 // the code uses the quotes of the string (Python 3.12).

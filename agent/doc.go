@@ -7,7 +7,7 @@
 // which the notebook is drawn. [DescribeFiles] describes the files only. A [Config] says how;
 // the caller provides the kernel as a [Session] and watches the run by its Events.
 //
-// A run has four parts: the loop itself with a file for each role, the words of its requests
+// A run has four parts: the loop itself with a file for each phase, the words of its requests
 // (requests.go), the session with its state (workspace.go), and the recorder of events
 // (event.go). Package ask makes the model calls, describe describes the files, and reply reads
 // the replies.

@@ -20,9 +20,16 @@ func (r *run) estimate() error {
 	}
 	perByte := r.TokensPerByte()
 	low, high := r.guess(fewRounds, len(prefix), perByte), r.guess(manyRounds, len(prefix), perByte)
-	text := fmt.Sprintf("%d to %d rounds: %d to %d model calls with %s to %s thousand input "+
-		"tokens, mostly a shared, cacheable prefix",
-		fewRounds, manyRounds, low.Calls, high.Calls, thousands(low.InputTokens), thousands(high.InputTokens))
+	text := fmt.Sprintf(
+		"%d to %d rounds: %d to %d model calls with %s to %s thousand input "+
+			"tokens, mostly a shared, cacheable prefix",
+		fewRounds,
+		manyRounds,
+		low.Calls,
+		high.Calls,
+		thousands(low.InputTokens),
+		thousands(high.InputTokens),
+	)
 	if from, ok := r.costOf(low); ok {
 		to, _ := r.costOf(high)
 		text += fmt.Sprintf("; %.2f to %.2f US dollars", from, to)
@@ -30,9 +37,9 @@ func (r *run) estimate() error {
 	return r.observe(Event{Kind: Estimated, Text: text})
 }
 
-// guess estimates the usage of a number of rounds: planner, coder, verifier and router in
-// each, a debugger in every other, finalizer and checker at the end, and with candidates one
-// coder each and one more verifier. The notebook grows by about 600 tokens a round.
+// guess estimates the usage of a number of rounds: planner, coder and verifier in each, a router
+// between rounds, a debugger in every other round, finalizer and checker at the end, and with
+// candidates one coder each and one more verifier. The notebook grows by about 600 tokens a round.
 func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	const asking, growth, cached = 500, 600, 0.8
 	var u record.Usage

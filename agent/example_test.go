@@ -36,7 +36,8 @@ func (calculator) Execute(_ context.Context, code string) (notebook.Execution, e
 	return x, nil
 }
 
-func (c calculator) Rollback(ctx context.Context, cells []string) (back notebook.Restoration, err error) {
+func (c calculator) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+	var back notebook.Restoration
 	for _, code := range cells {
 		x, _ := c.Execute(ctx, code)
 		back.Executions = append(back.Executions, x)
@@ -68,7 +69,7 @@ func ExampleRun() {
 		Settings: ask.Settings{
 			Model: fixedModel{
 				"planner":   "Add up the numbers.",
-				"coder":     "```python\ntotal = sum(int(line) for line in open('data/numbers.txt'))\nprint(total)\n```",
+				"coder":     "```python\ntotal = sum(map(int, open('data/numbers.txt')))\nprint(total)\n```",
 				"verifier":  "Verdict: sufficient\nReason: the sum is there",
 				"finalizer": "```python\nprint(total)\n```",
 				"checker":   "Form: fits",
@@ -76,12 +77,13 @@ func ExampleRun() {
 			Prompts: words, ResultChars: 1000, DescriptionChars: 1000, ContextChars: 10_000,
 		},
 		Options: describe.Options{DebugTries: 1, TopK: 10, Jobs: 1},
-		Open:    func(context.Context, agent.Purpose, string) (agent.Session, error) { return calculator{}, nil },
+		Open: func(context.Context, agent.Purpose, string) (agent.Session, error) {
+			return calculator{}, nil
+		},
 		RunScript: func(ctx context.Context, _ string, _ time.Duration) (notebook.Execution, error) {
 			return calculator{}.Execute(ctx, "print(total)")
 		},
 		Dir: string(folder), MaxRounds: 5,
-		Observe: func(agent.Event, *record.Trajectory) error { return nil },
 	}, record.Task{
 		Question: "What is the sum of the numbers?", Data: dir,
 		Files: []record.File{{Name: "numbers.txt", Size: 6}},

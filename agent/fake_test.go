@@ -72,13 +72,17 @@ func (s script) with(more script) script {
 type model struct {
 	replies script
 	before  func(ctx context.Context, key string) error // may fail or wait
-	tooLong func(llm.Request) bool                      // whether the request does not fit into the context
+	tooLong func(llm.Request) bool                      // does not fit into the context
 
 	mu       sync.Mutex
 	asked    []string // keys, in order
 	texts    map[string]string
 	requests map[string]llm.Request
 	refused  []string // keys of requests that were too long
+}
+
+func newModel(replies script) *model {
+	return &model{replies: replies, texts: map[string]string{}, requests: map[string]llm.Request{}}
 }
 
 func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
@@ -109,13 +113,15 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	if !ok {
 		return llm.Reply{}, fmt.Errorf("no reply to %q", key)
 	}
-	reply := llm.Reply{Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
+	usage := llm.Usage{InputTokens: 10, OutputTokens: 2}
+	reply := llm.Reply{Model: "m1", Finish: "stop", Usage: usage}
 	text, raw := strings.CutPrefix(text, "raw:")
 	text, cut := strings.CutPrefix(text, "cut:")
 	if cut {
 		reply.Finish = "length"
 	}
-	if reply.Text = text; !raw && slices.Contains([]string{"analyzer", "coder", "debugger", "finalizer"}, r.Role) {
+	coding := []string{"analyzer", "coder", "debugger", "finalizer"}
+	if reply.Text = text; !raw && slices.Contains(coding, r.Role) {
 		reply.Text = "```python\n" + text + "\n```"
 	}
 	return reply, nil
@@ -152,7 +158,7 @@ type world struct {
 	ticks     int // of tick()
 	once      bool
 	rollbacks int                    // of the work session
-	ways      []notebook.Restoration // what Rollback says of itself, in turn; the last goes on; none: by replay
+	ways      []notebook.Restoration // of Rollback, in turn; the last goes on; none: by replay
 	pdf       string                 // what the text of every PDF is
 }
 
@@ -327,7 +333,8 @@ func (s *session) end(out string, err error) notebook.Execution {
 	case errors.As(err, &exception):
 		e.Status = notebook.Raised
 		e.Outputs = append(e.Outputs, notebook.Output{
-			Type: notebook.ErrorOutput, EName: exception.name, EValue: exception.value, Traceback: []string{err.Error()},
+			Type: notebook.ErrorOutput, EName: exception.name, EValue: exception.value,
+			Traceback: []string{err.Error()},
 		})
 	case err == errDie:
 		e.Status, e.Reason, s.dead = notebook.Died, "the kernel died", true
@@ -428,7 +435,8 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 	m := batch.FindStringSubmatch(code)
 	var paths []string
 	var script string
-	if err := errors.Join(json.Unmarshal([]byte(m[1]), &paths), json.Unmarshal([]byte(m[2]), &script)); err != nil {
+	if err := errors.Join(json.Unmarshal([]byte(m[1]), &paths),
+		json.Unmarshal([]byte(m[2]), &script)); err != nil {
 		return notebook.Execution{}, err
 	}
 	out := ""
@@ -453,7 +461,8 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 }
 
 // RunScript runs the script, read from its file, from nothing.
-func (w *world) RunScript(ctx context.Context, dir string, _ time.Duration) (x notebook.Execution, err error) {
+func (w *world) RunScript(ctx context.Context, dir string,
+	_ time.Duration) (x notebook.Execution, err error) {
 	w.alone("the script runs")
 	text, err := os.ReadFile(filepath.Join(dir, "solution.py"))
 	if err != nil {
@@ -478,7 +487,8 @@ func (w *world) RunScript(ctx context.Context, dir string, _ time.Duration) (x n
 // ran is how a script has run.
 func ran(status notebook.Status, out, stderr string) notebook.Execution {
 	return notebook.Execution{Status: status, Outputs: []notebook.Output{
-		{Type: notebook.Stream, Name: "stdout", Text: out}, {Type: notebook.Stream, Name: "stderr", Text: stderr}}}
+		{Type: notebook.Stream, Name: "stdout", Text: out},
+		{Type: notebook.Stream, Name: "stderr", Text: stderr}}}
 }
 
 // alone fails the test if a session is there in which a cell has run: it could tell
@@ -531,16 +541,13 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	if err != nil {
 		t.Fatal(err)
 	}
-	above, err := os.MkdirTemp("", "dsstar-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	above := must(os.MkdirTemp("", "dsstar-test-"))
 	defer os.RemoveAll(above)
 	dir := filepath.Join(above, "run")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &played{world: &world{t: t}, model: &model{replies: replies, texts: map[string]string{}, requests: map[string]llm.Request{}}}
+	p := &played{world: &world{t: t}, model: newModel(replies)}
 	s := &stage{
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{
@@ -551,7 +558,8 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			Options: describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},
 			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
 		},
-		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data", Files: []record.File{{Name: "a.csv", Size: 10}}},
+		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data",
+			Files: filesOf("a.csv")},
 	}
 	for _, c := range change {
 		c(s)
@@ -605,7 +613,8 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 			break
 		}
 	}
-	if slices.ContainsFunc(p.world.ways, func(b notebook.Restoration) bool { return b.Way == notebook.NotAtAll }) {
+	stays := func(b notebook.Restoration) bool { return b.Way == notebook.NotAtAll }
+	if slices.ContainsFunc(p.world.ways, stays) {
 		return
 	}
 	all := strings.Join(cells, "\n")
@@ -640,7 +649,8 @@ type reporter interface {
 func checkFetchesNothing(t reporter, source string) {
 	t.Helper()
 	var b bytes.Buffer
-	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithUnsafe()))
+	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM),
+		goldmark.WithRendererOptions(renderer.WithUnsafe()))
 	if err := markdown.Convert([]byte(source), &b); err != nil {
 		t.Fatal(err)
 	}
@@ -651,7 +661,8 @@ func checkFetchesNothing(t reporter, source string) {
 
 // checkNotebook checks the notebook that is saved at an event against the
 // trajectory and the notebook before.
-func checkNotebook(t reporter, tr *record.Trajectory, before *notebook.Notebook) *notebook.Notebook {
+func checkNotebook(t reporter, tr *record.Trajectory,
+	before *notebook.Notebook) *notebook.Notebook {
 	t.Helper()
 	nb := record.Draw(tr)
 	types := map[string]notebook.CellType{}
@@ -681,25 +692,17 @@ func checkNotebook(t reporter, tr *record.Trajectory, before *notebook.Notebook)
 		t.Errorf("the code cells are not the accepted cells (-want +got)\n%s", diff)
 	}
 	checkScript(t, tr)
-	data, err := nb.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := notebook.Read(strings.NewReader(string(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := record.Read(read)
-	if err != nil {
-		t.Fatal(err)
-	}
-	order := cmpopts.SortSlices(func(a, b record.Kept) int { return strings.Compare(a.After+" "+a.Cell.ID, b.After+" "+b.Cell.ID) })
+	data := must(nb.Encode())
+	back := reread(t, data)
+	order := cmpopts.SortSlices(func(a, b record.Kept) int {
+		return strings.Compare(a.After+" "+a.Cell.ID, b.After+" "+b.Cell.ID)
+	})
 	if diff := cmp.Diff(tr, back, cmpopts.EquateEmpty(), order); diff != "" {
 		t.Errorf("the trajectory that is read back differs (-want +got)\n%s", diff)
 	}
 	again, err := record.Draw(back).Encode()
 	if err != nil || string(again) != string(data) {
-		t.Errorf("the notebook is not drawn the same again: %v\n%s", err, cmp.Diff(string(data), string(again)))
+		t.Errorf("not drawn the same again: %v\n%s", err, cmp.Diff(string(data), string(again)))
 	}
 	return nb
 }

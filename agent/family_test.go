@@ -43,7 +43,8 @@ func withData(t testing.TB, content map[string]string) func(*stage) {
 func tables(names ...string) map[string]string {
 	all := map[string]string{}
 	for _, name := range names {
-		all[name] = "day,shop,amount\n" + strings.Repeat("2024-05-01,"+strings.TrimSuffix(filepath.Base(name), ".csv")+",17\n", 150)
+		line := "2024-05-01," + strings.TrimSuffix(filepath.Base(name), ".csv") + ",17\n"
+		all[name] = "day,shop,amount\n" + strings.Repeat(line, 150)
 	}
 	return all
 }
@@ -72,41 +73,12 @@ func (p *played) asks() (all []string) {
 }
 
 func TestFamily(t *testing.T) {
-	p := play(t, simple.with(script{"analyzer": "print(\"a table of sales by day and shop\")\nprint(path)"}),
-		withData(t, tables("s1.csv", "s2.csv", "s3.csv", "s4.csv", "s5.csv", "s6.csv", "s7.csv"))).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer s1.csv"})
-	first := p.described(t, "s1.csv")
-	if first.Code != "print(\"a table of sales by day and shop\")\nprint(path)" || first.Like != "" || first.Kind != "CSV, 3 columns" {
-		t.Errorf("the first: %+v", first)
-	}
-	for _, name := range []string{"s2.csv", "s7.csv"} {
-		if d := p.described(t, name); d.Text != "a table of sales by day and shop\ndata/"+name || d.Like != "s1.csv" || d.Code != "" || d.Tries != 1 {
-			t.Errorf("%+v", d)
-		}
-	}
-	contains(t, p.model.prompt(t, "analyzer s1.csv"), `"data/s1.csv" (2.6 kB): CSV, 3 columns`, "one of 7 files",
-		"\"data/s2.csv\"\n", "\"data/s4.csv\"\nand 3 more", "It begins:\n\n```\nday,shop,amount\n2024-05-01,s1,17")
-	// The others are shown by what they add.
-	planner := p.model.prompt(t, "planner round 1")
-	if n := strings.Count(planner, "a table of sales"); n != 1 {
-		t.Errorf("what all have in common is shown %d times in\n%s", n, planner)
-	}
-	contains(t, planner, "## File 3\n\n```\n\"data/s3.csv\" (2.6 kB)\n```\n\nOf the same structure as file 1. What its description has that is not in that one's:\n\n```\ndata/s3.csv\n```")
-}
-
-// Where the families' files have nothing to add, that is said.
-func TestFamilyAllTheSame(t *testing.T) {
-	p := play(t, simple, withData(t, tables("s1.csv", "s2.csv"))).noError(t)
-	contains(t, p.model.prompt(t, "planner round 1"), "not in that one's:\n\n```\nnothing\n```")
-}
-
-// A family is one call however many kernels share it.
-func TestLargeFamily(t *testing.T) {
 	var names []string
 	for i := range 60 {
 		names = append(names, fmt.Sprintf("s%02d.csv", i))
 	}
-	p := play(t, simple.with(script{"analyzer": "fail_on(path, \"s59\")\nprint(path)", "debugger": "print(path)"}),
+	lead := "fail_on(path, \"s59\")\nprint(\"a table of sales\")\nprint(path)"
+	p := play(t, simple.with(script{"analyzer": lead, "debugger": "print(path)"}),
 		withData(t, tables(names...)), func(s *stage) { s.config.Jobs = 3 }).noError(t)
 	equal(t, "calls", p.asks(), []string{"analyzer s00.csv", "debugger s59.csv, try 2"})
 	told := 0
@@ -116,60 +88,57 @@ func TestLargeFamily(t *testing.T) {
 		}
 	}
 	// The model is shown eight of the family, which is what the record has.
-	if told != len(names) || len(p.Descriptions) != 9 || len(p.Task.Files) != 9 || p.Task.Others != len(names)-9 {
+	if told != 60 || len(p.Descriptions) != 9 || len(p.Task.Files) != 9 || p.Task.Others != 51 {
 		t.Errorf("%d files described, %d recorded, %d others", told, len(p.Descriptions), p.Task.Others)
 	}
-	for _, d := range p.Descriptions {
-		if d.Text != "data/"+d.File {
-			t.Errorf("%+v", d)
-		}
+	first, third := p.described(t, "s00.csv"), p.described(t, "s02.csv")
+	if first.Code != lead || first.Like != "" || first.Kind != "CSV, 3 columns" ||
+		third.Text != "a table of sales\ndata/s02.csv" || third.Like != "s00.csv" || third.Code != "" {
+		t.Errorf("the first: %+v; the third: %+v", first, third)
 	}
-	contains(t, p.model.prompt(t, "planner round 1"), "Of the same structure:", "51 files, such as \"s08.csv\"")
+	contains(t, p.model.prompt(t, "analyzer s00.csv"), "CSV, 3 columns", "one of 60 files",
+		"\"data/s01.csv\"\n", "day,shop,amount\n2024-05-01,s00,17")
 	contains(t, p.model.prompt(t, "debugger s59.csv, try 2"), "It works for 59 other files")
+	// The others are shown by what they add.
+	planner := p.model.prompt(t, "planner round 1")
+	if n := strings.Count(planner, "a table of sales"); n != 1 {
+		t.Errorf("what all have in common is shown %d times in\n%s", n, planner)
+	}
+	contains(t, planner, "that one's:\n\n```\ndata/s02.csv\n```", "51 files, such as \"s08.csv\"")
 }
 
-// A member for which the shared script fails gets it repaired, and the repaired
-// one is tried on the others that failed before anybody is asked again.
+// A member for which the shared script fails gets it repaired, and the repaired one is tried on
+// the others that failed before anybody is asked again.
 func TestFamilyWithOddMembers(t *testing.T) {
 	files := withData(t, tables("a1.csv", "b1.csv", "odd1.csv", "odd2.csv", "odd3.csv", "z1.csv"))
 	lead := "fail_on(path, \"odd\")\nprint(\"a table\")"
-	t.Run("mended at once", func(t *testing.T) {
-		p := play(t, simple.with(script{"analyzer": lead, "debugger": `print("mended")`}), files).noError(t)
-		equal(t, "calls", p.asks(), []string{"analyzer a1.csv", "debugger odd1.csv, try 2"})
-		contains(t, p.model.prompt(t, "debugger odd1.csv, try 2"), "It works for 3 other files", lead, "ValueError: odd value in data/odd1.csv", "day,shop,amount")
-		odd := p.described(t, "odd1.csv")
-		if odd.Text != "mended" || odd.Code != `print("mended")` || odd.Like != "" || odd.Tries != 2 || len(odd.Failed) != 1 || odd.Failed[0].Code != lead {
-			t.Errorf("%+v", odd)
+	second := "fail_on(path, \"odd2\")\nprint(\"mended\")"
+	p := play(t, simple.with(script{"analyzer": lead, "debugger odd1.csv, try 2": second,
+		"debugger odd2.csv, try 2": `print("mended again")`}), files).noError(t)
+	equal(t, "calls", p.asks(),
+		[]string{"analyzer a1.csv", "debugger odd1.csv, try 2", "debugger odd2.csv, try 2"})
+	contains(t, p.model.prompt(t, "debugger odd1.csv, try 2"), "It works for 3 other files", lead,
+		"ValueError: odd value in data/odd1.csv", "day,shop,amount")
+	contains(t, p.model.prompt(t, "debugger odd2.csv, try 2"), "It works for 5 other files", second)
+	for name, want := range map[string]record.Description{
+		"odd1.csv": {Text: "mended", Code: second, Tries: 2},
+		"odd2.csv": {Text: "mended again", Code: `print("mended again")`, Tries: 2},
+		"odd3.csv": {Text: "mended", Like: "odd1.csv", Tries: 1},
+		"z1.csv":   {Text: "a table", Like: "a1.csv", Tries: 1},
+	} {
+		d := p.described(t, name)
+		if d.Text != want.Text || d.Code != want.Code || d.Like != want.Like || d.Tries != want.Tries {
+			t.Errorf("%+v, want %+v", d, want)
 		}
-		if d := p.described(t, "odd3.csv"); d.Text != "mended" || d.Like != "odd1.csv" || d.Code != "" {
-			t.Errorf("%+v", d)
-		}
-		if d := p.described(t, "z1.csv"); d.Text != "a table" || d.Like != "a1.csv" {
-			t.Errorf("%+v", d)
-		}
-	})
-	t.Run("mended twice", func(t *testing.T) {
-		second := "fail_on(path, \"odd2\")\nprint(\"mended\")"
-		p := play(t, simple.with(script{"analyzer": lead, "debugger odd1.csv, try 2": second, "debugger odd2.csv, try 2": `print("mended again")`}), files).noError(t)
-		equal(t, "calls", p.asks(), []string{"analyzer a1.csv", "debugger odd1.csv, try 2", "debugger odd2.csv, try 2"})
-		contains(t, p.model.prompt(t, "debugger odd2.csv, try 2"), "It works for 5 other files", second)
-		for name, want := range map[string]string{"odd1.csv": "mended", "odd2.csv": "mended again", "odd3.csv": "mended"} {
-			if d := p.described(t, name); d.Text != want {
-				t.Errorf("%+v, want %q", d, want)
-			}
-		}
-	})
-	t.Run("one that nothing helps", func(t *testing.T) {
-		p := play(t, simple.with(script{"analyzer": lead, "debugger": "fail_on(path, \"odd1\")\nprint(\"mended\")"}), files).noError(t)
-		if d := p.described(t, "odd1.csv"); d.Text != "" || !strings.HasPrefix(d.Error, "ValueError") || d.Tries != 3 {
-			t.Errorf("%+v", d)
-		}
-		for _, name := range []string{"odd2.csv", "odd3.csv"} {
-			if d := p.described(t, name); d.Text != "mended" {
-				t.Errorf("%+v", d)
-			}
-		}
-	})
+	}
+	// One that nothing helps leaves the others.
+	p = play(t, simple.with(script{"analyzer": lead,
+		"debugger": "fail_on(path, \"odd1\")\nprint(\"mended\")"}), files).noError(t)
+	odd := p.described(t, "odd1.csv")
+	if odd.Text != "" || !strings.HasPrefix(odd.Error, "ValueError") || odd.Tries != 3 ||
+		p.described(t, "odd3.csv").Text != "mended" {
+		t.Errorf("%+v", odd)
+	}
 }
 
 // After three files that no script could describe the family is given up.
@@ -180,25 +149,18 @@ func TestHopelessFamily(t *testing.T) {
 		t.Errorf("asked %q", p.model.asked)
 	}
 	for i, d := range p.Descriptions {
-		want := "the kernel died"
-		if i > 2 {
-			want = "no script could describe files of this kind"
-		}
-		if d.Text != "" || d.Error != want {
-			t.Errorf("%+v, want %q", d, want)
-		}
-	}
-	contains(t, p.model.prompt(t, "planner round 1"), "No description: no script could describe files of this kind")
-}
-
-func TestNoFamilies(t *testing.T) {
-	p := play(t, simple, withData(t, tables("a.csv", "b.csv", "c.csv")), func(s *stage) { s.config.Method.NoFamilies = true }).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer a.csv", "analyzer b.csv", "analyzer c.csv"})
-	for _, d := range p.Descriptions {
-		if d.Like != "" || d.Code == "" {
+		if d.Text != "" || d.Error == "" || (d.Error == "the kernel died") != (i < 3) {
 			t.Errorf("%+v", d)
 		}
 	}
+	contains(t, p.model.prompt(t, "planner round 1"), "No description: "+p.Descriptions[5].Error)
+}
+
+func TestNoFamilies(t *testing.T) {
+	p := play(t, simple, withData(t, tables("a.csv", "b.csv", "c.csv")), func(s *stage) {
+		s.config.Method.NoFamilies = true
+	}).noError(t)
+	equal(t, "calls", p.asks(), []string{"analyzer a.csv", "analyzer b.csv", "analyzer c.csv"})
 	lacks(t, p.model.prompt(t, "analyzer a.csv"), "one of 3 files")
 }
 
@@ -211,32 +173,39 @@ func picture(t *testing.T) string {
 	return b.String()
 }
 
-// Documents and small files are their own descriptions, and images are what
-// they are: nobody is asked.
+// Documents, small files and source code are their own descriptions, and images are what they are:
+// nobody is asked.
 func TestDocuments(t *testing.T) {
 	manual := "# Manual\n\n" + strings.Repeat("Staff rides do not count. ", 120) + "Nor do tests."
-	content := map[string]string{"manual.md": manual, "small.csv": "a;b\n1;2\n3;4\n5;6\n", "plot.png": picture(t), "big.txt": strings.Repeat("A line of prose.\n", 500)}
-	maps.Copy(content, tables("table.csv"))
-	files := withData(t, content)
-	t.Run("shown as they are", func(t *testing.T) {
-		p := play(t, simple, files).noError(t)
-		equal(t, "calls", p.asks(), []string{"analyzer big.txt", "analyzer table.csv"})
-		for name, want := range map[string]string{"manual.md": manual, "small.csv": "a;b\n1;2\n3;4\n5;6"} {
-			if d := p.described(t, name); strings.TrimRight(d.Text, "\n") != want || !d.Whole || d.Code != "" {
-				t.Errorf("%+v", d)
-			}
-		}
-		if d := p.described(t, "plot.png"); !strings.Contains(d.Text, "30") || d.Text != d.Kind || d.Whole {
+	content := tables("table.csv")
+	maps.Copy(content, map[string]string{
+		"manual.md": manual, "small.csv": "a;b\n1;2\n3;4\n5;6\n", "plot.png": picture(t),
+		"big.txt":  strings.Repeat("A line of prose.\n", 500),
+		"load.py":  "first = 1\n" + strings.Repeat("x = 1\n", 1000),
+		"short.go": "package short\n",
+	})
+	p := play(t, simple, withData(t, content)).noError(t)
+	equal(t, "calls", p.asks(), []string{"analyzer big.txt", "analyzer table.csv"})
+	for name, want := range map[string]string{"manual.md": manual, "short.go": "package short",
+		"small.csv": "a;b\n1;2\n3;4\n5;6"} {
+		d := p.described(t, name)
+		if strings.TrimRight(d.Text, "\n") != want || !d.Whole || d.Code != "" {
 			t.Errorf("%+v", d)
 		}
-		contains(t, p.model.prompt(t, "planner round 1"), manual, "3;4", "Its whole content:")
-	})
-	t.Run("NoDocuments", func(t *testing.T) {
-		p := play(t, simple, files, func(s *stage) { s.config.Method.NoDocuments = true }).noError(t)
-		if n := p.model.count("analyzer"); n != 5 {
-			t.Errorf("%d calls: %q", n, p.asks())
-		}
-	})
+	}
+	d := p.described(t, "plot.png")
+	if !strings.Contains(d.Text, "30") || d.Text != d.Kind || d.Whole {
+		t.Errorf("%+v", d)
+	}
+	d = p.described(t, "load.py")
+	if !strings.HasPrefix(d.Text, "first = 1\n") || len(d.Text) > 1000 || d.Whole {
+		t.Errorf("%+v", d)
+	}
+	contains(t, p.model.prompt(t, "planner round 1"), manual, "3;4", "Its whole content:")
+	p = play(t, simple, withData(t, content), func(s *stage) { s.config.Method.NoDocuments = true })
+	if n := p.model.count("analyzer"); n != len(content) {
+		t.Errorf("%d calls: %q", n, p.asks())
+	}
 }
 
 // Contents leave room for descriptions: three quarters of what is shown at most.
@@ -247,61 +216,55 @@ func TestRoomForDocuments(t *testing.T) {
 	}
 	p := play(t, simple, withData(t, content)).noError(t)
 	equal(t, "calls", p.asks(), []string{"analyzer d.md", "analyzer e.md"})
-	for _, d := range p.Descriptions {
-		if d.Whole != (d.File < "d") {
-			t.Errorf("%+v", d)
-		}
-	}
 }
 
 func TestPDF(t *testing.T) {
 	content := map[string]string{"rules.pdf": "%PDF-1.4\n" + strings.Repeat("\x00\x01 stream", 300)}
-	rules := "PDF document of 2 pages; its whole text:\n[page 1]\n" + strings.Repeat("Only completed rides count. ", 20)
-	for _, c := range []struct {
-		name, text string
-		whole      bool
-	}{{"text", rules, true}, {"a scan", "PDF document of 1 pages; its whole text:\n[page 1]\n\n", false}, {"too long", strings.Repeat(rules, 20), false}, {"unreadable", "", false}} {
-		t.Run(c.name, func(t *testing.T) {
-			p := play(t, simple, withData(t, content), func(s *stage) { s.world.pdf = c.text }).noError(t)
-			d := p.Descriptions[0]
-			if d.Whole != c.whole || (p.model.count("analyzer") == 0) != c.whole {
-				t.Errorf("%+v; asked %q", d, p.asks())
-			}
-			if c.whole {
-				contains(t, p.model.prompt(t, "planner round 1"), "Only completed rides count.")
-			}
-		})
+	const begin = "PDF document of 2 pages; its whole text:\n[page 1]\n"
+	rules := begin + strings.Repeat("Only completed rides count. ", 20)
+	for text, whole := range map[string]bool{
+		rules: true, begin + "\n": false, strings.Repeat(rules, 20): false, "": false,
+	} {
+		p := play(t, simple, withData(t, content), func(s *stage) { s.world.pdf = text }).noError(t)
+		d := p.Descriptions[0]
+		shown := strings.Contains(p.model.prompt(t, "planner round 1"), "Only completed rides count.")
+		if d.Whole != whole || (p.model.count("analyzer") == 0) != whole || shown != whole {
+			t.Errorf("%+v; asked %q, shown %v", d, p.asks(), shown)
+		}
 	}
 }
 
 // What a person has written is what counts, whatever the file is.
 func TestCorrections(t *testing.T) {
-	content := map[string]string{"manual.md": "# Old rules", "none.csv": ""}
-	maps.Copy(content, tables("a.csv", "b.csv"))
+	content := tables("a.csv", "b.csv")
+	content["manual.md"], content["none.csv"] = "# Old rules", ""
+	all := map[string]string{"manual.md": "Out of date.", "b.csv": "By hand.", "none.csv": "To come."}
 	p := play(t, simple, withData(t, content), func(s *stage) {
-		s.config.Corrections = map[string]string{"manual.md": "Out of date.", "b.csv": "By hand.", "none.csv": "To come.", "gone.csv": "?"}
+		s.config.Corrections = maps.Clone(all)
+		s.config.Corrections["gone.csv"] = "?"
 	}).noError(t)
 	equal(t, "calls", p.asks(), []string{"analyzer a.csv"})
-	for name, want := range map[string]string{"manual.md": "Out of date.", "b.csv": "By hand.", "none.csv": "To come."} {
-		if d := p.described(t, name); d.Text != want || !d.Corrected || d.Code != "" || d.Like != "" || d.Whole {
+	planner := p.model.prompt(t, "planner round 1")
+	for name, want := range all {
+		d := p.described(t, name)
+		if d.Text != want || !d.Corrected || d.Code != "" || d.Like != "" || d.Whole {
 			t.Errorf("%+v", d)
 		}
+		contains(t, planner, want)
 	}
-	planner := p.model.prompt(t, "planner round 1")
-	contains(t, planner, "Out of date.", "By hand.", "To come.")
 	lacks(t, planner, "Old rules")
 }
 
-// Files of one family share a script, and so all of them are described where one is
-// chosen: what they hold decides which are shown.
+// Files of one family share a script, and so all of them are described where one is chosen: what
+// they hold decides which are shown.
 func TestPreselectFamilies(t *testing.T) {
 	content := tables("shops/1.csv", "shops/2.csv", "shops/3.csv")
 	for i := range 4 {
-		content[fmt.Sprintf("other/%c.dat", 'a'+i)] = strings.Repeat(fmt.Sprintf("text %c ", 'a'+i), 1000)
+		text := strings.Repeat(fmt.Sprintf("text %c ", 'a'+i), 1000)
+		content[fmt.Sprintf("other/%c.dat", 'a'+i)] = text
 	}
-	p := play(t, simple.with(script{"analyzer": "print(path)"}), withData(t, content), func(s *stage) {
-		s.config.TopK, s.task.Question = 2, "How many shops?"
-	}).noError(t)
+	p := play(t, simple.with(script{"analyzer": "print(path)"}), withData(t, content),
+		func(s *stage) { s.config.TopK, s.task.Question = 2, "How many shops?" }).noError(t)
 	equal(t, "asked", p.asks(), []string{"analyzer shops/1.csv"})
 	if p.Task.Others != 5 || len(p.Task.Files) != 2 {
 		t.Errorf("%+v, %d others", p.Task.Files, p.Task.Others)
@@ -309,70 +272,56 @@ func TestPreselectFamilies(t *testing.T) {
 	contains(t, p.model.prompt(t, "planner round 1"), `"data/other/a.dat"`, `"data/shops/3.csv"`)
 }
 
-// Source code is shown by its beginning, and costs no call.
-func TestSourceCode(t *testing.T) {
-	p := play(t, simple, withData(t, map[string]string{
-		"load.py": "first = 1\n" + strings.Repeat("x = 1\n", 1000), "short.go": "package short\n", "query.sql": "SELECT first\n" + strings.Repeat("-- x\n", 1000),
-	})).noError(t)
-	equal(t, "asked", p.asks(), []string(nil))
-	for name, want := range map[string]string{"load.py": "first = 1", "short.go": "package short", "query.sql": "SELECT first"} {
-		if d := p.described(t, name); !strings.HasPrefix(d.Text, want) || len(d.Text) > 1000 || strings.Contains(d.Text, "goes on") == d.Whole {
-			t.Errorf("%s: %+v", name, d)
-		}
-	}
-}
-
 // What describing takes is told before it is paid, and can be refused.
 func TestAgree(t *testing.T) {
 	content := tables("1.csv", "2.csv")
 	content["x.dat"], content["notes.md"] = strings.Repeat("x", 10_000), "# Notes"
-	var told []describe.Estimate
 	refused := errors.New("too much")
-	ask := func(err error, asked func() int) func(context.Context, describe.Estimate) error {
-		return func(_ context.Context, e describe.Estimate) error {
-			if told = append(told, e); asked() > 0 {
-				t.Error("asked after a call")
-			}
-			return err
-		}
-	}
 	for _, want := range []error{nil, refused} {
+		var told []describe.Estimate
 		p := play(t, simple, withData(t, content), func(s *stage) {
-			s.config.Agree = ask(want, func() int { return len(s.model.asked) })
-			s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1e6, Cached: 1e6, Output: 1e6}, true }
+			s.config.Agree = func(_ context.Context, e describe.Estimate) error {
+				if told = append(told, e); len(s.model.asked) > 0 {
+					t.Error("asked after a call")
+				}
+				return want
+			}
+			price := llm.Price{Input: 1e6, Cached: 1e6}
+			s.config.Price = func(string) (llm.Price, bool) { return price, true }
 		})
-		if !errors.Is(p.err, want) || want != nil && len(p.model.asked) > 0 {
-			t.Errorf("%v after %q", p.err, p.model.asked)
+		if !errors.Is(p.err, want) || want != nil && len(p.model.asked) > 0 || len(told) != 1 {
+			t.Fatalf("%v after %q, told %d times", p.err, p.model.asked, len(told))
 		}
-	}
-	if len(told) != 2 {
-		t.Fatalf("told %d times", len(told))
-	}
-	if e := told[0]; e.Files != 3 || e.Calls != 2 || e.InputTokens < 1000 || e.InputTokens > 5000 || e.Cost == nil || *e.Cost < 1000 {
-		t.Errorf("%+v", told)
+		if e := told[0]; e.Files != 3 || e.Calls != 2 || e.InputTokens < 1000 || e.InputTokens > 5000 ||
+			e.Cost == nil || *e.Cost < 1000 {
+			t.Errorf("%+v", e)
+		}
 	}
 }
 
 // What a .gitignore leaves out may be what the question is about: the record warns of it.
 func TestIgnoredData(t *testing.T) {
-	data := t.TempDir()
-	for _, name := range []string{".git/HEAD", "raw/x.csv", "node_modules/y.js", "z.csv"} {
-		path := filepath.Join(data, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("a\n1\n"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(data, ".gitignore"), []byte("raw/\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	all, err := files.List(t.Context(), data, nil)
+	all, err := files.List(t.Context(), repository(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := play(t, simple, withData(t, tables("z.csv")), func(s *stage) { s.task.Skipped = all.Skipped }).noError(t)
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "raw/") || strings.Contains(p.Warnings[0], "node_modules") {
-		t.Errorf("%q", p.Warnings)
+	p := play(t, simple, func(s *stage) { s.task.Skipped = all.Skipped }).noError(t)
+	p.warned(t, "raw/")
+	lacks(t, p.Warnings[0], "node_modules")
+}
+
+// repository is a data folder of which Git ignores raw/.
+func repository(t *testing.T) string {
+	data := t.TempDir()
+	for name, text := range map[string]string{".gitignore": "raw/\n", ".git/HEAD": "",
+		"raw/x.csv": "", "node_modules/y.js": ""} {
+		path := filepath.Join(data, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	return data
 }
 
 // A run that is ended begins no further calls.
@@ -381,10 +330,8 @@ func TestNoCallsAfterTheEnd(t *testing.T) {
 	for i := range 60 {
 		content[fmt.Sprintf("%c%c.dat", 'a'+i%26, 'a'+i/26)] = strings.Repeat("x", 10_000)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	p := play(t, simple, withData(t, content), func(s *stage) {
-		s.ctx = ctx
+		cancel := s.cancellable(t)
 		s.model.before = func(ctx context.Context, _ string) error { cancel(); return ctx.Err() }
 	})
 	const atOnce = 8
@@ -393,34 +340,26 @@ func TestNoCallsAfterTheEnd(t *testing.T) {
 	}
 }
 
-// Of more files than a run looks at the names are chosen; the others are named,
-// or else counted by folder.
+// Of more files than a run looks at the names are chosen, and some of all; the others are named, or
+// else counted by folder.
 func TestMaxFiles(t *testing.T) {
-	content := map[string]string{}
+	content := map[string]string{"many/how.csv": "a,b\n1,2\n2,3\n"}
 	for i := range 20 {
-		content[fmt.Sprintf("log/%02d.csv", i)] = "a,b\n1,2\n2,3\n"
+		content[fmt.Sprintf("log/%02d.csv", i)] = content["many/how.csv"]
 	}
-	content["many/how.csv"] = "a,b\n1,2\n2,3\n"
-	for _, c := range []struct {
-		name    string
-		room    int
-		leftOut string
-	}{{"named", 6000, "\"data/log/19.csv\"\n"}, {"counted", 500, "\"data/log/\": 16 files, such as \""}} {
-		t.Run(c.name, func(t *testing.T) {
-			p := play(t, simple, withData(t, content), func(s *stage) {
-				s.config.MaxFiles, s.config.DescriptionChars = 5, c.room
-			}).noError(t)
-			if len(p.Task.Files) != 5 || len(p.Descriptions) != 5 || p.Task.Others != 16 {
-				t.Errorf("%d files, %d descriptions, %d others", len(p.Task.Files), len(p.Descriptions), p.Task.Others)
-			}
-			var names []string
-			for _, f := range p.Task.Files {
-				names = append(names, f.Name)
-			}
-			if !slices.Contains(names, "many/how.csv") || !slices.Contains(names, "log/00.csv") || !slices.IsSorted(names) {
-				t.Errorf("chosen are %q for %q", names, p.Task.Question)
-			}
-			contains(t, p.model.prompt(t, "planner round 1"), "## More files", c.leftOut)
-		})
+	for room, leftOut := range map[int]string{6000: "\"data/log/19.csv\"\n",
+		500: "\"data/log/\": 16 files, such as \""} {
+		p := play(t, simple, withData(t, content), func(s *stage) {
+			s.config.MaxFiles, s.config.DescriptionChars = 5, room
+		}).noError(t)
+		var names []string
+		for _, f := range p.Task.Files {
+			names = append(names, f.Name)
+		}
+		if len(names) != 5 || len(p.Descriptions) != 5 || p.Task.Others != 16 ||
+			names[0] != "log/00.csv" || names[3] < "log/10.csv" || names[4] != "many/how.csv" {
+			t.Errorf("chosen are %q, %d descriptions, %d others", names, len(p.Descriptions), p.Task.Others)
+		}
+		contains(t, p.model.prompt(t, "planner round 1"), "## More files", leftOut)
 	}
 }

@@ -1,9 +1,7 @@
 package agent_test
 
 import (
-	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"dsstar/agent"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -88,7 +86,8 @@ func key(role string, k int) string {
 var (
 	taskParts = prompts.Context{Question: "How many?", Guidelines: "A number.",
 		Files: []prompts.File{{Path: `"data/a.csv"`, Size: "10 bytes", Description: "a table"}}}
-	analyzerParts = request{"analyzer a.csv", []prompts.Part{prompts.Analyzer{Path: `"data/a.csv"`, Size: "10 bytes", Chars: 1500}}}
+	analyzerParts = request{"analyzer a.csv", []prompts.Part{
+		prompts.Analyzer{Path: `"data/a.csv"`, Size: "10 bytes", Chars: 1500}}}
 )
 
 // ownWay is dsstar's: a notebook, and verdicts with reasons.
@@ -106,7 +105,8 @@ func (w ownWay) begin(p []int) []prompts.Part {
 	parts := []prompts.Part{taskParts}
 	var nb prompts.Notebook
 	for i, k := range p {
-		nb.Steps = append(nb.Steps, prompts.Step{Number: i + 1, Text: stepText(k), Code: stepCode(k), Output: stepOut(k)})
+		nb.Steps = append(nb.Steps, prompts.Step{Number: i + 1, Text: stepText(k), Code: stepCode(k),
+			Output: stepOut(k)})
 	}
 	if len(p) > 0 {
 		parts = append(parts, nb)
@@ -137,15 +137,18 @@ func (w ownWay) plan(p []int, k int) request {
 }
 
 func (w ownWay) code(p []int, k int) request {
-	return request{key("coder", k), append(w.begin(p), prompts.Coder{Number: len(p) + 1, Step: stepText(k), First: len(p) == 0})}
+	return request{key("coder", k), append(w.begin(p), prompts.Coder{Number: len(p) + 1,
+		Step: stepText(k), First: len(p) == 0})}
 }
 
 func (w ownWay) verify(p []int, k int) request {
-	return request{key("verifier", k), append(w.begin(p), prompts.Verifier{Reasons: true, Unfinished: true, Inconclusive: true})}
+	return request{key("verifier", k), append(w.begin(p),
+		prompts.Verifier{Reasons: true, Unfinished: true, Inconclusive: true})}
 }
 
 func (w ownWay) route(p []int, k int) request {
-	return request{key("router", k), append(w.begin(p), prompts.Router{Steps: len(p), Missing: lacking(k)})}
+	return request{key("router", k), append(w.begin(p),
+		prompts.Router{Steps: len(p), Missing: lacking(k)})}
 }
 
 func (w ownWay) final(p []int, v choice, k int) request {
@@ -175,7 +178,8 @@ func (papersWay) plan(p []int, k int) request {
 		return request{key("planner", 0), []prompts.Part{taskParts, prompts.PlannerFirst{}}}
 	}
 	return request{key("planner", k+1), []prompts.Part{ // Listing 48
-		taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)}, prompts.PlannerNext{Done: len(p) > 0}}}
+		taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)},
+		prompts.PlannerNext{Done: len(p) > 0}}}
 }
 
 func (papersWay) code(p []int, k int) request {
@@ -183,21 +187,26 @@ func (papersWay) code(p []int, k int) request {
 	if k == 0 { // Listing 49
 		return request{key("coder", 0), []prompts.Part{taskParts, coder}}
 	}
-	return request{key("coder", k), []prompts.Part{taskParts, prompts.Script{Plan: texts1(p), Code: stepCode(k - 1)}, coder}} // Listing 50
+	return request{key("coder", k), []prompts.Part{ // Listing 50
+		taskParts, prompts.Script{Plan: texts1(p), Code: stepCode(k - 1)}, coder}}
 }
 
 func (papersWay) verify(p []int, k int) request { // Listing 51
 	return request{key("verifier", k), []prompts.Part{
-		prompts.Script{Plan: texts1(p), Code: stepCode(k), Ran: true, Output: stepOut(k)}, prompts.Verifier{YesNo: true, Question: "How many?"}}}
+		prompts.Script{Plan: texts1(p), Code: stepCode(k), Ran: true, Output: stepOut(k)},
+		prompts.Verifier{YesNo: true, Question: "How many?"}}}
 }
 
 func (papersWay) route(p []int, k int) request { // Listing 52
-	return request{key("router", k), []prompts.Part{taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)}, prompts.Router{Steps: len(p)}}}
+	return request{key("router", k), []prompts.Part{
+		taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)},
+		prompts.Router{Steps: len(p)}}}
 }
 
 func (papersWay) final(_ []int, _ choice, k int) request { // Listing 53
 	return request{"finalizer the answer", []prompts.Part{
-		taskParts, prompts.Script{Code: stepCode(k), Ran: true, Output: stepOut(k)}, prompts.Finalizer{Guidelines: true, Script: true}}}
+		taskParts, prompts.Script{Code: stepCode(k), Ran: true, Output: stepOut(k)},
+		prompts.Finalizer{Guidelines: true, Script: true}}}
 }
 
 // compare plays a script of choices and holds plan, requests and their words to
@@ -205,7 +214,7 @@ func (papersWay) final(_ []int, _ choice, k int) request { // Listing 53
 func compare(t stageHand, m int, method record.Method, choices []choice) *played {
 	t.Helper()
 	of := func(k int) choice { return choices[k] }
-	replies := script{"analyzer": `print("a table")`, "finalizer": "y = x\nprint(y)", "checker": "Form: fits"}
+	replies := simple.with(script{"finalizer": "y = x\nprint(y)"})
 	var how asker = ownWay{map[int]int{}}
 	if method.Script {
 		how = papersWay{}
@@ -292,6 +301,9 @@ func TestEveryRoute(t *testing.T) {
 					if got := p.Steps(); got != kept+2 {
 						t.Errorf("%d steps, want %d that are kept and 2", got, kept)
 					}
+					if name == "own" && p.world.rollbacks != min(l, 1) {
+						t.Errorf("the session went back %d times", p.world.rollbacks)
+					}
 				})
 			}
 		}
@@ -309,7 +321,8 @@ func TestAlgorithm1(t *testing.T) {
 		m := rapid.IntRange(1, 8).Draw(t, "M")
 		var choices []choice
 		for steps := 1; len(choices) < m; {
-			c := choice{rapid.IntRange(0, 5).Draw(t, "verdict") == 0, rapid.IntRange(0, steps).Draw(t, "route")}
+			c := choice{rapid.IntRange(0, 5).Draw(t, "verdict") == 0,
+				rapid.IntRange(0, steps).Draw(t, "route")}
 			choices = append(choices, c)
 			if steps++; c.route > 0 {
 				steps = c.route
@@ -320,58 +333,34 @@ func TestAlgorithm1(t *testing.T) {
 	})
 }
 
-// Line 12: a plan that never suffices has exactly M rounds, and then an answer.
+// Line 12: a plan that never suffices has exactly M rounds, and then an answer: the best there is.
 func TestTwentyRounds(t *testing.T) {
-	once(t)
-	for name, method := range ways {
-		t.Run(name, func(t *testing.T) {
-			p := compare(t, 20, method, make([]choice, 20))
-			if len(p.Rounds) != 20 || p.model.count("verifier") != 20 || p.model.count("router") != 19 || p.model.count("coder") != 20 || p.Verified() {
-				t.Errorf("%d rounds, asked %q", len(p.Rounds), p.model.asked)
-			}
-		})
+	for _, method := range ways {
+		p := compare(t, 20, method, make([]choice, 20))
+		if len(p.Rounds) != 20 || p.Rounds[19].Route != nil || p.Verified() {
+			t.Errorf("%d rounds, asked %q", len(p.Rounds), p.model.asked)
+		}
 	}
 }
 
-// Lines 3 to 6: each file has its own script, which is executed, in whatever
-// order they come.
-func TestEachFileIsAnalyzed(t *testing.T) {
-	for name, method := range ways {
-		t.Run(name, func(t *testing.T) {
-			replies := simple
-			if method.Script {
-				replies = replies.with(script{"verifier": "Yes", "finalizer": "x = 1\nprint(x)"})
-			}
-			p := play(t, replies.with(script{"analyzer": "print(path)"}), func(s *stage) {
-				s.config.Method, s.task.Files = method, []record.File{{Name: "a.csv", Size: 1}, {Name: "d/b.json", Size: 1}, {Name: "c", Size: 1}}
-			}).noError(t)
-			asked := slices.Clone(p.model.asked[:3])
-			slices.Sort(asked)
-			equal(t, "requests", asked, []string{"analyzer a.csv", "analyzer c", "analyzer d/b.json"})
-			for i, want := range []string{"data/a.csv", "data/d/b.json", "data/c"} {
-				if d := p.Descriptions[i]; d.Text != want {
-					t.Errorf("%+v, want %q", d, want)
-				}
-			}
-			contains(t, p.model.prompt(t, "planner round 1"), "```\ndata/a.csv\n```", "```\ndata/d/b.json\n```", "```\ndata/c\n```")
-		})
-	}
-}
-
-// In the paper's way every script, repaired or final, starts in a session that
-// has parameters and set-up only.
+// In the paper's way every script, repaired or final, starts in a session that has parameters and
+// set-up only, and a one-word verdict is all that there is of it.
 func TestScriptsStartFromNothing(t *testing.T) {
 	p := play(t, script{
-		"analyzer": `print("a table")`, "planner": "Do it.", "router": "Add Step", "router round 2": "Step 1",
-		"coder round 1": "x = 1\nwrite(\"f\", x)\nprint(x)", "verifier": "No", "verifier round 3": "Yes",
-		"coder round 2": "print(x)", "debugger round 2, try 2": `print(read("f"))`, "debugger round 2, try 3": "x = 2\nprint(x)",
-		"coder round 3": "z = 3\nprint(z)", "finalizer": "print(z)", "debugger the answer, try 2": "a = 4\nprint(a)",
+		"analyzer": `print("a table")`, "planner": "Do it.", "router": "Add Step",
+		"router round 2": "Step 1", "verifier": "No", "verifier round 3": "Yes\nReason: all is there",
+		"coder round 1": "x = 1\nwrite(\"f\", x)\nprint(x)", "coder round 2": "print(x)",
+		"debugger round 2, try 2": `print(read("f"))`, "debugger round 2, try 3": "x = 2\nprint(x)",
+		"coder round 3": "z = 3\nprint(z)",
+		"finalizer":     "print(z)", "debugger the answer, try 2": "a = 4\nprint(a)",
 	}, func(s *stage) { s.config.Method = record.Paper() }).noError(t)
-	contains(t, p.model.prompt(t, "debugger round 2, try 2"), "NameError: name 'x' is not defined", "print(x)", "a table", "self-contained")
+	contains(t, p.model.prompt(t, "debugger round 2, try 2"), "NameError: name 'x' is not defined",
+		"print(x)", "a table", "self-contained")
 	contains(t, p.model.prompt(t, "debugger round 2, try 3"), "FileNotFoundError")
 	contains(t, p.model.prompt(t, "debugger the answer, try 2"), "NameError: name 'z' is not defined")
 	// Listing 56: files, code, error; neither plan nor base code.
-	lacks(t, p.model.prompt(t, "debugger round 2, try 2"), "x = 1", "# The plan so far", "# The script so far", "session")
+	lacks(t, p.model.prompt(t, "debugger round 2, try 2"), "x = 1", "# The plan so far",
+		"# The script so far", "session")
 	work := p.world.of(agent.Work)[0]
 	for _, cells := range work.rolled {
 		equal(t, "the session begins with", cells, p.Cells()[:2])
@@ -381,147 +370,109 @@ func TestScriptsStartFromNothing(t *testing.T) {
 	}
 	equal(t, "plan", p.Plan(), []int{2})
 	equal(t, "cells", p.Cells()[2:], []string{"a = 4\nprint(a)"})
-	if p.Answer() != "4" || !p.Verified() || !strings.HasSuffix(p.Script(), "\n# %% Answer\na = 4\nprint(a)\n") || strings.Count(p.Script(), "# %%") != 3 {
+	if p.Answer() != "4" || !p.Verified() || strings.Count(p.Script(), "# %%") != 3 {
 		t.Errorf("answer %q, proof %+v, script\n%s", p.Answer(), p.Proof, p.Script())
 	}
 	for key, text := range p.model.texts {
-		if lacks(t, text, "judged", "Missing", "is missing"); strings.HasPrefix(key, "verifier") {
+		lacks(t, text, "judged", "Missing", "is missing", "all is there")
+		if strings.HasPrefix(key, "verifier") {
 			lacks(t, text, "data/a.csv", "a table", "A number.")
 		}
 	}
 }
 
-// A one-word verdict is all that there is of it, also when the judge says more.
-func TestPapersVerdictHasNoReason(t *testing.T) {
-	p := play(t, simple.with(script{
-		"verifier round 1": "No", "verifier round 2": "Yes\nReason: all is there", "finalizer": "x = 1\nprint(x)",
-	}), func(s *stage) { s.config.Method = record.Paper() }).noError(t)
-	if !p.Sufficient() || len(p.Rounds) != 2 {
-		t.Errorf("rounds %+v", p.Rounds)
-	}
-	lacks(t, p.model.prompt(t, "finalizer the answer"), "all is there", "verdict")
-}
-
 // Every element that a Method leaves out is left out, and nothing else.
 func TestSwitches(t *testing.T) {
-	once(t)
-	two := simple.with(script{"verifier round 1": no, "coder round 1": "x = 1\nprint(\"found it\")\nprint(x)"})
-	t.Run("NoAnalyzer", func(t *testing.T) {
-		p := play(t, two, func(s *stage) { s.config.Method.NoAnalyzer = true }).noError(t)
-		if p.model.count("analyzer") > 0 || p.Descriptions[0].Text != "" || !p.Verified() {
-			t.Errorf("asked %q, description %+v", p.model.asked, p.Descriptions[0])
-		}
-		planner := p.model.prompt(t, "planner round 1")
-		contains(t, planner, "\n\"data/a.csv\" (10 bytes)\n```\n")
-		lacks(t, planner, "a table")
-		if regexp.MustCompile("(?s)data/a.csv.*```.*```").MatchString(planner) {
-			t.Errorf("more than the name is shown in\n%s", planner)
-		}
-	})
-	t.Run("NoRouter", func(t *testing.T) {
-		p := play(t, simple.with(script{"verifier": no, "router": "Step 1"}), func(s *stage) {
-			s.config.Method.NoRouter, s.config.MaxRounds = true, 4
+	two := simple.with(script{"verifier round 1": no,
+		"coder round 1": "x = 1\nprint(\"found it\")\nprint(x)"})
+	run := func(replies script, m record.Method, rounds int) *played {
+		return play(t, replies, func(s *stage) {
+			s.config.Method, s.config.MaxRounds = m, rounds
 		}).noError(t)
-		equal(t, "plan", p.Plan(), []int{0, 1, 2, 3})
-		if p.model.count("router") > 0 || p.Rounds[0].Route == nil || p.Rounds[0].Route.Back != 0 {
-			t.Errorf("asked %q, route %+v", p.model.asked, p.Rounds[0].Route)
-		}
-	})
-	t.Run("PlanOnly", func(t *testing.T) {
-		p := play(t, two, func(s *stage) { s.config.Method.PlanOnly = true }).noError(t)
-		verifier := p.model.prompt(t, "verifier round 2")
-		contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?", "a table", "whether the plan is enough")
-		lacks(t, verifier, "x = 1", "found it", "inconclusive", "Output")
-		contains(t, p.model.prompt(t, "router round 1"), "x = 1", "found it")
-	})
-	t.Run("PlanOnly in the paper's way", func(t *testing.T) {
-		p := play(t, two.with(script{"verifier": "Yes", "verifier round 1": "No", "finalizer": "x = 1\nprint(x)"}), func(s *stage) {
-			s.config.Method = record.Paper()
-			s.config.Method.PlanOnly = true
-		}).noError(t)
-		verifier := p.model.prompt(t, "verifier round 2")
-		contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?")
-		lacks(t, verifier, "x = 1", "found it", "a table", "output")
-	})
-	t.Run("NoReasons", func(t *testing.T) {
-		p := play(t, simple.with(script{"verifier": no, "router round 1": "Step 1", "verifier round 3": yes}), func(s *stage) {
-			s.config.Method.NoReasons = true
-		}).noError(t)
-		for _, key := range p.model.asked {
-			lacks(t, p.model.texts[key], "the total", "Missing:", "What is missing", "did not say")
-		}
-		contains(t, p.model.prompt(t, "verifier round 1"), "Reason: one sentence")
-		contains(t, p.model.prompt(t, "planner round 2"), "were tried and dropped", "- Do the next thing.")
-		// The same with a verdict at the bound, for the finalizer.
-		p = play(t, simple.with(script{"verifier": no}), func(s *stage) {
-			s.config.Method.NoReasons, s.config.MaxRounds = true, 1
-		}).noError(t)
-		lacks(t, p.model.prompt(t, "finalizer the answer"), "the total", "not found sufficient")
-	})
-	t.Run("NoFormCheck", func(t *testing.T) {
-		p := play(t, simple, func(s *stage) { s.config.Method.NoFormCheck = true }).noError(t)
-		if p.model.count("checker") > 0 || slices.Contains(p.kinds, agent.Checked) || !p.Verified() {
-			t.Errorf("asked %q, events %v", p.model.asked, p.kinds)
-		}
-	})
-	t.Run("NoComputed", func(t *testing.T) {
-		p := play(t, simple.with(script{"finalizer": "print(42)"}), func(s *stage) { s.config.Method.NoComputed = true }).noError(t)
-		if p.Answer() != "42" || p.model.count("debugger") > 0 || !p.Verified() {
-			t.Errorf("answer %q, asked %q", p.Answer(), p.model.asked)
-		}
-	})
-	unfinished := two.with(script{"verifier round 1": "Verdict: unfinished\nMissing: the total", "router": "Step 1"})
-	t.Run("unfinished", func(t *testing.T) {
-		p := play(t, unfinished).noError(t)
-		if p.model.count("router") > 0 || p.Rounds[0].Route == nil || p.Rounds[0].Route.Back != 0 || !p.Rounds[0].Verdict.Unfinished || !slices.Equal(p.Plan(), []int{0, 1}) {
-			t.Errorf("asked %q, round %+v", p.model.asked, p.Rounds[0])
-		}
-		contains(t, p.model.prompt(t, "planner round 2"), "# What is missing", "the total")
-	})
-	t.Run("NoUnfinished", func(t *testing.T) {
-		p := play(t, unfinished, func(s *stage) { s.config.Method.NoUnfinished = true }).noError(t)
-		if p.model.count("router") != 1 || p.Rounds[0].Route.Back != 1 || p.Rounds[0].Verdict.Unfinished {
-			t.Errorf("asked %q, round %+v", p.model.asked, p.Rounds[0])
-		}
-		lacks(t, p.model.prompt(t, "verifier round 1"), "unfinished")
-	})
-	t.Run("NoInconclusive", func(t *testing.T) {
-		p := play(t, two.with(script{
-			"verifier round 2": "Verdict: inconclusive\nReason: no such thing", "verifier round 2, asked again": no,
-		}), func(s *stage) { s.config.Method.NoInconclusive, s.config.MaxRounds = true, 2 }).noError(t)
-		lacks(t, p.model.prompt(t, "verifier round 1"), "inconclusive", "hold no answer")
-		contains(t, p.model.prompt(t, "verifier round 2, asked again"), "`Verdict: sufficient`, `Verdict: unfinished` or `Verdict: insufficient`")
-		if p.Inconclusive() || p.Sufficient() {
-			t.Errorf("verdict %+v", p.Rounds[1].Verdict)
-		}
-	})
+	}
+	p := run(two, record.Method{NoAnalyzer: true}, 6)
+	if p.model.count("analyzer") > 0 || p.Descriptions[0].Text != "" || !p.Verified() {
+		t.Errorf("NoAnalyzer: asked %q, description %+v", p.model.asked, p.Descriptions[0])
+	}
+	contains(t, p.model.prompt(t, "planner round 1"), "\n\"data/a.csv\" (10 bytes)\n```\n")
+
+	p = run(simple.with(script{"verifier": no, "router": "Step 1"}), record.Method{NoRouter: true}, 4)
+	equal(t, "plan without a router", p.Plan(), []int{0, 1, 2, 3})
+	if p.model.count("router") > 0 || p.Rounds[0].Route == nil {
+		t.Errorf("NoRouter: asked %q, route %+v", p.model.asked, p.Rounds[0].Route)
+	}
+
+	p = run(two, record.Method{PlanOnly: true}, 6)
+	verifier := p.model.prompt(t, "verifier round 2")
+	contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?", "a table")
+	lacks(t, verifier, "x = 1", "found it", "inconclusive", "Output")
+	contains(t, p.model.prompt(t, "router round 1"), "x = 1", "found it")
+	paper := record.Paper()
+	paper.PlanOnly = true
+	p = run(two.with(script{"verifier": "Yes", "verifier round 1": "No",
+		"finalizer": "x = 1\nprint(x)"}), paper, 6)
+	verifier = p.model.prompt(t, "verifier round 2")
+	contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?")
+	lacks(t, verifier, "x = 1", "found it", "a table", "output")
+
+	p = run(simple.with(script{"verifier": no, "router round 1": "Step 1"}),
+		record.Method{NoReasons: true}, 3)
+	for _, key := range p.model.asked { // the finalizer's after a verdict at the bound, too
+		lacks(t, p.model.texts[key], "the total", "Missing:", "What is missing", "did not say")
+	}
+	contains(t, p.model.prompt(t, "planner round 2"), "- Do the next thing.")
+
+	p = run(simple, record.Method{NoFormCheck: true}, 6)
+	if p.model.count("checker") > 0 || slices.Contains(p.kinds, agent.Checked) || !p.Verified() {
+		t.Errorf("NoFormCheck: asked %q, events %v", p.model.asked, p.kinds)
+	}
+	p = run(simple.with(script{"finalizer": "print(42)"}), record.Method{NoComputed: true}, 6)
+	if p.Answer() != "42" || p.model.count("debugger") > 0 || !p.Verified() {
+		t.Errorf("NoComputed: answer %q, asked %q", p.Answer(), p.model.asked)
+	}
+
+	unfinished := two.with(script{"verifier round 1": "Verdict: unfinished\nMissing: the total",
+		"router": "Step 1"})
+	p = run(unfinished, record.Method{}, 6)
+	equal(t, "plan that is unfinished", p.Plan(), []int{0, 1})
+	if p.model.count("router") > 0 || p.Rounds[0].Route == nil || !p.Rounds[0].Verdict.Unfinished {
+		t.Errorf("asked %q, round %+v", p.model.asked, p.Rounds[0])
+	}
+	contains(t, p.model.prompt(t, "planner round 2"), "# What is missing", "the total")
+	p = run(unfinished, record.Method{NoUnfinished: true}, 6)
+	if p.model.count("router") != 1 || p.Rounds[0].Route.Back != 1 || p.Rounds[0].Verdict.Unfinished {
+		t.Errorf("NoUnfinished: asked %q, round %+v", p.model.asked, p.Rounds[0])
+	}
+	lacks(t, p.model.prompt(t, "verifier round 1"), "unfinished")
+
+	p = run(two.with(script{"verifier round 2, asked again": no,
+		"verifier round 2": "Verdict: inconclusive\nReason: no such thing"}),
+		record.Method{NoInconclusive: true}, 2)
+	lacks(t, p.model.prompt(t, "verifier round 1"), "inconclusive", "hold no answer")
+	contains(t, p.model.prompt(t, "verifier round 2, asked again"), reply.WithoutInconclusive.Rule)
+	if p.Inconclusive() || p.Sufficient() {
+		t.Errorf("NoInconclusive: verdict %+v", p.Rounds[1].Verdict)
+	}
 }
 
-// Each request carries the inputs by which a recorded reply is known to fit: a
-// replay must notice what the role has seen changing.
+// Each request carries the inputs by which a recorded reply is known to fit: a replay must notice
+// what the role has seen changing.
 func TestInputs(t *testing.T) {
-	p := play(t, simple.with(script{"verifier round 1": no}), func(s *stage) {
-		s.model.before = func(context.Context, string) error { return nil }
-	}).noError(t)
-	for key, inputs := range map[string][]string{
-		"analyzer a.csv": {"file"}, "planner round 1": {"question", "guidelines", "files", "descriptions"},
-		"planner round 2": {"missing", "plan", "code", "results"}, "coder round 2": {"step", "plan", "code", "results"},
-		"verifier round 2": {"plan", "code", "results", "descriptions"}, "router round 1": {"missing", "plan"},
-		"finalizer the answer": {"reason", "code", "results"}, "checker the answer": {"question", "guidelines", "answer"},
+	p := play(t, simple.with(script{"verifier round 1": no})).noError(t)
+	for key, inputs := range map[string]string{
+		"analyzer a.csv":       "file",
+		"planner round 1":      "question guidelines files descriptions",
+		"planner round 2":      "missing plan code results",
+		"coder round 2":        "step plan code results",
+		"verifier round 2":     "plan code results descriptions",
+		"router round 1":       "missing plan",
+		"finalizer the answer": "reason code results",
+		"checker the answer":   "question guidelines answer",
 	} {
-		for _, name := range inputs {
+		for _, name := range strings.Fields(inputs) {
 			if p.model.requests[key].Inputs[name] == "" {
 				t.Errorf("%s: no input %q in %v", key, name, p.model.requests[key].Inputs)
 			}
 		}
 	}
-}
-
-// messages is all that a request says.
-func messages(r llm.Request) string {
-	var b strings.Builder
-	for _, m := range r.Messages {
-		b.WriteString(m.Role + ": " + m.Text + "\n")
-	}
-	return b.String()
 }

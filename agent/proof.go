@@ -188,7 +188,8 @@ func (r *prover) scriptFault(x notebook.Execution, printed string, limit time.Du
 		return "the script failed in plain Python: " +
 			brief.Clip(cmp.Or(lines[len(lines)-1], x.Reason), 300)
 	}
-	if out := strings.TrimSpace(notebook.SteadyText(x.Stdout())); !endsWith(out, r.t.Answer(), printed) {
+	out := strings.TrimSpace(notebook.SteadyText(x.Stdout()))
+	if !endsWith(out, r.t.Answer(), printed) {
 		return "the script printed another answer, at the end of: " +
 			brief.Clip(out[strings.LastIndexByte(out, '\n')+1:], 300)
 	}

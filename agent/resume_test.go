@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -72,15 +73,7 @@ func (r *recorder) record(s *stage) {
 // reread reads a notebook as it stands on the disk.
 func reread(t reporter, data []byte) *record.Trajectory {
 	t.Helper()
-	nb, err := notebook.Read(strings.NewReader(string(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := record.Read(nb)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return must(record.Read(must(notebook.Read(bytes.NewReader(data)))))
 }
 
 // goOn resumes a run from a record.
@@ -147,38 +140,41 @@ var troubled = []struct {
 		"debugger a.csv, try 2": `print("a table")`})},
 }
 
-// TestResumeAfterKill: whenever a run is killed, resuming it ends as it would
-// have ended, and no request that was answered is made again.
+// goOnAfter resumes a run that was killed at a moment: it ends as it would have ended, and no
+// request that was answered is made again.
+func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...func(*stage)) {
+	t.Helper()
+	got := goOn(t, replies, reread(t, m.notebook), append(change, func(s *stage) {
+		s.config.Answered, s.quick = m.answered, true
+	})...).noError(t)
+	for _, e := range m.answered {
+		if slices.Contains(got.model.asked, e.Role+" "+e.Subject) {
+			t.Errorf("after %s: the %s was asked for %s again", m.what, e.Role, e.Subject)
+		}
+	}
+	if diff := cmp.Diff(whole.Trajectory, got.Trajectory, same); diff != "" {
+		t.Errorf("after %s: it ends otherwise (-whole +resumed)\n%s", m.what, diff)
+	}
+}
+
 func TestResumeAfterKill(t *testing.T) {
 	for _, c := range troubled {
 		t.Run(c.name, func(t *testing.T) {
 			r := &recorder{}
-			method := func(s *stage) { s.config.Method.Candidates = strings.Count(c.name, "candidates") * 3 }
-			whole := play(t, c.replies, r.record, method).noError(t)
+			whole := play(t, c.replies, r.record, func(s *stage) {
+				s.config.Method.Candidates = strings.Count(c.name, "candidates") * 3
+			}).noError(t)
 			for n, m := range r.all {
-				if m.notebook == nil || spared(n) {
-					continue // the run folder has nothing yet: it is begun again
-				}
-				tr := reread(t, m.notebook)
-				got := goOn(t, c.replies, tr, func(s *stage) {
-					s.config.Answered, s.quick = m.answered,
-						true
-				}).noError(t)
-				for _, e := range m.answered {
-					if slices.Contains(got.model.asked, e.Role+" "+e.Subject) {
-						t.Errorf("%d, %s: the %s was asked for %s again", n, m.what, e.Role, e.Subject)
-					}
-				}
-				if diff := cmp.Diff(whole.Trajectory, got.Trajectory, same); diff != "" {
-					t.Errorf("moment %d, after %s: it ends otherwise (-whole +resumed)\n%s", n, m.what, diff)
+				if m.notebook != nil && !spared(n) { // with no notebook it is begun again
+					goOnAfter(t, whole, c.replies, m)
 				}
 			}
 		})
 	}
 }
 
-// TestResumeWithoutTrace: the notebook alone is enough to go on from; only what it
-// had not been saved with is asked again.
+// TestResumeWithoutTrace: the notebook alone is enough to go on from; only what it had not been
+// saved with is asked again.
 func TestResumeWithoutTrace(t *testing.T) {
 	c := troubled[1]
 	r := &recorder{}
@@ -187,22 +183,19 @@ func TestResumeWithoutTrace(t *testing.T) {
 		if m.notebook == nil || spared(n) {
 			continue
 		}
-		got := goOn(t, c.replies, reread(t, m.notebook), func(s *stage) { s.quick = true }).noError(t)
+		tr := reread(t, m.notebook)
+		got := goOn(t, c.replies, tr, func(s *stage) { s.quick = true }).noError(t)
 		if got.Answer() != whole.Answer() || !got.Verified() || len(got.Rounds) != len(whole.Rounds) {
-			t.Errorf("moment %d, after %s: answer %q, %d rounds", n, m.what, got.Answer(), len(got.Rounds))
+			t.Errorf("after %s: answer %q, %d rounds", m.what, got.Answer(), len(got.Rounds))
 		}
 		const unsaved = 2 // finalizer and checker: the last cell is saved when it is checked
 		if asked := len(got.model.asked) + len(m.answered); asked > len(whole.model.asked)+unsaved {
-			t.Errorf("moment %d, after %s: %d requests were answered, and then %q asked", n, m.what,
-				len(m.answered), got.model.asked)
+			t.Errorf("after %s: %d requests were answered, and then %q asked", m.what, len(m.answered),
+				got.model.asked)
 		}
 	}
-}
-
-// TestResumeFinished: there is nothing to do for a run that is finished.
-func TestResumeFinished(t *testing.T) {
-	p := play(t, simple).noError(t)
-	got := goOn(t, script{}, p.Trajectory).noError(t)
+	// There is nothing to do for a run that is finished.
+	got := goOn(t, script{}, whole.Trajectory).noError(t)
 	if len(got.model.asked) > 0 || len(got.world.sessions) > 0 || !got.Verified() {
 		t.Errorf("asked %q, %d sessions", got.model.asked, len(got.world.sessions))
 	}

@@ -9,9 +9,10 @@ import (
 // A warning is told and recorded once, however often there is reason for it (U15).
 func TestWarnsOnce(t *testing.T) {
 	told := 0
-	r := newRun(Config{Observe: func(Event, *record.Trajectory) error { told++; return nil }}, &record.Trajectory{Warnings: []string{"known"}})
+	count := func(Event, *record.Trajectory) error { told++; return nil }
+	r := newRun(Config{Observe: count}, &record.Trajectory{Warnings: []string{"known"}})
 	for _, text := range []string{"one", "known", "one", "two", "one"} {
-		if err := r.observe(Event{Kind: Warned, Text: text}); err != nil {
+		if err := r.Warn(text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -173,7 +173,9 @@ func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
 		}
 		if n--; n == -1 {
 			err := r.replaced(k, &part.Final.Attempts, e)
-			part.Final.Answer = strings.TrimSpace(part.Final.Attempts[len(part.Final.Attempts)-1].Execution.Stdout())
+			part.Final.Answer = strings.TrimSpace(
+				part.Final.Attempts[len(part.Final.Attempts)-1].Execution.Stdout(),
+			)
 			return err
 		}
 	}

@@ -34,8 +34,7 @@ func check(key string, set setting, known map[string]bool) error {
 	return nil
 }
 
-// tables are the keys below which users choose names, with the type of what
-// they name.
+// tables holds the keys below which users choose names, with the type of each entry.
 var tables = map[string]reflect.Type{
 	"providers": reflect.TypeFor[Provider](),
 	"prices":    reflect.TypeFor[Price](),
@@ -81,7 +80,7 @@ func keyNames(known map[string]bool) []string {
 	return names
 }
 
-// show is a value as it would be written.
+// show formats a value for a message, with logins and keys hidden.
 func show(value any) string {
 	if text, ok := redact(value).(string); ok {
 		return fmt.Sprintf("%q", text)
@@ -91,20 +90,24 @@ func show(value any) string {
 
 var (
 	loginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#'"<>]*@`)
-	// oddLoginInURL has a password with unescaped characters that would end a host. A port does not
-	// match.
-	oddLoginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#:@\['"<>]*:(?:\d{6}|\d*[^\s\d/?#'"<>]|[/?#])[^\s'"<>]*@`)
-	keyInURL      = regexp.MustCompile(`(?i)([?&](?:[a-z0-9_-]*(?:token|key|secret|signature|credential)|passw[a-z]*|pwd|sig)=)[^\s&#'"<>]*`)
+	// oddLoginInURL matches a login whose password contains unescaped characters that would end the
+	// host. It does not match a port.
+	oddLoginInURL = regexp.MustCompile(
+		`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#:@\['"<>]*:(?:\d{6}|\d*[^\s\d/?#'"<>]|[/?#])[^\s'"<>]*@`,
+	)
+	keyInURL = regexp.MustCompile(
+		`(?i)([?&](?:[a-z0-9_-]*(?:token|key|secret|signature|credential)|passw[a-z]*|pwd|sig)=)[^\s&#'"<>]*`,
+	)
 )
 
-// Redact hides logins, and what looks like a key, in all URLs of a text, also in ones that are not
-// well formed. Only a password that begins like a port (u:80/w@h) is taken for one.
+// Redact hides logins, and what looks like a key, in all URLs in text, even malformed ones. It
+// misses only a password that begins like a port (u:80/w@h).
 func Redact(text string) string {
 	text = oddLoginInURL.ReplaceAllString(text, "${1}xxxxx@")
 	return keyInURL.ReplaceAllString(loginInURL.ReplaceAllString(text, "${1}xxxxx@"), "${1}xxxxx")
 }
 
-// redact is Redact for a value that is a text.
+// redact applies Redact to a value if it is a string.
 func redact(value any) any {
 	if text, ok := value.(string); ok {
 		return Redact(text)
@@ -112,7 +115,7 @@ func redact(value any) any {
 	return value
 }
 
-// validate returns an error about the first value out of range.
+// validate returns an error for the first value out of range.
 func (s *Settings) validate(won map[string]setting) error {
 	bad := func(key, format string, args ...any) error {
 		set := won[strings.ReplaceAll(key, ".", separator)]
@@ -170,7 +173,10 @@ func (s *Settings) validate(won map[string]setting) error {
 	if !s.Rollback.known() {
 		return bad("rollback", "auto, checkpoint, replay or off")
 	}
-	if tiers := []string{"auto", "full", "builtin", "external", "off"}; !slices.Contains(tiers, s.Sandbox) {
+	if tiers := []string{"auto", "full", "builtin", "external", "off"}; !slices.Contains(
+		tiers,
+		s.Sandbox,
+	) {
 		return bad("sandbox", "auto, full, builtin, external or off")
 	}
 	if s.MaxMemory != 0 && s.MaxMemory < 1<<28 {
@@ -206,7 +212,9 @@ func (s *Settings) validateProviders(won map[string]setting,
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
 		for _, env := range s.Providers[name].KeyEnv {
-			if key := "providers" + separator + name + separator + "key_env"; !variableName.MatchString(env) {
+			if key := "providers" + separator + name + separator + "key_env"; !variableName.MatchString(
+				env,
+			) {
 				return notAName(display(key), won[key])
 			}
 		}
@@ -220,7 +228,7 @@ func (s *Settings) validateProviders(won map[string]setting,
 	return nil
 }
 
-// sourceBelow is where one of the keys below head comes from.
+// sourceBelow returns the source of one of the keys below head; "" if there is none.
 func sourceBelow(head string, won map[string]setting) string {
 	for _, key := range slices.Sorted(maps.Keys(won)) {
 		if strings.HasPrefix(key, head+separator) {
@@ -230,7 +238,7 @@ func sourceBelow(head string, won map[string]setting) string {
 	return ""
 }
 
-// notAName does not repeat the value, which may well be a key.
+// notAName returns an error that does not repeat the value, which may be an API key.
 func notAName(key string, set setting) error {
 	return fmt.Errorf("%s: %s: should be the name of an environment variable; never put a key "+
 		"here", set.source, key)
@@ -241,12 +249,13 @@ func isWebURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// didYouMean ends a message with the known name nearest to name, if one is near.
+// didYouMean returns the end of a message that suggests the known name closest to name; "" if
+// none is close.
 func didYouMean(name string, known []string) string {
 	best, least := "", len(name)/2+1
 	for _, k := range known {
 		d := distance(name, k)
-		// Half of a longer name is a likely slip too: rounds for max_rounds.
+		// Part of a longer name is a likely slip, too: rounds for max_rounds.
 		if strings.HasSuffix(k, "_"+name) || strings.HasSuffix(k, "."+name) ||
 			strings.HasPrefix(k, name+"_") {
 			d = min(d, 1)
@@ -261,7 +270,7 @@ func didYouMean(name string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// distance is the least number of inserted, deleted and changed bytes that make b of a.
+// distance returns the Levenshtein distance of a and b, in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

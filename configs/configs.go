@@ -1,8 +1,8 @@
-// Package configs holds the settings of dsstar, their defaults and how they are found. default.yaml
-// documents every key. It also embeds the lock files of the Python environment.
+// Package configs holds the settings of dsstar and their defaults, and loads them. default.yaml
+// documents every key. The package also embeds the lock files of the Python environment.
 //
-// Only cmd/dsstar reads settings, with [Load], and hands each package what it needs. A key of a
-// model provider is never a setting, only the name of the variable that holds it.
+// Only cmd/dsstar reads settings, with [Load], and hands each package what it needs. An API key is
+// never a setting, only the name of the variable that holds it.
 package configs
 
 import (
@@ -18,7 +18,7 @@ type Settings struct {
 	BaseURL         string              `mapstructure:"base_url"`
 	APIKeyEnv       string              `mapstructure:"api_key_env"`
 	EmbeddingModel  string              `mapstructure:"embedding_model"`
-	Context         int                 `mapstructure:"context"` // tokens; 0: not known
+	Context         int                 `mapstructure:"context"` // tokens; 0: unknown
 	Temperature     *float64            `mapstructure:"temperature"`
 	MaxOutputTokens int                 `mapstructure:"max_output_tokens"`
 	CallTimeout     time.Duration       `mapstructure:"call_timeout"`
@@ -60,21 +60,22 @@ type Settings struct {
 	AllowEnv             []string `mapstructure:"allow_env"`
 	AllowGPU             bool     `mapstructure:"allow_gpu"`
 	AllowMultiprocessing bool     `mapstructure:"allow_multiprocessing"`
-	MaxMemory            Bytes    `mapstructure:"max_memory"` // 0: see the default file
+	MaxMemory            Bytes    `mapstructure:"max_memory"` // 0: see default.yaml
 	MaxProcesses         int      `mapstructure:"max_processes"`
 	MaxFile              Bytes    `mapstructure:"max_file"`
 	MaxFolder            Bytes    `mapstructure:"max_folder"`
 
 	Out string `mapstructure:"out"`
 
-	// UserFile is the user's own file, which may not exist; "" where there is no place for one.
+	// UserFile is the path of the user's own file, which need not exist; "" if there is no
+	// configuration folder.
 	UserFile string `mapstructure:"-"`
 
-	// OutGiven reports whether the user has chosen Out: it is neither the default nor of the
-	// project's file.
+	// OutGiven is true if the user has chosen Out: it comes from neither the defaults nor the
+	// project file.
 	OutGiven bool `mapstructure:"-"`
 
-	// Warnings tell the user about likely mistakes and choices of others.
+	// Warnings tell the user about likely mistakes and about choices that others have made.
 	Warnings []string `mapstructure:"-"`
 
 	entries []Entry
@@ -112,11 +113,11 @@ func (s *Settings) Price(model string) (Price, bool) {
 	return p, ok
 }
 
-// Sources are the places settings come from, besides the defaults. Later fields win over earlier
-// ones. ProjectFile is not the user's own: see [RelaxedError].
+// Sources are the places that settings come from, besides the defaults. Later fields override
+// earlier ones. ProjectFile may be somebody else's: see [RelaxedError].
 type Sources struct {
-	UserFile    string          // may not exist
-	ProjectFile string          // may not exist
+	UserFile    string          // need not exist
+	ProjectFile string          // need not exist
 	Env         []string        // as from os.Environ; DSSTAR_* is read
 	Flags       map[string]Flag // by key, for instance max_rounds or models.coder; only those given
 }
@@ -134,7 +135,7 @@ type Entry struct {
 	Source string // "default", "environment DSSTAR_MODEL", "flag --model" or the path of a file
 }
 
-// Text is the value as it would stand in a file.
+// Text returns the value as a file would have it.
 func (e Entry) Text() string {
 	switch v := e.Value.(type) {
 	case nil:
@@ -153,8 +154,8 @@ func (e Entry) Text() string {
 	return fmt.Sprint(e.Value)
 }
 
-// Load finds the effective settings. An error names the source and the key that it is about; it can
-// be a *[RelaxedError].
+// Load returns the effective settings. An error names its source and key; it may be a
+// *[RelaxedError].
 func Load(from Sources) (*Settings, error) {
 	layers, err := from.layers()
 	if err != nil {
@@ -174,7 +175,7 @@ func Load(from Sources) (*Settings, error) {
 	return s, checkProject(from.ProjectFile, won, overlay(layers[:projectLayer]), s)
 }
 
-// overlay returns what wins by key, of layers from the weakest to the strongest.
+// overlay returns the winning setting for each key. layers are ordered from weakest to strongest.
 func overlay(layers []layer) map[string]setting {
 	won := map[string]setting{}
 	for _, l := range layers {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/viper"
 )
 
-// nest makes the tree that a flat key stands for.
+// nest returns value in nested maps, one for each part of a flat key.
 func nest(key string, value any) map[string]any {
 	head, rest, ok := strings.Cut(key, separator)
 	if !ok {
@@ -23,7 +23,8 @@ func nest(key string, value any) map[string]any {
 	return map[string]any{head: nest(rest, value)}
 }
 
-// decode fills s. Only text is converted freely: in a file, a number in quotes is a mistake.
+// decode fills s. It converts strings to other types only if text is set: in a file, a number in
+// quotes is a mistake.
 func decode(tree map[string]any, s *Settings, text bool) error {
 	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
 	if err := v.MergeConfigMap(tree); err != nil {
@@ -57,7 +58,7 @@ func decoder(text bool) viper.DecoderConfigOption {
 	}
 }
 
-// exactNumber refuses the decoder's silent truncation of 2.7 to 2.
+// exactNumber rejects fractions for integers; the decoder would truncate 2.7 to 2.
 func exactNumber(_, to reflect.Type, value any) (any, error) {
 	if f, ok := value.(float64); ok && to.Kind() == reflect.Int && f != math.Trunc(f) {
 		return nil, fmt.Errorf("%v is not a whole number", value)
@@ -65,7 +66,7 @@ func exactNumber(_, to reflect.Type, value any) (any, error) {
 	return value, nil
 }
 
-// duration reads a text; a number would become nanoseconds.
+// duration parses a string, and rejects a bare number, which would become nanoseconds.
 func duration(_, to reflect.Type, value any) (any, error) {
 	if to != reflect.TypeFor[time.Duration]() {
 		return value, nil
@@ -83,7 +84,7 @@ func duration(_, to reflect.Type, value any) (any, error) {
 
 var amountOf = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?) *([kmgt])(i?)b?$`)
 
-// amount reads a text; the unit of a bare number would be unclear.
+// amount parses a string, and rejects a bare number, whose unit would be unclear.
 func amount(_, to reflect.Type, value any) (any, error) {
 	if to != reflect.TypeFor[Bytes]() {
 		return value, nil
@@ -111,10 +112,13 @@ func amount(_, to reflect.Type, value any) (any, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("is %s, should be an amount of memory with its unit: 500MB, 4GB or 4GiB", show(value))
+	return nil, fmt.Errorf(
+		"is %s, should be an amount of memory with its unit: 500MB, 4GB or 4GiB",
+		show(value),
+	)
 }
 
-// list reads a name, or names with commas between them, where a list is wanted.
+// list accepts one name, or names separated by commas, for a list.
 func list(_, to reflect.Type, value any) (any, error) {
 	if to.Kind() != reflect.Slice || reflect.TypeOf(value).Kind() == reflect.Slice {
 		return value, nil
@@ -132,7 +136,7 @@ func list(_, to reflect.Type, value any) (any, error) {
 	return items, nil
 }
 
-// plain takes the decoder's own words away from an error: the caller says which key it is about.
+// plain rewords a decoder's error without the key, which the caller names.
 func plain(err error) error {
 	var typed *mapstructure.UnconvertibleTypeError
 	if errors.As(err, &typed) {

@@ -7,12 +7,13 @@ import _ "embed"
 //go:embed default.yaml
 var DefaultYAML []byte
 
-// PythonLock pins, with hashes, the packages that every cell can count on.
+// PythonLock pins, with hashes, the packages available to every cell.
 //
 //go:embed python.txt
 var PythonLock []byte
 
-// The locks that follow are for tests. Nothing else names them, so that no program contains them.
+// The locks below are for tests. Nothing else refers to them, so the linker leaves them out of
+// programs.
 
 // TestLock pins the Jupyter tools and servers that tests use. It overlaps PythonLock with equal
 // versions, so that the two can be concatenated.
@@ -20,13 +21,13 @@ var PythonLock []byte
 //go:embed python-test.txt
 var TestLock []byte
 
-// LabLock pins JupyterLab, jupyter-collaboration, a driver for a browser and the tools of
-// notebooks' reviewers.
+// LabLock pins JupyterLab, jupyter-collaboration, a browser driver and the tools that reviewers of
+// notebooks use.
 //
 //go:embed python-lab.txt
 var LabLock []byte
 
-// OldKernelLock pins the last ipykernel 6 with numpy and pandas, of the versions in PythonLock.
+// OldKernelLock pins the last ipykernel 6, with the versions of numpy and pandas in PythonLock.
 //
 //go:embed python-ipykernel6.txt
 var OldKernelLock []byte

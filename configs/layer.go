@@ -14,12 +14,12 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// separator goes between the parts of a key within this package: a dot may occur in a provider's
-// name.
+// separator joins the parts of a key within this package. A dot will not do: provider names may
+// contain dots.
 const separator = "::"
 
-// A setting is a value and its source. A text came from where there is nothing but text, and is
-// converted.
+// A setting is a value and its source. text is set for values from the environment and from flags,
+// whose strings are converted to the setting's type.
 type setting struct {
 	value  any
 	source string
@@ -32,10 +32,10 @@ const defaultSource = "default"
 // A layer holds the settings of one source by key.
 type layer map[string]setting
 
-const projectLayer = 2 // of those that layers returns
+const projectLayer = 2 // index in the result of layers
 
-// layers returns the layers from the weakest to the strongest. Every key in them is known and every
-// value has the type that it should have.
+// layers returns the layers from weakest to strongest. Every key in them is known and every value
+// has the key's type.
 func (from Sources) layers() ([]layer, error) {
 	all := []layer{}
 	known := map[string]bool{}
@@ -99,7 +99,7 @@ func readYAML(data []byte, source string) (layer, error) {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
 	l := layer{}
-	for _, key := range v.AllKeys() { // in lower case, the names of providers too
+	for _, key := range v.AllKeys() { // in lower case, including provider names
 		l[key] = setting{value: v.Get(key), source: source}
 	}
 	return l, nil
@@ -107,14 +107,14 @@ func readYAML(data []byte, source string) (layer, error) {
 
 const envPrefix = "DSSTAR_"
 
-// envName is the variable of a key.
+// envName returns the name of the environment variable for a key.
 func envName(key string) string {
 	name := strings.NewReplacer(separator, "_", "-", "_", ".", "_").Replace(key)
 	return envPrefix + strings.ToUpper(name)
 }
 
-// envLayer asks for the variable of every known key; a variable alone does not tell where its key's
-// parts end. An empty variable counts as not set.
+// envLayer looks up the variable of every known key, because a variable's name does not show where
+// the parts of its key end. An empty variable counts as unset.
 func envLayer(env []string, known map[string]bool) layer {
 	values := environment(env)
 	l := layer{}
@@ -146,8 +146,8 @@ func flagLayer(flags map[string]Flag) layer {
 	return l
 }
 
-// strayVariables warns of DSSTAR_* variables that set nothing. They are no errors: another version
-// of dsstar may know them. Those of the tests are left alone.
+// strayVariables returns warnings about DSSTAR_* variables that set nothing. They are not errors,
+// because another version of dsstar may know them. It ignores DSSTAR_TEST_*.
 func strayVariables(env []string, won map[string]setting) []string {
 	known := map[string]bool{}
 	for key := range won {
@@ -172,5 +172,5 @@ func entries(won map[string]setting) []Entry {
 	return all
 }
 
-// display is a key as users write it.
+// display returns a key as users write it.
 func display(key string) string { return strings.ReplaceAll(key, separator, ".") }

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// A RelaxedError is a project file that lets cells do more than the settings do without it, raises
-// what a run may spend, makes "verified" mean less, or says where questions, keys and results go.
-// Such a file may have come with the data: it can only make a setting of these tighter. It is no
-// error where a variable of the environment or a flag sets the key, too.
+// A RelaxedError reports a project file that lets cells do more, raises what a run may spend,
+// weakens "verified", or redirects questions, keys or results. A project file may have come with
+// the data, so it can only tighten these settings. A key that the environment or a flag also sets
+// is not an error.
 type RelaxedError struct {
 	File  string
 	Key   string // for instance allow_net, providers.openai.base_url
-	Value string // as a flag takes it
-	What  string // it cannot do
+	Value string // in the form of a flag
+	What  string // what a project file cannot do, for the message
 }
 
 func (e *RelaxedError) Error() string {
@@ -27,11 +27,11 @@ func (e *RelaxedError) Error() string {
 		e.File, e.Key, e.Value, e.What)
 }
 
-// sends are the keys, or last parts of them, that say where requests and the keys of models go.
+// sends holds the last parts of the keys that decide where requests and API keys are sent.
 var sends = []string{"base_url", "base_url_env", "host_env", "api_key_env", "key_env"}
 
-// confinement are the keys that say what cells may do: those of the sandbox, and what runs out of
-// it.
+// confinement holds the keys that limit what cells may do: those of the sandbox, and those that
+// choose what runs outside it.
 var confinement = map[string]func(s *Settings) any{
 	"sandbox":               func(s *Settings) any { return tier(s.Sandbox) },
 	"allow_net":             func(s *Settings) any { return s.AllowNet },
@@ -44,15 +44,15 @@ var confinement = map[string]func(s *Settings) any{
 	"max_processes":         func(s *Settings) any { return s.MaxProcesses },
 	"max_file":              func(s *Settings) any { return int(s.MaxFile) },
 	"max_folder":            func(s *Settings) any { return int(s.MaxFolder) },
-	// dsstar asks it itself what it has
+	// dsstar itself runs it, to check its packages
 	"python": func(s *Settings) any { return s.Python },
-	// it may be one that runs already
+	// it may name a running kernel
 	"kernel": func(s *Settings) any { return s.Kernel },
 	"server": func(s *Settings) any { return s.Server },
 }
 
-// budgets are limits that have no default, or one that is no user's choice: those of them that the
-// user has set, a project's file cannot raise.
+// budgets holds limits that a project file cannot raise if the user has set them. Without a
+// user's choice, the file may set them.
 var budgets = map[string]func(s *Settings) any{
 	"max_cost":          func(s *Settings) any { return s.MaxCost },
 	"max_calls":         func(s *Settings) any { return s.MaxCalls },
@@ -64,8 +64,8 @@ var budgets = map[string]func(s *Settings) any{
 	"idle_timeout":      func(s *Settings) any { return s.IdleTimeout },
 }
 
-// spending are the numbers that a run's tokens, requests and processes grow with: a project's file
-// cannot raise them, also where the user has left them as they are.
+// spending holds the settings that a run's tokens, requests and processes grow with. A project
+// file cannot raise them, not even above their defaults.
 var spending = map[string]func(s *Settings) any{
 	"max_rounds":        func(s *Settings) any { return count(s.MaxRounds) },
 	"debug_tries":       func(s *Settings) any { return count(s.DebugTries) },
@@ -80,20 +80,20 @@ var spending = map[string]func(s *Settings) any{
 	"jobs":              func(s *Settings) any { return count(cmp.Or(s.Jobs, 4)) }, // 0: at most 4
 }
 
-// checks are the elements of the method that an answer has to pass: a project's file cannot switch
+// checks holds the parts of the method that an answer must pass. A project file cannot switch
 // them off.
 var checks = map[string]func(s *Settings) any{
-	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // which has none of them
+	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // it has none of these checks
 	"method.computed":       func(s *Settings) any { return !s.Method.Computed },
 	"method.form_check":     func(s *Settings) any { return !s.Method.FormCheck },
 	"method.verifier_input": func(s *Settings) any { return s.Method.VerifierInput == "query-plan" },
 }
 
-// A class of keys is what a project's file can only make tighter.
+// A class holds keys that a project file can only tighten.
 type class struct {
 	keys    map[string]func(s *Settings) any
-	what    string // such a file cannot do
-	setOnly bool   // where the user has set them
+	what    string // what a project file cannot do, for the message
+	setOnly bool   // the class applies only to keys that the user has set
 }
 
 var classes = []class{
@@ -107,8 +107,8 @@ var classes = []class{
 		"have descriptions of your data kept", false},
 }
 
-// checkProject refuses what the project file relaxes. won are the settings of all layers, weaker
-// those of the layers below the file.
+// checkProject returns a [RelaxedError] for the first key that the project file relaxes. won holds
+// the winning settings of all layers, weaker those of the layers below the file; is is won decoded.
 func checkProject(file string, won, weaker map[string]setting, is *Settings) error {
 	was := &Settings{}
 	if err := decodeAll(weaker, was); err != nil {
@@ -132,15 +132,15 @@ func checkProject(file string, won, weaker map[string]setting, is *Settings) err
 	return nil
 }
 
-// ReplayPrefix and what follows it, the path of a trace, and DemoModel name recorded replies in the
-// place of a model.
+// Names of recorded replies, used in place of a model: ReplayPrefix followed by the path of a
+// trace, or DemoModel.
 const (
 	ReplayPrefix = "replay:"
 	DemoModel    = "demo"
 )
 
-// redirects says what a key of a project's file cannot do of all that decides where questions, keys
-// and results go, and what is reckoned with; "" if it may have the value.
+// redirects says what a project file must not do with a key that decides where questions, keys and
+// results go, or what they cost; "" if the value is allowed. chosen are the user's providers.
 func redirects(key string, value any, is *Settings, chosen []string) string {
 	part := strings.Split(key, separator)
 	text := asFlag(value)
@@ -158,7 +158,7 @@ func redirects(key string, value any, is *Settings, chosen []string) string {
 	case strings.HasPrefix(text, ReplayPrefix) || text == DemoModel:
 		return "answer from a recording"
 	case is.BaseURL == "" && len(chosen) > 0 && !slices.Contains(chosen, provider(text)):
-		return "send your data to another provider than yours"
+		return "send your data to a provider that you did not choose"
 	}
 	return ""
 }
@@ -167,7 +167,7 @@ func namesModel(part []string) bool {
 	return part[0] == "model" || part[0] == "models" || part[0] == "embedding_model"
 }
 
-// chosenProviders are the providers of the models that settings name which are not the file's.
+// chosenProviders returns the providers of the models that settings outside the file name.
 func chosenProviders(file string, all ...map[string]setting) (providers []string) {
 	for _, layer := range all {
 		for key, set := range layer {
@@ -185,10 +185,10 @@ func provider(model string) string {
 	return strings.ToLower(name)
 }
 
-// A count is a number of which more is more, and 0 is none.
+// A count is a limit for which 0 means none, not unlimited.
 type count int
 
-// A tier is a value of sandbox, and tiers how much each holds.
+// A tier is a value of the setting sandbox. tiers ranks them by strength.
 type tier string
 
 var tiers = map[tier]int{"off": 0, "external": 1, "builtin": 2, "auto": 2, "full": 3}
@@ -218,12 +218,12 @@ func relaxes(was, is any) bool {
 	return is != was && is != ""
 }
 
-// raises is relaxes for a limit, of which 0 is none.
+// raises is relaxes for a limit, where 0 means unlimited.
 func raises[T int | float64 | time.Duration](was, is T) bool {
 	return was != 0 && (is == 0 || is > was)
 }
 
-// asFlag is a value of a file as a flag takes it.
+// asFlag formats a value of a file as a flag takes it, with logins and keys hidden.
 func asFlag(value any) string {
 	if list, ok := value.([]any); ok {
 		var items []string

@@ -20,9 +20,9 @@ type Provider struct {
 	HostEnv []string `mapstructure:"host_env"`
 }
 
-// Provider takes a model apart, for instance openai/gpt-5, into the provider and the provider's
-// name for it. base_url and api_key_env are applied; with a base_url, the provider may be unknown
-// or left out.
+// Provider splits a model, for instance openai/gpt-5, into the provider and the provider's name for
+// the model. It applies base_url and api_key_env. With a base_url, the provider may be unknown or
+// left out.
 func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 	prefix, name, ok := strings.Cut(model, "/")
 	p, known := s.Providers[strings.ToLower(prefix)] // viper has lower-cased the names
@@ -39,7 +39,7 @@ func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 		p, name = Provider{Name: "base_url"}, model
 	}
 	if s.BaseURL != "" {
-		// The provider's key is not for another server.
+		// The provider's key must not go to another server.
 		p.BaseURL, p.KeyEnv, p.BaseURLEnv, p.HostEnv = s.BaseURL, nil, nil, nil
 	}
 	if s.APIKeyEnv != "" {
@@ -48,12 +48,13 @@ func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 	return p, name, nil
 }
 
-// Key returns the key and the variable that holds it, both "" if none does.
+// Key returns the API key and the variable that holds it, both "" if no variable does.
 func (p Provider) Key(getenv func(string) string) (key, from string) {
 	return first(p.KeyEnv, getenv)
 }
 
-// URL returns where requests go, and the variable that says so, "" if that is the setting.
+// URL returns the address for requests and the variable that it comes from; "" if it comes from the
+// settings.
 func (p Provider) URL(getenv func(string) string) (address, from string, err error) {
 	if address, from = first(p.BaseURLEnv, getenv); from != "" {
 		if !isWebURL(address) {
@@ -82,10 +83,10 @@ func first(names []string, getenv func(string) string) (value, name string) {
 	return "", ""
 }
 
-// atHost is base on another host, by the rules of OLLAMA_HOST: a bare host keeps base's port, an
-// http or https URL without a port has that scheme's, and the address that a server listens on
-// everywhere with stands for this machine. That is written as a number, since localhost may be
-// ::1 where the server is not.
+// atHost moves base to another host, by the rules of OLLAMA_HOST: a bare host keeps base's port, an
+// http or https URL without a port has its scheme's, and a wildcard listen address (0.0.0.0, ::)
+// stands for this machine. localhost becomes 127.0.0.1, because it may resolve to ::1 while the
+// server listens on IPv4 only.
 func atHost(base, host string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -122,7 +123,7 @@ func atHost(base, host string) (string, error) {
 	return h.String(), nil
 }
 
-// bracket makes an IPv6 address without a port fit for a URL.
+// bracket puts an IPv6 address without a port in brackets, as URLs require.
 func bracket(host string) string {
 	if ip := net.ParseIP(host); ip != nil && strings.Contains(host, ":") {
 		return "[" + host + "]"

@@ -12,10 +12,9 @@ import (
 	"dsstar/kernel/internal/zmq"
 )
 
-// Attach connects to a running kernel of this machine as a guest, by its
-// connection file. It does not wait for a busy kernel; the first cell does. The
-// caller must Close the Kernel, which leaves the kernel running. Spec and Env of
-// the Options mean nothing.
+// Attach joins a running kernel as a guest, by its connection file. It does not wait for a busy
+// kernel; the first cell does. The caller must Close the Kernel, which leaves the kernel itself
+// running. Options.Spec and Options.Env are ignored.
 func Attach(ctx context.Context, file string, o Options) (*Kernel, error) {
 	return attach(ctx, file, o, defaultWaits())
 }
@@ -56,7 +55,7 @@ func visitLocal(ctx context.Context, file string, o Options, w waits) (*session,
 	return s, nil
 }
 
-// notRunning turns the failure of a dial into what it mostly means.
+// notRunning returns what a failed dial usually means.
 func notRunning(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -70,8 +69,8 @@ func startContext(ctx context.Context, o Options) (context.Context, context.Canc
 
 func startTimeout(o Options) time.Duration { return cmp.Or(o.StartTimeout, time.Minute) }
 
-// meet greets a kernel that may be busy: on the control channel, which is
-// answered all the same. On an error nothing is left of the session.
+// meet greets a kernel on the control channel, which even a busy kernel answers. If that fails, it
+// ends the session.
 func (s *session) meet(ctx context.Context, o Options) error {
 	err := s.greet(ctx, Control)
 	if err == nil {

@@ -15,10 +15,11 @@ import (
 
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
-// A user has a kernel, and the program is a guest there.
+// someone starts a kernel that guests can attach to, by the returned connection file.
 func someone(t testing.TB) (k *Kernel, file string) {
 	t.Helper()
 	k = open(t, options(t))
@@ -42,7 +43,7 @@ func stdout(t testing.TB, k *Kernel, code, want string) {
 	}
 }
 
-// waitFor is a statement that ends once there is such a file.
+// waitFor returns a statement that ends once file exists.
 func waitFor(file string) string {
 	return fmt.Sprintf("import os, time; all(time.sleep(.01) is None for _ in iter(lambda: os.path.exists(%q), True))", file)
 }
@@ -53,7 +54,7 @@ func touch(t testing.TB, file string) {
 	}
 }
 
-// A guest leaves a kernel as it was, but for the names that are to stay.
+// A guest leaves a kernel as it was, except for the names that are kept.
 func TestGuestManners(t *testing.T) {
 	t.Parallel()
 	t.Run("ipykernel7", func(t *testing.T) { testGuestManners(t, testPython(t)) })
@@ -93,10 +94,24 @@ home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed
 	stdout(t, k, "print(Out, random.getstate() == state)", "{} True\n")
 }
 
-// Two guests at once keep out of each other's way.
-func TestTwoGuests(t *testing.T) {
+// Guests join one kernel one after the other; the last one ends it.
+func TestGuests(t *testing.T) {
 	t.Parallel()
 	k, file := someone(t)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, k *Kernel, file string)
+	}{
+		{"two at once", testTwoGuests}, {"reset", testGuestReset},
+		{"newer work", testGuestSparesNewerWork}, {"no hint", testGuestIsNotHinted},
+		{"death", testGuestSeesDeath},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, k, file) })
+	}
+}
+
+// Two guests at the same time do not disturb each other.
+func testTwoGuests(t *testing.T, k *Kernel, file string) {
 	runCell(t, k, "import os, random; home = os.getcwd(); df = 0", notebook.OK)
 	dirs := []string{t.TempDir(), t.TempDir()}
 	var all sync.WaitGroup
@@ -121,12 +136,11 @@ func TestTwoGuests(t *testing.T) {
 }
 
 // Going back in a kernel that is not ours undoes names, and restarts nothing.
-func TestGuestReset(t *testing.T) {
-	t.Parallel()
-	k, file := someone(t)
+func testGuestReset(t *testing.T, k *Kernel, file string) {
 	runCell(t, k, "import os; pid = os.getpid(); df = 1; gone = 2", notebook.OK)
-	g := visitor(t, file, Options{Dir: t.TempDir()})
-	for _, cell := range []string{"a = [1]", "df = 5; del gone", "b = 2"} {
+	dir := t.TempDir()
+	g := visitor(t, file, Options{Dir: dir})
+	for _, cell := range []string{"a = [1]", "df = 5; del gone", "b = 2; os.chdir('/')"} {
 		runCell(t, g, cell, notebook.OK)
 	}
 	runCell(t, k, "mine = 'made meanwhile'", notebook.OK)
@@ -135,13 +149,12 @@ func TestGuestReset(t *testing.T) {
 	}
 	stdout(t, g, "print('a' in globals(), df, gone, 'b' in globals(), os.getpid() == pid, mine)",
 		"False 1 2 False True made meanwhile\n")
+	stdout(t, g, "print(os.getcwd())", dir+"\n")
 }
 
 // What the user has bound since the guest's cell is the user's.
-func TestGuestSparesNewerWork(t *testing.T) {
-	t.Parallel()
+func testGuestSparesNewerWork(t *testing.T, k *Kernel, file string) {
 	for _, end := range []string{"Reset", "Close"} {
-		k, file := someone(t)
 		runCell(t, k, "df = 'v1'; other = 'v1'", notebook.OK)
 		g := visitor(t, file, Options{})
 		runCell(t, g, "df = 'guest'; helper = 1; other = 'guest'", notebook.OK)
@@ -159,8 +172,7 @@ func TestGuestSparesNewerWork(t *testing.T) {
 	}
 }
 
-// Attaching does not wait for a busy kernel, a cell does, and who gives up
-// waiting has disturbed nobody.
+// Attaching does not wait for a busy kernel, but a cell does. Who gives up waiting disturbs nobody.
 func TestGuestOfBusyKernel(t *testing.T) {
 	t.Parallel()
 	k, file := someone(t)
@@ -186,7 +198,7 @@ func TestGuestOfBusyKernel(t *testing.T) {
 	if _, err := g.Execute(ctx, "print('never')"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	// later than the timeout, which does not count the waiting
+	// later than the time-out, which excludes waiting
 	time.AfterFunc(1500*time.Millisecond, func() { _ = os.WriteFile(goOn, nil, 0o600) })
 	stdout(t, g, "print('in turn')", "in turn\n")
 	if x := <-busy; x.Stdout() != "begun\nundisturbed\n" {
@@ -200,7 +212,7 @@ func TestGuestOfBusyKernel(t *testing.T) {
 	_ = k.Close()
 }
 
-// A cell that somebody else slips in does not count against the guest's.
+// Another client's cell does not count against the time-out of the guest's.
 func TestGuestBehindAnother(t *testing.T) {
 	t.Parallel()
 	k, file := someone(t)
@@ -214,14 +226,14 @@ func TestGuestBehindAnother(t *testing.T) {
 	runCell(t, g, "1", notebook.OK)
 	go func() { _, _ = k.Execute(context.Background(), "import time; time.sleep(1)") }()
 	time.Sleep(200 * time.Millisecond)
-	// without awaiting its turn
+	// without waiting for other clients
 	r := &run{s: g.current(), cell: Cell{Code: "print('in turn')"}, limit: 500 * time.Millisecond}
 	if x, err := r.execute(t.Context()); err != nil || x.Stdout() != "in turn\n" {
 		t.Errorf("%v %+v", err, x)
 	}
 }
 
-// A guest whose cell ignores interrupts leaves, and the kernel lives on.
+// A guest whose cell ignores interrupts leaves, and the kernel stays alive.
 func TestGuestLeavesStubbornCell(t *testing.T) {
 	t.Parallel()
 	t.Run("plain", func(t *testing.T) { testStubbornCell(t, options(t)) })
@@ -246,7 +258,7 @@ func testStubbornCell(t *testing.T, o Options) {
 	goOn := filepath.Join(t.TempDir(), "go-on")
 	x := runCell(t, g, "df = 'the guest'\nwhile True:\n    try:\n        "+waitFor(goOn)+
 		"; break\n    except KeyboardInterrupt: pass", notebook.TimedOut)
-	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that the kernel, which is not ours, was left to it"; x.Reason != want {
+	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that dsstar left the kernel running, because another program started it"; x.Reason != want {
 		t.Errorf("reason %q", x.Reason)
 	}
 	if g.Alive() || !k.Alive() {
@@ -257,10 +269,18 @@ func testStubbornCell(t *testing.T, o Options) {
 	stdout(t, k, "print(df, hasattr(get_ipython(), 'dsstar_visits'))", "the user False\n")
 }
 
-// The end of a kernel that is not ours is seen at once.
-func TestGuestSeesDeath(t *testing.T) {
-	t.Parallel()
-	k, file := someone(t)
+// Cells in somebody else's kernel are not sandboxed, whatever the options say, so no hint blames a
+// sandbox.
+func testGuestIsNotHinted(t *testing.T, _ *Kernel, file string) {
+	g := visitor(t, file, Options{Dir: t.TempDir(), Sandbox: sandbox.Box{Tier: sandbox.Builtin}})
+	if x := runCell(t, g, "raise MemoryError", notebook.Raised); strings.Contains(x.PlainText(),
+		"dsstar sandbox") {
+		t.Error(x.PlainText())
+	}
+}
+
+// The end of a kernel that is not ours is noticed at once.
+func testGuestSeesDeath(t *testing.T, k *Kernel, file string) {
 	g := visitor(t, file, Options{})
 	x := runCell(t, g, "print('kept', flush=True)\nimport os, signal, time; time.sleep(.2); os.kill(os.getpid(), signal.SIGKILL)", notebook.Died)
 	if x.Stdout() != "kept\n" || x.Reason != "the kernel died: its connections closed" {
@@ -270,7 +290,6 @@ func TestGuestSeesDeath(t *testing.T) {
 		!strings.Contains(err.Error(), "not ours to start again") {
 		t.Errorf("error %v", err)
 	}
-	_ = k
 }
 
 func TestAttachErrors(t *testing.T) {
@@ -306,7 +325,7 @@ func TestAttachErrors(t *testing.T) {
 	}
 }
 
-// A kernel that accepts connections and says nothing does not hold a guest up.
+// Attaching to a kernel that accepts connections and says nothing ends in time.
 func TestAttachToSilence(t *testing.T) {
 	for _, f := range []kerneltest.Fault{kerneltest.NeverReplies, kerneltest.NeverGreets} {
 		t.Run(string(f), func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// checkpointSpec is that of a kernel with checkpoints of the given Python.
+// checkpointSpec returns the spec of a kernel with checkpoints that uses python.
 func checkpointSpec(t testing.TB, python string) Spec {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -34,7 +34,7 @@ func checkpointSpec(t testing.TB, python string) Spec {
 	return spec
 }
 
-// Programs that write the package at once do not disturb one another, and repair it.
+// Programs that write the package at the same time do not disturb one another, and repair it.
 func TestCheckpointSpec(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kernels")
 	homes := make([]string, 8)
@@ -88,7 +88,7 @@ type checkpointReply struct {
 	}
 }
 
-// request asks k on its control channel.
+// request sends a request to k's control channel.
 func request(t testing.TB, k *Kernel, kind string, content any) checkpointReply {
 	t.Helper()
 	body, err := json.Marshal(content)
@@ -134,31 +134,9 @@ func openCheckpoints(t testing.TB, python string, env ...string) *Kernel {
 	})
 }
 
-func TestCheckpointTree(t *testing.T) {
-	t.Parallel()
-	k := openCheckpoints(t, testPython(t))
-	runCell(t, k, "t = [0]", notebook.OK)
-	ids := map[string]string{"0": checkpoint(t, k)}
-	for _, name := range []string{"1", "2"} {
-		runCell(t, k, "t.append("+name+")", notebook.OK)
-		ids[name] = checkpoint(t, k)
-	}
-	rollBack(t, k, ids["1"])
-	runCell(t, k, "t.append('b')", notebook.OK)
-	ids["b"] = checkpoint(t, k)
-	want := map[string]string{"0": "[0]", "1": "[0, 1]", "2": "[0, 1, 2]", "b": "[0, 1, 'b']"}
-	for _, name := range []string{"0", "2", "1", "b", "0", "2"} {
-		rollBack(t, k, ids[name])
-		if got := runCell(t, k, "print(t, end='')", notebook.OK).Stdout(); got != want[name] {
-			t.Errorf("at %s: %s, want %s", name, got, want[name])
-		}
-	}
-}
-
-// A hazard is a state that a copy of a process may not have as it was. Probe is
-// an expression, evaluated after setup and after going back. With refused it is
-// found by that kind, or in those words, when the checkpoint is made, or with late
-// when going back.
+// A hazard is state that a copy may not reproduce. Probe is an expression, evaluated after setup
+// and again after going back. With refused, the checkpoint is refused with that kind or those
+// words; with late, going back is.
 type hazard struct {
 	setup, mutate, probe string
 	refused, late        string
@@ -243,14 +221,17 @@ var hazards = map[string]hazard{
 
 const kmeans = "import numpy as np; from sklearn.cluster import KMeans; X = np.random.RandomState(0).rand(5000, 4); m = KMeans(3, n_init=1, random_state=0).fit(X)"
 
-// scanning is a cell that leaves pyarrow at work: after the first of very many batches it reads on, as all of them may wait.
+// scanning is a cell that leaves pyarrow at work: after the first of very many batches it reads
+// ahead.
 const scanning = "import pandas as pd, pyarrow.dataset as ds; pd.DataFrame({'a': range(200_000)}).to_parquet('p')\n" +
 	"it = ds.dataset(['p'] * 2000).to_batches(filter=ds.field('a') == 7, batch_readahead=2000, fragment_readahead=16); first = next(it)"
 
-// deviceNode is a cell that opens a device node which lies elsewhere; nobody need be allowed to use it.
+// deviceNode is a cell that opens a device node, in a way that needs no permission to use the
+// device.
 const deviceNode = "import os, stat, tempfile; p = tempfile.mktemp(dir='/dev/shm'); os.mknod(p, stat.S_IFCHR | 0o600, 0); d = os.open(p, os.O_PATH); os.remove(p)"
 
-// None of the hazards is silently wrong: the state is exact after going back, or the checkpoint is refused by name.
+// No hazard goes unnoticed: the state is exact after going back, or the checkpoint is refused by
+// name.
 func TestHazards(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -263,7 +244,7 @@ func TestHazards(t *testing.T) {
 	}
 }
 
-// tryHazards tries some in one kernel, each from its beginning.
+// tryHazards tries the hazards that some selects in one kernel, each from the empty session.
 func tryHazards(t *testing.T, k *Kernel, limit time.Duration, some func(hazard) bool, check func(t *testing.T, want, got string)) {
 	beginning := checkpoint(t, k)
 	for name, h := range hazards {
@@ -283,7 +264,8 @@ func tryHazards(t *testing.T, k *Kernel, limit time.Duration, some func(hazard) 
 	}
 }
 
-// Each fix-up is needed: without it the checkpoint is refused, the state differs after going back, or the cell hangs.
+// Each fix is needed: without it the checkpoint is refused, the state differs after going back, or
+// the cell hangs.
 func TestHazardsWithoutHelp(t *testing.T) {
 	pyenvtest.Long(t)
 	fixes := map[string]bool{}
@@ -304,8 +286,8 @@ func TestHazardsWithoutHelp(t *testing.T) {
 	}
 }
 
-// try returns what the probe shows at the checkpoint and after going back to it. A
-// cell that takes longer than the limit hangs.
+// try returns the probe's value at the checkpoint and after going back to it. A cell that takes
+// longer than limit counts as hanging.
 func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got string) {
 	runCell(t, k, h.setup, notebook.OK)
 	reply := request(t, k, "checkpoint_request", struct{}{})
@@ -313,7 +295,8 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 		found := func(f struct{ Kind, Detail string }) bool {
 			return f.Kind == h.refused || strings.Contains(f.Detail, h.refused)
 		}
-		for range 4 { // where processors are wanting, work may pause while it is looked for, and the threads are found
+		// On a busy machine, work may pause while the kernel looks for it, which then finds the threads.
+		for range 4 {
 			if reply.EName == "Refused" && !slices.ContainsFunc(reply.Findings, found) {
 				reply = request(t, k, "checkpoint_request", struct{}{})
 			}
@@ -353,7 +336,8 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 	return want, x.PlainText()
 }
 
-// An ordinary session with all that the managed environment is for is never refused, and goes back exactly.
+// An ordinary session that uses all packages of the managed environment is never refused, and goes
+// back exactly.
 func TestCheckpointOrdinarySession(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()

@@ -10,13 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/kernel/internal/process"
-	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
-// What kills a cell's process is gone back from; without a checkpoint it is the death of the
-// kernel, as always.
+// After the death of a cell's process the session can go back; without a checkpoint it is the death
+// of the kernel, as ever.
 func TestCheckpointCrashes(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -40,9 +38,7 @@ func TestCheckpointCrashes(t *testing.T) {
 			t.Errorf("a checkpoint of a dead kernel: %+v", reply)
 		}
 		rollBack(t, k, id)
-		if got := runCell(t, k, "print(x + 1)", notebook.OK).Stdout(); got != "42\n" {
-			t.Errorf("after %s: %q", code, got)
-		}
+		prints(t, k, "x + 1", "42")
 	}
 	request(t, k, "drop_request", map[string]any{"checkpoints": []string{id, "unknown"}})
 	if x := runCell(t, k, "import os; os._exit(3)",
@@ -51,8 +47,7 @@ func TestCheckpointCrashes(t *testing.T) {
 	}
 }
 
-// A cell that cannot be interrupted ends with the roll back, and so do the processes that it has
-// started.
+// Going back ends a cell that cannot be interrupted, and the processes that it has started.
 func TestRollBackRunning(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -93,9 +88,7 @@ func TestRollBackRunning(t *testing.T) {
 		if x := <-done; x.Status != notebook.Raised {
 			t.Errorf("%s: %+v", name, x)
 		}
-		if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "1\n" {
-			t.Errorf("%s: x is %q", name, got)
-		}
+		prints(t, k, "x", "1")
 		if left := commands(mark); len(left) > 0 {
 			t.Errorf("%s: processes %v are left", name, left)
 		}
@@ -111,68 +104,6 @@ func commands(text string) (pids []string) {
 		}
 	}
 	return pids
-}
-
-// Neither processes nor descriptors pile up in the front, and nothing survives it.
-func TestCheckpointLeaks(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	k := openCheckpoints(t, testPython(t))
-	runCell(t, k, "x = 0", notebook.OK)
-	front := frontOf(t, k)
-	base := checkpoint(t, k)
-	descriptors := func() int { // with a copy that is ready, whose line is one of them
-		whenReady(t, k, base)
-		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", front))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(entries)
-	}
-	var before int
-	for i := range 30 {
-		id := checkpoint(t, k)
-		runCell(t, k, "x += 1", notebook.OK)
-		rollBack(t, k, id)
-		if i%5 == 4 {
-			runCell(t, k, "import os; os.abort()", notebook.Died)
-			rollBack(t, k, base)
-		}
-		request(t, k, "drop_request", map[string]any{"checkpoints": []string{id}})
-		if i == 4 {
-			before = descriptors()
-		}
-	}
-	if after := descriptors(); after > before+1 || after < before-1 {
-		t.Errorf("%d descriptors are open, %d before", after, before)
-	}
-	list := whenReady(t, k, base)
-	if len(list.Checkpoints) != 1 || list.Checkpoints[0].Checkpoint != base ||
-		list.Checkpoints[0].Bytes == 0 || list.Live.Bytes == 0 || list.Front.PID != front {
-		t.Errorf("%+v", list)
-	}
-	time.Sleep(50 * time.Millisecond) // what was dropped last ends
-	want := map[int]bool{list.Live.PID: true, list.Checkpoints[0].PID: true,
-		list.Checkpoints[0].Ready: true}
-	for _, pid := range childrenOf(t, front) {
-		if !want[pid] {
-			t.Errorf("process %d is left", pid)
-		}
-	}
-	runCell(t, k, "import subprocess; p = subprocess.Popen(['sleep', '97'])", notebook.OK)
-	if err := syscall.Kill(front, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	deadline := time.Now().Add(2 * time.Second)
-	for pid := range want {
-		for process.Exists(pid) && time.Now().Before(deadline) {
-			time.Sleep(10 * time.Millisecond)
-		}
-		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil &&
-			!strings.Contains(string(b), ") Z") {
-			t.Errorf("process %d survives the front: %s", pid, b)
-		}
-	}
 }
 
 func childrenOf(t *testing.T, pid int) (children []int) {
@@ -194,7 +125,7 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 	return children
 }
 
-// whenReady waits until a second copy of the checkpoint id can go on at once.
+// whenReady waits until there is a readied copy of the checkpoint id.
 func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 	t.Helper()
 	rollBack(t, k, id)
@@ -211,12 +142,12 @@ func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 	}
 }
 
-// The copy that is ready to go on is one like the others: signals to the group leave
-// no trace in it, and without it the kernel goes back all the same.
+// A readied copy is like any other: signals to the group leave no trace in it, and without it the
+// kernel goes back all the same.
 func TestCheckpointReady(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
-	// A time-out of the user's, and many open files, are no business of the copies'.
+	// The user's socket time-out and many open files do not affect the copies.
 	runCell(t, k, "x = 1; import os, random, resource, socket; random.seed(1); socket.setdefaulttimeout(.01)", notebook.OK)
 	runCell(t, k, "many = [os.open('/dev/null', 0) for _ in range(min(1500, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 100))]", notebook.OK)
 	first := checkpoint(t, k)
@@ -263,8 +194,8 @@ func TestCheckpointReady(t *testing.T) {
 	}
 }
 
-// A checkpoint that was asked for during a cell is made after it, and one that is
-// gone, refused or unknown leaves the kernel as it was.
+// A checkpoint requested during a cell is made after it. A request for a checkpoint that is gone,
+// refused or unknown leaves the kernel as it was.
 func TestCheckpointMisfortunes(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -277,9 +208,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	}
 	runCell(t, k, "x = 10", notebook.OK)
 	kept := whenReady(t, k, id).Checkpoints[0]
-	if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "9\n" {
-		t.Errorf("x is %q", got)
-	}
+	prints(t, k, "x", "9")
 	runCell(t, k, "import os; x = 11; os.register_at_fork(after_in_child=lambda: os._exit(9))",
 		notebook.OK)
 	if reply := request(t, k, "checkpoint_request", struct{}{}); reply.EName != "Failed" {
@@ -295,12 +224,19 @@ func TestCheckpointMisfortunes(t *testing.T) {
 			t.Errorf("%s: %+v", lost, reply)
 		}
 	}
-	if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "11\n" {
-		t.Errorf("x is %q", got)
+	prints(t, k, "x", "11")
+	// No process survives a front that is killed.
+	front := frontOf(t, k)
+	children := childrenOf(t, front)
+	if err := syscall.Kill(front, syscall.SIGKILL); err != nil || len(children) == 0 {
+		t.Fatal(children, err)
+	}
+	for _, pid := range children {
+		gone(t, pid)
 	}
 }
 
-// The front finds processes also where Linux does not list children (CONFIG_PROC_CHILDREN).
+// The front also finds processes if Linux does not list children (CONFIG_PROC_CHILDREN).
 func TestChildrenByParent(t *testing.T) {
 	t.Parallel()
 	const code = `

@@ -21,7 +21,7 @@ const checkpointModule = "dsstar_kernel"
 //go:embed dsstar_kernel/*.py
 var checkpointFiles embed.FS
 
-// launcher returns where in Argv the module of ipykernel is; 0 for nowhere.
+// launcher returns the index in Argv of the ipykernel module; 0 if there is none.
 func launcher(s Spec) int {
 	for i, arg := range s.Argv {
 		if i > 0 && s.Argv[i-1] == "-m" &&
@@ -32,19 +32,18 @@ func launcher(s Spec) int {
 	return 0
 }
 
-// hasCheckpoints reports whether the kernel is the one that CheckpointSpec makes.
+// hasCheckpoints reports whether s comes from CheckpointSpec.
 func (s Spec) hasCheckpoints() bool {
 	at := launcher(s)
 	return at > 0 && s.Argv[at] == checkpointModule
 }
 
-// CheckpointSpec returns the Spec of the same kernel with checkpoints, to which
-// Rollback goes back in milliseconds: see docs/checkpoints.md for the messages. It
-// writes the package that does so, around the ipykernel of the interpreter, to a
-// folder of dir that is named by its content, so that those of other versions of
-// this program stay, and that other programs may write at the same time. A Spec
-// that has them already stays as it is. The error is [errors.ErrUnsupported] except on Linux, for a
-// kernel that is started as python -m ipykernel_launcher.
+// CheckpointSpec returns a Spec of the same kernel with checkpoints: one that can freeze and resume
+// copies of itself in milliseconds (docs/checkpoints.md). The Python package that does so, around
+// the interpreter's ipykernel, is written to a subfolder of dir named after its content: packages
+// of other versions stay, and several programs may write there at the same time. A Spec that has
+// checkpoints already is returned as it is. The error is [errors.ErrUnsupported] on systems other
+// than Linux, and for kernels not started as python -m ipykernel_launcher.
 func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	switch {
 	case runtime.GOOS != "linux":
@@ -56,7 +55,7 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	if s.hasCheckpoints() {
 		return s, nil
 	}
-	dir, err := filepath.Abs(dir) // cells run elsewhere
+	dir, err := filepath.Abs(dir) // cells run in other folders
 	if err == nil {
 		dir, err = writeCheckpointModule(dir)
 	}
@@ -69,7 +68,7 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	if !ok {
 		users = "${PYTHONPATH}"
 	}
-	// The package puts back what the user had.
+	// The package restores the user's PYTHONPATH.
 	env := map[string]string{"PYTHONPATH": dir + ":" + users, "DSSTAR_PYTHONPATH": users}
 	for name, value := range s.Env {
 		if name != "PYTHONPATH" {
@@ -80,8 +79,8 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	return s, nil
 }
 
-// writeCheckpointModule makes sure that the package is in a folder of dir, which
-// it returns.
+// writeCheckpointModule makes sure that the package is in a subfolder of dir, and returns that
+// folder.
 func writeCheckpointModule(dir string) (string, error) {
 	files, hash := map[string][]byte{}, sha256.New()
 	err := fs.WalkDir(checkpointFiles, checkpointModule,
@@ -105,11 +104,11 @@ func writeCheckpointModule(dir string) (string, error) {
 			return "", err
 		}
 	}
-	return home, writeFiles(home, files) // nothing, unless somebody has changed them
+	return home, writeFiles(home, files) // rewrites only changed files
 }
 
-// writeWhole makes the folder path with files, all of them or none. It is no
-// error if somebody else is quicker.
+// writeWhole creates the folder path with all files, or not at all. It is no error if another
+// process creates it first.
 func writeWhole(path string, files map[string][]byte) error {
 	part, err := os.MkdirTemp(filepath.Dir(path), ".part-")
 	if err != nil {

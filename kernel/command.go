@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// variable is how kernel.json refers to the environment.
+// variable matches a reference to the environment in a kernel.json.
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // pythonName matches an argv[0] that means "the Python of this environment".
@@ -38,7 +38,7 @@ func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: env}, nil
 }
 
-// Program returns the program that starting a kernel of s in environ would run.
+// Program returns the path of the program that starts a kernel of s in the environment environ.
 func (s Spec) Program(environ []string) (string, error) {
 	if err := s.check(); err != nil {
 		return "", err
@@ -50,9 +50,8 @@ func (s Spec) Program(environ []string) (string, error) {
 	return cmd.Path, nil
 }
 
-// environ returns the environment with the spec's variables, which may refer
-// to it as ${NAME}, and the variable by which a kernel knows whose death to
-// follow.
+// environ returns environ with the spec's variables, which may refer to it as ${NAME}, and with
+// parentPID.
 func (s Spec) environ(environ []string) []string {
 	known := map[string]string{}
 	for _, kv := range environ {
@@ -69,14 +68,14 @@ func (s Spec) environ(environ []string) []string {
 		})
 		env = append(env, name+"="+value)
 	}
-	// The last value of a name is the one that counts.
+	// The last value of a name wins.
 	return append(env, parentPID+strconv.Itoa(os.Getpid()))
 }
 
-// parentPID is the variable that tells a kernel with whom to end.
+// parentPID is the variable with the pid of the process with which a kernel ends.
 const parentPID = "JPY_PARENT_PID="
 
-// prefix returns the environment that the spec belongs to, if it lies in
+// prefix returns the Python environment that the spec belongs to, if its folder is
 // <prefix>/share/jupyter/kernels/<name>.
 func (s Spec) prefix() string {
 	before, _, ok := strings.Cut(filepath.ToSlash(s.Dir), "/share/jupyter/kernels/")
@@ -86,8 +85,8 @@ func (s Spec) prefix() string {
 	return filepath.FromSlash(before)
 }
 
-// find returns the program that name means: "python" is the one of the spec's
-// own environment, other names are looked up in the PATH of env.
+// find returns the path of the program name: a path is relative to dir, "python" is preferably that
+// of the environment prefix, and other names are looked up in the PATH of env.
 func find(name, prefix, dir string, env []string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
@@ -115,7 +114,7 @@ func find(name, prefix, dir string, env []string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// executable returns why path is not a program.
+// executable returns why path is not a program; nil if it is one.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

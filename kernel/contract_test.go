@@ -21,7 +21,7 @@ type way struct {
 	open   func(t testing.TB, o Options) *Kernel
 }
 
-// ways are all ways to an own kernel of the given spec. They share two servers.
+// ways returns all ways to start a kernel of spec. They share two servers.
 func ways(t testing.TB, spec Spec) []way {
 	return append([]way{localWay(spec, false), localWay(spec, true)}, servedWays(t, spec)...)
 }
@@ -40,7 +40,7 @@ func localWay(spec Spec, tcp bool) way {
 	}}
 }
 
-// impatient waits spare the contract's cells that ignore interrupts some seconds.
+// impatient returns short waits, for the contract's cells that ignore interrupts.
 func impatient() waits {
 	w := defaultWaits()
 	w.interrupt = 1500 * time.Millisecond
@@ -50,7 +50,7 @@ func impatient() waits {
 func servedWays(t testing.TB, spec Spec) []way {
 	specs := map[string]map[string]any{"subject": {"argv": spec.Argv, "display_name": "Subject",
 		"language": "python"}}
-	if spec.Env != nil { // null is no environment
+	if spec.Env != nil { // the server refuses null
 		specs["subject"]["env"] = spec.Env
 	}
 	limits := []string{"--ZMQChannelsWebsocketConnection.limit_rate=False"}
@@ -94,14 +94,14 @@ func TestContract(t *testing.T) {
 			w.test(t)
 		})
 	}
-	// What is between the kernel and us does not depend on its version.
+	// The transports do not depend on the kernel's version, so one is enough.
 	t.Run("ipykernel6/ipc", func(t *testing.T) {
 		pyenvtest.Long(t)
 		localWay(PythonSpec(pyenvtest.OldPython(t)), false).test(t)
 	})
 }
 
-// A kernel with checkpoints, in the strongest sandbox that works here, is a kernel like any other.
+// A kernel with checkpoints, in the strongest sandbox that works here, behaves like any other.
 func TestContractOfCheckpoints(t *testing.T) {
 	w := localWay(checkpointSpec(t, testPython(t)), false)
 	tier := *testTier
@@ -130,7 +130,7 @@ func (w way) test(t *testing.T) {
 		}})
 }
 
-// TCP is used where the path of a socket gets too long.
+// TCP is used if the path of a socket is too long.
 func TestLongTemporaryFolder(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
 	if err := os.Mkdir(long, 0o700); err != nil {

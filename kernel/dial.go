@@ -8,8 +8,8 @@ import (
 	"dsstar/notebook"
 )
 
-// A BufferedError is a refusal to join a kernel without clients: the server may keep output for the
-// last client, and drops it when another one connects.
+// A BufferedError is a refusal to join a kernel without clients: the server may buffer output for
+// its last client, and drops it when another one connects.
 type BufferedError struct {
 	ID   string
 	Busy bool
@@ -25,21 +25,25 @@ func (e *BufferedError) Error() string {
 	return fmt.Sprintf(doing, e.ID)
 }
 
-// Dial connects to a kernel of a server. With an id it is a guest there, as with
-// [Attach], and fails with a [*BufferedError] if that could cost somebody output,
-// unless Options.Discard. Without an id it starts a kernel by the name of
-// Options.Spec ("" for the server's default), which Close ends. Options.Dir is a
-// path on the server's machine then, Scratch one that means the same folder
-// there and here, and of Env a gateway is told the variables KERNEL_*. A lost connection is made
-// again and what the server kept meanwhile is not lost.
+// Dial connects to a kernel on a server.
+//
+// With an id it joins that kernel as a guest, like [Attach]. If somebody could lose output by that,
+// it fails with a [*BufferedError], unless Options.Discard is set.
+//
+// Without an id it starts a kernel, which Close ends. Options.Spec.Name says which; "" is the
+// server's default. Options.Dir is then a path on the server's machine, Options.Scratch a path that
+// leads to the same folder there and here, and a gateway gets the variables KERNEL_* of
+// Options.Env.
+//
+// The Kernel restores a lost connection. What the server buffers meanwhile is not lost.
 func Dial(ctx context.Context, server Server, id string, o Options) (*Kernel, error) {
 	return dial(ctx, server, id, o, dialling{waits: defaultWaits()})
 }
 
-// dialling is what tests set.
+// dialling has what only tests change.
 type dialling struct {
 	waits  waits
-	legacy bool // the framing without a name
+	legacy bool // use the legacy framing
 }
 
 func dial(ctx context.Context, server Server, id string, o Options, d dialling) (*Kernel, error) {
@@ -110,8 +114,8 @@ func (s *session) dialServer(ctx context.Context, host *remote, d dialling) erro
 	return nil
 }
 
-// tuneServed makes a new kernel of a server like one that was started here: all its
-// output is kept, and it works in its folder.
+// tuneServed makes a kernel started on a server behave like a local one: it keeps all output and
+// works in o.Dir. If that fails, it ends the session.
 func (s *session) tuneServed(ctx context.Context, o Options) error {
 	err := s.tune(ctx)
 	if err == nil && o.Dir != "" && s.info.Implementation == "ipython" {

@@ -1,9 +1,7 @@
-// Package kernel drives live Jupyter kernels. There are three ways to one, and
-// one type for all: [Start] starts a kernel on this machine, [Attach] joins one
-// that runs here as a guest, [Dial] starts or joins one on a Jupyter Server, a
-// JupyterHub user's server, a Kernel Gateway or an Enterprise Gateway. [Specs]
-// finds what can be started, [Discover] what can be joined, and [Choose] the one
-// that a name means.
+// Package kernel drives live Jupyter kernels. [Start] starts a kernel on this machine, [Attach]
+// joins a local kernel as a guest, and [Dial] starts or joins one on a Jupyter Server, a JupyterHub
+// user's server, a Kernel Gateway or an Enterprise Gateway. All three return a [Kernel]. [Specs]
+// finds kernels to start, [Discover] kernels to join, and [Choose] picks one by name.
 //
 // A [Kernel] runs cells ([Kernel.Execute]), answers any other request of the
 // protocol ([Kernel.Request]), undoes its cells ([Kernel.Reset]) and is closed
@@ -13,12 +11,11 @@
 //
 // # Faults
 //
-// Whatever the code of a cell can cause is data in the [notebook.Execution]: an
-// exception, a cell that does not end, the death of the kernel. Outputs that
-// arrived before it are kept. What code cannot cause is an error: no such
-// program, a kernel that never gets ready, a server that is lost, a cancelled
-// context. Where outputs may be missing, [notebook.Execution.Incomplete] says
-// why, and so do the outputs.
+// Anything that a cell's code can cause is data in the [notebook.Execution]: an exception, a cell
+// that does not end, the death of the kernel. Earlier outputs are kept. What code cannot cause is
+// an error: a missing program, a kernel that never becomes ready, a lost server, a cancelled
+// context. If outputs may be missing, [notebook.Execution.Incomplete] says why, and so do the
+// outputs.
 //
 // # Waiting
 //
@@ -33,12 +30,11 @@
 //
 // # Layers
 //
-// A Kernel owns one session at a time (session.go): a connection to a kernel
-// and the host that says what may be done to it (host.go). The connection is a
-// transport (transport.go), over ZeroMQ (internal/zmq) or WebSocket (ws.go), which
-// delivers into unbounded queues (internal/inbox). Sessions are opened by start.go,
-// attach.go and dial.go. A run (run.go) follows one cell until its last message;
-// a visit (visit.go) keeps a guest's cells apart from the session around them.
-// Reset replaces the session. A kernel that can freeze copies of itself
-// (checkpoint_spec.go) does so, and continues from one, on request (freeze.go).
+// A Kernel owns one session at a time (session.go): a connection to a kernel and the host that
+// controls it (host.go). The connection is a transport (transport.go), over ZeroMQ (internal/zmq)
+// or WebSocket (ws.go), which delivers into queues that do not block it (internal/inbox). start.go,
+// attach.go and dial.go open sessions. A run (run.go) follows one cell until its last message; a
+// visit (visit.go) keeps a guest's cells apart from the user's session. Reset replaces the session.
+// A kernel with checkpoints (checkpoint_spec.go) freezes copies of itself, and continues from one,
+// on request (freeze.go).
 package kernel

@@ -31,7 +31,7 @@ func ExampleStart() {
 	}
 	fmt.Print(x.Status, ": ", x.Stdout())
 
-	// What a cell causes is no error: it is in the Execution.
+	// What a cell causes is not an error: it is in the Execution.
 	x, err = k.Execute(ctx, "raise")
 	fmt.Println(x.Status, err)
 	// Output:

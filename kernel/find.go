@@ -20,30 +20,30 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A Running is a kernel that runs, on this machine or on a server.
+// A Running is a running kernel, on this machine or on a server.
 type Running struct {
 	ID   string
 	Spec string // name of its kernelspec
-	// path of the notebook that it belongs to, as its server has it; "" if none is known
+	// path of its notebook, as its server knows it; "" if unknown
 	Notebook    string
-	State       string    // "idle", "busy", "starting", ...; "" if it is not known
-	Since       time.Time // of the last activity, or, where only the connection file is known, of that
-	Connections int       // clients of the server
+	State       string    // "idle", "busy", "starting", ...; "" if unknown
+	Since       time.Time // last activity; of a connection file without a server, its own time
+	Connections int       // clients connected through the server
 	File        string    // connection file; "" for a kernel of another machine
 	Server      Server    // zero for a kernel without one
-	PID         int       // 0 if it is not known, as the next two
-	Dir         string    // working folder
-	Python      string    // interpreter
+	PID         int       // 0 if unknown
+	Dir         string    // working folder; "" if unknown
+	Python      string    // interpreter; "" if unknown
 }
 
-// Found is what there is to attach to.
+// Found has the kernels and servers that [Discover] finds.
 type Found struct {
-	Kernels []Running // the latest first
+	Kernels []Running // the most recently active first
 	Servers []Server
-	Errors  []error // servers that were there and did not answer
+	Errors  []error // one for each server that did not answer
 }
 
-// askWait is how long a kernel may take to say that it is idle.
+// askWait is how long a kernel may take to answer before it counts as busy.
 const askWait = 500 * time.Millisecond
 
 // Discover finds the kernels and servers of this machine through Jupyter's
@@ -85,14 +85,14 @@ func Discover(ctx context.Context, l Lookup, others ...Server) Found {
 	return f
 }
 
-// add adds a kernel, or what is new of one that is there already.
+// add adds k, or merges it into the kernel with the same ID.
 func (f *Found) add(k Running, processes map[string]procInfo) {
 	i := slices.IndexFunc(f.Kernels, func(o Running) bool { return o.ID == k.ID })
 	if i < 0 {
 		f.Kernels = append(f.Kernels, k)
 		i = len(f.Kernels) - 1
 	} else {
-		o := &f.Kernels[i] // known by its file; the server knows better
+		o := &f.Kernels[i] // found by its file before; the server knows more
 		file := o.File
 		*o = k
 		o.File = file
@@ -102,21 +102,21 @@ func (f *Found) add(k Running, processes map[string]procInfo) {
 	}
 }
 
-// procInfo is what the system knows of a kernel's process.
+// procInfo is what /proc says about a kernel's process.
 type procInfo struct {
 	pid          int
 	dir, program string
 }
 
-// kernelProcesses returns the processes with a connection file among their arguments, by that file;
-// none where there is no /proc.
+// kernelProcesses returns the processes with a connection file among their arguments, by its path.
+// Without /proc it returns none.
 func kernelProcesses() map[string]procInfo {
 	all := map[string]procInfo{}
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
 	for _, path := range lines {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended, or is not for us to see
+			continue // it has ended or is not readable
 		}
 		argv := strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 		for _, arg := range argv[1:] {
@@ -153,7 +153,7 @@ func localKernels(l Lookup) []Running {
 	return all
 }
 
-// isAlive finds out whether a local kernel is there, and whether it is idle.
+// isAlive reports whether a local kernel is running, and sets its State to idle or busy.
 func (k *Running) isAlive(ctx context.Context) bool {
 	c, err := zmq.Read(k.File)
 	if err != nil || !c.Listening() {
@@ -170,7 +170,7 @@ func (k *Running) isAlive(ctx context.Context) bool {
 	s.link = link
 	defer s.end()
 	in := inbox.New()
-	id, err := s.request(ctx, in, Shell, s.nothing(), struct{}{})
+	id, err := s.request(ctx, in, Shell, s.probeType(), struct{}{})
 	if err != nil {
 		return false
 	}
@@ -189,8 +189,8 @@ func (k *Running) isAlive(ctx context.Context) bool {
 	return true
 }
 
-// LocalServers returns the servers of this machine, by the files that they leave
-// in Jupyter's runtime folder while they run. It does not ask them.
+// LocalServers returns the servers of this machine, from the files that running servers keep in
+// Jupyter's runtime folder. It does not contact them.
 func LocalServers(l Lookup) []Server {
 	var all []Server
 	for _, pattern := range []string{"jpserver-*.json", "nbserver-*.json"} {
@@ -207,7 +207,7 @@ func LocalServers(l Lookup) []Server {
 			if err != nil || json.Unmarshal(data, &j) != nil || !process.Exists(j.PID) {
 				continue // a server that was killed leaves its file
 			}
-			if j.Sock != "" { // its URL has the socket's path for a host
+			if j.Sock != "" { // its URL has the socket's path as the host
 				j.URL = "http://localhost" + cmp.Or(j.BaseURL, "/")
 			}
 			s, err := NewServer(j.URL, j.Token)
@@ -221,11 +221,11 @@ func LocalServers(l Lookup) []Server {
 	return all
 }
 
-// A NotFoundError is a name that does not choose one running kernel.
+// A NotFoundError reports a name that matches no running kernel, or more than one.
 type NotFoundError struct {
 	Name    string
 	Matches []Running // none, or more than one
-	Running []Running // all there are
+	Running []Running // all running kernels
 }
 
 func (e *NotFoundError) Error() string {
@@ -248,9 +248,9 @@ func (e *NotFoundError) Error() string {
 // Newest is the name that chooses the kernel with the latest activity.
 const Newest = "newest"
 
-// Choose returns the one kernel that a name means: an id or the beginning of
-// one, a connection file, a notebook by its path or the end of it, or [Newest].
-// The error is a [*NotFoundError].
+// Choose returns the one kernel that name identifies: by its id or a prefix of it, its connection
+// file, the path of its notebook or the end of that path, or [Newest]. The error is a
+// [*NotFoundError].
 func Choose(name string, kernels []Running) (Running, error) {
 	if name == Newest && len(kernels) > 0 {
 		return slices.MaxFunc(kernels, func(a, b Running) int { return a.Since.Compare(b.Since) }), nil
@@ -276,7 +276,7 @@ func Choose(name string, kernels []Running) (Running, error) {
 	return Running{}, &NotFoundError{name, matches, kernels}
 }
 
-// shortID is how much of an id is asked for at least.
+// shortID is the length of the shortest prefix of an id that is accepted.
 const shortID = 4
 
 func (k Running) answers(name string) bool {
@@ -292,7 +292,7 @@ func (k Running) answers(name string) bool {
 		strings.HasSuffix(wanted, "/"+notebook))
 }
 
-// notebookFile is the file of the notebook, where that is known.
+// notebookFile returns the path of the notebook's file; "" if unknown.
 func (k Running) notebookFile() string {
 	notebook := filepath.FromSlash(k.Notebook)
 	switch {
@@ -309,7 +309,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sameNotebook reports whether two paths lead to one file.
+// sameNotebook reports whether two paths lead to the same file.
 func sameNotebook(a, b string) bool {
 	x, err := os.Stat(a)
 	y, e := os.Stat(b)

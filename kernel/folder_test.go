@@ -17,10 +17,10 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// soon is how long something may take that must not wait for anybody.
+// soon bounds operations that must not block.
 const soon = 20 * time.Second
 
-// within fails the test if do waits.
+// within fails the test if do blocks.
 func within(t *testing.T, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -32,7 +32,7 @@ func within(t *testing.T, what string, do func()) {
 	}
 }
 
-// hostilePlaces put something else in the place of a folder or file that dsstar uses.
+// hostilePlaces replace a folder or file that dsstar uses by something else.
 var hostilePlaces = map[string]func(path, outside string) error{
 	"link to a folder": func(path, outside string) error { return os.Symlink(outside, path) },
 	"link to a file": func(path, outside string) error {
@@ -55,7 +55,7 @@ var hostilePlaces = map[string]func(path, outside string) error{
 	},
 }
 
-// Whatever stands in the place of Scratch is removed, and nothing behind it.
+// Whatever has replaced Scratch is removed, but nothing that it leads to.
 func TestEmptyReplaced(t *testing.T) {
 	for name, put := range hostilePlaces {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestEmptyReplaced(t *testing.T) {
 	}
 }
 
-// What is in the place of the folder for long outputs, or of the one around it, gets none.
+// If the folder for long outputs or its parent has been replaced, nothing is written there.
 func TestOutputsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, put := range hostilePlaces {
@@ -110,7 +110,7 @@ func TestOutputsReplaced(t *testing.T) {
 	}
 }
 
-// A socket is dialled only where the kernel has made one: behind a link is another program's.
+// A socket is dialled only if the kernel has created it: a link may lead to another program's.
 func TestBoundReplaced(t *testing.T) {
 	dir, err := privateDir(false)
 	if err != nil {
@@ -149,7 +149,7 @@ func TestBoundReplaced(t *testing.T) {
 	}
 }
 
-// A connection file is a file, and a short one.
+// Only short regular files are read as connection files.
 func TestConnectionReplaced(t *testing.T) {
 	outside, _ := kerneltest.Secret(t)
 	for _, name := range []string{"pipe", "huge file", "link to a folder"} {
@@ -166,7 +166,7 @@ func TestConnectionReplaced(t *testing.T) {
 	}
 }
 
-// Making a kernel known that stays writes through no link, whatever name it is under.
+// Registering a kernel that is left writes through no link.
 func TestReleaseReplaced(t *testing.T) {
 	outside, check := kerneltest.Secret(t)
 	file := filepath.Join(t.TempDir(), "kernel-1.json")

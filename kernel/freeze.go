@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// freezing is the feature of kernels that can freeze copies of themselves (docs/checkpoints.md).
+// freezing is the feature that kernels with checkpoints announce (docs/checkpoints.md).
 const freezing = "dsstar checkpoints"
 
-// ErrSilent is wrapped by the errors of [Kernel.Freeze] and its like if the kernel does not answer.
+// ErrSilent is wrapped by the errors of [Kernel.Freeze], Resume, Drop and Memory if the kernel does
+// not answer in time.
 var ErrSilent = errors.New("the kernel did not answer")
 
 var errEnded = errors.New("the kernel ended")
@@ -24,7 +25,7 @@ var errEnded = errors.New("the kernel ended")
 type Frozen struct {
 	ID       string
 	Count    int   // execution_count of the session
-	Resident int64 // bytes that the kernel and all copies hold, shared pages counted several times
+	Resident int64 // bytes held by the kernel and all copies, shared pages counted repeatedly
 }
 
 // Freezes reports whether the kernel can freeze copies of itself: see [CheckpointSpec].
@@ -32,8 +33,7 @@ func (k *Kernel) Freezes() bool { return k.current().freezes() }
 
 func (s *session) freezes() bool { return slices.Contains(s.info.Features, freezing) }
 
-// Freeze has the kernel freeze a copy of itself. The error says, for a person, what a copy would
-// lack.
+// Freeze has the kernel freeze a copy of itself. The error says in plain words why it cannot.
 func (k *Kernel) Freeze(ctx context.Context) (Frozen, error) {
 	var reply struct {
 		Checkpoint string
@@ -44,8 +44,8 @@ func (k *Kernel) Freeze(ctx context.Context) (Frozen, error) {
 	return Frozen{reply.Checkpoint, reply.Count, reply.Resident}, err
 }
 
-// Resume ends the session and has the kernel continue from a copy, which stays frozen. It returns
-// the execution_count of the copy. Files are the caller's affair.
+// Resume ends the current worker process and has the kernel continue from a copy, which also stays
+// frozen. It returns the copy's execution_count. It does not restore files.
 func (k *Kernel) Resume(ctx context.Context, id string) (count int, err error) {
 	var reply struct {
 		Count int `json:"execution_count"`
@@ -63,7 +63,7 @@ func (k *Kernel) Drop(ctx context.Context, id string) error {
 	return k.control(ctx, "drop_request", map[string][]string{"checkpoints": {id}}, &struct{}{})
 }
 
-// Memory returns the bytes that the kernel holds with its frozen copies, and those that are free.
+// Memory returns the bytes held by the kernel and its frozen copies, and the bytes available.
 func (k *Kernel) Memory(ctx context.Context) (held, available int64, err error) {
 	type part struct{ Bytes int64 }
 	var reply struct {
@@ -96,7 +96,7 @@ func (k *Kernel) control(ctx context.Context, request string, content, into any)
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.waits.frozen)
 	defer cancel()
-	// Not cancelled at once: a copy that is being made would be lost.
+	// Do not cancel at once: a copy that is being made would be lost.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(s.waits.cancel, cancel) })()
 	reply, err := s.roundTrip(limited, Message{Channel: Control, Header: Header{MsgType: request},
 		Content: body})
@@ -121,8 +121,8 @@ func (k *Kernel) control(ctx context.Context, request string, content, into any)
 
 const died = "the kernel died: "
 
-// obituary recognises the exception by which a kernel with frozen copies says that the process
-// which ran cells has ended, and how.
+// obituary recognises the exception with which a kernel with checkpoints reports the end of its
+// worker process, and returns how it ended.
 func (s *session) obituary(name, value string) (how string, ok bool) {
 	if !s.freezes() || name != "KernelDied" {
 		return "", false
@@ -130,7 +130,7 @@ func (s *session) obituary(name, value string) (how string, ok bool) {
 	return strings.CutPrefix(value, died)
 }
 
-// kill ends the kernel, or of one with frozen copies the process that runs cells.
+// kill kills the kernel, or only the worker process of a kernel with checkpoints.
 func (s *session) kill() (done string) {
 	if s.guest != nil || !s.freezes() || ended(s.host) {
 		return s.host.kill()
@@ -139,7 +139,7 @@ func (s *session) kill() (done string) {
 	return "the kernel was killed"
 }
 
-// resolved returns the path of a folder as processes see it; "" for "".
+// resolved returns the absolute path of a folder without links; "" for "".
 func resolved(folder string) (string, error) {
 	if folder == "" {
 		return "", nil

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,14 +11,14 @@ import (
 	"dsstar/notebook"
 )
 
-// freezingOptions are for a kernel that freezes copies of itself.
+// freezingOptions returns options for a kernel that freezes copies of itself.
 func freezingOptions(t testing.TB) Options {
 	o := options(t)
 	o.Spec = checkpointSpec(t, testPython(t))
 	return o
 }
 
-// The kernel tells why there is no copy, whether it lives, and what copies hold.
+// The kernel says why there is no copy, whether it is alive, and how much memory copies hold.
 func TestFreeze(t *testing.T) {
 	t.Parallel()
 	k := open(t, freezingOptions(t))
@@ -71,8 +70,8 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestCheckpointDiesLater: a death between two cells is told with the next one, and
-// gone back from.
+// TestCheckpointDiesLater: a death between two cells is reported with the next one, and the session
+// can go back.
 func TestCheckpointDiesLater(t *testing.T) {
 	t.Parallel()
 	o := freezingOptions(t)
@@ -108,15 +107,5 @@ func TestCheckpointDiesLater(t *testing.T) {
 	if err := k.Leave(""); err == nil ||
 		!strings.Contains(err.Error(), "the kernel has ended: exit status 4") {
 		t.Error(err)
-	}
-}
-
-// TestCheckpointForked: a process that a cell has forked and left answers nothing.
-func TestCheckpointForked(t *testing.T) {
-	t.Parallel()
-	k := open(t, freezingOptions(t))
-	runCell(t, k, "import os\nif os.fork() == 0: print('child')", notebook.OK)
-	for i := range 5 {
-		prints(t, k, fmt.Sprint(i), fmt.Sprint(i))
 	}
 }

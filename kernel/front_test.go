@@ -14,7 +14,7 @@ import (
 	"dsstar/notebook"
 )
 
-// TestFront runs the tests of the Python package that need no kernel.
+// TestFront runs the tests of the Python package that do not need a kernel.
 func TestFront(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
@@ -28,7 +28,7 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// The kernel gives a copy up before its client gives the kernel up.
+// The kernel gives up a copy before its client gives up the kernel.
 func TestPatience(t *testing.T) {
 	source, err := checkpointFiles.ReadFile(checkpointModule + "/frozen.py")
 	if err != nil {
@@ -39,7 +39,7 @@ func TestPatience(t *testing.T) {
 		t.Fatal("frozen.py has no PATIENCE")
 	}
 	seconds, err := strconv.ParseFloat(string(m[1]), 64)
-	// Half of it may pass before a copy is told to go on.
+	// Half of it may pass before a copy gets "go".
 	if kernel := time.Duration(1.5 * seconds * float64(time.Second)); err != nil ||
 		kernel >= defaultWaits().frozen {
 		t.Errorf("the kernel gives up after %v, its client after %v (%v)", kernel, defaultWaits().frozen,
@@ -47,8 +47,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestFrontOutlives: neither a message that is not as it should be nor an end of any kind takes the
-// front with it, which has the checkpoints.
+// TestFrontOutlives: neither malformed messages nor any kind of end of a worker end the front,
+// which has the checkpoints.
 func TestFrontOutlives(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -70,6 +70,11 @@ func TestFrontOutlives(t *testing.T) {
 	} {
 		runCell(t, k, code, notebook.Died)
 		rollBack(t, k, id)
+		prints(t, k, "x", "1")
+	}
+	// A process that a cell has forked and left does not answer requests.
+	runCell(t, k, "import os\nif os.fork() == 0: print('child')", notebook.OK)
+	for range 5 {
 		prints(t, k, "x", "1")
 	}
 }

@@ -16,9 +16,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A host is where the kernel of a session runs, and what this program may do
-// about it. There is one for our own process (local), one for a process of
-// somebody else (guest) and one for a kernel of a server (remote).
+// A host controls the kernel of a session, as far as this program may: local is a process of ours,
+// guest a process of somebody else, remote a kernel on a server.
 type host interface {
 	// gone is closed once the kernel has ended or is out of reach for good.
 	gone() <-chan struct{}
@@ -27,17 +26,17 @@ type host interface {
 	fate() (how string, lost error)
 	// interrupt stops the running cell as Ctrl-C would. It does not wait.
 	interrupt(*session)
-	// kill kills our own kernel or disconnects from another, and says which. It does not wait.
+	// kill kills our own kernel, or disconnects from any other, and says which. It does not wait.
 	kill() (done string)
-	// shutdown asks a kernel of ours to end. end makes sure that it has, and removes its files; the
-	// error is that it may still run. end may be called more than once.
+	// shutdown asks a kernel of ours to end. end makes sure that it has, and removes its files; an
+	// error means that it may still run. end may be called more than once.
 	shutdown(*session)
 	end(waits) error
-	// release makes end keep the kernel running, registered for a notebook.
+	// release makes end leave the kernel running, and registers it under notebook.
 	release(notebook string) error
 }
 
-// ended reports whether the kernel of h has.
+// ended reports whether the kernel of h has ended or is out of reach.
 func ended(h host) bool {
 	select {
 	case <-h.gone():
@@ -53,11 +52,11 @@ type local struct {
 	spec Spec
 	dir  string // private folder
 	file string // connection file
-	keep bool   // others can find it, and the process need not end with this one
+	keep bool   // others can find it, and it may outlive this program
 	conn zmq.File
 	left bool
 
-	ports zmq.Ports // until the kernel is ready
+	ports zmq.Ports // held until the kernel is ready
 
 	confined bool // the process is in a sandbox
 }
@@ -116,7 +115,7 @@ func (l *local) end(w waits) (err error) {
 		case <-l.Exited:
 		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
 			err = fmt.Errorf("process %d cannot be killed", l.PID)
-			l.Process.KillAll() // also a guard, whose own children end with it by the parent-death signal
+			l.Process.KillAll() // including a guard, whose children die with it (Pdeathsig)
 		}
 	}
 	if l.Process != nil {
@@ -125,13 +124,13 @@ func (l *local) end(w waits) (err error) {
 	if l.keep && !l.left {
 		_ = os.Remove(l.file) // so that others do not find it
 	}
-	if l.dir != "" && !(l.left && l.confined) { // whose sockets are there
+	if l.dir != "" && !(l.left && l.confined) { // a confined kernel's sockets are there
 		_ = disk.RemoveTemp(l.dir) // an empty folder in /tmp is not worth an error
 	}
 	return err
 }
 
-// An ending records how a kernel ended that is not our own process.
+// An ending records how a kernel that is not our own process ended.
 type ending struct {
 	once sync.Once
 	ch   chan struct{}
@@ -151,7 +150,7 @@ func (l *ending) record(how string, lost error) {
 	})
 }
 
-// watch records the end when the link has drained. It returns when an end was recorded.
+// watch records the end when the link has drained. It returns once an end is recorded.
 func (l *ending) watch(link transport) {
 	select {
 	case <-link.Drained():
@@ -168,8 +167,8 @@ func (l *ending) watch(link transport) {
 	l.record(how, lost)
 }
 
-// heed records the end when a message shows that the kernel has been restarted: a server says so,
-// or its session is not the one that was greeted.
+// heed records the end if a message shows that the kernel has died or been restarted: a server says
+// so, or the message has another session id than greeted.
 func (l *ending) heed(m Message, greeted string) {
 	if m.Channel != IOPub || m.Header.MsgType != "status" {
 		return
@@ -187,12 +186,12 @@ func (l *ending) heed(m Message, greeted string) {
 // guest is somebody else's process, on this machine or wherever its connection file points.
 type guest struct{ ending }
 
-// interrupt sends a request, not a signal. ipykernel understands it whatever its kernelspec says.
+// interrupt sends a request, not a signal. ipykernel handles it whatever its kernelspec says.
 func (g *guest) interrupt(s *session) { s.tell(Control, "interrupt_request", struct{}{}) }
 
 func (g *guest) kill() string {
 	g.record("it was left running, busy with a cell that ignores interrupts", nil)
-	return "the kernel, which is not ours, was left to it"
+	return "dsstar left the kernel running, because another program started it"
 }
 
 func (g *guest) shutdown(*session) {}
@@ -202,7 +201,7 @@ func (g *guest) end(waits) error {
 	return nil
 }
 
-// remote is a kernel of a server.
+// remote is a kernel on a server.
 type remote struct {
 	ending
 	server Server
@@ -211,12 +210,12 @@ type remote struct {
 	work   sync.WaitGroup
 }
 
-// background sends a request without waiting for the answer.
+// background sends a request without waiting for the answer. end waits.
 func (r *remote) background(do func(context.Context) error) {
 	r.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 		defer cancel()
-		_ = do(ctx) // its effect is watched for
+		_ = do(ctx) // callers watch for its effect
 	})
 }
 
@@ -239,7 +238,7 @@ func (r *remote) interrupt(*session) {
 func (r *remote) kill() string {
 	if !r.own {
 		r.record("it was left running, busy with a cell that ignores interrupts", nil)
-		return "the kernel, which is not ours, was left to it"
+		return "dsstar left the kernel running, because another program started it"
 	}
 	r.record("it was ended for ignoring an interrupt", nil)
 	r.background(func(ctx context.Context) error { return r.server.delete(ctx, r.id) })
@@ -258,16 +257,16 @@ func (r *remote) end(waits) error {
 	defer cancel()
 	err := r.server.delete(ctx, r.id)
 	if err != nil {
-		err = r.server.delete(ctx, r.id) // once more: a kernel that stays costs somebody
+		err = r.server.delete(ctx, r.id) // once more: a kernel left behind costs its owner
 	}
 	if err != nil {
 		return fmt.Errorf("the kernel %s may still run: %w", r.id, err)
 	}
-	r.id = "" // and is not deleted again
+	r.id = "" // do not delete it again
 	return nil
 }
 
-// A ServerLostError is a server that cannot be reached any more, though its kernel may still run.
+// A ServerLostError reports a server that can no longer be reached. Its kernel may still run.
 type ServerLostError struct {
 	URL   string
 	Cause error

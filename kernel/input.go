@@ -13,7 +13,8 @@ type answer struct {
 	err     error
 }
 
-// forwardInput passes a question of input() on. Meanwhile only the cell's timeout is suspended.
+// forwardInput passes a prompt of input() to the InputFunc. Meanwhile the cell's time-out is
+// suspended.
 func (r *run) forwardInput(ctx context.Context, m Message) {
 	if m.Header.MsgType != "input_request" || r.s.input == nil || r.asking != nil {
 		return
@@ -22,7 +23,7 @@ func (r *run) forwardInput(ctx context.Context, m Message) {
 		Prompt   string
 		Password bool
 	}
-	_ = json.Unmarshal(m.Content, &c) // a question that cannot be read is asked without words
+	_ = json.Unmarshal(m.Content, &c) // if it cannot be read, the prompt is empty
 	asking := make(chan answer, 1)
 	r.asking = asking
 	go func() {
@@ -31,10 +32,10 @@ func (r *run) forwardInput(ctx context.Context, m Message) {
 	}()
 }
 
-// sendInput sends an answer to the kernel, or interrupts the cell for want of one.
+// sendInput sends an answer to the kernel, or interrupts the cell if there is none.
 func (r *run) sendInput(a answer) {
 	r.asking = nil
-	r.began = r.began.Add(time.Since(r.heard)) // people are not in the time-out
+	r.began = r.began.Add(time.Since(r.heard)) // the time-out excludes this wait
 	r.heard = time.Now()
 	if a.err == nil {
 		body, _ := json.Marshal(map[string]string{"value": a.text}) // a string cannot fail

@@ -21,31 +21,31 @@ import (
 // ErrClosed is returned by a Kernel's methods after Close.
 var ErrClosed = turn.ErrClosed
 
-// Options say what to start and how. [Start] needs the Spec, [Dial] the name of one on the server;
-// [Attach] needs neither. Everything else is optional.
+// Options say what to start and how. [Start] needs Spec, [Dial] the name of one on the server to
+// start a kernel; [Attach] needs neither. Everything else is optional.
 type Options struct {
 	Spec Spec // what to start
-	// working directory of the kernel process; a guest's cells run there too
+	// working folder of the kernel process, or of a guest's cells
 	Dir string
 	// folder that cells write to; emptied at the start and by Reset, created if missing; "" for none
 	Scratch      string
-	Env          []string      // the whole environment of a process of ours; the Spec's own is added
+	Env          []string      // complete environment of our process; the Spec's variables are added
 	CellTimeout  time.Duration // how long a cell may run; 0 for no limit
-	StartTimeout time.Duration // until the kernel is ready; 0 for a minute
-	Outputs      Outputs       // what becomes of very long outputs
-	Input        InputFunc     // answers input(); nil: input() raises an exception
-	// attach although the server may then drop output that it keeps for somebody else
+	StartTimeout time.Duration // for the kernel to become ready; 0 for a minute
+	Outputs      Outputs       // what to do with very long outputs
+	Input        InputFunc     // answers input(); if nil, input() raises an exception
+	// attach even if the server then drops output that it buffers for another client
 	Discard bool
-	Sandbox sandbox.Box // what confines a process of ours
-	// Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
+	Sandbox sandbox.Box // confines our process
+	// Jupyter's runtime folder; set if [Kernel.Leave] may leave our process running
 	KeepIn string
 
-	sockets bool // Unix sockets for whatever kernel: for tests
-	// of Scratch, held from before the first cell: cells may replace what its path leads to
+	sockets bool // use Unix sockets for any kernel, not only ipykernel; for tests
+	// parent of Scratch, opened before the first cell, as cells may replace what the path leads to
 	parent *os.Root
 }
 
-// hold opens the folders that cells may replace, before the first cell runs.
+// hold opens the parents of the folders that cells may replace, before the first cell runs.
 func (o *Options) hold() (err error) {
 	if o.Scratch != "" {
 		if err = os.MkdirAll(filepath.Dir(o.Scratch), 0o777); err == nil {
@@ -64,7 +64,7 @@ func (o *Options) hold() (err error) {
 	return err
 }
 
-// release closes them.
+// release closes what hold opened.
 func (o *Options) release() {
 	for _, root := range []*os.Root{o.parent, o.Outputs.parent} {
 		if root != nil {
@@ -76,50 +76,51 @@ func (o *Options) release() {
 // Outputs say what becomes of outputs that are too long for a notebook.
 type Outputs struct {
 	Limits notebook.Limits
-	// bytes that the cells of a Kernel keep together; 0 for 256 MiB; past it cells keep a few KiB each
+	// bytes of output kept for all cells together; 0 for 256 MiB; beyond it, a few KiB per cell
 	Run   int64
-	Files int64 // bytes that Folder may hold, with what is there at the start; 0 for 4 GiB
-	// where they are kept whole, outside of Scratch, in a folder whose path is no link; made when the
-	// first one comes; "" for nowhere
+	Files int64 // bytes that Folder may hold, including older files; 0 for 4 GiB
+	// where complete outputs are kept, outside of Scratch; created when needed; its path must not be a
+	// link; "" to keep none
 	Folder  string
-	ShownAs string // how a reader of the notebook finds Folder
+	ShownAs string // path of Folder for readers of the notebook
 
-	parent *os.Root // of Folder as it was before the first cell; nil if it is not known
-	quota  *quota   // of all sessions of a Kernel
+	parent *os.Root // parent of Folder, opened before the first cell; nil if it did not exist
+	quota  *quota   // shared by all sessions of a Kernel
 }
 
-// An InputFunc asks somebody for the line that a cell's input() wants. It should return soon after
-// ctx has ended, when the cell no longer waits. An error interrupts the cell.
+// An InputFunc returns the line for a cell's input(). It should return soon after ctx has ended, as
+// the cell then no longer waits. An error interrupts the cell.
 type InputFunc func(ctx context.Context, prompt string, password bool) (string, error)
 
-// A Cell is code to be run, and how.
+// A Cell is code to run, and how to run it.
 type Cell struct {
 	Code string
-	// of the notebook's cell; it names the files of long outputs, and [Kernel.Late] returns it
+	// id of the notebook's cell; files of long outputs are named after it, and [Kernel.Late] returns
+	// it
 	ID       string
-	Timeout  time.Duration // 0 for that of the Options, negative for no limit
+	Timeout  time.Duration // 0 for Options.CellTimeout, negative for no limit
 	MayRaise bool          // an exception is expected
-	// is given each piece of output as it comes; must not block; may be nil
+	// called with each piece of output as it arrives; must not block; may be nil
 	Observe func(notebook.Output)
 
-	// Divert is given each message that could be output, or is about a comm, before it becomes
-	// output, and reports whether it keeps it: then it does not. It must not block; it may be nil.
+	// Divert is called with each output or comm message. If it returns true, the message does not
+	// become output. It must not block and may be nil.
 	Divert func(Message) bool
 }
 
-// Info says what kernel is running.
+// Info describes a running kernel.
 type Info struct {
 	Name string // of the Spec
-	// of a kernel that was attached to or dialled, or can be later: see Options.KeepIn
+	// of a kernel that others can find: one we joined, one on a server, one with Options.KeepIn
 	ID string
-	// connection file of a kernel of this machine that others can connect to
+	// connection file of a kernel that was started with Options.KeepIn; "" for others
 	File           string
 	Server         string         // URL of the server that runs it; "" for none
-	Owned          bool           // started by us, to be ended by us
+	Owned          bool           // we started it, and end it
 	Implementation string         // "ipython"
 	Features       []string       // supported_features: "kernel subshells", "debugger"
 	Language       map[string]any // language_info as the kernel gave it, for the notebook's metadata
-	PID            int            // of a process of ours; changes with a new process
+	PID            int            // of our process; a restart changes it
 }
 
 // A Kernel is a live kernel: one that this process started and will end, or somebody else's, which
@@ -138,21 +139,20 @@ type Kernel struct {
 // waits are the deadlines that Options do not set. Tests shorten them.
 type waits struct {
 	greet     time.Duration // between two kernel_info_requests
-	tune      time.Duration // for a request of our own
-	rouse     time.Duration // from a request to its busy, before the kernel is roused
-	takeUp    time.Duration // from a request to its busy, before the cell is stopped
-	idle      time.Duration // from the reply to idle, or back, before a doubt and again after it
+	tune      time.Duration // for an internal request
+	rouse     time.Duration // from a request to its status busy, before the kernel is roused
+	takeUp    time.Duration // from a request to its status busy, before the cell is stopped
+	idle      time.Duration // between reply and idle, before a probe, and again before giving up
 	interrupt time.Duration // from an interrupt to the end of the cell, before the kernel is killed
-	cancel    time.Duration // the same when the caller has gone
+	cancel    time.Duration // the same if the caller's context has ended
 	shutdown  time.Duration // from shutdown_request to its reply
 	exit      time.Duration // from the reply to the end of the process
-	// from SIGKILL to the end of the process, or from SIGTERM to that of a guard
+	// from SIGKILL to the end of the process, or from SIGTERM to the end of a guard
 	kill time.Duration
-	// for the kernel to freeze a copy of itself or to go on from one; it gives up sooner: see
-	// frozen.py
+	// for the kernel to freeze or resume a copy of itself; its own limit, in frozen.py, is shorter
 	frozen    time.Duration
-	handshake time.Duration // for a server's first connection to a kernel, before another is tried
-	reconnect time.Duration // from the loss of a server to giving it up
+	handshake time.Duration // for the first connection to a server's kernel, before another is tried
+	reconnect time.Duration // for restoring a lost connection to a server
 }
 
 func defaultWaits() waits {
@@ -185,7 +185,7 @@ func start(ctx context.Context, o Options, w waits) (*Kernel, error) {
 // An opening opens a session.
 type opening func(context.Context, Options) (*session, error)
 
-// newKernel makes a Kernel of its first session.
+// newKernel opens the first session of a Kernel. If own is set, Reset opens further ones.
 func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) (*Kernel, error) {
 	if err := o.hold(); err != nil {
 		return nil, err
@@ -208,15 +208,15 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 	return k, nil
 }
 
-// Execute runs code as one cell and returns its execution. The error is ctx.Err(), wrapped, after
-// the cell was interrupted; [ErrClosed]; or a failure of the connection. Everything else is in the
-// Execution (see the package comment), also that the kernel is dead. With an error, the Execution
-// has the outputs so far. Calls wait for one another.
+// Execute runs code as one cell and returns its execution. The error is ctx.Err(), after
+// interrupting the cell, or [ErrClosed], or a connection failure; the Execution then holds the
+// outputs so far. Everything else, including the kernel's death, is in the Execution (see the
+// package comment). Concurrent calls run one after the other.
 func (k *Kernel) Execute(ctx context.Context, code string) (notebook.Execution, error) {
 	return k.ExecuteCell(ctx, Cell{Code: code})
 }
 
-// ExecuteCell is [Kernel.Execute] with more to say about the cell.
+// ExecuteCell is [Kernel.Execute] with the options of a [Cell].
 func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, error) {
 	ctx, release, err := k.turn.Take(ctx)
 	if err != nil {
@@ -226,10 +226,10 @@ func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, e
 	return k.current().execute(ctx, c, k.limit(c))
 }
 
-// Reset undoes all cells. It works on a dead kernel, too. A kernel of ours is ended, Scratch is
-// emptied and a new one started. In a kernel that is not ours, names that cells made are deleted,
-// names that they rebound get their old objects back, and Scratch is emptied. After an error the
-// kernel is dead; another Reset may follow.
+// Reset undoes all cells. A kernel of ours, even a dead one, is ended and started anew with an
+// empty Scratch; after an error it is dead, and Reset may be called again. In a kernel that is not
+// ours, names that cells created are deleted, names that they rebound get their old objects back,
+// the cells' working folder is reset, and Scratch is emptied; if that kernel is dead, Reset fails.
 func (k *Kernel) Reset(ctx context.Context) error {
 	ctx, release, err := k.turn.Take(ctx)
 	if err != nil {
@@ -271,16 +271,16 @@ func (o Options) emptyScratch() error {
 		return disk.EmptyFolder(o.Scratch)
 	}
 	if err := disk.LeadsTo(filepath.Dir(o.Scratch), o.parent); err != nil {
-		// what starts now would go by the path
+		// the next process would be given the path, not the folder
 		return err
 	}
 	return disk.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
 }
 
-// Scratch returns the folder of that name of the Options.
+// Scratch returns Options.Scratch.
 func (k *Kernel) Scratch() string { return k.options.Scratch }
 
-// limit returns how long c may run; 0 for as long as it likes.
+// limit returns how long c may run; 0 for no limit.
 func (k *Kernel) limit(c Cell) time.Duration {
 	return max(0, cmp.Or(c.Timeout, k.options.CellTimeout))
 }
@@ -289,21 +289,21 @@ func (k *Kernel) limit(c Cell) time.Duration {
 type Late struct {
 	CellID  string // of [Cell]
 	Outputs []notebook.Output
-	// displays that changed, of this cell or of others; see [notebook.Redisplay]
+	// updated displays of this or other cells; see [notebook.Redisplay]
 	Updates []notebook.Output
 }
 
-// Late returns the late outputs since its last call, by cell in the order of their first message.
-// At most a few megabytes are kept.
+// Late returns the late outputs since its last call, grouped by cell in the order of their first
+// message. At most 4 MiB are kept between calls.
 func (k *Kernel) Late() []Late { return k.current().takeLate() }
 
-// Close ends a kernel of ours and its process group, and leaves any other as it was found, except
-// for changed objects and the names that are to stay ([Kernel.Visit]). A call in progress ends with
-// [ErrClosed]. No processes, goroutines or files of ours remain; the error is that a server could
-// not be made to end a kernel. Close may be called more than once.
+// Close ends a kernel of ours and its process group. It leaves any other kernel as it was, except
+// for objects changed in place and names kept by [Kernel.Visit]. Calls in progress return
+// [ErrClosed]. No processes, goroutines or files of ours remain; an error means that our kernel may
+// still run. Close may be called more than once.
 func (k *Kernel) Close() error { return k.closeBy((*session).shutdown) }
 
-// closeBy ends the session by the given function, once.
+// closeBy closes the Kernel, once, and ends its session with end.
 func (k *Kernel) closeBy(end func(*session) error) error {
 	return k.turn.Close(func() error {
 		defer k.options.release()
@@ -311,10 +311,10 @@ func (k *Kernel) closeBy(end func(*session) error) error {
 	})
 }
 
-// Info returns what the kernel said about itself.
+// Info describes the kernel, as of its start or of joining it.
 func (k *Kernel) Info() Info { return k.current().info }
 
-// Alive reports whether the kernel is running, as far as can be seen.
+// Alive reports whether the kernel is running, as far as is known.
 func (k *Kernel) Alive() bool {
 	s := k.current()
 	return !ended(s.host) && s.fell() == ""
@@ -326,8 +326,8 @@ func (k *Kernel) current() *session {
 	return k.session
 }
 
-// infoOf reads a kernel_info_reply, as far as it can be read: a kernel that runs cells is not
-// refused for its banner.
+// infoOf reads what it can of a kernel_info_reply: a malformed one is no reason to refuse a kernel
+// that runs cells.
 func infoOf(content json.RawMessage) Info {
 	var reply struct {
 		Implementation string         `json:"implementation"`

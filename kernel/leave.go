@@ -11,17 +11,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Leave is Close, but leaves a kernel of ours running with its state: a process for which
-// Options.KeepIn was set, or a kernel of a server. Whoever connects to it may end it. notebook is
-// the path that those who look for kernels see. The error is that the kernel has ended, or could
-// not be made known. For a kernel that is not ours Leave is Close.
+// Leave closes k but leaves a kernel of ours running, with its state: a process started with
+// Options.KeepIn, or a kernel on a server. Any client may then end it. notebook is the path shown
+// to those who look for kernels. An error means that the kernel has ended or could not be
+// registered. For a kernel that is not ours, Leave is Close.
 //
-// Until this program ends, one goroutine waits for the end of the process, as only its parent can.
+// Until this program ends, one goroutine waits for the process to end, as only its parent can.
 func (k *Kernel) Leave(notebook string) error {
 	return k.closeBy(func(s *session) error { return s.release(notebook) })
 }
 
-// release ends the session and keeps its kernel running.
+// release ends the session and leaves its kernel running.
 func (s *session) release(notebook string) error {
 	if s.guest != nil {
 		return s.shutdown()
@@ -55,7 +55,7 @@ func (l *local) release(notebook string) error {
 		return fmt.Errorf("make the kernel known: %w", err)
 	}
 	l.left = true
-	l.Process.Detach()
+	l.Process.LeaveRunning()
 	return nil
 }
 
@@ -66,8 +66,8 @@ func (r *remote) release(string) error {
 	return nil
 }
 
-// lastingFile returns a new name for a connection file in Jupyter's runtime
-// folder, which is made if it is missing.
+// lastingFile returns a new path for a connection file in Jupyter's runtime folder, which it
+// creates if necessary.
 func lastingFile(runtime string) (string, error) {
 	if err := os.MkdirAll(runtime, 0o700); err != nil {
 		return "", fmt.Errorf("make Jupyter's runtime folder: %w", err)

@@ -19,7 +19,7 @@ import (
 	"dsstar/notebook"
 )
 
-// killLeft ends a kernel that was left, and waits until it has.
+// killLeft kills a kernel that was left running, and waits for its end.
 func killLeft(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
@@ -36,7 +36,7 @@ func killLeft(t *testing.T, pid int) {
 // its variables, and can be found and connected to.
 func TestLeave(t *testing.T) {
 	t.Parallel()
-	runtime := filepath.Join(t.TempDir(), "runtime") // made by whoever needs it
+	runtime := filepath.Join(t.TempDir(), "runtime") // created when needed
 	out, err := exec.Command(os.Args[0], "leave-a-kernel", testPython(t), runtime).Output()
 	var pid int
 	var file, said string
@@ -67,8 +67,8 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestLeaveOrClose: what may be left is ended and forgotten by Close all the same,
-// and by a reset; a dead kernel is not left.
+// TestLeaveOrClose: Close and Reset end a kernel that could be left and remove its files; a dead
+// kernel cannot be left.
 func TestLeaveOrClose(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
@@ -112,7 +112,7 @@ func TestLeaveOrClose(t *testing.T) {
 	}
 }
 
-// TestLeaveOnServer: a server's kernel stays, and belongs to its notebook.
+// TestLeaveOnServer: a kernel left on a server belongs to its notebook.
 func TestLeaveOnServer(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestLeaveOnServer(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, root := range []string{s.Root, ""} { // a server of which only the address is known
+	for _, root := range []string{s.Root, ""} { // a server with a known address only
 		s.Root = root
 		path, err := s.Path(t.Context(), file)
 		if err != nil || path != "runs and more/notebook.ipynb" {
@@ -172,7 +172,7 @@ func TestLeaveOnServer(t *testing.T) {
 			t.Errorf("%s is outside, not %s", outside, path)
 		}
 	}
-	// The notebook has a kernel of its user's already: that stays.
+	// The notebook already has a kernel, which is its user's: that stays.
 	second, err := Dial(t.Context(), s, "", Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// A Lookup says where kernelspecs are looked for. Nothing of the environment
-// is read but what it passes on.
+// A Lookup says where to look for kernelspecs. The environment is read through Getenv only.
 type Lookup struct {
 	Getenv   func(string) string // os.Getenv; nil for an empty environment
 	Home     string              // the user's home folder; "" if unknown
 	Prefixes []string            // Python environments (sys.prefix) to search as well
 }
 
-// Dirs returns the folders that may hold kernelspecs, the ones that win first
-// (jupyter_core, paths.py, jupyter_path; jupyter_client, kernelspec.py):
-// JUPYTER_PATH, the user's, the Python environments', the system's, IPython's
-// old one. An active environment comes before the user's, as Jupyter has it.
+// Dirs returns the folders that may hold kernelspecs, in order of precedence (jupyter_core,
+// paths.py, jupyter_path; jupyter_client, kernelspec.py): those of JUPYTER_PATH, of the user, of
+// the Python environments, of the system, and IPython's former folder. As in Jupyter, an active
+// environment precedes the user.
 func (l Lookup) Dirs() []string {
 	env := l.Getenv
 	if env == nil {
@@ -59,7 +58,7 @@ func (l Lookup) Dirs() []string {
 
 // RuntimeDir returns the folder where Jupyter keeps the connection files of
 // running kernels and the files of running servers (jupyter_core, paths.py,
-// jupyter_runtime_dir). "" if there is no telling.
+// jupyter_runtime_dir). It is "" if unknown.
 func (l Lookup) RuntimeDir() string {
 	env := l.Getenv
 	if env == nil {
@@ -74,7 +73,7 @@ func (l Lookup) RuntimeDir() string {
 	return ""
 }
 
-// userData returns JUPYTER_DATA_DIR or the system's custom in its place.
+// userData returns JUPYTER_DATA_DIR or the platform's default; "" if unknown.
 func (l Lookup) userData(env func(string) string) string {
 	if dir := env("JUPYTER_DATA_DIR"); dir != "" {
 		return dir
@@ -92,7 +91,7 @@ func (l Lookup) userData(env func(string) string) string {
 	return ""
 }
 
-// preferEnv tells whether environments come before the user's own folder.
+// preferEnv reports whether Python environments precede the user's own folder.
 func (l Lookup) preferEnv(env func(string) string) bool {
 	switch strings.ToLower(env("JUPYTER_PREFER_ENV_PATH")) {
 	case "":

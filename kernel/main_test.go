@@ -46,13 +46,13 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// options are for a Python kernel in fresh folders.
+// options returns options for a Python kernel in fresh folders.
 func options(t testing.TB) Options {
 	dir := t.TempDir()
 	return Options{Spec: PythonSpec(testPython(t)), Dir: dir, Scratch: dir, Env: os.Environ()}
 }
 
-// open starts a kernel which the end of the test closes.
+// open starts a kernel. The end of the test closes it.
 func open(t testing.TB, o Options) *Kernel { return openWith(t, o, defaultWaits()) }
 
 func openWith(t testing.TB, o Options, w waits) *Kernel {
@@ -72,7 +72,7 @@ func openWith(t testing.TB, o Options, w waits) *Kernel {
 	return k
 }
 
-// runCell executes code and demands the status.
+// runCell executes code and checks the status.
 func runCell(t testing.TB, k *Kernel, code string, want notebook.Status) notebook.Execution {
 	t.Helper()
 	x, err := k.Execute(t.Context(), code)
@@ -85,7 +85,7 @@ func runCell(t testing.TB, k *Kernel, code string, want notebook.Status) noteboo
 	return x
 }
 
-// prints executes an expression and demands what it gives.
+// prints evaluates an expression and checks its value.
 func prints(t testing.TB, k *Kernel, expression, want string) {
 	t.Helper()
 	if x := runCell(t, k, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {

@@ -14,12 +14,12 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// ErrOutside is the error of [Server.Path] for a file that is not in the server's folder.
+// ErrOutside is returned by [Server.Path], wrapped, for a file that is not in the server's folder.
 var ErrOutside = errors.New("the server does not have it in its folder")
 
-// Path returns the path that the server has for a file of this machine: relative
-// to its root, if that is known. Else the server is asked whether it has a file
-// with the same content under the end of the path, the longest first.
+// Path returns the server's path of a local file: relative to the server's root, if that is known.
+// Otherwise it asks the server whether it has a file with the same content at any suffix of the
+// path, the longest first.
 func (s Server) Path(ctx context.Context, file string) (string, error) {
 	if s.Root != "" {
 		path, err := relative(s.Root, file)
@@ -45,7 +45,8 @@ func (s Server) Path(ctx context.Context, file string) (string, error) {
 	return "", fmt.Errorf("%s: %w", file, ErrOutside)
 }
 
-// relative returns the way from a folder to a file in it, however they are linked.
+// relative returns the path of file relative to the folder root that it is in, after resolving
+// links.
 func relative(root, file string) (string, error) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
@@ -60,21 +61,21 @@ func relative(root, file string) (string, error) {
 	return filepath.ToSlash(path), nil
 }
 
-// Has reports whether a path of this machine, which need not exist, is in the
-// server's folder, as far as that is known.
+// Has reports whether a local path, which need not exist, is in the server's folder. It is false if
+// that folder is not known.
 func (s Server) Has(path string) bool {
 	_, err := relative(s.Root, path)
 	return s.Root != "" && err == nil
 }
 
-// hash returns the SHA-256 of a file of the server; "" if there is none.
+// hash returns the SHA-256 of a file on the server; "" if there is no such file.
 func (s Server) hash(ctx context.Context, path string) (string, error) {
 	var answer struct{ Hash string }
 	err := s.do(ctx, http.MethodGet, "api/contents/"+escapePath(path)+"?content=0&hash=1", nil,
 		&answer)
 	if e, ok := errors.AsType[*ServerError](err); ok &&
 		(e.Status == http.StatusNotFound || e.Status == http.StatusBadRequest) {
-		return "", nil // the second: hidden files
+		return "", nil // a bad request: a hidden file
 	}
 	return answer.Hash, err
 }
@@ -87,10 +88,9 @@ func escapePath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// Register makes a kernel of the server that of a notebook: whoever opens the
-// notebook at this path of the server is connected to it. It returns the id of the
-// kernel that the notebook has then, which is another one if it had one already:
-// that is its user's, and not taken away.
+// Register assigns a kernel to a notebook: whoever opens the notebook at this path of the server is
+// connected to it. A notebook that already has a kernel keeps it, as it is its user's. Register
+// returns the id of the kernel that the notebook has in the end.
 func (s Server) Register(ctx context.Context, path, id string) (string, error) {
 	body := map[string]any{"path": path, "name": path[strings.LastIndexByte(path, '/')+1:],
 		"type": "notebook", "kernel": map[string]string{"id": id}}

@@ -15,22 +15,22 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A quota is what is left for the outputs of all cells. It may be used concurrently; cells
-// that run at one time may each take what is left.
+// A quota counts the bytes left for the outputs of all cells. It is safe for concurrent use; cells
+// that run at the same time may each use all that is left.
 type quota struct {
 	mu          sync.Mutex
 	kept, files int64
 	told        bool
 }
 
-// The usual quotas.
+// The default quotas, in bytes.
 const runOutputs, runFiles = 256 << 20, 4 << 30
 
-// withQuota returns o with what is left at the start.
+// withQuota returns o with a full quota, less the files that Folder already holds.
 func (o Outputs) withQuota() Outputs {
 	o.Run, o.Files = cmp.Or(o.Run, runOutputs), cmp.Or(o.Files, runFiles)
 	o.quota = &quota{kept: o.Run, files: o.Files}
-	entries, _ := os.ReadDir(o.Folder) // of one that is not there nothing counts
+	entries, _ := os.ReadDir(o.Folder) // a missing folder is empty
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil {
 			o.quota.files -= info.Size()
@@ -39,7 +39,7 @@ func (o Outputs) withQuota() Outputs {
 	return o
 }
 
-// limits are those of the next cell.
+// limits returns the limits for the next cell.
 func (o Outputs) limits() notebook.Limits {
 	l := o.Limits
 	if o.quota == nil {
@@ -52,7 +52,7 @@ func (o Outputs) limits() notebook.Limits {
 	return l
 }
 
-// take notes what a cell has left. Once nothing is left for the cells that follow, the fold
+// take subtracts the outputs of a finished cell from the quota. When that uses it up, a note in f
 // says so.
 func (o Outputs) take(f *notebook.Fold) {
 	if o.quota == nil {
@@ -71,7 +71,7 @@ func (o Outputs) take(f *notebook.Fold) {
 	}
 }
 
-// fold returns what collects the outputs of a cell; [Outputs.take] follows its end.
+// fold returns the fold for the outputs of a cell. Call [Outputs.take] at its end.
 func (o Outputs) fold(c Cell) notebook.Fold {
 	f := notebook.Fold{Limits: o.limits(), Prefix: c.ID, ShownAs: o.ShownAs, Observe: c.Observe}
 	if o.Folder != "" {
@@ -80,9 +80,9 @@ func (o Outputs) fold(c Cell) notebook.Fold {
 	return f
 }
 
-// open makes the folder for long outputs, which may lie where cells write: a
-// link that one of them has put there, or in the place of the folder around it,
-// is not followed, and a pipe not waited for.
+// open opens the folder for long outputs, and creates it if necessary. It may lie where cells can
+// write, so links that they put in its place or in that of its parent are not followed, and a pipe
+// there does not block.
 func (o Outputs) open() (*os.Root, error) {
 	parent := o.parent
 	if parent == nil {
@@ -92,7 +92,7 @@ func (o Outputs) open() (*os.Root, error) {
 		}
 		defer parent.Close()
 	} else if err := disk.LeadsTo(filepath.Dir(o.Folder), parent); err != nil {
-		// nobody would find them
+		// nobody would find the files
 		return nil, err
 	}
 	name := filepath.Base(o.Folder)
@@ -127,7 +127,7 @@ func (s *session) takeLate() []Late {
 	return all
 }
 
-// exceeded recognises what a server says instead of the output that it drops
+// exceeded recognises the message that a server sends in place of the output that it drops
 // (jupyter_server, kernels/connection/channels.py, _limit_rate).
 func exceeded(content json.RawMessage) bool {
 	const longest = 2000

@@ -9,7 +9,7 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// A kernel that cannot bind a port which is bound elsewhere, too, is started again without.
+// A kernel that cannot bind a port while dsstar has it bound is started again with the port free.
 func TestPortsNotShared(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -30,8 +30,8 @@ launch_new_instance(['-f', sys.argv[1]])`
 	}
 }
 
-// A kernel that dies for a reason of its own is started twice, and the first try tells the reason:
-// the second may have met another program on one of its ports.
+// A kernel that dies for another reason is started twice, and the first error is reported: the
+// second may be about a port that another program has taken.
 func TestPortsFirstReason(t *testing.T) {
 	t.Parallel()
 	tries := filepath.Join(t.TempDir(), "tries")

@@ -24,7 +24,7 @@ import (
 	"dsstar/notebook"
 )
 
-// running reports whether a process exists and is no zombie.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		_, after, _ := strings.Cut(string(b), ") ")
@@ -56,8 +56,8 @@ func number(t testing.TB, text string) int {
 	return n
 }
 
-// Nothing is left of a closed kernel: no process, no child, no goroutine, no
-// file, and nothing of what its cells were.
+// Nothing is left of a closed kernel: no process, child, goroutine or file, and no trace of its
+// cells.
 func TestNothingIsLeft(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	o := options(t)
@@ -116,7 +116,7 @@ func TestDeathLeavesLastWords(t *testing.T) {
 	t.Log(x.Reason)
 }
 
-// Nothing can be heard of a kernel that closes its connections: it is killed, and that is why.
+// A kernel that closes its connections is useless: it is killed for that reason.
 func TestClosesItsConnections(t *testing.T) {
 	k := open(t, options(t))
 	x := runCell(t, k, "import gc, time, zmq\n"+
@@ -126,7 +126,7 @@ func TestClosesItsConnections(t *testing.T) {
 	}
 }
 
-// What a cell writes to standard error never stands for the guard's word.
+// What a cell writes to standard error is never taken for the guard's report.
 func TestDeathInGuardsWords(t *testing.T) {
 	t.Parallel()
 	const words = sandbox.Stopped + "9 GB of memory used; pass --sandbox off"
@@ -146,7 +146,7 @@ func TestDeathInGuardsWords(t *testing.T) {
 	}
 }
 
-// quit() in a cell replies first and ends the kernel then.
+// quit() in a cell replies first and then ends the kernel.
 func TestQuit(t *testing.T) {
 	t.Parallel()
 	k := open(t, options(t))
@@ -162,7 +162,7 @@ func TestQuit(t *testing.T) {
 func TestDiesWithParent(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(os.Args[0], "start-kernel-and-wait", testPython(t))
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // whoever is killed does not tidy up
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // a killed process leaves its files
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A process whose interrupt mode is "message" is asked, not signalled.
+// A kernel with interrupt mode "message" gets a request, not a signal.
 func TestInterruptByMessage(t *testing.T) {
 	t.Parallel()
 	o := options(t)
@@ -257,7 +257,7 @@ func TestInterruptByMessage(t *testing.T) {
 	runCell(t, k, "x", notebook.OK)
 }
 
-// A kernel that cannot be ended by asking is ended all the same, with its children.
+// A kernel that ignores requests to end is killed, with its children.
 func TestGrandchildren(t *testing.T) {
 	t.Parallel()
 	for _, f := range []kerneltest.Fault{kerneltest.Grandchildren, kerneltest.NoShutdownReply,
@@ -269,7 +269,7 @@ func TestGrandchildren(t *testing.T) {
 			if len(pids) != 3 {
 				t.Fatalf("children %v", pids)
 			}
-			pids = append(pids[:1], pids[2]) // the second child has left the group, and is nobody's
+			pids = append(pids[:1], pids[2]) // the second child has left the group
 		}
 		if err := k.Close(); err != nil {
 			t.Error(err)

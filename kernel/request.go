@@ -13,9 +13,9 @@ import (
 // Request sends a request other than a cell, such as complete_request,
 // inspect_request, history_request, is_complete_request, comm_info_request or
 // usage_request, and returns the reply, whatever its status says. A request on
-// Shell waits for its turn. Kernels leave requests unanswered that they do not
-// know, so that ctx should have a deadline. The error is that of ctx, ErrClosed,
-// or why there will be no reply.
+// Shell waits for running cells. Kernels do not answer requests that they do not
+// know, so ctx should have a deadline. The error is that of ctx, ErrClosed, or the
+// reason why there will be no reply.
 func (k *Kernel) Request(ctx context.Context, m Message) (Message, error) {
 	if m.Channel == Shell {
 		ctx, release, err := k.turn.Take(ctx)
@@ -76,8 +76,8 @@ func (s *session) roundTrip(ctx context.Context, m Message) (Message, error) {
 	}
 }
 
-// Send sends a message that has no reply: comm_open, comm_msg, comm_close. The
-// kernel deals with it after the cell that is running.
+// Send sends a message that has no reply: comm_open, comm_msg, comm_close. The kernel handles it
+// after the running cell.
 func (k *Kernel) Send(m Message) error {
 	s, err := k.live()
 	if err != nil {
@@ -87,7 +87,7 @@ func (k *Kernel) Send(m Message) error {
 	return err
 }
 
-// Interrupt interrupts the running cell of any client, as Ctrl-C would. It does not wait.
+// Interrupt interrupts the running cell, of whatever client, as Ctrl-C would. It does not wait.
 func (k *Kernel) Interrupt() {
 	if s := k.current(); !ended(s.host) {
 		s.host.interrupt(s)

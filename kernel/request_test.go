@@ -13,21 +13,6 @@ import (
 	"dsstar/notebook"
 )
 
-// everywhere runs a test over every transport, on the interpreter's ipykernel.
-func everywhere(t *testing.T, o func(testing.TB) Options, test func(*testing.T, *Kernel)) {
-	for _, w := range ways(t, PythonSpec(testPython(t))) {
-		t.Run(w.name, func(t *testing.T) {
-			k := w.open(t, o(t))
-			defer func() {
-				if err := k.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
-			test(t, k)
-		})
-	}
-}
-
 // Every request of the protocol is answered over every transport, and input() too.
 func TestProtocol(t *testing.T) {
 	pyenvtest.Long(t)
@@ -38,10 +23,9 @@ func TestProtocol(t *testing.T) {
 	var mu sync.Mutex
 	var asked []question
 	refuse := errors.New("nobody is there")
-	options := func(t testing.TB) Options {
+	fresh := func(t testing.TB) Options {
 		asked = nil
-		dir := t.TempDir()
-		return Options{Dir: dir, Env: options(t).Env, CellTimeout: 5 * time.Second,
+		return Options{Dir: t.TempDir(), Env: options(t).Env, CellTimeout: 5 * time.Second,
 			Input: func(ctx context.Context, prompt string, password bool) (string, error) {
 				mu.Lock()
 				asked = append(asked, question{prompt, password})
@@ -56,7 +40,7 @@ func TestProtocol(t *testing.T) {
 				return "ä" + prompt, nil
 			}}
 	}
-	everywhere(t, options, func(t *testing.T, k *Kernel) {
+	test := func(t *testing.T, k *Kernel) {
 		testRequests(t, k)
 		stdout(t, k, "import getpass\nprint(input('who'), getpass.getpass('secret'), input())",
 			"äwho äsecret ä\n")
@@ -78,7 +62,18 @@ func TestProtocol(t *testing.T) {
 		testComms(t, k)
 		testPieces(t, k)
 		testLate(t, k)
-	})
+	}
+	for _, w := range ways(t, PythonSpec(testPython(t))) {
+		t.Run(w.name, func(t *testing.T) {
+			k := w.open(t, fresh(t))
+			defer func() {
+				if err := k.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			test(t, k)
+		})
+	}
 }
 
 func testRequests(t *testing.T, k *Kernel) {
@@ -136,7 +131,7 @@ get_ipython().kernel.comm_manager.register_target('target', opened)`, notebook.O
 	stdout(t, k, "print(got)", `[({'a': 1}, [b'\x00\xff', b'', b'end'])]`+"\n")
 }
 
-// The observer is told of each piece at once.
+// The observer gets each piece at once.
 func testPieces(t *testing.T, k *Kernel) {
 	var pieces []string
 	x, err := k.ExecuteCell(t.Context(), Cell{

@@ -6,7 +6,7 @@ import (
 	"dsstar/notebook"
 )
 
-// After a reset that failed the kernel is dead, and another one helps.
+// After a failed reset the kernel is dead, and another reset starts it.
 func TestResetAgain(t *testing.T) {
 	t.Parallel()
 	o := options(t)

@@ -13,8 +13,8 @@ import (
 	"dsstar/notebook"
 )
 
-// maxAborts is how often a request is sent again that the kernel answered
-// "aborted", without having run it.
+// maxAborts is how often a request is repeated that the kernel answered with "aborted", without
+// running it.
 const maxAborts = 5
 
 // A run follows one execute_request until both execute_reply and the status idle have arrived, in
@@ -28,23 +28,23 @@ type run struct {
 	in   *inbox.Inbox
 	id   string // of the execute_request
 	fold notebook.Fold
-	exec notebook.Execution // without outputs until execution
+	exec notebook.Execution // without outputs, which the method execution adds
 
 	busy, replied, idle bool
-	over                bool // nothing more is waited for
+	over                bool // the run waits for nothing more
 	aborts              int
-	lost                error // the kernel cannot be reached any more
+	lost                error // why the kernel can no longer be reached
 
 	sent    time.Time
-	began   time.Time // since when the time-out counts: later than sent by the time that people took
+	began   time.Time // start of the time-out: when the cell began, plus the time that input() waited
 	roused  time.Time // when the kernel was last roused, or the request sent
 	heard   time.Time // when the last message about the request arrived
-	looked  time.Time // when the server was last asked for the kernel
-	breaks  int       // of the link, when the request was sent
+	looked  time.Time // when the server was last asked about the kernel
+	breaks  int       // link.Breaks() when the request was sent
 	probe   string    // id of the request that tests for a lost message
 	asking  chan answer
-	killAt  time.Time // after an interrupt: when patience ends; zero without one
-	killed  string    // what was done then
+	killAt  time.Time // when the interrupted cell is killed; zero if it was not interrupted
+	killed  string    // what the kill did; "" before it
 	cause   string    // why the kernel was killed, if not for ignoring an interrupt
 	stopped string    // why the cell was interrupted; "" if it was not
 }
@@ -71,7 +71,7 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	}
 	defer r.forget()
 	if err := r.follow(ctx); err != nil {
-		return r.execution(), err // what there was
+		return r.execution(), err // with the outputs so far
 	}
 	return r.execution(), nil
 }
@@ -85,8 +85,8 @@ func (r *run) forget() {
 	}
 }
 
-// send sends the execute_request (messaging protocol, "Execute"). After an
-// error nothing runs that was not running before.
+// send sends the execute_request (messaging protocol, "Execute"). After an error either the request
+// was not sent, or the kernel has been killed or, if it is not ours, disconnected.
 func (r *run) send(ctx context.Context) error {
 	guest := r.s.guest != nil
 	body, err := json.Marshal(map[string]any{
@@ -108,19 +108,19 @@ func (r *run) send(ctx context.Context) error {
 	now := time.Now()
 	r.roused, r.heard, r.began = now, now, now
 	if _, large := errors.AsType[*tooLargeError](err); err != nil && !large && ctx.Err() == nil {
-		r.s.host.kill() // whether the cell runs cannot be known: the state is lost
+		r.s.host.kill() // whether the cell runs is unknown, and so is the state
 	}
 	return err
 }
 
-// follow waits for the end of the run. An error means that the caller has gone.
+// follow waits for the end of the run. The error says why ctx has ended, or that the kernel can no
+// longer be reached.
 func (r *run) follow(ctx context.Context) error {
 	gone := ctx.Done()
-	// All deadlines are checked at each tick: none needs more precision, and one place decides which
-	// is due.
+	// Deadlines are checked at each tick, all in one place: none needs more precision.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	// An input() that is no longer needed is cancelled.
+	// The end of the run cancels a pending input().
 	asked, enough := context.WithCancel(ctx)
 	defer enough()
 	for !r.over {
@@ -188,8 +188,8 @@ func (r *run) reply(ctx context.Context, m Message) {
 		r.doubt("the kernel's reply could not be read: " + err.Error())
 	}
 	if reply.Status == "aborted" && r.stopped == "" && r.aborts < maxAborts {
-		// The kernel is still throwing away what was queued behind a failed cell
-		// (stop_on_error) and took this one for a part of it. It has not run.
+		// The kernel is still aborting requests queued behind a failed cell (stop_on_error), and aborted
+		// this one with them. It has not run.
 		r.aborts++
 		r.s.forget(r.id)
 		r.busy, r.idle = false, false
@@ -216,7 +216,7 @@ func (r *run) publish(m Message) {
 			State string `json:"execution_state"`
 			Count int    `json:"execution_count"`
 		}
-		_ = json.Unmarshal(m.Content, &c) // an unreadable status is an unknown status
+		_ = json.Unmarshal(m.Content, &c) // an unreadable status counts as unknown
 		if !r.busy {
 			r.busy = true // any message shows that the kernel has taken up the request
 			r.began = time.Now()
@@ -241,8 +241,8 @@ func (r *run) publish(m Message) {
 	}
 }
 
-// publishError handles an exception, and says in its traceback what to do about it if the sandbox
-// may be the reason.
+// publishError handles an exception. If the sandbox may have caused it, a hint is added to the
+// traceback.
 func (r *run) publishError(m Message) {
 	o, err := notebook.ParseError(m.Content)
 	if err != nil {
@@ -254,7 +254,7 @@ func (r *run) publishError(m Message) {
 	}
 	if hint := r.s.hint(o); hint != "" {
 		o.Traceback = append(o.Traceback, hint)
-		// strings cannot fail
+		// marshalling strings cannot fail
 		m.Content, _ = json.Marshal(map[string]any{"ename": o.EName, "evalue": o.EValue,
 			"traceback": o.Traceback})
 	}
@@ -263,15 +263,15 @@ func (r *run) publishError(m Message) {
 	}
 }
 
-// probed handles an answer to the probe. The kernel handles requests in order, so that any message
-// before it that has not arrived was lost.
+// probed handles an answer to the probe. The kernel handles requests in order, so any earlier
+// message that has not arrived is lost.
 func (r *run) probed(m Message) {
 	if m.Channel == IOPub && m.Header.MsgType == "status" && stateOf(m) == "idle" {
 		r.giveUp()
 	}
 }
 
-// check acts on the deadlines that have passed by now.
+// check acts on the deadlines that have passed.
 func (r *run) check(now time.Time) {
 	w := r.s.waits
 	quiet := now.Sub(r.heard)
@@ -283,20 +283,20 @@ func (r *run) check(now time.Time) {
 	switch {
 	case r.killed != "":
 		if now.After(r.killAt.Add(w.kill)) {
-			r.s.host.kill() // not only what runs cells
+			r.s.host.kill() // the whole kernel, not only its worker
 			r.die("it could not be killed")
 		}
 	case !r.killAt.IsZero() && now.After(r.killAt):
 		r.s.endVisitLater()
-		r.killed = r.s.kill() // its end is noticed by follow
-	case r.asking != nil: // people take their time
+		r.killed = r.s.kill() // follow notices its end
+	case r.asking != nil: // input() has no time limit
 	case unfinished && r.probe == "" && quiet > w.idle:
 		r.test()
 	case r.replied != r.idle && quiet > 2*w.idle:
 		r.giveUp()
 	case r.replied || r.idle || r.stopped != "" || r.cause != "":
 	case !r.busy && r.s.guest != nil:
-		r.rouse(now) // behind other clients' cells; only the caller sets a deadline for those
+		r.rouse(now) // it waits behind other clients' cells, for as long as the caller likes
 	case r.limit > 0 && now.Sub(r.began) > r.limit:
 		r.stop(fmt.Sprintf("stopped after %v s (the cell time-out)", r.limit.Seconds()), w.interrupt)
 	case !r.busy && now.Sub(r.sent) > w.takeUp:
@@ -307,7 +307,7 @@ func (r *run) check(now time.Time) {
 	}
 	select {
 	case <-r.s.link.Drained():
-		// The code may have closed the kernel's sockets. It is of no use now.
+		// The cell may have closed the kernel's sockets. The kernel is useless now.
 		if r.killAt.IsZero() && !r.over {
 			r.killAt, r.cause = now.Add(time.Second), "it closed its connections"
 		}
@@ -315,7 +315,7 @@ func (r *run) check(now time.Time) {
 	}
 }
 
-// rouse wakes the kernel from time to time.
+// rouse wakes the kernel, at most once in waits.rouse.
 func (r *run) rouse(now time.Time) {
 	if now.Sub(r.roused) > r.s.waits.rouse {
 		r.roused = now
@@ -323,33 +323,33 @@ func (r *run) rouse(now time.Time) {
 	}
 }
 
-// stop interrupts the cell for the given reason. The kernel is killed if that
-// has not ended the cell before patience ends.
+// stop interrupts the cell, for the reason why. If the cell has not ended after patience, the
+// kernel is killed.
 func (r *run) stop(why string, patience time.Duration) {
 	if r.stopped == "" {
 		r.stopped = why
 	}
 	r.killAt = time.Now().Add(patience)
 	if r.busy || r.s.guest == nil {
-		r.s.host.interrupt(r.s) // else it could hit the cell of somebody else
+		r.s.host.interrupt(r.s) // otherwise it could hit another client's cell
 	}
 }
 
-// test sends a probe, to find out whether the missing one of reply and idle was lost.
+// test sends a probe, to find out whether the missing message, reply or idle, was lost.
 func (r *run) test() {
 	r.s.link.Rouse() // the reply may be stuck in the kernel
-	id, err := r.s.send(atOnce, r.in, Message{Channel: Shell, Header: Header{MsgType: r.s.nothing()}})
+	id, err := r.s.send(atOnce, r.in, Message{Channel: Shell, Header: Header{MsgType: r.s.probeType()}})
 	switch {
 	case err == nil:
 		r.probe = id
-	case !errors.Is(err, context.Canceled): // otherwise there is no connection yet
+	case !errors.Is(err, context.Canceled): // cancelled: there is no connection at the moment
 		r.giveUp()
 	}
 }
 
 // giveUp ends the run without the missing messages.
 func (r *run) giveUp() {
-	if r.over || r.replied && r.idle || ended(r.s.host) { // whose end follow sees to
+	if r.over || r.replied && r.idle || ended(r.s.host) { // follow handles its end
 		return
 	}
 	r.over = true
@@ -379,12 +379,12 @@ func (r *run) doubt(why string) {
 	r.fold.Note("output may be incomplete: " + why)
 }
 
-// died ends the run after the end of the kernel, with all messages that it still sent.
+// died ends the run after the end of the kernel, once the messages that it sent have been read.
 func (r *run) died() {
 	how, lost := r.s.host.fate()
 	select {
 	case <-r.s.link.Drained():
-	case <-time.After(500 * time.Millisecond): // a stranger holds the socket open
+	case <-time.After(500 * time.Millisecond): // another process holds a socket open
 	}
 	for more := true; more && !r.over; {
 		select {
@@ -401,7 +401,8 @@ func (r *run) died() {
 		r.over, r.lost = true, fmt.Errorf("execute: %w", lost)
 		return
 	}
-	// The connections of a process that ends by itself close too, before its end is noticed.
+	// r.cause holds only if the process was killed: one that ends by itself closes its connections,
+	// too, before its end is noticed.
 	if l, ok := r.s.host.(*local); r.killed != "" && r.cause != "" && (!ok || l.Killed) {
 		how = r.cause
 	}

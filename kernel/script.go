@@ -19,21 +19,20 @@ import (
 // scriptKept is how much of the end of a script's standard output is kept.
 const scriptKept = 1 << 20
 
-// scriptEnv is the environment for a script: that of the kernels, but with an order
-// of sets that is another on every run, so that an answer that depends on it shows.
+// scriptEnv returns the environment of a script: env without PYTHONHASHSEED, so that the order of
+// sets differs on every run and answers that depend on it are noticed.
 func scriptEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		return strings.HasPrefix(kv, "PYTHONHASHSEED=") || strings.HasPrefix(kv, parentPID)
 	})
 }
 
-// RunScript runs the script at path as a process of plain Python in o.Dir, by the
-// interpreter of o.Spec and confined as its kernel would be, but in a private folder
-// of its own. It can write o.Scratch, which is emptied first. It returns when the
-// process and, in a sandbox, all that it has started have ended: after limit at the
-// latest, with the status TimedOut. The status is Raised if the exit code is not 0,
-// and the outputs are the ends of its streams. For a Spec that is not started as
-// python -m ipykernel_launcher the error is [errors.ErrUnsupported].
+// RunScript runs the Python script at path in o.Dir, in a new process of the interpreter of o.Spec.
+// It is confined as a kernel would be, but with a private folder of its own. It can write to
+// o.Scratch, which is emptied first. RunScript returns when the process and, in a sandbox,
+// everything that it started have ended; after limit they are killed and the status is TimedOut. If
+// the exit code is not 0, the status is Raised. The outputs are the ends of stdout and stderr. The
+// error is [errors.ErrUnsupported] if o.Spec is not started as python -m ipykernel_launcher.
 func RunScript(ctx context.Context, o Options, path string,
 	limit time.Duration) (x notebook.Execution, err error) {
 	began := time.Now()
@@ -103,13 +102,12 @@ func (l *local) plain(o Options) (*exec.Cmd, error) {
 	return o.Sandbox.Command(cmd, share)
 }
 
-// RunScript is the function of that name with the interpreter of the kernel, whose
-// process starts the script and reads what came of it. It is for kernels that this
-// program cannot start a script beside, and in which nothing has run.
+// RunScript is like the function [RunScript], but the kernel itself starts the script, with its
+// interpreter. Use it for a kernel on another machine, in which nothing has run yet.
 func (k *Kernel) RunScript(ctx context.Context, path string,
 	limit time.Duration) (x notebook.Execution, err error) {
 	deadline := time.Now().Add(limit)
-	literal, err := json.Marshal(path) // of a string, it is one of Python's
+	literal, err := json.Marshal(path) // a JSON string is also a Python literal
 	if err != nil {
 		return x, err
 	}
@@ -141,8 +139,8 @@ func (k *Kernel) RunScript(ctx context.Context, path string,
 	}
 }
 
-// startScript and pollScript print the state: one cell may not run for as long as
-// all those of the script.
+// startScript and pollScript print the script's state, each after 2 s at most: the time-out of a
+// cell is shorter than that of a script.
 const startScript = `import json, os, subprocess, sys, tempfile
 _out, _err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
 _env = {k: v for k, v in os.environ.items() if k != "PYTHONHASHSEED"}

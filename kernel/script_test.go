@@ -13,8 +13,8 @@ import (
 	"dsstar/notebook"
 )
 
-// TestRunScript: of a script that this program or a kernel starts it is known how it has ended
-// and what it printed last.
+// TestRunScript: whether this program or a kernel starts a script, its result says how it ended and
+// what it printed last.
 func TestRunScript(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

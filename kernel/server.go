@@ -23,19 +23,18 @@ import (
 // services/api/api.yaml). A Server has no state; its zero value is no server.
 type Server struct {
 	URL    string // with the base path: "http://localhost:8888/", "https://hub.example.org/user/ada/"
-	Token  string // "" for a server that asks for none
+	Token  string // "" if the server requires none
 	Socket string // path of the Unix socket that it listens on; "" for TCP
-	Root   string // its folder, if it is on this machine and said so
-	PID    int    // the same
+	Root   string // its root folder, if it runs on this machine; "" if unknown
+	PID    int    // likewise; 0 if unknown
 }
 
-// NewServer returns the server at an address as people have it: the URL of a
-// page or of the API, with or without a token in it. The token argument counts
-// when the URL has none.
+// NewServer returns the server at an address as people copy it: the URL of a page or of the API,
+// with or without a token in it. The token argument is used if the URL has none.
 func NewServer(address, token string) (Server, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		address, _, _ = strings.Cut(address, "?") // which may hold a token
+		address, _, _ = strings.Cut(address, "?") // the query may hold a token
 		return Server{}, fmt.Errorf("not the address of a Jupyter server: %q "+
 			"(http://localhost:8888/?token=… is one)", address)
 	}
@@ -44,8 +43,8 @@ func NewServer(address, token string) (Server, error) {
 	return Server{URL: clean.String(), Token: token}, nil
 }
 
-// basePath cuts off what browsers show behind the address of a server. The name
-// of a hub's user may be any word.
+// basePath returns path without what a page of the server adds to it. The segment after "user" is
+// the name of a hub's user, and kept whatever it is.
 func basePath(path string) string {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	for i, part := range parts {
@@ -78,23 +77,22 @@ func (e *ServerError) Error() string {
 	return text
 }
 
-// Credentials reports whether the server wants a token, or another one.
+// Credentials reports whether the server requires a token or refuses the one it got.
 func (e *ServerError) Credentials() bool {
 	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
 }
 
-// NotRunning reports whether a hub answers in the place of a user's server that
-// is not running.
+// NotRunning reports whether a hub answered because the user's server is not running.
 func (e *ServerError) NotRunning() bool { return e.Status == http.StatusFailedDependency }
 
 // restTimeout bounds a request to a server.
 const restTimeout = 30 * time.Second
 
-// maxBody is more than any answer of the API is long.
+// maxBody bounds the bytes that are read of a response.
 const maxBody = 64 << 20
 
-// dial connects to the server or to the proxy before it. No proxy is used for
-// addresses of this machine (http.ProxyFromEnvironment).
+// dial connects to the server or to its proxy. Addresses of this machine need no proxy
+// (http.ProxyFromEnvironment).
 func (s Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: 10 * time.Second}
 	if s.Socket != "" {
@@ -110,7 +108,7 @@ func (s Server) do(ctx context.Context, method, path string, body, into any) err
 	return s.patiently(ctx, method, path, body, into)
 }
 
-// patiently is do for as long as ctx allows.
+// patiently is do without restTimeout: only ctx limits it.
 func (s Server) patiently(ctx context.Context, method, path string, body, into any) error {
 	var data []byte
 	if body != nil {
@@ -125,11 +123,11 @@ func (s Server) patiently(ctx context.Context, method, path string, body, into a
 	}
 	request.Header = s.header()
 	request.Header.Set("Content-Type", "application/json")
-	// A connection of its own for each of the few requests: nothing is left open.
+	// Requests are few, so each has its own connection and none is left open.
 	client := http.Client{
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: s.dial,
 			DisableKeepAlives: true},
-		// A redirect is a login page: its 200 would be taken for an answer.
+		// A redirect leads to a login page, whose status 200 would be taken for an answer.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	response, err := client.Do(request)
@@ -173,7 +171,8 @@ func (s Server) decode(response *http.Response, answer []byte, into any) error {
 	return nil
 }
 
-// tame makes one short line of what a server says: it may end up on a terminal.
+// tame returns the first line of a server's message, shortened and without control characters: it
+// may be printed on a terminal.
 func tame(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	line = strings.Map(func(r rune) rune {
@@ -188,12 +187,12 @@ func tame(text string) string {
 func (s Server) header() http.Header {
 	h := http.Header{}
 	if s.Token != "" {
-		h.Set("Authorization", "token "+s.Token) // with it, no XSRF cookie is asked for
+		h.Set("Authorization", "token "+s.Token) // with it, the server requires no XSRF cookie
 	}
 	return h
 }
 
-// serverKernel is a kernel in the words of the API.
+// serverKernel is a kernel as the API describes it.
 type serverKernel struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
@@ -202,7 +201,7 @@ type serverKernel struct {
 	Connections int       `json:"connections"`
 }
 
-// UnmarshalJSON takes a date that is none for no date.
+// UnmarshalJSON treats an invalid date as no date.
 func (k *serverKernel) UnmarshalJSON(data []byte) error {
 	var j struct {
 		ID, Name    string
@@ -220,8 +219,7 @@ func (k *serverKernel) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Kernels returns the kernels that run on the server, with the notebooks that
-// they belong to.
+// Kernels returns the kernels that run on the server, with their notebooks.
 func (s Server) Kernels(ctx context.Context) ([]Running, error) {
 	var list []serverKernel
 	if err := s.do(ctx, http.MethodGet, "api/kernels", nil, &list); err != nil {
@@ -232,7 +230,7 @@ func (s Server) Kernels(ctx context.Context) ([]Running, error) {
 		Notebook struct{ Path string }
 		Kernel   struct{ ID string }
 	}
-	// A gateway has no sessions, and kernels without notebooks are as good.
+	// Gateways have no sessions; the kernels are returned without notebooks then.
 	_ = s.do(ctx, http.MethodGet, "api/sessions", nil, &sessions)
 	notebooks := map[string]string{}
 	for _, session := range sessions {
@@ -249,7 +247,7 @@ func (s Server) Kernels(ctx context.Context) ([]Running, error) {
 }
 
 // Specs returns the kernelspecs of the server, by name, and the name of its
-// default. They can be started there only: [Dial] does.
+// default. Only [Dial] can start them, on the server.
 func (s Server) Specs(ctx context.Context) (specs []Spec, preferred string, err error) {
 	var answer struct {
 		Default     string
@@ -269,7 +267,7 @@ func (s Server) Specs(ctx context.Context) (specs []Spec, preferred string, err 
 
 // start starts a kernel on the server and returns its id.
 func (s Server) start(ctx context.Context, spec string, env []string) (string, error) {
-	// which also shows whether it is a server, with a better error than a POST
+	// This also shows whether it is a Jupyter server, with a better error than a POST.
 	specs, _, err := s.Specs(ctx)
 	if err != nil {
 		return "", err
@@ -288,12 +286,12 @@ func (s Server) start(ctx context.Context, spec string, env []string) (string, e
 	return s.post(ctx, body)
 }
 
-// orphanage is how long the answer to a given-up start is waited for, to end the
-// kernel that it may tell of.
+// orphanage is how long post waits, after its caller has given up, for the id of a kernel that the
+// server may still start, to delete that kernel.
 const orphanage = 2 * time.Minute
 
-// post has the server start a kernel, which can take as long as a cluster needs
-// for it.
+// post has the server start a kernel, and returns its id. On a cluster this can take long. If ctx
+// ends first, the kernel is deleted when it has started.
 func (s Server) post(ctx context.Context, body any) (id string, err error) {
 	type answer struct {
 		kernel serverKernel
@@ -306,7 +304,7 @@ func (s Server) post(ctx context.Context, body any) (id string, err error) {
 		var a answer
 		a.err = s.patiently(detached, http.MethodPost, "api/kernels", body, &a.kernel)
 		if answered <- a; ctx.Err() != nil && a.kernel.ID != "" {
-			_ = s.delete(context.WithoutCancel(ctx), a.kernel.ID) // nobody wants it any more
+			_ = s.delete(context.WithoutCancel(ctx), a.kernel.ID) // the caller has given up
 		}
 	}()
 	select {
@@ -321,14 +319,13 @@ func (s Server) post(ctx context.Context, body any) (id string, err error) {
 	}
 }
 
-// gatewayEnv returns what a gateway wants to know of the environment of whoever
-// starts a kernel: the variables KERNEL_*, of which Enterprise Gateway demands
-// KERNEL_USERNAME. Servers that are no gateways ignore it.
+// gatewayEnv returns the variables KERNEL_* of env, for gateways. KERNEL_USERNAME, which Enterprise
+// Gateway requires, defaults to the current user. Other servers ignore them.
 func gatewayEnv(env []string) map[string]string {
 	all := map[string]string{}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		// A gateway refuses what a shell could take for more than text.
+		// Gateways refuse values that a shell would interpret.
 		if strings.HasPrefix(name, "KERNEL_") && !strings.ContainsAny(value, "$`\n\r\x00") {
 			all[name] = value
 		}

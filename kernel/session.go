@@ -19,34 +19,34 @@ import (
 	"dsstar/notebook"
 )
 
-// A session is one connection to one kernel, from its start or the moment of
-// attaching until that kernel ends or is left.
+// A session is one connection to one kernel, from starting or joining the kernel until it ends or
+// is left.
 type session struct {
-	id      string // the session of the headers
+	id      string // session id in message headers
 	host    host
 	link    transport // nil until there is one
 	waits   waits
 	info    Info
-	input   InputFunc // nil: input() raises an exception
+	input   InputFunc // if nil, input() raises an exception
 	outputs Outputs
-	box     sandbox.Box // of a kernel that is started here
-	own     []string    // folders that it can write in its box
-	dir     string      // the folder that it started in
-	guest   *visit      // what is to be put right in a kernel that is not ours; nil for our own
+	box     sandbox.Box // of a kernel started here
+	own     []string    // folders writable in box
+	dir     string      // working folder at the start
+	guest   *visit      // what to undo in a kernel that is not ours; nil for ours
 
 	mu        sync.Mutex
-	pending   map[string]*inbox.Inbox // by the id of the request
-	past      map[string]string       // requests that have ended, to the ids of their cells
-	greeted   string                  // the kernel's session; empty until it has answered
-	late      []lateMessage           // what was said about those
-	lateBytes int                     // in late
-	// how the process that runs cells has ended, of a kernel that outlives it; ""
+	pending   map[string]*inbox.Inbox // by request id
+	past      map[string]string       // cell ids by the ids of finished requests
+	greeted   string                  // the kernel's own session id; "" until known
+	late      []lateMessage           // messages about finished requests
+	lateBytes int                     // size of late
+	// how the worker process of a kernel with checkpoints ended; "" while it runs
 	fallen  string
 	heard   chan struct{} // closed at the first iopub message
 	hearing sync.Once
 }
 
-// A lateMessage is an iopub message about an ended cell.
+// A lateMessage is an iopub message about a finished cell.
 type lateMessage struct {
 	cell string
 	msg  Message
@@ -60,10 +60,10 @@ func newSession(h host, o Options, w waits) *session {
 }
 
 // greet asks for kernel_info on the given channel until there has been a reply
-// and an iopub message. The reply alone would not do: the subscription may not
+// and an iopub message. The reply alone is not enough: the subscription may not
 // have reached the kernel yet, and what it publishes before that is lost.
-// iopub_welcome (JEP 65) cannot be waited for, because ipykernel 7.2 and 7.3
-// send it to their first subscriber only.
+// Waiting for iopub_welcome (JEP 65) does not work, because ipykernel 7.2 and 7.3
+// send it only to their first subscriber.
 func (s *session) greet(ctx context.Context, ch Channel) error {
 	in, heard, replied := inbox.New(), s.heard, false
 	again := time.NewTicker(s.waits.greet)
@@ -74,14 +74,14 @@ func (s *session) greet(ctx context.Context, ch Channel) error {
 			if err != nil {
 				return err
 			}
-			defer s.forget(id) // not before: a slow kernel answers the first one
+			defer s.forget(id) // only at the end: a slow kernel answers the first one
 			ask = false
 		}
 		select {
 		case <-in.Ready:
 			if !replied && s.introduced(in.Take()) {
 				replied = true
-				again.Reset(50 * time.Millisecond) // only the subscription can be late now
+				again.Reset(50 * time.Millisecond) // only the subscription is missing now
 			}
 		case <-heard:
 			heard = nil
@@ -100,10 +100,10 @@ func (s *session) greet(ctx context.Context, ch Channel) error {
 	return nil
 }
 
-// nothing is the type of request that is sent only for its place in the queue. Every kernel answers
-// a kernel_info_request; but IPython draws a random number for the tip of the day in its banner,
-// which would change the results of cells that use the random module.
-func (s *session) nothing() string {
+// probeType returns the type of a request that has no effect, sent only for its place in the queue.
+// Every kernel answers a kernel_info_request, but IPython then draws a random tip of the day for
+// its banner, which would change the results of cells that use the random module.
+func (s *session) probeType() string {
 	if s.info.Implementation == "ipython" {
 		return "comm_info_request"
 	}
@@ -113,8 +113,9 @@ func (s *session) nothing() string {
 //go:embed tune.py
 var tuneCode string
 
-// tune makes IPython kernels keep all output. If its code fails, output can be lost, as with every
-// other Jupyter client.
+// tune runs tune.py in an IPython kernel, so that it drops no output. If that fails, output can be
+// lost, as with any Jupyter client. In the builtin sandbox without network it also keeps cells from
+// naming sockets; if that fails, tune returns an error.
 func (s *session) tune(ctx context.Context) error {
 	if s.info.Implementation != "ipython" {
 		return nil
@@ -134,8 +135,8 @@ func (s *session) tune(ctx context.Context) error {
 	return err
 }
 
-// inShell returns code that runs a script with the variable shell and the given ones, and defines
-// no names in the session.
+// inShell returns code that runs script with the variables names and shell, the IPython shell. It
+// defines no names in the session.
 func inShell(script string, names map[string]string) string {
 	code, _ := json.Marshal(script) // strings cannot fail
 	values, _ := json.Marshal(names)
@@ -149,14 +150,14 @@ func (s *session) silently(ctx context.Context, code string, limit time.Duration
 	return r, err
 }
 
-// introduced takes the kernel's Info from a kernel_info_reply among items.
+// introduced sets s.info if there is a kernel_info_reply among items, and reports whether there is.
 func (s *session) introduced(items []Message) bool {
 	for _, m := range items {
 		if m.Header.MsgType == "kernel_info_reply" {
 			s.info = infoOf(m.Content)
 			s.mu.Lock()
 			if s.greeted = m.Header.Session; s.greeted == s.id {
-				s.greeted = "" // IJulia and others give back the session of the request, which tells nothing
+				s.greeted = "" // IJulia and others only echo the request's session
 			}
 			s.mu.Unlock()
 			return true
@@ -165,8 +166,8 @@ func (s *session) introduced(items []Message) bool {
 	return false
 }
 
-// request sends a request and returns its id. Messages about it go to in until the caller forgets
-// the id.
+// request sends a request and returns its id. Messages about it go to in until the caller passes
+// the id to forget.
 func (s *session) request(ctx context.Context, in *inbox.Inbox, ch Channel, msgType string,
 	content any) (string, error) {
 	body, err := json.Marshal(content)
@@ -176,8 +177,7 @@ func (s *session) request(ctx context.Context, in *inbox.Inbox, ch Channel, msgT
 	return s.send(ctx, in, Message{Channel: ch, Header: Header{MsgType: msgType}, Content: body})
 }
 
-// send is request for a message that is more than a type and a content. It
-// fills in the header.
+// send is request for any message. It fills in the header. If in is nil, replies are dropped.
 func (s *session) send(ctx context.Context, in *inbox.Inbox, m Message) (string, error) {
 	id := uuid.NewString()
 	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, "dsstar"
@@ -194,35 +194,35 @@ func (s *session) send(ctx context.Context, in *inbox.Inbox, m Message) (string,
 	return id, nil
 }
 
-// tell sends a request whose reply is of no interest, or drops it if it cannot be sent at once:
+// tell sends a request and ignores the reply. A request that cannot be sent at once is dropped:
 // callers watch for its effect.
 func (s *session) tell(ch Channel, msgType string, content any) {
 	_, _ = s.request(atOnce, nil, ch, msgType, content)
 }
 
-// atOnce is a context for messages that are sent now or never.
+// atOnce is a cancelled context, for messages that are sent now or never.
 var atOnce = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// fall records the end of the process that runs the cells of a kernel with frozen copies. The
-// kernel itself is alive, and can resume a copy.
+// fall records how the worker process of a kernel with checkpoints ended. The kernel itself is
+// alive and can resume a frozen copy.
 func (s *session) fall(how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fallen = how
 }
 
-// fell returns how it has ended; "" if it has not.
+// fell returns how the worker process ended; "" if it has not.
 func (s *session) fell() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.fallen
 }
 
-// rise records that there is such a process again.
+// rise records that a worker process runs again.
 func (s *session) rise() { s.fall("") }
 
 func (s *session) forget(id string) {
@@ -231,7 +231,7 @@ func (s *session) forget(id string) {
 	delete(s.pending, id)
 }
 
-// retire forgets the request of a cell, about which messages may still come.
+// retire forgets the request of a cell but remembers the cell's id, for late messages.
 func (s *session) retire(id, cell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,8 +239,8 @@ func (s *session) retire(id, cell string) {
 	s.past[id] = cell
 }
 
-// deliver routes a message to the request that it is about, or keeps it for [Kernel.Late]. Messages
-// about other clients' requests are dropped.
+// deliver routes a message to the pending request that it is about, or keeps it for [Kernel.Late].
+// It drops messages about other clients' requests.
 func (s *session) deliver(m Message) {
 	if m.Channel == IOPub {
 		s.hearing.Do(func() { close(s.heard) })
@@ -261,10 +261,10 @@ func (s *session) deliver(m Message) {
 	}
 }
 
-// maxLate bounds the bytes kept for [Kernel.Late], which callers may never call.
+// maxLate bounds the bytes kept for [Kernel.Late], in case it is never called.
 const maxLate = 4 << 20
 
-// execute runs a cell in its turn.
+// execute runs a cell, in a guest after other clients' cells. The caller must hold the turn.
 func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution,
 	error) {
 	if s.guest != nil {
@@ -277,7 +277,7 @@ func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (not
 	return r.execute(ctx)
 }
 
-// shutdown ends the session politely.
+// shutdown asks our kernel to exit, or leaves one that is not ours, and ends the session.
 func (s *session) shutdown() error {
 	if s.guest != nil {
 		s.endVisit()
@@ -286,16 +286,17 @@ func (s *session) shutdown() error {
 	return s.end()
 }
 
-// end ends the session in any state, also repeatedly. The error is that our kernel may still run.
+// end ends the session, in any state. It may be called again. An error means that our kernel may
+// still run.
 func (s *session) end() error {
 	err := s.host.end(s.waits)
 	if s.link != nil {
-		_ = s.link.Close() // nothing was left to be sent
+		_ = s.link.Close() // nothing is left to send
 	}
 	return err
 }
 
-// hint returns what to do about an exception that the sandbox may be the reason of; "" for nothing.
+// hint returns advice about an exception that the sandbox may have caused; "" for none.
 func (s *session) hint(o notebook.Output) string {
 	if !s.box.Tier.Confines() {
 		return ""

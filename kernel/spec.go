@@ -20,13 +20,13 @@ type Spec struct {
 	DisplayName   string            // for people
 	Language      string            // of the cells
 	Argv          []string          // with {connection_file}
-	Env           map[string]string // ${NAME} in values means the environment's
-	InterruptMode string            // "signal" ("" too) or "message"
+	Env           map[string]string // ${NAME} in values is replaced from the environment
+	InterruptMode string            // "signal" (also "") or "message"
 	Metadata      map[string]any
 }
 
-// PythonSpec returns a Spec that starts the ipykernel of the given Python
-// interpreter, without writing what the cells were to IPython's history file.
+// PythonSpec returns a Spec that starts the ipykernel of the given Python interpreter, without
+// writing cells to IPython's history file.
 func PythonSpec(python string) Spec {
 	return Spec{
 		Name: "python3", DisplayName: "Python 3", Language: "python",
@@ -35,8 +35,8 @@ func PythonSpec(python string) Spec {
 	}
 }
 
-// IPython reports whether s starts an ipykernel: python -m ipykernel_launcher, or
-// a program of that name, or that of [CheckpointSpec].
+// IPython reports whether s starts an ipykernel: by python -m ipykernel_launcher, a program of that
+// name, or the module of [CheckpointSpec].
 func (s Spec) IPython() bool {
 	for i, arg := range s.Argv {
 		if (strings.HasPrefix(arg, "ipykernel") || arg == checkpointModule) && i > 0 &&
@@ -47,8 +47,8 @@ func (s Spec) IPython() bool {
 	return false
 }
 
-// A SpecNotFoundError tells which kernelspec is missing, which there are and
-// which folders were searched.
+// A SpecNotFoundError names a missing kernelspec, the available ones, and the folders or the server
+// that were searched.
 type SpecNotFoundError struct {
 	Name      string
 	Available []string
@@ -63,9 +63,9 @@ func (e *SpecNotFoundError) Error() string {
 	return fmt.Sprintf("no kernelspec %q: there are %s", e.Name, strings.Join(e.Available, ", "))
 }
 
-// Specs returns the kernelspecs that l finds, by name. Where a name occurs more
-// than once the first folder wins. A kernel.json that cannot be read makes an
-// error, joined with those of others; the good ones are returned with it.
+// Specs returns the kernelspecs that l finds, sorted by name. If a name occurs more than once, the
+// first folder wins. The error joins those of unreadable kernel.json files; the other kernelspecs
+// are returned with it.
 func Specs(l Lookup) ([]Spec, error) {
 	var specs []Spec
 	var bad []error
@@ -93,9 +93,8 @@ func Specs(l Lookup) ([]Spec, error) {
 	return specs, errors.Join(bad...)
 }
 
-// FindSpec returns the kernelspec of the given name, in whatever case. The
-// error is a [*SpecNotFoundError] if there is none; unreadable ones of other
-// names are no error.
+// FindSpec returns the kernelspec of the given name, ignoring case. If there is none, the error is
+// a [*SpecNotFoundError], joined with those of unreadable kernelspecs.
 func FindSpec(name string, l Lookup) (Spec, error) {
 	specs, bad := Specs(l)
 	missing := &SpecNotFoundError{Name: name, Searched: l.Dirs()}
@@ -146,21 +145,20 @@ func sortSpecs(specs []Spec) {
 	slices.SortFunc(specs, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// check returns why a kernel cannot be started from s.
+// check returns why a kernel cannot be started from s; nil if it can.
 func (s Spec) check() error {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return errors.New("the kernelspec has no argv")
 	}
 	if p, ok := s.Metadata["kernel_provisioner"]; ok && p != nil {
-		name := "one of its own"
+		what := "a kernel provisioner"
 		if m, ok := p.(map[string]any); ok && m["provisioner_name"] == "local-provisioner" {
-			return nil // what everybody does who names none
+			return nil // the default
 		} else if ok && m["provisioner_name"] != nil {
-			name = fmt.Sprint(m["provisioner_name"])
+			what = fmt.Sprintf("the kernel provisioner %v", m["provisioner_name"])
 		}
-		return fmt.Errorf("the kernelspec wants the kernel provisioner %s, which is Python code inside "+
-			"Jupyter: "+
-			"start the kernel with a Jupyter server or gateway instead", name)
+		return fmt.Errorf("the kernelspec requires %s, which runs only inside "+
+			"Jupyter: start the kernel with a Jupyter server or gateway instead", what)
 	}
 	if s.InterruptMode != "" && s.InterruptMode != "signal" && s.InterruptMode != "message" {
 		return fmt.Errorf("the kernelspec has the unknown interrupt_mode %q", s.InterruptMode)

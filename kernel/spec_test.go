@@ -24,7 +24,7 @@ func put(t testing.TB, data, name, content string) {
 	}
 }
 
-// lookup is a Lookup that sees env and no system folder that has kernels.
+// lookup returns a Lookup that sees env, and system folders without kernels.
 func lookup(home string, env map[string]string, prefixes ...string) Lookup {
 	return Lookup{Home: home, Prefixes: prefixes, Getenv: func(k string) string { return env[k] }}
 }
@@ -104,7 +104,7 @@ func TestFindSpecMissing(t *testing.T) {
 	}
 }
 
-// "python" in a kernelspec is the Python of the environment it lies in.
+// "python" in a kernelspec is the Python of the environment that the kernelspec is in.
 func TestSpecPython(t *testing.T) {
 	venv := t.TempDir()
 	python := filepath.Join(venv, "bin", "python")

@@ -19,7 +19,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// errNotReady is the cause of a context that ended at the start time-out.
+// errNotReady is the cause of a context that was ended by the start time-out.
 var errNotReady = errors.New("not ready in time")
 
 // boot starts a kernel process and waits until it is ready. On an error
@@ -28,7 +28,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	limit := startTimeout(o)
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	var first error // of a try after which there was another
+	var first error // of the attempt before
 	for share := true; ; share = false {
 		l := &local{spec: o.Spec, keep: o.KeepIn != "", ports: zmq.Ports{Share: share}}
 		s := newSession(l, o, w)
@@ -59,12 +59,12 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		}
 		err = fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
 		if died && share && l.ports.Chosen {
-			// perhaps it cannot bind a port that is also bound here
+			// perhaps it cannot bind a port while it is also bound here
 			first = err
 			continue
 		}
 		if died && first != nil {
-			// it died for another reason; its second error may be about a port taken meanwhile
+			// The ports were not the reason. This error may be about a port taken meanwhile.
 			err = first
 		}
 		return nil, err
@@ -121,7 +121,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	return l.conn.Write(l.file) // with the ports that the kernel chose
 }
 
-// share returns the configuration of the kernel in its sandbox.
+// share returns what the sandbox grants to the kernel.
 func (l *local) share(o Options) sandbox.Session {
 	s := sandbox.Session{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env)), Reports: true,
 		Listens: true,
@@ -129,20 +129,20 @@ func (l *local) share(o Options) sandbox.Session {
 	if o.Scratch != "" {
 		s.Write = []string{o.Scratch}
 	}
-	if l.keep { // for when it is left
+	if l.keep { // when a kernel that was left running ends
 		s.Remove = []string{l.dir, l.file}
 	}
 	return s
 }
 
-// run starts the process, which ends with this one unless it may be kept.
+// run starts the process. Unless it may be kept, it ends when this program does.
 func (l *local) run(cmd *exec.Cmd, o Options) (*process.Process, error) {
 	if !l.keep {
 		return process.Start(cmd, nil, o.Sandbox.Tier.Confines())
 	}
 	cmd.Env = slices.DeleteFunc(cmd.Env,
 		func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
-	// Not a pipe, which would break when this program ends. It goes with the folder.
+	// Not a pipe, which would break when this program ends. The file is removed with its folder.
 	stderr, err := os.OpenFile(filepath.Join(l.dir, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND,
 		0o600)
 	if err != nil {
@@ -166,7 +166,7 @@ func (l *local) connect(ctx context.Context, s *session, c zmq.File, file string
 	go func() {
 		select {
 		case <-l.Exited:
-			cancel() // a child of the process may hold its sockets open
+			cancel() // stop dialling: a child may hold its sockets open
 		case <-alive.Done():
 		}
 	}()
@@ -184,7 +184,7 @@ func (l *local) connect(ctx context.Context, s *session, c zmq.File, file string
 		if err == nil {
 			return nil
 		}
-		// The sockets' files appear an instant before they accept.
+		// The sockets' files appear an instant before the sockets accept connections.
 		if e := l.pause(ctx, poll.C); e != nil && l.Alive() {
 			return errors.Join(e, err)
 		} else if e != nil {
@@ -223,10 +223,10 @@ func (l *local) lastWords() string {
 	return "; its stderr ends with:\n" + strings.Join(lines[max(0, len(lines)-12):], "\n")
 }
 
-// tcp reports whether a kernel process is reached by TCP. For an ipykernel that is only so where
-// Unix sockets cannot be used and for one that may be kept, as clients of others may know TCP
-// better. Other kernels get TCP too, as from every other client: some know nothing else. In a
-// sandbox there is no TCP without the network, and there may be no Unix sockets with it.
+// tcp reports whether a kernel process is reached over TCP. ipykernel uses Unix sockets where they
+// are possible, unless it may be kept: other clients may support TCP better. Other kernels use TCP,
+// as with every Jupyter client: some support nothing else. A sandbox without network has no TCP,
+// and one with network may have no Unix sockets.
 func (o Options) tcp() bool {
 	confined := o.Sandbox.Tier.Confines()
 	return o.KeepIn != "" && !confined || !o.Spec.IPython() && !o.sockets &&
@@ -235,7 +235,7 @@ func (o Options) tcp() bool {
 }
 
 // privateDir creates the folder for the connection file and the sockets, with mode 0700. A lasting
-// one may outlive this program and is not swept: see [SweepTemp].
+// one may outlive this program, and [SweepTemp] leaves it.
 func privateDir(lasting bool) (string, error) {
 	if lasting {
 		return os.MkdirTemp(privateParent(), tempPrefix)
@@ -247,14 +247,14 @@ const tempPrefix = "dsstar-"
 
 func privateParent() string {
 	if runtime.GOOS == "darwin" {
-		return "/tmp" // $TMPDIR is too long there for the path of a socket
+		return "/tmp" // $TMPDIR is too long there for a socket's path
 	}
 	return "" // the system's
 }
 
-// SweepTemp removes the temporary folders of processes of this program that were killed.
+// SweepTemp removes temporary folders that killed processes of this program have left behind.
 func SweepTemp() {
-	// the last are package sandbox's
+	// the last three are package sandbox's
 	disk.SweepTemp("", tempPrefix, "dsstar-ask-", "dsstar-full-", "dsstar-try-")
 	if parent := privateParent(); parent != "" {
 		disk.SweepTemp(parent, tempPrefix)

@@ -16,8 +16,8 @@ import (
 var testTier = flag.String("tier", "",
 	"run every kernel with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
 
-// frontOf is the process of a kernel with checkpoints that never runs cells; in a sandbox a guard
-// has started it.
+// frontOf returns the front of a kernel with checkpoints, the process that never runs cells; in a
+// sandbox the guard has started it.
 func frontOf(t testing.TB, k *Kernel) int {
 	t.Helper()
 	if k.options.Sandbox.Tier == sandbox.Full {
@@ -26,15 +26,15 @@ func frontOf(t testing.TB, k *Kernel) int {
 	return request(t, k, "checkpoints_request", struct{}{}).Front.PID
 }
 
-// forbidden are hazards that no cell can make in the sandbox builtin.
+// forbidden are hazards that no cell can cause in the builtin sandbox.
 var forbidden = map[string]string{
 	"device": "no such devices", "device node": "no /dev/shm", "processes": "no semaphores",
 	"semaphore": "no semaphores", "shared memory": "no /dev/shm",
 }
 
-// In the sandbox builtin, where /proc is hidden, checkpoints are made, refused and gone back to as
-// anywhere: what a copy would lack is found by every kind of file that the guard opens for the
-// kernel.
+// In the builtin sandbox, which hides /proc, checkpoints are made, refused and restored as
+// elsewhere: the guard opens the files of /proc that the kernel needs to find what a copy would
+// lack.
 func TestCheckpointBuiltin(t *testing.T) {
 	t.Parallel()
 	o := Options{Spec: checkpointSpec(t, testPython(t)), Dir: t.TempDir(), Env: os.Environ()}

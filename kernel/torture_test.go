@@ -29,7 +29,7 @@ const (
 	tortureWait = 60 * time.Second // for one operation: longer is a hang
 )
 
-// A model is what the session of a torture should hold.
+// A model is the expected state of a torture's session.
 type model struct {
 	List   []int
 	Dict   map[string]int
@@ -44,7 +44,7 @@ func (m model) clone() model {
 	return m
 }
 
-// tortureSetUp makes the session that a model begins with.
+// tortureSetUp creates the session that a model begins with.
 const tortureSetUp = `
 import hashlib, itertools, json, os, random, signal, sys, time
 L, D = [], {}
@@ -73,15 +73,14 @@ type torture struct {
 	count map[string]int   // operations
 }
 
-// Whatever happens to a session, it goes on with the state and the outputs that it should have, and
-// leaves nothing behind.
+// Whatever happens to a session, it continues with the expected state and outputs, and leaves
+// nothing behind.
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	inflict(t, *tortures, *testTier)
 }
 
-// In the sandbox builtin a few of the operations show the same; -tier builtin makes all of them
-// there.
+// In the builtin sandbox a few operations show the same; -tier builtin makes all of them there.
 func TestTortureBuiltin(t *testing.T) {
 	t.Parallel()
 	if *testTier == "" {
@@ -141,7 +140,7 @@ func inflict(t *testing.T, operations int, tier string) {
 	}
 }
 
-// operations are what can happen, and how often.
+// operations are the possible operations, and how often each happens.
 var operations = []struct {
 	name   string
 	weight int
@@ -187,7 +186,7 @@ func (o *torture) fatalf(format string, args ...any) {
 	o.Fatalf("operation %d of -torture-seed %d: %s", o.n, *tortureSeed, fmt.Sprintf(format, args...))
 }
 
-// cell executes code, which must end so and print that, and nothing else.
+// cell executes code, and checks its status and that it prints only printed.
 func (o *torture) cell(code string, status notebook.Status, printed string) notebook.Execution {
 	o.Helper()
 	x, err := o.k.Execute(o.ctx, code)
@@ -204,7 +203,7 @@ func (o *torture) cell(code string, status notebook.Status, printed string) note
 	return x
 }
 
-// state asks the session what it holds.
+// state returns the session's state.
 func (o *torture) state() model {
 	o.Helper()
 	o.now.Count++
@@ -246,7 +245,7 @@ func (o *torture) ask(kind string, content any) checkpointReply {
 	return reply
 }
 
-// any is one of the checkpoints.
+// any returns one of the checkpoints.
 func (o *torture) any() string {
 	ids := slices.Sorted(maps.Keys(o.kept))
 	return ids[o.IntN(len(ids))]
@@ -306,7 +305,7 @@ func (o *torture) checkpoint() {
 	}
 }
 
-// back goes back, which is possible in whatever state.
+// back goes back, which is possible in any state.
 func (o *torture) back(id string) {
 	o.Helper()
 	reply := o.ask("rollback_request", map[string]string{"checkpoint": id})
@@ -334,8 +333,8 @@ func (o *torture) drop() {
 	}
 }
 
-// use is what the kernel takes with as few checkpoints as there may be and a copy
-// that stands ready: each has descriptors.
+// use returns what the kernel uses with as few checkpoints as possible and a readied copy, each of
+// which has descriptors.
 func (o *torture) use() use {
 	o.ctx = o.T.Context()
 	for len(o.kept) > 2 {
@@ -370,7 +369,7 @@ func (o *torture) list() {
 
 const begun = "print('begun', flush=True)"
 
-// under has a cell begin, then something happen, and the cell end.
+// under begins a cell, calls then, and ends the cell.
 func (o *torture) under(code string, then func()) notebook.Execution {
 	o.Helper()
 	if !strings.Contains(code, begun) {
@@ -425,7 +424,7 @@ func (o *torture) interrupt() {
 	o.check()
 }
 
-// short is text without the output of the endless cell.
+// short returns text without the output of the endless cell.
 func short(text string) string {
 	return strings.ReplaceAll(text, strings.Repeat("z", 100)+"\n",
 		"")
@@ -489,7 +488,8 @@ func lines(n int) string {
 	return b.String()
 }
 
-// refuse makes what a copy would not have. It is named, and gone when the session goes back.
+// refuse creates state that a copy would lack. The refusal names it, and it is gone after going
+// back.
 func (o *torture) refuse() {
 	for kind, code := range map[string]string{
 		"thread":  "import threading; threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
@@ -512,7 +512,7 @@ func (o *torture) refuse() {
 	o.processes()
 }
 
-// processes demands one process for each checkpoint and one more, none of them dead.
+// processes checks that there is one process for each checkpoint and one more, none of them dead.
 func (o *torture) processes() {
 	o.Helper()
 	var all []int
@@ -521,7 +521,7 @@ func (o *torture) processes() {
 		all = childrenOf(o.T, o.front)
 		ended := slices.ContainsFunc(all, func(pid int) bool { return processState(pid) == "Z" })
 		if extra = len(all) - len(o.kept) - 1; !ended && (extra == 0 || extra == 1) {
-			// the copy that is ready
+			// the readied copy
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -545,7 +545,7 @@ func processState(pid int) string {
 	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])[0]
 }
 
-// A use is what a kernel takes.
+// A use is what a kernel uses.
 type use struct {
 	descriptors, memory int // of the front
 	live, depth         int // descriptors of the worker, and frames of its stack

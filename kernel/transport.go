@@ -6,12 +6,12 @@ import (
 	"dsstar/kernel/internal/wire"
 )
 
-// A Message is one message of the protocol, either way, from the wire to those who fold it into
-// outputs. Who sends one sets Channel, Header.MsgType, Content and what else it has; the rest of
-// the header is filled in.
+// A Message is a message of the protocol, in either direction. To send one, set Channel,
+// Header.MsgType, Content and, if needed, Parent, Metadata and Buffers; the rest of the header is
+// filled in.
 type Message = wire.Message
 
-// A Header says what a message is.
+// A Header identifies a message.
 type Header = wire.Header
 
 // A Channel is one of the protocol's channels to a kernel. Requests go to Shell or Control.
@@ -29,19 +29,18 @@ const (
 // the deliver function that it was made with, which must not block and is
 // called from one goroutine per channel, in the order of that channel.
 type transport interface {
-	// Send sends one message. It waits for a connection that is being made again,
-	// until ctx ends. After any other error the transport is unusable: a message
-	// whose fate is unknown must not be sent again.
+	// Send sends one message. While the connection is being restored it waits, until ctx ends. After
+	// any other error than [tooLargeError] the transport is unusable: a message whose fate is unknown
+	// must not be sent again.
 	Send(context.Context, Message) error
-	// Rouse wakes a kernel that does not see a request which it has received.
-	// It does not wait.
+	// Rouse wakes a kernel that has not noticed a request it received. It does not wait.
 	Rouse()
-	// Drained is closed when the kernel's ends of all channels have gone and all
-	// that they sent has been delivered.
+	// Drained is closed when the other ends of all channels are closed and everything that they sent
+	// has been delivered.
 	Drained() <-chan struct{}
-	// Breaks returns how often the connection was lost and made again, each of
-	// which may have lost messages.
+	// Breaks returns how often the connection was lost and restored. Each time messages may have been
+	// lost.
 	Breaks() int
-	// Close ends all deliveries; none happens after it has returned.
+	// Close closes the connection. Nothing is delivered after it has returned.
 	Close() error
 }

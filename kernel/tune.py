@@ -1,6 +1,6 @@
-# Runs once in every IPython kernel of ours, with shell given and sealed, before the first
-# cell. It leaves no name behind. ipykernel's inner parts have other names in other
-# versions: what is not there is left as it is.
+# Runs once in every IPython kernel that we start, before the first cell, with shell and sealed
+# defined. It defines no names in the session. ipykernel's internals differ between versions:
+# what is missing is skipped.
 import contextlib
 import ctypes
 import os
@@ -9,19 +9,19 @@ import sys
 
 import zmq
 
-# ipykernel never sets ZMQ_SNDHWM: more than 1000 iopub messages that wait to be
-# sent are dropped without a word. A cell that printed 20,000 lines on a busy
-# machine lost 3,000 of them although the reader did nothing but read.
+# ipykernel never sets ZMQ_SNDHWM: if more than 1000 iopub messages wait to be sent, the rest
+# is dropped silently. A cell that printed 20,000 lines on a busy machine lost 3,000 of them
+# although the client did nothing but read.
 with contextlib.suppress(AttributeError):
     thread = shell.kernel.iopub_thread
     thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
 
 
 def in_pieces(flush, size=4 << 20):
-    """Makes several messages of a very long text, each of which a reader has whole in memory."""
+    """Splits a very long text into several messages: a reader has each whole in memory."""
 
     def pieces():
-        for pair in flush():  # of the text and the request that it is about, in either order
+        for pair in flush():  # the text and its parent request, in either order
             at = 0 if isinstance(pair[0], str) else 1
             for start in range(0, len(pair[at]), size):
                 piece = pair[at][start : start + size]
@@ -34,7 +34,7 @@ with contextlib.suppress(AttributeError):
     for stream in (sys.stdout, sys.stderr):
         stream._flush_buffers = in_pieces(stream._flush_buffers)
 
-# IPython runs `!command` in a terminal of its own, which there is none of in the sandbox builtin.
+# IPython runs `!command` in a new pseudo-terminal, which the builtin sandbox does not provide.
 try:
     os.close(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
 except (AttributeError, OSError):
@@ -42,15 +42,26 @@ except (AttributeError, OSError):
         shell.system = shell.system_raw
 
 if sealed:
-    # In the sandbox builtin the kernel's sockets have their names now, and no other is to get one: a
-    # program outside could take an abstract name for a service's. This goes for all threads and for
-    # what they start.
+    # In the builtin sandbox the kernel's sockets are bound by now, and no other socket may be: a
+    # program outside could mistake an abstract name for that of a service. The filter applies to
+    # all threads and to the processes that they start.
     number = {"x86_64": (317, 49), "aarch64": (277, 200)}[os.uname().machine]  # of seccomp and bind
     load, equal, answer, refuse, allow = 0x20, 0x15, 0x06, 0x00050001, 0x7FFF0000
-    program = struct.pack("=" + "HBBI" * 4, load, 0, 0, 0, equal, 0, 1, number[1], answer, 0, 0, refuse, answer, 0, 0, allow)
+    program = struct.pack(
+        "=" + "HBBI" * 4,
+        load, 0, 0, 0,
+        equal, 0, 1, number[1],
+        answer, 0, 0, refuse,
+        answer, 0, 0, allow,
+    )  # fmt: skip
     lines = ctypes.create_string_buffer(program, len(program))
     filter = struct.pack("@HP", 4, ctypes.addressof(lines))
     set_filter, all_threads = 1, 1
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.syscall(ctypes.c_long(number[0]), ctypes.c_long(set_filter), ctypes.c_long(all_threads), filter) != 0:
+    if (
+        libc.syscall(
+            ctypes.c_long(number[0]), ctypes.c_long(set_filter), ctypes.c_long(all_threads), filter
+        )
+        != 0
+    ):
         raise OSError(ctypes.get_errno(), "seccomp")

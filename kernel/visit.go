@@ -9,29 +9,27 @@ import (
 //go:embed visit.py
 var visitCode string
 
-// A visit is what a guest must put right in the kernel that it visits. Cells
-// see their own working folder and random generators while they run, and the
-// user's own cells, before, between and after them, see theirs. Nothing goes to
-// the history.
+// A visit is what a guest keeps apart in a kernel and undoes at the end. Our cells have their own
+// working folder and random generators; the user's cells, before, between and after them, keep
+// theirs. Nothing goes to the history.
 type visit struct {
 	dir     string // working folder of the cells; "" for the kernel's
 	entered bool
 }
 
-// await waits until the kernel has done what others have asked of it. Only then
-// is a cell sent: one that waits in the kernel could not be taken back.
+// await waits until the kernel has handled other clients' requests. Only then is a cell sent: one
+// that is queued in the kernel cannot be withdrawn.
 func (s *session) await(ctx context.Context) error {
-	_, err := s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.nothing()}})
+	_, err := s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.probeType()}})
 	if ended(s.host) {
-		return nil // executing says how
+		return nil // the execution reports its end
 	}
 	return err
 }
 
-// enter prepares the kernel for the first cell. What goes wrong here, or in
-// manners, costs manners and no more: the cell runs all the same. The kernel is
-// not tuned as one of ours is: its sockets are its user's, and changing them while
-// others connect and go was suspected of having ended kernels.
+// enter prepares the kernel before the first cell. Errors here and in manners are ignored: the cell
+// runs all the same, but is not kept apart. The kernel is not tuned: its sockets are its user's,
+// and changing them while others connect and disconnect was suspected of crashing kernels.
 func (s *session) enter(ctx context.Context) {
 	if !s.guest.entered && s.info.Implementation == "ipython" {
 		s.guest.entered = true
@@ -47,7 +45,7 @@ func (s *session) manners(ctx context.Context, method string) {
 	}
 }
 
-// method is the code that calls a method of the visit.
+// method returns the code that calls a method of the visit.
 func (s *session) method(name string) string {
 	return fmt.Sprintf("get_ipython().dsstar_visits[%q].%s()", s.id, name)
 }
@@ -63,11 +61,11 @@ func (s *session) endVisitLater() {
 	})
 }
 
-// Visit returns what is, in the kernel, the Python expression for a guest's visit
-// while one of its cells runs: user(name) is the object that the user has under a
-// name, the visit itself if there is none; rebound() the names that are as cells
-// left them; what is added to the set keep stays so at the end. "" for a kernel
-// of ours, or one that is not IPython.
+// Visit returns a Python expression for the guest's visit, an object that exists in the kernel
+// while its cells run. Its user(name) returns the user's object of that name, or the visit itself
+// if there is none. Its rebound() returns the names that our cells bound last. Names added to its
+// set keep stay bound at the end. Visit returns "" for a kernel of ours, or one that is not
+// IPython.
 func (k *Kernel) Visit() string {
 	s := k.current()
 	if s.guest == nil || s.info.Implementation != "ipython" {
@@ -76,7 +74,7 @@ func (k *Kernel) Visit() string {
 	return fmt.Sprintf("get_ipython().dsstar_visits[%q]", s.id)
 }
 
-// endVisit puts right what the visit changed, if the kernel still runs.
+// endVisit undoes what the visit changed, if the kernel still runs.
 func (s *session) endVisit() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.waits.cancel)
 	defer cancel()
@@ -88,7 +86,7 @@ func (s *session) endVisit() {
 	}
 }
 
-// restore gives the user's names back to them.
+// restore undoes what our cells did to names, and resets the working folder of our cells.
 func (s *session) restore(ctx context.Context) error {
 	if how := s.fell(); how != "" || ended(s.host) {
 		if how == "" {

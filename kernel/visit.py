@@ -1,5 +1,5 @@
-# Runs inside a kernel that is not ours, with the names shell, folder and session
-# given. It leaves no name behind: a visit hangs on an attribute of the shell.
+# Runs in a kernel that is not ours, with shell, folder and session defined. It defines no
+# names in the session: the visit is kept in an attribute of the shell.
 import os
 import random
 import sys
@@ -12,23 +12,24 @@ class Visit:
         self.shell = shell
         self.session = session
         self.made = set()  # names that cells made
-        self.bound = {}  # names that cells bound anew or deleted: what they were
-        self.left = {}  # what cells left them at: whoever bound them since has the last word
+        self.bound = {}  # old values of names that cells rebound or deleted
+        self.left = {}  # values that cells left, to see whether somebody has rebound a name since
         self.keep = set()  # names that stay as cells left them
         self.carried = {}  # for the client: ids of objects by name
         self.known = {}  # all names before the cell that is running
-        self.other = {"dir": folder or os.getcwd(), "random": random.getstate()}
-        self.running = False  # whether one of our cells is
+        self.folder = folder or os.getcwd()
+        self.other = {"dir": self.folder, "random": random.getstate()}
+        self.running = False  # whether one of our cells is running
         shell.events.register("pre_run_cell", self.before)
         shell.events.register("post_run_cell", self.after)
 
     def ours(self):
-        """Tells whether the request under way came from our client."""
+        """Tells whether the current request came from our client."""
         parent = self.shell.kernel.get_parent("shell") or {}
         return parent.get("header", {}).get("session") == self.session
 
     def before(self, info=None):
-        """Begins a cell, whoever's it is."""
+        """Is called before each cell, of whatever client."""
         if self.running or not self.ours():
             return
         self.running = True
@@ -37,19 +38,20 @@ class Visit:
         self.swap()
 
     def after(self, result=None):
-        """Ends a cell, whoever's it is."""
+        """Is called after each cell, of whatever client."""
         if not self.running:
             return
         self.running = False
         names = self.shell.user_ns
-        for name in ("_", "__", "___"):  # what the session calls its last results
+        for name in ("_", "__", "___"):  # the session's last results
             if name in self.known:
                 names[name] = self.known[name]
         for name in names.keys() | self.known.keys():
-            value, before = names.get(name, self), self.known.get(name, self)  # self stands for no value
+            # self stands for no value
+            value, before = names.get(name, self), self.known.get(name, self)
             if value is before:
                 continue
-            if name in self.left and before is not self.left[name]:  # somebody has bound it since
+            if name in self.left and before is not self.left[name]:  # somebody has rebound it since
                 self.made.discard(name)
                 self.bound.pop(name, None)
             if before is self and name not in self.bound:
@@ -68,7 +70,7 @@ class Visit:
         mine = {"random": random.getstate()}
         random.setstate(self.other["random"])
         numpy = getattr(sys.modules.get("numpy"), "random", None)
-        if numpy is not None:  # it may be just being imported
+        if numpy is not None:  # None while numpy is being imported
             mine["numpy"] = numpy.get_state()
             if "numpy" in self.other:
                 numpy.set_state(self.other["numpy"])
@@ -80,19 +82,23 @@ class Visit:
         self.other = mine
 
     def user(self, name):
-        """Returns what the user has under a name; the visit itself stands for nothing."""
+        """Returns the user's object of that name; the visit itself if there is none."""
         value = self.shell.user_ns.get(name, self)
         if name in self.left and value is self.left[name]:
             return self.bound.get(name, self)
         return value
 
     def rebound(self):
-        """Returns the names that are as cells left them, and not as they were."""
+        """Returns the names that cells changed and nobody has rebound since."""
         names = self.shell.user_ns
-        return [name for name in self.made | self.bound.keys() if names.get(name, self) is self.left[name]]
+        return [
+            name
+            for name in self.made | self.bound.keys()
+            if names.get(name, self) is self.left[name]
+        ]
 
     def restore(self):
-        """Gives names back that nobody has bound since."""
+        """Restores those names, except the ones in keep."""
         names = self.shell.user_ns
         for name in self.rebound():
             if name in self.keep:
@@ -103,12 +109,14 @@ class Visit:
                 names.pop(name, None)
 
     def back(self):
-        """Undoes what cells did to names."""
+        """Undoes what cells did to names, and to their working folder."""
         self.restore()
+        if not self.running:
+            self.other["dir"] = self.folder
         self.made, self.bound, self.left = set(), {}, {}
 
     def leave(self):
-        """Ends the visit: the names are as they were, but for those that are to stay."""
+        """Ends the visit, and restores all names except those in keep."""
         self.shell.events.unregister("pre_run_cell", self.before)
         self.shell.events.unregister("post_run_cell", self.after)
         self.restore()

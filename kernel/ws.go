@@ -22,33 +22,34 @@ import (
 // write. Pongs are seen only while somebody reads. Without a deadline a read waits for ever.
 
 const (
-	// what a server takes in one message (tornado, websocket_max_message_size)
+	// bytes that a server accepts in one message (tornado, websocket_max_message_size)
 	maxFrame  = 10 << 20
 	pingEvery = 30 * time.Second // as servers do
-	silence   = 90 * time.Second // after which a connection counts as lost
+	silence   = 90 * time.Second // a connection that is silent for so long counts as lost
 
 	sendTimeout = 10 * time.Second // for one message
 )
 
-// A tooLargeError reports a message so large that the server would hang up.
+// A tooLargeError reports a message so large that the server would close the connection.
 type tooLargeError struct{ size int }
 
 func (e *tooLargeError) Error() string {
 	return fmt.Sprintf("the message has %d MiB, and Jupyter servers take %d", e.size>>20, maxFrame>>20)
 }
 
-// errGone is why a connection is not made again: the server has no such kernel.
+// errGone ends reconnecting: the server no longer has the kernel.
 var errGone = errors.New("the server no longer has the kernel")
 
-// A wsLink is a connection to a kernel of a server. It is made again when it is lost, with the
-// same session id, for which the server keeps what the kernel says in between.
+// A wsLink is a WebSocket connection to a kernel on a server. When the connection is lost it
+// reconnects, with the same session id: for that id the server buffers the kernel's messages in
+// between.
 type wsLink struct {
-	server  Server
-	kernel  string // id
-	session string // id
-	legacy  bool   // ask for the legacy framing
-	again   time.Duration
-	deliver func(Message)
+	server         Server
+	kernel         string // id
+	session        string // id
+	legacy         bool   // ask for the legacy framing
+	reconnectLimit time.Duration
+	deliver        func(Message)
 
 	ctx     context.Context // ended by Close
 	cancel  context.CancelFunc
@@ -61,15 +62,16 @@ type wsLink struct {
 	heard   time.Time       // when conn was last seen to work
 	changed chan struct{}   // closed when conn or lost changes
 	breaks  int
-	lost    error // why there will be no connection any more
+	lost    error // why it does not reconnect any more
 }
 
-// dialWS connects to a kernel of a server. A lost connection is tried to be made again for as long
-// as w says.
+// dialWS connects to a kernel on a server. After losing the connection, the link tries to reconnect
+// for w.reconnect.
 func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, w waits,
 	deliver func(Message)) (*wsLink, error) {
 	l := &wsLink{
-		server: s, kernel: kernel, session: session, legacy: legacy, again: w.reconnect, deliver: deliver,
+		server: s, kernel: kernel, session: session, legacy: legacy,
+		reconnectLimit: w.reconnect, deliver: deliver,
 		drained: make(chan struct{}), changed: make(chan struct{}),
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -83,9 +85,9 @@ func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, 
 	return l, nil
 }
 
-// first makes the first connection. The server answers it only after it has heard
-// from the kernel, and a kernel that strands a request (ipykernel#1554) answers
-// the next connection. So the first attempt is given up early, and repeated with twice the patience.
+// first makes the first connection. The server accepts it only once the kernel has answered a
+// request, and a kernel that misses one (ipykernel#1554) answers when the next connection is made.
+// So the first attempt has a short time-out, which doubles with each repetition.
 func (l *wsLink) first(ctx context.Context, session string,
 	patience time.Duration) (*websocket.Conn, error) {
 	for ; ; patience *= 2 {
@@ -122,7 +124,7 @@ func (l *wsLink) connect(ctx context.Context, session string,
 	return nil, fmt.Errorf("%s cannot be reached: %w", l.server.URL, err)
 }
 
-// work reads from one connection after the other.
+// work reads from the connection, and reconnects whenever it is lost.
 func (l *wsLink) work() {
 	defer close(l.drained)
 	for {
@@ -131,7 +133,7 @@ func (l *wsLink) work() {
 		l.mu.Unlock()
 		l.read(conn)
 		l.set(nil, nil)
-		_ = conn.Close() // it is of no use any more
+		_ = conn.Close() // the connection is lost already
 		if l.ctx.Err() != nil {
 			return
 		}
@@ -178,7 +180,7 @@ func (l *wsLink) read(conn *websocket.Conn) {
 			m, err = wire.ParseLegacy(data, kind == websocket.BinaryMessage)
 		}
 		if err != nil {
-			continue // if it was an idle, the run notices
+			continue // if it was an idle, the run notices that it is missing
 		}
 		switch m.Channel {
 		case Shell, Control, IOPub, Stdin:
@@ -187,7 +189,8 @@ func (l *wsLink) read(conn *websocket.Conn) {
 	}
 }
 
-// ping makes the server's silence mean something. It also hangs up when the link is closed.
+// ping pings the server at intervals, so that a silent connection is a lost one. It also closes
+// conn when the link is closed.
 func (l *wsLink) ping(conn *websocket.Conn, stop <-chan struct{}) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -201,15 +204,15 @@ func (l *wsLink) ping(conn *websocket.Conn, stop <-chan struct{}) {
 			_ = conn.Close()
 			return
 		case <-tick.C:
-			// An error is seen by the reader.
+			// The reader sees an error too.
 			_ = conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(sendTimeout))
 		}
 	}
 }
 
-// reconnect makes a lost connection again.
+// reconnect replaces a lost connection.
 func (l *wsLink) reconnect() (*websocket.Conn, error) {
-	ctx, cancel := context.WithTimeout(l.ctx, l.again)
+	ctx, cancel := context.WithTimeout(l.ctx, l.reconnectLimit)
 	defer cancel()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		conn, err := l.connect(ctx, l.session, restTimeout)
@@ -234,8 +237,8 @@ func (l *wsLink) set(conn *websocket.Conn, lost error) {
 	l.changed = make(chan struct{})
 }
 
-// Send sends m once: a message that could not be written whole has not been seen by the server,
-// and goes out again on the next connection.
+// Send sends m exactly once: the server has not seen a message that was not written completely, so
+// it is sent again on the next connection.
 func (l *wsLink) Send(ctx context.Context, m Message) error {
 	for {
 		l.mu.Lock()
@@ -264,15 +267,15 @@ func (l *wsLink) Send(ctx context.Context, m Message) error {
 	}
 }
 
-// fresh is how long a connection that was seen to work is taken to work still,
-// and pongWait how long the other end may take to show that it does.
+// A connection that was heard from within fresh is assumed to work. Otherwise the other end has
+// pongWait to answer a ping.
 const (
 	fresh    = 250 * time.Millisecond
 	pongWait = 5 * time.Second
 )
 
-// check makes sure that somebody is at the other end. After a computer has slept,
-// what is written to a connection that seems to be there goes nowhere.
+// check makes sure that the other end is still there. After the computer has slept, a connection
+// can look intact although everything written to it is lost.
 func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 	asked := time.Now()
 	heard := func() time.Time {
@@ -280,7 +283,7 @@ func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 		defer l.mu.Unlock()
 		return l.heard
 	}
-	if asked.Sub(heard()) < fresh || ctx.Err() != nil { // or it is to be sent at once
+	if asked.Sub(heard()) < fresh || ctx.Err() != nil { // ctx may be atOnce
 		return nil
 	}
 	if err := conn.WriteControl(websocket.PingMessage, nil, asked.Add(sendTimeout)); err != nil {
@@ -321,8 +324,9 @@ func (l *wsLink) write(conn *websocket.Conn, m Message) error {
 	return conn.WriteMessage(kind, data)
 }
 
-// Rouse has the server connect to the kernel once more; see the other Rouse. Only while there is a
-// connection: another session's would make the server forget what it keeps for this one.
+// Rouse has the server connect to the kernel once more, under another session id; see [transport].
+// It does nothing while the link is not connected: the other session would make the server drop
+// what it buffers for this one.
 func (l *wsLink) Rouse() {
 	l.mu.Lock()
 	connected := l.conn != nil

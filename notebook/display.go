@@ -15,16 +15,16 @@ import (
 // A display is the content of all outputs with the same display_id, or of one output without an id.
 type display struct {
 	id       string
-	order    int // among the ids
+	order    int // position among the ids
 	data     MIMEBundle
 	metadata map[string]any
 	size     int   // bytes that count against Limits.Cell
-	kept     *file // nil: nothing is left out
-	shown    bool  // by an output
+	kept     *file // has what is left out; nil: nothing is
+	shown    bool  // an output shows it
 	queued   bool  // in Fold.hidden
 }
 
-// shows is the content of a display message. Its data are decoded only when there is room for them.
+// shows is the content of a display message. Its data is decoded only if there is room for it.
 type shows struct {
 	Data           map[string]json.RawMessage
 	Metadata       json.RawMessage
@@ -35,8 +35,8 @@ type shows struct {
 	metadata map[string]any
 }
 
-// Redisplay sets the data and metadata of update on every output with its DisplayID, as a front end
-// does for all cells of a notebook, and reports whether there was one.
+// Redisplay gives every output with update's DisplayID the data and metadata of update, as a front
+// end does for all cells of a notebook. It reports whether there was such an output.
 func Redisplay(outputs []Output, update Output) bool {
 	found := false
 	for i := range outputs {
@@ -48,7 +48,7 @@ func Redisplay(outputs []Output, update Output) bool {
 }
 
 // Updates returns the last data of each display_id of this execution as display data, in the order
-// of first use: outputs of earlier executions may have the same id, and [Redisplay] updates them.
+// of first use. Outputs of earlier executions may have the same ids; [Redisplay] updates those.
 // clear_output does not affect Updates.
 func (f *Fold) Updates() []Output {
 	byOrder := func(a, b *display) int { return cmp.Compare(a.order, b.order) }
@@ -82,7 +82,7 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 		if f.notices >= maxNotices {
 			f.beyond++
 			if !d.shown && !d.queued && d.id != "" {
-				f.forget(d) // it is new
+				f.forget(d) // nothing shows this new display
 			}
 			f.observe(c.output(o))
 			return nil
@@ -122,8 +122,8 @@ func (f *Fold) display(id string) *display {
 	return d
 }
 
-// set sets the data of d to those of c, or to a notice if they do not fit. Observe gets o with the
-// data.
+// set sets the data of d to that of c, or to a notice if it does not fit. Observe gets o with the
+// full data.
 func (f *Fold) set(d *display, c shows, o Output, fits bool) {
 	f.resize(d, 0)
 	d.kept.remove()
@@ -154,7 +154,8 @@ func (f *Fold) resize(d *display, size int) {
 	d.size = size
 }
 
-// makeRoom reports whether the data of c fit into d, after dropping displays that no output shows.
+// makeRoom reports whether the data of c fits into d. If necessary, it first drops displays that no
+// output shows.
 func (f *Fold) makeRoom(d *display, c shows) bool {
 	l := f.Limits.filled()
 	data, size := c.dataSize(), c.size()
@@ -180,7 +181,7 @@ func (f *Fold) makeRoom(d *display, c shows) bool {
 	return fits && !full()
 }
 
-// forget drops a display that no output shows, so that Updates lacks it.
+// forget drops a display that no output shows. Updates then lacks it.
 func (f *Fold) forget(d *display) {
 	f.resize(d, 0)
 	delete(f.displays, d.id)
@@ -211,7 +212,7 @@ func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
 	data, ext := payload(largest, c.Data[largest])
 	kept := f.file(kind, ext)
 	kept.write(data)
-	_ = kept.close() // the line tells of the error
+	_ = kept.close() // the notice reports the error
 	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind,
 		human.Bytes(int64(c.size())), kept.where("its "+shortLine(largest)))
 }
@@ -222,7 +223,7 @@ func (c shows) output(o Output) Output {
 	for mime, raw := range c.Data {
 		var value any
 		if err := unmarshal(raw, &value); err != nil {
-			value = string(raw) // cannot be: the message as a whole could be read
+			value = string(raw) // cannot happen: the whole message was valid JSON
 		}
 		data[mime] = value
 	}
@@ -230,7 +231,7 @@ func (c shows) output(o Output) Output {
 	return o
 }
 
-// dataSize is the number of bytes that the data take in the message.
+// dataSize returns the size of the data in the message, in bytes.
 func (c shows) dataSize() int {
 	n := 0
 	for mime, raw := range c.Data {
@@ -244,8 +245,8 @@ func (c shows) dataSize() int {
 
 func (c shows) size() int { return c.dataSize() + len(c.Metadata) + len(c.Transient.DisplayID) }
 
-// extensions are the file extensions of MIME types. Formats that a browser would run become text
-// files.
+// extensions are the file extensions of MIME types. Formats that a browser would execute become
+// text files.
 var extensions = []struct{ mime, ext string }{
 	{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"},
 	{"image/bmp", ".bmp"},

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Encode returns the notebook as the bytes that Python's nbformat.write makes:
-// sorted keys, an indent of one space, text split into lines, nothing escaped
-// that need not be. Cells without an id, or with a repeated one, get one.
+// Encode returns the bytes that Python's nbformat.write makes of the notebook:
+// sorted keys, an indent of one space, text split into lines, no unnecessary
+// escapes. It gives a new id to cells that have none or repeat one.
 func (n *Notebook) Encode() ([]byte, error) {
 	n.uniqueIDs()
 	cells := make([]any, len(n.Cells))
@@ -19,7 +19,7 @@ func (n *Notebook) Encode() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode notebook: metadata of cell %d: %w", i+1, err)
 		}
-		delete(plain, "trusted") // what nbformat does not write either
+		delete(plain, "trusted") // nbformat does not write it either
 		c.Metadata = plain
 		cells[i] = c.json()
 	}
@@ -105,7 +105,7 @@ func (b MIMEBundle) json() map[string]any {
 	return m
 }
 
-// MarshalJSON gives the output in nbformat's form.
+// MarshalJSON encodes the output in nbformat's form.
 func (o Output) MarshalJSON() ([]byte, error) { return json.Marshal(o.json()) }
 
 func object(m map[string]any) map[string]any {
@@ -115,8 +115,8 @@ func object(m map[string]any) map[string]any {
 	return m
 }
 
-// sorted turns structs among the values into plain maps, whose keys
-// encoding/json sorts.
+// sorted turns structs among the values into maps, whose keys encoding/json
+// sorts.
 func sorted(m map[string]any) (map[string]any, error) {
 	data, err := json.Marshal(object(m))
 	if err != nil {
@@ -134,8 +134,8 @@ func count(n int) any {
 	return n
 }
 
-// splitLines is Python's str.splitlines(True), whose idea of a line break is
-// wider than Go's.
+// splitLines is Python's str.splitlines(True), which knows more line breaks
+// than \n and \r\n.
 func splitLines(s string) []string {
 	lines := []string{}
 	start := 0
@@ -162,8 +162,8 @@ func splitLines(s string) []string {
 	return lines
 }
 
-// unescape undoes the escapes that encoding/json writes and Python does not:
-// of U+2028 and U+2029, and of the U+FFFD that stands for invalid UTF-8.
+// unescape undoes the escapes that encoding/json writes but Python does not:
+// U+2028 and U+2029, and the U+FFFD that replaces invalid UTF-8.
 func unescape(data []byte) []byte {
 	if !bytes.Contains(data, []byte(`\u202`)) && !bytes.Contains(data, []byte(`\ufffd`)) {
 		return data
@@ -181,7 +181,7 @@ func unescape(data []byte) []byte {
 			out, i = append(out, "\u2029"...), i+5
 		case bytes.HasPrefix(rest, []byte(`\ufffd`)):
 			out, i = append(out, "\ufffd"...), i+5
-		default: // another escape: both bytes, so that \\u2028 stays as it is
+		default: // another escape: copy both bytes, so \\u2028 stays as it is
 			out, i = append(out, data[i], data[i+1]), i+1
 		}
 	}
@@ -213,8 +213,8 @@ func pythonNumbers(data []byte) []byte {
 	return out
 }
 
-// pythonNumber is Python's repr of a number: an int keeps its digits, a float
-// has an exponent below 1e-4 and from 1e16 on, and else a point.
+// pythonNumber returns Python's repr of a number: an int keeps its digits, a
+// float has an exponent below 1e-4 and from 1e16 on, and otherwise a point.
 func pythonNumber(number string) string {
 	if number == "-0" {
 		return "0"

@@ -54,7 +54,9 @@ func ExampleNotebook_Save() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "hello.ipynb")
 
-	nb := &notebook.Notebook{Cells: []notebook.Cell{{ID: "hello", Type: notebook.Code, Source: "print('hello')"}}}
+	nb := &notebook.Notebook{
+		Cells: []notebook.Cell{{ID: "hello", Type: notebook.Code, Source: "print('hello')"}},
+	}
 	if err := nb.Save(path); err != nil {
 		log.Fatal(err)
 	}

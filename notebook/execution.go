@@ -2,30 +2,30 @@ package notebook
 
 import "strings"
 
-// Status says how an execution ended. Everything that a cell's code can cause
-// is a Status; what it cannot cause is a Go error instead.
+// Status says how an execution ended. Whatever a cell's code can cause is a
+// Status. Whatever it cannot cause is a Go error.
 type Status string
 
 // The ways in which an execution ends.
 const (
 	OK       Status = "ok"
 	Raised   Status = "error"   // the code raised an exception
-	TimedOut Status = "timeout" // it ran past the cell time-out and was stopped
-	Died     Status = "died"    // the kernel process ended under it
-	NotRun   Status = "not run" // a person did not let it run
+	TimedOut Status = "timeout" // the code exceeded the cell time-out and was stopped
+	Died     Status = "died"    // the kernel process ended while the code ran
+	NotRun   Status = "not run" // a person did not allow the code to run
 )
 
-// An Execution is what running one cell gave.
+// An Execution is the result of running one cell.
 type Execution struct {
 	Status Status `json:"status"`
-	// as the kernel counts; 0 when it was never told
+	// the kernel's execution count; 0 if the kernel did not report it
 	Count   int      `json:"execution_count,omitempty"`
 	Outputs []Output `json:"outputs"`
 	Reason  string   `json:"reason,omitempty"`  // why it timed out, died or was not run, in one line
 	Seconds float64  `json:"seconds,omitempty"` // wall time
 
-	// Incomplete says why outputs may be missing, in one line; "" if none are.
-	// The outputs say so too.
+	// Incomplete says why outputs may be missing, in one line; "": none are.
+	// The outputs say so, too.
 	Incomplete string `json:"incomplete,omitempty"`
 	// Updates are displays that changed and may belong to earlier cells; see [Redisplay].
 	Updates []Output `json:"-"`
@@ -34,7 +34,7 @@ type Execution struct {
 // Stdout returns everything that the cell printed to standard output.
 func (e Execution) Stdout() string { return e.Stream("stdout") }
 
-// Stream returns everything that went to the stream of the name.
+// Stream returns everything that the cell wrote to the stream with that name.
 func (e Execution) Stream(name string) string {
 	var b strings.Builder
 	for _, o := range e.Outputs {
@@ -55,8 +55,8 @@ func (e Execution) Error() (Output, bool) {
 	return Output{}, false
 }
 
-// PlainText returns the outputs as text in their order, each ended by a line
-// break, with the Reason last where there is one.
+// PlainText returns the outputs as text, in order, each ending with a line
+// break, followed by the Reason if there is one.
 func (e Execution) PlainText() string {
 	var b strings.Builder
 	for _, o := range e.Outputs {

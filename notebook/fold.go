@@ -15,24 +15,24 @@ import (
 // clear_output drops what came before (messaging protocol 5.5, "Messages on the IOPub channel").
 // The result is the same as nbclient's.
 //
-// A Fold takes a small multiple of its Limits and of the longest message in memory, whatever the
-// code prints or shows. Whatever is left out of the outputs is replaced by a line that begins with
-// "[dsstar: " and says how much is missing and which file has it.
+// The memory use of a Fold is bounded by a small multiple of its Limits and of the longest message,
+// whatever the code prints or shows. A line that begins with "[dsstar: " replaces what is left out
+// of the outputs. It says how much is missing and which file has it.
 //
 // The zero value is ready to use; set the fields before the first Add. Close a Fold that has a
 // Folder. A Fold is not safe for concurrent use.
 type Fold struct {
 	Limits  Limits
-	Prefix  string // of the names of the files for what is left out, such as "cell-3"
-	ShownAs string // how a reader of the notebook finds their folder, such as "files/outputs"
+	Prefix  string // prefix of the names of files for what is left out, such as "cell-3"
+	ShownAs string // path of their folder for a reader of the notebook, such as "files/outputs"
 
-	// Folder opens the folder for the full text of what is left out. It is called when it is first
-	// needed, and Close closes the folder. nil: nothing is kept.
+	// Folder opens the folder for the full text of what is left out. It is called when the folder is
+	// first needed. Close closes the folder. nil: nothing is kept.
 	Folder func() (*os.Root, error)
 
-	// Observe gets each piece as it arrives and before anything is left out: a stream output with only
-	// the new text, a display or an update of one (with the same DisplayID), an error, a note. It must
-	// not block or change its argument. It may be nil.
+	// Observe, if set, gets each piece as it arrives, before anything is left out: a stream output
+	// with only the new text, a display or an update of one (with the same DisplayID), an error, a
+	// note. It must not block or change its argument.
 	Observe func(Output)
 
 	outputs []folded
@@ -40,31 +40,31 @@ type Fold struct {
 	clear   bool // clear_output(wait=True) was seen: the next output clears
 
 	displays map[string]*display // the last data of each display id, shown or not
-	ids      int                 // how many ids there were
-	held     int                 // the part of used that belongs to displays
-	// what no output shows, to be forgotten first; some may be shown again
+	ids      int                 // number of ids so far
+	held     int                 // the part of used that belongs to displays with an id
+	// displays that no output shows, to be forgotten first; some may be shown again
 	hidden []*display
-	forgot bool // some were forgotten
+	forgot bool // some displays were forgotten
 
-	late    map[string]*stream // past the limits: the one output of each stream that is left
-	notices int                // outputs that only say what is left out
-	beyond  int                // outputs of which there is not even that
+	late    map[string]*stream // past the limits: the last output of each stream
+	notices int                // number of outputs that only say what is left out
+	beyond  int                // number of outputs left out without such a notice
 
-	root    *os.Root       // what Folder gave; nil before and after
+	root    *os.Root       // the folder from Folder, while it is open
 	written int64          // bytes in files
-	names   map[string]int // how often a name for a file was given out
+	names   map[string]int // how often each file name was used
 }
 
 // folded is an output under construction.
 type folded struct {
 	Output
-	stream  *stream  // of a stream: its text
-	display *display // of a display or result: its data
-	note    bool     // our own words
+	stream  *stream  // the text, if it is a stream
+	display *display // the data, if it is a display or result
+	note    bool     // dsstar's own words
 }
 
-// Add adds one iopub message. Types that make no output are ignored. An error means that the
-// content violates the protocol; then nothing was added.
+// Add adds one iopub message. It ignores types that make no output. An error means that the
+// content violates the protocol and that nothing was added.
 func (f *Fold) Add(msgType string, content json.RawMessage) error {
 	switch msgType {
 	case "stream":
@@ -120,12 +120,12 @@ func (f *Fold) Outputs() []Output {
 	return outputs
 }
 
-// Size returns the size in bytes of the outputs in the notebook, and of those in files.
+// Size returns the size of the outputs in the notebook and of the files, in bytes.
 func (f *Fold) Size() (outputs int, files int64) { return f.used, f.written }
 
-// Close closes the files, and removes those that turned out not to be needed. After an error a file
-// may lack its end, which the output that names it says too. Outputs still works after Close, and
-// Close may be called again.
+// Close closes the files, and removes those that are not needed. After an error, a file may lack
+// its end; the output that names it says so, too. Outputs still works after Close, and Close may be
+// called again.
 func (f *Fold) Close() error {
 	var errs []error
 	for _, o := range f.outputs {
@@ -134,7 +134,7 @@ func (f *Fold) Close() error {
 		}
 	}
 	if f.root != nil {
-		_ = f.root.Close() // it was only looked up in
+		_ = f.root.Close() // a folder has nothing to flush
 		f.root = nil
 	}
 	return errors.Join(errs...)
@@ -150,7 +150,7 @@ func ParseError(content json.RawMessage) (Output, error) {
 	return Output{Type: ErrorOutput, EName: c.EName, EValue: c.EValue, Traceback: c.Traceback}, err
 }
 
-// AddError adds an exception, as [ParseError] gives it.
+// AddError adds an exception, as returned by [ParseError].
 func (f *Fold) AddError(o Output) {
 	f.observe(o)
 	f.begin()
@@ -170,8 +170,9 @@ func (f *Fold) AddError(o Output) {
 	f.push(folded{Output: o})
 }
 
-// shorten returns the error output o, of size bytes, with only its beginning and end; a file gets
-// all of it. Small errors stay as they are, even past the limits: what went wrong must be visible.
+// shorten returns the error output o, of size bytes, with only its beginning and end, and writes
+// all of it to a file. Small errors stay as they are, even past the limits: what went wrong must be
+// visible.
 func (f *Fold) shorten(o Output, size int) Output {
 	if size <= shortText {
 		return o
@@ -180,7 +181,7 @@ func (f *Fold) shorten(o Output, size int) Output {
 	kept := f.file("error", ".txt")
 	kept.write(o.EName + ": " + o.EValue + "\n")
 	kept.write(string(traceback) + "\n")
-	_ = kept.close() // the note tells of the error
+	_ = kept.close() // the notice reports the error
 
 	head := traceback[:headEnd(traceback, shortText/2)]
 	rest := traceback[len(head):]
@@ -193,8 +194,9 @@ func (f *Fold) shorten(o Output, size int) Output {
 	}
 }
 
-// begin carries out a pending clear_output before the next output. Notes stay, and so do the last
-// data of displays with an id, which earlier cells may show. The files of all else are removed.
+// begin carries out a pending clear_output before the next output. Notes stay, and so does the last
+// data of displays with an id, which earlier cells may show. The files of everything else are
+// removed.
 func (f *Fold) begin() {
 	if !f.clear {
 		return
@@ -223,11 +225,12 @@ func (f *Fold) push(o folded) {
 	f.outputs = append(f.outputs, o)
 }
 
-// finishLast closes the file of the last output, which gets no more text, to keep few files open.
+// finishLast closes the file of the last output, to keep few files open. That output gets no more
+// text.
 func (f *Fold) finishLast() {
 	if n := len(f.outputs); n > 0 {
 		if s := f.outputs[n-1].stream; s != nil && !s.late {
-			_ = s.finish() // its text tells of the error
+			_ = s.finish() // its text reports the error
 		}
 	}
 }

@@ -91,10 +91,8 @@ var foldTests = []struct {
 		[]notebook.Output{streamed("stdout", "a"), {Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"l1", "l2"}}}, ""},
 
 	{"clear", []message{stdout("a"), clearNow, stdout("b")}, []notebook.Output{streamed("stdout", "b")}, ""},
-	{"clear at the end", []message{stdout("a"), clearNow}, nil, ""},
 	{"clear with wait", []message{stdout("a"), clearNext, stdout("b"), stdout("c")}, []notebook.Output{streamed("stdout", "bc")}, ""},
 	{"clear with wait, nothing after it", []message{stdout("a"), clearNext}, []notebook.Output{streamed("stdout", "a")}, ""},
-	{"clear with wait, then a display", []message{stdout("a"), clearNext, display("display_data", "x", "")}, []notebook.Output{shown("x")}, ""},
 	{"clear with wait, then at once", []message{stdout("a"), clearNext, clearNow, stdout("b"), stderr("c")},
 		[]notebook.Output{streamed("stdout", "b"), streamed("stderr", "c")}, ""},
 	{"clear of nothing", []message{clearNow, clearNext, stdout("a")}, []notebook.Output{streamed("stdout", "a")}, ""},
@@ -110,10 +108,6 @@ var foldTests = []struct {
 		[]notebook.Output{result("y")}, ""},
 	{"update of an unknown id", []message{display("display_data", "x", "1"), display("update_display_data", "y", "2")},
 		[]notebook.Output{shown("x")}, ""},
-	{"update without an id", []message{display("display_data", "x", ""), display("update_display_data", "y", "")},
-		[]notebook.Output{shown("x")}, ""},
-	{"update of a cleared display", []message{display("display_data", "x", "1"), clearNow, display("update_display_data", "y", "1")},
-		nil, ""},
 	{"update does not set off a clear", []message{display("display_data", "x", "1"), clearNext, display("update_display_data", "y", "1")},
 		[]notebook.Output{shown("y")}, ""},
 	{"update comes before its display", []message{display("update_display_data", "y", "1"), display("display_data", "x", "1")},
@@ -143,8 +137,6 @@ var foldTests = []struct {
 	{"a carriage return before a line break", []message{stdout("a\r\nb\r"), stdout("\nc")}, []notebook.Output{streamed("stdout", "a\r\nb\r\nc")}, ""},
 	{"many carriage returns", []message{stdout("a\r\rb\r\r\n"), stdout("\r\rc\r"), stdout("\r\n\r")},
 		[]notebook.Output{streamed("stdout", "\r\n\r\n\r")}, ""},
-	{"a carriage return between two streams", []message{stdout("a\r"), stderr("b\r"), stdout("c\rd")},
-		[]notebook.Output{streamed("stdout", "a\r"), streamed("stderr", "b\r"), streamed("stdout", "d")}, ""},
 	{"backspaces", []message{stdout("12%\b\b\b34%"), stdout("\b\b\b56%\n\b\bé\bend")}, []notebook.Output{streamed("stdout", "56%\nend")},
 		"it means to, but its loop never starts (0.11.0)"},
 	{"backspaces after a carriage return", []message{stdout("abc\r"), stdout("\b\bd\b\b\be\r\b\n")}, []notebook.Output{streamed("stdout", "e\r\n")},
@@ -164,19 +156,11 @@ var sessions = []struct {
 	{"a display of a later cell", [][]message{
 		{display("display_data", "x", "1")}, {display("display_data", "y", "1")}, {display("execute_result", "z", "1")},
 	}, [][]notebook.Output{{shown("z")}, {shown("z")}, {result("z")}}},
-	{"a later cell clears its own only", [][]message{
-		{display("display_data", "x", "1")}, {display("display_data", "y", "1"), clearNow},
-	}, [][]notebook.Output{{shown("y")}, nil}},
 	{"update after clear", [][]message{
 		{display("display_data", "x", "1")}, {display("display_data", "y", "1"), clearNext, stdout("a"), display("update_display_data", "z", "1")},
 	}, [][]notebook.Output{{shown("z")}, {streamed("stdout", "a")}}},
-	{"update before the display", [][]message{
-		{display("display_data", "x", "1")}, {display("update_display_data", "y", "1"), display("display_data", "z", "1"), display("update_display_data", "w", "1")},
-	}, [][]notebook.Output{{shown("w")}, {shown("w")}}},
 	{"clear waits within its cell", [][]message{{stdout("a"), clearNext}, {stdout("b")}},
 		[][]notebook.Output{{streamed("stdout", "a")}, {streamed("stdout", "b")}}},
-	{"an id that is nowhere", [][]message{{display("display_data", "x", "1")}, {display("update_display_data", "y", "2")}},
-		[][]notebook.Output{{shown("x")}, nil}},
 }
 
 // sameOutputs compares outputs as they are in files.
@@ -289,52 +273,6 @@ func TestFoldRefuses(t *testing.T) {
 		}
 		if diff := cmp.Diff([]notebook.Output{streamed("stdout", "a"), shown("x")}, f.Outputs(), sameOutputs); diff != "" {
 			t.Errorf("%s %s: outputs changed:\n%s", m.kind, m.content, diff)
-		}
-	}
-}
-
-// TestFoldGoesOn asks for the outputs between messages: that changes nothing.
-func TestFoldGoesOn(t *testing.T) {
-	var f notebook.Fold
-	for _, text := range []string{"50%", "\r", "99%", "\b", "\b", "\b100%"} {
-		if err := f.Add("stream", json.RawMessage(stdout(text).content)); err != nil {
-			t.Fatal(err)
-		}
-		f.Outputs()
-	}
-	if diff := cmp.Diff([]notebook.Output{streamed("stdout", "100%")}, f.Outputs()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// BenchmarkFold shows that a flood takes time in proportion to its length: the
-// ns/message of one kind are about the same for every number of messages.
-func BenchmarkFold(b *testing.B) {
-	bar := strings.Repeat("=", 40)
-	for _, flood := range []struct {
-		name     string
-		messages []message
-	}{
-		{"lines", []message{stdout("one line of a long loop\n")}},
-		{"turns", []message{stdout("out\n"), stderr("err\n")}},
-		{"displays", []message{display("display_data", "x", "")}},
-		{"returns", []message{stderr("\r" + bar)}},
-		{"backspaces", []message{stderr(bar), stderr(strings.Repeat("\b", 20))}},
-	} {
-		for _, n := range []int{1_000, 10_000, 100_000} {
-			b.Run(fmt.Sprintf("%s/%d", flood.name, n), func(b *testing.B) {
-				for b.Loop() {
-					var f notebook.Fold
-					for i := range n {
-						m := flood.messages[i%len(flood.messages)]
-						if err := f.Add(m.kind, json.RawMessage(m.content)); err != nil {
-							b.Fatal(err)
-						}
-					}
-					f.Outputs()
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/message")
-			})
 		}
 	}
 }

@@ -41,7 +41,10 @@ func FuzzFold(f *testing.F) {
 		f.Add(script(test.cells[len(test.cells)-1]), uint8(i))
 	}
 	figure, _ := picture(300, "1")
-	f.Add(script([]message{figure, figure, stdout(numbered(20)), stderr(numbered(20)), clearNext, figure}), uint8(3))
+	f.Add(
+		script([]message{figure, figure, stdout(numbered(20)), stderr(numbered(20)), clearNext, figure}),
+		uint8(3),
+	)
 	f.Add("=\nnnote\n=\n", uint8(100))
 	f.Fuzz(func(t *testing.T, script string, n uint8) {
 		root, err := os.OpenRoot(t.TempDir())
@@ -96,9 +99,9 @@ func addLine(t *testing.T, fold *notebook.Fold, line string) {
 	}
 }
 
-// checkBounds holds that outputs are not much more than the limits: what is over
-// is at most the line that stands for what is left out, some ends, and a number
-// of displays with one id, which share their data.
+// checkBounds checks that outputs do not exceed the limits by much: only by the
+// notices about what is left out, by the last outputs of streams, and by displays
+// with the same id, which share their data.
 func checkBounds(t *testing.T, outputs []notebook.Output, limits notebook.Limits) {
 	const line = 1000
 	total, seen := 0, map[string]bool{}
@@ -128,7 +131,7 @@ func checkBounds(t *testing.T, outputs []notebook.Output, limits notebook.Limits
 	}
 }
 
-// FuzzInert: what is switched off once is off, whatever surrounds it.
+// FuzzInert: what is disabled stays disabled, whatever surrounds it.
 func FuzzInert(f *testing.F) {
 	for _, text := range notebooktest.Fetching("http://evil.test/") {
 		f.Add(text, "")
@@ -143,7 +146,8 @@ func FuzzInert(f *testing.F) {
 			}
 			for n := range root.Descendants() {
 				for _, a := range n.Attr {
-					if n.Type == html.ElementNode && n.Data == "img" && a.Key == "src" && strings.Contains(a.Val, "//evil.test") {
+					if n.Type == html.ElementNode && n.Data == "img" && a.Key == "src" &&
+						strings.Contains(a.Val, "//evil.test") {
 						t.Errorf("%q leaves %s", text, inert)
 					}
 				}

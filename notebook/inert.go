@@ -13,20 +13,19 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// off begins the names of attributes, and the MIME types, under which a notebook keeps what
-// was switched off: nothing fetches them.
+// off is the prefix of the names of disabled attributes. No viewer fetches anything for them.
 const off = "data-dsstar-"
 
-// Inert returns the data of an output so that showing them fetches nothing from elsewhere: a
-// cell can write the data that it reads into the address of a picture, and JupyterLab fetches
-// pictures when it opens a notebook that it does not trust. What would fetch is renamed, so
-// that the text stays and the address can be read, and a line says so. Data that fetch
-// nothing are returned as they are, and so are scripts: they run only where the reader trusts
-// the notebook. Links stay: they are followed by people. The given bundle is not changed.
+// Inert returns the data of an output, changed so that showing it fetches nothing from
+// elsewhere: a cell can write the data that it reads into the address of a picture, and
+// JupyterLab fetches pictures even when it opens an untrusted notebook. Inert renames what
+// would fetch, so the text stays and the address is readable, and adds a line that says so.
+// Data that fetches nothing stays as it is. So do scripts, which run only if the reader trusts
+// the notebook, and links, which only people follow. The given bundle is not changed.
 func Inert(data MIMEBundle) MIMEBundle {
 	changed := false
 	all := maps.Clone(data)
-	var plain switched // what is said in text/plain, for data without words of their own
+	var plain switched // for data that cannot contain a note: text/plain gets it
 	for _, mime := range slices.Sorted(maps.Keys(data)) {
 		switch text, ok := data[mime].(string); {
 		case ok && mime == "text/html":
@@ -64,7 +63,7 @@ func InertHTML(text string) string {
 	return inert
 }
 
-// InertMarkdown is [Inert] for Markdown. It takes HTML for such in code blocks too.
+// InertMarkdown is [Inert] for Markdown. It treats HTML in code blocks as HTML, too.
 func InertMarkdown(text string) string {
 	var s switched
 	inert := s.markdown(text)
@@ -74,14 +73,14 @@ func InertMarkdown(text string) string {
 	return inert
 }
 
-// switched counts what was switched off.
+// switched counts what was disabled.
 type switched struct {
 	n        int
 	hosts    []string
 	restarts int
 }
 
-// note says what was switched off; "" if nothing was.
+// note returns a text that says what was disabled, or "".
 func (s *switched) note() string {
 	if s.n == 0 {
 		return ""
@@ -95,7 +94,7 @@ func (s *switched) note() string {
 
 var hostIn = lazy.Regexp(`//([\w.:-]{1,60})`)
 
-// off counts what held the text, and notes the first hosts in it.
+// off counts a disabled text, and notes the first hosts in it.
 func (s *switched) off(text string) {
 	s.n++
 	for _, m := range hostIn().FindAllStringSubmatch(text[:min(len(text), 10_000)], 3) {
@@ -105,27 +104,27 @@ func (s *switched) off(text string) {
 	}
 }
 
-// raw are the elements whose content is no HTML to some parsers, or never is.
+// raw lists the elements whose content is not HTML, at least to some parsers.
 var raw = strings.Fields(
 	"iframe noembed noframes noscript plaintext script style textarea title xmp")
 
 var (
 	elementName   = lazy.Regexp(`^[a-z][\w.:-]*$`)
 	attributeName = lazy.Regexp("^[^\\s\"'<>=`/\\\\]+$")
-	// no style as a tag either
+	// not a style element, even if a parser reads it as a tag
 	autolink = lazy.Regexp("^<(?i:https?|mailto):[^\\s<>\"'`&()\\\\$]*>$")
 	markupIn = lazy.Regexp(`<[A-Za-z/!?]`)
 )
 
-// html returns HTML or SVG that fetches nothing. Tags that fetch nothing stay byte for byte;
-// where parsers disagree on what is text, text is escaped. Within Markdown nothing hides
-// tags: what hides them in HTML may be words in a code block there.
+// html returns HTML or SVG that fetches nothing. Tags that fetch nothing stay byte for byte.
+// Text is escaped where parsers disagree on whether it is text. In Markdown, no construct
+// hides tags, because what hides them in HTML (such as a comment) may be words in a code block.
 func (s *switched) html(text string, markdown bool) string {
 	if !strings.Contains(text, "<") {
 		return text
 	}
 	var b strings.Builder
-	foreign := false // there was SVG or MathML, within which scripts and styles are markup
+	foreign := false // after SVG or MathML, in which scripts and styles contain markup
 	z := html.NewTokenizer(strings.NewReader(text))
 	at := 0
 	next := func() (html.TokenType, string) {
@@ -143,14 +142,14 @@ func (s *switched) html(text string, markdown bool) string {
 		case html.TextToken:
 			b.WriteString(token)
 		case html.EndTagToken:
-			if strings.Contains(token[1:], "<") { // some parsers end it before that
+			if strings.Contains(token[1:], "<") { // some parsers end the tag at the "<"
 				s.off(token)
 				token = noTags(token)
 			}
 			b.WriteString(token)
 		case html.CommentToken, html.DoctypeToken:
 			switch {
-			case markdown && strings.Contains(token[1:], "<"): // it may be none
+			case markdown && strings.Contains(token[1:], "<"): // perhaps not a comment
 				if s.restarts++; s.restarts > maxRestarts {
 					return b.String() + noTags(token+text[at:])
 				}
@@ -169,10 +168,10 @@ func (s *switched) html(text string, markdown bool) string {
 				b.WriteString(tag)
 				continue
 			}
-			if markdown || kind == html.SelfClosingTagToken { // what its content is depends on the parser
+			if markdown || kind == html.SelfClosingTagToken { // parsers disagree on its content
 				z.NextIsNotRawText()
 				if !markdown || t.Data == "style" {
-					tag = noTags(token) // not left out: what is beside it would join
+					tag = noTags(token) // omitting it would join the text around it
 				}
 				b.WriteString(tag)
 				continue
@@ -181,17 +180,17 @@ func (s *switched) html(text string, markdown bool) string {
 			if kind == html.TextToken {
 				b.WriteString(s.content(t.Data, tag, content, foreign))
 			} else {
-				b.WriteString(tag + content) // there is none: the end tag, or the end
+				b.WriteString(tag + content) // no content: this is the end tag, or the end of text
 			}
 		}
 	}
 }
 
-// maxRestarts bounds how often Markdown is read anew after what looked like a comment.
+// maxRestarts limits how often Markdown is parsed again after what looked like a comment.
 const maxRestarts = 100
 
-// harmlessDeclaration reports whether a comment, or what begins with <! or <?, is no more
-// than that to any parser, and names no style sheet or entity.
+// harmlessDeclaration reports whether every parser reads the token as a comment or declaration
+// (what begins with <! or <?), and whether it names no style sheet or entity.
 func harmlessDeclaration(token string) bool {
 	lower := strings.ToLower(token)
 	if strings.HasPrefix(lower, "<!--") {
@@ -208,7 +207,7 @@ func noTags(text string) string {
 
 var noMarkup = strings.NewReplacer("<", "&lt;", ">", "&gt;")
 
-// content returns the start tag of an element with a content of its own kind, and that.
+// content returns the start tag and the content of a raw element, made inert.
 func (s *switched) content(name, tag, content string, foreign bool) string {
 	switch name {
 	case "script":
@@ -233,12 +232,12 @@ func (s *switched) content(name, tag, content string, foreign bool) string {
 	return html.EscapeString(tag + content)
 }
 
-// oneLine writes a start tag so that Markdown cannot read it as anything else: the prefixes of
-// quotes and lists follow line breaks, and formulas and images may begin in attributes.
+// oneLine rewrites a start tag so that Markdown cannot read it as anything else: prefixes of
+// quotes and lists may follow line breaks, and formulas and images may begin in attributes.
 var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\f", " ", "$", "&#36;", `\`, "&#92;",
 	"![", "!&#91;")
 
-// tag returns a start tag without what fetches.
+// tag returns a start tag that fetches nothing.
 func (s *switched) tag(t html.Token, token string, markdown bool) string {
 	if markdown && autolink().MatchString(token) {
 		return token
@@ -256,7 +255,7 @@ func (s *switched) tag(t html.Token, token string, markdown bool) string {
 			s.off(a.Val)
 			a.Key = off + strings.ReplaceAll(a.Key, ":", "-")
 		}
-		// which may get out when it is parsed again
+		// another parser may read the value as markup
 		if markupIn().MatchString(a.Val) && (markdown || t.Data != "script") {
 			changed = true
 			a.Val = noTags(a.Val)
@@ -277,14 +276,14 @@ func (s *switched) tag(t html.Token, token string, markdown bool) string {
 	return token
 }
 
-// words are attributes whose values no viewer fetches, whatever they are.
+// words lists attributes whose values no viewer ever fetches.
 var words = strings.Fields(
 	`alt title class id name lang dir role rel target width height align valign color bgcolor border
 	label placeholder type value headers abbr datetime cite media sizes summary download content-type version xml:space
 	xml:lang`)
 
-// harmlessAttribute reports whether an attribute fetches nothing. Those of scripts do not
-// matter where scripts do not run.
+// harmlessAttribute reports whether an attribute fetches nothing. Attributes of scripts are
+// harmless, because scripts do not run in an untrusted notebook.
 func harmlessAttribute(element, key, value string) bool {
 	switch {
 	case element == "script", slices.Contains(words, key):
@@ -307,13 +306,13 @@ var (
 	scheme     = lazy.Regexp(`(?:^|[\s,;'"(=])[a-zA-Z][a-zA-Z0-9+.-]*:`)
 )
 
-// inertAddress reports whether a value leads to nothing but a place beside the notebook,
-// wherever in it an address may begin.
+// inertAddress reports whether a value contains only addresses of files beside the notebook,
+// wherever in the value an address may begin.
 func inertAddress(value string) bool {
 	if attachment().MatchString(value) {
 		return true
 	}
-	dense := strings.Map(func(r rune) rune { // browsers leave these out of addresses
+	dense := strings.Map(func(r rune) rune { // browsers ignore these in addresses
 		if r <= ' ' {
 			return -1
 		}
@@ -331,7 +330,7 @@ var (
 	svgURI = lazy.Regexp(`^\s*data:image/svg\+xml((?:;[\w=-]+)*),([^\\]*)$`)
 )
 
-// inertPicture reports whether a value is a picture itself.
+// inertPicture reports whether a value is the data URI of a picture that fetches nothing.
 func inertPicture(value string) bool {
 	if rasterURI().MatchString(value) {
 		return true
@@ -351,15 +350,14 @@ func inertPicture(value string) bool {
 	return err == nil && s.n == 0
 }
 
-// localImage is a Markdown image that is beside the notebook, or in it.
+// localImage matches a Markdown image whose file is beside the notebook or attached to it.
 var localImage = lazy.Regexp(
 	"^!\\[[^\\[\\]\\\\`<>]*\\]\\((?:attachment:)?[\\w./%-]+(?: \"[^\"\\\\<>]*\")?\\)")
 
-// mermaid is the beginning of a drawing in Markdown.
+// mermaid matches the beginning of a Mermaid drawing in Markdown.
 var mermaid = lazy.Regexp("(?i)((?:```|~~~)[ \t]*)(mermaid)")
 
-// markdown returns Markdown that fetches nothing. Every image begins with "![", however it
-// goes on.
+// markdown returns Markdown that fetches nothing. All its images begin with "![".
 func (s *switched) markdown(text string) string {
 	if mermaid().MatchString(text) && remoteIn().MatchString(text) {
 		s.off(text)
@@ -385,15 +383,15 @@ func (s *switched) markdown(text string) string {
 	}
 }
 
-// draws are the MIME types, beside those of HTML and SVG, that JupyterLab and its usual
-// extensions draw in a notebook which is not trusted, and that may name addresses.
+// draws matches the MIME types, besides HTML and SVG, that JupyterLab and its usual extensions
+// draw even in an untrusted notebook, and that may contain addresses.
 var draws = lazy.Regexp(`vega|plotly|mermaid|geo\+json`)
 
-// remoteIn matches what may be an address elsewhere, in text that is mostly words; Mermaid has
-// pictures by "img".
+// remoteIn matches what may be a remote address in text that is mostly words. Mermaid names
+// pictures with "img".
 var remoteIn = lazy.Regexp(`//|\\\\|\bimg\b|\b(?i:https?|ftp|wss?|file|blob):`)
 
-// spec reports whether a drawing, as JSON or as text, may fetch something, and notes it.
+// spec reports whether a drawing (JSON or text) may fetch something, and notes what.
 func (s *switched) spec(value any) bool {
 	n := s.n
 	var walk func(key string, value any)
@@ -409,7 +407,7 @@ func (s *switched) spec(value any) bool {
 			}
 		case map[string]any:
 			for k, item := range v {
-				if k == "url" && !isInertURL(item) { // an expression may put an address together
+				if k == "url" && !isInertURL(item) { // an expression may compute an address
 					s.off(k)
 				}
 				walk(k, item)
@@ -420,7 +418,8 @@ func (s *switched) spec(value any) bool {
 	return s.n > n
 }
 
-// isInertURL reports whether a drawing's url is a plain address of a file beside it.
+// isInertURL reports whether a drawing's url is a picture's data URI or the plain address of a
+// file beside the notebook.
 func isInertURL(value any) bool {
 	text, ok := value.(string)
 	return ok && (inertAddress(text) || rasterURI().MatchString(text))

@@ -20,7 +20,7 @@ var (
 var fetching = []string{"@import", "image-set(", "image(", "src(", "-moz-binding", "behavior:",
 	"expression("}
 
-// inertCSS reports whether CSS fetches nothing. In SVG it may have HTML's escapes.
+// inertCSS reports whether CSS fetches nothing. CSS in SVG may contain HTML's escapes.
 func inertCSS(css string) bool {
 	for _, text := range []string{css, html.UnescapeString(css)} {
 		plain := cssEscape().ReplaceAllStringFunc(cssLines.Replace(text), func(escape string) string {
@@ -38,7 +38,7 @@ func inertCSS(css string) bool {
 		if !strings.Contains(lower, "url(") {
 			continue
 		}
-		// A picture's base64 keeps its letters, and a URL written in capitals is one too.
+		// Not lower, because base64 is case-sensitive; "URL(" also begins a URL.
 		all := cssURL().FindAllStringSubmatch(strings.ReplaceAll(plain, "URL(", "url("), -1)
 		if len(all) != strings.Count(lower, "url(") {
 			return false

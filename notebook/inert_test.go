@@ -19,7 +19,7 @@ import (
 	"dsstar/notebook/notebooktest"
 )
 
-// fetchers returns what of HTML a browser would fetch from the host, as its parser reads it.
+// fetchers returns what a browser would fetch from the host for this HTML.
 func fetchers(t *testing.T, text string) (all []string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(text))
@@ -31,7 +31,8 @@ func fetchers(t *testing.T, text string) (all []string) {
 			for _, a := range n.Attr {
 				link := n.Data == "a" && a.Key == "href"
 				inside := a.Key == "srcdoc" || strings.HasPrefix(a.Val, "data:image/svg")
-				if !link && a.Key != "title" && !strings.HasPrefix(a.Key, "data-") && (strings.Contains(a.Val, "evil.test") || inside) {
+				if !link && a.Key != "title" && !strings.HasPrefix(a.Key, "data-") &&
+					(strings.Contains(a.Val, "evil.test") || inside) {
 					all = append(all, n.Data+" "+a.Key+"="+a.Val)
 				}
 			}
@@ -43,11 +44,14 @@ func fetchers(t *testing.T, text string) (all []string) {
 	return all
 }
 
-// rendered is the HTML of Markdown, whatever that has.
+// rendered returns the HTML of Markdown, including all HTML in it.
 func rendered(t *testing.T, markdown string) string {
 	t.Helper()
 	var b bytes.Buffer
-	g := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithUnsafe()))
+	g := goldmark.New(
+		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithRendererOptions(renderer.WithUnsafe()),
+	)
 	if err := g.Convert([]byte(markdown), &b); err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +60,8 @@ func rendered(t *testing.T, markdown string) string {
 
 var formulaIn = regexp.MustCompile(`\$[^$]*\$|\\\\\([^)]*\\\\\)`)
 
-// renderedMath is [rendered] as JupyterLab does it: it takes formulas out of Markdown first,
-// and puts them back into the HTML.
+// renderedMath is like [rendered], but first takes formulas out of Markdown and puts them back
+// into the HTML, like JupyterLab.
 func renderedMath(t *testing.T, markdown string) string {
 	t.Helper()
 	var formulas []string
@@ -94,7 +98,8 @@ func TestInertMarkdown(t *testing.T) {
 	for name, text := range texts {
 		for _, text := range []string{text, "`<!--` " + text, "`<style>` " + text, "```\n<textarea><title>\n```\n" + text} {
 			got := notebook.InertMarkdown(text)
-			if left := append(fetchers(t, rendered(t, got)), fetchers(t, renderedMath(t, got))...); len(left) > 0 || strings.Contains(got, "```mermaid") {
+			left := append(fetchers(t, rendered(t, got)), fetchers(t, renderedMath(t, got))...)
+			if len(left) > 0 || strings.Contains(got, "```mermaid") {
 				t.Errorf("%s: %s\nleaves %q of\n%s", name, got, left, text)
 			}
 			if again := notebook.InertMarkdown(got); again != got {
@@ -147,8 +152,11 @@ func TestInertHarmless(t *testing.T) {
 
 func TestInertData(t *testing.T) {
 	chart := func(url any) map[string]any {
-		return map[string]any{"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "title": "Sales: 2020/21",
-			"data": map[string]any{"url": url}}
+		return map[string]any{
+			"$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+			"title":   "Sales: 2020/21",
+			"data":    map[string]any{"url": url},
+		}
 	}
 	const vega = "application/vnd.vegalite.v5+json"
 	for name, data := range map[string]notebook.MIMEBundle{
@@ -162,11 +170,14 @@ func TestInertData(t *testing.T) {
 	} {
 		before := maps.Clone(data)
 		got := notebook.Inert(data)
-		if said, _ := got["text/plain"].(string); name != "html" && name != "markdown" && !strings.Contains(said, "[dsstar: ") {
+		if said, _ := got["text/plain"].(string); name != "html" && name != "markdown" &&
+			!strings.Contains(said, "[dsstar: ") {
 			t.Errorf("%s: nothing says so: %v", name, got)
 		}
 		for mime, value := range got {
-			if text, ok := value.(string); ok && mime != "text/plain" && !strings.Contains(mime, "x-dsstar-off-") && len(fetchers(t, rendered(t, text))) > 0 {
+			if text, ok := value.(string); ok && mime != "text/plain" &&
+				!strings.Contains(mime, "x-dsstar-off-") &&
+				len(fetchers(t, rendered(t, text))) > 0 {
 				t.Errorf("%s: %s", name, text)
 			}
 		}
@@ -187,18 +198,22 @@ func TestInertData(t *testing.T) {
 	}
 }
 
-// TestInertFold: what a cell displays is inert in what is kept of it, and no difference to a
-// notebook in which it was not.
+// TestInertFold: displays are inert in a saved notebook, and do not differ from those of a
+// notebook in which they are not.
 func TestInertFold(t *testing.T) {
 	const remote = `<p>x</p><img src="http://evil.test/a">`
-	outputs := fold(t, []message{{"display_data", fmt.Sprintf(`{"data": {"text/html": %q}, "metadata": {}}`, remote)}})
+	outputs := fold(
+		t,
+		[]message{{"display_data", fmt.Sprintf(`{"data": {"text/html": %q}, "metadata": {}}`, remote)}},
+	)
 	if left := fetchers(t, outputs[0].Data["text/html"].(string)); len(left) > 0 {
 		t.Errorf("%q", left)
 	}
 	if d := compare.Outputs([]notebook.Output{data("text/html", remote)}, outputs, 0); len(d) > 0 {
 		t.Errorf("it is a difference: %v", d)
 	}
-	if d := compare.Outputs([]notebook.Output{data("text/html", remote+"y")}, outputs, 0); len(d) == 0 {
+	other := []notebook.Output{data("text/html", remote+"y")}
+	if d := compare.Outputs(other, outputs, 0); len(d) == 0 {
 		t.Error("another text is no difference")
 	}
 }

@@ -12,29 +12,29 @@ import (
 	"dsstar/notebook/human"
 )
 
-// Limits bound the outputs of a cell in the notebook, in bytes. Zero fields mean those of
-// [DefaultLimits]. Data are measured as in messages: base64 for pictures. Past Cell, streams and
-// errors still get a few KiB, and the notices in place of outputs are not counted.
+// Limits limit the outputs of a cell in the notebook, in bytes. A zero field means the one of
+// [DefaultLimits]. Data counts as encoded in messages: pictures in base64. Past Cell, streams and
+// errors still get a few KiB, and the notices that replace outputs do not count.
 type Limits struct {
-	Stream int // text of one stream output: a longer one is cut to its beginning and end
+	Stream int // text of one stream output; of longer text, only the beginning and end stay
 	Data   int // one display, result or error, all its MIME types together
 	Cell   int // everything of one execution
-	// everything written to files for one execution; the rest is lost, and the output says so
+	// all files of one execution together; the rest is lost, and the output says so
 	File int64
 }
 
-// DefaultLimits are the limits of a Fold without others.
+// DefaultLimits are the limits of a Fold that sets none.
 var DefaultLimits = Limits{Stream: 1 << 20, Data: 16 << 20, Cell: 64 << 20, File: 4 << 30}
 
 // Fixed limits, far beyond what a person reads, on small outputs and on notices.
 const (
-	maxOutputs = 100_000 // from then on, outputs are left out as past Limits.Cell
-	maxNotices = 10_000  // left-out outputs that have a line of their own; further ones are counted
-	shortText  = 8 << 10 // bytes of an error, or of a last stream output, past Limits.Cell
+	maxOutputs = 100_000 // outputs; further ones are left out as if past Limits.Cell
+	maxNotices = 10_000  // left-out outputs with their own notice; further ones are only counted
+	shortText  = 8 << 10 // bytes of an error, or of the last output of a stream, past Limits.Cell
 	maxName    = 100     // bytes of a stream's name
 )
 
-// filled returns l with the defaults in place of zeros.
+// filled returns l with zeros replaced by the defaults.
 func (l Limits) filled() Limits {
 	fill(&l.Stream, DefaultLimits.Stream)
 	fill(&l.Data, DefaultLimits.Data)
@@ -49,17 +49,17 @@ func fill[N int | int64](n *N, otherwise N) {
 	}
 }
 
-// A file keeps the full text of an output. The first write creates it; after an error it takes no
-// more. A nil file is valid and has nothing.
+// A file keeps the full text of an output. The first write creates it. After an error it accepts no
+// more text. A nil file is valid and empty.
 type file struct {
 	fold   *Fold
-	kind   string // what its name says
+	kind   string // part of the name, such as "stdout"
 	ext    string
-	name   string // "" until it is created, and when it is removed
+	name   string // "" before the file is created and after it is removed
 	open   *os.File
 	closed bool
 	size   int64
-	err    error // why it lacks something
+	err    error // why the file is incomplete
 }
 
 // errNowhere is the error of a file whose Fold has no folder.
@@ -73,7 +73,7 @@ func (k *file) write(text string) {
 	limit := k.fold.Limits.filled().File
 	part := text[:min(int64(len(text)), max(limit-k.fold.written, 0))]
 	if k.err == nil && k.closed {
-		k.err = errors.New("it came too late")
+		k.err = errors.New("it arrived after the cell ended")
 	}
 	if k.err == nil && k.open == nil {
 		k.err = k.create()
@@ -98,8 +98,8 @@ func (k *file) write(text string) {
 	}
 }
 
-// create creates the file under an unused name. O_EXCL follows no link that a cell may have put
-// there.
+// create creates the file under an unused name. O_EXCL does not follow a link that a cell may have
+// put there.
 func (k *file) create() error {
 	f := k.fold
 	root, err := f.folder()
@@ -138,7 +138,7 @@ func (k *file) create() error {
 	return errors.New("every name for it is taken")
 }
 
-// folder returns the folder for files, opened when it is first needed.
+// folder returns the folder for files. The first call opens it.
 func (f *Fold) folder() (*os.Root, error) {
 	if f.Folder == nil {
 		return nil, errNowhere
@@ -183,7 +183,7 @@ func (k *file) remove() {
 	k.name, k.size = "", 0
 }
 
-// where says which file has the text, or why none has.
+// where returns a text that says which file has what, or why none has.
 func (k *file) where(what string) string {
 	shown := path.Join(k.fold.ShownAs, k.name)
 	switch {

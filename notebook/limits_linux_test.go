@@ -10,8 +10,8 @@ import (
 	"dsstar/notebook"
 )
 
-// TestDiskIsFull has the system refuse to write more than some bytes to a file,
-// which is how a full disk looks: the outputs go on, and say so once.
+// TestDiskIsFull limits the size of files, which acts like a full disk: the outputs
+// continue, and say so once.
 func TestDiskIsFull(t *testing.T) {
 	f, dir := newFold(t, notebook.Limits{Stream: 100, Data: 100})
 	text := numbered(1000)

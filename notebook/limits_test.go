@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -18,7 +18,7 @@ import (
 	"dsstar/notebook"
 )
 
-// folder returns a folder for what folds leave out, and its path.
+// folder returns a folder for what a Fold leaves out, and its path.
 func folder(t testing.TB) (*os.Root, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func files(t interface{ Fatal(...any) }, dir string) map[string]string {
 	return all
 }
 
-// opened opens the folder of root again, each time it is asked.
+// opened returns a function that opens the folder of root again on each call.
 func opened(root *os.Root) func() (*os.Root, error) {
 	return func() (*os.Root, error) { return root.OpenRoot(".") }
 }
@@ -76,49 +76,8 @@ func numbered(n int) string {
 	return b.String()
 }
 
-func TestStreamIsCut(t *testing.T) {
-	for _, test := range []struct{ name, text, want string }{
-		{"lines", numbered(1000), `line 0
-line 1
-line 2
-line 3
-line 4
-line 5
-line 6
-[dsstar: 8.8 kB of 8.9 kB are left out here; all of it is in files/outputs/cell-3-stdout.txt]
-line 995
-line 996
-line 997
-line 998
-line 999
-`},
-		{"one line", strings.Repeat("é", 1000), strings.Repeat("é", 25) + `
-[dsstar: 1.9 kB of 2.0 kB are left out here; all of it is in files/outputs/cell-3-stdout.txt]
-` + strings.Repeat("é", 25)},
-		{"one line, cut within a character", "x" + strings.Repeat("🎉", 1000), "x" + strings.Repeat("🎉", 12) + `
-[dsstar: 3.9 kB of 4.0 kB are left out here; all of it is in files/outputs/cell-3-stdout.txt]
-` + strings.Repeat("🎉", 12)},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			for _, size := range []int{1, 7, 100, len(test.text)} {
-				f, dir := newFold(t, notebook.Limits{Stream: 100})
-				for piece := range slices.Chunk([]rune(test.text), size) {
-					add(t, f, stdout(string(piece)))
-				}
-				closeFold(t, f)
-				if diff := cmp.Diff([]notebook.Output{streamed("stdout", test.want)}, f.Outputs()); diff != "" {
-					t.Errorf("in pieces of %d:\n%s", size, diff)
-				}
-				if diff := cmp.Diff(map[string]string{"cell-3-stdout.txt": test.text}, files(t, dir)); diff != "" {
-					t.Errorf("in pieces of %d:\n%s", size, diff)
-				}
-			}
-		})
-	}
-}
-
-// terminal is what the text of a stream is to look like, in a simpler way than
-// overstrike's: line by line, with expressions, and without an idea of pieces.
+// terminal returns how a terminal shows the text of a stream. It is simpler than
+// overstrike: it works line by line, with regular expressions, on the whole text.
 func terminal(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -143,9 +102,9 @@ var (
 
 var left = regexp.MustCompile(`\n?\[dsstar: [^\n]* are left out here; all of it is in files/outputs/cell-3-stdout.txt\]\n`)
 
-// TestStreamInPieces is true of every text in whatever pieces under whatever
-// limit: what is not cut is as on a terminal; what is cut begins as that begins
-// and ends as that ends, and its file has every byte; asking on the way changes nothing.
+// TestStreamInPieces holds for any text, pieces and limit: uncut text looks as on a terminal.
+// Cut text has the same beginning and end, and its file has every byte. Reading the outputs
+// in between changes nothing.
 func TestStreamInPieces(t *testing.T) {
 	root, dir := folder(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -163,6 +122,9 @@ func TestStreamInPieces(t *testing.T) {
 		kept := files(rt, dir)
 		_ = os.Remove(filepath.Join(dir, "cell-3-stdout.txt"))
 		got, want := f.Outputs()[0].Text, terminal(all)
+		if !utf8.ValidString(got) {
+			rt.Errorf("a character is cut: %q", got)
+		}
 		note := left.FindStringIndex(got)
 		if note == nil {
 			if got != want || len(kept) > 0 {
@@ -191,8 +153,8 @@ func TestStreamInPieces(t *testing.T) {
 	})
 }
 
-// TestProgressBar rewrites one line for longer than the limit: its last state is
-// all there is to show, and nothing is left out of that.
+// TestProgressBar rewrites one line with more text than the limit: its last state is
+// shown, and nothing is left out.
 func TestProgressBar(t *testing.T) {
 	f, dir := newFold(t, notebook.Limits{Stream: 1000})
 	for i := range 20_000 {
@@ -246,7 +208,7 @@ func TestStreamWithoutFile(t *testing.T) {
 	}
 }
 
-// TestFilesAreOurs has a cell that guessed the names and put links there.
+// TestFilesAreOurs: a cell guessed the names of files and put links there.
 func TestFilesAreOurs(t *testing.T) {
 	f, dir := newFold(t, notebook.Limits{Stream: 100})
 	victim := filepath.Join(t.TempDir(), "victim")
@@ -327,7 +289,7 @@ func TestLargeDisplays(t *testing.T) {
 }
 
 // TestCellIsBounded shows more than the limit of a cell: each display is still an
-// output, and what is printed last is still seen.
+// output, and what is printed last is still shown.
 func TestCellIsBounded(t *testing.T) {
 	f, dir := newFold(t, notebook.Limits{Cell: 10_000})
 	figure, png := picture(3000, "")
@@ -396,7 +358,7 @@ func TestLargeError(t *testing.T) {
 	}
 }
 
-// TestManyOutputs has more outputs than anyone would read: they are counted.
+// TestManyOutputs: outputs past the maximum number are only counted.
 func TestManyOutputs(t *testing.T) {
 	f := notebook.Fold{Limits: notebook.Limits{Data: 10}}
 	m := display("display_data", "longer than that", "")
@@ -410,7 +372,7 @@ func TestManyOutputs(t *testing.T) {
 	}
 }
 
-// TestFilesAreBounded leaves no empty files past the limit, and says so each time.
+// TestFilesAreBounded: past the limit there are no empty files, and each output says so.
 func TestFilesAreBounded(t *testing.T) {
 	f, dir := newFold(t, notebook.Limits{Data: 100, File: 1500})
 	figure, png := picture(1000, "")
@@ -488,8 +450,8 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// TestUpdatesAreBounded shows and clears display after display, as an animation
-// does: the last one is shown, whatever was before.
+// TestUpdatesAreBounded shows and clears many displays, like an animation: the last one
+// is shown, whatever came before.
 func TestUpdatesAreBounded(t *testing.T) {
 	f := notebook.Fold{Limits: notebook.Limits{Cell: 10_000}}
 	for i := range 100 {
@@ -521,7 +483,7 @@ func TestUpdatesAreBounded(t *testing.T) {
 	}
 }
 
-// TestUpdateMakesRoom replaces what fills the limit by what is too large: then there is room.
+// TestUpdateMakesRoom: an update that is too large replaces data at the limit and frees its room.
 func TestUpdateMakesRoom(t *testing.T) {
 	f := notebook.Fold{Limits: notebook.Limits{Cell: 3200, Data: 2000}}
 	full, _ := picture(1400, "1")
@@ -581,8 +543,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestLateMessages comes after Close: nothing is written any more, and nothing is
-// said to be where it is not.
+// TestLateMessages: after Close nothing is written, and outputs do not claim that a file
+// has what it lacks.
 func TestLateMessages(t *testing.T) {
 	f, dir := newFold(t, notebook.Limits{Stream: 1000})
 	add(t, f, stdout(numbered(1000)))
@@ -593,15 +555,15 @@ func TestLateMessages(t *testing.T) {
 	if diff := cmp.Diff(before, files(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	if got := f.Outputs()[0].Text; !strings.Contains(got, "the first 8.9 kB are in files/outputs/cell-3-stdout.txt, the rest is not kept: it came too late]") ||
+	if got := f.Outputs()[0].Text; !strings.Contains(got, "the first 8.9 kB are in files/outputs/cell-3-stdout.txt, the rest is not kept: it arrived after the cell ended]") ||
 		!strings.HasSuffix(got, "late\n") {
 		t.Error(got)
 	}
 }
 
-// flood adds n bytes of stdout in messages of the given size and returns the
-// highest number of bytes on the heap, of which one message is a part.
-func flood(t testing.TB, f *notebook.Fold, n, size int) uint64 {
+// flood adds n bytes of stdout in messages of the given size, and returns the maximum size of
+// the heap in bytes, including one message.
+func flood(t *testing.T, f *notebook.Fold, n, size int) uint64 {
 	text := strings.Repeat("one line of a long loop\n", size/24)
 	content := json.RawMessage(stdout(text).content)
 	runtime.GC() // what other tests have left is not counted
@@ -617,7 +579,7 @@ func flood(t testing.TB, f *notebook.Fold, n, size int) uint64 {
 	return peak
 }
 
-// TestFloodIsBounded holds the memory: 60 MB in messages of 20 MB take a few messages' worth.
+// TestFloodIsBounded: 60 MB in messages of 20 MB need the memory of only a few messages.
 func TestFloodIsBounded(t *testing.T) {
 	f, dir := newFold(t, notebook.Limits{})
 	if peak := flood(t, f, 60_000_000, 20_000_000); peak > 160_000_000 {
@@ -629,48 +591,5 @@ func TestFloodIsBounded(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(dir, "cell-3-stdout.txt")); err != nil || info.Size() < 60_000_000 {
 		t.Errorf("the file: %v, %v", info, err)
-	}
-}
-
-// BenchmarkFoldFlood prints 500 MB in messages of 1 MB.
-func BenchmarkFoldFlood(b *testing.B) {
-	const total = 500_000_000
-	b.SetBytes(total)
-	peak := uint64(0)
-	for b.Loop() {
-		f, dir := newFold(b, notebook.Limits{})
-		peak = max(peak, flood(b, f, total, 1_000_000))
-		closeFold(b, f)
-		f.Outputs()
-		if err := os.Remove(filepath.Join(dir, "cell-3-stdout.txt")); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(peak)/1e6, "peak-heap-MB")
-}
-
-// BenchmarkFoldDisplays shows displays and updates each: the ns/display are about
-// the same for every number of them, also when all have one id.
-func BenchmarkFoldDisplays(b *testing.B) {
-	for _, ids := range []string{"many", "one"} {
-		for _, n := range []int{2_000, 20_000} {
-			b.Run(fmt.Sprintf("%s/%d", ids, n), func(b *testing.B) {
-				for b.Loop() {
-					var f notebook.Fold
-					for _, kind := range []string{"display_data", "update_display_data"} {
-						for i := range n {
-							id := "one"
-							if ids == "many" {
-								id = fmt.Sprint(i)
-							}
-							add(b, &f, display(kind, "x", id))
-						}
-					}
-					f.Outputs()
-					f.Updates()
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/display")
-			})
-		}
 	}
 }

@@ -22,7 +22,7 @@ type Notebook struct {
 	Metadata map[string]any
 }
 
-// A Cell is one cell. ID is stable over saves and unique in its notebook.
+// A Cell is one cell. ID is unique in its notebook and survives saves.
 // Outputs and ExecutionCount (0: never run) count for code cells only.
 type Cell struct {
 	ID             string
@@ -46,8 +46,8 @@ func (c Cell) Tags() []string {
 	return tags
 }
 
-// uniqueIDs gives an id to every cell that lacks one or repeats another's: the
-// schema does not ask for uniqueness, nbformat's validator does.
+// uniqueIDs gives an id to every cell that lacks one or repeats another's. The
+// schema does not require unique ids, but nbformat's validator does.
 func (n *Notebook) uniqueIDs() {
 	seen := map[string]bool{}
 	for i := range n.Cells {

@@ -20,16 +20,17 @@ const (
 // application/json and types that end in +json.
 type MIMEBundle map[string]any
 
-// An Output is one output of a code cell. Which fields count depends on Type:
-// Name and Text for a stream; Data and Metadata for display data and results,
-// with ExecutionCount for a result; EName, EValue and Traceback for an error.
+// An Output is one output of a code cell. Type determines which fields are
+// used: Name and Text for a stream; Data and Metadata for display data and
+// results, and ExecutionCount for results; EName, EValue and Traceback for an
+// error.
 type Output struct {
 	Type     OutputType
 	Name     string
 	Text     string
 	Data     MIMEBundle
 	Metadata map[string]any
-	// of display data and results while the kernel lives; never written to a file
+	// of display data and results while the kernel runs; not saved in the notebook
 	DisplayID      string
 	ExecutionCount int
 	EName          string
@@ -37,15 +38,15 @@ type Output struct {
 	Traceback      []string
 }
 
-// ansi matches the escape sequences that IPython colours tracebacks with.
+// ansi matches the escape sequences with which IPython colours tracebacks.
 var ansi = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
 
 // StripANSI removes terminal escape sequences from s.
 func StripANSI(s string) string { return ansi.ReplaceAllString(s, "") }
 
-// PlainText returns what a reader without a screen sees of the output: the
-// text of a stream, the traceback of an error, the text/plain of anything
-// else, always without terminal colours.
+// PlainText returns the output as plain text: the text of a stream, the
+// traceback of an error, the text/plain of anything else, always without
+// terminal colours.
 func (o Output) PlainText() string {
 	switch o.Type {
 	case Stream:

@@ -82,7 +82,7 @@ func TestExecution(t *testing.T) {
 	}
 }
 
-// TestExecutionJSON reads an execution back as it was: trajectories are kept so.
+// TestExecutionJSON: an execution survives JSON, in which trajectories are stored.
 func TestExecutionJSON(t *testing.T) {
 	want := notebook.Execution{
 		Status: notebook.Raised, Count: 3, Reason: "r", Seconds: 0.25,

@@ -160,13 +160,13 @@ func joinBundle(data map[string]any) MIMEBundle {
 	return bundle
 }
 
-// isJSON reports whether data of the MIME type are any JSON value.
+// isJSON reports whether data of the MIME type may be any JSON value.
 func isJSON(mime string) bool {
 	return mime == "application/json" ||
 		strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
 }
 
-// unmarshal is json.Unmarshal that keeps every digit of the numbers.
+// unmarshal is json.Unmarshal, but keeps every digit of numbers.
 func unmarshal(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -170,7 +170,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestReadKeeps reads and writes what neither side of the format is strict about.
+// TestReadKeeps: content that the format leaves open survives reading and writing.
 func TestReadKeeps(t *testing.T) {
 	for _, cell := range []string{
 		`{"id": "a", "cell_type": "markdown", "metadata": {}, "source": [], "attachments": {}}`,

@@ -1,25 +1,25 @@
 package notebook
 
-// A Way is how a session went back.
+// A Way is how a session was restored.
 type Way string
 
-// The ways back.
+// The ways to restore a session.
 const (
-	ByCheckpoint Way = "checkpoint" // a frozen copy of the session went on
-	ByReplay     Way = "replay"     // the session began again, and the cells ran again
-	// in somebody else's kernel: names were put right, and the cells ran again
+	ByCheckpoint Way = "checkpoint" // a checkpoint of the session continued
+	ByReplay     Way = "replay"     // a new session ran the cells again
+	// in somebody else's kernel: names were reset, and the cells ran again
 	ByNames  Way = "names"
-	NotAtAll Way = "off" // it stayed as it was
+	NotAtAll Way = "off" // the session was not restored
 )
 
-// A Restoration is what it took to bring a session back to what cells produce.
+// A Restoration describes how a session was restored to the state after some cells.
 type Restoration struct {
-	// What the cells gave: the first Kept of them when they ran before, the others
-	// now. They end at the first one that is not OK.
+	// results of the cells: the first Kept are from earlier runs, the others are
+	// new; they end at the first one that is not OK
 	Executions []Execution `json:"-"`
 	Way        Way         `json:"way"`
 	Kept       int         `json:"kept,omitempty"` // cells that did not run again
-	// why it was not a checkpoint, in one line; "" if there was no question of one
+	// why no checkpoint was used, in one line; "": one was used, or none could be
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"` // until the next cell could run
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Metadata that Jupyter writes on its own: JupyterLab when it opens a notebook or connects it to a
+// Metadata that Jupyter writes by itself: JupyterLab when it opens a notebook or connects it to a
 // kernel, jupyter-collaboration when it saves.
 var (
 	notebooksOwn = []string{"kernelspec", "language_info", "widgets", "signature", "orig_nbformat",
@@ -16,10 +16,10 @@ var (
 	cellsOwn = []string{"trusted", "execution"}
 )
 
-// Same reports whether two notebooks have the same cells - ids, types, sources, outputs, metadata -
-// and the same metadata. It ignores execution counts and what Jupyter changes unasked: trust, the
-// kernelspec and its language, execution times, numbers such as 2.0 that become 2, empty
-// attachments.
+// Same reports whether two notebooks have the same metadata and the same cells: ids, types,
+// sources, outputs and metadata. It ignores execution counts and what Jupyter changes by itself:
+// trust, the kernelspec and its language, execution times, numbers such as 2.0 that become 2, and
+// empty attachments.
 func Same(a, b *Notebook) bool {
 	return sameValue(without(a.Metadata, notebooksOwn), without(b.Metadata, notebooksOwn)) &&
 		slices.EqualFunc(a.Cells, b.Cells, sameCell)
@@ -77,7 +77,7 @@ func sameValue(a, b any) bool {
 }
 
 func sameNumber(a, b string) bool {
-	if a == b || !strings.ContainsAny(a+b, ".eE") { // digits of integers beyond a float's count
+	if a == b || !strings.ContainsAny(a+b, ".eE") { // integers are compared by all their digits
 		return a == b
 	}
 	x, err := strconv.ParseFloat(a, 64)

@@ -7,7 +7,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// Open reads the notebook at path, which anybody may have written, as [Read] does.
+// Open reads the notebook at path with [Read]. The file need not be trusted.
 func Open(path string) (*Notebook, error) {
 	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {
@@ -26,8 +26,8 @@ func (n *Notebook) Save(path string) error {
 	return disk.WriteFile(path, data)
 }
 
-// Guard guards the notebook at path. An editor that has written the same cells in other
-// bytes has not edited it: see [Same].
+// Guard guards the notebook at path. Rewriting it with the same content in other bytes does
+// not count as an edit: see [Same].
 func Guard(path string) *disk.Guarded {
 	return disk.Guard(path, disk.Format{
 		Same: func(a, b []byte) bool {

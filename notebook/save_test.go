@@ -29,8 +29,8 @@ func version(t *testing.T, n int) []byte {
 	return data
 }
 
-// TestGuardRewritten: what Jupyter does to a notebook on its own is no edit, and
-// anything that a person does is one.
+// TestGuardRewritten: what Jupyter changes by itself is not an edit, but anything that
+// a person changes is one.
 func TestGuardRewritten(t *testing.T) {
 	t.Parallel()
 	own := map[string][2]string{

@@ -5,8 +5,8 @@ import "regexp"
 // address matches the address of an object in Python's default repr.
 var address = regexp.MustCompile(`(<[^<>\n]* at )0x[0-9a-fA-F]{6,16}>`)
 
-// Steady returns the outputs without text that differs between sessions of the same code: addresses
-// of objects. The given outputs are not changed.
+// Steady returns the outputs without text that differs between sessions that run the same code:
+// addresses of objects. The given outputs are not changed.
 func Steady(outputs []Output) []Output {
 	if outputs == nil {
 		return nil

@@ -14,12 +14,12 @@ import (
 // text is dropped; if that does not suffice, only the beginning and the end are kept.
 type stream struct {
 	half  int    // half of the limit
-	cut   bool   // something between head and tail is dropped
-	head  []byte // once cut: the beginning
-	tail  []byte // the end, or all
-	total int64  // bytes that came
-	late  bool   // it is one of the last outputs, and takes text until the end
-	kept  *file  // all of it, from the moment when it passed the limit
+	cut   bool   // text between head and tail was dropped
+	head  []byte // the beginning, if cut
+	tail  []byte // the end if cut, otherwise all
+	total int64  // bytes received
+	late  bool   // it was returned by lateStream, and gets all further text
+	kept  *file  // the full text, once it exceeds the limit
 }
 
 func (f *Fold) addStream(content json.RawMessage) error {
@@ -37,7 +37,7 @@ func (f *Fold) addStream(content json.RawMessage) error {
 }
 
 // streamFor returns the stream for n bytes of text: the last output if it has that name, otherwise
-// a new one. Even past the limits there is a little room: the answer may be printed last.
+// a new one. Even past the limits there is a little room, because the answer may be printed last.
 func (f *Fold) streamFor(name string, n int) *stream {
 	if i := len(f.outputs) - 1; i >= 0 && f.outputs[i].stream != nil && f.outputs[i].Name == name {
 		return f.outputs[i].stream
@@ -51,8 +51,8 @@ func (f *Fold) streamFor(name string, n int) *stream {
 	return f.newStream(name, room)
 }
 
-// lateStream returns the last output of a stream, which takes all further text past the limits.
-// There are at most two.
+// lateStream returns the stream output that gets all further text past the limits. There are at
+// most two: for stdout, and for all other streams.
 func (f *Fold) lateStream(name string, room int) *stream {
 	if name != "stdout" {
 		name = "stderr"
@@ -93,7 +93,7 @@ func (s *stream) write(text string) {
 	}
 }
 
-// settle shortens the text by at least a third, if that is possible.
+// settle shortens the text by at least a third, if possible.
 func (s *stream) settle() {
 	s.tail = overstrike(s.tail)
 	if !s.cut && len(s.tail) <= 2*s.half {
@@ -140,7 +140,7 @@ func (s *stream) text() string {
 	return b.String()
 }
 
-// finish closes the file, and removes it when all of the text is shown.
+// finish closes the file, and removes it if the notebook shows all of the text.
 func (s *stream) finish() error {
 	if s.kept.name != "" {
 		if _, _, leftOut := s.ends(); !leftOut {
@@ -150,8 +150,8 @@ func (s *stream) finish() error {
 	return s.kept.close()
 }
 
-// Overstrike applies the backspaces and carriage returns of text as a terminal does: a progress bar
-// is reduced to its last state.
+// Overstrike applies the backspaces and carriage returns of text as a terminal does. Only the last
+// state of a progress bar remains.
 func Overstrike(text string) string { return string(overstrike([]byte(text))) }
 
 // overstrike applies backspaces and carriage returns in place: text after a carriage return

@@ -19,14 +19,14 @@ import (
 // The zero value is ready to use. Widgets is not safe for concurrent use.
 type Widgets struct {
 	models   map[string]*model   // by comm id
-	captures map[string][]*model // by the request whose output they capture; the last one does
-	changed  bool                // since State was called
-	bytes    int                 // of all states and captured outputs
-	lost     bool                // some of them found no room
-	limit    int                 // of bytes; 0: maxWidgets
+	captures map[string][]*model // by the request whose output they capture; the last has priority
+	changed  bool                // since the last call of State
+	bytes    int                 // size of all states and captured outputs
+	lost     bool                // some of them did not fit
+	limit    int                 // maximum of bytes; 0: maxWidgets
 }
 
-// maxWidgets bounds the states of all widgets of a kernel together, in bytes.
+// maxWidgets is the maximum size of the states of all widgets of a kernel together, in bytes.
 const maxWidgets = 64 << 20
 
 func (w *Widgets) most() int { return cmp.Or(w.limit, maxWidgets) }
@@ -56,14 +56,14 @@ type model struct {
 	buffers []widgetBuffer
 
 	output    bool            // it is an Output widget
-	request   string          // whose output it captures; "" for none
-	set       json.RawMessage // outputs that the kernel has set itself
-	clear     bool            // the next output clears
-	captured  Fold            // outputs after those
-	unsettled bool            // the kernel does not know the outputs yet
+	request   string          // the request whose output it captures; "": none
+	set       json.RawMessage // outputs that the kernel set itself
+	clear     bool            // the next output clears the earlier ones
+	captured  Fold            // outputs captured since
+	unsettled bool            // the kernel does not yet know the captured outputs
 }
 
-// A widgetBuffer is binary data of a state, in the form of the notebook.
+// A widgetBuffer is binary data of a state, as notebooks store it.
 type widgetBuffer struct {
 	Data     string          `json:"data"`
 	Encoding string          `json:"encoding"`
@@ -71,7 +71,7 @@ type widgetBuffer struct {
 }
 
 // Add adds one iopub message of the request with the given id. It reports whether a widget captured
-// the message, which then is not an output of the cell.
+// the message. A captured message is not an output of the cell.
 func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers [][]byte) bool {
 	switch msgType {
 	case "comm_open", "comm_msg":
@@ -97,8 +97,8 @@ func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers 
 	return true
 }
 
-// comm handles a message that opens a comm or updates its state. Unreadable messages and custom
-// ones change nothing.
+// comm handles a message that opens a comm or updates its state. It ignores unreadable and custom
+// messages.
 func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 	var c struct {
 		ID     string `json:"comm_id"`
@@ -140,7 +140,7 @@ func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 	}
 }
 
-// growth is how many bytes a new state adds to m; m is nil for a new widget.
+// growth returns how many bytes a new state adds to m, which is nil for a new widget.
 func (m *model) growth(id string, state map[string]json.RawMessage, paths []json.RawMessage,
 	buffers [][]byte) int {
 	n := 0
@@ -167,7 +167,7 @@ func (m *model) growth(id string, state map[string]json.RawMessage, paths []json
 	return n
 }
 
-// follow makes m capture the outputs of a request from now on; "" for none. Output widgets may be
+// follow makes m capture the outputs of a request from now on; "": of none. Output widgets may be
 // nested.
 func (w *Widgets) follow(m *model, request string) {
 	if old := w.captures[m.request]; m.request != "" {
@@ -183,10 +183,10 @@ func (w *Widgets) follow(m *model, request string) {
 	}
 }
 
-// text returns a member of the state.
+// text returns the string with that name in the state, or "".
 func (m *model) text(name string) string {
 	var s string
-	_ = json.Unmarshal(m.state[name], &s) // what is no string is as good as none
+	_ = json.Unmarshal(m.state[name], &s) // anything but a string counts as missing
 	return s
 }
 
@@ -202,7 +202,7 @@ func (m *model) buffer(path json.RawMessage, data []byte) {
 
 func (m *model) capture(msgType string, content json.RawMessage) {
 	if m.captured.Add(msgType, content) != nil {
-		return // it is no output
+		return // the message is not an output
 	}
 	m.unsettled = true
 	switch {
@@ -217,17 +217,17 @@ func (m *model) capture(msgType string, content json.RawMessage) {
 	}
 }
 
-// outputs returns the outputs of an Output widget, in the form of its state.
+// outputs returns the outputs of an Output widget, as its state stores them.
 func (m *model) outputs() []any {
 	all := []any{}
-	_ = unmarshal(m.set, &all) // what cannot be read is not shown
+	_ = unmarshal(m.set, &all) // unreadable outputs are not shown
 	for _, o := range m.captured.Outputs() {
 		all = append(all, o.message())
 	}
 	return all
 }
 
-// message returns the output in the form of messages, in which text is not split into lines.
+// message returns the output as messages contain it, with text not split into lines.
 func (o Output) message() map[string]any {
 	j := o.json()
 	switch o.Type {
@@ -258,8 +258,8 @@ func (w *Widgets) Unsettled() []json.RawMessage {
 	return all
 }
 
-// State returns the notebook's metadata.widgets, and whether it changed since the last call; nil if
-// not.
+// State returns the notebook's metadata.widgets, or nil and false if it has not changed since the
+// last call.
 func (w *Widgets) State() (state map[string]any, changed bool) {
 	if !w.changed {
 		return nil, false

@@ -23,7 +23,7 @@ func printed(request, text string) said {
 	return said{request, "stream", `{"name": "stdout", "text": "` + text + `"}`}
 }
 
-// outputsOf returns what the state has of an Output widget's outputs, as JSON.
+// outputsOf returns the outputs of an Output widget from its state, as JSON.
 func outputsOf(t *testing.T, w *Widgets, id string) string {
 	t.Helper()
 	w.changed = true
@@ -111,8 +111,8 @@ func TestWidgetsState(t *testing.T) {
 	}
 }
 
-// TestWidgetsAreBounded: states that are replaced take no more room, those that are added do,
-// up to a bound, which is told.
+// TestWidgetsAreBounded: replaced states need no additional room. Added states do, up to a limit,
+// which is reported.
 func TestWidgetsAreBounded(t *testing.T) {
 	var w Widgets
 	open := func(id, kind string, size int) {

@@ -1,53 +1,52 @@
 package prompts
 
-// The parts of the requests of agents other than DS-STAR, which benchmarks compare
-// it with: package agent/bench/solver. Their words are our own; inputs, outputs and
-// rules are those of the papers. Most begin with [Workplace] and [Context]. The last
-// is of no agent: it scores.
+// Parts of the requests of the agents in package agent/bench/solver, which benchmarks compare with
+// DS-STAR. The wording is our own; inputs, outputs and rules are the papers'. Most requests begin
+// with [Workplace] and [Context]. Judge belongs to no agent: it scores answers.
 type (
 	// Workplace says who the model is and what it works with.
 	Workplace struct {
-		Code  bool // it can have code run
-		Shown int  // characters of one output; 0: it is not said
+		Code  bool // the model can run code
+		Shown int  // limit of one output, in characters; 0: not mentioned
 	}
-	// ModelOnly asks for the answer at once.
+	// ModelOnly asks for the answer immediately.
 	ModelOnly struct{}
 	// React says how DABstep's baseline works (section 4.1).
 	React struct {
-		Steps     int  // at most
+		Steps     int  // maximum
 		Reasoning bool // the variant for models that reason on their own
 	}
 	// DAAgent says how DA-Agent works (DA-Code, section 4 and appendix D).
 	DAAgent struct {
-		Steps   int // at most
-		Seconds int // that an action may take
+		Steps   int // maximum
+		Seconds int // time limit of an action
 	}
 	// AutoGen says how the assistant of AutoGen's two agents works.
 	AutoGen struct{}
-	// Observation is what came of an action.
+	// Observation is the result of an action.
 	Observation struct {
 		Output string
 		Note   string
-		Left   int // steps; 0: it is not said
+		Left   int // steps left; 0: not mentioned
 	}
 	// Answer asks for the answer when no step is left.
 	Answer struct{}
 
-	// InterpreterPlan asks for a plan or, if Task says which one has failed or was
-	// edited, for another one (Data Interpreter, section 3.1).
+	// InterpreterPlan asks for a plan or, if Task is a task that has failed or was edited, for a
+	// changed plan (Data Interpreter, section 3.1).
 	InterpreterPlan struct {
 		Plan               string // JSON
 		Task, Code, Result string
 		Edited             bool // by a person
-		Most               int  // tasks; 0: a few
+		Most               int  // maximum number of tasks; 0: a few
 	}
-	// InterpreterCode asks for the code of a task, or for other code.
+	// InterpreterCode asks for the code of a task or, after Tries, for different code.
 	InterpreterCode struct {
 		Done            []Node
 		Tools           []string // schemas
 		Experiences     []string
 		ID, Instruction string
-		Tries           []Tried // at this task
+		Tries           []Tried // earlier tries at this task
 	}
 	// InterpreterVerify asks for code that checks a result (section 3.3.1).
 	InterpreterVerify struct{ Instruction, Code, Result string }
@@ -57,7 +56,7 @@ type (
 		Tools       []Tool
 		Most        int
 	}
-	// InterpreterTool asks for a tool made of code, or for a repaired one (section 3.2.2).
+	// InterpreterTool asks for a tool made from code, or for a repaired tool (section 3.2.2).
 	InterpreterTool struct {
 		Instruction, Code  string
 		Tool, Test, Result string
@@ -66,30 +65,30 @@ type (
 	InterpreterTest struct{ Schema, Tool string }
 	// InterpreterAnswer asks for the answer.
 	InterpreterAnswer struct {
-		Done []Result // but for the last
+		Done []Result // all but the last
 		Last Node
 	}
-	// InterpreterReflect asks what is to be learnt from a task (section 3.3.2).
+	// InterpreterReflect asks what to learn from a task (section 3.3.2).
 	InterpreterReflect struct {
 		Instruction, Code, Result string
 		Failed                    bool
 	}
 
-	// Judge asks for one word, as KramaBench does: whether an answer means the same as
-	// the right one (string_approximate).
+	// Judge asks for one word, as KramaBench does: whether an answer means the same as the correct one
+	// (string_approximate).
 	Judge struct{ Gold, Answer string }
 )
 
-// A Node is a task of a Data Interpreter's graph that is done.
+// A Node is a completed task in Data Interpreter's graph.
 type Node struct{ ID, Instruction, Code, Result string }
 
-// A Result is what a task that is done gave.
+// A Result is the result of a completed task.
 type Result struct{ ID, Instruction, Result string }
 
-// Tried is code that was run for a task, and what it gave.
+// Tried is code that was run for a task, with its result.
 type Tried struct{ Code, Result string }
 
-// A Tool is a function by what it does.
+// A Tool is a function, with a description of what it does.
 type Tool struct{ Name, Description string }
 
 func (Workplace) template() string            { return "workplace" }

@@ -12,7 +12,9 @@ func ExampleSet_Text() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := set.Text(prompts.Reask{Problem: "it has no code block", Rule: "Reply with one code block."})
+	text, err := set.Text(prompts.Reask{
+		Problem: "it has no code block", Rule: "Reply with one code block.",
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

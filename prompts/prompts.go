@@ -1,9 +1,9 @@
-// Package prompts holds the words that the models read: one template and one
-// typed struct for each thing that is asked, in DS-STAR's Appendix H sense.
+// Package prompts holds the text of requests to models: one template and one typed struct for each
+// part of a request, after the prompts in DS-STAR's Appendix H.
 //
-// A request is made of parts: [System] and [Context] are the same, byte for
-// byte, in every request of a run, and [Notebook] grows at its end, so that
-// providers can cache the long common beginning; the part that asks comes last.
+// A request consists of parts. [System] and [Context] are byte-for-byte the same in every request
+// of a run, and [Notebook] only grows at its end, so that providers can cache the long common
+// prefix. The part that asks comes last.
 package prompts
 
 import (
@@ -25,14 +25,14 @@ type (
 	// System says who the model is and what it works with.
 	System struct {
 		Environment  string
-		Script       bool // the paper's way
-		Unfinished   bool // a verdict can be that the plan only lacks further steps
-		Inconclusive bool // a verdict can be that the data hold no answer
-		Variables    bool // the session is somebody else's, and has some
+		Script       bool // the work is one script, as in the paper, not a notebook
+		Unfinished   bool // the verdict may be that the plan only lacks further steps
+		Inconclusive bool // the verdict may be that the data hold no answer
+		Variables    bool // the session is the user's and already has variables
 		NoFiles      bool // there is no data folder
 	}
-	// Context is the task and what is known of the files and of the variables that
-	// the session had before.
+	// Context is the task, with descriptions of the files and of the variables that the session
+	// already had.
 	Context struct {
 		Question, Guidelines string
 		Files                []File
@@ -44,12 +44,12 @@ type (
 	}
 	// Notebook is the accepted steps with their cells and outputs.
 	Notebook struct{ Steps []Step }
-	// Earlier is what was asked and answered before in the same session.
+	// Earlier holds the earlier questions and answers of the session.
 	Earlier struct{ Parts []Answered }
-	// Notes are what a person has written for the agent into the notebook.
+	// Notes holds what a person has written in the notebook for the agent.
 	Notes struct{ Texts []string }
-	// Script is the plan and, in the paper's way, the whole script that carries
-	// it out. What a role is not to see is left empty.
+	// Script is the plan and, in the paper's method, the whole script that carries it out. Fields
+	// that a role must not see are empty.
 	Script struct {
 		Plan   []string
 		Code   string
@@ -58,9 +58,9 @@ type (
 	}
 )
 
-// A File is a data file as the model sees it: Path is a Python string literal.
-// Like is the number, from 1, of a file before it whose description it adds to; Alike names
-// files of the same structure that are not described.
+// A File is a data file as the model sees it. Path is a Python string literal. Like is the number,
+// from 1, of an earlier file whose description this one extends. Alike names files of the same
+// structure that are not described.
 type File struct {
 	Path, Size, Kind, Description string
 	Like                          int
@@ -68,8 +68,8 @@ type File struct {
 	Alike                         string
 }
 
-// Title stands above the description. It contains names from the data, so it must stand in a
-// fence.
+// Title returns the line above the description. It contains names from the data, so it must be
+// inside a fence.
 func (f File) Title() string { return title(f.Path, f.Size, f.Kind) }
 
 func title(path, size, kind string) string {
@@ -80,42 +80,42 @@ func title(path, size, kind string) string {
 	return text
 }
 
-// Answered is a question with the steps and the answer that it got.
+// Answered is a question with its steps and answer.
 type Answered struct {
 	Question, Guidelines string
 	Steps                []Step
 	Code, Answer         string // the last cell, and what it printed
 }
 
-// A Variable is an object of the session under its name.
+// A Variable is a variable of the session, as the model sees it.
 type Variable struct{ Name, Type, Description string }
 
-// Title is what stands above the description: see [File.Title].
+// Title returns the line above the description: see [File.Title].
 func (v Variable) Title() string { return line(v.Name) + ": " + line(v.Type) }
 
-// A Step is a step of the plan with its cell and what that printed.
+// A Step is a step of the plan with its cell and the cell's output.
 type Step struct {
 	Number             int
 	Text, Code, Output string
 }
 
-// A Candidate is one of several cells for a step, with what it printed.
+// A Candidate is one of several cells for a step, with its output.
 type Candidate struct {
 	Number       int
 	Code, Output string
 }
 
-// A Dropped step is one that the router or a failing cell took out of the plan.
+// A Dropped step is one that the router or a failed cell removed from the plan.
 // Output is what it printed, given for those of the last round only.
 type Dropped struct{ Text, Reason, Output string }
 
-// The parts that ask, one for each role; listings of Appendix H in brackets.
+// The parts that ask, one for each role, with the listing of Appendix H in brackets.
 type (
-	// Analyzer asks for a script that describes a file [46], or Count files that
-	// are alike, of which Like names some others.
+	// Analyzer asks for a script that describes a file [46], or Count similar files; Like names some
+	// of the others.
 	Analyzer struct {
 		Path, Size, Kind, Head string
-		Chars                  int // that a description may have
+		Chars                  int // limit of the description
 		Count                  int
 		Like                   string
 		Others                 string // all files of the folder, or some
@@ -134,10 +134,10 @@ type (
 		Step      string
 		First     bool
 		Script    bool   // the whole script instead
-		Candidate int    // from 2: others were asked for a cell for the same step; 0: none
-		Memory    string // that the session may take; "": not known
+		Candidate int    // number, from 2, of a further cell for the same step; 0: not a further one
+		Memory    string // the session's limit; "": unknown
 	}
-	// Picker asks which of several cells for a step is the best.
+	// Picker asks which of several cells for a step is best.
 	Picker struct {
 		Number     int
 		Step       string
@@ -145,7 +145,7 @@ type (
 	}
 	// Verifier asks whether the plan suffices [51].
 	Verifier struct {
-		Question     string // for YesNo, which has no context before it
+		Question     string // for YesNo, which has no Context before it
 		YesNo        bool   // the paper's reply
 		PlanOnly     bool   // there is neither code nor output to judge
 		Reasons      bool   // the reply says what is missing
@@ -154,7 +154,7 @@ type (
 	}
 	// Router asks how to refine the plan [52].
 	Router struct {
-		Steps   int // of the plan
+		Steps   int // number of steps in the plan
 		Missing string
 	}
 	// Finalizer asks for the last cell [53].
@@ -164,16 +164,15 @@ type (
 		Inconclusive    bool
 		Script          bool // the whole script instead
 	}
-	// Checker asks whether an answer has the form that is asked for, and is what
-	// the outputs say.
+	// Checker asks whether an answer has the required form and agrees with the outputs.
 	Checker struct {
 		Code, Answer string
 		Guidelines   bool // the task has some
 	}
 	// Summarizer asks for a shorter error report [54].
 	Summarizer struct{ Error, Where string }
-	// DebuggerScript asks for a repaired description script [55], which works for
-	// Others files of the same family.
+	// DebuggerScript asks for a repaired description script [55], which must also work for Others
+	// files of the same family.
 	DebuggerScript struct {
 		Path, Size, Kind, Head, Code, Error string
 		Others                              int
@@ -217,7 +216,7 @@ func (Reask) template() string          { return "reask" }
 // A Set is a complete, checked set of templates.
 type Set struct{ templates *template.Template }
 
-// Load parses the templates that are shipped.
+// Load parses the embedded templates.
 func Load() (*Set, error) {
 	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "line": line, "item": item,
 		"words": words, "choices": choices, "inc": func(i int) int {
@@ -242,7 +241,7 @@ func (s *Set) Text(parts ...Part) (string, error) {
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// choices lists the steps of a plan as the router may name them.
+// choices lists the names by which the router refers to the steps of a plan.
 func choices(steps int) string {
 	var names []string
 	for n := 1; n <= steps; n++ {
@@ -251,17 +250,17 @@ func choices(steps int) string {
 	return strings.Join(names, ", ")
 }
 
-// line returns words that stand in a line of the message, as one paragraph.
+// line puts text on one line of the message.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// block is what Markdown takes for more than words where a paragraph begins, and
-// section what of it would change how the rest of a message is read.
+// block matches Markdown syntax at the beginning of a paragraph. section matches, on any line, the
+// syntax that would change how the rest of a message is read.
 var (
 	block   = regexp.MustCompile("^(?:#|```|~~~|[-+*>=<]|[0-9]+[.)]|\\[)")
 	section = regexp.MustCompile("(?im)^[ \t]*(?:#{1,6}(?:[ \t]|$)|```|~~~|[-=]+[ \t]*$|<(?:script|pre|style|textarea|[!?])|\\[[^]]*]:)")
 )
 
-// item is line for an item of a list.
+// item is line for a list item, with Markdown syntax at its beginning escaped.
 func item(text string) string {
 	if text = line(text); block.MatchString(text) {
 		return `\` + text
@@ -269,8 +268,8 @@ func item(text string) string {
 	return text
 }
 
-// words returns text that may have paragraphs and lists of its own. What would begin
-// a section or a fence is marked, so that it is words too.
+// words returns text that may have paragraphs and lists of its own. It escapes syntax that would
+// begin a section or a fence.
 func words(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n",
 		"\u2028", "\n", "\u2029", "\n").Replace(text)
@@ -280,7 +279,7 @@ func words(text string) string {
 	})
 }
 
-// fence is Fence for the templates, where nothing must be seen to be nothing.
+// fence is Fence for the templates: it makes empty text visible as "(nothing)".
 func fence(text, language string) string {
 	if strings.TrimRight(text, "\n") == "" {
 		text = "(nothing)"
@@ -288,8 +287,7 @@ func fence(text, language string) string {
 	return Fence(text, language)
 }
 
-// Fence returns a Markdown code block that nothing in the text can close,
-// without a line break at its end.
+// Fence returns a Markdown code block that nothing in the text can close, without a final newline.
 func Fence(text, language string) string {
 	marks := "```"
 	for strings.Contains(text, marks) {

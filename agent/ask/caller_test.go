@@ -15,7 +15,7 @@ type counting struct{ calls atomic.Int64 }
 
 func (m *counting) Ask(context.Context, llm.Request) (llm.Reply, error) {
 	m.calls.Add(1)
-	return llm.Reply{Text: "yes", Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 1}}, nil
+	return llm.Reply{Text: "yes", Model: "m1", Usage: llm.Usage{InputTokens: 10}}, nil
 }
 
 // TestCaller: calls at the same time do not go beyond the limit together, and are
@@ -38,7 +38,8 @@ func TestCaller(t *testing.T) {
 	}
 	all.Wait()
 	s := c.Spent()
-	if m.calls.Load() != 7 || refused.Load() != 13 || s.Usage.Calls != 7 || s.ByRole["a"].Calls+s.ByRole["b"].Calls != 7 || *s.Cost != 70 {
+	if m.calls.Load() != 7 || refused.Load() != 13 || s.Usage.Calls != 7 || *s.Cost != 70 ||
+		s.ByRole["a"].Calls+s.ByRole["b"].Calls != 7 {
 		t.Errorf("%d calls, %d refused, %+v, %v", m.calls.Load(), refused.Load(), s, *s.Cost)
 	}
 }

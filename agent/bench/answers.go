@@ -49,7 +49,7 @@ func (e *AnswersError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Some lists names, at most so many of them.
+// Some joins the first names, up to most of them, and says how many more there are.
 func Some(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -103,7 +103,7 @@ func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) 
 }
 
 // readLines calls row for each JSON object of a file, one per line or in an array. NaN, which
-// Python writes for missing values, is null.
+// Python writes for missing values, is read as null.
 func readLines(path string, row func(raw json.RawMessage) error) error {
 	text, err := readFile(path)
 	if err != nil {
@@ -157,7 +157,7 @@ func withoutNaN(text []byte) []byte {
 	return out
 }
 
-// readFile reads a file; the error is a *MissingError if there is none.
+// readFile reads a file. The error is a *MissingError if the file does not exist.
 func readFile(path string) ([]byte, error) {
 	text, err := disk.ReadFile(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {

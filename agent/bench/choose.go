@@ -19,16 +19,16 @@ type Filter struct {
 	Limit   int      // 0: no limit
 }
 
-// ErrNoTasks says that a filter leaves no task.
+// ErrNoTasks reports that no task passes a filter.
 var ErrNoTasks = errors.New("no task is left")
 
-// UnknownTaskError says that there is no task of that id.
+// UnknownTaskError reports that no task has this id.
 type UnknownTaskError struct{ ID string }
 
 func (e *UnknownTaskError) Error() string { return fmt.Sprintf("there is no task %q", e.ID) }
 
-// Choose returns the tasks that the filter leaves, in the order in which they are run.
-// Errors are a *UnknownTaskError and ErrNoTasks.
+// Choose returns the tasks that pass the filter, in the order in which they run.
+// The error is an *UnknownTaskError or ErrNoTasks.
 func (s *Suite) Choose(f Filter) ([]Task, error) {
 	known := s.ByID()
 	for _, id := range f.IDs {
@@ -88,15 +88,15 @@ func (s *Suite) UseData(folder string) error {
 	return nil
 }
 
-// PartError says that only some of a benchmark's tasks were run.
+// PartError reports that only some of a benchmark's tasks were run.
 type PartError struct{ Have, All int }
 
 func (e *PartError) Error() string {
 	return fmt.Sprintf("%d tasks were run, and all %d are submitted together", e.Have, e.All)
 }
 
-// Whole returns a *PartError unless ids name all tasks of the benchmark: no leaderboard
-// takes a part.
+// Whole returns a *PartError unless ids name all tasks of the benchmark: leaderboards accept
+// only complete submissions.
 func (s *Suite) Whole(ids []string) error {
 	all, lacking := max(len(s.Tasks), s.Benchmark.size), s.Benchmark.size-len(ids)
 	have := map[string]bool{}

@@ -103,15 +103,15 @@ func submitDABench(w io.Writer, _ []Task, answers []Answer) error {
 }
 
 // scoreDABench compares the fields @name[value] that the label names (eval_closed_form.py).
-// Value is the share of right fields; in ABQ an answer is right if all are. What Fixed
-// corrects:
+// Value is the share of correct fields; for ABQ an answer is correct if all its fields are.
+// Fixed corrects these faults:
 //
-//   - a value is cut at a ']', and not seen if it has a line break
+//   - a value ends at its first ']', and is not found if it contains a line break
 //   - case, surrounding blanks and thousands separators make a value wrong
-//   - only the last value of a field that a label has twice (id 734) is required
+//   - if a label has a field twice (id 734), only the last value is required
 //
-// Labels that do not follow from their question (8: sample, not population,
-// deviation; 674: depends on a random state that is not given) stay: see Detail.
+// Labels that do not follow from their question are kept, and Detail says so (8: the sample's
+// deviation, not the population's; 674: depends on a random state that is not given).
 func scoreDABench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	var label [][2]string
 	if err := json.Unmarshal(t.Gold, &label); err != nil {
@@ -135,8 +135,8 @@ var doubtfulLabels = map[string]string{
 }
 
 // totalDABench returns the accuracy by question (ABQ), by question in proportion to its
-// fields (PSAQ) and by field (UASQ), and ABQ by level and by concept. Unanswered questions,
-// which the public code leaves out, count.
+// fields (PSAQ) and by field (UASQ), and ABQ by level and by concept. Unlike in the public
+// code, unanswered questions count.
 func totalDABench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	whole := slices.Clone(scores)
 	var fields []Score

@@ -16,8 +16,8 @@ var contextFiles = []string{
 }
 
 // openDABStep reads the data set huggingface.co/datasets/adyen/DABstep:
-// tasks/{all,dev}.jsonl and context, at path or in path/data. path may also be a file of
-// tasks. The answers of "all" are not public.
+// tasks/{all,dev}.jsonl and context, at path or in path/data. path may also be a tasks file.
+// The answers of the split "all" are not public.
 func openDABStep(path string, s Setting) (*Suite, error) {
 	if s.Split == "" {
 		s.Split = "all"
@@ -73,9 +73,9 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 	return suite, err
 }
 
-// readDABStepAnswers reads lines of {task_id, agent_answer, reasoning_trace}. For tasks of
-// one's own, answer may stand for agent_answer, and dir, relative to the file, is the folder
-// of answers that are files.
+// readDABStepAnswers reads lines of {task_id, agent_answer, reasoning_trace}. For a user's own
+// tasks, answer may replace agent_answer, and dir (relative to the file) is the folder of
+// answers that are files.
 func readDABStepAnswers(path string) ([]Answer, error) {
 	var answers []Answer
 	err := readLines(path, func(raw json.RawMessage) error {
@@ -105,9 +105,9 @@ func readDABStepAnswers(path string) ([]Answer, error) {
 	return answers, err
 }
 
-// submitDABStep writes what the leaderboard takes: every task, strings in each column, no
-// other columns. Either all tasks or none have a trace, because the leaderboard reads a
-// missing key as null and refuses it.
+// submitDABStep writes the form that the leaderboard accepts: every task, only strings, no
+// other columns. Either all tasks have a trace or none, because the leaderboard reads a
+// missing key as null and rejects it.
 func submitDABStep(w io.Writer, tasks []Task, answers []Answer) error {
 	type row struct {
 		ID     string  `json:"task_id"`
@@ -131,7 +131,7 @@ func totalDABStep(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	return append(totals, groups("level", tasks, scores, func(t Task) string { return t.Level }, 2)...)
 }
 
-// groups returns the mean score of each group of tasks, hard before easy, otherwise by
+// groups returns the mean score of each group of tasks: hard before easy, otherwise sorted by
 // name.
 func groups(group string, tasks []Task, scores []Score, name func(Task) string,
 	decimals int) []Total {
@@ -142,7 +142,9 @@ func groups(group string, tasks []Task, scores []Score, name func(Task) string,
 		}
 	}
 	slices.Sort(names)
-	if order := []string{"hard", "medium", "easy"}; !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(order, n) }) {
+	order := []string{"hard", "medium", "easy"}
+	unknown := func(name string) bool { return !slices.Contains(order, name) }
+	if !slices.ContainsFunc(names, unknown) {
 		slices.SortFunc(names, func(a, b string) int {
 			return slices.Index(order, a) - slices.Index(order, b)
 		})
@@ -155,8 +157,8 @@ func groups(group string, tasks []Task, scores []Score, name func(Task) string,
 	return totals
 }
 
-// mean returns the mean, in per cent, of the scores that pick takes (nil: all), rounded
-// unless decimals < 0.
+// mean returns the mean of the scores that pick selects (nil: all), in per cent. It is rounded
+// unless decimals is negative.
 func mean(group, name string, scores []Score, pick func(i int) bool, decimals int) Total {
 	total := Total{Group: group, Name: name}
 	sum := 0.0

@@ -62,7 +62,7 @@ func openDACode(path string, _ Setting) (*Suite, error) {
 	})
 }
 
-// dacode sets what the eval configuration says of the task.
+// dacode sets the task's fields from its eval configuration.
 func (t *Task) dacode() error {
 	config, err := readEval(t.Gold)
 	if err != nil {
@@ -76,8 +76,8 @@ func (t *Task) dacode() error {
 	return nil
 }
 
-// goldFiles returns the files with the task's right answer, if it is in files. A clustering
-// has none.
+// goldFiles returns the files that hold the task's right answer, if any. Clustering tasks have
+// none.
 func (t *Task) goldFiles() []string {
 	if t.Rules != "dacode" && t.Rules != "" || t.Gold == nil || t.GoldDir == "" {
 		return nil
@@ -96,13 +96,13 @@ func (t *Task) goldFiles() []string {
 	return files
 }
 
-// missingGold returns those that are missing.
+// missingGold returns the goldFiles that do not exist.
 func (t *Task) missingGold() []string {
 	return slices.DeleteFunc(t.goldFiles(), present)
 }
 
 // Unscorable returns why answers to the task cannot be scored with this copy of the
-// benchmark, and the paths that it lacks; why is "" if they can.
+// benchmark, and the paths that it lacks. why is "" if they can be scored.
 func (t *Task) Unscorable() (why string, missing []string) {
 	if missing = t.missingGold(); t.Gold == nil {
 		for _, what := range t.Missing {
@@ -207,7 +207,10 @@ func readResult(file string) (Answer, error) {
 	}
 	a := Answer{Value: row.Result, Unfinished: !row.Finished, Steps: row.Steps}
 	for i := 0; i+1 < len(row.Trajectory); i++ { // an action's output is in the next entry
-		if !slices.ContainsFunc([]string{"Bash", "Python", "SQL"}, func(k string) bool { return strings.HasPrefix(row.Trajectory[i].Action, k) }) {
+		if !slices.ContainsFunc(
+			[]string{"Bash", "Python", "SQL"},
+			func(k string) bool { return strings.HasPrefix(row.Trajectory[i].Action, k) },
+		) {
 			continue
 		}
 		a.Actions++
@@ -273,7 +276,7 @@ func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Tot
 	return totals
 }
 
-// daCodeType counts competitions to machine learning.
+// daCodeType returns the type of a task. Competitions count as machine learning.
 func daCodeType(t Task) string {
 	if strings.Contains(t.Domain, "machine learning") {
 		return "machine learning"

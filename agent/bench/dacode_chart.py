@@ -107,7 +107,7 @@ def pie(ax):
 
 
 def bars(ax):
-    """Heights, or widths if these vary more; a group begins where the position starts over."""
+    """Heights, or widths if those vary more. A position left of the last one begins a group."""
     from matplotlib.patches import Rectangle
     found = [p for p in ax.patches if isinstance(p, Rectangle)]
     upright = len({p.get_height() for p in found}) > len({p.get_width() for p in found})

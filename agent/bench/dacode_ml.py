@@ -162,7 +162,7 @@ def scaled(metric, measured, config, options, fixed):
     parts = {metric: float(score)} if math.isfinite(score) else {}
     if options.get("scale", True):
         low, high = config.get("lower_bound", 0.0), config.get("upper_bound", 0.9)
-        if fixed and metric in LOSSES:  # less is better, in whatever order the bounds are written
+        if fixed and metric in LOSSES:  # lower is better, whatever the order of the bounds
             low, high = max(low, high), min(low, high)
         score = min(max((score - low) / (high - low), 0), 1)
     return score, f"{metric} {parts.get(metric, math.nan):.6g}", parts

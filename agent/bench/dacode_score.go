@@ -35,31 +35,31 @@ var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "c
 var daCodeChart string
 
 // scoreDACode has Python compare what the agent left with the right answer: tables,
-// databases, JSON, charts and predictions. Equality depends on the types of
-// pandas.read_csv, and charts and predictions need numpy and scikit-learn. What Fixed
-// corrects (da_agent/evaluators @b211daf):
+// databases, JSON, charts and predictions. Equality depends on the types that pandas.read_csv
+// infers, and charts and predictions need numpy and scikit-learn. Fixed corrects these faults
+// (da_agent/evaluators @b211daf):
 //
 //	conditon_cols, cleaned_condition_cols, target_colunm   misspelt options have no effect
-//	ignore_order           sorts each column by itself: rows that gold lacks pass
-//	divide                 is "devide" for text; a table's is right
-//	a misspelt key         in a right answer (di-text-002) cannot be met: the nearest is taken
+//	ignore_order           sorts each column separately, so rows that gold lacks can pass
+//	divide                 is spelt "devide" for text; for tables it is correct
+//	a misspelt key         in a right answer (di-text-002) never matches; Fixed takes the nearest
 //	color                  passes if the answer has fewer colours than gold
-//	accuracy               of text labels compares them with themselves; of a competition fails
-//	                       (f1 as well refuses labels that gold has not)
+//	accuracy               compares text labels with themselves, and fails for competitions
+//	                       (f1 also rejects labels that gold does not have)
 //	rmsle                  lacks the square root
-//	loss metrics           score worse values higher if upper_bound is the worse one
+//	loss metrics           score worse values higher if upper_bound is the worse bound
 //	logloss                is in base 2 and halved, whatever the number of classes
-//	roc_auc_score          of several classes always fails
-//	quadratic_weighted_kappa  fails if labels do not begin at 0 or reach as far as gold's
-//	row order              decides in compare_ml even where there are ids
+//	roc_auc_score          always fails for more than two classes
+//	quadratic_weighted_kappa  fails unless labels begin at 0 and reach as far as gold's
+//	row order              matters in compare_ml even if there are ids
 //
-// In both, a result must be a file in the agent's folder: a link out of it could lead to the
-// right answer.
+// With either Compat, a result must be a file in the agent's folder, because a link out of it
+// could lead to the right answer. Tables give partial credit (divide), which the paper does
+// not mention.
 //
-// In both, tables give partial credit (divide), which the paper does not mention.
-// fuzzywuzzy's similarity is that of difflib, not of python-Levenshtein. Pillow, not OpenCV,
-// resizes an image of another size before pixels are compared. Arrays with pickles in them
-// are refused. There is no time limit of 10 s.
+// Other differences from the public code: difflib replaces python-Levenshtein in fuzzywuzzy's
+// similarity, Pillow replaces OpenCV for resizing images before pixels are compared, arrays
+// that contain pickles are rejected, and there is no time limit of 10 s.
 func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	config, err := readEval(t.Gold)
 	if err != nil {
@@ -92,7 +92,7 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 		Parts  map[string]float64 `json:"parts"`
 	}
 	err = s.Python.call(ctx, daCodeScorer, "main", task, &out)
-	// the answer cannot be read within the limits of time and memory
+	// reading the answer exceeded the limits of time or memory
 	if bad, ok := errors.AsType[*CodeError](err); ok && len(t.Missing) == 0 {
 		score.Detail = bad.Error()
 		return score, nil
@@ -109,12 +109,13 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 
 // Chart runs the programs that an agent left in dir, as the public harness does after a
 // plotting task, and writes the data and the settings of the chart to dir/dabench/result.npy
-// and plot.json, where the scorer looks for them. The code is the agent's: python must be
-// sandboxed, and is used once. why says in one line why there is no chart, which is no error.
+// and plot.json, where the scorer looks for them. The code is the agent's, so python must be
+// sandboxed and must not be reused. A missing chart is no error: why then says in one line why
+// it is missing.
 //
-// Upstream removes lines that show, save or close a figure; here these calls do nothing, so
-// that a block of one such line stays valid. With Fixed, any savefig may save a figure, not
-// only pyplot's.
+// Upstream removes lines that show, save or close a figure. Here these calls do nothing
+// instead, so a block that consists of one such line stays valid. With Fixed, any savefig may
+// save a figure, not only pyplot's.
 func Chart(ctx context.Context, python Python, dir string, compat Compat) (why string, err error) {
 	args, err := json.Marshal([]any{dir, compat != Upstream})
 	if err != nil {
@@ -128,10 +129,10 @@ func Chart(ctx context.Context, python Python, dir string, compat Compat) (why s
 	return why, err
 }
 
-// answerMark begins the line with a Python helper's answer; other output is ignored.
+// answerMark begins the line with a Python helper's answer. Other output is ignored.
 const answerMark = "\x1edsstar-bench:"
 
-// call calls a function of a helper's source with args, in a namespace of its own, and
+// call runs a helper's source in its own namespace, calls one of its functions with args, and
 // decodes the JSON that it returns.
 func (p Python) call(ctx context.Context, helper, name string, args []byte, out any) error {
 	source, err := json.Marshal(helper)

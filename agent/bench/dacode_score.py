@@ -1,7 +1,7 @@
 """Scores an agent's results for one task of DA-Code.
 
-It follows the public evaluator (yiyihum/da-code, da_agent/evaluators); with FIXED, without its
-faults. dsstar runs this file and dacode_tables, _text, _images and _ml in one namespace of a Python
+It follows the public evaluator (yiyihum/da-code, da_agent/evaluators); FIXED corrects its faults.
+dsstar runs this file and dacode_tables, _text, _images and _ml in one namespace of a Python
 session. They use only packages of the managed environment.
 """
 import difflib
@@ -43,7 +43,8 @@ def score_task(task):
                 foreign = next((f for f in as_list(result) if is_foreign(f, task["dir"])), "")
                 if foreign:
                     one, part = 0.0, {}
-                    detail = f"{os.path.basename(foreign)} is no file of the agent's: a folder, or a link out of its own"
+                    name = os.path.basename(foreign)
+                    detail = f"{name} is not a file that the agent wrote: a folder, or a link to elsewhere"
                 else:
                     one, detail, part = globals()[func](result, gold, options, fixed)
             except FileNotFoundError as e:

@@ -60,7 +60,8 @@ def matching(gold_columns, columns, ignore_order):
 
 
 def whole_rows(gold_columns, columns, found):
-    """The gold columns that can be matched by columns whose rows are gold's in some order."""
+    """For each gold column, whether a column matches it such that the rows chosen so far are
+    gold's rows in some order."""
     def rows(chosen):
         return sorted(
             zip(*chosen),

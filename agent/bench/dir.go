@@ -78,7 +78,7 @@ func (row dirRow) task(root string, s Setting) (Task, error) {
 	return t, err
 }
 
-// fieldPairs writes an object of fields as a label of DABench.
+// fieldPairs converts an object of fields to a label of DABench.
 func fieldPairs(object json.RawMessage) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(object, &fields); err != nil {
@@ -92,7 +92,7 @@ func fieldPairs(object json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(pairs)
 }
 
-// dacode makes Gold a line of DA-Code's eval configuration.
+// dacode sets t.Gold to a line of DA-Code's eval configuration.
 func (row dirRow) dacode(t *Task, root string) error {
 	config := map[string]any{}
 	if len(row.Config) > 0 {
@@ -133,7 +133,7 @@ func (row dirRow) dacode(t *Task, root string) error {
 	return err
 }
 
-// totalDir returns the mean score, of all tasks and by level, benchmark and rules.
+// totalDir returns the mean score over all tasks, and by level, benchmark and rules.
 func totalDir(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	totals := []Total{mean("", "score", scores, nil, 2)}
 	for _, g := range []struct {

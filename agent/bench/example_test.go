@@ -11,12 +11,16 @@ import (
 )
 
 func ExampleScorer_Score() {
-	python := &bench.Process{Path: func(context.Context) (string, error) { return exec.LookPath("python3") }}
+	python := &bench.Process{Path: func(context.Context) (string,
+		error) {
+		return exec.LookPath("python3")
+	}}
 	defer python.Close()
 	scorer := bench.Scorer{Plain: python.Run}
 	task := bench.Task{ID: "5", Rules: "dabstep", Gold: json.RawMessage(`"12.35"`)}
 	for _, answer := range []string{`"12.35"`, `"12.3456"`, `"12.4"`, `"13"`} {
-		score, err := scorer.Score(context.Background(), task, &bench.Answer{Value: json.RawMessage(answer)})
+		score, err := scorer.Score(context.Background(), task,
+			&bench.Answer{Value: json.RawMessage(answer)})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -80,9 +80,9 @@ func kramaTask(raw json.RawMessage, domain, lake string, s Setting) (Task, error
 	return task, nil
 }
 
-// useSources restricts the task to the files below Data that sources name: files or folders,
-// possibly with wildcards, by their path in the lake or the end of it. "./" is the whole
-// lake.
+// useSources restricts the task to the files below Data that sources name. A source is the
+// path of a file or folder in the lake, or the end of that path, possibly with wildcards. "./"
+// is the whole lake.
 func (t *Task) useSources(sources []string) {
 	if slices.Equal(sources, []string{"./"}) {
 		return
@@ -100,8 +100,8 @@ func (t *Task) useSources(sources []string) {
 	t.Files = slices.Compact(t.Files)
 }
 
-// named returns the names that match pattern at the top of the lake; if there are none,
-// in any folder; and last regardless of case, which the workloads do not always keep.
+// named returns the names that match pattern at the top of the lake, or else those that match
+// in any folder. If there are none, it ignores case, because some workloads misspell it.
 func named(names []string, pattern string) []string {
 	for _, fold := range []func(string) string{strings.Clone, strings.ToLower} {
 		var top, deeper []string
@@ -123,12 +123,11 @@ func named(names []string, pattern string) []string {
 	return nil
 }
 
-// matchedAt returns how many folders down the name, or a folder in it, matches pattern; -1
-// if nowhere.
+// matchedAt returns the depth at which name, or a folder in it, matches pattern, or -1.
 func matchedAt(name, pattern string) int {
 	n, parts := strings.Count(pattern, "/")+1, strings.Split(name, "/")
 	for i := 0; i+n <= len(parts); i++ {
-		// a bad pattern means nothing
+		// a malformed pattern matches nothing
 		if ok, _ := path.Match(pattern, strings.Join(parts[i:i+n], "/")); ok {
 			return i
 		}
@@ -148,8 +147,8 @@ func filesBelow(dir string) []string {
 	return names
 }
 
-// A kramaResponse is the answer of a system under test. Its response cache has it under
-// model_output, serve_query under explanation.
+// A kramaResponse is the answer of a system under test. The response cache has it under
+// model_output, the output of serve_query under explanation.
 type kramaResponse struct {
 	ID          textID          `json:"task_id"`
 	ModelOutput json.RawMessage `json:"model_output,omitempty"`
@@ -207,8 +206,8 @@ func submitKramaBench(w io.Writer, _ []Task, answers []Answer) error {
 	return err
 }
 
-// totalKramaBench returns the mean over tasks (that is, over metrics by their support), as a
-// whole and by domain, level and metric.
+// totalKramaBench returns the mean over tasks (that is, over metrics weighted by their
+// support), overall and by domain, level and metric.
 func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	counts := func(i int) bool { return !scores[i].Uncounted }
 	totals := []Total{mean("", "total", scores, counts, -1)}

@@ -13,19 +13,19 @@ import (
 // versions of its public code. Upstream is the one of June 2025 (mitdbg @96b8253),
 // behind the published numbers of its authors and of DS-STAR:
 //
-//	both sides are made text first      3.0 is not 3; lists are compared by character
+//	both sides are converted to text    3.0 is not 3; lists are compared by character
 //	a non-numeric answer                counts one half (numeric_approximate)
-//	list_approximate                    matches what is more than nine times off; not in the total
+//	list_approximate                    matches relative errors over 9; not in the total
 //	string_approximate                  a paraphrase, else ROUGE-1 if BLEU is over 0.2
 //
-// One difference: a response without an answer is 0 here, where that code gives 1 for
-// approximate numbers. Fixed is the version since (November and December 2025, and the fork
-// of January 2026, bobbai00 @cead5ec), which compares values by their type. It also corrects
+// One difference: a response without an answer scores 0 here, where that code gives 1 for
+// approximate numbers. Fixed is the later version (November and December 2025, and the fork
+// of January 2026, bobbai00 @cead5ec), which compares values by their type. It also
 //
-//	a list where the type says string_exact (environment-hard-20): compared as a list
-//	right answers corrected in November 2025, in a copy from before
+//	compares a list as a list if the type says string_exact (environment-hard-20)
+//	replaces right answers that were corrected in November 2025, in an older copy
 //
-// The Judge decides on paraphrases. text_score.py asks for one comparison at a time.
+// The Judge decides about paraphrases. text_score.py asks for one comparison at a time.
 func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	kind := t.Kind
 	if s.Compat == Fixed && kind == "string_exact" &&

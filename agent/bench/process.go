@@ -14,10 +14,10 @@ import (
 )
 
 // A Process is a Python process that runs code, one piece after another, in one namespace. It
-// starts with the first code, and again after code that ended or hung it. Its methods may be
-// called concurrently.
+// starts when the first code runs, and restarts after code that ended or hung it. Its methods
+// may be called concurrently.
 type Process struct {
-	Path  func(context.Context) (string, error) // the interpreter's
+	Path  func(context.Context) (string, error) // of the interpreter
 	Env   []string                              // nil: this program's
 	Limit time.Duration                         // of one piece of code; 0: a minute
 
@@ -27,8 +27,8 @@ type Process struct {
 	lines *bufio.Reader
 }
 
-// serve runs the code in each input line, a JSON string, and replies with a line: what the
-// code printed, and its traceback.
+// serve runs the code in each input line (a JSON string), and replies with a line that holds
+// what the code printed, and its traceback.
 const serve = `
 import contextlib, io, json, sys, traceback
 real = sys.stdout
@@ -43,7 +43,7 @@ for line in sys.stdin:
     print(json.dumps([out.getvalue(), error]), file=real, flush=True)
 `
 
-// Run is a [Python].
+// Run implements [Python].
 func (p *Process) Run(ctx context.Context, code string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

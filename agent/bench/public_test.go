@@ -11,23 +11,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var (
-	publicCases = flag.Int("public-cases", 2000, "answers that TestPublicScorers makes for each scorer")
-	publicSeed  = flag.Uint64("public-seed", 1, "the seed that they are made from")
+	publicCases = flag.Int(
+		"public-cases",
+		2000,
+		"answers that TestPublicScorers makes for each scorer",
+	)
+	publicSeed = flag.Uint64("public-seed", 1, "the seed that they are made from")
 )
 
-// TestPublicScorers compares scores with those of the public code, run from checkouts in the
-// folder that DSSTAR_PUBLIC_SCORERS names (CONTRIBUTING.md says which), over generated
-// answers.
+// TestPublicScorers compares scores of generated answers with those of the public code, run from
+// checkouts in the folder that DSSTAR_PUBLIC_SCORERS names: see docs/testing.md.
 func TestPublicScorers(t *testing.T) {
 	root := os.Getenv("DSSTAR_PUBLIC_SCORERS")
 	if root == "" {
@@ -35,10 +35,12 @@ func TestPublicScorers(t *testing.T) {
 	}
 	gen := func() *generator { return &generator{rand.New(rand.NewPCG(*publicSeed, 8))} }
 	t.Run("dabstep", func(t *testing.T) { publicDABStep(t, root, gen()) })
-	t.Run("kramabench-june", func(t *testing.T) { publicKramaBench(t, root, gen(), Upstream, "kramabench-june") })
+	t.Run(
+		"kramabench-june",
+		func(t *testing.T) { publicKramaBench(t, root, gen(), Upstream, "kramabench-june") },
+	)
 	t.Run("kramabench", func(t *testing.T) { publicKramaBench(t, root, gen(), Fixed, "kramabench") })
 	t.Run("dabench", func(t *testing.T) { publicDABench(t, root, gen()) })
-	t.Run("charts", func(t *testing.T) { publicCharts(t, root, gen()) })
 	t.Run("dacode", func(t *testing.T) { publicDACode(t, root) })
 }
 
@@ -88,7 +90,11 @@ func publicDABStep(t *testing.T, root string, g *generator) {
 	var lines []string
 	right := 0
 	for i, c := range cases {
-		score, err := scorer.Score(t.Context(), Task{ID: "x", Rules: "dabstep", Gold: Said(c[1])}, &Answer{ID: "x", Value: Said(c[0])})
+		score, err := scorer.Score(
+			t.Context(),
+			Task{ID: "x", Rules: "dabstep", Gold: Said(c[1])},
+			&Answer{ID: "x", Value: Said(c[0])},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +111,14 @@ func publicDABStep(t *testing.T, root string, g *generator) {
 }
 
 func publicKramaBench(t *testing.T, root string, g *generator, compat Compat, which string) {
-	kinds := []string{"numeric_exact", "string_exact", "numeric_approximate", "string_approximate", "list_exact", "list_approximate"}
+	kinds := []string{
+		"numeric_exact",
+		"string_exact",
+		"numeric_approximate",
+		"string_approximate",
+		"list_exact",
+		"list_approximate",
+	}
 	cases := make([][3]any, *publicCases)
 	for i := range cases {
 		kind := kinds[g.IntN(len(kinds))]
@@ -114,13 +127,17 @@ func publicKramaBench(t *testing.T, root string, g *generator, compat Compat, wh
 	}
 	var want []*float64
 	public(t, root, which, cases, &want)
-	scorer := Scorer{Compat: compat, Plain: python(t), Judge: func(_ context.Context, a, b string) (bool, error) { return vowels(a) == vowels(b), nil }}
+	scorer := Scorer{Compat: compat, Plain: python(t), Judge: sameVowels}
 	var lines []string
 	byKind := map[string]int{}
 	for i, c := range cases {
 		said, _ := json.Marshal(c[1])
 		gold, _ := json.Marshal(c[2])
-		got, err := scorer.Score(t.Context(), Task{ID: "x", Kind: c[0].(string), Rules: "kramabench", Gold: gold}, &Answer{ID: "x", Value: said})
+		got, err := scorer.Score(
+			t.Context(),
+			Task{ID: "x", Kind: c[0].(string), Rules: "kramabench", Gold: gold},
+			&Answer{ID: "x", Value: said},
+		)
 		if err == nil && got.Missing {
 			continue // null: wrong here, whatever the public code makes of it
 		}
@@ -128,7 +145,18 @@ func publicKramaBench(t *testing.T, root string, g *generator, compat Compat, wh
 			byKind[c[0].(string)]++
 		}
 		if err != nil || want[i] == nil || math.Abs(got.Value-*want[i]) > 1e-12 {
-			lines = append(lines, fmt.Sprintf("%s: %s ~ %s is %v (%v), public %v", c[0], said, gold, got.Value, err, show(want[i])))
+			lines = append(
+				lines,
+				fmt.Sprintf(
+					"%s: %s ~ %s is %v (%v), public %v",
+					c[0],
+					said,
+					gold,
+					got.Value,
+					err,
+					show(want[i]),
+				),
+			)
 		}
 	}
 	t.Logf("over 0: %v", byKind)
@@ -187,7 +215,14 @@ func publicDABench(t *testing.T, root string, g *generator) {
 	for i, c := range cases {
 		gold, _ := json.Marshal(c[1])
 		task := Task{ID: fmt.Sprint(i), Rules: "dabench", Gold: gold}
-		score, err := Scorer{Compat: Upstream, Plain: python(t)}.Score(t.Context(), task, &Answer{ID: task.ID, Value: Said(c[0].(string))})
+		score, err := Scorer{
+			Compat: Upstream,
+			Plain:  python(t),
+		}.Score(
+			t.Context(),
+			task,
+			&Answer{ID: task.ID, Value: Said(c[0].(string))},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,101 +230,24 @@ func publicDABench(t *testing.T, root string, g *generator) {
 		for name, right := range want.Fields[i] {
 			compared++
 			if (score.Parts[name] == 1) != right {
-				lines = append(lines, fmt.Sprintf("%q ~ %s: %s is %v, public %v", c[0], gold, name, score.Parts[name], right))
+				lines = append(
+					lines,
+					fmt.Sprintf("%q ~ %s: %s is %v, public %v", c[0], gold, name, score.Parts[name], right),
+				)
 			}
 		}
 	}
 	totals := totalDABench(tasks, scores, nil)
 	for i, total := range want.Totals {
 		if math.Abs(totals[i].Value-total*100) > 1e-9 {
-			lines = append(lines, fmt.Sprintf("%s is %v, public %v", totals[i].Name, totals[i].Value, total*100))
+			lines = append(
+				lines,
+				fmt.Sprintf("%s is %v, public %v", totals[i].Name, totals[i].Value, total*100),
+			)
 		}
 	}
 	t.Logf("totals %v", totals[:3])
 	differ(t, compared+3, lines)
-}
-
-// publicCharts compares the data extracted from plotting code.
-func publicCharts(t *testing.T, root string, g *generator) {
-	folders := make([]string, max(1, *publicCases/20))
-	var lines []string
-	got := make([]string, len(folders))
-	for i := range folders {
-		folders[i] = write(t, map[string]string{"plot.py": g.plot(), "r.png": ""})
-		why, err := Chart(t.Context(), python(t), folders[i], Upstream)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got[i] = why
-	}
-	var want [][2]json.RawMessage
-	public(t, root, "charts", folders, &want)
-	kinds := map[string]int{}
-	for i, folder := range folders {
-		var settings [2]map[string]any
-		text, _ := os.ReadFile(filepath.Join(folder, "dabench", "plot.json"))
-		_ = json.Unmarshal(text, &settings[0]) // nothing, if no chart was found
-		if err := json.Unmarshal(want[i][0], &settings[1]); err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range settings {
-			if colors, ok := s["color"].([]any); ok { // a set upstream
-				slices.SortFunc(colors, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
-			}
-		}
-		data, err := python(t)(t.Context(), fmt.Sprintf("import json, os, numpy as np\np = %q\nd = np.load(p) if os.path.exists(p) else None\n"+
-			"print(json.dumps(None if d is None else [list(d.shape), d.flatten().tolist()]))", filepath.Join(folder, "dabench", "result.npy")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind, _ := settings[1]["type"].(string)
-		kinds[kind]++
-		code, _ := os.ReadFile(filepath.Join(folder, "plot.py"))
-		if diff := cmp.Diff(settings[1], settings[0]); diff != "" {
-			lines = append(lines, fmt.Sprintf("%s\n%s%s", code, diff, got[i]))
-		}
-		if strings.TrimSpace(data) != string(want[i][1]) {
-			lines = append(lines, fmt.Sprintf("%s\ndata are %s, public %s", code, data, want[i][1]))
-		}
-	}
-	t.Logf("kinds: %v", kinds)
-	differ(t, len(folders), lines)
-}
-
-// plot returns a program that draws a chart.
-func (g *generator) plot() string {
-	list := func(n int) string {
-		var items []string
-		for range n {
-			items = append(items, fmt.Sprintf("%.2f", g.Float64()*100-10))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	}
-	n := 1 + g.IntN(5)
-	body := []func() string{
-		func() string { return fmt.Sprintf("ax.bar(range(%d), %s, label='a')\n", n, list(n)) },
-		func() string { return fmt.Sprintf("ax.barh([str(i) for i in range(%d)], %s)\n", n, list(n)) },
-		func() string {
-			return fmt.Sprintf("ax.bar([i - .2 for i in range(%d)], %s, .4, label='a')\nax.bar([i + .2 for i in range(%d)], %s, .4, color='green', label='b')\n", n, list(n), n, list(n))
-		},
-		func() string {
-			return fmt.Sprintf("ax.plot(%s, label='a')\nax.plot(%s, color=(.1, .2, .3), label='b')\n", list(n+1), list(n+g.IntN(3)))
-		},
-		func() string {
-			return fmt.Sprintf("ax.pie([abs(x) for x in %s], labels=list('abcdef')[:%d])\n", list(n), n)
-		},
-		func() string { return fmt.Sprintf("ax.scatter(%s, %s, label='a')\n", list(n), list(n)) },
-		func() string { return fmt.Sprintf("ax.hist(%s, bins=3)\n", list(n)) },
-		func() string { return fmt.Sprintf("ax.scatter(%s, %s)\nax.plot(%s)\n", list(n), list(n), list(n+1)) },
-		func() string { return "" },
-	}[g.IntN(9)]()
-	if g.IntN(2) == 0 {
-		body += fmt.Sprintf("ax.set_title(%q)\nax.set_xlabel('x')\nax.set_ylabel('y y')\n", g.word())
-	}
-	if g.IntN(2) == 0 {
-		body += "ax.legend(title='Kind')\n"
-	}
-	return fmt.Sprintf("import matplotlib.pyplot as plt\nfig, ax = plt.subplots(figsize=(%d, 6))\n%splt.savefig('r.png')\nplt.show()\n", 4+g.IntN(6), body)
 }
 
 // publicDACode has Python make tasks with all of DA-Code's metrics.
@@ -305,7 +263,10 @@ func publicDACode(t *testing.T, root string) {
 	if err := python(t).call(t.Context(), string(source), "main", args, &made); err != nil {
 		t.Fatal(err)
 	}
-	suite, err := (&Benchmark{Name: "dacode", Title: "DA-Code", open: openDACode}).Open(filepath.Join(dir), Setting{})
+	suite, err := (&Benchmark{Name: "dacode", Title: "DA-Code", open: openDACode}).Open(
+		filepath.Join(dir),
+		Setting{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,8 +275,17 @@ func publicDACode(t *testing.T, root string) {
 		t.Fatal(err)
 	}
 	want := map[string]float64{}
-	public(t, root, "dacode", map[string]string{"output": filepath.Join(dir, "output"), "gold": filepath.Join(dir, "da_code", "gold"),
-		"evals": filepath.Join(dir, "da_code", "configs", "eval", "eval_all.jsonl")}, &want)
+	public(
+		t,
+		root,
+		"dacode",
+		map[string]string{
+			"output": filepath.Join(dir, "output"),
+			"gold":   filepath.Join(dir, "da_code", "gold"),
+			"evals":  filepath.Join(dir, "da_code", "configs", "eval", "eval_all.jsonl"),
+		},
+		&want,
+	)
 	scores, err := suite.Score(t.Context(), Scorer{Compat: Upstream, Python: python(t)}, answers)
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +298,17 @@ func publicDACode(t *testing.T, root string) {
 			over[score.Metric]++
 		}
 		if !known || math.Abs(score.Value-w) > 1e-9 && !(math.IsNaN(w) && score.Value == 0) {
-			lines = append(lines, fmt.Sprintf("%s is %v (%s), public %v: %s", score.ID, score.Value, score.Detail, w, suite.Tasks[i].Gold))
+			lines = append(
+				lines,
+				fmt.Sprintf(
+					"%s is %v (%s), public %v: %s",
+					score.ID,
+					score.Value,
+					score.Detail,
+					w,
+					suite.Tasks[i].Gold,
+				),
+			)
 		}
 	}
 	t.Logf("over 0: %v", over)
@@ -338,42 +318,20 @@ func publicDACode(t *testing.T, root string) {
 // A generator makes answers of the benchmarks' kinds, and variations of them.
 type generator struct{ *rand.Rand }
 
-func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
+func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
 func (g *generator) word() string {
-	return g.pick("GlobalCard", "NexPay", "Not Applicable", "yes", "no", "B. BE", "Martinis Fine Steakhouse", "NL", "January 2023", "É Ünï", "Crossfit_Hanna",
-		"Wollaston Beach", "it's", `say "x"`, "µ-wave", "ÀÉ", "x²", "Σίσυφος", "the average of all payments in the year", "a", "")
+	return pick(g, strings.Split(`GlobalCard|Not Applicable|yes|no|B. BE|NL|January 2023|É Ünï|`+
+		`Crossfit_Hanna|it's|say "x"|µ-wave|ÀÉ|x²|Σίσυφος|the average of all payments|a|`, "|")...)
 }
 
 func (g *generator) number() string {
-	f := []float64{g.Float64(), g.Float64() * 100, g.NormFloat64() * 1e5, float64(g.IntN(50)), float64(g.IntN(5000000)), g.Float64() * 1e-6, g.Float64() * 1e18}[g.IntN(7)]
-	switch g.IntN(9) {
-	case 0:
-		return fmt.Sprintf("%.0f", f)
-	case 1:
-		return fmt.Sprintf("%.2f", f)
-	case 2:
-		return fmt.Sprintf("%.6f", f)
-	case 3:
-		return fmt.Sprintf("%g", f)
-	case 4:
-		return fmt.Sprintf("%.1f%%", f)
-	case 5:
-		return "$" + grouped(int(math.Abs(f))%10000000)
-	case 6:
-		return fmt.Sprintf("%.3f EUR", f)
-	case 7:
-		return strings.Replace(fmt.Sprintf("%.2f", math.Abs(f)), ".", ",", 1)
-	}
-	return fmt.Sprintf("%v", f)
-}
-
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	f := pick(g, g.Float64(), g.Float64()*100, g.NormFloat64()*1e5, float64(g.IntN(50)),
+		float64(g.IntN(5000000)), g.Float64()*1e-6, g.Float64()*1e18)
+	grouped := fmt.Sprintf("$%d,%03d", g.IntN(1000), g.IntN(1000))
+	format := pick(g, "%v", "%.0f", "%.2f", "%.6f", "%g", "%.1f%%", "%.3f EUR")
+	comma := strings.Replace(fmt.Sprintf("%.2f", math.Abs(f)), ".", ",", 1)
+	return pick(g, fmt.Sprintf(format, f), fmt.Sprintf(format, f), grouped, comma)
 }
 
 func (g *generator) answer() string {
@@ -387,101 +345,64 @@ func (g *generator) answer() string {
 	case 4:
 		var items []string
 		for range g.IntN(5) {
-			items = append(items, g.pick(g.word(), g.number(), fmt.Sprint(g.IntN(500)), g.word()+": "+g.number()))
+			items = append(items, pick(g, g.word(), g.number(), g.word()+": "+g.number()))
 		}
-		s := strings.Join(items, g.pick(", ", ",", "; ", ";"))
-		return g.pick("["+s+"]", s, "['"+s+"']")
+		s := strings.Join(items, pick(g, ", ", ",", "; ", ";"))
+		return pick(g, "["+s+"]", s, "['"+s+"']")
 	}
-	return strings.Repeat(g.word()+" "+g.pick("and ", "or ", ""), 1+g.IntN(12)) // long ones reach autojunk
+	return strings.Repeat(g.word()+" "+pick(g, "and ", "or ", ""), 1+g.IntN(12)) // autojunk
 }
 
 // near changes a text slightly or not at all.
 func (g *generator) near(s string) string {
 	for range g.IntN(6) {
-		r := []rune(s)
-		switch g.IntN(11) {
-		case 0:
-			s = strings.ToUpper(s)
-		case 1:
-			s = " " + s + "\n"
-		case 2:
-			s += g.pick(".", "%", ",", " EUR", "\u00a0", "\x1c", "0", "]", "!")
-		case 3:
-			if len(r) > 0 {
-				i := g.IntN(len(r))
-				s = string(r[:i]) + g.pick("", "x", "9", " ", ",", "-") + string(r[i+1:])
-			}
-		case 4:
-			s = "-" + s
-		case 5:
-			if parts := strings.Split(s, ", "); len(parts) > 1 {
-				g.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-				s = strings.Join(parts, g.pick(", ", ";", ","))
-			}
-		case 6:
-			if f, err := strconv.ParseFloat(s, 64); err == nil {
-				s = fmt.Sprint(f * g.pickFloat(1, 1.00005, 1.0002, 1.01, 0.99995, 100))
-			}
-		case 7:
-			if f, err := strconv.ParseFloat(s, 64); err == nil {
-				s = fmt.Sprintf("%.*f", g.IntN(6), f)
-			}
-		case 8:
-			if words := strings.Fields(s); len(words) > 0 {
-				s = words[g.IntN(len(words))]
-			}
-		case 9:
-			s = g.word() + " " + s
-		case 10:
-			s = g.answer()
+		words, parts := strings.Fields(s+" a"), strings.Split(s, ", ")
+		g.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+		other := []rune(s + "x")
+		other[g.IntN(len(other))] = pick(g, 'x', '9', ' ', ',', '-')
+		all := []string{strings.ToUpper(s), " " + s + "\n", "-" + s, g.word() + " " + s, g.answer(),
+			s + pick(g, ".", "%", ",", " EUR", "\u00a0", "\x1c", "0", "]", "!"), string(other),
+			pick(g, words...), strings.Join(parts, pick(g, ", ", ";", ","))}
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			all = append(all, fmt.Sprintf("%.*f", g.IntN(6), f),
+				fmt.Sprint(f*pick(g, 1, 1.00005, 1.0002, 1.01, 0.99995, 100)))
 		}
+		s = pick(g, all...)
 	}
 	return s
 }
 
-func (g *generator) pickFloat(from ...float64) float64 { return from[g.IntN(len(from))] }
-
 // gold returns a right answer of a KramaBench type, sometimes of another type.
 func (g *generator) gold(kind string) any {
-	number := func() any {
-		f := []float64{g.Float64(), g.Float64() * 1e4, g.NormFloat64() * 1e-9, g.Float64() * 1e17, 0}[g.IntN(5)]
-		if g.IntN(2) == 0 {
-			return json.Number(fmt.Sprintf("%.*f", 1+g.IntN(4), f))
-		}
-		return []any{json.Number(fmt.Sprint(g.IntN(500))), f, json.Number("12345678901234567890")}[g.IntN(3)]
-	}
-	if g.IntN(25) == 0 {
-		return []any{g.word(), number(), true}[g.IntN(3)]
-	}
-	switch {
-	case strings.HasPrefix(kind, "numeric"):
-		return number()
-	case strings.HasPrefix(kind, "string"):
+	f := pick(g, g.Float64(), g.Float64()*1e4, g.NormFloat64()*1e-9, g.Float64()*1e17, 0)
+	number := pick[any](g, json.Number(fmt.Sprintf("%.*f", 1+g.IntN(4), f)), f,
+		json.Number(fmt.Sprint(g.IntN(500))), json.Number("12345678901234567890"))
+	switch kind, _, _ = strings.Cut(kind, "_"); {
+	case g.IntN(25) == 0:
+		return pick[any](g, g.word(), number, true)
+	case kind == "numeric":
+		return number
+	case kind == "string":
 		return g.word()
 	}
-	list := []any{}
+	list, item := []any{}, pick(g, "numeric", "string")
 	for range g.IntN(6) {
-		list = append(list, []any{g.word(), number()}[g.IntN(2)])
-	}
-	if g.IntN(3) == 0 {
-		for i := range list {
-			list[i] = number()
-		}
+		list = append(list, g.gold(item))
 	}
 	return list
 }
 
 // said returns an answer close to a right one, as a value or as text.
 func (g *generator) said(gold any) any {
-	value := gold
+	value, factor := gold, pick(g, 1, 1+1e-7, 1+1e-5, 1.005, 1.02, 20, -1)
 	switch v := gold.(type) {
 	case json.Number:
 		f, _ := v.Float64()
-		value = []any{v, f * g.pickFloat(1, 1+1e-7, 1+1e-5, 1.005, 1.02, 20, -1), string(v), string(v) + "%", json.Number(fmt.Sprintf("%.0f", f)), f + 0.4}[g.IntN(6)]
+		value = pick[any](g, v, f*factor, string(v), string(v)+"%", math.Round(f), f+0.4)
 	case float64:
-		value = []any{v, v * g.pickFloat(1, 1+1e-7, 1+1e-5, 1.005, 1.02, 20, -1), fmt.Sprint(v)}[g.IntN(3)]
+		value = pick[any](g, v, v*factor, fmt.Sprint(v))
 	case string:
-		value = []any{v, g.near(v), []any{v}}[g.IntN(3)]
+		value = pick[any](g, v, g.near(v), []any{v})
 	case []any:
 		list := []any{}
 		for _, item := range v {
@@ -489,21 +410,18 @@ func (g *generator) said(gold any) any {
 				list = append(list, g.said(item))
 			}
 		}
-		if g.IntN(4) == 0 {
-			list = append(list, g.word())
-		}
 		g.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		value = list
 	}
+	text, _ := json.Marshal(value)
+	python := strings.NewReplacer(`"`, "'", "true", "True", "false", "False", "null", "None")
 	switch g.IntN(12) {
 	case 0:
-		text, _ := json.Marshal(value)
 		return string(text)
 	case 1:
-		text, _ := json.Marshal(value)
-		return strings.NewReplacer(`"`, "'", "true", "True", "false", "False", "null", "None").Replace(string(text)) // Python's own
+		return python.Replace(string(text))
 	case 2:
-		return []any{g.word(), g.number(), true, json.Number("3"), map[string]any{"a": 1}, []any{}}[g.IntN(6)]
+		return pick[any](g, g.word(), g.number(), true, map[string]any{"a": 1}, []any{})
 	}
 	return value
 }

@@ -15,7 +15,8 @@ import (
 // one is the Python process of all tests, with the managed packages. It ends with the test
 // program.
 var one = sync.OnceValue(func() *Process {
-	return &Process{Limit: 5 * time.Minute, Env: append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")}
+	return &Process{Limit: 5 * time.Minute, Env: append(os.Environ(), "OMP_NUM_THREADS=1",
+		"OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")}
 })
 
 func python(t testing.TB) Python {
@@ -31,7 +32,10 @@ func python(t testing.TB) Python {
 // TestProcess: Python restarts after code that ended or hung it.
 func TestProcess(t *testing.T) {
 	path := pyenvtest.Python(t)
-	p := &Process{Limit: 2 * time.Second, Path: func(context.Context) (string, error) { return path, nil }}
+	p := &Process{Limit: 2 * time.Second, Path: func(context.Context) (string, error) {
+		return path,
+			nil
+	}}
 	defer p.Close()
 	for _, c := range []struct {
 		code, want string
@@ -42,11 +46,15 @@ func TestProcess(t *testing.T) {
 		{"while True: pass", "", true}, {"raise SystemExit", "", true}, {"print(8)", "8\n", false},
 	} {
 		stdout, err := p.Run(t.Context(), c.code)
-		if failed := errors.As(err, new(*CodeError)); stdout != c.want || failed != c.failed || !failed && err != nil {
+		if failed := errors.As(err, new(*CodeError)); stdout != c.want || failed != c.failed ||
+			!failed && err != nil {
 			t.Errorf("%s: %q, %v", c.code, stdout, err)
 		}
 	}
-	p = &Process{Path: func(context.Context) (string, error) { return filepath.Join(t.TempDir(), "none"), nil }}
+	p = &Process{Path: func(context.Context) (string,
+		error) {
+		return filepath.Join(t.TempDir(), "none"), nil
+	}}
 	if _, err := p.Run(t.Context(), "1"); err == nil || errors.As(err, new(*CodeError)) {
 		t.Errorf("no Python: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// An ExposedError says that an agent could find right answers among its data.
+// An ExposedError reports that an agent could find right answers among its data.
 type ExposedError struct {
 	Task, Data, File string // File, which holds right answers, is in the folder Data
 }
@@ -16,8 +16,8 @@ func (e *ExposedError) Error() string {
 	return fmt.Sprintf("task %s: its data folder %s holds right answers: %s", e.Task, e.Data, e.File)
 }
 
-// Exposed returns an *ExposedError if the data of a task contain a file with right answers
-// to any task. Links are followed.
+// Exposed returns an *ExposedError if any task's data contains a file with right answers to
+// any task. It follows links.
 func (s *Suite) Exposed() error {
 	secret := slices.Clone(s.Secret)
 	for i := range s.Tasks {
@@ -55,7 +55,7 @@ func ownFile(folder, path string) bool {
 	return err == nil && info.Mode().IsRegular() && within(real(folder), []string{at}) != nil
 }
 
-// within returns those paths that are below folder, relative to it.
+// within returns the paths that are below folder, relative to it.
 func within(folder string, paths []string) []string {
 	var names []string
 	for _, path := range paths {
@@ -66,7 +66,7 @@ func within(folder string, paths []string) []string {
 	return names
 }
 
-// real returns path without links, or path itself if it does not exist.
+// real returns path with symbolic links resolved, or path itself if it does not exist.
 func real(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p

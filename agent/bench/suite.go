@@ -42,11 +42,11 @@ type Task struct {
 	// right answer, in that benchmark's form; nil: not public
 	Gold    json.RawMessage `json:"gold,omitempty"`
 	GoldDir string          `json:"gold_dir,omitempty"` // folder of right answers that are files
-	// missing paths: it cannot be run (data) or scored (gold)
+	// missing paths, without which the task cannot be run (data) or scored (gold)
 	Missing []string `json:"missing,omitempty"`
 }
 
-// An Answer is what an agent said to one task.
+// An Answer is an agent's answer to one task.
 type Answer struct {
 	ID string `json:"task_id"` // "": the file has none
 	// any JSON value, mostly a string; nil: no answer, which is wrong
@@ -55,9 +55,9 @@ type Answer struct {
 	Dir        string `json:"dir,omitempty"`
 	Unfinished bool   `json:"unfinished,omitempty"`
 	Steps      int    `json:"steps,omitempty"` // actions taken, if known
-	// of these, code with a known outcome (DA-Code)
+	// those of Steps that ran code with a known outcome (DA-Code)
 	Actions int `json:"actions,omitempty"`
-	Failed  int `json:"failed,omitempty"` // of these, how many ended in an error
+	Failed  int `json:"failed,omitempty"` // those of Actions that ended in an error
 	// how the agent found it; part of DABStep's submissions
 	Trace string `json:"trace,omitempty"`
 	// program that gives the answer; part of KramaBench's submissions
@@ -81,12 +81,12 @@ func Said(text string) json.RawMessage {
 	return value
 }
 
-// A Score is how right one answer is.
+// A Score rates one answer.
 type Score struct {
 	ID     string  `json:"task_id"`
 	Value  float64 `json:"score"` // 0 to 1
 	Metric string  `json:"metric"`
-	// other metrics, or fields of the answer; 0 to 1, except errors
+	// other metrics, or fields of the answer; 0 to 1, except error measures
 	Parts   map[string]float64 `json:"parts,omitempty"`
 	Detail  string             `json:"detail,omitempty"` // why, in one line
 	Missing bool               `json:"missing,omitempty"`
@@ -97,11 +97,11 @@ type Score struct {
 	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of totals and means
 }
 
-// A Total is one number of a benchmark's result, in per cent.
+// A Total is one number of a benchmark's result.
 type Total struct {
 	Group string  `json:"group"` // "" for the benchmark as a whole
 	Name  string  `json:"name"`
-	Value float64 `json:"value"` // per cent; Steps counts
+	Value float64 `json:"value"` // per cent, except "steps", which is a mean number
 	N     int     `json:"n"`     // number of tasks; for UASQ, of fields
 }
 
@@ -111,9 +111,9 @@ type Setting struct {
 	Oracle bool   // KramaBench: only the files that the answer needs, not the whole lake
 }
 
-// Compat selects how answers are scored: as the public code does, with its faults, so that
-// results compare with published figures; or with the faults corrected. Each benchmark's
-// scorer documents the corrections.
+// Compat selects how answers are scored: like the public code, with its faults, so that
+// results are comparable with published figures; or with the faults corrected. Each
+// benchmark's scorer documents the corrections.
 type Compat string
 
 // The ways to score.
@@ -122,12 +122,12 @@ const (
 	Fixed    Compat = "fixed"
 )
 
-// Python runs code in a Python session and returns what it printed. The error of code that
-// failed, ran out of time or memory, or ended the session is a [*CodeError]; the code is not
-// the cause of any other error.
+// Python runs code in a Python session and returns what it printed. The error is a
+// [*CodeError] if the code failed, ran out of time or memory, or ended the session. Any other
+// error is not the code's fault.
 type Python func(ctx context.Context, code string) (stdout string, err error)
 
-// A CodeError says that a scorer's code did not finish, because of what an agent left.
+// A CodeError reports that a scorer's code did not finish because of what an agent left.
 type CodeError struct{ Text string }
 
 func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Text }
@@ -135,7 +135,7 @@ func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Tex
 // A Judge reports whether two texts mean the same (KramaBench, string_approximate).
 type Judge func(ctx context.Context, answer, gold string) (bool, error)
 
-// A Scorer scores answers. What no task needs may be nil.
+// A Scorer scores answers. Fields that no task needs may be nil.
 type Scorer struct {
 	Compat Compat // "": Fixed
 	Judge  Judge
@@ -143,7 +143,7 @@ type Scorer struct {
 	Python Python // has the packages of the managed environment (DA-Code)
 }
 
-// A NeedError says that a task cannot be scored without something that the Scorer lacks.
+// A NeedError reports that a task cannot be scored without something that the Scorer lacks.
 type NeedError struct {
 	Task, Need string
 }
@@ -156,13 +156,13 @@ func (e *NeedError) Error() string {
 type Benchmark struct {
 	Name   string
 	Title  string
-	Layout string // what to point Open at
+	Layout string // what Open expects at its path
 	open   func(path string, s Setting) (*Suite, error)
 	read   func(path string) ([]Answer, error)
 	score  func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error)
 	totals func(tasks []Task, scores []Score, answers map[string]*Answer) []Total
 	submit func(w io.Writer, tasks []Task, answers []Answer) error
-	// tasks of the whole benchmark, all of which are submitted together; 0: those of the copy
+	// number of tasks that a submission must contain; 0: all tasks of the copy
 	size int
 }
 
@@ -171,18 +171,36 @@ func Benchmarks() []*Benchmark {
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
 			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep, 450},
-		{"kramabench", "KramaBench", "a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, submitKramaBench, 0},
+		{
+			"kramabench",
+			"KramaBench",
+			"a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
+			openKramaBench,
+			readKramaBenchAnswers,
+			scoreKramaBench,
+			totalKramaBench,
+			submitKramaBench,
+			0,
+		},
 		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
 			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil, 0},
-		{"dabench", "InfiAgent-DABench", "the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench, readDABenchAnswers, scoreDABench, totalDABench, submitDABench, 0},
+		{
+			"dabench",
+			"InfiAgent-DABench",
+			"the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
+			openDABench,
+			readDABenchAnswers,
+			scoreDABench,
+			totalDABench,
+			submitDABench,
+			0,
+		},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
 			openDir, readDABStepAnswers, nil, totalDir, submitDABStep, 0},
 	}
 }
 
-// An UnknownError says that there is no benchmark of that name.
+// An UnknownError reports that no benchmark has this name.
 type UnknownError struct {
 	Name  string
 	Known []string
@@ -192,7 +210,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no benchmark %q; there are %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// Find returns the benchmark of that name, or an *UnknownError.
+// Find returns the benchmark with that name, or an *UnknownError.
 func Find(name string) (*Benchmark, error) {
 	all := Benchmarks()
 	i := slices.IndexFunc(all, func(b *Benchmark) bool { return b.Name == name })
@@ -248,11 +266,14 @@ func (b *Benchmark) Answers(path string) ([]Answer, error) {
 	return answers, nil
 }
 
-// Submit writes the answers in the form that the benchmark takes. If they break its rules,
+// Submit writes the answers in the form that the benchmark accepts. If they break its rules,
 // the error is an *AnswersError, and nothing is written.
 func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 	if s.Benchmark.submit == nil {
-		return fmt.Errorf("%s has no file of submissions: submit the folder of answers", s.Benchmark.Title)
+		return fmt.Errorf(
+			"%s has no file of submissions: submit the folder of answers",
+			s.Benchmark.Title,
+		)
 	}
 	if _, err := s.match(answers, true); err != nil {
 		return err
@@ -261,9 +282,9 @@ func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 }
 
 // Score scores the answers, in the order of the tasks. Missing, unfinished and empty answers
-// are wrong and count. Errors are an *AnswersError for answers to unknown tasks or two
-// answers to one task, a *NeedError for what the scorer lacks, and ctx's. Any other failure
-// leaves only that task Unscored.
+// count as wrong. The error is an *AnswersError if answers belong to unknown tasks or two
+// answers to one task, a *NeedError if the scorer lacks something, or ctx's error. Any other
+// failure leaves only its task Unscored.
 func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]Score, error) {
 	byID, err := s.match(answers, false)
 	if err != nil {
@@ -299,7 +320,7 @@ func (s *Suite) Totals(scores []Score, answers []Answer) []Total {
 }
 
 // Score scores one answer; nil is no answer. The error is a *NeedError if the Scorer lacks
-// what the task needs, and a *MissingError if there is no right answer to compare with.
+// what the task needs, or a *MissingError if there is no right answer to compare with.
 func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
 	if s.Compat == "" {
 		s.Compat = Fixed

@@ -18,7 +18,7 @@ type textScore struct {
 	Ask    []string           `json:"ask"` // answer and gold that the judge is to compare first
 }
 
-// text calls a function of text_score.py. An answer that brings it down is wrong.
+// text calls a function of text_score.py. An answer that makes it fail is wrong.
 func (s Scorer) text(ctx context.Context, t Task, function string, args ...any) (textScore, error) {
 	var out textScore
 	if s.Plain == nil {

@@ -75,7 +75,7 @@ def numbers(s, fixed):
 
 
 def close_numbers(a, b):
-    """Compares by the decimals of the less exact number."""
+    """Compares to the decimal places of the less precise number."""
     if a == b:
         return True
     if (abs(a) >= 1 or abs(b) >= 1) and not math.isinf(a) and not math.isinf(b):
@@ -119,7 +119,7 @@ def same_text(a, b, fixed):
 
 
 def only_letters_more(shorter, longer):
-    """Whether longer only adds single letters, as "B. BE" adds the letter of an option."""
+    """Whether longer only adds single letters, like the option letter in "B. BE"."""
     return set(shorter) <= set(longer) and all(len(w) == 1 for w in set(longer) - set(shorter))
 
 
@@ -233,9 +233,9 @@ def later_exact_list(said, gold, judge):
 
 
 def later_list(said, gold, judge):
-    """Compares lists in any order. Numbers may differ by 1e-6, texts by case and blanks; with a
-    judge, numbers by one per cent and texts as the judge says. One item of the answer may match
-    two equal right items."""
+    """Compares lists in any order. Numbers may differ by 1e-6 and texts by case and blanks. With
+    a judge, numbers may differ by one per cent, and the judge compares texts. One item of the
+    answer may match two equal right items."""
     if judge is None and isinstance(said, str) and isinstance(gold, str):
         return same_words(said, gold), {}
     try:
@@ -340,8 +340,8 @@ def june_list(said, gold, judge):
 
 
 def june_close_list(said, gold, judge):
-    """Works only if str() of the right list is JSON, as for numbers. Their matches never count
-    for precision."""
+    """Works only if str() of the right list is JSON, as it is for numbers. Matching numbers do not
+    count for precision."""
     try:
         golds = each(json.loads(gold))
         saids = each(json_or_literal(said))

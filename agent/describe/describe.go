@@ -371,7 +371,9 @@ func (r *Describer) siblings() string {
 }
 
 // dataPython is the name of file i as a Python string literal.
-func (r *Describer) dataPython(i int) string { return brief.Python("data/" + r.t.Task.Files[i].Name) }
+func (r *Describer) dataPython(i int) string {
+	return brief.Python("data/" + r.t.Task.Files[i].Name)
+}
 
 // some names a few of the files, a line each.
 func (r *Describer) some(members []int) string {

@@ -64,8 +64,8 @@ func (s source) binary() Look {
 	return Look{Kind: "binary, " + mime, Format: format, Shape: s.alone(format)}
 }
 
-// image looks at a picture. The pictures of a folder are a family, as their names rarely have
-// a pattern.
+// image looks at a picture. All pictures of a folder form one family, because their names rarely
+// follow a pattern.
 func (s source) image(mime string) Look {
 	kind := strings.ToUpper(strings.TrimPrefix(strings.TrimPrefix(mime, "image/"), "x-")) + " image"
 	if c, _, err := image.DecodeConfig(io.NewSectionReader(s.r, 0, mostBytes)); err == nil {
@@ -107,6 +107,7 @@ func (s source) packed(format string, unpack func(io.Reader) (io.Reader, error))
 	if err != nil && s.size <= mostBytes {
 		look.Kind += ", damaged"
 	}
-	look.Kind, look.Format, look.Shape = format+"-compressed "+look.Kind, format, shape(format, look.Shape)
+	look.Kind, look.Format = format+"-compressed "+look.Kind, format
+	look.Shape = shape(format, look.Shape)
 	return look
 }

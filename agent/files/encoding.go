@@ -39,7 +39,7 @@ func decode(b []byte, whole bool) (text, name string, ok bool) {
 	if !whole {
 		b = trimPartial(b)
 	}
-	// its zeros suggest UTF-16, its characters do not
+	// the zeros suggest UTF-16, but the characters do not
 	if strings.HasPrefix(name, "UTF-16") && controls(b)*1000 > len(b) {
 		return "", "", false
 	}
@@ -159,7 +159,7 @@ func trimPartial(b []byte) []byte {
 }
 
 // lines returns the first lines of text, at most n bytes. It cuts at the end of a line, or
-// within one that would leave most of the space unused.
+// within a line if more than half of the n bytes would be unused.
 func lines(text string, n int) (head string, whole bool) {
 	if len(text) <= n {
 		return text, true

@@ -4,9 +4,9 @@
 // Files are not trusted. Every read is bounded. A broken or hostile file has a Look like any
 // other, and its Kind says what is odd. Only errors of the file system are errors.
 //
-// Files are opened in a [Folder]. A link to a file is followed within it, and out of it only
-// to what the user has named: a stranger's data may link to the user's keys. A link to a
-// folder is never followed out of it.
+// Files are opened in a [Folder]. A link to a file is followed within the folder, and out of it
+// only to what the user has named, because a stranger's data may link to the user's keys. A
+// link to a folder is never followed out of the data folder.
 package files
 
 import (
@@ -15,13 +15,13 @@ import (
 	"io"
 )
 
-// A File is a data file by its name below the data folder, with slashes.
+// A File is a data file. Its name is its path below the data folder, with slashes.
 type File struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"` // bytes
 }
 
-// readStart reads at most n bytes from the start of r, which has about size.
+// readStart reads at most n bytes from the start of r, which has about size bytes.
 func readStart(r io.ReaderAt, size, n int64) ([]byte, error) {
 	b := make([]byte, min(n, size+1)) // one more, to detect the end
 	got, err := r.ReadAt(b, 0)
@@ -32,7 +32,7 @@ func readStart(r io.ReaderAt, size, n int64) ([]byte, error) {
 }
 
 // Families groups the indexes of looks by Shape, in the order of their first members. A look
-// without a Shape is alone.
+// without a Shape forms its own group.
 func Families(looks []Look) [][]int {
 	var families [][]int
 	of := map[string]int{}

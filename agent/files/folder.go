@@ -14,10 +14,10 @@ import (
 type Folder struct {
 	root *os.Root
 	real string   // its path without links
-	also []string // the same, of the allowed targets of links
+	also []string // real paths of the allowed targets of links
 }
 
-// An OutsideError is a link to a file that may not be read.
+// An OutsideError reports a link to a file outside the data folder that is not allowed.
 type OutsideError struct {
 	Name   string // of the link, below the folder
 	Target string // the file, by its real path
@@ -27,11 +27,11 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("look at %s: it is a link to %s, out of the data folder", e.Name, e.Target)
 }
 
-// errIrregular is for a file that became a folder or a pipe after it was listed.
+// errIrregular reports a file that became a folder or a pipe after it was listed.
 var errIrregular = errors.New("not a regular file")
 
-// Open opens the data folder at path. also are files and folders outside it that links in it
-// may lead to; missing ones are ignored. The caller closes it.
+// Open opens the data folder at path. Links in it may lead to the files and folders in also;
+// missing ones are ignored. The caller must Close the Folder.
 func Open(path string, also []string) (*Folder, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -70,8 +70,8 @@ func (d *Folder) open(f File) (*os.File, fs.FileInfo, error) {
 	return file, info, err
 }
 
-// follow opens a file, or the target of a link. An [os.Root] follows links within it, except
-// absolute ones.
+// follow opens a file, or the target of a link. By itself, an [os.Root] follows only relative
+// links within the folder.
 func (d *Folder) follow(name string) (*os.File, fs.FileInfo, error) {
 	file, info, err := openRegular(d.root, name)
 	if err == nil {

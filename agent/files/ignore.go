@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// An ignoreFile is a .gitignore. The user's global file, .git/info/exclude and what git tracks
-// regardless are not considered.
+// An ignoreFile is a .gitignore. The user's global file, .git/info/exclude and the files that
+// git tracks although they match are not considered.
 type ignoreFile struct {
 	folder string // its folder, below the data folder
 	top    bool   // at the root of its repository: files above it do not apply

@@ -14,7 +14,7 @@ import (
 type node struct {
 	kind   byte // '{', '[' or 0 for a scalar
 	keys   []string
-	values []node // of keys, or the elements of an array: the first ones
+	values []node // the first values of keys, or the first elements of an array
 	closed bool   // its end was seen
 }
 
@@ -61,12 +61,12 @@ func (s source) json(text, ext string) (Look, bool) {
 	return look, true
 }
 
-// told reports whether a key has been read, which only JSON has.
+// told reports whether a key has been read. Only JSON has keys.
 func told(values []node) bool {
 	return slices.ContainsFunc(values, func(v node) bool { return len(v.keys) > 0 || told(v.values) })
 }
 
-// readNode reads a value. With an error it returns what was read so far.
+// readNode reads a value. If it fails, it also returns what was read so far.
 func readNode(dec *json.Decoder, depth int) (node, error) {
 	token, err := dec.Token()
 	if err != nil {

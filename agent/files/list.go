@@ -30,8 +30,8 @@ type Skipped struct {
 // byGitignore is the reason for names that a .gitignore ignores.
 const byGitignore = "named in .gitignore"
 
-// InWords describes in one line what is skipped and why; "" for nothing. What a .gitignore
-// ignores comes first: it may be data.
+// InWords describes in one line what is skipped and why; "" if nothing is. What a .gitignore
+// ignores comes first, because it may be data.
 func InWords(skipped []Skipped) string {
 	const most = 6
 	perhaps := func(s Skipped) bool { return s.Why == byGitignore }
@@ -57,11 +57,11 @@ func Ignored(skipped []Skipped) []Skipped {
 	})
 }
 
-// List lists the data files of a folder, sorted by folder and name: regular files at any
-// depth, also through a link to a file. It skips hidden files, run folders of dsstar,
-// installed packages, caches and, in a repository whose root is the folder or below it, what a
-// .gitignore ignores: see [skipped]. It never skips the folder itself, nor the files and
-// folders below it that include names, "." for all. It returns ctx's error once ctx is done.
+// List lists the data files of a folder, sorted by folder and name: regular files at any depth,
+// and links to regular files. It skips hidden files, run folders of dsstar, installed packages,
+// caches and, in a repository whose root is the folder or below it, what a .gitignore ignores:
+// see [walk.skipped]. It never skips the folder itself, nor the files and folders below it that
+// include names ("." names all). It returns ctx's error once ctx is done.
 func List(ctx context.Context, root string, include []string) (Listing, error) {
 	var l Listing
 	root, err := filepath.EvalSymlinks(root)
@@ -156,9 +156,9 @@ func (w *walk) leads(name string) bool {
 	return slices.ContainsFunc(w.include, func(i string) bool { return below(i, name) })
 }
 
-// skipped says why a folder or file is not data, "" if it may be. It only uses names and
-// marker files that no data folder has. Build folders, such as build and dist, have none; a
-// .gitignore mostly covers them.
+// skipped returns why a folder or file is not data, or "" if it may be data. It only relies on
+// names and marker files that no data folder has. Build folders, such as build and dist, have
+// none, but a .gitignore mostly covers them.
 func (w *walk) skipped(path, name string, d fs.DirEntry) string {
 	if d.IsDir() {
 		switch has := func(file string) bool { _, err := os.Lstat(filepath.Join(path, file)); return err == nil }; {
@@ -181,8 +181,8 @@ func (w *walk) skipped(path, name string, d fs.DirEntry) string {
 	return ""
 }
 
-// enter reads the .gitignore of a folder, if the root of its repository is not above the data
-// folder: repositories often ignore their data, which the user has named here.
+// enter reads the .gitignore of a folder, unless the root of its repository is above the data
+// folder: repositories often ignore their data, but the user has named this folder as data.
 func (w *walk) enter(path, name string) {
 	_, err := os.Lstat(filepath.Join(path, ".git"))
 	if top := err == nil; top || len(w.ignores) > 0 {
@@ -191,7 +191,7 @@ func (w *walk) enter(path, name string) {
 	}
 }
 
-// leaveOut records what is skipped, files grouped by folder.
+// leaveOut records what is skipped. It groups files by folder.
 func (w *walk) leaveOut(name string, d fs.DirEntry, why string) {
 	all := w.listing.Skipped
 	if d.IsDir() {
@@ -207,7 +207,7 @@ func (w *walk) leaveOut(name string, d fs.DirEntry, why string) {
 	w.listing.Skipped = append(all, Skipped{Name: name, Why: why})
 }
 
-// readSome reads the beginning of a regular file; nothing of others, such as links and pipes.
+// readSome reads the beginning of a regular file. It reads nothing from links, pipes and others.
 func readSome(path string) []byte {
 	const most = 1 << 20
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
@@ -224,8 +224,8 @@ func readSome(path string) []byte {
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__pycache__" }
 
-// regular returns the size of a regular file, or of the one a link points to. ok is false for
-// a folder, a broken link or a pipe.
+// regular returns the size of a regular file, or of the regular file that a link leads to. ok
+// is false for anything else, such as a folder, a broken link or a pipe.
 func regular(path string, d fs.DirEntry) (size int64, ok bool) {
 	var info fs.FileInfo
 	var err error

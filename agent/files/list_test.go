@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,31 +28,38 @@ func TestList(t *testing.T) {
 	base := t.TempDir()
 	data := filepath.Join(base, "data")
 	for _, name := range []string{
-		"b.csv", "a b's \"x\".csv", "deep/er/c.json", "empty.txt", "é.csv", "files/kept.csv", // files/ alone is not a run
+		"b.csv", "a b's \"x\".csv", "deep/er/c.json", "empty.txt", "é.csv",
+		"files/kept.csv", // files/ alone is not a run
 		".hidden", ".git/config", "deep/.ipynb_checkpoints/x.ipynb", "__pycache__/x.pyc",
 		"dsstar-runs/1/notebook.ipynb", "dsstar-runs/1/trace.jsonl", "dsstar-runs/1/files/out.csv",
 	} {
-		write(t, filepath.Join(data, name), strings.Repeat("x", len(name)*min(1, strings.Count(name, "."))))
+		write(t, filepath.Join(data, name), strings.Repeat("x",
+			len(name)*min(1, strings.Count(name, "."))))
 	}
 	write(t, filepath.Join(data, "empty.txt"), "")
 	write(t, filepath.Join(base, "far.csv"), "12345")
-	for link, to := range map[string]string{"link.csv": "../far.csv", "broken.csv": "nowhere", "folder": "deep", "loop": ".", "../linked": "data"} {
+	for link, to := range map[string]string{"link.csv": "../far.csv", "broken.csv": "nowhere",
+		"folder": "deep", "loop": ".", "../linked": "data"} {
 		if err := os.Symlink(to, filepath.Join(data, link)); err != nil {
 			t.Skip("links cannot be made here: ", err) // Windows without the right to
 		}
 	}
 	want := []File{
-		{`a b's "x".csv`, 13}, {"b.csv", 5}, {"deep/er/c.json", 14}, {"empty.txt", 0}, {"files/kept.csv", 14}, {"link.csv", 5}, {"é.csv", 6},
+		{`a b's "x".csv`, 13}, {"b.csv", 5}, {"deep/er/c.json", 14}, {"empty.txt", 0},
+		{"files/kept.csv", 14}, {"link.csv", 5}, {"é.csv", 6},
 	}
 	for _, folder := range []string{data, filepath.Join(base, "linked"), data + "/deep/.."} {
-		if got, err := List(t.Context(), folder, nil); err != nil || !reflect.DeepEqual(got, Listing{Files: want}) {
+		if got, err := List(t.Context(), folder, nil); err != nil ||
+			!reflect.DeepEqual(got, Listing{Files: want}) {
 			t.Errorf("%s: got  %v, %v\nwant %v", folder, got, err, want)
 		}
 	}
-	if got, err := List(t.Context(), filepath.Join(data, ".git"), nil); err != nil || len(got.Files) != 1 {
+	if got, err := List(t.Context(), filepath.Join(data, ".git"), nil); err != nil ||
+		len(got.Files) != 1 {
 		t.Errorf("a folder that is hidden itself: %v, %v", got, err)
 	}
-	if _, err := List(t.Context(), filepath.Join(data, "nowhere"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := List(t.Context(), filepath.Join(data, "nowhere"), nil); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -75,8 +81,10 @@ func TestListSkips(t *testing.T) {
 		"target/CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n", "target/x.csv": "a",
 		"notes/CACHEDIR.TAG": "mine", "CVS/pharmacies.csv": "a", "old/CVS/Entries": "a",
 		".gitignore":     "no repository\n*.csv\n",
-		"repo/.git/HEAD": "a", "repo/.gitignore": "raw/\n*.log\n", "repo/raw/x.csv": "a", "repo/x.log": "a", "repo/y.log": "a",
-		"repo/raw/.gitignore": "!x.csv", "repo/in/x.csv": "a", "repo/in/.gitignore": "/x.csv", "repo/in/z.csv": "a",
+		"repo/.git/HEAD": "a", "repo/.gitignore": "raw/\n*.log\n", "repo/raw/x.csv": "a",
+		"repo/x.log": "a", "repo/y.log": "a",
+		"repo/raw/.gitignore": "!x.csv", "repo/in/x.csv": "a", "repo/in/.gitignore": "/x.csv",
+		"repo/in/z.csv": "a",
 		"repo/sub/.git": "gitdir: elsewhere", "repo/sub/x.log": "a", "repo/tail.log": "a",
 	} {
 		write(t, filepath.Join(data, name), content)
@@ -88,20 +96,25 @@ func TestListSkips(t *testing.T) {
 		return names
 	}
 	got, err := List(t.Context(), data, nil)
-	usual := []string{"CVS/pharmacies.csv", "build/kept.csv", "notes/CACHEDIR.TAG", "repo/in/z.csv", "repo/sub/x.log", "sales.csv", "src/load.py"}
+	usual := []string{"CVS/pharmacies.csv", "build/kept.csv", "notes/CACHEDIR.TAG", "repo/in/z.csv",
+		"repo/sub/x.log", "sales.csv", "src/load.py"}
 	if err != nil || !reflect.DeepEqual(names(got), usual) {
 		t.Errorf("got  %q, %v\nwant %q", names(got), err, usual)
 	}
 	skipped := []Skipped{
-		{"conda/", 0, "a conda environment"}, {"env/", 0, "a Python environment"}, {"lib/site-packages/", 0, "installed packages"},
-		{"old/CVS/", 0, "version control"}, {"repo/in/x.csv", 0, byGitignore}, {"repo/raw/", 0, byGitignore}, {"repo/tail.log", 2, byGitignore},
+		{"conda/", 0, "a conda environment"}, {"env/", 0, "a Python environment"},
+		{"lib/site-packages/", 0, "installed packages"},
+		{"old/CVS/", 0, "version control"}, {"repo/in/x.csv", 0, byGitignore},
+		{"repo/raw/", 0, byGitignore}, {"repo/tail.log", 2, byGitignore},
 		{"target/", 0, "a cache"}, {"web/node_modules/", 0, "installed packages"},
 	}
 	if !reflect.DeepEqual(got.Skipped, skipped) {
 		t.Errorf("skipped %+v\nwant    %+v", got.Skipped, skipped)
 	}
-	if said := InWords(got.Skipped); !strings.HasPrefix(said, "repo/in/x.csv (named in .gitignore), repo/raw/ (") ||
-		!strings.Contains(said, "repo/tail.log and 2 more (") || !strings.HasSuffix(said, ", and 3 more") {
+	if said := InWords(got.Skipped); !strings.HasPrefix(said,
+		"repo/in/x.csv (named in .gitignore), repo/raw/ (") ||
+		!strings.Contains(said, "repo/tail.log and 2 more (") ||
+		!strings.HasSuffix(said, ", and 3 more") {
 		t.Error(said)
 	}
 	for _, c := range []struct {
@@ -113,14 +126,16 @@ func TestListSkips(t *testing.T) {
 		{"", []string{"env/share/x.csv", "repo/y.log"}, []string{"env/share/x.csv", "repo/y.log"}},
 		{"repo/raw", nil, []string{"x.csv"}}, // below the root of the repository
 		{"env", nil, []string{"pyvenv.cfg", "share/x.csv"}},
-		{"repo", []string{"."}, []string{"in/x.csv", "in/z.csv", "raw/x.csv", "sub/x.log", "tail.log", "x.log", "y.log"}},
+		{"repo", []string{"."}, []string{"in/x.csv", "in/z.csv", "raw/x.csv", "sub/x.log", "tail.log",
+			"x.log", "y.log"}},
 	} {
 		want := slices.Clone(c.more)
 		if c.folder == "" {
 			want = append(want, usual...)
 			slices.Sort(want)
 		}
-		if got, err := List(t.Context(), filepath.Join(data, c.folder), c.include); err != nil || !reflect.DeepEqual(names(got), want) {
+		if got, err := List(t.Context(), filepath.Join(data, c.folder), c.include); err != nil ||
+			!reflect.DeepEqual(names(got), want) {
 			t.Errorf("%s with %q: got %q, %v\nwant %q", c.folder, c.include, names(got), err, want)
 		}
 	}
@@ -129,15 +144,21 @@ func TestListSkips(t *testing.T) {
 // Lines of a .gitignore are read as git reads them; compared with git where it is installed.
 func TestIgnore(t *testing.T) {
 	names := []string{
-		"a", "a b", "b/a", "b/c/a", "x.log", "b/x.log", "keep.log", "#a", "!a", "x ", "[a]", "a.b", "aXb", "b/c/d/e", "c/b/a", "*", "z/é.csv", "B7", "b/ce",
+		"a", "a b", "b/a", "b/c/a", "x.log", "b/x.log", "keep.log", "#a", "!a", "x ", "[a]", "a.b",
+		"aXb", "b/c/d/e", "c/b/a", "*", "z/é.csv", "B7", "b/ce",
 		"a-c", "]", "doc/x.txt", "doc/y/x.txt",
 	}
 	for rules, want := range map[string]string{
-		"# a\n\n": "", "a": "a|b/a|b/c/a|c/b/a", "/a": "a", "b/": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log|c/b/a", "/b/": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log",
-		"*.log\n!keep.log": "b/x.log|x.log", "\\#a\n\\!a": "!a|#a", "x\\ ": "x ", "a   \r\n": "a|b/a|b/c/a|c/b/a", "a?b": "a b|a.b|aXb",
-		"b/*": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log", "b/**/a": "b/a|b/c/a", "**/c/a": "b/c/a", "b/c/**": "b/c/a|b/c/d/e", "c/a": "",
-		"a[.X]b": "a.b|aXb", "a[!.]b": "a b|aXb", "a[^.]b": "a b|aXb", "\\*": "*", "[[]a]": "[a]", "[[:upper:]][0-9]": "B7", "[": "", "[]]": "]", "a[a\\-]c": "a-c",
-		"b\n!b/x.log": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log|c/b/a", "é.csv": "z/é.csv", "doc/*.txt": "doc/x.txt", "b/c*": "b/c/a|b/c/d/e|b/ce",
+		"# a\n\n": "", "a": "a|b/a|b/c/a|c/b/a", "/a": "a", "b/": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log|c/b/a",
+		"/b/":              "b/a|b/c/a|b/c/d/e|b/ce|b/x.log",
+		"*.log\n!keep.log": "b/x.log|x.log", "\\#a\n\\!a": "!a|#a", "x\\ ": "x ",
+		"a   \r\n": "a|b/a|b/c/a|c/b/a", "a?b": "a b|a.b|aXb",
+		"b/*": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log", "b/**/a": "b/a|b/c/a", "**/c/a": "b/c/a",
+		"b/c/**": "b/c/a|b/c/d/e", "c/a": "",
+		"a[.X]b": "a.b|aXb", "a[!.]b": "a b|aXb", "a[^.]b": "a b|aXb", "\\*": "*", "[[]a]": "[a]",
+		"[[:upper:]][0-9]": "B7", "[": "", "[]]": "]", "a[a\\-]c": "a-c",
+		"b\n!b/x.log": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log|c/b/a", "é.csv": "z/é.csv",
+		"doc/*.txt": "doc/x.txt", "b/c*": "b/c/a|b/c/d/e|b/ce",
 	} {
 		data := t.TempDir()
 		for _, name := range names {
@@ -160,7 +181,9 @@ func TestIgnore(t *testing.T) {
 			if err := os.RemoveAll(filepath.Join(data, ".git")); err != nil {
 				t.Fatal(err)
 			}
-			ask := exec.Command("sh", "-c", `"$1" init -q && "$1" -c core.excludesFile= check-ignore -z --stdin --no-index || [ $? = 1 ]`, "sh", git)
+			ask := exec.Command("sh", "-c",
+				`"$1" init -q && "$1" -c core.excludesFile= check-ignore -z --stdin --no-index || [ $? = 1 ]`,
+				"sh", git)
 			ask.Dir, ask.Stdin = data, strings.NewReader(strings.Join(names, "\x00"))
 			out, err := ask.Output()
 			says := strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
@@ -184,7 +207,8 @@ func TestForeignNames(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got.Files, want) {
 		t.Fatalf("got %v, %v", got, err)
 	}
-	if look, err := LookAt(openRoot(t, data), want[0], 10); err != nil || look.Head != "x" || !utf8.ValidString(look.Shape) {
+	if look, err := LookAt(openRoot(t, data), want[0], 10); err != nil || look.Head != "x" ||
+		!utf8.ValidString(look.Shape) {
 		t.Errorf("got %+v, %v", look, err)
 	}
 }
@@ -203,26 +227,5 @@ func TestListUnread(t *testing.T) {
 	got, err := List(t.Context(), data, nil)
 	if err != nil || len(got.Files) != 1 || !reflect.DeepEqual(got.Unread, []string{"closed"}) {
 		t.Errorf("got %+v, %v", got, err)
-	}
-}
-
-func BenchmarkList(b *testing.B) {
-	const files = 100_000
-	data := b.TempDir()
-	for i := range files {
-		dir := filepath.Join(data, fmt.Sprint(i%10), fmt.Sprint(i/10%100))
-		if i < 1000 {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%d.csv", i))); err != nil || f.Close() != nil {
-			b.Fatal(err)
-		}
-	}
-	for b.Loop() {
-		if got, err := List(b.Context(), data, nil); err != nil || len(got.Files) != files {
-			b.Fatal(len(got.Files), err)
-		}
 	}
 }

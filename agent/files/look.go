@@ -24,15 +24,15 @@ type Look struct {
 	Whole bool // Head is the whole content
 }
 
-// How much of a file is read. The structure of text shows early; JSON may need more to reach
-// its second key, and a table to reach the end of its header.
+// How much of a file is read. Usually the start shows the structure of text, but JSON may need
+// more to reach its second key, and a table to reach the end of its header.
 const (
 	startBytes = 32 << 10
 	mostBytes  = 256 << 10
 )
 
-// LookAt looks at a file. It reads about 256 kB, and of an archive the directory, up to 4 MB.
-// Head has at most head bytes. The error is an [OutsideError] or the file system's.
+// LookAt looks at a file. It reads about 256 kB, and up to 4 MB of an archive's directory. Head
+// has at most head bytes. The error is an [*OutsideError] or comes from the file system.
 func LookAt(d *Folder, f File, head int) (Look, error) {
 	file, info, err := d.open(f)
 	if err != nil {
@@ -57,10 +57,11 @@ type source struct {
 	start []byte // the first bytes
 }
 
-// most is how much of the beginning is read: twice head, as text may be in UTF-16.
+// most returns how much of the beginning is read: at least twice head, because text may be in
+// UTF-16.
 func (s source) most() int64 { return min(mostBytes, max(startBytes, 2*int64(s.head))) }
 
-// whole reports whether start is all of it.
+// whole reports whether start is the whole content.
 func (s source) whole() bool { return int64(len(s.start)) >= s.size }
 
 func (s source) look() (Look, error) {
@@ -100,8 +101,8 @@ func collapse(s string) string {
 
 var escapes = strings.NewReplacer(`\`, `\\`, "|", `\p`)
 
-// shape joins parts unambiguously. A long shape is replaced with its hash, as headers with
-// thousands of columns are kept for every file.
+// shape joins parts unambiguously. It replaces a long shape with its hash, because every file
+// keeps its shape, and headers may have thousands of columns.
 func shape(parts ...string) string {
 	const most = 300
 	s := strings.Builder{}
@@ -118,14 +119,14 @@ func shape(parts ...string) string {
 	return cut(s.String(), most-40) + " " + hex.EncodeToString(sum[:16])
 }
 
-// extensions are the formats that file extensions promise.
+// extensions maps file extensions to the formats that they promise.
 var extensions = map[string]string{
 	".csv": "csv tsv text", ".tsv": "tsv csv text", ".json": "json jsonl", ".jsonl": "jsonl json", ".xlsx": "xlsx", ".xls": "xls",
 	".parquet": "parquet", ".sqlite": "sqlite", ".pdf": "pdf", ".png": "image", ".jpg": "image", ".jpeg": "image",
 	".gif": "image", ".zip": "zip", ".gz": "gzip", ".docx": "docx", ".xml": "xml html", ".html": "html xml", ".txt": "text csv tsv json jsonl xml html markdown",
 }
 
-// misnamed is the remark on a file whose extension promises another format.
+// misnamed returns the remark on a file whose extension promises another format, or "".
 func misnamed(format, name string) string {
 	ext := strings.ToLower(path.Ext(name))
 	promised, known := extensions[ext]

@@ -20,7 +20,8 @@ func (s source) markup(text, ext string) (Look, bool) {
 	if ext != ".xml" && htmlTag.MatchString(start) || ext == ".html" || ext == ".htm" {
 		kind := "HTML page"
 		if m := htmlTitle.FindStringSubmatch(text); m != nil && strings.TrimSpace(m[1]) != "" {
-			kind += ", title " + strconv.Quote(cut(strings.Join(strings.Fields(html.UnescapeString(m[1])), " "), 100))
+			title := strings.Join(strings.Fields(html.UnescapeString(m[1])), " ")
+			kind += ", title " + strconv.Quote(cut(title, 100))
 		}
 		return Look{Kind: kind, Format: "html", Shape: s.alone("html")}, true
 	}
@@ -36,7 +37,7 @@ func (s source) markup(text, ext string) (Look, bool) {
 func elements(text string) (root, child string) {
 	dec := xml.NewDecoder(strings.NewReader(text))
 	dec.Strict = false
-	// The text is UTF-8 by now, whatever it declares.
+	// The text is already UTF-8, whatever it declares.
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for {
 		token, err := dec.RawToken()

@@ -17,7 +17,7 @@ func (s source) sqlite() Look {
 	if page == 1 {
 		page = 65536
 	}
-	// not in UTF-8: the cells' text is not read
+	// an invalid page size, or text in UTF-16, which is not read
 	if page < 512 || page&(page-1) != 0 || binary.BigEndian.Uint32(s.start[56:]) > 1 {
 		return look
 	}
@@ -105,7 +105,7 @@ func schemaRow(b []byte, p int) (row [5]string, ok bool) {
 	return row, true
 }
 
-// varint reads an SQLite varint: big-endian, seven bits per byte, eight of the ninth.
+// varint reads an SQLite varint: big-endian, seven bits per byte, but eight of the ninth.
 func varint(b []byte) (n uint64, rest []byte) {
 	for i, c := range b {
 		if i == 8 {

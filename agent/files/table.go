@@ -47,8 +47,8 @@ func (s source) table(text, ext string) (Look, bool) {
 }
 
 // sniff returns the delimiter that splits most records into the same number of fields, or 0.
-// Of several candidates the one that is rarer in data wins, as a comma may be a decimal comma
-// or prose and a bar part of a field, unless the comma yields far more fields.
+// If several do, the one that is rarer in data wins, unless the comma yields far more fields: a
+// comma may be a decimal comma or prose, and a bar may be part of a field.
 func sniff(text string, whole, sure bool) (rune, table) {
 	var best rune
 	var found table
@@ -95,7 +95,7 @@ func readTable(text string, delimiter rune, whole bool) table {
 	return t
 }
 
-// mode returns the most common number of fields, the greater of equally common ones.
+// mode returns the most common number of fields, and the greatest of equally common ones.
 func (t table) mode() int {
 	seen := map[int]int{}
 	best := 0
@@ -109,7 +109,7 @@ func (t table) mode() int {
 	return best
 }
 
-// consistency is the share of records with the commonest number of fields.
+// consistency returns the share of records with t.columns fields.
 func (t table) consistency() float64 {
 	same := 0
 	for _, r := range t.records {
@@ -120,8 +120,8 @@ func (t table) consistency() float64 {
 	return float64(same) / float64(max(1, len(t.records)))
 }
 
-// A header is the position of a table's header: the index at, or -1 if there is none. Titles
-// and comments precede first.
+// A header is the position of a table's header: at is its index, or -1 if there is none. first
+// is the index of the first record that is not a title or comment.
 type header struct{ at, first int }
 
 func (h header) remark(t table) string {
@@ -135,7 +135,7 @@ func (h header) remark(t table) string {
 }
 
 // findHeader returns the first record with names in more than half of the columns. Titles have
-// fewer, and data have numbers.
+// fewer names, and data has numbers.
 func (t table) findHeader() header {
 	const searched = 20
 	width := 0
@@ -202,7 +202,7 @@ func (t table) structure(h header, name string) []string {
 	for _, cell := range cells {
 		c := collapse(strings.TrimSpace(cell))
 		if cell != "" && isData(cell) && c == parts[len(parts)-1] {
-			continue // a run of dates, whose length varies
+			continue // a run of dates may have any length
 		}
 		parts = append(parts, c)
 	}
@@ -262,9 +262,13 @@ func filledTo(r []string) int {
 }
 
 var (
-	dataCell   = regexp.MustCompile(`^[-+<>~(]?[$€£¥]? ?[-+]?[.,]?[0-9][-0-9.,:/ '_]*([eE][-+]?[0-9]+)?([TZ][-+0-9:.Z]*)? ?[%)]?$`)
-	periodCell = regexp.MustCompile(`^((19|20)[0-9]{2}|[0-9]{1,4} ?[-/] ?[0-9]{1,4}([-/][0-9]{1,4})?|[0-9]{1,4}\.[0-9]{1,2}\.[0-9]{1,4})$`)
-	word       = regexp.MustCompile(`[\p{L}\p{N}]+`)
+	dataCell = regexp.MustCompile(
+		`^[-+<>~(]?[$€£¥]? ?[-+]?[.,]?[0-9][-0-9.,:/ '_]*([eE][-+]?[0-9]+)?([TZ][-+0-9:.Z]*)? ?[%)]?$`,
+	)
+	periodCell = regexp.MustCompile(
+		`^((19|20)[0-9]{2}|[0-9]{1,4} ?[-/] ?[0-9]{1,4}([-/][0-9]{1,4})?|[0-9]{1,4}\.[0-9]{1,2}\.[0-9]{1,4})$`,
+	)
+	word = regexp.MustCompile(`[\p{L}\p{N}]+`)
 )
 
 // isData reports whether a cell is a number, an amount, a date or a time.
@@ -276,8 +280,7 @@ func isData(cell string) bool {
 // isPeriod reports whether a cell is a year, a date or a range, such as 20-29.
 func isPeriod(cell string) bool { return periodCell.MatchString(strings.TrimSpace(cell)) }
 
-// shareWord reports whether two texts have a word in common, of at least 3
-// characters.
+// shareWord reports whether two texts have a word of at least 3 characters in common.
 func shareWord(a, b string) bool {
 	words := map[string]bool{}
 	for _, w := range word.FindAllString(strings.ToLower(a), -1) {

@@ -29,7 +29,7 @@ func Text(d *Folder, f File, max int64) (text string, ok bool, err error) {
 	return text, true, nil
 }
 
-// isText is false for formats that begin like text but are not.
+// isText reports false for formats that begin like text but are not text.
 func isText(b []byte) bool { return !strings.HasPrefix(string(b[:min(5, len(b))]), "%PDF-") }
 
 // fewLines are enough to recognize a table. If they are long, as with thousands of columns,
@@ -99,8 +99,7 @@ func (s source) structure(text string) Look {
 	return Look{Kind: kind, Format: "text", Shape: s.alone("text")}
 }
 
-// mostCode is the size of the largest file taken for source code. A larger one is data, such as an
-// SQL dump.
+// mostCode is the maximum size of source code. A larger file is data, such as an SQL dump.
 const mostCode = 1 << 20
 
 // languages are the programming languages by file extension.
@@ -130,14 +129,14 @@ func (s source) sampled() string {
 	return utf8Name
 }
 
-// tables are the extensions of files that may contain a table. Other files, such as programs,
-// can look like one.
+// tables lists the extensions of files that may contain a table. Other files, such as programs,
+// can look like a table.
 var tables = []string{"", ".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data", ".asc", ".out",
 	".xls", ".log"}
 
 func mayBeTable(ext string) bool { return slices.Contains(tables, ext) }
 
-// surelyTable reports whether even one column or two lines are a table.
+// surelyTable reports whether even one column or two lines count as a table.
 func surelyTable(ext string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".tab", ".psv"}, ext)
 }

@@ -67,7 +67,7 @@ func (s source) workbook(archive *zip.Reader, look *Look) {
 // csv returns the table's rows as CSV.
 func (t table) csv() string {
 	var b strings.Builder
-	_ = csv.NewWriter(&b).WriteAll(t.records) // a Builder takes everything
+	_ = csv.NewWriter(&b).WriteAll(t.records) // a Builder does not fail
 	return b.String()
 }
 
@@ -162,7 +162,7 @@ func (c cell) text(shared func() []string) string {
 	return "…" // beyond what was read
 }
 
-// pad makes all rows as long as the longest: trailing empty cells are not stored.
+// pad makes all rows as long as the longest, because sheets do not store trailing empty cells.
 func (t *table) pad() {
 	for _, r := range t.records {
 		t.columns = max(t.columns, filledTo(r))
@@ -175,8 +175,8 @@ func (t *table) pad() {
 	}
 }
 
-// column returns the index of a cell's column from its reference, such as AB12, or i without
-// one.
+// column returns the index of a cell's column from its reference, such as AB12, or i if there
+// is none.
 func column(ref string, i int) int {
 	n := 0
 	for _, c := range ref {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// zipDirectory bounds what is read of an archive's directory, which can be made huge.
+// zipDirectory limits how much of an archive's directory is read: a crafted one can be huge.
 const zipDirectory = 4 << 20
 
 var errBudget = errors.New("more than may be read")
@@ -28,7 +28,7 @@ func (b *budget) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// office are the formats that are ZIP archives, by a characteristic member.
+// office lists formats that are ZIP archives, each with a characteristic member.
 var office = []struct{ member, kind, format string }{
 	{"xl/workbook.xml", "Excel workbook", "xlsx"},
 	{"xl/workbook.bin", "binary Excel workbook", "xlsb"},
@@ -62,7 +62,7 @@ func (s source) zip(mime, format string) Look {
 			return look
 		}
 	}
-	// an OpenDocument, a book
+	// such as OpenDocument or EPUB
 	if format != "zip" && format != "" && !strings.Contains(mime, "openxml") {
 		return Look{Kind: mime, Format: format, Shape: s.alone(format)}
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A Share is how much of a request's messages repeats the beginning of an earlier request:
-// what an endpoint with a prefix cache could serve from it.
+// A Share is how much of a request's messages repeats the beginning of an earlier request.
+// An endpoint could serve that part from a prefix cache.
 type Share struct {
 	Known  bool // false: the trace has no messages for this reply; all counts are 0
-	Bytes  int  // of the messages' roles and texts
-	Shared int  // of these, in the longest prefix shared with an earlier request
+	Bytes  int  // size of the messages' roles and texts
+	Shared int  // size of the longest prefix shared with an earlier request
 	Tokens int  // input tokens of the shared bytes, in proportion to Bytes
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 )
 
-// Limits of an embeddings request, beyond which endpoints refuse it.
+// Limits of an embeddings request. Endpoints refuse larger ones.
 const (
 	maxTexts     = 64      // in a request
 	maxTextBytes = 24_000  // of a text; the rest is cut off
@@ -41,7 +41,7 @@ type embedder struct {
 func (m embedder) Rank(ctx context.Context, question string, texts []string) (Ranking, error) {
 	ranking := Ranking{Scores: make([]float64, len(texts)), Model: m.Model}
 	inputs := []string{clip(question)}
-	var places []int // in texts, of the inputs after the question
+	var places []int // indexes in texts of the inputs after the question
 	for i, text := range texts {
 		if !blank(text) {
 			inputs = append(inputs, clip(text))

@@ -74,7 +74,10 @@ func (e Endpoint) Open() (Model, error) {
 func (e Endpoint) open(path, answer string) (*endpoint, error) {
 	base, err := url.Parse(e.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-		return nil, fmt.Errorf("provider %s: the base URL must have the form http(s)://host/path", e.Provider)
+		return nil, fmt.Errorf(
+			"provider %s: the base URL must have the form http(s)://host/path",
+			e.Provider,
+		)
 	}
 	if e.Model == "" {
 		return nil, fmt.Errorf("provider %s: no model name", e.Provider)
@@ -110,7 +113,7 @@ func (e *Endpoint) fillDefaults() {
 	}
 }
 
-// publicURL is the URL of the calls, without credentials and query.
+// publicURL returns the URL of the calls, without credentials and query.
 func publicURL(base *url.URL, path string) string {
 	u := *base.JoinPath(path)
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
@@ -133,7 +136,9 @@ type endpoint struct {
 const leastSecret = 16
 
 // secretName matches query parameters whose values are secret, as configs.Redact does.
-var secretName = regexp.MustCompile(`(?i)(?:token|key|secret|signature|credential|passw[a-z]*|pwd|sig)$`)
+var secretName = regexp.MustCompile(
+	`(?i)(?:token|key|secret|signature|credential|passw[a-z]*|pwd|sig)$`,
+)
 
 // hider returns a function that replaces the key, and secrets in the base URL, with [key].
 func hider(key string, base *url.URL) func(string) string {
@@ -208,7 +213,8 @@ func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	if reply.Usage == (Usage{}) {
 		reply.Usage = estimate(r.Messages, reply.Text)
 	}
-	reply.Text, reply.Model, reply.Finish = m.hide(reply.Text), m.hide(reply.Model), m.hide(reply.Finish)
+	reply.Text, reply.Model = m.hide(reply.Text), m.hide(reply.Model)
+	reply.Finish = m.hide(reply.Finish)
 	reply.Retries = retries
 	reply.Seconds = m.Now().Sub(start).Seconds()
 	return reply, nil

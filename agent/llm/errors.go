@@ -35,9 +35,9 @@ func (e *StatusError) Error() string {
 		e.Provider, e.Endpoint, e.Status, http.StatusText(e.Status), e.Message), ": ")
 }
 
-// overflows are the error codes for a too long request of OpenAI, llama.cpp and Copilot, then
-// phrases from the messages of these and of vLLM, SGLang, Ollama, LM Studio, TGI, Anthropic,
-// Gemini, Mistral, Bedrock, Cohere and xAI.
+// overflows lists what identifies an error about a request that is too long: the error codes of
+// OpenAI, llama.cpp and Copilot, then phrases from their messages and those of vLLM, SGLang,
+// Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, Cohere and xAI.
 var overflows = []string{
 	"context_length_exceeded", "string_above_max_length", "exceed_context_size",
 	"max_prompt_tokens_exceeded",
@@ -116,7 +116,7 @@ func (m *endpoint) statusError(status int, message string) *StatusError {
 		Message: m.line(message)}
 }
 
-// line makes one bounded line of a text from the server, with the key redacted.
+// line returns a text from the server as one bounded line, with the key redacted.
 func (m *endpoint) line(s string) string {
 	if m.Key != "" { // even a short one
 		s = strings.ReplaceAll(s, m.Key, "[key]")
@@ -167,8 +167,8 @@ type failure struct {
 	status        int // given in the error object; 0: none
 }
 
-// meant maps error codes and types to statuses, for error objects without one in a stream that
-// began with 200.
+// meant maps error codes and types to statuses. Error objects in a stream that began with 200
+// may lack a status.
 var meant = map[string]int{
 	"context_length_exceeded": 400, "exceed_context_size_error": 400, "invalid_request_error": 400,
 	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403, "not_found_error": 404, "request_too_large": 413,

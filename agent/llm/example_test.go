@@ -14,8 +14,8 @@ import (
 func ExampleEndpoint_Open() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"choices": [{"message": {"role": "assistant", "content": "42"}, "finish_reason": "stop"}],
-			"usage": {"prompt_tokens": 12, "completion_tokens": 1}}`)
+		fmt.Fprint(w, `{"choices": [{"message": {"role": "assistant", "content": "42"},
+			"finish_reason": "stop"}], "usage": {"prompt_tokens": 12, "completion_tokens": 1}}`)
 	}))
 	defer server.Close()
 
@@ -36,7 +36,8 @@ func ExampleEndpoint_Open() {
 
 // A recorded model answers the same questions again, and no others.
 func ExampleReplay() {
-	trace := `{"n": 1, "role": "planner", "messages": [{"role": "user", "text": "What is six times seven?"}], "reply": "42"}`
+	trace := `{"n": 1, "role": "planner", "reply": "42",` +
+		` "messages": [{"role": "user", "text": "What is six times seven?"}]}`
 	exchanges, err := llm.ReadTrace(strings.NewReader(trace))
 	if err != nil {
 		log.Fatal(err)

@@ -8,7 +8,7 @@ import (
 )
 
 // volatile matches what differs between equal runs: object addresses, the temporary files of
-// cells, the folder of Python packages.
+// cells, the folder of Python packages, trailing blanks.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	instead string

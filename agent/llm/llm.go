@@ -34,14 +34,14 @@ type Message struct {
 type Request struct {
 	// dsstar's role, such as "planner": selects the model and labels the trace
 	Role     string
-	Subject  string    // distinguishes requests of a role: "orders.csv", "round 3, try 2"
-	Messages []Message //
-	// full texts by name ("plan", "results", ...); a recorded reply fits only the same ones
+	Subject  string // distinguishes requests of a role: "orders.csv", "round 3, try 2"
+	Messages []Message
+	// full texts by name ("plan", "results", ...); a recorded reply matches only the same texts
 	Inputs    map[string]string
 	MaxTokens int // of the reply; 0: the endpoint's default
 
 	// OnText, if set, is called from one goroutine with all of the reply's text so far, and Ask
-	// waits for it. The text starts over when a try is repeated. A reply that is not streamed
+	// waits for it. The text starts over when the call is retried. A reply that is not streamed
 	// causes one call. OnText is not recorded.
 	OnText func(soFar string)
 }
@@ -55,7 +55,7 @@ type Reply struct {
 	Seconds float64 // including retries and waits
 	Retries int
 
-	Remembered bool // reused, and already counted: see [Remember]
+	Remembered bool // the reply of an earlier call, already counted: see [Remember]
 }
 
 // Usage counts tokens. CachedTokens are part of InputTokens, ReasoningTokens of
@@ -87,8 +87,8 @@ func estimate(asked []Message, answer string) Usage {
 	return u
 }
 
-// ByRole sends each request to the model of its role, by default def. The caller must not
-// change roles afterwards.
+// ByRole sends each request to the model of its role, or to def if the role has none. The
+// caller must not change roles afterwards.
 func ByRole(def Model, roles map[string]Model) Model {
 	if len(roles) == 0 {
 		return def

@@ -2,9 +2,9 @@ package llm
 
 // A Price is what a model costs, in US dollars per million tokens.
 type Price struct {
-	Input  float64 // of input tokens that were not cached
-	Cached float64 // of input tokens that were
-	Output float64 // of output tokens, reasoning included
+	Input  float64 // uncached input tokens
+	Cached float64 // cached input tokens
+	Output float64 // output tokens, including reasoning
 }
 
 // Cost returns what u costs, in US dollars.

@@ -19,45 +19,43 @@ func chunk(text, finish string) string {
 	if finish != "" {
 		reason = `"` + finish + `"`
 	}
-	return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":%q},"finish_reason":%s}]}`, text, reason) + "\n\n"
+	return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":%q},"finish_reason":%s}]}`,
+		text, reason) + "\n\n"
 }
 
 // Valid replies in forms that compatible endpoints send but OpenAI's does not.
 func TestQuirks(t *testing.T) {
 	whole := chunk("o", "") + chunk("k", "stop")
 	cases := map[string]struct{ body, finish string }{
-		"no [DONE]":                     {whole, "stop"},
-		"[DONE] without a blank line":   {whole + "data: [DONE]", "stop"},
-		"lines end with CR LF":          {strings.ReplaceAll(whole+"data: [DONE]\n\n", "\n", "\r\n"), "stop"},
-		"a byte order mark":             {"\xEF\xBB\xBF" + whole, "stop"},
-		"a byte order mark before JSON": {"\xEF\xBB\xBF" + `{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`, "stop"},
-		"no space after the colon":      {strings.ReplaceAll(whole, "data: ", "data:"), "stop"},
-		"event names, ids, comments":    {": OPENROUTER PROCESSING\n\nevent: message\nid: 1\nretry: 10\n" + whole, "stop"},
-		"chunks without choices": {`data: {"choices":[],"prompt_filter_results":[{"content_filter_results":{}}]}` + "\n\n" +
-			"data: {}\n\n" + `data: {"choices":null}` + "\n\n" + whole, "stop"},
-		"error is null":          {strings.ReplaceAll(whole, `{"choices"`, `{"error":null,"choices"`), "stop"},
-		"error in JSON is null":  {`{"error":null,"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`, "stop"},
-		"JSON without a reason":  {`{"choices":[{"message":{"content":"ok"}}]}`, ""},
-		"JSON after white space": {"\n \n" + `{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`, "stop"},
-		"content filter":         {chunk("ok", "") + chunk("", "content_filter"), "content_filter"},
-		"reasoning apart": {`data: {"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"hm","reasoning":"hm","role":"assistant"}}]}` + "\n\n" +
+		"no [DONE]": {whole, "stop"},
+		"lines end with CR LF": {strings.ReplaceAll(whole+"data: [DONE]\n\n", "\n", "\r\n"),
+			"stop"},
+		"a byte order mark":        {"\xEF\xBB\xBF" + whole, "stop"},
+		"no space after the colon": {strings.ReplaceAll(whole, "data: ", "data:"), "stop"},
+		"event names, ids, comments": {": OPENROUTER PROCESSING\n\nevent: message\nid: 1\nretry: 10\n" +
 			whole, "stop"},
-		"reasoning apart in JSON": {`{"choices":[{"message":{"content":"ok","reasoning_content":"hm"},"finish_reason":"stop"}]}`, "stop"},
-		"another choice":          {`data: {"choices":[{"index":1,"delta":{"content":"not this"},"finish_reason":"stop"}]}` + "\n\n" + whole, "stop"},
-		"an error after the end":  {whole + "data: {\"error\":{\"message\":\"late\"}}\n\n", "stop"},
-		"rubbish after the end":   {whole + "data: {{{\n\n", "stop"},
-		"unknown fields":          {strings.ReplaceAll(whole, `{"choices"`, `{"x":{"y":[1]},"created":null,"choices"`), "stop"},
+		"chunks without choices": {`data: {"choices":[],"prompt_filter_results":[{}]}` + "\n\n" +
+			"data: {}\n\n" + `data: {"choices":null}` + "\n\n" + whole, "stop"},
+		"error is null": {strings.ReplaceAll(whole, `{"choices"`, `{"error":null,"choices"`),
+			"stop"},
+		"JSON without a reason": {`{"choices":[{"message":{"content":"ok"}}]}`, ""},
+		"reasoning apart": {`data: {"choices":[{"index":0,"delta":{"content":null,` +
+			`"reasoning_content":"hm","reasoning":"hm","role":"assistant"}}]}` + "\n\n" +
+			whole, "stop"},
+		"another choice": {strings.ReplaceAll(chunk("not this", "stop"), `"index":0`, `"index":1`) +
+			whole, "stop"},
+		"an error after the end": {whole + "data: {\"error\":{\"message\":\"late\"}}\n\n", "stop"},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			for _, kind := range []string{"text/event-stream", "application/json"} {
-				s := llmtest.New(t, llmtest.Each(llmtest.Response{Body: c.body, Header: map[string]string{"Content-Type": kind}}))
-				got, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-				if err != nil || got.Text != "ok" || got.Finish != c.finish || !got.Usage.Estimated || got.Retries != 0 {
-					t.Errorf("as %s: %+v, %v", kind, got, err)
-				}
+		for _, kind := range []string{"text/event-stream", "application/json"} {
+			response := llmtest.Response{Body: c.body, Header: map[string]string{"Content-Type": kind}}
+			s := llmtest.New(t, llmtest.Each(response))
+			got, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
+			if err != nil || got.Text != "ok" || got.Finish != c.finish || !got.Usage.Estimated ||
+				got.Retries != 0 {
+				t.Errorf("%s as %s: %+v, %v", name, kind, got, err)
 			}
-		})
+		}
 	}
 }
 
@@ -78,82 +76,106 @@ func TestNotWhole(t *testing.T) {
 
 // Errors sent with status 200 mean another status.
 func TestErrorsWithinSuccess(t *testing.T) {
-	event := func(data string) string { return chunk("so far", "") + "event: error\ndata: " + data + "\n\n" }
+	event := func(data string) string {
+		return chunk("so far", "") + "event: error\ndata: " + data +
+			"\n\n"
+	}
 	cases := map[string]struct {
 		body  string
 		tries int
 		check func(error) bool
 	}{
-		"as text":              {`{"error":"model is loading"}`, 1, isStatus(200, "not a chat completion: model is loading")},
-		"without a code":       {`{"error":{"message":"odd"}}`, 1, isStatus(200, "not a chat completion: odd")},
-		"with a code":          {`{"error":{"message":"odd","code":"odd_code"}}`, 1, isStatus(200, "odd")},
-		"with odd metadata":    {`{"error":{"metadata":"x","message":"odd","code":"odd_code"}}`, 1, isStatus(200, "odd")},
-		"with a number":        {`{"error":{"message":"no such model","code":404}}`, 1, isStatus(404, "no such model")},
-		"a list":               {`[{"error":{"message":"no such model","code":404}}]`, 1, isStatus(404, "no such model")},
+		"without a code": {`{"error":{"message":"odd"}}`, 1,
+			isStatus(200, "not a chat completion: odd")},
+		"with a code": {`{"error":{"message":"odd","code":"odd_code"}}`, 1,
+			isStatus(200, "odd")},
+		"with a number": {`{"error":{"message":"no such model","code":404}}`, 1,
+			isStatus(404, "no such model")},
 		"with a number's text": {`{"error":{"message":"busy","code":"503"}}`, 4, isStatus(503, "busy")},
-		"Anthropic, overloaded": {event(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), 4,
+		"Anthropic, overloaded": {event(`{"type":"error",` +
+			`"error":{"type":"overloaded_error","message":"Overloaded"}}`), 4,
 			isStatus(503, "Overloaded")},
-		"OpenAI, its fault": {event(`{"error":{"message":"sorry","type":"server_error","code":null}}`), 4, isStatus(500, "sorry")},
-		"llama.cpp, too long": {event(`{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`), 1,
+		"llama.cpp, too long": {event(`{"error":{"code":400,"type":"exceed_context_size_error",` +
+			`"message":"the request exceeds the available context size"}}`), 1,
 			isTooLong},
-		"too long by code": {event(`{"error":{"code":"context_length_exceeded","message":"long"}}`), 1, isTooLong},
-		"a bad key":        {event(`{"error":{"type":"authentication_error","message":"bad ` + secret + `"}}`), 1, isCredential},
+		"a bad key": {event(`{"error":{"type":"authentication_error","message":"bad ` + secret + `"}}`),
+			1, isCredential},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			s := llmtest.New(t, llmtest.Each(llmtest.Response{Body: c.body}))
-			_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-			if err == nil || !c.check(err) || strings.Contains(err.Error(), secret) || len(s.Requests()) != c.tries {
-				t.Errorf("%v after %d tries", err, len(s.Requests()))
-			}
-		})
+		s := llmtest.New(t, llmtest.Each(llmtest.Response{Body: c.body}))
+		_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
+		if err == nil || !c.check(err) || strings.Contains(err.Error(), secret) ||
+			len(s.Requests()) != c.tries {
+			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
+		}
 	}
 }
 
 // The messages of servers about a request that exceeds the context length.
 func TestTooLong(t *testing.T) {
-	openAI := func(status int, message string) llmtest.Response { return llmtest.Refuse(status, "", message) }
-	body := func(status int, body string) llmtest.Response { return llmtest.Response{Status: status, Body: body} }
-	for name, response := range map[string]llmtest.Response{
-		"OpenAI": llmtest.Refuse(400, "context_length_exceeded", "Your input exceeds the limit"),
-		"vLLM": body(400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",`+
-			`"type":"BadRequestError","param":null,"code":400}`),
-		"vLLM, prompt":         openAI(400, "The decoder prompt (length 5000) is longer than the maximum model length of 4096."),
-		"SGLang":               openAI(400, "The input (5000 tokens) is longer than the model's context length (4096 tokens)."),
-		"llama.cpp":            body(400, `{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_ctx":4096}}`),
-		"llama.cpp, replying":  body(500, `{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`),
-		"llama.cpp, embedding": openAI(500, "input (600 tokens) is too large to process. increase the physical batch size (current batch size: 512)"),
-		"Ollama":               body(400, `{"error":"the input length exceeds the context length"}`),
-		"Ollama, old":          body(500, `{"error":"input length exceeds maximum context length"}`),
-		"LM Studio":            body(400, `{"error":"The number of tokens to keep from the initial prompt is greater than the context length."}`),
-		"TGI":                  body(422, `{"error":"Input validation error: `+"`inputs` tokens + `max_new_tokens`"+` must be <= 4096. Given: 5000","error_type":"validation"}`),
-		"Anthropic":            body(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`),
-		"Anthropic, with more": openAI(400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"),
-		"Anthropic, bytes":     body(413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`),
-		"nginx":                body(413, "<html><title>413 Request Entity Too Large</title></html>"),
-		"Gemini":               body(400, `[{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`),
-		"OpenRouter":           openAI(400, "This endpoint's maximum context length is 131072 tokens. However, you requested about 140000 tokens."),
-		"OpenRouter, behind":   body(400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}","provider_name":"X"}}}`),
-		"Mistral":              openAI(400, "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length"),
-		"xAI":                  openAI(400, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."),
-		"Bedrock":              openAI(400, "Input is too long for requested model."),
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := llmtest.New(t, llmtest.Each(response))
-			_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-			if !isTooLong(err) || len(s.Requests()) != 1 {
-				t.Errorf("%v after %d tries", err, len(s.Requests()))
-			}
-		})
+	openAI := func(status int, message string) llmtest.Response {
+		return llmtest.Refuse(status, "",
+			message)
+	}
+	body := func(status int, body string) llmtest.Response {
+		return llmtest.Response{Status: status,
+			Body: body}
 	}
 	for name, response := range map[string]llmtest.Response{
-		"a limit a minute":        openAI(429, "Too many tokens, please wait before trying again."),
-		"too long a reply wanted": openAI(400, "max_tokens is too large: 100000. This model supports at most 16384 completion tokens"),
-		"something else":          openAI(400, "Unknown parameter: context"),
-		"overload":                openAI(503, "no context length is free"),
+		"OpenAI": llmtest.Refuse(400, "context_length_exceeded", "Your input exceeds the limit"),
+		"vLLM": body(400, `{"object":"error","message":"This model's maximum context length is 4096 `+
+			`tokens. However, you requested 5000 tokens.",`+
+			`"type":"BadRequestError","param":null,"code":400}`),
+		"SGLang": openAI(400,
+			"The input (5000 tokens) is longer than the model's context length (4096 tokens)."),
+		"llama.cpp": body(400,
+			`{"error":{"code":400,"message":"request (9000 tokens) exceeds the `+
+				`available context size (4096 tokens)","type":"exceed_context_size_error","n_ctx":4096}}`),
+		"llama.cpp, replying": body(500,
+			`{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`),
+		"llama.cpp, embedding": openAI(500,
+			"input (600 tokens) is too large to process. increase the physical batch size (current batch "+
+				"size: 512)"),
+		"Ollama": body(400, `{"error":"the input length exceeds the context length"}`),
+		"LM Studio": body(400,
+			`{"error":"The number of tokens to keep from the initial prompt `+
+				`is greater than the context length."}`),
+		"TGI": body(422,
+			`{"error":"Input validation error: `+"`inputs` tokens + "+
+				"`max_new_tokens`"+` must be <= 4096. Given: 5000","error_type":"validation"}`),
+		"Anthropic": body(400,
+			`{"type":"error","error":{"type":"invalid_request_error",`+
+				`"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`),
+		"Anthropic, with more": openAI(400,
+			"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"),
+		"Gemini": body(400,
+			`[{"error":{"code":400,"message":"The input token count (1200000) exceeds `+
+				`the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`),
+		"OpenRouter, behind": body(400,
+			`{"error":{"message":"Provider returned error","code":400,`+
+				`"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}","provider_name":"X"}}}`),
+		"Mistral": openAI(400,
+			"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum "+
+				"context length"),
+		"xAI": openAI(400,
+			"This model's maximum prompt length is 131072 but the request contains 140000 tokens."),
+		"Bedrock": openAI(400, "Input is too long for requested model."),
 	} {
 		s := llmtest.New(t, llmtest.Each(response))
-		if _, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question); err == nil || isTooLong(err) {
+		_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
+		if !isTooLong(err) || len(s.Requests()) != 1 {
+			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
+		}
+	}
+	for name, response := range map[string]llmtest.Response{
+		"a limit a minute": openAI(429, "Too many tokens, please wait before trying again."),
+		"too long a reply wanted": openAI(400,
+			"max_tokens is too large: 100000. This model supports at most 16384 completion tokens"),
+		"overload": openAI(503, "no context length is free"),
+	} {
+		s := llmtest.New(t, llmtest.Each(response))
+		if _, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question); err == nil ||
+			isTooLong(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -161,19 +183,22 @@ func TestTooLong(t *testing.T) {
 
 // A wait that would outlast the deadline is not begun.
 func TestWaitsKnowTheDeadline(t *testing.T) {
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Status: 429, Body: "slow down", Header: map[string]string{"Retry-After": "60"}}))
+	s := llmtest.New(t, llmtest.Each(llmtest.Response{Status: 429, Body: "slow down",
+		Header: map[string]string{"Retry-After": "60"}}))
 	w := &waits{}
 	e := endpoint(s, w)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	_, err := open(t, e).Ask(ctx, question)
-	if !isStatus(429, "slow down")(err) || errors.Is(err, context.DeadlineExceeded) || len(w.all) != 0 || len(w.told) != 0 || len(s.Requests()) != 1 ||
+	if !isStatus(429, "slow down")(err) || errors.Is(err, context.DeadlineExceeded) ||
+		len(w.all) != 0 || len(w.told) != 0 || len(s.Requests()) != 1 ||
 		!strings.Contains(err.Error(), "too little time is left for a retry after 1m0s") {
 		t.Errorf("%v after waits %v", err, w.all)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	if _, err := open(t, e).Ask(ctx, question); !strings.Contains(err.Error(), "(tries: 4)") || len(w.all) != 3 {
+	if _, err := open(t, e).Ask(ctx, question); !strings.Contains(err.Error(), "(tries: 4)") ||
+		len(w.all) != 3 {
 		t.Errorf("with time enough: %v after waits %v", err, w.all)
 	}
 }

@@ -12,7 +12,8 @@ import (
 // A Ranker scores the semantic similarity of texts to a question. The Rankers of this package
 // are safe for concurrent use.
 type Ranker interface {
-	// Rank scores each text, without keeping texts. It returns ctx.Err() soon after ctx is done.
+	// Rank scores each text. It does not retain texts. It returns ctx.Err() soon after ctx is
+	// done.
 	Rank(ctx context.Context, question string, texts []string) (Ranking, error)
 }
 
@@ -32,7 +33,7 @@ const (
 	rankerSubject = "files"
 )
 
-// rankerRequest represents a ranking as a request; a recorded ranking must fit its inputs.
+// rankerRequest represents a ranking as a request. A recorded ranking must match its inputs.
 func rankerRequest(question string, texts []string) Request {
 	return Request{
 		Role: rankerRole, Subject: rankerSubject,
@@ -42,8 +43,8 @@ func rankerRequest(question string, texts []string) Request {
 }
 
 // TracedRanker appends every ranking of r to t, failed ones too, as an exchange whose reply is
-// a JSON list of the scores. Scores are rounded to four decimals before use, so that a replay
-// returns the same ones. A ranking that cannot be recorded is an error. The caller closes t
+// a JSON list of the scores. Scores are rounded to four decimals before use, so a replay
+// returns the same ones. Rank fails if the ranking cannot be recorded. The caller closes t
 // after the last Rank.
 func TracedRanker(r Ranker, t *Trace) Ranker { return tracedRanker{r, t} }
 
@@ -102,7 +103,11 @@ func (r replayRanker) Rank(ctx context.Context, question string, texts []string)
 	}
 	ranking := Ranking{Usage: e.Usage, Model: e.Model, Calls: e.Calls}
 	if err := json.Unmarshal([]byte(e.Reply), &ranking.Scores); err != nil {
-		return Ranking{}, fmt.Errorf("replay: exchange %d of the trace is not a list of scores: %w", e.N, err)
+		return Ranking{}, fmt.Errorf(
+			"replay: exchange %d of the trace is not a list of scores: %w",
+			e.N,
+			err,
+		)
 	}
 	if len(ranking.Scores) != len(texts) { // descriptions may be loose
 		return Ranking{}, &ReplayError{Role: e.Role, Subject: e.Subject, N: e.N,

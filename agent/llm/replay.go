@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// ReplayOptions say how closely a request must match.
+// ReplayOptions determine how closely a request must match.
 type ReplayOptions struct {
 	Loose []string // names of inputs that may differ from the recorded ones
 }
 
-// Replay answers from the exchanges of a trace, to run everything but the model again. A
-// request takes the first unused exchange of its role and subject with the same inputs, or
-// else one that differs only in loose inputs; if there is none, Ask returns a [*ReplayError].
-// Failed exchanges are skipped. Replies come at once, unstreamed, with the recorded usage.
+// Replay answers from the exchanges of a trace, to rerun everything but the model. A request
+// takes the first unused exchange of its role and subject with the same inputs, or else one
+// that differs only in loose inputs. If there is none, Ask returns a [*ReplayError]. Failed
+// exchanges are skipped. Replies come at once, unstreamed, with the recorded usage.
 func Replay(exchanges []Exchange, o ReplayOptions) Model { return newReplay(exchanges, o) }
 
 func newReplay(exchanges []Exchange, o ReplayOptions) *replay {
@@ -39,7 +39,7 @@ type replay struct {
 // A ReplayError is a request without a matching reply in the trace.
 type ReplayError struct {
 	Role, Subject string
-	N             int      // the nearest exchange; 0: none
+	N             int      // number of the nearest exchange; 0: none
 	Differs       []string // inputs that differ from exchange N; nil if N has another subject
 	Next          string   // subject of exchange N, if no exchange is left for Subject
 }
@@ -103,7 +103,7 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage}, nil
 }
 
-// take removes and returns the exchange that fits r best.
+// take removes and returns the exchange that matches r best.
 func (m *replay) take(r Request) (Exchange, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -93,7 +93,7 @@ func passes(err error) bool {
 		case http.StatusRequestTimeout, http.StatusConflict:
 			return true
 		case http.StatusTooManyRequests:
-			return refused.code != "insufficient_quota" // no money left
+			return refused.code != "insufficient_quota" // no credit left
 		}
 		return refused.Status >= 500
 	}

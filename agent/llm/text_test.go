@@ -46,7 +46,8 @@ func TestOnText(t *testing.T) {
 		}
 	}
 	refusal := "data: " + `{"choices":[{"index":0,"delta":{"refusal":"I"}}]}` + "\n\n" +
-		"data: " + `{"choices":[{"index":0,"delta":{"refusal":" won't","content":""},"finish_reason":"stop"}]}` + "\n\n"
+		`data: {"choices":[{"index":0,"delta":{"refusal":" won't","content":""},` +
+		`"finish_reason":"stop"}]}` + "\n\n"
 	m = open(t, endpoint(llmtest.New(t, llmtest.Each(llmtest.Response{Body: refusal})), &waits{}))
 	if told, _, err := watch(t, m); err != nil || !slices.Equal(told, []string{"I", "I won't"}) {
 		t.Errorf("told %q, %v", told, err)
@@ -68,7 +69,8 @@ func TestOnTextIsNotTraced(t *testing.T) {
 	}
 	got := readTrace(t, path)
 	got[1].N, got[1].Time, got[1].Seconds, got[0].Seconds = got[0].N, got[0].Time, 0, 0
-	if raw, _ := os.ReadFile(path); !equalJSON(t, got[0], got[1]) || strings.Contains(string(raw), "OnText") {
+	if raw, _ := os.ReadFile(path); !equalJSON(t, got[0], got[1]) ||
+		strings.Contains(string(raw), "OnText") {
 		t.Errorf("trace\n%s", raw)
 	}
 	told, _, err = watch(t, llm.Replay(got, llm.ReplayOptions{}))

@@ -139,8 +139,8 @@ func ReadTrace(r io.Reader) ([]Exchange, error) {
 }
 
 // Traced appends every exchange of m to t before its reply is used, failed ones too. An Ask
-// with a done ctx is not begun, nor recorded. A reply that cannot be recorded is an error. The
-// caller closes t after the last Ask.
+// whose ctx is already done is neither sent nor recorded. Ask fails if the exchange cannot be
+// recorded. The caller closes t after the last Ask.
 func Traced(m Model, t *Trace) Model { return traced{m, t} }
 
 type traced struct {

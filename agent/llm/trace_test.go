@@ -42,11 +42,7 @@ func openTrace(t *testing.T, path string) *llm.Trace {
 // A call cancelled by the end of a run is recorded as stopped; a later call is not recorded.
 func TestTraceStopped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := llm.OpenTrace(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trace.Close()
+	trace := openTrace(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	m := llm.Traced(asking(func(ctx context.Context) error { cancel(); return ctx.Err() }), trace)
 	for range 3 {
@@ -54,14 +50,8 @@ func TestTraceStopped(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	all, err := llm.ReadTrace(f)
-	if err != nil || len(all) != 1 || !all[0].Stopped || all[0].Error == "" {
-		t.Errorf("%+v, %v", all, err)
+	if all := readTrace(t, path); len(all) != 1 || !all[0].Stopped || all[0].Error == "" {
+		t.Errorf("%+v", all)
 	}
 }
 
@@ -88,12 +78,14 @@ func TestTraceRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, _ := os.ReadFile(path)
-	if strings.Count(string(raw), "\n") != 2 || strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "<a> & b") {
+	if strings.Count(string(raw), "\n") != 2 || strings.Contains(string(raw), secret) ||
+		!strings.Contains(string(raw), "<a> & b") {
 		t.Errorf("trace:\n%s", raw)
 	}
 	got := readTrace(t, path)
 	first := got[0]
-	if first.N != 1 || first.Role != "planner" || first.Subject != "round 1" || first.Model != "m1" || first.Reply != "<a> & b" ||
+	if first.N != 1 || first.Role != "planner" || first.Subject != "round 1" || first.Model != "m1" ||
+		first.Reply != "<a> & b" ||
 		first.Finish != "stop" || first.Usage != counts || first.Time.IsZero() || first.Error != "" ||
 		!reflect.DeepEqual(first.Messages, question.Messages) || len(first.Inputs["plan"]) != 16 {
 		t.Errorf("got %+v", first)
@@ -132,7 +124,8 @@ func TestTornTrace(t *testing.T) {
 			}
 		})
 	}
-	if _, err := llm.ReadTrace(strings.NewReader("{\n" + whole)); err == nil || !strings.Contains(err.Error(), "line 1") {
+	if _, err := llm.ReadTrace(strings.NewReader("{\n" + whole)); err == nil ||
+		!strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a bad line inside: %v", err)
 	}
 }
@@ -155,7 +148,8 @@ func record(t *testing.T, requests ...llm.Request) []llm.Exchange {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace := openTrace(t, path)
 	s := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
-		return llmtest.Response{Text: fmt.Sprint("reply ", r.N), Usage: llm.Usage{InputTokens: r.N, OutputTokens: 1}}
+		return llmtest.Response{Text: fmt.Sprint("reply ", r.N),
+			Usage: llm.Usage{InputTokens: r.N, OutputTokens: 1}}
 	})
 	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
 	for _, r := range requests {
@@ -186,70 +180,63 @@ func TestReplay(t *testing.T) {
 	trace[0].Error = "cut" // as if that call had failed
 	type step struct {
 		r    llm.Request
-		want string // the reply, or the error when it starts with "replay:"
+		want string // the reply, or the nearest exchange with its differences or its subject
 	}
-	cases := map[string]struct {
+	second := func(results string) llm.Request {
+		return request("verifier", "round 2", "plan", "p2", "results", results)
+	}
+	coder := func(plan, code string) llm.Request {
+		return request("coder", "round 1", "plan", plan, "code", code)
+	}
+	fourth := request("verifier", "round 1", "plan", "p1", "results", "r1")
+	for name, c := range map[string]struct {
 		loose []string
 		steps []step
 	}{
-		"in order, by subject and inputs": {nil, []step{
-			{request("verifier", "round 2", "plan", "p2", "results", "r2"), "reply 5"},
-			{request("coder", "round 1", "plan", "p1", "code", "c2"), "reply 3"},
-			{request("coder", "round 1", "plan", "p1", "code", "c1"), "reply 2"},
+		"in order": {nil, []step{
+			{second("r2"), "reply 5"}, {coder("p1", "c2"), "reply 3"}, {coder("p1", "c1"), "reply 2"},
 		}},
 		"misfit": {nil, []step{
-			{request("verifier", "round 2", "plan", "p2", "results", "other"),
-				"replay: the verifier's request for round 2 no longer fits exchange 5 of the trace: its results differ from the recorded ones"},
-			{request("verifier", "round 2", "plan", "other", "results", "r2"),
-				"replay: the verifier's request for round 2 no longer fits exchange 5 of the trace: its plan differs from the recorded one"},
-			{request("verifier", "round 2", "plan", "other", "error", "e"),
-				"replay: the verifier's request for round 2 no longer fits exchange 5 of the trace: its error, plan and results differ from the recorded ones"},
-			{request("coder", "round 1", "plan", "other", "code", "c2"),
-				"replay: the coder's request for round 1 no longer fits exchange 3 of the trace: its plan differs from the recorded one"},
+			{second("other"), "5 [results] "},
+			{request("verifier", "round 2", "plan", "other", "error", "e"), "5 [error plan results] "},
+			{coder("other", "c2"), "3 [plan] "},
 		}},
 		"loose": {[]string{"results"}, []step{
-			{request("verifier", "round 2", "plan", "p2", "results", "other"), "reply 5"},
-			{request("verifier", "round 1", "plan", "other", "results", "other"),
-				"replay: the verifier's request for round 1 no longer fits exchange 4 of the trace: its plan differs from the recorded one"},
+			{second("other"), "reply 5"},
+			{request("verifier", "round 1", "plan", "other", "results", "other"), "4 [plan] "},
 		}},
 		"loose prefers the exact": {[]string{"code"}, []step{
-			{request("coder", "round 1", "plan", "p1", "code", "c2"), "reply 3"},
-			{request("coder", "round 1", "plan", "p1", "code", "c3"), "reply 2"},
-		}},
-		"loose takes the first": {[]string{"code"}, []step{
-			{request("coder", "round 1", "plan", "p1", "code", "c3"), "reply 2"},
+			{coder("p1", "c2"), "reply 3"}, {coder("p1", "c3"), "reply 2"},
 		}},
 		"exhausted": {nil, []step{
-			{request("verifier", "round 1", "plan", "p1", "results", "r1"), "reply 4"},
-			{request("verifier", "round 1", "plan", "p1", "results", "r1"),
-				"replay: the trace has no reply left to the verifier's request for round 1; its next for the verifier is exchange 5, round 2"},
-			{request("router", "round 1"), "replay: the trace has no reply left to the router's request for round 1, nor any other for the router"},
-			{request("planner", "round 1"), "replay: the trace has no reply left to the planner's request for round 1, nor any other for the planner"},
+			{fourth, "reply 4"}, {fourth, "5 [] round 2"}, {request("router", "round 1"), "0 [] "},
+			{request("planner", "round 1"), "0 [] "},
 		}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			m := llm.Replay(trace, llm.ReplayOptions{Loose: c.loose})
-			for _, s := range c.steps {
-				got, err := m.Ask(t.Context(), s.r)
-				if failed, ok := errors.AsType[*llm.ReplayError](err); ok {
-					got.Text = failed.Error()
-				} else if err != nil || got.Seconds != 0 || got.Usage.InputTokens == 0 || got.Model != "m1" || got.Finish != "stop" {
-					t.Errorf("got %+v, %v", got, err)
-				}
-				if got.Text != s.want {
-					t.Errorf("got  %s\nwant %s", got.Text, s.want)
-				}
+	} {
+		m := llm.Replay(trace, llm.ReplayOptions{Loose: c.loose})
+		for _, s := range c.steps {
+			got, err := m.Ask(t.Context(), s.r)
+			if failed, ok := errors.AsType[*llm.ReplayError](err); ok {
+				got.Text = fmt.Sprint(failed.N, " ", failed.Differs, " ", failed.Next)
+			} else if err != nil || got.Seconds != 0 || got.Usage.InputTokens == 0 ||
+				got.Model != "m1" || got.Finish != "stop" {
+				t.Errorf("%s: got %+v, %v", name, got, err)
 			}
-		})
+			if got.Text != s.want {
+				t.Errorf("%s: got %s, want %s", name, got.Text, s.want)
+			}
+		}
 	}
 }
 
 func TestReplayIgnoresVolatileText(t *testing.T) {
-	was := "<object at 0x7f3a12bc44d0> \nFile \"/tmp/ipykernel_123/456.py\", line 3\n/home/a/.venv/lib/python3.10/site-packages/pandas/core.py:5\n"
-	is := "<object at 0x10a2b3c40>\nFile \"/var/folders/x/T/ipykernel_9/8.py\", line 3\r\n/usr/lib/python3/dist-packages/pandas/core.py:5"
+	was := "<object at 0x7f3a12bc44d0> \nFile \"/tmp/ipykernel_123/456.py\", line " +
+		"3\n/home/a/.venv/lib/python3.10/site-packages/pandas/core.py:5\n"
+	is := "<object at 0x10a2b3c40>\nFile \"/var/folders/x/T/ipykernel_9/8.py\", line " +
+		"3\r\n/usr/lib/python3/dist-packages/pandas/core.py:5"
 	m := llm.Replay(record(t, request("debugger", "try 1", "error", was)), llm.ReplayOptions{})
-	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "error", strings.Replace(is, "line 3", "line 4", 1))); err == nil {
+	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "error",
+		strings.Replace(is, "line 3", "line 4", 1))); err == nil {
 		t.Error("another line fits")
 	}
 	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "error", is)); err != nil {
@@ -261,7 +248,8 @@ func TestReplayInParallel(t *testing.T) {
 	const n = 40
 	var requests []llm.Request
 	for i := range n {
-		requests = append(requests, request("analyzer", fmt.Sprint("file ", i%20), "files", fmt.Sprint(i)))
+		requests = append(requests, request("analyzer", fmt.Sprint("file ", i%20), "files",
+			fmt.Sprint(i)))
 	}
 	m := llm.Replay(record(t, requests...), llm.ReplayOptions{})
 	trace := openTrace(t, filepath.Join(t.TempDir(), "again.jsonl"))

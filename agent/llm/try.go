@@ -18,7 +18,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// maxBody bounds an answer that is not a stream.
+// maxBody is the maximum size of a response that is not a stream.
 const maxBody = 64 << 20
 
 // A call sends one request and reads its response.
@@ -68,8 +68,9 @@ func (m *endpoint) timedOut(kind error, after time.Duration) error {
 	return fmt.Errorf("%s: %s: %w (%s)", m.Provider, m.url, kind, after)
 }
 
-// exchange sends a request without the library's headers about this machine, and makes a
-// StatusError of an error response: the library discards bodies that are not in OpenAI's form.
+// exchange sends a request without the library's headers about this machine, and converts an
+// error response to an error itself, because the library discards bodies that are not in
+// OpenAI's form.
 func (m *endpoint) exchange(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	for name := range req.Header {
 		if strings.HasPrefix(name, "X-Stainless-") {

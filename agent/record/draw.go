@@ -57,9 +57,8 @@ type cellMeta struct {
 	After  string `json:"after,omitempty"`  // on a person's cell: see Kept
 }
 
-// Draw draws the notebook of a trajectory, finished or not. Run All runs the accepted cells and
-// nothing else: what was discarded is Markdown. The cells of two runs that do the same differ in
-// the last one alone.
+// Draw draws the notebook of a trajectory, finished or not. Run All runs only the accepted cells:
+// what was discarded is Markdown. Two runs that do the same differ only in the last cell.
 func Draw(t *Trajectory) *notebook.Notebook {
 	d := &drawing{t: t, nb: &notebook.Notebook{}, drew: make([]bool, len(t.Kept))}
 	d.nb.Metadata = map[string]any{
@@ -119,8 +118,8 @@ func withoutLastOutputs(attempts []Attempt) []Attempt {
 	return attempts
 }
 
-// languageInfo is what an ipykernel says of its language, so that opening the notebook does not
-// change it.
+// languageInfo returns the language_info that ipykernel reports, so that opening the notebook
+// does not change it.
 func languageInfo(environment string) map[string]any {
 	info := map[string]any{
 		"name": "python", "file_extension": ".py", "mimetype": "text/x-python",
@@ -141,7 +140,7 @@ type drawing struct {
 	drew []bool // of t.Kept
 }
 
-// Digest tells whether a source has changed.
+// Digest returns the hash by which an edited source is recognized.
 func Digest(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:6])
@@ -151,7 +150,7 @@ func (d *drawing) markdown(id string, meta cellMeta, source string) {
 	d.add(notebook.Cell{ID: id, Type: notebook.Markdown, Source: strings.TrimSpace(source)}, meta)
 }
 
-// add adds a cell, and the person's own cells that follow it.
+// add adds a cell and the person's own cells after it.
 func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 	if c.Metadata == nil {
 		c.Metadata = map[string]any{}
@@ -172,7 +171,7 @@ func (d *drawing) kept(id string) {
 	}
 }
 
-// keptElsewhere draws those that follow a cell which is not drawn now.
+// keptElsewhere draws the person's cells whose predecessor is not drawn.
 func (d *drawing) keptElsewhere() {
 	for i, k := range d.t.Kept {
 		if !d.drew[i] {
@@ -186,7 +185,7 @@ func (d *drawing) keptElsewhere() {
 	}
 }
 
-// longOutput is how many lines of output a cell may show at once.
+// longOutput is the number of lines above which an output scrolls.
 const longOutput = 100
 
 func (d *drawing) code(id string, meta cellMeta, a Attempt) {

@@ -13,14 +13,14 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// An EditError is a change by hand that a run cannot go on from. The notebook is as the person
-// left it.
+// An EditError describes an edit from which a run cannot continue. The notebook is left as the
+// person saved it.
 type EditError struct{ Problem string }
 
 func (e *EditError) Error() string { return e.Problem }
 
-// reconcile compares the cells with the record. A difference is a person's turn, which is appended
-// as a round, after a round for each cell that the person has added.
+// reconcile compares the cells with the record. It appends a round for each cell that the person
+// added and, if anything differs, one round for the edit itself.
 func (r *reader) reconcile() error {
 	t := r.t
 	if t.Method.Script {
@@ -69,18 +69,18 @@ func (r *reader) reconcile() error {
 	return nil
 }
 
-// did notes what the person did.
+// did records what the person changed.
 func (r *reader) did(format string, args ...any) {
 	r.what = append(r.what, fmt.Sprintf(format, args...))
 }
 
-// inBoth returns those of a that are in b.
+// inBoth returns the elements of a that are also in b.
 func inBoth(a, b []int) []int {
 	return slices.DeleteFunc(slices.Clone(a), func(i int) bool { return !slices.Contains(b, i) })
 }
 
-// compare compares the cells of part k with the record. It returns the rounds that had a cell, and
-// those that have one now.
+// compare compares the cells of part k with the record. It returns the rounds that had a cell
+// before and those that have one now.
 func (r *reader) compare(k int) (was, now []int) {
 	t, of := r.t, ""
 	if k < len(t.Earlier) {
@@ -112,7 +112,7 @@ func (r *reader) compare(k int) (was, now []int) {
 	return was, now
 }
 
-// reword adopts a person's changes to the texts of steps.
+// reword takes over step texts that the person changed.
 func (r *reader) reword(now []int) {
 	for _, p := range r.words {
 		i := p.round - 1
@@ -128,8 +128,8 @@ func (r *reader) reword(now []int) {
 	}
 }
 
-// earlier compares part k, which another has followed. Its cells can be changed and removed; then
-// all cells of the last part run again.
+// earlier compares part k, which is not the last. Its cells may be changed or removed; all cells
+// of the last part then run again.
 func (r *reader) earlier(k int) error {
 	part, before := &r.t.Earlier[k], len(r.what)
 	was, now := r.compare(k)
@@ -156,7 +156,7 @@ func (r *reader) earlier(k int) error {
 	return nil
 }
 
-// lastCell compares the last cell.
+// lastCell compares the last cell with the record.
 func (r *reader) lastCell() {
 	f := r.t.Final
 	final, there := r.finals[len(r.t.Earlier)+1]
@@ -175,7 +175,7 @@ func (r *reader) lastCell() {
 	}
 }
 
-// readNotes takes the notes to the agent over: those that it has read stay in their order.
+// readNotes collects the notes to the agent. Notes that it has already read keep their order.
 func (r *reader) readNotes() {
 	for _, note := range r.notes {
 		if !slices.Contains(r.t.Notes, note) {
@@ -187,7 +187,7 @@ func (r *reader) readNotes() {
 	}
 }
 
-// refuse is reconcile for the paper's method.
+// refuse is reconcile for the paper's method, which allows no edits.
 func (r *reader) refuse() error {
 	edited := func(p present) bool { return p.round == 0 || p.changed }
 	changed := slices.ContainsFunc(r.now, edited) || len(r.notes) > len(r.t.Notes)
@@ -204,7 +204,7 @@ func (r *reader) refuse() error {
 
 var dataDir = lazy.Regexp(`^data_dir = (".*")\nquestion = (".*")$`)
 
-// reopened compares the cells before the first step, where only the data folder can be changed.
+// reopened compares the cells before the first step, of which only the data folder may change.
 func (r *reader) reopened() (moved bool, err error) {
 	if len(r.opening) < 2 {
 		return false, &EditError{"the parameters or the set-up cell is gone: undo that, " +
@@ -235,14 +235,14 @@ func (r *reader) reopened() (moved bool, err error) {
 
 var errQuestion = &EditError{"the question was changed: undo it, and ask another one with --ask"}
 
-// handMade is the round of a cell that a person has added. Its step is the cell's first comment.
+// handMade returns the round for a cell that a person added. Its step is the cell's first comment.
 func handMade(c notebook.Cell) Round {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: recounted(c.Outputs, 0)}
 	attempts := []Attempt{{Code: c.Source, Execution: ran}}
 	return Round{Step: handStep(c.Source), Attempts: attempts, ByHand: true}
 }
 
-// handStep returns the comment that the code begins with.
+// handStep returns the comment at the start of the code.
 func handStep(code string) string {
 	for line := range strings.Lines(code) {
 		line, comment := strings.CutPrefix(strings.TrimSpace(line), "#")
@@ -261,7 +261,7 @@ var (
 	escapes     = lazy.Regexp(`\\(.)|</?span>`)
 )
 
-// stepText is the text of a step whose heading a person has changed: the inverse of showStep.
+// stepText returns a step's text from its edited heading. It is the inverse of showStep.
 func stepText(source string) string {
 	source, _, _ = strings.Cut(source, "\n<details>")
 	var words []string

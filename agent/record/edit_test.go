@@ -109,8 +109,10 @@ func TestReadRefuses(t *testing.T) {
 			"version 3, not 1 or 2"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} },
 			"no trajectory"},
-		{func(nb *notebook.Notebook) { record(nb)["earlier"] = []any{map[string]any{"end": 9}} }, "damaged"},
-		{func(nb *notebook.Notebook) { record(nb)["rounds"] = record(nb)["rounds"].([]any)[5:] }, "damaged"},
+		{func(nb *notebook.Notebook) { record(nb)["earlier"] = []any{map[string]any{"end": 9}} },
+			"damaged"},
+		{func(nb *notebook.Notebook) { record(nb)["rounds"] = record(nb)["rounds"].([]any)[5:] },
+			"damaged"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
 		{func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
 	} {

@@ -16,7 +16,7 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// A Folder is a run folder by its path: what a run leaves.
+// A Folder is the path of a run folder, which holds what a run leaves.
 type Folder string
 
 // The files of a run folder.
@@ -27,7 +27,7 @@ func (f Folder) Files() string    { return filepath.Join(string(f), FilesFolder)
 
 const FilesFolder = "files"
 
-// ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not empty: a run never
+// ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not empty. A run never
 // overwrites anything.
 var ErrInUse = errors.New("the folder is not empty")
 
@@ -47,7 +47,7 @@ func CreateFolder(path string) (Folder, error) {
 	if len(entries) > 0 {
 		return "", fmt.Errorf("create the run folder %s: %w", path, ErrInUse)
 	}
-	// Cells see where the folder really is, and so must relative paths from it.
+	// Cells see the resolved path, so relative paths must start from it too.
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return "", fmt.Errorf("create the run folder: %w", err)
 	}
@@ -55,8 +55,8 @@ func CreateFolder(path string) (Folder, error) {
 	return f, os.Mkdir(f.Files(), 0o755)
 }
 
-// NewFolder creates a run folder under base, named by the date and the question; a name that is
-// taken gets a number.
+// NewFolder creates a run folder under base, named after the date and the question. It appends a
+// number to a name that is taken.
 func NewFolder(base, question string, now time.Time) (Folder, error) {
 	base, err := filepath.Abs(base)
 	if err != nil {
@@ -71,7 +71,7 @@ func NewFolder(base, question string, now time.Time) (Folder, error) {
 		if n > 1 {
 			path += fmt.Sprintf("-%d", n)
 		}
-		// Mkdir, not MkdirAll: of two runs at once only one gets the name.
+		// Mkdir, not MkdirAll: only one of two concurrent runs gets the name.
 		if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
@@ -84,12 +84,13 @@ func NewFolder(base, question string, now time.Time) (Folder, error) {
 // ErrRunning is wrapped by the error of [Folder.Lock].
 var ErrRunning = errors.New("another dsstar is at work in the run folder")
 
-// Lock keeps other processes from continuing the run until release is called, or the program ends.
+// Lock prevents other processes from continuing the run until release is called or the program
+// ends.
 func (f Folder) Lock() (release func(), err error) {
 	if err := disk.CheckOwn(f.Trace()); err != nil { // which locking would follow, or wait for
 		return nil, fmt.Errorf("lock the run folder: %w", err)
 	}
-	// The trace is never replaced, as the notebook is.
+	// The trace is locked because the notebook is replaced at every save.
 	lock := flock.New(f.Trace(), flock.SetPermissions(0o644))
 	ok, err := lock.TryLock()
 	if err != nil {
@@ -103,7 +104,7 @@ func (f Folder) Lock() (release func(), err error) {
 
 var notSlug = lazy.Regexp(`[^\p{L}\p{N}]+`)
 
-// slug makes a folder's name of the first words of a question.
+// slug returns a folder name made from the first words of a question.
 func slug(question string) string {
 	s := strings.Trim(notSlug().ReplaceAllString(strings.ToLower(question), "-"), "-")
 	if runes := []rune(s); len(runes) > 40 {

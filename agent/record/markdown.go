@@ -10,18 +10,44 @@ import (
 	"dsstar/prompts"
 )
 
-// JupyterLab makes mathematics of a dollar or a backslash however it is escaped, unless it stands
-// alone in an element.
+// JupyterLab takes even an escaped dollar or backslash for mathematics, unless it is alone in an
+// element.
 const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
 
-// special escapes what would be Markdown, mathematics or HTML.
-var special = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar,
-	"`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;")
+// special escapes Markdown, mathematics and HTML.
+var special = strings.NewReplacer(
+	`\`,
+	plainBackslash,
+	"$",
+	plainDollar,
+	"`",
+	"\\`",
+	"*",
+	`\*`,
+	"_",
+	`\_`,
+	"[",
+	`\[`,
+	"]",
+	`\]`,
+	"~",
+	`\~`,
+	"#",
+	`\#`,
+	"|",
+	`\|`,
+	"<",
+	"&lt;",
+	">",
+	"&gt;",
+	"&",
+	"&amp;",
+)
 
 var backticks = lazy.Regexp("`+")
 
-// prose shows words as they are, as one paragraph. Code spans stay code: what stands between two
-// runs of as many backticks.
+// prose escapes text for one Markdown paragraph. Code spans, between two runs of equally many
+// backticks, stay code.
 func prose(text string) string {
 	text = brief.OneLine(text)
 	runs := backticks().FindAllStringIndex(text, -1)
@@ -39,7 +65,7 @@ func prose(text string) string {
 	return b.String() + special.Replace(text[at:])
 }
 
-// Prose shows words in Markdown as they are, line by line.
+// Prose escapes text for Markdown, line by line.
 func Prose(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -53,14 +79,14 @@ func Prose(text string) string {
 var plainHTML = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar, "<", "&lt;", ">", "&gt;",
 	"&", "&amp;", `"`, "&#34;", "'", "&#39;", "`", "&#96;")
 
-// inHTML shows words as they are in a line of HTML, where Markdown is not read.
+// inHTML escapes text for one line of raw HTML in a Markdown cell.
 func inHTML(text string) string { return plainHTML.Replace(brief.OneLine(text)) }
 
-// folded is a closed section. The empty lines make its body Markdown.
+// folded returns a collapsed section. The empty lines make its body Markdown.
 func folded(title, body string) string {
 	body = strings.TrimRight(body, "\n")
 	return fmt.Sprintf("\n<details>\n<summary>%s</summary>\n\n%s\n\n</details>\n", title, body)
 }
 
-// fenced is a code block on lines of its own.
+// fenced returns a fenced code block.
 func fenced(text, language string) string { return prompts.Fence(text, language) + "\n" }

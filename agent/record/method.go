@@ -1,7 +1,7 @@
 package record
 
 // A Method says which elements of the loop are changed or left out. The zero
-// value is dsstar's own way with everything on; docs/method.md has the table.
+// value is dsstar's own method with everything on; docs/method.md has the table.
 type Method struct {
 	Script         bool `json:"script,omitempty"`          // each round writes a whole script
 	NoAnalyzer     bool `json:"no_analyzer,omitempty"`     // the model sees the names of files only

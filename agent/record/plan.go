@@ -7,7 +7,7 @@ import (
 	"dsstar/notebook"
 )
 
-// Plan returns the indexes of the rounds whose steps make up the plan now. It is derived from
+// Plan returns the indexes of the rounds whose steps make up the current plan. It is derived from
 // routes and edits, never stored. Algorithm 1, lines 18 to 25: a route back to step l keeps the
 // steps 1..l-1.
 func (t *Trajectory) Plan() []int {
@@ -26,7 +26,7 @@ func (t *Trajectory) Plan() []int {
 	return plan
 }
 
-// indexes makes indexes of numbers of rounds.
+// indexes converts round numbers, from 1, to indexes.
 func indexes(numbers []int) []int {
 	var all []int
 	for _, n := range numbers {
@@ -54,7 +54,7 @@ func (t *Trajectory) LastEdit() *Edit {
 	return nil
 }
 
-// ToRepeat returns the rounds that are to be run again before the plan continues.
+// ToRepeat returns the rounds that must run again before the plan continues.
 func (t *Trajectory) ToRepeat() []int {
 	if edit := t.LastEdit(); edit != nil {
 		return indexes(edit.Rest)
@@ -62,7 +62,7 @@ func (t *Trajectory) ToRepeat() []int {
 	return nil
 }
 
-// RoundsLeft returns how many rounds may still be begun: they are counted from a person's turn.
+// RoundsLeft returns how many more rounds may begin. Only rounds since the last edit count.
 func (t *Trajectory) RoundsLeft(most int) int {
 	for i := len(t.Rounds) - 1; i >= t.EarlierRounds() && t.Rounds[i].Edit == nil; i-- {
 		most--
@@ -110,14 +110,14 @@ func (t *Trajectory) DroppedBy(i int) (round int, ok bool) {
 	return 0, false
 }
 
-// At returns the cells that a round, from 1, began with, which are those of the plan as it was
-// then, and the attempts that ran on the state that they make.
+// At returns the cells of the plan at the start of a round, numbered from 1, and the attempts that
+// ran on the state that they produce.
 func (t *Trajectory) At(round int) (cells []string, attempts []Attempt) {
 	attempts = slices.DeleteFunc(slices.Clone(t.Rounds[round-1].Attempts), Attempt.NotRun)
 	return t.Part(t.partOf(round) - 1).UpTo(round - 1).Base(), attempts
 }
 
-// LastScript returns the last accepted attempt, from which the paper's next script is made.
+// LastScript returns the last accepted attempt, on which the paper's next script builds.
 func (t *Trajectory) LastScript() (Attempt, bool) {
 	for i := len(t.Rounds) - 1; i >= 0; i-- {
 		if a, ok := t.Rounds[i].Accepted(); ok {
@@ -128,8 +128,8 @@ func (t *Trajectory) LastScript() (Attempt, bool) {
 }
 
 // CellRounds returns the rounds of the last part whose code is a cell of the notebook: those of the
-// plan, and those that a person wants in it. Of whole scripts it is the last, until there is a
-// final one.
+// plan and those that a person added. If every cell is a whole script, only the last one counts,
+// and none once there is a final script.
 func (t *Trajectory) CellRounds() []int {
 	rounds := append(t.AcceptedRounds(), t.ToRepeat()...)
 	if !t.Method.Script || len(rounds) == 0 {
@@ -202,11 +202,11 @@ func (t *Trajectory) FinalCell() (Attempt, bool) {
 	return accepted(t.Final.Attempts)
 }
 
-// Accepted returns the attempt that ran without fault, if there is one.
+// Accepted returns the attempt that ran without an error, if there is one.
 func (r Round) Accepted() (Attempt, bool) { return accepted(r.Attempts) }
 
-// accepted returns the last attempt if it is a cell of the notebook: it ran, and is no candidate
-// that is not picked.
+// accepted returns the last attempt if it is a cell of the notebook: it ran and is not a rejected
+// candidate.
 func accepted(attempts []Attempt) (Attempt, bool) {
 	if n := len(attempts); n > 0 {
 		if a := attempts[n-1]; a.Execution.Status == notebook.OK && a.Candidate == 0 {

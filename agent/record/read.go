@@ -13,9 +13,8 @@ import (
 )
 
 // Read returns the trajectory in the notebook's metadata, with the outputs of the cells. It is
-// the inverse of [Draw]. What a person has changed since then becomes the last round, whose Edit
-// says so; package agent carries it out. The error is an [*EditError] for changes that a run
-// cannot go on from.
+// the inverse of [Draw]. Edits made since become the last round, with an [Edit] that package agent
+// carries out. The error is an [*EditError] for edits from which a run cannot continue.
 func Read(nb *notebook.Notebook) (*Trajectory, error) {
 	meta, err := recorded(nb)
 	if err != nil {
@@ -40,7 +39,7 @@ func Read(nb *notebook.Notebook) (*Trajectory, error) {
 	return r.t, r.reconcile()
 }
 
-// recorded returns the record in the notebook's metadata, without what the cells show.
+// recorded returns the record in the notebook's metadata, without the outputs of the cells.
 func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	meta := &notebookMeta{}
 	if err := decode(nb.Metadata, meta); err != nil {
@@ -69,7 +68,7 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	return meta, nil
 }
 
-// check looks for numbers of rounds that there are not: the notebook may be damaged.
+// check validates round numbers, since the notebook may be damaged.
 func (t *Trajectory) check() error {
 	end, wrong := 0, len(t.Descriptions) > len(t.Task.Files)
 	for _, p := range t.Earlier {
@@ -90,8 +89,7 @@ func (t *Trajectory) check() error {
 	return nil
 }
 
-// decode decodes the "dsstar" entry of a metadata object, whether it was read from a file or is
-// the value that was drawn.
+// decode decodes the "dsstar" entry of a metadata object, read from a file or just drawn.
 func decode(all map[string]any, into any) error {
 	if all["dsstar"] == nil {
 		return fmt.Errorf("it was not written by dsstar")
@@ -106,7 +104,7 @@ func decode(all map[string]any, into any) error {
 	return nil
 }
 
-// decodeCell decodes the metadata of cell i; a cell without is a person's.
+// decodeCell decodes the metadata of cell i. A cell without metadata is the person's own.
 func decodeCell[M any](i int, c notebook.Cell) (m M, err error) {
 	if c.Metadata["dsstar"] != nil {
 		if err = decode(c.Metadata, &m); err != nil {
@@ -116,7 +114,7 @@ func decodeCell[M any](i int, c notebook.Cell) (m M, err error) {
 	return m, err
 }
 
-// A reader holds the cells of a notebook against its record.
+// A reader compares the cells of a notebook with its record.
 type reader struct {
 	t      *Trajectory
 	anchor string // id of the last cell of ours
@@ -124,7 +122,7 @@ type reader struct {
 	ids    map[string]bool // of all cells
 	inPart int             // of the cell; from 1
 
-	// What is there now.
+	// The notebook as it is now.
 	now     []present    // code cells after the set-up, in their order
 	changed map[int]bool // rounds whose cell or words were changed
 	words   []present    // headings whose words were changed
@@ -134,17 +132,17 @@ type reader struct {
 	what    []string           // the person did, in words
 }
 
-// A present cell is one as the person left it.
+// A present is a cell as the person left it.
 type present struct {
 	part, round int // 0: the cell is not one of ours
 	changed     bool
 	cell        notebook.Cell
 }
 
-// seen has the cells of ours that were read.
+// seen holds the ids of dsstar's cells that were read.
 type seen map[string]bool
 
-// own reports whether the cell is one of ours. A copy of one is the person's.
+// own reports whether the cell is dsstar's. A copy of such a cell is the person's own.
 func (s seen) own(m cellMeta, c notebook.Cell) bool {
 	key := fmt.Sprint(m.Role, " ", m.Part, " ", m.Round)
 	if m.Role == "" || s[key] || (c.Type == notebook.Code) != slices.Contains(codeRoles, m.Role) {
@@ -192,7 +190,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	return nil
 }
 
-// shown returns the attempt that a cell shows; nil if the record has none.
+// shown returns the attempt that a cell shows, or nil.
 func (r *reader) shown(m cellMeta) *Attempt {
 	var attempts []Attempt
 	switch part := max(1, m.Part); {
@@ -212,7 +210,7 @@ func (r *reader) shown(m cellMeta) *Attempt {
 // noteTag marks a person's Markdown cell that the agent reads.
 const noteTag = "dsstar:note"
 
-// foreign takes a cell that is a person's own.
+// foreign handles a cell that is the person's own.
 func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 	if c.Type == notebook.Code {
 		if strings.TrimSpace(c.Source) != "" {
@@ -234,7 +232,7 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 var ownID = lazy.Regexp(`^(data|parameters|setup|variables|proof` +
 	`|(question|answer|final)(-\d+)?|(round|step|verdict)-\d+)$`)
 
-// newID makes another id for a person's cell that has one of ours.
+// newID returns a new id for a person's cell that has the id of one of dsstar's.
 func (r *reader) newID(id string) string {
 	made := id + "-by-hand"
 	for n := 2; r.ids[made]; n++ {
@@ -244,8 +242,8 @@ func (r *reader) newID(id string) string {
 	return made
 }
 
-// annotated keeps what a person has made of a text of ours, in a cell of the person's own after
-// it: the text itself is drawn anew.
+// annotated keeps a person's version of one of dsstar's texts in a cell after it. The text itself
+// is redrawn.
 func (r *reader) annotated(c notebook.Cell) {
 	r.t.Kept = append(r.t.Kept, Kept{c.ID, notebook.Cell{
 		ID: r.newID(c.ID), Type: notebook.Markdown, Source: c.Source,
@@ -272,9 +270,9 @@ func Questions(nb *notebook.Notebook) (all []string) {
 	return all
 }
 
-// Restate records other answers of some questions, by number from 1, as those that the last cells
-// print now: they are not proved. Nothing else in the notebook is changed but what its first
-// cells say of the answers.
+// Restate replaces the recorded answers of some questions, by number from 1, with what their last
+// cells print now. The new answers are not proved. Of the cells, only the text about the answers
+// changes.
 func Restate(nb *notebook.Notebook, answers map[int]string) {
 	meta, err := recorded(nb)
 	if err != nil {
@@ -307,7 +305,7 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 	}
 }
 
-// SetData records another data folder, which the cell of the parameters names already.
+// SetData records another data folder. The parameters cell already names it.
 func SetData(nb *notebook.Notebook, folder string) {
 	if meta, err := recorded(nb); err == nil {
 		meta.Trajectory.Task.Data = folder
@@ -324,7 +322,7 @@ func (f *Final) with(answer string) *Final {
 	return &changed
 }
 
-// questionID is the id of the cell with the question of part k, from 0.
+// questionID returns the id of the question cell of part k, from 0.
 func questionID(k int) string {
 	if k == 0 {
 		return "question"

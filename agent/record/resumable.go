@@ -6,14 +6,14 @@ import (
 	"dsstar/notebook/human"
 )
 
-// Finished reports whether nothing is left to do for a run, with the data files as they are now and
-// at most so many rounds.
+// Finished reports whether a run has nothing left to do, given the current data files and the
+// maximum number of rounds.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
 	proved := t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable
 	return proved && (t.Sufficient() || t.RoundsLeft(maxRounds) <= 0) && t.DataChanges(files) == ""
 }
 
-// Edits tells what a person has changed in the notebook, as long as it is not carried out.
+// Edits describes the edits to the notebook that were not carried out yet.
 func (t *Trajectory) Edits() []string {
 	if n := len(t.Rounds); n > t.EarlierRounds() {
 		if last := t.Rounds[n-1]; last.Edit != nil && last.Verdict == nil {
@@ -23,8 +23,8 @@ func (t *Trajectory) Edits() []string {
 	return nil
 }
 
-// DataChanges says how the data files differ from those that were described; "" if they do not. It
-// compares names and sizes.
+// DataChanges describes how the data files differ in name or size from those that were described.
+// It returns "" if they do not.
 func (t *Trajectory) DataChanges(now []File) string {
 	sizes := map[string]int64{}
 	for _, f := range now {
@@ -45,8 +45,8 @@ func (t *Trajectory) DataChanges(now []File) string {
 	return ""
 }
 
-// Ask asks another question in the same session. The error is an [*EditError] if the one before is
-// still open.
+// Ask adds another question to the same session. The error is an [*EditError] if the previous
+// question is still open.
 func (t *Trajectory) Ask(question, guidelines string) error {
 	if t.Method.Script {
 		return &EditError{"a run in the paper's way has no session " +

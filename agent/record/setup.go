@@ -11,8 +11,8 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// setupCell follows the parameters in every notebook and script. It runs in the session, by Run
-// All, nbconvert and papermill, and in plain Python, and may run twice in one session.
+// setupCell follows the parameters in every notebook and script. It must work in the session, with
+// Run All, nbconvert, papermill and plain Python, and when run twice.
 const setupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
 import os
 import random
@@ -33,7 +33,7 @@ os.symlink(data_path, "data", target_is_directory=True)
 random.seed(0)
 np.random.seed(0)`
 
-// SetUpCell returns setupCell, without the data folder where there is none.
+// SetUpCell returns setupCell, without its data part if the task has no data folder.
 func SetUpCell(t Task) string {
 	if t.Data != "" {
 		return setupCell
@@ -43,7 +43,7 @@ func SetUpCell(t Task) string {
 	return strings.Replace(before, ", and see the data folder as data/", "", 1) + after
 }
 
-// parametersCell returns the cell that names data folder and question.
+// parametersCell returns the cell that sets the data folder and the question.
 func parametersCell(t Task) string {
 	question := "question = " + brief.Python(t.Question)
 	if t.Data == "" {
@@ -60,8 +60,8 @@ func SetUpNames() []string {
 	}
 }
 
-// Uncarried says why a cell failed in the fresh session, if it uses a variable that could not be
-// carried there; otherwise it returns the reason as it is.
+// Uncarried explains why a cell failed in the fresh session if it uses a variable that could not be
+// carried there. Otherwise it returns the reason unchanged.
 func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string) string {
 	used := words(code)
 	for _, v := range t.Variables {
@@ -80,8 +80,8 @@ func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string)
 	return reason
 }
 
-// Opening returns the cells before the first step: parameters, set-up and, where the others use
-// variables of a user's session, the cell that loads those.
+// Opening returns the cells before the first step: parameters, set-up and, if later cells use
+// variables of a user's session, the cell that loads them.
 func (t *Trajectory) Opening() []titled {
 	cells := []titled{
 		{"Parameters", parametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)},
@@ -92,8 +92,8 @@ func (t *Trajectory) Opening() []titled {
 	return cells
 }
 
-// variablesCell loads the variables that the cells use. A session that has them already keeps its
-// own, unless this cell has loaded them before: then cells may have changed them.
+// variablesCell returns the cell that loads the variables that other cells use. A session that has
+// them keeps its own, unless this cell loaded them before: cells may have changed them since.
 func (t *Trajectory) variablesCell() string {
 	var imports, names []string
 	for _, v := range t.Loaded() {
@@ -117,7 +117,7 @@ func (t *Trajectory) variablesCell() string {
 		"for a session that has none of it.\n" + strings.Join(parts, "\n\n")
 }
 
-// Loaded returns the variables that the cells use, which a fresh session gets.
+// Loaded returns the variables that the cells use and a fresh session must load.
 func (t *Trajectory) Loaded() (all []Variable) {
 	var cells []titled
 	for k := range len(t.Earlier) + 1 {
@@ -143,7 +143,7 @@ for _name in [%s]:
 
 var wordPattern = lazy.Regexp(`[\p{L}\p{N}_]+`)
 
-// words returns the words of code, names among them.
+// words returns the set of words in code, which includes its names.
 func words(code string) map[string]bool {
 	words := map[string]bool{}
 	for _, w := range wordPattern().FindAllString(code, -1) {
@@ -152,10 +152,10 @@ func words(code string) map[string]bool {
 	return words
 }
 
-// Variables is the folder of the variables that were carried, if there are some.
+// Variables returns the path of the folder with the carried variables, which may not exist yet.
 func (f Folder) Variables() string { return filepath.Join(string(f), variablesFolder) }
 
-// Lend lets cells that run in dir find the variables of the run folder.
+// Lend makes the run folder's variables available to cells that run in dir.
 func (f Folder) Lend(dir string) error {
 	if info, err := os.Lstat(f.Variables()); err != nil || dir == "" {
 		return nil // there are none, or no session
@@ -168,5 +168,5 @@ func (f Folder) Lend(dir string) error {
 	return nil
 }
 
-// variablesFolder is where they are, in the run folder.
+// variablesFolder is the name of that folder.
 const variablesFolder = "variables"

@@ -13,8 +13,8 @@ import (
 	"dsstar/notebook/human"
 )
 
-// showQuestion shows the question of part k with its answer. Above the first stands what concerns
-// all of the run, too.
+// showQuestion shows the question of part k with its answer. The first is preceded by what concerns
+// the whole run.
 func showQuestion(all *Trajectory, k int) string {
 	t := all.Part(k)
 	var b strings.Builder
@@ -65,7 +65,7 @@ func badge(t *Trajectory) string {
 	return "⚠ **Not verified**: " + prose(strings.Join(t.Doubts(), "; ")) + "."
 }
 
-// unconfined says that the cells could have passed something on to the proof.
+// unconfined warns that cells could have passed something on to the proof.
 func unconfined(t *Trajectory) string {
 	tier, _, _ := strings.Cut(t.Sandbox, " ")
 	switch strings.TrimSuffix(tier, ",") {
@@ -75,7 +75,7 @@ func unconfined(t *Trajectory) string {
 	return ""
 }
 
-// safety stands above the notebook and the script of every run.
+// safety is the notice above the notebook and script of every run.
 var safety = []string{
 	"A model wrote this code, and \"verified\" does not mean safe: it could wait for another user " +
 		"or machine.",
@@ -119,7 +119,7 @@ func showData(t *Trajectory) string {
 	return b.String()
 }
 
-// notes say where a description comes from, unless it is its own script.
+// notes say where a description comes from, unless it was made by its own script.
 func (d Description) notes() []string {
 	var all []string
 	if d.Whole {
@@ -166,7 +166,7 @@ func showVariables(t *Trajectory) string {
 	return "\nThe cells ran in a session that had variables of its own:\n" + b.String()
 }
 
-// showProof is the last cell.
+// showProof returns the text of the last cell.
 func showProof(t *Trajectory) string {
 	var b strings.Builder
 	b.WriteString("## How it was made\n\n")
@@ -209,7 +209,7 @@ func showProof(t *Trajectory) string {
 	return b.String()
 }
 
-// showReturns tells how often the session went back, in which ways, and why not in a better one.
+// showReturns says how often the session went back, by which methods, and why not by a better one.
 func showReturns(t *Trajectory) string {
 	times, whys := map[notebook.Way]int{}, map[notebook.Way][]string{}
 	sum, seconds := 0, 0.0
@@ -240,7 +240,7 @@ func showReturns(t *Trajectory) string {
 		human.Plural(sum, "time"), seconds, prose(strings.Join(parts, ", ")))
 }
 
-// showRoles tells what each role has used.
+// showRoles shows the usage of each role.
 func showRoles(by map[string]Usage) string {
 	var parts []string
 	for _, role := range slices.Sorted(maps.Keys(by)) {

@@ -9,8 +9,8 @@ import (
 	"dsstar/notebook"
 )
 
-// showStep is the heading of a step, which a table of contents shows. Where it has to be cut, all
-// words of the step stand below it.
+// showStep returns the heading of a step, for the table of contents. A heading that must be cut is
+// followed by the whole text.
 func showStep(step int, r Round) string {
 	title, body := headed(brief.OneLine(cmp.Or(r.Rewrite, r.Step)))
 	text := fmt.Sprintf("## Step %d: %s\n\n%s\n", step, prose(title), prose(body))
@@ -20,13 +20,13 @@ func showStep(step int, r Round) string {
 	return text + showFailed(r)
 }
 
-// handMark stands below the words of a step whose cell a person wrote or changed.
+// handMark follows the text of a step whose cell a person wrote or changed.
 const handMark = "*The cell was written or changed by hand.*"
 
 // headingChars is how long a heading may be.
 const headingChars = 110
 
-// headed divides the words of a step: its first sentence is the heading, or as much as fits.
+// headed splits the text of a step. The heading is its first sentence, or as much of it as fits.
 func headed(text string) (title, body string) {
 	if len(text) <= headingChars {
 		return text, ""
@@ -41,8 +41,7 @@ func headed(text string) (title, body string) {
 	return text[:end] + " …", text
 }
 
-// showFailed shows the attempts that are no cells: those that failed, and candidates that were not
-// chosen.
+// showFailed shows the attempts that did not become cells: failed ones and rejected candidates.
 func showFailed(r Round) string {
 	var b strings.Builder
 	for i, a := range r.Attempts {
@@ -70,7 +69,8 @@ func (r Round) Label(i int) string {
 	return fmt.Sprintf("Try %d", CountTries(r.Attempts[:i+1]))
 }
 
-// unchosen says why attempt i, which ran, is not the step's cell; "" if it is, or may be yet.
+// unchosen says why attempt i, which ran, is not the step's cell. It returns "" if it is, or may
+// still become, the cell.
 func (r Round) unchosen(i int) string {
 	switch {
 	case r.Attempts[i].Candidate == 0 || r.Pick == nil:
@@ -105,7 +105,7 @@ func HowRestored(b notebook.Restoration) string {
 	return "by " + string(b.Way)
 }
 
-// shownChars is how much of a discarded output is shown; the record has all.
+// shownChars limits how much of a discarded output is shown. The record has all of it.
 const shownChars = 6000
 
 func showAttempt(a Attempt) string {
@@ -148,7 +148,7 @@ func showRoute(r Round) string {
 		r.Route.Back, session)
 }
 
-// showDropped shows a round without a cell: folded, with a line that says what became of it.
+// showDropped shows a round without a cell, collapsed, under a line that says what became of it.
 func showDropped(t *Trajectory, i int) string {
 	r := t.Rounds[i]
 	if r.Edit != nil {
@@ -183,7 +183,7 @@ func showDropped(t *Trajectory, i int) string {
 	return folded(fmt.Sprintf("<b>Round %d, %s</b>: %s", i+1, fate, step), body.String())
 }
 
-// showEdit shows a person's turn.
+// showEdit shows a person's edit.
 func showEdit(n int, r Round) string {
 	text := fmt.Sprintf("**Round %d, by hand**\n\n", n)
 	for _, what := range r.Edit.What {

@@ -1,11 +1,11 @@
 // Package record holds what a run did.
 //
-// The record of a run is its [Trajectory]. It stands once in the notebook, in the entry "dsstar" of
-// the notebook's metadata; the cells show it, and a cell of code alone has its outputs. Each cell
-// of dsstar's says in its metadata what it shows, with a digest of the source that it was drawn
-// with. A cell whose source has another digest was edited by a person, and a person's cells have no
-// such metadata. [Draw] draws the notebook. [Read] takes the trajectory from it and compares the
-// cells with it: what a person has changed becomes the last [Round], with an [Edit].
+// The record of a run is its [Trajectory]. The entry "dsstar" of the notebook's metadata holds it,
+// except for outputs, which only the code cells hold. The metadata of each of dsstar's cells says
+// what the cell shows and has a digest of the source as drawn. A cell whose source has another
+// digest was edited by a person; a cell without such metadata is the person's own. [Draw] draws the
+// notebook. [Read] reads the trajectory back and compares the cells with it: edits become the last
+// [Round], with an [Edit].
 //
 // A [Folder] is what a run leaves on disk.
 package record
@@ -83,7 +83,7 @@ type Description struct {
 	Corrected bool   `json:"corrected,omitempty"` // by a person
 }
 
-// Lead returns the file with whose script the description was made.
+// Lead returns the file whose script made the description.
 func (d Description) Lead() string {
 	if d.Like != "" {
 		return d.Like
@@ -91,8 +91,8 @@ func (d Description) Lead() string {
 	return d.File
 }
 
-// A Variable is an object of the session that a user lent. Once a cell has read it, it has an
-// Import, a File or a Problem.
+// A Variable is an object of a user's session. Once a cell has read it, Import, File or Problem is
+// set.
 type Variable struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -106,7 +106,7 @@ type Variable struct {
 // Known reports whether it is known how a fresh session gets the variable.
 func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
 
-// A Part is a question that another has followed in the same session.
+// A Part is a question that was followed by another one in the same session.
 type Part struct {
 	Question   string `json:"question"`
 	Guidelines string `json:"guidelines,omitempty"`
@@ -116,8 +116,8 @@ type Part struct {
 }
 
 // A Round is one turn of the loop: a step is planned, its cell is tried until it runs, the plan is
-// judged, and if it does not suffice a route is chosen. Or it is a person's turn: then it has an
-// Edit and no step.
+// judged, and if it does not suffice a route is chosen. A round with an Edit and no step is a
+// person's turn.
 type Round struct {
 	Step     string    `json:"step"`
 	Attempts []Attempt `json:"attempts"`
@@ -199,8 +199,8 @@ type Final struct {
 	Begun    int       `json:"begun,omitempty"`   // how often all tries were given up
 }
 
-// A Proof tells how the accepted cells ran from nothing in a fresh, private session, and the script
-// in plain Python.
+// A Proof records how the accepted cells ran in a fresh, private session and the script in plain
+// Python.
 type Proof struct {
 	Same    bool    `json:"same"`             // both printed the answer
 	Reason  string  `json:"reason,omitempty"` // what differed or failed, in one line
@@ -208,13 +208,13 @@ type Proof struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// A Kept cell is a person's own Markdown, which stays where it is in the notebook.
+// A Kept cell is a Markdown or raw cell of the person's own, which keeps its place in the notebook.
 type Kept struct {
 	After string // id of dsstar's cell before it; "" for the beginning
 	Cell  notebook.Cell
 }
 
-// A Request is one of a role to the model, by its subject.
+// A Request is a role's request to the model, identified by its subject.
 type Request struct {
 	Role    string `json:"role"`
 	Subject string `json:"subject"`
@@ -279,7 +279,7 @@ func (t *Trajectory) Answer() string {
 	return t.Final.Answer
 }
 
-// Sufficient reports whether the judge found the plan sufficient, and it was not cut since.
+// Sufficient reports whether the judge found the plan sufficient and no step was dropped since.
 func (t *Trajectory) Sufficient() bool {
 	if len(t.Rounds) == t.EarlierRounds() {
 		return false
@@ -298,7 +298,7 @@ func (t *Trajectory) Verified() bool {
 	return t.Sufficient() && t.Answer() != "" && t.Proof != nil && t.Proof.Same
 }
 
-// Doubts says why the answer is not verified; it is empty for one that is.
+// Doubts lists the reasons why the answer is not verified. It is empty for a verified answer.
 func (t *Trajectory) Doubts() []string {
 	var why []string
 	if t.Answer() == "" {

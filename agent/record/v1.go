@@ -8,8 +8,8 @@ import (
 	"dsstar/notebook"
 )
 
-// Notebooks of version 1 have no trajectory in their metadata: each cell has its part of it, and
-// the last one all times. This file gathers it.
+// In notebooks of version 1 each cell's metadata holds its part of the trajectory, and the last
+// cell's holds all times. This file assembles it.
 
 type v1Notebook struct {
 	*Trajectory
@@ -73,7 +73,7 @@ func gather(nb *notebook.Notebook) (*Trajectory, error) {
 			t.Descriptions, t.Variables = m.Descriptions, m.Variables
 		case roleRound, roleDropped:
 			if m.Record == nil || m.Round < 1 {
-				return nil, fmt.Errorf("cell %d: a %s cell without its record", i+1, m.Role)
+				return nil, fmt.Errorf("cell %d (%s) has no record", i+1, m.Role)
 			}
 			rounds[m.Round] = m
 			last = max(last, m.Round)
@@ -117,7 +117,7 @@ func gather(nb *notebook.Notebook) (*Trajectory, error) {
 	return t, nil
 }
 
-// v1Round is round n, of which a person may have deleted cells.
+// v1Round returns round n. A person may have deleted some of its cells.
 func v1Round(heading v1Cell, step Attempt, accepted bool, n int, plan []int) Round {
 	known := heading.Record != nil && !heading.Record.Gone
 	if !accepted && (known && heading.Role == roleRound || !known && slices.Contains(plan, n)) {
@@ -140,7 +140,7 @@ func v1Round(heading v1Cell, step Attempt, accepted bool, n int, plan []int) Rou
 	return round
 }
 
-// fill adds the times to a trajectory without.
+// fill adds the times to a trajectory that has none.
 func (m v1Measured) fill(t *Trajectory) {
 	t.Started, t.Usage, t.ByRole, t.Cost = m.Started, m.Usage, m.ByRole, m.Cost
 	t.Seconds, t.Memory = m.Seconds, m.Memory

@@ -16,8 +16,8 @@ import (
 // The notebooks in testdata/v1 are of real runs, written when the record was spread over the
 // cells. Only long outputs were cut.
 
-const heading = "Load the numbers_2023 & show them, with a heading that is so long that it has to be " +
-	"cut somewhere in the middle of it, as <b>this</b> one is."
+const heading = "Load the numbers_2023 & show them, with a heading that is so long that it " +
+	"has to be cut somewhere in the middle of it, as <b>this</b> one is."
 
 const finished = `What is the ` + "`total`" + ` of n_2023, in $?
 1 ` + heading + ` ok; insufficient: the total; add
@@ -40,10 +40,11 @@ func TestReadVersion1(t *testing.T) {
 		"review": byHand,
 		"candidates": head + "\n1 Load. error ok; candidate 1 of 2; insufficient: the total; add\n" +
 			"2 Add them up. ok ok; candidate 2 of 2; sufficient: all there.\nplan [1 2]; 42: verified\n",
-		"paper": head + "\n1 Count the numbers. ok; insufficient: ; add\n2 Add them up. ok; sufficient: \n" +
-			"plan [1 2]; 42: verified\n",
+		"paper": head + "\n1 Count the numbers. ok; insufficient: ; add\n" +
+			"2 Add them up. ok; sufficient: \nplan [1 2]; 42: verified\n",
 		"carried-out": edited + "the total is computed.\n" +
-			"4 [the cell of step 2 was changed the words of step 1 were changed a note was left: Mind the header.]\n" +
+			"4 [the cell of step 2 was changed the words of step 1 were changed " +
+			"a note was left: Mind the header.]\n" +
 			"5 " + strings.Replace(heading, "Load", "Read", 1) + " ok\n" +
 			"6 [the steps after it are run again]; sufficient: yes.\nplan [5 3]; 39: verified\n",
 	} {

@@ -32,7 +32,9 @@ type block struct {
 	closed bool
 }
 
-var pythonInfo = lazy.Regexp(`^(?:\{code-cell\}\s*)?\{?\s*\.?(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
+var pythonInfo = lazy.Regexp(
+	`^(?:\{code-cell\}\s*)?\{?\s*\.?(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`,
+)
 
 // isPython reports whether a text is Python throughout: every statement has a form that no
 // sentence has, and one of them does something.
@@ -42,7 +44,9 @@ func (b block) isPython() bool {
 
 // fenceLine opens or closes a code block: ``` or ~~~, three or more, in a list
 // or a quotation too, with words after the opening one.
-var fenceLine = lazy.Regexp("^((?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
+var fenceLine = lazy.Regexp(
+	"^((?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$",
+)
 
 // A fence is an open fence; it has no marks if none is open.
 type fence struct{ before, marks, info string }
@@ -116,7 +120,9 @@ func (f fence) content(lines []string) string {
 }
 
 var (
-	openingTags = lazy.Regexp(`(?im)^[ \t]*<(?:pre|code|python)\b[^<>\n]*>(?:[ \t]*<(?:code|python)\b[^<>\n]*>)?`)
+	openingTags = lazy.Regexp(
+		`(?im)^[ \t]*<(?:pre|code|python)\b[^<>\n]*>(?:[ \t]*<(?:code|python)\b[^<>\n]*>)?`,
+	)
 	closingTags = lazy.Regexp(`(?im)</(?:pre|code|python)>(?:[ \t\n]*</pre>)?[ \t]*$`)
 	otherTags   = lazy.Regexp(`(?i)(?:language|lang)[-="']+(\w+)`)
 )
@@ -127,7 +133,8 @@ func taggedCode(text string) (blocks []block, talk bool) {
 	if !strings.Contains(text, "</") {
 		return nil, true
 	}
-	opening, closing := openingTags().FindAllStringIndex(text, 2), closingTags().FindAllStringIndex(text, 2)
+	opening, closing := openingTags().FindAllStringIndex(text, 2),
+		closingTags().FindAllStringIndex(text, 2)
 	if len(opening) != 1 || len(closing) != 1 || opening[0][1] > closing[0][0] {
 		return nil, true
 	}

@@ -30,7 +30,10 @@ func codeIn(text string) (string, error) {
 		return "", err
 	}
 	if object {
-		i := slices.IndexFunc(fields, func(f field) bool { return f.name == "code" || f.name == "python" })
+		i := slices.IndexFunc(
+			fields,
+			func(f field) bool { return f.name == "code" || f.name == "python" },
+		)
 		if i < 0 {
 			return "", errNoCode
 		}

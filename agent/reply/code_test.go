@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,109 +9,145 @@ import (
 	"dsstar/agent/brief"
 )
 
-func TestParseCodeDresses(t *testing.T) {
-	const whole = "import pandas as pd\ndf = pd.read_csv('data/a.csv')\nprint(len(df))"
-	cases := []struct{ name, reply, want, problem string }{
-		{"Python3", "```Python3\nx = 1\n```", "x = 1", ""},
-		{"python3.11", "```python3.11\nx = 1\n```", "x = 1", ""},
-		{"a title", "``` python title=\"x\"\nx = 1\n```", "x = 1", ""},
-		{"Quarto with options", "```{python, echo=FALSE}\nx = 1\n```", "x = 1", ""},
-		{"Pandoc", "~~~ {.python .numberLines}\nx = 1\n~~~", "x = 1", ""},
-		{"MyST", "```{code-cell} ipython3\nx = 1\n```", "x = 1", ""},
-		{"in a list item", "1. The cell:\n\n   ```python\n   for x in y:\n       print(x)\n   ```\n", "for x in y:\n    print(x)", ""},
-		{"as a list item", "- ```python\n  x = 1\n  ```", "x = 1", ""},
-		{"fences indented, code not", "   ```python\nfor x in y:\n    print(x)\n   ```", "for x in y:\n    print(x)", ""},
-		{"quoted", "> ```python\n> if x:\n>     y = 1\n> ```", "if x:\n    y = 1", ""},
-		{"old Mac and Windows", "\ufeff```py\r\nx = 1\r\n```\r\n", "x = 1", ""},
-		{"cell mark", "```python\n# %% load\nx = 1\n```", "x = 1", ""},
-		{"prompt", "```python\nIn [3]: x = 1\n```", "x = 1", ""},
-		{"language on its own line", "```\npython\nx = 1\n```", "x = 1", ""},
-		{"magics stay", "```python\n%matplotlib inline\n!echo it's\nx = 1\n```", "%matplotlib inline\n!echo it's\nx = 1", ""},
-		{"entities stay", "```python\ns = '&lt;&amp;'\n```", "s = '&lt;&amp;'", ""},
-		{"thoughts in code stay", "```python\ns = '''\n<think>a</think>\n'''\n```", "s = '''\n<think>a</think>\n'''", ""},
-		{"code tag", "Here:\n<code>\nx = 1\n</code>\nDone.", "x = 1", ""},
-		{"python tag", "<python>\nx = 1\n</python>", "x = 1", ""},
-		{"pre and code", "<pre><code class=\"language-python\">x = 1\ny = 2</code></pre>", "x = 1\ny = 2", ""},
-		{"JSON", `{"code": "x = 1\nprint(x)"}`, "x = 1\nprint(x)", ""},
-		{"JSON in a fence", "```json\n{\"code\": \"x = 1\"}\n```", "x = 1", ""},
-		{"JSON around a fence", `{"code": "` + "```python\\nx = 1\\n```" + `"}`, "x = 1", ""},
-		{"nothing but Python", whole, whole, ""},
-		{"Python of all kinds", "# load\nfrom a import (\n    b,\n)\n\n@c(1)\ndef f(x: int = 1) -> str:\n    \"\"\"It's prose: not code.\"\"\"\n    return f'{x}' if x else None\n\nfor i, j in enumerate(b):\n    print(i, j)\nelse:\n    pass\nx.y[0] += lambda z: z\nawait f(1)",
-			"# load\nfrom a import (\n    b,\n)\n\n@c(1)\ndef f(x: int = 1) -> str:\n    \"\"\"It's prose: not code.\"\"\"\n    return f'{x}' if x else None\n\nfor i, j in enumerate(b):\n    print(i, j)\nelse:\n    pass\nx.y[0] += lambda z: z\nawait f(1)", ""},
-		{"never closed", "The cell:\n```python\n" + whole, whole, ""},
-		{"an excerpt behind the whole", "```python\n" + whole + "\n```\nThe fault was in\n```python\nprint(len(df))\n```", whole, ""},
-		{"shell beside it", "```bash\npip install pandas numpy scipy scikit-learn matplotlib\n```\n```python\nx = 1\n```", "x = 1", ""},
+// A reading is a reply and what is read in it, or a part of the problem with it.
+type reading[T any] struct {
+	reply   string
+	want    T
+	problem string
+}
 
-		{"a piece before", "```python\nimport pandas as pd\n```\n```python\ndf = pd.read_csv('data/a.csv')\nprint(len(df))\n```", "", "needs another"},
-		{"a piece behind", "```python\n" + whole + "\n```\n```python\nprint(df.shape)\n```", "", "needs another"},
-		{"the whole may be the one not marked", "```python\nx = 2\n```\n```\nx = 1\nprint(x)\n```\n```\nx = 3\nprint(x)\n```", "", "several code blocks"},
-		{"a session", "```python\n>>> x = 1\n>>> x\n1\n```", "", "transcript"},
-		{"a session with prompts", "```python\nIn [1]: x = 1\nOut[1]: 1\n```", "", "transcript"},
-		{"diff", "```diff\n-x = 1\n+x = 2\n```", "", "no code block"},
-		{"REPL", "```pycon\n>>> x\n```", "", "no code block"},
-		{"shell", "```bash\npython x.py\n```", "", "no code block"},
-		{"tagged SQL", "<pre><code class=\"language-sql\">select 1</code></pre>", "", "no code block"},
-		{"two pairs of tags", "<code>\nx = 1\n</code>\n<code>\ny = 1\n</code>", "", "no code block"},
-		{"a fence in a string", "```python\ns = '''\n```\nx\n```\n'''\n```", "", "within a string"},
-		{"JSON without code", `{"answer": 1}`, "", "no code block"},
-		{"JSON with two", `{"code": "x = 1", "code": "x = 2"}`, "", "twice"},
-		{"never closed, with talk", "```python\nx = 1\n\nThis is the cell.", "", "not closed"},
-		{"never closed, cut", "```python\nx = f(1,\n", "", "not closed"},
-		{"never closed, cut in a block", "```python\nfor x in y:\n", "", "not closed"},
-		{"never closed behind another", "```python\nx = 1\n```\n```python\ny = 1", "", "not closed"},
-		{"talk and Python", "Here is the cell:\nx = 1\nprint(x)", "", "no code block"},
-		{"Python and talk", "x = 1\nprint(x)\nThis prints 1.", "", "no code block"},
-		{"talk that is nearly Python", "Verdict: sufficient", "", "no code block"},
-		{"a word", "Done", "", "no code block"},
-		{"a list of words", "A, B and C", "", "no code block"},
-		{"a comment", "# Load the file", "", "no code block"},
-		{"a route", "Step 2 is wrong", "", "no code block"},
-		{"an empty fence", "```python\n```", "", "empty"},
-		{"an opening fence alone", "```python", "", "empty"},
-	}
+// read holds a format to readings.
+func read[T comparable](t *testing.T, f Format[T], cases ...reading[T]) {
+	t.Helper()
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := Code.readText(c.reply)
-			check(t, got, err, c.want, c.problem)
-		})
+		got, err := f.readText(c.reply)
+		failed := err != nil && c.problem != "" && strings.Contains(err.Error(), c.problem)
+		if got != c.want || failed != (c.problem != "") || err != nil && !failed {
+			t.Errorf("%q: got %v, %v, want %v, %q", brief.Clip(c.reply, 300), got, err, c.want, c.problem)
+		}
 	}
 }
 
-func TestParseStepDresses(t *testing.T) {
-	cases := []struct{ reply, want, problem string }{
-		{`{"step": "Load a.csv."}`, "Load a.csv.", ""},
-		{"- Load a.csv.", "Load a.csv.", ""},
-		{"1. Load a.csv.", "Load a.csv.", ""},
-		{"Next step: Load a.csv.", "Load a.csv.", ""},
-		{"**Next step:** Load `a.csv` and print `df.shape`.", "Load `a.csv` and print `df.shape`.", ""},
-		{"> Load a.csv\n> and count.", "Load a.csv and count.", ""},
-		{`"Load a.csv."`, "Load a.csv.", ""},
-		{"“Load a.csv.”", "Load a.csv.", ""},
-		{`Group "x" by "y"`, `Group "x" by "y"`, ""},
-		{"Step 3: \"Load a.csv.\"", "Load a.csv.", ""},
-		{"I cannot tell yet which column holds the date, so load a.csv and print its columns.", "I cannot tell yet which column holds the date, so load a.csv and print its columns.", ""},
-		{"Keep the stations that cannot be matched; drop none.", "Keep the stations that cannot be matched; drop none.", ""},
+func TestParseCode(t *testing.T) {
+	const block = "```python\nx = 1\n```"
+	const whole = "import pandas as pd\ndf = pd.read_csv('data/a.csv')\nprint(len(df))"
+	const ofAllKinds = "# load\nfrom a import (\n    b,\n)\n\n@c(1)\ndef f(x: int = 1) -> str:\n" +
+		"    \"\"\"It's prose: not code.\"\"\"\n    return f'{x}' if x else None\n\n" +
+		"for i, j in enumerate(b):\n    print(i, j)\nelse:\n    pass\nx.y[0] += lambda z: z\nawait f(1)"
+	for _, dress := range []string{
+		"Sure! Here is the cell:\n\n" + block + "\n\nLet me know if it works.",
+		"```\nx = 1\n```",
+		"``` Py\nx = 1\n```",
+		"```python3.11 title=\"x\"\nx = 1\n```",
+		"```{python, echo=FALSE}\nx = 1\n```",
+		"~~~ {.python .numberLines}\nx = 1\n~~~",
+		"```{code-cell} ipython3\nx = 1\n```",
+		"- ```python\n  x = 1\n  ```",
+		"\ufeff```py\r\nx = 1\r\n```\r\n",
+		"```python\n# %% load\nx = 1\n```",
+		"```python\nIn [3]: x = 1\n```",
+		"```\npython\nx = 1\n```",
+		"Here:\n<code>\nx = 1\n</code>\nDone.",
+		"<python>\nx = 1\n</python>",
+		"<pre><code class=\"language-python\">x = 1</code></pre>",
+		"```json\n{\"code\": \"x = 1\"}\n```",
+		`{"code": "` + "```python\\nx = 1\\n```" + `"}`,
+		"<think>\n```python\nwrong = True\n```\n</think>\n" + block,
+		"I should\n```python\nwrong = True\n```\n</think>\n" + block,
+		block + "\nThis prints:\n```\na much longer text than that\n```",
+		"```bash\npip install pandas numpy scipy scikit-learn matplotlib\n```\n" + block,
+		"```python\nx = 1\n",
+		"x = 1",
+	} {
+		read(t, Code, reading[string]{dress, "x = 1", ""})
+	}
+	read(t, Code, []reading[string]{
+		{"````python\ns = '''\n```\n'''\n````", "s = '''\n```\n'''", ""},
+		{"```python\n\n    x = 1\n      y\n\n```", "    x = 1\n      y", ""},
+		{"1. The cell:\n\n   ```python\n   for x in y:\n       print(x)\n   ```\n",
+			"for x in y:\n    print(x)", ""},
+		{"   ```python\nfor x in y:\n    print(x)\n   ```", "for x in y:\n    print(x)", ""},
+		{"> ```python\n> if x:\n>     y = 1\n> ```", "if x:\n    y = 1", ""},
+		{"```python\n%matplotlib inline\n!echo it's\n```", "%matplotlib inline\n!echo it's", ""},
+		{"```python\ns = '&lt;&amp;'\n```", "s = '&lt;&amp;'", ""},
+		{"```python\ns = '''\n<think>a</think>\n'''\n```", "s = '''\n<think>a</think>\n'''", ""},
+		{`{"code": "x = 1\nprint(x)"}`, "x = 1\nprint(x)", ""},
+		{ofAllKinds, ofAllKinds, ""},
+		{"The cell:\n```python\n" + whole, whole, ""},
+		{"The fault is in\n```python\nprint(len(df))\n```\nThe cell:\n```python\n" + whole + "\n```",
+			whole, ""},
+		{"```python\n" + whole + "\n```\nThe fault was in\n```python\nprint(len(df))\n```", whole, ""},
 
+		{"```python\nimport pandas\n```\nand then\n```python\nprint(pandas)\n```", "", "several"},
+		{block + "\n" + block, "", "several code blocks"},
+		{"```python\nimport pandas as pd\n```\n```python\ndf = pd.read_csv('data/a.csv')\n```", "",
+			"needs another"},
+		{"```python\n" + whole + "\n```\n```python\nprint(df.shape)\n```", "", "needs another"},
+		{block + "\n```\nx = 1\nprint(x)\n```\n```\nx = 3\nprint(x)\n```", "", "several code blocks"},
+		{"```python\n>>> x = 1\n>>> x\n1\n```", "", "transcript"},
+		{"```python\nIn [1]: x = 1\nOut[1]: 1\n```", "", "transcript"},
+		{"```diff\n-x = 1\n+x = 2\n```", "", "no code block"},
+		{"```pycon\n>>> x\n```", "", "no code block"},
+		{"<pre><code class=\"language-sql\">select 1</code></pre>", "", "no code block"},
+		{"<code>\nx = 1\n</code>\n<code>\ny = 1\n</code>", "", "no code block"},
+		{"```python\ns = '''\n```\nx\n```\n'''\n```", "", "within a string"},
+		{`{"answer": 1}`, "", "no code block"},
+		{`{"code": "x = 1", "code": "x = 2"}`, "", "twice"},
+		{"```python\nx = 1\n\nThis is the cell.", "", "not closed"},
+		{"```python\nx = f(1,\n", "", "not closed"},
+		{"```python\nfor x in y:\n", "", "not closed"},
+		{"```python\nx = 1\n~~~", "", "not closed"},
+		{block + "\n```python\ny = 1", "", "not closed"},
+		{"Here is the cell:\nx = 1\nprint(x)", "", "no code block"},
+		{"x = 1\nprint(x)\nThis prints 1.", "", "no code block"},
+		{"Verdict: sufficient", "", "no code block"},
+		{"A, B and C", "", "no code block"},
+		{"# Load the file", "", "no code block"},
+		{"Step 2 is wrong", "", "no code block"},
+		{"```python\n\n```", "", "empty"},
+		{"```python", "", "empty"},
+		{"<think>\n" + block, "", "empty"},
+	}...)
+}
+
+func TestParseStep(t *testing.T) {
+	for _, dress := range []string{
+		" Load\na.csv.\n\n", "Step 3: Load a.csv.", "**Step 3:** Load a.csv.", "**Step 3**: Load a.csv.",
+		"### Next step: Load a.csv.", "## Step 3\n\nLoad a.csv.", "3. Load a.csv.",
+		"Step 3 - Load a.csv.", "**Load a.csv.**", "- Load a.csv.", "> Load\n> a.csv.",
+		"Sure! Here is the next step:\n\nStep 3: Load a.csv.", "<think>Load b.csv?</think>Load a.csv.",
+		`{"step": "Load a.csv."}`, `"Load a.csv."`, "“Load a.csv.”", "Step 3: \"Load a.csv.\"",
+	} {
+		read(t, Step, reading[string]{dress, "Load a.csv.", ""})
+	}
+	for _, bare := range []string{
+		"**Load** a.csv", "Group by `x` and sum __y__", `Group "x" by "y"`, "Step-by-step sums of x.",
+		"1.5 times the range is the limit: drop the rest.", "2024 only: load a.csv.",
+		"I cannot tell yet which column holds the date, so load a.csv and print its columns.",
+		"Keep the stations that cannot be matched; drop none.",
+	} {
+		read(t, Step, reading[string]{bare, bare, ""})
+	}
+	read(t, Step, []reading[string]{
+		{"Load it:\n```python\nx\n```", "", "code"},
+		{"~~~\nx\n~~~", "", "code"},
+		{"<pre>\nx = 1\n</pre>", "", "code"},
 		{"1. Load a.csv.\n2. Count.\n3. Print.", "", "several steps"},
 		{"Step 1: Load a.csv.\nStep 2: Count.", "", "several steps"},
 		{"1. Load a.csv. 2. Count. 3. Print.", "", "several steps"},
-		{"<pre>\nx = 1\n</pre>", "", "code"},
 		{`{"plan": "Load"}`, "", "no step"},
+		{"Step 3:", "", "empty"},
+		{"<thinking>hm", "", "empty"},
+		{strings.Repeat("Load. ", 400), "", "longer"},
 		{"I cannot assist with that.", "", "refusal"},
 		{"Unfortunately, I can't help here.", "", "refusal"},
 		{"As an AI, I have no opinion.", "", "refusal"},
 		{"Step 1: I'm sorry, but I can’t help with that.", "", "refusal"},
-	}
-	for _, c := range cases {
-		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := Step.readText(c.reply)
-			check(t, got, err, c.want, c.problem)
-		})
-	}
+	}...)
 }
 
 func TestBlocks(t *testing.T) {
-	got := Blocks("Words.\n```py\nx = 1\n```\n~~~ sh -e\nls\n~~~\n````\n```\n````\n```json\nnot closed")
+	got := Blocks("Words.\n```py\nx = 1\n```\n~~~ sh -e\nls\n~~~\n````\n```\n````\n```json\nopen")
 	if d := cmp.Diff([]Block{{"python", "x = 1"}, {"sh", "ls"}, {"", "```"}}, got); d != "" {
 		t.Error(d)
 	}

@@ -8,31 +8,42 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 var seeds = []string{
-	"```python\nx = 1\n```", "~~~\n```\n~~~", "1. ```py\n   x\n   ```", "<pre><code>x = 1</code></pre>", "{\"code\": \"x = 1\"}", "import a\nprint(a)",
-	"```python\nx = '''\n```", "In [1]: x", "Step 3: Load.", "1. a\n2. b", "{\"step\": \"Load\"}", "Verdict: sufficient\nReason: x",
-	"Verdict: sufficient / insufficient", "Verdict:\n\n**inconclusive**\nReason: y", "| Verdict | Missing |\n|---|---|\n| insufficient | x |",
-	"{\"verdict\": \"insufficient\", \"missing\": \"x\"}", "No, it isn't sufficient.", "The plan is not yet sufficient", "Add Step", "**Step 2** is wrong",
-	"Steps two and 3", "step_six", "Remove Step 3 and add Step 3 again", "Go back to step one", "Form: does not fit\nProblem: x", "fits ❌",
-	"<think>a</think>b", "<think>", "[THINK]</think>\r\n2", "I'm sorry, but I can't", "", "\xff", "`{\"'*2", "\ufeff",
+	"```python\nx = 1\n```", "~~~\n```\n~~~", "1. ```py\n   x\n   ```",
+	"<pre><code>x = 1</code></pre>", "{\"code\": \"x = 1\"}", "import a\nprint(a)",
+	"```python\nx = '''\n```", "In [1]: x",
+	"Step 3: Load.", "1. a\n2. b", "{\"step\": \"Load\"}", "Verdict: sufficient\nReason: x",
+	"Verdict: sufficient / insufficient", "Verdict:\n\n**inconclusive**\nReason: y",
+	"| Verdict | Missing |\n|---|---|\n| insufficient | x |", "No, it isn't sufficient.",
+	"{\"verdict\": \"insufficient\", \"missing\": \"x\"}", "The plan is not yet sufficient",
+	"Add Step", "**Step 2** is wrong", "Steps two and 3", "step_six",
+	"Remove Step 3 and add Step 3 again",
+	"Go back to step one", "Form: does not fit\nProblem: x", "fits ❌", "Choice: 2\nReason: x",
+	"| Choice | Reason |\n|---|---|\n| 2 | x |", "{\"choice\": 2}", "Candidate 2", "Choice: 2.5",
+	"<think>a</think>b", "<think>", "[THINK]</think>\r\n2", "I'm sorry, but I can't", "", "\xff",
+	"`{\"'*2", "\ufeff",
 }
 
-// FuzzCode: whatever a model says, what is read as code stands in the reply.
-func FuzzCode(f *testing.F) {
+// seed gives a fuzz test the replies to begin with.
+func seed(f *testing.F) {
 	for _, reply := range seeds {
 		f.Add(reply)
 	}
+}
+
+// FuzzCode: whatever a model says, what is read as code stands in the reply, and is read again.
+func FuzzCode(f *testing.F) {
+	seed(f)
 	f.Fuzz(func(t *testing.T, reply string) {
 		code, err := Code.readText(reply)
 		if (err == nil) != (strings.TrimSpace(code) != "") {
 			t.Errorf("code %q, %v", code, err)
 		}
-		if strings.HasPrefix(strings.TrimSpace(reply), "{") || strings.Contains(reply, "\r") || strings.Contains(reply, "{") {
+		if strings.ContainsAny(reply, "\r{") {
 			return // it may have been JSON
 		}
 		for line := range strings.Lines(code) {
@@ -40,10 +51,13 @@ func FuzzCode(f *testing.F) {
 				t.Errorf("line %q is not in the reply", line)
 			}
 		}
-		if dressed, err := Code.readText("Sure:\n````````python\n" + code + "\n````````"); code != "" && (err != nil || dressed != code) && !strings.Contains(code, "`````") && !strings.HasPrefix(code, "# %%") {
-			if again, err2 := cell(code); err2 == nil && again == code && !strings.Contains(code, "<") && !strings.Contains(code, "[") && code == strings.TrimLeft(code, " \t") {
-				t.Errorf("code %q read again is %q, %v", code, dressed, err)
-			}
+		if code == "" || strings.Contains(code, "`````") || strings.ContainsAny(code, "<[") ||
+			strings.HasPrefix(code, "# %%") || code != strings.TrimLeft(code, " \t") {
+			return // it may be read otherwise
+		}
+		dressed, err := Code.readText("Sure:\n````````python\n" + code + "\n````````")
+		if again, err2 := cell(code); err2 == nil && again == code && (err != nil || dressed != code) {
+			t.Errorf("code %q read again is %q, %v", code, dressed, err)
 		}
 	})
 }
@@ -51,9 +65,7 @@ func FuzzCode(f *testing.F) {
 // FuzzVerdict: a verdict that suffices has words for it in the reply, one that
 // is inconclusive a reason, and a problem is none of a form that fits.
 func FuzzVerdict(f *testing.F) {
-	for _, reply := range seeds {
-		f.Add(reply)
-	}
+	seed(f)
 	f.Fuzz(func(t *testing.T, reply string) {
 		if !utf8.ValidString(reply) {
 			return
@@ -62,9 +74,11 @@ func FuzzVerdict(f *testing.F) {
 		isJSON := strings.Contains(reply, `\`)
 		v, err := Verdict.readText(reply)
 		switch {
-		case err != nil && v != (record.Verdict{}), v.Inconclusive && (!v.Sufficient || v.Reason == ""), !utf8.ValidString(v.Reason):
+		case err != nil && v != (record.Verdict{}), !utf8.ValidString(v.Reason),
+			v.Inconclusive && (!v.Sufficient || v.Reason == ""):
 			t.Errorf("verdict %+v, %v", v, err)
-		case v.Sufficient && !v.Inconclusive && !strings.Contains(lower, "sufficient") && !strings.Contains(lower, "yes") && !isJSON:
+		case v.Sufficient && !v.Inconclusive && !isJSON && !strings.Contains(lower, "sufficient") &&
+			!strings.Contains(lower, "yes"):
 			t.Errorf("verdict %+v", v)
 		case v.Inconclusive && !strings.Contains(lower, "verdict") && !isJSON:
 			t.Errorf("verdict %+v", v)
@@ -72,7 +86,8 @@ func FuzzVerdict(f *testing.F) {
 		if yes, err := YesNo.readText(reply); yes.Inconclusive || err == nil && yes != v {
 			t.Errorf("yes or no %+v, %v; verdict %+v", yes, err, v)
 		}
-		if problem, err := Form.readText(reply); err != nil && problem != "" || !utf8.ValidString(problem) {
+		problem, err := Form.readText(reply)
+		if err != nil && problem != "" || !utf8.ValidString(problem) {
 			t.Errorf("form %q, %v", problem, err)
 		}
 	})
@@ -88,7 +103,8 @@ func FuzzRoute(f *testing.F) {
 		if r.Back < 0 || r.Back > max(steps, 0) || err != nil && r != (record.Route{}) || r.Reason != "" {
 			t.Errorf("route %+v of %d, %v", r, steps, err)
 		}
-		if err == nil && r.Back == 0 && !strings.Contains(strings.ToLower(reply), "add") && !strings.Contains(reply, `\`) {
+		says := strings.Contains(strings.ToLower(reply), "add") || strings.Contains(reply, `\`)
+		if err == nil && r.Back == 0 && !says {
 			t.Errorf("it adds a step by %q", reply)
 		}
 	})
@@ -96,13 +112,12 @@ func FuzzRoute(f *testing.F) {
 
 // FuzzPick: a choice is one of those that there are, and its number is in the reply.
 func FuzzPick(f *testing.F) {
-	for _, reply := range append(seeds, "Choice: 2\nReason: x", "| Choice | Reason |\n|---|---|\n| 2 | x |", "{\"choice\": 2}", "Candidate 2", "Choice: 2.5") {
-		f.Add(reply)
-	}
+	seed(f)
 	f.Fuzz(func(t *testing.T, reply string) {
 		p, err := Pick([]int{1, 3, 4}).readText(reply)
-		number := strconv.Itoa(p.Candidate)
-		if err == nil != slices.Contains([]int{1, 3, 4}, p.Candidate) || err != nil && p != (record.Pick{}) || err == nil && !strings.Contains(reply, number) && !strings.Contains(reply, `\`) {
+		says := strings.Contains(reply, strconv.Itoa(p.Candidate)) || strings.Contains(reply, `\`)
+		if err == nil != slices.Contains([]int{1, 3, 4}, p.Candidate) ||
+			err != nil && p != (record.Pick{}) || err == nil && !says {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})
@@ -110,12 +125,11 @@ func FuzzPick(f *testing.F) {
 
 // FuzzStep: a step is one line that says something; a text is never empty.
 func FuzzStep(f *testing.F) {
-	for _, reply := range seeds {
-		f.Add(reply)
-	}
+	seed(f)
 	f.Fuzz(func(t *testing.T, reply string) {
 		step, err := Step.readText(reply)
-		if (err == nil) != (step != "") || strings.Contains(step, "\n") || strings.Contains(step, "```") || len(step) > 2000 {
+		if (err == nil) != (step != "") || strings.Contains(step, "\n") ||
+			strings.Contains(step, "```") || len(step) > 2000 {
 			t.Errorf("step %q, %v", step, err)
 		}
 		if text, err := Text.readText(reply); (err == nil) != (strings.TrimSpace(text) != "") {
@@ -127,41 +141,41 @@ func FuzzStep(f *testing.F) {
 	})
 }
 
-// longReplies are those that a careless reader takes quadratic time for.
-func longReplies() map[string]string {
-	const size = 1 << 16
-	long := map[string]string{}
-	for _, part := range []string{
-		"```\n", "```python\nx = 1\n```\n", "```python\n", "~~~ ", "`", "> ", "- ", "Step ", "Step 1 ", "Step 1\n", "Steps 1, ", "Add Step ", "add a ", "<think>", "</think>", "<think>\n",
-		"<think></think>\n", "[", "<pre>\n", "<code>x</code>\n", "\"", "'''", "\"\"\"\n", "(", "x = (\n", "{\"a\":", "{\"code\": \"", "| a ", "| a | b |\n", "|---|---|\n", "Verdict: ",
-		"Verdict:\n", "Verdict: sufficient\n", "Yes. ", "The plan is sufficient. ", "The plan is sufficient x. ", "not ", "sufficient ", "Reason:\n", "Form: fits ", "Choice: 1 ", "Choice: 2\n", "Candidate 1\n", "1. ", "1. a\n", " ", "\n", "x", "import a\n",
-		"print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "\xff", "✅", "*", "_",
-	} {
-		long[brief.Clip(part, 30)] = strings.Repeat(part, size/len(part))
-		long[brief.Clip(part, 30)+"…short"] = strings.Repeat(part, longestTalk/4/len(part)) // short enough to be read
-		long["<think>, then "+brief.Clip(part, 30)] = "<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x"
-	}
-	return long
-}
-
 // TestLongReplies: no reply takes time out of proportion to its length. The
 // limit is far above what it takes, and far below what a quadratic reader does.
 func TestLongReplies(t *testing.T) {
 	pyenvtest.Long(t)
-	for name, reply := range longReplies() {
-		for role, parse := range map[string]func() error{
-			"code":    func() error { _, err := Code.readText(reply); return err },
-			"step":    func() error { _, err := Step.readText(reply); return err },
-			"verdict": func() error { _, err := Verdict.readText(reply); return err },
-			"form":    func() error { _, err := Form.readText(reply); return err },
-			"route":   func() error { _, err := Route(5).readText(reply); return err },
-			"pick":    func() error { _, err := Pick([]int{1, 2}).readText(reply); return err },
-			"text":    func() error { _, err := Text.readText(reply); return err },
+	const size = 1 << 16
+	for _, part := range []string{
+		"```\n", "```python\nx = 1\n```\n", "```python\n", "~~~ ", "`", "> ", "- ", "Step ", "Step 1 ",
+		"Step 1\n", "Steps 1, ", "Add Step ", "add a ", "</think>", "<think>\n", "<think></think>\n", "[",
+		"<pre>\n", "<code>x</code>\n", "\"", "'''", "\"\"\"\n", "(", "x = (\n", "{\"a\":",
+		"{\"code\": \"", "| a ", "| a | b |\n", "|---|---|\n", "Verdict: ", "Verdict:\n",
+		"Verdict: sufficient\n", "Yes. ",
+		"The plan is sufficient. ", "The plan is sufficient x. ", "not ", "sufficient ", "Reason:\n",
+		"Form: fits ", "Choice: 1 ", "Choice: 2\n", "Candidate 1\n", "1. ", "1. a\n", " ", "\n", "x",
+		"import a\n", "print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "✅", "*",
+		"<think>", "\xff", "_",
+	} {
+		for _, reply := range []string{
+			strings.Repeat(part, size/len(part)),
+			strings.Repeat(part, longestTalk/4/len(part)), // short enough to be read
+			"<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x",
 		} {
-			start := time.Now()
-			_ = parse() // any error will do
-			if took := time.Since(start); took > 15*time.Second {
-				t.Errorf("%s of %q took %v", role, name, took)
+			for role, parse := range map[string]func() error{
+				"code":    func() error { _, err := Code.readText(reply); return err },
+				"step":    func() error { _, err := Step.readText(reply); return err },
+				"verdict": func() error { _, err := Verdict.readText(reply); return err },
+				"form":    func() error { _, err := Form.readText(reply); return err },
+				"route":   func() error { _, err := Route(5).readText(reply); return err },
+				"pick":    func() error { _, err := Pick([]int{1, 2}).readText(reply); return err },
+				"text":    func() error { _, err := Text.readText(reply); return err },
+			} {
+				start := time.Now()
+				_ = parse() // any error will do
+				if took := time.Since(start); took > 15*time.Second {
+					t.Errorf("%s of %d times %q took %v", role, len(reply)/len(part), part, took)
+				}
 			}
 		}
 	}

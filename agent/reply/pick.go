@@ -15,10 +15,14 @@ var (
 	errNoPick = errors.New("it makes no choice")
 
 	pickNumber = "(?:(?:candidate|cell|number)[\\s*_`#:]*)?[#(]?(\\d+(?:\\.\\d+)?)"
-	pickLabel  = lazy.Regexp("(?im)^" + marks + "(?:(?:my|the|final)\\s+)*(?:choice|pick|selection|candidate)[\\s*_\"'`|)]*(?:[:=|]+|is\\b)[\\s*_\"'`|:]*(.*)$")
-	pickFirst  = lazy.Regexp("(?i)^" + pickNumber)
-	pickAlone  = lazy.Regexp("(?im)^" + marks + pickNumber + "[\\s*_`\"').!|}]*$")
-	pickMore   = lazy.Regexp("(?i)^[\\s*_`\"',;/&]*(?:(?:or|and)\\s+)?(?:(?:candidate|cell|number)[\\s*_`#]*)?#?\\d+\\b")
+	pickLabel  = lazy.Regexp(
+		"(?im)^" + marks + "(?:(?:my|the|final)\\s+)*(?:choice|pick|selection|candidate)[\\s*_\"'`|)]*(?:[:=|]+|is\\b)[\\s*_\"'`|:]*(.*)$",
+	)
+	pickFirst = lazy.Regexp("(?i)^" + pickNumber)
+	pickAlone = lazy.Regexp("(?im)^" + marks + pickNumber + "[\\s*_`\"').!|}]*$")
+	pickMore  = lazy.Regexp(
+		"(?i)^[\\s*_`\"',;/&]*(?:(?:or|and)\\s+)?(?:(?:candidate|cell|number)[\\s*_`#]*)?#?\\d+\\b",
+	)
 )
 
 // Pick is a choice among candidates of the given numbers: a line "Choice: …" with a number,
@@ -63,7 +67,10 @@ func pickIn(text string, numbers []int) (record.Pick, error) {
 	for number := range chosen {
 		n, err := strconv.Atoi(number)
 		if err != nil || !slices.Contains(numbers, n) {
-			return record.Pick{}, fmt.Errorf("it names candidate %s, which is not one of those to choose from", number)
+			return record.Pick{}, fmt.Errorf(
+				"it names candidate %s, which is not one of those to choose from",
+				number,
+			)
 		}
 		reason, _ := reasonIn(text)
 		if isNothing(reason) {

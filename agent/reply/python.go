@@ -275,7 +275,9 @@ var (
 	pyName   = lazy.Regexp(`[A-Za-z_]\w*`)
 	pyImport = lazy.Regexp(`(?m)^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(.+)$`)
 	pyAssign = lazy.Regexp(`(?m)^[ \t]*([A-Za-z_][\w, \t]*?)[ \t]*(?::[^=\n]+)?=(?:[^=]|$)`)
-	pyOthers = lazy.Regexp(`\b(?:def|class|as)[ \t]+(\w+)|\bfor[ \t]+([\w, \t()]+?)[ \t]+in\b|(\w+)[ \t]*:=`)
+	pyOthers = lazy.Regexp(
+		`\b(?:def|class|as)[ \t]+(\w+)|\bfor[ \t]+([\w, \t()]+?)[ \t]+in\b|(\w+)[ \t]*:=`,
+	)
 )
 
 // boundNames returns the names that code assigns, judged by its lines.

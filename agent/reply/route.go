@@ -23,19 +23,29 @@ const (
 )
 
 var (
-	routeAlone = lazy.Regexp(`(?im)^` + routeMarks + `(?:(?:sure|okay|ok|so|thus|therefore)[,:.]?\s+)?(?:` + choosing + `[\s:="'*` + "`" + `-]*)?` + routeMarks +
-		`(?:(` + adding + `)|(?:` + mending + `\s+)?(?:step(?:-|[\s_#*:"]*))?(\d+)(?:[\s*_` + "`" + `]+is[\s*_` + "`" + `]+` + wrong + `)?)` + "[\\s*_`\"').!}]*$")
+	routeAlone = lazy.Regexp(
+		`(?im)^` + routeMarks + `(?:(?:sure|okay|ok|so|thus|therefore)[,:.]?\s+)?(?:` + choosing + `[\s:="'*` + "`" + `-]*)?` + routeMarks +
+			`(?:(` + adding + `)|(?:` + mending + `\s+)?(?:step(?:-|[\s_#*:"]*))?(\d+)(?:[\s*_` + "`" + `]+is[\s*_` + "`" + `]+` + wrong + `)?)` + "[\\s*_`\"').!}]*$",
+	)
 	routeAdd  = lazy.Regexp(`(?i)\b` + adding)
 	routeStep = lazy.Regexp(`(?i)\bsteps?(?:-|[\s_#*]*)(\d+(?:\.\d+)?)`)
 
-	routeWord   = lazy.Regexp(`(?i)\bsteps?[\s_#*-]*(?:` + numeral + `)\b`)
-	routeList   = lazy.Regexp(`(?i)\bsteps?[\s#]*` + number + `(?:(?:\s*,\s*(?:and|or)?|\s*(?:and|or|&|/|to|through|-|–)\s*)(?:steps?)?[\s#]*` + number + `\b)+`)
-	routeAddNo  = lazy.Regexp(`(?i)\b(add(?:ing)?[\s_-]*(?:(?:a|the)\s+)?(?:new\s+)?)step[\s_#*-]*(\d+)(?:\s+(?:again|anew)\b)?(\s*:[^\n]*)?`)
+	routeWord = lazy.Regexp(`(?i)\bsteps?[\s_#*-]*(?:` + numeral + `)\b`)
+	routeList = lazy.Regexp(
+		`(?i)\bsteps?[\s#]*` + number + `(?:(?:\s*,\s*(?:and|or)?|\s*(?:and|or|&|/|to|through|-|–)\s*)(?:steps?)?[\s#]*` + number + `\b)+`,
+	)
+	routeAddNo = lazy.Regexp(
+		`(?i)\b(add(?:ing)?[\s_-]*(?:(?:a|the)\s+)?(?:new\s+)?)step[\s_#*-]*(\d+)(?:\s+(?:again|anew)\b)?(\s*:[^\n]*)?`,
+	)
 	routeMend   = lazy.Regexp(`(?i)\b` + mending + `\s+(?:the\s+)?$`)
 	routeWrong  = lazy.Regexp(`(?i)\b` + wrong)
 	routeNumber = lazy.Regexp(`(?i)` + number + `\b`)
-	allRight    = lazy.Regexp(`(?i)\b(?:none\s+of\s+(?:the|these)\s+(?:\w+\s+)?steps?|no\s+(?:\w+\s+)?steps?|nothing)\s+(?:is|are|was|were|seems?|looks?)\s+(?:to\s+be\s+)?` + wrong)
-	negation    = lazy.Regexp(`(?i)\b(?:no|not|never|nothing|none|nor|neither|without|if|instead|rather|cannot|whether)\b|n['’]t\b`)
+	allRight    = lazy.Regexp(
+		`(?i)\b(?:none\s+of\s+(?:the|these)\s+(?:\w+\s+)?steps?|no\s+(?:\w+\s+)?steps?|nothing)\s+(?:is|are|was|were|seems?|looks?)\s+(?:to\s+be\s+)?` + wrong,
+	)
+	negation = lazy.Regexp(
+		`(?i)\b(?:no|not|never|nothing|none|nor|neither|without|if|instead|rather|cannot|whether)\b|n['’]t\b`,
+	)
 )
 
 var errChoices = errors.New("it makes more than one choice")
@@ -43,7 +53,10 @@ var errChoices = errors.New("it makes more than one choice")
 // Route is a route for a plan of the given number of steps: lines with nothing but a choice,
 // or else the one choice that the text makes explicitly. Different choices are an error.
 func Route(steps int) Format[record.Route] {
-	rule := fmt.Sprintf("Reply with `Add Step`, or with `Step` and a number from 1 to %d, and nothing else.", steps)
+	rule := fmt.Sprintf(
+		"Reply with `Add Step`, or with `Step` and a number from 1 to %d, and nothing else.",
+		steps,
+	)
 	switch {
 	case steps < 1:
 		rule = "Reply with `Add Step`, and nothing else."
@@ -80,7 +93,12 @@ func routeIn(text string, steps int) (record.Route, error) {
 		}
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > steps {
-			return record.Route{}, fmt.Errorf("it names step %s, and the plan has %d (%s)", number, steps, span(steps))
+			return record.Route{}, fmt.Errorf(
+				"it names step %s, and the plan has %d (%s)",
+				number,
+				steps,
+				span(steps),
+			)
 		}
 		return record.Route{Back: n}, nil
 	}
@@ -106,7 +124,8 @@ func plainNumbers(text string, steps int) string {
 	})
 	text = routeWord().ReplaceAllStringFunc(text, func(found string) string {
 		for i, word := range strings.Split(numeral, "|") {
-			if start := len(found) - len(word); start > 0 && strings.EqualFold(found[start:], word) && !isWord(found[start-1]) {
+			if start := len(found) - len(word); start > 0 && strings.EqualFold(found[start:], word) &&
+				!isWord(found[start-1]) {
 				return found[:start] + strconv.Itoa(i+1)
 			}
 		}

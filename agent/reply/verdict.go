@@ -85,7 +85,9 @@ func verdictIn(text string) (record.Verdict, error) {
 
 // doubt matches words that contradict a verdict that every step is right; then the router
 // decides.
-var doubt = lazy.Regexp(`(?i)\b(?:insufficient|wrong|incorrect|erroneous|flawed|faulty|mistaken|in\s+doubt)\b`)
+var doubt = lazy.Regexp(
+	`(?i)\b(?:insufficient|wrong|incorrect|erroneous|flawed|faulty|mistaken|in\s+doubt)\b`,
+)
 
 // A sign is the direction of a judgement.
 type sign int
@@ -110,16 +112,22 @@ const marks = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—
 
 // labelled matches a label such as "Verdict:" with what may surround it.
 func labelled(name string) func() *regexp.Regexp {
-	return lazy.Regexp(`(?i)^(?:(?:here\s+is|my|the|final|overall)\s+)*` + name + "[\\s*_\"'`|)]*(?:[:=|]+|[-–—]+\\s|is\\b)[\\s*_\"'`|:]*")
+	return lazy.Regexp(
+		`(?i)^(?:(?:here\s+is|my|the|final|overall)\s+)*` + name + "[\\s*_\"'`|)]*(?:[:=|]+|[-–—]+\\s|is\\b)[\\s*_\"'`|:]*",
+	)
 }
 
 var verdicts = vocabulary{
 	name:  "verdict",
 	label: labelled("verdict"),
-	value: lazy.Regexp(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:(?:it|(?:the|this)\s+(?:current\s+)?(?:plan|question))\s+(?:is\s+)?(?:now\s+|already\s+)?)?(?:(sufficient|yes)|(` +
-		`(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|insufficient|unfinished|does\s+not\s+suffice|no)|(` +
-		`inconclusive|not\s+applicable|n/a|(?:cannot|can\s+not|can['’]t)\s+be\s+answered(?:\s+(?:from|with)\s+(?:the|these)\s+(?:given\s+|available\s+)?data)?|unanswerable))\b`),
-	mention: lazy.Regexp(`(?i)(?:\b(not\s+(?:\w+\s+){0,2}sufficient|insufficient|unfinished)|n['’]t\s+(?:\w+\s+){0,2}(sufficient)|(\bsufficient)|(\binconclusive|\bnot\s+applicable))\b`),
+	value: lazy.Regexp(
+		`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:(?:it|(?:the|this)\s+(?:current\s+)?(?:plan|question))\s+(?:is\s+)?(?:now\s+|already\s+)?)?(?:(sufficient|yes)|(` +
+			`(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|insufficient|unfinished|does\s+not\s+suffice|no)|(` +
+			`inconclusive|not\s+applicable|n/a|(?:cannot|can\s+not|can['’]t)\s+be\s+answered(?:\s+(?:from|with)\s+(?:the|these)\s+(?:given\s+|available\s+)?data)?|unanswerable))\b`,
+	),
+	mention: lazy.Regexp(
+		`(?i)(?:\b(not\s+(?:\w+\s+){0,2}sufficient|insufficient|unfinished)|n['’]t\s+(?:\w+\s+){0,2}(sufficient)|(\bsufficient)|(\binconclusive|\bnot\s+applicable))\b`,
+	),
 }
 
 // nearby is how much of a line is read together with its judgement. It keeps the time
@@ -139,11 +147,15 @@ type judgement struct {
 var (
 	lineMarks = lazy.Regexp(`^` + marks)
 	sentence  = lazy.Regexp(`[.!?:…]["')*_]*\s+`)
-	goesOn    = lazy.Regexp("^[*_`\"'|)}\\]]*\\s*(?:$|[.,:;!(]|[-–—]+\\s|–|—|because\\b|since\\b|as\\b|reason\\b|missing\\b|problem\\b|to\\s+answer\\b|[\\p{So}])")
+	goesOn    = lazy.Regexp(
+		"^[*_`\"'|)}\\]]*\\s*(?:$|[.,:;!(]|[-–—]+\\s|–|—|because\\b|since\\b|as\\b|reason\\b|missing\\b|problem\\b|to\\s+answer\\b|[\\p{So}])",
+	)
 	yesOrNo   = lazy.Regexp("(?i)^[\\s:=\"'*_`|]*(?:yes|no|true|false)[\\s\"'*_`|.,}]*$")
 	condition = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
-	lacking   = lazy.Regexp(`(?i)\b(?:missing|lack|lacks|lacking|needs?\s+to|must|should|incomplete)\b`)
-	denial    = lazy.Regexp(`(?i)\b(?:no|not|nothing|none|never|neither)\b|n['’]t\b`)
+	lacking   = lazy.Regexp(
+		`(?i)\b(?:missing|lack|lacks|lacking|needs?\s+to|must|should|incomplete)\b`,
+	)
+	denial = lazy.Regexp(`(?i)\b(?:no|not|nothing|none|never|neither)\b|n['’]t\b`)
 )
 
 // read finds the one judgement of a text. A labelled judgement counts unless another
@@ -290,7 +302,8 @@ func (v vocabulary) match(text string, labelled bool) (s judgement, ok bool, err
 // crossed reports whether an emoji beside a judgement contradicts it.
 func crossed(line string, s sign) bool {
 	line = line[:min(len(line), nearby)]
-	return s == positive && strings.ContainsAny(line, "❌✗✘👎🚫⛔") || s == negative && strings.ContainsAny(line, "✅✔👍")
+	return s == positive && strings.ContainsAny(line, "❌✗✘👎🚫⛔") ||
+		s == negative && strings.ContainsAny(line, "✅✔👍")
 }
 
 // contradict reports whether words express another judgement.
@@ -322,8 +335,10 @@ func (v vocabulary) two() error {
 }
 
 var (
-	reasonLabel = lazy.Regexp("(?im)^" + marks + "(missing|reason|problem)[\\s*_`\"'|]*(?:[:=|]+|[-–—]+\\s|\\bis\\b|\\n)[\\s*_`\"'|]*")
-	reasonEnd   = lazy.Regexp(`\n\s*\n`)
+	reasonLabel = lazy.Regexp(
+		"(?im)^" + marks + "(missing|reason|problem)[\\s*_`\"'|]*(?:[:=|]+|[-–—]+\\s|\\bis\\b|\\n)[\\s*_`\"'|]*",
+	)
+	reasonEnd = lazy.Regexp(`\n\s*\n`)
 )
 
 // reasonIn returns the paragraph after the label "Reason:", "Missing:" or "Problem:", and

@@ -6,129 +6,122 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
 
-func TestParseVerdictDresses(t *testing.T) {
-	enough := func(reason string) record.Verdict { return record.Verdict{Sufficient: true, Reason: reason} }
+func TestParseVerdict(t *testing.T) {
 	lacks := func(reason string) record.Verdict { return record.Verdict{Reason: reason} }
+	enough := func(reason string) record.Verdict {
+		return record.Verdict{Sufficient: true, Reason: reason}
+	}
 	open := func(reason string) record.Verdict {
 		return record.Verdict{Sufficient: true, Inconclusive: true, Reason: reason}
 	}
-	cases := []struct {
-		reply   string
-		want    record.Verdict
-		problem string
-	}{
+	read(t, Verdict, []reading[record.Verdict]{
+		{"Verdict: sufficient\nReason: all is there", enough("all is there"), ""},
+		{"**Verdict:** Sufficient.\n**Reason:** all is there", enough("all is there"), ""},
 		{"**Verdict**: ✅ Sufficient", enough(""), ""},
-		{"Verdict: ❌ insufficient\nMissing: the mean", lacks("the mean"), ""},
-		{"VERDICT: SUFFICIENT", enough(""), ""},
+		{"## Final verdict: **INSUFFICIENT**\n\n- Missing: the mean", lacks("the mean"), ""},
+		{"### Verdict\n**Insufficient**\n\n### Missing\nthe mean", lacks("the mean"), ""},
+		{"verdict - not sufficient\nmissing - the mean", lacks("the mean"), ""},
+		{"Verdict: ❌ insufficient\r\nMissing: the mean\r\n", lacks("the mean"), ""},
 		{"1. Verdict: sufficient\n2. Reason: x", enough("x"), ""},
-		{"Let me think. The join is right.\n\nVerdict: insufficient\nMissing: the mean", lacks("the mean"), ""},
-		{"Sure! Verdict: sufficient", enough(""), ""},
+		{"> Verdict: insufficient, the mean is missing", lacks("the mean is missing"), ""},
 		{"| Verdict | Missing |\n|---|---|\n| insufficient | the mean |", lacks("the mean"), ""},
 		{"| Verdict | sufficient |\n|---|---|\n| Reason | x |", enough("x"), ""},
 		{`{"verdict": "insufficient", "missing": "the mean"}`, lacks("the mean"), ""},
 		{"```json\n{\"verdict\": \"sufficient\", \"reason\": \"x\"}\n```", enough("x"), ""},
-		{"### Verdict\n**Insufficient**\n\n### Missing\nthe mean", lacks("the mean"), ""},
-		{"The plan is not yet sufficient", lacks(""), ""},
-		{"All is computed. The plan is sufficient.", enough(""), ""},
+		{"`Verdict: sufficient`", enough(""), ""},
+		{"Verdict: not yet sufficient", lacks(""), ""},
 		{"Verdict: the plan is not sufficient", lacks(""), ""},
-		{"Verdict: insufficient\nMissing:\n- the mean\n- the sum", lacks("the mean - the sum"), ""},
+		{"Verdict: Yes", enough(""), ""},
 		{"Verdict: sufficient to answer the question.", enough("to answer the question."), ""},
 		{"Verdict: sufficient\nMissing: nothing", enough(""), ""},
-		{"Verdict: Yes", enough(""), ""},
-		{"Answer follows.\nYes, nothing is missing.", enough(""), ""},
-		{"Verdict: inconclusive\nReason: the data hold no prices", open("the data hold no prices"), ""},
-		{"Verdict: not applicable, as no fee matches", open("as no fee matches"), ""},
-		{"Verdict: the question cannot be answered from the data\nReason: no prices", open("no prices"), ""},
-		{`{"verdict": "inconclusive", "reason": "no prices"}`, open("no prices"), ""},
+		{"Verdict: insufficient\nMissing:\n- the mean\n- the sum", lacks("the mean - the sum"), ""},
+		{"Let me think. The join is right.\n\nVerdict: insufficient\nMissing: x", lacks("x"), ""},
+		{"The filter seemed insufficient, but it is right.\nVerdict: sufficient\nReason: but for x",
+			enough("but for x"), ""},
+		{"Sure! Verdict: sufficient", enough(""), ""},
+		{"My verdict is sufficient.", enough(""), ""},
+		{"<think>Verdict: sufficient</think>Verdict: insufficient\nMissing: y", lacks("y"), ""},
 		{"[THINK]Verdict: sufficient[/THINK]Verdict: insufficient", lacks(""), ""},
 		{"Sure.\n<think>\nVerdict: sufficient\n</think>\nVerdict: insufficient", lacks("Sure."), ""},
-
-		{"Verdict: inconclusive", record.Verdict{}, "a reason is needed"},
-		{"Verdict: inconclusive\nReason: none", record.Verdict{}, "a reason is needed"},
-		{"The prices are no part of the data.\nVerdict: inconclusive", record.Verdict{}, "a reason is needed"},
-		{"Inconclusive, as there are no prices.", record.Verdict{}, "no verdict"},
-		{"The question cannot be answered from the data.", record.Verdict{}, "no verdict"},
-		{"Verdict: inconclusive or insufficient", record.Verdict{}, "two verdicts"},
-		{"Verdict: inconclusive\nReason: x\nVerdict: sufficient", record.Verdict{}, "two verdicts"},
-		{"Verdict: ausreichend", record.Verdict{}, "not one of those"},
-		{"Verdict : suffisant", record.Verdict{}, "not one of those"},
-		{"Nein.", record.Verdict{}, "no verdict"},
-		{"Verdict: partially sufficient\nYes.", record.Verdict{}, "not one of those"},
-		{"Verdict: sufficient?", record.Verdict{}, "not one of those"},
-		{"Verdict: sufficient-ish", record.Verdict{}, "not one of those"},
-		{"Verdict: ✅", record.Verdict{}, "not one of those"},
-		{"Verdict:", record.Verdict{}, "not one of those"},
-		{"Verdict: ~~sufficient~~ insufficient", record.Verdict{}, "not one of those"},
-		{"Verdict: ❌ sufficient", record.Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\nMissing: the mean", record.Verdict{}, "two verdicts"},
-		{"Verdict: insufficient\nMissing: nothing", record.Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\nReason: The plan is not sufficient.", record.Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\n\nNo.", record.Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\nReason: all that can be known\nor\nVerdict: insufficient\nMissing: x", record.Verdict{}, "two verdicts"},
-		{"Sufficient: no", record.Verdict{}, "two verdicts"},
-		{`{"sufficient": false}`, record.Verdict{}, "no verdict"},
-		{"{\n  \"sufficient\": false\n} as asked", record.Verdict{}, "two verdicts"},
-		{`{"verdict": "sufficient", "Verdict": "insufficient"}`, record.Verdict{}, "twice"},
-		{"- [x] sufficient\n- [ ] insufficient", record.Verdict{}, "no verdict"},
-		{"Yes, the mean is missing.", record.Verdict{}, "condition"},
-		{"Yes, a step must be added.", record.Verdict{}, "condition"},
-		{"Verdict: sufficient\n<think>or not", record.Verdict{}, "thoughts do not end"},
-		{"```\n```", record.Verdict{}, "empty"},
-		{strings.Repeat("x", 200_000), record.Verdict{}, "too long"},
+		{"Yes.", enough(""), ""},
+		{"**No**", lacks(""), ""},
+		{"No, because the mean is missing", lacks("because the mean is missing"), ""},
+		{"Insufficient: the mean is missing.", lacks("the mean is missing."), ""},
+		{"Yes, the plan is sufficient.", enough("the plan is sufficient."), ""},
+		{"Answer follows.\nYes, nothing is missing.", enough(""), ""},
+		{"All is computed. The plan is sufficient.", enough(""), ""},
+		{"The plan is not yet sufficient", lacks(""), ""},
+		{"No, the plan isn't sufficient yet.", lacks("the plan isn't sufficient yet."), ""},
+		{"Verdict: inconclusive\nReason: the data hold no prices", open("the data hold no prices"), ""},
+		{"Verdict: not applicable, as no fee matches", open("as no fee matches"), ""},
+		{"Verdict: the question cannot be answered from the data\nReason: no prices",
+			open("no prices"), ""},
+	}...)
+	for problem, replies := range map[string][]string{
+		"empty":               {"", "```\n```", "<think>Verdict: sufficient"},
+		"thoughts do not end": {"Verdict: sufficient\n<think>or not"},
+		"too long":            {strings.Repeat("x", 200_000)},
+		"refusal":             {"I'm sorry, but I can't judge that."},
+		"a reason is needed": {"Verdict: inconclusive", "Verdict: inconclusive\nReason: none",
+			"The prices are no part of the data.\nVerdict: inconclusive"},
+		"no verdict": {"It is as it is.", "Nein.", "Hardly sufficient.", "Is the plan sufficient?",
+			"No further steps are needed; the plan is sufficient.", "Yes/No", "Yes or No",
+			"The plan is not entirely what I call sufficient.", `{"sufficient": false}`,
+			"Not so fast: sufficiently close is not enough.", "- [x] sufficient\n- [ ] insufficient",
+			"Inconclusive, as there are no prices.",
+			"The question cannot be answered from the data."},
+		"not one of those": {"Verdict: ausreichend", "Verdict: partially sufficient\nYes.",
+			"Verdict: sufficient?", "Verdict: sufficient-ish", "Verdict: ✅", "Verdict:",
+			"Verdict: ~~sufficient~~ insufficient"},
+		"two verdicts": {"Verdict: sufficient or insufficient", "Verdict: sufficient / insufficient",
+			"Verdict: sufficient\nVerdict: insufficient", "Verdict: inconclusive or insufficient",
+			"Verdict: inconclusive\nReason: x\nVerdict: sufficient", "Verdict: ❌ sufficient",
+			"Verdict: sufficient\nMissing: the mean", "Verdict: insufficient\nMissing: nothing",
+			"Verdict: sufficient\nReason: The plan is not sufficient.", "Verdict: sufficient\n\nNo.",
+			"Verdict: sufficient\nReason: x\nor\nVerdict: insufficient\nMissing: x", "Yes\nNo",
+			"Yes. The plan is not sufficient.", "No. The plan is sufficient.", "Sufficient: no",
+			"{\n  \"sufficient\": false\n} as asked",
+			"Verdict: unfinished\nVerdict: sufficient",
+			"Verdict: sufficient\nReason: the plan is unfinished"},
+		"twice": {`{"verdict": "sufficient", "Verdict": "insufficient"}`},
+		"condition": {"Verdict: sufficient, but step 2 is wrong", "Yes, the mean is missing.",
+			"Verdict: sufficient if the join is right", "Yes, a step must be added.",
+			"Sufficient.\nHowever, the mean is missing."},
+	} {
+		for _, reply := range replies {
+			read(t, Verdict, reading[record.Verdict]{reply, record.Verdict{}, problem})
+		}
 	}
-	for _, c := range cases {
-		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := Verdict.readText(c.reply)
-			check(t, got, err, c.want, c.problem)
-		})
+	unfinished := []reading[record.Verdict]{
+		{"Verdict: unfinished\nMissing: x", record.Verdict{Unfinished: true, Reason: "x"}, ""},
+		{"Verdict: unfinished", record.Verdict{Unfinished: true}, ""},
+		{"Verdict: unfinished\nMissing: step 2 is wrong", lacks("step 2 is wrong"), ""}, // a doubt
+		{"Verdict: insufficient\nMissing: it is unfinished", lacks("it is unfinished"), ""},
 	}
-}
-
-func TestParseYesNo(t *testing.T) {
-	cases := []struct {
-		reply   string
-		want    record.Verdict
-		problem string
-	}{
-		{"Yes", record.Verdict{Sufficient: true}, ""},
-		{"**No**", record.Verdict{}, ""},
-		{"No, because the mean is missing.", record.Verdict{Reason: "because the mean is missing."}, ""},
-		{"Verdict: insufficient", record.Verdict{}, ""},
-		{"Sufficient.", record.Verdict{Sufficient: true}, ""},
-		{"Yes/No", record.Verdict{}, "no verdict"},
-		{"Yes or No", record.Verdict{}, "no verdict"},
-		{"Verdict: inconclusive\nReason: x", record.Verdict{}, "neither"},
-		{"Verdict: inconclusive", record.Verdict{}, "neither"},
-		{"", record.Verdict{}, "empty"},
-	}
-	for _, c := range cases {
-		t.Run(c.reply, func(t *testing.T) {
-			got, err := YesNo.readText(c.reply)
-			check(t, got, err, c.want, c.problem)
-		})
+	read(t, Verdict, unfinished...)
+	read(t, WithoutInconclusive, unfinished...)
+	for _, reply := range []string{"Verdict: inconclusive\nReason: x", "Verdict: inconclusive"} {
+		read(t, YesNo, reading[record.Verdict]{reply, record.Verdict{}, "neither"})
+		read(t, WithoutInconclusive, reading[record.Verdict]{reply, record.Verdict{}, "neither"})
 	}
 }
 
 func TestParseForm(t *testing.T) {
-	cases := []struct{ reply, want, problem string }{
-		{"Form: fits", "", ""},
-		{"**Form:** OK ✅", "", ""},
-		{"Form: fits\nProblem: none", "", ""},
-		{"fits", "", ""},
-		{"The answer matches.", "", ""},
-		{"OK.", "", ""},
-		{`{"form": "fits"}`, "", ""},
+	for _, fits := range []string{"Form: fits", "**Form:** OK ✅", "Form: fits\nProblem: none", "fits",
+		"The answer matches.", "OK.", `{"form": "fits"}`} {
+		read(t, Form, reading[string]{fits, "", ""})
+	}
+	read(t, Form, []reading[string]{
 		{"Form: does not fit\nProblem: it has no decimals", "it has no decimals", ""},
 		{"Form: doesn’t match, it has no decimals", "it has no decimals", ""},
 		{"Form: does not fit", noForm, ""},
 		{"Does not fit: two decimals are asked for.", "two decimals are asked for.", ""},
 		{`{"form": "does not fit", "problem": "a list is asked for"}`, "a list is asked for", ""},
-		{"| Form | does not fit |\n|---|---|\n| Problem | a list is asked for |", "a list is asked for", ""},
+		{"| Form | does not fit |\n|---|---|\n| Problem | a list |", "a list", ""},
 
 		{"Form: fits\nProblem: it has no decimals", "", "two things"},
 		{"Form: does not fit\nProblem: none", "", "two things"},
@@ -137,19 +130,11 @@ func TestParseForm(t *testing.T) {
 		{"Form: fits, but the unit is missing", "", "condition"},
 		{"Form: passt", "", "not one of those"},
 		{"It has two decimals.", "", "no form"},
-		{"", "", "empty"},
-		{"I'm sorry, but I can't assist with that.", "", "refusal"},
-	}
-	for _, c := range cases {
-		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := Form.readText(c.reply)
-			check(t, got, err, c.want, c.problem)
-		})
-	}
+	}...)
 }
 
 func TestReplyKinds(t *testing.T) {
-	read := func(r llm.Reply) error { _, err := YesNo.Read(r); return err }
+	finished := func(r llm.Reply) error { _, err := YesNo.Read(r); return err }
 	text := func(reply string) error { _, err := Text.readText(reply); return err }
 	code := func(reply string) error { _, err := Code.readText(reply); return err }
 	cases := []struct {
@@ -158,13 +143,12 @@ func TestReplyKinds(t *testing.T) {
 	}{
 		{text(" \n\t"), Empty},
 		{text("<think>a</think>\n"), Empty},
-		{code("```python\n\n```"), Empty},
 		{text("I'm sorry, but I can't help with that."), Refusal},
 		{code("I cannot assist with this request."), Refusal},
 		{code("It is as it is."), Unreadable},
 		{text(strings.Repeat("x", longestReply+1)), Unreadable},
-		{read(llm.Reply{Finish: "length", Text: "Yes"}), Cut},
-		{read(llm.Reply{Finish: "content_filter"}), Refusal},
+		{finished(llm.Reply{Finish: "length", Text: "Yes"}), Cut},
+		{finished(llm.Reply{Finish: "content_filter"}), Refusal},
 		{fmt.Errorf("again: %w", errEmpty), Empty},
 		{errors.New("other"), Unreadable},
 	}
@@ -173,37 +157,7 @@ func TestReplyKinds(t *testing.T) {
 			t.Errorf("%v is of kind %q, want %q", c.err, got, c.want)
 		}
 	}
-	if err := read(llm.Reply{Finish: "stop", Text: "Yes"}); err != nil {
+	if err := finished(llm.Reply{Finish: "stop", Text: "Yes"}); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestParseUnfinished(t *testing.T) {
-	missing := record.Verdict{Unfinished: true, Reason: "the mean is missing"}
-	cases := []struct {
-		reply   string
-		want    record.Verdict
-		problem string
-	}{
-		{"Verdict: unfinished\nMissing: the mean is missing", missing, ""},
-		{"**Verdict:** Unfinished\n\n**Missing:** the mean is missing", missing, ""},
-		{"<think>insufficient?</think>Verdict: UNFINISHED\nMissing: the mean is missing", missing, ""},
-		{`{"verdict": "unfinished", "missing": "the mean is missing"}`, missing, ""},
-		{"Verdict: unfinished", record.Verdict{Unfinished: true}, ""},
-		// A doubt about a step is for the router.
-		{"Verdict: unfinished\nMissing: step 2 is wrong", record.Verdict{Reason: "step 2 is wrong"}, ""},
-		{"Verdict: insufficient\nMissing: the mean is missing", record.Verdict{Reason: "the mean is missing"}, ""},
-		{"Verdict: insufficient\nMissing: the plan is unfinished", record.Verdict{Reason: "the plan is unfinished"}, ""},
-		{"Verdict: unfinished\nVerdict: sufficient", record.Verdict{}, "it gives two verdicts"},
-		{"Verdict: sufficient\nReason: the plan is unfinished", record.Verdict{}, "it gives two verdicts"},
-	}
-	for _, c := range cases {
-		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := Verdict.readText(c.reply)
-			check(t, got, err, c.want, c.problem)
-			if two, err := WithoutInconclusive.readText(c.reply); err == nil && two != got {
-				t.Errorf("without a third verdict: %+v, want %+v", two, got)
-			}
-		})
 	}
 }

@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,8 +18,8 @@ import (
 	"dsstar/notebook"
 )
 
-// testApp is the program with settings and descriptions of its own; the managed
-// Python environment is the user's, so that it is made only once.
+// testApp returns the program with its own settings and descriptions. It shares the user's managed
+// Python environment, so that this is created only once.
 func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
@@ -34,22 +34,23 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	return a, stdout, stderr
 }
 
-// cleanEnv is the environment without anything that configures dsstar.
+// cleanEnv returns the environment without anything that configures dsstar.
 func cleanEnv() []string {
 	var env []string
 	for _, entry := range os.Environ() {
-		if strings.HasPrefix(entry, "PLANTED_") || !strings.HasPrefix(entry, "DSSTAR_") && !strings.Contains(entry, "_API_KEY") {
+		if strings.HasPrefix(entry, "PLANTED_") ||
+			!strings.HasPrefix(entry, "DSSTAR_") && !strings.Contains(entry, "_API_KEY") {
 			env = append(env, entry)
 		}
 	}
 	return env
 }
 
-// A roles is a scripted model: what it replies to each role, in order; the last
-// reply of a role is repeated.
+// roles is a scripted model: its replies to each role, in order. The last reply to a role is
+// repeated.
 type roles map[string][]llmtest.Response
 
-// phrases tell the roles apart by what they are asked.
+// phrases tell the roles apart by their prompts; the last three belong to the published method.
 var phrases = []struct{ role, phrase string }{
 	{"analyzer", "Write a Python script that reads a data file"},
 	{"describer", "Write the whole script again"},
@@ -62,43 +63,49 @@ var phrases = []struct{ role, phrase string }{
 	{"router", "Decide how the plan goes on"},
 	{"finalizer", "Write the notebook's last cell"},
 	{"checker", "Check the answer before it is given"},
-}
-
-// paperPhrases are those of the method as published.
-var paperPhrases = []struct{ role, phrase string }{
 	{"script", "Write a Python script that carries out this step"},
 	{"script", "Write the script again so that it carries out"},
 	{"finalizer", "so that it prints the answer"},
 }
 
-func roleOf(t testing.TB, r llmtest.Request) string {
-	for _, p := range slices.Concat(phrases, paperPhrases) {
+// roleOf returns the role that sent a request; "other" if it is not one of dsstar's.
+func roleOf(r llmtest.Request) string {
+	for _, p := range phrases {
 		if strings.Contains(r.Last(), p.phrase) {
 			return p.role
 		}
 	}
-	t.Errorf("no role asks like this:\n%s", r.Last())
-	return ""
+	return "other"
 }
 
-func (m roles) serve(t testing.TB) *llmtest.Server { return llmtest.New(t, m.reply(t)) }
+func (m roles) serve(t testing.TB) *llmtest.Server { return llmtest.New(t, m.reply()) }
 
-// reply is what the model does with a request.
-func (m roles) reply(t testing.TB) func(llmtest.Request) llmtest.Response {
+// reply returns the function that answers requests.
+func (m roles) reply() func(llmtest.Request) llmtest.Response {
+	var mu sync.Mutex
 	asked := map[string]int{}
-	turn := make(chan struct{}, 1)
 	return func(r llmtest.Request) llmtest.Response {
-		role := roleOf(t, r)
-		turn <- struct{}{}
+		role := roleOf(r)
+		mu.Lock()
+		defer mu.Unlock()
 		n := asked[role]
 		asked[role]++
-		<-turn
 		replies := m[role]
 		if len(replies) == 0 {
 			return llmtest.Refuse(400, "", "the script has no reply for the "+role)
 		}
 		return replies[min(n, len(replies)-1)]
 	}
+}
+
+func (m roles) with(more roles) roles {
+	all := roles{}
+	for _, some := range []roles{m, more} {
+		for role, replies := range some {
+			all[role] = replies
+		}
+	}
+	return all
 }
 
 func say(texts ...string) []llmtest.Response {
@@ -113,18 +120,19 @@ func cell(code string) string { return "```python\n" + code + "\n```" }
 
 const sufficient = "Verdict: sufficient\nReason: the total is computed."
 
-// counting is a model that answers how many there are in data/numbers.csv.
+// counting returns a model that counts the numbers in data/numbers.csv.
 func counting() roles {
 	return roles{
-		"planner":   say("Load the numbers and add them up."),
-		"coder":     say(cell("numbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\ntotal = sum(numbers)\nprint(total)")),
+		"planner": say("Load the numbers and add them up."),
+		"coder": say(cell("numbers = [int(line) for line in " +
+			"open('data/numbers.csv').read().split()[1:]]\ntotal = sum(numbers)\nprint(total)")),
 		"verifier":  say(sufficient),
 		"finalizer": say(cell("print(total)")),
 		"checker":   say("Form: fits"),
 	}
 }
 
-// A scene is one run of nb: a data folder, a model, and what came of it.
+// A scene is one run of nb: a data folder, a model and the results.
 type scene struct {
 	t      *testing.T
 	data   string
@@ -154,90 +162,113 @@ var numbers = map[string]string{"numbers.csv": "n\n1\n2\n39\n"}
 // askNB runs nb on data with the model behind url.
 func askNB(t *testing.T, data, url string, args ...string) *scene {
 	t.Helper()
-	return runNB(t, data, filepath.Join(t.TempDir(), "run"), url, args...)
+	out := filepath.Join(t.TempDir(), "run")
+	return runNB(t, nil, out, append([]string{"--data", data, "--base-url", url,
+		"--python", pyenvtest.Python(t)}, args...)...)
 }
 
 // runNB runs nb with a run folder at out.
-func runNB(t *testing.T, data, out, url string, args ...string) *scene {
+func runNB(t *testing.T, env []string, out string, args ...string) *scene {
 	t.Helper()
-	s := &scene{t: t, data: data, out: out}
-	a, stdout, stderr := testApp(t)
-	args = append([]string{"nb", "--data", data, "--out", s.out, "--base-url", url, "--model", "scripted",
-		"--python", pyenvtest.Python(t)}, args...)
+	s := &scene{t: t, out: out}
+	a, stdout, stderr := testApp(t, env...)
+	args = append([]string{"nb", "--out", s.out, "--model", "scripted"}, args...)
 	s.code = a.run(t.Context(), append(args, "What is the total?"))
 	s.stdout, s.stderr = stdout.String(), stderr.String()
 	return s
 }
 
-// expect checks the exit code, and that stderr says each of the texts.
+// expect checks the exit code, and that stderr contains each of the texts.
 func (s *scene) expect(code int, said ...string) {
 	s.t.Helper()
 	if s.code != code {
 		s.t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", s.code, code, s.stdout, s.stderr)
 	}
-	for _, text := range said {
-		if !strings.Contains(s.stderr, text) {
-			s.t.Errorf("stderr does not say %q:\n%s", text, s.stderr)
+	wantText(s.t, "stderr", s.stderr, said...)
+}
+
+func wantText(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s lacks %q:\n%s", what, part, text)
 		}
 	}
 }
 
-// trajectory reads the notebook that the run left, which must be valid.
-func (s *scene) trajectory() *record.Trajectory {
-	s.t.Helper()
-	return readRun(s.t, s.out)
-}
-
+// readRun reads the notebook of a run, which must be valid.
 func readRun(t *testing.T, out string) *record.Trajectory {
 	t.Helper()
-	return readNotebook(t, filepath.Join(out, "notebook.ipynb"))
-}
-
-func readNotebook(t *testing.T, path string) *record.Trajectory {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nb, err := notebook.Read(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := record.Read(nb)
+	tr, err := record.Read(readNotebook(t, filepath.Join(out, "notebook.ipynb")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tr
 }
 
-// validate lets Python's nbformat judge notebooks.
+func readNotebook(t *testing.T, path string) *notebook.Notebook {
+	t.Helper()
+	nb, err := notebook.Read(strings.NewReader(content(t, path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nb
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// validate checks notebooks with Python's nbformat.
 func validate(t *testing.T, paths ...string) {
 	t.Helper()
-	code := "import sys, nbformat\nfor p in sys.argv[1:]:\n    nbformat.validate(nbformat.read(p, as_version=4))"
-	out, err := exec.Command(pyenvtest.Tools(t), append([]string{"-c", code}, paths...)...).CombinedOutput()
-	if err != nil {
+	code := "import sys, nbformat\n" +
+		"for p in sys.argv[1:]:\n    nbformat.validate(nbformat.read(p, as_version=4))"
+	args := append([]string{"-c", code}, paths...)
+	if out, err := exec.Command(pyenvtest.Tools(t), args...).CombinedOutput(); err != nil {
 		t.Errorf("nbformat: %v\n%s", err, out)
 	}
 }
 
-func decodeResult(t *testing.T, stdout string) result {
-	t.Helper()
-	var r result
-	dec := json.NewDecoder(strings.NewReader(stdout))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&r); err != nil {
-		t.Fatalf("%v in %q", err, stdout)
-	}
-	if dec.More() {
-		t.Errorf("more than one document on stdout: %q", stdout)
-	}
-	return r
+// python3 is the kernelspec that notebooks name.
+var python3 = map[string]any{
+	"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
 }
 
-// waitFor waits until something has happened.
-func waitFor(t *testing.T, what string, happened func() bool) {
+// code returns a code cell that has run before.
+func code(id, source string, outputs ...notebook.Output) notebook.Cell {
+	return notebook.Cell{ID: id, Type: notebook.Code, Source: source,
+		Metadata: map[string]any{}, ExecutionCount: 99, Outputs: outputs}
+}
+
+func text(id, source string) notebook.Cell {
+	return notebook.Cell{ID: id, Type: notebook.Markdown, Source: source}
+}
+
+// rerunCode runs the command with the tests' Python, and checks the exit code.
+func rerunCode(ctx context.Context, t *testing.T, want int, args ...string) (said string) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !happened(); time.Sleep(2 * time.Millisecond) {
+	a, _, errs := testApp(t)
+	args = append([]string{"rerun", "--python", pyenvtest.Python(t)}, args...)
+	if got := a.run(ctx, args); got != want {
+		t.Errorf("exit code %d, want %d\n%s", got, want, errs)
+	}
+	return errs.String()
+}
+
+// plainOf returns the outputs of a cell as plain text.
+func plainOf(c notebook.Cell) string { return notebook.Execution{Outputs: c.Outputs}.PlainText() }
+
+// waitFor waits until something has happened.
+func waitFor(t testing.TB, what string, happened func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for ; !happened(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("did not come to pass: %s", what)
 		}

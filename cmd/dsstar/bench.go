@@ -48,7 +48,7 @@ func (a *app) benchCommand() *cobra.Command {
 	return cmd
 }
 
-// suiteFlags select the tasks that are read.
+// suiteFlags select the benchmark and its tasks.
 type suiteFlags struct {
 	bench, tasks, data, setting, split string
 }
@@ -164,8 +164,8 @@ func checkCompat(compat string) (bench.Compat, error) {
 func readBench(path string) (runner.Result, error) {
 	r, err := runner.Read(path)
 	if errors.Is(err, runner.ErrNone) || errors.Is(err, fs.ErrNotExist) {
-		return r, usage.New(fmt.Sprintf("%s has no benchmark run", path),
-			usage.Shell("dsstar bench run --bench dir --tasks FOLDER --out %s", path))
+		return r, usage.New(fmt.Sprintf("there is no benchmark run in %s", path),
+			usage.Shell("dsstar bench run --bench dir --tasks FOLDER --out %s   # starts one there", path))
 	}
 	return r, err
 }

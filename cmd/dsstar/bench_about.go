@@ -24,7 +24,7 @@ var notOfRun = []string{
 	"python", "kernel", "sandbox", "max-memory", "max-processes", "max-file", "max-folder",
 }
 
-// past sets flags that are not given to their values in the run that is resumed or replayed.
+// past sets flags that the user has not given to their values in the resumed or replayed run.
 // It returns nil for a new run.
 func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	replay, isReplay := strings.CutPrefix(f.Lookup("model").Value.String(), replayPrefix)
@@ -63,8 +63,8 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	return &r.About, nil
 }
 
-// noSecret refuses an address that contains a key: bench.json has the command line, and users
-// share runs.
+// noSecret refuses an address that contains a key, because bench.json records the command line and
+// users share runs.
 func noSecret(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *benchFlags) args(f *pflag.FlagSet) []string {
 	return all
 }
 
-// measured are the prefixes of settings that results depend on.
+// measured holds the prefixes of the settings that results depend on.
 var measured = []string{
 	"models.", "method.", "embedding_model", "context", "temperature", "max_output_tokens",
 	"max_cost", "max_calls", "max_time", "max_rounds", "debug_tries", "top_k", "max_files",

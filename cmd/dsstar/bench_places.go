@@ -28,7 +28,7 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A benchRun is one use of bench run.
+// A benchRun is one invocation of bench run.
 type benchRun struct {
 	*app
 	flags    *benchFlags
@@ -42,7 +42,7 @@ type benchRun struct {
 	prices   func(role string) (llm.Price, bool)
 	budget   *ask.Budget
 	places   []*benchPlace
-	python   *bench.Process // of the scorers of texts
+	python   *bench.Process // for scoring texts
 }
 
 // A benchPlace is this machine, or a server.
@@ -124,7 +124,7 @@ func (r *benchRun) close() {
 	r.progress.Stop()
 	r.python.Close()
 	if r.folder != nil {
-		_ = r.folder.Close() // every line is on the disk
+		_ = r.folder.Close() // every line is already on disk
 	}
 }
 
@@ -168,7 +168,8 @@ func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool
 	return nil
 }
 
-// linkedOut is the error for data files that are elsewhere, as in the cache of a download.
+// linkedOut returns the error for data files that are links out of the data folder, such as into a
+// download cache.
 func linkedOut(targets []string) error {
 	hints := []usage.Hint{usage.Shell(
 		"hf download --repo-type dataset --local-dir DIR NAME   # without links")}
@@ -262,7 +263,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, but every task needs a new one",
 				p.Guest.Name), usage.Without("kernel"))
 		}
-		if r.settings.MaxMemory == 0 { // what is free is for all of them
+		if r.settings.MaxMemory == 0 { // all kernels share the free memory
 			p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
 		}
 		r.places = []*benchPlace{{place: p}}
@@ -322,8 +323,8 @@ func (r *benchRun) placeOf(i int) kernels.Place {
 // fresh is how long a check of a server is valid.
 const fresh = 2 * time.Second
 
-// ready waits until kernels of a server can be opened, or says why they cannot. The error is
-// a PlaceError only if waiting can help.
+// ready waits until kernels can be opened on a server, or returns why they cannot. The error is a
+// PlaceError only if waiting can help.
 func (r *benchRun) ready(ctx context.Context, i int) error {
 	b := r.places[i]
 	b.mu.Lock()
@@ -362,7 +363,7 @@ func (r *benchRun) answers(ctx context.Context, i int) bool {
 	return err == nil || refused
 }
 
-// isUsage reports whether an error is about what the user gave, so that a retry is useless.
+// isUsage reports whether the user's input caused an error, so that a retry is useless.
 func isUsage(err error) bool {
 	if _, ok := errors.AsType[*usage.Error](err); ok {
 		return true

@@ -48,7 +48,7 @@ type benchFlags struct {
 	totalCalls            int
 	resume, quiet, asJSON bool
 
-	replayed string // the folder of the run that is replayed, or ""
+	replayed string // the folder of the replayed run, or ""
 	yes      bool
 }
 
@@ -149,7 +149,7 @@ func absolute(path string) string {
 	return path
 }
 
-// choose returns the tasks that the flags leave, in the order in which they are run.
+// choose returns the tasks that the flags select, in run order.
 func (b *benchFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
 	filter := bench.Filter{Level: b.level(), Seed: b.seed, Limit: b.limit}
 	if b.domain != "" {
@@ -252,14 +252,14 @@ func (b *benchFlags) check(s *configs.Settings) error {
 	return checkMethod(s, false)
 }
 
-// options returns the options of the agents that have no settings.
+// options returns the agents' options that are flags but not settings.
 func (b *benchFlags) options() solver.Options {
 	i := b.interpreter
 	i.Pool = b.pool().In(b.out)
 	return solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: i}
 }
 
-// pool is the experience pool of the run.
+// pool returns the experience pool of the run.
 func (b *benchFlags) pool() solver.Pool {
 	return solver.Pool{File: b.interpreter.Pool, Replayed: b.replayed}
 }

@@ -98,7 +98,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 	return cmd
 }
 
-// scoreFile scores the answers of a file in the benchmark's own form.
+// scoreFile scores the answers in a file of the benchmark's own format.
 func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Settings,
 	compat bench.Compat, file string) (trial.Scores, error) {
 	var none trial.Scores
@@ -229,8 +229,8 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	return f
 }
 
-// scorer returns a scorer and the context in which it is to be used, which ends with
-// whatever would fail at every task: a refused key, no Python. The caller must call done.
+// scorer returns a scorer and the context to use it in. A failure that every task would meet, such
+// as a refused key or no Python, cancels the context. The caller must call done.
 func (a *app) scorer(ctx context.Context, s *configs.Settings,
 	compat bench.Compat) (_ context.Context, _ trial.Scorer, done func(), _ error) {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -249,8 +249,8 @@ func (a *app) scorer(ctx context.Context, s *configs.Settings,
 	return ctx, scorer, func() { python.Close(); stop(nil) }, err
 }
 
-// plainPython is the Python of the scorers of texts, which need no packages and run no
-// code but their own.
+// plainPython returns the Python for scoring texts. It needs no packages and runs no code but the
+// scorers' own.
 func (a *app) plainPython(s *configs.Settings) *bench.Process {
 	return &bench.Process{Env: a.WithoutKeys(s), Path: func(ctx context.Context) (string, error) {
 		if s.Python != "" {
@@ -261,8 +261,7 @@ func (a *app) plainPython(s *configs.Settings) *bench.Process {
 	}}
 }
 
-// scoringJudge returns the judge of the model, if one is given. A refused key stops the
-// scoring.
+// scoringJudge returns a judge that asks the model, if one is given. A refused key calls stop.
 func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (bench.Judge, error) {
 	if s.Model == "" {
 		return nil, nil
@@ -285,8 +284,8 @@ func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 	}, nil
 }
 
-// scoringPlace finds the place of scorers' kernels when the first is needed, as most scorers
-// need none. Without a place the scoring stops.
+// scoringPlace returns a function that finds the place for scorers' kernels on first use, because
+// most scorers need none. If there is no place, it calls stop.
 func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
 	var found *kernels.Place
 	return func(ctx context.Context) (kernels.Place, error) {

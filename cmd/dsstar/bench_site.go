@@ -16,7 +16,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// site returns a place as one task uses it.
+// site returns a place for one task.
 func (r *benchRun) site(i int) trial.Site {
 	p := r.placeOf(i)
 	return trial.Site{
@@ -37,7 +37,8 @@ func (r *benchRun) site(i int) trial.Site {
 	}
 }
 
-// lost reports whether an error is a lost server's, which the error does not always say.
+// lost reports whether an error means that the server is gone. If the error does not tell, it asks
+// the server.
 func (r *benchRun) lost(ctx context.Context, i int, err error) bool {
 	if r.places[i].url == "" {
 		return false
@@ -47,7 +48,7 @@ func (r *benchRun) lost(ctx context.Context, i int, err error) bool {
 	return gone || refused || !r.answers(ctx, i)
 }
 
-// A placeFinder tells where a kernel is opened.
+// A placeFinder returns the place in which to open a kernel.
 type placeFinder func(context.Context) (kernels.Place, error)
 
 // scoringAt opens confined kernels for scorers' code.

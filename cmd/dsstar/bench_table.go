@@ -183,7 +183,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	return cmd
 }
 
-// whole refuses to submit a run of a part of a benchmark.
+// whole refuses to submit a run that covers only part of a benchmark.
 func whole(r runner.Result, flags *suiteFlags) error {
 	f := flagsOf(r, flags)
 	f.split = ""
@@ -203,7 +203,7 @@ func whole(r runner.Result, flags *suiteFlags) error {
 	return nil
 }
 
-// submission returns the submission. Where an agent has no answer, it has an empty one.
+// submission returns the submission in a format. A task without an answer gets an empty one.
 func submission(r runner.Result, flags *suiteFlags, format string, repeat int) ([]byte, error) {
 	suite, err := suiteOf(r, flags)
 	if err != nil {

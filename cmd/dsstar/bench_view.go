@@ -23,7 +23,7 @@ type benchView struct {
 	began    time.Time
 }
 
-// event shows an event. One call at a time.
+// event shows an event. Calls must not overlap.
 func (v *benchView) event(e runner.Event) {
 	switch e.Kind {
 	case runner.Ended:
@@ -104,7 +104,7 @@ type benchResult struct {
 	CostUSD *float64      `json:"cost_usd"`
 	Usage   tokenUsage    `json:"usage"`
 
-	failed int // of the unscored: the scorer failed, and may succeed later
+	failed int // unscored because the scorer failed; a later try may succeed
 }
 
 func newBenchResult(r runner.Result) benchResult {
@@ -149,14 +149,14 @@ func (b benchResult) line() string {
 	return strings.Join(append([]string{text}, without...), ", ")
 }
 
-// scoreWarnings tells what was left out, in one line each.
+// scoreWarnings returns one line for each kind of answer that was left out.
 func scoreWarnings(b trial.Scores) []string {
 	var all []string
 	if len(b.Missing) > 0 {
 		all = append(all, "missing in this copy of the benchmark: "+bench.Some(b.Missing, 5))
 	}
 	if len(b.Unknown) > 0 {
-		all = append(all, "left out are answers to tasks that are not there: "+bench.Some(b.Unknown, 5))
+		all = append(all, "ignored answers to unknown tasks: "+bench.Some(b.Unknown, 5))
 	}
 	if b.Nameless > 0 {
 		all = append(all, fmt.Sprintf("answers without a task_id are left out: %d", b.Nameless))
@@ -171,7 +171,7 @@ func scoreWarnings(b trial.Scores) []string {
 	return all
 }
 
-// scoresText is the scores for people: the totals, and what is not right.
+// scoresText formats the scores for people: the totals, and the tasks without the full score.
 func scoresText(b trial.Scores) string {
 	var out strings.Builder
 	if b.Repeat > 1 {
@@ -198,7 +198,7 @@ func scoresText(b trial.Scores) string {
 		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing\n", n)
 	}
 	if failed > 0 {
-		fmt.Fprintf(&out, "%d tasks have no score: what scores them has failed\n", failed)
+		fmt.Fprintf(&out, "%d tasks have no score: the scorer failed\n", failed)
 	}
 	for _, t := range b.Tasks {
 		if t.Score != nil && *t.Score < 1 {

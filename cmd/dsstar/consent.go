@@ -74,10 +74,11 @@ type priceError struct{ text string }
 
 func (e *priceError) Error() string { return e.text }
 
-// anyPrice goes on without asking.
+// anyPrice is the hint to continue without asking about the cost.
 var anyPrice = usage.Again("--ask-above-tokens", "0")
 
-// afford reports the estimated cost of describing the files, and asks if it exceeds the setting.
+// afford returns a function that reports the estimated cost of describing the files, and asks the
+// user if it exceeds the setting.
 func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
 	return func(ctx context.Context, e describe.Estimate) error {
 		cost := ""

@@ -98,7 +98,7 @@ folder.`,
 	return cmd
 }
 
-// demoModel is the name of the demo's replies as a model, for resuming it.
+// demoModel is the model name of the demo's recorded replies, for resuming the demo.
 const demoModel = configs.DemoModel
 
 func demoReplies() (llm.Model, error) {
@@ -106,8 +106,8 @@ func demoReplies() (llm.Model, error) {
 	return llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}), err
 }
 
-// demoSettings returns the user's settings for kernel and folders, and the defaults, which the
-// recording was made with, for the loop.
+// demoSettings returns the user's settings for the kernel and folders. The loop has the defaults,
+// with which the recording was made.
 func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	user, err := a.settings(flags)
 	if err != nil {

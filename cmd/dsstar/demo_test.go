@@ -18,15 +18,35 @@ import (
 	"dsstar/notebook"
 )
 
-var recordDemo = flag.Bool("record", false, "write demo/trace.jsonl anew: the same replies with the inputs of now")
+var recordDemo = flag.Bool(
+	"record",
+	false,
+	"write demo/trace.jsonl anew: the same replies with the inputs of now",
+)
 
-// TestRecordDemo is how the recording follows a change of prompts or loop:
-// edit the replies in demo/trace.jsonl if need be, then run it with -record.
+// TestRecordDemo updates the recording after a change of the prompts or the loop. Edit the replies
+// in demo/trace.jsonl if necessary, then run it with -record.
 func TestRecordDemo(t *testing.T) {
 	if !*recordDemo {
 		t.Skip("only with -record")
 	}
-	all := []string{"question", "guidelines", "file", "files", "plan", "code", "cell", "step", "missing", "dropped", "reason", "answer", "like", "others", "cell"}
+	all := []string{
+		"question",
+		"guidelines",
+		"file",
+		"files",
+		"plan",
+		"code",
+		"cell",
+		"step",
+		"missing",
+		"dropped",
+		"reason",
+		"answer",
+		"like",
+		"others",
+		"cell",
+	}
 	keep := demoLoose
 	demoLoose = append(all, keep...)
 	defer func() { demoLoose = keep }()
@@ -53,7 +73,7 @@ func TestRecordDemo(t *testing.T) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for i, e := range exchanges {
-		// Messages are many times the rest, and nothing reads them here.
+		// Messages are by far the largest part, and nothing reads them here.
 		e.Usage = llm.Usage{OutputTokens: len(e.Reply) / 4, Estimated: true}
 		for _, m := range e.Messages {
 			e.Usage.InputTokens += len(m.Text) / 4
@@ -70,8 +90,8 @@ func TestRecordDemo(t *testing.T) {
 
 const demoAnswer = "Seal Beach: 198.79"
 
-// TestDemo runs the demo as it is shipped and hands what it leaves to the tools
-// of the field: nbformat, nbconvert --execute and plain Python.
+// TestDemo runs the shipped demo and checks its files with nbformat, nbconvert --execute and plain
+// Python.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "run")
@@ -79,8 +99,14 @@ func TestDemo(t *testing.T) {
 	if code := a.run(t.Context(), []string{"demo", "--out", out, "--json"}); code != exitVerified {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
-	r := decodeResult(t, stdout.String())
-	if r.Answer != demoAnswer || !r.Verified || !r.Sufficient || r.Rounds != 5 || r.Steps != 4 || len(r.Warnings) > 0 {
+	var r result
+	dec := json.NewDecoder(stdout)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&r); err != nil || dec.More() {
+		t.Fatal(err)
+	}
+	if r.Answer != demoAnswer || !r.Verified || !r.Sufficient || r.Rounds != 5 || r.Steps != 4 ||
+		len(r.Warnings) > 0 {
 		t.Errorf("--json: %+v", r)
 	}
 	if !strings.Contains(stderr.String(), "replies are recorded; all else is live") {
@@ -106,23 +132,27 @@ func TestDemo(t *testing.T) {
 
 	tools := pyenvtest.Tools(t)
 	executed := filepath.Join(out, "executed.ipynb")
-	command := exec.Command(tools, "-m", "nbconvert", "--to", "notebook", "--execute", r.Notebook, "--output", executed)
-	// nbconvert finds its kernel by name: it must be the one beside it, not one
-	// of the user's.
-	command.Env = append(os.Environ(), "JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"))
+	command := exec.Command(
+		tools,
+		"-m",
+		"nbconvert",
+		"--to",
+		"notebook",
+		"--execute",
+		r.Notebook,
+		"--output",
+		executed,
+	)
+	// nbconvert finds its kernel by name: it must be the one installed beside it, not the user's.
+	command.Env = append(
+		os.Environ(),
+		"JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"),
+	)
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("nbconvert --execute: %v\n%s", err, output)
 	}
-	data, err := os.ReadFile(executed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nb, err := notebook.Read(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var last notebook.Cell
-	for _, c := range nb.Cells {
+	for _, c := range readNotebook(t, executed).Cells {
 		if c.Type == notebook.Code {
 			last = c
 		}
@@ -132,7 +162,7 @@ func TestDemo(t *testing.T) {
 	}
 
 	script := exec.Command(tools, r.Script)
-	script.Dir = t.TempDir() // from whatever folder
+	script.Dir = t.TempDir() // it must run from any folder
 	script.Env = append(os.Environ(), "MPLBACKEND=agg")
 	printed, err := script.Output()
 	if err != nil || !strings.HasSuffix(string(printed), "\n"+demoAnswer+"\n") {

@@ -120,8 +120,8 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	return a.showDescriptions(j, t, names, err)
 }
 
-// descriptions describes the named files, or all. The trajectory is nil if nothing was begun;
-// otherwise it holds the descriptions so far, even if there is an error.
+// descriptions describes the named files, or all. The trajectory is nil if nothing was started;
+// otherwise it holds the descriptions so far, even with an error.
 func (a *app) descriptions(ctx context.Context, j *job,
 	names []string) (*record.Trajectory, error) {
 	if err := checkBudget(j.settings); err != nil {

@@ -70,8 +70,8 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 
 const unchanged = "correct  %s: nothing has changed"
 
-// descriptionOf returns the text to edit: the correction or else the description, which is made if
-// necessary; "" if the file could not be described.
+// descriptionOf returns the text to edit: the correction or else the description, which it creates
+// if necessary; "" if the file could not be described.
 func (a *app) descriptionOf(ctx context.Context, j *job, name string) (string, error) {
 	corrections, err := a.corrections(j.task.Data)
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *app) setDescription(j job, folder dataFiles, arg string) error {
 		func(near string) []string { return []string{"--set", near + "=" + value} })
 }
 
-// given returns the text of a value of --set.
+// given returns the text that a value of --set stands for.
 func (a *app) given(value string) (string, error) {
 	path, isFile := strings.CutPrefix(value, "@")
 	var text []byte
@@ -141,7 +141,7 @@ func (a *app) given(value string) (string, error) {
 	return tidy(string(text)), nil
 }
 
-// mostCorrection is far above what models are shown of one file.
+// mostCorrection is the size limit of a correction in bytes, far above what models see of one file.
 const mostCorrection = 1 << 20
 
 // keepCorrection stores a text as the correction of a file, or removes the correction if it is

@@ -16,7 +16,7 @@ import (
 )
 
 // descriptions is the object that describe --json prints. Its fields are a
-// contract: see the README.
+// contract: see docs/results.md.
 type descriptions struct {
 	Files    []fileDescription `json:"files"`
 	Usage    resultUsage       `json:"usage"`
@@ -160,7 +160,7 @@ func (l dataFiles) file(name string) (string, bool) {
 	return "", false
 }
 
-// unknown is the error for an unknown name; words makes arguments of a similar name.
+// unknown returns the error for an unknown name; words turns a similar name into arguments.
 func (l dataFiles) unknown(name string, words func(string) []string) error {
 	e := &usage.Error{Text: fmt.Sprintf("%s has no data file %s", l.given, term.Printable(name))}
 	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {

@@ -96,7 +96,7 @@ func printFinding(w io.Writer, f finding) {
 	}
 }
 
-// failedBy is the finding of an error, with its usual hints.
+// failedBy returns the finding for an error, with its usual hints.
 func failedBy(check string, err error) finding {
 	_, text, hints := causeOf(err)
 	return finding{Check: check, Status: "failed", Detail: text, hints: hints}
@@ -184,7 +184,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	return finding{Check: "kernel", Status: "ok", Detail: text + "\n" + goesBack(back)}
 }
 
-// goesBack describes how a kernel goes back.
+// goesBack describes how, and how fast, a kernel restores an earlier state.
 func goesBack(b notebook.Restoration) string {
 	text := fmt.Sprintf("goes back by %s, in %.2g s", b.Way, b.Seconds)
 	if b.Why != "" {

@@ -19,7 +19,7 @@ type silent struct{ code int }
 
 func (e silent) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// interrupted replaces an error by the message for Ctrl-C.
+// interrupted replaces an error with the message for Ctrl-C.
 func interrupted(err error) error {
 	if s, ok := errors.AsType[*stoppedError](err); ok {
 		stopped := *s
@@ -178,7 +178,7 @@ var (
 	}
 )
 
-// exitHelp is the part of a command's help about its exit codes.
+// exitHelp returns the part of a command's help about its exit codes.
 func exitHelp(codes []exitMeaning) string {
 	var b strings.Builder
 	b.WriteString("Exit codes:")

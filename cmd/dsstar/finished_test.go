@@ -5,19 +5,22 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// finished is made by the first test that needs it. All others have copies.
+// finished is created by the first test that needs it. All other tests get copies.
 var finished struct {
 	sync.Once
 	scene
 	folder string
 }
 
-// finishedRun is a run that nobody may change, with its data folder: of three rounds, of which one
-// was dropped and had a failed attempt. It answers 42.
+// finishedRun returns a run, with its data folder, that tests must not change. It has three rounds,
+// one of them dropped with a failed attempt, and its answer is 42.
 func finishedRun(t *testing.T) *scene {
 	t.Helper()
 	finished.Do(func() {
@@ -28,50 +31,59 @@ func finishedRun(t *testing.T) *scene {
 		}
 		finished.folder = dir
 		data := filepath.Join(dir, "data")
-		if err := errors.Join(os.Mkdir(data, 0o755), os.WriteFile(filepath.Join(data, "numbers.csv"), []byte(numbers["numbers.csv"]), 0o644)); err != nil {
+		if err := os.CopyFS(data, os.DirFS(dataFolder(t, numbers))); err != nil {
 			t.Error(err)
 			return
 		}
-		finished.scene = *runNB(t, data, filepath.Join(dir, "run"), dropping().serve(t).URL)
+		finished.scene = *runNB(t, nil, filepath.Join(dir, "run"), "--data", data,
+			"--base-url", dropping().serve(t).URL, "--python", pyenvtest.Python(t))
+		finished.data = data
 	})
 	if finished.code != exitVerified || finished.stdout != "42\n" {
-		t.Fatalf("the run that tests share: exit code %d, stdout %q\n%s", finished.code, finished.stdout, finished.stderr)
+		t.Fatalf(
+			"the run that tests share: exit code %d, stdout %q\n%s",
+			finished.code,
+			finished.stdout,
+			finished.stderr,
+		)
 	}
 	s := finished.scene
 	s.t = t
 	return &s
 }
 
-// copied is a copy of the finished run.
-func copied(t *testing.T) *scene {
-	t.Helper()
-	s := finishedRun(t)
-	out := filepath.Join(t.TempDir(), "run")
-	if err := s.copyTo(out); err != nil {
-		t.Fatal(err)
-	}
-	s.out = out
-	return s
-}
-
-// copyTo copies the run. Its outputs name its folder, and in the copy that of the copy.
+// copyTo copies the run. Outputs that name the run's folder name the copy's folder in the copy.
 func (s *scene) copyTo(out string) error {
 	path := filepath.Join(out, "notebook.ipynb")
 	err := os.CopyFS(out, os.DirFS(s.out))
 	text, readErr := os.ReadFile(path)
-	return errors.Join(err, readErr, os.WriteFile(path, bytes.ReplaceAll(text, []byte(s.out), []byte(out)), 0o644))
+	return errors.Join(
+		err,
+		readErr,
+		os.WriteFile(path, bytes.ReplaceAll(text, []byte(s.out), []byte(out)), 0o644),
+	)
 }
 
-// dropping is a model whose second round has a failed attempt and is dropped.
+// dropping returns a model whose second round has a failed attempt and is dropped.
 func dropping() roles {
-	return counting().with(roles{
+	m := counting()
+	load := strings.NewReplacer(
+		"numbers = ",
+		"import random\nnumbers = ",
+		"total = sum(numbers)\nprint(total)",
+		"print(len(numbers), 'rows')\nopen('seen.txt', 'w').write('x')",
+	).
+		Replace(m["coder"][0].Text)
+	return m.with(roles{
 		"planner": say("Load the numbers.", "Take the wrong ones.", "Add them up."),
-		"coder": say(
-			cell("import random\nnumbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\nprint(len(numbers), 'rows')\nopen('seen.txt', 'w').write('x')"),
-			cell("numbers['m']"),
-			cell("import os\ntotal = sum(numbers)\nprint(total, os.path.exists('note.txt'), random.random() == random.Random(0).random(), os.getcwd(), set('abcdefgh'))")),
-		"debugger": say(cell("numbers[0] = 100\nopen('note.txt', 'w').write('x')\nrandom.random()\nprint(max(numbers))")),
-		"verifier": say("Verdict: insufficient\nMissing: the total", "Verdict: insufficient\nMissing: the right ones", sufficient),
-		"router":   say("Add Step", "Step 2"),
+		"coder": say(load, cell("numbers['m']"), cell(`import os
+total = sum(numbers)
+print(total, os.path.exists('note.txt'), random.random() == random.Random(0).random(), os.getcwd(),
+    set('abcdefgh'))`)),
+		"debugger": say(cell("numbers[0] = 100\nopen('note.txt', 'w').write('x')\n" +
+			"random.random()\nprint(max(numbers))")),
+		"verifier": say("Verdict: insufficient\nMissing: the total",
+			"Verdict: insufficient\nMissing: the right ones", sufficient),
+		"router": say("Add Step", "Step 2"),
 	})
 }

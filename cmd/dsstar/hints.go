@@ -18,7 +18,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// conditions are errors without data, with their exit codes and hints.
+// conditions are sentinel errors with their exit codes and hints.
 var conditions = []struct {
 	err   error
 	code  int
@@ -104,12 +104,12 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	return exitError, text, hints
 }
 
-// keyForURL is the hint for an endpoint that wants a key: the key of a provider is never sent to
-// another server unasked.
+// keyForURL is the hint for an endpoint that requires a key. A provider's key is never sent to
+// another server unless the user says so.
 var keyForURL = usage.Again("--api-key-env",
 	"OPENAI_API_KEY").Note("the variable that holds the key for --base-url")
 
-// modelHints are those for errors of models.
+// modelHints returns the exit code and hints for a model's error; 0 for other errors.
 func modelHints(err error) (code int, hints []usage.Hint) {
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
 		switch {
@@ -149,13 +149,13 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 	return 0, nil
 }
 
-// kernelHints are those for errors of kernels and their servers. Their texts contain no tokens.
+// kernelHints is like modelHints, for kernels and their servers. Their errors contain no tokens.
 func kernelHints(err error) (code int, hints []usage.Hint) {
 	if s, ok := errors.AsType[*kernel.SpecNotFoundError](err); ok {
 		for _, name := range s.Available {
 			hints = append(hints, usage.Again("--kernel", name))
 		}
-		return exitUsage, append(hints, kernels.Managed)
+		return exitUsage, append(hints, kernels.ManagedHint)
 	}
 	if s, ok := errors.AsType[*kernel.ServerError](err); ok {
 		return serverHints(s)
@@ -210,7 +210,7 @@ func serverHints(s *kernel.ServerError) (code int, hints []usage.Hint) {
 	return exitError, []usage.Hint{list}
 }
 
-// pythonHints are those for errors of the Python environment.
+// pythonHints is like modelHints, for the Python environment.
 func pythonHints(err error) (code int, hints []usage.Hint) {
 	if n, ok := errors.AsType[*pyenv.NoPythonError](err); ok {
 		if n.Problem == pyenv.ProblemVenv {
@@ -241,7 +241,7 @@ func pythonHints(err error) (code int, hints []usage.Hint) {
 	return exitError, []usage.Hint{own}
 }
 
-// sandboxHints are those for a sandbox that does not work, so that nothing is run.
+// sandboxHints returns the hints for a sandbox that does not work. Nothing is run without one.
 func sandboxHints(err error) []usage.Hint {
 	hints := tierHints(err)
 	if m, ok := errors.AsType[*sandbox.MissingError](err); ok && m.Tier == sandbox.Full {
@@ -252,7 +252,7 @@ func sandboxHints(err error) []usage.Hint {
 		usage.Again("--sandbox", "off").Note("cells that a model writes have all your rights then"))
 }
 
-// tierHints say how to make a tier work on this machine, if anything does.
+// tierHints returns the commands that make a tier work on this machine; nil if nothing does.
 func tierHints(err error) []usage.Hint {
 	m, ok := errors.AsType[*sandbox.MissingError](err)
 	if !ok {
@@ -260,10 +260,10 @@ func tierHints(err error) []usage.Hint {
 	}
 	var lines []string
 	switch m.Cause {
-	case sandbox.NoBubblewrap: // where dsstar may make no namespaces by itself
+	case sandbox.NoBubblewrap: // and dsstar may not create namespaces itself
 		lines = []string{"sudo apt-get install bubblewrap   # or as your system installs it; full: " +
 			"nothing outside can be seen"}
-	case sandbox.AppArmor: // in Ubuntu 24.04 the profile is an extra, from 25.04 on it is there
+	case sandbox.AppArmor: // Ubuntu 24.04 has the profile as an extra; 25.04 installs it
 		lines = []string{
 			"sudo apt-get install apparmor-profiles",
 			"sudo install -m 644 /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/",

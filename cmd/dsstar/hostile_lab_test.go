@@ -22,7 +22,7 @@ import (
 	"dsstar/notebook/notebooktest"
 )
 
-// running is HTML of which each piece calls ran with its name, if anything in a page runs.
+// running holds pieces of HTML that call ran with their names if a page executes them.
 var running = map[string]string{
 	"script":     `<script>ran('script')</script>`,
 	"onerror":    `<img src=x onerror="ran('onerror')">`,
@@ -47,14 +47,37 @@ var running = map[string]string{
 	"noscript":   `<noscript><p title="</noscript><img src=x onerror=ran('noscript')>">`,
 }
 
-// attacker is a notebook that a stranger made: each output, cell and attachment would like to run something.
+// attacker returns a hostile notebook: each output, cell and attachment tries to run something.
 func attacker() *notebook.Notebook {
-	nb := &notebook.Notebook{Metadata: map[string]any{"kernelspec": map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
-		"signature": "sha256:0000", "trusted": true}}
+	nb := &notebook.Notebook{
+		Metadata: map[string]any{
+			"kernelspec": map[string]any{
+				"name":         "python3",
+				"display_name": "Python 3 (ipykernel)",
+				"language":     "python",
+			},
+			"signature": "sha256:0000",
+			"trusted":   true,
+		},
+	}
 	shown := func(mime, content string) {
-		nb.Cells = append(nb.Cells, notebook.Cell{ID: fmt.Sprintf("c%d", len(nb.Cells)), Type: notebook.Code, ExecutionCount: 1, Metadata: map[string]any{"trusted": true},
-			Source:  fmt.Sprintf("display({%s: %s}, raw=True)", brief.Python(mime), brief.Python(content)),
-			Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: content}}}})
+		nb.Cells = append(
+			nb.Cells,
+			notebook.Cell{
+				ID:             fmt.Sprintf("c%d", len(nb.Cells)),
+				Type:           notebook.Code,
+				ExecutionCount: 1,
+				Metadata:       map[string]any{"trusted": true},
+				Source: fmt.Sprintf(
+					"display({%s: %s}, raw=True)",
+					brief.Python(mime),
+					brief.Python(content),
+				),
+				Outputs: []notebook.Output{
+					{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: content}},
+				},
+			},
+		)
 	}
 	for _, content := range running {
 		shown("text/html", content)
@@ -65,23 +88,61 @@ func attacker() *notebook.Notebook {
 	shown("image/svg+xml", svg)
 	shown("application/javascript", "ran('javascript')")
 	shown("text/javascript", "ran('javascript')")
-	shown("text/latex", `$\href{javascript:ran('latex')}{x}$ $\unicode{<img src=x onerror=ran('latex')>}$ $\text{<img src=x onerror=ran('latex')>}$`)
-	shown("text/markdown", "[x](javascript:ran('markdown')) ![x](javascript:ran('markdown')) <javascript:ran('markdown')> ```<img src=x onerror=ran('markdown')>```\n\n[r]\n\n[r]: javascript:ran('markdown')")
-	shown("text/html", `<img src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString([]byte(svg))+`">`)
-	nb.Cells = append(nb.Cells, notebook.Cell{ID: "text", Type: notebook.Code, Source: "raise ValueError(" + brief.Python(running["script"]) + ")", ExecutionCount: 1, Outputs: []notebook.Output{
-		{Type: notebook.Stream, Name: "stdout", Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')"},
-		{Type: notebook.ErrorOutput, EName: running["script"], EValue: running["onerror"], Traceback: []string{running["onerror"]}},
-	}}, notebook.Cell{ID: "attached", Type: notebook.Markdown, Source: "![x](attachment:a.svg)", Attachments: map[string]notebook.MIMEBundle{"a.svg": {"image/svg+xml": svg}}},
-		notebook.Cell{ID: "raw", Type: notebook.Raw, Source: running["script"], Metadata: map[string]any{"raw_mimetype": "text/html"}})
+	shown(
+		"text/latex",
+		`$\href{javascript:ran('latex')}{x}$ $\unicode{<img src=x onerror=ran('latex')>}$ $\text{<img src=x onerror=ran('latex')>}$`,
+	)
+	shown(
+		"text/markdown",
+		"[x](javascript:ran('markdown')) ![x](javascript:ran('markdown')) <javascript:ran('markdown')> ```<img src=x onerror=ran('markdown')>```\n\n[r]\n\n[r]: javascript:ran('markdown')",
+	)
+	shown(
+		"text/html",
+		`<img src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString([]byte(svg))+`">`,
+	)
+	nb.Cells = append(
+		nb.Cells,
+		notebook.Cell{
+			ID:             "text",
+			Type:           notebook.Code,
+			Source:         "raise ValueError(" + brief.Python(running["script"]) + ")",
+			ExecutionCount: 1,
+			Outputs: []notebook.Output{
+				{
+					Type: notebook.Stream,
+					Name: "stdout",
+					Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')",
+				},
+				{
+					Type:      notebook.ErrorOutput,
+					EName:     running["script"],
+					EValue:    running["onerror"],
+					Traceback: []string{running["onerror"]},
+				},
+			},
+		},
+		notebook.Cell{
+			ID:          "attached",
+			Type:        notebook.Markdown,
+			Source:      "![x](attachment:a.svg)",
+			Attachments: map[string]notebook.MIMEBundle{"a.svg": {"image/svg+xml": svg}},
+		},
+		notebook.Cell{
+			ID:       "raw",
+			Type:     notebook.Raw,
+			Source:   running["script"],
+			Metadata: map[string]any{"raw_mimetype": "text/html"},
+		},
+	)
 	return nb
 }
 
-// outputsInLab is where Lab shows what others wrote.
+// outputsInLab selects the elements in which Lab shows untrusted content.
 const outputsInLab = ".jp-OutputArea-output, .jp-RenderedMarkdown"
 
-// TestNothingRuns opens what a stranger's notebook has become in a browser: neither in the page that dsstar export
-// makes of it nor in JupyterLab, which shows what dsstar has written without trusting it, does anything run. That the
-// pieces do run where they may is shown beside it.
+// TestNothingRuns opens a hostile notebook in a browser, both exported to a page by dsstar export
+// and rewritten by dsstar in JupyterLab, which does not trust it. Nothing runs in either. A control
+// shows that the pieces do run where allowed.
 func TestNothingRuns(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -98,12 +159,19 @@ func TestNothingRuns(t *testing.T) {
 
 	for name, content := range running {
 		l.write("control.html", "<!doctype html><body>"+content)
-		if _, ran := visit(filepath.Join(l.Root, "control.html")); !slices.Contains([]string{"refresh", "base", "mutation", "noscript"}, name) && !slices.Contains(ran, name) {
+		if _, ran := visit(filepath.Join(l.Root, "control.html")); !slices.Contains(
+			[]string{"refresh", "base", "mutation", "noscript"},
+			name,
+		) &&
+			!slices.Contains(ran, name) {
 			t.Errorf("the control does not run %s: %s", name, content) // those browsers have closed since
 		}
 	}
 
-	exported(t, 0, path)
+	a, _, stderr := testApp(t)
+	if code := a.run(t.Context(), []string{"export", path}); code != 0 {
+		t.Fatal(stderr)
+	}
 	if asked, ran := visit(strings.TrimSuffix(path, ".ipynb") + ".html"); len(asked)+len(ran) > 0 {
 		t.Errorf("in the page ran %q, and it asked for %q", ran, asked)
 	}
@@ -120,23 +188,27 @@ func TestNothingRuns(t *testing.T) {
 	if ran := inLab("attack.ipynb"); len(ran) > 0 {
 		t.Errorf("in JupyterLab ran %q", ran)
 	}
-	// Executed anew by dsstar, it is no more trusted.
+	// dsstar rerun does not make it trusted.
 	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "again.ipynb"), path)
 	if ran := inLab("again.ipynb"); len(ran) > 0 {
 		t.Errorf("in JupyterLab ran %q after a rerun", ran)
 	}
 	cmd := exec.CommandContext(t.Context(), pyenvtest.Lab(t), "-m", "jupyter", "trust", path)
-	cmd.Env = append(os.Environ(), "JUPYTER_DATA_DIR="+filepath.Join(filepath.Dir(l.RuntimeDir), "data"))
+	cmd.Env = append(
+		os.Environ(),
+		"JUPYTER_DATA_DIR="+filepath.Join(filepath.Dir(l.RuntimeDir), "data"),
+	)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if ran := inLab("attack.ipynb"); !slices.Contains(ran, "javascript") || !slices.Contains(ran, "script") {
+	if ran := inLab("attack.ipynb"); !slices.Contains(ran, "javascript") ||
+		!slices.Contains(ran, "script") {
 		t.Errorf("the control: of a notebook that is trusted only %q ran", ran)
 	}
 }
 
-// nothingFetched has cells display what would fetch something when JupyterLab opens the notebook, which it does not
-// trust: of what dsstar has written nothing does. That pieces do where they may is shown beside it.
+// nothingFetched checks that outputs written by dsstar fetch nothing when JupyterLab opens the
+// untrusted notebook. A control shows that the same outputs do fetch where allowed.
 func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 	t.Helper()
 	control, controlAsked := listener(t)
@@ -151,7 +223,7 @@ func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 			t.Errorf("the control does not fetch %s", name)
 		}
 	}
-	// Another address, as the page of the control may still be loading.
+	// A new address, because the control page may still be loading.
 	address, asked := listener(t)
 	path := filepath.Join(t.TempDir(), "fetching.ipynb")
 	if err := fetcher(t, address).Save(path); err != nil {
@@ -164,7 +236,7 @@ func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 	}
 }
 
-// listener starts a server, and returns its address and what was asked of it.
+// listener starts a server, and returns its address and the requests to it.
 func listener(t *testing.T) (address string, asked func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -183,10 +255,18 @@ func listener(t *testing.T) (address string, asked func() []string) {
 	}
 }
 
-// fetcher is a notebook whose cells display what would fetch something from the address.
+// fetcher returns a notebook whose cells display content that tries to fetch from the address.
 func fetcher(t *testing.T, address string) *notebook.Notebook {
 	t.Helper()
-	nb := &notebook.Notebook{Metadata: map[string]any{"kernelspec": map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}}
+	nb := &notebook.Notebook{
+		Metadata: map[string]any{
+			"kernelspec": map[string]any{
+				"name":         "python3",
+				"display_name": "Python 3 (ipykernel)",
+				"language":     "python",
+			},
+		},
+	}
 	shown := func(mime string, data any) {
 		content, err := json.Marshal(data)
 		if err != nil {
@@ -194,12 +274,27 @@ func fetcher(t *testing.T, address string) *notebook.Notebook {
 		}
 		const each = 40 // Lab shows fifty outputs of a cell
 		if n := len(nb.Cells); n == 0 || len(nb.Cells[n-1].Outputs) == each {
-			nb.Cells = append(nb.Cells, notebook.Cell{ID: fmt.Sprintf("f%d", n), Type: notebook.Code, ExecutionCount: 1, Source: "import json",
-				Metadata: map[string]any{"jupyter": map[string]any{"source_hidden": true}}})
+			nb.Cells = append(
+				nb.Cells,
+				notebook.Cell{
+					ID:             fmt.Sprintf("f%d", n),
+					Type:           notebook.Code,
+					ExecutionCount: 1,
+					Source:         "import json",
+					Metadata:       map[string]any{"jupyter": map[string]any{"source_hidden": true}},
+				},
+			)
 		}
 		c := &nb.Cells[len(nb.Cells)-1]
-		c.Source += fmt.Sprintf("\ndisplay({%q: json.loads(%s)}, raw=True)", mime, brief.Python(string(content)))
-		c.Outputs = append(c.Outputs, notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: data}})
+		c.Source += fmt.Sprintf(
+			"\ndisplay({%q: json.loads(%s)}, raw=True)",
+			mime,
+			brief.Python(string(content)),
+		)
+		c.Outputs = append(
+			c.Outputs,
+			notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: data}},
+		)
 	}
 	for _, content := range notebooktest.Fetching(address) {
 		shown("text/html", content)
@@ -214,8 +309,11 @@ func fetcher(t *testing.T, address string) *notebook.Notebook {
 	shown("text/markdown", tex)
 	shown("text/vnd.mermaid", "flowchart LR\n  A@{ img: \""+address+"mermaid\" }\n")
 	for _, url := range []any{address + "vega", map[string]any{"signal": "'http:/' + '" + address[len("http:/"):] + "signal'"}} {
-		shown("application/vnd.vega.v5+json", map[string]any{"$schema": "https://vega.github.io/schema/vega/v5.json",
-			"width": 99, "height": 99, "data": []any{map[string]any{"name": "t", "url": url}}})
+		shown(
+			"application/vnd.vega.v5+json",
+			map[string]any{"$schema": "https://vega.github.io/schema/vega/v5.json",
+				"width": 99, "height": 99, "data": []any{map[string]any{"name": "t", "url": url}}},
+		)
 	}
 	return nb
 }

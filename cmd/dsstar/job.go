@@ -39,7 +39,7 @@ type job struct {
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress.Progress
 	past     bool         // the run is resumed and already has the variables that it needs
-	goOn     []usage.Flag // that a later resume needs, too
+	goOn     []usage.Flag // flags that a later resume needs, too
 }
 
 // runFlags are the flags of the commands that answer a question.
@@ -180,10 +180,12 @@ func (j job) folder() (record.Folder, error) {
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", usage.New(fmt.Sprintf("the runs folder %s is a symbolic link that somebody else may have made",
-			term.Printable(link)),
+		return "", usage.New(
+			fmt.Sprintf("the runs folder %s is a symbolic link that somebody else may have made",
+				term.Printable(link)),
 			usage.Shell("ls -ld %s", link),
-			usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base))
+			usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base),
+		)
 	}
 	return record.NewFolder(base, j.task.Question, time.Now())
 }

@@ -15,18 +15,19 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A keeper leaves the main kernel running after the run, for --keep-kernel. Its fields are set
+// A keeper leaves the main kernel running after the run, for --keep-kernel. info and err are set
 // when the session is closed.
 type keeper struct {
 	saver  *saver
-	server kernel.Server // of the kernel; zero for a process of this machine
+	server kernel.Server // of the kernel; zero for a local process
 	info   kernel.Info   // zero: no kernel was ready
 	err    error         // why it could not be kept
 
 	patience time.Duration // with the server; 0: keepPatience
 }
 
-// wrap returns the function that makes sessions of a run keep their kernel; nil if none is kept.
+// wrap returns a function that wraps a run's sessions so that Close keeps their kernel; nil if no
+// kernel is to be kept.
 func (k *keeper) wrap() func(*checkpoint.Session) agent.Session {
 	if k == nil {
 		return nil
@@ -34,8 +35,8 @@ func (k *keeper) wrap() func(*checkpoint.Session) agent.Session {
 	return func(s *checkpoint.Session) agent.Session { return keptSession{s, k} }
 }
 
-// A keptSession is the session whose kernel is kept: the main one, or that of the proof, which
-// replaces it.
+// A keptSession is a session whose kernel is kept: the main session, or the proof's, which replaces
+// it.
 type keptSession struct {
 	*checkpoint.Session
 	keeper *keeper
@@ -43,7 +44,7 @@ type keptSession struct {
 
 var _ agent.Lasting = keptSession{}
 
-// End ends the kernel. None is kept unless a later session is closed.
+// End shuts the kernel down. The run then keeps no kernel, unless a later session is closed.
 func (s keptSession) End() error {
 	s.keeper.err = errUnfinished
 	return s.Session.Close()
@@ -54,7 +55,7 @@ var errUnfinished = errors.New(
 
 func (s keptSession) Close() error {
 	k := s.keeper
-	k.info = s.Info() // leaving changes it
+	k.info = s.Info() // Leave changes it
 	k.err = s.Leave(k.saver.notebook.Path())
 	return k.err
 }
@@ -131,8 +132,8 @@ func (k *keeper) tell(p *progress.Progress, r *resultKept, unregistered, ended e
 
 func short(id string) string { return id[:min(len(id), kernels.ShortName)] }
 
-// keepPatience is the deadline for a server that the user has not named to start a kernel, and for
-// any server to register one.
+// keepPatience is the time limit for a server that the user has not named to start a kernel, and
+// for any server to register one.
 const keepPatience = 20 * time.Second
 
 // placeToKeep chooses the kernel to keep if the user has not: one on a local server that serves
@@ -159,7 +160,10 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 		err = errors.New("its kernels are not sandboxed, and you have not agreed (--yes)")
 	}
 	if err == nil {
-		j.progress.Say("server   %s serves the run folder: the kernel that stays will run there", server.URL)
+		j.progress.Say(
+			"server   %s serves the run folder: the kernel that stays will run there",
+			server.URL,
+		)
 		return true
 	}
 	j.place = kernels.Place{}

@@ -52,8 +52,8 @@ JUPYTER_TOKEN. Tokens are never printed.`,
 	return cmd
 }
 
-// A listing is the object that kernels --json prints. Its fields are a contract:
-// see the README.
+// A listing is the object that kernels --json prints. Its fields are a contract: see
+// docs/kernels.md.
 type listing struct {
 	Kernels     []listedKernel `json:"kernels"`
 	Servers     []listedServer `json:"servers"`

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -9,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,17 +21,15 @@ import (
 
 var kills = flag.Int("kills", 1, "how often TestKill kills a run")
 
-// TestKill kills the demo with SIGKILL at random moments, some of them more than
-// once, and resumes it: the notebook is valid each time, the end is the same, and
-// no request that was answered is made again.
+// TestKill kills the demo with SIGKILL at random moments, sometimes repeatedly, and resumes it: the
+// notebook is always valid, the result is the same, and no answered request is repeated.
 //
 //	go test ./cmd/dsstar -run TestKill -kills 200 -timeout 2h -v
 func TestKill(t *testing.T) {
 	pyenvtest.Long(t)
-	dsstar := build(t)
 	begin := time.Now()
-	if out, err := exec.Command(dsstar, "demo", "--quiet", "--out", filepath.Join(t.TempDir(), "whole")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if killAfter(t, time.Minute, "demo", "--quiet", "--out", filepath.Join(t.TempDir(), "whole")) {
+		t.Fatal("the demo fails")
 	}
 	whole := time.Since(begin)
 	var notebooks []string
@@ -41,14 +40,15 @@ func TestKill(t *testing.T) {
 		var at []time.Duration
 		for killed := true; killed && len(at) < 1+n%3; {
 			at = append(at, rand.N(whole))
-			killed = killAfter(t, at[len(at)-1], dsstar, args...)
+			killed = killAfter(t, at[len(at)-1], args...)
 			if _, err := os.Stat(record.Folder(run).Notebook()); err != nil {
 				early++
-				break // it had not begun
+				break // the run had not started
 			}
 			readRun(t, run)
 			copied := filepath.Join(t.TempDir(), fmt.Sprintf("%d-%d.ipynb", n, len(at)))
-			if data, err := os.ReadFile(record.Folder(run).Notebook()); err != nil || os.WriteFile(copied, data, 0o644) != nil {
+			if data, err := os.ReadFile(record.Folder(run).Notebook()); err != nil ||
+				os.WriteFile(copied, data, 0o644) != nil {
 				t.Fatal(err)
 			}
 			notebooks = append(notebooks, copied)
@@ -57,8 +57,8 @@ func TestKill(t *testing.T) {
 		if args[0] != "resume" {
 			continue
 		}
-		answer, err := exec.Command(dsstar, args...).Output()
-		if err != nil || string(answer) != "Seal Beach: 198.79\n" {
+		answer, err := asDsstar(args...).Output()
+		if err != nil || string(answer) != demoAnswer+"\n" {
 			t.Errorf("killed after %v: %v, %q\n%s", at, err, answer, stderrOf(err))
 			continue
 		}
@@ -67,11 +67,17 @@ func TestKill(t *testing.T) {
 	if len(notebooks) > 0 {
 		validate(t, notebooks...)
 	}
-	t.Logf("%d runs of %.1f s, killed at %d moments, %d of them before the notebook was there", *kills, whole.Seconds(), len(notebooks)+early, early)
+	t.Logf(
+		"%d runs of %.1f s, killed at %d moments, %d of them before the notebook was there",
+		*kills,
+		whole.Seconds(),
+		len(notebooks)+early,
+		early,
+	)
 }
 
-// checkAsked checks that no request is twice in the trace, and that the record
-// counts those that are there.
+// checkAsked checks that no request is in the trace twice, and that the record counts the requests
+// in the trace.
 func checkAsked(t *testing.T, run string, at []time.Duration) {
 	t.Helper()
 	exchanges, err := answered(record.Folder(run))
@@ -87,16 +93,31 @@ func checkAsked(t *testing.T, run string, at []time.Duration) {
 		seen[key] = true
 	}
 	whole, err := llm.ReadTrace(bytes.NewReader(demoTrace))
-	if tr := readRun(t, run); err != nil || len(exchanges) != len(whole) || tr.Usage.Calls != len(whole) || !tr.Verified() {
-		t.Errorf("killed after %v: %d requests in the trace, %d in the record, %d in a whole run; verified %v", at, len(exchanges), tr.Usage.Calls, len(whole), tr.Verified())
+	if tr := readRun(t, run); err != nil || len(exchanges) != len(whole) ||
+		tr.Usage.Calls != len(whole) ||
+		!tr.Verified() {
+		t.Errorf(
+			"killed after %v: %d requests in the trace, %d in the record, %d in a whole run; verified %v",
+			at,
+			len(exchanges),
+			tr.Usage.Calls,
+			len(whole),
+			tr.Verified(),
+		)
 	}
 }
 
-// killAfter starts a program and kills it after a time; killed is false when it
-// ended before.
-func killAfter(t *testing.T, after time.Duration, program string, args ...string) (killed bool) {
+// asDsstar returns a command that runs the program.
+func asDsstar(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(cleanEnv(), asProgram+"=1", "DSSTAR_CACHE=false")
+	return cmd
+}
+
+// killAfter starts the program and kills it after a time; killed is false if it ended before.
+func killAfter(t *testing.T, after time.Duration, args ...string) (killed bool) {
 	t.Helper()
-	cmd := exec.Command(program, args...)
+	cmd := asDsstar(args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -111,21 +132,4 @@ func stderrOf(err error) string {
 		return string(exit.Stderr)
 	}
 	return ""
-}
-
-// build builds the program, for tests that need a process of it.
-func build(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "dsstar")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	pyenvtest.Python(t) // is there before the first run
-	t.Setenv("DSSTAR_CACHE", "false")
-	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "DSSTAR_") && name != "DSSTAR_CACHE" {
-			t.Setenv(name, "")
-		}
-	}
-	return path
 }

@@ -25,19 +25,25 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// These tests see runs as a person does: in JupyterLab, in a browser. The pictures they take are the test's artifacts:
+// These tests look at runs as a person does: in JupyterLab, in a browser. Their screenshots are
+// test artifacts:
 //
 //	go test ./cmd/dsstar -run TestLab -artifacts -outputdir DIR
 
 //go:embed testdata/lab.py
 var labDriver string
 
-// browserPath finds Chromium or Chrome. A machine without one skips the test, unless $DSSTAR_BROWSER is "required";
-// it may also name the program.
+// browserPath finds Chromium or Chrome. A machine without one skips the test, unless
+// $DSSTAR_BROWSER is "required"; it may also name the program.
 func browserPath(t *testing.T) string {
 	t.Helper()
 	wanted := os.Getenv("DSSTAR_BROWSER")
-	names := []string{"chromium", "chromium-browser", "google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"}
+	names := []string{
+		"chromium",
+		"chromium-browser",
+		"google-chrome",
+		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+	}
 	if wanted != "" && wanted != "required" {
 		names = []string{wanted}
 	}
@@ -54,7 +60,7 @@ func browserPath(t *testing.T) string {
 	return ""
 }
 
-// A lab is a JupyterLab that is seen in a browser. Its kernels are those that dsstar itself starts.
+// A lab is a JupyterLab open in a browser. Its kernels are those that dsstar itself starts.
 type lab struct {
 	*kerneltest.Server
 	t   *testing.T
@@ -69,7 +75,7 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	python := pyenvtest.Lab(t)
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
 	spec.Env = map[string]string{}
-	if !collaboration && runtime.GOOS == "linux" { // there, for once, with checkpoints
+	if !collaboration && runtime.GOOS == "linux" { // the one place that uses checkpoints
 		var err error
 		if spec, err = kernel.CheckpointSpec(spec, t.TempDir()); err != nil {
 			t.Fatal(err)
@@ -79,7 +85,11 @@ func startLab(t *testing.T, collaboration bool) *lab {
 		"argv": spec.Argv, "env": spec.Env, "display_name": "Python 3 (ipykernel)", "language": "python",
 		"metadata": map[string]any{"debugger": collaboration},
 	}}
-	l := &lab{Server: kerneltest.JupyterLab(t, python, kernels, collaboration), t: t, err: &bytes.Buffer{}}
+	l := &lab{
+		Server: kerneltest.JupyterLab(t, python, kernels, collaboration),
+		t:      t,
+		err:    &bytes.Buffer{},
+	}
 	cmd := exec.CommandContext(t.Context(), python, "-I", "-c", labDriver, browser, l.URL, l.Token)
 	cmd.Stderr = l.err
 	cmd.WaitDelay = 20 * time.Second
@@ -93,7 +103,7 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	}
 	l.in, l.out = in, bufio.NewScanner(out)
 	l.out.Buffer(nil, 64<<20)
-	// The context of the test ends before its cleanups: by then the end of stdin has to close the browser.
+	// The test's context ends before its cleanups run, so closing stdin must close the browser.
 	cmd.Cancel = in.Close
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -106,7 +116,7 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	return l
 }
 
-// do has the browser do something, and decodes its result, unless that is nil.
+// do makes the browser perform an action, and decodes the result unless result is nil.
 func (l *lab) do(result any, action string, arguments ...any) {
 	l.t.Helper()
 	request, err := json.Marshal(append([]any{action}, arguments...))
@@ -137,7 +147,7 @@ func (l *lab) do(result any, action string, arguments ...any) {
 	}
 }
 
-// picture saves a picture of the open notebook among the test's artifacts.
+// picture saves a screenshot of the open notebook as a test artifact.
 func (l *lab) picture(name string) {
 	request, _ := json.Marshal([]any{"screenshot", filepath.Join(l.t.ArtifactDir(), name)}) // strings
 	if _, err := fmt.Fprintf(l.in, "%s\n", request); err != nil || !l.out.Scan() {
@@ -176,23 +186,33 @@ const analysis = `{"cells": [
  "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}},
  "nbformat": 4, "nbformat_minor": 5}`
 
-// fromDF is a model that goes back once, and whose answer is computed from the user's df.
+// fromDF returns a model that goes back once and computes its answer from the user's df.
 func fromDF() roles {
 	m := counting()
-	m["planner"] = say("Count the rows of `df`.", "Add up everything.", "Add up the amounts of the stores of the north.")
+	m["planner"] = say(
+		"Count the rows of `df`.",
+		"Add up everything.",
+		"Add up the amounts of the stores of the north.",
+	)
 	m["coder"] = say(
 		cell("rows = len(dff)"),
 		cell("df = df[['amount']]\nseed = 99\nprint(df['amount'].sum())"),
-		cell("north = df[df['store'].str.startswith('N')]\ntotal = int(north['amount'].sum())\nprint(north)\nprint(total)"),
+		cell(
+			"north = df[df['store'].str.startswith('N')]\ntotal = int(north['amount'].sum())\nprint(north)\nprint(total)",
+		),
 	)
 	m["debugger"] = say(cell("rows = len(df)\nprint(rows)"))
-	m["verifier"] = say("Verdict: unfinished\nMissing: the total.", "Verdict: insufficient\nMissing: step 2 takes all stores.", sufficient)
+	m["verifier"] = say(
+		"Verdict: unfinished\nMissing: the total.",
+		"Verdict: insufficient\nMissing: step 2 takes all stores.",
+		sufficient,
+	)
 	m["router"] = say("Step 2")
 	return m
 }
 
-// TestLab is a user's afternoon: data in a notebook in JupyterLab, a question about it to dsstar on that kernel, and
-// the notebook that comes of it, opened and run there.
+// TestLab follows a user: data in a JupyterLab notebook, a question to dsstar about them in that
+// kernel, and the resulting notebook, opened and run in JupyterLab.
 func TestLab(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -221,7 +241,8 @@ func TestLab(t *testing.T) {
 			l.do(nil, "run_all")
 			var printed []string
 			l.do(&printed, "printed")
-			if last := printed[len(printed)-1]; last != "42\n" || slices.ContainsFunc(printed, func(p string) bool { return strings.Contains(p, "Error") }) {
+			if last := printed[len(printed)-1]; last != "42\n" ||
+				slices.ContainsFunc(printed, func(p string) bool { return strings.Contains(p, "Error") }) {
 				t.Errorf("Run All prints %q", printed)
 			}
 			l.picture("run.png")
@@ -232,15 +253,11 @@ func TestLab(t *testing.T) {
 // ask asks about the data in the user's notebook.
 func (l *lab) ask(url, out string) *scene {
 	l.t.Helper()
-	args := []string{"nb", "--kernel", "analysis.ipynb", "--yes", "--out", out, "--base-url", url, "--model", "scripted"}
-	a, stdout, stderr := testApp(l.t, kernelstest.Env(l.t, l.RuntimeDir)...)
-	s := &scene{t: l.t, out: out}
-	s.code = a.run(l.t.Context(), append(args, "What is the total?"))
-	s.stdout, s.stderr = stdout.String(), stderr.String()
-	return s
+	return runNB(l.t, kernelstest.Env(l.t, l.RuntimeDir), out,
+		"--kernel", "analysis.ipynb", "--yes", "--base-url", url)
 }
 
-// userNames tells what the user's kernel holds, from a new cell of the user's notebook.
+// userNames returns the contents of the user's kernel, from a new cell of the user's notebook.
 func (l *lab) userNames() (state string) {
 	l.t.Helper()
 	code := "print(df.equals(untouched), seed, total, sorted(n for n in globals() if not n.startswith('_') and n not in ('In', 'Out')))"
@@ -251,19 +268,35 @@ func (l *lab) userNames() (state string) {
 	return state
 }
 
-// showsRun checks that the rounds of fromDF are shown as a reviewer wants them.
+// showsRun checks that the page shows the rounds of fromDF as a reviewer needs them.
 func (l *lab) showsRun() {
 	l.t.Helper()
-	l.shows("What is the total?", "42", "Step 1", "Count the rows", "Try 1 failed", "NameError", "rows = len(df)", "unfinished", "Add Step",
-		"Add up everything", "Step 2", "north = df", "sufficient", "Answer", "42", "How it was made")
+	l.shows(
+		"What is the total?",
+		"42",
+		"Step 1",
+		"Count the rows",
+		"Try 1 failed",
+		"NameError",
+		"rows = len(df)",
+		"unfinished",
+		"Add Step",
+		"Add up everything",
+		"Step 2",
+		"north = df",
+		"sufficient",
+		"Answer",
+		"42",
+		"How it was made",
+	)
 	var folds []int
 	if l.do(&folds, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
 		l.t.Errorf("folded sections, and closed ones: %v", folds)
 	}
 }
 
-// TestLabLive has the notebook of a run open while that goes on: with jupyter-collaboration its rounds appear by
-// themselves, without it after a reload.
+// TestLabLive keeps a run's notebook open during the run: with jupyter-collaboration, new rounds
+// appear by themselves; without it, after a reload.
 func TestLabLive(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -272,10 +305,10 @@ func TestLabLive(t *testing.T) {
 			t.Parallel()
 			l := startLab(t, collaboration)
 			planned := make(chan bool)
-			reply := threeSteps().reply(t)
+			reply := threeSteps().reply()
 			model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
-				if roleOf(t, r) == "planner" {
-					select { // the plan's next step comes when the test has seen the one before
+				if roleOf(r) == "planner" {
+					select { // wait until the test has seen the previous step
 					case <-planned:
 					case <-t.Context().Done():
 					}
@@ -285,9 +318,13 @@ func TestLabLive(t *testing.T) {
 			out := filepath.Join(l.Root, "run")
 			ended := make(chan *scene, 1)
 			go func() {
-				ended <- attached(t, kernelstest.Env(t, l.RuntimeDir), model.URL, "--out", out, "--python", pyenvtest.Python(t))
+				ended <- runNB(t, kernelstest.Env(t, l.RuntimeDir), out, "--base-url", model.URL,
+					"--data", dataFolder(t, numbers), "--python", pyenvtest.Python(t))
 			}()
-			notebookOf(t, out)
+			waitFor(t, "the notebook", func() bool {
+				_, err := os.Stat(filepath.Join(out, "notebook.ipynb"))
+				return err == nil
+			})
 			l.do(nil, "open", "run/notebook.ipynb")
 			l.shows("What is the total?", "Running")
 			for step := 1; step <= 3; step++ {
@@ -303,7 +340,7 @@ func TestLabLive(t *testing.T) {
 			}
 			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "How it was made")
 			l.picture("live.png")
-			time.Sleep(2 * time.Second) // in which collaboration writes what it holds
+			time.Sleep(2 * time.Second) // collaboration saves its copy meanwhile
 			tr := readRun(t, out)
 			if !tr.Verified() || len(tr.Rounds) != 3 {
 				t.Errorf("on disk is a notebook of %d rounds, verified %t", len(tr.Rounds), tr.Verified())
@@ -323,24 +360,18 @@ func TestLabLive(t *testing.T) {
 func threeSteps() roles {
 	m := counting()
 	m["planner"] = say("Load the numbers.", "Look at them.", "Add them up.")
-	m["coder"] = say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(len(numbers))"),
-		cell("print(numbers.to_string())"), cell("total = int(numbers['n'].sum())\nprint(total)"))
-	m["verifier"] = say("Verdict: unfinished\nMissing: a look.", "Verdict: unfinished\nMissing: the total.", sufficient)
+	m["coder"] = say(
+		cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(len(numbers))"),
+		cell("print(numbers.to_string())"),
+		cell("total = int(numbers['n'].sum())\nprint(total)"),
+	)
+	m["verifier"] = say(
+		"Verdict: unfinished\nMissing: a look.",
+		"Verdict: unfinished\nMissing: the total.",
+		sufficient,
+	)
 	m["router"] = say("Add Step")
 	return m
-}
-
-// notebookOf waits for the notebook of a run.
-func notebookOf(t *testing.T, out string) {
-	t.Helper()
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(out, "notebook.ipynb")); err == nil {
-			return
-		}
-		if time.Since(begun) > time.Minute {
-			t.Fatal("the run has no notebook")
-		}
-	}
 }
 
 // appears waits until the open notebook shows a text: by itself, or after a reload.

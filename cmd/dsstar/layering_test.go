@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,61 +11,27 @@ import (
 	"testing"
 )
 
-// arrows are the imports of one package by another that the design allows;
-// cmd/dsstar may import everything.
-var arrows = map[string][]string{
-	"agent/reply":            {"agent/record", "agent/brief", "agent/llm", "notebook/lazy"},
-	"agent/ask":              {"agent/record", "agent/reply", "agent/brief", "agent/llm", "prompts", "notebook/human"},
-	"agent/describe":         {"agent/ask", "agent/record", "agent/reply", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
-	"agent/describe/profile": {"agent/brief", "notebook/human"},
-	"agent":                  {"agent/ask", "agent/describe", "agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
-	"agent/record":           {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
-	"agent/brief":            {"notebook/lazy", "notebook"},
-	"notebook/lazy":          {},
-	"agent/bench/solver":     {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
-	"agent/bench":            {"agent", "notebook/disk"},
-	"agent/files":            {"notebook/disk"},
-	"agent/bench/runner":     {"agent", "agent/ask", "agent/brief", "agent/record", "agent/llm", "notebook", "notebook/disk"},
-	"agent/bench/tables":     {"agent", "agent/bench/runner"},
-	"agent/bench/trial": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
-		"agent/llm", "notebook", "notebook/disk", "prompts"},
-	"agent/llm":         {"notebook/disk"},
-	"agent/llm/llmtest": {"agent/llm"},
-	"kernel": {"kernel/internal/inbox", "kernel/internal/process", "kernel/internal/turn", "kernel/internal/wire",
-		"kernel/internal/zmq", "kernel/sandbox", "notebook", "notebook/disk", "notebook/human"},
-	"kernel/checkpoint":       {"kernel", "kernel/internal/turn", "notebook", "notebook/disk", "notebook/human"},
-	"kernel/internal/turn":    {},
-	"kernel/internal/inbox":   {"kernel/internal/wire"},
-	"kernel/internal/process": {"kernel/sandbox"},
-	"kernel/internal/zmq":     {"kernel/internal/wire", "notebook/disk"},
-	"kernel/sandbox":          {"notebook/disk", "notebook/human"},
-	"kernel/internal/wire":    {},
-	"kernel/kerneltest":       {"kernel", "kernel/internal/wire", "kernel/sandbox", "notebook"},
-	"kernel/pyenv":            {"notebook/disk"},
-	"kernel/bench":            {"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
-	"kernel/pyenv/pyenvtest":  {"kernel/pyenv", "configs"},                                                              // for tests only
-	"notebook":                {"notebook/disk", "notebook/human", "notebook/lazy"},
-	"notebook/human":          {},
-	"notebook/compare":        {"notebook"},
-	"notebook/disk":           {},
-	"notebook/export":         {"notebook", "notebook/lazy"},
-	"notebook/notebooktest":   {}, // for tests only
-	"prompts":                 {},
-	"configs":                 {"notebook/disk"},
+//go:embed testdata/arrows.txt
+var arrowsText string
 
-	"cmd/dsstar/internal/kernels": {"cmd/dsstar/internal/term", "cmd/dsstar/internal/usage", "agent", "agent/brief", "agent/record", "configs",
-		"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "notebook", "notebook/disk"},
-	"cmd/dsstar/internal/kernels/kernelstest": {"kernel", "kernel/pyenv/pyenvtest"}, // for tests only
-	"cmd/dsstar/internal/rerun": {"cmd/dsstar/internal/kernels", "cmd/dsstar/internal/progress", "cmd/dsstar/internal/term", "cmd/dsstar/internal/usage",
-		"agent", "agent/brief", "agent/record", "configs", "kernel", "kernel/checkpoint", "kernel/sandbox", "notebook", "notebook/compare", "notebook/disk", "notebook/human"},
-	"cmd/dsstar/internal/term":          {},
-	"cmd/dsstar/internal/term/termtest": {}, // for tests only
-	"cmd/dsstar/internal/progress":      {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
-	"cmd/dsstar/internal/usage":         {"kernel", "notebook/human"},
+// arrows are the imports that testdata/arrows.txt allows.
+func arrows() map[string][]string {
+	all, name := map[string][]string{}, ""
+	for line := range strings.Lines(arrowsText) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		if of, ok := strings.CutSuffix(fields[0], ":"); ok {
+			name, fields = of, fields[1:]
+		}
+		all[name] = append(all[name], fields...)
+	}
+	return all
 }
 
-// TestLayering holds the packages to the arrows of the README: agent and kernel
-// do not know each other, and libraries leave their one place only on purpose.
+// TestLayering checks the packages' imports against testdata/arrows.txt: agent and kernel do not
+// import each other, and only its owner imports a library.
 func TestLayering(t *testing.T) {
 	type pkg struct {
 		ImportPath string
@@ -75,11 +42,17 @@ func TestLayering(t *testing.T) {
 		t.Fatal(err)
 	}
 	owners := map[string]string{
-		"github.com/go-zeromq/zmq4": "kernel", "github.com/gorilla/websocket": "kernel", "github.com/openai/openai-go/v3": "agent/llm",
-		"github.com/spf13/viper": "configs", "github.com/spf13/cobra": "cmd/dsstar", "github.com/gabriel-vasile/mimetype": "agent/files",
-		"github.com/yuin/goldmark": "notebook/export", "github.com/alecthomas/chroma/v2": "notebook/export", "golang.org/x/net/html": "notebook",
+		"github.com/go-zeromq/zmq4":          "kernel",
+		"github.com/gorilla/websocket":       "kernel",
+		"github.com/openai/openai-go/v3":     "agent/llm",
+		"github.com/spf13/viper":             "configs",
+		"github.com/spf13/cobra":             "cmd/dsstar",
+		"github.com/gabriel-vasile/mimetype": "agent/files",
+		"github.com/yuin/goldmark":           "notebook/export",
+		"github.com/alecthomas/chroma/v2":    "notebook/export",
+		"golang.org/x/net/html":              "notebook",
 	}
-	seen := 0
+	arrows, seen := arrows(), 0
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p pkg
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {

@@ -29,7 +29,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// An app is one invocation of the program, with everything that it may read and write.
+// An app is one invocation of the program, with all its inputs and outputs.
 type app struct {
 	kernels.Host
 	stdin          io.Reader
@@ -41,7 +41,7 @@ type app struct {
 	configDir      string       // of dsstar, in the user's configuration folder
 	descriptionDir string       // the folder of cached descriptions
 	line           usage.Line   // what the user typed
-	editors        atomic.Int64 // until when Ctrl-C is an editor's, in Unix nanoseconds
+	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
 }
 
 func main() {
@@ -178,7 +178,7 @@ func lineOf(cmd *cobra.Command, args []string) usage.Line {
 	return line
 }
 
-// flagError is what is wrong with a flag, without the words of Go's parsers.
+// flagError describes an invalid flag without the wording of Go's parsers.
 func flagError(err error) string {
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -229,7 +229,7 @@ func (a *app) cleaned() {
 	a.stderr = &term.Writer{W: term.Unwrapped(a.stderr), C: term.Cleaner{Colours: true, Moves: true}}
 }
 
-// fileOut is the destination of -o -: unfiltered, unless it is a terminal.
+// fileOut returns the destination of -o -: standard output, unfiltered unless it is a terminal.
 func (a *app) fileOut() io.Writer {
 	if a.stdoutTTY {
 		return a.stdout

@@ -121,7 +121,7 @@ func roleNames(s *configs.Settings) []string {
 	return names
 }
 
-// descriptionCache returns the cache of descriptions, or nil. Its key has the base URL because
+// descriptionCache returns the cache of descriptions, or nil. Its key includes the base URL because
 // models at different addresses may share a name.
 func (a *app) descriptionCache(s *configs.Settings) *describe.Cache {
 	if !s.Cache {

@@ -171,8 +171,8 @@ func (a *app) guidelines(arg string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// readNamed reads a file named after an @ on the command line. It may be a pipe, as of <(cmd); more
-// than most bytes are an error.
+// readNamed reads a file named after an @ on the command line. It may be a pipe, such as <(cmd). A
+// file longer than most bytes is an error.
 func readNamed(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

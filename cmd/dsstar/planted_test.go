@@ -24,12 +24,12 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// planted is a key that lies about while the tests run, as a user's do: in the environment, in ~/.ssh, and in the
-// arguments and the environment of another process. No test may find it in what dsstar writes or says. "" where it is
-// not planted.
+// planted is a key placed where a user's keys are while the tests run: in the environment, in
+// ~/.ssh, and in the arguments and the environment of another process. It must not appear in
+// anything that dsstar writes or prints. "" if no key is planted.
 var planted string
 
-// plant plants the key, in a home of the tests' own. end clears up.
+// plant plants the key, in a home folder for the tests. end cleans up.
 func plant() (end func(), err error) {
 	key := "planted-" + rand.Text()
 	cache, err := os.UserCacheDir()
@@ -44,7 +44,10 @@ func plant() (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(os.Mkdir(filepath.Join(home, ".ssh"), 0o700), os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519"), []byte(key), 0o600))
+	err = errors.Join(
+		os.Mkdir(filepath.Join(home, ".ssh"), 0o700),
+		os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519"), []byte(key), 0o600),
+	)
 	for name, value := range map[string]string{
 		"HOME": home, "PLANTED_API_KEY": key, "AWS_SECRET_ACCESS_KEY": key,
 		"XDG_CACHE_HOME": cache, "GOPATH": os.Getenv("GOPATH"), "GOENV": os.Getenv("GOENV"), // as they are
@@ -57,7 +60,7 @@ func plant() (end func(), err error) {
 		}
 		err = errors.Join(err, os.Setenv(name, value))
 	}
-	// It ends with its standard input, that is with the tests, however they end.
+	// It ends when its standard input closes, so with the tests, however they end.
 	other := exec.Command("cat")
 	other.Args[0], other.Env = "cat-"+key, []string{"OPENAI_API_KEY=" + key}
 	stdin, pipeErr := other.StdinPipe()
@@ -70,7 +73,7 @@ func plant() (end func(), err error) {
 	planted = key
 	return func() {
 		_ = stdin.Close()
-		_ = other.Wait() // nothing hangs on how it ended
+		_ = other.Wait() // its exit status does not matter
 		_ = os.RemoveAll(home)
 	}, nil
 }
@@ -78,7 +81,7 @@ func plant() (end func(), err error) {
 // plantedMain runs the tests with the planted key.
 func plantedMain(m *testing.M) int {
 	if runtime.GOOS != "linux" {
-		return m.Run() // the caches are in the home there
+		return m.Run() // caches are in the home folder there
 	}
 	end, err := plant()
 	if err != nil {
@@ -89,26 +92,30 @@ func plantedMain(m *testing.M) int {
 	return m.Run()
 }
 
-// holding returns the files below folders that hold the key.
+// holding returns the files below folders that contain the key.
 func holding(key string, folders ...string) (paths []string, err error) {
 	for _, folder := range folders {
-		err = errors.Join(err, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-				return nil // it goes by itself, or a test has closed it
-			}
-			if err != nil || !d.Type().IsRegular() {
-				return err
-			}
-			if found, err := fileHolds(path, key); found || err != nil {
-				paths = append(paths, path)
-			}
-			return nil
-		}))
+		err = errors.Join(
+			err,
+			filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+				if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+					return nil // removed meanwhile, or made unreadable by a test
+				}
+				if err != nil || !d.Type().IsRegular() {
+					return err
+				}
+				if found, err := fileHolds(path, key); found || err != nil {
+					paths = append(paths, path)
+				}
+				return nil
+			}),
+		)
 	}
 	return paths, err
 }
 
-// fileHolds looks into a file, of which tests make some that are huge and empty: not further than most.
+// fileHolds reports whether a file contains the key. It reads a limited part, because tests make
+// huge empty files.
 func fileHolds(path, key string) (bool, error) {
 	const most, chunk = 64 << 20, 1 << 20
 	f, err := os.Open(path)
@@ -125,19 +132,21 @@ func fileHolds(path, key string) (bool, error) {
 		if err != nil {
 			return false, nil // the end
 		}
-		kept = copy(buffer, buffer[kept+n-len(key):kept+n]) // it may lie across two
+		kept = copy(buffer, buffer[kept+n-len(key):kept+n]) // the key may span two reads
 	}
 }
 
 var lookedInto sync.Map // tests whose folders are looked into at their end
 
-// watchForKey looks for the planted key in the test's temporary folders and in what was said, before these are removed.
+// watchForKey looks for the planted key in said and in the test's temporary folders before these
+// are removed.
 func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	t.Helper()
 	if planted == "" {
 		return
 	}
-	dir := filepath.Dir(t.TempDir()) // all of the test's; made now, it is removed after what follows
+	// TempDir comes first, so that the folders are removed only after the cleanup below.
+	dir := filepath.Dir(t.TempDir())
 	_, known := lookedInto.LoadOrStore(t, true)
 	t.Cleanup(func() {
 		for _, text := range said {
@@ -154,7 +163,7 @@ func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	})
 }
 
-// checkNotHeld fails the test if a file below a folder holds the planted key.
+// checkNotHeld fails the test if a file below a folder contains the planted key.
 func checkNotHeld(t *testing.T, folder string) {
 	t.Helper()
 	if planted == "" {
@@ -178,8 +187,8 @@ func (p *testProgram) run(ctx context.Context, args []string) int {
 	return p.app.run(ctx, args)
 }
 
-// keepData remembers the data folders that a command line is about; check fails the test if one is not as it was. Without
-// a sandbox nothing holds the cells.
+// keepData records the contents of a command line's data folders; check fails the test if one has
+// changed. Without a sandbox nothing restrains the cells.
 func keepData(t testing.TB, args []string) (check func()) {
 	t.Helper()
 	before := map[string]map[string]string{}
@@ -198,8 +207,8 @@ func keepData(t testing.TB, args []string) (check func()) {
 	}
 }
 
-// dataOf returns the data folders of a command line: the one that it names, and that of the run that it goes on with or
-// runs again.
+// dataOf returns the data folders of a command line: the one that it names, and that of the run
+// that it resumes or reruns.
 func dataOf(args []string) (folders []string) {
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--data="); ok {
@@ -215,14 +224,18 @@ func dataOf(args []string) (folders []string) {
 			}
 		}
 	}
-	return slices.DeleteFunc(folders, func(folder string) bool { // a test of what is none, or of the system's
-		info, err := os.Stat(folder)
-		real := disk.RealPath(folder)
-		return err != nil || !info.IsDir() || real == disk.RealPath(os.TempDir()) || !disk.Inside(os.TempDir(), real)
-	})
+	return slices.DeleteFunc(
+		folders,
+		func(folder string) bool { // not a folder, or one of the system's
+			info, err := os.Stat(folder)
+			real := disk.RealPath(folder)
+			return err != nil || !info.IsDir() || real == disk.RealPath(os.TempDir()) ||
+				!disk.Inside(os.TempDir(), real)
+		},
+	)
 }
 
-// hashes are what is in a folder by name, but for run folders.
+// hashes returns hashes of the files in a folder, by name, without run folders.
 func hashes(folder string) map[string]string {
 	all := map[string]string{}
 	_ = filepath.WalkDir(disk.RealPath(folder), func(path string, d fs.DirEntry, err error) error {
@@ -230,7 +243,8 @@ func hashes(folder string) map[string]string {
 			all[path] = err.Error()
 			return nil
 		}
-		if _, err := os.Lstat(record.Folder(path).Trace()); err == nil && d.IsDir() {
+		_, err = os.Lstat(record.Folder(path).Trace())
+		if d.IsDir() && (err == nil || d.Name() == "dsstar-runs") {
 			return fs.SkipDir
 		}
 		info, err := d.Info()
@@ -245,44 +259,14 @@ func hashes(folder string) map[string]string {
 				_, _ = io.Copy(sum, io.LimitReader(f, 64<<20))
 				_ = f.Close()
 			}
-			all[path] += fmt.Sprintf(" %d %s %s", info.Size(), info.ModTime(), hex.EncodeToString(sum.Sum(nil)))
+			all[path] += fmt.Sprintf(
+				" %d %s %s",
+				info.Size(),
+				info.ModTime(),
+				hex.EncodeToString(sum.Sum(nil)),
+			)
 		}
 		return nil
 	})
 	return all
-}
-
-// What looks for the key and at the data does find them.
-func TestPlanted(t *testing.T) {
-	if planted == "" {
-		t.Skip("no key is planted here")
-	}
-	dir := t.TempDir()
-	key := "not-" + planted[8:]
-	for name, content := range map[string]string{
-		"run/notebook.ipynb": `{"text": "` + key + `"}`, "run/whole.txt": key, "run/none.txt": key[1:],
-		"run/late.txt": strings.Repeat("x", 1<<20+len(key)-5) + key, "run/files/deep/er.txt": strings.Repeat(key[:9], 200_000) + key,
-	} {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	found, err := holding(key, dir)
-	if slices.Sort(found); err != nil || len(found) != 4 || slices.Contains(found, filepath.Join(dir, "run/none.txt")) {
-		t.Errorf("found in %q, %v", found, err)
-	}
-	if found, err := holding(planted, os.Getenv("HOME")); err != nil || len(found) != 1 {
-		t.Errorf("in the home it is in %q, %v", found, err)
-	}
-	if os.Getenv("AWS_SECRET_ACCESS_KEY") != planted || !strings.Contains(strings.Join(cleanEnv(), "\n"), "PLANTED_API_KEY="+planted) {
-		t.Error("the key is not in the environment")
-	}
-	was := hashes(dir)
-	if err := os.WriteFile(filepath.Join(dir, "run/whole.txt"), []byte(key[1:]+"x"), 0o644); err != nil || maps.Equal(was, hashes(dir)) {
-		t.Errorf("another byte is not seen: %v", err)
-	}
-	if got := dataOf([]string{"nb", "--data", dir, "--data=" + dir, "x"}); len(got) != 2 {
-		t.Errorf("%q", got)
-	}
 }

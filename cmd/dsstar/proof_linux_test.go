@@ -9,12 +9,16 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestProofApart: nothing that has run a cell has a part in the proof. For channels.py the run folder is in the data.
+// TestProofApart: nothing that has run a cell can influence the proof. For channels.py the run
+// folder is in the data.
 func TestProofApart(t *testing.T) {
 	for file, reason := range map[string]string{
-		"forgery.py":      "the script printed another answer",        // no cell has a hand in what is read of the script
-		"channels.py":     "the fresh session printed another answer", // nothing outlives a session that could tell the proof
-		"surroundings.py": "the script printed another answer",        // not the session: to a cell it is the run's own
+		// no cell can change how the script is read
+		"forgery.py": "the script printed another answer",
+		// nothing outlives a session to reach the proof
+		"channels.py": "the fresh session printed another answer",
+		// to a cell, the fresh session looks like the run's
+		"surroundings.py": "the script printed another answer",
 	} {
 		for _, tier := range []string{"builtin", "full"} {
 			t.Run(file+" "+tier, func(t *testing.T) {
@@ -31,7 +35,10 @@ func TestProofApart(t *testing.T) {
 				}
 				m := counting()
 				m["coder"] = say(cell(string(code)))
-				data := dataFolder(t, map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"})
+				data := dataFolder(
+					t,
+					map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"},
+				)
 				out := filepath.Join(t.TempDir(), "run")
 				if file == "channels.py" {
 					out = filepath.Join(data, "dsstar-runs/run")

@@ -168,7 +168,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	return cmd
 }
 
-// A patience is a flag with a duration; 0 means none.
+// A patience is a flag for a time limit; 0 means no limit.
 type patience time.Duration
 
 func (p *patience) String() string {

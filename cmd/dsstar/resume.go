@@ -217,8 +217,8 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 }
 
 // dataFiles lists the run's data folder, with the files that the run included and those of
-// include. An earlier version may have seen files that are skipped now; they are kept if the
-// data are unchanged with them.
+// include. An earlier version of dsstar may have listed files that are now skipped; they stay
+// listed if the data are otherwise unchanged.
 func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File, error) {
 	data := r.data()
 	if data == "" {
@@ -243,8 +243,8 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 	return now.Files, err
 }
 
-// findRun finds the run of an argument: a run folder, whose newest notebook is taken, or a
-// notebook in one.
+// findRun finds the run that arg names: a run folder, whose newest notebook it takes, or a notebook
+// in one.
 func findRun(arg string) (r pastRun, err error) {
 	bad := func(hint usage.Hint, format string, args ...any) (pastRun, error) {
 		return pastRun{}, usage.New(fmt.Sprintf(format, args...), hint)

@@ -11,7 +11,8 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 )
 
-// stopKey is what key returns for Ctrl-C, which is no signal in raw mode, and at the end of input.
+// stopKey is what key returns at the end of input and for Ctrl-C, which sends no signal in raw
+// mode.
 const stopKey = "s"
 
 // chosen are the names of the decisions.

@@ -6,54 +6,63 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/creack/pty"
 
-	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
-// A reviewed run is on a terminal, where a person is asked about every cell.
+// A reviewed is a run on a terminal, with a person who is asked about every cell.
 type reviewed struct {
 	*session
 	t      *testing.T
 	out    string
 	stdout bytes.Buffer
-	at     int // up to where of what was written the person has read
+	at     int // how much of the output the person has read
 }
 
-// atReview starts a run with --review on a terminal. Its standard output is not
-// that terminal.
-func atReview(t *testing.T, url string, env []string, args ...string) *reviewed {
+// atReview starts a run with --review on a terminal. Its standard output is not that terminal.
+func atReview(t *testing.T, m roles, env []string, args ...string) *reviewed {
 	t.Helper()
-	s := &reviewed{session: &session{done: make(chan struct{})}, t: t, out: filepath.Join(t.TempDir(), "run")}
-	s.cmd = exec.Command(os.Args[0], append([]string{"nb", "--review", "--data", dataFolder(t, numbers), "--out", s.out,
-		"--base-url", url, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?"}, args...)...)
-	s.cmd.Env = append(append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=1", descriptionsIn+"="+t.TempDir(), "VISUAL=", "EDITOR=false"), env...)
+	s := &reviewed{
+		session: &session{done: make(chan struct{})},
+		t:       t,
+		out:     filepath.Join(t.TempDir(), "run"),
+	}
+	s.cmd = asDsstar(
+		append([]string{"nb", "--review", "--data", dataFolder(t, numbers), "--out", s.out,
+			"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t),
+			"What is the total?"}, args...)...)
+	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1", "VISUAL=", "EDITOR=false",
+		descriptionsIn+"="+t.TempDir()), env...)
 	s.cmd.Stdout = &s.stdout
 	s.start(t, &pty.Winsize{Rows: 50, Cols: 100})
 	return s
 }
 
-// until waits until a text is written, and returns what was until then.
+// until waits for a text, and returns the output up to it.
 func (s *reviewed) until(text string) string {
 	s.t.Helper()
-	waitFor(s.t, text+" in\n"+s.String()[s.at:], func() bool { return strings.Contains(s.String()[s.at:], text) })
+	waitFor(
+		s.t,
+		text+" in\n"+s.String()[s.at:],
+		func() bool { return strings.Contains(s.String()[s.at:], text) },
+	)
 	new := s.String()[s.at:]
 	end := strings.Index(new, text) + len(text)
 	s.at += end
 	return new[:end]
 }
 
-// answers waits for a question about a cell that has these texts, and types.
+// answers waits for a question about a cell that has these texts, and types keys.
 func (s *reviewed) answers(keys string, texts ...string) {
 	s.t.Helper()
 	asked := s.until("[s]top  ? ")
@@ -72,8 +81,7 @@ func (s *reviewed) types(keys string) {
 	}
 }
 
-// ends waits for the program's end, and checks its exit code and that the terminal
-// is as it was.
+// ends waits for the program to end, and checks its exit code and that the terminal is restored.
 func (s *reviewed) ends(code int) *record.Trajectory {
 	s.t.Helper()
 	if got := exitCode(s.t, s.cmd); got != code {
@@ -83,7 +91,7 @@ func (s *reviewed) ends(code int) *record.Trajectory {
 	return readRun(s.t, s.out)
 }
 
-// editor is an editor that does what a shell script does with the file $1.
+// editor returns an editor that runs a shell script on the file $1.
 func editor(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "an editor")
@@ -91,17 +99,33 @@ func editor(t *testing.T, script string) string {
 	return "EDITOR=" + path
 }
 
-// TestReviewEdit: what the person saves and then accepts is what runs.
+// TestReviewEdit: the text that the person saves and accepts is what runs.
 func TestReviewEdit(t *testing.T) {
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen.py")
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/sum(/max(/' \"$1\"")})
+	s := atReview(
+		t,
+		counting(),
+		[]string{
+			editor(
+				t,
+				"cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/sum(/max(/' \"$1\"",
+			),
+		},
+	)
 	s.answers("e")
-	s.answers("a", "review   step 1: Load the numbers and take the largest.", "         │ - total = sum(numbers)\r\n",
-		"         │ + total = max(numbers)\r\n", "         │   print(total)\r\n")
+	s.answers(
+		"a",
+		"review   step 1: Load the numbers and take the largest.",
+		"         │ - total = sum(numbers)\r\n",
+		"         │ + total = max(numbers)\r\n",
+		"         │   print(total)\r\n",
+	)
 	s.answers("a")
 	tr := s.ends(exitVerified)
-	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand || r.Step != "Load the numbers and take the largest." || !strings.Contains(r.Attempts[0].Code, "max(numbers)") {
+	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand ||
+		r.Step != "Load the numbers and take the largest." ||
+		!strings.Contains(r.Attempts[0].Code, "max(numbers)") {
 		t.Errorf("answer %q, %+v", tr.Answer(), r)
 	}
 	draft, err := os.ReadFile(seen)
@@ -112,38 +136,43 @@ func TestReviewEdit(t *testing.T) {
 	}
 }
 
-// TestReviewEditStop: what was edited is not lost with the run.
+// TestReviewEditStop: edited text is kept if the run stops.
 func TestReviewEditStop(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "sed -i 's/sum(/max(/' \"$1\""), "TMPDIR=" + t.TempDir()})
+	s := atReview(t, counting(), []string{editor(t, "sed -i 's/sum(/max(/' \"$1\""),
+		"TMPDIR=" + t.TempDir()})
 	s.answers("e")
 	s.answers("s")
 	s.until("your text: ")
 	path := strings.TrimSpace(s.until("\r\n"))
 	s.ends(exitInterrupted)
-	if draft, err := os.ReadFile(path); err != nil || !strings.Contains(string(draft), "max(") {
-		t.Errorf("%s: %v\n%s", path, err, draft)
-	}
+	wantText(t, path, content(t, path), "max(")
 }
 
-// TestReviewEditFails: nothing comes of an editor that fails, is not there, saves
-// nothing or nothing but blanks; and each time the same question follows.
+// TestReviewEditFails: an editor that fails, is missing, or saves nothing or only blanks changes
+// nothing, and the same question follows. Ctrl-C goes to the editor.
 func TestReviewEditFails(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	for name, c := range map[string]struct{ env, says string }{
-		"fails":     {editor(t, "echo 'x = 1' >> \"$1\"; exit 3"), "your text: "},
-		"not there": {"EDITOR=/no/such/editor", "the cell is as it was"},
-		"nothing":   {editor(t, "true"), "nothing has changed"},
-		"empty":     {editor(t, ": > \"$1\""), "the cell is empty; it is as it was"},
-		"bytes":     {editor(t, "printf 'x = \"\\377\"' > \"$1\""), "not text in UTF-8"},
-		"raw mode":  {editor(t, "stty raw -echo; exit 1"), "exit status 1; the cell is as it was"},
+	for name, c := range map[string]struct{ env, waits, keys, says string }{
+		"fails":     {editor(t, "echo 'x = 1' >> \"$1\"; exit 3"), "", "", "your text: "},
+		"not there": {"EDITOR=/no/such/editor", "", "", "the cell is as it was"},
+		"nothing":   {editor(t, "true"), "", "", "nothing has changed"},
+		"empty":     {editor(t, ": > \"$1\""), "", "", "the cell is empty; it is as it was"},
+		"bytes":     {editor(t, "printf 'x = \"\\377\"' > \"$1\""), "", "", "not text in UTF-8"},
+		"raw mode":  {editor(t, "stty raw -echo; exit 1"), "", "", "exit status 1; the cell is as it was"},
+		"Ctrl-C": {editor(t, "trap 'echo caught; exit 0' INT; echo ready; while :; do sleep 0.1; done"),
+			"ready", ctrlC, "nothing has changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := atReview(t, counting().serve(t).URL, []string{c.env})
+			s := atReview(t, counting(), []string{c.env})
 			s.answers("e")
+			if c.waits != "" {
+				s.until(c.waits)
+				s.types(c.keys)
+			}
 			s.until(c.says)
 			s.answers("l")
 			if tr := s.ends(exitVerified); tr.Answer() != "42" || tr.Rounds[0].ByHand {
@@ -153,29 +182,16 @@ func TestReviewEditFails(t *testing.T) {
 	}
 }
 
-// TestReviewEditInterrupted: Ctrl-C in an editor is the editor's.
-func TestReviewEditInterrupted(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "trap 'echo caught; exit 0' INT; echo ready; while :; do sleep 0.1; done")})
-	s.answers("e")
-	s.until("ready")
-	s.types(ctrlC)
-	s.until("caught")
-	s.answers("l", "nothing has changed")
-	s.ends(exitVerified)
-}
-
 const ctrlC = "\x03"
 
-// TestReviewReject: the reason is asked for, and the planner reads it. Back from an
-// empty one, the question stands.
+// TestReviewReject: the user is asked for a reason, and the planner reads it. After an empty reason
+// the question is asked again.
 func TestReviewReject(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	m := counting()
 	m["planner"] = say("Load the numbers and add them up.", "Add up the numbers without the first.")
-	s := atReview(t, m.serve(t).URL, nil)
+	s := atReview(t, m, nil)
 	s.answers("r")
 	s.until("reason (none: back to the question): ")
 	s.types("\n")
@@ -194,23 +210,28 @@ func TestReviewReject(t *testing.T) {
 	}
 }
 
-// TestReviewRepair: a repair is asked about again, beside what has failed.
+// TestReviewRepair: a repair is reviewed, too, next to the failed cell.
 func TestReviewRepair(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	m := counting()
 	fine := m["coder"][0].Text
-	m["coder"], m["debugger"] = say(strings.Replace(fine, "sum(numbers)", "sum(missing)", 1)), say(fine)
-	s := atReview(t, m.serve(t).URL, nil, "--quiet")
+	m["coder"], m["debugger"] = say(
+		strings.Replace(fine, "sum(numbers)", "sum(missing)", 1),
+	), say(
+		fine,
+	)
+	s := atReview(t, m, nil, "--quiet")
 	s.answers("a")
-	s.answers("l", "after    NameError: name 'missing'", "│ - total = sum(missing)", "│ + total = sum(numbers)")
+	s.answers("l", "after    NameError: name 'missing'", "│ - total = sum(missing)",
+		"│ + total = sum(numbers)")
 	if tr := s.ends(exitVerified); len(tr.Rounds[0].Attempts) != 2 {
 		t.Errorf("%+v", tr.Rounds[0])
 	}
 }
 
-// TestReviewStop: whatever stops, the run ends there with nothing run, the terminal
-// is as it was, and it says how to go on.
+// TestReviewStop: however the user stops, nothing runs, the terminal is restored, and the message
+// says how to resume.
 func TestReviewStop(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -228,7 +249,7 @@ func TestReviewStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := atReview(t, counting().serve(t).URL, c.env)
+			s := atReview(t, counting(), c.env)
 			s.answers(c.keys)
 			if c.keys == "" {
 				if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -244,24 +265,17 @@ func TestReviewStop(t *testing.T) {
 	}
 }
 
-// TestReviewKeys: no cell is accepted by Enter, by several keys at once, by arrows,
-// or by what was typed before the question.
+// TestReviewKeys: Enter, several keys at once, arrow keys and keys typed before the question accept
+// no cell.
 func TestReviewKeys(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	m, hold := counting(), make(chan struct{})
-	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
-		role := roleOf(t, r)
-		if role == "coder" {
-			<-hold
-		}
-		return m[role][0]
-	})
-	s := atReview(t, server.URL, nil)
+	m := counting()
+	m["coder"][0].Delay = 3 * time.Second
+	s := atReview(t, m, nil)
 	s.until("asking the coder")
 	s.types("a")
 	s.until("\x1b[Ja") // the terminal's echo, below a picture
-	close(hold)
 	for _, keys := range []string{"\r", "al", "\x1b[A", "ä", "x", "?", "accept\r"} {
 		s.answers(keys)
 		s.until("a  the cell runs as it stands here")
@@ -274,23 +288,19 @@ func TestReviewKeys(t *testing.T) {
 	}
 }
 
-// TestReviewNobody: where nobody can be asked it says so at once, before it reads
-// the question or makes anything.
+// TestReviewNobody: if nobody can be asked, the error comes at once, before the question is read or
+// anything is created.
 func TestReviewNobody(t *testing.T) {
-	for _, c := range []struct {
-		stdin, stderr bool
-		what          string
-	}{{false, false, "neither standard input nor standard error is one"}, {true, false, "standard error is not one"}, {false, true, "standard input is not one"}} {
+	for _, tty := range [][2]bool{{false, false}, {true, false}, {false, true}} {
 		for _, args := range [][]string{{"nb", "--review", "--data", "/no/such folder"}, {"demo", "--review"}} {
-			a, stdout, stderr := testApp(t)
-			a.stdinTTY, a.stderrTTY = c.stdin, c.stderr
+			a, _, stderr := testApp(t)
+			a.stdinTTY, a.stderrTTY = tty[0], tty[1]
 			a.stdin = iotest.ErrReader(errors.New("standard input was read"))
 			code := a.run(t.Context(), args)
-			want := "dsstar: error: --review needs a terminal: " + c.what
-			hint := "dsstar: hint: dsstar " + args[0]
-			if code != exitUsage || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), hint) || stdout.Len() > 0 ||
-				strings.Contains(strings.Split(stderr.String(), "#")[0], hint+" --review") {
-				t.Errorf("exit code %d\n%s", code, stderr)
+			wantText(t, "stderr", stderr.String(), "error: --review needs a terminal: ",
+				"hint: dsstar "+args[0])
+			if code != exitUsage {
+				t.Errorf("exit code %d", code)
 			}
 		}
 	}

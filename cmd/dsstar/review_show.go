@@ -161,12 +161,12 @@ func codeLines(before, code string) []codeLine {
 	return lines
 }
 
-// common returns the positions in a and b of a longest common subsequence. Only the first lines are
-// compared if there are very many.
+// common returns the positions in a and b of a longest common subsequence. It compares at most the
+// first 3000 lines of each.
 func common(a, b []string) (pairs [][2]int) {
 	const most = 3000
 	n, m := min(len(a), most), min(len(b), most)
-	length := make([][]int32, n+1) // of that of a[i:] and b[j:]
+	length := make([][]int32, n+1) // of the subsequence of a[i:] and b[j:]
 	length[n] = make([]int32, m+1)
 	for i := n - 1; i >= 0; i-- {
 		length[i] = make([]int32, m+1)

@@ -18,11 +18,18 @@ var anyLines = rapid.Custom(func(t *rapid.T) string {
 	}), rapid.String()), 0, 8).Draw(t, "lines"), "\n")
 })
 
-// TestShownCode: all lines of a cell are shown, marked where they are new beside
-// the version before, and no row is wider than the terminal or obeyed by it.
+// TestShownCode: all lines of a cell are shown, with lines marked that are new since the previous
+// version. No row is wider than the terminal or contains control sequences.
 func TestShownCode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		before, code, columns := anyLines.Draw(t, "before"), anyLines.Draw(t, "code"), rapid.IntRange(18, 60).Draw(t, "columns")
+		before, code, columns := anyLines.Draw(
+			t,
+			"before",
+		), anyLines.Draw(
+			t,
+			"code",
+		), rapid.IntRange(18, 60).
+			Draw(t, "columns")
 		var was, is []string
 		for _, line := range codeLines(before, code) {
 			text, shown := "", ""
@@ -45,7 +52,8 @@ func TestShownCode(t *testing.T) {
 				} else if line.mark != 0 {
 					rest = ""
 				}
-				if shown += rest; !ok || strings.TrimSpace(frame) != "" || term.Width(row) > columns || term.Clean(row) != strings.ReplaceAll(row, "\n", " ") {
+				if shown += rest; !ok || strings.TrimSpace(frame) != "" || term.Width(row) > columns ||
+					term.Clean(row) != strings.ReplaceAll(row, "\n", " ") {
 					t.Errorf("%q in %d columns", row, columns)
 				}
 			}
@@ -53,7 +61,15 @@ func TestShownCode(t *testing.T) {
 				t.Errorf("%q is shown as %q", text, shown)
 			}
 			plain := strings.Join(line.rows(columns, false), "\n")
-			if painted := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(strings.Join(line.rows(columns, true), "\n"), ""); strings.ReplaceAll(painted, " ", "") != strings.ReplaceAll(plain, " ", "") {
+			if painted := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(strings.Join(line.rows(columns, true), "\n"), ""); strings.ReplaceAll(
+				painted,
+				" ",
+				"",
+			) != strings.ReplaceAll(
+				plain,
+				" ",
+				"",
+			) {
 				t.Errorf("painted %q, plain %q", painted, plain)
 			}
 		}
@@ -80,11 +96,15 @@ func TestRevealed(t *testing.T) {
 	}
 }
 
-// TestDraft: a draft that is not changed leaves the proposal as it was, to the
-// byte, and what is changed is found in it.
+// TestDraft: an unchanged draft leaves the proposal identical, byte for byte, and changes are
+// detected.
 func TestDraft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := agent.Proposal{Step: rapid.IntRange(0, 3).Draw(t, "step"), Text: anyLines.Draw(t, "text"), Code: anyLines.Draw(t, "code")}
+		p := agent.Proposal{
+			Step: rapid.IntRange(0, 3).Draw(t, "step"),
+			Text: anyLines.Draw(t, "text"),
+			Code: anyLines.Draw(t, "code"),
+		}
 		if rapid.Bool().Draw(t, "long") {
 			p.Text = strings.Repeat("Add %% up # the fares. ", 20) + p.Text
 		}
@@ -93,14 +113,16 @@ func TestDraft(t *testing.T) {
 		}
 		q := p
 		q.Text, q.Code = "Do another thing: well.", anyLines.Draw(t, "another")+"\nz = 1"
-		if got := fromDraft(tidy(draftOf(q)), p); got.Code != tidy(q.Code) && got.Code != p.Code || p.Step > 0 && got.Text != q.Text || p.Step == 0 && got.Text != p.Text {
+		if got := fromDraft(tidy(draftOf(q)), p); got.Code != tidy(q.Code) && got.Code != p.Code ||
+			p.Step > 0 && got.Text != q.Text ||
+			p.Step == 0 && got.Text != p.Text {
 			t.Errorf("%+v came back as %+v", q, got)
 		}
 	})
 	p := agent.Proposal{Step: 2, Text: "Add up.", Code: "x = 1"}
 	for text, want := range map[string][2]string{
 		"# %% Step 2: Add up all.\n# %%\n# why\nx = 2": {"Add up all.", "# why\nx = 2"},
-		"# %% Step 2: Add up\n# all.\n\n# %%\nx = 2":   {"Add up", "# all.\n\n# %%\nx = 2"}, // all of it is seen before it runs
+		"# %% Step 2: Add up\n# all.\n\n# %%\nx = 2":   {"Add up", "# all.\n\n# %%\nx = 2"}, // all of it is shown before it runs
 		"# %% Step 2: Add up all.\nx = 2":              {"Add up all.", "x = 2"},
 		"# %% Count: well.\n# %%\nx = 2":               {"Count: well.", "x = 2"},
 		"# %% Step 2:\n# %%\nx = 1":                    {"Add up.", "x = 1"},

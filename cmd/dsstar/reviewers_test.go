@@ -22,40 +22,77 @@ import (
 //go:embed testdata/reviewers.py
 var reviewersScript string
 
-// A course is a kind of trajectory that notebooks tell of.
+// A course is a kind of trajectory that a notebook records.
 type course struct {
 	name    string
-	change  func(roles) // what makes it other than counting
+	change  func(roles) // how it differs from counting
 	args    []string
 	code    int
-	answer  string   // what it prints of a total, %d; "": it has no last cell
-	told    string   // in the notebook, else the course was not taken
+	answer  string   // what it prints for a total, %d; "": it has no last cell
+	told    string   // in the notebook; else the run took another course
 	file    string   // besides numbers.csv
-	longest int      // bytes that the notebook has at least
+	longest int      // minimum size of the notebook in bytes
 	shown   []string // by JupyterLab, in this order
 }
 
-// courses are as different as notebooks get.
+// courses cover the range of notebooks that runs leave.
 var courses = []course{
-	{name: "straight", answer: "%d\n", told: "sufficient", shown: []string{"Verified", "Step 1", "Round 1", "Answer"}},
+	{
+		name:   "straight",
+		answer: "%d\n",
+		told:   "sufficient",
+		shown:  []string{"Verified", "Step 1", "Round 1", "Answer"},
+	},
 	{name: "routes back", answer: "%d\n", told: "dropped in round 3",
-		shown: []string{"Round 1, dropped", "Round 2, dropped", "Round 3, dropped", "Step 1", "Start over", "Step 2"}, change: func(m roles) {
-			m["planner"] = say("Load the numbers.", "Add 1.", "Add 2.", "Start over: load the numbers as floats.", "Add them up.")
-			m["coder"] = say(load, cell("numbers['n'] += 1\nprint(numbers)"), cell("numbers['n'] += 2\nprint(numbers)"),
-				cell("import pandas as pd\nfloats = pd.read_csv('data/numbers.csv').astype(float)\nprint(floats)"),
-				cell("total = int(floats['n'].sum())\nprint(total)"))
-			m["verifier"] = say("Verdict: unfinished\nMissing: the total.", "Verdict: insufficient\nMissing: step 2 is wrong.",
-				"Verdict: insufficient\nMissing: step 1 is wrong.", "Verdict: insufficient\nMissing: the total.", sufficient)
+		shown: []string{
+			"Round 1, dropped",
+			"Round 2, dropped",
+			"Round 3, dropped",
+			"Step 1",
+			"Start over",
+			"Step 2",
+		}, change: func(m roles) {
+			m["planner"] = say(
+				"Load the numbers.",
+				"Add 1.",
+				"Add 2.",
+				"Start over: load the numbers as floats.",
+				"Add them up.",
+			)
+			m["coder"] = say(
+				loads,
+				cell("numbers['n'] += 1\nprint(numbers)"),
+				cell("numbers['n'] += 2\nprint(numbers)"),
+				cell(
+					"import pandas as pd\nfloats = pd.read_csv('data/numbers.csv').astype(float)\nprint(floats)",
+				),
+				cell("total = int(floats['n'].sum())\nprint(total)"),
+			)
+			m["verifier"] = say(
+				"Verdict: unfinished\nMissing: the total.",
+				"Verdict: insufficient\nMissing: step 2 is wrong.",
+				"Verdict: insufficient\nMissing: step 1 is wrong.",
+				"Verdict: insufficient\nMissing: the total.",
+				sufficient,
+			)
 			m["router"] = say("Step 2", "Step 1", "Add Step")
 		}},
 	{name: "debug attempts", answer: "%d\n", told: "Try 2 failed", change: func(m roles) {
 		m["debugger"] = say(cell("import os\nos._exit(3)"), m["coder"][0].Text)
-		m["coder"] = say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nnumbers['m'].sum()"))
+		m["coder"] = say(
+			cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nnumbers['m'].sum()"),
+		)
 	}},
-	{name: "time-out", answer: "%d\n", told: "time-out", args: []string{"--cell-timeout", "6s"}, change: func(m roles) {
-		m["debugger"] = m["coder"]
-		m["coder"] = say(cell("import time\nprint('begun', flush=True)\ntime.sleep(60)"))
-	}},
+	{
+		name:   "time-out",
+		answer: "%d\n",
+		told:   "time-out",
+		args:   []string{"--cell-timeout", "6s"},
+		change: func(m roles) {
+			m["debugger"] = m["coder"]
+			m["coder"] = say(cell("import time\nprint('begun', flush=True)\ntime.sleep(60)"))
+		},
+	},
 	{name: "figures", answer: "%d\n", told: "image/png", change: func(m roles) {
 		m["planner"] = say("Draw the numbers.", "Add them up.")
 		m["coder"] = say(cell(`import matplotlib.pyplot as plt
@@ -70,17 +107,40 @@ plt.show()
 numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 		m["verifier"] = say("Verdict: unfinished\nMissing: the total.", sufficient)
 	}},
-	{name: "HTML tables", answer: "The total is %d, <b>not</b> less.\n", told: "text/html", change: func(m roles) {
-		m["coder"] = say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)\nnumbers.describe()"))
-		m["finalizer"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
-	}},
-	{name: "big outputs", answer: "%d\n", told: "is in outputs/", longest: 500_000, change: func(m roles) {
-		m["coder"] = say(cell(strings.TrimSuffix(strings.TrimPrefix(load, "```python\n"), "\n```") +
-			"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
-	}},
-	{name: "unicode", answer: "סה״כ: %d 🎉 ½ 𝔘\n", told: "שלום", file: "données 数据 \U0001f4c8.csv", shown: odd(), change: func(m roles) {
-		m["planner"] = say("Lies die Zahlen – שלום – 数字を足す 🧮 `a|b` x_1 für $5 oder $7 <script>alert(1)</script>.")
-		m["coder"] = say(cell(`import sys
+	{
+		name:   "HTML tables",
+		answer: "The total is %d, <b>not</b> less.\n",
+		told:   "text/html",
+		change: func(m roles) {
+			m["coder"] = say(
+				cell(
+					"import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)\nnumbers.describe()",
+				),
+			)
+			m["finalizer"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
+		},
+	},
+	{
+		name:    "big outputs",
+		answer:  "%d\n",
+		told:    "is in outputs/",
+		longest: 500_000,
+		change: func(m roles) {
+			m["coder"] = say(cell(strings.TrimSuffix(strings.TrimPrefix(loads, "```python\n"), "\n```") +
+				"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
+		},
+	},
+	{
+		name:   "unicode",
+		answer: "סה״כ: %d 🎉 ½ 𝔘\n",
+		told:   "שלום",
+		file:   "données 数据 \U0001f4c8.csv",
+		shown:  odd(),
+		change: func(m roles) {
+			m["planner"] = say(
+				"Lies die Zahlen – שלום – 数字を足す 🧮 `a|b` x_1 für $5 oder $7 <script>alert(1)</script>.",
+			)
+			m["coder"] = say(cell(`import sys
 import pandas as pd
 numbers = pd.read_csv('data/numbers.csv')
 größe = int(numbers['n'].sum())
@@ -89,31 +149,52 @@ for i in range(3):
 print('\n\x1b[31mrot\x1b[0m', 'naïve 数据 🇩🇪 👩‍👩‍👧', '\u202eabc\u202c', 'nul\x00')
 print('Wärnung ⚠', file=sys.stderr)
 pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
-		m["finalizer"] = say(cell("print(f'סה״כ: {größe} 🎉 ½ 𝔘')"))
-	}},
-	{name: "not verified, last cell repaired", answer: "%d\n", told: "prints a constant", code: exitNotVerified,
-		args: []string{"--max-rounds", "2"}, change: func(m roles) {
+			m["finalizer"] = say(cell("print(f'סה״כ: {größe} 🎉 ½ 𝔘')"))
+		},
+	},
+	{
+		name:   "not verified, last cell repaired",
+		answer: "%d\n",
+		told:   "prints a constant",
+		code:   exitNotVerified,
+		args:   []string{"--max-rounds", "2"},
+		change: func(m roles) {
 			m["verifier"] = say("Verdict: insufficient\nMissing: everything.")
 			m["router"] = say("Add Step")
 			m["finalizer"] = say(cell("total = 42\nprint(42)"))
 			m["debugger"] = say(cell("print(total)"))
-		}},
-	{name: "budget spent", told: "Stopped", code: exitBudget, shown: []string{"Stopped", "Round 2, under way"}, args: []string{"--max-calls", "6"}, change: func(m roles) {
-		m["coder"] = say(load)
-		m["verifier"] = say("Verdict: insufficient\nMissing: the total.")
-		m["router"] = say("Add Step")
-	}},
+		},
+	},
+	{
+		name:  "budget spent",
+		told:  "Stopped",
+		code:  exitBudget,
+		shown: []string{"Stopped", "Round 2, under way"},
+		args:  []string{"--max-calls", "6"},
+		change: func(m roles) {
+			m["coder"] = say(loads)
+			m["verifier"] = say("Verdict: insufficient\nMissing: the total.")
+			m["router"] = say("Add Step")
+		},
+	},
 }
 
-// odd is what a page shows of the course unicode.
+// odd returns what a page shows of the course unicode.
 func odd() []string {
 	step := "Lies die Zahlen – שלום – 数字を足す 🧮 a|b x_1 für $5 oder $7 <script>alert(1)</script>."
-	return []string{"סה״כ: 42 🎉 ½ 𝔘", step, "2 von 3", "naïve 数据 🇩🇪 👩‍👩‍👧", "Wärnung ⚠", "<i>&amp;</i>"}
+	return []string{
+		"סה״כ: 42 🎉 ½ 𝔘",
+		step,
+		"2 von 3",
+		"naïve 数据 🇩🇪 👩‍👩‍👧",
+		"Wärnung ⚠",
+		"<i>&amp;</i>",
+	}
 }
 
-var load = cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(numbers)")
+var loads = cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(numbers)")
 
-// A review is what reviewers.py is asked about a run.
+// A review is the request to reviewers.py about a run.
 type review struct {
 	shown   []string // by JupyterLab
 	Name    string   `json:"name"`
@@ -124,8 +205,9 @@ type review struct {
 	Changed *string  `json:"changed"`
 }
 
-// TestReviewers hands the notebooks of ten different courses to the tools of those who will look at them: nbformat's
-// validator, nbconvert --execute, papermill with other data, nbdime, jupytext, VS Code's rules, and JupyterLab.
+// TestReviewers checks the notebooks of different courses with the tools that reviewers use:
+// nbformat's validator, nbconvert --execute, papermill with other data, nbdime, jupytext, VS Code's
+// rules, and JupyterLab.
 func TestReviewers(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -133,7 +215,10 @@ func TestReviewers(t *testing.T) {
 	if !*allCourses {
 		first := rand.N(3)
 		t.Logf("every third course, from %d", first)
-		courses = slices.DeleteFunc(slices.Clone(courses), func(c course) bool { return slices.IndexFunc(courses, c.named)%3 != first })
+		courses = slices.DeleteFunc(
+			slices.Clone(courses),
+			func(c course) bool { return slices.IndexFunc(courses, c.named)%3 != first },
+		)
 	}
 	reviews := make([]review, len(courses))
 	var all sync.WaitGroup
@@ -152,11 +237,15 @@ func TestReviewers(t *testing.T) {
 	t.Run("JupyterLab", func(t *testing.T) { reviewedByLab(t, reviews) })
 }
 
-var allCourses = flag.Bool("all-courses", false, "TestReviewers takes all its courses, not every third")
+var allCourses = flag.Bool(
+	"all-courses",
+	false,
+	"TestReviewers takes all its courses, not every third",
+)
 
 func (c course) named(other course) bool { return c.name == other.name }
 
-// run takes a course twice.
+// run runs a course twice.
 func (c course) run(t *testing.T) review {
 	files := map[string]string{"numbers.csv": numbers["numbers.csv"]}
 	other := map[string]string{"numbers.csv": "n\n1\n2\n40\n"}
@@ -188,8 +277,19 @@ func (c course) run(t *testing.T) review {
 func reviewedByTools(t *testing.T, reviews []review) {
 	home := t.TempDir()
 	spec := filepath.Join(home, "kernels", "python3")
-	kernel, err := json.Marshal(map[string]any{"argv": []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"},
-		"display_name": "Python 3 (ipykernel)", "language": "python"})
+	kernel, err := json.Marshal(
+		map[string]any{
+			"argv": []string{
+				pyenvtest.Python(t),
+				"-m",
+				"ipykernel_launcher",
+				"-f",
+				"{connection_file}",
+			},
+			"display_name": "Python 3 (ipykernel)",
+			"language":     "python",
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,8 +304,16 @@ func reviewedByTools(t *testing.T, reviews []review) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), pyenvtest.Lab(t), "-c", reviewersScript)
-	cmd.Env = append(cleanEnv(), "JUPYTER_DATA_DIR="+home, "JUPYTER_PATH=", "JUPYTER_PREFER_ENV_PATH=0", "JUPYTER_RUNTIME_DIR="+t.TempDir(),
-		"IPYTHONDIR="+t.TempDir(), "JUPYTER_CONFIG_DIR="+t.TempDir(), "PYTHONUTF8=1")
+	cmd.Env = append(
+		cleanEnv(),
+		"JUPYTER_DATA_DIR="+home,
+		"JUPYTER_PATH=",
+		"JUPYTER_PREFER_ENV_PATH=0",
+		"JUPYTER_RUNTIME_DIR="+t.TempDir(),
+		"IPYTHONDIR="+t.TempDir(),
+		"JUPYTER_CONFIG_DIR="+t.TempDir(),
+		"PYTHONUTF8=1",
+	)
 	cmd.Stdin = bytes.NewReader(asked)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -229,8 +337,8 @@ func reviewedByTools(t *testing.T, reviews []review) {
 	}
 }
 
-// reviewedByLab opens each notebook in JupyterLab, as a reviewer does who runs nothing and saves: that changes
-// nothing but what Lab says of its trust.
+// reviewedByLab opens and saves each notebook in JupyterLab without running it. That must change
+// nothing but Lab's trust metadata.
 func reviewedByLab(t *testing.T, reviews []review) {
 	l := startLab(t, false)
 	begun := time.Now()
@@ -261,7 +369,12 @@ func reviewedByLab(t *testing.T, reviews []review) {
 			for at < min(len(before), len(after)) && before[at] == after[at] {
 				at++
 			}
-			t.Errorf("%s: saving in Lab makes\n%.300s\nof\n%.300s", r.Name, after[max(0, at-60):], before[max(0, at-60):])
+			t.Errorf(
+				"%s: saving in Lab makes\n%.300s\nof\n%.300s",
+				r.Name,
+				after[max(0, at-60):],
+				before[max(0, at-60):],
+			)
 		}
 	}
 	t.Logf("%.0f s", time.Since(begun).Seconds())
@@ -276,7 +389,7 @@ func (l *lab) modified(name string) time.Time {
 	return info.ModTime()
 }
 
-// untrusted is a notebook without what Lab says of its cells' trust.
+// untrusted returns a notebook without Lab's trust metadata.
 func untrusted(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var nb map[string]any

@@ -14,10 +14,10 @@ import (
 // A saver saves the notebook and the script while the run goes on. A file that somebody has
 // edited meanwhile is never overwritten: the run continues in a sibling file, with a warning.
 //
-// It writes files even if a Jupyter server serves the folder. JupyterLab 4.6 with
-// jupyter-collaboration 5.0 shows a renamed file as soon as one PUT through the contents API,
-// because the server polls once a second; and a PUT takes 27 ms and cannot be made conditional
-// on the file being unedited.
+// It writes files directly even if a Jupyter server serves the folder. JupyterLab 4.6 with
+// jupyter-collaboration 5.0 shows a file renamed into place as soon as one that was PUT through the
+// contents API, because the server polls once a second. A PUT takes 27 ms and cannot be made
+// conditional on the file being unedited.
 type saver struct {
 	notebook *disk.Guarded
 	script   *disk.Guarded
@@ -47,8 +47,8 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 		t.Warnings = append(t.Warnings, text)
 		warnings = append(warnings, text)
 	}
-	// The notebook first: it names this script and the one before, so that a run
-	// that is killed in between knows either for its own.
+	// Save the notebook first. It has the digests of this script and the previous one, so that a
+	// run killed between the two writes recognizes either as its own.
 	script := t.Script()
 	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
@@ -63,7 +63,7 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 		return warnings, fmt.Errorf("save the script: %w", err)
 	}
 	if len(warnings) > told {
-		if err := guarded(s.notebook, draw, warn); err != nil { // which has them
+		if err := guarded(s.notebook, draw, warn); err != nil { // now with the warnings
 			return warnings, fmt.Errorf("save the notebook: %w", err)
 		}
 	}

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,50 +16,89 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"dsstar/agent/llm/llmtest"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/kernel"
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
-// TestScript runs the stories in testdata/script: what a user types, and what comes of it.
-// Besides the commands of testscript they have
+// TestScript runs the stories in testdata/script: what a user types, and the results. They have
+// these commands besides those of testscript:
 //
-//	dsstar ARG…             runs dsstar, which must exit with 0
+//	dsstar ARG…             runs dsstar, which must exit with 0 and leave its data as they are
 //	exits CODE dsstar ARG…  the same with another exit code
-//	model FILE              starts a model that replies what the file says, for the runs that follow
-//	finished RUN            copies a finished run, of the data in $DATA, which answers 42
-//	notebook FILE.py        makes FILE.ipynb of a script whose cells begin with # %%
+//	exec $DSSTAR ARG… &     runs dsstar in the background
+//	waits TEXT FILE         waits until the file contains a text
+//	gone                    waits until no process of the script is left
+//	model FILE              starts a model with the replies in the file, for the runs that follow
+//	finished RUN            copies a finished run on the data in $DATA, with the answer 42
+//	notebook FILE.py        makes FILE.ipynb from a script whose cells begin with # %%
 //	shown FILE.ipynb N      prints the outputs of the N-th cell
+//	validate FILE.ipynb…    checks notebooks with nbformat
 //	edit FILE OLD NEW       replaces a text in a file
-//	python ARG…             runs the Python that cells run in
+//	python ARG…             runs the Python of cells; tools ARG… one with Jupyter's tools
+//	kernel ID               starts a kernel of the user's
+//	in ID CODE              runs code in a kernel, as its user does
+//	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
+//	opens FILE.ipynb        opens a notebook on the server, with the kernel $ID
+//	asks PATH               prints what the server answers
 //
-// Without a model command nothing answers at the address of the model.
-func TestScript(t *testing.T) {
+// Without a model command nothing answers at the model's address. DSSTAR_TEST_TTY=1 makes dsstar
+// treat its standard input and error as a terminal.
+func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
+
+// TestLongScript runs the stories that need a server or many kernels.
+func TestLongScript(t *testing.T) {
+	pyenvtest.Long(t)
+	runScripts(t, "testdata/script/long")
+}
+
+func runScripts(t *testing.T, dir string) {
 	python := pyenvtest.Python(t)
 	testscript.Run(t, testscript.Params{
-		Dir:                "testdata/script",
+		Dir:                dir,
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, cleanEnv()...)
-			env.Vars = append(env.Vars, asProgram+"=1", descriptionsIn+"="+filepath.Join(env.WorkDir, ".descriptions"),
+			env.Vars = append(env.Vars, asProgram+"=1",
+				descriptionsIn+"="+filepath.Join(env.WorkDir, ".descriptions"),
 				"XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, ".config"), "TMPDIR="+os.TempDir(),
-				"DSSTAR_PYTHON="+python, "DSSTAR_BASE_URL=http://127.0.0.1:1/v1", "DSSTAR_MODEL=scripted", "DSSTAR_RETRIES=0",
-				"PYTHON="+python)
+				"DSSTAR_PYTHON="+python, "DSSTAR_BASE_URL=http://127.0.0.1:1/v1",
+				"DSSTAR_MODEL=scripted", "DSSTAR_RETRIES=0", "PYTHON="+python, "DSSTAR="+os.Args[0],
+				"DSSTAR_TEST_MARK="+env.WorkDir)
+			runtime := filepath.Join(env.WorkDir, ".runtime")
+			env.Vars = append(env.Vars, kernelstest.Env(t, runtime)...)
+			env.Vars = append(env.Vars, "RUNTIME="+runtime)
 			env.Defer(func() { checkNotHeld(t, env.WorkDir) })
-			return nil
+			return os.Mkdir(runtime, 0o700)
+		},
+		Condition: func(name string) (bool, error) {
+			_, _, err := sandbox.Choose(name)
+			return err == nil, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"dsstar": func(ts *testscript.TestScript, neg bool, args []string) {
 				if neg {
 					ts.Fatalf("say which exit code: exits CODE dsstar …")
 				}
-				exits(ts, 0, os.Args[0], args)
+				runs(t, ts, 0, args)
 			},
 			"exits": func(ts *testscript.TestScript, _ bool, args []string) {
 				code, err := strconv.Atoi(args[0])
 				ts.Check(err)
-				exits(ts, code, os.Args[0], args[2:])
+				runs(t, ts, code, args[2:])
 			},
-			"python": func(ts *testscript.TestScript, _ bool, args []string) { exits(ts, 0, python, args) },
+			"waits": func(ts *testscript.TestScript, _ bool, args []string) {
+				waitFor(scriptTB{t, ts}, args[0]+" in "+args[1], func() bool {
+					b, err := os.ReadFile(ts.MkAbs(args[1]))
+					return err == nil && strings.Contains(string(b), args[0])
+				})
+			},
+			"gone": func(ts *testscript.TestScript, _ bool, _ []string) {
+				noProcess(scriptTB{t, ts}, "DSSTAR_TEST_MARK="+ts.Getenv("WORK"))
+			},
 			"model": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv("DSSTAR_BASE_URL", serveReplies(t, ts, ts.ReadFile(args[0])))
 			},
@@ -75,23 +116,71 @@ func TestScript(t *testing.T) {
 				ts.Check(err)
 				n, err := strconv.Atoi(args[1])
 				ts.Check(err)
-				_, err = ts.Stdout().Write([]byte(plainOf(nb.Cells[n-1])))
-				ts.Check(err)
+				prints(ts, plainOf(nb.Cells[n-1]))
+			},
+			"validate": func(ts *testscript.TestScript, _ bool, args []string) {
+				for i := range args {
+					args[i] = ts.MkAbs(args[i])
+				}
+				validate(t, args...)
 			},
 			"edit": func(ts *testscript.TestScript, _ bool, args []string) {
 				text := ts.ReadFile(args[0])
 				if !strings.Contains(text, args[1]) {
 					ts.Fatalf("%s has no %q", args[0], args[1])
 				}
-				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o644))
+				text = strings.ReplaceAll(text, args[1], args[2])
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+			},
+			"python": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(ts.Exec(python, args...))
+			},
+			"tools": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(ts.Exec(pyenvtest.Tools(t), args...))
+			},
+			"kernel": func(ts *testscript.TestScript, _ bool, args []string) {
+				kernelstest.Start(scriptTB{t, ts}, ts.Getenv("RUNTIME"), args[0])
+			},
+			"in": func(ts *testscript.TestScript, _ bool, args []string) {
+				files, err := filepath.Glob(filepath.Join(ts.Getenv("RUNTIME"), "kernel-"+args[0]+"*"))
+				if err != nil || len(files) != 1 {
+					ts.Fatalf("kernels %q", files)
+				}
+				prints(ts, kernelstest.Run(scriptTB{t, ts}, files[0], args[1]))
+			},
+			"server": startServer(t),
+			"opens": func(ts *testscript.TestScript, _ bool, args []string) {
+				id := opensNotebook(scriptTB{t, ts}, serverOf(ts), args[0])
+				ts.Setenv("ID", id)
+				ts.Setenv("SHORT", id[:8])
+			},
+			"asks": func(ts *testscript.TestScript, _ bool, args []string) {
+				var answer any
+				serverOf(ts).Call(scriptTB{t, ts}, "GET", args[0], nil, &answer)
+				b, err := json.Marshal(answer)
+				ts.Check(err)
+				prints(ts, string(b))
 			},
 		},
 	})
 }
 
-// exits runs a program, which must end with the exit code.
-func exits(ts *testscript.TestScript, want int, program string, args []string) {
-	err := ts.Exec(program, args...)
+func prints(ts *testscript.TestScript, text string) {
+	_, err := ts.Stdout().Write([]byte(text))
+	ts.Check(err)
+}
+
+// runs runs dsstar, which must exit with the code want, leave its data unchanged and not reveal the
+// planted key.
+func runs(t *testing.T, ts *testscript.TestScript, want int, args []string) {
+	whole := slices.Clone(args)
+	for i, arg := range args {
+		if _, err := os.Stat(ts.MkAbs(arg)); err == nil {
+			whole[i] = ts.MkAbs(arg)
+		}
+	}
+	check := keepData(t, whole)
+	err := ts.Exec(os.Args[0], args...)
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()
@@ -101,25 +190,88 @@ func exits(ts *testscript.TestScript, want int, program string, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
+	check()
+	for _, name := range []string{"stdout", "stderr"} {
+		if planted != "" && strings.Contains(ts.ReadFile(name), planted) {
+			ts.Fatalf("the planted key is in %s", name)
+		}
+	}
 }
 
-// serveReplies starts a model until the end of the script. The text has a line "== role" before
-// each reply; the replies of counting are for the roles that it does not name.
+// serveReplies starts a model that serves until the end of the script. In text, a line "== role"
+// precedes each reply; roles that it does not name get the replies of counting. "other" stands for
+// all roles that dsstar itself does not have. A reply may also be "refuse STATUS" or "stall".
 func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url string) {
 	m := roles{}
 	for _, part := range strings.Split("\n"+text, "\n== ")[1:] {
 		role, reply, _ := strings.Cut(part, "\n")
-		switch role {
-		case "analyzer", "coder", "debugger", "finalizer", "script":
-			reply = cell(strings.TrimSpace(reply))
+		reply = strings.TrimSpace(reply)
+		status, refused := strings.CutPrefix(reply, "refuse ")
+		switch {
+		case refused:
+			code, err := strconv.Atoi(status)
+			ts.Check(err)
+			m[role] = append(m[role], llmtest.Refuse(code, "", "no such thing"))
+			continue
+		case reply == "stall":
+			m[role] = append(m[role], llmtest.Response{Stall: true})
+			continue
+		case slices.Contains([]string{"analyzer", "coder", "debugger", "finalizer", "script", "react"}, role):
+			reply = cell(reply)
 		}
-		m[role] = append(m[role], say(strings.TrimSpace(reply))...)
+		m[role] = append(m[role], say(reply)...)
 	}
-	server := llmtest.New(scriptTB{t, ts}, counting().with(m).reply(t))
+	reply := counting().with(m).reply()
+	server := llmtest.New(scriptTB{t, ts}, func(r llmtest.Request) (response llmtest.Response) {
+		if r.Input == nil {
+			return reply(r)
+		}
+		for _, text := range r.Input {
+			response.Vectors = append(response.Vectors, llmtest.Embed(text))
+		}
+		return response
+	})
 	return server.URL
 }
 
-// scriptTB has what is cleaned up at the end of a test cleaned up at the end of a script.
+// startServer returns the command that starts a Jupyter server, with the kernelspecs of a file if
+// one is given.
+func startServer(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		var specs map[string]map[string]any
+		if len(args) > 0 {
+			ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &specs))
+		}
+		s := kerneltest.JupyterServer(scriptTB{t, ts}, pyenvtest.Tools(t), specs)
+		for name, value := range map[string]string{
+			"SERVER": s.URL, "TOKEN": s.Token, "ROOT": s.Root, "RUNTIME": s.RuntimeDir,
+		} {
+			ts.Setenv(name, value)
+		}
+	}
+}
+
+func serverOf(ts *testscript.TestScript) *kerneltest.Server {
+	return &kerneltest.Server{URL: ts.Getenv("SERVER"), Token: ts.Getenv("TOKEN"),
+		Root: ts.Getenv("ROOT"), RuntimeDir: ts.Getenv("RUNTIME")}
+}
+
+// opensNotebook creates a notebook in the server's folder and opens it as JupyterLab does.
+func opensNotebook(t testing.TB, s *kerneltest.Server, path string) (kernelID string) {
+	t.Helper()
+	nb := notebook.Notebook{}
+	file := filepath.Join(s.Root, filepath.FromSlash(path))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), nb.Save(file)); err != nil {
+		t.Fatal(err)
+	}
+	var session struct{ Kernel kernel.Running }
+	s.Call(t, "POST", "/api/sessions", map[string]any{"path": path, "name": "", "type": "notebook",
+		"kernel": map[string]string{"name": "python3"}}, &session)
+	return session.Kernel.ID
+}
+
+// scriptTB has what is cleaned up at the end of a test cleaned up at the end of a script, and what
+// ends a test end the script.
 type scriptTB struct {
 	*testing.T
 	ts *testscript.TestScript
@@ -127,12 +279,17 @@ type scriptTB struct {
 
 func (tb scriptTB) Cleanup(f func()) { tb.ts.Defer(f) }
 
-// percentScript makes a notebook of a script in the percent format.
+func (tb scriptTB) Fatal(args ...any) { tb.ts.Fatalf("%v", args) }
+
+func (tb scriptTB) Fatalf(format string, args ...any) { tb.ts.Fatalf(format, args...) }
+
+// percentScript converts a script in the percent format to a notebook.
 func percentScript(script string) notebook.Notebook {
-	nb := notebook.Notebook{Metadata: map[string]any{"kernelspec": map[string]any{"name": "python3", "display_name": "Python 3", "language": "python"}}}
+	nb := notebook.Notebook{Metadata: map[string]any{"kernelspec": python3}}
 	for i, part := range strings.Split("\n"+script, "\n# %%")[1:] {
 		head, source, _ := strings.Cut(part, "\n")
-		c := notebook.Cell{ID: "c" + strconv.Itoa(i+1), Type: notebook.Code, Source: strings.TrimSpace(source), Metadata: map[string]any{}}
+		c := notebook.Cell{ID: "c" + strconv.Itoa(i+1), Type: notebook.Code,
+			Source: strings.TrimSpace(source), Metadata: map[string]any{}}
 		switch head = strings.TrimSpace(head); {
 		case head == "[markdown]":
 			c.Type = notebook.Markdown

@@ -174,8 +174,8 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 // exist yet.
 func ownFile(path string) string { return "mkdir -p " + human.Shell(filepath.Dir(path)) + " && " }
 
-// relaxed explains how the user can allow what a project's file must not: by a flag, a variable
-// or the user's own file.
+// relaxed explains how the user can allow what a project file cannot: by a flag, a variable or the
+// user's own file.
 func relaxed(r *configs.RelaxedError, user string) error {
 	if strings.Contains(r.Key, ".") { // it is in a table
 		return usage.New(r.Error(),

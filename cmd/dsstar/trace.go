@@ -215,7 +215,7 @@ func (all *spending) join(one traceSpent) {
 	}
 }
 
-// print prints a table for each trace and, of several, one for all.
+// print prints a table for each trace and, if there are several, one for all.
 func (all *spending) print(out io.Writer) error {
 	var b strings.Builder
 	for _, one := range all.Traces {

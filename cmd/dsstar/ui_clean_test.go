@@ -11,11 +11,11 @@ import (
 	"dsstar/notebook"
 )
 
-// obeyed is what terminals obey: the clipboard (OSC 52), a title, a link, C1's CSI, a device
-// control string, a question, and characters that turn the direction of writing.
+// obeyed holds sequences that terminals obey: the clipboard (OSC 52), a title, a link, C1's CSI, a
+// device control string, a query, and characters that change the writing direction.
 const obeyed = "\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x1b\\\x1b]8;;http://x\x07\u009b31m\u009d52;c;ZQ==\u009c\x1bP$q\x1b\\\x1b[6n\x1bc\x07\x7f\u202e\u2066\u200f\U000e0041"
 
-// checkObeys checks that nothing of obeyed is left.
+// checkObeys checks that text contains nothing that terminals obey.
 func checkObeys(t *testing.T, what, text string) {
 	t.Helper()
 	for _, r := range text {
@@ -32,7 +32,7 @@ func TestCleanWriter(t *testing.T) {
 		var out, err bytes.Buffer
 		a := &app{stdout: &out, stderr: &err}
 		a.cleaned()
-		a.cleaned() // once more is no more
+		a.cleaned() // calling it again changes nothing
 		for rest := []byte(text); len(rest) > 0; {
 			n := min(size, len(rest))
 			for _, w := range []interface{ Write([]byte) (int, error) }{a.stdout, a.stderr} {
@@ -52,7 +52,7 @@ func TestCleanWriter(t *testing.T) {
 	}
 }
 
-// TestPrintedJSON: what --json prints is byte for byte what it was, and nothing to obey.
+// TestPrintedJSON: JSON keeps its values byte for byte, and contains nothing that terminals obey.
 func TestPrintedJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := term.JSON(&b, obeyed); err != nil {
@@ -65,10 +65,13 @@ func TestPrintedJSON(t *testing.T) {
 	}
 }
 
-// TestPrinted has names and contents that terminals would obey go through commands that print them.
+// TestPrinted passes names and contents that terminals would obey to commands that print them.
 func TestPrinted(t *testing.T) {
 	t.Parallel()
-	nb := &notebook.Notebook{Cells: []notebook.Cell{text("t", "# x"+obeyed), code("c", "x = 1 # "+obeyed, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: obeyed})}}
+	nb := &notebook.Notebook{
+		Cells: []notebook.Cell{text("t", "# x"+obeyed), code("c", "x = 1 # "+obeyed,
+			notebook.Output{Type: notebook.Stream, Name: "stdout", Text: obeyed})},
+	}
 	path := filepath.Join(t.TempDir(), "n"+strings.ReplaceAll(obeyed, "/", "")+".ipynb")
 	if err := nb.Save(path); err != nil {
 		t.Fatal(err)
@@ -81,7 +84,8 @@ func TestPrinted(t *testing.T) {
 		checkObeys(t, strings.Join(args, " "), stdout.String()+stderr.String())
 	}
 	a, stdout, _ := testApp(t)
-	if code := a.run(t.Context(), []string{"export", "--to", "script", "-o", "-", path}); code != 0 || !strings.Contains(stdout.String(), obeyed) {
+	if code := a.run(t.Context(), []string{"export", "--to", "script", "-o", "-", path}); code != 0 ||
+		!strings.Contains(stdout.String(), obeyed) {
 		t.Errorf("a script that goes to no terminal is not as it is: %d %q", code, stdout)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// A session is a program on a terminal of its own, with all that it has written.
+// A session is a program on its own terminal, with all its output.
 type session struct {
 	cmd *exec.Cmd
 	tty *os.File
@@ -29,7 +29,7 @@ type session struct {
 
 	mu    sync.Mutex
 	wrote bytes.Buffer
-	done  chan struct{} // closed when nobody writes any more
+	done  chan struct{} // closed when the output has ended
 }
 
 func (s *session) Write(p []byte) (int, error) {
@@ -44,24 +44,24 @@ func (s *session) String() string {
 	return s.wrote.String()
 }
 
-// stalled starts a run whose model never plans anything, on a terminal, and
-// waits until it is seen to wait for that.
+// stalled starts a run on a terminal with a model that never returns a plan, and waits until the
+// terminal shows that the run waits for it.
 func stalled(t *testing.T) *session {
 	t.Helper()
 	m := counting()
 	m["planner"] = []llmtest.Response{{Stall: true}}
 	s := &session{done: make(chan struct{})}
-	s.cmd = exec.Command(os.Args[0], "nb", "--data", dataFolder(t, numbers), "--out", filepath.Join(t.TempDir(), "run"),
-		"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
-	s.cmd.Env = append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=")
+	s.cmd = asDsstar("nb", "--data", dataFolder(t, numbers), "--out",
+		filepath.Join(t.TempDir(), "run"), "--base-url", m.serve(t).URL, "--model", "scripted",
+		"--python", pyenvtest.Python(t), "What is the total?")
+	s.cmd.Env = append(s.cmd.Env, "TERM=xterm", "NO_COLOR=")
 	s.start(t, &pty.Winsize{Rows: 24, Cols: 60})
 	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "asking the planner (") })
 	return s
 }
 
-// TestTerminalLeft: Ctrl-C on a terminal ends the program as it should, which
-// leaves neither a view nor another mode of the terminal; and kill -9 leaves the
-// cursor where the next line begins.
+// TestTerminalLeft: Ctrl-C ends the program properly, and leaves neither a view nor a changed
+// terminal mode. kill -9 leaves the cursor at the beginning of a line.
 func TestTerminalLeft(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -73,7 +73,8 @@ func TestTerminalLeft(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	m := s.shows(t)
-	if m.Column != 0 || strings.Contains(m.String(), "now  ") || !strings.Contains(m.String(), "file     numbers.csv (1 of 1)\n") {
+	if m.Column != 0 || strings.Contains(m.String(), "now  ") ||
+		!strings.Contains(m.String(), "file     numbers.csv (1 of 1)\n") {
 		t.Errorf("left in column %d:\n%s", m.Column, m)
 	}
 
@@ -87,8 +88,8 @@ func TestTerminalLeft(t *testing.T) {
 	}
 }
 
-// shows returns what the terminal shows after the program's end, and checks that
-// its modes are as before.
+// shows returns what the terminal shows after the program's end, and checks that its modes are
+// unchanged.
 func (s *session) shows(t *testing.T) *termtest.Terminal {
 	t.Helper()
 	now, err := tty.GetState(int(s.tty.Fd()))
@@ -109,7 +110,7 @@ func (s *session) shows(t *testing.T) *termtest.Terminal {
 	return m
 }
 
-// start starts the session's command on a terminal of that size.
+// start starts the session's command on a terminal of the given size.
 func (s *session) start(t *testing.T, size *pty.Winsize) {
 	t.Helper()
 	var err error

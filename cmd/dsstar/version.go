@@ -2,7 +2,7 @@ package main
 
 import "runtime/debug"
 
-// version is the module's, as the Go tool recorded it.
+// version returns the module version that the Go tool recorded, or "(devel)".
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

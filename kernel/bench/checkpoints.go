@@ -13,7 +13,7 @@ import (
 	"dsstar/notebook"
 )
 
-// A session is a session to restore, made by its cells.
+// A session is a session to restore, given by its cells.
 type session struct {
 	name  string
 	cells []string
@@ -48,7 +48,7 @@ var (
 	}
 )
 
-// checkpointRows compare the kernel with checkpoints with ipykernel.
+// checkpointRows returns rows that compare the kernel with checkpoints to ipykernel.
 func checkpointRows() []row {
 	var all []row
 	for _, s := range goingBack {
@@ -127,8 +127,8 @@ func ran(x notebook.Execution, err error) error {
 	return err
 }
 
-// measure goes back after failed cells and after good ones, for which a checkpoint is made
-// first.
+// measure measures going back after failed cells and after good ones; for the latter a checkpoint
+// is made first.
 func (s session) measure(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
 	if err := b.writeFrame(ctx); err != nil {
 		return "", "", "", err
@@ -179,7 +179,7 @@ func (s session) measure(ctx context.Context, b *bench) (ours, theirs, verdict s
 		nil
 }
 
-// back runs a cell and measures going back from it, including the next result.
+// back runs a cell and measures going back from it, until the next result.
 func (s session) back(ctx context.Context, k *checkpoint.Session, code string) (float64,
 	notebook.Restoration, error) {
 	if _, err := k.Execute(ctx, code); err != nil {
@@ -264,7 +264,7 @@ func checkpointEach(ctx context.Context, b *bench) (ours, theirs, verdict string
 	return b.roundTrips(ctx, false)
 }
 
-// roundTrips measures cells in alternation; without stays, each has a checkpoint before it.
+// roundTrips measures cells in alternation; unless stays is set, each has a checkpoint before it.
 func (b *bench) roundTrips(ctx context.Context, stays bool) (ours, theirs, verdict string,
 	err error) {
 	both, end, err := b.both(ctx, stays)

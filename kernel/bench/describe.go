@@ -12,8 +12,8 @@ import (
 	"dsstar/notebook"
 )
 
-// describeFiles runs a script on each of 100 files, isolated from the others: in one kernel
-// that goes back to the state with pandas loaded, and in a new kernel for each. They alternate
+// describeFiles runs a script on each of 100 files, isolated from the others: once in one kernel
+// that goes back to the state with pandas loaded, once in a new kernel for each. The two alternate
 // every ten files.
 func describeFiles(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
 	const files, turn = 100, 10

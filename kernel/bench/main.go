@@ -97,7 +97,7 @@ func run(ctx context.Context, only string, quick bool) error {
 	return nil
 }
 
-// setUp makes the interpreter, the program and the notebooks.
+// setUp creates the interpreter, the program and the notebooks.
 func (b *bench) setUp(ctx context.Context) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -206,7 +206,7 @@ func (b *bench) runners(name string) (ours, nbconvert, papermill *exec.Cmd) {
 // A usage is the cost of a process.
 type usage struct{ seconds, megabytes float64 }
 
-// measured is shared by two rows.
+// measured caches a measurement that two rows share.
 var measured [3][]usage
 
 func (b *bench) measure300() error {

@@ -10,7 +10,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// sandboxRows compare a kernel in each tier with an unconfined one.
+// sandboxRows returns rows that compare a kernel in each tier to an unconfined one.
 func sandboxRows() (all []row) {
 	for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
 		all = append(all,

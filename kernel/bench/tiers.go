@@ -10,7 +10,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// tierRows compare, in each tier of the sandbox, restoring a checkpoint with starting again.
+// tierRows returns rows that compare, in each tier of the sandbox, restoring a checkpoint to
+// starting again.
 func tierRows() (all []row) {
 	for _, s := range []session{goingBack[0], goingBack[1], goingBack[4]} {
 		for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
@@ -24,7 +25,7 @@ func tierRows() (all []row) {
 	return all
 }
 
-// measureIn goes back after failed cells.
+// measureIn measures going back after failed cells.
 func (s session) measureIn(ctx context.Context, b *bench, tier sandbox.Tier) (ours, theirs,
 	verdict string, err error) {
 	if _, _, err := sandbox.Choose(string(tier)); err != nil {

@@ -29,17 +29,17 @@ type freezer interface {
 	Memory(context.Context) (held, available int64, err error)
 }
 
-// checkpoints goes back to frozen copies of the session, and by replay where there is none.
+// checkpoints goes back to frozen copies of the session, or by replay if there is none.
 type checkpoints struct {
 	freezer
 	marks  []*mark // oldest first
 	copies *copies // of the scratch folder's files; nil without such a folder
-	budget int64   // bytes that the kernel may hold with its copies; 0 until it is known
+	budget int64   // bytes that the kernel may hold with its copies; 0 until known
 	off    string  // why no more copies are made; "" while they are
-	silent bool    // the kernel did not answer in time, and is asked no more
+	silent bool    // the kernel did not answer in time, and gets no more requests
 }
 
-// A mark is a state that the session was in.
+// A mark is an earlier state of the session.
 type mark struct {
 	trail        // the cells before it
 	id    string // of the frozen copy; "" if there is none
@@ -65,8 +65,8 @@ func newCheckpoints(k freezer, scratch string, o Options) *checkpoints {
 
 func (*checkpoints) name() notebook.Way { return notebook.ByCheckpoint }
 
-// keep freezes a copy of the kernel and keeps the files of the scratch folder. A failure is no
-// error: the way back is a replay then.
+// keep freezes a copy of the kernel and keeps the files of the scratch folder. If that fails, going
+// back to this state is a replay.
 func (c *checkpoints) keep(ctx context.Context, h *history) {
 	if h.trail.known || h.trail.lost || !h.kernel.Alive() || ctx.Err() != nil {
 		return
@@ -84,7 +84,7 @@ func (c *checkpoints) keep(ctx context.Context, h *history) {
 	c.marks = append(c.marks, m)
 }
 
-// freeze makes the copies of m, of the kernel and of the files, or records in m why not.
+// freeze makes the copies of kernel and files for m, or records in m why there are none.
 func (c *checkpoints) freeze(ctx context.Context, m *mark) {
 	if err := c.takeFiles(ctx, m); err != nil {
 		m.why = err.Error()
@@ -100,8 +100,8 @@ func (c *checkpoints) freeze(ctx context.Context, m *mark) {
 	c.thin(ctx, m, frozen.Resident)
 }
 
-// failed returns the text of an error of the freezer. A kernel that does not answer is asked no
-// more.
+// failed returns the text of an error of the freezer. A kernel that did not answer gets no more
+// requests.
 func (c *checkpoints) failed(err error) string {
 	if errors.Is(err, kernel.ErrSilent) {
 		c.silent, c.off = true, err.Error()
@@ -126,7 +126,7 @@ func (c *checkpoints) takeFiles(ctx context.Context, m *mark) (err error) {
 	}
 }
 
-// back goes to the nearest mark that it can, or replays.
+// back resumes the nearest mark that it can, or replays.
 func (c *checkpoints) back(ctx context.Context, h *history,
 	cells []string) (back notebook.Restoration, known bool, err error) {
 	why := ""
@@ -155,7 +155,7 @@ func (c *checkpoints) back(ctx context.Context, h *history,
 	return back, known, err
 }
 
-// leading returns the marks of states that a prefix of the cells made, the longest first.
+// leading returns the marks whose cells are a prefix of cells, the longest first.
 func (c *checkpoints) leading(cells []string) []*mark {
 	var all []*mark
 	for _, m := range slices.Backward(c.marks) {
@@ -187,8 +187,8 @@ func (c *checkpoints) resume(ctx context.Context, m *mark) error {
 	return c.copies.restore(ctx, m.files)
 }
 
-// thin gives copies up until there are few enough and the kernel keeps to its budget. resident is
-// at least what they hold, and cheap to know.
+// thin drops copies until there are at most maxFrozen and the kernel is within its budget. resident
+// is an upper bound, which is cheap to get, of what the kernel holds.
 func (c *checkpoints) thin(ctx context.Context, newest *mark, resident int64) {
 	frozen := c.dispensable(newest)
 	for len(frozen) >= maxFrozen {
@@ -198,15 +198,15 @@ func (c *checkpoints) thin(ctx context.Context, newest *mark, resident int64) {
 	if c.budget != 0 && resident <= c.budget {
 		return
 	}
-	// Pages that several copies share are freed with the last of them: it is measured each time.
+	// Pages that several copies share are freed with the last of them, so measure after each.
 	for held := c.held(ctx); len(frozen) > 0 && held > c.budget; held = c.held(ctx) {
 		c.giveUp(ctx, frozen[0], "to save memory")
 		frozen = frozen[1:]
 	}
 }
 
-// dispensable returns the marks with a copy, but for newest, in the order in which they are given
-// up: those off the current path, then the oldest, and that of the empty session last.
+// dispensable returns the marks with a copy, except newest, in the order of eviction: first those
+// off the current path, then the oldest, and the empty session last.
 func (c *checkpoints) dispensable(newest *mark) []*mark {
 	frozen := slices.DeleteFunc(slices.Clone(c.marks), func(m *mark) bool { return m.id == "" })
 	rank := func(m *mark) int {
@@ -228,7 +228,7 @@ func (c *checkpoints) held(ctx context.Context) int64 {
 	held, available, err := c.Memory(ctx)
 	if err != nil {
 		c.failed(err)
-		return 0 // they are measured again after the next
+		return 0 // measured again after the next copy
 	}
 	c.budget = cmp.Or(c.budget, (available+held)/2)
 	return held
@@ -253,7 +253,7 @@ func (c *checkpoints) forget(ctx context.Context, match func(*mark) bool) {
 // drop drops the copies of a mark.
 func (c *checkpoints) drop(ctx context.Context, m *mark) {
 	if m.id != "" && !c.silent {
-		if err := c.Drop(ctx, m.id); err != nil { // it costs memory, no more
+		if err := c.Drop(ctx, m.id); err != nil { // it only costs memory
 			c.failed(err)
 		}
 	}

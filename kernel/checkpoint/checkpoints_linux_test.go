@@ -16,8 +16,8 @@ import (
 	"dsstar/notebook"
 )
 
-// goBack goes back to cells and demands the way, how many cells did not run again,
-// and why that were not all.
+// goBack goes back to cells and checks the way, how many cells did not run again, and why others
+// did.
 func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int,
 	why string) notebook.Restoration {
 	t.Helper()
@@ -25,17 +25,12 @@ func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
-		back.Why != "" {
-		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
-			way, kept, why)
-	}
+	demandWay(t, back, way, kept, why)
 	return back
 }
 
-// TestCheckpoints: the state of names, objects, generators of random numbers and
-// files goes back, with what the cells printed when they ran, after every end that
-// a cell can have.
+// TestCheckpoints: whichever way a cell ends, going back restores names, objects, random generators
+// and files, with the outputs of the cells.
 func TestCheckpoints(t *testing.T) {
 	t.Parallel()
 	o := freezing(t)
@@ -49,6 +44,7 @@ func TestCheckpoints(t *testing.T) {
 	for _, c := range cells {
 		printed = runCell(t, k, c, notebook.OK).Stdout()
 	}
+	next := runCell(t, k, "print(random.random(), end='')", notebook.OK).Stdout()
 	for code, status := range map[string]notebook.Status{
 		"a.clear(); open('log.txt', 'w').close(); open('new', 'w').close()\n1/0": notebook.Raised,
 		"import os; os.remove('log.txt'); os._exit(3)":                           notebook.Died,
@@ -56,7 +52,7 @@ func TestCheckpoints(t *testing.T) {
 		"a.clear(); random.seed(1)":                                              notebook.OK,
 	} {
 		runCell(t, k, code, status)
-		if status == notebook.Raised { // what a failed cell has left is no state to go back to
+		if status == notebook.Raised { // one does not go back to what a failed cell has left
 			runCell(t, k, "pass", notebook.OK)
 		}
 		back := goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
@@ -65,6 +61,7 @@ func TestCheckpoints(t *testing.T) {
 			t.Errorf("after %s: %+v, alive %v", code, back, k.Alive())
 		}
 		prints(t, k, "a", strings.TrimSpace(printed))
+		prints(t, k, "random.random()", next)
 		prints(t, k, "open('log.txt').read(), __import__('os').listdir('.')", "one, two ['log.txt']")
 		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
 	}
@@ -77,32 +74,38 @@ func TestCheckpoints(t *testing.T) {
 	prints(t, k, "'a' in globals(), __import__('os').listdir('.')", "False []")
 }
 
-// TestCheckpointOpenFiles: files that were open go back with those who had them
-// open, and a database with its connection; one that is another by then is a reason
-// to replay.
+// TestCheckpointOpenFiles: open files are restored for those who have them open, as is a database
+// with its connection. A file that has been replaced is a reason to replay.
 func TestCheckpointOpenFiles(t *testing.T) {
 	t.Parallel()
 	k := open(t, freezing(t))
-	cells := []string{"import os, sqlite3\nlog = open('log', 'w'); log.write('one, '); log.flush(); log.write('two')\ntext = open('log')",
-		"db = sqlite3.connect('db'); db.execute('create table t(a)'); db.execute('insert into t values(1)'); db.commit()"}
+	const look = "text.read(), [*db.execute('select * from t')], log.flush(), open('log').read()"
+	const told = "one,  [(1,)] None one, two"
+	cells := []string{
+		"import os, sqlite3\nlog = open('log', 'w'); log.write('one, '); log.flush(); log.write('two')",
+		"text = open('log'); db = sqlite3.connect('db'); db.execute('create table t(a)')\n" +
+			"db.execute('insert into t values(1)'); db.commit()",
+	}
 	for _, c := range cells {
 		runCell(t, k, c, notebook.OK)
 	}
 	for _, spoil := range []string{
-		"log.write(', three'); log.flush(); text.read()\ndb.execute('insert into t values(2)'); db.commit()",
+		"log.write('3'); log.flush(); text.read(); db.execute('delete from t'); db.commit()",
 		"log.truncate(0); db.execute('drop table t'); db.commit(); log.close(); db.close()",
 	} {
 		runCell(t, k, spoil, notebook.OK)
 		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
-		prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+		prints(t, k, look, told)
 		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
 	}
 	runCell(t, k, "os.remove('log'); open('log', 'w').write('another')", notebook.OK)
 	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
-	prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+	prints(t, k, look, told)
 
-	// A file with a name out there is made anew when the files go back.
-	cells = []string{fmt.Sprintf("import os\nopen('log', 'w').write('one'); os.path.exists(o := %q) or os.link('log', o); log = open('log', 'a')", filepath.Join(t.TempDir(), "outside"))}
+	// A file that also has a name outside is created anew when the files are restored.
+	cells = []string{fmt.Sprintf("import os; o = %q\nopen('log', 'w').write('one')\n"+
+		"os.path.exists(o) or os.link('log', o); log = open('log', 'a')",
+		filepath.Join(t.TempDir(), "outside"))}
 	goBack(t, k, cells, notebook.ByReplay, 0, "")
 	prints(t, k, "log.tell()", "3")
 	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")
@@ -111,7 +114,7 @@ func TestCheckpointOpenFiles(t *testing.T) {
 	prints(t, k, "log.write('!'), log.flush(), open('log').read()", "1 None one!")
 }
 
-// A server passes the messages of checkpoints on.
+// A server forwards the messages of checkpoints.
 func TestCheckpointsServed(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -138,7 +141,7 @@ func TestCheckpointsServed(t *testing.T) {
 	prints(t, k, "x, open('a').read()", "[1] b")
 }
 
-// A kernel that is left goes on, and has no copies of itself any more.
+// A kernel that is left keeps running, without copies of itself.
 func TestLeaveFreezing(t *testing.T) {
 	t.Parallel()
 	o := freezing(t)

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxCopied = 10_000 // files, folders and links in a folder of which copies are kept
-	maxNested = 100    // folders in each other; each costs a descriptor while it is looked at
+	maxCopied = 10_000 // files, folders and links in the folder
+	maxNested = 100    // depth of nested folders; each level keeps a descriptor open while it is read
 )
 
-// errOverLimit is wrapped by the error of take if there is no room. Dropping another state may make
-// some.
+// errOverLimit is wrapped by the error of take if there is no room. Dropping another state may
+// help.
 var errOverLimit = errors.New("over the limit")
 
 // copies keeps the states of a folder at several moments, to restore them exactly: names, contents,
@@ -40,16 +40,16 @@ var errOverLimit = errors.New("over the limit")
 type copies struct {
 	folder string
 	root   *os.Root // folder
-	beside *os.Root // that the store is in
-	name   string   // of store
+	beside *os.Root // folder that the store is in
+	name   string   // of store in beside
 	store  *os.Root // nil until the first copy
 	limit  int64
-	held   int64 // bytes of the copies that are no clones
+	held   int64 // bytes of the copies that are not clones
 	made   int   // copies so far
-	plain  bool  // cloning has failed: it is another file system, or one that cannot
+	plain  bool  // cloning has failed: not the same file system, or not supported
 	known  map[stamp]*content
 
-	hides bool         // changes through memory maps do not show
+	hides bool         // changes through memory maps leave all times unchanged
 	seed  maphash.Seed // of the sums, so that nobody can construct a collision
 }
 
@@ -69,12 +69,12 @@ type item struct {
 
 // content is the content of a file, shared by all states that have it.
 type content struct {
-	path   string // of a file that held it
+	path   string // of a file that had it when it was taken
 	stamp  stamp  // of the file in the folder that holds it, if that is unchanged
 	name   string // of the copy in the store
 	copy   stamp  // of the copy
 	cloned bool
-	uses   int // items of states
+	uses   int // number of items, in all states, that have it
 }
 
 // stamp identifies a file and its version.
@@ -82,7 +82,7 @@ type stamp struct {
 	dev, ino, links   uint64
 	size              int64
 	modified, changed moment
-	sum               uint64 // of the content, where changes can be hidden
+	sum               uint64 // hash of the content, if copies.hides
 }
 
 // moment is a time of a file system, at its full precision.
@@ -102,10 +102,10 @@ func (m moment) before(n moment) bool {
 	return m.sec < n.sec || m.sec == n.sec && m.nsec < n.nsec
 }
 
-// newCopies returns the copies of a folder, which must not be replaced by another, in the folder
-// store outside of it. Anything in store is removed. It is created when first needed, and should be
-// on the same file system, which may then share blocks. limit is the size of all copies together in
-// bytes, without blocks shared with the folder. The caller must close the copies.
+// newCopies returns copies of folder that are kept in store, a folder outside of it. Anything in
+// store is removed; it is created when first needed, ideally on the same file system, so that
+// blocks can be shared. Another folder must not take the place of folder. limit bounds the bytes of
+// all copies, without blocks shared with folder. The caller must close the copies.
 func newCopies(folder, store string, limit int64) (*copies, error) {
 	beside, err := os.OpenRoot(filepath.Dir(store))
 	if err != nil {
@@ -140,8 +140,8 @@ func (c *copies) close() error {
 	return errors.Join(err, c.beside.Close())
 }
 
-// take copies the present state of the folder. Nothing may be writing to it. The error says, for a
-// person, why the folder cannot be copied; earlier states remain.
+// take copies the present state of the folder. Nothing must be writing to it. The error says in
+// plain words why the folder cannot be copied; earlier states remain.
 func (c *copies) take(ctx context.Context) (*state, error) {
 	s, err := c.look(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *copies) look(ctx context.Context) (*state, error) {
 	return &state{item{mode: info.Mode(), modified: modified(info)}, l.items}, nil
 }
 
-// check demands that the folder has not been replaced, and that the times of its files are
+// check returns an error if the folder has been replaced, or if the times of its files are not
 // reliable.
 func (c *copies) check() error {
 	if err := disk.LeadsTo(c.folder, c.root); err != nil {
@@ -218,7 +218,7 @@ func (c *copies) storeAll(ctx context.Context, fresh map[stamp]*content) error {
 }
 
 func (c *copies) makeStore() (err error) {
-	if err := c.beside.Mkdir(c.name, 0o700); err != nil { // an error, should there be a link by now
+	if err := c.beside.Mkdir(c.name, 0o700); err != nil { // fails if there is a link by now
 		return err
 	}
 	c.store, err = disk.OpenFolderIn(c.beside, c.name)
@@ -308,7 +308,7 @@ func (c *copies) discard(x *content) {
 
 // openSame opens a regular file that has the stamp s.
 func openSame(root *os.Root, path string, flag int, s stamp) (*os.File, error) {
-	// Not to wait, should it be a pipe by now.
+	// Opening must not block if the file is a pipe by now.
 	f, err := root.OpenFile(path, flag|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -334,7 +334,7 @@ func demand(f *os.File, s stamp) error {
 
 // copyBytes copies n bytes. The system calls behind io.Copy share blocks where they can.
 func copyBytes(ctx context.Context, to io.Writer, from *os.File, n int64) error {
-	const most = 64 << 20 // between two looks at ctx
+	const most = 64 << 20 // bytes between checks of ctx
 	for n > 0 {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -15,8 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reliable demands a local file system, where each change of a file changes its ctime at once, by
-// the clock of this machine. Others cache times (NFS) or invent them (9P, FUSE).
+// reliable returns an error unless root is on a local file system, where each change of a file sets
+// its ctime at once, by the clock of this machine. Others cache times (NFS) or invent them (9P,
+// FUSE).
 func reliable(root *os.Root) error {
 	kind, err := fileSystem(root)
 	if err != nil {
@@ -42,8 +43,8 @@ func fileSystem(root *os.Root) (kind int64, err error) {
 	return int64(s.Type), err
 }
 
-// hidesChanges tries whether changing a file through a memory map leaves all its times unchanged,
-// as on tmpfs and overlayfs over it. It creates a file for that, and removes it.
+// hidesChanges tests whether changing a file through a memory map leaves all its times unchanged,
+// as on tmpfs and on overlayfs over it. For that it creates a file, and removes it.
 func hidesChanges(root *os.Root) (bool, error) {
 	if kind, err := fileSystem(root); err != nil || kind != unix.TMPFS_MAGIC &&
 		kind != unix.OVERLAYFS_SUPER_MAGIC {
@@ -95,7 +96,7 @@ func clone(to, from *os.File) bool {
 	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil
 }
 
-// setModified does not follow a link.
+// setModified sets the modification time of path. It does not follow a link.
 func setModified(root *os.Root, path string, m moment) error {
 	dir, err := root.Open(filepath.Dir(path))
 	if err != nil {

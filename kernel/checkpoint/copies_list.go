@@ -11,13 +11,13 @@ import (
 	"slices"
 )
 
-// listing is the present state of a folder in the making.
+// listing collects the present state of a folder.
 type listing struct {
 	copies *copies
 	items  map[string]item
 	fresh  map[stamp]*content // contents that are not copied yet
-	sums   map[stamp]stamp    // stamps with their sums, by those without
-	read   int64              // bytes that were read for sums
+	sums   map[stamp]stamp    // stamps with their sums, by the same stamps without
+	read   int64              // bytes read for sums
 }
 
 // folder adds the entries of dir, which is at path.
@@ -35,7 +35,7 @@ func (l *listing) folder(ctx context.Context, dir *os.Root, path string, depth i
 	if len(l.items)+len(names) > maxCopied {
 		return fmt.Errorf("it holds more than %d files", maxCopied)
 	}
-	slices.Sort(names) // for an error that is the same each time
+	slices.Sort(names) // so that errors are the same each time
 	for _, name := range names {
 		if err := l.add(ctx, dir, name, filepath.Join(path, name), depth); err != nil {
 			return err
@@ -74,8 +74,7 @@ func (l *listing) add(ctx context.Context, dir *os.Root, name, path string, dept
 	return at(path, err)
 }
 
-// stamp returns s, the stamp of the file at path, with the hash of its content where that is
-// needed.
+// stamp returns s, the stamp of the file at path, with the hash of its content if that is needed.
 func (l *listing) stamp(ctx context.Context, s stamp, path string) (stamp, error) {
 	if !l.copies.hides {
 		return s, nil
@@ -102,7 +101,7 @@ func (l *listing) content(s stamp, path string) *content {
 	return x
 }
 
-// namesIn returns the names in a folder, or a few more than most of them.
+// namesIn returns the names in a folder. It stops once it has more than most of them.
 func namesIn(dir *os.Root, most int) ([]string, error) {
 	f, err := dir.Open(".")
 	if err != nil {

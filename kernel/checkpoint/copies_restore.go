@@ -11,18 +11,17 @@ import (
 	"slices"
 )
 
-// restore restores the state s of the folder. Unchanged files are not touched. Nothing may be
-// writing to the folder. After an error its state is between the two; another restore, or emptying
+// restore restores the state s of the folder. Unchanged files are not touched. Nothing must be
+// writing to the folder. After an error the folder is partly restored; another restore, or emptying
 // the folder, may follow.
 //
 // A changed file with the same inode is written in place: a frozen copy of the kernel that had it
-// open, or mapped, then finds the old content behind its own descriptor; a new file under the old
-// name would be seen only by others. The write need not be atomic, as restoring many files is not
-// either: a half-restored folder is never read, since after an error, or the death of this program,
-// it is emptied and the cells run again.
+// open or mapped then finds the old content through its own descriptor, which a new file under the
+// old name would not give it. The write need not be atomic: a partly restored folder is never read,
+// since after an error, or the death of this program, it is emptied and the cells run again.
 //
-// A file that also has a name outside the folder is not written in place, as the content there is
-// not ours. It gets a new inode.
+// A file that also has a name outside the folder is not written in place, as that content is not
+// ours. It gets a new inode.
 func (c *copies) restore(ctx context.Context, s *state) error {
 	if s.items == nil {
 		return errors.New("put back the working folder: the state was dropped")
@@ -40,7 +39,7 @@ func (c *copies) restore(ctx context.Context, s *state) error {
 type restoring struct {
 	*copies
 	state *state
-	there map[string]stamp  // what is already, perhaps with another content, by path
+	there map[string]stamp  // what is there already, perhaps with other content, by path
 	wrote map[*content]bool // files that were written
 }
 
@@ -97,7 +96,7 @@ func (r *restoring) clearItem(ctx context.Context, dir *os.Root, name, path stri
 	if r.same(dir, name, path, info) {
 		s := stampOf(info)
 		if x := r.state.items[path].content; x != nil && r.hides {
-			if x.stamp.times() == s { // else it is written anyway, as it is if it cannot be read
+			if x.stamp.times() == s { // otherwise, or if it cannot be read, it is written anyway
 				s, _ = r.summed(ctx, path, s)
 			}
 		}
@@ -107,8 +106,8 @@ func (r *restoring) clearItem(ctx context.Context, dir *os.Root, name, path stri
 	return at(path, dir.Remove(name))
 }
 
-// same reports whether the entry at path is that of the state, except for the content of a file and
-// the mode.
+// same reports whether the entry at path is that of the state, apart from a file's content and the
+// mode.
 func (r *restoring) same(dir *os.Root, name, path string, info fs.FileInfo) bool {
 	x, ok := r.state.items[path]
 	if !ok || x.mode.Type() != info.Mode().Type() {
@@ -129,7 +128,7 @@ func (r *restoring) same(dir *os.Root, name, path string, info fs.FileInfo) bool
 // as this changes them.
 func (r *restoring) fill(ctx context.Context) error {
 	files := map[*content][]string{}
-	for _, path := range slices.Sorted(maps.Keys(r.state.items)) { // a folder before what is in it
+	for _, path := range slices.Sorted(maps.Keys(r.state.items)) { // folders before their entries
 		x := r.state.items[path]
 		_, there := r.there[path]
 		var err error
@@ -202,8 +201,8 @@ func (r *restoring) file(ctx context.Context, x *content, names []string) error 
 	return setModified(r.root, have[0], like.modified)
 }
 
-// reopen opens the file of which names are names for writing; nil if it has
-// others, or none.
+// reopen opens for writing the file that has exactly the given names; nil if it has others too, or
+// if names is empty.
 func (r *restoring) reopen(names []string) (*os.File, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -288,7 +287,7 @@ func (r *restoring) finishFolder(path string, x item, info fs.FileInfo) error {
 	return nil
 }
 
-// open700 allows the owner to work in a folder; finish sets the mode again.
+// open700 gives the owner all permissions on a folder; finish restores the mode.
 func open700(dir *os.Root, name string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o700 == 0o700 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// within fails the test if do waits.
+// within fails the test if do blocks.
 func within(t *testing.T, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -27,7 +27,7 @@ func within(t *testing.T, what string, do func()) {
 	}
 }
 
-// A link where copies are to be kept is not followed: they hold what cells wrote.
+// A link in the place of the store is not followed, as the copies hold what cells wrote.
 func TestCopiesReplaced(t *testing.T) {
 	outside, check := kerneltest.Secret(t)
 	dir := t.TempDir()
@@ -53,8 +53,7 @@ func TestCopiesReplaced(t *testing.T) {
 }
 
 // TestReplacedInMidRun has cells put links and pipes in the place of Scratch and of the folder for
-// long outputs. The session goes back all the same, and nothing outside is read, written or
-// removed.
+// long outputs, and in them. Going back works, and nothing outside is read, written or removed.
 func TestReplacedInMidRun(t *testing.T) {
 	t.Parallel()
 	for way, spec := range map[string]kernel.Spec{"replay": kernel.PythonSpec(pyenvtest.Python(t)),
@@ -77,11 +76,16 @@ func TestReplacedInMidRun(t *testing.T) {
 			runCell(t, k, cells[0], notebook.OK)
 			for _, attack := range []string{
 				"os.mkfifo(files + '/outputs')\nprint('x' * 5000)",
-				"os.path.lexists(files + '/outputs') and os.remove(files + '/outputs')\nos.symlink(outside, files + '/outputs')\nprint('x' * 5000)",
+				"outputs = files + '/outputs'; os.path.lexists(outputs) and os.remove(outputs)\n" +
+					"os.symlink(outside, outputs)\nprint('x' * 5000)",
 				"os.rename(files, files + '.moved%d')\nos.symlink(outside, files)\nprint('x' * 5000)",
 				"os.rename(files, files + '.moved%d')\nos.mkfifo(files)\nprint('x' * 5000)",
 				"os.link(outside + '/key', files + '/linked')\nos.chmod(files + '/linked', 0o600)",
 				"os.mkfifo(files + '/pipe')\nopen(files + '/huge', 'w').truncate(1 << 40)",
+				"open(files + '/a.txt', 'a').write('2'); os.mkdir(files + '/closed', 0)\n" +
+					"os.symlink(outside + '/key', files + '/link'); os.symlink(outside, files + '/sub')\n" +
+					"os.symlink('.', files + '/loop')\n" +
+					"open(files + '/random.py', 'w').write('raise SystemExit')",
 			} {
 				attack = strings.ReplaceAll(attack, "%d", "' + str(os.getpid()) + '")
 				x := runCell(t, k, attack, notebook.OK)
@@ -94,14 +98,16 @@ func TestReplacedInMidRun(t *testing.T) {
 						t.Fatalf("%s\n%v %+v", attack, err, back)
 					}
 				})
-				if b, err := disk.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil ||
-					string(b) != "1" {
-					t.Errorf("%s\na.txt: %q %v", attack, b, err)
+				b, err := disk.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10)
+				left, e := filepath.Glob(o.Scratch + "/*")
+				if err := errors.Join(err, e); err != nil || string(b) != "1" || len(left) != 1 {
+					t.Errorf("%s\na.txt: %q, %v, %q", attack, b, err, left)
 				}
 				check()
 			}
 			// The folder around them: the session cannot go back, and what the link leads to stays as it is.
-			x := runCell(t, k, "run = os.path.dirname(files)\nos.rename(run, run + '.moved')\nos.symlink(outside, run)\nprint('x' * 5000)", notebook.OK)
+			x := runCell(t, k, "run = os.path.dirname(files)\nos.rename(run, run + '.moved')\n"+
+				"os.symlink(outside, run)\nprint('x' * 5000)", notebook.OK)
 			if strings.Contains(x.PlainText(), "is in files/outputs") {
 				t.Error("says that the output is kept")
 			}

@@ -18,19 +18,19 @@ type history struct {
 	trail    trail
 }
 
-// A client is what going back needs of a kernel.
+// A client is the part of a kernel that going back needs.
 type client interface {
 	ExecuteCell(context.Context, kernel.Cell) (notebook.Execution, error)
 	Reset(context.Context) error
 	Alive() bool
 }
 
-// A trail is the cells of a session from its beginning, and what they gave.
+// A trail is the cells of a session from its beginning, with their executions.
 type trail struct {
 	cells []string
 	ran   []notebook.Execution
-	lost  bool // a cell did not end well: the state is not what the cells make
-	known bool // the way back has been told of the present state
+	lost  bool // a cell failed: the state is not what the cells produce
+	known bool // way.keep has seen the present state
 }
 
 func (t *trail) add(code string, x notebook.Execution, err error) {
@@ -47,10 +47,10 @@ func hasPrefix(cells, prefix []string) bool {
 	return len(prefix) <= len(cells) && slices.Equal(cells[:len(prefix)], prefix)
 }
 
-// execute executes a cell on a state that can be restored if possible.
+// execute executes a cell, after keeping the present state if possible.
 func (h *history) execute(ctx context.Context, c kernel.Cell) (notebook.Execution, error) {
 	h.way.keep(ctx, h)
-	if ctx.Err() != nil { // before anything has run that would have to be undone
+	if ctx.Err() != nil { // nothing has run yet that must be undone
 		return notebook.Execution{}, turn.Reason(ctx)
 	}
 	x, err := h.kernel.ExecuteCell(ctx, c)
@@ -58,9 +58,9 @@ func (h *history) execute(ctx context.Context, c kernel.Cell) (notebook.Executio
 	return x, err
 }
 
-// rollback is [Session.Rollback].
+// rollback implements [Session.Rollback].
 func (h *history) rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
-	if h.branches || hasPrefix(cells, h.trail.cells) { // otherwise no rollback returns to it
+	if h.branches || hasPrefix(cells, h.trail.cells) { // else it is not needed again
 		h.way.keep(ctx, h)
 	}
 	back, known, err := h.way.back(ctx, h, cells)
@@ -90,22 +90,22 @@ func (h *history) proceed(ctx context.Context, cells []string, back *notebook.Re
 	return nil
 }
 
-// A way takes the session of a kernel back.
+// A way takes a kernel back to earlier states.
 type way interface {
 	name() notebook.Way
-	// keep remembers, if it can, the state that the trail has led to.
+	// keep remembers the present state, that of the trail, if it can.
 	keep(context.Context, *history)
-	// back restores the longest possible prefix of cells. It returns their executions, and
-	// whether that state is remembered already.
+	// back restores the state after the longest possible prefix of cells. It returns the executions of
+	// these, and whether that state is remembered already.
 	back(ctx context.Context, h *history, cells []string) (back notebook.Restoration, known bool,
 		err error)
-	// leave has the kernel drop what it holds for this.
+	// leave has the kernel drop what it holds for going back.
 	leave()
 	// close frees what is remembered.
 	close()
 }
 
-// newWay returns the way back for a new kernel.
+// newWay returns the way to go back for a new kernel.
 func newWay(k *kernel.Kernel, o Options) way {
 	switch {
 	case o.Off:
@@ -133,7 +133,7 @@ func (s stay) back(ctx context.Context, h *history, cells []string) (notebook.Re
 	return s.way.back(ctx, h, cells)
 }
 
-// reset goes back to the beginning: by a new process, or in a kernel that is not ours by names.
+// reset goes back to the beginning: by a new process or, in a kernel that is not ours, by names.
 type reset struct {
 	way notebook.Way
 	why string

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"dsstar/kernel"
@@ -47,19 +46,15 @@ func (p player) run(cells ...string) (printed string) {
 	return printed
 }
 
-// back goes back and demands the way, how many cells did not run again, and why that were not all.
-// It returns what the last cell printed.
+// back goes back and checks the way, how many cells did not run again, and why others did. It
+// returns what the last cell printed.
 func (p player) back(way notebook.Way, kept int, why string, cells ...string) (printed string) {
 	p.Helper()
 	back, err := p.rollback(p.Context(), cells)
 	if err != nil {
 		p.Fatal(err)
 	}
-	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
-		back.Why != "" {
-		p.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
-			way, kept, why)
-	}
+	demandWay(p, back, way, kept, why)
 	if !slices.Equal(p.fake.state, cells) || len(back.Executions) != len(cells) {
 		p.Fatalf("the kernel has run %q, want %q (%d executions)", p.fake.state, cells,
 			len(back.Executions))
@@ -70,26 +65,28 @@ func (p player) back(way notebook.Way, kept int, why string, cells ...string) (p
 	return printed
 }
 
-// Whatever a cell did, the kernel goes back to a copy, and the executions are the original ones.
+// From the copy of the empty session other cells run, in the same kernel unless that has ended.
 func TestBack(t *testing.T) {
-	for _, end := range []string{"", "fail", "die"} {
-		p := play(t, Options{}, false)
-		printed := p.run("a", "b")
-		if end != "" {
-			p.run(end)
-		}
-		if again := p.back(notebook.ByCheckpoint, 2, "", "a", "b"); again != printed {
-			t.Errorf("after %q: printed %s, want %s", end, again, printed)
-		}
-		p.back(notebook.ByCheckpoint, 1, "", "a", "c")
-		p.back(notebook.ByCheckpoint, 0, "")
-		p.back(notebook.ByReplay, 0, "", "z") // from the copy of the empty session
-		if p.fake.resets > 0 {
-			t.Errorf("after %q: %d resets", end, p.fake.resets)
-		}
-		p.run("end")
-		p.back(notebook.ByReplay, 0, "the kernel ended", "z")
+	p := play(t, Options{}, false)
+	p.run("a", "die")
+	p.back(notebook.ByReplay, 0, "", "z")
+	if p.fake.resets > 0 {
+		t.Errorf("%d resets", p.fake.resets)
 	}
+	p.run("end")
+	p.back(notebook.ByReplay, 0, "the kernel ended", "z")
+}
+
+// If a folder cannot be copied, going back is a replay. If there is no room for new copies of
+// files, older ones are dropped.
+func TestFiles(t *testing.T) {
+	p := play(t, Options{MaxCopies: 1000}, true)
+	p.run("write a 600", "write a 601", "fail")
+	p.back(notebook.ByCheckpoint, 2, "", "write a 600", "write a 601")
+	p.back(notebook.ByReplay, 0, "to make room for files", "write a 600")
+	p = play(t, Options{MaxCopies: 1000}, true)
+	p.run("write big 2000", "fail")
+	p.back(notebook.ByReplay, 0, "over the limit", "write big 2000")
 }
 
 // A rollback stops at the first cell that fails.
@@ -102,7 +99,7 @@ func TestBackToFailure(t *testing.T) {
 	p.back(notebook.ByCheckpoint, 1, "", "a", "b")
 }
 
-// With Branches, states that were left can be restored, with the executions that made them.
+// With Branches, abandoned states can be restored, with the executions that led to them.
 func TestBranches(t *testing.T) {
 	p := play(t, Options{Branches: true}, false)
 	p.run("base")
@@ -116,7 +113,7 @@ func TestBranches(t *testing.T) {
 			t.Errorf("%s printed %s, want %s", c, got, want)
 		}
 	}
-	// Of two states that the same cells made, the later one is restored.
+	// Of two states with the same cells, the later one is restored.
 	p.back(notebook.ByCheckpoint, 1, "", "base")
 	want := p.run("x")
 	if got := p.back(notebook.ByCheckpoint, 2, "", "base", "x"); got != want {
@@ -124,7 +121,7 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// A state of which there can be no copy is replayed from the nearest one before it.
+// A state that cannot be copied is replayed from the nearest one before it.
 func TestRefused(t *testing.T) {
 	p := play(t, Options{}, false)
 	p.run("a", "refuse", "fail")
@@ -132,7 +129,7 @@ func TestRefused(t *testing.T) {
 	p.back(notebook.ByReplay, 0, "", "b")
 }
 
-// Copies that cannot be resumed any more cost a replay.
+// If copies can no longer be resumed, going back is a replay.
 func TestLostCopies(t *testing.T) {
 	p := play(t, Options{}, false)
 	p.run("a", "b", "fail")
@@ -140,7 +137,7 @@ func TestLostCopies(t *testing.T) {
 	p.back(notebook.ByReplay, 0, "no such copy", "a", "b")
 }
 
-// A kernel that does not answer is asked no more, and no more copies are made.
+// A kernel that does not answer gets no more requests, and no more copies are made.
 func TestSilent(t *testing.T) {
 	for _, silence := range []int{0, 1} { // before Freeze or Resume
 		p := play(t, Options{}, false)
@@ -157,8 +154,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// Copies are given up for memory: first those off the path, then the oldest, and that of the empty
-// session last.
+// Copies are dropped to save memory: first those off the path, then the oldest, and that of the
+// empty session last.
 func TestMemory(t *testing.T) {
 	p := play(t, Options{MaxMemory: 450, Branches: true}, false)
 	p.run("off")
@@ -171,7 +168,7 @@ func TestMemory(t *testing.T) {
 	p = play(t, Options{MaxMemory: 450}, false)
 	p.run("a", "b", "c", "d", "e", "fail")
 	p.back(notebook.ByReplay, 0, "to save memory", "a", "b")
-	p.back(notebook.ByCheckpoint, 1, "", "a") // made anew on the way
+	p.back(notebook.ByCheckpoint, 1, "", "a") // copied again on the way
 
 	p = play(t, Options{}, false) // half of what is free by default
 	p.fake.available = 600
@@ -188,7 +185,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A cancelled call is no reason against checkpoints.
+// A cancelled call does not turn checkpoints off.
 func TestCancelled(t *testing.T) {
 	p := play(t, Options{}, false)
 	p.run("a")
@@ -200,7 +197,7 @@ func TestCancelled(t *testing.T) {
 	p.back(notebook.ByCheckpoint, 1, "", "a")
 }
 
-// Without going back everything stays, and a dead kernel begins again.
+// With Off everything stays, and a dead kernel is started again.
 func TestOff(t *testing.T) {
 	f := &fake{}
 	p := player{t, &history{kernel: f, way: stay{reset{way: notebook.ByReplay, why: "so"}}}, f}
@@ -215,14 +212,4 @@ func TestOff(t *testing.T) {
 	}
 	p.run("die")
 	p.back(notebook.ByReplay, 0, "so", "a")
-}
-
-// What is left holds no copies.
-func TestLeave(t *testing.T) {
-	p := play(t, Options{}, false)
-	p.run("a", "b")
-	p.way.leave()
-	if len(p.fake.frozen) > 0 {
-		t.Errorf("%d copies", len(p.fake.frozen))
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -18,7 +19,7 @@ import (
 )
 
 var testTier = flag.String("tier", "",
-	"run all kernels with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
+	"run all kernels with checkpoints in this tier of the sandbox; \"\": most in none")
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
@@ -39,14 +40,14 @@ type setup struct {
 	back Options
 }
 
-// plain is for ipykernel in fresh folders.
+// plain returns the setup for ipykernel in fresh folders.
 func plain(t testing.TB) setup {
 	dir := t.TempDir()
 	return setup{kernel.Options{Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: dir, Scratch: dir,
 		Env: os.Environ()}, Options{}}
 }
 
-// freezing is for a kernel that freezes copies of itself.
+// freezing returns the setup for a kernel that freezes copies of itself.
 func freezing(t testing.TB) setup {
 	o := plain(t)
 	o.Spec, o.back.Copies = checkpointSpec(t), filepath.Join(t.TempDir(), "copies")
@@ -70,7 +71,7 @@ func checkpointSpec(t testing.TB) kernel.Spec {
 	return spec
 }
 
-// open starts a session which the end of the test closes.
+// open starts a session. The end of the test closes it.
 func open(t testing.TB, o setup) *Session {
 	t.Helper()
 	if *testTier != "" && o.back.Copies != "" && o.Sandbox.Tier == "" {
@@ -89,7 +90,7 @@ func open(t testing.TB, o setup) *Session {
 	return s
 }
 
-// runCell executes code and demands the status.
+// runCell executes code and checks the status.
 func runCell(t testing.TB, s *Session, code string, want notebook.Status) notebook.Execution {
 	t.Helper()
 	x, err := s.Execute(t.Context(), code)
@@ -102,10 +103,20 @@ func runCell(t testing.TB, s *Session, code string, want notebook.Status) notebo
 	return x
 }
 
-// prints executes an expression and demands what it gives.
+// prints evaluates an expression and checks its value.
 func prints(t testing.TB, s *Session, expression, want string) {
 	t.Helper()
 	if x := runCell(t, s, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
 		t.Errorf("%s is %q, want %q", expression, x.Stdout(), want)
+	}
+}
+
+// demandWay checks the way back, how many cells did not run again, and why others did.
+func demandWay(t testing.TB, back notebook.Restoration, way notebook.Way, kept int, why string) {
+	t.Helper()
+	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
+		back.Why != "" {
+		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
+			way, kept, why)
 	}
 }

@@ -9,27 +9,27 @@ import (
 	"dsstar/notebook"
 )
 
-// Options say how a [Session] goes back. The zero value is good for most.
+// Options say how a [Session] goes back. The zero value suits most uses.
 type Options struct {
-	Off       bool   // Rollback leaves a living kernel as it is, and runs nothing
-	Replay    bool   // do not use checkpoints, although the kernel could
-	Why       string // for [notebook.Restoration.Why] of a replay: why there are no checkpoints
-	Branches  bool   // also keep the states that Rollback leaves, to return to them later
-	MaxMemory int64  // bytes that the kernel may hold with its frozen copies; 0: half of what is free
-	Copies    string // folder for copies of files, best on their file system; "": a temporary one
-	MaxCopies int64  // bytes that these may take; 0 for a gigabyte
+	Off       bool   // Rollback does nothing, unless the kernel is dead or new
+	Replay    bool   // do not use checkpoints, even if the kernel has them
+	Why       string // the [notebook.Restoration.Why] of replays: why there are no checkpoints
+	Branches  bool   // also keep states that Rollback abandons, to return to them later
+	MaxMemory int64  // for the kernel with its frozen copies, in bytes; 0 for half of what is free
+	Copies    string // folder for copies of files, best on their file system; "" for a temporary one
+	MaxCopies int64  // for copies of files, in bytes; 0 for 1 GiB
 }
 
-// A Session is a kernel that can go back. All methods may be called from any goroutine; cells and
-// rollbacks run one at a time.
+// A Session is a kernel that can go back to earlier states. All methods may be called from any
+// goroutine; cells and rollbacks run one at a time.
 type Session struct {
 	*kernel.Kernel
 	turn    *turn.Turn
 	history *history
 }
 
-// New returns a Session of a kernel that has run no cells, and takes the kernel over: it must be
-// used, and closed, by the Session only.
+// New returns a Session of a kernel that has run no cells. The Session owns the kernel from then
+// on: use and close the kernel only through it.
 func New(k *kernel.Kernel, o Options) *Session {
 	return &Session{k, turn.New(), &history{kernel: k, way: newWay(k, o), branches: o.Branches}}
 }
@@ -39,7 +39,7 @@ func (s *Session) Execute(ctx context.Context, code string) (notebook.Execution,
 	return s.ExecuteCell(ctx, kernel.Cell{Code: code})
 }
 
-// ExecuteCell is Execute with more to say about the cell.
+// ExecuteCell is Execute with the options of a [kernel.Cell].
 func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Execution, error) {
 	ctx, release, err := s.turn.Take(ctx)
 	if err != nil {
@@ -49,18 +49,17 @@ func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Exec
 	return s.history.execute(ctx, c)
 }
 
-// Rollback takes the kernel to the state that cells produce from nothing. It works on a dead
-// kernel, too. Changes made by requests other than cells may stay.
+// Rollback takes the kernel to the state that cells produce in a new kernel. It also works on a
+// dead kernel, if that is ours. Changes made by requests other than cells may stay.
 //
 // After a rollback by checkpoint or replay, names, objects changed in place, files in the scratch
-// folder and random generators are what the cells alone make them. In a kernel that is not ours,
-// names that cells made are deleted, names that they rebound get their old objects back, and the
-// scratch folder is emptied before the cells run again; objects and other files that were changed
-// in place stay changed.
+// folder and random generators are as the cells alone produce them. In a kernel that is not ours,
+// names that cells created are deleted, names that they rebound get their old objects back, and the
+// scratch folder is emptied before the cells run again, in their first working folder; objects and
+// other files that were changed in place stay changed.
 //
 // It stops at the first cell that is not OK, whose execution is the last one returned. After an
-// error the kernel is dead, or has run fewer cells than were asked for; another Rollback may
-// follow.
+// error the kernel is dead or has run only some of the cells; another Rollback may follow.
 func (s *Session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	began := time.Now()
 	ctx, release, err := s.turn.Take(ctx)
@@ -73,7 +72,7 @@ func (s *Session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 	return back, err
 }
 
-// Way is how Rollback goes back unless something prevents it.
+// Way returns how Rollback goes back unless something prevents it.
 func (s *Session) Way() notebook.Way { return s.history.way.name() }
 
 // Close frees all copies and closes the kernel. See [kernel.Kernel.Close].

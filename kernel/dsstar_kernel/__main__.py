@@ -9,14 +9,15 @@ from pathlib import Path
 
 
 def restore_paths() -> None:
-    """Makes sys.path and the environment what they are in an ipykernel. The kernelspec's PYTHONPATH names the folder of
-    this package before the user's own, which DSSTAR_PYTHONPATH has, too; ${PYTHONPATH} means that there is none."""
+    """Makes sys.path and the environment what they are in an ipykernel. The kernelspec's PYTHONPATH
+    has the folder of this package before the user's folders. Those are also in DSSTAR_PYTHONPATH;
+    ${PYTHONPATH} means that there are none."""
     users = os.environ.pop("DSSTAR_PYTHONPATH", "").replace("${PYTHONPATH}", "")
     os.environ.pop("PYTHONPATH", None)
     if users:
         os.environ["PYTHONPATH"] = users
     cwd = os.getcwd()
-    if sys.path and sys.path[0] in ("", cwd):  # by -m; ipykernel adds "" by itself
+    if sys.path and sys.path[0] in ("", cwd):  # added by -m; ipykernel adds "" itself
         del sys.path[0]
     package = str(Path(__file__).parent.parent)
     if package in sys.path:
@@ -29,7 +30,8 @@ def restore_paths() -> None:
 
 def main() -> int:
     restore_paths()
-    # What both sides need, once, and before the fork. A ZeroMQ context would not survive that.
+    # Both processes need these: import them once, before the fork. A ZeroMQ context would not
+    # survive it.
     import jupyter_client.session  # noqa: F401
     import zmq  # noqa: F401
 

@@ -1,7 +1,8 @@
-"""The line between the front and a worker: whole messages over a SOCK_SEQPACKET pair.
+"""The channel between the front and a worker: whole messages over a SOCK_SEQPACKET pair.
 
-A message is a list of byte strings, the first being its kind. Processes that user code forks share the worker's end,
-so that messages are cut into packets that say whose they are, and are put together again on the other side.
+A message is a list of byte strings, the first being its kind. Processes that user code forks share
+the worker's end, so messages are split into packets that name their process, and reassembled on the
+other side.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-SIZE = 60_000  # bytes of a packet; a Unix socket takes a little more at once
+SIZE = 60_000  # bytes of a packet; a Unix socket accepts slightly more
 HEAD = struct.Struct("<IIB")  # process, number of the message, whether this is its last packet
 BUFFER = 4 << 20
 
@@ -33,7 +34,9 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 def send_fds(sock: socket.socket, data: bytes, fds: Sequence[int]) -> None:
     """Sends a packet with descriptors. (socket.send_fds ignores its flags before Python 3.12.)"""
-    sock.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [])
+    sock.sendmsg(
+        [data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+    )
 
 
 def receive_fds(sock: socket.socket, size: int) -> tuple[bytes, list[int]]:
@@ -47,8 +50,8 @@ def receive_fds(sock: socket.socket, size: int) -> tuple[bytes, list[int]]:
 
 
 class Uninterrupted:
-    """A block in which the thread gets no SIGINT, but after it. Besides what it would cut in two, a traceback that ends
-    in the middle of such a block may have a place without a line, which IPython cannot show."""
+    """A context that delays SIGINT in this thread until its end. An interrupt would cut things in
+    half, and its traceback may have a frame without a line number, which IPython cannot show."""
 
     def __enter__(self) -> None:
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -58,8 +61,8 @@ class Uninterrupted:
 
 
 class Channel:
-    """One end of the line, non-blocking: send waits for room, post queues what does not fit for
-    flush."""
+    """One end of the channel, non-blocking: send waits for room, post leaves to flush what does not
+    fit."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
@@ -81,7 +84,10 @@ class Channel:
         data = b"".join((lengths, *message))
         self._number = (self._number + 1) & 0xFFFFFFFF
         pid, end = os.getpid(), len(data)
-        return [HEAD.pack(pid, self._number, at + SIZE >= end) + data[at : at + SIZE] for at in range(0, end, SIZE)]
+        return [
+            HEAD.pack(pid, self._number, at + SIZE >= end) + data[at : at + SIZE]
+            for at in range(0, end, SIZE)
+        ]
 
     def send(self, *message: bytes, fds: Sequence[int] = ()) -> None:
         """Sends a message and waits until it is sent. May be called from any thread."""
@@ -119,7 +125,7 @@ class Channel:
         except BlockingIOError:
             return False
         except OSError:
-            self._waiting.clear()  # the other end is closed, which is noticed elsewhere
+            self._waiting.clear()  # the other end is closed, as receive will notice
         return True
 
     def receive(self) -> list[bytes] | None:

@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from .front import Front
 
 LEAST_FREE = 256 << 20  # bytes that must be available before another copy is made
-IDLE = 0.05  # seconds of idleness before a copy is readied, so as not to delay the next request
+IDLE = 0.05  # seconds before a copy is readied, so as not to delay the next request
 
 Message = dict[str, Any]
 
 
 @dataclass
 class Checkpoint:
-    pid: int  # 0 while it replaces itself by another one
+    pid: int  # 0 from when the copy is readied until its replacement is known
     line: socket.socket
     execution_count: int
     files: list[hazards.File]
-    # a copy that can resume at once, and its channel
+    # pid and channel of a copy that can resume at once
     readied: tuple[int, socket.socket] | None = None
 
     def answers(self) -> bool:
-        """Whether the copy is alive: it may have been killed by the OOM killer and not have ended
+        """Whether the copy answers: the OOM killer may have killed it although it has not ended
         yet."""
         if not self.settle():
-            return self.readied is not None  # then it is the last
+            return self.readied is not None  # then that is the last copy
         try:
             self.line.send(b"there?")
             return self._heard() == b"here"
@@ -65,12 +65,12 @@ class Checkpoint:
                 ends = time.monotonic() + PATIENCE / 4
                 while pid and not linux.is_child(pid) and time.monotonic() < ends:
                     time.sleep(0.0005)  # its helper ends soon
-                # Otherwise it was reaped, and its id may have been reused.
+                # If it is not a child, it was reaped, and its id may have been reused.
                 self.pid = pid if linux.is_child(pid) else 0
         return self.pid != 0
 
     def _heard(self) -> bytes:
-        """The next message of the copy, other than the `frozen` of every new one."""
+        """The next message of the copy, apart from the `frozen` that every new copy sends."""
         while (said := self.line.recv(32)) == b"frozen":
             pass
         return said
@@ -79,7 +79,7 @@ class Checkpoint:
         return {pid for pid in (self.pid, self.readied[0] if self.readied else 0) if pid}
 
     def calm(self) -> None:
-        """Ends the copy that is ready to resume, if it is not the last."""
+        """Ends the readied copy, unless it is the last."""
         if self.readied and self.settle():
             self._end_ready()
 
@@ -107,8 +107,8 @@ class Asked:
     idents: Any
     message: Message
     began: float = field(default_factory=time.monotonic)
-    again: bool = False  # it is the second attempt
-    folder: str = ""  # whose files the client restores itself
+    again: bool = False  # this is the second attempt
+    folder: str = ""  # the client restores the files in it
 
     def __post_init__(self) -> None:
         self.folder = str(self.message["content"].get("folder") or "")
@@ -117,10 +117,20 @@ class Asked:
         self.checkpoints.front.control.reply(self.idents, self.message, content)
 
     def fail(self, name: str, why: str, findings: list[Finding] | None = None) -> None:
-        self.reply({"status": "error", "ename": name, "evalue": why, "traceback": [], "findings": findings or []})
+        self.reply(
+            {
+                "status": "error",
+                "ename": name,
+                "evalue": why,
+                "traceback": [],
+                "findings": findings or [],
+            }
+        )
 
     def refuse(self, findings: list[Finding]) -> None:
-        self.fail("Refused", "; ".join(f"{f['kind']}: {f['detail']}" for f in findings)[:500], findings)
+        self.fail(
+            "Refused", "; ".join(f"{f['kind']}: {f['detail']}" for f in findings)[:500], findings
+        )
 
     def milliseconds(self) -> float:
         return 1e3 * (time.monotonic() - self.began)
@@ -147,7 +157,7 @@ class Checkpoints:
         return True
 
     def pids(self) -> set[int]:
-        """All processes of checkpoints."""
+        """All processes of checkpoints. Drops checkpoints without processes."""
         for name, checkpoint in list(self.kept.items()):
             if not checkpoint.settle() and not checkpoint.readied:
                 self.kept.pop(name).end()
@@ -195,10 +205,14 @@ class Checkpoints:
         """The user's processes that were re-parented to the front."""
         known = {new, *self.pids(), self.front.live.pid if self.front.live else 0}
         for _ in range(20):
-            strays = [p for p in linux.children(os.getpid()) if p not in known and linux.state(p) not in ("Z", "X", "")]
+            strays = [
+                p
+                for p in linux.children(os.getpid())
+                if p not in known and linux.state(p) not in ("Z", "X", "")
+            ]
             if not strays:
                 break
-            time.sleep(0.005)  # a helper of a copy that was just given up
+            time.sleep(0.005)  # it may be the helper of a copy that has just been given up
         return [Finding(kind="process", detail=linux.command(p)) for p in strays]
 
     # ---- rollback
@@ -233,33 +247,34 @@ class Checkpoints:
 
     def _end_others(self) -> None:
         """Kills the worker and all other processes except those of checkpoints."""
-        if self.front.live:  # by its id: where processes cannot be listed, it has no descendants
+        if self.front.live:  # by its id, in case processes cannot be listed
             linux.kill(self.front.live.pid)
             linux.wait(self.front.live.pid)
         linux.end_all(os.getpid(), self.pids())
 
     def resumed(self, info: Message) -> None:
-        """The resumed worker is ready."""
+        """Handles the message that the resumed worker is ready."""
         if self._resuming:
             (asked, name), self._resuming = self._resuming, None
             self._next, self.due = name, time.monotonic() + IDLE
             asked.reply({"status": "ok", **info, "milliseconds": asked.milliseconds()})
 
     def resume_failed(self, how: str) -> bool:
-        """The worker has ended. Returns whether it was being resumed."""
+        """Handles the end of a worker. Returns whether it was being resumed."""
         if not self._resuming:
             return False
         asked, name = self._resuming
         checkpoint = self.kept.get(name)
         if checkpoint and not asked.again and checkpoint.answers():
-            asked.again = True  # the one that was ready was killed, perhaps by the OOM killer
+            asked.again = True  # the readied copy was killed, perhaps by the OOM killer
             self._resume(checkpoint)
         else:
             self._failed(f"the copy ended when it was resumed: {how}")
         return True
 
     def check(self) -> None:
-        """Gives up what takes too long, and readies the copy most likely to be resumed next."""
+        """Gives up a roll-back that takes too long, and readies the copy most likely to be resumed
+        next."""
         now = time.monotonic()
         if self._resuming and now > self._resuming[0].began + PATIENCE:
             self._failed("the copy did not go on")
@@ -296,7 +311,7 @@ class Checkpoints:
             self.front.status = self.front.ended  # there is nothing left to resume
 
     def lost(self, pid: int) -> None:
-        """A child has ended; if it was a checkpoint, it is removed."""
+        """Removes the checkpoint or the readied copy whose process pid has ended."""
         for name, checkpoint in list(self.kept.items()):
             if checkpoint.pid == pid:
                 checkpoint.pid = 0
@@ -312,10 +327,11 @@ class Checkpoints:
         self.pids()  # settles them
         live = self.front.live
         asked.reply({
-            "status": "ok", "live": process(live.pid) if live else None, "front": process(os.getpid()),
+            "status": "ok", "live": process(live.pid) if live else None,
+            "front": process(os.getpid()),
             "checkpoints": [
-                {"checkpoint": name, "execution_count": c.execution_count, **process(c.pid, c.pids()),
-                 "ready": c.readied[0] if c.readied else 0}
+                {"checkpoint": name, "execution_count": c.execution_count,
+                 **process(c.pid, c.pids()), "ready": c.readied[0] if c.readied else 0}
                 for name, c in self.kept.items()
             ],
             "available": linux.available(),

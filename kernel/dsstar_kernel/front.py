@@ -25,22 +25,22 @@ from .checkpoints import Asked, Checkpoints
 from .control import Control
 from .sockets import DELIM, Sockets
 
-TEXT_DELAY = 0.03  # seconds for which output is held back to be merged
+TEXT_DELAY = 0.03  # seconds for which output is held back, to merge it
 TEXT_SIZE = 1 << 20
 MESSAGE_SIZE = 4 << 20  # bytes of one text: readers hold a whole message in memory
 FAILURES = 100  # consecutive failed turns after which the front gives up
-SUBSCRIBER = 0.002  # seconds for a subscriber to take some of its queue
-GROUP_SIGNAL = 0.2  # seconds within which a signal to the group has reached the worker too
+SUBSCRIBER = 0.002  # seconds in which a subscriber can take some of its queue
+GROUP_SIGNAL = 0.2  # seconds within which a signal to the group also reaches the worker
 
 
 @dataclass
 class Live:
-    """The worker that is alive."""
+    """The live worker."""
 
     pid: int
     channel: Channel
     ready: bool = False
-    leaving: bool = False  # it was told to end
+    leaving: bool = False  # it is shutting down
 
 
 @dataclass
@@ -68,12 +68,14 @@ class Output:
         self.sockets, self.pipes = sockets, dict(zip(pipes, ("stdout", "stderr"), strict=True))
         for pipe in pipes:
             os.set_blocking(pipe, False)
-        self.parent = b"{}"  # header of the request to which output of the pipes belongs
+        self.parent = b"{}"  # header of the request that output of the pipes belongs to
         self.due = 0.0
         self._key: tuple[str, bytes] = ("", b"")
         self._pieces: list[str] = []
         self._size = 0
-        self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in self.pipes.values()}
+        self._decoders = {
+            name: codecs.getincrementaldecoder("utf-8")("replace") for name in self.pipes.values()
+        }
 
     def add(self, name: str, parent: bytes, text: str) -> None:
         if self._pieces and self._key != (name, parent):
@@ -95,12 +97,16 @@ class Output:
         (name, parent), text = self._key, "".join(self._pieces)
         self._pieces, self._size, self.due = [], 0, 0.0
         about = None
-        with contextlib.suppress(ValueError):  # a cell wrote nonsense; later output must not suffer
+        with contextlib.suppress(ValueError):  # a cell wrote garbage; later output must not suffer
             about = {"header": json.loads(parent)} if parent != b"{}" else None
         for at in range(0, len(text), MESSAGE_SIZE):
             content = {"name": name, "text": text[at : at + MESSAGE_SIZE]}
             self.sockets.session.send(
-                self.sockets.iopub, "stream", content, parent=about, ident=b"stream." + name.encode()
+                self.sockets.iopub,
+                "stream",
+                content,
+                parent=about,
+                ident=b"stream." + name.encode(),
             )
 
     def read_pipes(self) -> None:
@@ -119,11 +125,11 @@ class Front:
         self.queue: deque[Request] = deque()
         self.running: Request | None = None
         self.info: dict[str, Any] = {}  # content of kernel_info_reply
-        self.obituary = ""  # of the last worker that ended while there were checkpoints
+        self.obituary = ""  # how the last worker ended, if there were checkpoints
         self.ended = 0  # its wait status
-        self.status: int | None = None  # wait status of the worker with which the front ends
-        self.stopping = 0.0  # when shutdown was asked for
-        self.interrupted = 0.0  # when a signal came that may not have reached the worker
+        self.status: int | None = None  # wait status of the last worker, with which the front ends
+        self.stopping = 0.0  # when shutdown was requested
+        self.interrupted = 0.0  # when a SIGINT arrived that may not have reached the worker
         self.failed = False  # whether something failed in this turn
         self.poller = zmq.Poller()
         self.checkpoints = Checkpoints(self)
@@ -132,13 +138,18 @@ class Front:
     # ---- requests
 
     def request(self, asked: Asked) -> Request:
-        """The placeholder of a checkpoint_request in the queue."""
+        """Returns the placeholder of a checkpoint_request in the queue."""
         return Request([], checkpoint=asked)
 
     def enqueue(self, request: Request) -> None:
         comm = request.type in ("comm_msg", "comm_close")
-        if comm and self.live and self.live.ready and not any(r.type == "comm_open" for r in self.queue):
-            # An async cell may be waiting for it, as a cell that runs the event loop itself.
+        if (
+            comm
+            and self.live
+            and self.live.ready
+            and not any(r.type == "comm_open" for r in self.queue)
+        ):
+            # A running cell may be waiting for it: an async one, or one that runs the event loop.
             self.live.channel.post(b"shell", *request.frames)
             return
         self.queue.append(request)
@@ -150,7 +161,7 @@ class Front:
             if self.status is not None:
                 return  # the kernel is ending; clients see how
             if self.live and not self.live.ready:
-                return  # soon
+                return  # it will be ready soon
             request = self.queue.popleft()
             if request.aborted:
                 self.answer(request, {"status": "aborted"})
@@ -167,37 +178,45 @@ class Front:
             elif request.type == "kernel_info_request":
                 self.answer(request, self.info)
             else:
-                self.answer(request, error("KernelDied", self.obituary), request.type == "execute_request")
+                self.answer(
+                    request, error("KernelDied", self.obituary), request.type == "execute_request"
+                )
 
     def answer(self, request: Request, content: dict[str, Any], publish: bool = False) -> None:
-        """Answers a request instead of the worker."""
+        """Answers a request in place of the worker."""
         try:
             idents, frames = self.session.feed_identities(request.frames)
             message = self.session.deserialize(frames)
         except Exception:
-            return  # unsigned, or answered already
+            return  # it has no valid signature, or is a repetition
         reply = request.type.rsplit("_", 1)[0] + "_reply"
         if request.type.endswith("_request") and not request.answered:
             self.publish_status("busy", message)
             if publish:
                 shown = {key: content[key] for key in ("ename", "evalue", "traceback")}
-                self.session.send(self.sockets.iopub, "error", shown, parent=message, ident=b"error")
+                self.session.send(
+                    self.sockets.iopub, "error", shown, parent=message, ident=b"error"
+                )
             self.session.send(self.sockets.shell, reply, content, parent=message, ident=idents)
         self.publish_status("idle", message)
 
     def publish_status(self, state: str, about: dict[str, Any]) -> None:
         self.session.send(
-            self.sockets.iopub, "status", {"execution_state": state}, parent=about, ident=b"kernel.status"
+            self.sockets.iopub,
+            "status",
+            {"execution_state": state},
+            parent=about,
+            ident=b"kernel.status",
         )
 
     def abort(self) -> None:
-        """Marks the queued cells as aborted: one before them failed."""
+        """Marks the queued cells as aborted, because the one before them failed."""
         self.read_shell()
         for request in self.queue:
             request.aborted |= request.type == "execute_request"
 
     def give_up(self, name: str, why: str, publish: bool = False) -> None:
-        """Answers the requests that the ended worker left."""
+        """Answers the requests that the worker has not handled when it ended."""
         if self.running and self.running.checkpoint:
             self.running.checkpoint.fail("Failed", why)
         elif self.running:
@@ -216,19 +235,19 @@ class Front:
         live = self.live
         before = live.channel.signaled if live else 0
         try:
-            for _ in range(1000):  # then it is the sockets' turn
+            for _ in range(1000):  # then the sockets have their turn
                 if live is None or live is not self.live or self.sockets.iopub.waits():
                     break
                 if (message := live.channel.receive()) is None:
                     break
                 self.on_worker(live, message)
             if live and live is self.live and live.channel.signaled != before:
-                # its event loop, which a handler's call_soon does not wake
+                # wakes its event loop, as call_soon in a signal handler does not
                 live.channel.post(b"wake")
         except EOFError:
             if live and live is self.live:
                 self.end_worker()
-        except Exception:  # a cell wrote nonsense
+        except Exception:  # a cell wrote garbage
             self.report()
             if live and live is self.live:
                 self.end_worker()
@@ -237,7 +256,11 @@ class Front:
         kind, *parts = message
         if kind in (b"text", b"raw"):
             name, parent, text = parts
-            add = self.output.add_raw if kind == b"raw" else lambda n, p, t: self.output.add(n, p, t.decode())
+            add = (
+                self.output.add_raw
+                if kind == b"raw"
+                else lambda n, p, t: self.output.add(n, p, t.decode())
+            )
             add(name.decode(), parent, text)
             return
         self.output.publish()
@@ -256,7 +279,9 @@ class Front:
         elif kind == b"bye":
             live.leaving = True
         elif kind == b"checkpoint":
-            self.checkpoints.made(json.loads(parts[0]), live.channel.fds.popleft() if live.channel.fds else None)
+            self.checkpoints.made(
+                json.loads(parts[0]), live.channel.fds.popleft() if live.channel.fds else None
+            )
             self.next()
         elif kind == b"resumed":
             live.ready = True
@@ -264,11 +289,11 @@ class Front:
             self.next()
 
     def done(self, header: bytes) -> None:
-        """The worker has handled the request with this header."""
+        """Notes that the worker has handled the request with this header."""
         if not self.running or self.running.header != header:
             return
         if self.running.type == "execute_request" and not self.running.answered:
-            # An interrupt has hit the kernel's own code.
+            # An interrupt hit the kernel's own code.
             self.answer(self.running, error("KeyboardInterrupt", ""), publish=True)
         self.running = None
 
@@ -279,9 +304,9 @@ class Front:
         self.live.channel.post(b"go")
 
     def disconnect(self) -> None:
-        """Reads what the ended worker left behind, and forgets it."""
+        """Reads what the ended worker has sent, and drops the worker."""
         assert self.live
-        # it may have ended in the middle of a message, or written nonsense
+        # it may have ended in the middle of a message, or written garbage
         with contextlib.suppress(Exception):
             while (message := self.live.channel.receive()) is not None:
                 if message[0] == b"done":
@@ -348,8 +373,8 @@ class Front:
         signal.signal(signal.SIGINT, handler)
 
     def pass_interrupt(self) -> None:
-        """Passes a SIGINT on that was sent to this process alone. One sent to the group has reached the worker, whose C
-        handler says so."""
+        """Forwards a SIGINT that was sent to this process alone. One sent to the group also reached
+        the worker, whose C handler has reported it."""
         if not self.live or abs(self.live.channel.signaled - self.interrupted) < GROUP_SIGNAL:
             self.interrupted = 0
         elif self.interrupted and time.monotonic() > self.interrupted + GROUP_SIGNAL:
@@ -367,7 +392,7 @@ class Front:
     # ---- the loop
 
     def guarded(self, do: Callable[..., None], *args: Any) -> None:
-        """Calls do. An exception is reported and costs one event, not the session and its
+        """Calls do. An exception is reported; it costs one event, not the session with its
         checkpoints."""
         try:
             do(*args)
@@ -387,7 +412,7 @@ class Front:
                 try:
                     request = Request.of(frames) if self.sockets.signed(frames) else None
                 except (ValueError, LookupError, TypeError, RecursionError):
-                    request = None  # ipykernel does not answer malformed messages either
+                    request = None  # like ipykernel, do not answer malformed messages
                 if request:
                     self.enqueue(request)
 
@@ -416,7 +441,7 @@ class Front:
             self.session.send(self.sockets.iopub, "iopub_welcome", content, ident=event[1:] or None)
 
     def run(self) -> int | None:
-        """Runs until the kernel has ended. Returns the wait status of its last worker."""
+        """Runs until the kernel ends. Returns the wait status of its last worker."""
         wake, waker = socket.socketpair()
         for end in (wake, waker):
             end.setblocking(False)
@@ -424,11 +449,19 @@ class Front:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
         for number in (signal.SIGUSR1, signal.SIGUSR2):
-            # a cell may send them to its group, which includes this process
+            # a cell may send these to its group, which includes this process
             signal.signal(number, signal.SIG_IGN)
         orphaned = orphanage()
         s = self.sockets
-        readable: list[Any] = [s.shell, s.control, s.stdin, s.heartbeat, s.iopub.socket, wake.fileno(), *self.output.pipes]
+        readable: list[Any] = [
+            s.shell,
+            s.control,
+            s.stdin,
+            s.heartbeat,
+            s.iopub.socket,
+            wake.fileno(),
+            *self.output.pipes,
+        ]
         for source in readable:
             self.poller.register(source, zmq.POLLIN)
         assert self.live
@@ -463,10 +496,10 @@ class Front:
         return max(0, int(1e3 * (min(dues) - time.monotonic())) + 1)
 
     def turn(self, ready: dict[Any, int]) -> None:
-        """Handles the events of one turn."""
+        """Handles the events of one turn of the loop."""
         self.sockets.iopub.flush()
         if self.sockets.iopub.waits():
-            # the worker's messages stay unread, which the poller keeps reporting
+            # the worker's messages stay unread, so the poller would report them again at once
             time.sleep(SUBSCRIBER)
         else:
             if self.live:
@@ -495,7 +528,13 @@ class Front:
 
 
 def error(name: str, value: str, **more: Any) -> dict[str, Any]:
-    return {"status": "error", "ename": name, "evalue": value, "traceback": [f"{name}: {value}"], **more}
+    return {
+        "status": "error",
+        "ename": name,
+        "evalue": value,
+        "traceback": [f"{name}: {value}"],
+        **more,
+    }
 
 
 def orphanage() -> Any:
@@ -503,13 +542,13 @@ def orphanage() -> Any:
     parent, now = int(os.environ.get("JPY_PARENT_PID") or 0), os.getppid()
     if parent <= 1:
         return lambda: False
-    if parent != now:  # there is a process in between, as ipykernel assumes
+    if parent != now:  # like ipykernel, assume that there is a process in between
         return lambda: os.getppid() == 1
     return lambda: os.getppid() != parent
 
 
 def run(argv: list[str], sock: socket.socket, pipes: list[int], worker: int, session: str) -> int:
-    """Runs the front and ends in the way that the last worker ended."""
+    """Runs the front. Ends like the last worker: by the same signal, or with its exit status."""
     try:
         file = argv[argv.index("-f") + 1]
         front = Front(Sockets(file, session), Channel(sock), pipes, worker)

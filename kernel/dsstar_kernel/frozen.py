@@ -1,6 +1,6 @@
-"""Frozen copies: processes that wait at the point where they were made until they are dropped or resumed.
+"""Frozen copies: processes that wait where they were forked until they are resumed or dropped.
 
-A copy that is to be resumed is readied first: it leaves another one in its place and waits for the word to go on.
+A copy is readied before it is resumed: it forks another copy in its place and waits for "go".
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from . import linux
 from .channel import receive_fds, send_fds
 from .hazards import Maps
 
-# seconds for a copy to be made or resumed: at-fork hooks of libraries may hang; clients wait twice
-# as long
+# seconds to make or resume a copy, as at-fork hooks of libraries may hang; clients wait twice as
+# long
 PATIENCE = 10.0
 OOM = Path("/proc/self/oom_score_adj")
-WARM = 32 << 20  # bytes unshared in the copy most likely to be resumed next
+WARM = 32 << 20  # bytes unshared in the readied copy
 LARGE = 4 << 20  # bytes of a mapping that counts as data or as a thread's stack
-PIECE = 1 << 20  # bytes: less than a millisecond
+PIECE = 1 << 20  # bytes unshared at once; takes less than a millisecond
 
 
 @dataclass
 class Frozen:
-    """A copy, and the channel that resumes it, or ends it when closed."""
+    """A copy, and the socket that resumes it, or ends it when closed."""
 
     pid: int
     line: socket.socket
 
 
 class Freezer:
-    """A block in which a copy can be made. No signal arrives in it: handlers of the user would run in the copy and
-    change it, and here for the helper's end."""
+    """A context in which a copy can be made. All signals are blocked: the user's handlers would run
+    in the copy and change it, and here when the helper ends."""
 
     def __init__(self, front: int, main: int) -> None:
         self._front, self._main = front, main
@@ -57,8 +57,9 @@ class Freezer:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def freeze(self) -> Frozen | None:
-        """Makes a frozen copy of this process, a child of the front, and returns it. Returns None in a process that was
-        resumed from it: that one has a new channel at descriptor main. Raises OSError if there can be no copy."""
+        """Makes a frozen copy of this process, a child of the front, and returns it. In a process
+        that is resumed from the copy, it returns None; that process has a new channel at descriptor
+        main. Raises OSError if the copy cannot be made."""
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         theirs.settimeout(None)  # the user may have changed the default
         if not self._fork(theirs):
@@ -91,14 +92,14 @@ class Freezer:
         return Frozen(copy, mine)
 
     def _fork(self, line: socket.socket) -> bool:
-        """Forks a helper that forks the copy, tells its number on the line and ends: so the front becomes the parent of
-        the copy. Returns False in the copy."""
+        """Forks a helper that forks the copy, sends the copy's id on line and ends, so that the
+        copy is re-parented to the front. Returns False in the copy."""
         self._helper = os.fork()
         if self._helper:
             return True
         try:
             if copy := os.fork():
-                # The id may be reused before it is needed; a process descriptor cannot be.
+                # The id may be reused before it is needed; a pidfd cannot be.
                 send_fds(line, b"%d" % copy, linux.handle(copy))
                 os._exit(0)
             return False
@@ -109,7 +110,7 @@ class Freezer:
         """Waits to be resumed. Returns in the resumed process."""
         _adopted(self._front)
         score = _score(500)  # the OOM killer should take this copy before the worker
-        # The descriptor number stays taken, and the worker's end closes when the worker ends.
+        # This keeps the descriptor number in use, but lets the channel close when the worker ends.
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, self._main, inheritable=False)
         os.close(null)
@@ -127,14 +128,14 @@ class Freezer:
                 try:
                     readied = self._fork(line)
                 except OSError:
-                    readied = True  # without a replacement, for which there is no memory
+                    readied = True  # there is no memory for a replacement
                 if readied:
                     line.close()
                     _warm(channel)
                     if not channel.recv(64):  # "go"
                         os._exit(0)
                     while signal.sigtimedwait(signal.valid_signals(), 0):
-                        pass  # sent to the group and pending in every copy
+                        pass  # drops signals to the group, which are pending in every copy
                     os.dup2(channel.fileno(), self._main, inheritable=False)
                     if score is not None:
                         _score(score, add=False)
@@ -143,7 +144,7 @@ class Freezer:
 
 
 def _adopted(front: int) -> None:
-    """Waits until this process is re-parented to the front, and binds its life to it."""
+    """Waits until this process is re-parented to the front, and makes it end with the front."""
     deadline = time.monotonic() + PATIENCE
     while os.getppid() != front:
         if time.monotonic() > deadline:
@@ -155,8 +156,9 @@ def _adopted(front: int) -> None:
 
 
 def _warm(channel: socket.socket) -> None:
-    """Until the word comes, gives this process pages of its own for those that it shares with the copy. Else the first
-    cell has a fault for each page that it writes, some thousand, which take longer than the cell."""
+    """Unshares pages that this process shares with the copy, until "go" arrives. Otherwise the
+    first cell has a page fault for each page that it writes: thousands, which take longer than the
+    cell."""
     left, word = WARM, select.poll()  # select() is limited to descriptors below 1024
     word.register(channel, select.POLLIN | select.POLLHUP)
     for start, end, _ in Maps().find("rw.p"):

@@ -22,16 +22,17 @@ from . import linux, pools
 QUIET_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 GPU_DEVICES = ("/dev/nvidia", "/dev/dri/", "/dev/kfd", "/dev/accel")
 DELETED = " (deleted)"
-# The C library and the interpreter are on every stack.
-COMMON = re.compile(r"/(libc|libm|libpthread|ld-linux|libpython[\d.]+|libstdc\+\+|libgcc_s)[-.]|^\[|/python3[.\d]*$")
-# POSIX locks belong to a process: databases have them. Others a copy would share: what is given up
-# here, or taken, is
-# given up or taken there, too.
+# Libraries that are on every stack: the C library and the interpreter.
+COMMON = re.compile(
+    r"/(libc|libm|libpthread|ld-linux|libpython[\d.]+|libstdc\+\+|libgcc_s)[-.]|^\[|/python3[.\d]*$"
+)
+# POSIX locks, as databases use them, belong to one process. A copy would share the others: to take
+# or release one here would take or release it there.
 LOCKED = re.compile(r"^lock:.* (POSIX|FLOCK|OFDLCK) ", re.MULTILINE)
 
 
 class Finding(TypedDict):
-    """One reason: a documented kind, and text for people that is the same in every run."""
+    """A reason: a documented kind, and a text for people that is the same in every run."""
 
     kind: str
     detail: str
@@ -63,8 +64,12 @@ class Maps:
 
     def find(self, permissions: str) -> list[Mapping]:
         """The mappings whose permissions match a pattern, by address."""
-        line = re.compile(rf"^([0-9a-f]+)-([0-9a-f]+) {permissions} \S+ \S+ \S+ *(.*)$", re.MULTILINE)
-        return [(int(start, 16), int(end, 16), path) for start, end, path in line.findall(self._text)]
+        line = re.compile(
+            rf"^([0-9a-f]+)-([0-9a-f]+) {permissions} \S+ \S+ \S+ *(.*)$", re.MULTILINE
+        )
+        return [
+            (int(start, 16), int(end, 16), path) for start, end, path in line.findall(self._text)
+        ]
 
     def shared(self) -> list[Mapping]:
         """The writable shared mappings."""
@@ -79,7 +84,7 @@ class Survey:
         self.base = {fd: _link(fd) for fd in _descriptors()}
         self.files: list[File] = []
         self.flags: dict[int, int] = {}  # by descriptor; processes share them, like positions
-        # of libraries; a resumed process has no threads for them at first
+        # of libraries' threads, remembered because a resumed process has no such threads at first
         self.pipes: set[str] = set()
         self.maps = Maps()
 
@@ -107,7 +112,9 @@ class Survey:
                 found.append(finding)
         for _, _, path in self.maps.shared():
             if not path.startswith(pools.SEMAPHORE):
-                found.append(Finding(kind="mapping", detail=f"{path or 'memory'} is shared for writing"))
+                found.append(
+                    Finding(kind="mapping", detail=f"{path or 'memory'} is shared for writing")
+                )
         found += _processes()
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
@@ -124,16 +131,19 @@ class Survey:
         if not stat.S_ISREG(status.st_mode):
             quiet = link.startswith(("/dev/pts/", *QUIET_DEVICES))
             return None if quiet else Finding(kind="device", detail=link)
-        # its content is momentary, and perhaps about another process
+        # its content changes, and may be about another process
         if link.startswith(("/proc/", "/sys/")):
-            return Finding(kind="descriptor", detail=re.sub(r"^/proc/\d+", "/proc/PID", link) + " is open")
+            return Finding(
+                kind="descriptor", detail=re.sub(r"^/proc/\d+", "/proc/PID", link) + " is open"
+            )
         if LOCKED.search(info):
             return Finding(kind="file", detail=f"{link} is locked")
         fields = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
         writable = int(fields["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
         self.files.append(
-            File(fd=fd, path=link, position=int(fields["pos"]), writable=writable, size=status.st_size,
-                 changed=status.st_mtime_ns, status=status.st_ctime_ns, node=status.st_ino, kept=False)
+            File(fd=fd, path=link, position=int(fields["pos"]), writable=writable,
+                 size=status.st_size, changed=status.st_mtime_ns, status=status.st_ctime_ns,
+                 node=status.st_ino, kept=False)
         )  # fmt: skip
         return None
 
@@ -144,13 +154,17 @@ class Survey:
         while tids and time.monotonic() < deadline:
             before = {tid: _work(tid) for tid in tids}
             time.sleep(0.003)
-            # On a busy machine a thread may wait for a processor or a disk all that time.
-            tids = [tid for tid in tids if _work(tid) != before[tid] or linux.state(tid) in ("R", "D")]
+            # On a busy machine a thread may spend all that time waiting for a processor or a disk.
+            tids = [
+                tid for tid in tids if _work(tid) != before[tid] or linux.state(tid) in ("R", "D")
+            ]
         owners = [_owner(thread.library) for thread in self._located(tids[:1])]
-        return [Finding(kind="library", detail=f"{owner} works in the background") for owner in owners]
+        return [
+            Finding(kind="library", detail=f"{owner} works in the background") for owner in owners
+        ]
 
     def threads(self) -> list[Finding]:
-        """The threads that a copy would lack, except those of pools that it restarts."""
+        """The threads that a copy would lack, except those that are restarted in it."""
         found: list[Finding] = []
         for thread in threading.enumerate():
             if thread is not threading.main_thread() and not pools.owns(thread):
@@ -158,23 +172,33 @@ class Survey:
         for native in self._located(self._native()):
             if not native.forks_well:
                 owner = _owner(native.library)
-                found.append(Finding(kind="library", detail=f"{owner} keeps threads that a copy would not have"))
+                found.append(
+                    Finding(
+                        kind="library", detail=f"{owner} keeps threads that a copy would not have"
+                    )
+                )
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
     def _native(self) -> list[int]:
         """The threads unknown to Python, except those that a copy does not need."""
         known = {os.getpid(), *(thread.native_id for thread in threading.enumerate())}
-        return [tid for tid in map(int, os.listdir("/proc/self/task")) if tid not in known and pools.missed(tid)]
+        return [
+            tid
+            for tid in map(int, os.listdir("/proc/self/task"))
+            if tid not in known and pools.missed(tid)
+        ]
 
     def _located(self, tids: list[int]) -> list[Native]:
-        code = [m for m in self.maps.find(r"..x.") if m[2] and not COMMON.search(m[2])] if tids else []
+        code = (
+            [m for m in self.maps.find(r"..x.") if m[2] and not COMMON.search(m[2])] if tids else []
+        )
         data = self.maps.find(r"rw.p") if tids else []
         found = []
         deadline = time.monotonic() + 0.2
         for tid in tids:
             native = Native(tid, code, data)
-            # A fork wakes some, as pyarrow's, which soon wait again, as at_work has seen that they
-            # had nothing to do.
+            # A fork wakes some threads, such as pyarrow's. They soon wait again: at_work has found
+            # them idle.
             while native.runs and time.monotonic() < deadline:
                 time.sleep(0.003)
                 native = Native(tid, code, data)
@@ -189,12 +213,17 @@ class Survey:
 
 
 def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
-    """The files that the frozen copy pid has open and that have been changed since it was made. What is in the folder,
-    if it is not "", is put back by the client, in place; so there it matters only that the files are the same ones."""
+    """The files that the frozen copy pid has open and that have changed since it was made. If
+    folder is not "", the client restores what is in it, in place; there only the identity of files
+    counts."""
     found = []
     with contextlib.suppress(OSError):
         if os.readlink(f"/proc/{pid}/cwd").endswith(DELETED):
-            found.append(Finding(kind="file", detail="the folder that cells worked in has been removed since"))
+            found.append(
+                Finding(
+                    kind="file", detail="the folder that cells worked in has been removed since"
+                )
+            )
     for file in files:
         at = f"/proc/{pid}/fd/{file['fd']}"
         try:
@@ -202,10 +231,12 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
             if now.st_ino != file["node"]:
                 continue  # libraries such as matplotlib close files after a fork
             deleted = file["path"].endswith(DELETED)  # only this process had it open
-            put_back = bool(folder) and not deleted and file["path"].startswith(folder.rstrip("/") + "/")
+            put_back = (
+                bool(folder) and not deleted and file["path"].startswith(folder.rstrip("/") + "/")
+            )
             if file["kept"]:
                 same = deleted or link == file["path"] and os.path.samefile(link, at)
-            elif put_back:  # with a hard link elsewhere, the client replaces a changed file by a new one
+            elif put_back:  # the client replaces a changed file that has hard links elsewhere
                 same = now.st_nlink == 1 or now.st_ctime_ns == file["status"]
             else:
                 same = (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
@@ -216,7 +247,9 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
         except OSError:
             same = False
         if not same:
-            found.append(Finding(kind="file", detail=f"{file['path']} was open and has been changed since"))
+            found.append(
+                Finding(kind="file", detail=f"{file['path']} was open and has been changed since")
+            )
     return found
 
 
@@ -238,7 +271,9 @@ def _descriptor(fd: int, link: str) -> Finding | None:
     if link.startswith("pipe:"):
         return Finding(kind="pipe", detail="a pipe is open")
     if link.startswith(("anon_inode:", "/memfd:")):
-        return Finding(kind="descriptor", detail=re.sub(r"anon_inode:|[\[\]/]|\(deleted\)", "", link).strip())
+        return Finding(
+            kind="descriptor", detail=re.sub(r"anon_inode:|[\[\]/]|\(deleted\)", "", link).strip()
+        )
     if link.startswith(GPU_DEVICES):
         return Finding(kind="gpu", detail=link)
     if link.startswith("/dev/") and not link.startswith(("/dev/shm/", "/dev/pts/", *QUIET_DEVICES)):
@@ -262,32 +297,37 @@ def _processes() -> list[Finding]:
     for pid in linux.children(os.getpid()):
         if pid in known:
             continue
-        if linux.state(pid) == "Z":  # a copy could not get its exit status
-            found.append(Finding(kind="process", detail="a process has ended and nobody has waited for it"))
+        if linux.state(pid) == "Z":  # a copy could not wait for it
+            found.append(
+                Finding(kind="process", detail="a process has ended and nobody has waited for it")
+            )
         else:
             found.append(Finding(kind="process", detail=linux.command(pid)))
     return found
 
 
 def _owner(library: str) -> str:
-    """The package of a library."""
+    """The Python package that a library belongs to, or the library's name."""
     if not library:
         return "something"
-    inside = re.search(r"/(?:site|dist)-packages/([A-Za-z0-9_]+?)(?:_runtime\w*)?(?:\.libs)?/", library)
+    inside = re.search(
+        r"/(?:site|dist)-packages/([A-Za-z0-9_]+?)(?:_runtime\w*)?(?:\.libs)?/", library
+    )
     return inside[1].strip("_") if inside else os.path.basename(library).split(".so")[0]
 
 
 def _work(tid: int) -> str:
-    """How long a thread has run, and how often."""
+    """How long and how often a thread has run, as Linux prints it."""
     with contextlib.suppress(OSError):  # it has ended
         return Path(f"/proc/self/task/{tid}/schedstat").read_text()
     return ""
 
 
 class Native:
-    """A thread that Python knows nothing of: whether it runs, or waits outside of a system call, as for a page that is
-    being read; else the first argument of the system call in which it waits, and the library that it is in, "" if none is
-    seen: the innermost with a return address on its stack."""
+    """A thread that Python did not start. runs: it runs, or waits outside of a system call, such as
+    for a page that is being read. Otherwise argument is the first argument of the system call that
+    it waits in, and library the innermost library with a return address on its stack, "" if none is
+    found."""
 
     def __init__(self, tid: int, code: list[Mapping], data: list[Mapping]) -> None:
         self.runs, self.argument, self.library = False, -1, ""

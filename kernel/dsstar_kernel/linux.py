@@ -28,14 +28,17 @@ def adopt_orphans() -> None:
 
 
 def populate(address: int, size: int) -> bool:
-    """Has this process share these pages with no other, as if it had written them. Reports whether it could be done:
-    Linux can since 5.14."""
-    return bool(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), MADV_POPULATE_WRITE) == 0)
+    """Gives this process its own copies of these pages, as if it had written to them. Returns
+    whether that worked: it needs Linux 5.14."""
+    return bool(
+        _libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), MADV_POPULATE_WRITE) == 0
+    )
 
 
 def memory(address: int, size: int) -> bytes:
-    """Bytes of this process, at most 64 KB; fewer than size, or none, if they are not there. A pipe takes them: that needs
-    no /proc/self/mem, which a sandbox may hide, and a wrong address is an error, not a crash."""
+    """Returns memory of this process, at most 64 KB; fewer bytes than size, or none, if there is no
+    memory. It goes through a pipe: that does not need /proc/self/mem, which a sandbox may hide, and
+    a wrong address is an error, not a crash."""
     reading, writing = os.pipe()
     try:
         os.set_blocking(writing, False)
@@ -47,8 +50,8 @@ def memory(address: int, size: int) -> bytes:
 
 
 def reopen(fd: int, path: str) -> int:
-    """Opens the regular file behind fd for reading, though it may have no name any more. Where /proc is hidden it opens
-    path, which may be another file."""
+    """Opens the regular file behind fd for reading, even if it has no name any more. If /proc is
+    hidden, it opens path, which may be another file."""
     flags = os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         return os.open(f"/proc/self/fd/{fd}", flags)
@@ -64,7 +67,11 @@ def flush_c() -> None:
 def children(pid: int) -> list[int]:
     """The children of pid, zombies included."""
     if not LISTS_CHILDREN:
-        return [child for child in map(int, filter(str.isdigit, os.listdir("/proc"))) if _stat(child)[1] == str(pid)]
+        return [
+            child
+            for child in map(int, filter(str.isdigit, os.listdir("/proc")))
+            if _stat(child)[1] == str(pid)
+        ]
     found: list[int] = []
     with contextlib.suppress(OSError):
         for tid in os.listdir(f"/proc/{pid}/task"):
@@ -74,7 +81,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int, without: Collection[int] = ()) -> Iterator[int]:
-    """The descendants of pid, except some and their descendants."""
+    """The descendants of pid, except those in without and their descendants."""
     return (child for child, _ in _family(pid, without))
 
 
@@ -124,8 +131,8 @@ def kill(pid: int) -> None:
 
 
 def kill_child(pid: int, parent: int) -> None:
-    """Kills pid if it is still a child of parent, or of this process once that has ended: its number may be another
-    process's by now."""
+    """Kills pid if it is a child of parent, or of this process, which inherits the children of a
+    parent that has ended. Otherwise the id belongs to another process by now."""
     process = handle(pid)
     if _stat(pid)[1] in (str(parent), str(os.getpid())):
         kill_by(process, pid)
@@ -134,7 +141,7 @@ def kill_child(pid: int, parent: int) -> None:
 
 
 def handle(pid: int) -> list[int]:
-    """A pidfd of pid; None before Linux 5.3, or if pid has ended."""
+    """A list with a pidfd of pid; empty before Linux 5.3, or if pid has ended."""
     try:
         return [os.pidfd_open(pid)]
     except (OSError, AttributeError):
@@ -151,7 +158,7 @@ def kill_by(process: Sequence[int], pid: int) -> None:
 
 
 def wait(pid: int, seconds: float = 5) -> int | None:
-    """Waits for a child and returns its status, None if it has none or time is up."""
+    """Waits for a child and returns its wait status; None if pid is not a child or time is up."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
@@ -165,9 +172,10 @@ def wait(pid: int, seconds: float = 5) -> int | None:
 
 
 def kill_all(pid: int, without: Collection[int] = ()) -> list[int]:
-    """Kills the descendants of pid, except some and theirs. Returns those that were alive."""
+    """Kills the descendants of pid, except those in without and theirs. Returns those that were
+    alive."""
     alive = [(p, parent) for p, parent in _family(pid, without) if not gone(p)]
-    for p, parent in alive:  # parents first: a shell reports the end of its children
+    for p, parent in alive:  # parents first, as a shell would report the end of its children
         kill_child(p, parent)
     return [p for p, _ in alive]
 
@@ -188,10 +196,11 @@ def wait_all(pids: Collection[int], seconds: float = 5) -> None:
 
 
 def end_all(pid: int, without: Collection[int] = (), seconds: float = 5) -> None:
-    """Kills all descendants of pid, except some and theirs, also those started meanwhile."""
+    """Kills all descendants of pid, except those in without and theirs, even those started
+    meanwhile."""
     deadline = time.monotonic() + seconds
     unseen = 0
-    # Linux may list none while one is ending (proc(5), children)
+    # Linux may list no children while one is ending (proc(5), children)
     while unseen < 2 and time.monotonic() < deadline:
         killed = kill_all(pid, without)
         wait_all(killed, 0.05)  # then look again: one may just have been re-parented
@@ -225,10 +234,13 @@ def available() -> int:
             if line.startswith("MemAvailable:"):
                 free = int(line.split()[1]) << 10
     with contextlib.suppress(OSError, IndexError):
-        group = Path("/sys/fs/cgroup" + Path("/proc/self/cgroup").read_text().split("::", 1)[1].split("\n")[0])
+        group = Path(
+            "/sys/fs/cgroup"
+            + Path("/proc/self/cgroup").read_text().split("::", 1)[1].split("\n")[0]
+        )
         for folder in (group, *group.parents):
             with contextlib.suppress(OSError, ValueError):
-                limit = int((folder / "memory.max").read_text())  # "max" is no number
+                limit = int((folder / "memory.max").read_text())  # "max" raises ValueError
                 used = int((folder / "memory.current").read_text())
                 idle = next(
                     int(words[1])

@@ -1,6 +1,7 @@
-"""What a copy gets right with some help: pools of threads and processes, generators, offsets, timers, semaphores.
+"""State that fork() does not copy, restored in a resumed copy: pools of threads and processes,
+random generators, file offsets, timers, semaphores.
 
-DSSTAR_KERNEL_WITHOUT names fix-ups to be left out, so that tests can show that each is needed.
+DSSTAR_KERNEL_WITHOUT names fixes to leave out, so that tests can show that each is needed.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 
 WITHOUT = frozenset(os.environ.get("DSSTAR_KERNEL_WITHOUT", "").split(","))
 LOKY = ("joblib.externals.loky", "loky")
-TRACKERS = (*(f"{name}.backend.resource_tracker" for name in LOKY), "multiprocessing.resource_tracker")
-# Libraries that restart their threads in a forked process, and threads that are not needed there.
+TRACKERS = (
+    *(f"{name}.backend.resource_tracker" for name in LOKY),
+    "multiprocessing.resource_tracker",
+)
+# Libraries that restart their threads in a forked process, and names of threads not needed there.
 FORK_WELL = ("/numexpr/", "openblas", "/libarrow", "pypocketfft")
 NOT_MISSED = ("jemalloc_bg_thd", "polars-ooc-clea")
 SEMAPHORE = "/dev/shm/sem."
@@ -44,8 +48,8 @@ def enabled(fix: str) -> bool:
 
 
 def prepare() -> None:
-    """Called before user code. Wheels come with a GNU OpenMP that cannot end its threads, GCC's before 9; the system's
-    takes its place in all libraries that are loaded after it."""
+    """Called before user code. Wheels bundle a GNU OpenMP that cannot end its threads (before GCC
+    9). The system's replaces it in all libraries that are loaded later."""
     if enabled("openmp"):
         with contextlib.suppress(OSError):
             ctypes.CDLL("libgomp.so.1", mode=os.RTLD_GLOBAL | os.RTLD_NOW)
@@ -53,10 +57,12 @@ def prepare() -> None:
 
 @contextlib.contextmanager
 def quiet(maps: Maps) -> Iterator[None]:
-    """Ends threads for a fork: those of GNU OpenMP, which start again when they are needed, and those of duckdb, which
-    start again afterwards, here and in a resumed process."""
+    """Ends threads before a fork: those of GNU OpenMP, which start again when needed, and those of
+    duckdb, which are started again afterwards, here and in a resumed process."""
     if enabled("openmp"):
-        for path in {path for _, _, path in maps.find("..x.") if "libgomp" in os.path.basename(path)}:
+        for path in {
+            path for _, _, path in maps.find("..x.") if "libgomp" in os.path.basename(path)
+        }:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(path).omp_pause_resource_all(OMP_PAUSE_SOFT)
     with _quiet_duckdb():
@@ -82,7 +88,8 @@ def _quiet_duckdb() -> Iterator[None]:
 
 
 def _duckdb_connections() -> Iterator[Any]:
-    """The default connection and named ones. Others keep their threads, which are reported."""
+    """The default connection and the user's variables. Others keep their threads, which are
+    reported as findings."""
     duckdb: Any = sys.modules.get("duckdb")
     if duckdb is None or not enabled("duckdb"):
         return
@@ -106,10 +113,12 @@ def forks_well(library: str) -> bool:
 
 
 def owns(thread: threading.Thread) -> bool:
-    """Whether this module restores what the thread was for."""
+    """Whether this module restores what the thread does."""
     if not enabled("pools"):
         return False
-    target = getattr(getattr(thread, "_target", None), "__module__", None) or type(thread).__module__
+    target = (
+        getattr(getattr(thread, "_target", None), "__module__", None) or type(thread).__module__
+    )
     return target == "tqdm._monitor" or target.startswith(LOKY)
 
 
@@ -191,7 +200,7 @@ def _write(file: File, content: bytes) -> None:
     """Restores the content and the modification time of an open file."""
     fd, at = file["fd"], 0
     flags = fcntl.fcntl(fd, fcntl.F_GETFL)
-    # which change what pwrite does
+    # both change what pwrite does
     fcntl.fcntl(fd, fcntl.F_SETFL, flags & ~(os.O_APPEND | os.O_DIRECT))
     while at < len(content):
         at += os.pwrite(fd, memoryview(content)[at:], at)
@@ -202,8 +211,8 @@ def _write(file: File, content: bytes) -> None:
 
 
 class Contents:
-    """What files hold that are open for writing: those that no name leads to any more, and all of them if the client
-    puts none back. Of what is too much, nothing is kept."""
+    """The content of files open for writing: of deleted files or, if the client does not restore
+    files, of all. A file that is too large is not kept."""
 
     def __init__(self, files: list[File], client: bool, before: Contents | None) -> None:
         self._kept: dict[int, tuple[File, bytes]] = {}  # by inode
@@ -219,7 +228,7 @@ class Contents:
                     continue
                 room -= len(content)
                 old = before._kept.get(file["node"]) if before else None
-                # shared by the copies
+                # copies with the same content share it
                 self._kept[file["node"]] = file, old[1] if old and old[1] == content else content
                 if content[:6] in (b"", b"SQLite") and not deleted:
                     journals = (file["path"] + name for name in JOURNALS)
@@ -236,14 +245,18 @@ class Contents:
 
 
 class Kept:
-    """State that fork() does not keep: saved before a copy is made, restored in the resumed
+    """State that fork() does not copy: saved before a copy is made, restored in the resumed
     process."""
 
-    def __init__(self, files: list[File], flags: dict[int, int], maps: Maps, contents: Contents) -> None:
+    def __init__(
+        self, files: list[File], flags: dict[int, int], maps: Maps, contents: Contents
+    ) -> None:
         self._files, self._flags, self._contents = files, flags, contents
         self._random = random.getstate()  # the module reseeds itself in every forked process
-        self._timers = {which: signal.getitimer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL,
-                                                                    signal.ITIMER_PROF)}  # fmt: skip
+        self._timers = {
+            which: signal.getitimer(which)
+            for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+        }
         self._pipes = descriptors()
         self._semaphores = {
             start: ctypes.string_at(start, end - start)
@@ -259,8 +272,8 @@ class Kept:
                 if timer[0]:
                     signal.setitimer(which, *timer)
         if enabled("locks"):
-            # There were none when the copy was made: undone cells took them for all who share the
-            # open file.
+            # There were none when the copy was made. Undone cells took them, for all processes that
+            # share the open file.
             for file in self._files:
                 with contextlib.suppress(OSError):
                     fcntl.flock(file["fd"], fcntl.LOCK_UN)
@@ -275,13 +288,13 @@ class Kept:
                     if fcntl.fcntl(fd, fcntl.F_GETFL) != flags:
                         fcntl.fcntl(fd, fcntl.F_SETFL, flags)
         if enabled("offsets"):
-            # Undone cells moved them: processes share an open file's position.
+            # Undone cells moved them, as processes share the position of an open file.
             for file in self._files:
                 with contextlib.suppress(OSError):
                     if os.fstat(file["fd"]).st_ino == file["node"]:
                         os.lseek(file["fd"], file["position"], os.SEEK_SET)
         if enabled("semaphores"):
-            # Their holders were killed.
+            # Processes that held them have been killed.
             for address, content in self._semaphores.items():
                 ctypes.memmove(address, content, len(content))
         if enabled("pools"):

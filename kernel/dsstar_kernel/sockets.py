@@ -20,10 +20,11 @@ STALLED = 10.0  # seconds after which a subscriber that takes nothing is stalled
 
 
 class Publisher:
-    """The iopub socket, which holds a bounded number of messages for each subscriber. While one of them has no room, send
-    keeps messages back here, and the front reads nothing more from the worker. A subscriber that takes nothing for
-    STALLED seconds misses messages until it reads again. As ZeroMQ drops a message for whoever has no room, they are sent
-    in batches then, so that the others have emptied their queues before the next."""
+    """The iopub socket, with a bounded queue for each subscriber. While one queue is full, messages
+    are held back here, and the front reads nothing more from the worker. A subscriber that takes
+    nothing for STALLED seconds misses messages until it reads again: ZeroMQ then drops each message
+    for subscribers whose queues are full. So that the others can empty theirs, messages are then
+    sent in batches, with a pause after each."""
 
     def __init__(self, socket: zmq.Socket[bytes], stalled: float = STALLED) -> None:
         self.socket = socket
@@ -40,7 +41,7 @@ class Publisher:
         return bool(self._waiting)
 
     def finish(self, seconds: float) -> None:
-        """Sends all queued messages. Subscribers have some time to make room."""
+        """Sends all queued messages. Subscribers have the given time to make room."""
         ends = time.monotonic() + seconds
         while self._waiting and time.monotonic() < ends:
             self.flush()
@@ -48,7 +49,7 @@ class Publisher:
         self.flush(at_any_rate=True)
 
     def flush(self, at_any_rate: bool = False) -> None:
-        """Sends queued messages while there is room, or at any rate to subscribers that have
+        """Sends queued messages while all subscribers have room; at any rate, to those that have
         room."""
         while self._waiting and self._send(self._waiting[0], at_any_rate):
             self._waiting.popleft()
@@ -89,7 +90,7 @@ class Sockets:
         self.shell = self._bind(zmq.ROUTER, "shell_port")
         self.stdin = self._bind(zmq.ROUTER, "stdin_port")
         self.control = self._bind(zmq.ROUTER, "control_port")
-        # Any: by its types Session.send takes a zmq.Socket only.
+        # Any, because Session.send is declared to take a zmq.Socket only.
         self.iopub: Any = Publisher(self._bind(zmq.XPUB, "iopub_port"))
         self.heartbeat = self._bind(zmq.ROUTER, "hb_port")
         if self.info != before:
@@ -105,9 +106,12 @@ class Sockets:
             sock.router_handover = 1  # for a client that reconnects with the same identity
         else:
             sock.sndhwm, sock.xpub_nodrop = QUEUE, 1  # see Publisher
-            sock.xpub_verbose = 1  # every subscriber is welcomed
+            sock.xpub_verbose = 1  # reports every subscriber, to be welcomed
         if secret := self.info.get("curve_secretkey"):
-            sock.curve_secretkey, sock.curve_publickey = secret.encode(), self.info["curve_publickey"].encode()
+            sock.curve_secretkey, sock.curve_publickey = (
+                secret.encode(),
+                self.info["curve_publickey"].encode(),
+            )
             sock.curve_server = True
         ip, port = self.info.get("ip") or "127.0.0.1", int(self.info.get(port_name) or 0)
         if self.info.get("transport", "tcp") == "tcp":

@@ -1,7 +1,7 @@
-"""The worker: stock ipykernel on one thread, with the channel to the front in place of sockets."""
+"""The worker: ipykernel on one thread, with the channel to the front in place of sockets."""
 
 # mypy: disable-error-code="no-untyped-call, attr-defined, assignment, override"
-# ipykernel has few type hints for what is used here, and they differ between versions.
+# ipykernel has few type hints for the parts used here, and they differ between versions.
 
 from __future__ import annotations
 
@@ -80,11 +80,18 @@ class Publisher(iostream.IOPubThread):
 
 
 class Stream(iostream.OutStream):
-    """sys.stdout or sys.stderr: every piece goes to the front at once, which collects and publishes them. What was
-    written to the descriptors is sent before, so that the order is right."""
+    """sys.stdout or sys.stderr: sends each piece to the front at once, which merges and publishes
+    them. To keep the order, it first sends what was written to the descriptors."""
 
-    def __init__(self, channel: Channel, pipes: list[int], number: int, original: int, session: Any) -> None:
-        super().__init__(session, Publisher(Socket(channel, b"iopub")), ("stdout", "stderr")[number - 1], watchfd=False)
+    def __init__(
+        self, channel: Channel, pipes: list[int], number: int, original: int, session: Any
+    ) -> None:
+        super().__init__(
+            session,
+            Publisher(Socket(channel, b"iopub")),
+            ("stdout", "stderr")[number - 1],
+            watchfd=False,
+        )
         self._channel, self._pipes, self._number = channel, pipes, number
         self._original_stdstream_copy = original  # the target of ipykernel's own log
         self._packed: tuple[Any, bytes] = (None, b"")
@@ -117,14 +124,14 @@ class Stream(iostream.OutStream):
     def _flush(self) -> None:
         for pipe, name in zip(self._pipes, ("stdout", "stderr"), strict=True):
             if fcntl.ioctl(pipe, termios.FIONREAD, NOTHING) != NOTHING:
-                with contextlib.suppress(BlockingIOError):  # the front has drained the pipe
+                with contextlib.suppress(BlockingIOError):  # the front was faster
                     while text := os.read(pipe, 1 << 16):
                         self._send(b"raw", name, text)
 
 
 class Absent:
-    """In place of what this kernel has not. ipykernel 7 asks the thread of its subshells for the
-    main one."""
+    """Stands in for what this kernel does not have. ipykernel 7 asks its subshell thread for the
+    main thread."""
 
     def __init__(self) -> None:
         self.parent_thread = threading.main_thread()
@@ -148,7 +155,8 @@ class Kernel(ipkernel.IPythonKernel):
     @property
     def kernel_info(self) -> dict[str, Any]:
         if self._info is None:
-            # the banner draws a random tip, which must not change the user's random numbers
+            # the banner draws a random tip of the day, which must not change the user's random
+            # numbers
             state = random.getstate()
             self._info = {**super().kernel_info, "supported_features": [FEATURE]}
             random.setstate(state)
@@ -159,25 +167,27 @@ class Kernel(ipkernel.IPythonKernel):
         try:
             await super().dispatch_shell(msg, *args, **kwargs)
         except KeyboardInterrupt:
-            pass  # it came before or after the code
+            pass  # it arrived before or after the code ran
         finally:
             with Uninterrupted():
-                # as between requests; an interrupt may have changed it
+                # ignored between requests; an interrupt may have changed that
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 linux.flush_c()
                 sys.stdout.flush()
                 if os.getpid() != session.pid:
-                    os._exit(0)  # a process forked by the cell, which would take later requests
+                    os._exit(0)  # forked by the cell: it would take later requests
                 frames = [bytes(frame) for frame in msg]
                 self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
 
     @wraps(ipkernel.IPythonKernel.do_execute)  # ipykernel inspects its parameters
-    async def do_execute(self, code: str, silent: bool, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    async def do_execute(
+        self, code: str, silent: bool, *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
         reply: dict[str, Any] = await super().do_execute(code, silent, *args, **kwargs)
         linux.flush_c()
         content = self.get_parent("shell").get("content", {})
         if reply["status"] == "error" and not silent and content.get("stop_on_error", True):
-            # the requests queued so far; before the reply, which may prompt new ones
+            # aborts the requests queued so far; before the reply, which may cause new ones
             self.channel.send(b"abort")
         return reply
 
@@ -189,7 +199,7 @@ class Kernel(ipkernel.IPythonKernel):
         app: Any = self.parent
         session: Any = self.session
         app.pump()
-        app.answers.clear()  # to earlier questions
+        app.answers.clear()  # to earlier prompts
         content = {"prompt": prompt, "password": password}
         session.send(self.stdin_socket, "input_request", content, parent, ident=ident)
         value = None
@@ -209,7 +219,7 @@ class Kernel(ipkernel.IPythonKernel):
         return value
 
     def in_turn(self, do: Callable[[], Any]) -> None:
-        """Schedules do for when no request is being handled."""
+        """Calls do when no request is being handled."""
         if not hasattr(self, "_main_asyncio_lock"):  # ipykernel 6
 
             async def call() -> None:
@@ -230,7 +240,9 @@ class App(kernelapp.IPKernelApp):
 
     kernel_class = Kernel
 
-    def setup(self, channel: Channel, pipes: list[tuple[int, int]], front: int, session: str) -> None:
+    def setup(
+        self, channel: Channel, pipes: list[tuple[int, int]], front: int, session: str
+    ) -> None:
         self.channel, self.front, self.session_id = channel, front, session
         self.pipes = pipes
         self.answers: list[list[bytes]] = []
@@ -249,7 +261,7 @@ class App(kernelapp.IPKernelApp):
         self.session.session = self.session_id
 
     def init_io(self) -> None:
-        """Points descriptors 1 and 2 at the pipes. Earlier errors go to whoever started the
+        """Redirects descriptors 1 and 2 to the pipes. Errors before that go to whoever started the
         kernel."""
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
@@ -271,17 +283,22 @@ class App(kernelapp.IPKernelApp):
         self.patch_io()
 
     def init_kernel(self) -> None:
-        sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]  # its threads do not survive a fork
+        # not debugpy, whose threads do not survive a fork
+        sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]
         import ipykernel.debugger  # noqa: F401
 
         if sys.modules["debugpy"] is None:
             del sys.modules["debugpy"]
-        sockets = {kind: Socket(self.channel, kind.encode()) for kind in ("shell", "control", "iopub", "stdin")}
+        sockets = {
+            kind: Socket(self.channel, kind.encode())
+            for kind in ("shell", "control", "iopub", "stdin")
+        }
         Kernel.channel = self.channel
         self.kernel = kernel = Kernel.instance(
-            parent=self, session=self.session, log=self.log, profile_dir=self.profile_dir, user_ns=self.user_ns,
-            shell_stream=sockets["shell"], control_stream=sockets["control"], iopub_socket=sockets["iopub"],
-            stdin_socket=sockets["stdin"], iopub_thread=None, control_thread=None, shell_channel_thread=Absent(),
+            parent=self, session=self.session, log=self.log, profile_dir=self.profile_dir,
+            user_ns=self.user_ns, shell_stream=sockets["shell"], control_stream=sockets["control"],
+            iopub_socket=sockets["iopub"], stdin_socket=sockets["stdin"], iopub_thread=None,
+            control_thread=None, shell_channel_thread=Absent(),
         )  # fmt: skip
         self.displayhook.get_execution_count = lambda: kernel.execution_count
 
@@ -292,17 +309,19 @@ class App(kernelapp.IPKernelApp):
         self.loop.add_reader(self.channel.sock, self.drain)
         self.wake()
         self.hazards = hazards.Survey({self.channel.sock.fileno(), *(end for end, _ in self.pipes)})
-        self.channel.send(b"ready", json.dumps({**self.kernel.kernel_info, "status": "ok"}).encode())
+        self.channel.send(
+            b"ready", json.dumps({**self.kernel.kernel_info, "status": "ok"}).encode()
+        )
         self.io_loop.start()
         self.channel.send(b"bye")
 
     def wake(self) -> None:
-        """Makes the C signal handler send signal numbers to the front, which thus sees those sent
-        here."""
+        """Makes the C signal handler send signal numbers to the front, so that it notices signals
+        to this process."""
         signal.set_wakeup_fd(self.channel.sock.fileno(), warn_on_full_buffer=False)
 
     def pump(self) -> None:
-        """Reads what the front sent."""
+        """Reads messages from the front."""
         try:
             while (message := self.channel.receive()) is not None:
                 kind, *parts = message
@@ -316,7 +335,7 @@ class App(kernelapp.IPKernelApp):
             self.loop.call_soon(self.drain, False)
 
     def drain(self, pump: bool = True) -> None:
-        """Handles what the front sent."""
+        """Handles messages from the front."""
         if pump:
             self.pump()
         while self.inbox:
@@ -326,7 +345,9 @@ class App(kernelapp.IPKernelApp):
             elif kind == b"exit":
                 self.kernel.shell.exit_now = True
             elif kind != b"wake":
-                stream = self.kernel.shell_stream if kind == b"shell" else self.kernel.control_stream
+                stream = (
+                    self.kernel.shell_stream if kind == b"shell" else self.kernel.control_stream
+                )
                 done = stream.receive([zmq.Frame(part) for part in parts])
                 if asyncio.iscoroutine(done):
                     task = asyncio.ensure_future(done)
@@ -334,15 +355,17 @@ class App(kernelapp.IPKernelApp):
                     task.add_done_callback(self.tasks.discard)
 
     def checkpoint(self, client: bool) -> None:
-        """Makes a frozen copy and tells the front, or tells why not. A process resumed from it comes back from here.
-        client tells whether the client puts back what files hold."""
+        """Makes a frozen copy and tells the front, or tells it why not. A process resumed from the
+        copy continues here. client says whether the client restores the content of files."""
         pid = os.getpid()
         try:
             self._checkpoint(client)
         except BaseException as error:
             if os.getpid() != pid:
                 os._exit(1)
-            self.channel.send(b"checkpoint", json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
+            self.channel.send(
+                b"checkpoint", json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode()
+            )
 
     def _checkpoint(self, client: bool) -> None:
         began = time.perf_counter()
@@ -353,7 +376,7 @@ class App(kernelapp.IPKernelApp):
         sys.stdout.flush()
         findings = self.hazards.findings() + self.hazards.at_work()
         if findings:
-            gc.collect()  # closes what only garbage refers to
+            gc.collect()  # closes files that only garbage refers to
             subprocess._cleanup()
             findings = self.hazards.findings() + self.hazards.at_work()
         if not findings:
@@ -361,7 +384,7 @@ class App(kernelapp.IPKernelApp):
         kept = pools.Kept(self.hazards.files, self.hazards.flags, self.hazards.maps, self.contents)
         with Freezer(self.front, self.channel.sock.fileno()) as freezer:
             with pools.quiet(self.hazards.maps):
-                if findings:  # threads tell the owners of other findings
+                if findings:  # threads may show which library causes them
                     findings = self.hazards.threads() + findings
                 looked = time.perf_counter()
                 frozen = None if findings else freezer.freeze()
@@ -376,7 +399,9 @@ class App(kernelapp.IPKernelApp):
             reply |= {
                 "pid": frozen.pid, "files": self.hazards.files,
                 "execution_count": self.kernel.shell.execution_count - 1,
-                "milliseconds": {"look": 1e3 * (looked - began), "copy": 1e3 * (time.perf_counter() - looked)},
+                "milliseconds": {
+                    "look": 1e3 * (looked - began), "copy": 1e3 * (time.perf_counter() - looked),
+                },
             }  # fmt: skip
         self.channel.send(b"checkpoint", json.dumps(reply).encode(), fds=fds)
         if frozen:
@@ -391,19 +416,24 @@ class App(kernelapp.IPKernelApp):
         self.channel.sock.setblocking(False)
         self.inbox.clear()
         self.answers.clear()
-        if pools.enabled("loop"):  # it remembers its process id
+        if pools.enabled("loop"):  # asyncio remembers the process id
             asyncio._set_running_loop(self.loop)
             asyncio.set_event_loop(self.loop)
         self.wake()
         kept.restore()
-        self.channel.send(b"resumed", json.dumps({"execution_count": self.kernel.shell.execution_count - 1}).encode())
+        self.channel.send(
+            b"resumed",
+            json.dumps({"execution_count": self.kernel.shell.execution_count - 1}).encode(),
+        )
 
 
-def run(argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], front: int, session: str) -> None:
+def run(
+    argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], front: int, session: str
+) -> None:
     """Runs the kernel until it is asked to shut down."""
     linux.die_with_parent()
     pools.prepare()
-    # Unlike epoll, poll(2) has no kernel object that parent and child would share.
+    # Not epoll, whose kernel object parent and child would share.
     asyncio.set_event_loop(asyncio.SelectorEventLoop(selectors.PollSelector()))
     channel = Channel(sock)
     os.register_at_fork(after_in_child=channel.forget)

@@ -8,7 +8,7 @@ import (
 // A Fault is a fault of a fake kernel.
 type Fault string
 
-// The faults, with reports of real kernels that had them.
+// The faults, with reports of real kernels that have them.
 const (
 	None Fault = "none"
 	// writes "no module named ipykernel" to stderr and exits with status 1
@@ -20,9 +20,9 @@ const (
 	NeverReplies Fault = "never-replies" // never replies
 	NoWelcome    Fault = "no-welcome"    // publishes nothing for the first two kernel_infos
 	LostIdle     Fault = "lost-idle"     // nbclient's iopub_timeout
-	ForgedIdle   Fault = "forged-idle"   // idle has an invalid signature
+	ForgedIdle   Fault = "forged-idle"   // the status idle has an invalid signature
 	LostReply    Fault = "lost-reply"    // executes, never replies
-	ReplyFirst   Fault = "reply-first"   // the reply precedes the outputs by far
+	ReplyFirst   Fault = "reply-first"   // the reply comes long before the outputs
 	IdleFirst    Fault = "idle-first"    // the reply comes long after idle
 	// jupyter_client, messaging.rst: a thread prints "late" 100 ms after idle
 	Late Fault = "late"
@@ -70,7 +70,7 @@ func Argv(f Fault) []string {
 //	raise                           an error
 //	sleep           sleep 1.5       a minute; seconds; an interrupt ends it
 //	die             kill            prints "dying" and exits with status 7; kills itself
-//	input                           asks the user and prints what he says
+//	input                           asks the user and prints the answer
 //	flood 1000      flood 1000 displays  that many messages as fast as it can
 //	children                        prints the process ids of the children
 //	display image/png               display_data of that type

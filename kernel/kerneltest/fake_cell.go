@@ -257,7 +257,7 @@ func (c *cell) flood(args string) error {
 	return nil
 }
 
-// input requests input from the sender of the cell.
+// input requests input from the client that sent the cell.
 func (c *cell) input() error {
 	k := c.k
 	if !c.AllowStdin || k.fault == NoStdin {

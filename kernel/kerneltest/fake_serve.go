@@ -125,8 +125,8 @@ func (k *fakeKernel) drain() {
 	}
 }
 
-// listen binds the sockets, those that clients probe last, and writes the chosen ports to the
-// connection file.
+// listen binds the sockets and writes the chosen ports to the connection file. The sockets that
+// clients probe are bound last.
 func (k *fakeKernel) listen(c connectionFile) error {
 	if err := zmq4.RegisterTransport("knocks", k.knocks); err != nil {
 		return err
@@ -241,7 +241,7 @@ func (k *fakeKernel) onShell(r request) {
 	}
 }
 
-// answer answers a request on shell or control. An unknown one only causes busy and idle.
+// answer answers a request on shell or control. To an unknown one it only sends busy and idle.
 func (k *fakeKernel) answer(s zmq4.Socket, r request) {
 	switch r.Header.MsgType {
 	case "kernel_info_request":
@@ -276,7 +276,7 @@ func (k *fakeKernel) answer(s zmq4.Socket, r request) {
 // shutdown replies, also on iopub, and ends the process.
 func (k *fakeKernel) shutdown(s zmq4.Socket, r request) {
 	var content struct{ Restart bool }
-	_ = json.Unmarshal(r.Content, &content) // invalid content is no restart
+	_ = json.Unmarshal(r.Content, &content) // invalid content means no restart
 	reply := map[string]any{"status": "ok", "restart": content.Restart}
 	k.reply(s, r, "shutdown_reply", reply)
 	k.send(k.iopub, r, "shutdown_reply", reply)

@@ -44,7 +44,7 @@ func (k *fakeKernel) send(s zmq4.Socket, r request, msgType string, content map[
 	}
 }
 
-// message builds the frames without package wire, which it tests.
+// message builds the frames without package wire, as it serves to test that.
 func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType string,
 	content map[string]any) zmq4.Msg {
 	session := fmt.Sprint("fake-", os.Getpid())
@@ -149,8 +149,8 @@ func (c connectionFile) save() error {
 	return maybe.WriteFile(c.path, encode(c.content), 0o600)
 }
 
-// knocks is a ZeroMQ transport that reports connections, and can close them all. Closing a socket
-// misses those that its goroutine has accepted but not yet added.
+// knocks is a ZeroMQ transport that reports connections and can close them all. Closing a socket
+// would miss connections that its goroutine has accepted but not yet added.
 type knocks struct {
 	network string
 	heard   chan struct{}
@@ -166,7 +166,7 @@ func (n *knocks) hangUp() {
 	defer n.mu.Unlock()
 	n.hungUp = true
 	for _, c := range n.accepted {
-		_ = c.Close() // the peer may have been first
+		_ = c.Close() // the peer may have closed it first
 	}
 }
 

@@ -26,7 +26,7 @@ type Server struct {
 	Token string
 	// the kernels' connection files and, for a Jupyter server, jpserver-*.json
 	RuntimeDir string
-	Root       string // its folder
+	Root       string // its root folder
 	PID        int
 
 	stderr string // file
@@ -59,7 +59,12 @@ func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, co
 		page["disabledExtensions"] = map[string]bool{"@jupyter/collaboration-extension": true,
 			"@jupyter/docprovider-extension": true}
 	}
-	overrides := map[string]any{"@jupyterlab/apputils-extension:notification": map[string]any{"fetchNews": "false", "checkForUpdates": false}}
+	overrides := map[string]any{
+		"@jupyterlab/apputils-extension:notification": map[string]any{
+			"fetchNews":       "false",
+			"checkForUpdates": false,
+		},
+	}
 	for name, content := range map[string]any{"page_config.json": page, "overrides.json": overrides} {
 		if err := os.WriteFile(filepath.Join(settings, name), encode(content), 0o644); err != nil {
 			t.Fatal(err)
@@ -107,7 +112,7 @@ const (
 	callTimeout   = 30 * time.Second
 )
 
-// errPortTaken is worth another try with another port.
+// errPortTaken calls for another try, with another port.
 var errPortTaken = errors.New("the port is taken")
 
 func startServer(t testing.TB, python string, specs map[string]map[string]any,
@@ -139,8 +144,7 @@ func startServer(t testing.TB, python string, specs map[string]map[string]any,
 	}
 }
 
-// watched runs a module until its standard input ends, that is, until the test program is
-// dead.
+// watched runs a module until its standard input ends, that is, until the test program has ended.
 const watched = `import os, runpy, signal, sys, threading
 def watch():
     os.read(0, 1)
@@ -162,7 +166,7 @@ func (s *Server) start(t testing.TB, python string, args, environ []string) erro
 	}
 	defer life.Close()
 	cmd := exec.Command(python, append([]string{"-I", "-c", watched}, args...)...)
-	// Files, because each writer would need a goroutine.
+	// Files, because each io.Writer would need a goroutine.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = life, stderr, stderr, s.Root, environ
 	if err := ownSession(cmd); err != nil {
 		return errors.Join(err, hold.Close())

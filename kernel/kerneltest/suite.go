@@ -29,7 +29,7 @@ type Subject struct {
 	Served bool
 }
 
-// Run tests a subject with two kernels in all: starting one is slow.
+// Run tests a subject, with only two kernels: starting one is slow.
 func Run(t *testing.T, subject Subject) {
 	type part struct {
 		name string
@@ -78,8 +78,8 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 }
 
 func testOutputs(t *testing.T, k Kernel) {
-	// The flush: each stream is sent when its own timer is due, so ipykernel promises no
-	// order between them, and a timer that an earlier write started can be the first.
+	// Why flush: ipykernel sends each stream when the stream's own timer is due, so it does not
+	// promise an order between them; a timer that an earlier write started can be due first.
 	x := must(t, k, "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n6*7",
 		notebook.OK)
 	equal(t, "stdout", x.Stdout(), "out\n")
@@ -295,8 +295,8 @@ func testClose(t *testing.T, k Kernel) {
 	}
 }
 
-// A thread that prints after its cell ended must not disturb the next cell. The cell writes
-// its line at once: print makes two writes, between which Python lets the thread write.
+// A thread that prints after its cell has ended must not disturb the next cell. The cell writes its
+// line in one call: print makes two, and between them Python lets the thread write.
 func testLateOutput(t *testing.T, k Kernel) {
 	must(t, k, "import threading, time\ndef f():\n  for _ in range(20): print('late', flush=True); "+
 		"time.sleep(.01)\nthreading.Thread(target=f).start()", notebook.OK)

@@ -12,7 +12,7 @@ import (
 // A Report is the result of [Check].
 type Report struct {
 	Path    string   // sys.executable
-	Version string   // for instance 3.12.1
+	Version string   // such as 3.12.1
 	Missing []string // of the modules asked for
 }
 
@@ -24,9 +24,9 @@ print("dsstar|%d.%d.%d|%s|%s" % (sys.version_info[:3] + (
     ",".join(m for m in sys.argv[1:] if find_spec(m) is None), sys.executable)))
 `
 
-// Check asks an interpreter of the user's own, a path or a name on env's PATH, which of the
-// top-level modules it lacks. It imports none of them, and runs nothing of the current folder
-// or of PYTHONPATH. An error means that python cannot be run.
+// Check asks the user's own interpreter, a path or a name on env's PATH, which of the top-level
+// modules it lacks. It imports none of them, and runs nothing in the current folder or in
+// PYTHONPATH. An error means that python cannot be run.
 func Check(ctx context.Context, python string, env, modules []string) (Report, error) {
 	path, err := program(python, env)
 	if err != nil {
@@ -53,8 +53,8 @@ func Check(ctx context.Context, python string, env, modules []string) (Report, e
 	return Report{}, fmt.Errorf("run %s: does not answer like Python 3", python)
 }
 
-// program returns the absolute path of what a user calls python. As for a shell, only a name
-// without a folder is looked up on PATH.
+// program returns the absolute path of python. As in a shell, only a name without a folder is
+// looked up on PATH.
 func program(python string, env []string) (string, error) {
 	if filepath.Base(python) != python {
 		return filepath.Abs(python)

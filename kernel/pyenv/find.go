@@ -11,11 +11,11 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// Interpreter is a Python to make environments with.
+// Interpreter is a Python that can create environments.
 type Interpreter struct {
 	Path    string
-	Version string // for instance 3.12.1
-	Venv    bool   // venv and ensurepip are there; if not, only uv can use it
+	Version string // such as 3.12.1
+	Venv    bool   // it has venv and ensurepip; if not, only uv can use it
 }
 
 func (i Interpreter) minor() string {
@@ -26,18 +26,18 @@ func (i Interpreter) minor() string {
 // A NoPythonError says why no interpreter on PATH is suitable.
 type NoPythonError struct {
 	Problem Problem
-	Version string   // of the interpreter that came closest; "" if there is none
+	Version string   // of the interpreter that came closest; "" if none was found
 	Tried   []string // each candidate and what is wrong with it
 }
 
-// A Problem is what a hint has to solve; later ones are closer to a usable Python.
+// A Problem is what the user must solve. Later ones are closer to a usable Python.
 type Problem string
 
 const (
 	ProblemMissing Problem = "no Python found"
 	ProblemOld     Problem = "Python is too old"
 	ProblemNew     Problem = "Python is too new"
-	// on Debian and Ubuntu a package of its own, python3-venv
+	// on Debian and Ubuntu venv is in a separate package, python3-venv
 	ProblemVenv Problem = "Python has no venv"
 )
 
@@ -50,10 +50,11 @@ func (e *NoPythonError) Error() string {
 	return need + "; tried " + strings.Join(e.Tried, "; ")
 }
 
-// The locks have builds of every package for the minor versions from oldest to newest.
+// The locks have builds of every package for the minor versions oldest to newest.
 const oldest, newest = 10, 14
 
-// candidates lists what is called Python on env's PATH, the newest version first.
+// candidates returns the programs on env's PATH whose names are those of Pythons, the newest
+// version first.
 func candidates(env []string) []string {
 	var names, paths []string
 	for minor := newest; minor >= oldest; minor-- {
@@ -71,9 +72,9 @@ func candidates(env []string) []string {
 	return paths
 }
 
-// Find returns the first interpreter on env's PATH that an environment can be made with; the error
-// is a [*NoPythonError] or ctx's. One without venv is taken only where uv is installed and there is
-// no other.
+// Find returns the first interpreter on env's PATH that can create environments. It takes one
+// without venv only if uv is installed and there is no other. The error is a [*NoPythonError] or
+// that of ctx.
 func Find(ctx context.Context, env []string) (Interpreter, error) {
 	fail := &NoPythonError{Problem: ProblemMissing}
 	_, haveUV := lookPath("uv", env)
@@ -115,10 +116,10 @@ func (e *NoPythonError) add(path string, found Interpreter, problem Problem) {
 	e.Tried = append(e.Tried, path+": "+what)
 }
 
-// problem says why i cannot be used, "" if it can.
+// problem returns why i cannot be used, "" if it can.
 func (i Interpreter) problem() Problem {
 	var major, minor int
-	// What cannot be read stays 0 and counts as old.
+	// An unreadable number stays 0 and counts as old.
 	_, _ = fmt.Sscanf(i.Version, "%d.%d", &major, &minor)
 	switch {
 	case major < 3 || major == 3 && minor < oldest:
@@ -131,8 +132,8 @@ func (i Interpreter) problem() Problem {
 	return ""
 }
 
-// probeCode runs on every Python there is, 2.7 included. The executable of a virtual environment
-// gives the one it was made from, and a shim gives the real one.
+// probeCode runs on every Python, even 2.7. For a virtual environment it prints the path of the
+// interpreter that created it, for a shim that of the real one.
 const probeCode = `import sys
 venv = True
 if sys.version_info >= (3, 10):
@@ -164,7 +165,7 @@ func probe(ctx context.Context, path string, env []string) (Interpreter, error) 
 	return Interpreter{}, fmt.Errorf("does not answer like Python")
 }
 
-// lookPath is exec.LookPath on the PATH of env instead of this process's.
+// lookPath is exec.LookPath with the PATH of env.
 func lookPath(name string, env []string) (string, bool) {
 	all := lookAll(name, env)
 	if len(all) == 0 {
@@ -173,7 +174,7 @@ func lookPath(name string, env []string) (string, bool) {
 	return all[0], true
 }
 
-// lookAll returns every match: the first may be the shim of a version that is not enabled.
+// lookAll returns all matches: the first may be the shim of a version that is not enabled.
 func lookAll(name string, env []string) []string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"

@@ -14,7 +14,7 @@ type installer struct {
 	build func(ctx context.Context, r runner, base Interpreter, dir string, lock []byte) error
 }
 
-// installers are the tools at hand, the preferred one first.
+// installers returns the available tools, the preferred one first.
 func installers(env []string, base Interpreter) []installer {
 	var all []installer
 	// uv ignores pip's settings: if only pip is configured with an index, use pip.
@@ -30,8 +30,8 @@ func installers(env []string, base Interpreter) []installer {
 	return all
 }
 
-// pins make both tools install exactly the lock: nothing unlisted, nothing unhashed, and no package
-// that would have to be compiled, which runs its code and takes minutes before it fails.
+// pins make both tools install exactly the lock: nothing unlisted, nothing without a hash, and no
+// package that must be compiled, which would run its code and take minutes before it fails.
 var pins = [...]string{"--require-hashes", "--no-deps", "--only-binary", ":all:"}
 
 func uvBuild(uv string) func(context.Context, runner, Interpreter, string, []byte) error {
@@ -66,7 +66,7 @@ func writeLock(dir string, lock []byte) (string, error) {
 	return file, os.WriteFile(file, lock, 0o644)
 }
 
-// toolEnv is env without variables that direct the tools to another environment.
+// toolEnv returns env without variables that direct the tools to another environment.
 func toolEnv(env []string) []string {
 	var out []string
 	for _, kv := range env {

@@ -38,7 +38,7 @@ func digest(lock []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// resolve returns "" for a path that leads nowhere.
+// resolve returns path without links; "" if it leads nowhere.
 func resolve(path string) string {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -64,8 +64,8 @@ func readMarker(dir string) (marker, error) {
 	return m, json.Unmarshal(data, &m)
 }
 
-// findReady looks for a usable environment made from o.Lock with any interpreter: finding the
-// interpreter for a new one would take subprocesses.
+// findReady looks for a usable environment made from o.Lock by any interpreter: to find the
+// interpreter for a new one takes subprocesses.
 func findReady(ctx context.Context, o Options) (dir string, ok bool) {
 	// Newest Python first. The error is for a malformed pattern only.
 	dirs, _ := filepath.Glob(filepath.Join(globEscape(o.Dir), "python-*",
@@ -108,7 +108,7 @@ func (m marker) usable(ctx context.Context, dir string, o Options) bool {
 	return true
 }
 
-// globEscape makes dir match itself.
+// globEscape returns a pattern that matches dir only.
 func globEscape(dir string) string {
 	if filepath.Separator == '\\' {
 		return dir // Windows has no escape; its paths cannot hold * and ?

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// teller turns the tools' output into progress lines, with a sign of life every few seconds.
+// teller turns the tools' output into progress lines, and adds one when they are quiet for long.
 type teller struct {
 	mu       sync.Mutex
 	progress func(string)
@@ -17,8 +17,8 @@ type teller struct {
 }
 
 const (
-	quietPackages = 2 * time.Second // between two lines about packages
-	quietAtAll    = 5 * time.Second // until a sign of life
+	quietPackages = 2 * time.Second // at least, between two lines about packages
+	quietAtAll    = 5 * time.Second // at most, between two lines
 )
 
 func newTeller(progress func(string)) *teller {
@@ -54,7 +54,7 @@ func (t *teller) line(line string) {
 	t.told = now
 }
 
-// stillAlive reports progress until stop is called.
+// stillAlive reports progress when the tools are quiet, until stop is called.
 func (t *teller) stillAlive() (stop func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup

@@ -1,13 +1,13 @@
 // Package pyenv keeps the Python environment that cells run in when the user names no interpreter.
 //
-// [Ensure] is all that most callers need: it makes the environment from a lock file the first time
-// and afterwards finds it with a few file operations, without a subprocess and without the network.
-// The environment is built with uv where that is installed and with venv and pip otherwise; either
-// way every file is checked against the hashes of the lock. [Check] looks at an interpreter of the
-// user's own, and [Ask] runs a script in one.
+// Most callers only need [Ensure]: it creates the environment from a lock file the first time, and
+// afterwards finds it with a few file operations, without subprocesses and network. It builds the
+// environment with uv if that is installed, otherwise with venv and pip; both check every file
+// against the hashes of the lock. [Check] inspects the user's own interpreter, and [Ask] runs a
+// script in one.
 //
-// Several processes may call Ensure at once, and any of them may be killed: an environment counts
-// only when its marker, written last, is there.
+// Several processes may call Ensure concurrently, and any of them may be killed: an environment is
+// complete only once its marker, written last, is there.
 package pyenv
 
 import (
@@ -22,25 +22,25 @@ import (
 	"time"
 )
 
-// recipe is part of every environment's name; a change in how environments are built raises it.
+// recipe is part of every environment's name. Raise it when environments are built differently.
 const recipe = "1"
 
-// Options say which environment is wanted and where it lives.
+// Options say which environment to return and where it is.
 type Options struct {
-	Dir  string // the folder that holds the environments; made if missing
+	Dir  string // the folder with the environments; created if missing
 	Lock []byte // requirements with hashes; several locks may be concatenated
-	// the environment of the tools: PATH, PIP_*, UV_*, proxies and certificates are respected
+	// environment variables for the tools: PATH, PIP_*, UV_*, proxies and certificates take effect
 	Env      []string
-	Progress func(line string) // gets short lines about the progress, one call at a time; may be nil
+	Progress func(line string) // called with short lines, never concurrently; may be nil
 }
 
-// Ensure returns the interpreter of the environment made from o.Lock, creating it first if need be.
-// Its errors are a [*NoPythonError], an [*InstallError], ctx's, or a file's.
+// Ensure returns the interpreter of the environment made from o.Lock, creating the environment if
+// necessary. The error is a [*NoPythonError], an [*InstallError], that of ctx or one about a file.
 func Ensure(ctx context.Context, o Options) (python string, err error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	// The tools run in other folders than the caller.
+	// The tools run in another folder than the caller.
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return "", err
 	}
@@ -78,7 +78,7 @@ func envName(lock []byte, base Interpreter) string {
 	return fmt.Sprintf("python-%s-%s", base.minor(), hex.EncodeToString(h.Sum(nil))[:12])
 }
 
-// interpreter is where venv and uv put the executable.
+// interpreter returns where venv and uv put the executable.
 func interpreter(dir string) string {
 	if runtime.GOOS == "windows" {
 		return filepath.Join(dir, "Scripts", "python.exe")
@@ -113,7 +113,7 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock h
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		// The other tool would also fail on a full disk or a wrong hash.
+		// On a full disk or a wrong hash the other tool would fail too.
 		if install, ok := errors.AsType[*InstallError](err); !ok || install.Reason == ReasonHash ||
 			install.Reason == ReasonDisk {
 			break
@@ -122,7 +122,7 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock h
 	return err
 }
 
-// remove deletes an environment, the marker first: half an environment must not look complete.
+// remove deletes an environment, the marker first: a partial environment must not look complete.
 func remove(dir string) error {
 	if err := os.Remove(markerPath(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

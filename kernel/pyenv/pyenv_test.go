@@ -3,7 +3,6 @@
 package pyenv
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"time"
 )
 
-// A bench has a folder of fake tools, which is all of PATH but for the shell's own, and a cache
+// A bench has a folder of fake tools, which is all of PATH except the shell's own, and a cache
 // folder.
 type bench struct {
 	t   *testing.T
@@ -42,7 +41,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// tool writes a fake into PATH.
+// tool writes a fake tool into PATH.
 func (b *bench) tool(name, script string) string {
 	b.t.Helper()
 	path := filepath.Join(b.bin, name)
@@ -53,8 +52,8 @@ func (b *bench) tool(name, script string) string {
 	return path
 }
 
-// python adds a fake interpreter. It answers the probe and makes environments whose own python runs
-// pip, the script of which is given.
+// python adds a fake interpreter. It answers the probe and creates environments whose python runs
+// the script pip as pip.
 func (b *bench) python(name, version, venv, pip string) string {
 	b.t.Helper()
 	return b.tool(name, fmt.Sprintf(`
@@ -88,7 +87,7 @@ func (b *bench) said(part string) bool {
 	return strings.Contains(strings.Join(b.lines, "\n"), part)
 }
 
-// ensure makes the environment and expects success.
+// ensure creates the environment and expects success.
 func (b *bench) ensure() string {
 	b.t.Helper()
 	python, err := Ensure(b.t.Context(), b.Options)
@@ -132,19 +131,13 @@ func TestCreateThenReuse(t *testing.T) {
 			t.Errorf("progress lacks %q: %q", part, b.lines)
 		}
 	}
-	// A ready environment needs no tool and no network.
-	b.Env = nil
+	env := b.Env
+	b.Env = nil // a ready environment needs no tools and no network
 	if again := b.ensure(); again != first {
 		t.Errorf("%s, then %s", first, again)
 	}
-}
-
-func TestAnotherLockAnotherEnvironment(t *testing.T) {
-	b := newBench(t)
-	b.python("python3", "3.12.1", "True", "")
-	first := b.ensure()
-	b.Lock = []byte("thing==2 --hash=sha256:0\n")
-	if second := b.ensure(); first == second {
+	b.Env, b.Lock = env, []byte("thing==2 --hash=sha256:0\n")
+	if other := b.ensure(); other == first {
 		t.Error("one environment for two locks")
 	}
 	if _, err := os.Stat(first); err != nil {
@@ -198,22 +191,18 @@ pip) echo "Downloading pandas (11.5MiB)" >&2; echo "Prepared 3 packages in 1s" >
 esac
 `
 
-func TestUVIsPreferred(t *testing.T) {
-	b := newBench(t)
-	b.python("python3", "3.12.1", "True", "")
-	b.tool("uv", fmt.Sprintf(fakeUV, ""))
-	b.ensure()
-	if log := b.log(); !strings.Contains(log, "uv pip install --python") ||
-		!strings.Contains(log, "--require-hashes --no-deps") || strings.Contains(log, "pip -I") {
-		t.Errorf("ran %s", log)
+// uv is preferred, and needs no venv.
+func TestUV(t *testing.T) {
+	for _, venv := range []string{"True", "False"} {
+		b := newBench(t)
+		b.python("python3", "3.12.1", venv, "")
+		b.tool("uv", fmt.Sprintf(fakeUV, ""))
+		b.ensure()
+		if log := b.log(); !strings.Contains(log, "uv pip install --python") ||
+			!strings.Contains(log, "--require-hashes --no-deps") || strings.Contains(log, "pip -I") {
+			t.Errorf("venv %s: ran %s", venv, log)
+		}
 	}
-}
-
-func TestUVNeedsNoVenv(t *testing.T) {
-	b := newBench(t)
-	b.python("python3", "3.12.1", "False", "")
-	b.tool("uv", fmt.Sprintf(fakeUV, ""))
-	b.ensure()
 }
 
 func TestPipAfterUV(t *testing.T) {
@@ -290,18 +279,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The real probe works on a real interpreter.
-func TestFindReal(t *testing.T) {
-	got, err := Find(t.Context(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(got.Path, "--version").Output(); err != nil ||
-		strings.TrimSpace(string(out)) != "Python "+got.Version {
-		t.Errorf("%+v: %s %v", got, out, err)
-	}
-}
-
 func TestCancel(t *testing.T) {
 	b := newBench(t)
 	child := filepath.Join(t.TempDir(), "child")
@@ -365,7 +342,7 @@ func TestBaseChanges(t *testing.T) {
 	python := b.ensure()
 	base := filepath.Join(b.bin, "python3.12")
 
-	// Its target moved, as by a patch release: asked once, kept and recorded.
+	// Its target moved, as with a patch release: Ensure asks once and records it.
 	moved := filepath.Join(b.bin, "moved")
 	if err := errors.Join(os.Rename(base, moved), os.Symlink(moved, base)); err != nil {
 		t.Fatal(err)
@@ -388,7 +365,7 @@ func TestBaseChanges(t *testing.T) {
 		t.Errorf("an environment of another Python is used; ran %s", b.log())
 	}
 
-	// Removed: another one takes its place.
+	// If it was removed, another one takes its place.
 	if err := errors.Join(os.Remove(base)); err != nil {
 		t.Fatal(err)
 	}
@@ -489,8 +466,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Asking an interpreter runs nothing from the current folder or from PYTHONPATH: they may be a
-// stranger's, and it is outside the sandbox. Their modules are found all the same.
+// Asking an interpreter, which is outside the sandbox, runs nothing from the current folder or
+// PYTHONPATH: they may be a stranger's. Their modules are found all the same.
 func TestAsksInIsolation(t *testing.T) {
 	real, err := Find(t.Context(), os.Environ())
 	if err != nil {
@@ -540,26 +517,5 @@ func TestCheckFindsProgram(t *testing.T) {
 	}
 	if got, err := Check(t.Context(), "mine", []string{"PATH=bin:."}, nil); err == nil {
 		t.Errorf("a program of the current folder was run: %+v", got)
-	}
-}
-
-func TestTeller(t *testing.T) {
-	var out bytes.Buffer
-	tell := newTeller(func(line string) { fmt.Fprintln(&out, line) })
-	tell.told = time.Time{}
-	for line := range strings.Lines("Collecting asttokens==3.0.2 (from -r x (line 5))\n  Downloading asttokens-3.0.2-py3-none-any.whl.metadata (4.9 kB)\nCollecting numpy==2\nInstalling collected packages: a, b\n") {
-		tell.line(line)
-	}
-	tell.told = time.Time{}
-	tell.alive(tell.started.Add(21 * time.Second))
-	want := "downloading asttokens 3.0.2\ninstalling packages\nstill installing packages (21 s)\n"
-	if out.String() != want {
-		t.Errorf("%q, want %q", &out, want)
-	}
-	out.Reset()
-	tell.told = time.Time{}
-	tell.line("Downloading polars-runtime-32 (40.1MiB)")
-	if out.String() != "downloading polars-runtime-32\n" {
-		t.Errorf("%q", &out)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // InstallError says that a tool could not build the environment, in the tool's own words.
 type InstallError struct {
 	Tool   string // what was run: uv venv, uv pip install, venv, pip install
-	Reason Reason // "": unknown
+	Reason Reason // "" if unknown
 	Output string // the last lines that the tool wrote
 	Err    error
 }
@@ -41,7 +41,7 @@ func (e *InstallError) Error() string {
 
 func (e *InstallError) Unwrap() error { return e.Err }
 
-// reasons are looked for in this order: a full disk also breaks downloads.
+// reasons are tried in this order: a full disk also breaks downloads.
 var reasons = [...]struct {
 	reason Reason
 	words  []string
@@ -73,7 +73,7 @@ type runner struct {
 	env  []string
 	dir  string
 	tell *teller
-	lock heldLock // lent to the tools: it stays locked while a tool outlives a killed dsstar
+	lock heldLock // also held by the tools, should dsstar be killed before they end
 }
 
 func (r runner) run(ctx context.Context, what, path string, args ...string) error {
@@ -99,18 +99,17 @@ func (r runner) run(ctx context.Context, what, path string, args ...string) erro
 	return nil
 }
 
-// Ask runs code of dsstar's own in a Python outside the sandbox and returns what it prints. It
-// runs in an empty temporary folder and ignores PYTHONPATH and the like: the current folder
-// may be a stranger's, and a contextlib.py in it would run with the user's rights. env should
-// have no keys. The error is the last line of Python's stderr, if any.
+// Ask runs code, which must be dsstar's own, in a Python outside the sandbox and returns what it
+// prints. It runs in an empty temporary folder and ignores PYTHONPATH and the like: the current
+// folder may be a stranger's, and a contextlib.py in it would run with the user's rights. env
+// should contain no credentials. The error is the last line of Python's stderr, if any.
 func Ask(ctx context.Context, env []string, path, code string, args ...string) ([]byte, error) {
 	empty, err := os.MkdirTemp("", "dsstar-ask-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(empty)
-	// Not -I, which Python 2 does not know, and which hides packages that are installed for the
-	// user alone.
+	// Not -I: Python 2 does not know it, and it hides packages installed for the user alone.
 	cmd := exec.CommandContext(ctx, path, append([]string{"-E", "-c", code}, args...)...)
 	cmd.Env, cmd.Dir = toolEnv(env), empty
 	ownGroup(cmd)
@@ -127,7 +126,7 @@ func Ask(ctx context.Context, env []string, path, code string, args ...string) (
 	return out, nil
 }
 
-// tail keeps the last lines written to it. One goroutine at a time writes.
+// tail keeps the last lines written to it. It must not be used concurrently.
 type tail struct {
 	each  func(line string)
 	rest  string
@@ -152,7 +151,7 @@ func (t *tail) Write(p []byte) (int, error) {
 
 func (t *tail) add(line string) {
 	line = strings.TrimRight(line, " \r\t")
-	// pip reports every line of the lock file that is for another system.
+	// pip reports each line of the lock file that is for another system.
 	if line == "" || strings.HasPrefix(line, "Ignoring ") {
 		return
 	}

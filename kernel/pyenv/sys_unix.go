@@ -14,26 +14,25 @@ import (
 // heldLock is a lock that is held until it is closed.
 type heldLock = *os.File
 
-// ownGroup makes cmd lead a process group and be interrupted as one: pip starts processes of its
-// own.
+// ownGroup makes cmd lead a process group, which is interrupted as a whole: pip starts processes.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 }
 
-// killGroup kills what an interrupt has left of cmd's group.
+// killGroup kills the processes of cmd's group that survived an interrupt.
 func killGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
 }
 
-// lend gives cmd the lock too: flock belongs to the open file, so it is held until all have closed
-// it.
+// lend makes cmd hold the lock too: a flock belongs to the open file, so it is held until all
+// processes have closed that.
 func lend(cmd *exec.Cmd, lock heldLock) { cmd.ExtraFiles = []*os.File{lock} }
 
-// lockFile waits for the lock, calling waiting once if it has to. Closing the file releases it,
-// unless a process that it was lent to is still alive.
+// lockFile takes the lock. If it must wait, it calls waiting once. Closing the file releases the
+// lock, unless a process that it was lent to is still alive.
 func lockFile(ctx context.Context, path string, waiting func()) (heldLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

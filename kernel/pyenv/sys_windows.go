@@ -9,7 +9,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ownGroup makes cmd end with all its children: Windows has no groups to signal.
+// ownGroup makes cancelling cmd kill its children too: Windows has no process groups to signal.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.Cancel = func() error {
 		return exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run()
@@ -23,7 +23,7 @@ func lend(*exec.Cmd, heldLock) {} // handles are not inherited
 // heldLock is a lock that is held until it is closed.
 type heldLock = *flock.Flock
 
-// lockFile waits for the lock, calling waiting once if it has to. Closing releases it.
+// lockFile takes the lock. If it must wait, it calls waiting once. Closing releases the lock.
 func lockFile(ctx context.Context, path string, waiting func()) (heldLock, error) {
 	lock := flock.New(path)
 	ok, err := lock.TryLock()

@@ -19,10 +19,10 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// askPython prints the fields of a python. It runs with -I, so that no code from PYTHONPATH runs,
-// which may name a stranger's folder: its folders are only listed. It runs with -S too: *.pth
-// files, sitecustomize and usercustomize are run only once it is known that cells write to none of
-// their folders. WRITE lists the folders where cells write.
+// askPython prints the fields of a python. It runs with -I so that PYTHONPATH, which may name a
+// stranger's folder, is only listed and no code from it runs. It runs with -S so that *.pth files,
+// sitecustomize and usercustomize run only after a check that cells cannot write to their folders.
+// WRITE lists the folders where cells write.
 const askPython = `
 import json, os, site, sys
 
@@ -69,7 +69,7 @@ main()
 
 const answerMark = "dsstar-python:"
 
-// askingCode is askPython in one line, as conda run accepts no more.
+// askingCode returns askPython in one line, as conda run accepts no more.
 func askingCode(write []string) (string, error) {
 	folders, err := json.Marshal(append([]string{}, write...)) // never null
 	if err != nil {
@@ -90,7 +90,8 @@ func (e *writableError) Error() string {
 
 func (e *writableError) Unwrap() error { return ErrWritable }
 
-// unwritable is env without the paths, also in lists, that pass through a folder where cells write.
+// unwritable returns env without paths, alone or in lists, that lead through a folder where cells
+// write.
 func unwritable(env, write []string) (all []string) {
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -107,12 +108,11 @@ func unwritable(env, write []string) (all []string) {
 	return all
 }
 
-// asked caches the answers of Pythons: each takes a process.
-var asked sync.Map // of the words that start it and its environment, to a python
+// asked caches the answers of Pythons, each of which takes a process.
+var asked sync.Map // a python by the words that start it and its environment
 
-// ask runs askPython in the Python that words start, outside the sandbox. It is an error if cells
-// could have changed that Python, and paths that cells could have changed are removed from its
-// environment.
+// ask runs askPython in the Python that words start, outside the sandbox. It fails if cells could
+// have changed that Python. Paths that cells could have changed are removed from its environment.
 func ask(words, env, write []string) (p python, err error) {
 	for _, word := range words {
 		program := word
@@ -125,7 +125,7 @@ func ask(words, env, write []string) (p python, err error) {
 	}
 	env = unwritable(env, write)
 	key := strings.Join(slices.Concat(words, []string{""}, env), "\x00")
-	if known, ok := asked.Load(key); ok { // perhaps for a session that wrote to other folders
+	if known, ok := asked.Load(key); ok { // perhaps cells wrote to other folders then
 		p = known.(python)
 		if at := slices.IndexFunc(p.Paths,
 			func(path string) bool { return leadsThrough(path, write) }); at >= 0 {

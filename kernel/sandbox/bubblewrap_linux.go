@@ -29,8 +29,8 @@ func builtinWorks() error {
 	return nil
 }
 
-// findBubblewrap searches the system's program folders only, where no project could put another
-// one.
+// findBubblewrap searches only the system's program folders, where no project can put another
+// bwrap.
 func findBubblewrap() (string, error) {
 	for _, path := range []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"} {
 		if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
@@ -40,7 +40,7 @@ func findBubblewrap() (string, error) {
 	return "", &MissingError{Full, NoBubblewrap, errors.New("bubblewrap is not installed")}
 }
 
-// The ways to create the namespaces of full, each tried once.
+// Which ways to create the namespaces of full work, each tried once.
 var (
 	ownWork         = sync.OnceValue(func() error { return tryFull("") })
 	bubblewrapWorks = sync.OnceValues(func() (string, error) {
@@ -67,7 +67,7 @@ func fullWorks() error {
 	if missing, ok := errors.AsType[*MissingError](err); ok && missing.Cause == NoBubblewrap {
 		own := ownWork()
 		cause := whyNoNamespaces()
-		if cause == AppArmor { // which has a profile for bubblewrap
+		if cause == AppArmor { // it has a profile for bubblewrap
 			cause = NoBubblewrap
 		}
 		return &MissingError{Full, cause, fmt.Errorf("%w, and %w", own, err)}
@@ -163,7 +163,7 @@ func takesSize(bwrap string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, bwrap, "--help").CombinedOutput()
-	// an error occurs again when it is used, and is reported then
+	// an error will occur again when bwrap is used, and be reported then
 	return err != nil || bytes.Contains(out, []byte("--size "))
 }
 

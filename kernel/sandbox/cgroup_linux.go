@@ -11,7 +11,7 @@ import (
 const cgroupFolder = "/sys/fs/cgroup"
 
 // groupLimits are the files of a control group that libraries and dsstar_kernel read, by controller
-// of version 1; "" is version 2.
+// of version 1, or "" for version 2.
 var groupLimits = map[string][]string{
 	"":       {"memory.max", "memory.current", "memory.stat", "cpu.max", "cpuset.cpus.effective"},
 	"memory": {"memory.limit_in_bytes", "memory.usage_in_bytes"},
@@ -21,12 +21,12 @@ var groupLimits = map[string][]string{
 // A groupFile is a file about the control group of this process.
 type groupFile struct {
 	path   string // in this program's view
-	inside string // in a namespace of control groups of its own; "" for that of a group above
+	inside string // in a new namespace of control groups; "" for a file of an ancestor group
 }
 
 // groupFiles returns the files with the limits of this process's control group and its ancestors.
 func groupFiles() (all []groupFile) {
-	b, _ := os.ReadFile("/proc/self/cgroup") // without control groups there is none
+	b, _ := os.ReadFile("/proc/self/cgroup") // empty without control groups
 	for line := range strings.Lines(string(b)) {
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(parts) != 3 {
@@ -53,7 +53,7 @@ func groupFiles() (all []groupFile) {
 	return all
 }
 
-// groupParts are the parts of the view with the limits of the session's control group.
+// groupParts returns the parts of the view that show the limits of the session's control group.
 func groupParts() (parts []part) {
 	for _, f := range groupFiles() {
 		if f.inside != "" {

@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -10,29 +9,10 @@ import (
 	"time"
 
 	"dsstar/kernel"
-	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// TestCompatControl shows that every cell of compat.py works without a sandbox.
-func TestCompatControl(t *testing.T) {
-	pyenvtest.Long(t)
-	v := newVictims(t)
-	python := pyenvtest.Python(t)
-	work := t.TempDir()
-	k, err := kernel.Start(t.Context(), kernel.Options{Spec: kernel.PythonSpec(python), Dir: work,
-		Scratch: work, Env: os.Environ()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = k.Close() }()
-	for name, out := range incompatible(t, k, v) {
-		t.Errorf("%s: %s", name, out)
-	}
-	v.unharmed(t)
-}
-
-// incompatible runs compat.py in k and returns the outputs of those of its 29 cells that do not
-// print what they should, by name.
+// incompatible runs compat.py in k and returns, by name, the outputs of those of its 29 cells that
+// do not print what they should.
 func incompatible(t testing.TB, k *kernel.Kernel, v *victims) map[string]string {
 	t.Helper()
 	list, err := exec.CommandContext(t.Context(), "python3", "testdata/compat.py").Output()
@@ -56,7 +36,7 @@ func incompatible(t testing.TB, k *kernel.Kernel, v *victims) map[string]string 
 	return failed
 }
 
-// output runs a cell and returns all that a reader without a screen sees of it.
+// output runs a cell and returns all its outputs as text.
 func output(t testing.TB, k *kernel.Kernel, code string) string {
 	t.Helper()
 	e, err := k.ExecuteCell(t.Context(), kernel.Cell{Code: code, Timeout: time.Minute})

@@ -2,7 +2,7 @@ package sandbox
 
 import "testing"
 
-// Whatever is relaxed is in the words that the notebook keeps, and what is not, is not.
+// The notebook records everything that is relaxed, and nothing else.
 func TestDescribe(t *testing.T) {
 	usual := Limits{Memory: 4 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}
 	for want, b := range map[string]Box{
@@ -12,8 +12,10 @@ func TestDescribe(t *testing.T) {
 		"external": {Tier: External, Limits: Limits{Memory: 99 << 30}},
 		"full, files up to any size, all files up to any size": {Tier: Full,
 			Limits: Limits{Memory: 4 << 30, Processes: 256}},
-		"builtin, network allowed, multiprocessing allowed, may read /a, may read /b, may write /c, has A and B, memory up to 8.0 GB, up to 1000 processes, files up to 3.0 GB, all files up to 5.0 GB": {
-			Tier: Builtin, Net: true, Multiprocessing: true, Read: []string{"/a", "/b"},
+		"builtin, network allowed, graphics processors allowed, multiprocessing allowed, " +
+			"may read /a, may read /b, may write /c, has A and B, memory up to 8.0 GB, " +
+			"up to 1000 processes, files up to 3.0 GB, all files up to 5.0 GB": {
+			Tier: Builtin, Net: true, GPU: true, Multiprocessing: true, Read: []string{"/a", "/b"},
 			Write: []string{"/c"}, Env: []string{"A", "B"},
 			Limits: Limits{Memory: 8 << 30, Processes: 1000, File: 3 << 30, Folder: 5 << 30}},
 	} {

@@ -10,14 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dockerlike leaves the calling thread, and what it starts, the rights that a container of Docker's
-// has by default: its capabilities, and no namespaces, mounts and the like (moby,
+// Dockerlike limits the calling thread, and what it starts, to the default rights of a Docker
+// container: its capabilities, and no namespaces, mounts and the like (moby,
 // profiles/seccomp/default.json). For tests.
 func Dockerlike() error {
 	runtime.LockOSThread()
-	const kept = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FSETID | 1<<unix.CAP_FOWNER | 1<<unix.CAP_MKNOD | 1<<unix.CAP_NET_RAW |
-		1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETFCAP | 1<<unix.CAP_SETPCAP | 1<<unix.CAP_NET_BIND_SERVICE | 1<<unix.CAP_SYS_CHROOT |
-		1<<unix.CAP_KILL | 1<<unix.CAP_AUDIT_WRITE
+	const kept = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FSETID |
+		1<<unix.CAP_FOWNER | 1<<unix.CAP_MKNOD | 1<<unix.CAP_NET_RAW | 1<<unix.CAP_SETGID |
+		1<<unix.CAP_SETUID | 1<<unix.CAP_SETFCAP | 1<<unix.CAP_SETPCAP |
+		1<<unix.CAP_NET_BIND_SERVICE | 1<<unix.CAP_SYS_CHROOT | 1<<unix.CAP_KILL |
+		1<<unix.CAP_AUDIT_WRITE
 	rules := deny(unix.EPERM, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2,
 		unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
 		unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
@@ -34,7 +36,7 @@ func Dockerlike() error {
 		return errno
 	}
 	errno := install()
-	if errno == unix.EACCES { // who is not root may filter only so
+	if errno == unix.EACCES { // required unless root
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err
 		}
@@ -45,7 +47,7 @@ func Dockerlike() error {
 	}
 	for c := uintptr(0); c < 64; c++ {
 		if kept>>c&1 == 0 {
-			_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // it is not there, or a user has none
+			_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // missing, or not root
 		}
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -18,8 +18,8 @@ var errNoLandlock = errors.New("this Linux has no Landlock: it came with 5.13 an
 // exitRefused is the exit code if the sandbox could not be set up and nothing was run.
 const exitRefused = 125
 
-// Main runs the commands with which this package starts processes of its own. If args, os.Args, is
-// one of them, Main does not return.
+// Main runs the commands by which this package starts processes of its own. If args, which must be
+// os.Args, is one of them, Main does not return.
 func Main(args []string) {
 	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, namespacesCommand,
 		initCommand, enterCommand, tryCommand}, args[1]) {
@@ -80,7 +80,7 @@ func (st stage) enter() error {
 
 const (
 	openFiles = 4096
-	timers    = 1024 // and pending signals, of which all programs of a user share a limited number
+	timers    = 1024 // and pending signals; all programs of a user share a limited number
 )
 
 // limit sets the resource limits of each process. RLIMIT_AS is not among them: OpenBLAS spins when
@@ -112,7 +112,7 @@ func (st stage) limit() error {
 			return fmt.Errorf("limit of %s: %w", r.name, err)
 		}
 	}
-	// Not 0, which core(5) ignores for a program in core_pattern: that would run outside.
+	// Not 0: Linux ignores it if core_pattern names a program, which would run outside (core(5)).
 	return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1})
 }
 

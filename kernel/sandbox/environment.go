@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// harmless are the variables that every process of a box keeps; a name that ends with "_" is a
-// prefix.
+// harmless are the variables that every process of a box keeps. Here and below, a name that ends
+// with "_" is a prefix.
 var harmless = []string{
 	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX",
 	"CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
@@ -24,15 +24,15 @@ var harmless = []string{
 	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
 }
 
-// Variables kept with the network allowed; that of a proxy may contain a password.
+// Variables kept if the network is allowed. Those of proxies may contain a password.
 var (
 	proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY",
 		"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"}
 	certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 )
 
-// ofGPUs are kept with graphics processors allowed. Not everything that begins with NVIDIA_: one is
-// a key.
+// ofGPUs are kept if graphics processors are allowed. NVIDIA_ is not among them, as one such
+// variable is a key.
 var ofGPUs = []string{
 	"CUDA_", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES",
 	"ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
@@ -45,7 +45,8 @@ var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "
 	"R_LIBS"}
 
 // environment returns the environment of a process of the box: the harmless variables of env, those
-// of b.Env and names, and folders of its own. Names are unique; the last entry of env counts.
+// that b.Env and names name, and variables for its own folders. Names are unique; the last entry of
+// env wins.
 func (b Box) environment(env, names []string, private string) []string {
 	known := harmless
 	if b.Net {
@@ -72,7 +73,7 @@ func (b Box) environment(env, names []string, private string) []string {
 	return all
 }
 
-// named returns the variables with the names, the last first.
+// named returns the entries of env whose variables are in names, the last first.
 func named(env, names []string) (all []string) {
 	for _, entry := range slices.Backward(env) {
 		name, _, _ := strings.Cut(entry, "=")
@@ -85,8 +86,8 @@ func named(env, names []string) (all []string) {
 	return all
 }
 
-// variablesRead returns the library, module and certificate paths in variables of the environment.
-// Hidden folders of the home, where keys are, and paths that expose too much are left out.
+// variablesRead returns the library, module and certificate paths in variables of env. It leaves
+// out hidden folders of the home, where keys are, and paths that expose too much.
 func (b Box) variablesRead(env []string) []string {
 	lists := inLists
 	if b.Net {

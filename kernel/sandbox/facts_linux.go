@@ -19,9 +19,9 @@ import (
 // and the ancestor of all its processes, opens the listed files of /proc for them and installs the
 // descriptor in the waiting process. Any other call continues, as Landlock allows.
 //
-// Cells can send any request, and get only read descriptors of files about their own sandbox, which
-// they also have in the full tier. A request never waits for another process, and each thread has
-// at most one request pending.
+// Cells can send any request, but get only read descriptors of files about their own sandbox, which
+// they can read in the full tier anyway. A request never waits for another process, and each thread
+// has at most one request pending.
 
 // factsFile matches the paths that the guard opens: a file of a process or of one of its threads.
 // Files about the machine, such as net, mounts and mountinfo, are not among them.
@@ -33,7 +33,7 @@ const factsSize = 64
 
 // askedOpens are the rules for calls that may open such a file.
 func askedOpens() (rules []rule) {
-	// these do not just read a file
+	// calls with these flags do more than read a file
 	const others = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_DIRECTORY
 	for call, flags := range openCalls {
 		rules = append(rules, rule{call, askGuard, []condition{{flags, others, unix.O_RDONLY, false}}})
@@ -65,8 +65,8 @@ func answerOpen(listener int, q *question) reply {
 	return reply{id: q.id, value: int64(fd)}
 }
 
-// notify is an ioctl of a notification listener, repeated after signals, which Go's runtime uses
-// itself.
+// notify is an ioctl on a notification listener. It is repeated after a signal, as Go's runtime
+// sends signals to its own threads.
 func notify(listener int, request uintptr, argument unsafe.Pointer) (value uintptr,
 	errno unix.Errno) {
 	for {
@@ -110,8 +110,8 @@ func stringAt(pid int, address uintptr) []byte {
 	return text
 }
 
-// openFact opens a file of a process in /proc for reading; "self" is the process of the thread
-// asking. The process must descend from ancestor.
+// openFact opens file of the process name in /proc for reading. The name "self" is the process of
+// the thread asking. The process must descend from ancestor.
 func openFact(ancestor, asking int, name, file string) (int, error) {
 	if name == "self" {
 		pid, _, ok := lineage(asking)
@@ -143,7 +143,7 @@ func openProcess(pid string) (int, error) {
 func descends(process, ancestor int) bool {
 	at := process
 	defer func() { closeOther(at, process) }()
-	for range 4096 { // longer than any chain of processes
+	for range 4096 { // more than any chain of processes has
 		number := parentOf(at)
 		if number == ancestor {
 			return true

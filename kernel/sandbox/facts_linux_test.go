@@ -6,15 +6,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
 
-// facts is what processes of a session read of /proc where the guard opens files for them, and what
-// they do not, whatever they try. OUTSIDE is a process that is none of the session's.
+// facts tries what processes of a session can read of /proc if the guard opens files for them, and
+// what they cannot. OUTSIDE is a process that is not the session's.
 const facts = `import ctypes, errno, mmap, os, resource, subprocess, sys, threading, time
 guard = os.getppid()
 def read(path):
@@ -24,25 +23,31 @@ def refused(path, flags=os.O_RDONLY):
     except OSError as e: assert e.errno in (errno.EACCES, errno.EPERM), (path, e); return
     print("not refused:", path, flags)
 
-child = subprocess.Popen([sys.executable, "-c", "import subprocess, sys; print(open('/proc/self/stat').read().split()[0], flush=True)\n" +
-    "p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); sys.stdin.read(); p.kill()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+child = subprocess.Popen([sys.executable, "-c",
+    "import subprocess, sys; print(open('/proc/self/stat').read().split()[0], flush=True)\n"
+    "p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); sys.stdin.read(); p.kill()"],
+    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 assert int(child.stdout.readline()) == child.pid # /proc/self is of whoever asks
 grandchild = int(child.stdout.readline())
 for pid in (os.getpid(), child.pid, grandchild):
     assert int(read(f"/proc/{pid}/stat").split()[0]) == pid
-    assert "[stack]" in read(f"/proc/{pid}/maps") and read(f"/proc/{pid}/task/{pid}/schedstat") and read(f"/proc/{pid}/fdinfo/1")
+    assert "[stack]" in read(f"/proc/{pid}/maps")
+    assert read(f"/proc/{pid}/task/{pid}/schedstat") and read(f"/proc/{pid}/fdinfo/1")
 assert str(grandchild) in read(f"/proc/{child.pid}/task/{child.pid}/children").split()
 found = []
-thread = threading.Thread(target=lambda: found.append(read("/proc/self/status"))); thread.start(); thread.join()
+thread = threading.Thread(target=lambda: found.append(read("/proc/self/status")))
+thread.start(); thread.join()
 assert f"\nPid:\t{os.getpid()}\n" in found[0] # not the thread
 with open("/proc/self/stat") as file: assert not os.get_inheritable(file.fileno())
 
 for pid in (OUTSIDE, guard, 1):
-    for name in ("stat", "cmdline", "environ", "maps", "status", f"task/{pid}/stat", "fdinfo/0"): refused(f"/proc/{pid}/{name}")
-for name in ("net/tcp", "mountinfo", "mem", f"../{OUTSIDE}/cmdline", f"task/../../{OUTSIDE}/stat", "root/etc/shadow", "fd/../../1/environ"):
-    refused(f"/proc/{child.pid}/{name}")
+    for name in "stat", "cmdline", "environ", "maps", "status", f"task/{pid}/stat", "fdinfo/0":
+        refused(f"/proc/{pid}/{name}")
+for name in ("net/tcp", "mountinfo", "mem", f"../{OUTSIDE}/cmdline", f"task/../../{OUTSIDE}/stat",
+             "root/etc/shadow", "fd/../../1/environ"): refused(f"/proc/{child.pid}/{name}")
 for flags in (os.O_RDWR, os.O_WRONLY): refused(f"/proc/{child.pid}/comm", flags)
-with open(f"/proc/{child.pid}/comm") as file: refused(f"/proc/self/fd/{file.fileno()}", os.O_WRONLY) # nor once more, to write
+with open(f"/proc/{child.pid}/comm") as file: # nor once more, to write
+    refused(f"/proc/self/fd/{file.fileno()}", os.O_WRONLY)
 
 # The path is another one once the guard has read it, or before.
 libc, both = ctypes.CDLL(None), [b"/proc/%d/stat\0" % pid for pid in (child.pid, OUTSIDE)]
@@ -55,7 +60,7 @@ sys.setswitchinterval(1e-4)
 for _ in range(300):
     fd = libc.open(path, os.O_RDONLY | os.O_CLOEXEC)
     if fd >= 0:
-        if os.read(fd, 20).split()[0] != b"%d" % child.pid: print("another's file was opened")
+        if int(os.read(fd, 20).split()[0]) != child.pid: print("another's file was opened")
         os.close(fd)
 stop.set(); swapper.join()
 
@@ -79,8 +84,12 @@ except OSError as e: assert e.errno in (errno.EMFILE, errno.EACCES), e
 for fd in kept: os.close(fd)
 for p in many: assert int(read(f"/proc/{p.pid}/stat").split()[0]) == p.pid; p.kill()
 assert all(p.wait() == -9 for p in many)
-# The guard gets a signal for each process that is left to it, which must not leave a question half answered.
-orphans = "import os\nwhile True:\n    pid = os.fork()\n    if pid == 0: os.fork(); os._exit(0)\n    os.waitpid(pid, 0)"
+# A signal for each process that is left to the guard must not leave a question half answered.
+orphans = """import os
+while True:
+    pid = os.fork()
+    if pid == 0: os.fork(); os._exit(0)
+    os.waitpid(pid, 0)"""
 many = [subprocess.Popen([sys.executable, "-c", orphans]) for _ in range(2)]
 for _ in range(300): assert read(f"/proc/{grandchild}/stat").startswith(str(grandchild))
 for p in many: p.kill()
@@ -88,13 +97,10 @@ child.communicate("")
 print("all is well")
 `
 
-// With facts, processes of the builtin tier see in /proc what is about those of their session, as
-// its libraries expect, and nothing about others.
+// With facts, processes of the builtin tier can read the files of /proc about processes of their
+// session, as libraries expect, and none about others.
 func TestFacts(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := userPython(t)
 	other := exec.Command("sleep", "60")
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
@@ -103,24 +109,20 @@ func TestFacts(t *testing.T) {
 		_ = other.Process.Kill()
 		_ = other.Wait()
 	}()
-	for _, abi := range []int{0, 5} { // from 5 on back the guard is asked about signals too
-		work := t.TempDir()
-		cmd := &exec.Cmd{Path: python, Args: []string{python, "-c",
-			fmt.Sprintf("OUTSIDE = %d\n", other.Process.Pid) + facts}, Dir: work, Env: os.Environ()}
-		box := sandbox.Box{Tier: sandbox.Builtin, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256}}
-		cmd, err = box.Command(cmd, sandbox.Session{Private: t.TempDir(), Write: []string{work},
-			Facts: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+	box := sandbox.Box{Tier: sandbox.Builtin, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256}}
+	for _, abi := range []int{0, 5} { // up to 5, the guard is also asked about signals
+		s := session(t, t.TempDir())
+		s.Facts = true
+		cmd := command(t, box, s, s.Write[0], os.Environ(), python, "-c",
+			fmt.Sprintf("OUTSIDE = %d\n", other.Process.Pid)+facts)
 		withABI(t, cmd, abi)
-		if words := run(cmd, time.Minute); strings.TrimSpace(words) != "all is well" {
+		if words := run(cmd); strings.TrimSpace(words) != "all is well" {
 			t.Errorf("Landlock %d: %s", abi, words)
 		}
 	}
 }
 
-// specIn is the kernel of attacks: in builtin the one that has more open to it.
+// specIn returns the kernel for attacks: in builtin, the one with fewer restrictions.
 func specIn(t *testing.T, tier sandbox.Tier) kernel.Spec {
 	t.Helper()
 	spec := kernel.PythonSpec(pyenvtest.Python(t))

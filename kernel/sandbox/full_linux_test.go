@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestTryFull has a bubblewrap refuse an argument that sessions need: then full does not work, and
-// it is said why.
+// TestTryFull: if bubblewrap refuses an argument that sessions need, full does not work, and the
+// error says why.
 func TestTryFull(t *testing.T) {
 	bwrap, err := findBubblewrap()
 	if err == nil {
@@ -22,14 +22,18 @@ func TestTryFull(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
-	for _, refused := range []string{"--size", "--tmpfs", "--proc", "--remount-ro", "--unshare-pid",
-		enterCommand} {
+	wrapped := func(script string) string {
 		wrapper := filepath.Join(t.TempDir(), "bwrap")
-		script := fmt.Sprintf("#!/bin/sh\nfor a; do [ \"$a\" != %s ] || { echo \"bwrap: Can't use $a\" >&2; exit 1; }; done\nexec %s \"$@\"\n", refused, bwrap)
+		script = fmt.Sprintf("#!/bin/sh\n%s\nexec %s \"$@\"\n", script, bwrap)
 		if err := os.WriteFile(wrapper, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		err := tryFull(wrapper)
+		return wrapper
+	}
+	for _, refused := range []string{"--size", "--tmpfs", "--proc", "--remount-ro", "--unshare-pid",
+		enterCommand} {
+		err := tryFull(wrapped("for a; do [ \"$a\" != " + refused +
+			" ] || { echo \"bwrap: Can't use $a\" >&2; exit 1; }; done"))
 		missing, ok := errors.AsType[*MissingError](err)
 		if !ok || missing.Tier != Full || missing.Cause != NamespacesRefused &&
 			missing.Cause != AppArmor || !strings.Contains(err.Error(), "Can't use "+refused) {
@@ -37,9 +41,8 @@ func TestTryFull(t *testing.T) {
 		}
 	}
 	// One older than 0.7.
-	wrapper := filepath.Join(t.TempDir(), "bwrap")
-	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --help ] && exec echo --tmpfs DEST\nfor a; do [ \"$a\" != --size ] || exit 1; done\nexec %s \"$@\"\n", bwrap)
-	if err := errors.Join(os.WriteFile(wrapper, []byte(script), 0o755), tryFull(wrapper)); err != nil {
+	if err := tryFull(wrapped("[ \"$1\" = --help ] && exec echo --tmpfs DEST\n" +
+		"for a; do [ \"$a\" != --size ] || exit 1; done")); err != nil {
 		t.Error(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "dsstar-full-*")); len(left) > 0 {
@@ -47,7 +50,7 @@ func TestTryFull(t *testing.T) {
 	}
 }
 
-// What is kept is there and was not replaced, but no mount keeps it.
+// A path of Kept that exists and was not replaced, but is not mounted, is an error.
 func TestKeptWithoutMount(t *testing.T) {
 	parent, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 const (
 	lookEvery    = 250 * time.Millisecond
-	measureEvery = time.Second // between two measurements of the folders, which may have many files
+	measureEvery = time.Second // for folders, which may have many files
 )
 
 // A watch is a stage that its guard is watching.
@@ -40,7 +40,7 @@ func (st stage) guard(file string) error {
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
 	signal.Ignore(unix.SIGINT) // SIGINT is for the program
 	measured := make(chan tally, 1)
-	go func() { measured <- st.written() }() // before the program adds to it
+	go func() { measured <- st.written() }() // before the program writes
 	w := watch{stage: st}
 	select {
 	case w.before = <-measured:
@@ -56,7 +56,7 @@ func (st stage) guard(file string) error {
 	}
 	passed := make(chan string, 2)
 	go report(lookEvery, passed, w.processesExceed)
-	// on its own: it may take long and must not delay an end
+	// separately, as it may take long and must not delay the other
 	go report(measureEvery, passed, w.foldersExceed)
 	select {
 	case status := <-ended:
@@ -97,7 +97,7 @@ func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	return nil
 }
 
-// report checks regularly whether a limit is exceeded, and sends which.
+// report calls why at intervals until it returns the limit that is exceeded, and sends that.
 func report(every time.Duration, passed chan<- string, why func() string) {
 	for range time.Tick(every) {
 		if why := why(); why != "" {
@@ -148,7 +148,7 @@ func endLike(status unix.WaitStatus) {
 	os.Exit(status.ExitStatus())
 }
 
-// processesExceed returns which limit the processes exceed, "" for none.
+// processesExceed returns the limit that the processes exceed, "" if none.
 func (w watch) processesExceed() string {
 	l := w.Box.Limits
 	all := descendants(os.Getpid())
@@ -162,7 +162,7 @@ func (w watch) processesExceed() string {
 		return ""
 	}
 	if hidden := w.hidden(all); hidden != 0 {
-		time.Sleep(lookEvery) // it may be starting
+		time.Sleep(lookEvery) // it may only be starting
 		if slices.Contains(descendants(os.Getpid()), hidden) && hides(hidden) {
 			return "a process cannot be looked into, nor what it uses: its program is one that nobody may " +
 				"read"
@@ -182,7 +182,7 @@ func (w watch) processesExceed() string {
 		sum, shared = proportional(all)
 		sum += own
 	}
-	if sum += max(0, files-shared); sum > l.Memory { // mapped parts of the files are in both
+	if sum += max(0, files-shared); sum > l.Memory { // sum already includes mapped parts of the files
 		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", limitText(sum),
 			limitText(l.Memory))
 	}

@@ -15,22 +15,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held is what processes keep through descriptors and no folder shows, in bytes: deleted files, and
-// the memory of the kernel for descriptors, sockets and pipes.
+// held is what processes keep through descriptors without any folder showing it, in bytes: deleted
+// files, and memory of Linux for descriptors, sockets and pipes.
 type held struct {
 	memory, disk int64
-	sockets      map[string]bool // as /proc/PID/fd shows them
+	sockets      map[string]bool // by the link targets in /proc/PID/fd
 	mappings     int             // a lower bound if there are more than mostMappings
 }
 
-// mostMappings bounds the mappings of all processes together: each takes memory of the kernel, and
+// mostMappings bounds the mappings of all processes together: each takes memory of Linux, and
 // reading them takes time.
 const (
 	mostMappings  = 1 << 20
 	sizeOfMapping = 220 // approximately, in bytes
 )
 
-// Linux does not report how full a Unix socket or a pipe is. Beyond a few, each counts as full.
+// Linux does not report how full a Unix socket or a pipe is. Beyond fewBuffers, each counts as
+// full.
 const (
 	fewBuffers        = 256
 	bufferOfSocket    = 256 << 10 // 208 kB by default, and one last write; SO_SNDBUF is refused
@@ -41,7 +42,7 @@ const (
 // An inode identifies a file.
 type inode struct{ dev, ino uint64 }
 
-// gone ends the path of a deleted file in /proc.
+// gone is the suffix that /proc adds to the path of a deleted file.
 const gone = " (deleted)"
 
 // heldBy returns what processes hold open or mapped. A file in transit between processes, in a Unix
@@ -112,7 +113,7 @@ func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
 	})
 }
 
-// regular returns the status of a descriptor of a regular file.
+// regular returns the status of a descriptor, and whether it is a regular file.
 func regular(fd, target string) (st *syscall.Stat_t, ok bool) {
 	st = &syscall.Stat_t{}
 	return st, strings.HasPrefix(target, "/") && syscall.Stat(fd, st) == nil &&
@@ -132,7 +133,7 @@ func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	for _, table := range socketTables(net) {
 		b, _ := os.ReadFile(net + table)
 		for line := range strings.Lines(string(b)) {
-			// local and remote address in the second and third, the inode in the tenth
+			// the fifth field is tx_queue:rx_queue, the tenth the inode
 			fields := strings.Fields(line)
 			if len(fields) < 10 || !sockets["socket:["+fields[9]+"]"] {
 				continue
@@ -169,7 +170,7 @@ func eachMapped(pid int, f func(path string, file inode, end int64)) (mappings i
 	for line := range bytes.Lines(b) {
 		mappings++
 		if !bytes.HasSuffix(line, []byte(gone+"\n")) && !bytes.Contains(line, []byte(shmFolder)) {
-			continue // there are thousands
+			continue // a quick test, as there are thousands
 		}
 		// 7f00-7f01 rw-s 00001000 00:01 1027 /path
 		at := bytes.IndexByte(line, '/')
@@ -193,7 +194,8 @@ func eachMapped(pid int, f func(path string, file inode, end int64)) (mappings i
 	return mappings
 }
 
-// helpers is the number of processes before the program in full: process 1, and bubblewrap outside.
+// helpers returns how many processes precede the program in full: process 1, and a bubblewrap
+// outside.
 func (st stage) helpers() int {
 	if st.Bubblewrap == "" {
 		return 1
@@ -220,7 +222,7 @@ func (w watch) inside(pids []int) (t thread, ok bool) {
 	return thread{}, false
 }
 
-// hidden returns a process whose descriptors cannot be read, 0 if there is none.
+// hidden returns a process whose descriptors the guard cannot read, 0 if there is none.
 func (w watch) hidden(pids []int) int {
 	pids = w.programs(pids) // bubblewrap may be setuid
 	if at := slices.IndexFunc(pids, hides); at >= 0 {
@@ -232,7 +234,7 @@ func (w watch) hidden(pids []int) int {
 func hides(pid int) bool {
 	t, ok := running(pid)
 	if !ok {
-		return false // an ended process holds nothing, though only root may look into it
+		return false // an ended process holds nothing, though only root can read it
 	}
 	_, err := os.ReadDir("/proc/" + strconv.Itoa(t.id) + "/fd")
 	return errors.Is(err, fs.ErrPermission)

@@ -28,10 +28,11 @@ var (
 	sharingFrame = regexp.MustCompile(`/(?:synchronize|shared_memory|heap)\.py["':]`)
 )
 
-// Hint says how to avoid an exception that the box may have caused, "" if it did not. name, value
-// and trace are the exception as Python shows it; own are the session's writable folders and dir is
-// its first working folder. Hint inspects the file that the exception names, so its result is for
-// the notebook only: the code that raised the exception must not learn more than it could see.
+// Hint returns how to avoid an exception that the box may have caused, "" if it did not. name,
+// value and trace are the exception as Python shows it; own are the session's writable folders and
+// dir is its first working folder. Hint looks at the file that the exception names, so its result
+// is for the notebook only: the code that raised the exception must not learn more than it could
+// see.
 func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	if !b.Tier.Confines() {
 		return ""
@@ -69,8 +70,8 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	return "dsstar sandbox: " + hint
 }
 
-// hintAbout is the hint about a file that could not be opened: because access was denied, to write
-// if writing is set, or because it was not found.
+// hintAbout returns the hint about a file that could not be opened: because access was denied (to
+// write, if writing is set), or because the file was not found.
 func (b Box) hintAbout(file string, denied, writing bool, dir string, own []string) string {
 	file = filepath.Clean(file)
 	if !filepath.IsAbs(file) {
@@ -93,13 +94,13 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	readable := b.reads(real)
 	switch {
 	case inAny(real, slices.Concat(own, b.Write)):
-		return "" // its own mode, or it is missing
+		return "" // the cause is its mode, or it is missing
 	case ofMachine(real):
 		return "" // it cannot be allowed
 	case readable && denied && (writing || info == nil || mayRead(info)):
 		return file + " is read-only; write to the current folder"
 	case readable || !denied && info == nil:
-		return "" // its own mode, or there is no such file
+		return "" // the cause is its mode, or there is no such file
 	case AboveHome(real):
 		return fmt.Sprintf("%s has all that is yours; allow what is needed of it with --allow-read PATH",
 			file)
@@ -114,11 +115,11 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 		"or --allow-write for a folder", file, human.Shell(file))
 }
 
-// writable names the folder to allow for a file that could not be written if it is the session's
-// first working folder; any other folder may have been chosen by the code itself.
+// writable returns the folder to allow for a file that could not be written: the session's first
+// working folder, or the placeholder FOLDER, as the code itself may have chosen any other.
 func writable(name, dir string, own []string) string {
 	hidden := strings.Contains(filepath.ToSlash(filepath.Join(dir, name)), "/.")
-	// a run folder, which has files/ for that
+	// dir is a run folder, where cells write to files/
 	has := func(folder string) bool { return in(folder, dir) }
 	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) ||
 		slices.ContainsFunc(own, has) {
@@ -130,7 +131,7 @@ func writable(name, dir string, own []string) string {
 // reads reports whether the box was given a real path to read.
 func (b Box) reads(path string) bool { return inAny(path, slices.Concat(b.Read, systemReads)) }
 
-// behind returns the real path of a path, and its file; nil if it does not exist.
+// behind returns the real path of a path, and its FileInfo; nil if it does not exist.
 func behind(path string) (real string, info os.FileInfo) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

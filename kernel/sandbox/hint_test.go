@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,22 +21,19 @@ func TestHint(t *testing.T) {
 	for _, name := range []string{"data/x.csv", "data/closed.csv", "home/a b/key", "home/.ssh/id_rsa",
 		"home/aws-credentials.csv", "run/files/x.txt", "private/tmp/y", "library/l.py"} {
 		file := filepath.Join(base, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, nil, 0o644); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, nil, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(filepath.Join(base, "data/closed.csv"), 0); err != nil {
-		t.Fatal(err)
-	}
+	err = os.Chmod(filepath.Join(base, "data/closed.csv"), 0)
 	for link, to := range map[string]string{"data/link.csv": "../home/a b/key",
 		"data/near.csv": "x.csv", "linked": "data", "data/ssh": "../home/.ssh",
 		"run/files/key": "../../home/a b/key"} {
-		if err := os.Symlink(to, filepath.Join(base, link)); err != nil {
-			t.Fatal(err)
-		}
+		err = errors.Join(err, os.Symlink(to, filepath.Join(base, link)))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	builtin := Box{Tier: Builtin, Read: []string{base + "/linked", base + "/gone",
 		"/dev/shm/gone/data"}, Write: []string{base + "/library"},
@@ -43,110 +41,101 @@ func TestHint(t *testing.T) {
 	full, net, shared, gpu := builtin, builtin, builtin, builtin
 	full.Tier, net.Net, shared.Multiprocessing, gpu.GPU = Full, true, true, true
 	const (
-		eperm, eacces, erofs, enoent = "[Errno 1] Operation not permitted",
-			"[Errno 13] Permission denied", "[Errno 30] Read-only file system",
-			"[Errno 2] No such file or directory"
-		offline = "the network is off; allow it with --allow-net"
-		sharing = "processes that share memory are off; allow them with --allow-multiprocessing"
-		lib     = "File \x1b[32m/usr/lib/python3.11/"
-		outside = "BASE/home/a b/key is outside the data and the run folder; allow it with --allow-read 'BASE/home/a b/key', or --allow-write for a folder"
+		denied, missing = "PermissionError", "FileNotFoundError"
+		eperm, eacces   = "[Errno 1] Operation not permitted", "[Errno 13] Permission denied"
+		erofs, enoent   = "[Errno 30] Read-only file system", "[Errno 2] No such file or directory"
+		lookup          = "[Errno -3] Temporary failure in name resolution"
+		offline         = "the network is off; allow it with --allow-net"
+		sharing         = "processes that share memory are off; allow them with --allow-multiprocessing"
+		lib             = "File \x1b[32m/usr/lib/python3.11/"
+		outside         = "BASE/home/a b/key is outside the data and the run folder; " +
+			"allow it with --allow-read 'BASE/home/a b/key', or --allow-write for a folder"
+		all     = " has all that is yours; allow what is needed of it with --allow-read PATH"
+		private = " is hidden, the system's or may hold credentials; cells are not meant to use it"
+		current = " is read-only; write to the current folder"
+		folder  = " is in a folder that is read-only; allow it with --allow-write FOLDER"
 	)
-	for _, c := range []struct {
+	type row struct {
 		box                      Box
 		name, value, trace, want string
-	}{
-		{builtin, "PermissionError", eperm, lib + "socket.py:232\x1b[39m, in socket.__init__", offline},
-		{builtin, "PermissionError", eperm, "File \"/usr/lib/python3.11/socket.py\", line 232", offline},
-		{builtin, "URLError", "<urlopen error " + eperm + ">", lib + "socket.py:232", offline},
-		{full, "gaierror", "[Errno -3] Temporary failure in name resolution", "", offline},
-		{full, "URLError", "<urlopen error [Errno -3] Temporary failure in name resolution>", "",
-			offline},
-		{net, "gaierror", "[Errno -3] Temporary failure in name resolution", "", ""},
-		{net, "PermissionError", eperm, lib + "socket.py:232", ""},
-		// A word of the user's is none of the library's.
-		{builtin, "PermissionError", eperm + ": 'x'", "socket = os.open('x')", ""},
-		{builtin, "PermissionError", eperm, "File \"/home/u/my_socket.py\"", ""},
-		{builtin, "PermissionError", eacces + ": 'BASE/home/a b/key'", "socket = open(shared_memory)\n" +
+	}
+	rows := []row{
+		{builtin, denied, eperm, lib + "socket.py:232\x1b[39m, in socket.__init__", offline},
+		{builtin, denied, eperm, "File \"/usr/lib/python3.11/socket.py\", line 232", offline},
+		{full, "gaierror", lookup, "", offline},
+		{full, "URLError", "<urlopen error " + lookup + ">", "", offline},
+		{net, "gaierror", lookup, "", ""},
+		// A word in the user's code is not the library's.
+		{builtin, denied, eperm + ": 'x'", "socket = os.open('x')", ""},
+		{builtin, denied, eperm, "File \"/home/u/my_socket.py\"", ""},
+		{builtin, denied, eacces + ": 'BASE/home/a b/key'", "socket = open(shared_memory)\n" +
 			lib + "socket.py:232", outside},
-		// A file outside.
-		{builtin, "PermissionError", eacces + ": 'BASE/home/a b/key'", "", outside},
-		{full, "FileNotFoundError", enoent + ": 'BASE/home/a b/key'", "", outside},
-		{builtin, "FileNotFoundError", enoent + ": 'BASE/home/a b/key'", "", ""},
-		{full, "FileNotFoundError", enoent + ": 'BASE/home/a b/no'", "", ""},
-		{full, "FileNotFoundError", enoent + ": '/no/such/file'", "", ""},
-		{builtin, "PermissionError", eacces + ": 'BASE/home/new'", "",
-			"BASE/home/new is outside the data and the run folder; allow it with --allow-read BASE/home/new, or --allow-write for a folder"},
-		{builtin, "PermissionError", eacces + ": 'BASE/home'", "",
-			"BASE/home has all that is yours; allow what is needed of it with --allow-read PATH"},
-		{full, "FileNotFoundError", enoent + ": 'BASE'", "",
-			"BASE has all that is yours; allow what is needed of it with --allow-read PATH"},
-		{builtin, "PermissionError", eacces + ": '/proc/1/environ'", "", ""},
-		{builtin, "PermissionError", eacces + ": '/usr/lib/new'", "",
-			"/usr/lib/new is read-only; write to the current folder"},
-		// Where a hint may be steered to what is private (a cell can raise what it likes).
-		{builtin, "PermissionError", eacces + ": 'BASE/home/.ssh/id_rsa'", "",
-			"BASE/home/.ssh/id_rsa is hidden, the system's or may hold credentials; cells are not meant to use it"},
-		{builtin, "PermissionError", eacces + ": 'BASE/home/.ssh'", "",
-			"BASE/home/.ssh is hidden, the system's or may hold credentials; cells are not meant to use it"},
-		{builtin, "PermissionError", eacces + ": 'BASE/data/ssh'", "",
-			"BASE/home/.ssh is hidden, the system's or may hold credentials; cells are not meant to use it"},
-		{full, "FileNotFoundError", enoent + ": 'BASE/home/aws-credentials.csv'", "",
-			"BASE/home/aws-credentials.csv is hidden, the system's or may hold credentials; cells are not meant to use it"},
-		{builtin, "PermissionError", eacces + ": '/etc/shadow'", "",
-			"/etc/shadow is hidden, the system's or may hold credentials; cells are not meant to use it"},
-		// In the data.
-		{builtin, "PermissionError", eacces + ": 'BASE/data/x.csv'", "",
-			"BASE/data/x.csv is read-only; write to the current folder"},
-		{builtin, "PermissionError", eacces + ": 'BASE/linked/x.csv'", "",
-			"BASE/linked/x.csv is read-only; write to the current folder"},
-		{builtin, "PermissionError", eacces + ": 'BASE/data/near.csv'", "",
-			"BASE/data/near.csv is read-only; write to the current folder"},
-		{builtin, "PermissionError", eacces + ": 'BASE/data/new/a'", "",
-			"BASE/data/new/a is read-only; write to the current folder"},
-		{full, "OSError", erofs + ": 'BASE/data/../data/x.csv'", "",
-			"BASE/data/x.csv is read-only; write to the current folder"},
-		{full, "FileNotFoundError", enoent + ": 'BASE/data/no.csv'", "", ""},
-		{builtin, "PermissionError", eacces + ": 'BASE/data/link.csv'", "", outside},
-		{full, "FileNotFoundError", enoent + ": 'BASE/data/link.csv'", "", outside},
-		// A file's own mode is nobody's fault here, but Errno 30 is about writing.
-		{builtin, "PermissionError", eacces + ": 'BASE/data/closed.csv'", "", ""},
-		{full, "OSError", erofs + ": 'BASE/data/closed.csv'", "",
-			"BASE/data/closed.csv is read-only; write to the current folder"},
-		// In the session's own folders.
-		{builtin, "PermissionError", eacces + ": 'BASE/run/files/x.txt'", "", ""},
-		{builtin, "PermissionError", eacces + ": 'BASE/run/files/no/x.txt'", "", ""},
-		{full, "FileNotFoundError", enoent + ": 'BASE/private/tmp/y'", "", ""},
-		{builtin, "PermissionError", eacces + ": 'BASE/library/l.py'", "", ""},
-		{builtin, "PermissionError", eacces + ": 'BASE/run/files/key'", "", outside},
-		{builtin, "PermissionError", eacces + ": 'x.txt'", "", ""},
-		{builtin, "PermissionError", eacces + ": '../x.csv'", "",
-			"../x.csv is in a folder that is read-only; allow it with --allow-write FOLDER"},
-		{builtin, "PermissionError", eacces + ": '../data/x.csv'", "",
-			"../data/x.csv is in a folder that is read-only; allow it with --allow-write FOLDER"},
-		{builtin, "PermissionError", eacces + ": '../home/a b/key'", "", outside},
-		{builtin, "PermissionError", eacces + ": '../data/closed.csv'", "", ""},
-		{full, "OSError", erofs + ": '../home/a b/key'", "",
-			"../home/a b/key is in a folder that is read-only; allow it with --allow-write FOLDER"},
-		{full, "FileNotFoundError", enoent + ": 'no.csv'", "", ""},
-		// Other things.
-		{builtin, "PermissionError", eacces + ": '/psm_1'", lib + "multiprocessing/shared_memory.py:104",
-			sharing},
-		{builtin, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", sharing},
-		{builtin, "PermissionError", eacces + ": '/dev/shm/x'", "", sharing},
-		{builtin, "PermissionError", eacces + ": '/dev/shm/gone/data/x'", "", ""},
-		{full, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", ""},
-		{shared, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", ""},
+		{builtin, denied, eacces + ": '/psm_1'", lib + "multiprocessing/shared_memory.py:104", sharing},
+		{builtin, denied, eacces, lib + "multiprocessing/synchronize.py:57", sharing},
+		{full, denied, eacces, lib + "multiprocessing/synchronize.py:57", ""},
+		{shared, denied, eacces, lib + "multiprocessing/synchronize.py:57", ""},
 		{full, "RuntimeError", "No CUDA GPUs are available", "",
 			"graphics processors are off; allow them with --allow-gpu"},
 		{gpu, "RuntimeError", "No CUDA GPUs are available", "", ""},
-		{builtin, "MemoryError", "", "", "the code may use 4.0 GB of memory; raise it with --max-memory"},
+		{builtin, "MemoryError", "", "",
+			"the code may use 4.0 GB of memory; raise it with --max-memory"},
 		{builtin, "OSError", "[Errno 27] File too large", "",
 			"a file may have 2.0 GB; raise it with --max-file"},
 		{builtin, "RuntimeError", "can't start new thread", "",
 			"there may be 256 processes and threads; raise it with --max-processes"},
 		{builtin, "ValueError", "bad", "", ""},
 		{Box{Tier: Off}, "MemoryError", "", "", ""},
+	}
+	for _, c := range []struct {
+		box               Box
+		name, value, path string
+		want              string
+	}{
+		// A file outside.
+		{builtin, denied, eacces, "BASE/home/a b/key", outside},
+		{full, missing, enoent, "BASE/home/a b/key", outside},
+		{builtin, missing, enoent, "BASE/home/a b/key", ""},
+		{full, missing, enoent, "BASE/home/a b/no", ""},
+		{builtin, denied, eacces, "BASE/home/new", "BASE/home/new is outside the data and the run " +
+			"folder; allow it with --allow-read BASE/home/new, or --allow-write for a folder"},
+		{builtin, denied, eacces, "BASE/home", "BASE/home" + all},
+		{full, missing, enoent, "BASE", "BASE" + all},
+		{builtin, denied, eacces, "/proc/1/environ", ""},
+		{builtin, denied, eacces, "/usr/lib/new", "/usr/lib/new" + current},
+		// A cell can raise anything to steer a hint to private files.
+		{builtin, denied, eacces, "BASE/home/.ssh/id_rsa", "BASE/home/.ssh/id_rsa" + private},
+		{builtin, denied, eacces, "BASE/data/ssh", "BASE/home/.ssh" + private},
+		{full, missing, enoent, "BASE/home/aws-credentials.csv",
+			"BASE/home/aws-credentials.csv" + private},
+		{builtin, denied, eacces, "/etc/shadow", "/etc/shadow" + private},
+		// In the data.
+		{builtin, denied, eacces, "BASE/data/x.csv", "BASE/data/x.csv" + current},
+		{builtin, denied, eacces, "BASE/linked/x.csv", "BASE/linked/x.csv" + current},
+		{builtin, denied, eacces, "BASE/data/near.csv", "BASE/data/near.csv" + current},
+		{builtin, denied, eacces, "BASE/data/new/a", "BASE/data/new/a" + current},
+		{full, "OSError", erofs, "BASE/data/../data/x.csv", "BASE/data/x.csv" + current},
+		{builtin, denied, eacces, "BASE/data/link.csv", outside},
+		{full, missing, enoent, "BASE/data/link.csv", outside},
+		// A file's own mode is not the box's doing, but Errno 30 is about writing.
+		{builtin, denied, eacces, "BASE/data/closed.csv", ""},
+		{full, "OSError", erofs, "BASE/data/closed.csv", "BASE/data/closed.csv" + current},
+		// In the session's own folders.
+		{builtin, denied, eacces, "BASE/run/files/x.txt", ""},
+		{full, missing, enoent, "BASE/private/tmp/y", ""},
+		{builtin, denied, eacces, "BASE/library/l.py", ""},
+		{builtin, denied, eacces, "BASE/run/files/key", outside},
+		{builtin, denied, eacces, "x.txt", ""},
+		{builtin, denied, eacces, "../data/x.csv", "../data/x.csv" + folder},
+		{builtin, denied, eacces, "../home/a b/key", outside},
+		{builtin, denied, eacces, "../data/closed.csv", ""},
+		{full, "OSError", erofs, "../home/a b/key", "../home/a b/key" + folder},
+		{full, missing, enoent, "no.csv", ""},
+		{builtin, denied, eacces, "/dev/shm/x", sharing},
+		{builtin, denied, eacces, "/dev/shm/gone/data/x", ""},
 	} {
+		rows = append(rows, row{c.box, c.name, c.value + ": '" + c.path + "'", "", c.want})
+	}
+	for _, c := range rows {
 		fill := strings.NewReplacer("BASE", base).Replace
 		if c.want != "" {
 			c.want = "dsstar sandbox: " + fill(c.want)

@@ -16,7 +16,8 @@ import (
 // watchCommand starts the guard proper.
 const watchCommand = "__sandbox-watch"
 
-// report is where the guard says why it killed the processes. The program does not inherit it.
+// report returns where the guard writes why it killed the processes. The program does not inherit
+// the descriptor.
 func (st stage) report() *os.File {
 	if !st.Reports {
 		return os.Stderr
@@ -36,7 +37,7 @@ func (st stage) keep(file string) error {
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
-	signal.Ignore(unix.SIGINT) // it is for the program
+	signal.Ignore(unix.SIGINT) // SIGINT is for the program
 	self, err := os.Executable()
 	if err != nil {
 		return err

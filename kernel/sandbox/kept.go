@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// ErrWritable is wrapped by the error about data in a folder that cells may write.
+// ErrWritable is wrapped by errors about files that cells could change but must not.
 var ErrWritable = errors.New("cells could change it")
 
-// keepsTemporary is an error if cells may write to the parent of the sessions' private folders:
-// they could replace the stage of the next session.
+// keepsTemporary returns an error if cells can write to the parent of the sessions' private
+// folders: they could replace the stage of the next session.
 func (b Box) keepsTemporary(private string) error {
 	parent, err := pin(filepath.Dir(private))
 	if err != nil {
@@ -31,9 +31,9 @@ func (b Box) keepsTemporary(private string) error {
 	return nil
 }
 
-// kept returns those of read, real paths, and of b.Own that are in a folder of b.Write. Only a
-// mount can keep them read-only: in a tier without mounts those of b.Read and b.Own are an error. A
-// folder that is itself in b.Write may be written, unless it is in b.Own.
+// kept returns the paths of read (real paths) and b.Own that are in a folder of b.Write. Only a
+// mount can keep them read-only, so in a tier without mounts those of b.Read and b.Own are an
+// error. A path that is itself in b.Write is writable, and an error if it is in b.Own.
 func (b Box) kept(read []string) (all []string, err error) {
 	own, err := folders(b.Own)
 	if err != nil {
@@ -68,7 +68,7 @@ func (b Box) kept(read []string) (all []string, err error) {
 	return all, nil
 }
 
-// ErrTooMany is wrapped by the error about folders with too many files to search for sockets.
+// ErrTooMany is wrapped by errors about folders with too many files to search for sockets.
 var ErrTooMany = errors.New("there are too many files to look for sockets, on which other " +
 	"programs may listen")
 
@@ -92,7 +92,7 @@ func (b Box) sockets(needs []string) ([]string, error) {
 	}
 	found = append(found, systemSockets()...)
 	outer := append(outermost(folders), programFolders...)
-	for _, path := range listening("/proc/net/unix") { // including those bound after the search
+	for _, path := range socketPaths("/proc/net/unix") { // including those bound after the search
 		if slices.ContainsFunc(outer, func(folder string) bool { return in(path, folder) }) {
 			found = append(found, path)
 		}
@@ -104,13 +104,13 @@ func (b Box) sockets(needs []string) ([]string, error) {
 // programFolders are the system's folders that cells read.
 var programFolders = []string{"/usr", "/opt"}
 
-// installed are the folders among them that are searched for sockets: the rest of /usr is static
-// files of the distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and Linux lists what
-// listens there in this network namespace.
+// installed are the folders in programFolders that are searched for sockets. The rest of /usr are
+// static files of the distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and Linux lists
+// what listens there in this network namespace.
 var installed = []string{"/usr/local", "/opt"}
 
-// longestSystemWalk bounds the search in them, which delays the first start. Sockets that it misses
-// are still found if Linux lists them.
+// longestSystemWalk bounds the search in installed, which delays the first start. Sockets that it
+// misses are still found if Linux lists them.
 const longestSystemWalk = 2 * time.Second
 
 // systemSockets returns the sockets in installed, searched once.
@@ -118,7 +118,8 @@ var systemSockets = sync.OnceValue(func() []string {
 	return socketsBelow(installed, time.Now().Add(longestSystemWalk))
 })
 
-// socketsBelow returns the sockets in folders that it finds in time. It reads many folders at once.
+// socketsBelow returns the sockets in folders that it finds by until. It reads many folders
+// concurrently.
 func socketsBelow(folders []string, until time.Time) (found []string) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -128,7 +129,7 @@ func socketsBelow(folders []string, until time.Time) (found []string) {
 		if err != nil {
 			return // what this user cannot read, its cells cannot either
 		}
-		entries, _ := f.ReadDir(-1) // not sorted; what can be read
+		entries, _ := f.ReadDir(-1) // unsorted, and as much as can be read
 		_ = f.Close()               // nothing was written
 		late := time.Now().After(until)
 		for _, e := range entries {
@@ -152,9 +153,9 @@ func socketsBelow(folders []string, until time.Time) (found []string) {
 	return found
 }
 
-// listening returns the real paths of the sockets in Linux's table (unix(7)).
-func listening(table string) (all []string) {
-	content, _ := os.ReadFile(table) // there is none but on Linux
+// socketPaths returns the real paths of the sockets in Linux's table (unix(7)).
+func socketPaths(table string) (all []string) {
+	content, _ := os.ReadFile(table) // only Linux has it
 	for line := range strings.Lines(string(content)) {
 		// Num RefCount Protocol Flags Type St Inode Path
 		fields := strings.SplitAfterN(strings.TrimSuffix(line, "\n"), " /", 2)
@@ -168,7 +169,7 @@ func listening(table string) (all []string) {
 	return all
 }
 
-// outermost returns the real paths of those that exist and are not inside another.
+// outermost returns the real paths of the paths that exist and are not inside another.
 func outermost(paths []string) (all []string) {
 	for _, path := range paths {
 		if real, err := realPath(path); err == nil {
@@ -185,7 +186,8 @@ func outermost(paths []string) (all []string) {
 	return outer
 }
 
-// walked caches the sockets of folders: they have many files, and this process is short-lived.
+// walked caches the sockets of folders, which can have many files. It is never refreshed, as this
+// process is short-lived.
 var walked = struct {
 	sync.Mutex
 	sockets map[string][]string
@@ -219,7 +221,7 @@ func (w *walk) folder(path string) (found []string, err error) {
 		if w.left--; w.left < 0 || w.left%1024 == 0 && time.Now().After(w.until) {
 			return fmt.Errorf("%w: in %s; the sandbox builtin closes all sockets", ErrTooMany, path)
 		}
-		// an error: it is gone, or not readable for this user
+		// on an error the file is gone, or this user cannot read it
 		if err == nil && e.Type()&fs.ModeSocket != 0 {
 			found = append(found, file)
 		}

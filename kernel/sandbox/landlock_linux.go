@@ -16,11 +16,16 @@ import (
 
 // Landlock's access rights for files (Linux, Documentation/userspace-api/landlock.rst).
 const (
-	fsRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	fsWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
-		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
-		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM
-	fsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
+	fsRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
+		unix.LANDLOCK_ACCESS_FS_READ_DIR
+	fsWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
+		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SYM
+	fsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
+		unix.LANDLOCK_ACCESS_FS_READ_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
@@ -59,7 +64,8 @@ func newRuleset(abi int, net, sharedNet bool) (*ruleset, error) {
 		r.attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
 	if abi >= 4 && !net && sharedNet {
-		r.attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+		r.attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP |
+			unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
 	if abi >= 5 {
 		r.attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
@@ -116,9 +122,9 @@ func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...str
 }
 
 // allowReading permits reading beneath each path, except beneath own, real paths of folders.
-// Landlock rules cannot exclude a subfolder: where one of own is beneath a path, every other entry
-// is allowed separately, which leaves out entries created later. All names can be listed, those in
-// own included.
+// Landlock rules cannot exclude a subfolder: if one of own is beneath a path, every other entry is
+// allowed separately, so entries created later are not readable. All names can be listed, even
+// those in own.
 func (r *ruleset) allowReading(own []string, marks map[string]mark, paths ...string) error {
 	for _, path := range paths {
 		if !slices.ContainsFunc(own, func(folder string) bool { return in(folder, path) }) {
@@ -206,7 +212,7 @@ var procReads = []string{
 	"/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
 }
 
-// ownProc are the files of /proc/self that a program may read. The others reveal the machine and
+// ownProc are the files of /proc/self that a program can read. The others reveal the machine and
 // other programs: net, mountinfo, mounts, attr, sessionid.
 var ownProc = []string{
 	"auxv", "cgroup", "cmdline", "comm", "coredump_filter", "environ", "fd", "fdinfo", "io", "limits",
@@ -224,7 +230,7 @@ func ownProcOf(process string) (paths []string) {
 	return paths
 }
 
-// not /dev/pts, which has the terminals of others
+// Not /dev/pts, which has other programs' terminals.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
 	"/dev/tty"}
 
@@ -252,7 +258,8 @@ func (st stage) confineFiles() error {
 	err = errors.Join(r.allowReading(own, nil, system...), r.allowReading(own, st.Marks, st.Read...),
 		r.allowMarked(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE,
 			st.Marks, st.Write...))
-	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	if st.Box.GPU {
@@ -273,7 +280,7 @@ func (st stage) confineFiles() error {
 		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, devices...),
 			r.allow(written, "/dev/shm"))
 	default:
-		// Landlock resolves /proc/self now, to this process, which becomes the program.
+		// Landlock resolves /proc/self now, to this process, which then becomes the program.
 		err = errors.Join(err, r.allow(fsRead, procReads...), r.allow(fsRead, ownProcOf("self")...),
 			r.allow(device, devices...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/proc"))

@@ -1,14 +1,11 @@
 package sandbox_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -16,70 +13,19 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// outside makes a folder with files that no box shows by itself; those whose content begins with #!
-// are programs.
-func outside(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/var/tmp", "dsl-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	for name, content := range files {
-		path := filepath.Join(dir, name)
-		mode := os.FileMode(0o600)
-		if strings.HasPrefix(content, "#!") {
-			mode = 0o700
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(content, "DIR", dir)), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-// said runs a command in a box and returns what it writes.
-func said(t *testing.T, box sandbox.Box, env []string, argv ...string) string {
-	t.Helper()
-	return saidIn(t, box, t.TempDir(), env, argv...)
-}
-
-// saidIn is said for a folder that the box may write.
-func saidIn(t *testing.T, box sandbox.Box, work string, env []string, argv ...string) string {
-	t.Helper()
-	cmd, err := box.Command(&exec.Cmd{Path: argv[0], Args: argv, Dir: work, Env: env},
-		sandbox.Session{Private: t.TempDir(), Write: []string{work}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Run(); err != nil {
-		fmt.Fprintln(&out, err)
-	}
-	return out.String()
-}
-
-// plainBoxes are those of the tiers that work here.
-func plainBoxes(t *testing.T) []sandbox.Box { return boxes(t, &victims{data: t.TempDir()}) }
-
-// Folders of libraries and modules that variables name are read, but for the home and its hidden
-// folders.
+// Cells can read the folders of libraries and modules that variables name, except the home and its
+// hidden folders.
 func TestFoldersOfVariables(t *testing.T) {
 	dir := outside(t, map[string]string{"home/lib/x": "of lib\n", "home/mods/x": "of mods\n",
 		"home/.ssh/x": "of ssh\n", "home/.ssh/sub/x": "of ssh\n", "home/x": "of home\n"})
 	home := dir + "/home"
 	t.Setenv("HOME", home)
-	env := []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + home + "/lib:" + home + ":relative::" +
-		dir + "/missing",
-		"PYTHONPATH=" + home + "/mods:" + home + "/.ssh:/", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=2"}
+	env := []string{"PATH=/usr/bin:/bin", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=2",
+		"LD_LIBRARY_PATH=" + home + "/lib:" + home + ":relative::" + dir + "/missing",
+		"PYTHONPATH=" + home + "/mods:" + home + "/.ssh:/"}
 	for _, box := range plainBoxes(t) {
-		out := said(t, box, env, "/bin/sh", "-c",
-			`cat "$1/lib/x" "$1/mods/x"; echo $OMP_NUM_THREADS "${LD_LIBRARY_PATH%%:*}"; cat "$1/.ssh/x" "$1/x"`, "sh", home)
+		out := said(t, box, env, "/bin/sh", "-c", `cat "$1/lib/x" "$1/mods/x"
+echo $OMP_NUM_THREADS "${LD_LIBRARY_PATH%%:*}"; cat "$1/.ssh/x" "$1/x"`, "sh", home)
 		if want := "of lib\nof mods\n2 " + home + "/lib\n"; !strings.HasPrefix(out, want) {
 			t.Errorf("%s: %q, want %q at first", box.Tier, out, want)
 		}
@@ -88,15 +34,15 @@ func TestFoldersOfVariables(t *testing.T) {
 		if err := os.Symlink(home+"/.ssh", work+"/mods"); err != nil {
 			t.Fatal(err)
 		}
-		out += saidIn(t, box, work, []string{"PATH=/usr/bin:/bin", "PYTHONPATH=" + work + "/mods/sub"},
-			"/bin/sh", "-c", `cat "$1/.ssh/sub/x"`, "sh", home)
+		out += run(command(t, box, session(t, work), work, []string{"PYTHONPATH=" + work + "/mods/sub"},
+			"/bin/cat", home+"/.ssh/sub/x"))
 		if strings.Contains(out, "of ssh") || strings.Contains(out, "of home") {
 			t.Errorf("%s: the home is read: %q", box.Tier, out)
 		}
 	}
 }
 
-// Proxies and certificates of one's own go with the network, and only with it.
+// Proxy and certificate variables are kept if the network is allowed, and only then.
 func TestVariablesOfNetwork(t *testing.T) {
 	t.Parallel()
 	dir := outside(t, map[string]string{"ca.pem": "a certificate\n", "certs/ca.pem": "another\n"})
@@ -107,8 +53,7 @@ func TestVariablesOfNetwork(t *testing.T) {
 		for _, net := range []bool{false, true} {
 			box.Net = net
 			out := said(t, box, env, "/bin/sh", "-c", `cat "$1/ca.pem" "$1/certs/ca.pem"; env`, "sh", dir)
-			for _, want := range []string{"a certificate\nanother\n",
-				"https_proxy=http://me:secret@proxy:3128\n", "NO_PROXY=localhost\n", "SSL_CERT_FILE=" + dir} {
+			for _, want := range append(env[1:4:4], "a certificate\nanother\n") {
 				if got := strings.Contains(out, want); got != net {
 					t.Errorf("%s, network %v: %q is there: %v", box.Tier, net, want, got)
 				}
@@ -120,57 +65,46 @@ func TestVariablesOfNetwork(t *testing.T) {
 	}
 }
 
-// A Python that another program starts is found, with the environment which that makes: as `conda
-// run` and kernelspecs' own scripts do.
+// A Python that another program starts is found, with the environment that this program creates, as
+// for `conda run` and kernelspecs' scripts.
 func TestLaunchers(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	real := outputOf(t, userPython(t), "-c", "import sys; print(sys.executable)")
+	const ran = "import sys; print('ran', sys.argv[1:])"
+	own := "#!/bin/sh\nexport PYTHONPATH=DIR/mine\nexec " + real + " \"$@\"\n"
 	dir := outside(t, map[string]string{
-		"bin/conda":   "#!/bin/sh\n# run -n NAME COMMAND\n[ \"$3\" = python3 ] || exit 7\nshift 3\necho activating\nexport CONDA_PREFIX=DIR/envs LD_LIBRARY_PATH=DIR/lib GDAL_DATA=/gdal PROJ_DATA=/proj DB_URL=secret\n[ -x \"$(command -v \"$1\")\" ] && exec \"$@\"\nexit 8\n",
-		"script":      "#!/usr/bin/env python3\nimport sys; print('ran', sys.argv[1:])\n",
-		"named":       "#!" + "INTERPRETER\nimport sys; print('ran', sys.argv[1:])\n",
-		"wrapper.sh":  "#!/bin/sh\n# starts python3\nexec python3 -c \"import sys; print('ran', sys.argv[1:])\" \"$@\"\n",
-		"trampoline":  "#!/bin/sh\n'''exec' \"$REAL\" \"$0\" \"$@\"\n' '''\nimport sys; print('ran', sys.argv[1:])\n",
-		"lib/x":       "x",
-		"envs/y":      "y",
-		"mine/foo.py": "foo = 'mine'\n",
+		"bin/conda": `#!/bin/sh
+# run -n NAME COMMAND
+[ "$3" = python3 ] || exit 7
+shift 3
+echo activating
+export CONDA_PREFIX=DIR/envs LD_LIBRARY_PATH=DIR/lib GDAL_DATA=/gdal PROJ_DATA=/proj DB_URL=secret
+[ -x "$(command -v "$1")" ] && exec "$@"
+exit 8
+`,
+		"script":     "#!/usr/bin/env python3\n" + ran,
+		"named":      "#!" + real + "\n" + ran,
+		"wrapper.sh": "#!/bin/sh\n# starts python3\nexec python3 -c \"" + ran + "\" \"$@\"\n",
+		"trampoline": "#!/bin/sh\n'''exec' \"$REAL\" \"$0\" \"$@\"\n' '''\n" + ran,
+		"lib/x":      "x", "envs/y": "y", "mine/foo.py": "foo = 'mine'\n",
+		// That no box shows by itself, by a name that is not python3's.
+		"own/pypy3": own, "own/python3": own,
 	})
-	real := strings.TrimSpace(mustRun(t, python, "-c", "import sys; print(sys.executable)"))
-	// One that no box shows by itself, by a name that is not python3's.
-	for _, name := range []string{"pypy3", "python3"} {
-		if err := os.MkdirAll(dir+"/own", 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(dir+"/own/"+name,
-			[]byte("#!/bin/sh\nexport PYTHONPATH="+dir+"/mine\nexec "+real+" \"$@\"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	named, _ := os.ReadFile(dir + "/named")
-	if err := os.WriteFile(dir+"/named", bytes.Replace(named, []byte("INTERPRETER"), []byte(real), 1),
-		0o700); err != nil {
-		t.Fatal(err)
-	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "REAL=" + real}
-	const show = "import sys, os; print('ran', sys.argv[1:], os.environ.get('CONDA_PREFIX'), os.environ.get('A'))"
+	const show = ran + "; import os; print(*map(os.environ.get, ['CONDA_PREFIX', 'A']))"
+	conda := []string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c"}
 	for _, box := range plainBoxes(t) {
 		box.Env = []string{"A", "REAL"}
 		for name, c := range map[string]struct {
 			argv []string
 			want string
 		}{
-			"env": {[]string{"/usr/bin/env", "python3", "-c", show, "a b"},
-				"ran ['a b'] None None"},
-			"env A": {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"},
-				"ran ['a b'] None python3"},
-			"conda": {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", show,
-				"a b"}, "ran ['a b'] " + dir + "/envs None"},
-			"conda's packages": {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c",
-				"import os; print(*map(os.environ.get, ['GDAL_DATA', 'PROJ_DATA', 'DB_URL']))"},
+			"conda": {append(conda[:6:6], show, "a b"), "ran ['a b']\n" + dir + "/envs None"},
+			"conda's packages": {append(conda[:6:6],
+				"import os; print(*map(os.environ.get, ['GDAL_DATA', 'PROJ_DATA', 'DB_URL']))"),
 				"/gdal /proj None"},
+			"env A": {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"},
+				"ran ['a b']\nNone python3"},
 			"pypy3":      {[]string{dir + "/own/pypy3", "-c", "import foo; print(foo.foo)"}, "mine"},
 			"shim":       {[]string{dir + "/own/python3", "-c", "import foo; print(foo.foo)"}, "mine"},
 			"env script": {[]string{dir + "/script", "a b"}, "ran ['a b']"},
@@ -180,38 +114,33 @@ func TestLaunchers(t *testing.T) {
 			"a shell":    {[]string{"/bin/sh", "-c", "echo ran"}, "ran"},
 		} {
 			if box.Tier == sandbox.Full && name != "conda" {
-				continue // what is found out is the same
+				continue // the result is the same
 			}
 			if out := strings.TrimSpace(said(t, box, env, c.argv...)); out != c.want {
 				t.Errorf("%s in %s: %q, want %q", name, box.Tier, out, c.want)
 			}
 		}
 	}
-	cmd := &exec.Cmd{Path: dir + "/bin/conda",
-		Args: []string{"conda", "run", "-n", "other", "python3"}, Env: env}
-	if _, err := (sandbox.Box{Tier: sandbox.Builtin}).Command(cmd,
-		sandbox.Session{Private: t.TempDir()}); err == nil ||
-		!strings.Contains(err.Error(), "exit status 7") {
-		t.Errorf("a launcher that fails: %v", err)
+	cmd := exec.Command(conda[0], "run", "-n", "other", "python3")
+	cmd.Env = env
+	if _, err := (sandbox.Box{Tier: sandbox.Builtin}).Command(cmd, session(t)); err == nil {
+		t.Error("a launcher that fails is no error")
 	}
 }
 
-// Packages that a user has installed for himself are found, though his home is another in the box.
+// Packages that a user has installed for the user alone are found, though the home is another one
+// in the box.
 func TestPackagesOfUser(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
-	home := outside(t, map[string]string{"x": "of home"})
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	python := userPython(t)
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + outside(t, nil)}
 	for _, entry := range os.Environ() {
 		if strings.HasPrefix(entry, "PYENV_") {
 			env = append(env, entry)
 		}
 	}
-	cmd := exec.Command(python, "-c",
-		"import os, site; d = site.getusersitepackages(); os.makedirs(d); open(d + '/of_user.py', 'w').write('name = 1')")
+	cmd := exec.Command(python, "-c", "import os, site; d = site.getusersitepackages(); "+
+		"os.makedirs(d); open(d + '/of_user.py', 'w').write('name = 1')")
 	if cmd.Env = env; cmd.Run() != nil {
 		t.Skip("there are no packages of users")
 	}
@@ -222,52 +151,47 @@ func TestPackagesOfUser(t *testing.T) {
 	}
 }
 
-// TestAsksNothingWritable: of what cells could have changed nothing runs outside, where dsstar asks
-// a Python for its modules; the cells have their modules all the same.
+// TestAsksNothingWritable: when dsstar asks a Python for its modules, nothing that cells could have
+// changed runs outside; the cells have their modules all the same.
 func TestAsksNothingWritable(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := userPython(t)
 	dir := outside(t, map[string]string{
 		"open/sitecustomize.py": "import os\ntry: open('DIR/escaped', 'w')\nexcept OSError: pass\n",
-		"open/mine.py":          "name = 'mine'\n", "open/x": "", "x": "",
-		"open/python3": "#!/bin/sh\ntouch DIR/escaped\n",
-		"open/script":  "#!/usr/bin/touch DIR/escaped python3\n",
+		"open/mine.py":          "name = 'mine'\n",
+		"open/python3":          "#!/bin/sh\ntouch DIR/escaped\n",
+		"open/script":           "#!/usr/bin/touch DIR/escaped python3\n",
 	})
 	// Environments in the folder, and one outside that has a module's folder in it, as pip install
 	// -e leaves it.
-	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/open/venv")
-	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/venv")
-	packages := strings.TrimSpace(mustRun(t, dir+"/venv/bin/python3", "-c",
-		"import site; print(site.getsitepackages()[0])"))
-	if err := os.WriteFile(packages+"/editable.pth", []byte(dir+"/open\n"), 0o600); err != nil {
-		t.Fatal(err)
+	outputOf(t, python, "-m", "venv", "--without-pip", dir+"/open/venv")
+	outputOf(t, python, "-m", "venv", "--without-pip", dir+"/venv")
+	packages := outputOf(t, dir+"/venv/bin/python3", "-c",
+		"import site; print(site.getsitepackages()[0])")
+	write(t, packages, map[string]string{"editable.pth": dir + "/open\n"})
+	move := func(from, to string) {
+		if err := os.Rename(dir+from, dir+to); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, box := range plainBoxes(t) {
-		// The answer is remembered for sessions that write elsewhere, and not where it is no longer safe.
+		// The answer is cached for sessions that write elsewhere, but not used where it is no longer
+		// safe.
 		cmd := exec.Command(dir + "/venv/bin/python3")
 		cmd.Env = []string{"HOME=" + dir, "B=" + string(box.Tier)}
-		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir()}); err != nil {
+		if _, err := box.Command(cmd, session(t)); err != nil {
 			t.Error(err)
 		}
-		if err := os.Rename(dir+"/venv/bin", dir+"/venv/gone"); err != nil { // nobody can answer
-			t.Fatal(err)
-		}
-		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir(),
-			Write: []string{t.TempDir()}}); err != nil {
+		move("/venv/bin", "/venv/gone") // there is no Python to answer
+		if _, err := box.Command(cmd, session(t, t.TempDir())); err != nil {
 			t.Errorf("%s: asked again: %v", box.Tier, err)
 		}
-		if err := os.Rename(dir+"/venv/gone", dir+"/venv/bin"); err != nil {
-			t.Fatal(err)
-		}
+		move("/venv/gone", "/venv/bin")
 		box.Write = []string{dir + "/open"}
-		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir()}); !errors.Is(err,
-			sandbox.ErrWritable) {
+		if _, err := box.Command(cmd, session(t)); !errors.Is(err, sandbox.ErrWritable) {
 			t.Errorf("%s: remembered: %v", box.Tier, err)
 		}
-		_ = os.Remove(dir + "/escaped") // the first was told to write nowhere, and may run it
+		_ = os.Remove(dir + "/escaped") // the first session writes nowhere, so it may be run
 		for name, c := range map[string]struct {
 			env  string
 			argv []string
@@ -289,7 +213,7 @@ func TestAsksNothingWritable(t *testing.T) {
 					t.Errorf("%s in %s: %q, want %q", name, box.Tier, out, c.said)
 				}
 			} else if _, err := box.Command(&exec.Cmd{Path: c.argv[0], Args: c.argv, Env: env},
-				sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+				session(t)); !errors.Is(err, sandbox.ErrWritable) {
 				t.Errorf("%s in %s: %v", name, box.Tier, err)
 			}
 			if os.Remove(dir+"/escaped") == nil {
@@ -299,24 +223,18 @@ func TestAsksNothingWritable(t *testing.T) {
 	}
 }
 
-// TestAsksInIsolation: where dsstar asks a Python for its modules nothing of the current folder and
-// of PYTHONPATH runs outside (S2); cells import from PYTHONPATH all the same.
+// TestAsksInIsolation: when dsstar asks a Python for its modules, nothing in the current folder and
+// in PYTHONPATH runs outside (S2); cells import from PYTHONPATH all the same.
 func TestAsksInIsolation(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := userPython(t)
 	const escape = "try: open('DIR/escaped', 'w')\nexcept OSError: pass\n"
-	dir := outside(t, map[string]string{
-		"sitecustomize.py": escape, "usercustomize.py": escape, "json.py": escape,
-		"mine.py": "name = 'mine'\n",
-	})
+	dir := outside(t, map[string]string{"sitecustomize.py": escape, "usercustomize.py": escape,
+		"json.py": escape, "mine.py": "name = 'mine'\n"})
 	t.Chdir(dir)
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "PYTHONPATH=:" + dir}
 	for _, box := range plainBoxes(t) {
-		out := said(t, box, append(env, "B="+string(box.Tier)), python, "-c",
-			"import mine; print(mine.name)")
-		if out != "mine\n" {
+		env := append(env, "B="+string(box.Tier))
+		if out := said(t, box, env, python, "-c", "import mine; print(mine.name)"); out != "mine\n" {
 			t.Errorf("%s: %q", box.Tier, out)
 		}
 		if os.Remove(dir+"/escaped") == nil {
@@ -325,28 +243,16 @@ func TestAsksInIsolation(t *testing.T) {
 	}
 }
 
-func mustRun(t *testing.T, argv ...string) string {
-	t.Helper()
-	out, err := exec.Command(argv[0], argv[1:]...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
-}
-
-// A device of a graphics processor is opened, and reached by ioctl, with the flag alone. The one
-// here is /dev/null's with another name.
+// A device of a graphics processor can be opened, and used by ioctl, only with the flag. The one
+// here is /dev/null under another name.
 func TestGPU(t *testing.T) {
 	t.Parallel()
+	python := userPython(t)
 	device := fmt.Sprintf("/dev/nvidia-dsstar-test-%d", os.Getpid())
 	if err := unix.Mknod(device, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))); err != nil {
 		t.Skipf("no device can be made: %v", err)
 	}
 	t.Cleanup(func() { _ = os.Remove(device) })
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
 	env := append(os.Environ(), "CUDA_VISIBLE_DEVICES=1", "NVIDIA_API_KEY=secret")
 	const use = `import fcntl, os, sys
 print(os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("NVIDIA_API_KEY"))
@@ -355,19 +261,13 @@ except OSError as e: sys.exit(print(type(e).__name__))
 try: fcntl.ioctl(fd, 0x4600)
 except OSError as e: print("ioctl", e.errno)`
 	for _, box := range plainBoxes(t) {
-		closed := map[sandbox.Tier]string{sandbox.Builtin: "None None\nPermissionError\n",
+		want := map[sandbox.Tier]string{sandbox.Builtin: "None None\nPermissionError\n",
 			sandbox.Full: "None None\nFileNotFoundError\n"}[box.Tier]
-		if out := said(t, box, env, python, "-c", use, device); out != closed {
-			t.Errorf("%s: %q, want %q", box.Tier, out, closed)
-		}
-		box.GPU = true
-		if want, out := fmt.Sprintf("1 None\nioctl %d\n", unix.ENOTTY),
-			said(t, box, env, python, "-c", use, device); out != want {
-			t.Errorf("%s with graphics processors: %q, want %q", box.Tier, out, want)
-		}
-		if words := box.Describe(sandbox.Limits{}); !strings.Contains(words,
-			"graphics processors allowed") {
-			t.Error(words)
+		for _, box.GPU = range []bool{false, true} {
+			if out := said(t, box, env, python, "-c", use, device); out != want {
+				t.Errorf("%s, graphics processors %v: %q, want %q", box.Tier, box.GPU, out, want)
+			}
+			want = fmt.Sprintf("1 None\nioctl %d\n", unix.ENOTTY)
 		}
 	}
 }

@@ -28,7 +28,8 @@ const (
 // ownNamespaces returns the command that enters the stage in new namespaces.
 func (st stage) ownNamespaces(self, file string) *exec.Cmd {
 	cmd := exec.Command(self, namespacesCommand, file)
-	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC |
+		unix.CLONE_NEWUTS
 	if !st.Box.Net {
 		flags |= unix.CLONE_NEWNET
 	}
@@ -37,7 +38,7 @@ func (st stage) ownNamespaces(self, file string) *exec.Cmd {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: uintptr(flags), UidMappings: same(os.Getuid()), GidMappings: same(os.Getgid()),
-		// To mount, to enable the loopback interface, and to drop these; in the new namespace only.
+		// To mount, to enable the loopback interface and to drop capabilities; in the new namespace only.
 		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP},
 	}
 	return cmd
@@ -55,7 +56,7 @@ func (st stage) makeView(file string) error {
 	if err != nil {
 		return err
 	}
-	// only now, as the view contains files of the present group
+	// not earlier, as the view contains files of the current group
 	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
 		return fmt.Errorf("new namespace of control groups: %w", err)
 	}
@@ -114,7 +115,7 @@ const outer = "/.outer"
 // mountAll builds the view and makes it the root of this process.
 func (st stage) mountAll(parts []part) error {
 	defer unix.Umask(unix.Umask(0o022))
-	for i, p := range parts { // links would lead elsewhere in the view
+	for i, p := range parts { // links could lead elsewhere in the view
 		if p.kind == readPart || p.kind == writePart || p.kind == devicePart {
 			if real, err := filepath.EvalSymlinks(p.from); err == nil {
 				parts[i].from = real
@@ -212,7 +213,7 @@ func bind(from, at string, attributes uint64) error {
 	return setAttributes(at, attributes, unix.AT_RECURSIVE)
 }
 
-// makeProc mounts a /proc without the files of the machine that root could write.
+// makeProc mounts a /proc in which files about the machine are read-only, even for root.
 func makeProc(at string) error {
 	if err := mountNew("proc", at, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return err

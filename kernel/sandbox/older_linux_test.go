@@ -7,18 +7,17 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"dsstar/kernel/sandbox"
 )
 
-// withABI has a command of a box use Landlock as an older Linux has it.
+// withABI makes a command of a box use only the given version of Landlock's interface.
 func withABI(t *testing.T, cmd *exec.Cmd, abi int) {
 	t.Helper()
 	changeStage(t, cmd, func(st map[string]any) { st["ABI"] = abi })
 }
 
-// withSocket has a command of a box mask one more socket.
+// withSocket makes a command of a box mask one more socket.
 func withSocket(t *testing.T, cmd *exec.Cmd, path string) {
 	t.Helper()
 	changeStage(t, cmd, func(st map[string]any) {
@@ -27,7 +26,7 @@ func withSocket(t *testing.T, cmd *exec.Cmd, path string) {
 	})
 }
 
-// changeStage changes what the guard of a command is told.
+// changeStage changes the stage of a command.
 func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
 	t.Helper()
 	file := cmd.Args[2]
@@ -49,12 +48,12 @@ func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
 }
 
 // TestOlderLandlock makes the attempts in builtin with each version of Landlock that lacks
-// something: no more is open. In full it makes those for which Landlock is all, with the network
-// allowed.
+// something: no more of them succeed. In full it makes those that only Landlock prevents, with the
+// network allowed.
 func TestOlderLandlock(t *testing.T) {
 	t.Parallel()
 	v := newVictims(t)
-	for _, box := range boxes(t, v) {
+	for _, box := range boxes(t, v.data) {
 		if box.Tier == sandbox.Builtin {
 			for _, abi := range []int{1, 3, 4, 5} {
 				v.attackIn(t, box, abi)
@@ -68,7 +67,8 @@ func TestOlderLandlock(t *testing.T) {
 	v.unharmed(t)
 }
 
-// signals is what a process may do to its own, and not to others, with every version of Landlock.
+// signals tries which signals a process can send, to its own processes but not to others, with
+// every version of Landlock.
 const signals = `import ctypes, fcntl, os, signal, socket, subprocess, sys, threading, time
 guard, tasks = os.getppid(), []
 try: tasks = [int(t) for t in os.listdir(f"/proc/{os.getppid()}/task")]
@@ -79,7 +79,8 @@ def refused(f, *a):
     print("not refused:", f.__name__, *a)
 libc = ctypes.CDLL(None, use_errno=True)
 def call(n, *a):
-    if libc.syscall(ctypes.c_long(n), *[ctypes.c_long(x) for x in a]) < 0: raise OSError(ctypes.get_errno(), "")
+    if libc.syscall(ctypes.c_long(n), *map(ctypes.c_long, a)) < 0:
+        raise OSError(ctypes.get_errno(), "")
 for pid in [guard, OUTSIDE] + tasks:
     refused(os.kill, pid, 0); refused(os.kill, -pid, 0); refused(os.killpg, pid, 0)
     if os.uname().machine == "x86_64":
@@ -90,13 +91,14 @@ if OLD: refused(fcntl.fcntl, r, fcntl.F_SETOWN, guard) # newer ones refuse the s
 child = subprocess.Popen(["sleep", "60"], start_new_session=True)
 os.killpg(child.pid, signal.SIGSTOP); os.kill(child.pid, signal.SIGCONT); child.kill()
 assert child.wait() == -9
-grandchild = int(subprocess.run(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], capture_output=True, text=True).stdout)
+grandchild = int(subprocess.check_output(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]))
 os.kill(grandchild, 15)
 try: subprocess.run(["sleep", "60"], timeout=.1)
 except subprocess.TimeoutExpired: pass
 seen = []
 signal.signal(signal.SIGUSR1, lambda *a: seen.append(1))
-os.kill(os.getpid(), 10); os.kill(0, 10); signal.raise_signal(10); signal.pthread_kill(threading.get_ident(), 10)
+os.kill(os.getpid(), 10); os.kill(0, 10); signal.raise_signal(10)
+signal.pthread_kill(threading.get_ident(), 10)
 assert len(seen) == 4, seen
 try: os.kill(2**22 - 1, 0)
 except ProcessLookupError: pass
@@ -104,10 +106,7 @@ print("all is well")
 `
 
 func TestSignals(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := userPython(t)
 	v := newVictims(t)
 	for _, abi := range []int{5, 0} {
 		box := sandbox.Box{Tier: sandbox.Builtin, Multiprocessing: true,
@@ -115,7 +114,7 @@ func TestSignals(t *testing.T) {
 		cmd, _ := commandIn(t, box, python, "-c",
 			fmt.Sprintf("OUTSIDE, OLD = %d, %d\n", v.targets["victim"], abi)+signals)
 		withABI(t, cmd, abi)
-		if words := run(cmd, time.Minute); strings.TrimSpace(words) != "all is well" {
+		if words := run(cmd); strings.TrimSpace(words) != "all is well" {
 			t.Errorf("Landlock %d: %s", abi, words)
 		}
 	}

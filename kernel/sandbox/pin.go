@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// ErrReplaced is wrapped by the error about a folder or file that was replaced since its first use.
+// ErrReplaced is wrapped by errors about a folder or file that was replaced after its first use.
 var ErrReplaced = errors.New("it has been replaced since the first session")
 
-// pins are the real paths at first use, before any cell could change them.
+// pins maps absolute paths to their real paths at first use, before any cell could change them.
 var pins sync.Map
 
-// pin returns the real path of path. It is an error if that changed since its first use: a cell may
-// have put a link there. A path that does not exist yet may only be created where it is missing.
+// pin returns the real path of path. If that has changed since first use, it returns an error: a
+// cell may have put a link there. For a path that does not exist yet, it returns where it would be.
 func pin(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

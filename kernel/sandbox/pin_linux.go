@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPlain opens a path with O_PATH. A link anywhere in the path is [ErrReplaced]. The caller
-// closes the descriptor.
+// openPlain opens a path with O_PATH. If there is a link anywhere in the path, the error is
+// [ErrReplaced]. The caller must close the descriptor.
 func openPlain(path string) (fd int, err error) {
 	fd, err = unix.Openat2(unix.AT_FDCWD, path,
 		&unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
@@ -23,7 +23,7 @@ func openPlain(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// openMarked is openPlain for a file that must still have its mark, if there is one.
+// openMarked is openPlain for a file that must still have its mark, if marks has one for it.
 func openMarked(path string, marks map[string]mark) (fd int, err error) {
 	fd, err = openPlain(path)
 	if err != nil {
@@ -40,10 +40,10 @@ func openMarked(path string, marks map[string]mark) (fd int, err error) {
 	return fd, nil
 }
 
-// mountsKept checks that the paths of Kept and above are mount points of the marked files, and
-// those of Kept read-only. A path inside another of Kept needs no mount, and one of Own has an
-// empty folder over it. The check is needed because mount(2) takes names, and cells of another
-// session can replace what has the name at any moment.
+// mountsKept checks that the paths of Kept and above are mount points of the marked files, and that
+// those of Kept are read-only. A path inside another of Kept needs no mount, and one of Own has an
+// empty folder over it. The check is needed because mount(2) takes paths, and cells of another
+// session can replace what is there at any moment.
 func (st stage) mountsKept() error {
 	for _, path := range slices.Concat(st.Kept, st.above()) {
 		marks := st.Marks

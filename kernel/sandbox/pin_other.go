@@ -2,5 +2,5 @@
 
 package sandbox
 
-// markOf returns no mark: only the sandboxes of Linux use marks.
+// markOf returns no mark: only the sandboxes on Linux use marks.
 func markOf(string) (mark, bool, error) { return mark{}, false, nil }

@@ -11,7 +11,7 @@ import (
 // Main does nothing here.
 func Main([]string) {}
 
-// Try fails: there is nothing to be tried.
+// Try returns an error: there is no sandbox to try.
 func Try(context.Context, ...Tier) ([]Trial, error) { return nil, builtinWorks() }
 
 func builtinWorks() error {
@@ -24,5 +24,5 @@ func (Box) maker() (string, error) { return "", builtinWorks() }
 
 var systemReads []string
 
-// Landlock returns 0: there is none.
+// Landlock returns 0: there is no Landlock.
 func Landlock() int { return 0 }

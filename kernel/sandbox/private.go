@@ -15,8 +15,8 @@ var (
 	credentials = regexp.MustCompile(`(?i)(^id_(rsa|dsa|ecdsa|ed25519)|credential|secret|passw|token|api_?key|keyring|\.(pem|key|p12|pfx|jks|kdbx)$)`)
 )
 
-// Private reports whether a stranger must not get cells to read a file or folder: it is hidden,
-// belongs to the system, or contains the user's home.
+// Private reports whether a path is hidden, belongs to the system or contains the user's home. What
+// a stranger has written must not make cells read such a path.
 func Private(path string) bool {
 	names := []string{filepath.Clean(path)}
 	if real, err := realPath(path); err == nil {
@@ -28,7 +28,7 @@ func Private(path string) bool {
 	})
 }
 
-// MayAdvise reports whether a hint may suggest to allow the path. A stranger's cell or link may
+// MayAdvise reports whether a hint can suggest allowing the path. A stranger's cell or link may
 // have caused the hint, hoping that the user pastes it, so [Private] paths and likely credentials
 // are excluded.
 func MayAdvise(path string) bool {
@@ -37,8 +37,7 @@ func MayAdvise(path string) bool {
 		!credentials.MatchString(filepath.Base(real))
 }
 
-// startup are paths below the home from which programs run code, or that they trust, when they
-// start.
+// startup are paths below the home that programs run code from, or trust, when they start.
 var startup = []string{
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv",
 	".zprofile", ".zlogin", ".cshrc", ".tcshrc",
@@ -50,7 +49,7 @@ var startup = []string{
 }
 
 // Startup returns a path inside or around path from which programs run code when they start, "" if
-// none is known. Cells that may write there can get their code to run outside the sandbox.
+// none is known. Cells that can write there can have code run outside the sandbox.
 func Startup(path string) string {
 	path, _ = behind(path)
 	if AboveHome(path) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What programs run or trust when they start is not for cells to write: the folders that hold it,
-// and those in it.
+// Startup finds paths that programs run or trust when they start, the folders around them, and
+// paths inside them.
 func TestStartup(t *testing.T) {
 	base := t.TempDir()
 	home, bin := filepath.Join(base, "home"), filepath.Join(base, "programs")

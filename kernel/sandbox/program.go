@@ -18,12 +18,12 @@ type launch struct {
 	argv  []string
 	env   []string
 	needs []string
-	write []string // where cells write: nothing from there is run outside the sandbox or believed
+	write []string // where cells write: nothing there is trusted, or run outside the sandbox
 }
 
 // A python is what an interpreter reports about itself.
 type python struct {
-	Executable string // the interpreter, also if a script, a shim or a launcher was called
+	Executable string // the interpreter itself, even if a script, shim or launcher was called
 	// its installation, its module folders, and the libraries that it has loaded
 	Paths    []string
 	Env      map[string]string // the environment that its launcher gives it
@@ -45,7 +45,7 @@ func isPython(word string) bool {
 // launchOf resolves what cmd runs. For a Python launcher that is the interpreter, in the
 // environment that the launcher creates: the launcher and its files stay outside the sandbox. For a
 // script it is the program of the #! line. Anything else runs as it is. write are the real paths of
-// the folders where cells write; nothing in them is run to find this out.
+// the folders where cells write; launchOf itself runs nothing in them.
 func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	plain := launch{append([]string{cmd.Path}, cmd.Args[1:]...), cmd.Env, []string{cmd.Path}, write}
 	if isPython(cmd.Path) {
@@ -76,8 +76,8 @@ func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	return plain, nil
 }
 
-// launched removes the launcher from l. The first word that looks like a Python may be the name of
-// an environment.
+// launched removes the launcher from l. It tries all words that look like a Python, as the first
+// may be the name of an environment.
 func (l launch) launched() (found launch, err error) {
 	found = l
 	for i, word := range l.argv {
@@ -91,7 +91,7 @@ func (l launch) launched() (found launch, err error) {
 	return found, err
 }
 
-// python replaces the first n words of l's command by the Python that they start.
+// python replaces the first n words of l's command by the interpreter that they start.
 func (l launch) python(n int) (launch, error) {
 	p, err := ask(l.argv[:n], l.env, l.write)
 	if err != nil {
@@ -118,15 +118,15 @@ func (l launch) python(n int) (launch, error) {
 		}
 	}
 	if p.UserBase != "" {
-		// found through HOME, which differs in the sandbox
+		// Python finds it through HOME, which differs in the sandbox
 		env = append(env, "PYTHONUSERBASE="+p.UserBase)
 	}
 	return launch{append([]string{p.Executable}, l.argv[n:]...), env,
 		append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
 }
 
-// namedIn adds the files of the Pythons that the text of a shell script names, as far as they can
-// be found. PATH is extended so that those looked up in it are found without the shims in between.
+// namedIn adds the files of the Pythons that the text of a shell script names, as far as it finds
+// them. It extends PATH so that those looked up there are found without shims in between.
 func (l *launch) namedIn(text string) {
 	lookup := func(name string) string { return valueOf(l.env, name) }
 	words := strings.FieldsFunc(text,

@@ -1,4 +1,4 @@
-// Package sandbox confines processes that run code which a model wrote and nobody has read.
+// Package sandbox confines processes that run code written by a model and reviewed by nobody.
 //
 // There are two tiers. [Builtin] needs only Linux 5.13: Landlock for files and signals, a seccomp
 // filter for the network and other system calls, no capabilities, resource limits, and a guard that
@@ -6,8 +6,8 @@
 // bubblewrap. If any part cannot be set up, nothing runs and the caller gets an error.
 //
 // A sandboxed process is the last of a chain: the guard (this executable, started again), in the
-// full tier process 1 of the namespaces, and the target program, which replaces this executable
-// after it has given up its rights. A program that uses this package calls [Main] first.
+// full tier process 1 of the namespaces, and the target program, which this executable becomes
+// after giving up its rights. A program that uses this package must call [Main] first.
 package sandbox
 
 import (
@@ -22,7 +22,7 @@ type Tier string
 
 const (
 	Off      Tier = "off"      // no confinement
-	External Tier = "external" // whatever confines dsstar itself
+	External Tier = "external" // whatever already confines dsstar itself
 	Builtin  Tier = "builtin"  // Landlock, seccomp, no capabilities, limits, the guard
 	Full     Tier = "full"     // the same, inside namespaces
 )
@@ -33,7 +33,7 @@ func (t Tier) Confines() bool { return t == Builtin || t == Full }
 
 // Limits bound the processes of a box together, except File.
 type Limits struct {
-	Memory    int64 // bytes of memory, together and for each process
+	Memory    int64 // bytes of memory, of each process and of all together
 	Processes int   // processes and threads
 	File      int64 // bytes of one file
 	Folder    int64 // bytes in the writable folders
@@ -44,8 +44,8 @@ type Box struct {
 	Tier  Tier
 	Read  []string // readable files and folders, besides what a Python needs
 	Write []string // writable folders, besides those of the session
-	// Own are the caller's folders: never written through a folder of Write and never read through a
-	// folder of Read, except what Read, Write and the command name inside them.
+	// Own are the caller's folders. A Read or Write folder around them gives no access to them; only
+	// paths inside them that Read, Write or the command name are accessible.
 	Own             []string
 	Env             []string // environment variables to keep, besides the harmless ones
 	Net             bool     // allow the network
@@ -62,21 +62,21 @@ type Session struct {
 	Write   []string // writable folders; missing ones are created
 	Env     []string // environment variables to keep, besides those of the box
 	Remove  []string // files and folders that the guard removes at its end
-	// the guard writes why it killed the processes to descriptor 3 instead of standard error
+	// the guard writes the reason for killing the processes to descriptor 3, not to standard error
 	Reports bool
 	Listens bool // in the builtin tier: the program may bind sockets
-	// where /proc is hidden, every process can read the entries of the session's processes there
+	// if /proc is hidden, each process may still read the entries of the session's processes
 	Facts bool
 }
 
-// Stopped begins the line in which a guard says why it killed the processes. On standard error any
-// process could have written it; see [Session.Reports].
+// Stopped begins the line in which a guard says why it killed the processes. On standard error, any
+// process can have written such a line; see [Session.Reports].
 const Stopped = "dsstar stopped the code: "
 
 // EndsWithin bounds how long a guard takes to kill all processes.
 const EndsWithin = 4 * time.Second
 
-// ErrKept is wrapped by the error about a program that ended in a box before it was ready.
+// ErrKept is wrapped by the error of a kernel that did not become ready in a box.
 var ErrKept = errors.New("the sandbox may have kept it from files that it needs")
 
 // ErrNone is wrapped by the error of [Choose] if the tier does not work here.
@@ -90,9 +90,9 @@ const (
 	NoLandlock    Cause = "no Landlock"    // Linux is older than 5.13, or Landlock is disabled
 	NoSeccomp     Cause = "no seccomp"     // Linux was built without seccomp
 	NoBubblewrap  Cause = "no bubblewrap"  // bubblewrap is not installed
-	AppArmor      Cause = "AppArmor"       // allows namespaces only to programs with a profile
+	AppArmor      Cause = "AppArmor"       // namespaces only for programs with a profile
 	NamespacesOff Cause = "namespaces off" // disabled by a sysctl
-	// by the container around dsstar, or for an unknown reason
+	// refused by the container around dsstar, or for an unknown reason
 	NamespacesRefused Cause = "namespaces refused"
 )
 
@@ -106,15 +106,15 @@ type MissingError struct {
 func (e *MissingError) Error() string { return e.Err.Error() }
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Choose returns the tier that the user wants: the name of a tier, or "auto" for the strongest that
-// works here. why says what prevents a stronger one, "" if nothing does. The error wraps [ErrNone]
-// and a [MissingError].
+// Choose returns the tier that wanted names, or the strongest that works here if it is "auto". why
+// then says what prevents a stronger one, "" if nothing does. If the tier does not work here, the
+// error wraps [ErrNone] and a [MissingError].
 func Choose(wanted string) (tier Tier, why string, err error) {
 	switch wanted {
 	case string(Off), string(External):
 		return Tier(wanted), "", nil
 	case string(Full):
-		if err = builtinWorks(); err == nil { // the basis of full
+		if err = builtinWorks(); err == nil { // full builds on builtin
 			err = fullWorks()
 		}
 		if err != nil {
@@ -177,15 +177,15 @@ func (b Box) Describe(usual Limits) string {
 	return strings.Join(words, ", ")
 }
 
-// HidesProc reports whether a process sees only its own entries of /proc.
+// HidesProc reports whether a process can read only its own entries of /proc.
 func (b Box) HidesProc() bool { return b.Tier == Builtin && !b.Multiprocessing }
 
 // scopes is the first version of Landlock's interface that confines signals and abstract sockets.
 const scopes = 6
 
-// UnixSockets reports whether processes can create and connect Unix sockets. With the network
-// allowed a seccomp filter cannot tell where connect leads, so they are off unless namespaces hide
-// other programs' sockets and Landlock confines abstract ones.
+// UnixSockets reports whether processes can create and connect Unix sockets. If the network is
+// allowed, they cannot, as a seccomp filter cannot tell where connect leads; except if namespaces
+// hide other programs' sockets and Landlock confines abstract ones.
 func (b Box) UnixSockets() bool { return b.unixSockets(Landlock()) }
 
 func (b Box) unixSockets(abi int) bool {

@@ -11,8 +11,9 @@ import (
 )
 
 // A filter allows every known system call except those of its rules, which fail with an error
-// number, so that Python raises OSError. Arguments are compared by their low 32 bits, as Linux
-// reads ints: a filter that compares all 64 bits is passed by setting a high one (CVE-2019-10063).
+// number, so that Python raises OSError. It compares the low 32 bits of arguments, as Linux does
+// for ints: a filter that compares all 64 bits can be bypassed by setting a high bit
+// (CVE-2019-10063).
 
 // A condition tests one argument.
 type condition struct {
@@ -31,7 +32,7 @@ type rule struct {
 
 const (
 	whole    = 0xffffffff
-	askGuard = unix.Errno(1 << 15) // larger than any
+	askGuard = unix.Errno(1 << 15) // larger than any error number
 )
 
 func is(arg int, value uint32) condition    { return condition{arg, whole, value, false} }
@@ -150,15 +151,16 @@ func (st stage) rules() []rule {
 	return rules
 }
 
-// netlink: libzmq asks for the network's interfaces when it binds to TCP, and
-// aborts on any error but EINVAL and EOPNOTSUPP (ip_resolver.cpp).
+// netlink refuses netlink sockets with an error that libzmq tolerates: it lists the network's
+// interfaces when it binds to TCP, and aborts on any error but EINVAL and EOPNOTSUPP
+// (ip_resolver.cpp).
 var netlink = rule{unix.SYS_SOCKET, unix.EOPNOTSUPP, []condition{is(0, unix.AF_NETLINK)}}
 
-// connectedPairs: one of a pair can send to a named socket if it sends packets.
+// connectedPairs refuses socket pairs for datagrams, as either end could send to a named socket.
 var connectedPairs = rule{unix.SYS_SOCKETPAIR, unix.EPERM, sendsAnywhere()}
 
-// sendsAnywhere holds for socket types that send without connect: for Unix sockets all but two, as
-// SOCK_RAW is a synonym of SOCK_DGRAM there.
+// sendsAnywhere returns conditions that hold for socket types that can send without connect: for
+// Unix sockets all but two, as SOCK_RAW is a synonym of SOCK_DGRAM there.
 func sendsAnywhere() []condition {
 	const kind = 0xf // without SOCK_CLOEXEC and SOCK_NONBLOCK
 	return []condition{{1, kind, unix.SOCK_STREAM, true}, {1, kind, unix.SOCK_SEQPACKET, true}}
@@ -208,7 +210,7 @@ func surface() []rule {
 	// The guard cannot inspect a process that is not dumpable.
 	rules = append(rules, rule{unix.SYS_PRCTL, unix.EPERM, []condition{is(0, unix.PR_SET_DUMPABLE)}})
 	rules = append(rules, setID()...)
-	// Inotify instances are few for each user: other programs would get none.
+	// A user has few inotify instances: other programs would get none.
 	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
 	// Leases and notifications delay or reveal what other programs do with the data; hints persist
 	// with the file.
@@ -222,13 +224,14 @@ func surface() []rule {
 		rules = append(rules, rule{unix.SYS_SETSOCKOPT, 0,
 			[]condition{is(1, unix.SOL_SOCKET), is(2, option)}})
 	}
-	// They reveal the mounts, as /proc/self/mountinfo does, which builtin hides.
+	// These reveal the mounts, as /proc/self/mountinfo does, which builtin hides.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT)...)
 	// io_uring opens and connects without system calls that a filter sees. The flags of clone3 are in
 	// memory, where no filter sees them; the C library falls back to clone.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER,
 		unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)...)
-	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID |
+		unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	return append(rules,
 		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, namespaces, 0, true}}},
 		// The guard inspects the descriptors of one thread: all threads must share them.
@@ -262,23 +265,23 @@ func setID() (rules []rule) {
 		rules = append(rules, rule{call, unix.EPERM, []condition{bits(mode)}})
 	}
 	for call, flags := range openCalls {
-		// otherwise there is no mode argument
+		// only with these flags is there a mode argument
 		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} {
 			rules = append(rules, rule{call, unix.EPERM,
 				[]condition{{flags, creates, 0, true}, bits(flags + 1)}})
 		}
 	}
-	// its mode is in memory, where no filter sees it
+	// The mode of openat2 is in memory, where no filter sees it.
 	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...)
 }
 
 const tiocLinux = 0x541c
 
-// withoutMounts is refused in the builtin tier, whose processes use the machine's own file systems,
-// for what Landlock does not cover.
+// withoutMounts returns rules for what Landlock does not cover in the builtin tier, whose processes
+// use the machine's own file systems.
 func withoutMounts(net bool) []rule {
 	var rules []rule
-	if !net { // otherwise TCP needs it
+	if !net { // with the network, TCP needs connect
 		// Connections to sockets in the file system: D-Bus, Docker, the SSH agent. A Jupyter kernel
 		// only listens.
 		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
@@ -288,8 +291,8 @@ func withoutMounts(net bool) []rule {
 	// These change modes, owners and times of any of the user's files. They do nothing: an error would
 	// break shutil.copy, tarfile and zipfile.
 	rules = append(rules, deny(0, metadataCalls...)...)
-	// Scheduling of other processes. No error either: libzmq sets it for its own thread, by ID, and
-	// aborts on an error.
+	// Scheduling of other processes. These do nothing either: libzmq sets that of its own thread, by
+	// ID, and aborts on an error.
 	for _, call := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER,
 		unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
@@ -321,21 +324,21 @@ func withoutMounts(net bool) []rule {
 	return rules
 }
 
-// fileRequests refuses ioctl requests that change files and file systems, many of which need only a
-// read descriptor: flags as chattr sets them, sealing, snapshots of subvolumes. Programs expect the
-// error, which is that of a file system without them. The allowed requests only read, or copy to a
+// fileRequests refuses ioctl requests that change files and file systems, as many need only a read
+// descriptor: flags as chattr sets them, sealing, snapshots of subvolumes. Programs expect the
+// error, that of a file system without such requests. The allowed requests only read, or copy to a
 // file that is open for writing.
 func fileRequests() (rules []rule) {
 	for _, f := range []struct {
 		kind uint32 // the second byte of a request: the subsystem
 		not  []uint32
 	}{
-		{'f', []uint32{unix.FS_IOC_GETFLAGS, getFlags32, fiemap}}, // of all, and ext4, Lustre
-		{'X', []uint32{fsGetXattr}},                               // of all, and XFS
+		{'f', []uint32{unix.FS_IOC_GETFLAGS, getFlags32, fiemap}}, // common to all, and ext4, Lustre
+		{'X', []uint32{fsGetXattr}},                               // common to all, and XFS
 		{'v', nil},
 		{'r', nil},  // FAT
 		{0x83, nil}, // ZFS
-		{0x94, []uint32{unix.FICLONE, unix.FICLONERANGE}}, // of all, and Btrfs
+		{0x94, []uint32{unix.FICLONE, unix.FICLONERANGE}}, // common to all, and Btrfs
 		{0x97, nil}, // Ceph
 		{0xbc, nil}, // bcachefs
 		{0xcf, nil}, // CIFS

@@ -18,9 +18,9 @@ var (
 		unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
 		unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
 	}
-	// and which argument has the flags, before the mode
+	// by call, the argument that has the flags; the next is the mode
 	openCalls = map[uint32]int{unix.SYS_OPEN: 1, unix.SYS_OPENAT: 2}
-	// And which argument has the mode.
+	// by call, the argument that has the mode
 	chmodCalls = map[uint32]int{unix.SYS_CHMOD: 1, unix.SYS_FCHMOD: 1, unix.SYS_FCHMODAT: 2,
 		unix.SYS_FCHMODAT2: 2}
 	makeCalls    = map[uint32]int{unix.SYS_MKNOD: 1, unix.SYS_MKNODAT: 2, unix.SYS_CREAT: 1}

@@ -15,8 +15,9 @@ var (
 		unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
 		unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
 	}
-	openCalls = map[uint32]int{unix.SYS_OPENAT: 2} // and which argument has the flags, before the mode
-	// And which argument has the mode.
+	// by call, the argument that has the flags; the next is the mode
+	openCalls = map[uint32]int{unix.SYS_OPENAT: 2}
+	// by call, the argument that has the mode
 	chmodCalls   = map[uint32]int{unix.SYS_FCHMOD: 1, unix.SYS_FCHMODAT: 2, unix.SYS_FCHMODAT2: 2}
 	makeCalls    = map[uint32]int{unix.SYS_MKNODAT: 2}
 	inotifyCalls = []uint32{unix.SYS_INOTIFY_INIT1}

@@ -14,8 +14,8 @@ import (
 const shmFolder = "/dev/shm"
 
 // shared tracks the files that processes of a box create in the machine's /dev/shm, among those of
-// others. A file belongs to the session if one of its processes has it open or mapped when the
-// guard looks; others are missed.
+// other programs. A file belongs to the session if one of its processes has it open or mapped when
+// the guard looks; other files are missed.
 type shared struct {
 	before map[inode]bool // files from before the start
 
@@ -23,7 +23,7 @@ type shared struct {
 	ours map[inode]bool
 }
 
-// newShared is called before the processes start.
+// newShared must be called before the processes start.
 func newShared() *shared {
 	s := &shared{before: map[inode]bool{}, ours: map[inode]bool{}}
 	s.each(func(_ *os.Root, _ string, file inode, _ int64) { s.before[file] = true })
@@ -42,7 +42,7 @@ func (s *shared) each(f func(root *os.Root, name string, file inode, bytes int64
 		if err == nil && name != "." {
 			names = append(names, name)
 		}
-		return nil // others come and go
+		return nil // files may come and go
 	})
 	for i := len(names) - 1; i >= 0; i-- {
 		if info, err := root.Lstat(names[i]); err == nil {
@@ -52,7 +52,7 @@ func (s *shared) each(f func(root *os.Root, name string, file inode, bytes int64
 	}
 }
 
-// note records what processes hold.
+// note records the files that processes hold open or mapped.
 func (s *shared) note(pids []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asksAboutSignals reports whether the guard confines signals because Landlock does not: the filter
-// notifies it of each (seccomp_unotify(2)), and the guard checks the target, of which a filter
-// knows only the ID. In full, IDs of processes outside have no meaning.
+// asksAboutSignals reports whether the guard confines signals because this Landlock cannot: the
+// filter notifies it of each (seccomp_unotify(2)), and the guard checks the target, as a filter
+// sees only its ID. In full, processes outside have no IDs.
 func (st stage) asksAboutSignals() bool { return st.Box.Tier == Builtin && st.landlock() < scopes }
 
 // asks reports whether the filter sends notifications to the guard.
@@ -30,7 +30,7 @@ func askedSignals() (rules []rule) {
 		rules = append(rules, rule{call, askGuard, []condition{isNot(0, 0)}})
 	}
 	rules = append(rules, deny(unix.EPERM, unix.SYS_PIDFD_SEND_SIGNAL)...)
-	// the receiver of a signal when a descriptor is ready
+	// these set the receiver of a signal when a descriptor is ready
 	for _, command := range []uint32{unix.F_SETOWN, fSetOwnEx} {
 		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
 	}
@@ -67,8 +67,8 @@ func (st stage) startAnswered(cmd *exec.Cmd) error {
 const guardSocket = 3
 
 // confineAsked is confineCalls for a filter that notifies the guard, which gets the listener.
-// Nothing may be allocated in between: the garbage collector signals threads, and nobody would
-// answer yet.
+// Between filter and sending, nothing must be allocated: the garbage collector signals threads, and
+// nobody would answer yet.
 func confineAsked(filter *unix.SockFprog) error {
 	debug.SetGCPercent(-1)
 	rights, at := unix.UnixRights(0), unix.CmsgLen(0)
@@ -129,7 +129,7 @@ func answer(socket int) {
 	for {
 		var q question
 		_, errno := notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q))
-		if errno == unix.ENOENT { // the caller was killed meanwhile, or all processes were
+		if errno == unix.ENOENT { // the caller, or every process, was killed meanwhile
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -146,8 +146,8 @@ func answer(socket int) {
 	}
 }
 
-// ours reports whether an argument of kill(2) means only descendants of this process. IDs of ended
-// processes belong to nobody and are allowed.
+// ours reports whether an argument of kill(2) selects only descendants of this process. IDs of
+// ended processes belong to nobody and are allowed.
 func ours(number int) bool {
 	if number == -1 {
 		return false // all processes

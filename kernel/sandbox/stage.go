@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A stage is the instructions for the guard and for the process that becomes the program.
+// A stage has the instructions for the guard and for the process that becomes the program.
 type stage struct {
 	Box        Box
 	Argv       []string
@@ -28,10 +28,10 @@ type stage struct {
 	Reports    bool
 	Listens    bool
 	Facts      bool   // the guard opens files of /proc for the session
-	Bubblewrap string // in full, its path; "": this program creates the namespaces
-	// identity of Write, Kept, above and the box's Read when they were checked
+	Bubblewrap string // its path, in full; if "", this program creates the namespaces
+	// of the paths of Write, Kept, above and the box's Read when they were checked
 	Marks map[string]mark
-	ABI   int // newest version of Landlock's interface to use, for tests; 0: no bound
+	ABI   int // newest version of Landlock's interface to use, for tests; 0 for any
 }
 
 // Commands of this executable, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -40,16 +40,16 @@ const (
 	enterCommand = "__sandbox-enter"
 )
 
-// Command returns the command that runs cmd in the box: it reads what its Python needs and what the
-// box allows, and writes to the folders of s and the box. The caller starts it in a process group
-// of its own. SIGTERM kills it with all its descendants, and so does the end of the calling
-// program. cmd is not changed; a box that confines nothing returns cmd itself.
+// Command returns a command that runs cmd in the box, where cmd can read what its Python needs and
+// what the box allows, and can write to the folders of s and the box. The caller must start it in a
+// process group of its own. SIGTERM kills it with all its descendants. cmd is not changed; a box
+// that confines nothing returns cmd itself.
 func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if !b.Tier.Confines() {
 		return cmd, nil
 	}
 	if b.Tier == Full {
-		go systemSockets() // while the Python is asked
+		go systemSockets() // meanwhile the Python is asked
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -57,6 +57,11 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	}
 	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens,
 		Facts: s.Facts && b.HidesProc()}
+	if st.Dir == "" { // as in os/exec
+		if st.Dir, err = os.Getwd(); err != nil {
+			return nil, err
+		}
+	}
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
@@ -145,7 +150,7 @@ func (st stage) save(file string) error {
 	return writeNew(file, content)
 }
 
-// writeNew creates a file, which must not exist: a link left by a cell must not be followed.
+// writeNew creates a file, and fails if it exists: a link left by a cell must not be followed.
 func writeNew(file string, content []byte) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -155,8 +160,8 @@ func writeNew(file string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// folders creates missing folders and returns real paths, which must not have changed since first
-// use.
+// folders creates missing folders and returns their real paths. It fails if one has changed since
+// first use.
 func folders(paths []string) ([]string, error) {
 	var all []string
 	for _, p := range paths {
@@ -180,8 +185,8 @@ func realPath(p string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// otherNames returns those of paths that lead to readable ones through links, without those inside
-// another.
+// otherNames returns the paths that lead to readable ones through links, without paths inside
+// others.
 func otherNames(paths, readable []string) (names []string) {
 	paths = slices.Clone(paths)
 	slices.SortFunc(paths, func(a, b string) int { return len(a) - len(b) })
@@ -200,8 +205,8 @@ func otherNames(paths, readable []string) (names []string) {
 // ErrExposed is wrapped by the error about a path that cells must not read as a whole.
 var ErrExposed = errors.New("cells would read more than you mean")
 
-// readable returns the real paths of those that exist. It refuses the home folder and folders with
-// sockets of the machine's services.
+// readable returns the real paths of the paths that exist. It refuses the home folder and the
+// folders of the machine's services and processes.
 func readable(paths []string) ([]string, error) {
 	var all []string
 	for _, p := range paths {
@@ -222,8 +227,8 @@ func readable(paths []string) ([]string, error) {
 	return all, nil
 }
 
-// leadsThrough reports whether a path passes through one of the folders, in which cells may have
-// put a link.
+// leadsThrough reports whether a path passes through one of the folders, where cells may have put a
+// link.
 func leadsThrough(path string, folders []string) bool {
 	for ; ; path = filepath.Dir(path) {
 		real, err := realPath(path)
@@ -237,7 +242,7 @@ func leadsThrough(path string, folders []string) bool {
 	}
 }
 
-// exposes returns what reading all of path would reveal that cells must not read, "" for nothing.
+// exposes returns what cells must not read but could if they read all of path; "" for nothing.
 func exposes(path string) string {
 	if real, err := realPath(path); err == nil {
 		path = real
@@ -251,8 +256,8 @@ func exposes(path string) string {
 	return ""
 }
 
-// disks are the mount points of removable media, network shares and memory among the system's
-// folders.
+// disks are patterns of mount points for removable media, network shares and memory that are among
+// the system's folders but may be read.
 var disks = []string{"/run/media/*/*", "/run/user/*/gvfs/*", "/dev/shm/*"}
 
 // ofMachine reports whether a real path belongs to the machine's services, devices or processes.

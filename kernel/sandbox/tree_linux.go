@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listsChildren is whether Linux was built with CONFIG_PROC_CHILDREN.
+// listsChildren reports whether Linux was built with CONFIG_PROC_CHILDREN.
 var listsChildren = func() bool {
 	_, err := os.Stat("/proc/thread-self/children")
 	return err == nil
@@ -92,7 +92,7 @@ func usageOf(pids []int) (sum usage) {
 	return sum
 }
 
-// statusOf returns a number in the status of a thread, 0 if it is not there.
+// statusOf returns a number from the status of a thread, 0 if there is none.
 func statusOf(thread int, name string) int64 {
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(thread) + "/status") // it may have ended
 	_, after, _ := bytes.Cut(b, []byte("\n"+name+":"))
@@ -129,7 +129,7 @@ const ending = 4 // PF_EXITING: its memory is being freed, which can take long
 
 func threadOf(id int) (t thread, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(id) + "/stat")
-	at := bytes.LastIndexByte(b, ')') // of the name, which may be anything
+	at := bytes.LastIndexByte(b, ')') // the end of the name, which may contain anything
 	if err != nil || at < 0 {
 		return t, false
 	}
@@ -147,7 +147,7 @@ func threadOf(id int) (t thread, ok bool) {
 }
 
 // proportional returns the proportional set size (Pss) of processes, and the part of it that is
-// files in memory. It is exact, and slow for much memory.
+// files in memory. It is exact, but slow if there is much memory.
 func proportional(pids []int) (sum, shared int64) {
 	for _, pid := range pids {
 		t, ok := running(pid)
@@ -186,8 +186,8 @@ func threadsOf(uid int) (n uint64) {
 	return n
 }
 
-// killAll kills all descendants of this process, which is a subreaper. They are stopped first, so
-// that they start no more processes.
+// killAll kills all descendants of this process, which must be a subreaper, within EndsWithin. It
+// stops them first, so that they start no more processes.
 func killAll() {
 	self := os.Getpid()
 	for deadline := time.Now().Add(EndsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
@@ -204,9 +204,9 @@ func killAll() {
 	}
 }
 
-// signalAll sends signals to those of pids that are descendants of self. The ID of an ended process
-// may have been reused, so each process is held by a pidfd before it is looked up among the
-// descendants again.
+// signalAll sends signals to the processes in pids that are descendants of self. The ID of an ended
+// process may have been reused, so each process is opened as a pidfd before it is looked up among
+// the descendants again.
 func signalAll(self int, pids []int, signals ...unix.Signal) {
 	held := map[int]int{}
 	for _, pid := range pids {

@@ -6,6 +6,6 @@ const Seen = "see that a file outside exists"
 // A Trial is the result of one forbidden action, attempted in each tier.
 type Trial struct {
 	Name string `json:"name"`
-	// whether it succeeded; success in Off proves that the attempt is a real one
+	// whether it succeeded in a tier; success in Off proves that the attempt is real
 	Done map[Tier]bool `json:"done"`
 }

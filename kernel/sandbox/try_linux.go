@@ -22,19 +22,19 @@ import (
 
 const tryCommand = "__sandbox-try"
 
-// targets are the targets of the attempts, all made for them.
+// targets are the targets of the attempts, all created for them.
 type targets struct {
 	Secret, Data, Socket string // a key file, a data file, the socket of a service
-	// where a service on the loopback interface listens, and answers
+	// TCP and UDP ports of services on the loopback interface
 	Port, Datagrams int
 	// a process with Mark in its environment and its command line
 	PID        int
 	Mark       string            // in the environment and the command line of PID
-	Namespaces map[string]string // those outside, by kind
+	Namespaces map[string]string // the namespaces outside, by kind
 }
 
-// Try makes the attempts in each of the tiers and in [Off], in processes of this executable. The
-// error says that they could not be made.
+// Try makes the attempts in each of the tiers and in [Off], in processes of this executable. An
+// error means that they could not be made.
 func Try(ctx context.Context, tiers ...Tier) ([]Trial, error) {
 	dir, err := os.MkdirTemp("", "dsstar-try-")
 	if err != nil {
@@ -145,7 +145,7 @@ func (t targets) run(ctx context.Context, tier Tier, dir string) (map[string]boo
 	return done, json.Unmarshal(out.Bytes(), &done)
 }
 
-// try makes the attempts; it is the main function of that process.
+// try is the main function of the process that makes the attempts.
 func try(aims string) {
 	var t targets
 	if err := json.Unmarshal([]byte(aims), &t); err != nil {
@@ -202,7 +202,7 @@ var attempts = []attempt{
 			return err
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(300 * time.Millisecond)) // a socket can
+		_ = c.SetDeadline(time.Now().Add(300 * time.Millisecond)) // sockets support it
 		if _, err := c.Write([]byte("x")); err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ var attempts = []attempt{
 		return err
 	}},
 	{"use up what a user's programs share", func(targets) error {
-		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC) // there are 128
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC) // a user has 128
 		if err != nil {
 			return err
 		}
@@ -270,13 +270,13 @@ var attempts = []attempt{
 		}
 		defer os.Remove(file)
 		_, err := os.Stat(fmt.Sprintf("/proc/%d", t.PID))
-		return err // where the others are not, it is nobody else's either
+		return err // if other processes are not visible, /dev/shm is private too
 	}},
 }
 
 var errElse = errors.New("it is another one")
 
-// shares fails in a namespace of the sandbox's own.
+// shares returns an error if this process has its own namespace of the kind.
 func (t targets) shares(kind string) error {
 	own, err := os.Readlink("/proc/self/ns/" + kind)
 	if err == nil && own != t.Namespaces[kind] {
@@ -285,7 +285,7 @@ func (t targets) shares(kind string) error {
 	return err
 }
 
-// seen reads a file of the other process's in /proc.
+// seen reads a file of the target process in /proc.
 func seen(t targets, file string) error {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", t.PID, file))
 	if err == nil && !bytes.Contains(b, []byte(t.Mark)) {

@@ -26,9 +26,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// victims are what attacks.py goes for, all of it outside the sandbox and made for one test: a
-// home, a project with its data and runs, listeners, files that others could see, and a process.
-// The end of the test removes them.
+// victims are the targets of attacks.py, all outside the sandbox and created for one test: a home,
+// a project with its data and runs, listeners, shared files, and a process. The end of the test
+// removes them.
 type victims struct {
 	// work is the run's files/, the only folder that cells may write to
 	home, project, data, run, work string
@@ -38,14 +38,14 @@ type victims struct {
 	targets map[string]any
 
 	victim *exec.Cmd
-	gone   chan struct{} // closed when the victim is
+	gone   chan struct{} // closed when the victim has ended
 	canary *[16]byte     // what p05 tries to read
 	before map[string]string
 }
 
-// newVictims makes victims whose parent, in the sense of attacks.py, is the process of the test.
-// They are not in /tmp, which a sandbox can have for itself, and their paths are short: those of
-// sockets have to be.
+// newVictims creates victims; their parent, in the terms of attacks.py, is the test process. They
+// are not in /tmp, as a sandbox can have its own, and their paths are short, as those of sockets
+// must be.
 func newVictims(t testing.TB) *victims {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "dsv-")
@@ -84,18 +84,13 @@ func newVictims(t testing.TB) *victims {
 
 // disk returns the numbers of a disk of the machine, or of what would be one.
 func disk() [2]int {
-	table, _ := os.ReadFile("/proc/partitions")
-	for line := range strings.Lines(string(table)) {
-		fields := strings.Fields(line)
-		if len(fields) != 4 {
-			continue
-		}
-		major, err := strconv.Atoi(fields[0])
-		if minor, err2 := strconv.Atoi(fields[1]); err == nil && err2 == nil {
-			return [2]int{major, minor}
-		}
+	numbers := [2]int{254, 0}
+	disks, _ := filepath.Glob("/sys/block/*/dev")
+	for _, path := range disks {
+		b, _ := os.ReadFile(path)
+		_, _ = fmt.Sscanf(string(b), "%d:%d", &numbers[0], &numbers[1])
 	}
-	return [2]int{254, 0}
+	return numbers
 }
 
 func (v *victims) files(t testing.TB) {
@@ -132,14 +127,14 @@ func (v *victims) files(t testing.TB) {
 			t.Fatal(err)
 		}
 	}
-	// not every file system has any
+	// not every file system supports it
 	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0)
 	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// segment makes shared memory of System V, which is no file.
+// segment creates shared memory of System V, which is not a file.
 func (v *victims) segment(t testing.TB) {
 	t.Helper()
 	key := int(rand.Int32N(1<<30)) + 1
@@ -151,7 +146,7 @@ func (v *victims) segment(t testing.TB) {
 	v.targets["segment"] = key
 }
 
-// queue makes a POSIX queue, where Linux has them.
+// queue creates a POSIX message queue, if Linux has them.
 func (v *victims) queue(t testing.TB) {
 	t.Helper()
 	name := "victim-" + v.targets["tag"].(string)
@@ -168,13 +163,12 @@ func (v *victims) queue(t testing.TB) {
 	}
 	_ = unix.Close(int(fd)) // nothing was written
 	t.Cleanup(func() {
-		_, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0,
-			0)
+		_, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0, 0)
 	})
 }
 
-// shared are the files in folders that all processes share: those of v, and those that attacks make
-// beside them.
+// shared returns the files in folders that all processes share: those of v, and those that attacks
+// create beside them.
 func (v *victims) shared() []string {
 	var paths []string
 	for _, target := range []string{"tmp", "shm"} {
@@ -184,21 +178,15 @@ func (v *victims) shared() []string {
 	return paths
 }
 
+// listen creates sockets. Connections need not be accepted, and only packets over UDP are answered.
 func (v *victims) listen(t testing.TB) {
 	t.Helper()
-	var serving sync.WaitGroup
-	t.Cleanup(serving.Wait) // after the sockets are closed: clean-ups run last first
 	stream := func(network, address string) net.Listener {
 		l, err := net.Listen(network, address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = l.Close() })
-		serving.Go(func() {
-			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
-				_ = c.Close()
-			}
-		})
 		return l
 	}
 	packets := func(network, address string) net.PacketConn {
@@ -207,23 +195,23 @@ func (v *victims) listen(t testing.TB) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		serving.Go(func() {
-			buffer := make([]byte, 64)
-			for _, from, err := c.ReadFrom(buffer); err == nil; _, from, err = c.ReadFrom(buffer) {
-				if network == "udp" {
-					_, _ = c.WriteTo([]byte("pong"), from)
-				}
-			}
-		})
 		return c
 	}
 	v.targets["tcp"] = stream("tcp", "127.0.0.1:0").Addr().(*net.TCPAddr).Port
-	v.targets["udp"] = packets("udp", "127.0.0.1:0").LocalAddr().(*net.UDPAddr).Port
 	stream("unix", v.targets["stream"].(string))
 	stream("unix", v.targets["inside"].(string))
 	stream("unix", "@"+v.targets["abstract"].(string))
 	packets("unixgram", v.targets["datagram"].(string))
 	packets("unixgram", "@"+v.targets["abstract"].(string)+"d")
+	udp := packets("udp", "127.0.0.1:0")
+	v.targets["udp"] = udp.LocalAddr().(*net.UDPAddr).Port
+	var serving sync.WaitGroup
+	t.Cleanup(func() { _ = udp.Close(); serving.Wait() })
+	serving.Go(func() {
+		for _, from, err := udp.ReadFrom(nil); err == nil; _, from, err = udp.ReadFrom(nil) {
+			_, _ = udp.WriteTo([]byte("pong"), from)
+		}
+	})
 }
 
 // start starts the victim, a shell that ignores SIGUSR1 and ends with the test, however that ends.
@@ -236,42 +224,30 @@ func (v *victims) start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stdout, err := v.victim.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.victim.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ready := make([]byte, len("ready\n"))
-	_, err = stdout.Read(ready)
+	started(t, v.victim)
 	go func() {
 		_ = v.victim.Wait()
 		close(v.gone)
 	}()
 	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = v.victim.Process.Kill()
+		_, _ = stdin.Close(), v.victim.Process.Kill()
 		<-v.gone
 		for _, pid := range v.daemons() {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	v.targets["victim"] = v.victim.Process.Pid
 }
 
-// environ is the environment to start dsstar, or what stands for it, with: the secret is in it, and
-// home is HOME.
+// environ returns the environment for dsstar, or for what stands for it: it has the secret, and
+// HOME is home.
 func (v *victims) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.home, "LANG=C.UTF-8",
 		"OPENAI_API_KEY=" + v.key}
 }
 
-// python renders the targets as a statement that defines the dict T, for the attempts named or,
-// without any, for all that need not be run one by one.
+// python returns a statement that defines the dict T with the targets, for the named attempts or,
+// without names, for all that need not run separately.
 func (v *victims) python(only ...string) string {
 	targets := maps.Clone(v.targets)
 	if len(only) > 0 {
@@ -279,12 +255,12 @@ func (v *victims) python(only ...string) string {
 	}
 	text, err := json.Marshal(targets)
 	if err != nil {
-		panic(err) // texts and numbers alone
+		panic(err) // it has only texts and numbers
 	}
 	return "import json\nT = json.loads(" + strconv.QuoteToASCII(string(text)) + ")\n"
 }
 
-// daemons are the processes that p17_daemon_survives has left.
+// daemons returns the processes that p17_daemon_survives has left.
 func (v *victims) daemons() []int {
 	var pids []int
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -298,7 +274,7 @@ func (v *victims) daemons() []int {
 	return pids
 }
 
-// unharmed fails the test for everything outside that is not as newVictims has made it.
+// unharmed fails the test if anything outside differs from what newVictims created.
 func (v *victims) unharmed(t testing.TB) {
 	t.Helper()
 	for _, harm := range v.harm(t) {
@@ -323,8 +299,8 @@ func (v *victims) harm(t testing.TB) []string {
 	return harms
 }
 
-// state tells of every file outside, but of none that cells may write, and of the victim, what
-// attacks could change.
+// state returns what attacks could change: the files outside, except those that cells can write,
+// and the victim.
 func (v *victims) state(t testing.TB) map[string]string {
 	t.Helper()
 	state := map[string]string{"victim": v.condition()}
@@ -348,7 +324,7 @@ func (v *victims) state(t testing.TB) map[string]string {
 	return state
 }
 
-// look tells mode, time of change, attributes, flags and content of a file.
+// look returns the mode, time of change, attributes, flags and content of a file.
 func look(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -372,7 +348,7 @@ func look(path string) (string, error) {
 		sha256.Sum256(content)), err
 }
 
-// condition tells whether the victim runs, and its limits and how Linux schedules it.
+// condition returns whether the victim runs, its limits and its scheduling.
 func (v *victims) condition() string {
 	select {
 	case <-v.gone:

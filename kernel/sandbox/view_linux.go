@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The kinds of parts of the file system view. All are nosuid, and all but devices nodev.
+// The kinds of parts of the file system view. All are nosuid, all but devices are nodev.
 type partKind int
 
 const (
@@ -106,20 +106,20 @@ func (st stage) view(self string) ([]part, error) {
 		if last.kind == memoryPart {
 			continue // already hidden
 		}
-		// otherwise it is gone, and nobody can create it in the read-only folder
+		// if it is gone, nobody can create it in the read-only folder
 		if _, err := os.Lstat(path); err == nil {
 			// nobody listens on /dev/null
 			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true})
 		}
 	}
 	parts = append(parts,
-		part{kind: folderPart, at: st.Dir}, // it need not be readable
+		part{kind: folderPart, at: st.Dir}, // even if it is not readable
 		part{kind: readPart, from: self, at: inside})
 	return append(append(parts, closing...), part{kind: readOnlyPart, at: "/"}), nil
 }
 
-// hidden returns the parts that hide folders of Own which parts would show: an empty folder over
-// each, with the paths inside it that cells read and write mounted again, outer ones first. closing
+// hidden returns the parts that hide folders of Own where parts would show them: an empty folder
+// over each, and over it the paths inside that cells read and write, outer ones first. closing
 // makes the empty folders read-only.
 func (st stage) hidden(parts []part) (over, closing []part) {
 	for _, p := range parts {
@@ -151,7 +151,7 @@ func (st stage) hidden(parts []part) (over, closing []part) {
 	return over, closing
 }
 
-// arguments returns a view as arguments of bubblewrap; sized is whether it supports --size.
+// arguments returns a view as arguments of bubblewrap; sized says whether it supports --size.
 func arguments(parts []part, sized bool) (args []string) {
 	for _, p := range parts {
 		try := ""

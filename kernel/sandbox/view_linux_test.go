@@ -5,30 +5,37 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/kernel/sandbox"
 )
 
-// seen is what a process can tell about its namespaces.
+// seen prints what a process can find out about its namespaces.
 const seen = `import fcntl, os, socket, stat, struct
-for line in sorted({" ".join([f[4], ",".join(sorted(set(f[5].split(",")) & {"ro", "nosuid", "nodev", "noexec"})), f[f.index("-") + 1]])
-        for f in map(str.split, open("/proc/self/mountinfo"))}): print("mount", line)
-for folder in ("/", "/dev", "/dev/pts", "/dev/shm", "/etc", "/tmp", "/var", os.path.dirname(os.getcwd()), os.getcwd(), "../read/runs/own"):
+def mount(f):
+    flags = sorted(set(f[5].split(",")) & {"ro", "nosuid", "nodev", "noexec"})
+    return "mount " + " ".join([f[4], ",".join(flags), f[f.index("-") + 1]])
+print(*sorted({mount(line.split()) for line in open("/proc/self/mountinfo")}), sep="\n")
+for folder in ("/", "/dev", "/dev/pts", "/dev/shm", "/etc", "/tmp", "/var",
+               os.path.dirname(os.getcwd()), os.getcwd(), "../read/runs/own"):
     for name in sorted(os.listdir(folder)):
-        info = os.lstat(folder + "/" + name)
-        print("file", folder, name, stat.filemode(info.st_mode), info.st_uid, os.readlink(folder + "/" + name) if stat.S_ISLNK(info.st_mode) else "")
+        path = folder + "/" + name
+        info = os.lstat(path)
+        to = os.readlink(path) if stat.S_ISLNK(info.st_mode) else ""
+        print("file", folder, name, stat.filemode(info.st_mode), info.st_uid, to)
 for path in ("/tmp", "/dev/shm"): print(path, os.statvfs(path).f_blocks * os.statvfs(path).f_frsize)
-print([line for line in open("/proc/self/status") if line.split(":")[0] in ("Uid", "Gid", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp")])
-print(socket.gethostname(), os.getuid(), os.getgid(), os.getgroups(), open("/proc/self/cgroup").read(), open("/proc/self/oom_score_adj").read())
+told = ("Uid:", "Gid:", "Cap", "NoNewPrivs:", "Seccomp:")
+print([line for line in open("/proc/self/status") if line.startswith(told)])
+print(socket.gethostname(), os.getuid(), os.getgid(), os.getgroups())
+print(open("/proc/self/cgroup").read(), open("/proc/self/oom_score_adj").read())
 interfaces = socket.if_nameindex(); print(interfaces)
 with socket.socket() as s: # the loopback interface is up
     s.bind(("127.0.0.1", 0)); s.listen()
     with socket.create_connection(s.getsockname(), 5): print("connected")
 print(os.umask(0), os.getsid(0) > 0, sorted(os.environ))
-for path in ("/new", "/usr/new", "/etc/new", "/dev/new", "/proc/sys/kernel/hostname", "/.dsstar", "../read/runs/own/new", "../read/runs/own/files/new"):
+for path in ("/new", "/usr/new", "/etc/new", "/dev/new", "/proc/sys/kernel/hostname", "/.dsstar",
+             "../read/runs/own/new", "../read/runs/own/files/new"):
     try: os.close(os.open(path, os.O_WRONLY | os.O_CREAT)); print(path, "can be written")
     except OSError as e: print(path, e.strerror)
 first = [p for p in os.listdir("/proc") if p == "1"]; print(first, os.getpid() > 1)
@@ -43,25 +50,18 @@ for _ in range(500):
 else: print("not reaped")
 `
 
-// What dsstar makes for full is what bubblewrap makes: mounts with their flags, files, devices,
-// rights, interfaces.
+// The view that dsstar itself creates for full equals that of bubblewrap: mounts with their flags,
+// files, devices, rights, interfaces.
 func TestViews(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := userPython(t)
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	work, kept := base+"/work", base+"/work/deep/kept"
 	own := base + "/read/runs/own"
-	for _, dir := range []string{kept, own + "/files"} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	folders(t, kept, own+"/files")
 	var words [2]string
 	for i, with := range []bool{false, true} {
 		box := sandbox.Box{Tier: sandbox.Full, Bubblewrap: with, Read: []string{base + "/read", kept},
@@ -76,7 +76,7 @@ func TestViews(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		words[i] = run(cmd, time.Minute)
+		words[i] = run(cmd)
 		if err := os.RemoveAll(private); err != nil {
 			t.Fatal(err)
 		}

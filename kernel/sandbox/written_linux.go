@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// bytes that each file and folder counts for at least: there are not any number of inodes either
+	// bytes that a file or folder counts at least, as inodes are limited too
 	leastOfFile   = 4096
-	deepestFolder = 500 // each level takes a descriptor
+	deepestFolder = 500 // levels; each takes a descriptor
 )
 
 // A tally is what folders take on disk.
 type tally struct {
 	bytes  int64
-	hidden map[inode]bool // folders of this user's that cannot be looked into
+	hidden map[inode]bool // folders of this user that cannot be read
 }
 
-// written returns what the folders that can be written take.
+// written returns what the writable folders take on disk.
 func (st stage) written() tally {
 	t := tally{hidden: map[inode]bool{}}
 	for _, dir := range st.Write {
@@ -31,8 +31,8 @@ func (st stage) written() tally {
 	return t
 }
 
-// add adds a file, or a folder and all below it, which paths may be too short for. It fails if it
-// cannot be told what that is; one that has gone is none.
+// add adds a file, or a folder and everything below it. It works with descriptors, as paths may
+// become too long. It fails if the status of the file cannot be read, except if it is gone.
 func (t *tally) add(parent int, name string, depth int) error {
 	var st unix.Stat_t
 	if err := unix.Fstatat(parent, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -50,7 +50,7 @@ func (t *tally) add(parent int, name string, depth int) error {
 
 var errTooDeep = errors.New("folders are nested too deeply")
 
-// addBelow adds what is in a folder.
+// addBelow adds the entries of a folder.
 func (t *tally) addBelow(parent int, name string, depth int) error {
 	if depth == deepestFolder {
 		return errTooDeep
@@ -78,8 +78,8 @@ func (t *tally) addBelow(parent int, name string, depth int) error {
 	}
 }
 
-// unlessGone returns err but for those of a file that has gone, or has become another, since it was
-// seen.
+// unlessGone returns err, or nil if it says that a file is gone or has been replaced since it was
+// listed.
 func unlessGone(err error) error {
 	for _, gone := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.ESTALE} {
 		if errors.Is(err, gone) {
@@ -89,7 +89,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// hidesMore reports whether a folder cannot be looked into that could be, or was not there, before.
+// hidesMore reports whether t has an unreadable folder that before does not have.
 func (t tally) hidesMore(before tally) bool {
 	for folder := range t.hidden {
 		if !before.hidden[folder] {

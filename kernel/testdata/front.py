@@ -1,4 +1,4 @@
-"""Tests of parts of dsstar_kernel that need no kernel. Run by TestFront."""
+"""Tests of parts of dsstar_kernel that do not need a kernel. Run by TestFront."""
 
 import os
 import socket
@@ -22,7 +22,7 @@ class Ending(unittest.TestCase):
 
 
 class Numbers(unittest.TestCase):
-    """Numbers of processes are given again."""
+    """Process ids are reused."""
 
     def sleeper(self):
         child = subprocess.Popen(["sleep", "60"])
@@ -31,11 +31,15 @@ class Numbers(unittest.TestCase):
         return child
 
     def test_killed_is_only_a_child_of_that_parent(self):
-        child = self.sleeper()
-        linux.kill_child(child.pid, os.getppid())
-        self.assertIsNone(child.poll())
-        linux.kill_child(child.pid, os.getpid())
-        self.assertEqual(child.wait(30), -9)
+        parent = subprocess.Popen(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=subprocess.PIPE)
+        child = int(parent.stdout.readline())
+        parent.stdout.close()
+        for given, killed in ((os.getppid(), []), (parent.pid, [mock.call(mock.ANY, child)])):
+            with mock.patch.object(linux, "kill_by") as kill:
+                linux.kill_child(child, given)
+            self.assertEqual(kill.mock_calls, killed)
+        linux.kill_child(child, parent.pid)
+        self.assertEqual(parent.wait(30), 0)  # it waited for the child
 
     def test_copy_that_has_been_waited_for(self):
         child = self.sleeper()
@@ -90,7 +94,7 @@ class Publishing(unittest.TestCase):
                 time.sleep(0.001)
                 p.flush()
         thread.join(60)
-        self.assertGreater(waited, 0)  # nobody holds more than a queue
+        self.assertGreater(waited, 0)  # no subscriber has more than a queue
         self.assertEqual(got, messages)
         silent.rcvtimeo, left = 1000, 0
         try:

@@ -14,19 +14,19 @@ import (
 // A Difference is one output of a cell that differs from the recorded one.
 type Difference struct {
 	What string `json:"what"` // "stdout", "error", "result, text/plain", "display 2, image/png"
-	Diff string `json:"diff"` // lines of a unified diff, or sentences; each line is ended
+	Diff string `json:"diff"` // lines of a unified diff, or sentences; each ends with a line break
 }
 
 // Outputs compares the outputs of a cell with the recorded ones. The result is empty if both show
-// the same:
+// the same. These are the rules:
 //
-//   - Each stream is compared as a whole, as a terminal shows it. How the streams
-//     and the displays alternate does not count.
+//   - Each stream is compared as a whole, as a terminal shows it. The order of streams
+//     and displays does not matter.
 //   - Numbers with a decimal point or a signed exponent may differ by the tolerance,
-//     relative to the larger one; all other digits are text.
-//   - Of a display, the richest deterministic representation is compared, see
-//     represent: data, then pictures, by pixels, then HTML, then text.
-//   - Of an exception, name and value are compared, not the traceback.
+//     relative to the larger one. All other digits are text.
+//   - For a display, the richest deterministic representation is compared (see
+//     represent): data, then pictures by their pixels, then HTML, then text.
+//   - For an exception, name and value are compared, but not the traceback.
 //   - Text that differs on every run is ignored: see volatile.
 func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	var all []Difference
@@ -57,8 +57,8 @@ func merged(a, b map[string]string) map[string]string {
 	return all
 }
 
-// noStreams returns the other outputs, made inert, for comparison with those of an inert
-// notebook.
+// noStreams returns the outputs other than streams. It makes them inert, to compare them with those
+// of an inert notebook.
 func noStreams(outputs []notebook.Output) []notebook.Output {
 	all := slices.DeleteFunc(slices.Clone(outputs),
 		func(o notebook.Output) bool { return o.Type == notebook.Stream })
@@ -92,7 +92,7 @@ func compareShown(recorded, now []notebook.Output, tolerance float64) []Differen
 	return all
 }
 
-// numbered returns a name for each output; several displays are numbered.
+// numbered returns a name for each output. It numbers displays if there are several.
 func numbered(outputs []notebook.Output) []string {
 	displays := 0
 	names := make([]string, len(outputs))
@@ -113,8 +113,8 @@ func numbered(outputs []notebook.Output) []string {
 	return names
 }
 
-// compareOutput compares two outputs other than streams. What names the representation that
-// differs.
+// compareOutput compares two outputs other than streams, and returns nil if they are equal. What
+// names the representation that differs.
 func compareOutput(recorded, now notebook.Output, tolerance float64) *Difference {
 	was, is := represent(recorded), represent(now)
 	if recorded.Type != now.Type || was.mime != is.mime {
@@ -142,8 +142,8 @@ func compareOutput(recorded, now notebook.Output, tolerance float64) *Difference
 
 // A representation is the MIME representation of an output that is compared.
 type representation struct {
-	mime string // "" of an error
-	text string // base64 of a picture
+	mime string // "" for an error
+	text string // base64 for a picture
 }
 
 func (r representation) picture() bool { return r.mime == "image/png" || r.mime == "image/jpeg" }
@@ -155,7 +155,7 @@ func (r representation) what() string {
 	return ", " + r.mime
 }
 
-// lines shows a representation without a counterpart.
+// lines returns the lines of a representation that has no counterpart, each after the mark.
 func (r representation) lines(mark string) string {
 	text := r.text
 	if r.mime != "" && !strings.HasPrefix(r.mime, "text/") {
@@ -172,8 +172,8 @@ func (r representation) lines(mark string) string {
 	return b.String()
 }
 
-// richest are the representations to compare, in order of preference. Scripts and views of widgets
-// are left out, as their ids differ each time.
+// richest lists the representations to compare, in order of preference. Scripts and widget views
+// are left out, because their ids differ on every run.
 var richest = []string{
 	"application/vnd.plotly.v1+json", "application/vnd.vegalite.v6+json",
 	"application/vnd.vegalite.v5+json", "application/vnd.vegalite.v4+json",
@@ -186,8 +186,8 @@ var richest = []string{
 // widgetView is the MIME type of a widget.
 const widgetView = "application/vnd.jupyter.widget-view+json"
 
-// represent returns the representation to compare of an output other than a stream: the first of
-// richest that it has, or its first MIME type.
+// represent returns the representation of an output to compare, unless it is a stream: the first
+// of richest that the output has, or its first MIME type.
 func represent(o notebook.Output) representation {
 	if o.Type == notebook.ErrorOutput {
 		return representation{"", stable(o.EName + ": " + o.EValue)}

@@ -9,8 +9,8 @@ import (
 // Limits of a diff.
 const (
 	diffContext = 2   // lines around a change
-	diffLines   = 40  // lines in all
-	diffWidth   = 110 // of a line, in characters
+	diffLines   = 40  // maximum number of lines
+	diffWidth   = 110 // maximum width of a line, in characters
 )
 
 // diffTexts returns a unified diff of two texts, or "" if they are equal within the tolerance.
@@ -53,7 +53,7 @@ func diffTexts(a, b string, tolerance float64) string {
 	return d.text.String()
 }
 
-// textLines returns the lines of a text; a line break at the end starts no further line.
+// textLines returns the lines of a text. A line break at the end does not begin another line.
 func textLines(text string) []string {
 	if text == "" {
 		return nil
@@ -65,8 +65,8 @@ func textLines(text string) []string {
 type diff struct {
 	tolerance float64
 	text      strings.Builder
-	lines     int // in it
-	left      int // omitted lines
+	lines     int // number of lines in text
+	left      int // number of omitted lines
 	shown     int // lines of the new text shown or skipped
 }
 
@@ -79,7 +79,7 @@ func (d *diff) line(text string) {
 	d.text.WriteString(text + "\n")
 }
 
-// gap shows replaced lines, in pairs if there are as many as before.
+// gap shows replaced lines, in pairs if there are equally many old and new lines.
 func (d *diff) gap(was, is []string) {
 	if len(was) != len(is) {
 		for _, line := range was {
@@ -152,7 +152,7 @@ func window(line string, at int) string {
 	return text
 }
 
-// alignLimit bounds the work of align: beyond it, everything between the first and the last change
+// alignLimit limits the work of align. Beyond it, everything between the first and the last change
 // counts as changed.
 const alignLimit = 1 << 20
 
@@ -180,7 +180,7 @@ func alignMiddle[T any](a, b []T, offset int, same func(T, T) bool) [][2]int {
 		return nil
 	}
 	wide := len(b) + 1
-	length := make([]int32, (len(a)+1)*wide) // of the longest from (i, j) on
+	length := make([]int32, (len(a)+1)*wide) // of the longest subsequence from (i, j) on
 	equal := make([]bool, len(length))
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
@@ -207,7 +207,7 @@ func alignMiddle[T any](a, b []T, offset int, same func(T, T) bool) [][2]int {
 	return pairs
 }
 
-// A gap is what lies between two pairs: from and to are positions in both sequences.
+// A gap is the part between two pairs. from and to are positions in both sequences.
 type gap struct{ from, to [2]int }
 
 // gaps returns the gaps that pairs of align leave in sequences of n and m elements.

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// pictureTolerance is the allowed difference of a channel of a pixel, of 65535: two of 255 steps,
-// as libraries round differently.
+// pictureTolerance is how much a pixel's channel may differ, on a scale of 65535: two of 255 steps,
+// because libraries round differently.
 const pictureTolerance = 2 * 0x101
 
-// maxPixels bounds the pictures that are decoded.
+// maxPixels is the maximum number of pixels of a picture that is decoded.
 const maxPixels = 100_000_000
 
 // diffPictures compares the pixels of two pictures in base64. It returns "" if the sizes are equal
@@ -57,7 +57,7 @@ func diffPictures(a, b string) string {
 		box.Min.Y, box.Max.Y-1)
 }
 
-// distance is the largest difference among the channels of a pixel.
+// distance returns the largest difference among the channels of a pixel.
 func distance(was, is image.Image, x, y int) uint32 {
 	a, b := was.Bounds().Min, is.Bounds().Min
 	r1, g1, b1, a1 := was.At(a.X+x, a.Y+y).RGBA()

@@ -11,8 +11,8 @@ import (
 	"dsstar/notebook"
 )
 
-// volatile is text that differs on every run and is not a result. Everything that may be a result
-// stays: dates and times, bare hexadecimal numbers, paths.
+// volatile matches text that differs on every run and is not a result. What may be a result stays:
+// dates and times, bare hexadecimal numbers, paths.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -27,7 +27,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`[^\s"'<>()]*[/\\]ipykernel_\d+[/\\]\d+\.py`), "cell.py"},
 	{regexp.MustCompile(`<ipython-input-\d+-[0-9a-f]+>`), "cell.py"},
 	{regexp.MustCompile(`\bCell In ?\[\d+\]`), "Cell In[…]"},
-	// The process in warnings about forks; names that Python's tempfile makes.
+	// The process id in warnings about forks; names made by Python's tempfile.
 	{regexp.MustCompile(`\(pid=\d+\)`), "(pid=…)"},
 	{regexp.MustCompile(`/dsstar-[0-9]+(\.tmp)?/tmp/`), "/"}, // the sandbox's
 	{regexp.MustCompile(`([/\\]tmp)[a-z0-9_]{8}\b`), "$1…"},
@@ -48,8 +48,8 @@ func stable(text string) string {
 	return text
 }
 
-// randomID matches ids of elements that are random: UUIDs, those of pandas' Styler and of
-// matplotlib's SVG.
+// randomID matches random ids of elements: UUIDs, and those of pandas' Styler and of matplotlib's
+// SVG.
 var randomID = regexp.MustCompile(
 	`\bid="(?:[^"]*([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})|(T_[0-9a-f]{5})[^"]*|((?:[A-Za-z]|image)[0-9a-f]{10}))`)
 
@@ -58,7 +58,7 @@ func withoutIDs(text string) string {
 	var pairs []string
 	seen := map[string]bool{}
 	for _, m := range randomID.FindAllStringSubmatch(text, -1) {
-		id := m[1] + m[2] + m[3] // one of them
+		id := m[1] + m[2] + m[3] // only one of them matched
 		if !seen[id] {
 			seen[id] = true
 			pairs = append(pairs, id, fmt.Sprintf("id-%d", len(seen)))
@@ -67,8 +67,7 @@ func withoutIDs(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// terminal returns what a terminal finally shows of a stream: progress bars return to the beginning
-// of their line.
+// terminal returns what a terminal finally shows of a stream. Progress bars overwrite their line.
 func terminal(text string) string {
 	if !strings.ContainsAny(text, "\r\b") {
 		return text
@@ -127,9 +126,9 @@ func next(s string, at int) token {
 	return token{text: rest[:1]}
 }
 
-// number returns the length of the number at the beginning of s, and whether it is a real number.
-// Integers are counts, and 1.2.3 is a version. Python and R print a sign in an exponent without a
-// point; 12e5 is part of a hash.
+// number returns the length of the number at the beginning of s, and whether the tolerance applies
+// to it. It does not apply to integers, which are counts, to 1.2.3, which is a version, or to 12e5,
+// which is part of a hash: Python and R write the sign of an exponent.
 func number(s string) (length int, float bool) {
 	n := 0
 	if s[0] == '+' || s[0] == '-' {
@@ -193,14 +192,14 @@ func (t token) numeric() bool {
 }
 
 // sameText reports whether two texts are equal within the tolerance. White space may differ if
-// equal numbers have other digits, and thus other widths.
+// equal numbers have different digits, and therefore different widths.
 func sameText(a, b string, tolerance float64) bool {
 	same, spaces, numbers := compareTokens(a, b, tolerance)
 	return same && (!spaces || numbers)
 }
 
-// compareTokens also reports whether white space differs, and whether equal numbers have other
-// digits.
+// compareTokens reports whether two texts are equal within the tolerance apart from white space,
+// whether white space differs, and whether equal numbers have different digits.
 func compareTokens(a, b string, tolerance float64) (same, spaces, numbers bool) {
 	if a == b {
 		return true, false, false

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// errReplaced means that something else is in the place of a folder, as cells can arrange.
+// errReplaced means that something else, perhaps put there by a cell, has replaced a folder.
 var errReplaced = errors.New("it has been replaced by something else")
 
-// OpenFolder opens the folder at path, which cells may have replaced. It follows no link and waits
-// for no pipe: both are errors.
+// OpenFolder opens the folder at path, which cells may have replaced. A link or a pipe there is an
+// error: OpenFolder does not follow or wait.
 func OpenFolder(path string) (*os.Root, error) {
 	parent, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -45,12 +45,13 @@ func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	// without the dot it would block if it is a pipe by now
+	// without the dot, opening would block if a pipe has replaced the folder by now
 	root, err := parent.OpenRoot(name + "/.")
 	if err != nil {
 		return nil, err
 	}
-	if opened, err := root.Stat("."); err != nil || !os.SameFile(is, opened) { // by now it was a link
+	// a link may have replaced the folder since Lstat
+	if opened, err := root.Stat("."); err != nil || !os.SameFile(is, opened) {
 		return nil, errors.Join(&fs.PathError{Op: "open", Path: root.Name(), Err: errReplaced}, err,
 			root.Close())
 	}
@@ -93,8 +94,8 @@ func EmptyFolder(path string) error {
 	return empty(root)
 }
 
-// EmptyFolderIn is [EmptyFolder] for the folder name directly in parent, which stays the same
-// folder if cells replace its path.
+// EmptyFolderIn is [EmptyFolder] for the folder name directly in parent. parent stays the same
+// folder even if cells replace its path.
 func EmptyFolderIn(parent *os.Root, name string) error {
 	root, err := makeFolderIn(parent, name)
 	if err != nil {
@@ -134,10 +135,10 @@ func RemoveFolder(path string) error {
 // RemoveFolderIn is [RemoveFolder] for the folder name directly in parent.
 func RemoveFolderIn(parent *os.Root, name string) error { return removeIn(parent, name) }
 
-// removeIn removes name in root. Cells can make [os.RemoveAll] fail: it holds a descriptor for each
-// level of folders, and a cell can nest more of them than descriptors are allowed, or create one
-// that cannot be opened. So the contents of a folder are moved up before it is removed, and nothing
-// is ever deeper than two levels.
+// removeIn removes name in root. Cells can make [os.RemoveAll] fail, which holds a descriptor for
+// each level of folders: a cell can nest more folders than descriptors are allowed, or create one
+// that cannot be opened. So removeIn moves the contents of a folder up before removing it, and
+// never descends more than two levels.
 func removeIn(root *os.Root, name string) error {
 	for left := []string{name}; len(left) > 0; {
 		name, left = left[len(left)-1], left[:len(left)-1]
@@ -152,13 +153,13 @@ func removeIn(root *os.Root, name string) error {
 	return nil
 }
 
-// raise empties the folder at name in root: non-empty folders in it are moved to root, under the
-// names that it returns, and everything else is removed. It does nothing if name is not a folder.
+// raise empties the folder at name in root. It moves non-empty folders in it to root, returns their
+// new names, and removes everything else. It does nothing if name is not a folder.
 func raise(root *os.Root, name string) (raised []string, err error) {
 	if info, err := root.Lstat(name); err != nil || !info.IsDir() {
 		return nil, err
 	}
-	_ = root.Chmod(name, 0o700) // an error shows in what follows
+	_ = root.Chmod(name, 0o700) // if this fails, so does the next step
 	folder, err := OpenFolderIn(root, name)
 	if err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func raise(root *os.Root, name string) (raised []string, err error) {
 		if folder.Remove(inner) == nil {
 			continue
 		}
-		_ = folder.Chmod(inner, 0o700) // moving a folder writes to it: its .. changes
+		_ = folder.Chmod(inner, 0o700) // moving a folder changes its "..", which needs write access
 		up := "dsstar-removed-" + rand.Text()
 		if err := root.Rename(filepath.Join(name, inner), up); err != nil {
 			return raised, err

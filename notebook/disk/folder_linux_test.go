@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// deep makes n folders in one another in dir, as a cell does that changes into each.
+// deep makes n nested folders in dir, like a cell that changes into each.
 func deep(t *testing.T, dir string, n int) {
 	t.Helper()
 	at, err := syscall.Open(dir, syscall.O_RDONLY, 0)
@@ -28,8 +28,7 @@ func deep(t *testing.T, dir string, n int) {
 	}
 }
 
-// More folders in one another than files may be open, and some that may not be looked into, are
-// removed all the same.
+// Folders are removed even if they are nested more deeply than files may be open, or unreadable.
 func TestRemoveDeep(t *testing.T) {
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &old); err != nil {
@@ -52,13 +51,19 @@ func TestRemoveDeep(t *testing.T) {
 				}
 			}
 			deep(t, dir, 1000)
-			err := errors.Join(os.WriteFile(filepath.Join(outside, "a"), nil, 0o444), os.Symlink(outside, filepath.Join(dir, "closed", "in", "link")),
-				os.Chmod(filepath.Join(dir, "closed", "in"), 0), os.Chmod(filepath.Join(dir, "closed"), 0), remove(dir))
+			err := errors.Join(
+				os.WriteFile(filepath.Join(outside, "a"), nil, 0o444),
+				os.Symlink(outside, filepath.Join(dir, "closed", "in", "link")),
+				os.Chmod(filepath.Join(dir, "closed", "in"), 0),
+				os.Chmod(filepath.Join(dir, "closed"), 0),
+				remove(dir),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			entries, err := os.ReadDir(dir)
-			if name == "emptied" && (err != nil || len(entries) > 0) || name == "removed" && !os.IsNotExist(err) {
+			if name == "emptied" && (err != nil || len(entries) > 0) ||
+				name == "removed" && !os.IsNotExist(err) {
 				t.Errorf("left: %v %v", entries, err)
 			}
 			if _, err := os.Stat(filepath.Join(outside, "a")); err != nil {

@@ -12,23 +12,22 @@ import (
 	"time"
 )
 
-// ErrEdited is wrapped by the error of [Guarded.Write] for a file that somebody else has changed.
+// ErrEdited is wrapped by the error of [Guarded.Write] if somebody else has changed the file.
 var ErrEdited = errors.New("somebody else has changed it")
 
 // A Guarded is a file that this program writes repeatedly while people and their editors may write
 // to it too: it never overwrites their edits. It is not safe for concurrent use.
 //
-// Where the file system can exchange two names (renameat2 of Linux, on all its common file systems)
-// no saved edit is lost: the replaced file is checked once more, and put back if it is not what was
-// expected. Elsewhere an edit is lost if it comes in the microseconds between the last check and
-// the rename.
+// If the file system can exchange two names (Linux's renameat2, on all common file systems), no
+// saved edit is lost: the replaced file is checked again, and put back if it is not as expected.
+// Otherwise an edit is lost if it comes in the microseconds between the last check and the rename.
 type Guarded struct {
 	first, path string
-	folder      *os.Root // of the file, held open: cells may replace its path
+	folder      *os.Root // the file's folder, kept open because cells may replace its path
 	folderErr   error    // why there is no folder
 	format      Format
 	accepted    map[[sha256.Size]byte]bool // contents that are not edits
-	recent      [][]byte                   // the last ones that were written, the newest last
+	recent      [][]byte                   // the last accepted contents, the newest last
 
 	// For tests:
 	patience time.Duration // how long a file may be half written
@@ -38,10 +37,10 @@ type Guarded struct {
 }
 
 // recentKept is the number of past versions with which a rewritten file is compared: an editor may
-// write back an older version that it has loaded.
+// save an older version that it had loaded.
 const recentKept = 4
 
-// recentBytes bounds them together, unless the last one alone is larger.
+// recentBytes is the maximum size of all of them together, unless the last one alone is larger.
 const recentBytes = 128 << 20
 
 func size(texts [][]byte) int {
@@ -54,8 +53,8 @@ func size(texts [][]byte) int {
 
 // A Format says what counts as an edit of a file. The zero Format compares bytes.
 type Format struct {
-	Same  func(a, b []byte) bool // whether two contents are the same to a person; nil: byte for byte
-	Whole func([]byte) bool      // whether a content is complete rather than half written; nil: always
+	Same  func(a, b []byte) bool // whether two contents are the same for a person; nil: equal bytes
+	Whole func([]byte) bool      // whether a content is complete, not half written; nil: always
 }
 
 // Guard guards the file at path.
@@ -71,13 +70,13 @@ func Guard(path string, format Format) *Guarded {
 	return g
 }
 
-// name is the name of the file in its folder.
+// name returns the name of the file in its folder.
 func (g *Guarded) name() string { return filepath.Base(g.path) }
 
 // Path returns the current path of the file.
 func (g *Guarded) Path() string { return g.path }
 
-// Accept makes data a content that may be overwritten: the caller has read it.
+// Accept declares that the caller has read data. A file with this content may be overwritten.
 func (g *Guarded) Accept(data []byte) {
 	g.accepted[sha256.Sum256(data)] = true
 	if n := len(g.recent); n > 0 && bytes.Equal(g.recent[n-1], data) {
@@ -89,14 +88,15 @@ func (g *Guarded) Accept(data []byte) {
 	}
 }
 
-// SwitchTo continues with path, the first file or a sibling of it, which has this content.
+// SwitchTo continues with the file at path: the first one or a sibling. The file has the given
+// content, which is accepted.
 func (g *Guarded) SwitchTo(path string, content []byte) {
 	g.path = path
 	g.Accept(content)
 }
 
-// NextSibling continues with the first sibling that does not exist: notebook-2.ipynb
-// for notebook.ipynb, and so on.
+// NextSibling continues with the first sibling that does not exist yet, such as notebook-2.ipynb
+// for notebook.ipynb.
 func (g *Guarded) NextSibling() {
 	ext := filepath.Ext(g.first)
 	for n := 2; ; n++ {
@@ -111,8 +111,8 @@ func (g *Guarded) NextSibling() {
 	g.accepted, g.recent = map[[sha256.Size]byte]bool{}, nil
 }
 
-// Newest returns the sibling that [Guarded.NextSibling] made last of the file first, or
-// first itself; "" if it is not there.
+// Newest returns the path of the last sibling that [Guarded.NextSibling] made for first, or first
+// itself if there are no siblings, or "" if first does not exist.
 func Newest(first string) string {
 	ext := filepath.Ext(first)
 	newest := ""
@@ -131,13 +131,14 @@ func Newest(first string) string {
 // errMeanwhile means that the file has changed since it was checked.
 var errMeanwhile = errors.New("it has just changed")
 
-// Write writes data whole or not at all, if the file is missing or unedited. A file that already
-// has this content is left alone. An edited file stays as it is, and the error wraps [ErrEdited].
+// Write writes data, whole or not at all, if the file is missing or unedited. It does not touch a
+// file that already has this content. If the file was edited, it stays as it is, and the error
+// wraps [ErrEdited].
 func (g *Guarded) Write(data []byte) error {
 	if g.folderErr != nil {
 		return g.folderErr
 	}
-	for range 10 { // again if somebody else wrote during the exchange
+	for range 10 { // retry if somebody else wrote during the exchange
 		old, err := g.look()
 		missing := errors.Is(err, fs.ErrNotExist)
 		switch {
@@ -155,7 +156,7 @@ func (g *Guarded) Write(data []byte) error {
 	return fmt.Errorf("%s: %w", g.path, ErrEdited)
 }
 
-// put replaces old by data, or creates the file.
+// put replaces old with data, or creates the file.
 func (g *Guarded) put(data, old []byte, missing bool) error {
 	temporary, err := writeBeside(g.folder, g.name(), data)
 	if err != nil {
@@ -172,7 +173,7 @@ func (g *Guarded) put(data, old []byte, missing bool) error {
 	if kept := (*keptError)(nil); errors.As(err, &kept) {
 		return err
 	}
-	_ = g.folder.Remove(temporary) // usually it is gone already
+	_ = g.folder.Remove(temporary) // after a rename there is nothing to remove
 	return err
 }
 
@@ -199,7 +200,7 @@ func (g *Guarded) read(name string) ([]byte, error) {
 	return data, err
 }
 
-// expected reports whether data is an accepted content, possibly in other bytes.
+// expected reports whether data is an accepted content, or the same as a recent one.
 func (g *Guarded) expected(data []byte) bool {
 	sum := sha256.Sum256(data)
 	for i := len(g.recent) - 1; i >= 0 && !g.accepted[sum]; i-- {
@@ -210,19 +211,20 @@ func (g *Guarded) expected(data []byte) bool {
 	return g.accepted[sum]
 }
 
-// create renames the temporary file, unless somebody has just created the file.
+// create gives the temporary file its final name, unless somebody has just created that file.
 func (g *Guarded) create(temporary string) error {
 	err := g.folder.Link(temporary, g.name())
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // the second: the folder is gone
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // done, or the folder is gone
 		return err
 	}
 	if _, there := g.folder.Lstat(g.name()); !errors.Is(there, fs.ErrNotExist) {
 		return errMeanwhile
 	}
-	return g.folder.Rename(temporary, g.name()) // a file system without links
+	return g.folder.Rename(temporary, g.name()) // the file system has no hard links
 }
 
-// replace replaces the guarded file, which had old, by the temporary one, which has data.
+// replace replaces the guarded file, which contained old, with the temporary one, which contains
+// data.
 func (g *Guarded) replace(temporary string, data, old []byte) error {
 	err := g.exchange(g.folder, temporary, g.name())
 	switch {
@@ -243,7 +245,7 @@ func (g *Guarded) replace(temporary string, data, old []byte) error {
 	return errors.Join(err, g.putBack(temporary, edit, data))
 }
 
-// A keptError is about an edit that could not be put back.
+// A keptError reports an edit that could not be put back, and where it is.
 type keptError struct {
 	path string
 	err  error
@@ -254,8 +256,8 @@ func (e *keptError) Error() string {
 }
 func (e *keptError) Unwrap() error { return e.err }
 
-// putBack undoes an exchange after which temporary has an edit and the guarded file has data. If
-// the editor writes again meanwhile, its last version stays.
+// putBack undoes an exchange that left an edit in temporary and data in the guarded file. If the
+// editor writes again in the meantime, its last version stays.
 func (g *Guarded) putBack(temporary string, edit, data []byte) error {
 	for {
 		if err := g.exchange(g.folder, temporary, g.name()); err != nil {

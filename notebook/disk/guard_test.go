@@ -24,10 +24,10 @@ var jsonFormat = Format{
 // version is the n-th version of a file that is written again and again.
 func version(n int) []byte { return fmt.Appendf(nil, "{\n \"n\": %d\n}\n", n) }
 
-// flat is a version in other bytes.
+// flat is the same version in other bytes.
 func flat(n int) []byte { return fmt.Appendf(nil, `{"n": %d}`, n) }
 
-// edited is a version as a person leaves it.
+// edited is a version with a person's edit.
 func edited(n int) []byte { return fmt.Appendf(nil, `{"n": %d, "mine": true}`, n) }
 
 func put(t *testing.T, path string, data []byte) {
@@ -37,7 +37,7 @@ func put(t *testing.T, path string, data []byte) {
 	}
 }
 
-// putWhole writes as editors do that rename a new file into place.
+// putWhole writes like an editor that renames a new file into place.
 func putWhole(t *testing.T, path string, data []byte) {
 	t.Helper()
 	put(t, path+"~", data)
@@ -123,7 +123,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardMeanwhile edits at the worst moment: after the look at the file and
+// TestGuardMeanwhile edits at the worst moment: after the file was checked and
 // before it is replaced.
 func TestGuardMeanwhile(t *testing.T) {
 	t.Parallel()

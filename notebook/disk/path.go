@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// LookPath returns the programs of a name in the folders of path, a PATH, in their order. Relative
-// folders are skipped: what lies in the current folder may be a stranger's.
+// LookPath returns all programs with that name in the folders of path, which has the form of PATH,
+// in order. It skips relative folders, because the current folder may contain a stranger's files.
 func LookPath(name, path string) (all []string) {
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
@@ -22,13 +22,13 @@ func LookPath(name, path string) (all []string) {
 	return all
 }
 
-// Inside reports whether a path is a folder or below it. Both are real paths.
+// Inside reports whether path is folder or below it. Both must be real paths.
 func Inside(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// RealPath resolves the links of a path, if it exists.
+// RealPath returns path with its links resolved, or path itself if it does not exist.
 func RealPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Errors wrapped by those of this package.
+// Errors that those of this package wrap.
 var (
 	ErrNotRegular = errors.New("not a regular file")
 	ErrTooLong    = errors.New("the file is too long")
@@ -21,8 +21,8 @@ const (
 	MaxDocument = 1 << 30 // notebooks, traces, lists of tasks
 )
 
-// Open opens a regular file of at most most bytes for reading. It follows links. The caller closes
-// the file.
+// Open opens a regular file for reading. A file of more than most bytes is an error. Open follows
+// links. The caller must close the file.
 func Open(path string, most int64) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	return checked(f, path, most, err)
@@ -34,8 +34,8 @@ func OpenIn(folder *os.Root, name string, most int64) (*os.File, error) {
 	return checked(f, name, most, err)
 }
 
-// OpenOwn opens a file that belongs to this program, as [os.OpenFile] does. Anything else in its
-// place, such as a link, is an error. The caller closes the file.
+// OpenOwn opens a file that belongs to this program, like [os.OpenFile]. Anything else in its
+// place, such as a link, is an error. The caller must close the file.
 func OpenOwn(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -50,7 +50,7 @@ func OpenOwn(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return checked(f, path, 1<<62, err)
 }
 
-// CheckOwn is an error if something other than a regular file is at path; a missing file is no
+// CheckOwn returns an error if something other than a regular file is at path. A missing file is no
 // error.
 func CheckOwn(path string) error {
 	info, err := os.Lstat(path)
@@ -63,7 +63,7 @@ func CheckOwn(path string) error {
 	return err
 }
 
-// ReadFile is [os.ReadFile] for a regular file of at most most bytes; see [Open].
+// ReadFile reads a regular file. A file of more than most bytes is an error; see [Open].
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := Open(path, most)
 	if err != nil {

@@ -33,7 +33,8 @@ var irregular = map[string]func(path, outside string) error{
 	},
 }
 
-// eachIrregular tests with each, on a file outside which nobody may change, and with a deadline.
+// eachIrregular runs a test with each irregular file and a deadline, and checks that a file
+// outside stays unchanged.
 func eachIrregular(t *testing.T, test func(t *testing.T, path, kind string)) {
 	for kind, put := range irregular {
 		t.Run(kind, func(t *testing.T) {
@@ -57,27 +58,31 @@ func TestReadFile(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
 		data, err := ReadFile(path, 1000)
 		want := map[string]error{"huge file": ErrTooLong, "link to a file": nil, "hard link": nil}
-		if is, file := want[kind]; file && !errors.Is(err, is) || !file && !errors.Is(err, ErrNotRegular) || err != nil && len(data) > 0 {
+		if is, file := want[kind]; file && !errors.Is(err, is) ||
+			!file && !errors.Is(err, ErrNotRegular) ||
+			err != nil && len(data) > 0 {
 			t.Errorf("%q, %v", data, err)
 		}
 	})
 	path := filepath.Join(t.TempDir(), "f")
 	put(t, path, []byte("abc"))
 	for most, want := range map[int64]error{2: ErrTooLong, 3: nil} {
-		if data, err := ReadFile(path, most); !errors.Is(err, want) || err == nil && string(data) != "abc" {
+		if data, err := ReadFile(path, most); !errors.Is(err, want) ||
+			err == nil && string(data) != "abc" {
 			t.Errorf("at most %d: %q, %v", most, data, err)
 		}
 	}
 }
 
-// A file that the program keeps, such as a trace, is none behind a link.
+// A file that the program keeps, such as a trace, must not be a link.
 func TestOpenOwn(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
 		f, err := OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 		if err == nil {
 			err = f.Close()
 		}
-		if file := kind == "hard link" || kind == "huge file"; file && err != nil || !file && !errors.Is(err, ErrNotRegular) {
+		if file := kind == "hard link" || kind == "huge file"; file && err != nil ||
+			!file && !errors.Is(err, ErrNotRegular) {
 			t.Error(err)
 		}
 	})
@@ -94,8 +99,8 @@ func TestOpenOwn(t *testing.T) {
 	holds(t, path, []byte("aa"))
 }
 
-// What cells have put in the place of a file is replaced, or is an error: it is not written
-// through.
+// What cells have put in place of a file is replaced or causes an error. Nothing is written
+// through it.
 func TestWriteFileReplaces(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
 		err := WriteFile(path, []byte("new"))
@@ -108,7 +113,7 @@ func TestWriteFileReplaces(t *testing.T) {
 	})
 }
 
-// What is no file is somebody's edit of the guarded one, and stays.
+// Anything but a regular file counts as an edit of the guarded file, and stays.
 func TestGuardedReplaced(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
 		g := Guard(path, Format{})
@@ -124,7 +129,7 @@ func TestGuardedReplaced(t *testing.T) {
 	})
 }
 
-// The same in the instant before it is replaced.
+// The same, just before the file is replaced.
 func TestGuardedReplacedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	g := Guard(path, Format{})
@@ -146,7 +151,7 @@ func TestGuardedReplacedMeanwhile(t *testing.T) {
 	alone(t, path, "f")
 }
 
-// The folder of the guarded file is held: a link in its place is not followed, whenever it comes.
+// The folder of the guarded file is kept open: a link that replaces it is never followed.
 func TestGuardedFolderReplaced(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	run, moved := filepath.Join(dir, "run"), filepath.Join(dir, "moved")
@@ -181,7 +186,7 @@ func TestGuardedFolderReplaced(t *testing.T) {
 	}
 }
 
-// TestWriteFileKeepsMode: what its owner has closed to others stays so.
+// TestWriteFileKeepsMode: a private file stays private.
 func TestWriteFileKeepsMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notebook.ipynb")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {

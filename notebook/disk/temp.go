@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// tempSuffix ends the names of folders that are locked as long as their program lives.
+// tempSuffix ends the names of folders that stay locked while their program runs.
 const tempSuffix = ".tmp"
 
-// locks are the open folders of [TempFolder], by path.
+// locks holds the open folders of [TempFolder], by path.
 var locks sync.Map
 
 // TempFolder creates a folder in dir, or in the system's temporary folder if dir is "", with a name
-// that begins with prefix. It is locked as long as this program lives, so that [SweepTemp] of other
-// programs leaves it alone. The caller removes it with [RemoveTemp].
+// that begins with prefix. It stays locked while this program runs, so [SweepTemp] in other
+// programs does not remove it. The caller must remove it with [RemoveTemp].
 func TempFolder(dir, prefix string) (string, error) {
 	for {
 		path, err := os.MkdirTemp(dir, prefix+"*"+tempSuffix)
@@ -30,7 +30,7 @@ func TempFolder(dir, prefix string) (string, error) {
 			locks.Store(path, f)
 			return path, nil
 		}
-		if _, there := os.Lstat(path); there == nil { // otherwise a SweepTemp was faster
+		if _, there := os.Lstat(path); there == nil { // otherwise a SweepTemp has removed it
 			_ = os.Remove(path)
 			return "", err
 		}
@@ -41,14 +41,14 @@ func TempFolder(dir, prefix string) (string, error) {
 func RemoveTemp(path string) error {
 	err := RemoveFolder(path)
 	if f, ok := locks.LoadAndDelete(path); ok {
-		_ = f.(*os.File).Close() // nothing was written
+		_ = f.(*os.File).Close() // a folder has nothing to flush
 	}
 	return err
 }
 
-// SweepTemp removes the folders of [TempFolder] in dir, "" for the system's temporary folder, that
-// killed programs have left, and folders older than an hour whose names begin with one of brief. It
-// follows no links and skips locked folders.
+// SweepTemp removes the folders of [TempFolder] that killed programs left in dir, or in the
+// system's temporary folder if dir is "". It also removes folders there that are older than an
+// hour and whose names begin with one of brief. It follows no links and skips locked folders.
 func SweepTemp(dir, prefix string, brief ...string) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -69,8 +69,8 @@ func SweepTemp(dir, prefix string, brief ...string) {
 	}
 }
 
-// sweep removes the folder name in root if it is not locked and old enough. Errors are left to the
-// next sweep.
+// sweep removes the folder name in root if it is old enough and not locked. It ignores errors: the
+// next sweep tries again.
 func sweep(root *os.Root, name string, age time.Duration) {
 	info, err := root.Lstat(name)
 	if err != nil || !info.IsDir() || !ownedByMe(info) || time.Since(info.ModTime()) < age {

@@ -12,13 +12,16 @@ import (
 	"time"
 )
 
-// TestSweepTemp: what a killed program has left is removed, and nothing that is in use, another's
-// or behind a link.
+// TestSweepTemp: folders of killed programs are removed, but not those that are in use, belong to
+// another user or are behind a link.
 func TestSweepTemp(t *testing.T) {
 	if dir := os.Getenv("DISK_TEST_TEMP"); dir != "" { // the program that is killed
 		path, err := TempFolder(dir, "dsstar-test-")
 		if err == nil {
-			err = errors.Join(os.MkdirAll(filepath.Join(path, "a/b"), 0o755), os.Symlink(filepath.Join(dir, "outside"), filepath.Join(path, "a/b/link")))
+			err = errors.Join(
+				os.MkdirAll(filepath.Join(path, "a/b"), 0o755),
+				os.Symlink(filepath.Join(dir, "outside"), filepath.Join(path, "a/b/link")),
+			)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +48,11 @@ func TestSweepTemp(t *testing.T) {
 	for _, folder := range []string{"outside/deep", "dsstar-test-1", "dsstar-other-1.tmp", "dsstar-brief-new", "dsstar-brief-old"} {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, folder), 0o755))
 	}
-	err = errors.Join(err, os.Symlink("outside", filepath.Join(dir, "dsstar-test-2.tmp")), os.WriteFile(filepath.Join(dir, "dsstar-test-3.tmp"), nil, 0o644))
+	err = errors.Join(
+		err,
+		os.Symlink("outside", filepath.Join(dir, "dsstar-test-2.tmp")),
+		os.WriteFile(filepath.Join(dir, "dsstar-test-3.tmp"), nil, 0o644),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +69,8 @@ func TestSweepTemp(t *testing.T) {
 				path = filepath.Join(dir, name)
 			}
 			_, err := os.Lstat(path)
-			if want := slices.Contains(gone, name) || name == "dsstar-brief-old"; errors.Is(err, os.ErrNotExist) != want {
+			want := slices.Contains(gone, name) || name == "dsstar-brief-old"
+			if errors.Is(err, os.ErrNotExist) != want {
 				t.Errorf("%s: %s: %v", when, name, err)
 			}
 		}

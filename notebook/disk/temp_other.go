@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// lockFolder opens the folder at path. This system has no locks, and nothing is swept.
+// lockFolder opens the folder at path. This system has no locks, so nothing is swept.
 func lockFolder(path string) (*os.File, error) { return os.Open(path) }
 
 func ownedByMe(fs.FileInfo) bool { return false }

@@ -10,7 +10,7 @@ import (
 )
 
 // lockFolder opens and locks the folder at path, or fails if it is locked. Closing the file unlocks
-// it, and so does any end of this program.
+// the folder, and so does the end of this program, even if it is killed.
 func lockFolder(path string) (*os.File, error) {
 	f, err := os.OpenFile(path,
 		os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes data to path whole or not at all: to a temporary file in the same folder, which
-// is synced and renamed. A file that already has this content is left alone, with its times.
-// Permissions of a replaced file are kept. A link at path is replaced, not followed.
+// WriteFile writes data to path, whole or not at all: it writes, syncs and renames a temporary file
+// in the same folder. It does not touch a file that already has this content, and keeps the
+// permissions of a file that it replaces. It replaces a link at path and does not follow it.
 func WriteFile(path string, data []byte) error {
 	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -38,7 +38,7 @@ func WriteFileIn(folder *os.Root, name string, data []byte) error {
 	return nil
 }
 
-// writeBeside writes data to a new file in the folder of the file name, with its permissions, and
+// writeBeside writes data to a new file in folder, with the permissions of the file name there, and
 // returns the new file's name.
 func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
 	mode := fs.FileMode(0o644)

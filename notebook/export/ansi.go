@@ -94,7 +94,7 @@ func (p *pen) set(parameters string) {
 	}
 }
 
-// obey applies the first code and returns the rest.
+// obey applies the first code and returns the remaining codes.
 func (p *pen) obey(codes []int) []int {
 	n, rest := codes[0], codes[1:]
 	switch {

@@ -13,7 +13,7 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// elements are the allowed elements, each with its allowed attributes besides common.
+// elements lists the allowed elements, each with its allowed attributes besides common.
 var elements = map[string]string{
 	"a": "href name", "abbr": "", "b": "", "bdi": "", "bdo": "", "blockquote": "", "br": "",
 	"caption": "", "center": "", "cite": "",
@@ -30,13 +30,14 @@ var elements = map[string]string{
 	"u": "", "ul": "", "var": "", "wbr": "",
 }
 
-// common are the attributes allowed on every element; of class, only the names in classes.
+// common lists the attributes allowed on every element. For class, only the names in classes are
+// allowed.
 const common = "align class dir id lang style title valign"
 
 var classes = []string{"dataframe", "tex", "display"}
 
-// dropped are the elements removed with their content. Of other unknown elements, the content
-// is kept.
+// dropped lists the elements that are removed with their content. Other unknown elements are
+// replaced with their content.
 var dropped = strings.Fields(
 	`applet audio base button canvas embed frame frameset head iframe link math meta noembed noframes
 	noscript object plaintext script select style template textarea title video xmp`)
@@ -47,7 +48,7 @@ type cleaner struct {
 	// data URI of a picture by its name in src; "" if unknown
 	picture func(name string) string
 
-	// of the current HTML: style sheet declarations by element id
+	// style sheet declarations of the current HTML, by element id
 	styles   map[string]string
 	active   bool // active content was left out
 	controls bool // a control was replaced with text
@@ -156,7 +157,7 @@ func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 	case "alt", "title", "lang":
 		return a.Val, true
 	case "id", "name":
-		// Distinct from the page's own ids, and unique.
+		// The id must be unique and differ from the page's own ids.
 		id := "n-" + a.Val
 		if !idish().MatchString(a.Val) || c.ids[id] {
 			return "", false
@@ -171,7 +172,8 @@ func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 	return a.Val, plain().MatchString(a.Val)
 }
 
-// link returns an allowed link target: the web, mail, a place in the page or a file beside it.
+// link returns an allowed link target: a web or mail address, a place in the page or a file beside
+// it.
 func link(to string) (string, bool) {
 	to = strings.TrimSpace(to)
 	if place, ok := strings.CutPrefix(to, "#"); ok {
@@ -185,7 +187,7 @@ func link(to string) (string, bool) {
 	return to, true
 }
 
-// image embeds a picture; for one outside the notebook it gives only the name.
+// image embeds a picture, or shows only the name of one outside the notebook.
 func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 	src, alt := attr(n, "src"), attr(n, "alt")
 	uri := dataURI(src)
@@ -212,7 +214,7 @@ func shortened(text string) string {
 	return text
 }
 
-// drawing makes an image of an svg element: scripts do not run in images.
+// drawing converts an svg element to an image, in which scripts do not run.
 func (c *cleaner) drawing(n *html.Node) []*html.Node {
 	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg",
 		"xmlns:xlink": "http://www.w3.org/1999/xlink"} {
@@ -275,7 +277,7 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-// element returns a new element with a class; "" for none.
+// element returns a new element with a class; "": none.
 func element(name, class string, attributes ...html.Attribute) *html.Node {
 	n := &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name)),
 		Attr: attributes}

@@ -11,8 +11,8 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// lexers are chroma's, for the languages of notebooks. Its own package registers all
-// languages, which takes longer at program start than all other initialization.
+// lexers contains chroma's lexers for the languages of notebooks. Chroma's own package registers
+// all languages at program start, which takes longer than all other initialization.
 //
 //go:embed lexers/*.xml
 var lexers embed.FS
@@ -20,7 +20,7 @@ var lexers embed.FS
 var knownLexers = sync.OnceValue(func() []*chroma.RegexLexer {
 	var all []*chroma.RegexLexer
 	for _, name := range []string{"python", "r", "julia", "bash", "sql", "json"} {
-		// a test guarantees it
+		// a test guarantees that all lexers load
 		if l, err := chroma.NewXMLLexer(lexers, "lexers/"+name+".xml"); err == nil {
 			all = append(all, l)
 		}
@@ -43,7 +43,7 @@ func lexerOf(language string) *chroma.RegexLexer {
 	return nil
 }
 
-// tooLong is the length of code, in bytes, from which it is not highlighted.
+// tooLong is the maximum length of highlighted code, in bytes.
 const tooLong = 200 << 10
 
 // A piece is text with a CSS class; "" for none.
@@ -56,7 +56,7 @@ func pieces(code, language string) []piece {
 	if l == nil || len(code) > tooLong {
 		return []piece{{"", code}}
 	}
-	tokens, err := l.Tokenise(&chroma.TokeniseOptions{State: "root"}, code) // no line break is added
+	tokens, err := l.Tokenise(&chroma.TokeniseOptions{State: "root"}, code) // adds no line break
 	if err != nil {
 		return []piece{{"", code}}
 	}

@@ -8,13 +8,14 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// properties are the CSS properties that content may set: none that move it over other
+// properties matches the CSS properties that content may set. None of them can move it over other
 // content.
 var properties = lazy.Regexp(
 	`^(?:(?:background-)?color|background|(?:text|vertical)-align|font-(?:size|style|weight)|` +
 		`text-decoration|white-space|(?:min-|max-)?width|padding(?:-\w+)?|border(?:-\w+)*)$`)
 
-// values are the allowed values: numbers, words and colours; Styler.bar draws with gradients.
+// values matches the allowed values: numbers, words, colours and functions (pandas' Styler.bar
+// draws with gradients).
 var values = lazy.Regexp(`^(?:[-#.,%()\w\s]|!important)*$`)
 
 var calls = lazy.Regexp(`([\w-]*)\(`)
@@ -37,7 +38,7 @@ func declarations(css string) string {
 		background = background || strings.HasPrefix(name, "background") && value != "transparent"
 	}
 	if background && !color {
-		// the page may be dark, which the author did not expect
+		// the page may be dark, but the author expected dark text on a light page
 		kept = append(kept, "color: #1b1f24")
 	}
 	return strings.Join(kept, "; ")
@@ -57,8 +58,8 @@ var (
 	byID = lazy.Regexp(`^#([\w-]+)$`)
 )
 
-// collect reads the style sheets below n in the form of pandas' Styler: declarations by
-// element id.
+// collect reads the style sheets below n, as pandas' Styler writes them: declarations by element
+// id.
 func (c *cleaner) collect(n *html.Node) {
 	for d := range n.Descendants() {
 		c.sheet(d)

@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown parses the Markdown of notebooks: GitHub's, with mathematics and HTML.
+// markdown parses the Markdown of notebooks: GitHub's dialect, with mathematics and HTML.
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
@@ -46,8 +46,8 @@ func (headings) Generate(value []byte, _ ast.NodeKind) []byte {
 
 func (headings) Put([]byte) {}
 
-// mathematics keeps TeX from being read as Markdown: $…$, $$…$$ and \begin{…}…\end{…}. It is
-// shown as source.
+// mathematics keeps TeX ($…$, $$…$$ and \begin{…}…\end{…}) from being read as Markdown. The page
+// shows its source.
 type mathematics struct{}
 
 func (mathematics) Trigger() []byte { return []byte{'$', '\\'} }
@@ -72,7 +72,7 @@ func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	}
 	node := ast.NewString(
 		[]byte(`<code class="` + class + `">` + html.EscapeString(string(ahead[:n])) + `</code>`))
-	node.SetCode(true) // it is HTML
+	node.SetCode(true) // the text is HTML already
 	return node
 }
 

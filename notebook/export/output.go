@@ -62,8 +62,8 @@ func traceback(o notebook.Output) string {
 	return strings.Join(o.Traceback, "\n")
 }
 
-// display shows the richest representation that a page can show, with a note if a notebook
-// shows more.
+// display shows the richest representation that a page can show, with a note if a notebook could
+// show more.
 func (p *page) display(o notebook.Output) string {
 	for _, f := range forms {
 		if o.Data[f.mime] == nil {
@@ -76,7 +76,8 @@ func (p *page) display(o notebook.Output) string {
 	return note(o, "")
 }
 
-// note names the MIME types that are not shown, given the one that is.
+// note names the MIME types that are not shown; shown is the one that is. It returns "" if nothing
+// worth noting is missing.
 func note(o notebook.Output, shown string) string {
 	var left []string
 	for _, mime := range slices.Sorted(maps.Keys(o.Data)) {
@@ -93,13 +94,13 @@ func note(o notebook.Output, shown string) string {
 		html.EscapeString(visible(strings.Join(left, ", "))))
 }
 
-// A form shows data of a MIME type; "" if they cannot be shown.
+// A form shows data of a MIME type. show returns "" if it cannot.
 type form struct {
 	mime string
 	show func(*page, notebook.Output) string
 }
 
-// forms are in order of preference, which is JupyterLab's except for LaTeX.
+// forms is in order of preference: JupyterLab's, except for LaTeX.
 var forms = []form{
 	{"text/html", (*page).html},
 	{"text/markdown", func(p *page, o notebook.Output) string {
@@ -122,7 +123,7 @@ var forms = []form{
 	}},
 }
 
-// readable reports whether there is text for readers, rather than an object's repr, such as
+// readable reports whether an output has text for readers, not only an object's repr such as
 // <IPython.core.display.HTML object>.
 func readable(o notebook.Output) bool {
 	plain := strings.TrimSpace(str(o, "text/plain"))
@@ -156,7 +157,7 @@ func indented(value any) string {
 	return string(data)
 }
 
-// html shows HTML if enough of it is left without scripts; otherwise plain text is better.
+// html shows HTML, or returns "" if so little is left without scripts that plain text is better.
 func (p *page) html(o notebook.Output) string {
 	text, ok := p.cleaner.clean(str(o, "text/html"))
 	if c := &p.cleaner; !ok || readable(o) && (c.controls || c.active && !c.solid) {

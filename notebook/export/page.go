@@ -13,10 +13,10 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// Options are inputs of an export besides the notebook.
+// Options are the inputs of an export besides the notebook.
 type Options struct {
-	Title string // title of a notebook without a heading
-	// the notebook's folder, for pictures that it names; nil: none
+	Title string // used if the notebook has no heading
+	// the notebook's folder, for pictures that it names; nil: none are read
 	Files fs.FS
 }
 
@@ -27,7 +27,7 @@ var style string
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; " +
 	"form-action 'none'"
 
-// Mark is near the beginning of every page and Markdown file that this package makes.
+// Mark occurs near the beginning of every page and Markdown file that this package makes.
 const Mark = "made by dsstar export"
 
 // HTML returns the notebook as one self-contained page without scripts.
@@ -65,8 +65,8 @@ type page struct {
 	options Options
 	cleaner cleaner
 	b       strings.Builder
-	heading string // the first
-	code    bool   // it has code
+	heading string // the first heading
+	code    bool   // the page has code
 }
 
 func (p *page) title() string {
@@ -78,7 +78,7 @@ func (p *page) title() string {
 	return "Notebook"
 }
 
-// state returns the class that says how a run of dsstar ended.
+// state returns the HTML class attribute that says how a run of dsstar ended.
 func (p *page) state() string {
 	switch own(p.nb.Metadata)["verified"] {
 	case true:
@@ -171,7 +171,7 @@ func hidden(c *notebook.Cell, part string) bool {
 
 var languageName = lazy.Regexp(`^[\w+#./-]{1,40}$`)
 
-// Language returns the language of the notebook's code, in lower case; python by default.
+// Language returns the language of the notebook's code, in lower case. The default is "python".
 func Language(nb *notebook.Notebook) string {
 	for _, of := range []struct{ key, name string }{{"language_info", "name"},
 		{"kernelspec", "language"}} {

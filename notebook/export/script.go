@@ -7,15 +7,25 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// Script returns the code cells in order as one script, each after a "%%" comment, which
-// editors recognize as a cell. Lines that only IPython understands are commented out;
-// commented is their number.
+// Script returns the code cells in order as one script. A "%%" comment, which editors recognize,
+// precedes each cell. Lines that only IPython understands are commented out; commented is their
+// number.
 func Script(nb *notebook.Notebook) (script []byte, commented int) {
 	language := Language(nb)
 	mark, python := "#", strings.HasPrefix(language, "python") ||
 		strings.HasPrefix(language, "ipython")
 	switch language {
-	case "javascript", "typescript", "java", "scala", "go", "rust", "c++", "c", "c#", "kotlin", "swift":
+	case "javascript",
+		"typescript",
+		"java",
+		"scala",
+		"go",
+		"rust",
+		"c++",
+		"c",
+		"c#",
+		"kotlin",
+		"swift":
 		mark = "//"
 	case "sql", "haskell", "lua":
 		mark = "--"
@@ -55,8 +65,8 @@ var fileEnding = lazy.Regexp(`^\.\w{1,10}$`)
 
 var magic = lazy.Regexp(`^\s*(?:%{1,2}\w|!|\?|\w[\w.]*\?{1,2}\s*$|\w[\w., ]*=\s*[%!]\w)`)
 
-// withoutMagics comments out the lines that only IPython understands, as jupytext does; in a
-// cell for another language (%%bash), every line.
+// withoutMagics comments out the lines that only IPython understands, as jupytext does. In a cell
+// for another language (%%bash), it comments out every line.
 func withoutMagics(source string) (python string, commented int) {
 	lines := strings.Split(source, "\n")
 	first := strings.TrimSpace(lines[0])
@@ -68,7 +78,7 @@ func withoutMagics(source string) (python string, commented int) {
 			indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 			lines[i] = indent + "# " + line[len(indent):]
 			if !all && indent != "" {
-				lines[i] = indent + "pass  # " + line[len(indent):] // it may be the only line of a block
+				lines[i] = indent + "pass  # " + line[len(indent):] // may be a block's only line
 			}
 			continue
 		}
@@ -89,9 +99,9 @@ func ofPython(magic string) bool {
 
 // A scanner tracks whether a line of Python begins a statement.
 type scanner struct {
-	depth int    // of brackets
-	quote string // of the open string
-	goes  bool   // the line ended in a backslash
+	depth int    // number of open brackets
+	quote string // quote of the open string; "": none
+	goes  bool   // the last line ended in a backslash
 }
 
 func (s *scanner) fresh() bool { return s.depth <= 0 && s.quote == "" && !s.goes }
@@ -124,6 +134,6 @@ func (s *scanner) read(line string) {
 		}
 	}
 	if len(s.quote) == 1 && !s.goes {
-		s.quote = "" // it cannot span lines
+		s.quote = "" // such a string cannot span lines
 	}
 }

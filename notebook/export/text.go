@@ -13,9 +13,9 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// Markdown returns the notebook as one Markdown file: its Markdown unchanged except for remote
-// pictures, which are only named (see [notebook.InertMarkdown]), code and its outputs as code
-// blocks, pictures as data URIs.
+// Markdown returns the notebook as one Markdown file. Code and its outputs become code blocks, and
+// pictures become data URIs. Markdown stays unchanged, except that remote pictures are only named
+// (see [notebook.InertMarkdown]).
 func Markdown(nb *notebook.Notebook) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- %s -->\n\n", Mark)
@@ -82,14 +82,14 @@ func lastState(o notebook.Output) string {
 	return strings.ReplaceAll(o.PlainText(), "\r", "")
 }
 
-// textDisplay shows an output in Markdown: as a picture if there is one, else as text, which
-// Python's tables always have.
+// textDisplay shows an output in Markdown: as a picture if it has one, otherwise as text. Python's
+// tables always have text.
 func textDisplay(o notebook.Output) string {
 	o.Data = notebook.Inert(o.Data)
 	for _, mime := range []string{"image/png", "image/jpeg", "image/svg+xml", "image/gif",
 		"image/webp"} {
 		if uri := pictureURI(o.Data, mime); uri != "" {
-			alt := regexp.QuoteMeta(altOf(o)) // which escapes what Markdown would read
+			alt := regexp.QuoteMeta(altOf(o)) // escapes what Markdown would interpret
 			return fmt.Sprintf("![%s](%s)", strings.NewReplacer("<", "&lt;", "\n", " ").Replace(alt), uri)
 		}
 	}
@@ -148,10 +148,11 @@ func attached(source string, attachments map[string]notebook.MIMEBundle) string 
 	})
 }
 
-// closers end what Markdown may leave open: a code block, or HTML that empty lines do not end.
+// closers lists what closes constructs that Markdown may leave open: code blocks, and HTML that an
+// empty line does not end.
 var closers = []string{"-->", "?>", ">", "]]>", "</script>", "</pre>", "</style>", "</textarea>"}
 
-// closed returns Markdown with open blocks closed, so that they do not swallow the next cell.
+// closed returns Markdown with all open blocks closed. Open ones would swallow the next cell.
 func closed(source string) string {
 	source = strings.TrimRight(source, "\n")
 	if ends(source) {
@@ -174,7 +175,7 @@ func closed(source string) string {
 	return fence(source, "")
 }
 
-// ends reports whether a paragraph after the Markdown is still a paragraph.
+// ends reports whether source leaves no block open: a paragraph after it is still a paragraph.
 func ends(source string) bool {
 	const next = "the-next-cell"
 	whole := []byte(source + "\n\n" + next + "\n")

@@ -22,8 +22,8 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", size, units[0])
 }
 
-// StableBytes is [Bytes] in the words of requests to the model and of recorded runs, which
-// must not change: recorded replies belong to the words of their requests. It says "1 bytes",
+// StableBytes is [Bytes] for requests to the model and for recorded runs, whose wording must not
+// change: recorded replies match only the exact words of their requests. It says "1 bytes",
 // "1000.0 kB" where it rounds up, and "1200.0 GB".
 func StableBytes(n int64) string {
 	switch {

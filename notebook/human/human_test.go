@@ -26,7 +26,8 @@ func TestShell(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %s, want %s", word, got, want)
 		}
-		if out, err := exec.Command("sh", "-c", "printf %s "+got).Output(); err == nil && string(out) != word {
+		if out, err := exec.Command("sh", "-c", "printf %s "+got).Output(); err == nil &&
+			string(out) != word {
 			t.Errorf("%q: a shell reads %q", word, out)
 		}
 	}

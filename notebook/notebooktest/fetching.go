@@ -1,4 +1,4 @@
-// Package notebooktest has what tests of several packages show in notebooks.
+// Package notebooktest contains notebook content that tests of several packages share.
 package notebooktest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Fetching returns HTML of which each piece would fetch something below the address, which
-// ends with a slash, when a browser shows it, by its name there.
+// Fetching returns pieces of HTML by name. When a browser shows one, it would fetch that name
+// below address, which ends with a slash.
 func Fetching(address string) map[string]string {
 	all := map[string]string{}
 	add := func(name, format string) { all[name] = fmt.Sprintf(format, address+name) }
@@ -17,28 +17,49 @@ func Fetching(address string) map[string]string {
 	add("picture", `<picture><source srcset="a.png, %s 2x"><img src=x></picture>`)
 	add("twice", `<img src="x" src="%s"><img srcset="data:image/png;base64,AAAA 1x, %[1]s 2x">`)
 	add("poster", `<video poster="%s"></video>`)
-	add("video", `<video autoplay src="%s"></video><video><source src="%[1]s"><track default src="%[1]s"></video>`)
+	add(
+		"video",
+		`<video autoplay src="%s"></video><video><source src="%[1]s"><track default src="%[1]s"></video>`,
+	)
 	add("audio", `<audio preload=auto src="%s"></audio>`)
 	add("input", `<input type=image src="%s">`)
 	add("frame", `<iframe src="%s"></iframe><frameset><frame src="%[1]s"></frameset>`)
 	add("srcdoc", `<iframe srcdoc="&lt;img src='%s'>"></iframe>`)
 	add("object", `<object data="%s"></object><embed src="%[1]s">`)
-	add("link", `<link rel="stylesheet" href="%s"><link rel=preload as=image href="%[1]s"><link rel=icon href="%[1]s">`)
+	add(
+		"link",
+		`<link rel="stylesheet" href="%s"><link rel=preload as=image href="%[1]s"><link rel=icon href="%[1]s">`,
+	)
 	add("background", `<table background="%s"><tr><td background="%[1]s">x</td></tr></table>`)
 	add("css", `<p style="background: url(%s)">x</p>`)
 	add("css-escape",
 		`<p style="background: \75 rl(%s)">x</p><p style="background: URL('%[1]s')">x</p>`)
-	add("css-set", `<p style="background: image-set('%s' 1x)">x</p><p style="list-style: -webkit-image-set(url(%[1]s) 1x)">x</p>`)
+	add(
+		"css-set",
+		`<p style="background: image-set('%s' 1x)">x</p><p style="list-style: -webkit-image-set(url(%[1]s) 1x)">x</p>`,
+	)
 	add("css-content",
 		`<p style='content: url("%s"); cursor: url(%[1]s), auto; border-image: url(%[1]s) 1'>x</p>`)
 	add("style", `<style>p { background: url(%s) }</style><p>x</p>`)
 	add("import", `<style>@import "%s";</style>`)
-	add("font", `<style>@font-face { font-family: f; src: url(%s) } p { font-family: f }</style><p>x</p>`)
+	add(
+		"font",
+		`<style>@font-face { font-family: f; src: url(%s) } p { font-family: f }</style><p>x</p>`,
+	)
 	add("svg-image", `<svg><image href="%s"/><image xlink:href="%[1]s"/><feImage href="%[1]s"/></svg>`)
-	add("svg-use", `<svg><use href="%s#a"/><rect fill="url(%[1]s#b)" style="mask: url(%[1]s#c)"/></svg>`)
+	add(
+		"svg-use",
+		`<svg><use href="%s#a"/><rect fill="url(%[1]s#b)" style="mask: url(%[1]s#c)"/></svg>`,
+	)
 	add("svg-style", `<svg><style>rect { fill: u&#114;l(%s) }</style><rect/></svg>`)
-	add("svg-set", `<svg><image href="x"><set attributeName="href" to="%s"/><animate attributeName="href" values="x;%[1]s"/></image></svg>`)
-	add("svg-break", `<svg><style><img src="%s"></style></svg><svg><title><img src="%[1]s"></title></svg>`)
+	add(
+		"svg-set",
+		`<svg><image href="x"><set attributeName="href" to="%s"/><animate attributeName="href" values="x;%[1]s"/></image></svg>`,
+	)
+	add(
+		"svg-break",
+		`<svg><style><img src="%s"></style></svg><svg><title><img src="%[1]s"></title></svg>`,
+	)
 	add("svg-script", `<svg><script><img src="%s"></script></svg>`)
 	add("refresh", `<meta http-equiv="refresh" content="9; url=%s">`)
 	add("base", `<base href="%s/"><img src="x.png">`)
@@ -50,12 +71,18 @@ func Fetching(address string) map[string]string {
 	add("self-closed", `<style/><img src="%s"></style><svg><style/><img src="%[1]s"></svg>`)
 	add("open", `<p>x</p><img src="%s" alt=`)
 	add("odd-name", `<img x"y='"' src="%s"><a<b src="%[1]s">`)
-	add("mutation", `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src='%s'&gt;">`)
+	add(
+		"mutation",
+		`<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src='%s'&gt;">`,
+	)
 	add("css-crlf", "<style>p { background: u\\72\r\nl(%s) }</style><svg><style>p { fill: "+
 		"u\\72\r\nl(%[1]s) }</style></svg>"+
 		`<p style="background: u&#92;72&#13;&#10;l(%[1]s)">x</p>`)
 	add("like-link", `<http:x/style="background:url(%s)">x</http:x>`)
-	add("joined", `<<style/>img src="%s"><<textarea>img src=%[1]s <x</textarea><<svg/><title>x<img src="%[1]s"></title>`)
+	add(
+		"joined",
+		`<<style/>img src="%s"><<textarea>img src=%[1]s <x</textarea><<svg/><title>x<img src="%[1]s"></title>`,
+	)
 	add("end-tag", `</a x="><img src=%s>">`)
 	all["same-scheme"] = fmt.Sprintf(`<img src="%sx">`, address[len("http:"):]) +
 		fmt.Sprintf(`<img src="/\%s">`, address[len("http://"):])
@@ -67,7 +94,7 @@ func Fetching(address string) map[string]string {
 	return all
 }
 
-// FetchingMarkdown is [Fetching] for what only Markdown has.
+// FetchingMarkdown is [Fetching] for constructs that only Markdown has.
 func FetchingMarkdown(address string) map[string]string {
 	all := map[string]string{}
 	add := func(name, format string) { all["md-"+name] = fmt.Sprintf(format, address+"md-"+name) }

@@ -1,4 +1,4 @@
-"""Reads {name: notebook as text} and prints {name: what nbformat.write makes of it, or its complaint}."""
+"""Reads {name: notebook as text} and prints {name: what nbformat.write makes, or an error}."""
 
 import json
 import sys

@@ -1,9 +1,11 @@
-"""Reads {name: [cell, ...]}, each cell a list of iopub messages [type, content], and prints {name: [outputs, ...]}: what
-nbclient keeps of each cell when they run one after the other.
+"""Folds iopub messages into outputs with nbclient.
 
-Neighbouring pieces of a stream are joined, as front ends do, and carriage returns are carried out by nbclient's own
-expression. nbclient's coalesce_streams as a whole joins the pieces of a whole cell, so that what stderr said between two
-lines of stdout is moved away from its place.
+Reads {name: [cell, ...]}, each cell a list of messages [type, content], and prints
+{name: [outputs, ...]}: the outputs of each cell when the cells run one after the other.
+
+Consecutive pieces of a stream are joined, as in front ends, and nbclient's own expression applies
+carriage returns. coalesce_streams of nbclient is not used: it joins all pieces in a cell, which
+moves what stderr printed between two lines of stdout.
 """
 
 import json

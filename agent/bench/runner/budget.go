@@ -23,7 +23,7 @@ func (t *tally) sum() (calls int, paid float64) {
 	return t.calls, t.paid
 }
 
-// pay counts calls, the first of which was reserved.
+// pay charges calls to the budget. The first of them was already reserved.
 func (t *tally) pay(calls int, role string, u llm.Usage) {
 	t.budget.Add(calls-1, 0)
 	paid, _ := t.budget.Pay(role, u)

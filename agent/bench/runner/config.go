@@ -11,27 +11,27 @@ import (
 // A Place is where kernels are opened: this machine, or a Jupyter server.
 type Place struct {
 	Name string
-	// Ready waits until kernels can be opened, or says why they cannot. It is called before
-	// the first task and after the place has failed one. nil: it is always ready. An error
-	// other than a [*PlaceError] ends the run.
+	// Ready waits until kernels can be opened, or returns why they cannot. It is called before
+	// the first task and whenever the place has failed a task. nil: the place is always ready.
+	// An error other than a [*PlaceError] ends the run.
 	Ready func(ctx context.Context) error
 }
 
-// A PlaceError says that the place has failed, not the task, which is then given to another
-// place.
+// A PlaceError reports that the place has failed, not the task. The task is then given to
+// another place.
 type PlaceError struct{ Err error }
 
 func (e *PlaceError) Error() string { return e.Err.Error() }
 func (e *PlaceError) Unwrap() error { return e.Err }
 
-// A LackingError says that a task cannot run because something is missing. It gets no
+// A LackingError reports that a task cannot run because something is missing. The task gets no
 // record, and the run continues.
 type LackingError struct{ Err error }
 
 func (e *LackingError) Error() string { return e.Err.Error() }
 func (e *LackingError) Unwrap() error { return e.Err }
 
-// ErrOverTime is the cause of the context of a task that timed out.
+// ErrOverTime is the cause with which a task's context ends at its time limit.
 var ErrOverTime = errors.New("the task timed out")
 
 // A Job is one task to do.
@@ -39,14 +39,14 @@ type Job struct {
 	Item
 	Repeat int
 	Dir    string // its run folder, which exists and is empty
-	Place  int    // of Config.Places
+	Place  int    // index in Config.Places
 
 	timeout time.Duration
 	tally   *tally
 }
 
-// Bound returns a context that ends with the task's time limit, with the cause
-// [ErrOverTime]. Scoring is not subject to it.
+// Bound returns a context that ends at the task's time limit, with the cause [ErrOverTime].
+// Scoring is not subject to the limit.
 func (j Job) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if j.timeout <= 0 {
 		return context.WithCancel(ctx)
@@ -62,17 +62,17 @@ type Config struct {
 	Timeout time.Duration // of one task, without its scoring; 0: none
 	Budget  *ask.Budget   // nil: none
 
-	// Solve solves one task, within [Job.Bound], and scores the answer. Failures of agent,
-	// model or cells are in the Record. With an error there is no result: it is a
-	// [*PlaceError], a [*LackingError], or ends the run. Calls are concurrent.
+	// Solve solves one task, within [Job.Bound], and scores the answer. Failures of the agent,
+	// the model or cells belong in the Record. An error means that there is no record. Any
+	// error but a [*PlaceError] or [*LackingError] ends the run. Calls are concurrent.
 	Solve func(ctx context.Context, j Job) (Record, error)
 
-	// Observe, if set, gets each event. One call at a time.
+	// Observe, if set, is called for each event, one call at a time.
 	Observe func(Event)
 
 	Pause    time.Duration // before a lost place is tried again; 0: 5 s, then up to a minute
 	Patience time.Duration // how long all places may be lost; 0: 10 minutes
-	Give     int           // tries at a task whose places fail, although they are ready; 0: 3
+	Tries    int           // tries at a task that fails in places that are ready; 0: 3
 }
 
 // A Kind is a kind of event.
@@ -99,7 +99,7 @@ type Event struct {
 	Totals
 }
 
-// Totals is where a run stands.
+// Totals is the progress of a run.
 type Totals struct {
 	Right, Wrong, Unscored int // records, including earlier ones
 	Earlier                int // records at the start

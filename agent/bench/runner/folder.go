@@ -37,7 +37,7 @@ type About struct {
 
 const version = 1
 
-// A Difference is a difference between two runs.
+// A Difference is a setting that differs between two runs.
 type Difference struct{ Name, Was, Is string }
 
 // Differs returns the differences from a to b, sorted by name.
@@ -78,7 +78,7 @@ func (a About) flat() map[string]string {
 	return all
 }
 
-// Errors of [Create] and [Open], which are wrapped.
+// Errors that those of [Create] and [Open] wrap.
 var (
 	ErrExists  = errors.New("it has results already")
 	ErrNone    = errors.New("there is no bench.json in it")
@@ -165,7 +165,7 @@ const (
 
 func (f *Folder) open() error {
 	path := filepath.Join(f.path, resultsFile)
-	if err := disk.CheckOwn(path); err != nil { // which locking would follow, or wait for
+	if err := disk.CheckOwn(path); err != nil { // locking would follow a link, or wait for a pipe
 		return err
 	}
 	f.lock = flock.New(path, flock.SetPermissions(0o644)) // it is never replaced
@@ -189,7 +189,7 @@ func readResults(file io.Reader) ([]Record, int64, error) {
 // Path returns the folder's path.
 func (f *Folder) Path() string { return f.path }
 
-// Task returns the run folder of a task. It may not exist.
+// Task returns the run folder of a task, whether or not it exists.
 func (f *Folder) Task(k Key) string { return TaskFolder(f.path, k) }
 
 // TaskFolder returns the run folder of a task of the run at path.
@@ -216,8 +216,8 @@ func (f *Folder) Done(k Key) bool {
 	return f.done[k]
 }
 
-// Forget makes the chosen tasks run again. Their records stay: of two records of a task the
-// later counts.
+// Forget makes the chosen tasks run again. Their records stay, but a later record of the same
+// task replaces them.
 func (f *Folder) Forget(chosen func(Record) bool) error {
 	records, err := readRecords(f.path)
 	if err != nil {
@@ -233,7 +233,7 @@ func (f *Folder) Forget(chosen func(Record) bool) error {
 	return nil
 }
 
-// Append records a result: when it returns, the line is on disk. A partial write is undone.
+// Append records a result. When it returns, the line is on disk. A partial write is undone.
 func (f *Folder) Append(r Record) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -299,7 +299,7 @@ func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
 		switch {
 		case cost == nil:
 		case record.Cost == nil:
-			cost = nil // an incomplete sum is unknown
+			cost = nil // without one price, the sum is unknown
 		default:
 			*cost += *record.Cost
 		}

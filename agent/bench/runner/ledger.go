@@ -34,8 +34,8 @@ type ledger struct {
 	file *os.File
 }
 
-// openLedger charges earlier usage to the budget. The usage of a killed attempt is that of
-// its trace.
+// openLedger opens the ledger and charges earlier usage to the budget. The usage of a killed
+// attempt is taken from its trace.
 func openLedger(f *Folder, b *ask.Budget) (*ledger, error) {
 	file, err := disk.OpenOwn(filepath.Join(f.path, ledgerFile),
 		os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
@@ -67,7 +67,7 @@ func (l *ledger) read() ([]spending, error) {
 	return all, l.file.Truncate(size)
 }
 
-// settle ends the attempts that have begun and not ended.
+// settle appends the usage of attempts that began but never ended, because they were killed.
 func (l *ledger) settle(f *Folder, b *ask.Budget, past []spending) ([]spending, error) {
 	open := map[Key]bool{}
 	var order []Key
@@ -97,7 +97,7 @@ func (l *ledger) settle(f *Folder, b *ask.Budget, past []spending) ([]spending, 
 	return all, nil
 }
 
-// traced returns the usage of a trace; none if there is no trace.
+// traced returns the usage in a trace; zero if there is no trace.
 func traced(path string, b *ask.Budget) (spending, error) {
 	var s spending
 	file, err := disk.Open(path, disk.MaxDocument)

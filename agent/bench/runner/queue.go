@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A queue hands out jobs. Jobs that are given back are handed out again, first. It is over
+// A queue hands out jobs. Jobs that were given back are handed out first. The queue is over
 // when no job is left or in progress.
 type queue struct {
 	mu      sync.Mutex

@@ -13,7 +13,7 @@ import (
 	"dsstar/agent/record"
 )
 
-// An Item is a task of a suite, as far as the runner knows it.
+// An Item is what the runner knows of a suite's task.
 type Item struct {
 	ID     string `json:"id"`
 	Level  string `json:"level,omitempty"`  // easy, hard …, as the suite has it
@@ -73,7 +73,7 @@ type Record struct {
 	Detail   string             `json:"detail,omitempty"` // the scorer's reason, in one line
 	Finished bool               `json:"finished"`         // the agent finished by its own rule
 	Verified bool               `json:"verified"`         // the agent proved the answer
-	// why it is not solved; "": it is, or that is unknown
+	// why the task is not solved; "": it is solved, or the reason is unknown
 	Cause Cause `json:"cause,omitempty"`
 	// what stopped the agent, in one line; "": nothing
 	Error    string `json:"error,omitempty"`

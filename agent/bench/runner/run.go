@@ -15,9 +15,9 @@ import (
 // sick is the number of consecutive model or kernel errors that ends a run.
 const sick = 5
 
-// Run runs all tasks of the folder that have no result. Its error says why some still have
-// none: it is ctx's, an [*ask.BudgetError] whose flag begins with total-, or Solve's. In
-// any case the folder can be resumed.
+// Run runs all tasks of the folder that have no result. An error says why some still have none:
+// ctx's cause, an [*ask.BudgetError] whose flag begins with total-, a [*SickError], an error of
+// Solve, or that no place is left. The folder can always be resumed.
 func Run(ctx context.Context, cfg Config) error {
 	r, err := newRun(cfg)
 	if err != nil {
@@ -53,7 +53,7 @@ type run struct {
 	failed  error     // what ended the run
 	healthy time.Time // when a place was last known to work
 	missing []bool    // lost places
-	inARow  int       // consecutive model or kernel errors
+	inARow  int       // number of consecutive model or kernel errors
 	solving int       // tasks in progress
 }
 
@@ -67,8 +67,8 @@ func newRun(cfg Config) (*run, error) {
 	if cfg.Patience == 0 {
 		cfg.Patience = 10 * time.Minute
 	}
-	if cfg.Give == 0 {
-		cfg.Give = 3
+	if cfg.Tries == 0 {
+		cfg.Tries = 3
 	}
 	if cfg.Budget == nil {
 		cfg.Budget = &ask.Budget{}
@@ -130,7 +130,7 @@ func (r *run) work(ctx context.Context, place int) {
 			return
 		}
 		if r.Places[place].Ready == nil || r.Places[place].Ready(ctx) == nil {
-			if j.tries++; j.tries >= r.Give {
+			if j.tries++; j.tries >= r.Tries {
 				r.hopeless(j, lost)
 				continue
 			}
@@ -149,7 +149,7 @@ func (r *run) back(j job, place int, err error) {
 	r.tell(Event{Kind: GivenBack, Key: j.key, Place: r.Places[place].Name, Err: err})
 }
 
-// hopeless records a task that failed everywhere, although the places are ready.
+// hopeless records a kernel error for a task that kept failing although the places are ready.
 func (r *run) hopeless(j job, err error) {
 	if err := r.record(Record{
 		Task: j.item.ID, Repeat: j.key.Repeat, Level: j.item.Level, Domain: j.item.Domain,
@@ -170,8 +170,8 @@ func (r *run) wrong(j job) *float64 {
 	return new(float64)
 }
 
-// ready waits until a place is ready, and reports false if nothing is left to do there. lost
-// is why the place is known not to be ready, if it is.
+// ready waits until a place is ready, and reports false if nothing is left to do there. lost,
+// if not nil, is why the place is already known to have failed.
 func (r *run) ready(ctx context.Context, place int, lost error) bool {
 	p := r.Places[place]
 	if p.Ready == nil {
@@ -315,8 +315,8 @@ func (r *run) record(record Record) error {
 	return nil
 }
 
-// A SickError says that the last tasks all ended with a model or kernel error, so that it
-// makes no sense to continue.
+// A SickError reports that the last tasks all ended with a model or kernel error, so there is
+// no point in continuing.
 type SickError struct{ Last string }
 
 func (e *SickError) Error() string {

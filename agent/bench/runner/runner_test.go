@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,9 +19,11 @@ import (
 )
 
 func about(n int) About {
-	a := About{Bench: "dir", Agent: "fake", Model: "none", Repeat: 1, Setup: map[string]string{"max_rounds": "20"}}
+	a := About{Bench: "dir", Agent: "fake", Model: "none", Repeat: 1,
+		Setup: map[string]string{"max_rounds": "20"}}
 	for i := range n {
-		a.Items = append(a.Items, Item{ID: fmt.Sprintf("task-%02d", i), Level: []string{"easy", "hard"}[i%2]})
+		a.Items = append(a.Items, Item{ID: fmt.Sprintf("task-%02d", i),
+			Level: []string{"easy", "hard"}[i%2]})
 	}
 	return a
 }
@@ -47,6 +49,12 @@ func reopen(t *testing.T, f *Folder) *Folder {
 	}
 	t.Cleanup(func() { g.Close() })
 	return g
+}
+
+// solve runs the tasks one by one, at one place.
+func solve(t *testing.T, f *Folder, task func(context.Context, Job) (Record, error)) error {
+	t.Helper()
+	return Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: task})
 }
 
 func scored(v float64) Record {
@@ -98,7 +106,8 @@ func TestRunAndRepeat(t *testing.T) {
 	f := create(t, a)
 	var c counter
 	var last Event
-	err := Run(t.Context(), Config{Folder: f, Places: []Place{{Name: "here"}}, Jobs: 4, Observe: func(e Event) { last = e },
+	err := Run(t.Context(), Config{Folder: f, Places: []Place{{Name: "here"}}, Jobs: 4,
+		Observe: func(e Event) { last = e },
 		Solve: func(_ context.Context, j Job) (Record, error) {
 			if entries, err := os.ReadDir(j.Dir); err != nil || len(entries) > 0 {
 				t.Errorf("%s: %v, %v", j.Dir, entries, err)
@@ -116,7 +125,8 @@ func TestRunAndRepeat(t *testing.T) {
 		t.Errorf("%+v", last.Totals)
 	}
 	result, _ := Read(f.Path())
-	if r := result.Records[2]; r.Notebook != "tasks/task-00-r3/notebook.ipynb" || r.Level != "easy" || r.Repeat != 3 {
+	if r := result.Records[2]; r.Notebook != "tasks/task-00-r3/notebook.ipynb" || r.Level != "easy" ||
+		r.Repeat != 3 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -127,15 +137,16 @@ func TestResume(t *testing.T) {
 	f := create(t, about(10))
 	ctx, stop := context.WithCancel(t.Context())
 	n := 0
-	err := Run(ctx, Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: func(ctx context.Context, j Job) (Record, error) {
-		if n++; n == 5 {
-			if err := os.WriteFile(filepath.Join(j.Dir, "half"), nil, 0o644); err != nil {
-				t.Error(err)
+	err := Run(ctx, Config{Folder: f, Places: []Place{{}}, Jobs: 1,
+		Solve: func(ctx context.Context, j Job) (Record, error) {
+			if n++; n == 5 {
+				if err := os.WriteFile(filepath.Join(j.Dir, "half"), nil, 0o644); err != nil {
+					t.Error(err)
+				}
+				stop()
 			}
-			stop()
-		}
-		return scored(1), nil
-	}})
+			return scored(1), nil
+		}})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v", err)
 	}
@@ -150,13 +161,14 @@ func TestResume(t *testing.T) {
 	}
 	f = reopen(t, f)
 	var c counter
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 3, Solve: func(_ context.Context, j Job) (Record, error) {
-		if _, err := os.Stat(filepath.Join(j.Dir, "half")); err == nil {
-			t.Error("what a task had left half done is still there")
-		}
-		c.end(j)
-		return scored(1), nil
-	}})
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 3,
+		Solve: func(_ context.Context, j Job) (Record, error) {
+			if _, err := os.Stat(filepath.Join(j.Dir, "half")); err == nil {
+				t.Error("what a task had left half done is still there")
+			}
+			c.end(j)
+			return scored(1), nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +181,8 @@ func TestResume(t *testing.T) {
 func TestBrokenResults(t *testing.T) {
 	f := create(t, about(2))
 	f.Close()
-	if err := os.WriteFile(filepath.Join(f.Path(), resultsFile), []byte("{}\n{\"task_id\":\"task-01\"}\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(f.Path(), resultsFile),
+		[]byte("{}\n{\"task_id\":\"task-01\"}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(f.Path()); err == nil || !strings.Contains(err.Error(), "line 1") {
@@ -225,13 +238,14 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := 0
-	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: func(context.Context, Job) (Record, error) {
+	if err := solve(t, f, func(context.Context, Job) (Record, error) {
 		done++
 		return scored(1), nil
-	}}); err != nil || done != 1 {
+	}); err != nil || done != 1 {
 		t.Errorf("%v, %d", err, done)
 	}
-	if result, err := Read(f.Path()); err != nil || len(result.Records) != 3 || !result.Records[1].Right() {
+	if result, err := Read(f.Path()); err != nil || len(result.Records) != 3 ||
+		!result.Records[1].Right() {
 		t.Errorf("%v, %+v", err, result.Records)
 	}
 }
@@ -262,7 +276,8 @@ func TestBudget(t *testing.T) {
 	if result, _ := Read(f.Path()); len(result.Records) != 3 || b.Paid() != 7 {
 		t.Errorf("%d records, %v paid", len(result.Records), b.Paid())
 	}
-	b = &ask.Budget{Limits: ask.Limits{Cost: 10}, Price: price} // 7 of it are spent, one without a record
+	b = &ask.Budget{Limits: ask.Limits{Cost: 10},
+		Price: price} // 7 of it are spent, one without a record
 	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve()})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-cost" {
 		t.Fatalf("%v", err)
@@ -270,10 +285,12 @@ func TestBudget(t *testing.T) {
 	if result, _ := Read(f.Path()); len(result.Records) != 4 || b.Paid() != 10 {
 		t.Errorf("%d records", len(result.Records))
 	}
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: &ask.Budget{Limits: ask.Limits{Time: 10 * time.Millisecond}}, Solve: func(ctx context.Context, _ Job) (Record, error) {
-		<-ctx.Done()
-		return scored(1), nil
-	}})
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1,
+		Budget: &ask.Budget{Limits: ask.Limits{Time: 10 * time.Millisecond}},
+		Solve: func(ctx context.Context, _ Job) (Record, error) {
+			<-ctx.Done()
+			return scored(1), nil
+		}})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-time" {
 		t.Errorf("%v", err)
 	}
@@ -288,12 +305,13 @@ func TestSpentIsKept(t *testing.T) {
 	run := func(b *ask.Budget, solve func(j Job) (Record, error)) {
 		t.Helper()
 		b.Price = price
-		err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: func(ctx context.Context, j Job) (Record, error) {
-			if _, err := j.Model(answers{}).Ask(ctx, llm.Request{Role: "coder"}); err != nil {
-				return Record{}, err
-			}
-			return solve(j)
-		}})
+		err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b,
+			Solve: func(ctx context.Context, j Job) (Record, error) {
+				if _, err := j.Model(answers{}).Ask(ctx, llm.Request{Role: "coder"}); err != nil {
+					return Record{}, err
+				}
+				return solve(j)
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,8 +333,10 @@ func TestSpentIsKept(t *testing.T) {
 	}
 	// A task began and made two calls; then the program was killed while writing a line.
 	killed := Key{"task-01", 1}
-	trace := `{"n": 1, "role": "coder", "usage": {"output_tokens": 1}}` + "\n" + `{"n": 2, "role": "coder", "usage": {"output_tokens": 1}}` + "\n"
-	if err := os.WriteFile(filepath.Join(f.Task(killed), "trace.jsonl"), []byte(trace), 0o644); err != nil {
+	trace := `{"n": 1, "role": "coder", "usage": {"output_tokens": 1}}` + "\n" +
+		`{"n": 2, "role": "coder", "usage": {"output_tokens": 1}}` + "\n"
+	if err := os.WriteFile(filepath.Join(f.Task(killed), "trace.jsonl"), []byte(trace),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	ledger := filepath.Join(f.Path(), ledgerFile)
@@ -324,7 +344,9 @@ func TestSpentIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(ledger, append(data, `{"task_id":"task-01","repeat":1,"begun":true,"calls":0,"cost_usd":0}`+"\n"+`{"task_id":`...), 0o644); err != nil {
+	if err := os.WriteFile(ledger,
+		append(data, `{"task_id":"task-01","repeat":1,"begun":true,"calls":0,"cost_usd":0}
+{"task_id":`...), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time it is settled
@@ -344,16 +366,17 @@ func (answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
 
 func TestTimeout(t *testing.T) {
 	f := create(t, about(1))
-	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Timeout: time.Millisecond, Solve: func(run context.Context, j Job) (Record, error) {
-		ctx, cancel := j.Bound(run)
-		defer cancel()
-		<-ctx.Done()
-		r := scored(0)
-		if errors.Is(context.Cause(ctx), ErrOverTime) {
-			r.Cause = OverTime
-		}
-		return r, run.Err() // in which it is scored
-	}}); err != nil {
+	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1,
+		Timeout: time.Millisecond, Solve: func(run context.Context, j Job) (Record, error) {
+			ctx, cancel := j.Bound(run)
+			defer cancel()
+			<-ctx.Done()
+			r := scored(0)
+			if errors.Is(context.Cause(ctx), ErrOverTime) {
+				r.Cause = OverTime
+			}
+			return r, run.Err() // in which it is scored
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	if result, _ := Read(f.Path()); result.Records[0].Cause != OverTime {
@@ -374,12 +397,13 @@ func placeDies(t *testing.T) {
 	var told []Kind
 	err := Run(t.Context(), Config{
 		Folder: f, Jobs: 4, Pause: time.Millisecond,
-		Places: []Place{{Name: "a", Ready: func(context.Context) error { return nil }}, {Name: "b", Ready: func(context.Context) error {
-			if isDown() {
-				return &PlaceError{errors.New("gone")}
-			}
-			return nil
-		}}},
+		Places: []Place{{Name: "a", Ready: func(context.Context) error { return nil }},
+			{Name: "b", Ready: func(context.Context) error {
+				if isDown() {
+					return &PlaceError{errors.New("gone")}
+				}
+				return nil
+			}}},
 		Observe: func(e Event) {
 			if e.Kind != Begun && e.Kind != Ended {
 				told = append(told, e.Kind)
@@ -389,7 +413,8 @@ func placeDies(t *testing.T) {
 			mu.Lock()
 			if j.Place == 1 && ended[1] >= 3 && !died {
 				down, died = true, true
-				time.AfterFunc(5*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
+				// at no instant at which a task ends: one that fails just then loses the place again
+				time.AfterFunc(5500*time.Microsecond, func() { mu.Lock(); down = false; mu.Unlock() })
 			}
 			mu.Unlock()
 			time.Sleep(2 * time.Millisecond)
@@ -410,39 +435,52 @@ func placeDies(t *testing.T) {
 	if ended[1] <= 3 {
 		t.Errorf("the place that came back was not used again: %v", ended)
 	}
-	text := fmt.Sprint(told)
-	if !strings.Contains(text, "given back") || strings.Count(text, "lost") != 1 || !strings.HasSuffix(text, " back]") || strings.HasSuffix(text, "given back]") {
+	lost := slices.DeleteFunc(slices.Clone(told), func(k Kind) bool { return k == GivenBack })
+	if !slices.Contains(told, GivenBack) || !slices.Equal(lost, []Kind{Lost, Back}) {
 		t.Errorf("%v", told)
 	}
 }
 
 func TestAllPlacesLost(t *testing.T) {
 	f := create(t, about(2))
-	err := Run(t.Context(), Config{Folder: f, Jobs: 2, Pause: time.Millisecond, Patience: 10 * time.Millisecond,
-		Places: []Place{{Name: "a", Ready: func(context.Context) error { return &PlaceError{errors.New("refused")} }}},
-		Solve:  func(context.Context, Job) (Record, error) { t.Error("solved without a place"); return Record{}, nil }})
+	err := Run(t.Context(), Config{Folder: f, Jobs: 2, Pause: time.Millisecond,
+		Patience: 10 * time.Millisecond,
+		Places: []Place{{Name: "a",
+			Ready: func(context.Context) error { return &PlaceError{errors.New("refused")} }}},
+		Solve: func(context.Context, Job) (Record,
+			error) {
+			t.Error("solved without a place")
+			return Record{}, nil
+		}})
 	if err == nil || !strings.Contains(err.Error(), "no place for kernels is left: refused") {
 		t.Errorf("%v", err)
 	}
 	wrong := errors.New("no pandas there")
-	err = Run(t.Context(), Config{Folder: f, Jobs: 2, Places: []Place{{Ready: func(context.Context) error { return wrong }}}, Solve: nil})
+	err = Run(t.Context(), Config{Folder: f, Jobs: 2,
+		Places: []Place{{Ready: func(context.Context) error { return wrong }}}, Solve: nil})
 	if !errors.Is(err, wrong) {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestTaskFailsItsPlaces: a task fails at every place, though the places are ready.
+// TestTaskFailsItsPlaces: a task fails at every place, though the places are ready. It has no
+// score if its answer is not public.
 func TestTaskFailsItsPlaces(t *testing.T) {
-	f := create(t, about(3))
+	a := about(3)
+	a.Items[1].Hidden = true
+	f := create(t, a)
 	tries := 0
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(_ context.Context, j Job) (Record, error) {
-		if j.ID == "task-01" {
-			tries++
-			return Record{}, &PlaceError{errors.New("no kernel starts")}
-		}
-		return scored(1), nil
-	}})
-	if result, _ := Read(f.Path()); err != nil || tries != 3 || len(result.Records) != 3 || result.Records[1].Cause != KernelError {
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}},
+		Solve: func(_ context.Context, j Job) (Record, error) {
+			if j.ID == "task-01" {
+				tries++
+				return Record{}, &PlaceError{errors.New("no kernel starts")}
+			}
+			return scored(1), nil
+		}})
+	result, _ := Read(f.Path())
+	if err != nil || tries != 3 || len(result.Records) != 3 ||
+		result.Records[1].Cause != KernelError || result.Records[1].Score != nil {
 		t.Errorf("%v, %d tries, %+v", err, tries, result.Records)
 	}
 }
@@ -451,44 +489,34 @@ func TestTaskFailsItsPlaces(t *testing.T) {
 func TestLacking(t *testing.T) {
 	f := create(t, about(3))
 	var told []string
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(_ context.Context, j Job) (Record, error) {
-		if j.ID == "task-01" {
-			return Record{}, &LackingError{errors.New("no file")}
-		}
-		return scored(1), nil
-	}, Observe: func(e Event) {
-		if e.Kind == Lacking {
-			told = append(told, e.Key.ID)
-		}
-	}})
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}},
+		Solve: func(_ context.Context, j Job) (Record, error) {
+			if j.ID == "task-01" {
+				return Record{}, &LackingError{errors.New("no file")}
+			}
+			return scored(1), nil
+		}, Observe: func(e Event) {
+			if e.Kind == Lacking {
+				told = append(told, e.Key.ID)
+			}
+		}})
 	result, _ := Read(f.Path())
-	if missing := result.Missing(); err != nil || len(result.Records) != 2 || len(missing) != 1 || len(told) != 1 || told[0] != "task-01" {
+	if missing := result.Missing(); err != nil || len(result.Records) != 2 || len(missing) != 1 ||
+		len(told) != 1 || told[0] != "task-01" {
 		t.Errorf("%v, %+v, %v, %v", err, result.Records, missing, told)
-	}
-}
-
-// TestHidden: such a task has no score if its answer is not public.
-func TestHidden(t *testing.T) {
-	a := about(1)
-	a.Items[0].Hidden = true
-	f := create(t, a)
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(context.Context, Job) (Record, error) {
-		return Record{}, &PlaceError{errors.New("no kernel starts")}
-	}})
-	if result, _ := Read(f.Path()); err != nil || len(result.Records) != 1 || result.Records[0].Score != nil || result.Records[0].Cause != KernelError {
-		t.Errorf("%v, %+v", err, result.Records)
 	}
 }
 
 func TestModelGone(t *testing.T) {
 	f := create(t, about(20))
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(_ context.Context, j Job) (Record, error) {
-		r := scored(0)
-		if j.ID > "task-03" {
-			r.Cause, r.Error = ModelError, "connection refused"
-		}
-		return r, nil
-	}})
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}},
+		Solve: func(_ context.Context, j Job) (Record, error) {
+			r := scored(0)
+			if j.ID > "task-03" {
+				r.Cause, r.Error = ModelError, "connection refused"
+			}
+			return r, nil
+		}})
 	if _, ok := errors.AsType[*SickError](err); !ok || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("%v", err)
 	}
@@ -500,13 +528,14 @@ func TestModelGone(t *testing.T) {
 func TestFatal(t *testing.T) {
 	f := create(t, about(8))
 	wrong := errors.New("the key is wrong")
-	err := Run(t.Context(), Config{Folder: f, Jobs: 3, Places: []Place{{}}, Solve: func(ctx context.Context, j Job) (Record, error) {
-		if j.ID == "task-02" {
-			return Record{}, wrong
-		}
-		<-ctx.Done()
-		return scored(1), nil
-	}})
+	err := Run(t.Context(), Config{Folder: f, Jobs: 3, Places: []Place{{}},
+		Solve: func(ctx context.Context, j Job) (Record, error) {
+			if j.ID == "task-02" {
+				return Record{}, wrong
+			}
+			<-ctx.Done()
+			return scored(1), nil
+		}})
 	if result, _ := Read(f.Path()); !errors.Is(err, wrong) || len(result.Records) != 0 {
 		t.Errorf("%v, %+v", err, result.Records)
 	}
@@ -521,7 +550,8 @@ func TestDiffers(t *testing.T) {
 		names = append(names, d.Name+": "+d.Was+" -> "+d.Is)
 	}
 	got := strings.Join(names, "; ")
-	for _, want := range []string{"model: none -> other", "max_rounds: 20 -> 5", "method.router:  -> false", "task_ids: task-00, task-01, task-02 -> task-00, task-01"} {
+	for _, want := range []string{"model: none -> other", "max_rounds: 20 -> 5",
+		"method.router:  -> false", "task_ids: task-00, task-01, task-02 -> task-00, task-01"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)
 		}
@@ -533,7 +563,8 @@ func TestDiffers(t *testing.T) {
 
 func TestSafeNames(t *testing.T) {
 	for _, name := range []string{"../../etc", "a/b", "..", "", strings.Repeat("x", 400), "ok-1.2_3"} {
-		if got := safe(name); strings.ContainsAny(got, `/\`) || got == ".." || got == "" || len(got) > 200 {
+		if got := safe(name); strings.ContainsAny(got, `/\`) || got == ".." || got == "" ||
+			len(got) > 200 {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
@@ -550,46 +581,15 @@ func TestRelativeFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: func(_ context.Context, j Job) (Record, error) {
+	if err := solve(t, f, func(_ context.Context, j Job) (Record, error) {
 		r := scored(1)
 		r.Notebook, _ = filepath.Abs(filepath.Join(j.Dir, "notebook.ipynb"))
 		return r, nil
-	}}); err != nil {
-		t.Fatal(err)
-	}
-	if result, err := Read("out"); err != nil || result.Records[0].Notebook != "tasks/task-00/notebook.ipynb" {
-		t.Errorf("%v, %+v", err, result.Records)
-	}
-}
-
-// TestMemory: long answers do not stay in memory once recorded.
-func TestMemory(t *testing.T) {
-	const tasks, size = 200, 200_000
-	f := create(t, about(tasks))
-	inUse := func() int64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	before := inUse()
-	var grown int64
-	if err := Run(t.Context(), Config{
-		Folder: f, Places: []Place{{}}, Jobs: 2,
-		Solve: func(context.Context, Job) (Record, error) {
-			r := scored(1)
-			r.Answer = strings.Repeat("x", size)
-			return r, nil
-		},
-		Observe: func(e Event) {
-			if e.Kind == Ended && e.Right == tasks-1 {
-				grown = inUse() - before
-			}
-		},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if grown > tasks*size/4 {
-		t.Errorf("%d MB more are in use after %d answers of %d MB together", grown>>20, tasks, tasks*size>>20)
+	if result, err := Read("out"); err != nil ||
+		result.Records[0].Notebook != "tasks/task-00/notebook.ipynb" {
+		t.Errorf("%v, %+v", err, result.Records)
 	}
 }

@@ -33,7 +33,7 @@ def _process(*command):
             output, _ = process.communicate(timeout=action_seconds)
         except BaseException as stopped:
             with _contextlib.suppress(ProcessLookupError):  # an interrupt may have ended it
-                _os.killpg(process.pid, _signal.SIGKILL)  # with all that it has started
+                _os.killpg(process.pid, _signal.SIGKILL)  # and all its child processes
             output, _ = process.communicate()
             if not isinstance(stopped, _subprocess.TimeoutExpired):
                 raise

@@ -21,19 +21,26 @@ import (
 // happy has a short script for each agent, with one cell for those that run cells.
 var happy = map[string]script{
 	"dsstar": {
-		"analyzer": {"```python\nprint(\"a table\")\n```"}, "planner": {"Read the fee."}, "coder": {"```python\nx = 7\nprint(x)\n```"},
-		"verifier": {"Verdict: sufficient\nReason: it is there"}, "finalizer": {"```python\nprint(x)\n```"}, "checker": {"Form: fits"},
+		"analyzer": {"```python\nprint(\"a table\")\n```"}, "planner": {"Read the fee."},
+		"coder":     {"```python\nx = 7\nprint(x)\n```"},
+		"verifier":  {"Verdict: sufficient\nReason: it is there"},
+		"finalizer": {"```python\nprint(x)\n```"}, "checker": {"Form: fits"},
 	},
 	"model-only": {"model-only": {"The file says so.\n\nAnswer: 7"}},
 	"react":      {"react": {py("x = 7\nprint(x)"), py("answer(7)")}},
-	"da-agent":   {"da-agent": {`Thought: look.` + "\n" + `Action: Bash(code="cat data/a.txt")`, `Action: Terminate(output="7")`}},
-	"autogen":    {"assistant": {"Let us see.\n\n```python\nx = 7\nprint(x)\n```", "It is seven.\nAnswer: 7\nTERMINATE"}},
+	"da-agent": {"da-agent": {`Thought: look.` + "\n" + `Action: Bash(code="cat data/a.txt")`,
+		`Action: Terminate(output="7")`}},
+	"autogen": {"assistant": {"Let us see.\n\n```python\nx = 7\nprint(x)\n```",
+		"It is seven.\nAnswer: 7\nTERMINATE"}},
 	"data-interpreter": {
-		"planner": {"```json\n[{\"task_id\": \"1\", \"dependent_task_ids\": [], \"instruction\": \"Read the fee.\"}, " +
-			"{\"task_id\": \"2\", \"dependent_task_ids\": [\"1\"], \"instruction\": \"Print the fee.\"}]\n```"},
+		"planner": {"```json\n[{\"task_id\": \"1\", \"dependent_task_ids\": [], \"instruction\": " +
+			"\"Read the fee.\"}, " +
+			"{\"task_id\": \"2\", \"dependent_task_ids\": [\"1\"], \"instruction\": \"Print the " +
+			"fee.\"}]\n```"},
 		"coder":     {"```python\nx = 7\nprint(x)\n```", "```python\nprint(x)\n```"},
-		"validator": {"```python\nprint(\"True\")\n```", "```python\nprint(\"True\")\n```"}, "toolmaker": {"None"},
-		"reporter": {"Answer: 7"},
+		"validator": {"```python\nprint(\"True\")\n```", "```python\nprint(\"True\")\n```"},
+		"toolmaker": {"None"},
+		"reporter":  {"Answer: 7"},
 	},
 }
 
@@ -62,7 +69,8 @@ func TestHappy(t *testing.T) {
 			p.cfg.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1, Output: 10}, true }
 			if n.Name == "dsstar" {
 				p.cfg.Method.NoAnalyzer = true
-				p.cfg.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+				p.cfg.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session,
+					error) {
 					if purpose != agent.Work {
 						return &session{vars: map[string]string{}}, nil
 					}
@@ -77,20 +85,24 @@ func TestHappy(t *testing.T) {
 			if r.Answer != "7" || !r.Finished || r.Rounds == 0 || r.Failed != 0 || r.Debug != 0 {
 				t.Errorf("the result is %+v", r)
 			}
-			if r.Usage.Calls != len(p.model.asked) || r.Cost == nil || *r.Cost == 0 || len(r.ByRole) == 0 || !slices.Equal(r.Models, []string{"m1"}) {
-				t.Errorf("the usage is %+v, cost %v, of %d calls", r.ByRole, r.Cost, len(p.model.asked))
+			if r.Usage.Calls != len(p.model.asked) || r.Cost == nil || *r.Cost == 0 ||
+				len(r.ByRole) == 0 || !slices.Equal(r.Models, []string{"m1"}) {
+				t.Errorf("the usage is %+v, cost %v", r.ByRole, r.Cost)
 			}
-			if n.Name != "model-only" && (r.Executions == 0 || len(r.Actions) == 0 || r.Actions[0].Observation == "") {
+			if n.Name != "model-only" && (r.Executions == 0 || len(r.Actions) == 0 ||
+				r.Actions[0].Observation == "") {
 				t.Errorf("the actions are %+v", r.Actions)
 			}
 			meta := p.nb.Metadata["dsstar"].(map[string]any)
 			if n.Name == "dsstar" {
 				return
 			}
-			if meta["agent"] != n.Name || meta["answer"] != "7" || meta["finished"] != true || meta["verified"] != false {
+			if meta["agent"] != n.Name || meta["answer"] != "7" || meta["finished"] != true ||
+				meta["verified"] != false {
 				t.Errorf("the notebook's metadata are %v", meta)
 			}
-			contains(t, "the notebook", p.cell(t, "question").Source, "What is the fee?", n.Name, "A number.")
+			contains(t, "the notebook", p.cell(t, "question").Source, "What is the fee?", n.Name,
+				"A number.")
 			if _, err := record.Read(p.nb); err == nil || !strings.Contains(err.Error(), n.Name) {
 				t.Errorf("read as a run of dsstar, the error is %v", err)
 			}
@@ -99,30 +111,6 @@ func TestHappy(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestSame: the same replies give the same notebook, except for its last cell.
-func TestSame(t *testing.T) {
-	agents(t, func(t *testing.T, name string) {
-		var texts []string
-		for range 2 {
-			p := newPlay(t, copied(happy[name]))
-			p.task.Data = "../data"
-			if name == "model-only" {
-				p.task.Files = nil
-			}
-			p.solve(t, t.Context(), name, solver.Options{})
-			if p.err != nil {
-				t.Fatal(p.err)
-			}
-			data, err := p.withoutMeasured().Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			texts = append(texts, string(data))
-		}
-		same(t, "the notebooks", texts[0], texts[1])
-	})
 }
 
 func TestModelError(t *testing.T) {
@@ -139,61 +127,22 @@ func TestModelError(t *testing.T) {
 	})
 }
 
-func TestLimits(t *testing.T) {
-	agents(t, func(t *testing.T, name string) {
-		p := newPlay(t, copied(happy[name]))
-		p.cfg.Limits.Calls = 1
-		p.solve(t, t.Context(), name, solver.Options{})
-		spent := (*ask.BudgetError)(nil)
-		if name != "model-only" && (!errors.As(p.err, &spent) || spent.Flag != "max-calls" || p.result.Finished) {
-			t.Errorf("the error is %v", p.err)
-		}
-		if len(p.model.asked) != 1 {
-			t.Errorf("%d calls were made", len(p.model.asked))
-		}
-		p = newPlay(t, copied(happy[name]))
-		p.cfg.Limits.Time = time.Millisecond
-		p.model.before = func(llm.Request) { time.Sleep(50 * time.Millisecond) }
-		p.solve(t, t.Context(), name, solver.Options{})
-		if !errors.As(p.err, &spent) || spent.Flag != "max-time" {
-			t.Errorf("the error is %v", p.err)
-		}
-	})
-}
-
-func TestCancelled(t *testing.T) {
-	agents(t, func(t *testing.T, name string) {
-		for after := range 2 {
-			calls := after
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			p := newPlay(t, copied(happy[name]))
-			p.model.before = func(llm.Request) {
-				if calls--; calls < 0 {
-					cancel()
-				}
-			}
-			if p.solve(t, ctx, name, solver.Options{}); !errors.Is(p.err, context.Canceled) && (name != "model-only" || after == 0) {
-				t.Errorf("the error is %v", p.err)
-			} else if p.err != nil {
-				contains(t, "the notebook", p.cell(t, "question").Source, "interrupted")
-			}
-		}
-	})
-}
-
 // TestReplay: an agent repeats its run from the trace, and all its requests have different
 // subjects.
 func TestReplay(t *testing.T) {
 	for name, replies := range map[string]script{
 		"model-only": {"model-only": {"Seven.", "Answer: 7"}},
 		"react":      {"react": {py("x = 7\nprint(x)"), "No code.", py("raise(x)"), py("answer(7)")}},
-		"da-agent":   {"da-agent": {action(`Bash(code="ls")`), "What?", action(`Bash(code="ls -l")`), action(`Terminate(output="7")`)}},
-		"autogen":    {"assistant": {"Hm.", "```python\nprint(\"7\")\n```", "Answer: 7\nTERMINATE"}},
+		"da-agent": {"da-agent": {action(`Bash(code="ls")`), "What?", action(`Bash(code="ls -l")`),
+			action(`Terminate(output="7")`)}},
+		"autogen": {"assistant": {"Hm.", "```python\nprint(\"7\")\n```", "Answer: 7\nTERMINATE"}},
 		"data-interpreter": {
-			"planner": {"no", tasks("1: Load", "2: Fail < 1"), tasks("1: Load", "2: Print < 1")}, "coder": {block("x = 7"), block("raise(x)"), block("print(x)")},
-			"debugger": {block("raise(y)"), block("raise(z)")}, "validator": {block("print(\"True\")"), block("print(\"True\")")},
-			"toolmaker": {toolOf("f", "def f(): pass"), "None"}, "tester": {block("test_x = 1")}, "recommender": {"[]", "[\"f\"]"}, "reporter": {"Answer: 7"},
+			"planner":   {"no", tasks("1: Load", "2: Fail < 1"), tasks("1: Load", "2: Print < 1")},
+			"coder":     {block("x = 7"), block("raise(x)"), block("print(x)")},
+			"debugger":  {block("raise(y)"), block("raise(z)")},
+			"validator": {block("print(\"True\")"), block("print(\"True\")")},
+			"toolmaker": {toolOf("f", "def f(): pass"), "None"}, "tester": {block("test_x = 1")},
+			"recommender": {"[]", "[\"f\"]"}, "reporter": {"Answer: 7"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -238,10 +187,51 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestStopped: a run ends with the error of its context, session or budget, and the notebook
+// reports it.
+func TestStopped(t *testing.T) {
+	agents(t, func(t *testing.T, name string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := newPlay(t, copied(happy[name]))
+		p.model.before = func(llm.Request) { cancel() }
+		if p.solve(t, ctx, name, solver.Options{}); !errors.Is(p.err, context.Canceled) {
+			t.Errorf("the error is %v", p.err)
+		}
+		contains(t, "the notebook", p.cell(t, "question").Source, "interrupted")
+		p = newPlay(t, copied(happy[name]))
+		p.cfg.Limits.Time = time.Millisecond
+		p.model.before = func(llm.Request) { time.Sleep(50 * time.Millisecond) }
+		p.solve(t, t.Context(), name, solver.Options{})
+		spent := (*ask.BudgetError)(nil)
+		if !errors.As(p.err, &spent) || spent.Flag != "max-time" {
+			t.Errorf("the error is %v", p.err)
+		}
+		if name == "model-only" {
+			return
+		}
+		p = newPlay(t, copied(happy[name]))
+		p.cfg.Limits.Calls = 1
+		p.solve(t, t.Context(), name, solver.Options{})
+		if !errors.As(p.err, &spent) || spent.Flag != "max-calls" || p.result.Finished ||
+			len(p.model.asked) != 1 {
+			t.Errorf("the error is %v after %d calls", p.err, len(p.model.asked))
+		}
+		lost := errors.New("no kernel")
+		p = newPlay(t, copied(happy[name]))
+		p.cfg.Open = func(context.Context, agent.Purpose, string) (agent.Session, error) {
+			return nil, lost
+		}
+		if p.solve(t, t.Context(), name, solver.Options{}); !errors.Is(p.err, lost) {
+			t.Errorf("the error is %v", p.err)
+		}
+	})
+}
+
 // withoutMeasured returns the notebook without its last cell.
 func (p *play) withoutMeasured() *notebook.Notebook {
 	nb := *p.nb
-	nb.Cells = slices.DeleteFunc(slices.Clone(nb.Cells), func(c notebook.Cell) bool { return c.ID == "measured" })
+	nb.Cells = slices.DeleteFunc(slices.Clone(nb.Cells),
+		func(c notebook.Cell) bool { return c.ID == "measured" })
 	return &nb
 }
 
@@ -249,9 +239,13 @@ func (p *play) withoutMeasured() *notebook.Notebook {
 func TestCancelledInACell(t *testing.T) {
 	agents(t, func(t *testing.T, name string) {
 		replies := map[string]script{
-			"react": {"react": {py("x = 1"), py("wait()")}}, "autogen": {"assistant": {block("x = 1"), block("wait()")}},
-			"da-agent":         {"da-agent": {action(`Bash(code="ls")`), action("Python(file_path=\"a.py\"):\n```python\nx\nwait()\n```")}},
-			"data-interpreter": {"planner": {tasks("1: a", "2: b")}, "coder": {block("x = 1"), block("wait()")}, "validator": {block("y = 1")}, "toolmaker": {"None"}},
+			"react":   {"react": {py("x = 1"), py("wait()")}},
+			"autogen": {"assistant": {block("x = 1"), block("wait()")}},
+			"da-agent": {"da-agent": {action(`Bash(code="ls")`),
+				action("Python(file_path=\"a.py\"):\n```python\nx\nwait()\n```")}},
+			"data-interpreter": {"planner": {tasks("1: a", "2: b")},
+				"coder": {block("x = 1"), block("wait()")}, "validator": {block("y = 1")},
+				"toolmaker": {"None"}},
 		}[name]
 		if replies == nil {
 			t.Skip("this agent runs no cells")
@@ -264,32 +258,12 @@ func TestCancelledInACell(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if p.solve(t, ctx, name, solver.Options{}); !errors.Is(p.err, context.Canceled) || p.result.Finished || p.result.Executions == 0 {
+		if p.solve(t, ctx, name, solver.Options{}); !errors.Is(p.err, context.Canceled) ||
+			p.result.Finished || p.result.Executions == 0 {
 			t.Errorf("%v, %+v", p.err, p.result)
 		}
 		if len(p.cells()) == 0 || !p.session.closed {
 			t.Error("the first cell is not in the notebook, or the session is open")
 		}
 	})
-}
-
-// TestNoSession: an error that no code can cause ends the run.
-func TestNoSession(t *testing.T) {
-	agents(t, func(t *testing.T, name string) {
-		if name == "model-only" {
-			t.Skip("this agent has no session")
-		}
-		lost := errors.New("no kernel")
-		p := newPlay(t, copied(happy[name]))
-		p.cfg.Open = func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, lost }
-		if p.solve(t, t.Context(), name, solver.Options{}); !errors.Is(p.err, lost) {
-			t.Errorf("the error is %v", p.err)
-		}
-	})
-}
-
-func TestNew(t *testing.T) {
-	if _, err := solver.New("human", solver.Options{}); err == nil || !strings.Contains(err.Error(), "data-interpreter") {
-		t.Errorf("the error is %v", err)
-	}
 }

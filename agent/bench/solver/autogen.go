@@ -45,7 +45,7 @@ func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	said := "" // the last message with more than TERMINATE
+	said := "" // the last message that says more than TERMINATE
 	for n := 1; n <= s.Steps+1; n++ {
 		d.rounds = n
 		text, problem, err := c.ask(ctx, fmt.Sprintf("message %d", n))
@@ -120,7 +120,7 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 	return c.tell(prompts.Observation{Output: strings.Join(output, "\n"), Note: note})
 }
 
-// sayAnswer returns the answer in a last message: what follows "Answer:", or all but code.
+// sayAnswer returns the answer in the last message: what follows "Answer:", or all but code.
 func sayAnswer(said string) string {
 	if answer, err := parseAnswer(said); err == nil {
 		return answer

@@ -146,7 +146,7 @@ func unmarked(text string) string {
 		}
 	}
 	if strings.Count(text, "**") == 1 {
-		text = strings.TrimSpace(strings.TrimSuffix(text, "**")) // it began before the word Answer
+		text = strings.TrimSpace(strings.TrimSuffix(text, "**")) // the bold began before "Answer"
 	}
 	return text
 }

@@ -13,11 +13,12 @@ import (
 
 // daAgent is DA-Agent (DA-Code, section 4): at most 20 actions of Bash, Python, SQL and
 // Terminate, of at most 300 seconds each, the last 15 of which are remembered (section 5.1).
-// Python is a file that runs in a process of its own. The observations are those of section
-// 4.3: output, error, success without output, an invalid or repeated action, a time-out.
+// Python is a file that runs in its own process. The observations are those of section 4.3:
+// output, error, success without output, an invalid or repeated action, a time-out.
 //
-// Where the paper is silent, it follows the public code: 3,000 characters of an observation,
-// and an end after the fourth reply without an action, or an action repeated twice.
+// Where the paper is silent, it follows the public code: an observation has at most 3,000
+// characters, and the run ends after the fourth reply without an action, or when an action is
+// repeated twice.
 type daAgent struct {
 	Steps       int `json:"steps"`
 	Memory      int `json:"memory"`
@@ -111,7 +112,8 @@ func (a act) cell() string {
 	return ""
 }
 
-// literal returns a Python literal, which is readable if the code has several lines.
+// literal returns code as a Python literal: if possible, a raw triple-quoted one for several
+// lines.
 func literal(code string) string {
 	if !strings.Contains(code, "\n") || strings.Contains(code, "'''") ||
 		strings.ContainsAny(code, "\r\x00\f\v") ||

@@ -11,14 +11,16 @@ var (
 	actionMark   = regexp.MustCompile(`(?im)^[\s*_#>]*"?action"?[*_]*\s*:?[*_]*`)
 	observedMark = regexp.MustCompile(`(?im)^[\s*_#>]*"?observation"?[*_]*\s*:`)
 	thoughtMark  = regexp.MustCompile(`(?i)^[\s*_#>]*"?thought"?[*_]*\s*:[*_]*`)
-	anotherMark  = regexp.MustCompile(`(?m)^[\s*_#>]*(?:Thought|Action|Bash|Python|SQL|Terminate)[*_]*\s*[(:]`)
-	actionBegin  = regexp.MustCompile(`\b(Bash|Python|SQL|Terminate)\s*\(`)
+	anotherMark  = regexp.MustCompile(
+		`(?m)^[\s*_#>]*(?:Thought|Action|Bash|Python|SQL|Terminate)[*_]*\s*[(:]`,
+	)
+	actionBegin = regexp.MustCompile(`\b(Bash|Python|SQL|Terminate)\s*\(`)
 )
 
 const noAction = "it has no action"
 
-// parseAct returns the action of a reply. An observation that the model made up, and what
-// follows it, is ignored.
+// parseAct returns the action of a reply. It ignores an observation that the model made up, and
+// what follows it.
 func parseAct(text string) (a act, problem string) {
 	if m := actionMark.FindStringIndex(text); m != nil {
 		text = text[m[1]:]
@@ -85,7 +87,7 @@ func first(values map[string]string, names ...string) string {
 var argumentName = regexp.MustCompile(`^\s*([a-z_]+)\s*=\s*`)
 
 // arguments reads the arguments of an action: values by name, or one without a name. after is
-// what follows the closing bracket, which is the last possible one if nothing should follow.
+// what follows the closing bracket. nothingFollows makes that the last possible bracket.
 func arguments(text string, nothingFollows bool) (values map[string]string, after string, ok bool) {
 	values = map[string]string{}
 	for {
@@ -113,8 +115,9 @@ var (
 	nameFollows    = regexp.MustCompile(`^\s*,\s*(?:file_?path|save_path|command|code|sql|output)\s*=`)
 )
 
-// argument reads one value. As models do not always escape quotes within a quoted value, it
-// ends where another name follows, or else a bracket at the end of a line.
+// argument reads one value. Models do not always escape quotes within a quoted value, so it ends
+// at the quote before another argument's name, or else before the closing bracket. With last,
+// that is the last bracket at the end of a line.
 func argument(text string, last bool) (value, rest string, ok bool) {
 	for _, quote := range []string{`"""`, `'''`, "```", `"`, `'`, "`"} {
 		if inner, quoted := strings.CutPrefix(text, quote); quoted {
@@ -136,7 +139,7 @@ func argument(text string, last bool) (value, rest string, ok bool) {
 	return strings.TrimSpace(text[:end]), text[end:], true
 }
 
-// endOf returns where the quote that begins before text ends, or -1.
+// endOf returns the index in text at which the quoted value ends, or -1.
 func endOf(text, quote string, last bool) int {
 	end := -1
 	for i := 0; i+len(quote) <= len(text); i++ {

@@ -15,15 +15,18 @@ func TestDAAgent(t *testing.T) {
 		action(`Bash(code="head data/a.txt")`),
 		action(`Bash(code="head data/a.txt")`),
 		"What now?",
-		action("Python(file_path=\"./a.py\"):\n```python\nimport os\nprint('x')\n```\n\nObservation: 42\n\nThought: done\nAction: Terminate(output=\"42\")"),
-		action(`SQL(file_path="data/x.sqlite", command="SELECT a, \"b\" FROM t WHERE c=(1)", output="direct")`),
+		action("Python(file_path=\"./a.py\"):\n```python\nimport os\nprint('x')\n```\n\nObservation: " +
+			"42\n\nThought: done\nAction: Terminate(output=\"42\")"),
+		action(`SQL(file_path="data/x.sqlite", command="SELECT a, \"b\" FROM t WHERE c=(1)", ` +
+			`output="direct")`),
 		action(`Terminate(output="7")`),
 	}})
 	r := p.result
 	if r.Answer != "7" || !r.Finished || r.Rounds != 6 || r.Executions != 3 {
 		t.Errorf("the result is %+v", r)
 	}
-	same(t, "the cells", []string{`bash("head data/a.txt")`, "python(\"./a.py\", r'''\nimport os\nprint('x')\n''')",
+	same(t, "the cells", []string{`bash("head data/a.txt")`,
+		"python(\"./a.py\", r'''\nimport os\nprint('x')\n''')",
 		`sql("data/x.sqlite", "SELECT a, \"b\" FROM t WHERE c=(1)", "direct")`}, p.cells())
 	kinds := ""
 	for _, a := range r.Actions {
@@ -50,7 +53,8 @@ func TestDAAgentStops(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := run(t, "da-agent", solver.Options{Steps: test.steps}, script{"da-agent": test.say})
-			if r := p.result; r.Finished || r.Answer != "" || r.Rounds != test.rounds || len(p.model.asked) != test.rounds {
+			if r := p.result; r.Finished || r.Answer != "" || r.Rounds != test.rounds ||
+				len(p.model.asked) != test.rounds {
 				t.Errorf("the result is %+v", r)
 			}
 		})
@@ -63,7 +67,8 @@ func TestDAAgentWindow(t *testing.T) {
 	for i := range 19 {
 		say = append(say, action(fmt.Sprintf(`Bash(code="echo %d.")`, i+1)))
 	}
-	p := run(t, "da-agent", solver.Options{}, script{"da-agent": append(say, action(`Terminate(output="FAIL")`))})
+	p := run(t, "da-agent", solver.Options{}, script{"da-agent": append(say,
+		action(`Terminate(output="FAIL")`))})
 	last := p.model.asked[19]
 	if n := len(last.Messages); n != 1+15*2+1 {
 		t.Errorf("there are %d messages", n)

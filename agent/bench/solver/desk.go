@@ -47,7 +47,7 @@ type job struct {
 	work    func(context.Context, *desk) (answer string, finished bool, err error)
 }
 
-// do does a job within the limits of cfg, from opening the session to the last save.
+// do carries out a job within the limits of cfg, from opening the session to the last save.
 func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	d := &desk{Caller: ask.NewCaller(cfg.Settings), cfg: cfg, most: j.most}
 	d.journal = &journal{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox,
@@ -73,7 +73,7 @@ func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Resul
 	return d.result(), err
 }
 
-// at opens the session, if the job needs one, and does the job.
+// at opens the session, if the job needs one, and calls the job's work.
 func (d *desk) at(ctx context.Context, j job) (err error) {
 	if j.code {
 		stop := d.time()
@@ -82,7 +82,7 @@ func (d *desk) at(ctx context.Context, j job) (err error) {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = d.session.Close() }() // nothing depends on it any more
+		defer func() { _ = d.session.Close() }() // the record is complete without it
 		for _, code := range d.opening {
 			e, err := d.execute(ctx, code)
 			if err != nil {
@@ -98,7 +98,7 @@ func (d *desk) at(ctx context.Context, j job) (err error) {
 	return err
 }
 
-// time measures the time in the kernel.
+// time adds the time until stop is called to the time in the kernel.
 func (d *desk) time() (stop func()) {
 	began := time.Now()
 	return func() { d.kernel += time.Since(began) }
@@ -172,8 +172,8 @@ func (d *desk) save() error {
 	return disk.WriteFile(record.Folder(d.cfg.Dir).Notebook(), data)
 }
 
-// ordered returns the files of the task, and how many of them requests describe one by one.
-// If that is not all, the files whose names are nearest to the question come first.
+// ordered returns the files of the task, and how many of them requests list individually. If
+// these are not all, the files whose names are most similar to the question come first.
 func (d *desk) ordered() (all []record.File, most int) {
 	all, most = d.task.Files, d.cfg.TopK
 	if most <= 0 {
@@ -194,7 +194,7 @@ func (d *desk) ordered() (all []record.File, most int) {
 	return all, most
 }
 
-// context returns the task and the names of the files, with which requests begin.
+// context returns the task and the names of the files. Requests begin with it.
 func (d *desk) context() prompts.Context {
 	c := prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
 	all, most := d.ordered()
@@ -211,7 +211,7 @@ func (d *desk) context() prompts.Context {
 	return c
 }
 
-// inputs returns the inputs by which a replay matches recorded replies to requests.
+// inputs returns the inputs that a replay compares to find the recorded reply to a request.
 func (d *desk) inputs(more map[string]string) map[string]string {
 	all := map[string]string{"question": d.task.Question, "guidelines": d.task.Guidelines}
 	for name, text := range more {
@@ -220,11 +220,11 @@ func (d *desk) inputs(more map[string]string) map[string]string {
 	return all
 }
 
-// observed returns the observation of an execution, in about most bytes.
+// observed returns the observation of an execution. Its size is limited to about most.
 func observed(e notebook.Execution, most int) string {
 	text := e.PlainText()
 	if problem, ok := e.Error(); ok && problem.EName == "ActionFailed" {
-		text = e.Stdout() + problem.EValue // whose frames are ours, not the agent's
+		text = e.Stdout() + problem.EValue // no traceback: its frames are ours
 	} else if e.Status != notebook.OK {
 		text = brief.ErrorReport(e, most)
 	}

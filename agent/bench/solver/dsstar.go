@@ -13,7 +13,7 @@ import (
 // dsstar is this program's own loop, configured by cfg.
 type dsstar struct{}
 
-// saveEvery bounds how often the notebook is saved while files are described.
+// saveEvery is the minimum time between saves of the notebook while files are described.
 const saveEvery = 500 * time.Millisecond
 
 func (dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
@@ -47,8 +47,8 @@ func saveRun(folder record.Folder, t *record.Trajectory) error {
 	return disk.WriteFile(folder.Script(), []byte(t.Script()))
 }
 
-// resultOf returns what a benchmark counts of a trajectory. A run is finished if its plan was
-// judged sufficient within the rounds, and an answer was printed.
+// resultOf summarizes a trajectory for a benchmark. A run is finished if its plan was judged
+// sufficient within the rounds, and an answer was printed.
 func resultOf(t *record.Trajectory, ended bool) *Result {
 	r := &Result{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
@@ -56,7 +56,9 @@ func resultOf(t *record.Trajectory, ended bool) *Result {
 	}
 	for _, d := range t.Descriptions {
 		if d.Like == "" && !d.Cached {
-			r.Executions, r.Failed, r.Debug = r.Executions+d.Tries, r.Failed+len(d.Failed), r.Debug+max(0, d.Tries-1)
+			r.Executions += d.Tries
+			r.Failed += len(d.Failed)
+			r.Debug += max(0, d.Tries-1)
 		}
 	}
 	for _, round := range t.Rounds {

@@ -62,7 +62,8 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 		return llm.Reply{}, fmt.Errorf("no reply to %s, %s", r.Role, r.Subject)
 	}
 	m.left[r.Role] = left[1:]
-	reply := llm.Reply{Text: left[0], Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
+	reply := llm.Reply{Text: left[0], Model: "m1", Finish: "stop",
+		Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
 	switch begin, rest, _ := strings.Cut(left[0], ":"); begin {
 	case "cut":
 		reply.Text, reply.Finish = rest, "length"
@@ -172,7 +173,8 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 			s.vars[line] = "ran"
 		case "answer":
 			e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.DisplayData,
-				Data: notebook.MIMEBundle{"text/plain": arg, "application/vnd.dsstar.answer+json": map[string]any{"answer": arg}}})
+				Data: notebook.MIMEBundle{"text/plain": arg,
+					"application/vnd.dsstar.answer+json": map[string]any{"answer": arg}}})
 		case "hang":
 			e.Status, e.Reason = notebook.TimedOut, "the cell ran longer than 60 s"
 		case "die":
@@ -194,7 +196,8 @@ func raised(e notebook.Execution, out, name, value string) notebook.Execution {
 	if out != "" {
 		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: out})
 	}
-	e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: name, EValue: value, Traceback: []string{name + ": " + value}})
+	e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: name,
+		EValue: value, Traceback: []string{name + ": " + value}})
 	return e
 }
 
@@ -228,9 +231,10 @@ func newPlay(t testing.TB, replies script) *play {
 	p.task = record.Task{Question: "What is the fee?", Guidelines: "A number.", Data: data,
 		Files: []record.File{{Name: "a.txt", Size: 13}, {Name: "b.txt", Size: int64(len(long))}}}
 	p.cfg = agent.Config{
-		Settings: ask.Settings{Model: p.model, Prompts: words, ContextChars: 4000, DescriptionChars: 1000, ResultChars: 1000},
-		Options:  describe.Options{DebugTries: 3, TopK: 100, Jobs: 1},
-		Dir:      dir, MaxRounds: 20,
+		Settings: ask.Settings{Model: p.model, Prompts: words, ContextChars: 4000,
+			DescriptionChars: 1000, ResultChars: 1000},
+		Options: describe.Options{DebugTries: 3, TopK: 100, Jobs: 1},
+		Dir:     dir, MaxRounds: 20,
 		Open: func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 			return p.session, ctx.Err()
 		},

@@ -1,4 +1,4 @@
-# What ends the task: an output of its own kind, which is not only text that was printed.
+# Ends the task. The output has its own MIME type, so printed text cannot be mistaken for it.
 def final_answer(answer):
     from IPython.display import display
 

@@ -16,18 +16,18 @@ import (
 
 // Interpreter has the options of data-interpreter. The zero value is the method as published.
 type Interpreter struct {
-	Tasks int `json:"tasks"` // of a plan at most; 3, as in the public code
-	// at the code of a task, the first included; 3, as in the public code
+	Tasks int `json:"tasks"` // maximum number of tasks in a plan; 3, as in the public code
+	// maximum number of runs of a task's code, including the first; 3, as in the public code
 	Tries    int  `json:"tries"`
 	Trials   int  `json:"trials"`    // N of the verification; 1 (section 4.1.3)
 	NoVerify bool `json:"no_verify"` // no verification
-	NoReplan bool `json:"no_replan"` // a failed task is tried no other way (ablation: table 3)
+	NoReplan bool `json:"no_replan"` // a failed task does not change the plan (ablation: table 3)
 	// tools are neither recommended nor made (ablation: table 3)
 	NoTools bool `json:"no_tools"`
-	// tools that are found by their words; 20, as in the public code
+	// number of tools found by word similarity; 20, as in the public code
 	Recall int    `json:"recall"`
-	Choose int    `json:"choose"` // of these, tools that are shown; 5, as in the public code
-	Tools  []Tool `json:"-"`      // that are there from the start
+	Choose int    `json:"choose"` // how many of them are shown; 5, as in the public code
+	Tools  []Tool `json:"-"`      // initial tools
 	// the file with experiences and tools of other questions; "": none (section 4.1.3)
 	Pool string `json:"pool,omitempty"`
 }
@@ -37,9 +37,9 @@ type Interpreter struct {
 // edited, changes the plan from there on. Config.Review asks a person only about failed tasks
 // (human editing, section 3.1.2).
 //
-// Three things that a benchmark needs are not in the paper: at the end the answer is asked
-// for, as tasks print more than that; at most Steps tasks run, 20 as DS-STAR's rounds; and
-// the caller chooses the initial tools, as those of table 5 are a library of their own.
+// Three things that a benchmark needs are not in the paper. At the end the model is asked for
+// the answer, because tasks print more than that. At most Steps tasks run: 20, like DS-STAR's
+// rounds. The caller chooses the initial tools, because those of table 5 are a separate library.
 type interpreter struct {
 	Steps       int `json:"steps"`
 	Observation int `json:"observation"`
@@ -137,7 +137,7 @@ func (q *inquiry) attempt(ctx context.Context, n *node) error {
 	return q.makeTool(ctx, n)
 }
 
-// request returns a request of a role, with the prefix that all requests share.
+// request returns a request of a role. All requests share a prefix.
 func (q *inquiry) request(role, subject string, inputs map[string]string,
 	parts ...prompts.Part) (llm.Request, error) {
 	text, err := q.cfg.Prompts.Text(parts...)
@@ -157,7 +157,7 @@ func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[str
 	return ask.Model(ctx, q.Caller, r, reply.Code)
 }
 
-// runCode runs code as a turn of its own.
+// runCode runs code as a separate turn.
 func (q *inquiry) runCode(ctx context.Context, title, said,
 	code string) (notebook.Execution, string, error) {
 	t, err := q.run(ctx, turn{title: title, said: said, did: Action{Kind: "python",

@@ -11,9 +11,9 @@ import (
 	"dsstar/prompts"
 )
 
-// write asks for the code of a task and runs it, and has it debugged while it fails, in at
-// most Tries runs (self-debugging, section 3.1.2). tried is what was tried before. It sets
-// code and result of the task, and reports whether the code succeeded.
+// write asks for the code of a task, runs it, and has the model debug it while it fails, in at
+// most Tries runs (self-debugging, section 3.1.2). tried lists what was tried before. write
+// sets the task's code and result, and reports whether the code succeeded.
 func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prompts.Tried,
 	subject string) (ok bool, err error) {
 	asks := prompts.InterpreterCode{
@@ -63,8 +63,8 @@ func (q *inquiry) codeInputs(asks prompts.InterpreterCode) map[string]string {
 	return inputs
 }
 
-// editByHand lets a person, if there is one, edit a failed task, and runs it again as edited
-// (human editing, section 3.1.2). A rejected task stays failed, and the planner reads the
+// editByHand lets a person, if there is one, edit a failed task, and runs the edited task
+// (human editing, section 3.1.2). A rejected task stays failed, and the planner sees the
 // reason.
 func (q *inquiry) editByHand(ctx context.Context, n *node) error {
 	for try := 1; q.cfg.Review != nil && !n.done; try++ {

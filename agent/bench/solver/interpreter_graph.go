@@ -21,14 +21,14 @@ type node struct {
 
 	done   bool
 	edited bool   // by a person
-	code   string // that ran last
+	code   string // the code that ran last
 	result string
 }
 
 // A graph is the tasks of a plan in topological order.
 type graph []*node
 
-// next is the first task that is not done, or nil.
+// next returns the first task that is not done, or nil.
 func (g graph) next() *node {
 	for _, n := range g {
 		if !n.done {
@@ -61,7 +61,7 @@ func (g graph) json() string {
 			all[i].Status = "done"
 		}
 	}
-	data, _ := json.MarshalIndent(all, "", "  ") // of texts
+	data, _ := json.MarshalIndent(all, "", "  ") // texts cannot fail
 	return string(data)
 }
 
@@ -108,10 +108,10 @@ func (n *node) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// sorted sorts the tasks topologically, and otherwise keeps their order.
+// sorted returns the tasks in topological order, and otherwise keeps their order.
 func (g graph) sorted(byID map[string]*node) (graph, error) {
 	var order graph
-	state := map[*node]int{} // 1: under way, 2: in order
+	state := map[*node]int{} // 1: being visited, 2: in order
 	var visit func(n *node) error
 	visit = func(n *node) error {
 		switch state[n] {
@@ -142,8 +142,8 @@ func (g graph) sorted(byID map[string]*node) (graph, error) {
 	return order, nil
 }
 
-// merged replaces the graph with another plan. Tasks before the fork, where the two first
-// differ, keep their code and results (prefix matching, section 3.1.2).
+// merged returns plan. Its tasks before the fork, where it first differs from the graph, keep
+// their code and results (prefix matching, section 3.1.2).
 func (g graph) merged(plan graph) graph {
 	all := slices.Clone(plan)
 	for i := 0; i < min(len(g), len(plan)) && g[i].ID == plan[i].ID &&
@@ -177,7 +177,13 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 	asks := prompts.InterpreterPlan{Most: q.Tasks}
 	inputs := map[string]string{}
 	if after != nil {
-		asks = prompts.InterpreterPlan{Plan: q.graph.json(), Task: after.ID, Code: after.code, Result: after.result, Edited: after.edited}
+		asks = prompts.InterpreterPlan{
+			Plan:   q.graph.json(),
+			Task:   after.ID,
+			Code:   after.code,
+			Result: after.result,
+			Edited: after.edited,
+		}
 		after.edited = false
 		inputs["plan"], inputs["results"] = asks.Plan, after.result
 	}

@@ -19,15 +19,15 @@ import (
 // 3.3.2).
 type Experience struct {
 	Task     string `json:"task"`
-	Code     string `json:"code"`   // its last
-	Answer   string `json:"answer"` // what that gave
+	Code     string `json:"code"`   // the task's last code
+	Answer   string `json:"answer"` // the result of that code
 	Done     bool   `json:"done"`
 	Lesson   string `json:"lesson"`             // in the model's words
-	Question string `json:"question,omitempty"` // that it is from
+	Question string `json:"question,omitempty"` // the question of the task
 }
 
 // memory is the file with the experiences and tools of all questions of a solver. Without a
-// path it is always empty. No other program may write to the file meanwhile.
+// path it is always empty. No other program must write to the file at the same time.
 type memory struct {
 	path string
 	mu   sync.Mutex
@@ -38,8 +38,8 @@ type remembered struct {
 	Tools       []Tool       `json:"tools"`
 }
 
-// read returns what was learnt from other questions. What earlier or stopped runs learnt from
-// the same question must not help it.
+// read returns what was learnt from other questions. It omits what earlier runs learnt from the
+// same question, which must not help to answer it.
 func (m *memory) read(question string) (remembered, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,7 +72,7 @@ func (m *memory) load() (r remembered, err error) {
 	return r, nil
 }
 
-// add stores what was learnt from a question, in place of what was before.
+// add stores what was learnt from a question, and replaces what was learnt from it before.
 func (m *memory) add(question string, learnt []Experience, made []Tool) error {
 	if m.path == "" {
 		return nil
@@ -96,7 +96,7 @@ func (m *memory) add(question string, learnt []Experience, made []Tool) error {
 // reused is the number of experiences that a coder sees. The paper does not give it.
 const reused = 3
 
-// near returns the experiences nearest to a task, as text for the coder.
+// near returns the experiences most similar to a task, as text for the coder.
 func near(pool []Experience, task string) (texts []string) {
 	var tasks []string
 	for _, e := range pool {
@@ -114,7 +114,7 @@ func near(pool []Experience, task string) (texts []string) {
 	return texts
 }
 
-// reflect asks what can be learnt from a task, if there is a pool to keep it.
+// reflect asks the model for the lesson of a task, if there is a pool to keep it.
 func (q *inquiry) reflect(ctx context.Context, n *node) error {
 	if q.memory.path == "" || n.code == "" {
 		return nil

@@ -48,9 +48,9 @@ func TestInterpreterOrder(t *testing.T) {
 	if r := p.result; r.Answer != "2" || !r.Finished || r.Rounds != 3 || r.Executions != 3 {
 		t.Errorf("the result is %+v", r)
 	}
-	contains(t, "the coder's last request", p.model.text(3), "Task 1: Load a", "Task 2: Load b", "Task 3: Print the total", "b = 2")
+	contains(t, "the coder's last request", p.model.text(3), "Task 1: Load a", "Task 2: Load b",
+		"Task 3: Print the total", "b = 2")
 	contains(t, "the reporter's request", p.model.text(4), "print(b)", "Load a", "```\n2\n```")
-	contains(t, "the plan", p.cell(t, "turn-1").Source, "1: Load a", "(after 1, 2)")
 }
 
 // TestInterpreterReplans: a failed task is debugged, then the plan changes from there on;
@@ -65,14 +65,19 @@ func TestInterpreterReplans(t *testing.T) {
 		"debugger": {block("raise(second)"), block("raise(third)")},
 		"reporter": {"Answer: 2"},
 	})
-	same(t, "the cells", []string{"a = 1\nprint(a)", "raise(first)", "raise(second)", "raise(third)", "b = 2", "print(b)"}, p.cells())
-	if r := p.result; r.Answer != "2" || !r.Finished || r.Rounds != 4 || r.Debug != 2 || r.Failed != 3 {
+	same(t, "the cells", []string{"a = 1\nprint(a)", "raise(first)", "raise(second)", "raise(third)",
+		"b = 2", "print(b)"}, p.cells())
+	if r := p.result; r.Answer != "2" || !r.Finished || r.Rounds != 4 || r.Debug != 2 ||
+		r.Failed != 3 {
 		t.Errorf("the result is %+v", r)
 	}
-	same(t, "the requests", []string{"planner plan 1", "coder plan 1, task 1, try 1", "coder plan 1, task 2, try 1", "debugger plan 1, task 2, try 2",
-		"debugger plan 1, task 2, try 3", "planner plan 2", "coder plan 2, task 2, try 1", "coder plan 2, task 3, try 1", "reporter the answer"}, p.model.subjects())
+	same(t, "the requests", []string{"planner plan 1", "coder plan 1, task 1, try 1",
+		"coder plan 1, task 2, try 1", "debugger plan 1, task 2, try 2",
+		"debugger plan 1, task 2, try 3", "planner plan 2", "coder plan 2, task 2, try 1", "coder plan " +
+			"2, task 3, try 1", "reporter the answer"}, p.model.subjects())
 	contains(t, "the second debugger's request", p.model.text(4), "raise(first)", "ValueError: second")
-	contains(t, "the planner's request", p.model.text(5), `"status": "done"`, `"status": "to do"`, "Task 2 has failed", "raise(third)", "ValueError: third")
+	contains(t, "the planner's request", p.model.text(5), `"status": "done"`, `"status": "to do"`,
+		"Task 2 has failed", "raise(third)", "ValueError: third")
 	contains(t, "the coder's request", p.model.text(6), "Task 1: Load", "a = 1")
 }
 
@@ -81,8 +86,9 @@ func TestInterpreterFork(t *testing.T) {
 	o := bare
 	o.Interpreter.Tries = 1
 	p := run(t, "data-interpreter", o, script{
-		"planner":  {tasks("1: Load", "2: Clean", "3: Fail"), tasks("1: Load", "2b: Look", "2: Clean")},
-		"coder":    {block("a = 1"), block("b = 2"), block("raise(x)"), block("c = 3"), block("b = 4\nprint(b)")},
+		"planner": {tasks("1: Load", "2: Clean", "3: Fail"), tasks("1: Load", "2b: Look", "2: Clean")},
+		"coder": {block("a = 1"), block("b = 2"), block("raise(x)"), block("c = 3"),
+			block("b = 4\nprint(b)")},
 		"reporter": {"Answer: 4"},
 	})
 	same(t, "the cells", []string{"a = 1", "b = 2", "raise(x)", "c = 3", "b = 4\nprint(b)"}, p.cells())
@@ -101,7 +107,8 @@ func TestInterpreterSteps(t *testing.T) {
 	}
 
 	o.Interpreter.NoReplan, o.Steps = true, 0
-	p = run(t, "data-interpreter", o, script{"planner": {tasks("1: Fail")}, "coder": {block("raise(x)")}})
+	p = run(t, "data-interpreter", o, script{"planner": {tasks("1: Fail")},
+		"coder": {block("raise(x)")}})
 	if r := p.result; r.Answer != "" || r.Finished || r.Rounds != 1 {
 		t.Errorf("the result is %+v", r)
 	}
@@ -110,7 +117,8 @@ func TestInterpreterSteps(t *testing.T) {
 func TestInterpreterUnreadable(t *testing.T) {
 	unread := (*reply.Error)(nil)
 	for name, plan := range map[string]string{
-		"words": "First I load it.", "twice": tasks("1: a", "1: b"), "unknown": tasks("1: a < 2"), "cycle": tasks("1: a < 2", "2: b < 1"), "empty": "```json\n[]\n```",
+		"words": "First I load it.", "twice": tasks("1: a", "1: b"), "unknown": tasks("1: a < 2"),
+		"cycle": tasks("1: a < 2", "2: b < 1"), "empty": "```json\n[]\n```",
 	} {
 		p := newPlay(t, script{"planner": {plan, plan}}).solve(t, t.Context(), "data-interpreter", bare)
 		if !errors.As(p.err, &unread) || len(p.model.asked) != 2 {
@@ -144,12 +152,15 @@ func TestVerification(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoTools: true, Trials: 5}}
 	p := run(t, "data-interpreter", o, script{
 		"planner": {tasks("1: The probability")},
-		"coder": {block("p = 1/108\nprint(p)"), block("p = 56/219\nprint(p)"), block("q = 1\np = 56/219\nprint(p)"), block("p = 56/219\nr = 1\nprint(p)"),
+		"coder": {block("p = 1/108\nprint(p)"), block("p = 56/219\nprint(p)"),
+			block("q = 1\np = 56/219\nprint(p)"), block("p = 56/219\nr = 1\nprint(p)"),
 			block("p = 1/108\ns = 1\nprint(p)")},
-		"validator": {block("print(\"False\")"), block("print(\"False\")"), block("raise(x)"), block("print(\"False\")"), block("print(\"True\")")},
-		"reporter":  {"Answer: 1/108"},
+		"validator": {block("print(\"False\")"), block("print(\"False\")"), block("raise(x)"),
+			block("print(\"False\")"), block("print(\"True\")")},
+		"reporter": {"Answer: 1/108"},
 	})
-	contains(t, "the choice", p.cell(t, "turn-12").Source, "0.60 in 2 trials: 1/108", "0.30 in 3 trials: 56/219")
+	contains(t, "the choice", p.cell(t, "turn-12").Source, "0.60 in 2 trials: 1/108",
+		"0.30 in 3 trials: 56/219")
 	contains(t, "the second coder's request", p.model.text(3), "1/108", "False")
 	if r := p.result; r.Answer != "1/108" || r.Executions != 10 || p.session.vars["p"] != "1/108" {
 		t.Errorf("the result is %+v", r)
@@ -160,10 +171,12 @@ func TestVerification(t *testing.T) {
 func TestVerificationRunsTheWinner(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoTools: true, Trials: 2}}
 	p := run(t, "data-interpreter", o, script{
-		"planner": {tasks("1: The probability")}, "coder": {block("p = 1\nprint(p)"), block("p = 2\nprint(p)")},
+		"planner": {tasks("1: The probability")}, "coder": {block("p = 1\nprint(p)"),
+			block("p = 2\nprint(p)")},
 		"validator": {block("print(\"perhaps\")"), block("print(\"False\")")}, "reporter": {"Answer: 1"},
 	})
-	same(t, "the cells", []string{"p = 1\nprint(p)", `print("perhaps")`, "p = 2\nprint(p)", `print("False")`, "p = 1\nprint(p)"}, p.cells())
+	same(t, "the cells", []string{"p = 1\nprint(p)", `print("perhaps")`, "p = 2\nprint(p)",
+		`print("False")`, "p = 1\nprint(p)"}, p.cells())
 	contains(t, "the reporter's request", p.model.text(5), "p = 1")
 }
 
@@ -172,29 +185,22 @@ func TestVerificationRunsTheWinner(t *testing.T) {
 func TestVerificationLosesTheWinner(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoTools: true, Trials: 2}}
 	p := run(t, "data-interpreter", o, script{
-		"planner":   {tasks("1: The probability"), tasks("1: The probability by hand")},
-		"coder":     {block("once(renamed)\np = 1\nprint(p)"), block("p = 2\nprint(p)"), block("p = 3\nprint(p)")},
-		"validator": {block("print(\"perhaps\")"), block("print(\"False\")"), block("print(\"True\")")}, "reporter": {"Answer: 3"},
+		"planner": {tasks("1: The probability"), tasks("1: The probability by hand")},
+		"coder": {block("once(renamed)\np = 1\nprint(p)"), block("p = 2\nprint(p)"),
+			block("p = 3\nprint(p)")},
+		"validator": {block("print(\"perhaps\")"), block("print(\"False\")"), block("print(\"True\")")},
+		"reporter":  {"Answer: 3"},
 	})
-	contains(t, "the second plan's request", p.model.text(5), "Task 1 has failed", "once(renamed)", "ValueError: renamed")
+	contains(t, "the second plan's request", p.model.text(5), "Task 1 has failed", "once(renamed)",
+		"ValueError: renamed")
 	if r := p.result; r.Answer != "3" || !r.Finished || r.Rounds != 2 {
 		t.Errorf("the result is %+v", r)
 	}
 }
 
-// TestVerificationOnce: by default there is one trial, which changes nothing (section 4.1.3).
-func TestVerificationOnce(t *testing.T) {
-	o := solver.Options{Interpreter: solver.Interpreter{NoTools: true}}
-	p := run(t, "data-interpreter", o, script{
-		"planner": {tasks("1: The probability")}, "coder": {block("print(\"1\")")}, "validator": {block("print(\"False\")")}, "reporter": {"Answer: 1"},
-	})
-	if r := p.result; r.Answer != "1" || !r.Finished || r.Executions != 2 {
-		t.Errorf("the result is %+v", r)
-	}
-}
-
 func toolOf(name, code string) string {
-	return fmt.Sprintf("```json\n{\"name\": %q, \"description\": \"Gives the mean fee.\", \"parameters\": {}, \"returns\": \"a number\"}\n```\n\n%s", name, block(code))
+	return fmt.Sprintf("```json\n{\"name\": %q, \"description\": \"Gives the mean fee.\", "+
+		"\"parameters\": {}, \"returns\": \"a number\"}\n```\n\n%s", name, block(code))
 }
 
 // TestTools: a tool is made from a task's code, tested, repaired, and recommended for the next
@@ -203,20 +209,24 @@ func TestTools(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true}}
 	good := "def mean_fee(fees): pass"
 	p := run(t, "data-interpreter", o, script{
-		"planner":     {tasks("1: Load the fees", "2: The mean fee < 1")},
-		"coder":       {block("fees = 7\nprint(fees)"), block("print(fees)")},
-		"toolmaker":   {toolOf("mean_fee", "def mean_fee(fees): pass\nraise(broken)"), toolOf("mean_fee", good)}, // and none of the last task
+		"planner": {tasks("1: Load the fees", "2: The mean fee < 1")},
+		"coder":   {block("fees = 7\nprint(fees)"), block("print(fees)")},
+		"toolmaker": {toolOf("mean_fee", "def mean_fee(fees): pass\nraise(broken)"),
+			toolOf("mean_fee", good)}, // and none of the last task
 		"tester":      {block("test_x = 1\nprint(test_x)")},
 		"recommender": {"```json\n[\"mean_fee\", \"no_such\"]\n```"},
 		"reporter":    {"Answer: 7"},
 	})
-	same(t, "the requests", []string{"planner plan 1", "coder plan 1, task 1, try 1", "toolmaker plan 1, task 1, try 1", "tester plan 1, task 1, try 1",
-		"toolmaker plan 1, task 1, try 2", "recommender plan 1, task 2", "coder plan 1, task 2, try 1", "reporter the answer"},
+	same(t, "the requests", []string{"planner plan 1", "coder plan 1, task 1, try 1",
+		"toolmaker plan 1, task 1, try 1", "tester plan 1, task 1, try 1",
+		"toolmaker plan 1, task 1, try 2", "recommender plan 1, task 2", "coder plan 1, task 2, try 1",
+		"reporter the answer"},
 		p.model.subjects())
 	contains(t, "the repair", p.model.text(4), "raise(broken)", "test_x = 1", "ValueError: broken")
 	contains(t, "the recommendation", p.model.text(5), "`mean_fee`: Gives the mean fee.")
 	contains(t, "the coder's request", p.model.text(6), `"name": "mean_fee"`)
-	same(t, "the cells", []string{"fees = 7\nprint(fees)", "def mean_fee(fees): pass\nraise(broken)", good, "test_x = 1\nprint(test_x)", "print(fees)"}, p.cells())
+	same(t, "the cells", []string{"fees = 7\nprint(fees)", "def mean_fee(fees): pass\nraise(broken)",
+		good, "test_x = 1\nprint(test_x)", "print(fees)"}, p.cells())
 	if r := p.result; r.Debug != 1 || !r.Finished {
 		t.Errorf("the result is %+v", r)
 	}
@@ -227,10 +237,15 @@ func TestToolThatFails(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true, Tries: 2}}
 	bad := toolOf("mean_fee", "def mean_fee(fees): pass")
 	p := run(t, "data-interpreter", o, script{
-		"planner": {tasks("1: Load the fees", "2: The mean fee < 1")}, "coder": {block("fees = 7\nprint(fees)"), block("print(fees)")},
-		"toolmaker": {bad, bad, "nothing", "neither"}, "tester": {block("raise(wrong)")}, "reporter": {"Answer: 7"},
+		"planner":   {tasks("1: Load the fees", "2: The mean fee < 1")},
+		"coder":     {block("fees = 7\nprint(fees)"), block("print(fees)")},
+		"toolmaker": {bad, bad, "nothing", "neither"}, "tester": {block("raise(wrong)")},
+		"reporter": {"Answer: 7"},
 	})
-	if slices.ContainsFunc(p.model.subjects(), func(s string) bool { return strings.HasPrefix(s, "recommender") }) || !p.result.Finished {
+	if slices.ContainsFunc(p.model.subjects(), func(s string) bool {
+		return strings.HasPrefix(s,
+			"recommender")
+	}) || !p.result.Finished {
 		t.Errorf("the requests are %q", p.model.subjects())
 	}
 }
@@ -239,20 +254,25 @@ func TestToolThatFails(t *testing.T) {
 func TestGivenTools(t *testing.T) {
 	var tools []solver.Tool
 	for _, name := range []string{"sum_fees", "cut_hair", "mean_fee", "max_fee"} {
-		tools = append(tools, solver.Tool{Name: name, Description: "Does " + strings.ReplaceAll(name, "_", " ") + ".", Schema: json.RawMessage(`{"name": "` + name + `"}`),
+		tools = append(tools, solver.Tool{Name: name, Description: "Does " +
+			strings.ReplaceAll(name, "_", " ") + ".", Schema: json.RawMessage(`{"name": "` + name + `"}`),
 			Code: "def " + name + "(): pass"})
 	}
 	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true, Recall: 2, Tools: tools}}
 	p := run(t, "data-interpreter", o, script{
-		"planner": {tasks("1: The mean fee", "2: The mean fee again < 1")}, "coder": {block("fees = 7"), block("print(fees)")},
-		"recommender": {"[\"mean_fee\"]", "I like them all", "all of them"}, "toolmaker": {"None", "None"}, "reporter": {"Answer: 7"},
+		"planner":     {tasks("1: The mean fee", "2: The mean fee again < 1")},
+		"coder":       {block("fees = 7"), block("print(fees)")},
+		"recommender": {"[\"mean_fee\"]", "I like them all", "all of them"},
+		"toolmaker":   {"None", "None"}, "reporter": {"Answer: 7"},
 	})
 	contains(t, "the recommendation", p.model.text(1), "mean_fee", "max_fee")
 	if strings.Contains(p.model.text(1), "cut_hair") || strings.Contains(p.model.text(1), "sum_fees") {
 		t.Error("a tool that has nothing to do with it was recalled")
 	}
-	contains(t, "the second coder's request", p.model.text(6), "mean_fee", "max_fee") // unread: the nearest
-	same(t, "the cells", []string{"def mean_fee(): pass", "fees = 7", "def max_fee(): pass", "print(fees)"}, p.cells())
+	contains(t, "the second coder's request", p.model.text(6), "mean_fee",
+		"max_fee") // unread: the nearest
+	same(t, "the cells", []string{"def mean_fee(): pass", "fees = 7", "def max_fee(): pass",
+		"print(fees)"}, p.cells())
 }
 
 // TestExperience: experience from one question, failures included, is shown for the next.
@@ -263,53 +283,55 @@ func TestExperience(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPlay(t, script{
-		"planner": {tasks("1: Load the fees"), tasks("1: Load the fees carefully")}, "coder": {block("raise(encoding)"), block("fees = 7\nprint(fees)")},
-		"reflector": {"Say the encoding.", "With the encoding it works."}, "toolmaker": {toolOf("mean_fee", "def mean_fee(fees): pass")},
-		"tester": {block("test_x = 1")}, "reporter": {"Answer: 7"},
-	})
-	if p.result, p.err = s.Solve(t.Context(), p.cfg, p.task); p.err != nil {
-		t.Fatal(p.err)
+	replies := script{
+		"planner":   {tasks("1: Load the fees"), tasks("1: Load the fees carefully")},
+		"coder":     {block("raise(encoding)"), block("fees = 7\nprint(fees)")},
+		"reflector": {"Say the encoding.", "With the encoding it works."},
+		"toolmaker": {toolOf("mean_fee", "def mean_fee(fees): pass")},
+		"tester":    {block("test_x = 1")}, "reporter": {"Answer: 7"},
 	}
-	data, err := os.ReadFile(pool)
-	if err != nil {
-		t.Fatal(err)
+	solve := func(p *play) string {
+		t.Helper()
+		if p.result, p.err = s.Solve(t.Context(), p.cfg, p.task); p.err != nil {
+			t.Fatal(p.err)
+		}
+		data, err := os.ReadFile(pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
 	}
-	contains(t, "the pool", string(data), "Say the encoding.", "raise(encoding)", `"done": false`, `"done": true`, "def mean_fee")
+	data := solve(newPlay(t, copied(replies)))
+	contains(t, "the pool", data, "Say the encoding.", "raise(encoding)", `"done": false`,
+		`"done": true`, "def mean_fee")
 
-	p = newPlay(t, script{ // the same question again starts without it, and replaces the first run
-		"planner": {tasks("1: Load the fees"), tasks("1: Load the fees carefully")}, "coder": {block("raise(encoding)"), block("fees = 7")},
-		"reflector": {"Say the encoding.", "With the encoding it works."}, "toolmaker": {toolOf("mean_fee", "def mean_fee(fees): pass")},
-		"tester": {block("test_x = 1")}, "reporter": {"Answer: 7"},
-	})
-	if p.result, p.err = s.Solve(t.Context(), p.cfg, p.task); p.err != nil {
-		t.Fatal(p.err)
-	}
-	if strings.Contains(p.model.text(1), "# Experience") || slices.ContainsFunc(p.model.subjects(), func(s string) bool { return strings.HasPrefix(s, "recommender") }) {
+	// The same question again starts without it, and replaces the first run.
+	p := newPlay(t, copied(replies))
+	again := solve(p)
+	if strings.Contains(p.model.text(1), "# Experience") ||
+		strings.Contains(strings.Join(p.model.subjects(), "\n"), "recommender") {
 		t.Errorf("a question is helped by its own experiences:\n%s", p.model.text(1))
 	}
-	again, err := os.ReadFile(pool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(again), `"lesson"`); n != 2 || strings.Count(string(again), `"name"`) != strings.Count(string(data), `"name"`) {
+	if n := strings.Count(again, `"lesson"`); n != 2 ||
+		strings.Count(again, `"name"`) != strings.Count(data, `"name"`) {
 		t.Errorf("the pool has %d experiences:\n%s", n, again)
 	}
 
 	p = newPlay(t, script{
-		"planner": {tasks("1: Load other fees")}, "recommender": {"[\"mean_fee\"]"}, "coder": {block("print(\"8\")")},
+		"planner": {tasks("1: Load other fees")}, "recommender": {"[\"mean_fee\"]"},
+		"coder":     {block("print(\"8\")")},
 		"reflector": {"Easy."}, "toolmaker": {"None"}, "reporter": {"Answer: 8"},
 	})
 	p.task.Question = "What is the other fee?"
-	if p.result, p.err = s.Solve(t.Context(), p.cfg, p.task); p.err != nil {
-		t.Fatal(p.err)
-	}
-	contains(t, "the coder's request", p.model.text(2), "Say the encoding.", "With the encoding it works.", "ValueError: encoding", `"name": "mean_fee"`)
+	solve(p)
+	contains(t, "the coder's request", p.model.text(2), "Say the encoding.",
+		"With the encoding it works.", "ValueError: encoding", `"name": "mean_fee"`)
 
 	if err := os.WriteFile(pool, []byte("no JSON"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if p = newPlay(t, script{}).solve(t, t.Context(), "data-interpreter", o); p.err == nil || !strings.Contains(p.err.Error(), "experience pool") {
+	if p = newPlay(t, script{}).solve(t, t.Context(), "data-interpreter", o); p.err == nil ||
+		!strings.Contains(p.err.Error(), "experience pool") {
 		t.Errorf("the error is %v", p.err)
 	}
 }
@@ -320,8 +342,9 @@ func TestHumanEditing(t *testing.T) {
 	o := bare
 	o.Interpreter.Tries = 1
 	p := newPlay(t, script{
-		"planner": {tasks("1: Load", "2: Print < 1"), tasks("1: Load by hand", "2: Print it < 1"), tasks("1: Load by hand", "2: Print all < 1")},
-		"coder":   {block("raise(x)"), block("raise(y)"), block("print(a)")}, "reporter": {"Answer: 3"},
+		"planner": {tasks("1: Load", "2: Print < 1"), tasks("1: Load by hand", "2: Print it < 1"),
+			tasks("1: Load by hand", "2: Print all < 1")},
+		"coder": {block("raise(x)"), block("raise(y)"), block("print(a)")}, "reporter": {"Answer: 3"},
 	})
 	var asked []string
 	p.cfg.Review = func(_ context.Context, q agent.Proposal) (agent.Decision, error) {
@@ -337,7 +360,8 @@ func TestHumanEditing(t *testing.T) {
 	if p.solve(t, t.Context(), "data-interpreter", o); p.err != nil {
 		t.Fatal(p.err)
 	}
-	same(t, "the person was asked about", []string{"Load 1: raise(x)", "Load 2: raise(z)", "Print it 1: raise(y)"}, asked)
+	same(t, "the person was asked about", []string{"Load 1: raise(x)", "Load 2: raise(z)",
+		"Print it 1: raise(y)"}, asked)
 	same(t, "the cells", []string{"raise(x)", "raise(z)", "a = 3", "raise(y)", "print(a)"}, p.cells())
 	contains(t, "the second plan", p.model.text(2), "Load by hand")
 	contains(t, "the third plan", p.model.text(4), "Task 2 has failed", "print all of it")

@@ -20,8 +20,8 @@ type Tool struct {
 	Description string `json:"description"` // in one sentence
 	// name, description, parameters, returns: what coders read
 	Schema   json.RawMessage `json:"schema"`
-	Code     string          `json:"code"`               // that defines the function
-	Question string          `json:"question,omitempty"` // that it was made for; "": it was given
+	Code     string          `json:"code"`               // the function's definition
+	Question string          `json:"question,omitempty"` // it was made for; "": it was given
 }
 
 // A library is the tools of a question, including those of other questions.
@@ -41,7 +41,7 @@ func newLibrary(given ...[]Tool) library {
 	return l
 }
 
-// put adds a tool, or replaces the one of the same name.
+// put adds a tool, or replaces the one with the same name.
 func (l *library) put(t Tool) {
 	for i := range l.tools {
 		if l.tools[i].Name == t.Name {
@@ -59,9 +59,9 @@ func schemas(tools []Tool) (all []string) {
 	return all
 }
 
-// recommend chooses the tools for a task, and defines them in the session: of those with the
-// most similar descriptions the ones that the model picks, at most Choose (section 3.2.1).
-// If the reply cannot be read, the most similar are taken.
+// recommend chooses the tools for a task, and defines them in the session. The model picks at
+// most Choose of the tools with the most similar descriptions (section 3.2.1). If its reply
+// cannot be read, the most similar ones are taken.
 func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 	if q.NoTools || len(q.library.tools) == 0 {
 		return nil, nil
@@ -112,7 +112,7 @@ func parseNames(text string) (names []string, err error) {
 	return names, nil
 }
 
-// define defines tools that the session lacks, and returns those that it then has.
+// define defines the tools that the session lacks, and returns those that it then has.
 func (q *inquiry) define(ctx context.Context, tools []Tool) (have []Tool, err error) {
 	for _, t := range tools {
 		if !q.library.defined[t.Name] {
@@ -131,7 +131,7 @@ func (q *inquiry) define(ctx context.Context, tools []Tool) (have []Tool, err er
 
 var pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// parseTool reads a tool: its schema and its code. nil: the model makes none.
+// parseTool reads the schema and the code of a tool. It returns nil if the reply is "none".
 func parseTool(text string) (*Tool, error) {
 	t := &Tool{}
 	for _, b := range reply.Blocks(text) {
@@ -142,7 +142,8 @@ func parseTool(text string) (*Tool, error) {
 			t.Code = b.Code
 		}
 	}
-	if t.Schema == nil && t.Code == "" && strings.HasPrefix(strings.ToLower(strings.Trim(strings.TrimSpace(text), "`*\"'")), "none") {
+	if t.Schema == nil && t.Code == "" &&
+		strings.HasPrefix(strings.ToLower(strings.Trim(strings.TrimSpace(text), "`*\"'")), "none") {
 		return nil, nil
 	}
 	switch {
@@ -158,9 +159,10 @@ func parseTool(text string) (*Tool, error) {
 
 const toolRule = "Reply with a ```json and a ```python code block, and nothing else."
 
-// makeTool makes a tool from the code of a task, if others could use it, tests it, and has it
-// repaired while the test fails (section 3.2.2). A tool that does not pass is dropped. None is
-// made if no task follows and no pool keeps it for other questions.
+// makeTool asks the model for a tool made from the code of a task, if other tasks could use it,
+// tests it, and has it repaired while the test fails (section 3.2.2). A tool that does not pass
+// is dropped. makeTool does nothing if no task follows and no pool keeps the tool for other
+// questions.
 func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 	more := q.rounds < q.Steps && (n.edited || q.graph.next() != nil)
 	if q.NoTools || !more && q.memory.path == "" {
@@ -201,8 +203,8 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 	return nil
 }
 
-// unitTest defines a tool and runs its test, which it asks for unless there is one. failed is
-// what went wrong; test is "" if there is none.
+// unitTest defines a tool and runs its test: before or, if that is "", one that it asks the
+// model for. failed is what went wrong. test is "" if the model's reply has none.
 func (q *inquiry) unitTest(ctx context.Context, t Tool, before,
 	subject string) (test, failed string, err error) {
 	if test = before; test == "" {

@@ -12,7 +12,8 @@ import (
 	"dsstar/prompts"
 )
 
-// Confidence in a result, by what its validation prints (Data Interpreter, equation 2).
+// Confidence in a result, depending on what its validation prints (Data Interpreter,
+// equation 2).
 const (
 	sureRight = 1
 	sureWrong = 0.2
@@ -34,10 +35,10 @@ func (c candidate) mean() float64 {
 	return sum / float64(len(c.confidence))
 }
 
-// trials runs a task with automated confidence-based verification (section 3.3.1): code, its
-// result, and validation code that says whether the result is right; if not, other code, up
-// to N trials. The task's result is the one with the highest mean confidence, the first of
-// equal ones.
+// trials runs a task with automated confidence-based verification (section 3.3.1). A trial runs
+// code, and validation code that says whether the result is right. If it is not, other code is
+// tried, in up to N trials. The task's result is the one with the highest mean confidence, and
+// the first of equal ones.
 func (q *inquiry) trials(ctx context.Context, n *node, tools []Tool) error {
 	var all []*candidate
 	var tried []prompts.Tried
@@ -52,7 +53,7 @@ func (q *inquiry) trials(ctx context.Context, n *node, tools []Tool) error {
 		}
 		if !ran {
 			if len(all) == 0 {
-				return nil // self-debugging is over, and the task has failed
+				return nil // self-debugging has ended, and the task has failed
 			}
 			continue
 		}

@@ -39,7 +39,8 @@ func (p *play) live(t *testing.T) *play {
 	box := sandbox.Box{Tier: tier, Read: []string{p.task.Data}, Limits: sandbox.Limits{Processes: 256}}
 	p.cfg.Open = func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
 		k, err := kernel.Start(ctx, kernel.Options{
-			Spec: spec, Dir: dir, Scratch: record.Folder(dir).Files(), Env: os.Environ(), CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
+			Spec: spec, Dir: dir, Scratch: record.Folder(dir).Files(), Env: os.Environ(),
+			CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
 		if err != nil {
 			return nil, err
 		}
@@ -52,23 +53,28 @@ func (p *play) live(t *testing.T) *play {
 func TestLive(t *testing.T) {
 	for name, replies := range map[string]script{
 		"react": {"react": {
-			py("fee = int(open('data/a.txt').read().split()[-1])\nprint(fee)"), py("print(nothing)"), py("import os\nos._exit(1)"),
+			py("fee = int(open('data/a.txt').read().split()[-1])\nprint(fee)"), py("print(nothing)"),
+			py("import os\nos._exit(1)"),
 			py("fee"), py("final_answer(fee * 1.0)"),
 		}},
 		"da-agent": {"da-agent": {
 			action(`Bash(code="cat data/a.txt; echo "out" >&2; ls data | wc -l")`),
 			action(`Bash(code="ls nowhere")`),
-			action("Python(file_path=\"work/make.py\"):\n```python\nimport sqlite3\nc = sqlite3.connect('x.sqlite')\nc.execute('CREATE TABLE t (a, b)')\n" +
-				"c.executemany('INSERT INTO t VALUES (?, ?)', [(1, 'x, y'), (6, None)])\nc.commit()\nprint('''made''')\n```"),
+			action("Python(file_path=\"work/make.py\"):\n```python\nimport sqlite3\nc = " +
+				"sqlite3.connect('x.sqlite')\nc.execute('CREATE TABLE t (a, b)')\n" +
+				"c.executemany('INSERT INTO t VALUES (?, ?)', [(1, 'x, y'), (6, " +
+				"None)])\nc.commit()\nprint('''made''')\n```"),
 			action(`SQL(file_path="x.sqlite", command="SELECT * FROM t", output="direct")`),
 			action(`SQL(file_path="x.sqlite", command="SELECT sum(a) AS total FROM t", output="total.csv")`),
 			action(`SQL(file_path="y.sqlite", command="SELECT 1", output="direct")`),
-			action("Python(file_path=\"plot.py\"):\n```python\nimport matplotlib.pyplot as plt\nplt.bar([1], [2])\nplt.savefig('plot.png')\n```"),
+			action("Python(file_path=\"plot.py\"):\n```python\nimport matplotlib.pyplot as " +
+				"plt\nplt.bar([1], [2])\nplt.savefig('plot.png')\n```"),
 			action(`Bash(code="cat total.csv; ls")`),
 			action(`Terminate(output="7.0")`),
 		}},
 		"autogen": {"assistant": {
-			"```python\naction_seconds = 1\nfee = 7.0\n```\n```sh\nsleep 60 & sleep 60\n```", "```sh\necho `cat data/a.txt`\n```\n```python\nprint(fee)\n```", "Answer: 7.0\nTERMINATE",
+			"```python\naction_seconds = 1\nfee = 7.0\n```\n```sh\nsleep 60 & sleep 60\n```",
+			"```sh\necho `cat data/a.txt`\n```\n```python\nprint(fee)\n```", "Answer: 7.0\nTERMINATE",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +127,8 @@ var liveChecks = map[string]func(*testing.T, *play){
 		if p.result.Failed != 2 {
 			t.Errorf("the result is %+v", p.result)
 		}
-		if _, err := os.Stat(filepath.Join(record.Folder(p.cfg.Dir).Files(), "work", "make.py")); err != nil {
+		if _, err := os.Stat(filepath.Join(record.Folder(p.cfg.Dir).Files(), "work",
+			"make.py")); err != nil {
 			t.Error(err)
 		}
 	},
@@ -154,7 +161,8 @@ func (p *play) runAll(t *testing.T) {
 		if (e.Status == notebook.OK) == raises {
 			t.Errorf("%s: %s\n%s", c.ID, e.Status, e.PlainText())
 		}
-		if d := compare.Outputs(c.Outputs, notebook.Steady(e.Outputs), 0); strings.HasPrefix(c.ID, "action-") && len(d) > 0 {
+		if d := compare.Outputs(c.Outputs, notebook.Steady(e.Outputs), 0); strings.HasPrefix(c.ID,
+			"action-") && len(d) > 0 {
 			t.Errorf("%s gives something else: %+v", c.ID, d)
 		}
 	}
@@ -164,9 +172,11 @@ func (p *play) runAll(t *testing.T) {
 func (p *play) nbconvert(t *testing.T) {
 	t.Helper()
 	tools := pyenvtest.Tools(t)
-	cmd := exec.CommandContext(t.Context(), tools, "-m", "nbconvert", "--to", "notebook", "--execute", "--output", "again.ipynb", "notebook.ipynb")
+	cmd := exec.CommandContext(t.Context(), tools, "-m", "nbconvert", "--to", "notebook", "--execute",
+		"--output", "again.ipynb", "notebook.ipynb")
 	// nbconvert finds its kernel by name, which must be in the same environment.
-	cmd.Dir, cmd.Env = p.cfg.Dir, append(os.Environ(), "JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"))
+	cmd.Dir, cmd.Env = p.cfg.Dir, append(os.Environ(),
+		"JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -17,7 +17,7 @@ import (
 
 // modelOnly is the model alone, as in DS-STAR's tables 1 and 2: it gets the question, the
 // guidelines and as much text of the files as fits, and runs no code. The papers do not say
-// how much they sent; here it is the limit of all descriptions together.
+// how much they sent; here the limit is that of all descriptions together.
 type modelOnly struct{}
 
 func (modelOnly) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
@@ -27,7 +27,7 @@ func (modelOnly) Solve(ctx context.Context, cfg agent.Config, task record.Task) 
 func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 	most := d.cfg.ContextChars
 	if d.cfg.Context > 0 {
-		most = min(most, 2*d.cfg.Context) // three bytes a token, and a third for all else
+		most = min(most, 2*d.cfg.Context) // at three bytes a token, leaves a third for the rest
 	}
 	known, err := d.withText(most)
 	if err != nil {
@@ -61,8 +61,8 @@ func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 	return answer, true, err
 }
 
-// withText returns the context with the text of the files, in most bytes: short files whole,
-// of the others equal parts.
+// withText returns the context with text of the files: short files whole, and equal parts of the
+// others. most limits the text of all files, in bytes.
 func (d *desk) withText(most int) (prompts.Context, error) {
 	c := d.context()
 	if len(c.Files) == 0 {

@@ -17,7 +17,7 @@ func wordsOf(text string) []string { return word.FindAllString(strings.ToLower(t
 func byNearness(texts []string, query string) (order []int, sharing int) {
 	const k, b = 1.5, 0.75
 	total := 0
-	in := map[string]int{} // texts that have a word
+	in := map[string]int{} // number of texts that contain a word
 	counts := make([]map[string]int, len(texts))
 	lengths := make([]int, len(texts))
 	for i, text := range texts {

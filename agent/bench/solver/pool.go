@@ -9,8 +9,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A Pool is the experience pool of a run: a file of data-interpreter's that runs add to. A
-// replay works on a copy, as it must neither see later additions nor repeat its own.
+// A Pool is the experience pool of a run: a file to which data-interpreter's runs add. A replay
+// works on a copy, because it must neither see later additions nor repeat the run's own.
 type Pool struct {
 	File     string // "": none
 	Replayed string // folder of the replayed run; "": not a replay
@@ -22,7 +22,7 @@ const (
 	poolCopy   = "pool.json"        // the copy that a replay works on
 )
 
-// ErrNoPool says that a run cannot be replayed because its initial pool is not known.
+// ErrNoPool reports that a run cannot be replayed because its initial pool is unknown.
 var ErrNoPool = errors.New("the run's initial experience pool is not in its folder")
 
 // In returns the pool file that a run in the folder out uses.

@@ -13,9 +13,9 @@ import (
 )
 
 // react is DABStep's baseline (section 4.1): at most 10 steps (table 1), each a thought and a
-// Python cell in one session, until the code hands over the answer. Two settings are those of
-// its library, smolagents: 20,000 characters of an observation, and one more call for the
-// answer when no step is left. Reasoning models have a prompt of four stages.
+// Python cell in one session, until the code calls final_answer. Two settings are those of its
+// library, smolagents: an observation has at most 20,000 characters, and one more call asks for
+// the answer when no step is left. Reasoning models get a prompt of four stages.
 type react struct {
 	Steps       int  `json:"steps"`
 	Observation int  `json:"observation"`
@@ -26,7 +26,7 @@ func newReact(o Options) react {
 	return react{or(o.Steps, 10), or(o.Observation, 20_000), o.Reasoning}
 }
 
-// or returns n, or the published value if n is not set.
+// or returns n if it is set, otherwise the published value.
 func or(n, published int) int {
 	if n > 0 {
 		return n
@@ -44,7 +44,14 @@ const reactRule = "Reply with a thought and one ```python code block."
 var errNoBlock = errors.New("it has no code block")
 
 func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat("react", "Begin.", 0, prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.React{Steps: s.Steps, Reasoning: s.Reasoning})
+	c, err := d.newChat(
+		"react",
+		"Begin.",
+		0,
+		prompts.Workplace{Code: true, Shown: d.most},
+		d.context(),
+		prompts.React{Steps: s.Steps, Reasoning: s.Reasoning},
+	)
 	if err != nil {
 		return "", false, err
 	}
@@ -65,7 +72,10 @@ func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
 			}
 			continue
 		}
-		t, err := d.run(ctx, turn{title: title, said: rest(text), did: Action{Kind: "python", Code: code}, cell: code})
+		t, err := d.run(
+			ctx,
+			turn{title: title, said: rest(text), did: Action{Kind: "python", Code: code}, cell: code},
+		)
 		if err != nil {
 			return "", false, err
 		}
@@ -93,7 +103,7 @@ func pythonOf(text string) (code, problem string) {
 	return code[:len(code)-2], ""
 }
 
-// handedOver returns the answer that a cell has passed to final_answer.
+// handedOver returns the answer that a cell passed to final_answer.
 func handedOver(e notebook.Execution) (answer string, ok bool) {
 	if e.Status != notebook.OK {
 		return "", false
@@ -128,7 +138,11 @@ func (c *chat) lastWord(ctx context.Context) (string, error) {
 	if problem == "" {
 		answer, unread = parseAnswer(text)
 	}
-	t := turn{title: "The answer, as no step is left", said: text, did: Action{Kind: "answer", Code: answer}}
+	t := turn{
+		title: "The answer, as no step is left",
+		said:  text,
+		did:   Action{Kind: "answer", Code: answer},
+	}
 	if problem != "" || unread != nil {
 		t.did = Action{Observation: "There is no answer in the reply."}
 	}

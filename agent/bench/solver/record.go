@@ -32,7 +32,7 @@ type journal struct {
 	answer   string
 	finished bool
 	ended    bool
-	failure  string // what stopped it early, in one line
+	failure  string // what stopped the agent early, in one line
 	rounds   int    // steps, messages or tasks, as the agent counts
 	debug    int    // repairs
 
@@ -52,7 +52,7 @@ type recordMeta struct {
 	Warnings []string    `json:"warnings,omitempty"`
 	Models   []string    `json:"models,omitempty"`
 	Answer   string      `json:"answer"`
-	Verified bool        `json:"verified"` // never: only dsstar proves
+	Verified bool        `json:"verified"` // always false: only dsstar proves answers
 	Finished bool        `json:"finished"`
 	Ended    bool        `json:"ended"`
 	Failure  string      `json:"failure,omitempty"`
@@ -68,7 +68,7 @@ type cellMeta struct {
 	Measured *measured `json:"measured,omitempty"`
 }
 
-// measured holds what differs between two runs that do the same.
+// measured holds what may differ between two runs that do the same.
 type measured struct {
 	Started time.Time       `json:"started"`
 	Spent   ask.Spent       `json:"spent"`
@@ -135,12 +135,20 @@ func (r *journal) showQuestion() string {
 
 func (r *journal) showMeasured() string {
 	u := r.spent.Usage
-	return fmt.Sprintf("## What it took\n\n- %d model calls, %d tokens in (%d cached), %d out.\n- "+
-		"%.1f s: model %.1f s, kernel %.1f s.",
-		u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens, r.total.Seconds(), r.spent.Model, r.kernel.Seconds())
+	return fmt.Sprintf(
+		"## What it took\n\n- %d model calls, %d tokens in (%d cached), %d out.\n- "+
+			"%.1f s: model %.1f s, kernel %.1f s.",
+		u.Calls,
+		u.InputTokens,
+		u.CachedTokens,
+		u.OutputTokens,
+		r.total.Seconds(),
+		r.spent.Model,
+		r.kernel.Seconds(),
+	)
 }
 
-// result returns what a benchmark counts.
+// result summarizes the journal for a benchmark.
 func (r *journal) result() *Result {
 	result := &Result{
 		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, Debug: r.debug, Seconds: r.seconds(),
@@ -153,7 +161,7 @@ func (r *journal) result() *Result {
 				result.Failed++
 			}
 		}
-		if t.did != (Action{}) { // else nothing but words
+		if t.did != (Action{}) { // otherwise the turn has only text
 			result.Actions = append(result.Actions, t.did)
 		}
 	}
@@ -206,7 +214,7 @@ func (d *drawing) turn(n int, t turn) {
 	meta.Role, meta.Status, meta.Reason = "action", string(t.ran.Status), t.ran.Reason
 	c := d.code(fmt.Sprintf("action-%d", n), meta, t.cell, t.ran.Outputs)
 	if t.ran.Status == notebook.Raised {
-		// JupyterLab's and nbclient's: the next ones run
+		// with this tag, JupyterLab and nbclient go on with the next cells
 		c.Metadata["tags"] = []string{"raises-exception"}
 	}
 }

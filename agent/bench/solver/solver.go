@@ -1,9 +1,9 @@
-// Package solver has the agents that benchmarks compare: dsstar itself and the methods that
+// Package solver contains the agents that benchmarks compare: dsstar itself and the methods that
 // the papers measure it against. Each works as published, with its published defaults, over
 // the same sessions, sandbox, model layer and limits. [All] lists them; [New] returns one.
 //
 // Each agent leaves a notebook in its run folder. Its code cells are what the agent ran, in
-// order, with their outputs; its metadata name the agent. Only the last cell differs between
+// order, with their outputs; its metadata names the agent. Only the last cell differs between
 // two runs that do the same.
 package solver
 
@@ -46,7 +46,7 @@ type Result struct {
 
 	// cells and scripts that were run, besides the set-up
 	Executions int            `json:"executions"`
-	Failed     int            `json:"failed"` // of these, those that did not end well
+	Failed     int            `json:"failed"` // how many of them failed
 	Debug      int            `json:"debug"`  // repairs of a cell or script
 	Seconds    record.Seconds `json:"seconds"`
 	Actions    []Action       `json:"actions,omitempty"` // in order
@@ -70,13 +70,13 @@ type Options struct {
 	Interpreter Interpreter
 }
 
-// A Named is an agent with its name, and with those published settings that only the caller
-// can apply, when it opens model and sessions.
+// A Named is an agent with its name, and with the published settings that only the caller can
+// apply, when it opens the model and sessions.
 type Named struct {
 	Name        string
 	Summary     string   // in one line, with the source
 	Temperature *float64 // of the model; nil: none was published
-	// minimum, so that the agent's own limit of an action applies first; 0: none
+	// minimum: shorter ones would override the agent's own limit of an action; 0: none
 	CellTimeout time.Duration
 	make        func(Options) Solver
 }
@@ -106,7 +106,7 @@ func All() []Named {
 	}
 }
 
-// New returns the agent of that name.
+// New returns the agent with that name.
 func New(name string, options Options) (Solver, error) {
 	var names []string
 	for _, n := range All() {

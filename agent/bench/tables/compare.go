@@ -17,11 +17,11 @@ type Comparison struct {
 	Tasks  int     `json:"tasks"`  // that both runs have scored
 	Better int     `json:"better"` // of these, those with a higher score in b
 	Worse  int     `json:"worse"`
-	P      float64 `json:"p"` // two-sided and exact, for no difference
-	// "McNemar" where all scores are right or wrong, else "sign"
+	P      float64 `json:"p"` // exact, two-sided; the null hypothesis is no difference
+	// "McNemar" if all scores are 0 or 1, else "sign"
 	Test    string              `json:"test"`
 	Changed []Change            `json:"changed"`
-	Setup   []runner.Difference `json:"setup"` // different settings
+	Setup   []runner.Difference `json:"setup"` // settings that differ
 	Only    map[string]int      `json:"only"`  // tasks that only one run has, by "a" and "b"
 }
 
@@ -32,8 +32,8 @@ type Side struct {
 	Score   float64  `json:"score"` // per cent
 	Low     float64  `json:"low"`
 	High    float64  `json:"high"`
-	Cost    *float64 `json:"cost_usd"` // of a task; null: a price is not known
-	Calls   float64  `json:"calls"`    // of a task, as the rest
+	Cost    *float64 `json:"cost_usd"` // per task; null: a price is not known
+	Calls   float64  `json:"calls"`    // per task, like the fields below
 	Tokens  float64  `json:"tokens"`
 	Seconds float64  `json:"seconds"`
 }
@@ -51,7 +51,7 @@ type Change struct {
 }
 
 // Compare compares two runs of one benchmark task by task. The score of a repeated task is
-// the mean.
+// the mean of its repeats.
 func Compare(a, b runner.Result) (Comparison, error) {
 	if a.Bench != b.Bench {
 		return Comparison{}, fmt.Errorf("%s is a run of %s, and %s of %s", a.Path, a.Bench,
@@ -147,7 +147,7 @@ func side(r runner.Result, tasks []taskRecords, values []float64) Side {
 	return s
 }
 
-// Markdown writes the comparison for people.
+// Markdown returns the comparison as Markdown.
 func (c Comparison) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A: %s (%s)\nB: %s (%s)\n\n", c.A.Name, c.A.Run, c.B.Name, c.B.Run)

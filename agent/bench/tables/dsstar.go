@@ -6,7 +6,7 @@ import "slices"
 
 const dsStarSource = "DS-STAR (arXiv 2509.21825)"
 
-// paperWay is DS-STAR as published, with changes.
+// paperWay returns the variant of DS-STAR as published, with changed settings.
 func paperWay(flags string, setup ...string) *variant {
 	v := &variant{"dsstar", map[string]string{"method.paper": "true"}, "--paper"}
 	for i := 0; i < len(setup); i += 2 {
@@ -24,8 +24,8 @@ func easyAndHard() []column {
 	return []column{{"Easy %", 2, accuracyOf(level("easy"))}, {"Hard %", 2, accuracyOf(level("hard"))}}
 }
 
-// Model-only on DABStep has the published figures of DABStep's own baseline, which is not the
-// model alone: it has Python. A comparable run needs that, too.
+// DS-STAR's figures of Model-only on DABStep are those of DABStep's own baseline, which also
+// runs Python. A comparable run must do so, too.
 const (
 	modelOnly     = "Model-only"
 	modelOnlyNote = "Model-only: the figures are those of DABStep's ReAct baseline (dabstep:1), " +
@@ -179,8 +179,8 @@ func costs(gemini string) Paper {
 		}}
 }
 
-// figure4 is the figure on the number of rounds. Values that it only shows as a curve are left
-// out.
+// figure4 is the figure about the number of rounds, without the values that the paper shows
+// only as a curve.
 func figure4(gemini string) Paper {
 	p := Paper{Name: "ds-star:fig4", Title: "Rounds on DABStep, and how many there may be",
 		Source: dsStarSource + ", figure 4 and section 4.3", bench: "dabstep", tasks: 450,

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Markdown writes the table for people.
+// Markdown returns the table as Markdown.
 func (t Table) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s: %s\n\n", t.Paper, t.Title)
@@ -55,7 +55,7 @@ func ours(values []*Value, i, decimals int) string {
 	return values[i].text(decimals)
 }
 
-// text is "50.00 (n 10, 23.66 to 76.34)".
+// text formats a value like "50.00 (n 10, 23.66 to 76.34)".
 func (v Value) text(decimals int) string {
 	if v.Low == nil {
 		return fmt.Sprintf("%.*f (n %d)", decimals, v.Value, v.N)
@@ -64,7 +64,7 @@ func (v Value) text(decimals int) string {
 		decimals, *v.High)
 }
 
-// grid is a Markdown table whose columns are aligned.
+// grid returns a Markdown table with aligned columns.
 func grid(head []string, rows [][]string) string {
 	width := make([]int, len(head))
 	for _, line := range append([][]string{head}, rows...) {

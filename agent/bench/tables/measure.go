@@ -6,15 +6,15 @@ import (
 	"dsstar/agent/bench/runner"
 )
 
-// A measure computes a figure of a run; nil: the run does not have it.
+// A measure computes a figure of a run, or returns nil if the run does not have it.
 type measure func(runner.Result) *Value
 
 func level(name string) func(runner.Item) bool {
 	return func(i runner.Item) bool { return strings.EqualFold(i.Level, name) }
 }
 
-// domain takes the tasks whose domain begins with one of names, regardless of case, spaces
-// and hyphens, in which papers and data sets differ.
+// domain selects the tasks whose domain begins with one of names. It ignores case, spaces and
+// hyphens, because papers and data sets differ in them.
 func domain(names ...string) func(runner.Item) bool {
 	return func(i runner.Item) bool {
 		for _, name := range names {
@@ -26,7 +26,7 @@ func domain(names ...string) func(runner.Item) bool {
 	}
 }
 
-// plain returns the letters and digits of a name.
+// plain returns the lower-case letters and digits of a name.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -63,7 +63,7 @@ func outTokens(r runner.Record) float64  { return float64(r.Usage.OutputTokens) 
 func rounds(r runner.Record) float64     { return float64(r.Rounds) }
 func debugTries(r runner.Record) float64 { return float64(r.DebugTries) }
 
-// meanCost measures the cost of a task in US dollars, if all prices are known.
+// meanCost measures the mean cost of a task in US dollars, over the records with known prices.
 func meanCost(chosen func(runner.Item) bool) measure {
 	return func(r runner.Result) *Value {
 		return mean(r, chosen, func(record runner.Record) (float64, bool) {
@@ -75,11 +75,11 @@ func meanCost(chosen func(runner.Item) bool) measure {
 	}
 }
 
-// totalCost returns the cost of running all tasks once.
+// totalCost returns the cost of running all tasks once, or nil if the cost of one is unknown.
 func totalCost(r runner.Result) *Value {
 	v := meanCost(nil)(r)
 	if v == nil || v.N < len(r.Items) {
-		return nil // an incomplete sum is unknown
+		return nil
 	}
 	return &Value{Value: v.Value * float64(v.N), N: v.N}
 }

@@ -11,7 +11,7 @@ func reasoning() *variant {
 	return &variant{"react", map[string]string{"reasoning": "true"}, "--reasoning"}
 }
 
-// dabStep has the figures of DABStep (arXiv 2506.23719), of its ReAct baseline with at most
+// dabStep returns the figures of DABStep (arXiv 2506.23719) for its ReAct baseline with at most
 // 10 steps.
 func dabStep() []Paper {
 	p := Paper{Name: "dabstep:1", Title: "Baselines on DABStep",
@@ -47,8 +47,9 @@ func dabStep() []Paper {
 	return []Paper{p}
 }
 
-// daCode has the figures of DA-Code (arXiv 2410.07331) that two copies agree on; in some, the
-// tables are pictures. The rates and table 4 are from the HTML of its first version.
+// daCode returns the figures of DA-Code (arXiv 2410.07331) that two copies of the paper agree
+// on; some copies have the tables as pictures. The rates and table 4 are from the HTML of the
+// paper's first version.
 func daCode() []Paper {
 	rates := []column{{"Completion %", 1, completion}, {"Steps", 1, meanOf(nil, rounds)},
 		{"Executable %", 1, executable}}
@@ -89,7 +90,7 @@ func daCode() []Paper {
 	}
 }
 
-// dataInterpreter has the figures of Data Interpreter (arXiv 2402.18679), whose benchmarks
+// dataInterpreter returns the figures of Data Interpreter (arXiv 2402.18679). Its benchmarks
 // are read as a folder of tasks (--bench dir) with these domains.
 func dataInterpreter() []Paper {
 	const gpt = "GPT-4-Turbo"
@@ -154,7 +155,7 @@ func dataInterpreter() []Paper {
 	}
 }
 
-// exactly takes the tasks of one domain.
+// exactly selects the tasks of one domain.
 func exactly(name string) func(runner.Item) bool {
 	return func(i runner.Item) bool { return plain(i.Domain) == plain(name) }
 }

@@ -14,7 +14,7 @@ type Paper struct {
 	Name    string // "ds-star:1"
 	Title   string
 	Source  string
-	bench   string // the benchmark that its runs are of
+	bench   string // the benchmark of its runs
 	tasks   int    // number of tasks behind the figures; 0: unknown
 	columns []column
 	rows    []row
@@ -48,7 +48,7 @@ func Papers() []Paper {
 	return slices.Concat(dsStar(), dabStep(), daCode(), dataInterpreter())
 }
 
-// Find returns the table with a name.
+// Find returns the table with that name.
 func Find(name string) (Paper, bool) {
 	all := Papers()
 	i := slices.IndexFunc(all, func(p Paper) bool { return p.Name == name })
@@ -162,7 +162,7 @@ func (p Paper) apart(r runner.Result) []string {
 		case r.Published[name] == value:
 		case name != "compat":
 			parts = append(parts, name+" "+value)
-		case value != "upstream": // as the public code, with which the papers were scored
+		case value != "upstream": // the papers were scored with the public code
 			parts = append(parts, "scored "+value)
 		}
 	}
@@ -172,7 +172,7 @@ func (p Paper) apart(r runner.Result) []string {
 	return []string{"ours: " + strings.Join(parts, ", ")}
 }
 
-// about lists what a reader of a run's figures must know.
+// about lists what a reader of a run's figures should know.
 func about(r runner.Result) []string {
 	var notes []string
 	if missing := len(r.Missing()); missing > 0 {
@@ -190,21 +190,43 @@ func about(r runner.Result) []string {
 		}
 	}
 	if hidden > 0 {
-		notes = append(notes, fmt.Sprintf("the right answers to %d tasks are not public: they are left out; dsstar bench submit writes the submission", hidden))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"the right answers to %d tasks are not public: they are left out; dsstar bench submit writes the submission",
+				hidden,
+			),
+		)
 	}
 	if failed > 0 {
-		notes = append(notes, fmt.Sprintf("%d answers could not be scored, and are left out; dsstar bench score --save tries again", failed))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"%d answers could not be scored, and are left out; dsstar bench score --save tries again",
+				failed,
+			),
+		)
 	}
 	if open := unconfined(r); open > 0 {
-		notes = append(notes, fmt.Sprintf("the cells of %d of %d tasks ran outside the sandbox, with the rights and the network of their server", open, len(r.Records)))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"the cells of %d of %d tasks ran outside the sandbox, with the rights and the network of their server",
+				open,
+				len(r.Records),
+			),
+		)
 	}
 	if r.Repeat > 1 {
-		notes = append(notes, fmt.Sprintf("a task's score is the mean of its %d runs, and n counts tasks", r.Repeat))
+		notes = append(
+			notes,
+			fmt.Sprintf("a task's score is the mean of its %d runs, and n counts tasks", r.Repeat),
+		)
 	}
 	return notes
 }
 
-// unconfined returns the number of records whose cells no sandbox confined.
+// unconfined returns the number of records whose cells ran without a sandbox.
 func unconfined(r runner.Result) int {
 	n := 0
 	for _, record := range r.Records {
@@ -215,7 +237,7 @@ func unconfined(r runner.Result) int {
 	return n
 }
 
-// sandboxes returns what confined the cells of a run, in words.
+// sandboxes describes what confined the cells of a run.
 func sandboxes(r runner.Result) string {
 	var all []string
 	for _, record := range r.Records {
@@ -227,10 +249,10 @@ func sandboxes(r runner.Result) string {
 	return strings.Join(all, "; ")
 }
 
-// named returns a run's name in notes: without its folder, which differs in a replay.
+// named returns a run's name in notes. It omits the folder, which differs in a replay.
 func named(r runner.Result) string { return Variation(r) + " with " + r.Model }
 
-// varies are the prefixes of settings that make another kind of run. Other settings, such as
+// varies lists the prefixes of settings that distinguish kinds of runs. Other settings, such as
 // limits, are mentioned in a note.
 var varies = []string{
 	"split", "method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting",
@@ -296,7 +318,7 @@ func Variation(r runner.Result) string {
 	return r.Agent + ", " + strings.Join(parts, ", ")
 }
 
-// sameModel compares the names of models without provider, case and hyphens.
+// sameModel compares the names of models, ignoring provider, case and hyphens.
 func sameModel(a, b string) bool {
 	return modelName(a) == modelName(b)
 }

@@ -35,7 +35,16 @@ func (c *canvas) done() template.HTML {
 }
 
 func (c *canvas) rect(x, y, w, h float64, fill, title string) {
-	fmt.Fprintf(c, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"><title>%s</title></rect>`, x, y, w, h, fill, template.HTMLEscapeString(title))
+	fmt.Fprintf(
+		c,
+		`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"><title>%s</title></rect>`,
+		x,
+		y,
+		w,
+		h,
+		fill,
+		template.HTMLEscapeString(title),
+	)
 }
 
 func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
@@ -112,7 +121,11 @@ func byLevel(runs []runner.Result) plot {
 		}
 		return v.Value, v.Low, v.High, fmt.Sprintf("%s, %s: %s", Variation(runs[i]), groups[g], v.text(2))
 	})
-	return plot{"Score by level", "The mean score in per cent, with its 95 % interval (Wilson).", c.done()}
+	return plot{
+		"Score by level",
+		"The mean score in per cent, with its 95 % interval (Wilson).",
+		c.done(),
+	}
 }
 
 func byRounds(runs []runner.Result) plot {

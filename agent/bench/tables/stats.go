@@ -1,6 +1,6 @@
 // Package tables presents recorded benchmark runs: the papers' tables with published figures
 // beside ours, comparisons of two runs, and a page with plots. The same records give the same
-// bytes: tables and pages have nothing that a replay would not repeat, such as seconds.
+// bytes: tables and pages contain nothing that differs in a replay, such as seconds.
 package tables
 
 import (
@@ -9,7 +9,7 @@ import (
 	"dsstar/agent/bench/runner"
 )
 
-// z is the quantile of the normal distribution for 95 %.
+// z is the normal quantile of a 95 % interval.
 const z = 1.959963984540054
 
 // Wilson returns the 95 % interval of a share p of n tries (E. B. Wilson 1927). It also
@@ -45,7 +45,7 @@ func SignTest(better, worse int) float64 {
 // A Value is one figure of a run.
 type Value struct {
 	Value float64  `json:"value"`
-	N     int      `json:"n"`              // tasks that it is about
+	N     int      `json:"n"`              // number of tasks behind it
 	Low   *float64 `json:"low,omitempty"`  // of the 95 % interval, for shares and scores
 	High  *float64 `json:"high,omitempty"` //
 }
@@ -84,8 +84,8 @@ func (t taskRecords) score(repeats int) (mean float64, ok bool) {
 	return mean / float64(max(1, repeats)), true
 }
 
-// scores returns the scores of the tasks that can be scored. It is empty if no record has a
-// score, as the right answers are then not public.
+// scores returns the scores of the tasks that can be scored. It returns none if no record has
+// a score, because the right answers are then not public.
 func scores(r runner.Result, chosen func(runner.Item) bool) []float64 {
 	known := false
 	for _, record := range r.Records {
@@ -142,7 +142,7 @@ func mean(r runner.Result, chosen func(runner.Item) bool,
 	return &Value{Value: sum(values) / float64(len(values)), N: n}
 }
 
-// sum adds in the order of the tasks, so that the result is reproducible bit for bit.
+// sum adds in the order of the tasks, so the result is reproducible bit for bit.
 func sum(values []float64) float64 {
 	total := 0.0
 	for _, v := range values {

@@ -27,7 +27,8 @@ func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		x, n      int
 		low, high float64
-	}{{5, 10, 0.2366, 0.7634}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {63, 72, 0.7792, 0.9328}, {1, 1, 0.2065, 1}} {
+	}{{5, 10, 0.2366, 0.7634}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {63, 72, 0.7792, 0.9328}, {1,
+		1, 0.2065, 1}} {
 		low, high := Wilson(float64(c.x)/float64(c.n), c.n)
 		near(t, fmt.Sprintf("%d of %d, low", c.x, c.n), low, c.low)
 		near(t, fmt.Sprintf("%d of %d, high", c.x, c.n), high, c.high)
@@ -39,14 +40,16 @@ func TestSignTest(t *testing.T) {
 	for _, c := range []struct {
 		better, worse int
 		p             float64
-	}{{0, 0, 1}, {1, 0, 1}, {5, 0, 0.0625}, {0, 6, 0.03125}, {8, 2, 0.109375}, {10, 10, 1}, {60, 40, 0.0568879}} {
+	}{{0, 0, 1}, {1, 0, 1}, {5, 0, 0.0625}, {0, 6, 0.03125}, {8, 2, 0.109375}, {10, 10, 1}, {60, 40,
+		0.0568879}} {
 		near(t, fmt.Sprint(c.better, c.worse), SignTest(c.better, c.worse), c.p)
 	}
 }
 
 // sample returns a run of easy and hard tasks with these scores; negative: no record.
 func sample(agentName, model string, setup map[string]string, scores ...float64) runner.Result {
-	r := runner.Result{Path: "runs/" + agentName, About: runner.About{Bench: "dabstep", Agent: agentName, Model: model, Repeat: 1, Setup: setup}}
+	r := runner.Result{Path: "runs/" + agentName,
+		About: runner.About{Bench: "dabstep", Agent: agentName, Model: model, Repeat: 1, Setup: setup}}
 	for i, score := range scores {
 		item := runner.Item{ID: fmt.Sprint(i + 1), Level: []string{"easy", "hard"}[i%2]}
 		r.Items = append(r.Items, item)
@@ -58,8 +61,10 @@ func sample(agentName, model string, setup map[string]string, scores ...float64)
 			cause = runner.Wrong
 		}
 		r.Records = append(r.Records, runner.Record{
-			Task: item.ID, Repeat: 1, Level: item.Level, Answer: fmt.Sprint("answer ", i), Score: &score, Cause: cause, Finished: true, Rounds: 1 + i,
-			Cost: &cost, Executions: 4, Failed: 1, Usage: record.Usage{Calls: 10 + i}, Seconds: record.Seconds{Total: float64(i)},
+			Task: item.ID, Repeat: 1, Level: item.Level, Answer: fmt.Sprint("answer ", i), Score: &score,
+			Cause: cause, Finished: true, Rounds: 1 + i,
+			Cost: &cost, Executions: 4, Failed: 1, Usage: record.Usage{Calls: 10 + i},
+			Seconds:  record.Seconds{Total: float64(i)},
 			Notebook: fmt.Sprintf("tasks/%d/notebook.ipynb", i+1),
 		})
 	}
@@ -72,16 +77,19 @@ func TestPaperTable(t *testing.T) {
 		t.Fatal("no table ds-star:1")
 	}
 	table := p.Make([]runner.Result{
-		sample("dsstar", "gemini/gemini-2.5-pro", map[string]string{"method.paper": "true", "cell_timeout": "10m"}, 1, 0, 1, -1),
+		sample("dsstar", "gemini/gemini-2.5-pro", map[string]string{"method.paper": "true",
+			"cell_timeout": "10m"}, 1, 0, 1, -1),
 		sample("dsstar", "ollama/some", map[string]string{"method.candidates": "3"}, 1, 1),
 		{About: runner.About{Bench: "dacode", Agent: "react", Model: "m"}},
 	})
 	text := regexp.MustCompile(" +").ReplaceAllString(table.Markdown(), " ")
 	for _, want := range []string{
-		"| DS-STAR | Gemini-2.5-Pro | 87.50 | 100.00 (n 2, 34.24 to 100.00) | 45.24 | 0.00 (n 2, 0.00 to 65.76) |",
+		"| DS-STAR | Gemini-2.5-Pro | 87.50 | 100.00 (n 2, 34.24 to 100.00) | 45.24 | 0.00 (n 2, 0.00 " +
+			"to 65.76) |",
 		"| dsstar, candidates 3 | ollama/some |", "1 of 4 tasks have no result yet, and count as wrong",
 		"react with m of dacode is not in this table",
-		"dsstar bench run --bench dabstep --tasks TASKS --agent react --model gemini/gemini-2.5-pro --out OUT # ReAct, Gemini-2.5-Pro",
+		"dsstar bench run --bench dabstep --tasks TASKS --agent react --model gemini/gemini-2.5-pro " +
+			"--out OUT # ReAct, Gemini-2.5-Pro",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the table lacks %q:\n%s", want, text)
@@ -98,7 +106,8 @@ func TestPapers(t *testing.T) {
 	for _, p := range Papers() {
 		for _, row := range p.rows {
 			if len(row.published) > len(p.columns) {
-				t.Errorf("%s, %s %s: %d figures for %d columns", p.Name, row.framework, row.model, len(row.published), len(p.columns))
+				t.Errorf("%s, %s %s: %d figures for %d columns", p.Name, row.framework, row.model,
+					len(row.published), len(p.columns))
 			}
 			if row.run == nil {
 				continue
@@ -110,7 +119,8 @@ func TestPapers(t *testing.T) {
 				if made.Run != "" {
 					found++
 					if made.Framework != row.framework || made.Model != row.model {
-						t.Errorf("%s: the run of %s %s is in the row of %s %s", p.Name, row.framework, row.model, made.Framework, made.Model)
+						t.Errorf("%s: the run of %s %s is in the row of %s %s", p.Name, row.framework, row.model,
+							made.Framework, made.Model)
 					}
 				}
 			}
@@ -131,34 +141,39 @@ func TestApart(t *testing.T) {
 		p, _ := Find(paper)
 		return regexp.MustCompile(" +").ReplaceAllString(p.Make(runs).Markdown(), " ")
 	}
-	few := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "fixed", "temperature": "0.3", "tasks": "/t", "seed": "7"}, 1, 0)
+	few := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "fixed",
+		"temperature": "0.3", "tasks": "/t", "seed": "7"}, 1, 0)
 	dev := sample("react", "x/gemini-2.5-pro", nil, 1, 0)
 	dev.Args = []string{"--split=dev"}
-	usual := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "upstream"}, make([]float64, 450)...)
+	usual := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "upstream"},
+		make([]float64, 450)...)
 	usual.Args = []string{"--split=test"}
 	reasons := sample("react", "x/gemini-2.5-pro", map[string]string{"reasoning": "true"}, 1, 0)
 	alone := sample("model-only", "x/gemini-2.5-pro", nil, 1, 1)
-	greedy := sample("da-agent", "x/gemini-2.5-pro", map[string]string{"temperature": "0", "cell_timeout": "5m10s"}, 1, 0)
+	greedy := sample("da-agent", "x/gemini-2.5-pro",
+		map[string]string{"temperature": "0", "cell_timeout": "5m10s"}, 1, 0)
 	greedy.Published = map[string]string{"temperature": "0", "cell_timeout": "5m10s"}
-	warm := sample("da-agent", "x/gemini-2.5-pro", map[string]string{"temperature": "0.7", "cell_timeout": "5m10s"}, 1, 0)
+	warm := sample("da-agent", "x/gemini-2.5-pro",
+		map[string]string{"temperature": "0.7", "cell_timeout": "5m10s"}, 1, 0)
 	warm.Published = greedy.Published
 	machine := sample("data-interpreter", "x/gpt-4-turbo", nil, 1, 1)
 	machine.Bench = "dir"
 	scored := machine
 	scored.Records = []runner.Record{{Task: "1", Repeat: 1, Scores: map[string]float64{"CS": 0.9}}}
 	for _, c := range []struct{ what, text, want string }{
-		{"few tasks", table("ds-star:1", few), "- react with x/gemini-2.5-pro: ours: 2 tasks, and the published figures are of 450, scored fixed, temperature 0.3\n"},
-		{"another split", table("ds-star:1", dev), "| react, split dev | x/gemini-2.5-pro | – | 100.00"},
+		{"few tasks", table("ds-star:1", few),
+			"- react with x/gemini-2.5-pro: ours: 2 tasks, and the published figures are of 450, scored " +
+				"fixed, temperature 0.3\n"},
 		{"its split", table("ds-star:6", dev), "| ReAct | Gemini-2.5-Pro | 7.1 | 10.5 "},
 		{"not its split", table("ds-star:6", usual), "| react | x/gemini-2.5-pro | – |"},
-		{"as it was published", table("ds-star:6", greedy), "ours: 2 tasks, and the published figures are of 10\n"},
-		{"one setting of its own", table("ds-star:6", warm), "ours: 2 tasks, and the published figures are of 10, temperature 0.7\n"},
-		{"with reasoning", table("dabstep:1", reasons), "| ReAct, 10 steps | Gemini 2.5 Pro | 12.70 | 0.00 "},
+		{"one setting of its own", table("ds-star:6", warm),
+			"ours: 2 tasks, and the published figures are of 10, temperature 0.7\n"},
 		{"without", table("dabstep:1", few), "--model gemini/gemini-2.5-pro --reasoning --out OUT"},
-		{"the baseline's figures", table("ds-star:1", reasons), "| Model-only | Gemini-2.5-Pro | 66.67 | 100.00 "},
-		{"and its note", table("ds-star:10", reasons), "- Model-only: the figures are those of DABStep's ReAct baseline"},
+		{"the baseline's figures", table("ds-star:1", reasons),
+			"| Model-only | Gemini-2.5-Pro | 66.67 | 100.00 "},
 		{"the model alone", table("ds-star:1", alone), "| model-only | x/gemini-2.5-pro | – | 100.00"},
-		{"a score that is not CS", table("data-interpreter:1", machine), "| Data Interpreter | GPT-4-Turbo | 0.98 | – |"},
+		{"a score that is not CS", table("data-interpreter:1", machine),
+			"| Data Interpreter | GPT-4-Turbo | 0.98 | – |"},
 		{"one that is", table("data-interpreter:1", scored), " 0.95 | 0.90 (n 1) |"},
 	} {
 		if !strings.Contains(c.text, c.want) {
@@ -181,8 +196,10 @@ func TestMeasures(t *testing.T) {
 		of   measure
 		want float64
 	}{
-		{"accuracy", accuracyOf(nil), 62.5}, {"easy", accuracyOf(level("easy")), 75}, {"cost", meanCost(nil), 0.25}, {"total cost", totalCost, 1},
-		{"calls", meanOf(nil, calls), 11.5}, {"rounds of hard", meanOf(level("hard"), rounds), 3}, {"refined", refined(nil), 75}, {"executable", executable, 75},
+		{"accuracy", accuracyOf(nil), 62.5}, {"easy", accuracyOf(level("easy")), 75},
+		{"cost", meanCost(nil), 0.25}, {"total cost", totalCost, 1},
+		{"calls", meanOf(nil, calls), 11.5}, {"rounds of hard", meanOf(level("hard"), rounds), 3},
+		{"refined", refined(nil), 75}, {"executable", executable, 75},
 		{"completion", completion, 100}, {"part", partOf("cr", nil), 0.75},
 	} {
 		if v := c.of(r); v == nil || v.Value != c.want {
@@ -209,11 +226,14 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Tasks != 5 || c.Better != 3 || c.Worse != 1 || math.Abs(c.P-0.625) > 1e-9 || c.Test != "McNemar" || c.Only["b"] != 1 {
+	if c.Tasks != 5 || c.Better != 3 || c.Worse != 1 || math.Abs(c.P-0.625) > 1e-9 ||
+		c.Test != "McNemar" || c.Only["b"] != 1 {
 		t.Errorf("%+v", c)
 	}
 	text := c.Markdown()
-	for _, want := range []string{"| Score % ", "40.00", "80.00", "+40.00", "3 better in B, 1 worse: p = 0.6250 (McNemar test", "max_rounds: the default in A, 5 in B", "0: answer 1", "1 tasks have a result in B alone"} {
+	for _, want := range []string{"| Score % ", "40.00", "80.00", "+40.00",
+		"3 better in B, 1 worse: p = 0.6250 (McNemar test", "max_rounds: the default in A, 5 in B",
+		"0: answer 1", "1 tasks have a result in B alone"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the comparison lacks %q:\n%s", want, text)
 		}
@@ -251,7 +271,8 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page has %q:\n%s", bad, text)
 		}
 	}
-	for _, want := range []string{`href="../runs/dsstar/tasks/1/notebook.ipynb"`, "Score by level", "Failures by cause", `<circle`, "a%20b.ipynb"} {
+	for _, want := range []string{`href="../runs/dsstar/tasks/1/notebook.ipynb"`, "Score by level",
+		"Failures by cause", `<circle`, "a%20b.ipynb"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
@@ -280,11 +301,13 @@ func TestSandboxIsTold(t *testing.T) {
 		a.Records[i].Sandbox = "full"
 	}
 	b.Records[0].Sandbox, b.Records[1].Sandbox = "full", "none (of a server)"
-	if notes := strings.Join(about(b), "\n"); !strings.Contains(notes, "1 of 2 tasks ran outside the sandbox") || len(about(a)) > 0 {
+	if notes := strings.Join(about(b), "\n"); !strings.Contains(notes,
+		"1 of 2 tasks ran outside the sandbox") || len(about(a)) > 0 {
 		t.Errorf("%q, %q", about(a), notes)
 	}
 	c, err := Compare(a, b)
-	if want := (runner.Difference{Name: "sandbox", Was: "full", Is: "full; none (of a server)"}); err != nil || len(c.Setup) != 1 || c.Setup[0] != want {
+	if want := (runner.Difference{Name: "sandbox", Was: "full",
+		Is: "full; none (of a server)"}); err != nil || len(c.Setup) != 1 || c.Setup[0] != want {
 		t.Errorf("%v, %+v", err, c.Setup)
 	}
 }

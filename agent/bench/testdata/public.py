@@ -107,38 +107,6 @@ def dacode(cases):
     return {r["id"]: float(r["total_score"]) for r in evaluator.evaluate(cases["evals"])}
 
 
-def charts(folders):
-    """Runs what the harness makes of each folder's plot.py; returns the settings and the data."""
-    sys.path.insert(0, os.path.join(root, "da-code", "da_agent"))
-    for name in ("docker", "controllers", "controllers.python"):
-        sys.modules.setdefault(name, mock.MagicMock())
-    plots = load(
-        os.path.join(root, "da-code", "da_agent", "configs", "post_process.py"), "post_process"
-    ).PlotPy
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    import numpy as np
-    found = []
-    for folder in folders:
-        os.chdir(folder)
-        plt.close("all")
-        exec("".join(plots.preprocess_py("plot.py")), {"__name__": "__main__"})
-        settings = data = None
-        for name in os.listdir("."):
-            if name.endswith("_result_image_parameters_.json"):
-                with open(name) as f:
-                    settings = json.load(f)
-                os.remove(name)
-            elif name.endswith("_data_result_.npy"):
-                data = np.load(name)
-                os.remove(name)
-        found.append(
-            [settings, None if data is None else [list(data.shape), data.flatten().tolist()]]
-        )
-    return found
-
-
 def main():
     cases = json.load(sys.stdin)
     with contextlib.redirect_stdout(io.StringIO()), open(
@@ -150,8 +118,6 @@ def main():
             result = kramabench(cases, "Kramabench-june", later=False)
         elif which == "kramabench":
             result = kramabench(cases, "Kramabench", later=True)
-        elif which == "charts":
-            result = charts(cases)
         elif which == "dabench":
             result = dabench(cases)
         else:

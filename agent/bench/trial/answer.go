@@ -26,9 +26,9 @@ func Answers(r runner.Result, tasks map[string]bench.Task, repeat int) []bench.A
 	return all
 }
 
-// answerOf returns a record as scorers take it; out is the folder of its run. DA-Code
-// gives no points to an agent that used up its steps, so its answer is unfinished there;
-// under all other rules what it said counts.
+// answerOf returns the answer of a record, for scorers; out is the folder of its run.
+// DA-Code gives no points to an agent that used up its steps, so its answer is unfinished
+// there. Under all other rules it counts.
 func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
 	dir := runner.TaskFolder(out, r.Key())
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -55,14 +55,14 @@ func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
 }
 
 // isValue reports whether the text of an answer of that type is a JSON value: a number
-// or a list where one is asked for. A string such as "true" stays a string.
+// or list if the type is one. A string such as "true" stays a string.
 func isValue(kind, text string) bool {
 	numeric := strings.HasPrefix(kind, "numeric_") && strings.ContainsAny(text[:1], "-0123456789")
 	list := strings.HasPrefix(kind, "list_") && text[0] == '['
 	return (numeric || list) && json.Valid([]byte(text))
 }
 
-// withScore returns the record with another score, and the cause that follows from it.
+// withScore returns the record with a new score and the cause that follows from it.
 func withScore(record runner.Record, s bench.Score) runner.Record {
 	value := s.Value
 	record.Score, record.Metric, record.Scores = &value, s.Metric, s.Parts
@@ -111,7 +111,7 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 	}
 }
 
-// shorten returns a text in one line of at most so many characters.
+// shorten returns text as one line. most is its maximum length, in characters.
 func shorten(text string, most int) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
 	if len(line) > most {

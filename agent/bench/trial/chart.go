@@ -18,13 +18,13 @@ import (
 
 // extractChart extracts the data and settings of a task's chart from the code in dir
 // that draws it, and leaves them where DA-Code's scorer looks. python may write to dir
-// and is used once. A failure that is the code's own is no error: the score shows it.
+// and is used once. A failure of that code is no error: the score shows it.
 func extractChart(ctx context.Context, python bench.Python, t bench.Task, dir string,
 	compat bench.Compat) error {
 	if !t.IsChart() {
 		return nil
 	}
-	// What was extracted before may be by other rules. Failures here are the agent's
+	// An earlier extraction may have followed other rules. Failures here are the agent's
 	// doing, such as a link out of dir or a folder with that name.
 	if dropChart(dir) != nil || leaveProgram(dir) != nil {
 		return nil
@@ -33,7 +33,7 @@ func extractChart(ctx context.Context, python bench.Python, t bench.Task, dir st
 	return err
 }
 
-// dropChart removes what was extracted from a chart. It follows no link out of dir.
+// dropChart removes what was extracted from a chart. It does not follow links out of dir.
 func dropChart(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,8 +52,8 @@ func dropChart(dir string) error {
 }
 
 // leaveProgram writes the cells of a run into its files as a program, if they draw a
-// chart and no program there does: agents that work in a notebook leave none, and the
-// public scorer wants one.
+// chart and no program there does. The public scorer requires a program, and agents that
+// work in a notebook leave none.
 func leaveProgram(files string) error {
 	programs, err := filepath.Glob(filepath.Join(files, "*.py"))
 	if err != nil {
@@ -80,7 +80,7 @@ func leaveProgram(files string) error {
 	return disk.WriteFile(filepath.Join(files, "plot.py"), []byte(program))
 }
 
-// programOf joins the cells of a run that ended well. The cell "actions" defines what an
+// programOf joins the cells of a run that succeeded. The cell "actions" defines what an
 // agent has besides plain Python.
 func programOf(nb *notebook.Notebook) string {
 	var cells []string

@@ -23,8 +23,8 @@ import (
 // everything in a benchmark's folder is data: nothing is skipped.
 var everything = []string{"."}
 
-// HasData reports whether the task's data folder has files. Files that a task names are
-// looked for only when it is run.
+// HasData reports whether the task's data folder has files. It does not look for files that
+// the task names: that is done when the task runs.
 func HasData(ctx context.Context, t bench.Task) bool {
 	if t.Data == "" || t.Files != nil {
 		return t.Data != ""
@@ -34,8 +34,8 @@ func HasData(ctx context.Context, t bench.Task) bool {
 }
 
 // LinksOut returns the targets of data files that are links to places outside the data
-// folder and the allowed folders. Cells cannot read them: data from strangers may link
-// to the user's keys.
+// folder and the allowed folders. Cells cannot read them, because data from strangers may
+// link to the user's keys.
 func LinksOut(ctx context.Context, t bench.Task, allowed []string) (targets []string) {
 	names := t.Files
 	if names == nil {
@@ -57,7 +57,7 @@ func LinksOut(ctx context.Context, t bench.Task, allowed []string) (targets []st
 	return targets
 }
 
-// holds reports whether a path without links is in a folder.
+// holds reports whether a path is in a folder. The path must not contain links.
 func holds(folder, path string) bool {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -70,8 +70,8 @@ func holds(folder, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// prepare returns the task as agents get it. If it names its files, the run folder gets
-// a data folder with only these. Missing data is a [*runner.LackingError].
+// prepare returns the task as agents see it. If the task names its files, the run folder gets
+// a data folder with only these. The error is a [*runner.LackingError] if data is missing.
 func prepare(ctx context.Context, t bench.Task, folder record.Folder,
 	confined bool) (record.Task, error) {
 	data := t.Data
@@ -113,9 +113,9 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder,
 	}, nil
 }
 
-// lend makes a file, or the target of a link, appear at another path: as a hard link if
-// cells are confined, and so cannot write to it, and the file system allows it; else as
-// a copy.
+// lend makes a file, or the target of a link, available at another path. It makes a hard
+// link if cells are confined, and so cannot write to the file, and if the file system allows
+// it; otherwise a copy.
 func lend(from, to string, confined bool) error {
 	from, err := filepath.EvalSymlinks(from)
 	if err != nil {

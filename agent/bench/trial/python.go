@@ -13,8 +13,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// An Opener opens a confined session for scorers' code, which may read some paths and
-// write to one ("": to none). Its working folder is dir/files.
+// An Opener opens a confined session for scorers' code, which may read the paths in read and
+// write to the path write ("": none). Its working folder is dir/files.
 type Opener func(ctx context.Context, dir string, read []string,
 	write string) (agent.Session, error)
 
@@ -27,9 +27,9 @@ func (open Opener) python(read []string, write string) bench.Python {
 	}
 }
 
-// A scoringSession runs scorers' code. It is opened when the first code comes, kept for
-// the next, as starting it takes longer than most scores, and given up after code that
-// failed, which may have harmed it. The caller must close it.
+// A scoringSession runs scorers' code. The session opens for the first code and is reused,
+// because starting one takes longer than most scores. After code that failed it is closed,
+// because the code may have damaged it. The caller must close the scoringSession.
 type scoringSession struct {
 	open    Opener
 	read    []string
@@ -38,7 +38,7 @@ type scoringSession struct {
 	dir     string        // a temporary folder
 }
 
-// run is a [bench.Python].
+// run implements [bench.Python].
 func (s *scoringSession) run(ctx context.Context, code string) (string, error) {
 	if s.session == nil {
 		if err := s.start(ctx); err != nil {

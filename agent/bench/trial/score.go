@@ -18,9 +18,9 @@ type Scorer struct {
 	Open   Opener
 }
 
-// Score scores answers to the suite's tasks. Tasks without a public right answer have no
-// score, nor have those whose scorer failed. With charts, the data of charts are first
-// extracted from the code that draws them: the answers must be those of a run.
+// Score scores answers to the suite's tasks. Tasks without a public right answer and tasks
+// whose scorer failed have no score. With charts, Score first extracts the data of charts from
+// the code that draws them; the answers must then be those of a run.
 func (s Scorer) Score(ctx context.Context, suite *bench.Suite, answers []bench.Answer,
 	charts bool) (Scores, error) {
 	all := newScores(suite, s.Compat)
@@ -58,7 +58,7 @@ func without[T any](all []T, drop func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), drop)
 }
 
-// session may read all that answers are compared with.
+// session returns a session that may read the answers and what they are compared with.
 func (s Scorer) session(suite *bench.Suite, answers map[string]bench.Answer) *scoringSession {
 	var read []string
 	for _, t := range suite.Tasks {
@@ -68,7 +68,7 @@ func (s Scorer) session(suite *bench.Suite, answers map[string]bench.Answer) *sc
 	return &scoringSession{open: s.Open, read: slices.Compact(read)}
 }
 
-// extractCharts extracts the charts of a run's answers. A task without its data, or for
+// extractCharts extracts the charts of a run's answers. A task whose data is missing, or for
 // which no kernel starts, cannot be scored.
 func (s Scorer) extractCharts(ctx context.Context, tasks []bench.Task,
 	answers map[string]bench.Answer, all *Scores) error {
@@ -93,8 +93,8 @@ func (s Scorer) extractCharts(ctx context.Context, tasks []bench.Task,
 	return nil
 }
 
-// Save records those scores in a run that differ from what it has. They come one for
-// each repeat.
+// Save records in a run the scores that differ from its own. There is one Scores for each
+// repeat.
 func Save(r runner.Result, repeats []Scores) error {
 	folder, err := runner.Open(r.Path)
 	if err != nil {

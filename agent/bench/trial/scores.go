@@ -23,7 +23,7 @@ type Scores struct {
 	Unscored int `json:"unscored"`
 	// what this copy of the benchmark lacks for scoring, as ends of paths
 	Missing  []string `json:"missing"`
-	Unknown  []string `json:"unknown"`  // answered ids that are no task's
+	Unknown  []string `json:"unknown"`  // ids of answers to no task
 	Nameless int      `json:"nameless"` // answers without an id
 
 	Failed map[string]string `json:"-"` // why scoring a task failed, by id
@@ -50,7 +50,7 @@ func newScores(suite *bench.Suite, compat bench.Compat) Scores {
 	}
 }
 
-// Mean returns the scores of repeats as one: a task's score is the mean of its own.
+// Mean merges the scores of repeats. A task's score is the mean over its repeats.
 func Mean(all []Scores) Scores {
 	mean := all[0]
 	if mean.Repeat = len(all); len(all) == 1 {
@@ -184,7 +184,7 @@ func (s *Scores) fill(suite *bench.Suite, scores []bench.Score, hidden map[strin
 	s.Score = tables.Share(values)
 }
 
-// Strange notes answers that are to none of the tasks.
+// Strange notes answers that belong to none of the tasks.
 func (s *Scores) Strange(answers []bench.Answer) {
 	for _, a := range answers {
 		switch {

@@ -21,7 +21,7 @@ import (
 	"dsstar/agent/reply"
 )
 
-// A Run is what all tasks of a run share.
+// A Run holds what all tasks of a run share.
 type Run struct {
 	Out    string                // its folder
 	Tasks  map[string]bench.Task // by id
@@ -40,8 +40,8 @@ type Site struct {
 	// Sessions returns what runs the cells and scripts of a run over its data.
 	Sessions func(folder record.Folder, data string) (agent.Open, agent.RunScript)
 	Scoring  Opener
-	Fatal    func(error) bool                  // every task would fail with this error
-	Lost     func(context.Context, error) bool // the site itself is gone
+	Fatal    func(error) bool                  // whether every task would fail with this error
+	Lost     func(context.Context, error) bool // whether the site itself is gone
 }
 
 // Solve solves one task in its run folder and scores the answer.
@@ -94,7 +94,7 @@ func (r *Run) Solve(run context.Context, j runner.Job, site Site) (runner.Record
 	return r.score(run, record, t, watched, site), nil
 }
 
-// recordOf returns what an agent's result says, before it is scored.
+// recordOf returns the record of an agent's result, not yet scored.
 func recordOf(s *solver.Result) runner.Record {
 	if s == nil {
 		return runner.Record{}
@@ -117,9 +117,9 @@ func recordOf(s *solver.Result) runner.Record {
 	return r
 }
 
-// cause returns the cause of an agent's error. A fatal error is not the task's: it ends
-// the run, or sends the task to another place, such as one whose kernel did not start.
-// ran tells whether any cell has run.
+// cause returns the cause of an agent's error. A fatal error is not the task's: it ends the
+// run or sends the task to another place, for example if no kernel started. ran tells
+// whether any cell has run.
 func (s Site) cause(ctx context.Context, m *watchedModel, ran bool,
 	err error) (c runner.Cause, fatal error) {
 	if errors.Is(context.Cause(ctx), runner.ErrOverTime) {
@@ -176,8 +176,8 @@ func (m *watchedModel) failedWith(err error) bool {
 // scoreTime limits the scoring of one answer, whose cells have their own limits.
 const scoreTime = 30 * time.Minute
 
-// score scores the answer of a record. ctx is the run's, as the task's time may be over.
-// Without judge, right answer or kernel there is no score, but one can be added later.
+// score scores the answer of a record. ctx is the run's, because the task's time may be over.
+// Without a judge, right answer or kernel there is no score, but one can be added later.
 func (r *Run) score(ctx context.Context, record runner.Record, t bench.Task, m llm.Model,
 	site Site) runner.Record {
 	if t.Gold == nil {

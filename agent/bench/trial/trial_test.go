@@ -25,10 +25,12 @@ func TestPrepareLinks(t *testing.T) {
 	cache := t.TempDir()
 	data, blobs := filepath.Join(cache, "snapshot", "data"), filepath.Join(cache, "blobs")
 	blob := filepath.Join(blobs, "1f")
-	if err := errors.Join(os.MkdirAll(data, 0o755), os.MkdirAll(blobs, 0o755), os.WriteFile(blob, []byte("n\n1\n"), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(data, 0o755), os.MkdirAll(blobs, 0o755),
+		os.WriteFile(blob, []byte("n\n1\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join("..", "..", "blobs", "1f"), filepath.Join(data, "a.csv")); err != nil {
+	if err := os.Symlink(filepath.Join("..", "..", "blobs", "1f"),
+		filepath.Join(data, "a.csv")); err != nil {
 		t.Skip(err) // Windows grants links to few
 	}
 	task := bench.Task{ID: "a", Question: "q", Data: data, Files: []string{"a.csv"}}
@@ -88,7 +90,8 @@ func TestAnswerOf(t *testing.T) {
 		}
 	}
 	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
-		answer := answerOf(runner.Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules}, t.TempDir())
+		answer := answerOf(runner.Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules},
+			t.TempDir())
 		if answer.Unfinished != want {
 			t.Errorf("%s: an agent that used up its steps: unfinished is %v", rules, answer.Unfinished)
 		}
@@ -100,7 +103,8 @@ func TestUncounted(t *testing.T) {
 	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
 	var got Scores
 	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}}, nil)
-	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted || *got.Tasks[1].Score != 0 {
+	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted ||
+		*got.Tasks[1].Score != 0 {
 		t.Errorf("%+v", got)
 	}
 	right, wrong := 1.0, 0.0
@@ -137,7 +141,8 @@ func (s *session) Close() error { s.closed = true; return nil }
 func TestScoringSession(t *testing.T) {
 	var opened []*session
 	var dirs []string
-	s := &scoringSession{open: func(_ context.Context, dir string, _ []string, _ string) (agent.Session, error) {
+	s := &scoringSession{open: func(_ context.Context, dir string, _ []string,
+		_ string) (agent.Session, error) {
 		if _, err := os.Stat(filepath.Join(dir, "files")); err != nil {
 			t.Error(err)
 		}
@@ -146,7 +151,8 @@ func TestScoringSession(t *testing.T) {
 	}}
 	for _, code := range []string{"a", "b", "fail", "c", "lost", "d"} {
 		_, err := s.run(t.Context(), code)
-		if failed := errors.As(err, new(*bench.CodeError)); failed != (code == "fail") || (err != nil) != (failed || code == "lost") {
+		if failed := errors.As(err, new(*bench.CodeError)); failed != (code == "fail") ||
+			(err != nil) != (failed || code == "lost") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
@@ -169,7 +175,8 @@ func (m failing) Ask(context.Context, llm.Request) (llm.Reply, error) { return l
 // TestCause: errors of the task, and fatal errors, which end the run or move the task to
 // another place.
 func TestCause(t *testing.T) {
-	refused, usage, odd := errors.New("refused"), errors.New("no such folder"), errors.New("broken pipe")
+	refused, usage, odd := errors.New("refused"), errors.New("no such folder"), errors.New("broken "+
+		"pipe")
 	over, cancelOver := context.WithCancelCause(t.Context())
 	cancelOver(runner.ErrOverTime)
 	stopped, cancel := context.WithCancel(t.Context())
@@ -187,8 +194,10 @@ func TestCause(t *testing.T) {
 		{"over time", over, odd, false, false, runner.OverTime, false},
 		{"interrupted", stopped, odd, false, false, "", false},
 		{"a bad key", t.Context(), &llm.CredentialError{}, false, false, "", false},
-		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, false, runner.OverBudget, false},
-		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, false, false, "", false},
+		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, false,
+			runner.OverBudget, false},
+		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, false, false, "",
+			false},
 		{"unread replies", t.Context(), &reply.Error{}, false, false, runner.NotFinished, false},
 		{"the model", t.Context(), fmt.Errorf("ask: %w", refused), true, false, runner.ModelError, false},
 		{"the set-up", t.Context(), usage, true, false, "", false},
@@ -201,7 +210,8 @@ func TestCause(t *testing.T) {
 			Lost:  func(context.Context, error) bool { return c.lost },
 		}
 		cause, fatal := site.cause(c.ctx, m, !c.never, c.err)
-		if cause != c.cause || (fatal == nil) != (c.cause != "") || errors.As(fatal, new(*runner.PlaceError)) != c.place {
+		if cause != c.cause || (fatal == nil) != (c.cause != "") ||
+			errors.As(fatal, new(*runner.PlaceError)) != c.place {
 			t.Errorf("%s: %q, %v", c.what, cause, fatal)
 		}
 	}

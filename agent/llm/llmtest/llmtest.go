@@ -20,7 +20,7 @@ import (
 	"dsstar/agent/llm"
 )
 
-// A Request is one received HTTP call; retries count.
+// A Request is one received HTTP call. A retry is a call of its own.
 type Request struct {
 	N        int // from 1, in order of arrival
 	Model    string
@@ -31,7 +31,7 @@ type Request struct {
 	Body     string // whole
 }
 
-// Last is the text of the last message.
+// Last returns the text of the last message.
 func (r Request) Last() string {
 	if len(r.Messages) == 0 {
 		return ""
@@ -41,9 +41,9 @@ func (r Request) Last() string {
 
 // A Response is what the server does. The zero value is an empty reply.
 type Response struct {
-	Text   string    // the reply, sent a few bytes at a time when a stream was asked for
+	Text   string    // the reply, sent a few bytes at a time if the request asks for a stream
 	Finish string    // "": "stop"
-	Usage  llm.Usage // counts of it; none are sent when it is zero
+	Usage  llm.Usage // token counts; not sent if zero
 
 	Vectors [][]float64 // of an embeddings request, in the order of its texts; nil: see Embed
 
@@ -121,7 +121,7 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Embed returns a vector for a text: texts that share words are similar.
+// Embed returns a vector for a text. Texts that share words have similar vectors.
 func Embed(text string) []float64 {
 	v := make([]float64, 256)
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
@@ -134,7 +134,8 @@ func Embed(text string) []float64 {
 
 // ServeHTTP answers POST /v1/chat/completions and /v1/embeddings.
 func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
-	if h.Method != http.MethodPost || (h.URL.Path != "/v1/chat/completions" && h.URL.Path != "/v1/embeddings") {
+	if h.Method != http.MethodPost ||
+		(h.URL.Path != "/v1/chat/completions" && h.URL.Path != "/v1/embeddings") {
 		http.Error(w, "404 page not found", http.StatusNotFound)
 		return
 	}
@@ -300,7 +301,7 @@ func pieces(text string) []string {
 	return append(all, piece.String())
 }
 
-// completion is a completion or a chunk of one, by the key of its message.
+// completion returns a completion, or a chunk of one; key is the key of its message.
 func completion(r Request, key string, message map[string]any, finish any,
 	u llm.Usage) map[string]any {
 	c := map[string]any{

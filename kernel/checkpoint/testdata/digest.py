@@ -1,26 +1,33 @@
-"""Describes the whole state of the session it runs in, one line a fact, so that two sessions can be compared.
+"""Describes the whole state of the session that it runs in, one fact a line, to compare two
+sessions.
 
-A cell runs it by exec. The work is done in a forked child, so that the session is as it was, but for one cell more in
-its history; the text goes to the file that the child names by its hash in $DSSTAR_DIGESTS, and the cell prints that name.
+A cell runs it by exec. A forked child does the work, so the session stays as it was, except for one
+more cell in its history. The child writes the text to a file in $DSSTAR_DIGESTS named after its
+hash, and the cell prints that name.
 
-A line is "path: what". An object that can change is described where it is met first; wherever it is met again the line
-is "path: is <first path>", so that aliases and shared memory are part of the text. Compared are, of the namespace: types,
-contents, order, frames block by block, arrays with strides, flags and what they are views of, functions with code, defaults
-and the cells that they close over, classes by attributes, generators by position and locals, iterators by what is left,
-files by position, mode, text not yet written and text not yet read, databases in memory row by row, figures by
-properties and by the picture they draw, random generators by state. Of the process: working folder, environment, umask,
-sys.path, loaded modules, warnings, decimal and numpy settings, pandas options, rcParams, recursion limit, signal
-handlers, threads, open files, limits; functions of some modules, for monkeypatches; what the shell has registered. Of the
-working folder: names, contents, modes.
+A line is "path: what". A mutable object is described where it is met first; where it is met again
+the line is "path: is <first path>", so aliases and shared memory are part of the text.
 
-Left out, because no two runs of the same cells agree on it: addresses, process ids, times, the names of temporary
-folders, the order of sets (their members are compared), inner caches of libraries, frames of tracebacks but for names and
-lines. Lines that begin with "~" hold within one session only (times of files, the state of generators that nobody
-seeded): they are compared when a session goes back to where it was, never between two sessions. Those that begin with "^"
-are not compared between kernels of two kinds: ipykernel loads a debugger, the kernel with checkpoints does not. Left out because a
-kernel with checkpoints has other inner parts than ipykernel's, and no cell sees them: modules named dsstar_kernel,
-descriptors of the kernel itself, its threads, what SIGINT does between cells. Left out, too: threads of joblib's pool of
-processes, which going back ends and joblib starts again.
+Of the namespace it describes: types, contents, order, frames block by block, arrays with strides,
+flags and bases of views, functions with code, defaults and closures, classes by attributes,
+generators by position and locals, iterators by what is left, files by position, mode, unwritten and
+unread text, databases in memory row by row, figures by properties and by the picture they draw,
+random generators by state. Of the process: working folder, environment, umask, sys.path, loaded
+modules, warnings, decimal and numpy settings, pandas options, rcParams, recursion limit, signal
+handlers, threads, open files, limits; functions of some modules, to find monkeypatches; what the
+shell has registered. Of the working folder: names, contents, modes.
+
+It leaves out what differs between two runs of the same cells: addresses, process ids, times, the
+names of temporary folders, the order of sets (their members are compared), internal caches of
+libraries, frames of tracebacks except for names and lines. It also leaves out internals in which a
+kernel with checkpoints differs from ipykernel and which no cell sees: modules named dsstar_kernel,
+the kernel's own descriptors and threads, what SIGINT does between cells; and threads of joblib's
+process pool, which going back ends and joblib starts again.
+
+Lines that begin with "~" hold within one session only (times of files, the state of unseeded
+generators): they are compared when a session goes back to where it was, never between two sessions.
+Lines that begin with "^" are not compared between kernels of different kinds: ipykernel loads a
+debugger, the kernel with checkpoints does not.
 """
 import os
 
@@ -74,7 +81,7 @@ def describe(before):
     import types
     import warnings
 
-    gc.disable()  # destructors have no business here
+    gc.disable()  # no destructors must run here
     shell = sys.modules["IPython"].get_ipython()
     namespace = shell.user_ns
     folder = os.environ["DSSTAR_FOLDER"]
@@ -283,9 +290,9 @@ def describe(before):
         return [(k, v) for k, v in attributes(x) if k not in (".mode", ".name")]
 
     def rest(x, fd):
-        """What a file has to be read or to be written yet."""
+        """The unread or unwritten content of a file."""
         if x.writable():
-            copy = os.memfd_create("rest")  # instead of the file itself, which is the session's too
+            copy = os.memfd_create("rest")  # not the file itself, which the session shares
             os.dup2(copy, fd)
             x.flush()
             return "to be written " + atom(os.pread(fd, 1 << 20, 0))
@@ -365,7 +372,7 @@ def describe(before):
         return "context variable %s" % x.name, [(".value", x.get(None))]
 
     def thread(x):
-        # matplotlib counts one more thread where it does not find its font cache, which going back keeps
+        # matplotlib starts one more thread if it has no font cache; going back keeps the cache
         return "thread %s daemon %s" % (re.sub(r"^Thread-\d+", "Thread-N", x.name), x.daemon), []
 
     def view(x):
@@ -504,7 +511,7 @@ def describe(before):
             m = sys.modules[n]
             fact("module " + n, sha(repr(sorted((k, "%s.%s" % (v.__module__, v.__qualname__), code(v.__code__) if hasattr(v, "__code__") else "")
                  for k, v in vars(m).items() if isinstance(v, (types.FunctionType, types.BuiltinFunctionType)) and k not in ("input", "execfile", "runfile"))).encode()))
-    if "numpy.random.mtrand" in sys.modules:  # which numpy imports when it is used
+    if "numpy.random.mtrand" in sys.modules:  # numpy imports it when it is used
         look("numpy.random", sys.modules["numpy.random.mtrand"]._rand)
     if "numpy" in sys.modules:
         np = sys.modules["numpy"]
@@ -550,7 +557,7 @@ def describe(before):
             if entry in files:
                 lines.append("~file %s: %d" % (clean(path), s.st_mtime_ns))
 
-    # What uses objects up.
+    # What consumes objects.
     for path, use in last:
         try:
             fact(path, use())

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What has been taken leaves the disk and makes room, though the file is never drained. Where the
-// disk does not give it back, it counts.
+// Taking messages frees disk space and makes room although the file is never drained. Space that
+// cannot be freed still counts.
 func TestSpillIsFreed(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	empty := newSpill()

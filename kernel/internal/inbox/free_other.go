@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// freeUpTo is an error: only Linux frees a part of a file.
+// freeUpTo returns an error: only on Linux can a part of a file be freed.
 func freeUpTo(*os.File, int64) error { return errors.ErrUnsupported }

@@ -12,15 +12,15 @@ import (
 
 const (
 	maxMemory = 16 << 20 // bytes of messages in memory; the rest waits on disk
-	// maxSpill bounds the bytes on disk. Outputs beyond it are lost. Where the disk cannot be
-	// written, a 16th of it may wait in memory.
+	// maxSpill bounds the bytes on disk. Outputs beyond it are lost. If the disk cannot be written, a
+	// 16th of it may wait in memory.
 	maxSpill = 1 << 30
 )
 
-// An Inbox is a queue that never blocks its writer: when a reader lags, ZeroMQ drops iopub messages
-// (14,000 of 20,000 printed lines in a trial), the status idle among them. Messages beyond
-// maxMemory go to an unlinked file, so that a cell that prints faster than its outputs are read
-// costs disk, not memory. Outputs beyond maxSpill are lost; a message of the channel [Gap] says so.
+// An Inbox is a queue that never blocks its writer: if a reader lags, ZeroMQ drops iopub messages
+// (14,000 of 20,000 printed lines in a trial), even the status idle. Messages beyond maxMemory go
+// to an unlinked file: a cell that prints faster than its outputs are read takes disk, not memory.
+// Beyond maxSpill outputs are lost; a message on the channel [Gap] says so.
 type Inbox struct {
 	Ready chan struct{} // has a token whenever Take may find something
 
@@ -105,11 +105,11 @@ const Gap wire.Channel = "gap"
 type spill struct {
 	file    *os.File // nil if none could be made
 	written *bufio.Writer
-	in, out int64          // where the file is read and written next
-	freed   int64          // the file takes nothing on disk up to here
-	rest    []wire.Message // after the file, in memory, once it cannot be written any more
+	in, out int64          // offsets of the next read and write
+	freed   int64          // disk space is freed up to this offset
+	rest    []wire.Message // messages after those in the file, once the file cannot be written
 	held    int            // bytes in rest
-	most    int64          // bytes on disk beyond which outputs are lost
+	most    int64          // limit of bytes on disk; beyond it outputs are lost
 	failed  bool
 	lost    bool // outputs were lost
 }
@@ -119,7 +119,7 @@ func newSpill() *spill {
 	if err != nil {
 		return &spill{failed: true, most: maxSpill}
 	}
-	_ = os.Remove(f.Name()) // where that fails, the system tidies its temporary folder
+	_ = os.Remove(f.Name()) // if it fails, the system cleans its temporary folder some day
 	return &spill{file: f, written: bufio.NewWriterSize(f, 64<<10), most: maxSpill}
 }
 
@@ -137,8 +137,8 @@ func (s *spill) put(m wire.Message) {
 	}
 }
 
-// full reports whether there is no room for m. A run can go on without outputs, but not without
-// other messages.
+// full reports whether m must be dropped for lack of room. Only outputs are: a run can go on
+// without them, but not without other messages.
 func (s *spill) full(m wire.Message) bool {
 	switch m.Header.MsgType {
 	case "stream", "display_data", "update_display_data", "execute_result", "error", "comm_open",
@@ -190,8 +190,8 @@ func (s *spill) take() (items []wire.Message) {
 	return items
 }
 
-// free gives back the disk space of what was read: as long as a cell stays ahead of its reader, the
-// file is never drained and closed. Where that is impossible, what was read still counts.
+// free frees the disk space of what was read: while a cell stays ahead of its reader, the file is
+// never drained and closed. Space that cannot be freed still counts.
 func (s *spill) free() {
 	const step = 1 << 20 // file systems free whole blocks
 	if n := s.in / step * step; n > s.freed && freeUpTo(s.file, n) == nil {
@@ -214,6 +214,6 @@ func (s *spill) read() (wire.Message, int64, error) {
 
 func (s *spill) close() {
 	if s.file != nil {
-		_ = s.file.Close() // nothing in it is wanted any more
+		_ = s.file.Close() // its content is not needed any more
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// stderrKept is how many bytes of standard error are remembered.
+// stderrKept is how many bytes of standard error are kept.
 const stderrKept = 8 << 10
 
 // A Process is a kernel process and everything in its process group.
 type Process struct {
 	PID    int
 	Exited chan struct{} // closed once the process has ended and been reaped
-	State  string        // how it ended, in words; set before Exited is closed
+	State  string        // how it ended, in plain words; set before Exited is closed
 	Killed bool          // Kill ended it; set before Exited is closed
 	Stderr *Tail
 	guard  bool     // the process is a sandbox's guard, which kills its descendants on SIGTERM
@@ -31,13 +31,14 @@ type Process struct {
 
 	mu   sync.Mutex
 	gone bool // the pid may be reused: no more signals
-	left bool // see Detach
-	told bool // to end, by Kill
+	left bool // see LeaveRunning
+	told bool // Kill has been called
 }
 
 // Start starts cmd in a session of its own and watches it until it has ended. The caller must Kill
-// it and wait for Exited. With a file for its standard error, which the Process owns then, it may
-// outlive this program: see [Process.Detach].
+// it and wait for Exited. If stderr is not nil, it is the standard error of the process and owned
+// by the Process, and the process may outlive this program: see [Process.LeaveRunning]. guard says that
+// cmd is a sandbox's guard.
 func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
 	if err := isolate(cmd, stderr == nil, guard); err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
 	started := make(chan error)
 	go p.own(cmd, started)
 	err := <-started
-	_ = theirs.Close() // nothing was written; nil without a guard
+	_ = theirs.Close() // nothing was written to it; nil without a guard
 	if err != nil {
 		p.Stderr.Close()
 		_ = p.report.Close() // likewise
@@ -69,8 +70,9 @@ func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
 	return p, nil
 }
 
-// own starts cmd and waits for its end, on one locked OS thread: on Linux the kernel is killed when
-// the thread that started it ends (Pdeathsig), and the Go runtime ends idle threads at will.
+// own starts cmd and waits for its end, on one locked OS thread: on Linux the process is killed
+// when the thread that started it ends (Pdeathsig), and the Go runtime may end idle threads at any
+// time.
 func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -99,9 +101,9 @@ func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
 // readReport returns the guard's line, "" if there is none, and closes the pipe.
 func readReport(r *os.File) string {
 	defer r.Close()
-	// a guard whose parent was killed may still hold it
+	// a guard whose parent was killed may still hold the other end open
 	_ = r.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-	line, _ := io.ReadAll(io.LimitReader(r, 1<<10)) // what there is
+	line, _ := io.ReadAll(io.LimitReader(r, 1<<10)) // as much as there is
 	return strings.TrimSpace(string(line))
 }
 
@@ -137,7 +139,7 @@ func (p *Process) KillAll() {
 	}
 }
 
-// Alive reports whether the process has not ended yet.
+// Alive reports whether the process is still running.
 func (p *Process) Alive() bool {
 	select {
 	case <-p.Exited:
@@ -161,20 +163,20 @@ func (p *Process) Death() string {
 	return p.State + " (stderr: " + string(last[:min(len(last), 200)]) + ")"
 }
 
-// Detach leaves the process running when this program ends.
-func (p *Process) Detach() {
+// LeaveRunning keeps Process from killing the process group when its leader has ended.
+func (p *Process) LeaveRunning() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left = true
 }
 
-// A Tail remembers the end of what is written to it, or of what others write to a file.
+// A Tail keeps the end of what is written to it, or of what others write to a file.
 type Tail struct {
 	mu   sync.Mutex
 	buf  []byte
-	Most int      // bytes to remember; 0 for stderrKept
+	Most int      // bytes to keep; 0 for stderrKept
 	file *os.File // nil: none
-	from int64    // offset in the file where it begins
+	from int64    // offset in the file where the Tail begins
 }
 
 func (t *Tail) Write(b []byte) (int, error) {
@@ -192,21 +194,21 @@ func (t *Tail) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file != nil {
-		_ = t.file.Close() // of others' words
+		_ = t.file.Close() // only others write to it
 	}
 }
 
-// Reset forgets what was written.
+// Reset drops what was written so far.
 func (t *Tail) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = nil
 	if t.file != nil {
-		t.from, _ = t.file.Seek(0, io.SeekEnd) // of a file of ours
+		t.from, _ = t.file.Seek(0, io.SeekEnd) // cannot fail on a regular file
 	}
 }
 
-// String returns what is remembered, without a partial character at its start.
+// String returns what is kept, without a partial character at its start.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

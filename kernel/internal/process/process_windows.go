@@ -7,14 +7,14 @@ import (
 	"os/exec"
 )
 
-// isolate refuses: interrupting and killing a whole kernel needs job objects
-// and interrupt events on Windows, which are not written yet.
+// isolate returns an error: on Windows, interrupting and killing a whole kernel needs job objects
+// and interrupt events, which are not implemented yet.
 func isolate(*exec.Cmd, bool, bool) error {
 	return fmt.Errorf("own kernel processes are not supported on Windows yet: %w",
 		errors.ErrUnsupported)
 }
 
-// What follows is never reached, because no process is ever started.
+// These functions are never called, because no process is ever started.
 
 func interruptGroup(int)                 { panic("unreachable") }
 func killGroup(int)                      { panic("unreachable") }

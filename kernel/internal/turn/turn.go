@@ -27,7 +27,7 @@ func New() *Turn {
 	return t
 }
 
-// Take waits for the turn. The context that it returns is cancelled by Close as well. The caller
+// Take waits for the turn. The returned context ends with ctx, and Close cancels it too. The caller
 // must call release.
 func (t *Turn) Take(ctx context.Context) (_ context.Context, release func(), err error) {
 	if ctx.Err() != nil {

@@ -15,8 +15,8 @@ import (
 	"slices"
 )
 
-// Version is the protocol version that outgoing headers carry. What a kernel
-// can do is found by asking it, never by comparing versions.
+// Version is the protocol version in outgoing headers. What a kernel can do is found by asking it,
+// never by comparing versions.
 const Version = "5.4"
 
 // delimiter ends the routing identities.
@@ -64,17 +64,17 @@ func (h *Header) UnmarshalJSON(b []byte) error {
 // A Channel is one of the protocol's channels to a kernel.
 type Channel string
 
-// The channels. There is no heartbeat: the death of a process of ours is seen at once, and that of
-// any other when its sockets close.
+// The channels. The heartbeat channel is not used: the death of a process of ours is noticed at
+// once, and that of any other when its sockets close.
 const (
-	Shell   Channel = "shell"   // one request after the other, behind the cells
-	Control Channel = "control" // beside the cells: shutdown, interrupt, debug, usage
+	Shell   Channel = "shell"   // one request after the other: cells, and whatever waits for them
+	Control Channel = "control" // even while a cell runs: shutdown, interrupt, debug, usage
 	IOPub   Channel = "iopub"   // what the kernel publishes
-	Stdin   Channel = "stdin"   // where somebody answers input()
+	Stdin   Channel = "stdin"   // the prompts of input() and their answers
 )
 
-// A Message is one message, either way. Metadata and Content are JSON
-// objects; nil stands for an empty one.
+// A Message is a message in either direction. Metadata and Content are JSON objects; nil stands for
+// an empty one.
 type Message struct {
 	Channel  Channel
 	Idents   [][]byte
@@ -130,7 +130,7 @@ func (m Message) parts() ([][]byte, error) {
 	return [][]byte{header, parent, object(m.Metadata), object(m.Content)}, nil
 }
 
-// fromParts makes a message of its four JSON texts and its buffers.
+// fromParts returns the message with the given four JSON texts, followed by buffers.
 func fromParts(parts [][]byte) (Message, error) {
 	m := Message{Metadata: parts[2], Content: parts[3], Buffers: none(parts[4:])}
 	for i, name := range []string{"header", "parent header", "metadata", "content"} {
@@ -147,7 +147,7 @@ func fromParts(parts [][]byte) (Message, error) {
 	return m, nil
 }
 
-// object returns raw, or the empty object for nothing.
+// object returns raw, or the empty object if raw is empty.
 func object(raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return []byte("{}")

@@ -43,9 +43,9 @@ func (k Key) valid(signature []byte, parts [][]byte) bool {
 // digest_history_size).
 const remembered = 1 << 16
 
-// A Receiver parses the messages of one connection and refuses those that it has parsed before:
-// whoever recorded a signed message could send it again. It is safe for concurrent use. The zero
-// value has the empty key, with which nothing is signed and nothing refused.
+// A Receiver parses the messages of one connection and rejects repeated ones: whoever recorded a
+// signed message could replay it. It is safe for concurrent use. The zero value has the empty key:
+// nothing is signed, and no message is rejected as repeated.
 type Receiver struct {
 	Key Key
 
@@ -55,7 +55,7 @@ type Receiver struct {
 	next int
 }
 
-// A digest is the beginning of a signature, which is long enough to tell messages apart.
+// A digest is the beginning of a signature, long enough to tell messages apart.
 type digest [16]byte
 
 // Parse is [Key.Parse] with the further error [ErrDuplicate].

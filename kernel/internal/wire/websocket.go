@@ -57,9 +57,9 @@ type legacyMessage struct {
 	Buffers  []struct{}      `json:"buffers"`
 }
 
-// EncodeLegacy returns the WebSocket message that carries m on its channel in the framing
-// that has no name: one JSON text, or, with buffers, a binary message of the number of parts, their
-// offsets, all 32 bits and big-endian, the JSON text and the buffers.
+// EncodeLegacy returns the WebSocket message that carries m on its channel in the framing without a
+// subprotocol name: one JSON text or, if there are buffers, a binary message of the number of
+// parts, their offsets, all 32 bits and big-endian, the JSON text and the buffers.
 func EncodeLegacy(m Message) (data []byte, isBinary bool, err error) {
 	p, err := m.parts()
 	if err != nil {
@@ -101,7 +101,7 @@ func ParseLegacy(data []byte, isBinary bool) (Message, error) {
 	}
 	var l struct {
 		legacyMessage
-		Buffers json.RawMessage `json:"buffers"` // whatever it is, it holds nothing
+		Buffers json.RawMessage `json:"buffers"` // ignored, so it may be anything
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
 		return Message{}, fmt.Errorf("%w: %v", ErrMalformed, err)

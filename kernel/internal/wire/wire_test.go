@@ -133,7 +133,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A message that comes again is refused, and forgotten only after many others.
+// A repeated message is refused, and a signature is forgotten only after many others.
 func TestReceiver(t *testing.T) {
 	r := Receiver{Key: "key"}
 	send := func(id int) error {

@@ -10,9 +10,9 @@ import (
 	zmqtransport "github.com/go-zeromq/zmq4/transport"
 )
 
-// go-zeromq's handshake has no deadline and cannot be cancelled: a peer that accepts and says
+// go-zeromq's handshake has no deadline and cannot be cancelled: a peer that accepts and then says
 // nothing would block a dial for ever. Endpoints with the schemes watched and watched-ipc use the
-// transport below, which can close the connections until the dial is over.
+// transport below, which can close connections while the dial is in progress.
 
 func init() {
 	for name, network := range map[string]string{"watched": "tcp", "watched-ipc": "unix"} {

@@ -42,9 +42,9 @@ type File struct {
 
 // NewFile describes the sockets of a kernel to be started: Unix sockets in dir, which no other user
 // can enter, or TCP on the loopback interface if tcp is set or the path is too long for a socket.
-// A kernel that chooses its TCP ports itself (ipykernel) gets the port 0: it binds free ports and
-// rewrites the file. Other kernels cannot do that (JEP 66 would let them). Theirs are chosen by p,
-// which keeps them from other programs until the kernel has bound them.
+// If the kernel chooses its TCP ports itself (ipykernel), they are 0: it binds free ports and
+// rewrites the file. Other kernels cannot do that (JEP 66 would let them): p chooses their ports
+// and keeps them from other programs until the kernel has bound them.
 func NewFile(kernel, dir string, tcp, chooses bool, p *Ports) (File, error) {
 	c := File{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: kernel}
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
@@ -78,12 +78,12 @@ func (c *File) choosePorts(p *Ports) (err error) {
 // sockets with SO_REUSEADDR, which ZeroMQ sets, can be bound to one port while neither listens. On
 // other systems the ports are only chosen.
 type Ports struct {
-	Share  bool // they stay bound until release
+	Share  bool // they stay bound until Release
 	Chosen bool
 	bound  []io.Closer
 }
 
-// take returns a free port, which stays bound until release.
+// take returns a free port, which stays bound until Release.
 func (p *Ports) take(ip string) (int, error) {
 	s, port, err := bindPort(ip)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *Ports) take(ip string) (int, error) {
 // Release gives up all ports.
 func (p *Ports) Release() {
 	for _, s := range p.bound {
-		_ = s.Close() // nothing was sent by it
+		_ = s.Close() // nothing was sent through it
 	}
 	p.bound = nil
 }
@@ -118,7 +118,7 @@ func (c *File) Bound(path string) bool {
 			// Cells can write there: a link could lead to another program's socket.
 			info, err := os.Lstat(c.IP + "-" + strconv.Itoa(port))
 			if port == c.StdinPort && errors.Is(err, fs.ErrNotExist) {
-				continue // it is dialled only if there are answers
+				continue // it is dialled only if input() is answered
 			}
 			if err != nil || info.Mode().Type() != fs.ModeSocket {
 				return false
@@ -127,7 +127,7 @@ func (c *File) Bound(path string) bool {
 		return true
 	}
 	if c.ShellPort != 0 {
-		return true // a dial that comes too early fails, and is repeated
+		return true // if it is too early, the dial fails and is repeated
 	}
 	now, err := Read(path) // which may be half written
 	if err != nil || now.Check() != nil {
@@ -162,7 +162,7 @@ func parse(b []byte) (File, error) {
 	return c, nil
 }
 
-// Check returns why a kernel cannot be reached with c.
+// Check returns why a kernel cannot be reached with c; nil if it can.
 func (c File) Check() error {
 	switch {
 	case c.ShellPort <= 0 || c.IOPubPort <= 0 || c.ControlPort <= 0:
@@ -188,7 +188,7 @@ func (c File) endpoints() map[wire.Channel]string {
 			return fmt.Sprintf("watched-ipc://%s-%d", c.IP, port)
 		}
 		ip := c.IP
-		if ip == "*" || ip == "0.0.0.0" { // every address of the machine, this one too
+		if ip == "*" || ip == "0.0.0.0" { // it listens on all addresses
 			ip = "127.0.0.1"
 		}
 		return "watched://" + net.JoinHostPort(ip, strconv.Itoa(port))

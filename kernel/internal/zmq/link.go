@@ -31,7 +31,7 @@ type Link struct {
 	receiver wire.Receiver
 	deliver  func(wire.Message)
 	shellAt  string                       // endpoint
-	sockets  map[wire.Channel]zmq4.Socket // of the channels that are used
+	sockets  map[wire.Channel]zmq4.Socket // by the channels in use
 
 	closing  chan struct{}
 	close    sync.Once
@@ -43,7 +43,8 @@ type Link struct {
 	protocol *log.Logger
 }
 
-// Dial connects to the sockets of a kernel, to stdin only if wanted. It returns when ctx ends.
+// Dial connects to the sockets of a kernel, to stdin only if withStdin is set. It fails when ctx
+// ends. Received messages go to deliver, from one goroutine per channel.
 func Dial(ctx context.Context, c File, withStdin bool, deliver func(wire.Message)) (*Link, error) {
 	endpoints := c.endpoints()
 	l := &Link{
@@ -52,7 +53,7 @@ func Dial(ctx context.Context, c File, withStdin bool, deliver func(wire.Message
 		drained:  make(chan struct{}),
 		protocol: log.New(io.Discard, "", 0), // the default writes to stderr
 	}
-	// The kernel finds the stdin of a request by the identity that its shell has.
+	// The kernel sends input_requests to the stdin socket with the identity of the shell socket.
 	identity := zmq4.WithID(zmq4.SocketIdentity(uuid.NewString()))
 	watched, done := watchDials(ctx)
 	defer done()
@@ -114,15 +115,16 @@ func (l *Link) read(ch wire.Channel, s zmq4.Socket) {
 	release(s)
 }
 
-// release lets the goroutine inside a closed socket end: it may hold one message more than the ten
-// in its queue, and Recv chooses at random between the queue and the closed context.
+// release lets the goroutine inside a closed socket end, by receiving what it still holds: up to
+// ten queued messages and one more. Recv is called more often, as it chooses at random between the
+// queue and the closed context.
 func release(s zmq4.Socket) {
 	for range 64 {
 		_, _ = s.Recv()
 	}
 }
 
-// Send takes at most sendTimeout. It ignores the context, as a cancelled message could still
+// Send sends m, in at most sendTimeout. It ignores the context, as a cancelled message could still
 // arrive.
 func (l *Link) Send(_ context.Context, m wire.Message) error {
 	if l.sockets[m.Channel] == nil {
@@ -150,7 +152,7 @@ func (l *Link) Rouse() {
 		defer done()
 		s := zmq4.NewDealer(ctx, l.options()...)
 		if s.Dial(l.shellAt) == nil {
-			select { // hanging up at once could be too quick to be noticed
+			select { // the kernel might not notice a shorter connection
 			case <-l.closing:
 			case <-time.After(200 * time.Millisecond):
 			}

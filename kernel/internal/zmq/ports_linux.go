@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharesPorts tells whether a kernel can bind a port that bindPort has bound.
+// sharesPorts reports whether a kernel can bind a port while bindPort has it bound.
 const sharesPorts = true
 
-// bindPort binds a socket to a free port of an IPv4 address. Nobody listens there. The caller
+// bindPort binds a socket, which does not listen, to a free port of an IPv4 address. The caller
 // must close it.
 func bindPort(ip string) (io.Closer, int, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

@@ -11,7 +11,7 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// Until a kernel is ready nobody else can be given its ports, and ZeroMQ can bind them.
+// Until a kernel is ready, no other program can get its ports, but ZeroMQ can bind them.
 func TestPortsAreHeld(t *testing.T) {
 	t.Parallel()
 	p := Ports{Share: true}

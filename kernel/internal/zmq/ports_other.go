@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// sharesPorts tells whether a kernel can bind a port that bindPort has bound.
+// sharesPorts reports whether a kernel can bind a port while bindPort has it bound.
 const sharesPorts = false
 
 // bindPort binds a socket to a free port of an IPv4 address. The caller must close it.

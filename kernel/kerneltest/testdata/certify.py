@@ -1,4 +1,4 @@
-"""What the real jupyter_client and jupyter_kernel_test think of the fake kernel.
+"""The real jupyter_client and jupyter_kernel_test on the fake kernel.
 
 The kernelspecs are named for the faults. Every class is one way to reach the kernel.
 """
@@ -60,7 +60,7 @@ class Certified(jupyter_kernel_test.KernelTests):
         cls.km, cls.kc = start(**cls.traits)
 
     def execute_helper(self, *args, **kwargs):
-        """Waits longer for each output than 0.1 s, which a busy machine may need."""
+        """Waits longer than 0.1 s for each output, as a busy machine may need."""
         channel = self.kc.iopub_channel
         get_msg = channel.get_msg
         channel.get_msg = lambda timeout: get_msg(timeout=10)
@@ -92,7 +92,7 @@ class Unsigned(Certified):
 
 
 class Behaviour(unittest.TestCase):
-    """What jupyter_kernel_test does not look at."""
+    """What jupyter_kernel_test does not test."""
 
     def open(self, fault="none"):
         self.km, self.kc = start(fault)

@@ -1,4 +1,7 @@
-"""jupyter_kernel_test on a kernelspec of an IPython kernel: python certify_python.py NAME. Prints a line for each test."""
+"""jupyter_kernel_test on a kernelspec of an IPython kernel: python certify_python.py NAME.
+
+Prints a line for each test.
+"""
 
 import queue
 import sys
@@ -30,7 +33,7 @@ class PythonKernel(jupyter_kernel_test.KernelTests):
     code_clear_output = "from IPython.display import clear_output; clear_output()"
 
     def execute_helper(self, *args, **kwargs):
-        """Waits longer for each output than 0.1 s, which a busy machine may need."""
+        """Waits longer than 0.1 s for each output, as a busy machine may need."""
         channel = self.kc.iopub_channel
         get_msg = channel.get_msg
         channel.get_msg = lambda timeout: get_msg(timeout=10)
@@ -40,7 +43,7 @@ class PythonKernel(jupyter_kernel_test.KernelTests):
             channel.get_msg = get_msg
 
     def messages(self, request):
-        """The types and texts of what is published about a request."""
+        """The types and texts of the messages published about a request."""
         found = []
         while True:
             m = self.kc.get_iopub_msg(timeout=20)

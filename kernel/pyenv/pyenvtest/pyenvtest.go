@@ -1,5 +1,5 @@
-// Package pyenvtest gives tests a Python that is ready to run cells. It is the very environment
-// that dsstar uses, shared by all tests and made once per machine.
+// Package pyenvtest gives tests a Python that is ready to run cells: the environment that dsstar
+// itself uses, shared by all tests and created once per machine.
 package pyenvtest
 
 import (
@@ -23,23 +23,23 @@ func Python(t testing.TB) string {
 	return ensure(t, configs.PythonLock)
 }
 
-// Tools returns an interpreter that also has the packages of configs/python-test.in, the real
-// Jupyter tools and servers, in an environment of its own.
+// Tools returns an interpreter in another environment, which also has the packages of
+// configs/python-test.in: the real Jupyter tools and servers.
 func Tools(t testing.TB) string {
 	t.Helper()
 	return ensure(t, slices.Concat(configs.PythonLock, configs.TestLock))
 }
 
-// Lab returns an interpreter with the packages of configs/python-lab.in, JupyterLab, a driver for a
-// browser and reviewers' tools, in an environment of its own, which has no pandas: the kernels are
-// those of [Python].
+// Lab returns an interpreter in another environment, with the packages of configs/python-lab.in:
+// JupyterLab, a browser driver and reviewers' tools. It has no pandas: its kernels are those of
+// [Python].
 func Lab(t testing.TB) string {
 	t.Helper()
 	return ensure(t, configs.LabLock)
 }
 
-// OldPython returns an interpreter with the last ipykernel 6, and besides it only numpy and pandas,
-// of the versions that Python has.
+// OldPython returns an interpreter with only the last ipykernel 6, and numpy and pandas in the
+// versions that [Python] has.
 func OldPython(t testing.TB) string {
 	t.Helper()
 	return ensure(t, configs.OldKernelLock)

@@ -17,25 +17,6 @@ assert polars.from_pandas(df).shape == (3, 2)
 assert df.to_markdown().count("|") > 3`)
 }
 
-func TestTools(t *testing.T) {
-	pyenvtest.Long(t)
-	run(t, pyenvtest.Tools(t), `
-import nbformat, nbclient, nbconvert, papermill, ipywidgets, xmltodict, jupyter_kernel_test, ipykernel, pandas
-import jupyter_server, kernel_gateway
-assert jupyter_server.version_info[0] == 2, jupyter_server.version_info
-assert kernel_gateway.__version__.startswith("3."), kernel_gateway.__version__`)
-}
-
-func TestOldPython(t *testing.T) {
-	pyenvtest.Long(t)
-	const versions = "import numpy, pandas; print(numpy.__version__, pandas.__version__)"
-	old := run(t, pyenvtest.OldPython(t), "import ipykernel; assert ipykernel.version_info[0] == 6\n"+
-		versions)
-	if now := run(t, pyenvtest.Python(t), versions); old != now {
-		t.Errorf("numpy and pandas are %q beside ipykernel 6 and %q otherwise", old, now)
-	}
-}
-
 // run returns what code prints.
 func run(t *testing.T, python, code string) string {
 	t.Helper()

@@ -1,23 +1,28 @@
-"""What a hostile cell would try, run as one cell (or script) after a definition of the dict T.
+"""What a hostile cell would try. Run as one cell (or script) after a definition of the dict T.
 
 T: home, data, run, project   folders outside, with what victims_linux_test.go has put there
    parent, victim             processes outside; address: where the parent has 16 bytes to read
-   tcp, udp                   ports of listeners on loopback; stream, datagram, inside (the data): paths of Unix sockets;
+   tcp, udp                   ports of listeners on loopback; stream, datagram,
+                              inside (the data): paths of Unix sockets;
                               abstract: a name, that of packets with a d after it
-   tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory of System V
-   queue                      the name of a POSIX queue of outside
-   pidns, netns, mntns, ipcns the namespaces of outside, as /proc/self/ns/* show them
+   tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory
+                              of System V
+   queue                      the name of a POSIX queue outside
+   pidns, netns, mntns, ipcns the namespaces outside, as /proc/self/ns/* show them
    disk                       major and minor number of a disk
-   key                        SHA-256 of a secret that is in environments outside; the secret itself is not told here
-   tag                        part of the names of all that is made where others could see it
-   bomb, memory, only         optional: how many processes or threads (3000); megabytes (none: no memory bomb);
-                              names of the attempts to run (all but SEPARATE, which can kill the kernel or need a look after)
+   key                        SHA-256 of a secret in environments outside; the secret is not in T
+   tag                        part of the name of everything created where others could see it
+   bomb, memory, only         optional: how many processes or threads (3000); megabytes (none: no
+                              memory bomb);
+                              names of the attempts to run (all but SEPARATE, which can kill the
+                              kernel or need a look after)
 
 Prints one line, {name: [state, detail]}:
    OPEN     it worked, on something outside
    PRIVATE  it worked, but reached only what the sandbox has for itself
    BLOCKED  it failed
-No detail quotes what was read. Where nothing is blocked, only the targets suffer; what else is opened is let be.
+No detail quotes what was read. If nothing is blocked, only the targets are harmed; anything else
+that is opened is left alone.
 """
 
 import ctypes
@@ -42,7 +47,10 @@ import threading
 import time
 
 LIMIT = 10  # seconds for an attempt
-SEPARATE = ["a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "p17_daemon_survives"]
+SEPARATE = [
+    "a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb",
+    "p17_daemon_survives",
+]
 ATTEMPTS = {}
 libc = ctypes.CDLL(None, use_errno=True)
 HOME, DATA, RUN = T["home"], T["data"], T["run"]
@@ -57,7 +65,7 @@ class Private(Exception):
 
 
 def attempt(function):
-    """Registers an attempt: it returns what has worked, or raises."""
+    """Registers an attempt: a function that returns what worked, or raises."""
     ATTEMPTS[function.__name__] = function
     return function
 
@@ -75,7 +83,7 @@ def run(function):
     except Blocked as e:
         return "BLOCKED", str(e)
     except Exception as e:
-        # OSError's text would name the target; its number and meaning do.
+        # Not the text of an OSError, which would name the target.
         why = os.strerror(e.errno) if isinstance(e, OSError) and e.errno else str(e)
         return "BLOCKED", "%s: %s" % (type(e).__name__, why[:80])
     finally:
@@ -93,16 +101,19 @@ def check(result):
 
 def syscall(name, *args):
     x86, arm = {
-        "bpf": (321, 280), "userfaultfd": (323, 282), "keyctl": (250, 219), "perf_event_open": (298, 241),
+        "bpf": (321, 280), "userfaultfd": (323, 282), "keyctl": (250, 219),
+        "perf_event_open": (298, 241),
         "io_uring_setup": (425, 425), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
-        "openat2": (437, 437), "fchmodat2": (452, 452), "listmount": (458, 458), "mq_unlink": (241, 181),
+        "openat2": (437, 437), "fchmodat2": (452, 452), "listmount": (458, 458),
+        "mq_unlink": (241, 181),
     }[name]
     number = {"x86_64": x86, "aarch64": arm}[platform.machine()]
-    return check(libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in args]))
+    args = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
+    return check(libc.syscall(ctypes.c_long(number), *args))
 
 
 def outside(kind):
-    """Whether this process is in the namespace of outside; if that cannot be told, it is."""
+    """Whether this process is in the namespace outside; true if that is unknown."""
     try:
         return os.readlink("/proc/self/ns/" + kind) == T[kind + "ns"]
     except OSError:
@@ -110,7 +121,7 @@ def outside(kind):
 
 
 def reached(what):
-    """A process was reached by its number: one outside, unless numbers mean others here."""
+    """Reports that a process was reached by its id: one outside, unless ids here are others."""
     if not outside("pid"):
         raise Private(what + " of the sandbox's own process of that number")
     return what
@@ -221,7 +232,7 @@ def r10_stat_ssh_key():
 
 
 def linked(link, target, use):
-    """Does something with a link in the working folder, which is gone afterwards."""
+    """Creates a link in the working folder, calls use with it, and removes it."""
     name = "link-%s" % T["tag"]
     link(target, name)
     try:
@@ -259,7 +270,7 @@ def r14_reopen_path_descriptor():
 
 @attempt
 def r16_watch_home():
-    # Tells the names of files that other programs open, in folders that cannot be listed.
+    # Would show the names of files that other programs open in folders that cannot be listed.
     fd = check(libc.inotify_init())
     try:
         check(libc.inotify_add_watch(fd, HOME.encode(), 0xFFF))
@@ -304,7 +315,8 @@ def r19_mounts():
 @attempt
 def r20_list_mounts():
     request = struct.pack("IIQQ", 24, 0, 2**64 - 1, 0)  # below the root of this namespace
-    n = syscall("listmount", ctypes.create_string_buffer(request, 24), ctypes.create_string_buffer(8 * 64), 64, 0)
+    found = ctypes.create_string_buffer(8 * 64)
+    n = syscall("listmount", ctypes.create_string_buffer(request, 24), found, 64, 0)
     if not outside("mnt"):
         raise Private("%d mounts of the sandbox" % n)
     return "%d mounts" % n
@@ -325,7 +337,8 @@ def r21_network_interfaces():
 def r22_whose_process():
     pidfd = syscall("pidfd_open", T["victim"], 0)
     try:
-        info = fcntl.ioctl(pidfd, 0xC040FF0B, struct.pack("Q", 2) + bytes(56))  # PIDFD_GET_INFO, of credentials
+        # PIDFD_GET_INFO, of credentials
+        info = fcntl.ioctl(pidfd, 0xC040FF0B, struct.pack("Q", 2) + bytes(56))
     finally:
         os.close(pidfd)
     return reached("user %d" % struct.unpack_from("I", info, 28))
@@ -393,7 +406,7 @@ def w08_rename_data():
 
 
 def mode_changed(path, mode):
-    # The sandbox may let a change of mode succeed without doing it, since shutil.copy wants one.
+    # The sandbox may let a change of mode succeed without effect, as shutil.copy requires success.
     if os.stat(path).st_mode & 0o777 != mode:
         raise Blocked("succeeds without effect")
     return "mode %o" % mode
@@ -458,7 +471,7 @@ def w17_write_through_symlink():
 
 
 def in_shared_folder(known):
-    """Makes a file beside one of outside: if that one is not there, the folder is another."""
+    """Creates a file beside a known one outside. If that is not there, the folder is private."""
     path = os.path.dirname(known) + "/attack-" + T["tag"]
     write(path)
     if not os.path.exists(known):
@@ -522,7 +535,8 @@ def w23_core_pattern_sysrq():
 
 @attempt
 def w24_cgroup_release_agent():
-    return first_writable(glob.glob("/sys/fs/cgroup/*/release_agent") + ["/sys/fs/cgroup/cgroup.procs"])
+    agents = glob.glob("/sys/fs/cgroup/*/release_agent")
+    return first_writable(agents + ["/sys/fs/cgroup/cgroup.procs"])
 
 
 @attempt
@@ -533,7 +547,7 @@ def w25_io_uring():
 
 @attempt
 def w26_flags_of_data():
-    # Not to be dumped, and no date of reading: what chattr does, by a descriptor to read by.
+    # Sets the flags nodump and noatime, as chattr does, through a read-only descriptor.
     fd = os.open(DATA + "/e.csv", os.O_RDONLY)
     try:
         before = struct.unpack("l", fcntl.ioctl(fd, 0x80086601, bytes(8)))[0]
@@ -567,7 +581,8 @@ def w27_setuid_file():
     tried("chmod", lambda: changed(lambda fd: os.chmod(name, 0o4755)))
     tried("chmod to setgid", lambda: changed(lambda fd: os.chmod(name, 0o2755)))
     tried("fchmod", lambda: changed(lambda fd: os.fchmod(fd, 0o6755)))
-    tried("fchmodat", lambda: changed(lambda fd: os.chmod(name, 0o4755, dir_fd=os.open(".", os.O_RDONLY))))
+    folder = os.open(".", os.O_RDONLY)
+    tried("fchmodat", lambda: changed(lambda fd: os.chmod(name, 0o4755, dir_fd=folder)))
     tried("fchmodat2", lambda: changed(lambda fd: syscall("fchmodat2", here, path, 0o4755, 0)))
     tried("open", lambda: os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o4755)))
     tried("openat2", lambda: os.close(syscall("openat2", here, path, how, 24)))
@@ -595,7 +610,7 @@ def w28_delete_queue():
 
 @attempt
 def w29_lease_of_data():
-    # Who opens the file for writing waits until it is given up.
+    # A lease blocks those who open the file for writing, until it is released.
     fd = os.open(DATA + "/e.csv", os.O_RDONLY)
     try:
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -778,7 +793,8 @@ def p05_read_parent_memory():
     here, there = Span(ctypes.addressof(buffer), 16), Span(T["address"], 16)
     libc.process_vm_readv.restype = ctypes.c_ssize_t
     one = ctypes.c_ulong(1)
-    n = check(libc.process_vm_readv(T["parent"], ctypes.byref(here), one, ctypes.byref(there), one, ctypes.c_ulong(0)))
+    to, source = ctypes.byref(here), ctypes.byref(there)
+    n = check(libc.process_vm_readv(T["parent"], to, one, source, one, ctypes.c_ulong(0)))
     return reached("%d bytes" % n)
 
 
@@ -817,10 +833,10 @@ def p09_new_user_namespace():
 def p10_mount():
     def mount():
         if libc.unshare(NEWUSER | NEWNS) == 0 or libc.unshare(NEWNS) == 0:
-            # Nothing may come through to the mounts of outside.
+            # Mounts must not propagate to the outside.
             return libc.mount(b"none", b"/", None, REC_PRIVATE, None) == 0 and \
                 libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0
-        # Without rights this is EPERM; with them, no such file system.
+        # Without privileges the error is EPERM; with them, that there is no such file system.
         libc.mount(b"none", b"/tmp", b"nosuchfs", 0, None)
         return ctypes.get_errno() == 19
     in_child(mount)
@@ -875,7 +891,7 @@ def p13_capabilities():
 def p14_terminal_input():
     fd = os.open("/dev/tty", os.O_RDWR)
     try:
-        # A bad address: EFAULT, when all checks of rights are passed, and nothing is typed.
+        # With a bad address the error is EFAULT if all permission checks pass; nothing is typed.
         libc.ioctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p]
         check(libc.ioctl(fd, 0x5412, None))
     except OSError as e:
@@ -894,8 +910,9 @@ def p16_setpriority():
         done.append("the victim")
     except OSError as e:
         error = e
-    # Of all processes of the user, whose number is 0. Whoever may not make them faster (CAP_SYS_NICE is 23) hears so
-    # only if he could make them slower: then nothing changes.
+    # Of all processes of the user, whose number is 0. A process that must not make them faster
+    # (CAP_SYS_NICE is 23) gets an error for that only if it could make them slower: this tries
+    # without changing anything.
     if not capabilities()[0] >> 23 & 1 and resource.getrlimit(resource.RLIMIT_NICE)[0] == 0:
         try:
             os.setpriority(os.PRIO_USER, 0, -20)
@@ -945,7 +962,8 @@ def p18_reschedule_victim():
 @attempt
 def p19_shared_memory_segment():
     segment = check(libc.shmget(T["segment"], 0, 0))
-    libc.shmat.restype, libc.shmat.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+    libc.shmat.restype = ctypes.c_void_p
+    libc.shmat.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
     address = libc.shmat(segment, None, 0)
     if address == ctypes.c_void_p(-1).value:
         check(-1)
@@ -957,7 +975,7 @@ def p19_shared_memory_segment():
 
 @attempt
 def p20_semaphores():
-    most = check(libc.semget(0, 1000, 0o600))  # IPC_PRIVATE: they stay when this process ends
+    most = check(libc.semget(0, 1000, 0o600))  # IPC_PRIVATE: they outlive this process
     libc.semctl(most, 0, 0)
     return "1000 semaphores"
 
@@ -972,11 +990,11 @@ def a01_fork_bomb():
             pid = os.fork()
             if pid == 0:
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)
-                signal.alarm(120)  # ends also one that is left behind
+                signal.alarm(120)  # also ends one that is left behind
                 while True:
                     signal.pause()
             children.append(pid)
-        time.sleep(1)  # whoever looks now and then has to see them
+        time.sleep(1)  # a guard that polls must see them
     except OSError as e:
         raise Blocked("%d processes: %s" % (len(children), os.strerror(e.errno))) from None
     finally:
@@ -1036,15 +1054,15 @@ def a04_fd_exhaustion():
 @attempt
 def a05_core_dumps():
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
-    if 0 <= hard <= 1:  # 1: less than any file has, and no program is started for it either
+    if 0 <= hard <= 1:  # 1 is too little for any file, and prevents starting a program for the dump, too
         raise Blocked("%d bytes" % hard)
     return "allowed"
 
 
 @attempt
 def a06_raise_limits():
-    kinds = [resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE, resource.RLIMIT_DATA,
-             resource.RLIMIT_CORE]
+    kinds = [resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE,
+             resource.RLIMIT_DATA, resource.RLIMIT_CORE]
     for kind in kinds:
         soft, hard = resource.getrlimit(kind)
         if hard == resource.RLIM_INFINITY:
@@ -1093,7 +1111,8 @@ def a10_socket_buffer():
     a, b = socket.socketpair()
     with a, b:
         before = a.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
-        a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, before)  # which is half of what it becomes
+        # Linux doubles the given size
+        a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, before)
         after = a.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
     if after == before:
         raise Blocked("succeeds without effect")
@@ -1102,7 +1121,7 @@ def a10_socket_buffer():
 
 @attempt
 def a11_timers():
-    # Each keeps a signal ready, of which a user has so many, for all programs.
+    # Each timer reserves a pending signal; all programs of a user share a limited number.
     timers = []
     try:
         while len(timers) < 2000:

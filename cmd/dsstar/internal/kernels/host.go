@@ -20,7 +20,7 @@ func (h Host) Getenv(name string) string {
 	return value
 }
 
-// LookupEnv is Getenv, and reports whether the variable is there. The last entry counts.
+// LookupEnv is Getenv, and reports whether the variable is set. The last entry wins.
 func (h Host) LookupEnv(name string) (string, bool) {
 	for i := len(h.Env) - 1; i >= 0; i-- {
 		if key, value, _ := strings.Cut(h.Env[i], "="); key == name {

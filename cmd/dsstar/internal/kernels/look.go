@@ -19,7 +19,7 @@ import (
 
 // Look checks the user's kernel, or a new one on the server, before a run folder is created: it
 // must be IPython with the required modules, and see the same folders. Local kernelspecs need
-// no check.
+// no check. For a local guest, Look sets p.Spec to the kernel's Python.
 func (h Host) Look(ctx context.Context, p *Place, s *configs.Settings, folders ...string) error {
 	if p.Guest == nil && p.Server.URL == "" {
 		return nil
@@ -80,7 +80,7 @@ const lookCode = `print(__import__("json").dumps({
 }))`
 
 func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error) {
-	modules, _ := json.Marshal(Required[1:]) // strings cannot fail; it has ipykernel
+	modules, _ := json.Marshal(Required[1:]) // strings cannot fail; the kernel has ipykernel
 	paths, _ := json.Marshal(folders)
 	e, err := k.Execute(ctx, fmt.Sprintf(lookCode, modules, paths))
 	if err != nil {
@@ -95,7 +95,7 @@ func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error)
 	return seen, nil
 }
 
-// unshared is the error for kernels that do not share this machine's folders.
+// unshared returns the error for kernels that do not share this machine's folders.
 func unshared(where string, folders []string, temporary string) error {
 	e := &usage.Error{Text: fmt.Sprintf(
 		"%s does not see %s: its kernels must run on this machine or share its folders, as the same user",

@@ -15,7 +15,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// Start starts a local kernel with the rollback of the settings.
+// Start starts a local kernel that goes back as the settings say. If checkpoints do not work and
+// the settings do not insist on them, the session replays cells instead.
 func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Options,
 	s *configs.Settings, purpose agent.Purpose) (*checkpoint.Session, error) {
 	if !s.Rollback.Freezes() {
@@ -42,6 +43,7 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Optio
 	return Begin(ctx, o, back)
 }
 
+// Begin starts a local kernel and returns its session.
 func Begin(ctx context.Context, o kernel.Options,
 	back checkpoint.Options) (*checkpoint.Session, error) {
 	k, err := kernel.Start(ctx, o)
@@ -51,8 +53,8 @@ func Begin(ctx context.Context, o kernel.Options,
 	return checkpoint.New(k, back), nil
 }
 
-// copiesIn is the folder for copies of a session's files. It is on their file system, which may
-// share the blocks.
+// copiesIn returns the folder for copies of a session's files. It is on the same file system, which
+// may share blocks between files.
 func copiesIn(dir string) string { return filepath.Join(dir, ".dsstar-copies") }
 
 // requireCheckpoints rejects a kernel without checkpoints if the settings insist on them.
@@ -68,9 +70,8 @@ func requireCheckpoints(s *configs.Settings, k *checkpoint.Session) error {
 // after each step.
 const keptOutputs = 64 << 20
 
-// Open returns the function that opens sessions. keep, if there is one, wraps the sessions whose
-// kernel is kept.
-// It records in p how that session goes back.
+// Open returns a function that opens sessions in p. It sets p.Way when it opens the main session.
+// keep, unless nil, wraps the sessions for Work and Prove, whose kernels are then kept.
 func (h Host) Open(p *Place, s *configs.Settings,
 	keep func(*checkpoint.Session) agent.Session) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
@@ -79,9 +80,9 @@ func (h Host) Open(p *Place, s *configs.Settings,
 		o.Outputs.Run = keptOutputs
 		var back checkpoint.Options
 		files := filepath.Join(dir, "files")
-		if purpose == agent.Describe { // it runs in a temporary folder
+		if purpose == agent.Describe { // dir is a temporary folder
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
-		} else { // cells see the same in the main session and in the proof
+		} else { // the main session and the proof look the same to cells
 			back.Off, back.Branches = s.Rollback.Off(), s.Method.Candidates > 1
 			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
 		}

@@ -9,15 +9,15 @@ import (
 	"dsstar/kernel"
 )
 
-// OnPage splits a --kernel that is a URL copied from a browser into the server and the notebook or
-// kernel that the page shows.
+// OnPage splits s.Kernel, if it is a URL copied from a browser, into s.Server and the notebook or
+// kernel that the page shows. It leaves any other name alone.
 func OnPage(s *configs.Settings) error {
 	u, err := url.Parse(strings.TrimSpace(s.Kernel))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil // a name
 	}
 	server, err := kernel.NewServer(u.String(), "")
-	if err != nil { // whose text may have a token
+	if err != nil { // its text may contain a token
 		return usage.New("--kernel is not the URL of a notebook or kernel",
 			usage.Shell("dsstar kernels"))
 	}
@@ -45,7 +45,7 @@ func pathOf(address string) string {
 	return u.Path
 }
 
-// address is a server's URL with its token, as settings have it.
+// address returns a server's URL with its token, as in the settings.
 func address(s kernel.Server) string {
 	if s.Token == "" {
 		return s.URL
@@ -53,10 +53,10 @@ func address(s kernel.Server) string {
 	return s.URL + "?token=" + url.QueryEscape(s.Token)
 }
 
-// shownOn returns what a page below the server's address shows: a notebook by its
-// path, or a kernel by its id. "" for neither. JupyterLab has /lab/tree/PATH, with a
-// workspace /lab/workspaces/NAME/tree/PATH, for a document alone /doc/tree/PATH;
-// Notebook 7 and before /notebooks/PATH; the API /api/kernels/ID.
+// shownOn returns what a page below the server's address shows: the path of a notebook, the id of a
+// kernel, or "" for neither. JupyterLab has /lab/tree/PATH, in a workspace
+// /lab/workspaces/NAME/tree/PATH, and for a single document /doc/tree/PATH; Notebook 7 and earlier
+// have /notebooks/PATH; the API has /api/kernels/ID.
 func shownOn(path string) string {
 	path = strings.Trim(path, "/")
 	for _, page := range []string{"lab/tree/", "doc/tree/", "notebooks/", "tree/",
@@ -78,8 +78,8 @@ func shownOn(path string) string {
 	return ""
 }
 
-// document is a notebook's path without the drive that real-time collaboration
-// puts before it.
+// document returns a notebook's path without the drive that real-time collaboration prepends; "" if
+// path is not a notebook's.
 func document(path string) string {
 	if path = strings.TrimPrefix(path, "RTC:"); strings.HasSuffix(path, ".ipynb") {
 		return path

@@ -38,16 +38,19 @@ func TestPage(t *testing.T) {
 		s := &configs.Settings{Kernel: address, Server: "http://127.0.0.1:8888/lab"}
 		err := OnPage(s)
 		bad, ok := errors.AsType[*usage.Error](err)
-		if !ok || !strings.Contains(bad.Text, said) || len(bad.Hints) == 0 || strings.Contains(fmt.Sprint(bad.Text, bad.Hints), "secret") {
+		if !ok || !strings.Contains(bad.Text, said) || len(bad.Hints) == 0 ||
+			strings.Contains(fmt.Sprint(bad.Text, bad.Hints), "secret") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 }
 
-// TestUnshared: kernels that do not see temporary files are told apart from those that see no data.
+// TestUnshared: kernels that cannot see temporary files get another message than those that cannot
+// see the data.
 func TestUnshared(t *testing.T) {
 	err := unshared("http://far/", []string{"/tmp/dsstar-look-1"}, "/tmp/dsstar-look-1").(*usage.Error)
-	if !strings.Contains(err.Text, "temporary files, /tmp") || !strings.Contains(fmt.Sprint(err.Hints), "TMPDIR") {
+	if !strings.Contains(err.Text, "temporary files, /tmp") ||
+		!strings.Contains(fmt.Sprint(err.Hints), "TMPDIR") {
 		t.Errorf("%+v", err)
 	}
 }

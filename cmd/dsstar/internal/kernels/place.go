@@ -20,8 +20,8 @@ import (
 	"dsstar/notebook"
 )
 
-// A Place is where the sessions of a run are opened: in new kernels, local or on a server, or for
-// the main session in a kernel of the user's.
+// A Place is where the sessions of a run are opened: in new kernels, local or on a server, or, for
+// the main session, in a running kernel of the user's.
 type Place struct {
 	Spec   kernel.Spec   // of new kernels
 	Server kernel.Server // on which they are started; zero: locally
@@ -36,7 +36,7 @@ type Place struct {
 type Guest struct {
 	kernel.Running
 	Name    string   // the argument of --kernel
-	dial    bool     // connect by its server, not by its connection file
+	dial    bool     // connect through its server, not by its connection file
 	discard bool     // the server may drop output that it has buffered for another client
 	Keep    []string // names that keep the values that cells gave them; "all": every name
 }
@@ -97,8 +97,8 @@ func (v Survey) placeOnServer(name string) (Place, error) {
 	return Place{Spec: *spec, Server: w.Server}, nil
 }
 
-// visiting returns the place of a run in a kernel of the user's. Its other kernels run beside that
-// kernel: locally, or on the same server.
+// visiting returns the place of a run in a kernel of the user's. The run's other kernels are on the
+// same machine or server.
 func (v Survey) visiting(k kernel.Running, dial bool) Place {
 	p := Place{Guest: &Guest{Running: k, Name: v.Name(k), dial: dial}}
 	if k.File == "" {
@@ -139,7 +139,7 @@ func (v Survey) choose(name string, specs []kernel.Spec,
 		v.hints(specs, kernels)...)
 }
 
-// MayDrop says whether the server may drop output that it has buffered for somebody else: with
+// MayDrop sets whether the server may drop output that it has buffered for another client: with
 // consent, or if nobody is connected.
 func (g *Guest) MayDrop(consent bool) { g.discard = consent || g.dial && g.Connections == 0 }
 
@@ -173,13 +173,13 @@ func (v Survey) hints(specs []kernel.Spec, kernels []kernel.Running) []usage.Hin
 		hints = hints[:maxHints]
 	}
 	if server == nil {
-		return append(hints, Managed, usage.Shell("dsstar kernels"))
+		return append(hints, ManagedHint, usage.Shell("dsstar kernels"))
 	}
 	return append(hints, usage.Shell("dsstar kernels --server %s", v.named.URL))
 }
 
-// Managed is the hint to use no kernel of the user's.
-var Managed = usage.Without("kernel").Note("the Python that dsstar sets up itself")
+// ManagedHint is the hint to use dsstar's own Python instead of a kernel of the user's.
+var ManagedHint = usage.Without("kernel").Note("the Python that dsstar sets up itself")
 
 // Identity describes k in a few words.
 func Identity(k kernel.Running) string {
@@ -198,7 +198,7 @@ func Identity(k kernel.Running) string {
 	return cmp.Or(strings.Join(words, ", "), k.File, k.ID)
 }
 
-// About is identity with the state of k.
+// About is Identity with the state of k.
 func About(k kernel.Running) string {
 	state := cmp.Or(k.State, "running")
 	if !k.Since.IsZero() && k.State != "busy" {
@@ -234,7 +234,7 @@ func (p *Place) NotOurs() (lines []string, what, question string) {
 			"         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
 	}
 	if g.State == "busy" {
-		lines = append(lines, "         It is busy: the run waits until it is not.")
+		lines = append(lines, "         It is busy: the run waits for it.")
 	}
 	return lines, "attaching to a running kernel", "         Attach to it? [y/N] "
 }

@@ -105,7 +105,7 @@ func (h Host) WithoutKeys(s *configs.Settings) []string {
 	})
 }
 
-// InstallEnv is withoutKeys with the settings of pip and uv, which may hold the password of a
+// InstallEnv is WithoutKeys plus the settings of pip and uv, which may hold the password of a
 // package index.
 func (h Host) InstallEnv(s *configs.Settings) []string {
 	env := h.WithoutKeys(s)

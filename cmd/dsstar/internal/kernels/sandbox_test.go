@@ -10,8 +10,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestAllowWrite: the account is not given to cells by --allow-write, and where the user's tools run something from a
-// folder, that is said.
+// TestAllowWrite: --allow-write never grants access to the user's account, and warns about folders
+// from which the user's tools run code.
 func TestAllowWrite(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
@@ -25,7 +25,8 @@ func TestAllowWrite(t *testing.T) {
 		b, _, err := Box(&configs.Settings{Sandbox: "auto", AllowWrite: []string{path}})
 		return b, err
 	}
-	if _, err := write(home); err == nil || !strings.Contains(err.Error(), "would give your account to the cells") {
+	if _, err := write(home); err == nil ||
+		!strings.Contains(err.Error(), "would give your account to the cells") {
 		t.Errorf("the home: %v", err)
 	}
 	if b, err := write(project); err != nil || !strings.Contains(HandsOver(b), ".git") {

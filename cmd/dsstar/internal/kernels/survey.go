@@ -87,8 +87,8 @@ func (h Host) Lookup() kernel.Lookup {
 	return kernel.Lookup{Getenv: h.Getenv, Home: home}
 }
 
-// servers returns the local servers and those that the user names, the subset that Discover
-// does not find by itself, and the URL of --server.
+// servers returns all servers, local or named by the user; others, those that Discover does not
+// find by itself; and chosen, the URL of --server or "".
 func (h Host) servers(s *configs.Settings) (all, others []kernel.Server, chosen string, err error) {
 	local := kernel.LocalServers(h.Lookup())
 	for _, named := range []struct{ from, address string }{{"--server", s.Server},
@@ -105,7 +105,7 @@ func (h Host) servers(s *configs.Settings) (all, others []kernel.Server, chosen 
 		}
 		same := func(o kernel.Server) bool { return o.URL == server.URL }
 		if !slices.Contains(local, server) && !slices.ContainsFunc(others, same) {
-			local = slices.DeleteFunc(local, same) // known with another token
+			local = slices.DeleteFunc(local, same) // known, but with another token
 			others = append(others, server)
 		}
 	}
@@ -152,7 +152,7 @@ func sameServer(a, b string) bool {
 }
 
 // HubUser returns the server's path in JupyterHub's API ("ada/server", "ada/servers/gpu"), or "" if
-// there is no hub.
+// it is not a hub's.
 func HubUser(address string) string {
 	_, path, ok := strings.Cut(address, "/user/")
 	user, name, _ := strings.Cut(strings.Trim(path, "/"), "/")

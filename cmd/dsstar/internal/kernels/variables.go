@@ -28,7 +28,7 @@ var variablesCode string
 const (
 	variableChars  = 1800            // of one description
 	variablesMost  = 300             // variables that are described
-	describingTime = 5 * time.Second // later variables are described by type only
+	describingTime = 5 * time.Second // variables after it are described by type only
 	comparingTime  = 10 * time.Second
 	compared       = 64 << 20 // bytes of a variable that are compared at the end
 	answerTime     = 30 * time.Second
@@ -144,8 +144,8 @@ func Names(given []string) (names []string, err error) {
 	return names, nil
 }
 
-// Beside returns the parent of the run folder: the folder of the guest's notebook, where JupyterLab
-// can open it, or else here.
+// Beside returns where to create run folders: in the folder of the guest's notebook, where
+// JupyterLab can open them, or else here.
 func (g *Guest) Beside(here string) string {
 	if g == nil || g.Notebook == "" || g.Server.Root == "" {
 		return ""

@@ -2,7 +2,7 @@
 # kernel with the names shell, visit and request, and prints its answer as JSON after a mark.
 #
 # It binds no names there and calls nothing on an object that could load, compute or change
-# anything. It looks at type(), never isinstance(), which asks the object, and asks for more only
+# anything. It checks type(), never isinstance(), which consults the object, and looks further only
 # if it knows the type.
 import ast
 import json
@@ -15,7 +15,7 @@ import time
 import types
 import warnings
 
-CELLS = 2_000_000  # the largest table whose values are counted and ranged over
+CELLS = 2_000_000  # larger tables: no distinct values, ranges or deep sizes
 ROWS, WIDTH, COLUMNS, ITEMS = 3, 60, 60, 12
 request = {k: [] if v is None else v for k, v in request.items()}
 END = time.monotonic() + request["seconds"]
@@ -100,7 +100,7 @@ PANDAS = pandas_scalars()
 
 
 def brief(value, width=WIDTH):
-    """A value in a few characters, or its type if that is not known here."""
+    """A value in a few characters; only its type, if that is unknown here."""
     t = type(value)
     if t is str:
         return "'(hidden)'" if looks_secret(value) else cut(repr(value[:width + 1]), width)
@@ -517,8 +517,8 @@ def parse(code):
 
 
 def reads(code, before):
-    """The names that code takes from the session, and those that a string in it may name, as an
-    SQL query can name a frame."""
+    """The names that code reads from the session, and those that its strings may refer to, as an
+    SQL query can refer to a frame."""
     bound = set(request["reserved"]).union(*(definite(s) for cell in before for s in parse(cell)))
     sure, perhaps = {}, {}
     for statement in parse(code):
@@ -542,7 +542,7 @@ class Refused(Exception):
 
 
 class Writer:
-    """Writes to a file up to a size."""
+    """Writes to a file, up to a maximum size."""
 
     def __init__(self, file, most):
         self.file, self.most, self.size = file, most, 0
@@ -570,7 +570,7 @@ class Comparer:
 
 
 class Pickler(pickle.Pickler):
-    """Refuses what cannot be loaded outside of this session."""
+    """Refuses values that cannot be loaded outside this session."""
 
     def reducer_override(self, value):
         if issubclass(type(value), (type, types.FunctionType)) and value.__module__ == "__main__":
@@ -580,7 +580,7 @@ class Pickler(pickle.Pickler):
 
 
 def statement_for(name, value):
-    """The import that gives the value this name, or ""."""
+    """The import statement that binds name to value, or ""."""
     if type(value) is types.ModuleType:
         module = value.__name__
         if sys.modules.get(module) is value:
@@ -664,7 +664,7 @@ def same(value, path):
                 return True  # unknown
         if type(value).__module__.split(".")[0] != "pandas":
             return False
-        file.seek(0)  # another layout in memory is no change of a frame
+        file.seek(0)  # a frame's pickle may differ although it is equal
         return bool(pickle.load(file).equals(value))
 
 

@@ -17,8 +17,8 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// TestVariablesPandas3: single values of pandas are shown wherever their types say
-// they are from. In pandas 3 that is not pandas._libs.
+// TestVariablesPandas3: pandas scalars are shown whatever module their types name. In pandas 3 it
+// is not pandas._libs.
 func TestVariablesPandas3(t *testing.T) {
 	t.Parallel()
 	const script = `
@@ -45,8 +45,7 @@ print(brief(pandas.Timestamp()), brief(pandas.NaT), brief(stranger), brief(1))
 	}
 }
 
-// TestDescribeVariables looks at variables of all kinds, and at what looking has
-// done to them.
+// TestDescribeVariables describes variables of all kinds, and checks the effect on them.
 func TestDescribeVariables(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
@@ -132,7 +131,7 @@ before = sorted(globals()); history = len(In)`)
 	}
 }
 
-// TestCarryVariables: what a cell reads, and what of it is carried how.
+// TestCarryVariables checks which variables a cell reads, and how each of them is carried.
 func TestCarryVariables(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
@@ -172,7 +171,10 @@ own = Own(); inside = {"k": [own]}`)
 		"big":                                    "big: with it, more than 1.1 GB would be written for this run",
 		"syntax error (":                         "",
 	} {
-		carried, err := v.Carry(t.Context(), agent.Reading{Code: code, Before: []string{"import pandas as pd"}, Room: 1 << 20})
+		carried, err := v.Carry(
+			t.Context(),
+			agent.Reading{Code: code, Before: []string{"import pandas as pd"}, Room: 1 << 20},
+		)
 		var said []string
 		for _, c := range carried {
 			switch {

@@ -41,7 +41,7 @@ type visit struct {
 const clearNames = `for _name in ("base_dir", "__file__"):
     globals().pop(_name, None)`
 
-// visit opens the run's own session as a guest.
+// visit opens the main session in the guest's kernel.
 func (g *Guest) visit(ctx context.Context, o kernel.Options) (agent.Session, error) {
 	k, err := g.attach(ctx, o)
 	if err != nil {

@@ -35,9 +35,9 @@ type Progress struct {
 
 // Options say what the terminal behind a Progress can do.
 type Options struct {
-	Quiet   bool                       // nothing is said
+	Quiet   bool                       // write nothing
 	Live    bool                       // it can move the cursor
-	Colours bool                       // it shows them
+	Colours bool                       // it supports them
 	Size    func() (columns, rows int) // of the terminal
 }
 
@@ -53,7 +53,7 @@ func New(w io.Writer, o Options) *Progress {
 // Colours reports whether the terminal shows colours.
 func (p *Progress) Colours() bool { return p.screen.Colours }
 
-// Reviewed leaves out steps while asks returns true: the review shows them.
+// Reviewed makes p leave out steps while asks returns true, because the review shows them.
 func (p *Progress) Reviewed(asks func() bool) { p.asks = asks }
 
 // picture returns the lines of the view.
@@ -267,7 +267,7 @@ func (p *Progress) judged(t *record.Trajectory) {
 	}
 }
 
-// judgementStyle is how the last verdict is shown.
+// judgementStyle returns the style of the last verdict.
 func judgementStyle(t *record.Trajectory) term.Style {
 	if t.Sufficient() {
 		return term.Good

@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
@@ -23,7 +22,7 @@ import (
 	"dsstar/notebook"
 )
 
-// A stage is a progress on a terminal of the test's, whose clock the test turns.
+// A stage is a Progress with a clock that the test sets.
 type stage struct {
 	*Progress
 	t     *record.Trajectory
@@ -36,7 +35,7 @@ func newProgress(w io.Writer, o Options) *Progress {
 	return New(w, o)
 }
 
-// newStage sets a stage that draws nothing by itself.
+// newStage returns a stage that draws nothing by itself.
 func newStage(files ...string) *stage {
 	s := &stage{t: &record.Trajectory{}, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	for _, f := range files {
@@ -44,7 +43,12 @@ func newStage(files ...string) *stage {
 	}
 	s.Progress = &Progress{live: true, now: func() time.Time { return s.clock }}
 	s.view.begun = s.clock
-	s.screen = &term.Screen{W: io.Discard, Live: true, View: s.picture, Size: func() (int, int) { return 60, 24 }}
+	s.screen = &term.Screen{
+		W:    io.Discard,
+		Live: true,
+		View: s.picture,
+		Size: func() (int, int) { return 60, 24 },
+	}
 	return s
 }
 
@@ -69,7 +73,10 @@ func (s *stage) judge(v record.Verdict) {
 }
 
 func (s *stage) spend(calls, in, cached, out int, cost float64) {
-	s.t.Usage = record.Usage{Calls: calls, Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out}}
+	s.t.Usage = record.Usage{
+		Calls: calls,
+		Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out},
+	}
 	s.t.Cost = nil
 	if cost > 0 {
 		s.t.Cost = &cost
@@ -80,12 +87,16 @@ func printedOut(text string) notebook.Output {
 	return notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text}
 }
 
-// script takes the stage through a round, and calls see at its moments.
+// script takes the stage through a round, and calls see at each moment.
 func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Started, Text: "Python 3.13"})
 	s.Models(func(role string) string { return "acme/" + role })
 	s.Stream("analyzer", "sales.csv", "")
-	s.Stream("analyzer", "sales.csv", "```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())")
+	s.Stream(
+		"analyzer",
+		"sales.csv",
+		"```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())",
+	)
 	s.Stream("analyzer", "stores of the whole country.xlsx", "```python\nimport openpyxl")
 	s.spend(1, 812, 0, 95, 0)
 	s.happens(agent.Event{Kind: agent.Described, Text: "notes.md"})
@@ -99,21 +110,40 @@ func script(s *stage, see func(moment string)) {
 	s.passes(12)
 	s.Stream("planner", "round 1", "Step:")
 	see("asking")
-	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
+	s.plan(
+		"Load the sales, keep those of last year and add them up for each of the stores, whatever their name.",
+	)
 	s.Stream("coder", "round 1", "")
-	s.Stream("coder", "round 1", "The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in")
+	s.Stream(
+		"coder",
+		"round 1",
+		"The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in",
+	)
 	s.passes(3)
 	see("writing")
-	s.cell("import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)\n\tadd(year)\n\nshow()\nplot()")
+	s.cell(
+		"import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)\n\tadd(year)\n\nshow()\nplot()",
+	)
 	s.output(printedOut("2023\n2024\n"))
 	s.output(printedOut("\x1b[32mloading  10%\rloading  90%"))
 	s.output(printedOut("\x1b[0m\r"))
-	s.output(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"image/png": "…", "text/plain": "<Figure>"}})
+	s.output(
+		notebook.Output{
+			Type: notebook.DisplayData,
+			Data: notebook.MIMEBundle{"image/png": "…", "text/plain": "<Figure>"},
+		},
+	)
 	s.passes(70)
 	see("running")
-	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}})
+	s.happens(
+		agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}},
+	)
 	s.spend(26, 1_234_567, 812_000, 24_650, 12.345)
-	s.judge(record.Verdict{Reason: "The sales of last year are added up, but nothing says yet which store sold most."})
+	s.judge(
+		record.Verdict{
+			Reason: "The sales of last year are added up, but nothing says yet which store sold most.",
+		},
+	)
 	s.t.Rounds[0].Route = &record.Route{Back: 1}
 	s.happens(agent.Event{Kind: agent.Routed})
 	s.Stream("planner", "round 2", "")
@@ -128,80 +158,35 @@ func script(s *stage, see func(moment string)) {
 	see("ended")
 }
 
+// TestProgressView: at each moment the view shows what happens, and the last lines of streamed
+// text.
 func TestProgressView(t *testing.T) {
 	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
-	var got strings.Builder
-	script(s, func(moment string) { fmt.Fprintf(&got, "-- %s\n%s", moment, s.shown(60)) })
-	if diff := cmp.Diff(pictures, got.String()); diff != "" {
-		t.Errorf("%s\n%s", diff, &got)
+	got := map[string]string{}
+	script(s, func(moment string) { got[moment] = s.shown(60) })
+	for moment, want := range map[string][]string{
+		"describing": {"[######--------------] 1 of 3", "sales.csv │ print(", "asking the analyzer (a…, 4 s"},
+		"waiting":    {"waiting for the kernel"},
+		"asking":     {"plan     │ Step:", "asking the planner (acme/planner), 12 s"},
+		"writing":    {"round 1  step 1: Load", "         │ import pandas as pd\n", "         │ for year in\n"},
+		"running": {"         │     print(year)\n", "output   │ 2023\n", "│ loading  90%\n", "│ [image]\n",
+			"running the cell, 70 s", "4 calls, 5.5k in (2.0k cached), 654 out, $0.0123"},
+		"planning": {"verdict  insufficient: The sales", "route    step 1 is wrong", "1h00m", "$12.35"},
+		"checking": {"asking the checker (acme/checker), 0 s"},
+		"proving":  {"proving: "},
+		"ended":    {"\n"},
+	} {
+		for _, part := range want {
+			if !strings.Contains(got[moment], part) {
+				t.Errorf("%s: no %q in\n%s", moment, part, got[moment])
+			}
+		}
+	}
+	if strings.Contains(got["running"], "import pandas") ||
+		strings.Contains(got["proving"], "output") {
+		t.Errorf("%q", got)
 	}
 }
-
-// pictures are those of the script, in 60 columns.
-const pictures = `-- describing
-files    [######--------------] 1 of 3 described
-file     sales.csv │ print(pd.read_csv('data/sales.csv').h…
-file     stores of the whole cou… │ import openpyxl
-now      describing the files: asking the analyzer (a…, 4 s
-4 s      1 model call, 812 tokens in and 95 out
--- waiting
-now      waiting for the kernel, 0 s
-4 s      1 model call, 812 tokens in and 95 out
--- asking
-plan     │ Step:
-now      asking the planner (acme/planner), 12 s
-16 s     1 model call, 812 tokens in and 95 out
--- writing
-round 1  step 1: Load the sales, keep those of last year a…
-cell     │ The cell:
-         │ import pandas as pd
-         │ sales = pd.read_csv('data/sales.csv')
-         │ for year in
-now      asking the coder (acme/coder), 3 s
-19 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
--- running
-round 1  step 1: Load the sales, keep those of last year a…
-cell     │ for year in years:
-         │     print(year)
-         │     add(year)
-         │ show()
-         │ plot()
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      running the cell, 70 s
-89 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
--- planning
-round 1  step 1: Load the sales, keep those of last year a…
-verdict  insufficient: The sales of last year are added up…
-route    step 1 is wrong, going back
-plan     │ Step: rank the stores
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      asking the planner (acme/planner), 1h00m
-1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
--- checking
-round 1  step 1: Load the sales, keep those of last year a…
-verdict  insufficient: The sales of last year are added up…
-route    step 1 is wrong, going back
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      asking the checker (acme/checker), 0 s
-1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
--- proving
-now      proving: running everything again from nothi…, 0 s
-1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
--- ended
-
-`
-
-// columnsOf is how wide a terminal shows a line, at least.
-func columnsOf(line string) int { return displaywidth.String(line) }
 
 // TestProgressFits: at every size of the terminal no line reaches its last column,
 // and the view leaves two lines free.
@@ -215,8 +200,8 @@ func TestProgressFits(t *testing.T) {
 					t.Errorf("%s: %d lines in a terminal of %d", moment, len(lines), height)
 				}
 				for _, line := range lines {
-					if columnsOf(line) > columns-1 {
-						t.Errorf("%s: %d columns: %q has %d", moment, columns, line, columnsOf(line))
+					if displaywidth.String(line) > columns-1 {
+						t.Errorf("%s: %d columns: %q has %d", moment, columns, line, displaywidth.String(line))
 					}
 				}
 			}
@@ -225,11 +210,11 @@ func TestProgressFits(t *testing.T) {
 	}
 }
 
-// hostile is what strangers may want to do to a terminal.
+// hostile has control sequences and characters with which strangers may attack a terminal.
 const hostile = "\x1b]0;title\x07\x1b[2J\x1b[31mred\x1b[0m\x9b5A\u009b5A\u202egnp.exe\u200b\x00\x07\x08\x7f\x1bP+q\x1b\\\x1b[?25l" +
 	"z\u0300\u0301\u0302\u0303\u0304\u0305\r\n\x1b]52;c;aGk=\x07\xff\xfe👨\u200d👩\u200d👧 \x1b["
 
-// TestProgressHostile: nothing that strangers write is obeyed by a terminal.
+// TestProgressHostile: untrusted text has no effect on a terminal.
 func TestProgressHostile(t *testing.T) {
 	var b bytes.Buffer
 	s := newStage(hostile, "b")
@@ -264,41 +249,7 @@ func TestProgressHostile(t *testing.T) {
 	}
 }
 
-func TestProgressWidths(t *testing.T) {
-	for _, c := range []struct {
-		text, cut string // to 6 columns
-		width     int
-	}{
-		{"plain", "plain", 5},
-		{"plainer", "plain…", 7},
-		{"日本", "日本", 4},
-		{"日本語", "日本語", 6},
-		{"日本語学", "日本…", 8},
-		{"ab😀😀😀", "ab😀…", 8},
-		{"e\u0301e\u0301e\u0301", "e\u0301e\u0301e\u0301", 3},
-		{"👍🏽👍🏽👍🏽", "👍🏽…", 12}, // some terminals show the skin apart
-		{"🇩🇪", "🇩🇪", 2},
-		{"", "", 0},
-	} {
-		if got := term.Width(c.text); got < c.width || got > c.width+2 && c.width < 12 {
-			t.Errorf("width(%q) = %d, want %d", c.text, got, c.width)
-		}
-		if got := term.Cut(c.text, 6); got != c.cut {
-			t.Errorf("cut(%q) = %q, want %q", c.text, got, c.cut)
-		}
-	}
-	for _, line := range term.Wrap("         日本語日本語日本語 and "+strings.Repeat("x", 60)+" end", 30, 9) {
-		if columnsOf(line) > 30 || !strings.HasPrefix(line, "         ") {
-			t.Errorf("%q", line)
-		}
-	}
-	if lines := term.Wrap("step 1   "+strings.Repeat("word ", 1000), 60, 3); len(lines) != 3 || !strings.HasSuffix(lines[2], "word …") {
-		t.Errorf("%q", lines)
-	}
-}
-
-// TestProgressPlain: without a terminal there are lines for events only, and
-// with --quiet not even these.
+// TestProgressPlain: without a terminal there are only lines for events, and none with --quiet.
 func TestProgressPlain(t *testing.T) {
 	var stderr bytes.Buffer
 	for _, quiet := range []bool{false, true} {
@@ -314,33 +265,21 @@ func TestProgressPlain(t *testing.T) {
 		s.Stop()
 		s.Stop()
 		s.SayIn(term.Good, "verified %s\nand more\x1b[2J", "it is")
-		want := plainLines
+		var labels []string
+		for line := range strings.Lines(stderr.String()) {
+			labels = append(labels, strings.TrimSpace(line[:min(len(line), 9)]))
+		}
+		want := "session file file file step 1    estimate form form step 2  verified"
 		if quiet {
 			want = ""
 		}
-		if diff := cmp.Diff(want, stderr.String()); diff != "" {
-			t.Error(diff)
+		if got := strings.Join(labels, " "); got != want || strings.Contains(stderr.String(), "\x1b") {
+			t.Errorf("%q\n%s", got, &stderr)
 		}
 	}
 }
 
-const plainLines = `session  Python 3.13
-file     notes.md (1 of 3)
-file     sales.csv (2 of 3)
-file     stores of the whole country.xlsx (3 of 3)
-step 1   Load the sales, keep those of last year and add them up for each of the stores, whatever their name.
-         ran in 0.0 s
-         insufficient: The sales of last year are added up, but nothing says yet which store sold most.
-         route: step 1 is wrong, going back
-estimate about $0.20 a round
-form     the answer has the form that the question asks for
-form     the answer does not fit: it has no unit
-step 2   Look again.
-         inconclusive: the data do not say
-verified it is and more
-`
-
-// A shownSession is a session that tells what its cells put out.
+// A shownSession is a session that reports the outputs of its cells.
 type shownSession struct{ agent.Session }
 
 func (shownSession) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Execution, error) {
@@ -348,7 +287,7 @@ func (shownSession) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Exec
 	return notebook.Execution{Status: notebook.OK, Count: 7}, nil
 }
 
-// A hostSession is one in a kernel of the user's.
+// A hostSession is a shownSession in a kernel of the user's.
 type hostSession struct {
 	shownSession
 	agent.Host
@@ -358,7 +297,9 @@ type hostSession struct {
 func TestProgressWatch(t *testing.T) {
 	s := newStage("a")
 	s.Wait("judging")
-	opened := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return shownSession{}, nil })
+	opened := s.Watch(
+		func(context.Context, agent.Purpose, string) (agent.Session, error) { return shownSession{}, nil },
+	)
 	if other, err := opened(t.Context(), agent.Prove, ""); err != nil || other != (shownSession{}) {
 		t.Errorf("%v, %v", other, err)
 	}
@@ -369,7 +310,9 @@ func TestProgressWatch(t *testing.T) {
 	if _, host := own.(agent.Host); host {
 		t.Error("the run's own session has become somebody else's")
 	}
-	guests := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return hostSession{}, nil })
+	guests := s.Watch(
+		func(context.Context, agent.Purpose, string) (agent.Session, error) { return hostSession{}, nil },
+	)
 	if own, err := guests(t.Context(), agent.Work, ""); err != nil || own.(agent.Host) == nil {
 		t.Error(err)
 	}
@@ -377,16 +320,19 @@ func TestProgressWatch(t *testing.T) {
 	if e, err := own.Execute(t.Context(), "code()"); err != nil || e.Count != 7 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if got := s.shown(80); !strings.Contains(got, "│ code()\n") || !strings.Contains(got, "│ put out\n") {
+	if got := s.shown(80); !strings.Contains(got, "│ code()\n") ||
+		!strings.Contains(got, "│ put out\n") {
 		t.Error(got)
 	}
-	refused := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, io.EOF })
+	refused := s.Watch(
+		func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, io.EOF },
+	)
 	if own, err := refused(t.Context(), agent.Work, ""); own != nil || err != io.EOF {
 		t.Errorf("%v, %v", own, err)
 	}
 }
 
-// TestProgressColours: a view and colours are there only where the terminal has them.
+// TestProgressColours: a view and colours appear only on terminals that support them.
 func TestProgressColours(t *testing.T) {
 	for _, o := range []Options{{Live: true, Colours: true}, {Live: true}, {}} {
 		var stderr bytes.Buffer
@@ -407,7 +353,7 @@ func TestProgressColours(t *testing.T) {
 	}
 }
 
-// A blocked terminal takes nothing until it is released.
+// A blocked terminal accepts nothing until it is released.
 type blocked struct{ release chan struct{} }
 
 func (b blocked) Write(p []byte) (int, error) {
@@ -415,7 +361,7 @@ func (b blocked) Write(p []byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// TestProgressBlocked: a terminal that takes nothing holds nobody up.
+// TestProgressBlocked: a terminal that accepts nothing does not block callers.
 func TestProgressBlocked(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		t.Run(fmt.Sprintf("live %t", live), func(t *testing.T) {
@@ -435,7 +381,7 @@ func TestProgressBlocked(t *testing.T) {
 	}
 }
 
-// TestProgressConcurrent is for the race detector: everything at the same time.
+// TestProgressConcurrent calls everything concurrently, for the race detector.
 func TestProgressConcurrent(t *testing.T) {
 	var stderr bytes.Buffer
 	s := newStage("a", "b")
@@ -464,16 +410,5 @@ func TestProgressConcurrent(t *testing.T) {
 	s.Stop()
 	if got := strings.Count(stderr.String(), "warning\x1b[0m  w"); got != 300 {
 		t.Errorf("%d of 300 lines", got)
-	}
-}
-
-// BenchmarkProgressView is what one picture costs.
-func BenchmarkProgressView(b *testing.B) {
-	s := newStage("a")
-	s.plan("a step")
-	s.cell(strings.Repeat("print('a line of code that is quite long', for_a_cell)\n", 300))
-	s.output(printedOut(strings.Repeat("a line of output 日本語\n", 2000)))
-	for b.Loop() {
-		s.picture(100, 24)
 	}
 }

@@ -20,8 +20,8 @@ func onTerminal(s *stage, columns, rows int) *termtest.Terminal {
 	return m
 }
 
-// TestScreen: history scrolls away above the view, whatever the size of the
-// terminal, and at the end nothing but history is left.
+// TestScreen: history scrolls away above the view at every size of the terminal, and only history
+// is left at the end.
 func TestScreen(t *testing.T) {
 	for _, size := range [][2]int{{60, 24}, {100, 10}, {20, 5}, {200, 50}, {40, 2}} {
 		s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
@@ -36,7 +36,8 @@ func TestScreen(t *testing.T) {
 			if m.Column != 0 {
 				t.Errorf("%v, %s: the cursor is in column %d", size, moment, m.Column)
 			}
-			if moment == "writing" && !strings.HasSuffix(m.String(), "\n"+s.shown(size[0])+"\n") && size[0] >= 60 {
+			if moment == "writing" && !strings.HasSuffix(m.String(), "\n"+s.shown(size[0])+"\n") &&
+				size[0] >= 60 {
 				t.Errorf("%v: the view is not at the end:\n%s", size, m)
 			}
 			for i := range 7 {
@@ -53,7 +54,7 @@ func TestScreen(t *testing.T) {
 			want += strings.Join(term.Wrap(line, size[0]-1, 8), "\n") + "\n"
 		}
 		got := m.String()
-		if size[0] < 3*term.Margin { // lines that the terminal breaks
+		if size[0] < 3*term.Margin { // the terminal wraps lines
 			got, want = strings.Join(strings.Fields(got), ""), strings.Join(strings.Fields(want), "")
 		}
 		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
@@ -62,7 +63,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// history returns what is told in a script where there is no view.
+// history returns the lines that a script writes without a view.
 func history(script func(*stage, func(string))) []string {
 	var b strings.Builder
 	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
@@ -77,13 +78,16 @@ func history(script func(*stage, func(string))) []string {
 	return slices.Collect(strings.Lines(strings.ReplaceAll(b.String(), "\n", " \n")))
 }
 
-// TestScreenResized: a view that the terminal has broken into more lines goes
-// away as a whole.
+// TestScreenResized: a view that the terminal has wrapped to more lines is removed completely.
 func TestScreenResized(t *testing.T) {
 	s := newStage("notes.md")
 	m := onTerminal(s, 100, 40)
-	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
-	s.cell(strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9))
+	s.plan(
+		"Load the sales, keep those of last year and add them up for each of the stores, whatever their name.",
+	)
+	s.cell(
+		strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9),
+	)
 	s.screen.Flush()
 	for _, columns := range []int{45, 30, 120, 77, 60} {
 		m.Resize(columns)
@@ -94,7 +98,9 @@ func TestScreenResized(t *testing.T) {
 	}
 	s.happens(agent.Event{Kind: agent.Ended})
 	s.Stop()
-	if got := strings.TrimSpace(m.String()); strings.Contains(got, "sales =") || !strings.HasPrefix(got, "step 1   Load") || !strings.HasSuffix(got, "name.") {
+	if got := strings.TrimSpace(m.String()); strings.Contains(got, "sales =") ||
+		!strings.HasPrefix(got, "step 1   Load") ||
+		!strings.HasSuffix(got, "name.") {
 		t.Errorf("%s", m)
 	}
 }

@@ -74,7 +74,7 @@ func (v *view) asking(d draft, now time.Time) {
 	v.doing, v.since = doing, now
 }
 
-// DescribingFiles is what is done before the first round.
+// DescribingFiles names the activity before the first round.
 const DescribingFiles = "describing the files"
 
 // write records a request, or its reply so far.
@@ -103,7 +103,7 @@ func (v *view) run(code string, now time.Time) {
 	v.await("running the cell", now)
 }
 
-// put appends a cell's output, of which only the end is kept.
+// put appends to the cell's output and keeps only the end.
 func (v *view) put(text string) {
 	text = text[max(0, len(text)-term.TailBytes):]
 	v.output = append(v.output, text...)

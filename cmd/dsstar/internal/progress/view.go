@@ -12,7 +12,7 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A view is what a progress shows below its history: the position in the run, replies and
+// A view is the live part of a Progress, below the history: the position in the run, replies and
 // outputs as they arrive, and usage.
 type view struct {
 	begun time.Time

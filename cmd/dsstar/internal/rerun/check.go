@@ -13,9 +13,8 @@ import (
 	"dsstar/notebook/human"
 )
 
-// Tolerance is the usual one. It covers differences between processors and libraries in the last
-// digits of floats
-// and in the ends of iterations. A relevant change is larger.
+// Tolerance is the default. It covers differences in the last digits of floats between processors
+// and libraries, and in where iterations stop. A relevant change is larger.
 const Tolerance = 1e-9
 
 // A verdict is the result of checking a cell.
@@ -25,7 +24,7 @@ const (
 	same    verdict = "same"
 	differs verdict = "differs"
 	failed  verdict = "error"   // it fails now and did not before
-	notRun  verdict = "not run" // now or before: there is nothing to compare
+	notRun  verdict = "not run" // now or in the record: there is nothing to compare
 )
 
 // A checkedCell is one cell of a check, as --json shows it.

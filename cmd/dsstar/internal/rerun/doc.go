@@ -1,3 +1,3 @@
-// Package rerun executes notebooks in fresh kernels, saves the executed ones while they run, and
-// compares what cells put out with what the notebook has.
+// Package rerun executes notebooks in fresh kernels, saves the results while cells run, and
+// compares the outputs with the recorded ones.
 package rerun

@@ -110,7 +110,7 @@ func tryWriting(folder *os.Root) error {
 	return errors.Join(probe.Close(), folder.Remove(name))
 }
 
-// long returns where outputs go that are too long for the notebook.
+// long says where to write outputs that are too long for the notebook.
 func (o *outFile) long() kernel.Outputs {
 	if o.path == "" {
 		return kernel.Outputs{}
@@ -127,7 +127,7 @@ func (o *outFile) long() kernel.Outputs {
 	return kernel.Outputs{Folder: folder, ShownAs: filepath.Base(folder)}
 }
 
-// start begins to save in the background: once at once, and then after changes.
+// start begins to save in the background: once immediately, and then after changes.
 func (o *outFile) start() {
 	if o.path == "" {
 		close(o.ended)
@@ -153,7 +153,7 @@ func (o *outFile) start() {
 	}()
 }
 
-// change changes the notebook.
+// change calls do, which may change the notebook, and requests a save.
 func (o *outFile) change(do func()) {
 	o.mu.Lock()
 	do()
@@ -164,7 +164,7 @@ func (o *outFile) change(do func()) {
 	}
 }
 
-// finish saves the notebook as it is at the end.
+// finish ends the saving in the background and saves the final notebook.
 func (o *outFile) finish() error {
 	close(o.stop)
 	<-o.ended

@@ -9,7 +9,8 @@ import (
 	"dsstar/notebook"
 )
 
-// TestOutFileHeld: the executed notebook goes where it was to go, whatever cells put in the place of its folder.
+// TestOutFileHeld: the executed notebook is written to its original folder, even if cells replace
+// that folder.
 func TestOutFileHeld(t *testing.T) {
 	t.Parallel()
 	dir, outside := filepath.Join(t.TempDir(), "dir"), t.TempDir()

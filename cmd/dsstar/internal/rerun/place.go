@@ -28,7 +28,7 @@ type place struct {
 	home      string // the notebook's folder, absolute
 	dir       string // where cells run: home, or a temporary folder for dsstar's own notebooks
 	temporary string // that folder, as it was created
-	// the data folder, absolute if possible; of other notebooks only that of --data
+	// the data folder, absolute if possible; for others' notebooks only that of --data
 	data   string
 	code   map[int]string // code to run instead of the cell's, by position
 	inject int            // position of the added cell; 0: none
@@ -38,7 +38,7 @@ type place struct {
 
 // newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
 // run in a temporary folder, so that the run folder is unchanged. With data, the notebook is
-// changed to use that folder. The caller closes the place.
+// changed to use that folder. The caller must close the place.
 func (a *Runner) newPlace(path, data string, nb *notebook.Notebook,
 	s *configs.Settings) (*place, error) {
 	home, err := filepath.Abs(filepath.Dir(path))
@@ -99,7 +99,7 @@ func checkData(folder, path string) (string, error) {
 // dataDir matches the assignment of the data folder in a parameters cell.
 var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
 
-// setData makes the cells find the data, by absolute path if they run elsewhere.
+// setData makes the cells find the data: by absolute path, if they run in another folder.
 func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
 		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") &&

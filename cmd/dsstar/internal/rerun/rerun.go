@@ -44,7 +44,7 @@ type Flags struct {
 	Data        string
 }
 
-// ErrDiffers is what a check returns that has found and printed a difference.
+// ErrDiffers is returned by a check that has found and printed a difference.
 var ErrDiffers = errors.New("the outputs differ")
 
 // Run executes the notebook nb, which is at path. All arguments are checked before anything is set
@@ -114,7 +114,7 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 	return nil
 }
 
-// start starts the kernel for the notebook. The caller closes it.
+// start starts the kernel for the notebook. The caller must close it.
 func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, place *place,
 	s *configs.Settings, p *progress.Progress,
 	o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {

@@ -137,7 +137,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	return nil
 }
 
-// errUnbuilt is a session that could not be rebuilt.
+// errUnbuilt reports a session that could not be rebuilt.
 type errUnbuilt struct{ text string }
 
 func (e errUnbuilt) Error() string { return e.text }
@@ -178,7 +178,7 @@ func (r *replay) unbuilt(err error) error {
 	return err
 }
 
-// A ChangedError is a difference found by a check, as an exit code.
+// A ChangedError reports a difference found by a check, which has its own exit code.
 type ChangedError struct{ Text string }
 
 func (e *ChangedError) Error() string { return e.Text }

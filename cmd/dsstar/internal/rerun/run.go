@@ -37,7 +37,7 @@ type rerun struct {
 
 	recorded map[int]cellRun             // the recorded outputs, by position
 	runs     map[int]*notebook.Execution // of the executed cells
-	doing    *progress.Progress          // of a check, which has no transcript
+	doing    *progress.Progress          // for a check, which has no transcript
 }
 
 // Result is the object that --json prints. Its fields are a contract: see
@@ -222,7 +222,7 @@ func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 			Divert: r.divert})
 	r.out.change(func() { r.keep(i, x) })
 	for _, content := range r.widgets.Unsettled() {
-		// only code that asks its own widgets misses it
+		// only code that reads its own widgets would miss it
 		_ = r.k.Send(kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "comm_msg"},
 			Content: content})
 	}
@@ -326,7 +326,7 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	r.show.failure(title, c.Source, x)
 }
 
-// A FailedError is a notebook whose run ended with a failed cell.
+// A FailedError reports a notebook whose run ended with a failed cell.
 type FailedError struct {
 	Text  string
 	Hints []usage.Hint

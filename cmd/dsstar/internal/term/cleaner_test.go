@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCleaner: of what cells put out, a terminal gets text and colours only.
+// TestCleaner: only text and colours of cell outputs reach a terminal.
 func TestCleaner(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\tb\r\nc\b":                         "a\tb\r\nc\b",
@@ -36,7 +36,8 @@ func TestCleaner(t *testing.T) {
 	}
 }
 
-// TestTurns: what can be seen, or belongs to words, stays: Arabic signs of numbers and verses, joiners, hyphens.
+// TestTurns: visible characters and parts of words stay: Arabic number and verse signs, joiners,
+// hyphens.
 func TestTurns(t *testing.T) {
 	for _, r := range "\u0600\u0605\u06dd\u00ad\u200c\u200d\u2028" {
 		if Turns(r) {

@@ -1,4 +1,3 @@
-// Package term shows text that comes from strangers - models, files, what cells print - on a
-// terminal: without anything that the terminal would obey, in the columns that there are, above a
-// view that is kept up to date.
+// Package term shows untrusted text - from models, files and cells - on a terminal: without control
+// sequences, wrapped to the terminal's width, above a live view.
 package term

@@ -2,6 +2,6 @@ package term
 
 import "golang.org/x/sys/unix"
 
-// DropInput throws away what was typed and not read yet.
-// at worst it is an answer
+// DropInput discards typed input that has not been read. It ignores errors: at worst, such input
+// answers the next question.
 func DropInput(fd int) { _ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, unix.TCIFLUSH) }

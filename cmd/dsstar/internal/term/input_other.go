@@ -2,5 +2,5 @@
 
 package term
 
-// DropInput throws away what was typed and not read yet, where that is known how.
+// DropInput does nothing on this system; elsewhere it discards typed input that has not been read.
 func DropInput(int) {}

@@ -22,14 +22,14 @@ type Screen struct {
 	Live    bool                                     // there is a view
 	Colours bool                                     // there are colours
 	Size    func() (columns, rows int)               // of the terminal
-	View    func(columns, rows int) (lines []string) // what the view is to be
+	View    func(columns, rows int) (lines []string) // draws the view
 
 	once    sync.Once     // for stop
 	stopped chan struct{} // closed by stop
 
 	mu      sync.Mutex
 	pending []Line        // history not written yet
-	dropped int           // history lines dropped for lack of room
+	dropped int           // number of history lines dropped for lack of room
 	due     bool          // the view must be redrawn
 	gone    bool          // the view has been removed
 	writing chan struct{} // closed when nothing is left to write; nil when nothing is written

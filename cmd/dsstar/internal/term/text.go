@@ -150,7 +150,7 @@ func WithoutControls(line string) string {
 	}, line)
 }
 
-// TailBytes is the length of a text's end in which its last lines are looked for.
+// TailBytes is how much of the end of a text LastLines looks at.
 const TailBytes = 8 << 10
 
 // LastLines returns the last lines of a text as a terminal would show them, clean: a carriage

@@ -21,14 +21,14 @@ func New(text string, hints ...Hint) *Error { return &Error{text, hints} }
 
 // A Hint is a command to paste.
 type Hint struct {
-	shell   string   // a command of the shell; "": the command line that failed, changed
+	shell   string   // a shell command; "": the command line that failed, changed
 	flags   []string // words to add to it
 	without []string // names of flags to leave out
 	note    string
 }
 
-// Shell is a command of the shell, perhaps with a comment. Each %s stands for a word, which is
-// quoted if necessary.
+// Shell returns a shell command, perhaps with a comment. Each %s stands for a word, which is quoted
+// if necessary.
 func Shell(command string, words ...string) Hint {
 	for _, word := range words {
 		command = strings.Replace(command, "%s", strings.ReplaceAll(human.Shell(word), "%s", "%\x00s"), 1)
@@ -36,8 +36,8 @@ func Shell(command string, words ...string) Hint {
 	return Hint{shell: strings.ReplaceAll(command, "%\x00s", "%s")}
 }
 
-// Again is the command line that failed, with other flags: names with their values. They replace
-// flags of the same name.
+// Again returns the command line that failed with other flags, given as names and values. They
+// replace flags of the same name.
 func Again(flags ...string) Hint {
 	h := Hint{flags: flags}
 	for _, word := range flags {
@@ -48,7 +48,7 @@ func Again(flags ...string) Hint {
 	return h
 }
 
-// Without is the command line that failed, without some flags.
+// Without returns the command line that failed without some flags.
 func Without(names ...string) Hint { return Hint{without: names} }
 
 // But leaves out more flags.

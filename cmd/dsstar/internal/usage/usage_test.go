@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHints: a hint repeats what was typed, with its change, quoted once and without tokens.
+// TestHints: a hint repeats the typed command line with its change, quoted once, without tokens.
 func TestHints(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.Bool("cache", true, "")
@@ -14,7 +14,19 @@ func TestHints(t *testing.T) {
 	flags.StringArray("role-model", nil, "")
 	flags.String("server", "", "")
 	flags.String("data", "", "")
-	err := flags.Parse([]string{"--cache=false", "--paper", "--role-model", "a=b", "--role-model=c d", "--server", "http://h:1/lab?token=secret", "--data", "d"})
+	err := flags.Parse(
+		[]string{
+			"--cache=false",
+			"--paper",
+			"--role-model",
+			"a=b",
+			"--role-model=c d",
+			"--server",
+			"http://h:1/lab?token=secret",
+			"--data",
+			"d",
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +50,8 @@ func TestHints(t *testing.T) {
 	if got := Again("--data", "new").On(folder); got != "dsstar describe new a.csv" {
 		t.Error(got)
 	}
-	if only := line.Only("role-model", "cache"); len(only) != 3 || only[2].String() != "--cache=false" {
+	if only := line.Only("role-model", "cache"); len(only) != 3 ||
+		only[2].String() != "--cache=false" {
 		t.Errorf("%v", only)
 	}
 }

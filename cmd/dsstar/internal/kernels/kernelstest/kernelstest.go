@@ -1,4 +1,4 @@
-// Package kernelstest has kernels of a user's, for tests.
+// Package kernelstest starts kernels as a user does, for tests.
 package kernelstest
 
 import (
@@ -12,17 +12,17 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// Env is where dsstar finds the kernels and servers of a runtime folder,
-// and no others.
-func Env(t *testing.T, runtime string) []string {
+// Env returns an environment in which dsstar finds the kernels and servers of a runtime folder, and
+// no others.
+func Env(t testing.TB, runtime string) []string {
 	return []string{"JUPYTER_RUNTIME_DIR=" + runtime, "JUPYTER_DATA_DIR=" + t.TempDir(),
 		"JUPYTER_PATH=", "VIRTUAL_ENV=", "CONDA_PREFIX=",
 		"JUPYTER_URL=", "JUPYTER_TOKEN=", "JUPYTERHUB_API_TOKEN="}
 }
 
-// Start starts a kernel as Jupyter does, with its connection file in the
-// runtime folder, and returns the file.
-func Start(t *testing.T, runtime, id string) (file string) {
+// Start starts a kernel as Jupyter does, with its connection file in the runtime folder, and
+// returns the file.
+func Start(t testing.TB, runtime, id string) (file string) {
 	t.Helper()
 	file = filepath.Join(runtime, "kernel-"+id+".json")
 	cmd := exec.Command(pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", file)
@@ -42,9 +42,9 @@ func Start(t *testing.T, runtime, id string) (file string) {
 	return file
 }
 
-// Run runs code as the user does, in a kernel that may still be starting,
-// and returns what it prints.
-func Run(t *testing.T, file, code string) string {
+// Run runs code as the user does, in a kernel that may still be starting, and returns what the code
+// prints.
+func Run(t testing.TB, file, code string) string {
 	t.Helper()
 	begun := time.Now()
 	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
@@ -60,7 +60,7 @@ func Run(t *testing.T, file, code string) string {
 	if err != nil || e.Status != "ok" {
 		t.Fatalf("%s: %v\n%s", code, err, e.PlainText())
 	}
-	// What a user does to names stays, which is a guest's only on request.
+	// A guest's changes to names are undone at the end unless kept; a user's must stay.
 	if kept, err := k.Execute(t.Context(),
 		k.Visit()+".keep.update("+k.Visit()+".rebound())"); err != nil || kept.Status != "ok" {
 		t.Fatalf("%v\n%s", err, kept.PlainText())

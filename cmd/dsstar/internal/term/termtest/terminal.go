@@ -1,4 +1,4 @@
-// Package termtest has a terminal for tests.
+// Package termtest emulates a terminal for tests.
 package termtest
 
 import (
@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// A Terminal is what a real one shows of what is written to it, for text of
-// narrow characters and the sequences that a screen writes. Lines that are too
-// long go on in the next, and are broken anew when it is resized.
+// A Terminal emulates a terminal, for narrow characters and the escape sequences that a Screen
+// writes. It wraps long lines, and wraps them again when it is resized.
 type Terminal struct {
 	Columns, Rows int
 	lines         []terminalLine // all, with those that have scrolled away
@@ -21,7 +20,7 @@ type Terminal struct {
 
 type terminalLine struct {
 	text []rune
-	more bool // it goes on in the next
+	more bool // it continues in the next line
 }
 
 var terminalToken = regexp.MustCompile(`\x1b\[(\d*)([A-Za-z])|[^\x1b]|\x1b`)
@@ -72,7 +71,7 @@ func (m *Terminal) put(r rune) {
 	m.Column++
 }
 
-// Resize breaks the lines for another width. The cursor is at the end.
+// Resize wraps the lines to another width, and moves the cursor to the end.
 func (m *Terminal) Resize(columns int) {
 	old := m.lines
 	m.lines, m.at, m.Column, m.Columns = nil, 0, 0, columns

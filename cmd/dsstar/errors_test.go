@@ -1,0 +1,245 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"dsstar/agent/describe"
+	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/sandbox"
+)
+
+// TestExplain checks the exit codes and hints of errors. The sandbox's hints fit the cause: they
+// name bubblewrap only if it is missing.
+func TestExplain(t *testing.T) {
+	missing := func(tier sandbox.Tier, cause sandbox.Cause) error {
+		return fmt.Errorf("%w: %w", sandbox.ErrNone,
+			&sandbox.MissingError{Tier: tier, Cause: cause, Err: errors.New("why")})
+	}
+	a, _, _ := testApp(t)
+	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true)}
+	price := a.afford(j)(t.Context(), describe.Estimate{Files: 2, Calls: 2, InputTokens: 2000})
+	for _, c := range []struct {
+		err  error
+		code int
+		hint string // in the first
+		not  string // in any
+	}{
+		{missing(sandbox.Full, sandbox.NoBubblewrap), exitError, "apt-get install bubblewrap", ""},
+		{missing(sandbox.Full, sandbox.AppArmor), exitError, "apparmor-profiles", "install bubblewrap"},
+		{missing(sandbox.Full, sandbox.NamespacesOff), exitError, "sysctl", "install bubblewrap"},
+		{missing(sandbox.Full, sandbox.NamespacesRefused), exitError, "unshare --user", "install bubblewrap"},
+		{missing(sandbox.Builtin, sandbox.NoLandlock), exitError, "lsm", "--sandbox builtin"},
+		{missing(sandbox.Builtin, sandbox.NoSeccomp), exitError, "--sandbox external", "--sandbox builtin"},
+		{missing(sandbox.Builtin, sandbox.NoLinux), exitError, "--sandbox external", "--sandbox builtin"},
+		{fmt.Errorf("start kernel: %w", sandbox.ErrTooMany), exitUsage, "--sandbox builtin", ""},
+		{&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}},
+			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6
+		{price, exitUsage, "dsstar nb --ask-above-tokens 0 DIR", "--yes"},
+		{&stoppedError{err: price, notebook: "n", run: "RUN",
+			with: []usage.Flag{{Name: "model", Value: "m"}}}, exitUsage,
+			"dsstar resume --ask-above-tokens 0 --model m RUN ", "--yes"},
+	} {
+		code, text, hints := explain(c.err, usage.Line{Command: "dsstar nb", Args: []string{"DIR"}})
+		if code != c.code || text == "" || len(hints) == 0 || !strings.Contains(hints[0], c.hint) ||
+			c.not != "" && strings.Contains(strings.Join(hints, "\n"), c.not) {
+			t.Errorf("%v: %d %s %q", c.err, code, text, hints)
+		}
+	}
+}
+
+// Ctrl-C is not reported as an error, and keys in errors are not repeated (U11, U15).
+func TestReport(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+		want string
+	}{
+		{&stoppedError{err: errInterrupted, notebook: "n", run: "r"}, exitInterrupted,
+			"dsstar: interrupted"},
+		{errors.New("bad"), exitError, "dsstar: error: bad"},
+		{usage.New("cannot open mysql://u:hunter2@host/db",
+			usage.Again("--server", "http://u:hunter2@host/?token=hunter2")), exitUsage,
+			"dsstar: error: cannot open mysql://"},
+	} {
+		a, _, stderr := testApp(t)
+		code, said := a.report(c.err), stderr.String()
+		if code != c.code || !strings.HasPrefix(said, c.want) || strings.Contains(said, "hunter2") {
+			t.Errorf("exit code %d: %s", code, said)
+		}
+	}
+}
+
+// closedPipe is standard output whose reader has gone.
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: syscall.EPIPE}
+}
+
+// A reader that closes the pipe early, such as head, causes no error message (U15).
+func TestClosedPipe(t *testing.T) {
+	a, _, stderr := testApp(t)
+	a.stdout = closedPipe{}
+	code := a.run(t.Context(), []string{"completion", "bash"})
+	if code != exitError || stderr.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// The doctor says whose key was refused, or that none was sent, and never repeats a key in an
+// address (U6).
+func TestDoctorEndpoint(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer right" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer server.Close()
+	a, _, _ := testApp(t, "OPENAI_API_KEY=right", "WRONG_KEY=wrong")
+	for _, c := range []struct{ url, env, said, hint string }{
+		{server.URL, "", "none was sent", "--api-key-env OPENAI_API_KEY"},
+		{server.URL, "WRONG_KEY", "refuses the key", "export WRONG_KEY=KEY"},
+		{server.URL, "OPENAI_API_KEY", "does not list", ""},
+		{"http://127.0.0.1:1/v1?key=secret", "", "", ""},
+	} {
+		f := a.checkEndpoint(t.Context(), &configs.Settings{BaseURL: c.url, APIKeyEnv: c.env}, "m")
+		if f.Status == "ok" || !strings.Contains(f.Detail, c.said) || strings.Contains(f.Detail, "secret") ||
+			!strings.Contains(fmt.Sprint(f.hints), c.hint) {
+			t.Errorf("%s: %+v", c.env, f)
+		}
+	}
+}
+
+// TestHub checks the errors for a hub's server that is not running and for a wrong token.
+func TestHub(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]struct {
+		code int
+		said string
+	}{
+		http.StatusForbidden:        {exitCredentials, "/hub/token makes one"},
+		http.StatusFailedDependency: {exitError, "/hub/api/users/ada/servers/gpu"},
+	} {
+		var asked sync.Map // a survey may still be asking
+		hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked.Store(r.Header.Get("Authorization"), true)
+			w.WriteHeader(status)
+		}))
+		defer hub.Close()
+		env := append(kernelstest.Env(t, t.TempDir()), "JUPYTERHUB_API_TOKEN=hubtoken")
+		s := runNB(t, env, t.TempDir()+"/run", "--data", dataFolder(t, numbers),
+			"--base-url", "http://127.0.0.1:1/v1", "--server", hub.URL+"/user/ada/gpu/lab")
+		s.expect(want.code, hub.URL+want.said)
+		asked.Range(func(header, _ any) bool {
+			if header != "token hubtoken" {
+				t.Errorf("asked with %q", header)
+			}
+			return true
+		})
+	}
+}
+
+// TestKernelsElsewhere: kernels that cannot see this machine's folders are rejected before a run
+// folder is created.
+func TestKernelsElsewhere(t *testing.T) {
+	t.Parallel()
+	runtime := t.TempDir()
+	file := kernelstest.Start(t, runtime, "0123abcd-user")
+	a, _, _ := testApp(t, kernelstest.Env(t, runtime)...)
+	s := load(t, configs.Sources{Flags: map[string]configs.Flag{
+		"kernel": {Name: "--kernel", Value: "newest"}}})
+	p, err := a.Place(t.Context(), s, func(string) {})
+	if err != nil || p.Guest == nil || p.Guest.File != file {
+		t.Fatalf("%v %+v", err, p)
+	}
+	err = a.Look(t.Context(), &p, s, "/nosuch/out", t.TempDir())
+	code, text, hints := explain(err, usage.Line{Command: "dsstar nb"})
+	if code != exitUsage || !strings.Contains(text, "does not see /nosuch/out:") || len(hints) == 0 {
+		t.Errorf("exit code %d, %s %q", code, text, hints)
+	}
+}
+
+// Flags that relax the sandbox take effect, each on its own.
+func TestRelaxingFlags(t *testing.T) {
+	for _, c := range []struct{ gpu, net bool }{{true, false}, {false, true}} {
+		s := &configs.Settings{Sandbox: "off", AllowGPU: c.gpu, AllowNet: c.net}
+		if b, _, err := kernels.Box(s); err != nil || b.GPU != c.gpu || b.Net != c.net {
+			t.Errorf("%+v: %+v %v", c, b, err)
+		}
+	}
+}
+
+// The demo's generator runs outside the sandbox: it imports nothing from the current folder and
+// gets no keys (S2).
+func TestDemoDataInIsolation(t *testing.T) {
+	a, _, _ := testApp(t, "OPENAI_API_KEY=secret", "MY_TOKEN=secret", "PYTHONPATH=:"+t.TempDir())
+	script := "#!/bin/sh\n(env; pwd; echo \"flag $1\") >\"$0.told\"\n" +
+		"for last; do :; done; mkdir \"$last\"\n"
+	python := dataFolder(t, map[string]string{"python3": script}) + "/python3"
+	if err := os.Chmod(python, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a.CacheDir = t.TempDir()
+	here := t.TempDir()
+	t.Chdir(here)
+	data, err := a.demoData(t.Context(), load(t, configs.Sources{}), kernel.PythonSpec(python))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(data); err != nil {
+		t.Error(err)
+	}
+	told := content(t, python+".told")
+	for _, not := range []string{"secret", "PYTHONPATH", "\n" + here + "\n"} {
+		if strings.Contains(told, not) {
+			t.Errorf("%s is in %s", not, told)
+		}
+	}
+	wantText(t, "what it was told", told, "PATH=", "flag -E\n")
+}
+
+// Programs are not looked for in the current folder, whatever PATH says.
+func TestWholePaths(t *testing.T) {
+	for list, want := range map[string]string{
+		".:/usr/bin::bin:/bin:": "/usr/bin:/bin", ".": "", "": "",
+	} {
+		if got := wholePaths(list); got != want {
+			t.Errorf("%q: %q, want %q", list, got, want)
+		}
+	}
+}
+
+// pip and uv get their own settings, which may hold a package index's password, but no other keys.
+func TestInstallEnv(t *testing.T) {
+	a, _, _ := testApp(t, "PIP_INDEX_URL=https://u:p@host/", "UV_INDEX_MINE_PASSWORD=p", "MY_TOKEN=t",
+		"MINE=key")
+	env := strings.Join(a.InstallEnv(&configs.Settings{APIKeyEnv: "MINE"}), "\n") + "\n"
+	wantText(t, "the environment", env, "PIP_INDEX_URL=https://u:p@host/\n",
+		"UV_INDEX_MINE_PASSWORD=p\n")
+	if strings.Contains(env, "MY_TOKEN=") || strings.Contains(env, "MINE=key") {
+		t.Error(env)
+	}
+}
+
+func load(t *testing.T, from configs.Sources) *configs.Settings {
+	t.Helper()
+	s, err := configs.Load(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,43 @@
+package term
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// TestCut: wide and combined characters count as terminals show them, at most two columns more.
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text, cut string // to 6 columns
+		width     int
+	}{
+		{"", "", 0},
+		{"plain", "plain", 5},
+		{"plainer", "plain…", 7},
+		{"日本語", "日本語", 6},
+		{"日本語学", "日本…", 8},
+		{"ab😀😀😀", "ab😀…", 8},
+		{"e\u0301e\u0301e\u0301", "e\u0301e\u0301e\u0301", 3},
+		{"👍🏽👍🏽👍🏽", "👍🏽…", 12}, // some terminals show the skin tone separately
+		{"🇩🇪", "🇩🇪", 2},
+	} {
+		if got := Width(c.text); got < c.width || got > c.width+2 && c.width < 12 {
+			t.Errorf("width(%q) = %d, want %d", c.text, got, c.width)
+		}
+		if got := Cut(c.text, 6); got != c.cut {
+			t.Errorf("cut(%q) = %q, want %q", c.text, got, c.cut)
+		}
+	}
+	long := "         日本語日本語日本語 and " + strings.Repeat("x", 60) + " end"
+	for _, line := range Wrap(long, 30, 9) {
+		if displaywidth.String(line) > 30 || !strings.HasPrefix(line, "         ") {
+			t.Errorf("%q", line)
+		}
+	}
+	lines := Wrap("step 1   "+strings.Repeat("word ", 1000), 60, 3)
+	if len(lines) != 3 || !strings.HasSuffix(lines[2], "word …") {
+		t.Errorf("%q", lines)
+	}
+}

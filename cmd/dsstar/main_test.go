@@ -1,0 +1,84 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/kernel/sandbox"
+)
+
+// asProgram makes the test binary run as the program.
+const (
+	asProgram      = "DSSTAR_TEST_AS_PROGRAM"
+	descriptionsIn = "DSSTAR_TEST_DESCRIPTIONS" // its folder of descriptions
+)
+
+func TestMain(m *testing.M) {
+	sandbox.Main(os.Args)
+	if os.Getenv(asProgram) != "" {
+		a := newApp()
+		if dir := os.Getenv(descriptionsIn); dir != "" {
+			a.descriptionDir = dir
+		}
+		if os.Getenv("DSSTAR_TEST_TTY") != "" {
+			a.stdinTTY, a.stderrTTY = true, true
+		}
+		os.Exit(a.main())
+	}
+	// Runs spend more time waiting than computing.
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
+		panic(err) // the testing package has renamed its flag
+	}
+	code := plantedMain(m)
+	if finished.folder != "" {
+		_ = os.RemoveAll(finished.folder)
+	}
+	os.Exit(code)
+}
+
+// exitCode waits for the program to end.
+func exitCode(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case <-done:
+		return cmd.ProcessState.ExitCode()
+	case <-time.After(30 * time.Second):
+		t.Fatal("the program does not end")
+		return 0
+	}
+}
+
+// noProcess fails if a process with the mark is left after a moment's grace.
+func noProcess(t testing.TB, mark string) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		left = nil
+		all, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, path := range all {
+			if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte(mark)) {
+				cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+				left = append(left, strings.ReplaceAll(string(cmdline), "\x00", " "))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("processes are left: %q", left)
+		}
+	}
+}
