@@ -16,7 +16,10 @@ from typing import Any
 
 Json = dict[str, Any]
 
-MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".split()) | {"", "not available"}
+MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".split()) | {
+    "",
+    "not available",
+}
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 # A number as people write it: a currency, groups of three, a sign of per cent or a unit.
 DRESSED = re.compile(
@@ -30,8 +33,23 @@ DATES = (
     *("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M"),
     *("%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S%z"),
     *("%Y/%m/%d", "%Y%m%d", "%Y-%m", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y"),
-    *("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p"),
-    *("%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%d %B %Y", "%d %b %Y"),
+    *(
+        "%m/%d/%Y %H:%M",
+        "%d/%m/%Y %H:%M",
+        "%m/%d/%Y %H:%M:%S",
+        "%d/%m/%Y %H:%M:%S",
+        "%m/%d/%Y %I:%M:%S %p",
+    ),
+    *(
+        "%d-%m-%Y",
+        "%m-%d-%Y",
+        "%d-%b-%Y",
+        "%d-%b-%y",
+        "%b %d, %Y",
+        "%B %d, %Y",
+        "%d %B %Y",
+        "%d %b %Y",
+    ),
     *("%Y-%m-%d %H:%M:%S.%f%z", "%b %Y", "%B %Y", "%b-%y", "%H:%M", "%H:%M:%S"),
 )
 HASHED = (str, numbers.Number, datetime.date, datetime.time)
@@ -45,7 +63,9 @@ def show(value: object, most: int = LONG) -> str:
     text = value if isinstance(value, str) else _text(value)
     if len(text) <= most and text.isprintable():
         return text
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: most + 1])
+    text = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: most + 1]
+    )
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -118,13 +138,17 @@ def column(name: object, values: list, text_source: bool) -> Json:
         out["type"] = "boolean"
     elif all(isinstance(v, (datetime.date, datetime.time)) for v in counts):
         out |= {"type": "date", "range": [show(min(counts, key=str)), show(max(counts, key=str))]}
-    elif dates := _dates([v for v in counts if isinstance(v, str)]) if share < 1 or text_source else {}:
+    elif dates := (
+        _dates([v for v in counts if isinstance(v, str)]) if share < 1 or text_source else {}
+    ):
         out |= {k: v for k, v in dates.items() if k != "others"}
         if not text_source:
             notes.append("dates kept as text")
         if others := dates.pop("others"):
             out["mixed"] = True
-            notes.append(f"mixed: some values are no dates, such as {', '.join(map(_quoted, others[:3]))}")
+            notes.append(
+                f"mixed: some values are no dates, such as {', '.join(map(_quoted, others[:3]))}"
+            )
     elif not codes and (share > 0.8 or share > 0.5 and len(counts) - len(parsed) <= 5):
         out |= _numbers(parsed, counts, notes)
         if not text_source and all(isinstance(v, str) for v in counts):
@@ -132,7 +156,9 @@ def column(name: object, values: list, text_source: bool) -> Json:
         if others := [v for v in counts if v not in parsed]:
             many = sum(counts[v] for v in others)
             others.sort(key=lambda v: -counts[v])
-            notes.append(f"mixed: {many} values are no numbers: {', '.join(map(_quoted, others[:4]))}")
+            notes.append(
+                f"mixed: {many} values are no numbers: {', '.join(map(_quoted, others[:4]))}"
+            )
             out["mixed"] = True
     else:
         out["type"] = "text"
@@ -165,7 +191,9 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
     integer = all(n == int(n) for n in plain)
     out: Json = {"type": "number", "integer": integer, "range": [plain[0], plain[-1]]}
     if len(numbers) > 12:
-        out["quartiles"] = [float(f"{q:.6g}") for q in statistics.quantiles(plain, n=4, method="inclusive")]
+        out["quartiles"] = [
+            float(f"{q:.6g}") for q in statistics.quantiles(plain, n=4, method="inclusive")
+        ]
     if dress := Counter({d: sum(counts[v] for v in g) for d, g in _by_dress(numbers).items()}):
         plain_ones = sum(counts[v] for v, (_, d) in numbers.items() if not d)
         example = next(v for v, (_, d) in numbers.items() if d)
@@ -180,7 +208,12 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
         rest = [m for m, _ in numbers.values() if m != n]
         if rest and n not in (-1, 99):
             low, high = min(rest), max(rest)
-            if n > high + 2 * (high - low) + 1 or n < low - 2 * (high - low) - 1 or n < -90 and low >= 0:
+            if (
+                n > high + 2 * (high - low) + 1
+                or n < low - 2 * (high - low) - 1
+                or n < -90
+                and low >= 0
+            ):
                 notes.append(f"{show(value)} ({counts[value]} times) may stand for missing")
                 out["without"] = [low, high]
         elif n == -1 and rest and min(rest) >= 0 and len(rest) > 5:
@@ -201,7 +234,9 @@ def _dates(values: list[str]) -> Json:
     left, used = values[:: max(1, len(values) // 300)], []
     both = []
     tried = left[:: max(1, len(left) // 20)]
-    may = sum(bool(re.search(r"\d", v)) and (len(v) == 8 or not PLAIN.match(v.strip())) for v in tried)
+    may = sum(
+        bool(re.search(r"\d", v)) and (len(v) == 8 or not PLAIN.match(v.strip())) for v in tried
+    )
     if not tried or may < 0.8 * len(tried):
         return {}
     some = len(left)
@@ -224,8 +259,12 @@ def _dates(values: list[str]) -> Json:
             break
     if not used or len(used) > 3 or len(left) > some / 20 and not (len(left) == 1 and some > 5):
         return {}
-    parsed = [(d.replace(tzinfo=None), v) for v in values[:: max(1, len(values) // 20000)]
-              for d in [next(filter(None, (_date(v, f) for f, _ in used)), None)] if d]
+    parsed = [
+        (d.replace(tzinfo=None), v)
+        for v in values[:: max(1, len(values) // 20000)]
+        for d in [next(filter(None, (_date(v, f) for f, _ in used)), None)]
+        if d
+    ]
     out: Json = {"type": "date", "range": [show(min(parsed)[1]), show(max(parsed)[1])]}
     out |= {"form": " or ".join(f for f, _ in used), "others": left}
     if both:
@@ -236,7 +275,13 @@ def _dates(values: list[str]) -> Json:
 
 
 def _date(text: str, form: str) -> datetime.datetime | None:
-    if not 3 < len(text) < 40 or form == "%Y%m%d" and len(text.strip()) != 8 or form == "%Y-%m" and len(text.strip()) != 7:
+    if (
+        not 3 < len(text) < 40
+        or form == "%Y%m%d"
+        and len(text.strip()) != 8
+        or form == "%Y-%m"
+        and len(text.strip()) != 7
+    ):
         return None
     try:
         return datetime.datetime.strptime(text.strip(), form)
@@ -247,7 +292,11 @@ def _date(text: str, form: str) -> datetime.datetime | None:
 def _lists(given: list) -> Json:
     lists = [v for v in given if isinstance(v, list)]
     items = Counter(show(x, 200) for v in lists for x in v)
-    out: Json = {"type": "list", "lengths": [min(map(len, lists)), max(map(len, lists))], "distinct": len(items)}
+    out: Json = {
+        "type": "list",
+        "lengths": [min(map(len, lists)), max(map(len, lists))],
+        "distinct": len(items),
+    }
     if empty := sum(not v for v in lists):
         out["empty"] = empty
     if len(lists) < len(given):
@@ -263,7 +312,9 @@ def _frequent(out: Json, counts: Counter, given: int) -> None:
     if len(counts) <= 12 and sum(len(show(v, 40)) for v in counts) < 260:
         out["values"] = [[show(v, 40), n] for v, n in common]
     elif common[0][1] > 1 and (out["type"] != "number" or common[0][1] > given / 20):
-        out["frequent"] = [[show(v, 40), n] for v, n in common[: 5 if out["type"] in ("text", "list") else 2]]
+        out["frequent"] = [
+            [show(v, 40), n] for v, n in common[: 5 if out["type"] in ("text", "list") else 2]
+        ]
     if "values" not in out and out["type"] == "text":
         step = max(1, len(counts) // 3)
         out["examples"] = [show(v, 60) for v in itertools.islice(counts, 0, 3 * step, step)]
@@ -274,16 +325,22 @@ def _spelling(counts: Counter) -> list[str]:
     notes = []
     texts = [v for v in counts if isinstance(v, str)]
     if spaced := [v for v in texts if v != v.strip()]:
-        notes.append(f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as {_quoted(spaced[0])}")
+        notes.append(
+            f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as {_quoted(spaced[0])}"
+        )
     folded: dict[str, list[str]] = {}
     for v in texts:
         folded.setdefault(" ".join(v.casefold().split()), []).append(v)
     if alike := [g for g in folded.values() if len(g) > 1]:
-        notes.append(f"values that differ in case or spaces only: {' and '.join(map(_quoted, alike[0][:3]))}"
-                     + (f" and {len(alike) - 1} more" if len(alike) > 1 else ""))
+        notes.append(
+            f"values that differ in case or spaces only: {' and '.join(map(_quoted, alike[0][:3]))}"
+            + (f" and {len(alike) - 1} more" if len(alike) > 1 else "")
+        )
     empties = [v for v in texts if v.strip() in ("[]", "{}", "()")]
     if empties:
-        notes.append(f"{sum(counts[v] for v in empties)} empty lists written as {_quoted(empties[0])}")
+        notes.append(
+            f"{sum(counts[v] for v in empties)} empty lists written as {_quoted(empties[0])}"
+        )
     return notes
 
 
@@ -296,17 +353,29 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
     if again := len(keyed) - len(set(keyed)):
         out["duplicates"] = again
     texts = list(zip(*keyed))[:WIDE]
-    unique = [n for n, c in enumerate(columns) if c.get("unique") and (c["type"] != "number" or c.get("integer"))]
+    unique = [
+        n
+        for n, c in enumerate(columns)
+        if c.get("unique") and (c["type"] != "number" or c.get("integer"))
+    ]
     if unique:
         out["keys"] = [[names[n]] for n in unique[:4]]
     elif not again and len(rows) > 4:
         # no missing values, neither measures nor constants
-        fit = [n for n, c in enumerate(columns[:WIDE]) if not c.get("missing") and c.get("distinct", 0) > 1
-               and (c["type"] in ("text", "date") or c.get("integer"))][:10]
+        fit = [
+            n
+            for n, c in enumerate(columns[:WIDE])
+            if not c.get("missing")
+            and c.get("distinct", 0) > 1
+            and (c["type"] in ("text", "date") or c.get("integer"))
+        ][:10]
         for size in (2, 3):
-            found = [g for g in itertools.combinations(fit, size)
-                     if math.prod(columns[n]["distinct"] for n in g) >= len(rows)
-                     and len(set(zip(*(texts[n] for n in g)))) == len(rows)]
+            found = [
+                g
+                for g in itertools.combinations(fit, size)
+                if math.prod(columns[n]["distinct"] for n in g) >= len(rows)
+                and len(set(zip(*(texts[n] for n in g)))) == len(rows)
+            ]
             if found:
                 out["keys"] = [[names[n] for n in g] for g in found[:2]]
                 break
@@ -318,15 +387,26 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
 def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> list[str]:
     """Columns of repeated values that say the same, or of which one follows from the other."""
     rows = len(texts[0])
-    few = [n for n in range(len(texts)) if 2 <= columns[n].get("distinct", 0) <= rows / 3
-           and columns[n]["type"] in ("text", "date", "number") and (columns[n]["type"] != "number"
-           or columns[n].get("integer"))] if rows >= 20 else []
+    few = (
+        [
+            n
+            for n in range(len(texts))
+            if 2 <= columns[n].get("distinct", 0) <= rows / 3
+            and columns[n]["type"] in ("text", "date", "number")
+            and (columns[n]["type"] != "number" or columns[n].get("integer"))
+        ]
+        if rows >= 20
+        else []
+    )
     pairs, said = [], set()
     groups = {n: len(set(texts[n])) for n in few}
     thin = {n: texts[n][:: max(1, rows // 2000)] for n in few}
     for a, b in itertools.permutations(few, 2):
-        if groups[a] >= groups[b] > 2 and len(set(zip(thin[a], thin[b]))) == len(set(thin[a])) \
-                and len(set(zip(texts[a], texts[b]))) == groups[a]:
+        if (
+            groups[a] >= groups[b] > 2
+            and len(set(zip(thin[a], thin[b]))) == len(set(thin[a]))
+            and len(set(zip(texts[a], texts[b]))) == groups[a]
+        ):
             if groups[a] == groups[b]:
                 if a < b:
                     pairs.append(f"{names[a]} and {names[b]} correspond one to one")
@@ -338,7 +418,11 @@ def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> 
 
 def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
     """Columns that are a sum, difference, product or ratio of two others, or the sum of several."""
-    fit = [n for n, c in enumerate(columns[:WIDE]) if c["type"] == "number" and c.get("distinct", 0) > 3][:14]
+    fit = [
+        n
+        for n, c in enumerate(columns[:WIDE])
+        if c["type"] == "number" and c.get("distinct", 0) > 3
+    ][:14]
     if len(fit) < 3 or len(rows) < 10:
         return []
     picked = []
@@ -349,8 +433,11 @@ def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
     for c in fit:
         digits = _digits(picked, c)
         for a, b in itertools.combinations([n for n in fit if n != c], 2):
-            for sign, op in (("+", lambda x, y: x + y), ("×", lambda x, y: x * y),
-                             ("/", lambda x, y: x / y if y else math.nan)):
+            for sign, op in (
+                ("+", lambda x, y: x + y),
+                ("×", lambda x, y: x * y),
+                ("/", lambda x, y: x / y if y else math.nan),
+            ):
                 if _holds(picked, c, digits, lambda r: op(r[a], r[b]), (a, b, c)):
                     found.append(f"{names[c]} = {names[a]} {sign} {names[b]}")
                 elif sign == "/" and _holds(picked, c, digits, lambda r: op(r[b], r[a]), (a, b, c)):
@@ -358,11 +445,16 @@ def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
         for start, end in ((s, e) for s in range(len(fit)) for e in range(s + 3, len(fit) + 1)):
             part = [n for n in fit[start:end] if n != c]
             if c not in fit[start:end] and _holds(
-                    picked, c, digits, lambda r: sum(r[n] for n in part), (*part, c)):
-                found.append(f"{names[c]} = sum of {names[part[0]]} … {names[part[-1]]} ({len(part)} columns)")
+                picked, c, digits, lambda r: sum(r[n] for n in part), (*part, c)
+            ):
+                found.append(
+                    f"{names[c]} = sum of {names[part[0]]} … {names[part[-1]]} ({len(part)} columns)"
+                )
     # x = y + z says what y = x - z says; of a product and its ratios the product is enough
     products = {frozenset(re.split(r" = | × ", f)) for f in found if " × " in f}
-    return [f for f in found if " / " not in f or frozenset(re.split(r" = | / ", f)) not in products]
+    return [
+        f for f in found if " / " not in f or frozenset(re.split(r" = | / ", f)) not in products
+    ]
 
 
 def _digits(picked: list[dict], c: int) -> int:

@@ -42,7 +42,9 @@ def clean(text: str) -> str:
 
 
 def document(format: str, text: str, **more: Any) -> Found:
-    return Found(format, text=clean(text[:TEXT].replace("\r\n", "\n")), cut=len(text) > TEXT, **more)
+    return Found(
+        format, text=clean(text[:TEXT].replace("\r\n", "\n")), cut=len(text) > TEXT, **more
+    )
 
 
 def quoted(text: str) -> str:
@@ -58,8 +60,12 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
     """DuckDB with little memory, without network and extensions; interrupted at the deadline."""
     import duckdb
 
-    config = {"memory_limit": "512MB", "threads": 2, "autoinstall_known_extensions": "false",
-              "autoload_known_extensions": "false"}
+    config = {
+        "memory_limit": "512MB",
+        "threads": 2,
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
     if path != ":memory:":
         config["enable_external_access"] = "false"
     con = duckdb.connect(path, read_only=path != ":memory:", config=config)
@@ -79,12 +85,24 @@ def figures(con: Any, relation: str, names: list[str], table: Table) -> None:
     for name in names[:300]:
         c = f"CAST({named(name)} AS VARCHAR)"
         given = f"CASE WHEN lower(trim({c})) IN ({markers}) THEN NULL ELSE {c} END"
-        asked += [f"count({given})", f"approx_count_distinct({given})", f"min(TRY_CAST({given} AS DOUBLE))",
-                  f"max(TRY_CAST({given} AS DOUBLE))", f"left(min({given}), 80)", f"left(max({given}), 80)"]
+        asked += [
+            f"count({given})",
+            f"approx_count_distinct({given})",
+            f"min(TRY_CAST({given} AS DOUBLE))",
+            f"max(TRY_CAST({given} AS DOUBLE))",
+            f"left(min({given}), 80)",
+            f"left(max({given}), 80)",
+        ]
     total, *rest = con.execute(f"SELECT {', '.join(asked)} FROM {relation}").fetchone()
     table.total = total
     table.whole = []
     for given, distinct, low, high, first, last in zip(*[iter(rest)] * 6):
         finite = low is not None and math.isfinite(low) and math.isfinite(high)
-        table.whole.append({"gone": total - given, "distinct": min(distinct, given), "texts": [show(first), show(last)],
-                            "numbers": [low, high] if finite else None})
+        table.whole.append(
+            {
+                "gone": total - given,
+                "distinct": min(distinct, given),
+                "texts": [show(first), show(last)],
+                "numbers": [low, high] if finite else None,
+            }
+        )

@@ -13,7 +13,9 @@ from dsstar_profile.columns import between, column, missing, number, show
 Json = dict[str, Any]
 Rows = list[tuple]
 
-TOTAL = re.compile(r"\W*((grand |sub[- ]?)?totals?|sum|overall|average|mean|all|summe|gesamt)\b", re.IGNORECASE)
+TOTAL = re.compile(
+    r"\W*((grand |sub[- ]?)?totals?|sum|overall|average|mean|all|summe|gesamt)\b", re.IGNORECASE
+)
 MOST_COLUMNS = 1000  # of a table that are profiled
 MOST_CELLS = 600_000
 
@@ -51,12 +53,19 @@ class Table:
             _of_all_rows(c, figures, total)
         out |= between(names, rows, columns)
         out["columns"] = columns
-        out["first"] = [[show(v, 40) for v in row[: len(names)]] for row in rows[: len(rows) if len(rows) <= 15 else 3]]
+        out["first"] = [
+            [show(v, 40) for v in row[: len(names)]]
+            for row in rows[: len(rows) if len(rows) <= 15 else 3]
+        ]
         doubled = [n for n, times in Counter(names).items() if times > 1]
         warnings = list(self.warnings)
         if doubled:
-            warnings.append(f"several columns have the name {', '.join(show(n) for n in doubled[:5])}")
-        return out | {k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v}
+            warnings.append(
+                f"several columns have the name {', '.join(show(n) for n in doubled[:5])}"
+            )
+        return out | {
+            k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v
+        }
 
 
 def _of_all_rows(c: Json, figures: Json, total: int) -> None:
@@ -104,7 +113,9 @@ def regions(rows: Rows, top: int, left: int, right: int) -> list[tuple[int, int,
         bands.append((start, len(rows)))
     found = []
     for a, b in bands:
-        used = {c for row in rows[a:b] for c in range(left, min(right, len(row))) if not empty(row[c])}
+        used = {
+            c for row in rows[a:b] for c in range(left, min(right, len(row))) if not empty(row[c])
+        }
         runs: list[list[int]] = []
         for c in sorted(used):
             if runs and runs[-1][1] == c:
@@ -113,7 +124,9 @@ def regions(rows: Rows, top: int, left: int, right: int) -> list[tuple[int, int,
                 runs.append([c, c + 1])
         if len(runs) == 1:
             found.append((top + a, top + b, *runs[0]))
-        elif all(len(regions(rows[a:b], 0, *r)) == 1 for r in runs) and not _beside(rows[a:b], runs):
+        elif all(len(regions(rows[a:b], 0, *r)) == 1 for r in runs) and not _beside(
+            rows[a:b], runs
+        ):
             found.append((top + a, top + b, runs[0][0], runs[-1][1]))
         else:
             for r in runs:
@@ -124,6 +137,7 @@ def regions(rows: Rows, top: int, left: int, right: int) -> list[tuple[int, int,
 def _beside(rows: Rows, runs: list[list[int]]) -> bool:
     """Whether blocks beside one another are tables of their own: each has a header and several
     columns, or they end at different rows."""
+
     def height(r: list[int]) -> int:
         return max(n for n, row in enumerate(rows) if any(not empty(c) for c in row[r[0] : r[1]]))
 
@@ -137,10 +151,17 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
     above: list[str] = []
     blocks = regions(rows, 0, 0, width) if sheet else [(0, len(rows), 0, width)] if width else []
     for top, bottom, left, right in blocks:
-        block = [tuple(row[left:right]) + (None,) * (right - max(left, len(row))) for row in rows[top:bottom]]
+        block = [
+            tuple(row[left:right]) + (None,) * (right - max(left, len(row)))
+            for row in rows[top:bottom]
+        ]
         last = found[-1] if found else None
         filled = max(sum(not empty(c) for c in row) for row in block)
-        if last and last.extra["left"] <= left < right <= last.extra["right"] and not _headed(block):
+        if (
+            last
+            and last.extra["left"] <= left < right <= last.extra["right"]
+            and not _headed(block)
+        ):
             # a blank row within a table, or notes below it
             if filled > 1:
                 pad = left - last.extra["left"]
@@ -158,15 +179,25 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
         table.head = above + table.head
         above = []
         header = table.extra.pop("header")
-        span = f"rows {top + 1}-{bottom}, columns {letters(left)}-{letters(right - 1)}" if sheet else ""
+        span = (
+            f"rows {top + 1}-{bottom}, columns {letters(left)}-{letters(right - 1)}"
+            if sheet
+            else ""
+        )
         if header is None:
             table.where = ", ".join(filter(None, (span, "no header")))
         elif sheet or top + header:
             table.where = ", ".join(filter(None, (span, f"header in row {top + header + 1}")))
-        table.extra |= {"left": left, "right": right, "skip": top + (-1 if header is None else header) + 1}
+        table.extra |= {
+            "left": left,
+            "right": right,
+            "skip": top + (-1 if header is None else header) + 1,
+        }
         found.append(table)
     if not found and above:
-        found.append(Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1, "skip": 0}))
+        found.append(
+            Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1, "skip": 0})
+        )
         above = []
     for t in found:
         _trim(t)
@@ -177,7 +208,11 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
 
 
 def _words(block: Rows) -> list[str]:
-    return [" | ".join(show(c, 300) for c in row if not empty(c)) for row in block if any(not empty(c) for c in row)]
+    return [
+        " | ".join(show(c, 300) for c in row if not empty(c))
+        for row in block
+        if any(not empty(c) for c in row)
+    ]
 
 
 def _headed(block: Rows) -> bool:
@@ -191,43 +226,70 @@ def _label(cell: object) -> bool:
     n = number(cell)
     if n is None:
         return isinstance(cell, str) and len(cell) < 200
-    return n[1] != "" and isinstance(cell, str) and not re.match(r"[-(+$€£]?\d[\d.,]*%?\)?$", cell.strip()) \
-        or n[0] == int(n[0]) and 1900 <= n[0] <= 2100 and "." not in str(cell)
+    return (
+        n[1] != ""
+        and isinstance(cell, str)
+        and not re.match(r"[-(+$€£]?\d[\d.,]*%?\)?$", cell.strip())
+        or n[0] == int(n[0])
+        and 1900 <= n[0] <= 2100
+        and "." not in str(cell)
+    )
 
 
 def _header(block: Rows) -> tuple[int | None, int]:
     """The row of the names, None if there is none, and the first row of values."""
     width = len(block[0])
     for n, row in enumerate(block[:40]):
-        if isinstance(row[0], str) and row[0].startswith("#") and len(block) > n + 1 and width > 1 \
-                and sum(not empty(c) for c in row) < width:
+        if (
+            isinstance(row[0], str)
+            and row[0].startswith("#")
+            and len(block) > n + 1
+            and width > 1
+            and sum(not empty(c) for c in row) < width
+        ):
             continue
         filled = [c for c in row if not empty(c)]
         if len(filled) < max(1, min(width, 2), (width + 1) // 2):
             continue
         if not all(map(_label, filled)):
             return None, n
-        below = [r for r in block[n + 1 : n + 60] if sum(not empty(c) for c in r) * 2 >= len(filled)]
+        below = [
+            r for r in block[n + 1 : n + 60] if sum(not empty(c) for c in r) * 2 >= len(filled)
+        ]
         if not below:
             return (n, n + 1) if len(block) == n + 1 and n == 0 else (None, n)
         years = all(number(c) for c in filled)
         if years and width < 3:
             return None, n
-        typed = [c for c in range(width) if sum(not missing(r[c]) for r in below)
-                 and sum(number(r[c]) is not None or isinstance(r[c], (datetime.date, bool, list)) for r in below
-                         if not missing(r[c])) >= 0.6 * sum(not missing(r[c]) for r in below)]
+        typed = [
+            c
+            for c in range(width)
+            if sum(not missing(r[c]) for r in below)
+            and sum(
+                number(r[c]) is not None or isinstance(r[c], (datetime.date, bool, list))
+                for r in below
+                if not missing(r[c])
+            )
+            >= 0.6 * sum(not missing(r[c]) for r in below)
+        ]
         named = [c for c in typed if not empty(row[c]) and (number(row[c]) is None or not years)]
         if typed and not named and not years:
             # A second row of names may follow one with gaps.
             continue
         if not typed:
-            repeated = sum(row[c] in {r[c] for r in below} for c in range(width) if not empty(row[c]))
+            repeated = sum(
+                row[c] in {r[c] for r in below} for c in range(width) if not empty(row[c])
+            )
             if repeated or len(set(map(str, filled))) < len(filled) or len(filled) < width * 0.8:
                 return None, n
         data = n + 1
         if typed and n + 2 < len(block):
             after = block[n + 1]
-            words = [c for c in typed if isinstance(after[c], str) and not missing(after[c]) and number(after[c]) is None]
+            words = [
+                c
+                for c in typed
+                if isinstance(after[c], str) and not missing(after[c]) and number(after[c]) is None
+            ]
             rest = [c for c in typed if not empty(after[c]) and c not in words]
             if len(words) * 2 >= len(typed) and not rest:
                 data = n + 2
@@ -260,9 +322,18 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
             for n in range(width):
                 last = above[n] if not empty(above[n]) else last
                 first[n] = " / ".join(show(c) for c in (last, first[n]) if not empty(c))
-        names = [f"column {n + 1} (no name)" if empty(c) else show(c, 120) for n, c in enumerate(first)]
-    return Table(name, names, block[start:], text_source=text_source, head=head[:12], warnings=warnings,
-                 extra={"header": header if header is None else start - 1})
+        names = [
+            f"column {n + 1} (no name)" if empty(c) else show(c, 120) for n, c in enumerate(first)
+        ]
+    return Table(
+        name,
+        names,
+        block[start:],
+        text_source=text_source,
+        head=head[:12],
+        warnings=warnings,
+        extra={"header": header if header is None else start - 1},
+    )
 
 
 def _trim(table: Table) -> None:
@@ -270,7 +341,9 @@ def _trim(table: Table) -> None:
     rows = table.rows
     width = len(table.names)
     usual = Counter(sum(not empty(c) for c in row) for row in rows[:1000]).most_common(1)
-    while len(rows) > 2 and width > 2 and usual[0][0] > 2 and sum(not empty(c) for c in rows[-1]) <= 1:
+    while (
+        len(rows) > 2 and width > 2 and usual[0][0] > 2 and sum(not empty(c) for c in rows[-1]) <= 1
+    ):
         note = _words(rows[-1:])
         table.foot[:0] = note
         rows.pop()
@@ -278,6 +351,8 @@ def _trim(table: Table) -> None:
         label = next((c for c in rows[-1] if not empty(c)), None)
         if not (isinstance(label, str) and len(label) < 60 and TOTAL.match(label)):
             break
-        table.warnings.append("the last row seems to be a total and is left out of these figures: "
-                              + " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c)))
+        table.warnings.append(
+            "the last row seems to be a total and is left out of these figures: "
+            + " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c))
+        )
     table.foot = [show(t, 300) for t in table.foot[:12]]

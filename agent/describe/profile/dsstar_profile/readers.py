@@ -13,11 +13,22 @@ from typing import Any
 
 from dsstar_profile import grids, nested, texts
 from dsstar_profile.columns import show
-from dsstar_profile.found import TEXT, Deadline, Found, clean, document, duckdb_connection, figures, quoted
+from dsstar_profile.found import (
+    TEXT,
+    Deadline,
+    Found,
+    clean,
+    document,
+    duckdb_connection,
+    figures,
+    quoted,
+)
 from dsstar_profile.grids import Table
 
 NESTED = (".json", ".geojson", ".xml")
-CODE = set(".py .r .sql .go .js .ts .java .c .h .cpp .rs .sh .yaml .yml .toml .ini .cfg .tex .do .sas".split())
+CODE = set(
+    ".py .r .sql .go .js .ts .java .c .h .cpp .rs .sh .yaml .yml .toml .ini .cfg .tex .do .sas".split()
+)
 
 
 def text_file(path: str, ending: str, deadline: Deadline) -> Found:
@@ -26,10 +37,17 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
         return Found("binary", warnings=["a binary file of a format that is not known here"])
     text, start = source.text, source.text[:4096].lstrip()
     found = None
-    if ending in (".json", ".geojson", ".jsonl", ".ndjson", ".ipynb") or start[:1] in "{[" and start:
+    if (
+        ending in (".json", ".geojson", ".jsonl", ".ndjson", ".ipynb")
+        or start[:1] in "{["
+        and start
+    ):
         found = _json(source, ending)
     elif start.startswith("<") and ending not in CODE:
-        page = re.search(r"<(!doctype html|html|body)\b", start[:2000], re.I) or ending in (".html", ".htm")
+        page = re.search(r"<(!doctype html|html|body)\b", start[:2000], re.I) or ending in (
+            ".html",
+            ".htm",
+        )
         found = _html(text) if page else _xml(source)
     if found is None:
         lines = source.lines() or [text[: texts.LINE]]
@@ -66,11 +84,13 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
         table = found.tables[0]
         table.where = re.sub(r"rows .*?columns [A-Z]+-[A-Z]+,? ?", "", table.where)
         width = len(table.names)
-        raw = [len(row) for row in rows[table.extra["skip"]:] if row]
+        raw = [len(row) for row in rows[table.extra["skip"] :] if row]
         if width == texts.FIELDS:
             found.warnings.append(f"only the first {width} fields of a row are looked at")
         if odd := sum(n != width for n in raw):
-            table.warnings.append(f"{odd} rows have another number of fields than {width}: {min(raw)} to {max(raw)}")
+            table.warnings.append(
+                f"{odd} rows have another number of fields than {width}: {min(raw)} to {max(raw)}"
+            )
         if not (all_rows and source.whole):
             for part in source.parts:
                 table.rows += [row for row in texts.rows(part, mark, 3000)[0] if len(row) == width]
@@ -82,7 +102,9 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
 
 def _count_csv(path: str, source: texts.Text, mark: str, table: Table, deadline: Deadline) -> None:
     """Figures of all rows of a long file, in one pass."""
-    encoding = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "utf-16": "utf-16"}.get(source.encoding, "latin-1")
+    encoding = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "utf-16": "utf-16"}.get(
+        source.encoding, "latin-1"
+    )
     width = len(table.names)
     columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(width))
     relation = (
@@ -140,7 +162,9 @@ def _json(source: texts.Text, ending: str) -> Found | None:
             if not values:
                 found = document("JSON", text[:4000])
                 found.cut = True
-                found.warnings.append("too large to be read whole: only its beginning was read, and no list in it")
+                found.warnings.append(
+                    "too large to be read whole: only its beginning was read, and no list in it"
+                )
                 return found
             found.tables, found.lines = nested.tables(values, "$")
             found.warnings.append("figures are from the elements at the beginning of the file")
@@ -149,8 +173,11 @@ def _json(source: texts.Text, ending: str) -> Found | None:
             return None
         found = document("JSON", text[:4000])
         found.cut = len(text) > 4000
-        found.warnings.append(f"not valid JSON: {show(error, 160)}" if isinstance(error, ValueError)
-                              else "nested too deeply to be read")
+        found.warnings.append(
+            f"not valid JSON: {show(error, 160)}"
+            if isinstance(error, ValueError)
+            else "nested too deeply to be read"
+        )
     return found
 
 
@@ -176,8 +203,14 @@ def _elements(text: str) -> list:
 def _xml(source: texts.Text) -> Found:
     from lxml import etree
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=not source.whole,
-                             huge_tree=False, remove_comments=True)
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        recover=not source.whole,
+        huge_tree=False,
+        remove_comments=True,
+    )
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", source.text)
     try:
         root = etree.fromstring(text.encode("utf-8", "replace"), parser)
@@ -201,7 +234,9 @@ def _xml(source: texts.Text) -> Found:
 def _html(text: str) -> Found:
     from lxml import html
 
-    page = html.document_fromstring(text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False))
+    page = html.document_fromstring(
+        text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False)
+    )
     found = Found("HTML")
     for junk in page.xpath("//script|//style|//noscript"):
         junk.drop_tree()
@@ -214,7 +249,9 @@ def _html(text: str) -> Found:
         caption = show(" ".join(table.xpath("string(./caption)").split()), 120)
         rows = _spanned(rows)
         if len(rows) > 1 and max(map(len, rows)) > 1:
-            found.tables += grids.tables(rows, f"table {number}" + (f" ({caption})" if caption else ""), True)
+            found.tables += grids.tables(
+                rows, f"table {number}" + (f" ({caption})" if caption else ""), True
+            )
             table.drop_tree()
     for t in found.tables:
         t.extra.pop("skip", None)
@@ -228,7 +265,10 @@ def _cells(tr: Any) -> list[tuple[str, int, int]]:
         text = cell.get(name) or "1"
         return max(1, min(int(text), 50)) if text.isdigit() else 1
 
-    return [(" ".join(c.text_content().split()), span(c, "colspan"), span(c, "rowspan")) for c in tr.xpath("./td|./th")]
+    return [
+        (" ".join(c.text_content().split()), span(c, "colspan"), span(c, "rowspan"))
+        for c in tr.xpath("./td|./th")
+    ]
 
 
 def _spanned(rows: list[list[tuple[str, int, int]]]) -> list[tuple]:
