@@ -50,7 +50,7 @@ def _relation(con: Any, relation: str, name: str, rows: int | None = None) -> Ta
         table.total = rows
     if len(some) > most:
         try:
-            figures(con, relation, names, table)
+            figures(con, relation, table)
         except Exception as error:
             table.total = rows or len(some)
             table.warnings.append(f"figures are from the first {most} rows: {show(error, 160)}")
@@ -217,28 +217,21 @@ def _marks(data: bytes) -> list[str]:
 
 
 def xls(path: str, deadline: Deadline) -> Found:
-    import xlrd
-
     if os.path.getsize(path) > WHOLE:
         return Found("Excel (xls)", warnings=["not read: too large"])
+    import pandas as pd
+
     found = Found("Excel (xls)")
-    with xlrd.open_workbook(path, on_demand=True, logfile=open(os.devnull, "w")) as book:
-        for sheet in map(book.sheet_by_index, range(min(book.nsheets, 40))):
-
-            def value(c: Any) -> Any:
-                if c.ctype == xlrd.XL_CELL_DATE:
-                    with contextlib.suppress(ValueError, OverflowError):
-                        return xlrd.xldate_as_datetime(c.value, book.datemode)
-                return (
-                    None
-                    if c.ctype in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK)
-                    else bool(c.value) if c.ctype == xlrd.XL_CELL_BOOLEAN else c.value
-                )
-
-            rows = [_short(tuple(map(value, sheet.row(n)))) for n in range(sheet.nrows)]
-            hidden = " (hidden sheet)" if sheet.visibility else ""
-            title = f"sheet {json.dumps(show(sheet.name), ensure_ascii=False)}{hidden}"
-            _sheet(found, sheet.name, grids.tables(rows, title, False, True), [])
+    with pd.ExcelFile(path, engine="xlrd") as book:
+        for name in book.sheet_names[:40]:
+            frame = book.parse(name, header=None, keep_default_na=False, na_values=[""])
+            values = (
+                frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+            )
+            hidden = " (hidden sheet)" if book.book.sheet_by_name(name).visibility else ""
+            title = f"sheet {json.dumps(show(name), ensure_ascii=False)}{hidden}"
+            rows = [_short(row) for row in values]
+            _sheet(found, name, grids.tables(rows, title, False, True), [])
     return found
 
 

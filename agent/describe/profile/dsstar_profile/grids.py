@@ -14,7 +14,8 @@ Json = dict[str, Any]
 Rows = list[tuple]
 
 TOTAL = re.compile(
-    r"\W*((grand |sub[- ]?)?totals?|sum|overall|average|mean|all|summe|gesamt)\b", re.IGNORECASE
+    r"\W*((grand |sub[- ]?)?totals?|sum|overall|average|mean|max|min|median|all|summe|gesamt)\b",
+    re.IGNORECASE,
 )
 MOST_COLUMNS = 1000  # of a table that are profiled
 MOST_CELLS = 600_000
@@ -53,10 +54,7 @@ class Table:
             _of_all_rows(c, figures, total)
         out |= between(names, rows, columns)
         out["columns"] = columns
-        out["first"] = [
-            [show(v, 40) for v in row[: len(names)]]
-            for row in rows[: len(rows) if len(rows) <= 15 else 3]
-        ]
+        out["first"] = _first(rows, total, len(names))
         doubled = [n for n, times in Counter(names).items() if times > 1]
         warnings = list(self.warnings)
         if doubled:
@@ -68,16 +66,24 @@ class Table:
         }
 
 
+def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
+    """The first rows; all of a small table and of one that explains something in words."""
+    if len(rows) == total <= 300 and width <= 30:
+        shown = [[show(v, 300) for v in row[:width]] for row in rows]
+        size = sum(len(v) + 3 for row in shown for v in row)
+        wordy = width <= 6 and any(sum(v.count(" ") for v in c) > 3 * total for c in zip(*shown))
+        if size < (12_000 if wordy else 3000 if total <= 15 else 800):
+            return shown
+    return [[show(v, 40) for v in row[:width]] for row in rows[:3]]
+
+
 def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     """Puts figures of all rows in the place of those of a sample."""
-    c |= {"distinct": figures["distinct"], "gone": figures["gone"], "whole": True}
+    c |= {k: figures[k] for k in ("distinct", "gone")} | {"whole": True}
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = "text"
-    dressed = any(note.startswith("written as") for note in c.get("notes", ()))
-    if c["type"] == "number" and figures["numbers"] and not dressed:
-        c["range"] = figures["numbers"]
-    elif c["type"] == "date" and c.get("form", "%Y-").startswith("%Y-"):
-        c["range"] = figures["texts"]
+    if c["type"] == figures["type"] or c["type"] == "date" and c.get("form", "%Y-")[:3] == "%Y-":
+        c |= {k: figures[k] for k in ("range", "quartiles") if k in figures}
     if figures["gone"] or figures["distinct"] < 0.9 * total:
         c.pop("unique", None)
     if len(c.get("values", ())) < figures["distinct"] and "values" in c:
@@ -273,7 +279,8 @@ def _header(block: Rows) -> tuple[int | None, int]:
             >= 0.6 * sum(not missing(r[c]) for r in below)
         ]
         named = [c for c in typed if not empty(row[c]) and (number(row[c]) is None or not years)]
-        if typed and not named and not years:
+        index = typed == [0] and empty(row[0]) and len(filled) == width - 1
+        if typed and not named and not years and not index:
             # A second row of names may follow one with gaps.
             continue
         if not typed:
@@ -325,6 +332,8 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
         names = [
             f"column {n + 1} (no name)" if empty(c) else show(c, 120) for n, c in enumerate(first)
         ]
+        if width == 1 and number(block[start][0] if start < len(block) else 0) is None:
+            warnings.append(f"{show(names[0], 40)} is taken for a name, but may be the first value")
     return Table(
         name,
         names,

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from dsstar_profile import grids, nested, texts
-from dsstar_profile.columns import show
+from dsstar_profile.columns import MARKERS, show
 from dsstar_profile.found import (
     TEXT,
     Deadline,
@@ -51,11 +51,12 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
         found = _html(text) if page else _xml(source)
     if found is None:
         lines = source.lines() or [text[: texts.LINE]]
-        mark = "" if ending in CODE | {".md", ".markdown", ".rst"} else texts.delimiter(lines)
-        if max(map(len, lines[:1000]), default=0) >= texts.LINE:
-            mark = ""
-            text = text[:2000]
-        prose = sum(bool(re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", x)) for x in lines[:200])
+        longest = max(map(len, lines[:1000]), default=0)
+        plain = longest >= texts.LINE or ending in CODE | {".md", ".markdown", ".rst"}
+        mark = "" if plain else texts.delimiter(lines)
+        prose = sum(
+            bool(re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", x[:2000])) for x in lines[:200]
+        )
         if not mark and ending in (".csv", ".tsv") and len(lines) > 1 and not prose:
             mark = ","  # a single column
         elif ending not in (".csv", ".tsv", ".dat", ".tab") and prose > len(lines[:200]) / 3:
@@ -65,6 +66,17 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
         else:
             found = document("source code" if ending in CODE else "text", text)
             found.cut = found.cut or not source.whole
+            digits = sum(c.isdigit() for c in text[:20_000])
+            if longest >= texts.LINE:
+                found.text, found.cut = found.text[:500], True
+                found.warnings.append(
+                    f"a line of {longest} characters or more: not read as a table"
+                )
+            elif digits > 0.4 * len(text[:20_000]) and len(lines) > 40:
+                found.text, found.cut = "\n".join(lines[:20]), True
+                found.warnings.append(
+                    f"{len(lines)} lines of figures{'' if source.whole else ' or more'}"
+                )
     found.encoding = source.encoding
     if source.packed:
         found.format += ", packed"
@@ -101,35 +113,35 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
 
 
 def _count_csv(path: str, source: texts.Text, mark: str, table: Table, deadline: Deadline) -> None:
-    """Figures of all rows of a long file, in one pass."""
-    encoding = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "utf-16": "utf-16"}.get(
-        source.encoding, "latin-1"
-    )
+    """Figures of all rows of a long file, in one pass; as text if some values are of no type."""
+    encoding = source.encoding if source.encoding in ("utf-8", "utf-16") else "latin-1"
+    encoding = "utf-8" if source.encoding == "utf-8-sig" else encoding
     width = len(table.names)
-    columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(width))
-    relation = (
-        f"read_csv({quoted(glob.escape(path))}, delim={quoted(mark)}, header=false, skip={table.extra['skip']}, columns={{{columns}}}, "
-        f"auto_detect=false, quote='\"', escape='\"', ignore_errors=true, strict_mode=false, "
-        f"encoding={quoted(encoding)}, max_line_size={texts.LINE * 2})"
+    nulls = sorted(w for m in MARKERS for w in {m, m.upper(), m.title()})
+    options = (
+        f"{quoted(glob.escape(path))}, delim={quoted(mark)}, quote='\"', escape='\"', header=false, "
+        f"skip={table.extra['skip']}, nullstr=[{', '.join(map(quoted, nulls))}], "
+        f"encoding={quoted(encoding)}, max_line_size={texts.LINE * 2}, strict_mode=false, "
     )
-    if mark == "spaces" or width > 300 or path.endswith((".bz2", ".xz")):
-        _guess(path, source, table)
-        return
-    try:
-        with duckdb_connection(deadline) as con:
-            figures(con, relation, [f"c{n}" for n in range(width)], table)
-    except ImportError:
-        _guess(path, source, table)
-    except Exception as error:
-        _guess(path, source, table)
-        table.warnings.append(f"all figures are from a sample: {show(error, 160)}")
-
-
-def _guess(path: str, source: texts.Text, table: Table) -> None:
+    names = ", ".join(f"'c{n}'" for n in range(width))
+    columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(width))
+    error: object = ""
+    if mark != "spaces" and width <= 300 and not path.endswith((".bz2", ".xz")):
+        for more in (
+            f"names=[{names}]",
+            f"columns={{{columns}}}, auto_detect=false, ignore_errors=true",
+        ):
+            try:
+                with duckdb_connection(deadline) as con:
+                    return figures(con, f"read_csv({options}{more})", table)
+            except Exception as e:
+                error = e
     size = os.path.getsize(path)
     mean = len(source.text.encode(errors="replace")) / max(1, source.text.count("\n"))
     table.total = max(len(table.rows), round(size / mean) if not source.packed else 0)
     table.extra["guessed"] = True
+    if error:
+        table.warnings.append(f"all figures are from a sample: {show(error, 160)}")
 
 
 def _json(source: texts.Text, ending: str) -> Found | None:
@@ -160,7 +172,7 @@ def _json(source: texts.Text, ending: str) -> Found | None:
         else:
             values = _elements(text)
             if not values:
-                found = document("JSON", text[:4000])
+                found = document("JSON", text[:500])
                 found.cut = True
                 found.warnings.append(
                     "too large to be read whole: only its beginning was read, and no list in it"
@@ -171,8 +183,8 @@ def _json(source: texts.Text, ending: str) -> Found | None:
     except (ValueError, RecursionError) as error:
         if ending not in (".json", ".geojson", ".jsonl", ".ndjson"):
             return None
-        found = document("JSON", text[:4000])
-        found.cut = len(text) > 4000
+        found = document("JSON", text[:500])
+        found.cut = len(text) > 500
         found.warnings.append(
             f"not valid JSON: {show(error, 160)}"
             if isinstance(error, ValueError)

@@ -44,7 +44,7 @@ def encoding(data: bytes) -> str:
         if odd > 0.9 * zeros:
             return "utf-16-le"
         return "utf-16-be" if even > 0.9 * zeros else ""
-    if zeros or sum(part.count(c) for c in range(1, 9)) > len(part) / 100:
+    if zeros or sum(part.count(c) for c in range(1, 9)) > len(part) / 10:
         return ""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
