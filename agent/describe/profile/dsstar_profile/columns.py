@@ -81,7 +81,7 @@ def number(value: object) -> tuple[float, str] | None:
         return (float(value), "") if value == value and abs(value) < 1e300 else None
     if not isinstance(value, str) or not 0 < len(value) < 40:
         return None
-    text = value.strip()
+    text = value.strip().replace("−", "-")
     if PLAIN.match(text):
         return (float(text), "") if math.isfinite(float(text)) else None
     m = DRESSED.match(text)
@@ -298,7 +298,9 @@ def _frequent(out: Json, counts: Counter, given: int) -> None:
         out["values"] = [[show(v, 40), n] for v, n in common]
     elif common[0][1] > 1 and (out["type"] not in ("number", "date") or common[0][1] > given / 20):
         most = [v for v in common if v[1] > 1][: 4 if out["type"] in ("text", "list") else 2]
-        out["frequent"] = [[show(v, 40), n] for v, n in most]
+        out["frequent"] = [
+            [show(v, 40) if out["type"] == "text" else show(v, 40).strip(), n] for v, n in most
+        ]
     if "values" not in out and out["type"] == "text":
         step = max(1, len(counts) // 3)
         out["examples"] = [show(v, 60) for v in itertools.islice(counts, 0, 3 * step, step)]

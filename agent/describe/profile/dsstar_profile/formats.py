@@ -58,6 +58,7 @@ def _relation(con: Any, relation: str, name: str, rows: int | None = None) -> Ta
 
 
 def feather(path: str, deadline: Deadline) -> Found:
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB
     import pyarrow.dataset as dataset
 
     data = dataset.dataset(path, format="feather")

@@ -72,7 +72,7 @@ def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
         shown = [[show(v, 300) for v in row[:width]] for row in rows]
         size = sum(len(v) + 3 for row in shown for v in row)
         wordy = width <= 6 and any(sum(v.count(" ") for v in c) > 3 * total for c in zip(*shown))
-        if size < (12_000 if wordy else 3000 if total <= 15 else 800):
+        if size < (12_000 if wordy else 3000 if total <= 15 else 0):
             return shown
     return [[show(v, 40) for v in row[:width]] for row in rows[:3]]
 

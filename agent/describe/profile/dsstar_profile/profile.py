@@ -4,6 +4,7 @@ without running anything of it and without the network."""
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -80,6 +81,7 @@ def reader_of(path: str) -> Any:
         (b"SQLite format 3\0", formats.sqlite),
         (b"%PDF", formats.pdf),
         (b"\xd0\xcf\x11\xe0", formats.xls),
+        (b"\t\0\4\0", formats.xls),
     ):
         if magic.startswith(start):
             return reader
@@ -141,4 +143,6 @@ def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
 
 
 def main(path: str) -> None:
-    print(json.dumps(profile(path), default=str, allow_nan=False, separators=(",", ":")))
+    with contextlib.redirect_stdout(io.StringIO()):  # libraries print warnings
+        found = profile(path)
+    print(json.dumps(found, default=str, allow_nan=False, separators=(",", ":")))

@@ -250,7 +250,7 @@ def _html(text: str) -> Found:
         text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False)
     )
     found = Found("HTML")
-    for junk in page.xpath("//script|//style|//noscript"):
+    for junk in page.xpath("//script|//style|//noscript|//nav|//*[contains(@class, 'navbox')]"):
         junk.drop_tree()
     if title := page.xpath("string(//title)").strip():
         found.lines.append("title: " + show(title, 200))
@@ -267,7 +267,9 @@ def _html(text: str) -> Found:
             table.drop_tree()
     for t in found.tables:
         t.extra.pop("skip", None)
-    words = "\n".join(filter(None, (" ".join(x.split()) for x in page.text_content().split("\n"))))
+    parts = [x.text_content() for x in page.xpath("//p|//h1|//h2|//h3|//li[not(.//a)]|//dl|//pre")]
+    lines = parts if sum(map(len, parts)) > 200 else page.text_content().split("\n")
+    words = "\n".join(filter(None, (" ".join(x.split()) for x in lines)))
     found.text, found.cut = clean(words)[:TEXT], len(words) > TEXT
     return found
 

@@ -2,9 +2,12 @@
 
 import datetime
 import gzip
+import io
 import json
 import pickle
 import sqlite3
+import struct
+import tarfile
 import zipfile
 
 import duckdb
@@ -101,7 +104,7 @@ rules = [
 write("rules.json", json.dumps({"version": 3, "rules": rules}))
 write(
     "lines.jsonl",
-    "".join(json.dumps({"t": n, "tags": {"a": str(n)}}) + "\n" for n in range(25)) + "broken\n",
+    "".join(json.dumps({"t": n, "day": f"2024-01-{n + 1:02}", "tags": {"a": str(n)}}) + "\n" for n in range(25)) + "broken\n",
 )
 write(
     "places.geojson",
@@ -160,6 +163,18 @@ for n in range(5):
     hidden.append((datetime.date(2024, 1, n + 1), n) if n else ("day", "count"))
 book.save("book.xlsx")
 
+# The oldest form of an Excel file, which a few records make
+cells = [("name", "value")] + [(f"n{n}", n / 2) for n in range(20)]
+with open("old.xls", "wb") as f:
+    f.write(struct.pack("<HHHH", 9, 4, 2, 16))
+    for y, row in enumerate(cells):
+        for x, v in enumerate(row):
+            data = bytes([len(v)]) + v.encode() if isinstance(v, str) else struct.pack("<d", v)
+            f.write(
+                struct.pack("<HHHH3x", 4 if isinstance(v, str) else 3, 7 + len(data), y, x) + data
+            )
+    f.write(struct.pack("<HH", 10, 0))
+
 # Databases and columns
 table = pd.DataFrame(
     {
@@ -202,15 +217,20 @@ objects = [
     b"<</Length %d>>stream\n%s\nendstream" % (len(page), page),
     b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
 ]
+paper, places = b"%PDF-1.4\n", []
+for n, o in enumerate(objects, 1):
+    places.append(b"%010d 00000 n \n" % len(paper))
+    paper += b"%d 0 obj%s endobj\n" % (n, o)
 with open("paper.pdf", "wb") as f:
-    f.write(
-        b"%PDF-1.4\n"
-        + b"".join(b"%d 0 obj%s endobj\n" % (n, o) for n, o in enumerate(objects, 1))
-        + b"trailer<</Root 1 0 R/Size 6>>\n%%EOF"
-    )
+    f.write(paper + b"xref\n0 6\n0000000000 65535 f \n" + b"".join(places))
+    f.write(b"trailer<</Root 1 0 R/Size 6>>\nstartxref\n%d\n%%%%EOF" % len(paper))
 Image.new("L", (30, 20)).save("dot.png")
 with zipfile.ZipFile("bundle.zip", "w") as z:
     z.writestr("inner/a.csv", "a,b\n1,2\n")
+with tarfile.open("bundle.tar.gz", "w:gz") as z:
+    part = tarfile.TarInfo("inner/b.csv")
+    part.size = 4
+    z.addfile(part, io.BytesIO(b"a\n1\n"))
 with open("model.pkl", "wb") as f:
     pickle.dump({"a": 1}, f)
 
