@@ -341,7 +341,7 @@ func (c Column) values(short bool) (parts []string) {
 	case len(c.Values) == 1:
 		return []string{"always " + c.Values[0].Text}
 	case c.Unique:
-		parts = append(parts, "all different")
+		parts = append(parts, "all different"+map[bool]string{true: " in the sample"}[c.Whole])
 	case len(c.Values) > 0:
 		return []string{fmt.Sprintf("%d values: %s", len(c.Values), counted(c.Values))}
 	case c.Distinct > 0:

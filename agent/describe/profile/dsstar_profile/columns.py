@@ -197,9 +197,11 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
         )
     # A marker of missing is an extreme of the values, apart from the others: -999, 99.99, -1.
     for value, (n, _) in numbers.items():
+        if counts[value] < 2 or n not in (-1, plain[0], plain[-1]):
+            continue
         rest = [m for m, _ in numbers.values() if m != n]
         nines = re.sub(r"[-.]|0+$", "", str(value).strip())
-        if not rest or counts[value] < 2 or n not in (-1, plain[0], plain[-1]):
+        if not rest:
             continue
         low, high = min(rest), max(rest)
         gap = max(n - high, low - n) / ((high - low) or 1)

@@ -58,7 +58,6 @@ def _relation(con: Any, relation: str, name: str, rows: int | None = None) -> Ta
 
 
 def feather(path: str, deadline: Deadline) -> Found:
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB
     import pyarrow.dataset as dataset
 
     data = dataset.dataset(path, format="feather")
@@ -161,14 +160,17 @@ def xlsx(path: str, deadline: Deadline) -> Found:
             part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
             if sizes.get(part, WHOLE) < WHOLE // 2:
                 notes = _marks(archive.read(part))
+            stated = sheet.max_row
             sheet.reset_dimensions()
             rows: list[tuple] = []
             cells = 0
             for row in itertools.islice(sheet.iter_rows(values_only=True), 1_048_576):
                 rows.append(_short(row[: grids.MOST_COLUMNS]))
                 cells += len(rows[-1])
-                if cells > 1_000_000 or deadline.left() == 0:
-                    notes.append(f"only its first {len(rows)} rows were read")
+                if cells > 600_000 or len(rows) >= 100_000 or deadline.left() == 0:
+                    notes.append(
+                        f"only its first {len(rows)} rows were read, of {stated or 'more'}"
+                    )
                     break
             tables = grids.tables(
                 rows,
@@ -182,8 +184,6 @@ def xlsx(path: str, deadline: Deadline) -> Found:
 
 
 def _sheet(found: Found, title: str, tables: list[Table], notes: list[str]) -> None:
-    for t in tables:
-        t.extra.pop("skip", None)
     if tables:
         tables[0].warnings += notes
         if len(tables) > 1:
@@ -284,8 +284,6 @@ def docx(path: str, deadline: Deadline) -> Found:
             ]
             found.tables += grids.tables(rows, f"table {number}", True)
             lines.append(f"[table {number}]")
-    for t in found.tables:
-        t.extra.pop("skip", None)
     text = clean("\n".join(lines))
     found.text, found.cut = text[:TEXT], len(text) > TEXT
     return found

@@ -65,6 +65,7 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
         "threads": 2,
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
+        "enable_progress_bar": "false",
     }
     if path != ":memory:":
         config["enable_external_access"] = "false"

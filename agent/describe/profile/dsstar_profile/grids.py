@@ -34,6 +34,7 @@ class Table:
     head: list[str] = field(default_factory=list)  # what stands above it
     foot: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    skip: int = 0  # rows before the first row of values
     extra: Json = field(default_factory=dict)
     whole: list[Json] | None = None  # figures of all rows, by column, where rows are a sample
 
@@ -194,16 +195,11 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
             table.where = ", ".join(filter(None, (span, "no header")))
         elif sheet or top + header:
             table.where = ", ".join(filter(None, (span, f"header in row {top + header + 1}")))
-        table.extra |= {
-            "left": left,
-            "right": right,
-            "skip": top + (-1 if header is None else header) + 1,
-        }
+        table.extra |= {"left": left, "right": right}
+        table.skip = top + (-1 if header is None else header) + 1
         found.append(table)
     if not found and above:
-        found.append(
-            Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1, "skip": 0})
-        )
+        found.append(Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1}))
         above = []
     for t in found:
         _trim(t)

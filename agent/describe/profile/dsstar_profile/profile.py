@@ -19,7 +19,8 @@ from dsstar_profile import formats, readers, texts
 from dsstar_profile.columns import show
 
 SECONDS = 60  # for a file
-MEMORY = 1 << 30  # beside what the process has already
+MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB
 UNSAFE = (
     ".pkl",
     ".pickle",
@@ -122,7 +123,7 @@ def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
                         "not opened: files of this kind can run code or need a library of their own"
                     ],
                 }
-            found = reader(path, readers.Deadline(seconds * 0.6))
+            found = reader(path, readers.Deadline(seconds * 0.75))
             for part in ("format", "encoding", "delimiter", "text", "cut", "lines", "warnings"):
                 if value := getattr(found, part):
                     out[part] = value

@@ -96,7 +96,7 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
         table = found.tables[0]
         table.where = re.sub(r"rows .*?columns [A-Z]+-[A-Z]+,? ?", "", table.where)
         width = len(table.names)
-        raw = [len(row) for row in rows[table.extra["skip"] :] if row]
+        raw = [len(row) for row in rows[table.skip :] if row]
         if width == texts.FIELDS:
             found.warnings.append(f"only the first {width} fields of a row are looked at")
         if odd := sum(n != width for n in raw):
@@ -107,8 +107,6 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
             for part in source.parts:
                 table.rows += [row for row in texts.rows(part, mark, 3000)[0] if len(row) == width]
             _count_csv(path, source, mark, table, deadline)
-    for table in found.tables:
-        table.extra.pop("skip", None)
     return found
 
 
@@ -120,7 +118,7 @@ def _count_csv(path: str, source: texts.Text, mark: str, table: Table, deadline:
     nulls = sorted(w for m in MARKERS for w in {m, m.upper(), m.title()})
     options = (
         f"{quoted(glob.escape(path))}, delim={quoted(mark)}, quote='\"', escape='\"', header=false, "
-        f"skip={table.extra['skip']}, nullstr=[{', '.join(map(quoted, nulls))}], "
+        f"skip={table.skip}, nullstr=[{', '.join(map(quoted, nulls))}], "
         f"encoding={quoted(encoding)}, max_line_size={texts.LINE * 2}, strict_mode=false, "
     )
     names = ", ".join(f"'c{n}'" for n in range(width))
@@ -131,6 +129,8 @@ def _count_csv(path: str, source: texts.Text, mark: str, table: Table, deadline:
             f"names=[{names}]",
             f"columns={{{columns}}}, auto_detect=false, ignore_errors=true",
         ):
+            if deadline.left() == 0:
+                break
             try:
                 with duckdb_connection(deadline) as con:
                     return figures(con, f"read_csv({options}{more})", table)
@@ -265,8 +265,6 @@ def _html(text: str) -> Found:
                 rows, f"table {number}" + (f" ({caption})" if caption else ""), True
             )
             table.drop_tree()
-    for t in found.tables:
-        t.extra.pop("skip", None)
     parts = [x.text_content() for x in page.xpath("//p|//h1|//h2|//h3|//li[not(.//a)]|//dl|//pre")]
     lines = parts if sum(map(len, parts)) > 200 else page.text_content().split("\n")
     words = "\n".join(filter(None, (" ".join(x.split()) for x in lines)))

@@ -104,7 +104,11 @@ rules = [
 write("rules.json", json.dumps({"version": 3, "rules": rules}))
 write(
     "lines.jsonl",
-    "".join(json.dumps({"t": n, "day": f"2024-01-{n + 1:02}", "tags": {"a": str(n)}}) + "\n" for n in range(25)) + "broken\n",
+    "".join(
+        json.dumps({"t": n, "day": f"2024-01-{n + 1:02}", "tags": {"a": str(n)}}) + "\n"
+        for n in range(25)
+    )
+    + "broken\n",
 )
 write(
     "places.geojson",
