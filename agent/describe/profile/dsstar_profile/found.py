@@ -65,11 +65,11 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
         "threads": 2,
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        "enable_progress_bar": "false",
     }
     if path != ":memory:":
         config["enable_external_access"] = "false"
     con = duckdb.connect(path, read_only=path != ":memory:", config=config)
+    con.execute("SET enable_progress_bar = false")  # it is written to stdout
     timer = threading.Timer(deadline.left(), con.interrupt)
     timer.start()
     try:
