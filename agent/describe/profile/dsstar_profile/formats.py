@@ -150,6 +150,10 @@ def xlsx(path: str, deadline: Deadline) -> Found:
         strings = sum(
             n for name, n in sizes.items() if not name.startswith(("xl/worksheets/", "xl/media/"))
         )
+        if sum(sizes.values()) > 8 * WHOLE:
+            return Found(
+                "Excel", warnings=[f"not read: {sum(sizes.values()) >> 20} MB when unpacked"]
+            )
         if strings > WHOLE:
             return Found("Excel", warnings=[f"not read: {strings >> 20} MB of texts when unpacked"])
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
