@@ -235,7 +235,11 @@ func FuzzProfile(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
+		began := time.Now()
 		found := worker.profile(t, path)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("a small file took %v", took)
+		}
 		if text := found.Text("", 2000, describe.ByWords); len(text) > 2200 || text == "" {
 			t.Errorf("a text of %d bytes", len(text))
 		}

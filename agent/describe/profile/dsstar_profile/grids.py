@@ -352,12 +352,17 @@ def _trim(table: Table) -> None:
         note = _words(rows[-1:])
         table.foot[:0] = note
         rows.pop()
+    totals: list[str] = []
     while len(rows) > 2 and width > 1:
         label = next((c for c in rows[-1] if not empty(c)), None)
         if not (isinstance(label, str) and len(label) < 60 and TOTAL.match(label)):
             break
-        table.warnings.append(
-            "the last row seems to be a total and is left out of these figures: "
-            + " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c))
+        totals.insert(0, " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c)))
+    if totals:
+        seem = (
+            "last row seems to be a total"
+            if len(totals) == 1
+            else (f"last {len(totals)} rows seem to be totals")
         )
+        table.warnings.append(f"the {seem}, left out of these figures: {'; '.join(totals)}")
     table.foot = [show(t, 300) for t in table.foot[:12]]

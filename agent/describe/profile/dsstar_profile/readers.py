@@ -54,9 +54,7 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
         longest = max(map(len, lines[:1000]), default=0)
         plain = longest >= texts.LINE or ending in CODE | {".md", ".markdown", ".rst"}
         mark = "" if plain else texts.delimiter(lines)
-        prose = sum(
-            bool(re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", x[:2000])) for x in lines[:200]
-        )
+        prose = sum(bool(re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", x[:500])) for x in lines[:200])
         if not mark and ending in (".csv", ".tsv") and len(lines) > 1 and not prose:
             mark = ","  # a single column
         elif ending not in (".csv", ".tsv", ".dat", ".tab") and prose > len(lines[:200]) / 3:
