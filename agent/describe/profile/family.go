@@ -16,7 +16,8 @@ func (p Profile) Beyond(first Profile, chars int) string {
 	var lines []string
 	for n, t := range p.Tables {
 		lead := first.Tables[n]
-		if !slices.EqualFunc(t.Columns, lead.Columns, func(a, b Column) bool { return a.Name == b.Name }) {
+		named := func(a, b Column) bool { return a.Name == b.Name }
+		if !slices.EqualFunc(t.Columns, lead.Columns, named) {
 			return ""
 		}
 		differs := []string{fmt.Sprintf("%d rows", t.Rows)}

@@ -167,7 +167,8 @@ func TestProfiles(t *testing.T) {
 		profiles = append(profiles, all[name])
 	}
 	matches := profile.RelateText(profile.Relate(names, profiles), 10_000)
-	const key = "customer_id of orders.csv: all of its values are in customer_id of customers.csv (a key)"
+	const key = "customer_id of orders.csv: all of its values are in " +
+		"customer_id of customers.csv (a key)"
 	if !strings.Contains(matches, key) {
 		t.Errorf("the key of customers is not among the matches:\n%s", matches)
 	}
@@ -221,9 +222,11 @@ func TestBeyond(t *testing.T) {
 // lives.
 func FuzzProfile(f *testing.F) {
 	pyenvtest.Long(f)
-	endings := []string{".csv", ".json", ".jsonl", ".xml", ".html", ".xlsx", ".xls", ".parquet", ".feather",
+	endings := []string{".csv", ".json", ".jsonl", ".xml", ".html", ".xlsx", ".xls", ".parquet",
+		".feather",
 		".sqlite", ".duckdb", ".pdf", ".docx", ".png", ".zip", ".tar.gz", ".txt", ".gz", ""}
-	for n, seed := range []string{"a,b\n1,2\n", `[{"a":[]}]`, "{}\n{}\n", "<a><b/></a>", "<table><tr><td>1",
+	for n, seed := range []string{"a,b\n1,2\n", `[{"a":[]}]`, "{}\n{}\n", "<a><b/></a>",
+		"<table><tr><td>1",
 		"PK\x03\x04", "\xd0\xcf\x11\xe0", "PAR1PAR1", "ARROW1", "SQLite format 3\x00",
 		"12345678DUCK", "%PDF-1.4\n", "PK\x05\x06", "\x89PNG\r\n", "\x1f\x8b\x08"} {
 		f.Add([]byte(seed), uint8(n))

@@ -32,8 +32,8 @@ var details = []detail{
 }
 
 // Text is what a request shows of the profile in at most about chars bytes: a table of up to 40
-// columns whole, of a wider one the columns near the question, the others by name; of a long document the
-// parts near the question.
+// columns whole, of a wider one the columns near the question, the others by name;
+// of a long document the parts near the question.
 func (p Profile) Text(question string, chars int, rank Ranker) string {
 	text := ""
 	for _, d := range details {
@@ -376,7 +376,8 @@ func (c Column) missing(rows int) string {
 
 func counted(values []Value) string {
 	var parts []string
-	once := len(values) > 12 || !slices.ContainsFunc(values, func(v Value) bool { return v.Count != 1 })
+	more := func(v Value) bool { return v.Count != 1 }
+	once := len(values) > 12 || !slices.ContainsFunc(values, more)
 	for _, v := range values {
 		text := v.Text
 		if strings.ContainsAny(text, ",()") || text != strings.TrimSpace(text) {

@@ -24,7 +24,8 @@ MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 # A number as people write it: a currency, groups of three, a sign of per cent or a unit.
 DRESSED = re.compile(
-    r"(?P<open>\(?)(?P<sign>[-+]?)\s*(?P<before>[$€£¥₹]|USD|EUR|GBP)?\s*(?P<digits>[-+]?\d[\d.,' \u00a0]*)"
+    r"(?P<open>\(?)(?P<sign>[-+]?)\s*(?P<before>[$€£¥₹]|USD|EUR|GBP)?\s*"
+    r"(?P<digits>[-+]?\d[\d.,' \u00a0]*)"
     r"\s*(?P<after>%|[°µ]?[A-Za-z][A-Za-z/²³^0-9]{0,11}|\"|')?\s*\)?$"
 )
 GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?$")
@@ -36,7 +37,8 @@ FORMS = (
 ).split("|")
 # Columns of whole numbers that may be keys.
 KEY = re.compile(
-    r"(^|[^a-z])(id|code|key|nr|number|fips|zip|year|month|day|index|idx|column \d+)s?([^a-z]|$)|I[Dd]$"
+    r"(^|[^a-z])(id|code|key|nr|number|fips|zip|year|month|day|index|idx|"
+    r"column \d+)s?([^a-z]|$)|I[Dd]$"
 )
 HASHED = (str, numbers.Number, datetime.date, datetime.time)
 SKETCH = 128  # hashes that are kept of a column
@@ -225,7 +227,7 @@ def _by_dress(numbers: dict) -> dict[str, list]:
 
 
 def _dates(values: list[str]) -> Json:
-    """The range of values that are dates or times, each in one of at most three ways to write them."""
+    """The range of values that are dates or times, written in at most three ways."""
     tried = [v.strip() for v in values[:: max(1, len(values) // 20)]]
     may = sum(bool(re.search(r"\d", v)) and (len(v) in (6, 8) or not PLAIN.match(v)) for v in tried)
     if not tried or may < 0.8 * len(tried):
@@ -314,7 +316,8 @@ def _spelling(counts: Counter) -> list[str]:
     texts = [v for v in counts if isinstance(v, str)]
     if spaced := [v for v in texts if v != v.strip()]:
         notes.append(
-            f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as {_quoted(spaced[0])}"
+            f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as "
+            f"{_quoted(spaced[0])}"
         )
     if damaged := [v for v in texts if "\ufffd" in v]:
         notes.append(
@@ -457,7 +460,8 @@ def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
             of = range(start, end)
             if len(of) > 2 and c not in of and holds(*of, got=values[:, start:end].sum(axis=1)):
                 found.append(
-                    f"{name} = sum of {names[fit[start]]} … {names[fit[end - 1]]} ({len(of)} columns)"
+                    f"{name} = sum of {names[fit[start]]} … {names[fit[end - 1]]} "
+                    f"({len(of)} columns)"
                 )
     # Of a product and its ratios the product is enough.
     products = {frozenset(re.split(r" = | × ", f)) for f in found if " × " in f}

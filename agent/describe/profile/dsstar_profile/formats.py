@@ -75,8 +75,9 @@ def duckdb_file(path: str, deadline: Deadline) -> Found:
     found = Found("DuckDB")
     with duckdb_connection(deadline, path) as con:
         query = (
-            "SELECT schema_name, table_name, 'table', estimated_size FROM duckdb_tables() UNION ALL "
-            "SELECT schema_name, view_name, 'view', NULL FROM duckdb_views() WHERE NOT internal ORDER BY 1, 2"
+            "SELECT schema_name, table_name, 'table', 0 FROM duckdb_tables() UNION ALL "
+            "SELECT schema_name, view_name, 'view', 0 FROM duckdb_views() WHERE NOT internal "
+            "ORDER BY 1, 2"
         )
         for schema, name, kind, _ in con.execute(query).fetchall()[:60]:
             try:

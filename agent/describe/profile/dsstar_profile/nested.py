@@ -85,7 +85,8 @@ def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: in
                     _walk(part, f"{path}.{show(key, 60)}", found, lines, depth + 1)
                 else:
                     lines.append(
-                        f"{path}.{show(key, 60)}: {type(part).__name__} {show(json.dumps(part), 120)}"
+                        f"{path}.{show(key, 60)}: {type(part).__name__} "
+                        f"{show(json.dumps(part), 120)}"
                     )
     else:
         lines.append(f"{path}: {type(value).__name__} {show(value, 120)}")

@@ -27,7 +27,7 @@ from dsstar_profile.grids import Table
 
 NESTED = (".json", ".geojson", ".xml")
 CODE = set(
-    ".py .r .sql .go .js .ts .java .c .h .cpp .rs .sh .yaml .yml .toml .ini .cfg .tex .do .sas".split()
+    ".py .r .sql .go .js .ts .java .c .h .cpp .rs .sh .yaml .yml .toml .ini .cfg .tex .do".split()
 )
 
 
@@ -115,7 +115,8 @@ def _count_csv(path: str, source: texts.Text, mark: str, table: Table, deadline:
     width = len(table.names)
     nulls = sorted(w for m in MARKERS for w in {m, m.upper(), m.title()})
     options = (
-        f"{quoted(glob.escape(path))}, delim={quoted(mark)}, quote='\"', escape='\"', header=false, "
+        f"{quoted(glob.escape(path))}, delim={quoted(mark)}, header=false, "
+        "quote='\"', escape='\"', "
         f"skip={table.skip}, nullstr=[{', '.join(map(quoted, nulls))}], "
         f"encoding={quoted(encoding)}, max_line_size={texts.LINE * 2}, strict_mode=false, "
     )

@@ -20,7 +20,8 @@ with zipfile.ZipFile(plain) as old, zipfile.ZipFile("rows.xlsx", "w", zipfile.ZI
             z.writestr(name, old.read(name))
     with z.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as f:
         f.write(
-            b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+            b'<worksheet xmlns="'
+            b'http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
         )
         for _ in range(1000):
             f.write(b"<row><c><v>1</v></c><c><v>2</v></c></row>" * 25_000)

@@ -58,8 +58,10 @@ write(
     "traps.csv",
     "id,zip,amount,sex,when,note,level,list,same\n"
     + "".join(
-        f"{n},{n * 37 % 1000:05},\"$1,{n:03}\",{['M', 'm', 'F ', 'F'][n % 4]},{n % 12 + 1:02}/{n % 11 + 1:02}/2024,"
-        f"{['', 'n/a', '-', 'word'][n % 4]},{'high' if n == 7 else n},{'[]' if n % 2 else '[1]'},x\n"
+        f"{n},{n * 37 % 1000:05},\"$1,{n:03}\",{['M', 'm', 'F ', 'F'][n % 4]},"
+        f"{n % 12 + 1:02}/{n % 11 + 1:02}/2024,"
+        f"{['', 'n/a', '-', 'word'][n % 4]},{'high' if n == 7 else n},"
+        f"{'[]' if n % 2 else '[1]'},x\n"
         for n in range(1, 41)
     )
     + '40,99999,"$1,040",M,05/05/2024,,40,[],x\n' * 2,
@@ -192,7 +194,8 @@ table.to_parquet("table.parquet")
 table.to_feather("table.feather")
 con = sqlite3.connect("shop.sqlite")
 con.executescript(
-    "create table maker(id integer primary key, name text); create table car(id integer primary key, "
+    "create table maker(id integer primary key, name text); "
+    "create table car(id integer primary key, "
     "maker integer references maker(id), price real); create view dear as select * from car where "
     "price > 5;"
     + "".join(f"insert into maker values({n}, 'm{n}');" for n in range(5))
@@ -201,7 +204,8 @@ con.executescript(
 con.close()
 con = duckdb.connect("store.duckdb")
 con.execute(
-    "create table t(id integer primary key, v varchar); insert into t select i, 'v' || i % 4 from range(30) r(i)"
+    "create table t(id integer primary key, v varchar); "
+    "insert into t select i, 'v' || i % 4 from range(30) r(i)"
 )
 con.close()
 
@@ -217,7 +221,8 @@ page = b"BT /F1 12 Tf 72 720 Td (Fees are due in May.) Tj ET"
 objects = [
     b"<</Type/Catalog/Pages 2 0 R>>",
     b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-    b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+    b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
+    b"/Resources<</Font<</F1 5 0 R>>>>>>",
     b"<</Length %d>>stream\n%s\nendstream" % (len(page), page),
     b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
 ]
