@@ -92,6 +92,8 @@ type Method struct {
 	Router        bool   `mapstructure:"router"`
 	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
 	Candidates    int    `mapstructure:"candidates"`
+	Second        bool   `mapstructure:"second"`
+	Readings      bool   `mapstructure:"readings"`
 }
 
 // Sources are the places that settings come from, besides the defaults. Later fields override

@@ -86,6 +86,8 @@ var spending = map[string]func(s *Settings) any{
 var checks = map[string]func(s *Settings) any{
 	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // it has none of these checks
 	"method.verifier_input": func(s *Settings) any { return s.Method.VerifierInput == "query-plan" },
+	"method.second":         func(s *Settings) any { return !s.Method.Second },
+	"method.readings":       func(s *Settings) any { return !s.Method.Readings },
 }
 
 // A class holds keys that a project file can only tighten.

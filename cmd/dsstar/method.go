@@ -17,6 +17,9 @@ import (
 func method(s configs.Method) record.Method {
 	m := record.Method{Script: s.Paper, NoAnalyzer: !s.Analyzer, NoRouter: !s.Router,
 		PlanOnly: s.VerifierInput == "query-plan"}
+	if !s.Paper {
+		m.NoSecond, m.NoReadings = !s.Second, !s.Readings
+	}
 	if s.Candidates > 1 {
 		m.Candidates = s.Candidates // 0 and 1 mean the same
 	}
