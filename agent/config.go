@@ -37,6 +37,11 @@ type Config struct {
 	// first one, unless no price is known. Its error ends the run.
 	AgreeToCost func(ctx context.Context, low, high float64) error
 
+	// ChooseReading, if set, is asked which option of a reading that changes the answer is meant.
+	// The answer of the option that the cells take is given. It returns the option's index, or -1
+	// to leave the reading open. Its error ends the run.
+	ChooseReading func(ctx context.Context, reading record.Reading, answer string) (int, error)
+
 	// Review, if set, is asked about every cell right before it runs, and waited
 	// for: each step's, each repair, and the last one. Cells that have run before are
 	// run again unasked, and so are the scripts that describe files. Its error ends

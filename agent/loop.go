@@ -36,6 +36,12 @@ func (r *standard) answer(ctx context.Context) error {
 			return err
 		}
 		if !reopened {
+			reopened, err = r.chooseReadings(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if !reopened {
 			return r.leaveBranches(ctx)
 		}
 	}

@@ -121,3 +121,31 @@ func (r *standard) taken() (all []prompts.Point) {
 	}
 	return all
 }
+
+// chooseReadings asks a person which option of each open reading that changes the answer is meant.
+// The choice becomes a note. If it is not what the cells take, the rounds are reopened.
+func (r *standard) chooseReadings(ctx context.Context) (reopened bool, err error) {
+	if r.cfg.ChooseReading == nil {
+		return false, nil
+	}
+	for i := range r.t.Readings {
+		reading := &r.t.Readings[i]
+		if !reading.Open() || !reading.Matters() {
+			continue
+		}
+		n, err := r.cfg.ChooseReading(ctx, *reading, r.t.Answer())
+		if err != nil || n < 0 {
+			return false, err
+		}
+		option := reading.Options[n]
+		reading.ByUser = true
+		r.t.AddNote(fmt.Sprintf("%s Meant is: %s", reading.Point, option.Text))
+		if n == reading.Chosen {
+			continue
+		}
+		reading.Chosen = n
+		r.t.Second = nil // it did not see the note
+		return true, r.reopen(ctx, "the user means: "+option.Text, min(option.Steps+1, r.t.Steps()))
+	}
+	return false, nil
+}

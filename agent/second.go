@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,8 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed boo
 	case record.RuledFirst:
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
 			First: r.t.Answer(), Second: s.Answer})
-		return true, r.reopen(ctx, ruling)
+		return true, cmp.Or(r.observe(Event{Kind: Ruled, Text: ruling.Reason}),
+			r.reopen(ctx, ruling.Reason, ruling.Wrong))
 	case record.RuledSecond:
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
 			First: r.t.Answer(), Second: s.Answer})
@@ -147,21 +149,19 @@ func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
 	}}
 }
 
-// reopen drops what the arbiter found wrong in the accepted cells, so that the rounds go on.
-func (r *standard) reopen(ctx context.Context, ruling reply.Ruling) error {
+// reopen takes the answer back, for a reason, so that the rounds go on. The steps from wrong on are
+// dropped; 0: none is.
+func (r *standard) reopen(ctx context.Context, reason string, wrong int) error {
 	r.t.Final, r.t.Proof = nil, nil
 	r.answering = false
 	round := r.current()
-	round.Verdict = &record.Verdict{Reason: ruling.Reason, Unfinished: ruling.Wrong == 0}
-	round.Route = &record.Route{Back: ruling.Wrong, Reason: ruling.Reason}
+	round.Verdict = &record.Verdict{Reason: reason, Unfinished: wrong == 0}
+	round.Route = &record.Route{Back: wrong, Reason: reason}
 	for i := range r.t.Readings { // computed on cells that change
 		for n := range r.t.Readings[i].Options {
 			o := &r.t.Readings[i].Options[n]
 			*o = record.Option{Text: o.Text}
 		}
-	}
-	if err := r.observe(Event{Kind: Ruled, Text: ruling.Reason}); err != nil {
-		return err
 	}
 	return r.follow(ctx)
 }

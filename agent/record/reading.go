@@ -1,5 +1,12 @@
 package record
 
+import (
+	"fmt"
+	"slices"
+
+	"dsstar/notebook"
+)
+
 // A Reading is a point at which question and files leave open what is meant, and which could
 // change the answer. The accepted cells take one option; the others are computed as branches.
 type Reading struct {
@@ -94,4 +101,15 @@ func (s Second) Settled() bool {
 		return s.Reason != ""
 	}
 	return s.Ruling != "" && s.Ruling != RuledFirst && s.Ruling != RuledSecond
+}
+
+// AddNote adds a person's note to the agent, which the notebook shows below the question.
+func (t *Trajectory) AddNote(text string) {
+	if slices.Contains(t.Notes, text) {
+		return
+	}
+	t.Notes = append(t.Notes, text)
+	t.Kept = append(t.Kept, Kept{After: partID("asked", len(t.Earlier)), Cell: notebook.Cell{
+		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
+		Metadata: map[string]any{"tags": []any{noteTag}}}})
 }

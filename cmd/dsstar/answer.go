@@ -91,6 +91,7 @@ func (a *app) config(j job) (agent.Config, error) {
 	}
 	config.Model, config.Stream = j.model, j.progress.Stream
 	config.Cache, config.Agree, config.AgreeToCost = j.cache, a.afford(j), a.affordRounds(j)
+	config.ChooseReading = a.chooseReading(j)
 	if j.task.Data != "" {
 		config.Corrections, err = a.corrections(j.task.Data)
 	}

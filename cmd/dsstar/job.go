@@ -52,6 +52,7 @@ type runFlags struct {
 	keep   bool     // keep the kernel at the end
 	names  []string // names to keep in the user's kernel
 	answer answerForm
+	ask    askReadings
 }
 
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
@@ -75,6 +76,8 @@ func (r *runFlags) checkOut() error {
 
 func (r *runFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
+	f.Var(&r.ask, "ask", "whether to ask on a terminal which reading of the question is meant: "+
+		"never or when-it-matters (default when-it-matters)")
 	r.addCommon(f)
 }
 
