@@ -38,7 +38,7 @@ func (r *standard) runBranch(ctx context.Context, b branch, first string) (answe
 		if code == "" && n > 0 {
 			last := (*b.attempts)[n-1]
 			if problem = problemOf(last); problem == "" {
-				return answerOf(last.Execution), "", nil
+				return cmp.Or(r.filesAskedFor(), answerOf(last.Execution)), "", nil
 			}
 			if n > r.cfg.DebugTries || last.NotRun() {
 				return "", problem, nil

@@ -50,6 +50,7 @@ func (r *standard) finalize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	final.Files = r.filesAskedFor()
 	return r.finalized(problem)
 }
 

@@ -89,7 +89,7 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 	if o.Answer = answer; answer == "" {
 		o.Problem = unableBecause(problem)
 	}
-	o.Same = answer != "" && sameAnswer(answer, r.t.Answer(), r.inOrder())
+	o.Same = answer != "" && sameAnswer(answer, r.firstAnswer(), r.inOrder())
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	for s.Answer != "" {
-		if s.Agrees = sameAnswer(s.Answer, r.t.Answer(), r.inOrder()); s.Agrees {
+		if s.Agrees = sameAnswer(s.Answer, r.firstAnswer(), r.inOrder()); s.Agrees {
 			break
 		}
 		if r.explained(s.Answer) {

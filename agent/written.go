@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"io/fs"
@@ -80,3 +82,32 @@ func beginning(folder fs.FS, name string) string {
 	}
 	return strings.TrimSpace(string(text))
 }
+
+// maxAskedFor is the size of a file, in bytes, up to which its text is compared.
+const maxAskedFor = 64 << 10
+
+// filesAskedFor returns the content of the files that the question asks for; "" if it asks for none
+// or one is missing. It is what derivations have in common that both print a file's name. Of a file
+// that is long or no text it is a digest.
+func (r *standard) filesAskedFor() string {
+	folder, names := r.filesWritten(), formOf(r.t.Task.Question, r.t.Task.Guidelines).files
+	if folder == nil {
+		return ""
+	}
+	var all []string
+	for _, name := range names {
+		data, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return ""
+		}
+		if text := string(data); len(data) <= maxAskedFor && utf8.ValidString(text) {
+			all = append(all, strings.TrimSpace(text))
+		} else {
+			all = append(all, fmt.Sprintf("%s: SHA-256 %x", name, sha256.Sum256(data)))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// firstAnswer is what the accepted cells give, to compare other derivations with.
+func (r *standard) firstAnswer() string { return cmp.Or(r.t.Final.Files, r.t.Answer()) }
