@@ -109,8 +109,7 @@ func (r *standard) finalFaults(v record.Verdict) examiner {
 			return "", nil // that there is no answer has a form of its own, and a person has the last word
 		}
 		before := r.doubted()
-		task := r.t.Task
-		problem := formOf(task.Question, task.Guidelines).problem(answer, r.filesWritten())
+		problem := r.formProblem(answer)
 		if problem == "" {
 			return "", nil
 		}

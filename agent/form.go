@@ -100,3 +100,14 @@ func (f form) problem(answer string, written fs.FS) string {
 	}
 	return ""
 }
+
+// formProblem is [form.problem] for the run's task and files.
+func (r *standard) formProblem(answer string) string {
+	f := formOf(r.t.Task.Question, r.t.Task.Guidelines)
+	root := r.filesWritten()
+	if root == nil {
+		return f.problem(answer, nil)
+	}
+	defer root.Close()
+	return f.problem(answer, root.FS())
+}

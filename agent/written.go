@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -22,21 +21,33 @@ const (
 	writtenChars = 400 // of each
 )
 
-// filesWritten returns the folder that the cells write to; nil in somebody else's session, where
-// it is not known.
-func (r *workspace) filesWritten() fs.FS {
+// filesWritten opens the folder that the cells write to; nil if it cannot be opened, and in somebody
+// else's session, where it is not known. It is a Root since cells can make links: what is read there
+// goes into requests. The caller closes it.
+func (r *workspace) filesWritten() *os.Root {
 	if r.host != nil {
 		return nil
 	}
-	return os.DirFS(filepath.Join(r.dir, record.FilesFolder))
+	folder, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	files, err := folder.OpenRoot(record.FilesFolder)
+	if err != nil {
+		return nil
+	}
+	return files
 }
 
 // written lists the files that the cells have written, with the beginning of each that is text.
 func (r *workspace) written() string {
-	folder := r.filesWritten()
-	if folder == nil {
+	root := r.filesWritten()
+	if root == nil {
 		return ""
 	}
+	defer root.Close()
+	folder := root.FS()
 	var b strings.Builder
 	n := 0
 	_ = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
@@ -90,23 +101,46 @@ const maxAskedFor = 64 << 10
 // or one is missing. It is what derivations have in common that both print a file's name. Of a file
 // that is long or no text it is a digest.
 func (r *standard) filesAskedFor() string {
-	folder, names := r.filesWritten(), formOf(r.t.Task.Question, r.t.Task.Guidelines).files
+	folder := r.filesWritten()
 	if folder == nil {
 		return ""
 	}
+	defer folder.Close()
 	var all []string
-	for _, name := range names {
-		data, err := fs.ReadFile(folder, name)
+	for _, name := range formOf(r.t.Task.Question, r.t.Task.Guidelines).files {
+		text, err := contentOf(folder, name)
 		if err != nil {
 			return ""
 		}
-		if text := string(data); len(data) <= maxAskedFor && utf8.ValidString(text) {
-			all = append(all, strings.TrimSpace(text))
-		} else {
-			all = append(all, fmt.Sprintf("%s: SHA-256 %x", name, sha256.Sum256(data)))
-		}
+		all = append(all, text)
 	}
 	return strings.Join(all, "\n")
+}
+
+// contentOf returns the text of a file, or its digest.
+func contentOf(folder *os.Root, name string) (string, error) {
+	info, err := folder.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return "", err
+	}
+	f, err := folder.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var text strings.Builder
+	digest := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(&text, digest), io.LimitReader(f, maxAskedFor)); err != nil {
+		return "", err
+	}
+	more, err := io.Copy(digest, f)
+	if err == nil && more == 0 && utf8.ValidString(text.String()) {
+		return strings.TrimSpace(text.String()), nil
+	}
+	return fmt.Sprintf("%s: SHA-256 %x", name, digest.Sum(nil)), err
 }
 
 // firstAnswer is what the accepted cells give, to compare other derivations with.
