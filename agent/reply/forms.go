@@ -19,7 +19,7 @@ const firstSolutionForm = "Reply in this form, with one block of the lines from 
 	"Option 1: one way to take it\n" +
 	"Option 2: another way\n" +
 	"Taken: the number of the option that the cell takes\n" +
-	"Evidence: \"a quotation for it\" (its file, or question), or none\n" +
+	"Evidence: \"a quotation for it\" (its file, question or form), or none\n" +
 	"Settled: yes or no\n\n" +
 	"```python\nits cell\n```"
 
