@@ -94,11 +94,10 @@ type Price struct {
 // A Method says which elements of the loop are on.
 type Method struct {
 	Paper         bool   `mapstructure:"paper"`
-	Analyzer      bool   `mapstructure:"analyzer"`
+	Analyzer      string `mapstructure:"analyzer"` // "profile", "model" or "none"
 	Router        bool   `mapstructure:"router"`
 	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
 	Reasons       bool   `mapstructure:"reasons"`
-	Documents     bool   `mapstructure:"documents"`
 	Families      bool   `mapstructure:"families"`
 	FormCheck     bool   `mapstructure:"form_check"`
 	Computed      bool   `mapstructure:"computed"`

@@ -127,7 +127,7 @@ func TestProjectBesideFlag(t *testing.T) {
 // cannot let cells do more, spend more, weaken "verified" or redirect anything.
 func TestProjectRulesAreWhole(t *testing.T) {
 	free := strings.Fields(`context temperature rollback method.analyzer method.router
-		method.reasons method.documents method.families method.unfinished method.inconclusive`)
+		method.reasons method.families method.unfinished method.inconclusive`)
 	// see redirects
 	whole := strings.Fields("model models embedding_model base_url api_key_env providers prices out")
 	known := func(key string) bool {

@@ -10,13 +10,14 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
 // Files returns the files that the model is shown, with as much of their descriptions
-// as the sizes allow, and the names of the others.
-func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string) {
+// as the sizes allow, which columns of theirs match, and the names of the others.
+func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, leftOut string) {
 	texts := make([]string, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
 		f := prompts.File{
@@ -27,13 +28,10 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string)
 		shown = append(shown, f)
 	}
 	for n, share := range r.sharesOf(texts, show) {
-		text := brief.Lines(texts[n], share)
-		shown[n].Description = text
-		if d := r.t.Descriptions[n]; d.Whole && text == texts[n] {
-			shown[n].Whole, shown[n].Kind = true, d.Kind // which tells the encoding
-		}
+		shown[n].Description = brief.Lines(texts[n], share)
 	}
-	return shown, brief.Lines(r.t.Task.LeftOut, show.Description/4)
+	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare),
+		brief.Lines(r.t.Task.LeftOut, show.Description/4)
 }
 
 // words is what the model is told of file n: its description, or only what that adds to
@@ -46,6 +44,11 @@ func (r *Describer) words(n int) (like int, text string) {
 	case d.Text == "" && d.Error != "":
 		return 0, "No description: " + d.Error
 	case d.Corrected:
+		return 0, d.Text
+	case d.Profile && d.Like != "":
+		like := func(first record.Description) bool { return first.File == d.Like }
+		return slices.IndexFunc(r.t.Descriptions, like) + 1, d.Text
+	case d.Profile:
 		return 0, d.Text
 	}
 	for m := range n {
@@ -75,10 +78,10 @@ func linesBeyond(text, other string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// mostOf is how much of one description is shown at most: all of a document, and
-// of what a script prints no more than it was told.
+// mostOf is how much of one description is shown at most: of what a script prints no more than it
+// was told.
 func (r *Describer) mostOf(n int, show ask.Sizes) int {
-	if d := r.t.Descriptions[n]; d.Whole || d.Corrected {
+	if d := r.t.Descriptions[n]; d.Profile || d.Whole || d.Corrected {
 		return show.Description
 	}
 	return min(show.Description, 2*r.descriptionChars(show))

@@ -17,9 +17,9 @@ import (
 // candidates and the verifier's input can still be chosen.
 func method(s configs.Method) record.Method {
 	m := record.Method{
-		NoReasons: !s.Reasons, NoDocuments: !s.Documents, NoFamilies: !s.Families,
-		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoUnfinished: !s.Unfinished,
-		NoInconclusive: !s.Inconclusive,
+		ModelAnalyzer: s.Analyzer == "model",
+		NoReasons:     !s.Reasons, NoFamilies: !s.Families, NoFormCheck: !s.FormCheck,
+		NoComputed: !s.Computed, NoUnfinished: !s.Unfinished, NoInconclusive: !s.Inconclusive,
 	}
 	if s.Paper {
 		m = record.Paper()
@@ -27,7 +27,8 @@ func method(s configs.Method) record.Method {
 	if s.Candidates > 1 {
 		m.Candidates = s.Candidates // 0 and 1 mean the same
 	}
-	m.NoAnalyzer, m.NoRouter, m.PlanOnly = !s.Analyzer, !s.Router, s.VerifierInput == "query-plan"
+	m.NoAnalyzer, m.NoRouter = s.Analyzer == "none", !s.Router
+	m.PlanOnly = s.VerifierInput == "query-plan"
 	return m
 }
 
@@ -127,5 +128,6 @@ func (a *app) descriptionCache(s *configs.Settings) *describe.Cache {
 	if !s.Cache {
 		return nil
 	}
-	return &describe.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
+	return &describe.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL,
+		Python: strings.Join([]string{s.Python, s.Kernel, s.Server}, " ")}
 }

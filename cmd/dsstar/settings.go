@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -55,11 +56,11 @@ func methodFlags(f *pflag.FlagSet) {
 	f.Bool("paper", false, "DS-STAR as published, without dsstar's differences")
 	f.String("verifier-input", "", "what the verifier sees: full or query-plan")
 	f.Int("candidates", 0, "cells to try for each step; the verifier picks one (default 1)")
-	f.Bool("no-analyzer", false, "do not describe the files")
+	f.String("analyzer", "",
+		"who describes the files: profile (a program), model or none (default profile)")
 	f.Bool("no-router", false, "only add steps, never go back")
 	f.Bool("no-reasons", false, "verdicts do not say what is missing")
-	f.Bool("no-documents", false, "describe documents and small files instead of showing them")
-	f.Bool("no-families", false, "write a description script for every file")
+	f.Bool("no-families", false, "describe every file for itself, also those of one structure")
 	f.Bool("no-form-check", false, "do not compare the answer's form with the guidelines")
 	f.Bool("no-computed", false, "let the last cell print a constant")
 	f.Bool("no-unfinished", false, "ask the router even if the judge finds every step right")
@@ -82,7 +83,8 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 			value = "true"
 		}
 	}
-	if key != "cache" && (isOff || key == "paper" || key == "verifier_input" || key == "candidates") {
+	ways := []string{"paper", "analyzer", "verifier_input", "candidates"}
+	if key != "cache" && (isOff || slices.Contains(ways, key)) {
 		key = "method." + key
 	}
 	return key, value
