@@ -16,7 +16,8 @@ func (p Profile) Beyond(first Profile, chars int) string {
 	var lines []string
 	for n, t := range p.Tables {
 		lead := first.Tables[n]
-		if !slices.EqualFunc(t.Columns, lead.Columns, func(a, b Column) bool { return a.Name == b.Name }) {
+		named := func(a, b Column) bool { return a.Name == b.Name }
+		if !slices.EqualFunc(t.Columns, lead.Columns, named) {
 			return ""
 		}
 		differs := []string{fmt.Sprintf("%d rows", t.Rows)}
@@ -26,9 +27,13 @@ func (p Profile) Beyond(first Profile, chars int) string {
 			}
 		}
 		for _, w := range t.Warnings {
-			if !slices.Contains(lead.Warnings, w) {
+			same := func(other string) bool { return head(other, 25) == head(w, 25) }
+			if !slices.ContainsFunc(lead.Warnings, same) {
 				differs = append(differs, w)
 			}
+		}
+		if title := strings.Join(t.Head, " "); title != strings.Join(lead.Head, " ") {
+			differs = append(differs, "above it: "+head(title, 200))
 		}
 		name := ""
 		if len(p.Tables) > 1 {
@@ -63,10 +68,9 @@ func (c Column) beyond(lead Column, rows int) string {
 	if missing := c.missing(rows); missing != "" && (len(lead.Missing) == 0) {
 		parts = append(parts, missing)
 	}
-	for _, note := range c.Notes {
-		if strings.HasPrefix(note, "mixed") && !slices.Contains(lead.Notes, note) {
-			parts = append(parts, note)
-		}
+	mixed := func(note string) bool { return strings.HasPrefix(note, "mixed") }
+	if n := slices.IndexFunc(c.Notes, mixed); n >= 0 && !slices.ContainsFunc(lead.Notes, mixed) {
+		parts = append(parts, c.Notes[n])
 	}
 	return strings.Join(parts, ", ")
 }

@@ -39,6 +39,7 @@ for line in sys.stdin:
 type python struct {
 	in  io.Writer
 	out *bufio.Reader
+	pid int
 }
 
 func start(t testing.TB, dir string) python {
@@ -65,7 +66,7 @@ func start(t testing.TB, dir string) python {
 		}
 		cancel()
 	})
-	return python{in, bufio.NewReader(out)}
+	return python{in, bufio.NewReader(out), cmd.Process.Pid}
 }
 
 func (p python) profile(t testing.TB, path string) profile.Profile {
@@ -88,9 +89,11 @@ func (p python) profile(t testing.TB, path string) profile.Profile {
 	return found
 }
 
-func TestProfiles(t *testing.T) {
-	dir := t.TempDir()
-	recipe, err := filepath.Abs("testdata/make.py")
+// made returns a folder with the files that a script in testdata writes.
+func made(t *testing.T, script string) (dir string, files []os.DirEntry) {
+	t.Helper()
+	dir = t.TempDir()
+	recipe, err := filepath.Abs("testdata/" + script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,11 +102,45 @@ func TestProfiles(t *testing.T) {
 	if out, err := maker.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p := start(t, dir)
-	files, err := os.ReadDir(dir)
+	files, err = os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir, files
+}
+
+// TestBounds makes profiles of files that are meant to take too much time or memory. Each has a
+// process of its own, which ends within its limits whatever it is given.
+func TestBounds(t *testing.T) {
+	pyenvtest.Long(t)
+	dir, files := made(t, "hostile.py")
+	for _, f := range files {
+		t.Run(f.Name(), func(t *testing.T) {
+			p := start(t, dir)
+			began := time.Now()
+			text := p.profile(t, f.Name()).Text("", 3000, describe.ByWords)
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+			if err != nil {
+				t.Skip("no /proc here tells how much memory a process has used")
+			}
+			peak := 0
+			for line := range strings.Lines(string(status)) {
+				_, _ = fmt.Sscanf(line, "VmHWM: %d kB", &peak)
+			}
+			t.Logf("%.0f s, %d MB: %.300s", time.Since(began).Seconds(), peak>>10, text)
+			if peak>>10 >= 1000 {
+				t.Errorf("it took %d MB of memory", peak>>10)
+			}
+			if took := time.Since(began); took > 90*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	dir, files := made(t, "make.py")
+	p := start(t, dir)
 	var got bytes.Buffer
 	all := map[string]profile.Profile{}
 	for _, f := range files {
@@ -130,7 +167,8 @@ func TestProfiles(t *testing.T) {
 		profiles = append(profiles, all[name])
 	}
 	matches := profile.RelateText(profile.Relate(names, profiles), 10_000)
-	const key = "customer_id of orders.csv: all of its values are in customer_id of customers.csv (a key)"
+	const key = "customer_id of orders.csv: all of its values are in " +
+		"customer_id of customers.csv (a key)"
 	if !strings.Contains(matches, key) {
 		t.Errorf("the key of customers is not among the matches:\n%s", matches)
 	}
@@ -184,9 +222,11 @@ func TestBeyond(t *testing.T) {
 // lives.
 func FuzzProfile(f *testing.F) {
 	pyenvtest.Long(f)
-	endings := []string{".csv", ".json", ".jsonl", ".xml", ".html", ".xlsx", ".xls", ".parquet", ".feather",
+	endings := []string{".csv", ".json", ".jsonl", ".xml", ".html", ".xlsx", ".xls", ".parquet",
+		".feather",
 		".sqlite", ".duckdb", ".pdf", ".docx", ".png", ".zip", ".tar.gz", ".txt", ".gz", ""}
-	for n, seed := range []string{"a,b\n1,2\n", `[{"a":[]}]`, "{}\n{}\n", "<a><b/></a>", "<table><tr><td>1",
+	for n, seed := range []string{"a,b\n1,2\n", `[{"a":[]}]`, "{}\n{}\n", "<a><b/></a>",
+		"<table><tr><td>1",
 		"PK\x03\x04", "\xd0\xcf\x11\xe0", "PAR1PAR1", "ARROW1", "SQLite format 3\x00",
 		"12345678DUCK", "%PDF-1.4\n", "PK\x05\x06", "\x89PNG\r\n", "\x1f\x8b\x08"} {
 		f.Add([]byte(seed), uint8(n))
@@ -198,7 +238,11 @@ func FuzzProfile(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
+		began := time.Now()
 		found := worker.profile(t, path)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("a small file took %v", took)
+		}
 		if text := found.Text("", 2000, describe.ByWords); len(text) > 2200 || text == "" {
 			t.Errorf("a text of %d bytes", len(text))
 		}

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,8 +43,9 @@ func (m Match) String() string {
 const sketchSize = 128
 
 // Relate tells which columns of the files match which: those with enough different values, most
-// of which another column has, too. A small range of whole numbers, which every count is in,
-// matches only a key or a column of the same name.
+// of which another column has, too. A column that matches a key matches nothing else. A small
+// range of whole numbers, which every count is in, matches only a key or a column of the same
+// name, and years match nothing. The surest matches are first.
 func Relate(names []string, profiles []Profile) []Match {
 	const most = 3000 // columns: each is compared with each
 	type candidate struct {
@@ -58,7 +60,7 @@ func Relate(names []string, profiles []Profile) []Match {
 			tables++
 			for _, c := range t.Columns {
 				if len(c.Sketch) >= 3 && len(all) < most && (c.Type == "text" || c.Type == "list" ||
-					c.Type == "number" && c.Integer) {
+					c.Type == "number" && c.Integer && !c.years()) {
 					all = append(all, candidate{Place{names[n], t.Name, c.Name}, c, tables})
 				}
 			}
@@ -71,11 +73,11 @@ func Relate(names []string, profiles []Profile) []Match {
 				continue
 			}
 			same := strings.EqualFold(words(a.Place.Column), words(b.Place.Column))
-			if a.Type == "number" && !same && !(b.Unique && strings.Contains(
-				words(a.Place.Column), words(b.Place.Column))) {
+			share := Containment(a.Sketch, b.Sketch)
+			if a.Type == "number" && (share < 0.8 || !b.Unique || !same &&
+				!strings.Contains(words(a.Place.Column), words(b.Place.Column))) {
 				continue
 			}
-			share := Containment(a.Sketch, b.Sketch)
 			if share >= 0.8 || share >= 0.3 && (same || b.Unique && a.Distinct > 10) {
 				found = append(found, Match{a.Place, b.Place, share, b.Unique})
 			}
@@ -84,26 +86,37 @@ func Relate(names []string, profiles []Profile) []Match {
 	return once(found)
 }
 
-// once leaves of two columns that match each other the stronger: into a key, or the larger
-// share.
-func once(all []Match) []Match {
-	rank := func(m Match) float64 {
-		if m.Key {
-			return m.Share + 1
-		}
-		return m.Share
+func (c Column) years() bool {
+	low, _ := c.Range[0].(float64)
+	high, _ := c.Range[1].(float64)
+	return low >= 1900 && high <= 2100
+}
+
+// rank is how sure a match is.
+func (m Match) rank() float64 {
+	if m.Key {
+		return m.Share + 1
 	}
-	best := map[[2]Place]float64{}
+	return m.Share
+}
+
+// once leaves of two columns that match each other the surer match, and of a column those with
+// keys if there are any.
+func once(all []Match) []Match {
+	pairs, best := map[[2]Place]float64{}, map[Place]float64{}
 	for _, m := range all {
-		best[[2]Place{m.From, m.In}] = rank(m)
+		pairs[[2]Place{m.From, m.In}] = m.rank()
+		best[m.From] = max(best[m.From], m.rank())
 	}
 	kept := all[:0]
 	for _, m := range all {
-		other, both := best[[2]Place{m.In, m.From}]
-		if !both || other < rank(m) || other == rank(m) && m.From.String() < m.In.String() {
+		other := pairs[[2]Place{m.In, m.From}]
+		if (m.Key || best[m.From] < 1.8) && (other < m.rank() ||
+			other == m.rank() && m.From.String() < m.In.String()) {
 			kept = append(kept, m)
 		}
 	}
+	slices.SortStableFunc(kept, func(a, b Match) int { return cmp.Compare(b.rank(), a.rank()) })
 	return kept
 }
 
@@ -134,32 +147,37 @@ func Containment(a, b []uint32) float64 {
 }
 
 // RelateText is the matches as a request shows them: lines of at most about chars bytes, those
-// of a column into several files together.
+// of a column with several others together.
 func RelateText(matches []Match, chars int) string {
 	type group struct {
-		text   string
-		places []string
+		text string
+		more int
 	}
 	var groups []*group
-	byFrom := map[string]*group{}
+	byFrom := map[Place]*group{}
 	for _, m := range matches {
-		key := fmt.Sprintf("%s %s %v", m.From, m.In.Column, m.Key)
-		if g := byFrom[key]; g != nil {
-			g.places = append(g.places, m.In.File+" "+m.In.Table)
-			continue
+		g := byFrom[m.From]
+		switch {
+		case g == nil:
+			g = &group{text: m.String()}
+			byFrom[m.From] = g
+			groups = append(groups, g)
+		case g.more < 2:
+			g.text += fmt.Sprintf(", and most in %s", m.In)
+			g.more++
+		default:
+			g.more++
 		}
-		byFrom[key] = &group{text: m.String()}
-		groups = append(groups, byFrom[key])
 	}
 	var b strings.Builder
 	for n, g := range groups {
 		if b.Len()+len(g.text) > chars {
-			fmt.Fprintf(&b, "and %s\n", human.Plural(len(groups)-n, "more match"))
+			fmt.Fprintf(&b, "and %s\n", human.Plural(len(groups)-n, "more column"))
 			break
 		}
 		b.WriteString(g.text)
-		if len(g.places) > 0 {
-			fmt.Fprintf(&b, ", and so in %s", human.Plural(len(g.places), "other table"))
+		if g.more > 2 {
+			fmt.Fprintf(&b, " and %s", human.Plural(g.more-2, "other"))
 		}
 		b.WriteString("\n")
 	}

@@ -26,13 +26,14 @@ type detail struct {
 
 // details are tried until a text is short enough.
 var details = []detail{
-	{columns: 30, tables: 25, rows: 2}, {columns: 30, tables: 25, rows: 1},
+	{columns: 40, tables: 25, rows: 2}, {columns: 40, tables: 25, rows: 1},
 	{columns: 20, tables: 15}, {columns: 12, tables: 8}, {columns: 12, tables: 8, brief: true},
 	{columns: 5, tables: 4, brief: true},
 }
 
-// Text is what a request shows of the profile in at most about chars bytes: a table of up to 30
-// columns whole, of a wider one the columns near the question, the others by name.
+// Text is what a request shows of the profile in at most about chars bytes: a table of up to 40
+// columns whole, of a wider one the columns near the question, the others by name;
+// of a long document the parts near the question.
 func (p Profile) Text(question string, chars int, rank Ranker) string {
 	text := ""
 	for _, d := range details {
@@ -73,25 +74,51 @@ func (p Profile) text(question string, rank Ranker, d detail, chars int) string 
 		}
 	}
 	if p.Document != "" {
-		p.writeDocument(&b, chars)
+		p.writeDocument(&b, question, chars, rank)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func (p Profile) writeDocument(b *strings.Builder, chars int) {
+func (p Profile) writeDocument(b *strings.Builder, question string, chars int, rank Ranker) {
 	const around = 1500 // of the words beside tables
 	room := max(500, chars-b.Len()-100)
 	if len(p.Tables) > 0 {
 		room = min(room, around)
 	}
-	text, what := brief.Lines(p.Document, room), "text"
-	if p.Cut || len(text) < len(p.Document) {
-		what = "the beginning and end of the text"
-		if p.Cut {
-			what, text = "the beginning of the text", head(p.Document, room)
-		}
+	text, what := excerpt(p.Document, question, room, rank), "text"
+	switch {
+	case p.Cut && len(text) == len(p.Document):
+		what = "the beginning of the text"
+	case len(text) != len(p.Document):
+		what = "parts of the text"
 	}
 	b.WriteString(what + ":\n" + text + "\n")
+}
+
+// excerpt is the beginning of a text and the parts of it near the question, in at most n bytes.
+func excerpt(text, question string, n int, rank Ranker) string {
+	parts := strings.Split(text, "\n\n")
+	if len(text) <= n || rank == nil || len(parts) < 8 {
+		return brief.Lines(text, n)
+	}
+	const mark = "[…]"
+	shown := map[int]bool{}
+	for _, p := range append([]int{0, 1, 2}, rank(question, parts)...) {
+		if size := len(parts[p]) + 2*len(mark); !shown[p] && size < n {
+			shown[p] = true
+			n -= size
+		}
+	}
+	var b strings.Builder
+	for p, part := range parts {
+		switch {
+		case shown[p]:
+			b.WriteString(part + "\n\n")
+		case p > 0 && shown[p-1]:
+			b.WriteString(mark + "\n\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 func head(text string, n int) string {
@@ -140,7 +167,7 @@ func (t Table) headline() string {
 		parts = append(parts, fmt.Sprintf("figures from a sample of %d rows except where they are "+
 			"said to be of all", t.Sample))
 	}
-	if len(t.Keys) > 0 {
+	if len(t.Keys) > 0 && !t.whole() {
 		var keys []string
 		for _, k := range t.Keys {
 			keys = append(keys, strings.Join(k, " + "))
@@ -153,16 +180,32 @@ func (t Table) headline() string {
 	return strings.Join(parts, "; ")
 }
 
-// names are the columns of a table, those in a row of the same type together.
+// whole reports whether First is all of the table.
+func (t Table) whole() bool { return len(t.First) == t.Rows && t.Rows > 0 && t.Sample == 0 }
+
+// names are the columns of a table, those in a row of the same type together and those that
+// are numbered as the first and the last of them.
 func (t Table) names() string {
 	var b strings.Builder
-	for n, c := range t.Columns {
-		if n > 0 {
-			b.WriteString(", ")
+	base := func(n int) string { return strings.TrimRight(t.Columns[n].Name, "0123456789") }
+	like := func(n, m int) bool {
+		return m < len(t.Columns) && t.Columns[m].kind() == t.Columns[n].kind()
+	}
+	for n := 0; n < len(t.Columns); n++ {
+		last := n
+		for base(n) != t.Columns[n].Name && like(n, last+1) && base(last+1) == base(n) {
+			last++
 		}
-		b.WriteString(c.Name)
-		if n+1 == len(t.Columns) || t.Columns[n+1].kind() != c.kind() {
-			b.WriteString(" (" + c.kind() + ")")
+		b.WriteString(t.Columns[n].Name)
+		if last > n+3 {
+			fmt.Fprintf(&b, " … %s", t.Columns[last].Name)
+			n = last
+		}
+		if !like(n, n+1) {
+			b.WriteString(" (" + t.Columns[n].kind() + ")")
+		}
+		if n+1 < len(t.Columns) {
+			b.WriteString(", ")
 		}
 	}
 	if t.LeftOut > 0 {
@@ -184,7 +227,7 @@ func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail)
 	for _, f := range t.Follows {
 		b.WriteString("in all rows read: " + f + "\n")
 	}
-	whole := len(t.First) == t.Rows && t.Rows > 0 && t.Sample == 0
+	whole := t.whole() && d.rows > 0
 	lines := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
 		lines[n] = c.Name + " " + c.line(t.Rows, d.brief)
@@ -205,13 +248,13 @@ func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail)
 		b.WriteString("other columns: " + brief.Lines(rest.names(), 4000) + "\n")
 	}
 	if rows := d.rows; rows > 0 && len(t.First) > 0 {
-		what := "first rows"
+		what, width := "first rows", 400
 		if whole {
-			what, rows = "all rows", len(t.First)
+			what, rows, width = "all rows", len(t.First), 2000
 		}
 		b.WriteString(what + ":\n")
 		for _, row := range t.First[:min(rows, len(t.First))] {
-			b.WriteString("  " + head(strings.Join(row, " | "), 400) + "\n")
+			b.WriteString("  " + head(strings.Join(row, " | "), width) + "\n")
 		}
 	}
 }
@@ -298,7 +341,7 @@ func (c Column) values(short bool) (parts []string) {
 	case len(c.Values) == 1:
 		return []string{"always " + c.Values[0].Text}
 	case c.Unique:
-		parts = append(parts, "all different")
+		parts = append(parts, "all different"+map[bool]string{true: " in the sample"}[c.Whole])
 	case len(c.Values) > 0:
 		return []string{fmt.Sprintf("%d values: %s", len(c.Values), counted(c.Values))}
 	case c.Distinct > 0:
@@ -320,7 +363,7 @@ func (c Column) missing(rows int) string {
 		n := c.Missing[marker]
 		total += n
 		if marker == "null" || marker == "" {
-			parts = append(parts, strconv.Itoa(n)+" missing")
+			parts = append(parts, fmt.Sprintf("%d %s", n, cmp.Or(marker, "missing")))
 		} else {
 			parts = append(parts, fmt.Sprintf("%d missing written %q", n, marker))
 		}
@@ -333,7 +376,8 @@ func (c Column) missing(rows int) string {
 
 func counted(values []Value) string {
 	var parts []string
-	once := !slices.ContainsFunc(values, func(v Value) bool { return v.Count != 1 })
+	more := func(v Value) bool { return v.Count != 1 }
+	once := len(values) > 12 || !slices.ContainsFunc(values, more)
 	for _, v := range values {
 		text := v.Text
 		if strings.ContainsAny(text, ",()") || text != strings.TrimSpace(text) {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import decimal
 import itertools
 import json
-import decimal
 import math
 import numbers
 import re
@@ -16,23 +17,28 @@ from typing import Any
 
 Json = dict[str, Any]
 
-MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".split()) | {"", "not available"}
+MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".split()) | {
+    "",
+    "not available",
+}
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 # A number as people write it: a currency, groups of three, a sign of per cent or a unit.
 DRESSED = re.compile(
-    r"(?P<open>\(?)(?P<sign>[-+]?)\s*(?P<before>[$€£¥₹]|USD|EUR|GBP)?\s*(?P<digits>[-+]?\d[\d.,' \u00a0]*)"
+    r"(?P<open>\(?)(?P<sign>[-+]?)\s*(?P<before>[$€£¥₹]|USD|EUR|GBP)?\s*"
+    r"(?P<digits>[-+]?\d[\d.,' \u00a0]*)"
     r"\s*(?P<after>%|[°µ]?[A-Za-z][A-Za-z/²³^0-9]{0,11}|\"|')?\s*\)?$"
 )
 GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?$")
 EUROPEAN = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+$")
-NINES = re.compile(r"-?9{2,}(\.9*)?$|-9{2,}\.0$|-(1|99+)\.?0*$")
-DATES = (
-    *("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M"),
-    *("%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S%z"),
-    *("%Y/%m/%d", "%Y%m%d", "%Y-%m", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y"),
-    *("%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p"),
-    *("%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%d %B %Y", "%d %b %Y"),
-    *("%Y-%m-%d %H:%M:%S.%f%z", "%b %Y", "%B %Y", "%b-%y", "%H:%M", "%H:%M:%S"),
+# Ways to write a date or a time that pandas does not guess.
+FORMS = (
+    "%m/%d/%y|%d/%m/%y|%m/%d/%Y %I:%M:%S %p|%m/%d/%Y %I:%M %p|%d-%b-%Y|%d-%b-%y|%b %Y|%B %Y|%b-%y"
+    "|%Y%m|%H:%M|%H:%M:%S"
+).split("|")
+# Columns of whole numbers that may be keys.
+KEY = re.compile(
+    r"(^|[^a-z])(id|code|key|nr|number|fips|zip|year|month|day|index|idx|"
+    r"column \d+)s?([^a-z]|$)|I[Dd]$"
 )
 HASHED = (str, numbers.Number, datetime.date, datetime.time)
 SKETCH = 128  # hashes that are kept of a column
@@ -45,11 +51,15 @@ def show(value: object, most: int = LONG) -> str:
     text = value if isinstance(value, str) else _text(value)
     if len(text) <= most and text.isprintable():
         return text
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: most + 1])
+    text = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: most + 1]
+    )
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _text(value: object) -> str:
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return str(value.date())
     if isinstance(value, float):
         return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.10g}"
     if isinstance(value, (list, dict)):
@@ -73,7 +83,7 @@ def number(value: object) -> tuple[float, str] | None:
         return (float(value), "") if value == value and abs(value) < 1e300 else None
     if not isinstance(value, str) or not 0 < len(value) < 40:
         return None
-    text = value.strip()
+    text = value.strip().replace("−", "-")
     if PLAIN.match(text):
         return (float(text), "") if math.isfinite(float(text)) else None
     m = DRESSED.match(text)
@@ -110,21 +120,31 @@ def column(name: object, values: list, text_source: bool) -> Json:
     out["distinct"] = len(counts)
     notes: list[str] = []
     parsed = {v: n for v in counts if (n := number(v)) is not None}
-    if len({dress for _, dress in parsed.values()}) > 6:
-        parsed = {}  # so many units are none
+    units = {d for _, d in parsed.values()}
+    if (
+        len(units) > 6
+        or sum(len(u) == 1 and u.isalpha() and u not in "KMBTkmbt" for u in units) > 1
+    ):
+        parsed = {}  # codes
     share = sum(counts[v] for v in parsed) / len(given)
     codes = [v for v in counts if isinstance(v, str) and re.match(r"0\d+$", v.strip())]
+    if len(codes) == 1 < len(counts) / 20:
+        notes.append(f"one value has leading zeros: {_quoted(codes.pop())}")
     if all(isinstance(v, bool) for v in counts):
         out["type"] = "boolean"
     elif all(isinstance(v, (datetime.date, datetime.time)) for v in counts):
         out |= {"type": "date", "range": [show(min(counts, key=str)), show(max(counts, key=str))]}
-    elif dates := _dates([v for v in counts if isinstance(v, str)]) if share < 1 or text_source else {}:
+    elif dates := (
+        _dates([v for v in counts if isinstance(v, str)]) if share < 1 or text_source else {}
+    ):
         out |= {k: v for k, v in dates.items() if k != "others"}
         if not text_source:
             notes.append("dates kept as text")
         if others := dates.pop("others"):
             out["mixed"] = True
-            notes.append(f"mixed: some values are no dates, such as {', '.join(map(_quoted, others[:3]))}")
+            notes.append(
+                f"mixed: some values are no dates, such as {', '.join(map(_quoted, others[:3]))}"
+            )
     elif not codes and (share > 0.8 or share > 0.5 and len(counts) - len(parsed) <= 5):
         out |= _numbers(parsed, counts, notes)
         if not text_source and all(isinstance(v, str) for v in counts):
@@ -132,7 +152,9 @@ def column(name: object, values: list, text_source: bool) -> Json:
         if others := [v for v in counts if v not in parsed]:
             many = sum(counts[v] for v in others)
             others.sort(key=lambda v: -counts[v])
-            notes.append(f"mixed: {many} values are no numbers: {', '.join(map(_quoted, others[:4]))}")
+            notes.append(
+                f"mixed: {many} values are no numbers: {', '.join(map(_quoted, others[:4]))}"
+            )
             out["mixed"] = True
     else:
         out["type"] = "text"
@@ -165,7 +187,9 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
     integer = all(n == int(n) for n in plain)
     out: Json = {"type": "number", "integer": integer, "range": [plain[0], plain[-1]]}
     if len(numbers) > 12:
-        out["quartiles"] = [float(f"{q:.6g}") for q in statistics.quantiles(plain, n=4, method="inclusive")]
+        out["quartiles"] = [
+            float(f"{q:.6g}") for q in statistics.quantiles(plain, n=4, method="inclusive")
+        ]
     if dress := Counter({d: sum(counts[v] for v in g) for d, g in _by_dress(numbers).items()}):
         plain_ones = sum(counts[v] for v, (_, d) in numbers.items() if not d)
         example = next(v for v, (_, d) in numbers.items() if d)
@@ -173,18 +197,24 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
             f"written as {_quoted(example)} ({'; '.join(d for d, _ in dress.most_common(4))})"
             + (f", {plain_ones} without" if plain_ones else "")
         )
-    # A marker of missing stands apart from everything else: -999, 9999.99.
+    # A marker of missing is an extreme of the values, apart from the others: -999, 99.99, -1.
     for value, (n, _) in numbers.items():
-        if not NINES.match(str(value).strip()):
+        if counts[value] < 2 or n not in (-1, plain[0], plain[-1]):
             continue
         rest = [m for m, _ in numbers.values() if m != n]
-        if rest and n not in (-1, 99):
-            low, high = min(rest), max(rest)
-            if n > high + 2 * (high - low) + 1 or n < low - 2 * (high - low) - 1 or n < -90 and low >= 0:
-                notes.append(f"{show(value)} ({counts[value]} times) may stand for missing")
-                out["without"] = [low, high]
-        elif n == -1 and rest and min(rest) >= 0 and len(rest) > 5:
-            notes.append(f"-1 ({counts[value]} times) may stand for missing")
+        nines = re.sub(r"[-.]|0+$", "", str(value).strip())
+        if not rest:
+            continue
+        low, high = min(rest), max(rest)
+        gap = max(n - high, low - n) / ((high - low) or 1)
+        if (
+            n == -1
+            and low >= 0
+            or set(nines) == {"9"}
+            and (gap > 2 or len(nines) > 2 and (gap > 0.05 or n < 0 <= low))
+        ):
+            notes.append(f"{show(value).strip()} ({counts[value]} times) may stand for missing")
+            out["without"] = [low, high]
     return out
 
 
@@ -197,57 +227,59 @@ def _by_dress(numbers: dict) -> dict[str, list]:
 
 
 def _dates(values: list[str]) -> Json:
-    """The range of values that are dates or times, each in one of at most three ways to write them."""
-    left, used = values[:: max(1, len(values) // 300)], []
-    both = []
-    tried = left[:: max(1, len(left) // 20)]
-    may = sum(bool(re.search(r"\d", v)) and (len(v) == 8 or not PLAIN.match(v.strip())) for v in tried)
+    """The range of values that are dates or times, written in at most three ways."""
+    tried = [v.strip() for v in values[:: max(1, len(values) // 20)]]
+    may = sum(bool(re.search(r"\d", v)) and (len(v) in (6, 8) or not PLAIN.match(v)) for v in tried)
     if not tried or may < 0.8 * len(tried):
         return {}
-    some = len(left)
-    for form in [f for f in DATES if any(_date(v, f) for v in tried)]:
-        fits = [v for v in left if _date(v, form)]
-        if not fits or len(fits) < len(left) // 20:
-            continue
-        if form.startswith("%d/") and used and used[-1][0] == form.replace("%d/%m", "%m/%d"):
-            continue
-        if form.startswith(("%m/", "%m-")):
-            other = form.replace("%m/%d", "%d/%m").replace("%m-%d", "%d-%m")
-            fitting = sum(bool(_date(v, other)) for v in left)
-            if fitting == len(fits):
-                both.append(form)
-            elif fitting > len(fits):
-                continue  # only the day first explains them all
-        used.append((form, len(fits)))
-        left = [v for v in left if not _date(v, form)]
-        if not left:
-            break
-    if not used or len(used) > 3 or len(left) > some / 20 and not (len(left) == 1 and some > 5):
+    import pandas as pd
+
+    left = pd.Series(values[:: max(1, len(values) // 20_000)])
+    probe = left[:: max(1, len(left) // 300)]
+    some, parsed, used, both = len(left), [], [], False
+    guess = pd.tseries.api.guess_datetime_format
+    guessed = [guess(v, dayfirst=day) for v in tried[:5] + tried[-1:] for day in (False, True)]
+    forms = [
+        f
+        for f in dict.fromkeys(guessed)
+        if f and f != "%Y" and "%Y-%d" not in f and "%Y/%d" not in f
+    ]
+    fits = {
+        f: n for f in [*forms, *FORMS] if (n := _parse(probe, f).notna().sum()) > len(probe) / 20
+    }
+    for form in sorted(fits, key=lambda f: -fits[f]):
+        other = form.replace("%m", "%M").replace("%d", "%m").replace("%M", "%d", 1)
+        found = _parse(left, form)
+        if found.notna().sum() > some / 20:
+            both = both or other != form and fits.get(other) == fits[form]
+            used.append(form)
+            known = pd.to_datetime(found.dropna(), utc=True)
+            parsed += [(known.min(), left[known.idxmin()]), (known.max(), left[known.idxmax()])]
+            left = left[found.isna()]
+    others = left.to_list()
+    if not used or len(used) > 3 or len(others) > max(1 if some > 5 else 0, some / 20):
         return {}
-    parsed = [(d.replace(tzinfo=None), v) for v in values[:: max(1, len(values) // 20000)]
-              for d in [next(filter(None, (_date(v, f) for f, _ in used)), None)] if d]
     out: Json = {"type": "date", "range": [show(min(parsed)[1]), show(max(parsed)[1])]}
-    out |= {"form": " or ".join(f for f, _ in used), "others": left}
-    if both:
-        out["notes_form"] = "the day or the month may come first: both fit"
-    if used[0][0] == "%Y%m%d" and not all("1900" <= v[:4] <= "2100" for v in tried):
-        return {}
-    return out
+    out |= {"form": " or ".join(used), "others": others}
+    return out | ({"notes_form": "the day or the month may come first: both fit"} if both else {})
 
 
-def _date(text: str, form: str) -> datetime.datetime | None:
-    if not 3 < len(text) < 40 or form == "%Y%m%d" and len(text.strip()) != 8 or form == "%Y-%m" and len(text.strip()) != 7:
-        return None
-    try:
-        return datetime.datetime.strptime(text.strip(), form)
-    except ValueError:
-        return None
+def _parse(values: Any, form: str) -> Any:
+    import pandas as pd
+
+    if digits := {"%Y%m%d": 8, "%Y%m": 6}.get(form):
+        values = values.where(values.str.fullmatch(r"\s*(19|20)\d{%d}\s*" % (digits - 2)))
+    return pd.to_datetime(values, format=form, errors="coerce", utc="%z" in form)
 
 
 def _lists(given: list) -> Json:
     lists = [v for v in given if isinstance(v, list)]
     items = Counter(show(x, 200) for v in lists for x in v)
-    out: Json = {"type": "list", "lengths": [min(map(len, lists)), max(map(len, lists))], "distinct": len(items)}
+    out: Json = {
+        "type": "list",
+        "lengths": [min(map(len, lists)), max(map(len, lists))],
+        "distinct": len(items),
+    }
     if empty := sum(not v for v in lists):
         out["empty"] = empty
     if len(lists) < len(given):
@@ -259,11 +291,20 @@ def _lists(given: list) -> Json:
 
 
 def _frequent(out: Json, counts: Counter, given: int) -> None:
-    common = counts.most_common(12)
-    if len(counts) <= 12 and sum(len(show(v, 40)) for v in counts) < 260:
+    few = (
+        len(counts) <= 12
+        or len(counts) <= 60
+        and given >= 2 * len(counts)
+        and out["type"] != "number"
+    )
+    common = counts.most_common(60 if few else 4)
+    if few and sum(len(show(v, 40)) + 2 for v, _ in common) < 420:
         out["values"] = [[show(v, 40), n] for v, n in common]
-    elif common[0][1] > 1 and (out["type"] != "number" or common[0][1] > given / 20):
-        out["frequent"] = [[show(v, 40), n] for v, n in common[: 5 if out["type"] in ("text", "list") else 2]]
+    elif common[0][1] > 1 and (out["type"] not in ("number", "date") or common[0][1] > given / 20):
+        most = [v for v in common if v[1] > 1][: 4 if out["type"] in ("text", "list") else 2]
+        out["frequent"] = [
+            [show(v, 40) if out["type"] == "text" else show(v, 40).strip(), n] for v, n in most
+        ]
     if "values" not in out and out["type"] == "text":
         step = max(1, len(counts) // 3)
         out["examples"] = [show(v, 60) for v in itertools.islice(counts, 0, 3 * step, step)]
@@ -274,16 +315,27 @@ def _spelling(counts: Counter) -> list[str]:
     notes = []
     texts = [v for v in counts if isinstance(v, str)]
     if spaced := [v for v in texts if v != v.strip()]:
-        notes.append(f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as {_quoted(spaced[0])}")
+        notes.append(
+            f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as "
+            f"{_quoted(spaced[0])}"
+        )
+    if damaged := [v for v in texts if "\ufffd" in v]:
+        notes.append(
+            f"{len(damaged)} values have lost characters, written \ufffd: {_quoted(damaged[0])}"
+        )
     folded: dict[str, list[str]] = {}
     for v in texts:
         folded.setdefault(" ".join(v.casefold().split()), []).append(v)
     if alike := [g for g in folded.values() if len(g) > 1]:
-        notes.append(f"values that differ in case or spaces only: {' and '.join(map(_quoted, alike[0][:3]))}"
-                     + (f" and {len(alike) - 1} more" if len(alike) > 1 else ""))
+        notes.append(
+            f"values that differ in case or spaces only: {' and '.join(map(_quoted, alike[0][:3]))}"
+            + (f" and {len(alike) - 1} more" if len(alike) > 1 else "")
+        )
     empties = [v for v in texts if v.strip() in ("[]", "{}", "()")]
     if empties:
-        notes.append(f"{sum(counts[v] for v in empties)} empty lists written as {_quoted(empties[0])}")
+        notes.append(
+            f"{sum(counts[v] for v in empties)} empty lists written as {_quoted(empties[0])}"
+        )
     return notes
 
 
@@ -296,21 +348,33 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
     if again := len(keyed) - len(set(keyed)):
         out["duplicates"] = again
     texts = list(zip(*keyed))[:WIDE]
-    unique = [n for n, c in enumerate(columns) if c.get("unique") and (c["type"] != "number" or c.get("integer"))]
-    if unique:
-        out["keys"] = [[names[n]] for n in unique[:4]]
+    fit = [
+        n
+        for n, c in enumerate(columns[:WIDE])
+        if c["type"] in ("text", "date")
+        or c.get("integer")
+        and (n == 0 or KEY.search(names[n].lower()) or KEY.search(names[n]))
+    ]
+    if unique := [n for n in fit if columns[n].get("unique")]:
+        out["keys"] = [[names[n]] for n in unique[:3]]
     elif not again and len(rows) > 4:
-        # no missing values, neither measures nor constants
-        fit = [n for n, c in enumerate(columns[:WIDE]) if not c.get("missing") and c.get("distinct", 0) > 1
-               and (c["type"] in ("text", "date") or c.get("integer"))][:10]
+        fit = [
+            n for n in fit if not columns[n].get("missing") and columns[n].get("distinct", 0) > 1
+        ][:10]
         for size in (2, 3):
-            found = [g for g in itertools.combinations(fit, size)
-                     if math.prod(columns[n]["distinct"] for n in g) >= len(rows)
-                     and len(set(zip(*(texts[n] for n in g)))) == len(rows)]
+            found = [
+                g
+                for g in itertools.combinations(fit, size)
+                if math.prod(columns[n]["distinct"] for n in g) >= len(rows)
+                and len(set(zip(*(texts[n] for n in g)))) == len(rows)
+            ]
             if found:
                 out["keys"] = [[names[n] for n in g] for g in found[:2]]
                 break
-    if follows := _dependencies(names, texts, columns) + _sums(names, rows, columns):
+    follows = _dependencies(names, texts, columns)
+    with contextlib.suppress(ImportError):
+        follows += _sums(names, rows, columns)
+    if follows:
         out["follows"] = follows[:8]
     return out
 
@@ -318,15 +382,26 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
 def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> list[str]:
     """Columns of repeated values that say the same, or of which one follows from the other."""
     rows = len(texts[0])
-    few = [n for n in range(len(texts)) if 2 <= columns[n].get("distinct", 0) <= rows / 3
-           and columns[n]["type"] in ("text", "date", "number") and (columns[n]["type"] != "number"
-           or columns[n].get("integer"))] if rows >= 20 else []
+    few = (
+        [
+            n
+            for n in range(len(texts))
+            if 2 <= columns[n].get("distinct", 0) <= rows / 3
+            and columns[n]["type"] in ("text", "date", "number")
+            and (columns[n]["type"] != "number" or columns[n].get("integer"))
+        ]
+        if rows >= 20
+        else []
+    )
     pairs, said = [], set()
     groups = {n: len(set(texts[n])) for n in few}
     thin = {n: texts[n][:: max(1, rows // 2000)] for n in few}
     for a, b in itertools.permutations(few, 2):
-        if groups[a] >= groups[b] > 2 and len(set(zip(thin[a], thin[b]))) == len(set(thin[a])) \
-                and len(set(zip(texts[a], texts[b]))) == groups[a]:
+        if (
+            groups[a] >= groups[b] > 2
+            and len(set(zip(thin[a], thin[b]))) == len(set(thin[a]))
+            and len(set(zip(texts[a], texts[b]))) == groups[a]
+        ):
             if groups[a] == groups[b]:
                 if a < b:
                     pairs.append(f"{names[a]} and {names[b]} correspond one to one")
@@ -337,47 +412,64 @@ def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> 
 
 
 def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
-    """Columns that are a sum, difference, product or ratio of two others, or the sum of several."""
-    fit = [n for n, c in enumerate(columns[:WIDE]) if c["type"] == "number" and c.get("distinct", 0) > 3][:14]
+    """Columns that are a sum, product or ratio of two others, or the sum of several."""
+    fit = [
+        n
+        for n, c in enumerate(columns[:WIDE])
+        if c["type"] == "number" and c.get("distinct", 0) > 3
+    ]
     if len(fit) < 3 or len(rows) < 10:
         return []
-    picked = []
-    for row in rows[:: max(1, len(rows) // 400)]:
-        numbers = {n: number(row[n]) for n in fit if n < len(row)}
-        picked.append({n: v[0] for n, v in numbers.items() if v})
+    import numpy as np
+
+    fit = fit[:14]
+    cells = [
+        [number(row[n]) if n < len(row) else None for n in fit]
+        for row in rows[:: max(1, len(rows) // 400)]
+    ]
+    values = np.array([[c[0] if c else math.nan for c in row] for row in cells])
     found: list[str] = []
-    for c in fit:
-        digits = _digits(picked, c)
-        for a, b in itertools.combinations([n for n in fit if n != c], 2):
-            for sign, op in (("+", lambda x, y: x + y), ("×", lambda x, y: x * y),
-                             ("/", lambda x, y: x / y if y else math.nan)):
-                if _holds(picked, c, digits, lambda r: op(r[a], r[b]), (a, b, c)):
-                    found.append(f"{names[c]} = {names[a]} {sign} {names[b]}")
-                elif sign == "/" and _holds(picked, c, digits, lambda r: op(r[b], r[a]), (a, b, c)):
-                    found.append(f"{names[c]} = {names[b]} / {names[a]}")
-        for start, end in ((s, e) for s in range(len(fit)) for e in range(s + 3, len(fit) + 1)):
-            part = [n for n in fit[start:end] if n != c]
-            if c not in fit[start:end] and _holds(
-                    picked, c, digits, lambda r: sum(r[n] for n in part), (*part, c)):
-                found.append(f"{names[c]} = sum of {names[part[0]]} … {names[part[-1]]} ({len(part)} columns)")
-    # x = y + z says what y = x - z says; of a product and its ratios the product is enough
+    for c, name in ((n, names[fit[n]]) for n in range(len(fit))):
+        want = values[:, c]
+        digits = max(_digits(v) for v in want[np.isfinite(want)])
+
+        def holds(*of: int, got: Any) -> bool:
+            seen = np.isfinite(want) & np.isfinite(got)
+            near = np.abs(want - got)[seen] <= 0.51 * 10.0**-digits + 1e-9 * np.abs(want[seen])
+            telling = seen & (want != 0) & (values[:, of] != 0).all(axis=1)
+            return (
+                near.all()
+                and telling.sum() >= max(5, len(want) // 4)
+                and len(set(want[telling])) > 3
+            )
+
+        def said(a: int, sign: str, b: int) -> str:
+            return f"{name} = {names[fit[a]]} {sign} {names[fit[b]]}"
+
+        with np.errstate(all="ignore"):
+            for a, b in itertools.combinations([n for n in range(len(fit)) if n != c], 2):
+                x, y = values[:, a], values[:, b]
+                ways = (
+                    (a, "+", b, x + y),
+                    (a, "×", b, x * y),
+                    (a, "/", b, x / y),
+                    (b, "/", a, y / x),
+                )
+                found += [said(f, sign, t) for f, sign, t, got in ways if holds(a, b, got=got)]
+        for start, end in itertools.combinations(range(len(fit) + 1), 2):
+            of = range(start, end)
+            if len(of) > 2 and c not in of and holds(*of, got=values[:, start:end].sum(axis=1)):
+                found.append(
+                    f"{name} = sum of {names[fit[start]]} … {names[fit[end - 1]]} "
+                    f"({len(of)} columns)"
+                )
+    # Of a product and its ratios the product is enough.
     products = {frozenset(re.split(r" = | × ", f)) for f in found if " × " in f}
-    return [f for f in found if " / " not in f or frozenset(re.split(r" = | / ", f)) not in products]
+    return [
+        f for f in found if " / " not in f or frozenset(re.split(r" = | / ", f)) not in products
+    ]
 
 
-def _digits(picked: list[dict], c: int) -> int:
-    return max((len(f"{r[c]:.6f}".rstrip("0").split(".")[1]) for r in picked if c in r), default=0)
-
-
-def _holds(picked: list[dict], c: int, digits: int, compute: Any, needed: tuple) -> bool:
-    seen, values = 0, set()
-    for r in picked:
-        if any(n not in r for n in needed):
-            continue
-        want, got = r[c], compute(r)
-        if not abs(want - got) <= 0.51 * 10**-digits + 1e-9 * abs(want):
-            return False
-        if want and all(r[n] for n in needed):
-            seen += 1
-            values.add(want)
-    return seen >= max(5, len(picked) // 4) and len(values) > 3
+def _digits(value: float) -> int:
+    """How many digits a number has after the point."""
+    return max(0, -int(decimal.Decimal(repr(float(value))).normalize().as_tuple().exponent))

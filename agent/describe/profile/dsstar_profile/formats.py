@@ -17,7 +17,18 @@ from typing import Any
 
 from dsstar_profile import grids, texts
 from dsstar_profile.columns import show
-from dsstar_profile.found import TEXT, WHOLE, Deadline, Found, clean, document, duckdb_connection, figures, named, quoted
+from dsstar_profile.found import (
+    TEXT,
+    WHOLE,
+    Deadline,
+    Found,
+    clean,
+    document,
+    duckdb_connection,
+    figures,
+    named,
+    quoted,
+)
 from dsstar_profile.grids import Table
 
 
@@ -39,7 +50,7 @@ def _relation(con: Any, relation: str, name: str, rows: int | None = None) -> Ta
         table.total = rows
     if len(some) > most:
         try:
-            figures(con, relation, names, table)
+            figures(con, relation, table)
         except Exception as error:
             table.total = rows or len(some)
             table.warnings.append(f"figures are from the first {most} rows: {show(error, 160)}")
@@ -63,18 +74,27 @@ def feather(path: str, deadline: Deadline) -> Found:
 def duckdb_file(path: str, deadline: Deadline) -> Found:
     found = Found("DuckDB")
     with duckdb_connection(deadline, path) as con:
-        query = "SELECT schema_name, table_name, 'table', estimated_size FROM duckdb_tables() UNION ALL " \
-            "SELECT schema_name, view_name, 'view', NULL FROM duckdb_views() WHERE NOT internal ORDER BY 1, 2"
+        query = (
+            "SELECT schema_name, table_name, 'table', 0 FROM duckdb_tables() UNION ALL "
+            "SELECT schema_name, view_name, 'view', 0 FROM duckdb_views() WHERE NOT internal "
+            "ORDER BY 1, 2"
+        )
         for schema, name, kind, _ in con.execute(query).fetchall()[:60]:
             try:
-                table = _relation(con, f"{named(schema)}.{named(name)}", name if schema == "main" else f"{schema}.{name}")
+                table = _relation(
+                    con,
+                    f"{named(schema)}.{named(name)}",
+                    name if schema == "main" else f"{schema}.{name}",
+                )
             except Exception as error:
                 found.warnings.append(f"{kind} {show(name)} cannot be read: {show(error, 160)}")
                 continue
             table.where = "a view" if kind == "view" else ""
             found.tables.append(table)
-        keys = con.execute("SELECT constraint_text, table_name FROM duckdb_constraints() WHERE constraint_type IN "
-                           "('PRIMARY KEY', 'FOREIGN KEY')").fetchall()
+        keys = con.execute(
+            "SELECT constraint_text, table_name FROM duckdb_constraints() WHERE constraint_type IN "
+            "('PRIMARY KEY', 'FOREIGN KEY')"
+        ).fetchall()
         found.lines = [f"{show(t)}: {show(k, 120)}" for k, t in keys[:40]]
     return found
 
@@ -82,21 +102,28 @@ def duckdb_file(path: str, deadline: Deadline) -> Found:
 def sqlite(path: str, deadline: Deadline) -> Found:
     found = Found("SQLite")
     fixed = "" if os.path.exists(path + "-wal") else "&immutable=1"
-    con = sqlite3.connect(f"file:{urllib.parse.quote(os.path.abspath(path))}?mode=ro{fixed}", uri=True)
+    con = sqlite3.connect(
+        f"file:{urllib.parse.quote(os.path.abspath(path))}?mode=ro{fixed}", uri=True
+    )
     con.text_factory = lambda b: b.decode("utf-8", "replace")
     con.execute("PRAGMA trusted_schema=OFF")
     con.set_progress_handler(lambda: deadline.left() == 0, 100_000)
     with contextlib.closing(con):
-        listed = con.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') "
-                             "AND name NOT LIKE 'sqlite_%' ORDER BY rowid").fetchall()
+        listed = con.execute(
+            "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        ).fetchall()
         for kind, name in listed[:60]:
             try:
                 info = con.execute(f"PRAGMA table_info({named(name)})").fetchall()
                 names = [r[1] for r in info]
                 most = max(1000, min(texts.ROWS, grids.MOST_CELLS // max(1, len(names))))
                 rows = con.execute(f"SELECT * FROM {named(name)} LIMIT {most}").fetchall()
-                total = len(rows) if len(rows) < most else \
-                    con.execute(f"SELECT count(*) FROM {named(name)}").fetchone()[0]
+                total = (
+                    len(rows)
+                    if len(rows) < most
+                    else con.execute(f"SELECT count(*) FROM {named(name)}").fetchone()[0]
+                )
                 table = Table(name, names, rows, total)
                 foreign = con.execute(f"PRAGMA foreign_key_list({named(name)})").fetchall()
             except sqlite3.Error as error:
@@ -106,7 +133,10 @@ def sqlite(path: str, deadline: Deadline) -> Found:
             keys = [r[1] for r in sorted(info, key=lambda r: r[5]) if r[5]]
             if keys:
                 found.lines.append(f"{show(name)}: primary key {', '.join(map(show, keys))}")
-            found.lines += [f"{show(name)}.{show(f[3])} refers to {show(f[2])}.{show(f[4])}" for f in foreign[:20]]
+            found.lines += [
+                f"{show(name)}.{show(f[3])} refers to {show(f[2])}.{show(f[4])}"
+                for f in foreign[:20]
+            ]
             found.tables.append(table)
         if len(listed) > 60:
             found.warnings.append(f"{len(listed) - 60} more tables are not shown")
@@ -118,7 +148,13 @@ def xlsx(path: str, deadline: Deadline) -> Found:
 
     with zipfile.ZipFile(path) as archive:
         sizes = {i.filename: i.file_size for i in archive.infolist()}
-        strings = sum(n for name, n in sizes.items() if not name.startswith(("xl/worksheets/", "xl/media/")))
+        strings = sum(
+            n for name, n in sizes.items() if not name.startswith(("xl/worksheets/", "xl/media/"))
+        )
+        if sum(sizes.values()) > 8 * WHOLE:
+            return Found(
+                "Excel", warnings=[f"not read: {sum(sizes.values()) >> 20} MB when unpacked"]
+            )
         if strings > WHOLE:
             return Found("Excel", warnings=[f"not read: {strings >> 20} MB of texts when unpacked"])
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
@@ -129,24 +165,30 @@ def xlsx(path: str, deadline: Deadline) -> Found:
             part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
             if sizes.get(part, WHOLE) < WHOLE // 2:
                 notes = _marks(archive.read(part))
+            stated = sheet.max_row
             sheet.reset_dimensions()
             rows: list[tuple] = []
             cells = 0
             for row in itertools.islice(sheet.iter_rows(values_only=True), 1_048_576):
                 rows.append(_short(row[: grids.MOST_COLUMNS]))
                 cells += len(rows[-1])
-                if cells > 1_000_000 or deadline.left() == 0:
-                    notes.append(f"only its first {len(rows)} rows were read")
+                if cells > 600_000 or len(rows) >= 100_000 or deadline.left() == 0:
+                    notes.append(
+                        f"only its first {len(rows)} rows were read, of {stated or 'more'}"
+                    )
                     break
-            tables = grids.tables(rows, f"sheet {json.dumps(show(sheet.title), ensure_ascii=False)}{hidden}", False, True)
+            tables = grids.tables(
+                rows,
+                f"sheet {json.dumps(show(sheet.title), ensure_ascii=False)}{hidden}",
+                False,
+                True,
+            )
             _sheet(found, sheet.title + hidden, tables, notes)
         book.close()
     return found
 
 
 def _sheet(found: Found, title: str, tables: list[Table], notes: list[str]) -> None:
-    for t in tables:
-        t.extra.pop("skip", None)
     if tables:
         tables[0].warnings += notes
         if len(tables) > 1:
@@ -168,7 +210,11 @@ def _marks(data: bytes) -> list[str]:
     notes = []
     if merged := re.findall(rb'<mergeCell ref="([A-Z0-9:]+)"', data):
         notes.append(f"{len(merged)} merged ranges of cells, such as {merged[0].decode()}")
-    bare = len(re.findall(rb"</f>\s*(?:<v\s*/>|<v></v>)?\s*</c>|<f[^>]*/>\s*(?:<v\s*/>|<v></v>)?\s*</c>", data))
+    bare = len(
+        re.findall(
+            rb"</f>\s*(?:<v\s*/>|<v></v>)?\s*</c>|<f[^>]*/>\s*(?:<v\s*/>|<v></v>)?\s*</c>", data
+        )
+    )
     if bare:
         notes.append(f"{bare} cells have a formula without a value: they read as empty")
     if hidden := len(re.findall(rb'<row [^>]*hidden="1"', data)):
@@ -177,28 +223,26 @@ def _marks(data: bytes) -> list[str]:
 
 
 def xls(path: str, deadline: Deadline) -> Found:
-    import xlrd
-
     if os.path.getsize(path) > WHOLE:
         return Found("Excel (xls)", warnings=["not read: too large"])
-    found = Found("Excel (xls)")
-    with xlrd.open_workbook(path, on_demand=True, logfile=open(os.devnull, "w")) as book:
-        for sheet in map(book.sheet_by_index, range(min(book.nsheets, 40))):
-            def value(c: Any) -> Any:
-                if c.ctype == xlrd.XL_CELL_DATE:
-                    with contextlib.suppress(ValueError, OverflowError):
-                        return xlrd.xldate_as_datetime(c.value, book.datemode)
-                return None if c.ctype in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK) else bool(c.value) \
-                    if c.ctype == xlrd.XL_CELL_BOOLEAN else c.value
+    import pandas as pd
 
-            rows = [_short(tuple(map(value, sheet.row(n)))) for n in range(sheet.nrows)]
-            hidden = " (hidden sheet)" if sheet.visibility else ""
-            title = f"sheet {json.dumps(show(sheet.name), ensure_ascii=False)}{hidden}"
-            _sheet(found, sheet.name, grids.tables(rows, title, False, True), [])
+    found = Found("Excel (xls)")
+    with pd.ExcelFile(path, engine="xlrd") as book:
+        for name in book.sheet_names[:40]:
+            frame = book.parse(name, header=None, keep_default_na=False, na_values=[""])
+            values = (
+                frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+            )
+            hidden = " (hidden sheet)" if book.book.sheet_by_name(name).visibility else ""
+            title = f"sheet {json.dumps(show(name), ensure_ascii=False)}{hidden}"
+            rows = [_short(row) for row in values]
+            _sheet(found, name, grids.tables(rows, title, False, True), [])
     return found
 
 
 # Documents, images, archives
+
 
 def pdf(path: str, deadline: Deadline) -> Found:
     from pypdf import PdfReader
@@ -236,12 +280,15 @@ def docx(path: str, deadline: Deadline) -> Found:
             lines.append("".join(t.text or "" for t in block.iter("{*}t")))
         elif block.tag.endswith("}tbl"):
             number += 1
-            rows = [tuple("".join(t.text or "" for t in cell.iter("{*}t")) for cell in row.iterfind("{*}tc"))
-                    for row in block.iterfind("{*}tr")]
+            rows = [
+                tuple(
+                    "".join(t.text or "" for t in cell.iter("{*}t"))
+                    for cell in row.iterfind("{*}tc")
+                )
+                for row in block.iterfind("{*}tr")
+            ]
             found.tables += grids.tables(rows, f"table {number}", True)
             lines.append(f"[table {number}]")
-    for t in found.tables:
-        t.extra.pop("skip", None)
     text = clean("\n".join(lines))
     found.text, found.cut = text[:TEXT], len(text) > TEXT
     return found
@@ -251,8 +298,13 @@ def image(path: str, deadline: Deadline) -> Found:
     from PIL import Image
 
     with Image.open(path) as picture:  # which reads its header only
-        return Found("image", lines=[f"{picture.format} image, {picture.width} x {picture.height} pixels, "
-                                     f"mode {picture.mode}"])
+        return Found(
+            "image",
+            lines=[
+                f"{picture.format} image, {picture.width} x {picture.height} pixels, "
+                f"mode {picture.mode}"
+            ],
+        )
 
 
 def archive(path: str, deadline: Deadline) -> Found:
@@ -271,6 +323,8 @@ def archive(path: str, deadline: Deadline) -> Found:
                     break
         kind = "tar archive"
     found = Found(kind, lines=[f"{show(name, 120)}: {size} bytes" for name, size in members[:100]])
-    found.warnings.append(f"{len(members)} files in it, which are not unpacked"
-                          + (", the first 100 of them" if len(members) > 100 else ""))
+    found.warnings.append(
+        f"{len(members)} files in it, which are not unpacked"
+        + (", the first 100 of them" if len(members) > 100 else "")
+    )
     return found

@@ -42,7 +42,9 @@ def clean(text: str) -> str:
 
 
 def document(format: str, text: str, **more: Any) -> Found:
-    return Found(format, text=clean(text[:TEXT].replace("\r\n", "\n")), cut=len(text) > TEXT, **more)
+    return Found(
+        format, text=clean(text[:TEXT].replace("\r\n", "\n")), cut=len(text) > TEXT, **more
+    )
 
 
 def quoted(text: str) -> str:
@@ -58,11 +60,16 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
     """DuckDB with little memory, without network and extensions; interrupted at the deadline."""
     import duckdb
 
-    config = {"memory_limit": "512MB", "threads": 2, "autoinstall_known_extensions": "false",
-              "autoload_known_extensions": "false"}
+    config = {
+        "memory_limit": "512MB",
+        "threads": 2,
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
     if path != ":memory:":
         config["enable_external_access"] = "false"
     con = duckdb.connect(path, read_only=path != ":memory:", config=config)
+    con.execute("SET enable_progress_bar = false")  # it is written to stdout
     timer = threading.Timer(deadline.left(), con.interrupt)
     timer.start()
     try:
@@ -72,19 +79,21 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
         con.close()
 
 
-def figures(con: Any, relation: str, names: list[str], table: Table) -> None:
-    """Rows, missing and distinct values and ranges of a relation, in one pass over it."""
-    markers = ", ".join(map(quoted, sorted(MARKERS)))
-    asked = ["count(*)"]
-    for name in names[:300]:
-        c = f"CAST({named(name)} AS VARCHAR)"
-        given = f"CASE WHEN lower(trim({c})) IN ({markers}) THEN NULL ELSE {c} END"
-        asked += [f"count({given})", f"approx_count_distinct({given})", f"min(TRY_CAST({given} AS DOUBLE))",
-                  f"max(TRY_CAST({given} AS DOUBLE))", f"left(min({given}), 80)", f"left(max({given}), 80)"]
-    total, *rest = con.execute(f"SELECT {', '.join(asked)} FROM {relation}").fetchone()
-    table.total = total
+def figures(con: Any, relation: str, table: Table) -> None:
+    """Figures of all rows of a relation, in one pass over it."""
     table.whole = []
-    for given, distinct, low, high, first, last in zip(*[iter(rest)] * 6):
-        finite = low is not None and math.isfinite(low) and math.isfinite(high)
-        table.whole.append({"gone": total - given, "distinct": min(distinct, given), "texts": [show(first), show(last)],
-                            "numbers": [low, high] if finite else None})
+    for _, kind, *limits, distinct, _, _, q1, q2, q3, rows, gone in con.execute(
+        f"SUMMARIZE SELECT * FROM {relation}"
+    ).fetchall():
+        table.total = rows
+        missing = round(rows * float(gone or 0) / 100)
+        out = {"gone": missing, "distinct": min(distinct, rows - missing), "type": "text"}
+        if kind.startswith(("DATE", "TIME")):
+            out |= {"type": "date", "range": [show(v, 40) for v in limits]}
+        elif q2 is not None:
+            numbers = [float(v) for v in (*limits, q1, q2, q3)]
+            if all(map(math.isfinite, numbers)):
+                out |= {"type": "number", "range": numbers[:2], "quartiles": numbers[2:]}
+        elif kind == "VARCHAR" and limits[0] is not None:
+            out["range"] = [show(v, 40) for v in limits]
+        table.whole.append(out)

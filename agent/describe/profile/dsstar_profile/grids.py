@@ -13,7 +13,10 @@ from dsstar_profile.columns import between, column, missing, number, show
 Json = dict[str, Any]
 Rows = list[tuple]
 
-TOTAL = re.compile(r"\W*((grand |sub[- ]?)?totals?|sum|overall|average|mean|all|summe|gesamt)\b", re.IGNORECASE)
+TOTAL = re.compile(
+    r"\W*((grand |sub[- ]?)?totals?|sum|overall|average|mean|max|min|median|all|summe|gesamt)\b",
+    re.IGNORECASE,
+)
 MOST_COLUMNS = 1000  # of a table that are profiled
 MOST_CELLS = 600_000
 
@@ -31,6 +34,7 @@ class Table:
     head: list[str] = field(default_factory=list)  # what stands above it
     foot: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    skip: int = 0  # rows before the first row of values
     extra: Json = field(default_factory=dict)
     whole: list[Json] | None = None  # figures of all rows, by column, where rows are a sample
 
@@ -51,24 +55,36 @@ class Table:
             _of_all_rows(c, figures, total)
         out |= between(names, rows, columns)
         out["columns"] = columns
-        out["first"] = [[show(v, 40) for v in row[: len(names)]] for row in rows[: len(rows) if len(rows) <= 15 else 3]]
+        out["first"] = _first(rows, total, len(names))
         doubled = [n for n, times in Counter(names).items() if times > 1]
         warnings = list(self.warnings)
         if doubled:
-            warnings.append(f"several columns have the name {', '.join(show(n) for n in doubled[:5])}")
-        return out | {k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v}
+            warnings.append(
+                f"several columns have the name {', '.join(show(n) for n in doubled[:5])}"
+            )
+        return out | {
+            k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v
+        }
+
+
+def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
+    """The first rows; all of a small table and of one that explains something in words."""
+    if len(rows) == total <= 300 and width <= 30:
+        shown = [[show(v, 300) for v in row[:width]] for row in rows]
+        size = sum(len(v) + 3 for row in shown for v in row)
+        wordy = width <= 6 and any(sum(v.count(" ") for v in c) > 3 * total for c in zip(*shown))
+        if size < (12_000 if wordy else 3000 if total <= 15 else 0):
+            return shown
+    return [[show(v, 40) for v in row[:width]] for row in rows[:3]]
 
 
 def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     """Puts figures of all rows in the place of those of a sample."""
-    c |= {"distinct": figures["distinct"], "gone": figures["gone"], "whole": True}
+    c |= {k: figures[k] for k in ("distinct", "gone")} | {"whole": True}
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = "text"
-    dressed = any(note.startswith("written as") for note in c.get("notes", ()))
-    if c["type"] == "number" and figures["numbers"] and not dressed:
-        c["range"] = figures["numbers"]
-    elif c["type"] == "date" and c.get("form", "%Y-").startswith("%Y-"):
-        c["range"] = figures["texts"]
+    if c["type"] == figures["type"] or c["type"] == "date" and c.get("form", "%Y-")[:3] == "%Y-":
+        c |= {k: figures[k] for k in ("range", "quartiles") if k in figures}
     if figures["gone"] or figures["distinct"] < 0.9 * total:
         c.pop("unique", None)
     if len(c.get("values", ())) < figures["distinct"] and "values" in c:
@@ -104,7 +120,9 @@ def regions(rows: Rows, top: int, left: int, right: int) -> list[tuple[int, int,
         bands.append((start, len(rows)))
     found = []
     for a, b in bands:
-        used = {c for row in rows[a:b] for c in range(left, min(right, len(row))) if not empty(row[c])}
+        used = {
+            c for row in rows[a:b] for c in range(left, min(right, len(row))) if not empty(row[c])
+        }
         runs: list[list[int]] = []
         for c in sorted(used):
             if runs and runs[-1][1] == c:
@@ -113,7 +131,9 @@ def regions(rows: Rows, top: int, left: int, right: int) -> list[tuple[int, int,
                 runs.append([c, c + 1])
         if len(runs) == 1:
             found.append((top + a, top + b, *runs[0]))
-        elif all(len(regions(rows[a:b], 0, *r)) == 1 for r in runs) and not _beside(rows[a:b], runs):
+        elif all(len(regions(rows[a:b], 0, *r)) == 1 for r in runs) and not _beside(
+            rows[a:b], runs
+        ):
             found.append((top + a, top + b, runs[0][0], runs[-1][1]))
         else:
             for r in runs:
@@ -124,6 +144,7 @@ def regions(rows: Rows, top: int, left: int, right: int) -> list[tuple[int, int,
 def _beside(rows: Rows, runs: list[list[int]]) -> bool:
     """Whether blocks beside one another are tables of their own: each has a header and several
     columns, or they end at different rows."""
+
     def height(r: list[int]) -> int:
         return max(n for n, row in enumerate(rows) if any(not empty(c) for c in row[r[0] : r[1]]))
 
@@ -137,10 +158,17 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
     above: list[str] = []
     blocks = regions(rows, 0, 0, width) if sheet else [(0, len(rows), 0, width)] if width else []
     for top, bottom, left, right in blocks:
-        block = [tuple(row[left:right]) + (None,) * (right - max(left, len(row))) for row in rows[top:bottom]]
+        block = [
+            tuple(row[left:right]) + (None,) * (right - max(left, len(row)))
+            for row in rows[top:bottom]
+        ]
         last = found[-1] if found else None
         filled = max(sum(not empty(c) for c in row) for row in block)
-        if last and last.extra["left"] <= left < right <= last.extra["right"] and not _headed(block):
+        if (
+            last
+            and last.extra["left"] <= left < right <= last.extra["right"]
+            and not _headed(block)
+        ):
             # a blank row within a table, or notes below it
             if filled > 1:
                 pad = left - last.extra["left"]
@@ -158,15 +186,20 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
         table.head = above + table.head
         above = []
         header = table.extra.pop("header")
-        span = f"rows {top + 1}-{bottom}, columns {letters(left)}-{letters(right - 1)}" if sheet else ""
+        span = (
+            f"rows {top + 1}-{bottom}, columns {letters(left)}-{letters(right - 1)}"
+            if sheet
+            else ""
+        )
         if header is None:
             table.where = ", ".join(filter(None, (span, "no header")))
         elif sheet or top + header:
             table.where = ", ".join(filter(None, (span, f"header in row {top + header + 1}")))
-        table.extra |= {"left": left, "right": right, "skip": top + (-1 if header is None else header) + 1}
+        table.extra |= {"left": left, "right": right}
+        table.skip = top + (-1 if header is None else header) + 1
         found.append(table)
     if not found and above:
-        found.append(Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1, "skip": 0}))
+        found.append(Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1}))
         above = []
     for t in found:
         _trim(t)
@@ -177,7 +210,11 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
 
 
 def _words(block: Rows) -> list[str]:
-    return [" | ".join(show(c, 300) for c in row if not empty(c)) for row in block if any(not empty(c) for c in row)]
+    return [
+        " | ".join(show(c, 300) for c in row if not empty(c))
+        for row in block
+        if any(not empty(c) for c in row)
+    ]
 
 
 def _headed(block: Rows) -> bool:
@@ -191,43 +228,71 @@ def _label(cell: object) -> bool:
     n = number(cell)
     if n is None:
         return isinstance(cell, str) and len(cell) < 200
-    return n[1] != "" and isinstance(cell, str) and not re.match(r"[-(+$€£]?\d[\d.,]*%?\)?$", cell.strip()) \
-        or n[0] == int(n[0]) and 1900 <= n[0] <= 2100 and "." not in str(cell)
+    return (
+        n[1] != ""
+        and isinstance(cell, str)
+        and not re.match(r"[-(+$€£]?\d[\d.,]*%?\)?$", cell.strip())
+        or n[0] == int(n[0])
+        and 1900 <= n[0] <= 2100
+        and "." not in str(cell)
+    )
 
 
 def _header(block: Rows) -> tuple[int | None, int]:
     """The row of the names, None if there is none, and the first row of values."""
     width = len(block[0])
     for n, row in enumerate(block[:40]):
-        if isinstance(row[0], str) and row[0].startswith("#") and len(block) > n + 1 and width > 1 \
-                and sum(not empty(c) for c in row) < width:
+        if (
+            isinstance(row[0], str)
+            and row[0].startswith("#")
+            and len(block) > n + 1
+            and width > 1
+            and sum(not empty(c) for c in row) < width
+        ):
             continue
         filled = [c for c in row if not empty(c)]
         if len(filled) < max(1, min(width, 2), (width + 1) // 2):
             continue
         if not all(map(_label, filled)):
             return None, n
-        below = [r for r in block[n + 1 : n + 60] if sum(not empty(c) for c in r) * 2 >= len(filled)]
+        below = [
+            r for r in block[n + 1 : n + 60] if sum(not empty(c) for c in r) * 2 >= len(filled)
+        ]
         if not below:
             return (n, n + 1) if len(block) == n + 1 and n == 0 else (None, n)
         years = all(number(c) for c in filled)
         if years and width < 3:
             return None, n
-        typed = [c for c in range(width) if sum(not missing(r[c]) for r in below)
-                 and sum(number(r[c]) is not None or isinstance(r[c], (datetime.date, bool, list)) for r in below
-                         if not missing(r[c])) >= 0.6 * sum(not missing(r[c]) for r in below)]
+        typed = [
+            c
+            for c in range(width)
+            if sum(not missing(r[c]) for r in below)
+            and sum(
+                number(r[c]) is not None or isinstance(r[c], (datetime.date, bool, list))
+                for r in below
+                if not missing(r[c])
+            )
+            >= 0.6 * sum(not missing(r[c]) for r in below)
+        ]
         named = [c for c in typed if not empty(row[c]) and (number(row[c]) is None or not years)]
-        if typed and not named and not years:
+        index = typed == [0] and empty(row[0]) and len(filled) == width - 1
+        if typed and not named and not years and not index:
             # A second row of names may follow one with gaps.
             continue
         if not typed:
-            repeated = sum(row[c] in {r[c] for r in below} for c in range(width) if not empty(row[c]))
+            repeated = sum(
+                row[c] in {r[c] for r in below} for c in range(width) if not empty(row[c])
+            )
             if repeated or len(set(map(str, filled))) < len(filled) or len(filled) < width * 0.8:
                 return None, n
         data = n + 1
         if typed and n + 2 < len(block):
             after = block[n + 1]
-            words = [c for c in typed if isinstance(after[c], str) and not missing(after[c]) and number(after[c]) is None]
+            words = [
+                c
+                for c in typed
+                if isinstance(after[c], str) and not missing(after[c]) and number(after[c]) is None
+            ]
             rest = [c for c in typed if not empty(after[c]) and c not in words]
             if len(words) * 2 >= len(typed) and not rest:
                 data = n + 2
@@ -260,9 +325,20 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
             for n in range(width):
                 last = above[n] if not empty(above[n]) else last
                 first[n] = " / ".join(show(c) for c in (last, first[n]) if not empty(c))
-        names = [f"column {n + 1} (no name)" if empty(c) else show(c, 120) for n, c in enumerate(first)]
-    return Table(name, names, block[start:], text_source=text_source, head=head[:12], warnings=warnings,
-                 extra={"header": header if header is None else start - 1})
+        names = [
+            f"column {n + 1} (no name)" if empty(c) else show(c, 120) for n, c in enumerate(first)
+        ]
+        if width == 1 and number(block[start][0] if start < len(block) else 0) is None:
+            warnings.append(f"{show(names[0], 40)} is taken for a name, but may be the first value")
+    return Table(
+        name,
+        names,
+        block[start:],
+        text_source=text_source,
+        head=head[:12],
+        warnings=warnings,
+        extra={"header": header if header is None else start - 1},
+    )
 
 
 def _trim(table: Table) -> None:
@@ -270,14 +346,23 @@ def _trim(table: Table) -> None:
     rows = table.rows
     width = len(table.names)
     usual = Counter(sum(not empty(c) for c in row) for row in rows[:1000]).most_common(1)
-    while len(rows) > 2 and width > 2 and usual[0][0] > 2 and sum(not empty(c) for c in rows[-1]) <= 1:
+    while (
+        len(rows) > 2 and width > 2 and usual[0][0] > 2 and sum(not empty(c) for c in rows[-1]) <= 1
+    ):
         note = _words(rows[-1:])
         table.foot[:0] = note
         rows.pop()
+    totals: list[str] = []
     while len(rows) > 2 and width > 1:
         label = next((c for c in rows[-1] if not empty(c)), None)
         if not (isinstance(label, str) and len(label) < 60 and TOTAL.match(label)):
             break
-        table.warnings.append("the last row seems to be a total and is left out of these figures: "
-                              + " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c)))
+        totals.insert(0, " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c)))
+    if totals:
+        seem = (
+            "last row seems to be a total"
+            if len(totals) == 1
+            else (f"last {len(totals)} rows seem to be totals")
+        )
+        table.warnings.append(f"the {seem}, left out of these figures: {'; '.join(totals)}")
     table.foot = [show(t, 300) for t in table.foot[:12]]

@@ -33,10 +33,21 @@ def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: in
                 table.warnings.append(f"{len(value) - len(objects)} of the elements are no objects")
             found.append(table)
             _inner(objects, path, found)
-        elif value and all(isinstance(v, list) for v in value) and len(value) > 1 \
-                and not isinstance(value[0][0] if value[0] else [], (list, dict)):
+        elif (
+            value
+            and all(isinstance(v, list) for v in value)
+            and len(value) > 1
+            and not isinstance(value[0][0] if value[0] else [], (list, dict))
+        ):
             width = max(map(len, value))
-            found.append(Table(path, [f"[{n}]" for n in range(width)], [tuple(v) for v in value[:50000]], len(value)))
+            found.append(
+                Table(
+                    path,
+                    [f"[{n}]" for n in range(width)],
+                    [tuple(v) for v in value[:50000]],
+                    len(value),
+                )
+            )
         else:
             lines.append(f"{path}: list of {len(value)}: {show(value, 120)}")
     elif isinstance(value, dict):
@@ -44,21 +55,39 @@ def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: in
         objects = [v for v in parts if isinstance(v, dict)]
         keys = Counter(k for v in objects[:1000] for k in v)
         lists = [v for v in parts if isinstance(v, list)]
-        if len(objects) == len(parts) > 2 and keys and max(keys.values()) > 0.6 * min(len(objects), 1000):
+        if (
+            len(objects) == len(parts) > 2
+            and keys
+            and max(keys.values()) > 0.6 * min(len(objects), 1000)
+        ):
             table = records([{"(key)": k} | v for k, v in value.items()], path + ".*")
             found.append(table)
             _inner(objects, path + ".*", found)
-        elif len(parts) > 1 and lists == parts and len(set(map(len, lists))) == 1 and len(lists[0]) > 1 \
-                and not any(isinstance(x, (list, dict)) for v in lists for x in v[:5]):
-            found.append(Table(path + " (a list for each column)", list(map(str, value)), list(zip(*lists))))
+        elif (
+            len(parts) > 1
+            and lists == parts
+            and len(set(map(len, lists))) == 1
+            and len(lists[0]) > 1
+            and not any(isinstance(x, (list, dict)) for v in lists for x in v[:5])
+        ):
+            found.append(
+                Table(path + " (a list for each column)", list(map(str, value)), list(zip(*lists)))
+            )
         elif len(parts) > 20 and not any(isinstance(v, (dict, list)) for v in parts):
-            found.append(Table(path + " (an object of plain values)", ["(key)", "(value)"], list(value.items())))
+            found.append(
+                Table(
+                    path + " (an object of plain values)", ["(key)", "(value)"], list(value.items())
+                )
+            )
         else:
             for key, part in value.items():
                 if isinstance(part, (dict, list)):
                     _walk(part, f"{path}.{show(key, 60)}", found, lines, depth + 1)
                 else:
-                    lines.append(f"{path}.{show(key, 60)}: {type(part).__name__} {show(json.dumps(part), 120)}")
+                    lines.append(
+                        f"{path}.{show(key, 60)}: {type(part).__name__} "
+                        f"{show(json.dumps(part), 120)}"
+                    )
     else:
         lines.append(f"{path}: {type(value).__name__} {show(value, 120)}")
 

@@ -4,6 +4,7 @@ without running anything of it and without the network."""
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -18,8 +19,22 @@ from dsstar_profile import formats, readers, texts
 from dsstar_profile.columns import show
 
 SECONDS = 60  # for a file
-MEMORY = 1 << 30  # beside what the process has already
-UNSAFE = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".dill", ".rdata", ".rds", ".npy", ".npz", ".h5", ".mat")
+MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB
+UNSAFE = (
+    ".pkl",
+    ".pickle",
+    ".joblib",
+    ".pt",
+    ".pth",
+    ".dill",
+    ".rdata",
+    ".rds",
+    ".npy",
+    ".npz",
+    ".h5",
+    ".mat",
+)
 IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM", b"\0\0\1\0")
 
 
@@ -61,8 +76,13 @@ def reader_of(path: str) -> Any:
     if ending in UNSAFE or magic[:1] == b"\x80" and magic[1:2] in b"\2\3\4\5" and magic[1:2]:
         return None
     for start, reader in (
-        (b"PAR1", formats.parquet), (b"ARROW1", formats.feather), (b"FEA1", formats.feather),
-        (b"SQLite format 3\0", formats.sqlite), (b"%PDF", formats.pdf), (b"\xd0\xcf\x11\xe0", formats.xls),
+        (b"PAR1", formats.parquet),
+        (b"ARROW1", formats.feather),
+        (b"FEA1", formats.feather),
+        (b"SQLite format 3\0", formats.sqlite),
+        (b"%PDF", formats.pdf),
+        (b"\xd0\xcf\x11\xe0", formats.xls),
+        (b"\t\0\4\0", formats.xls),
     ):
         if magic.startswith(start):
             return reader
@@ -71,8 +91,11 @@ def reader_of(path: str) -> Any:
     if magic.startswith(b"PK"):
         with zipfile.ZipFile(path) as z:
             names = set(z.namelist()[:10_000])
-        return formats.xlsx if "xl/workbook.xml" in names else \
-            formats.docx if "word/document.xml" in names else formats.archive
+        return (
+            formats.xlsx
+            if "xl/workbook.xml" in names
+            else formats.docx if "word/document.xml" in names else formats.archive
+        )
     if magic.startswith(IMAGES) or magic[:4] == b"RIFF" and magic[8:12] == b"WEBP":
         return formats.image
     if magic.startswith(tuple(texts.PACKED)):
@@ -94,9 +117,13 @@ def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
                 return out | {"format": "empty", "warnings": ["the file has 0 bytes"]}
             reader = reader_of(path)
             if reader is None:
-                return out | {"format": "binary", "warnings": [
-                    "not opened: files of this kind can run code or need a library of their own"]}
-            found = reader(path, readers.Deadline(seconds * 0.6))
+                return out | {
+                    "format": "binary",
+                    "warnings": [
+                        "not opened: files of this kind can run code or need a library of their own"
+                    ],
+                }
+            found = reader(path, readers.Deadline(seconds * 0.75))
             for part in ("format", "encoding", "delimiter", "text", "cut", "lines", "warnings"):
                 if value := getattr(found, part):
                     out[part] = value
@@ -117,4 +144,6 @@ def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
 
 
 def main(path: str) -> None:
-    print(json.dumps(profile(path), default=str, allow_nan=False, separators=(",", ":")))
+    with contextlib.redirect_stdout(io.StringIO()):  # libraries print warnings
+        found = profile(path)
+    print(json.dumps(found, default=str, allow_nan=False, separators=(",", ":")))

@@ -12,12 +12,23 @@ import re
 from typing import Any
 
 from dsstar_profile import grids, nested, texts
-from dsstar_profile.columns import show
-from dsstar_profile.found import TEXT, Deadline, Found, clean, document, duckdb_connection, figures, quoted
+from dsstar_profile.columns import MARKERS, show
+from dsstar_profile.found import (
+    TEXT,
+    Deadline,
+    Found,
+    clean,
+    document,
+    duckdb_connection,
+    figures,
+    quoted,
+)
 from dsstar_profile.grids import Table
 
 NESTED = (".json", ".geojson", ".xml")
-CODE = set(".py .r .sql .go .js .ts .java .c .h .cpp .rs .sh .yaml .yml .toml .ini .cfg .tex .do .sas".split())
+CODE = set(
+    ".py .r .sql .go .js .ts .java .c .h .cpp .rs .sh .yaml .yml .toml .ini .cfg .tex .do".split()
+)
 
 
 def text_file(path: str, ending: str, deadline: Deadline) -> Found:
@@ -26,18 +37,24 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
         return Found("binary", warnings=["a binary file of a format that is not known here"])
     text, start = source.text, source.text[:4096].lstrip()
     found = None
-    if ending in (".json", ".geojson", ".jsonl", ".ndjson", ".ipynb") or start[:1] in "{[" and start:
+    if (
+        ending in (".json", ".geojson", ".jsonl", ".ndjson", ".ipynb")
+        or start[:1] in "{["
+        and start
+    ):
         found = _json(source, ending)
     elif start.startswith("<") and ending not in CODE:
-        page = re.search(r"<(!doctype html|html|body)\b", start[:2000], re.I) or ending in (".html", ".htm")
+        page = re.search(r"<(!doctype html|html|body)\b", start[:2000], re.I) or ending in (
+            ".html",
+            ".htm",
+        )
         found = _html(text) if page else _xml(source)
     if found is None:
         lines = source.lines() or [text[: texts.LINE]]
-        mark = "" if ending in CODE | {".md", ".markdown", ".rst"} else texts.delimiter(lines)
-        if max(map(len, lines[:1000]), default=0) >= texts.LINE:
-            mark = ""
-            text = text[:2000]
-        prose = sum(bool(re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", x)) for x in lines[:200])
+        longest = max(map(len, lines[:1000]), default=0)
+        plain = longest >= texts.LINE or ending in CODE | {".md", ".markdown", ".rst"}
+        mark = "" if plain else texts.delimiter(lines)
+        prose = sum(bool(re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", x[:500])) for x in lines[:200])
         if not mark and ending in (".csv", ".tsv") and len(lines) > 1 and not prose:
             mark = ","  # a single column
         elif ending not in (".csv", ".tsv", ".dat", ".tab") and prose > len(lines[:200]) / 3:
@@ -47,6 +64,17 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
         else:
             found = document("source code" if ending in CODE else "text", text)
             found.cut = found.cut or not source.whole
+            digits = sum(c.isdigit() for c in text[:20_000])
+            if longest >= texts.LINE:
+                found.text, found.cut = found.text[:500], True
+                found.warnings.append(
+                    f"a line of {longest} characters or more: not read as a table"
+                )
+            elif digits > 0.4 * len(text[:20_000]) and len(lines) > 40:
+                found.text, found.cut = "\n".join(lines[:20]), True
+                found.warnings.append(
+                    f"{len(lines)} lines of figures{'' if source.whole else ' or more'}"
+                )
     found.encoding = source.encoding
     if source.packed:
         found.format += ", packed"
@@ -66,48 +94,53 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
         table = found.tables[0]
         table.where = re.sub(r"rows .*?columns [A-Z]+-[A-Z]+,? ?", "", table.where)
         width = len(table.names)
-        raw = [len(row) for row in rows[table.extra["skip"]:] if row]
+        raw = [len(row) for row in rows[table.skip :] if row]
         if width == texts.FIELDS:
             found.warnings.append(f"only the first {width} fields of a row are looked at")
         if odd := sum(n != width for n in raw):
-            table.warnings.append(f"{odd} rows have another number of fields than {width}: {min(raw)} to {max(raw)}")
+            table.warnings.append(
+                f"{odd} rows have another number of fields than {width}: {min(raw)} to {max(raw)}"
+            )
         if not (all_rows and source.whole):
             for part in source.parts:
                 table.rows += [row for row in texts.rows(part, mark, 3000)[0] if len(row) == width]
             _count_csv(path, source, mark, table, deadline)
-    for table in found.tables:
-        table.extra.pop("skip", None)
     return found
 
 
 def _count_csv(path: str, source: texts.Text, mark: str, table: Table, deadline: Deadline) -> None:
-    """Figures of all rows of a long file, in one pass."""
-    encoding = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "utf-16": "utf-16"}.get(source.encoding, "latin-1")
+    """Figures of all rows of a long file, in one pass; as text if some values are of no type."""
+    encoding = source.encoding if source.encoding in ("utf-8", "utf-16") else "latin-1"
+    encoding = "utf-8" if source.encoding == "utf-8-sig" else encoding
     width = len(table.names)
-    columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(width))
-    relation = (
-        f"read_csv({quoted(glob.escape(path))}, delim={quoted(mark)}, header=false, skip={table.extra['skip']}, columns={{{columns}}}, "
-        f"auto_detect=false, quote='\"', escape='\"', ignore_errors=true, strict_mode=false, "
-        f"encoding={quoted(encoding)}, max_line_size={texts.LINE * 2})"
+    nulls = sorted(w for m in MARKERS for w in {m, m.upper(), m.title()})
+    options = (
+        f"{quoted(glob.escape(path))}, delim={quoted(mark)}, header=false, "
+        "quote='\"', escape='\"', "
+        f"skip={table.skip}, nullstr=[{', '.join(map(quoted, nulls))}], "
+        f"encoding={quoted(encoding)}, max_line_size={texts.LINE * 2}, strict_mode=false, "
     )
-    if mark == "spaces" or width > 300 or path.endswith((".bz2", ".xz")):
-        _guess(path, source, table)
-        return
-    try:
-        with duckdb_connection(deadline) as con:
-            figures(con, relation, [f"c{n}" for n in range(width)], table)
-    except ImportError:
-        _guess(path, source, table)
-    except Exception as error:
-        _guess(path, source, table)
-        table.warnings.append(f"all figures are from a sample: {show(error, 160)}")
-
-
-def _guess(path: str, source: texts.Text, table: Table) -> None:
+    names = ", ".join(f"'c{n}'" for n in range(width))
+    columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(width))
+    error: object = ""
+    if mark != "spaces" and width <= 300 and not path.endswith((".bz2", ".xz")):
+        for more in (
+            f"names=[{names}]",
+            f"columns={{{columns}}}, auto_detect=false, ignore_errors=true",
+        ):
+            if deadline.left() == 0:
+                break
+            try:
+                with duckdb_connection(deadline) as con:
+                    return figures(con, f"read_csv({options}{more})", table)
+            except Exception as e:
+                error = e
     size = os.path.getsize(path)
     mean = len(source.text.encode(errors="replace")) / max(1, source.text.count("\n"))
     table.total = max(len(table.rows), round(size / mean) if not source.packed else 0)
     table.extra["guessed"] = True
+    if error:
+        table.warnings.append(f"all figures are from a sample: {show(error, 160)}")
 
 
 def _json(source: texts.Text, ending: str) -> Found | None:
@@ -138,19 +171,24 @@ def _json(source: texts.Text, ending: str) -> Found | None:
         else:
             values = _elements(text)
             if not values:
-                found = document("JSON", text[:4000])
+                found = document("JSON", text[:500])
                 found.cut = True
-                found.warnings.append("too large to be read whole: only its beginning was read, and no list in it")
+                found.warnings.append(
+                    "too large to be read whole: only its beginning was read, and no list in it"
+                )
                 return found
             found.tables, found.lines = nested.tables(values, "$")
             found.warnings.append("figures are from the elements at the beginning of the file")
     except (ValueError, RecursionError) as error:
         if ending not in (".json", ".geojson", ".jsonl", ".ndjson"):
             return None
-        found = document("JSON", text[:4000])
-        found.cut = len(text) > 4000
-        found.warnings.append(f"not valid JSON: {show(error, 160)}" if isinstance(error, ValueError)
-                              else "nested too deeply to be read")
+        found = document("JSON", text[:500])
+        found.cut = len(text) > 500
+        found.warnings.append(
+            f"not valid JSON: {show(error, 160)}"
+            if isinstance(error, ValueError)
+            else "nested too deeply to be read"
+        )
     return found
 
 
@@ -176,8 +214,14 @@ def _elements(text: str) -> list:
 def _xml(source: texts.Text) -> Found:
     from lxml import etree
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=not source.whole,
-                             huge_tree=False, remove_comments=True)
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        recover=not source.whole,
+        huge_tree=False,
+        remove_comments=True,
+    )
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", source.text)
     try:
         root = etree.fromstring(text.encode("utf-8", "replace"), parser)
@@ -201,9 +245,11 @@ def _xml(source: texts.Text) -> Found:
 def _html(text: str) -> Found:
     from lxml import html
 
-    page = html.document_fromstring(text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False))
+    page = html.document_fromstring(
+        text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False)
+    )
     found = Found("HTML")
-    for junk in page.xpath("//script|//style|//noscript"):
+    for junk in page.xpath("//script|//style|//noscript|//nav|//*[contains(@class, 'navbox')]"):
         junk.drop_tree()
     if title := page.xpath("string(//title)").strip():
         found.lines.append("title: " + show(title, 200))
@@ -214,11 +260,13 @@ def _html(text: str) -> Found:
         caption = show(" ".join(table.xpath("string(./caption)").split()), 120)
         rows = _spanned(rows)
         if len(rows) > 1 and max(map(len, rows)) > 1:
-            found.tables += grids.tables(rows, f"table {number}" + (f" ({caption})" if caption else ""), True)
+            found.tables += grids.tables(
+                rows, f"table {number}" + (f" ({caption})" if caption else ""), True
+            )
             table.drop_tree()
-    for t in found.tables:
-        t.extra.pop("skip", None)
-    words = "\n".join(filter(None, (" ".join(x.split()) for x in page.text_content().split("\n"))))
+    parts = [x.text_content() for x in page.xpath("//p|//h1|//h2|//h3|//li[not(.//a)]|//dl|//pre")]
+    lines = parts if sum(map(len, parts)) > 200 else page.text_content().split("\n")
+    words = "\n".join(filter(None, (" ".join(x.split()) for x in lines)))
     found.text, found.cut = clean(words)[:TEXT], len(words) > TEXT
     return found
 
@@ -228,7 +276,10 @@ def _cells(tr: Any) -> list[tuple[str, int, int]]:
         text = cell.get(name) or "1"
         return max(1, min(int(text), 50)) if text.isdigit() else 1
 
-    return [(" ".join(c.text_content().split()), span(c, "colspan"), span(c, "rowspan")) for c in tr.xpath("./td|./th")]
+    return [
+        (" ".join(c.text_content().split()), span(c, "colspan"), span(c, "rowspan"))
+        for c in tr.xpath("./td|./th")
+    ]
 
 
 def _spanned(rows: list[list[tuple[str, int, int]]]) -> list[tuple]:

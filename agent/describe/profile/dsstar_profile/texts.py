@@ -30,8 +30,12 @@ def opened(path: str) -> BinaryIO:
 
 def encoding(data: bytes) -> str:
     """The encoding of a text by its beginning; "" for what is none."""
-    for mark, name in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"),
-                       (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF32_LE, "utf-32"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
         if data.startswith(mark):
             return name
     part = data[:65536]
@@ -40,7 +44,7 @@ def encoding(data: bytes) -> str:
         if odd > 0.9 * zeros:
             return "utf-16-le"
         return "utf-16-be" if even > 0.9 * zeros else ""
-    if zeros or sum(part.count(c) for c in range(1, 9)) > len(part) / 100:
+    if zeros or sum(part.count(c) for c in range(1, 9)) > len(part) / 10:
         return ""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
@@ -63,7 +67,11 @@ class Text:
             self.text = decoder.decode(data, self.whole)
             self.parts: list[str] = []
             size = os.path.getsize(path)
-            if not self.whole and not self.packed and self.encoding in ("utf-8", "utf-8-sig", "cp1252", "latin-1"):
+            if (
+                not self.whole
+                and not self.packed
+                and self.encoding in ("utf-8", "utf-8-sig", "cp1252", "latin-1")
+            ):
                 for n in range(1, 9):
                     f.seek(head + max(0, size - head - PART) * n // 8)
                     part = f.read(PART).decode(self.encoding, "replace")
@@ -81,13 +89,17 @@ def delimiter(lines: list[str]) -> str:
     best, most = "", 0.0
     for mark in ",;\t|^~":
         try:
-            widths = collections.Counter(len(row) for row in csv.reader(sample, delimiter=mark) if row)
+            widths = collections.Counter(
+                len(row) for row in csv.reader(sample, delimiter=mark) if row
+            )
         except csv.Error:
             continue
         widths.pop(1, None)
         if not widths:
             continue
-        width, rows = max(widths.items(), key=lambda w: w[1] * (w[0] > 1) * (1 + min(w[0], 10) / 20))
+        width, rows = max(
+            widths.items(), key=lambda w: w[1] * (w[0] > 1) * (1 + min(w[0], 10) / 20)
+        )
         near = sum(n for w, n in widths.items() if abs(w - width) <= 1)
         score = near / len(sample) * (1 + min(width, 20) / 20) * (1 if mark in sample[0] else 0.8)
         if score > most and near >= 0.5 * len(sample) and (rows > 1 or len(sample) == 1):
