@@ -226,12 +226,13 @@ func (r *Describer) word() {
 	}
 }
 
-// relate records which columns of the files match.
+// relate records which columns of the files match. Of a family, whose columns are the same, the
+// first file stands for all.
 func (r *Describer) relate() {
 	var names []string
 	var known []profile.Profile
 	for i, p := range r.profiles {
-		if p != nil && p.Known() {
+		if p != nil && p.Known() && r.t.Descriptions[i].Like == "" {
 			names, known = append(names, brief.OneLine(r.t.Task.Files[i].Name)), append(known, *p)
 		}
 	}
