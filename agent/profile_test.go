@@ -50,7 +50,7 @@ func TestProfiles(t *testing.T) {
 	p := play(t, simple, files, profiled(known)).noError(t)
 	equal(t, "calls", p.asks(), []string{"analyzer odd.bin"})
 	planner := p.model.prompt(t, "planner round 1")
-	contains(t, planner, "# Rules", "a table", "- town: ", "9 rows, 2 columns", "7 rows\n",
+	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "a table", "- town: ", "9 rows, 2 columns", "7 rows\n",
 		"## Columns that match", "shop of sales/1.csv: all of its values are in shop of shops.csv (a key)")
 	if n := strings.Count(planner, "- amount: "); n != 1 {
 		t.Errorf("a family is described %d times in\n%s", n, planner)
@@ -80,7 +80,7 @@ func TestProfilesAreKept(t *testing.T) {
 	cache.Model = "m2"
 	moved := map[string]string{"b.csv": tables("a.csv")["a.csv"]}
 	p := play(t, simple, withData(t, moved), profiled(nil), stored).noError(t)
-	if d := p.described(t, "b.csv"); !d.Profile || len(p.asks()) > 0 {
+	if d := p.described(t, "b.csv"); !d.Profile || !d.Cached || len(p.asks()) > 0 {
 		t.Errorf("%+v, asked %q", d, p.asks())
 	}
 	cache.Python = "another"

@@ -272,9 +272,13 @@ func (r *Describer) describeFromContent(root *files.Folder) (left []int, err err
 		default:
 			r.store.read(root, f, i)
 			if r.method.Profiles() {
-				if p, ok := r.store.profile(i); !ok {
+				p, ok := r.store.profile(i)
+				if !ok {
 					left = append(left, i)
-				} else if err := r.takeProfile(i, p); err != nil {
+					continue
+				}
+				r.t.Descriptions[i].Cached = p.Known()
+				if err := r.takeProfile(i, p); err != nil {
 					return nil, err
 				}
 				continue

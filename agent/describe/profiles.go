@@ -130,13 +130,18 @@ func (r *Describer) takeProfile(i int, p profile.Profile) error {
 	return r.describedAs(i, r.fromProfile(i, r.Sizes().Description))
 }
 
-// fromProfile is what the profile of file i says in at most about chars bytes.
+// fromProfile is what the profile of file i says in at most about chars bytes: of a document that
+// is no longer, its content.
 func (r *Describer) fromProfile(i, chars int) record.Description {
 	d, p := r.t.Descriptions[i], r.profiles[i]
-	d.Text, d.Like, d.Profile = p.Text(r.t.Task.Question, chars, ByWords), "", true
-	d.Whole = p.Document != "" && !p.Cut && len(p.Tables) == 0 &&
-		slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
-		strings.HasSuffix(d.Text, strings.TrimRight(p.Document, "\n"))
+	d.Like, d.Profile = "", true
+	document := slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
+		len(p.Tables) == 0 && len(p.Warnings) == 0 && p.Known()
+	if d.Whole = document && !p.Cut && p.Document != "" && len(p.Document) <= chars; d.Whole {
+		d.Text = strings.TrimRight(p.Document, "\n")
+	} else {
+		d.Text = p.Text(r.t.Task.Question, chars, ByWords)
+	}
 	return d
 }
 

@@ -30,7 +30,11 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, left
 		shown = append(shown, f)
 	}
 	for n, share := range r.sharesOf(texts, show) {
-		shown[n].Description = brief.Lines(texts[n], share)
+		text := brief.Lines(texts[n], share)
+		shown[n].Description = text
+		if d := r.t.Descriptions[n]; d.Whole && text == texts[n] {
+			shown[n].Whole, shown[n].Kind = true, d.Kind // which tells the encoding
+		}
 	}
 	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare),
 		brief.Lines(r.t.Task.LeftOut, show.Description/4)
