@@ -52,12 +52,13 @@ type Config struct {
 // validateRun returns an error for the first field that [Run] needs and that is not set.
 func (c Config) validateRun() error {
 	return cmp.Or(required("RunScript", c.RunScript != nil), required("Dir", c.Dir != ""),
-		required("MaxRounds", c.MaxRounds > 0), c.validate())
+		required("MaxRounds", c.MaxRounds > 0), required("Model", c.Model != nil), c.validate())
 }
 
 // validate is validateRun for what describing files needs.
 func (c Config) validate() error {
-	return cmp.Or(required("Model", c.Model != nil), required("Prompts", c.Prompts != nil),
+	return cmp.Or(required("Model", c.Model != nil || c.Method.Profiles()),
+		required("Prompts", c.Prompts != nil),
 		required("Open", c.Open != nil), required("TopK", c.TopK > 0), required("Jobs", c.Jobs > 0),
 		required("ResultChars", c.ResultChars > 0), required("DescriptionChars", c.DescriptionChars > 0),
 		required("ContextChars", c.ContextChars > 0))

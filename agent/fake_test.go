@@ -29,6 +29,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -201,7 +202,7 @@ type world struct {
 	once      bool
 	rollbacks int                    // of the work session
 	ways      []notebook.Restoration // of Rollback, in turn; the last goes on; none: by replay
-	pdf       string                 // what the text of every PDF is
+	profiles  map[string]string      // in JSON, by path; a file without one is not understood
 }
 
 func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
@@ -329,8 +330,6 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		clear(s.vars)
 	case strings.HasPrefix(code, "import sys\n"):
 		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
-	case s.w.pdf != "" && strings.Contains(code, "PdfReader(path)"):
-		return s.end(s.w.pdf, nil), nil
 	case strings.HasPrefix(code, "import contextlib, io, json, os, select"):
 		return s.runBatch(ctx, code)
 	default:
@@ -485,7 +484,10 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 	for n, path := range paths {
 		clear(s.vars)
 		s.vars["path"] = path
-		e, err := s.run(ctx, script)
+		e, err := s.end(s.w.profiles[path], nil), error(nil)
+		if script != profile.Script() {
+			e, err = s.run(ctx, script)
+		}
 		text := "null"
 		switch {
 		case err != nil:
@@ -599,6 +601,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			},
 			Options: describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},
 			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
+			Method: record.Method{ModelAnalyzer: true},
 		},
 		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data",
 			Files: filesOf("a.csv")},

@@ -31,6 +31,9 @@ func (r *requests) known() ([]prompts.Part, map[string]string) {
 	for _, f := range context.Files {
 		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
 	}
+	if context.Relations != "" {
+		descriptions = append(descriptions, context.Relations)
+	}
 	inputs := map[string]string{
 		"question":     r.t.Task.Question,
 		"guidelines":   r.t.Task.Guidelines,
@@ -52,7 +55,7 @@ func (r *requests) context() prompts.Context {
 	}
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines,
 		NoFiles: r.t.Task.Data == ""}
-	c.Files, c.LeftOut = r.files.Files(show)
+	c.Files, c.Relations, c.LeftOut = r.files.Files(show)
 	c.Variables, c.OtherVariables = r.shownVariables(show)
 	r.madeWords, r.madeFor, r.made = c, show, true
 	return c

@@ -83,7 +83,7 @@ func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 // startOver has the files described again and all cells of the plan run again.
 func (r *run) startOver(why string) {
 	t := r.t
-	t.Described, t.Descriptions = false, nil
+	t.Described, t.Descriptions, t.Relations = false, nil, ""
 	if len(t.Rounds) == t.EarlierRounds() {
 		return
 	}

@@ -170,6 +170,9 @@ func (s *Settings) validate(won map[string]setting) error {
 	if s.MaxTime < 0 {
 		return bad("max_time", "0s or longer")
 	}
+	if v := s.Method.Analyzer; v != "profile" && v != "model" && v != "none" {
+		return bad("method.analyzer", "profile, model or none")
+	}
 	if v := s.Method.VerifierInput; v != "full" && v != "query-plan" {
 		return bad("method.verifier_input", "full or query-plan")
 	}

@@ -88,7 +88,7 @@ type Bytes int64
 // A Method says which elements of the loop are on.
 type Method struct {
 	Paper         bool   `mapstructure:"paper"`
-	Analyzer      bool   `mapstructure:"analyzer"`
+	Analyzer      string `mapstructure:"analyzer"` // "profile", "model" or "none"
 	Router        bool   `mapstructure:"router"`
 	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
 	Candidates    int    `mapstructure:"candidates"`

@@ -4,12 +4,14 @@ package record
 // own method; docs/method.md describes both.
 type Method struct {
 	Script     bool `json:"script,omitempty"`      // DS-STAR as published: every round writes a script
-	NoAnalyzer bool `json:"no_analyzer,omitempty"` // the paper's: the model sees names of files only
+	NoAnalyzer bool `json:"no_analyzer,omitempty"` // the model sees names of files only
 	NoRouter   bool `json:"no_router,omitempty"`   // the paper's: steps are only added
 	PlanOnly   bool `json:"plan_only,omitempty"`   // the paper's: the verifier sees only the plan
-	NoReadings bool `json:"no_readings,omitempty"` // dsstar's: the first reply names no readings
-	NoSecond   bool `json:"no_second,omitempty"`   // dsstar's: the answer is derived once
-	Candidates int  `json:"candidates,omitempty"`  // dsstar's: cells for each step; 0: 1
+	// dsstar's: the model describes all files, as in the paper's method
+	ModelAnalyzer bool `json:"model_analyzer,omitempty"`
+	NoReadings    bool `json:"no_readings,omitempty"` // dsstar's: the first reply names no readings
+	NoSecond      bool `json:"no_second,omitempty"`   // dsstar's: the answer is derived once
+	Candidates    int  `json:"candidates,omitempty"`  // dsstar's: cells for each step; 0: 1
 	Former
 }
 
@@ -50,3 +52,7 @@ func (m Method) Gone() []string {
 	}
 	return gone
 }
+
+// Profiles reports whether a program describes the files, and the model only those that the
+// program does not understand.
+func (m Method) Profiles() bool { return !m.Script && !m.ModelAnalyzer && !m.NoAnalyzer }

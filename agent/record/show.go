@@ -56,6 +56,9 @@ func showData(t *Trajectory) string {
 		body += showFailed("", Round{Attempts: d.Failed})
 		b.WriteString(folded(title, body))
 	}
+	if t.Relations != "" {
+		b.WriteString(folded("Columns that match", fenced(t.Relations, "")))
+	}
 	if n := t.Task.Others; n > 0 {
 		fmt.Fprintf(&b, "\n%d more files are there, of which the model was told the names at most.\n", n)
 	}
@@ -72,7 +75,10 @@ func (d Description) notes() []string {
 	if d.Whole {
 		all = append(all, "the content itself")
 	}
-	if d.Like != "" {
+	switch {
+	case d.Like != "" && d.Profile:
+		all = append(all, "as "+d.Like+", but")
+	case d.Like != "":
 		all = append(all, "by the script of "+d.Like)
 	}
 	if d.Cached {

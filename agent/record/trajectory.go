@@ -26,6 +26,7 @@ type Trajectory struct {
 	Sandbox      string        `json:"sandbox,omitempty"`     // of the cells of the last part
 	Memory       int64         `json:"memory,omitempty"`      // bytes for the session; 0: not known
 	Descriptions []Description `json:"descriptions,omitempty"`
+	Relations    string        `json:"relations,omitempty"` // which columns of the files match
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	Earlier      []Part        `json:"earlier,omitempty"`
@@ -70,9 +71,9 @@ type File = files.File
 // A Description says what is in one file (DS-STAR, section 3.1).
 type Description struct {
 	File   string    `json:"file"`
-	Text   string    `json:"text,omitempty"`   // what the script printed
+	Text   string    `json:"text,omitempty"`   // the profile, or what the script printed
 	Code   string    `json:"code,omitempty"`   // the script; "" if it is that of Like
-	Like   string    `json:"like,omitempty"`   // the file whose script made this description
+	Like   string    `json:"like,omitempty"`   // the file whose script made it, or see Profile
 	Tries  int       `json:"tries,omitempty"`  // scripts that were run
 	Failed []Attempt `json:"failed,omitempty"` // those that gave no description
 	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
@@ -80,7 +81,8 @@ type Description struct {
 	Alike  string    `json:"alike,omitempty"`  // names of files like it, which are not described
 
 	Kind      string `json:"kind,omitempty"`      // from the beginning of the file: "CSV, 12 columns"
-	Whole     bool   `json:"whole,omitempty"`     // Text is the file's content
+	Profile   bool   `json:"profile,omitempty"`   // by a program; with Like, what differs from that
+	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content
 	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
 	Corrected bool   `json:"corrected,omitempty"` // by a person
 }

@@ -15,8 +15,8 @@ import (
 
 // method converts the settings of the method.
 func method(s configs.Method) record.Method {
-	m := record.Method{Script: s.Paper, NoAnalyzer: !s.Analyzer, NoRouter: !s.Router,
-		PlanOnly: s.VerifierInput == "query-plan"}
+	m := record.Method{Script: s.Paper, NoAnalyzer: s.Analyzer == "none", NoRouter: !s.Router,
+		ModelAnalyzer: s.Analyzer == "model" && !s.Paper, PlanOnly: s.VerifierInput == "query-plan"}
 	if !s.Paper {
 		m.NoSecond, m.NoReadings = !s.Second, !s.Readings
 	}
@@ -35,7 +35,7 @@ func checkMethod(s *configs.Settings, review bool) error {
 	for _, papers := range []struct {
 		flag string
 		on   bool
-	}{{"no-analyzer", m.NoAnalyzer}, {"no-router", m.NoRouter}, {"verifier-input", m.PlanOnly}} {
+	}{{"no-router", m.NoRouter}, {"verifier-input", m.PlanOnly}} {
 		if papers.on && !m.Script {
 			return usage.New(fmt.Sprintf("--%s: only the paper's method can leave it out", papers.flag),
 				usage.Again("--paper"))

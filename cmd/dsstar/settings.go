@@ -57,9 +57,10 @@ func methodFlags(f *pflag.FlagSet) {
 	f.Int("candidates", 0, "cells to try for each step; the verifier picks one (default 1)")
 	f.Bool("no-second", false, "do not derive the answer a second time; no answer is verified then")
 	f.Bool("no-readings", false, "do not name other readings of the question")
+	f.String("analyzer", "",
+		"who describes the files: profile (a program), model or none (default profile)")
 	f.Bool("paper", false, "DS-STAR as published, a method of its own")
 	f.String("verifier-input", "", "with --paper: what the verifier sees: full or query-plan")
-	f.Bool("no-analyzer", false, "with --paper: do not describe the files")
 	f.Bool("no-router", false, "with --paper: only add steps, never go back")
 }
 
