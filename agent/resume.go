@@ -90,7 +90,7 @@ func (r *run) startOver(why string) {
 	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
 	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{},
 		Rest: record.Numbers(plan)}})
-	t.Proof = nil
+	t.Unsettle()
 	if t.Final != nil {
 		_, t.Final.Again = t.FinalCell()
 		t.Final.Answer = ""

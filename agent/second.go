@@ -152,17 +152,13 @@ func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
 // reopen takes the answer back, for a reason, so that the rounds go on. The steps from wrong on are
 // dropped; 0: none is.
 func (r *standard) reopen(ctx context.Context, reason string, wrong int) error {
-	r.t.Final, r.t.Proof = nil, nil
+	second := r.t.Second // does not rest on the cells that change
+	r.t.Unsettle()
+	r.t.Final, r.t.Second = nil, second
 	r.answering = false
 	round := r.current()
 	round.Verdict = &record.Verdict{Reason: reason, Unfinished: wrong == 0}
 	round.Route = &record.Route{Back: wrong, Reason: reason}
-	for i := range r.t.Readings { // computed on cells that change
-		for n := range r.t.Readings[i].Options {
-			o := &r.t.Readings[i].Options[n]
-			*o = record.Option{Text: o.Text}
-		}
-	}
 	return r.follow(ctx)
 }
 

@@ -103,6 +103,13 @@ func (s Second) Settled() bool {
 	return s.Ruling != "" && s.Ruling != RuledFirst && s.Ruling != RuledSecond
 }
 
+// Unsettle withdraws what was derived beside the accepted cells, which have changed: the proof, the
+// second derivation, and the answers under other readings.
+func (t *Trajectory) Unsettle() {
+	t.Proof, t.Second = nil, nil
+	t.Readings = restated(t.Readings)
+}
+
 // AddNote adds a person's note to the agent, which the notebook shows below the question.
 func (t *Trajectory) AddNote(text string) {
 	if slices.Contains(t.Notes, text) {
