@@ -12,15 +12,15 @@ const solutionForm = "Reply in this form:\n\n" +
 	"Step: the step, in a few sentences\n\n" +
 	"```python\nits cell\n```"
 
-const firstSolutionForm = "Reply in this form, with one block of the lines from `Reading` to " +
-	"`Settled` for each reading, or none:\n\n" +
-	"Step: the step, in a few sentences\n\n" +
+const firstSolutionForm = "Reply in this form, with the lines from `Reading` to `Settled` once for " +
+	"each reading, or left out if there is none:\n\n" +
 	"Reading: what is left open, in one sentence\n" +
 	"Option 1: one way to take it\n" +
-	"Option 2: another way\n" +
+	"Option 2: another way (and so on)\n" +
 	"Taken: the number of the option that the cell takes\n" +
-	"Evidence: \"a quotation for it\" (its file, question or form), or none\n" +
+	"Evidence: \"the sentence that decides\" (its file, question or form), or none\n" +
 	"Settled: yes or no\n\n" +
+	"Step: the step, in a few sentences\n\n" +
 	"```python\nits cell\n```"
 
 const judgementForm = "Reply in this form, with `Wrong step` only if a step is wrong, and with " +
@@ -51,14 +51,14 @@ var (
 	reasonField = property("reason", "string", "one or two sentences")
 
 	solutionSchema      = objectSchema("solution", stepField, cellField)
-	firstSolutionSchema = objectSchema("solution", stepField,
+	firstSolutionSchema = objectSchema("solution",
 		listOf("readings", "what question and files leave open; may be empty",
 			property("point", "string", "what is left open, in one sentence"),
 			listOf("options", "two or more ways to take it"),
 			property("taken", "integer", "the number of the option that the code takes, from 1"),
 			property("evidence", "string?", "a quotation for it, with its file; null: there is none"),
 			property("settled", "boolean", "whether the evidence leaves no doubt")),
-		cellField)
+		stepField, cellField)
 	judgementSchema = objectSchema("judgement",
 		property("verdict", "string", "", "sufficient", "unfinished", "insufficient", "inconclusive"),
 		reasonField,
