@@ -204,7 +204,7 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 			Role    string
 			Content content
 		}
-		Input    []string
+		Input []string
 
 		ResponseFormat struct {
 			JSONSchema struct {
