@@ -82,6 +82,25 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// TestEvidence: only words that stand in what the model was shown settle a point.
+func TestEvidence(t *testing.T) {
+	shown := plainWords("Cancelled orders do not count\n  towards the revenue. | status | text 取消的订单不计入收入。")
+	for evidence, want := range map[string]bool{
+		`"Cancelled orders do not count towards the revenue" (rules.md)`:       true,
+		`"cancelled orders ... do not count towards the revenue."`:             true,
+		`Cancelled orders do not count`:                                        true,
+		`"Cancelled orders do count towards the total of all revenue" (rules)`: false,
+		`"Refunds are to be subtracted from the revenue first" (rules.md)`:     false,
+		`"status"`:               false,
+		`the column is "status"`: false,
+		"":                       false,
+	} {
+		if got := stands(evidence, shown); got != want {
+			t.Errorf("%s: %v", evidence, got)
+		}
+	}
+}
+
 // TestAnswerOf: the answer of a branch is the string that its cell ends with, or what it printed.
 func TestAnswerOf(t *testing.T) {
 	for repr, want := range map[string]string{
