@@ -341,6 +341,12 @@ func TestAttachToSilence(t *testing.T) {
 			defer cancel()
 			_ = l.launch(ctx, s, o) // never gets further than that
 			defer s.end()
+			for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
+				if sockets, err := filepath.Glob(filepath.Join(l.dir, "k-*")); err != nil ||
+					len(sockets) == 5 {
+					break
+				}
+			}
 			begun := time.Now()
 			_, err := Attach(t.Context(), filepath.Join(l.dir, "kernel.json"),
 				Options{StartTimeout: 500 * time.Millisecond})
