@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -42,12 +44,12 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	written := r.written()
 	inputs["written"] = written
-	j := prompts.Judgement{Written: written, Points: r.taken(),
-		Guidelines: r.t.Task.Guidelines != ""}
+	var names []string
 	for _, p := range r.pictures() {
-		j.Pictures = append(j.Pictures, p.Name)
+		names = append(names, brief.OneLine(p.Name))
 	}
-	return append(parts, j), inputs
+	return append(parts, prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
+		Points: r.taken(), Guidelines: r.t.Task.Guidelines != ""}), inputs
 }
 
 // follow carries out the current round's route: it goes back if a step is wrong.
