@@ -105,9 +105,9 @@ func TestAnyReplies(t *testing.T) {
 		// Each call may be asked again; a repair may need its report shortened.
 		const cell, repairs = 2 + tries*(2+2), (files + rounds + 1) * tries * 2
 		bounds := map[string]int{
-			"analyzer": files * 2, "planner": rounds * 2, "coder": rounds * 2 * cells,
-			"verifier": rounds * 4, "router": rounds * 2, "debugger": repairs, "summarizer": repairs,
-			"finalizer": 2, "checker": 4,
+			"analyzer": files * 2, "step": rounds * 2, "cell": rounds * 2 * cells,
+			"verdict": rounds * 4, "wrong": rounds * 2, "debugger": repairs, "summarizer": repairs,
+			"last": 2, "checker": 4,
 		}
 		calls := 0
 		for role, n := range m.asked {

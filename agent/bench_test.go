@@ -21,8 +21,8 @@ import (
 type idle struct{}
 
 func (idle) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
-	text := map[string]string{"planner": "Do the next thing.", "verifier": no, "router": "Add Step",
-		"checker": "Form: fits", "finalizer": "```python\nprint(x)\n```"}[r.Role]
+	text := map[string]string{"step": "Do the next thing.", "verdict": no,
+		"checker": "Form: fits", "last": "```python\nprint(x)\n```"}[r.Role]
 	if text == "" {
 		text = "```python\nx = 1\nprint(x)\n```"
 	}

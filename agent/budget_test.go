@@ -28,9 +28,9 @@ func (p *played) spent(t reporter, flag string) {
 // Exactly as many calls are made as are allowed, wherever the run then stands.
 func TestMaxCalls(t *testing.T) {
 	replies := simple.with(script{
-		"analyzer": "die()", "debugger": `print("mended")`, "verifier round 1": no,
-		"router round 1": "Hm.", "coder round 2": "print(q)",
-		"debugger round 2, try 2": "y = x\nprint(y)", "finalizer": "print(42)",
+		"analyzer": "die()", "debugger": `print("mended")`, "verdict round 1": no,
+		"wrong round 1": "Hm.", "cell round 2": "print(q)",
+		"debugger round 2, try 2": "y = x\nprint(y)", "last": "print(42)",
 		"debugger the answer, try 2": "print(y)",
 	})
 	all := len(play(t, replies).noError(t).model.asked)
@@ -77,7 +77,7 @@ func TestMaxTime(t *testing.T) {
 	limited := func(name string, replies script, change func(*stage)) {
 		t.Run("in "+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				replies := simple.with(script{"verifier round 1": no, "debugger": "print(x)"}).with(replies)
+				replies := simple.with(script{"verdict round 1": no, "debugger": "print(x)"}).with(replies)
 				p := play(t, replies, change, func(s *stage) { s.config.Limits.Time = time.Minute })
 				if p.spent(t, "max-time"); p.Seconds.Total != 60 {
 					t.Errorf("it ended after %v s, in %s", p.Seconds.Total, p.model.asked[len(p.model.asked)-1])
@@ -102,12 +102,12 @@ func TestMaxTime(t *testing.T) {
 		nth     int // call of wait()
 	}{
 		{"a description", script{"analyzer": "wait()"}, 1},
-		{"a cell", script{"coder round 2": "wait()"}, 1},
+		{"a cell", script{"cell round 2": "wait()"}, 1},
 		{"a cell that is run again",
-			script{"coder round 1": "wait()\nx = 1\nprint(x)", "coder round 2": "die()"}, 2},
-		{"the last cell", script{"finalizer": "wait()\nprint(x)"}, 1},
-		{"the proof", script{"finalizer": "wait()\nprint(x)"}, 2},
-		{"the script", script{"finalizer": "wait()\nprint(x)"}, 3},
+			script{"cell round 1": "wait()\nx = 1\nprint(x)", "cell round 2": "die()"}, 2},
+		{"the last cell", script{"last": "wait()\nprint(x)"}, 1},
+		{"the proof", script{"last": "wait()\nprint(x)"}, 2},
+		{"the script", script{"last": "wait()\nprint(x)"}, 3},
 	} {
 		limited(c.name, c.replies, func(s *stage) {
 			n := 0
@@ -132,7 +132,7 @@ func TestMaxTime(t *testing.T) {
 
 // What the rounds may cost is told once, before the first one.
 func TestEstimate(t *testing.T) {
-	p := play(t, simple.with(script{"verifier round 1": no}), func(s *stage) {
+	p := play(t, simple.with(script{"verdict round 1": no}), func(s *stage) {
 		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10, Output: 30}, true }
 	}).noError(t)
 	at := slices.Index(p.kinds, agent.Estimated)

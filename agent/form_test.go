@@ -29,7 +29,7 @@ func TestFormCheck(t *testing.T) {
 			"debugger the answer, try 2": "die()", "debugger the answer, try 3": "print(x)"},
 			[]string{problem, ""}, 3, ""},
 		{"no repair runs", script{"checker": unfit, "debugger": "die()"}, []string{problem}, 4, doubtful},
-		{"of the last try", script{"checker": unfit, "finalizer": "die()",
+		{"of the last try", script{"checker": unfit, "last": "die()",
 			"debugger the answer, try 2": "die()", "debugger the answer, try 3": "print(x)"},
 			[]string{problem}, 3, doubtful},
 	} {
@@ -64,15 +64,15 @@ func TestFormCheck(t *testing.T) {
 // A judge may find that the data hold no answer: then, and only then, the last cell may print a
 // constant.
 func TestInconclusive(t *testing.T) {
-	replies := simple.with(script{"finalizer": `print("Not Applicable")`, "debugger": "print(x)",
-		"verifier": "Verdict: inconclusive\nReason: no shop is in Bremen"})
+	replies := simple.with(script{"last": `print("Not Applicable")`, "debugger": "print(x)",
+		"verdict": "Verdict: inconclusive\nReason: no shop is in Bremen"})
 	p := play(t, replies).noError(t)
 	if !p.Inconclusive() || !p.Sufficient() || !p.Verified() || p.Answer() != "Not Applicable" {
 		t.Errorf("verdict %+v, answer %q, doubts %q", p.Rounds[0].Verdict, p.Answer(), p.Doubts())
 	}
 	contains(t, p.model.prompt(t, "finalizer the answer"), "no shop is in Bremen", "`Not Applicable`")
 	for _, verdict := range []string{yes, no} {
-		p = play(t, replies.with(script{"verifier": verdict}), func(s *stage) { s.config.MaxRounds = 1 })
+		p = play(t, replies.with(script{"verdict": verdict}), func(s *stage) { s.config.MaxRounds = 1 })
 		if p.Inconclusive() || p.Answer() != "1" || len(p.Final.Attempts) != 2 {
 			t.Errorf("a constant after %q: %q, %d attempts", verdict, p.Answer(), len(p.Final.Attempts))
 		}

@@ -81,7 +81,7 @@ func TestTopK(t *testing.T) {
 	equal(t, "asked", embed.asked, []string{question})
 	badKey := &ranker{err: &llm.CredentialError{Provider: "acme", KeyEnv: "ACME_KEY"}}
 	p := play(t, simple, five(2, badKey))
-	if _, ok := errors.AsType[*llm.CredentialError](p.err); !ok || p.model.count("planner") > 0 {
+	if _, ok := errors.AsType[*llm.CredentialError](p.err); !ok || p.model.count("solver") > 0 {
 		t.Errorf("error %v after %q", p.err, p.model.asked)
 	}
 	unused, refused := &ranker{}, errors.New("too much")

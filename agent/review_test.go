@@ -75,8 +75,8 @@ func rejected(why string) agent.Decision {
 func TestReviewProposals(t *testing.T) {
 	c := &critic{}
 	play(t, simple.with(script{
-		"planner round 1": "Load it.", "verifier round 1": no, "planner round 2": "Add up.",
-		"coder round 2": `raise KeyError("k")`, "debugger": "y = x\nprint(y)",
+		"step round 1": "Load it.", "verdict round 1": no, "step round 2": "Add up.",
+		"cell round 2": `raise KeyError("k")`, "debugger": "y = x\nprint(y)",
 	}), c.join).noError(t).ranApproved(t, c)
 	equal(t, "proposals", c.asked, []agent.Proposal{
 		{Round: 1, Step: 1, Try: 1, Text: "Load it.", Code: "x = 1\nprint(x)"},
@@ -97,7 +97,7 @@ func TestReviewEdits(t *testing.T) {
 		"round 2, try 1":    {Choice: agent.Accept, Text: "Go on, but well."},
 		"the answer, try 1": accepted(`print("42")`),
 	}}
-	p := play(t, simple.with(script{"verifier round 1": no, "coder round 2": "y = x\nprint(y)",
+	p := play(t, simple.with(script{"verdict round 1": no, "cell round 2": "y = x\nprint(y)",
 		"checker": unfit}), c.join).noError(t)
 	p.ranApproved(t, c)
 	equal(t, "cells", p.Cells()[2:], []string{mine, "y = x\nprint(y)", `print("42")`})
@@ -108,7 +108,7 @@ func TestReviewEdits(t *testing.T) {
 	if p.Answer() != "42" || !p.Verified() || p.model.count("checker") > 0 {
 		t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
 	}
-	contains(t, p.model.prompt(t, "verifier round 1"), "## Step 1: Take seven.", "x = 7\nprint(x)")
+	contains(t, p.model.prompt(t, "judge round 1"), "## Step 1: Take seven.", "x = 7\nprint(x)")
 }
 
 // TestReviewEditFails: a repair of the person's own cell is asked about like any other, and is not
@@ -188,8 +188,8 @@ func TestReviewRejects(t *testing.T) {
 		t.Run(try, func(t *testing.T) {
 			c := &critic{answers: map[string]agent.Decision{try: rejected("  fares are in\n cents ")}}
 			p := play(t, simple.with(script{
-				"verifier round 1": no, "planner round 2": "Change x.", "coder round 2": coder,
-				"debugger": "x += 8", "coder round 3": "y = x\nprint(y)",
+				"verdict round 1": no, "step round 2": "Change x.", "cell round 2": coder,
+				"debugger": "x += 8", "cell round 3": "y = x\nprint(y)",
 			}), c.join).noError(t)
 			p.ranApproved(t, c)
 			equal(t, "plan", p.Plan(), []int{0, 2})
@@ -198,8 +198,8 @@ func TestReviewRejects(t *testing.T) {
 			equal(t, "attempt", last.Execution,
 				notebook.Execution{Status: notebook.NotRun, Reason: reason})
 			equal(t, "route", p.Rounds[1].Route, &record.Route{Back: 2, Reason: reason})
-			contains(t, p.model.prompt(t, "planner round 3"), "- Change x.\n", reason, "the total")
-			if p.Answer() != "1" || !p.Verified() || p.model.count("verifier") != 2 {
+			contains(t, p.model.prompt(t, "solver round 3"), "- Change x.\n", reason, "the total")
+			if p.Answer() != "1" || !p.Verified() || p.model.count("judge") != 2 {
 				t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
 			}
 			nb := readNotebook(t, p.Trajectory)
@@ -215,7 +215,7 @@ func TestReviewRejects(t *testing.T) {
 // often as it may try.
 func TestReviewRejectsLast(t *testing.T) {
 	c := &critic{answers: map[string]agent.Decision{"the answer, try 1": rejected("without the unit")}}
-	p := play(t, simple.with(script{"finalizer": "print(x)\nprint(x)", "debugger": "print(x)"}),
+	p := play(t, simple.with(script{"last": "print(x)\nprint(x)", "debugger": "print(x)"}),
 		c.join).noError(t)
 	p.ranApproved(t, c)
 	const reason = "rejected by hand: without the unit"
@@ -234,7 +234,7 @@ func TestReviewRejectsLast(t *testing.T) {
 			return rejected("no"), nil
 		}
 	})
-	if p.err == nil || len(p.Rounds) != 6 || p.model.count("coder") != 6 || len(p.ranCells()) > 0 {
+	if p.err == nil || len(p.Rounds) != 6 || p.model.count("solver") != 6 || len(p.ranCells()) > 0 {
 		t.Errorf("error %v, %d rounds, %q ran", p.err, len(p.Rounds), p.ranCells())
 	}
 }
@@ -279,9 +279,9 @@ func TestReviewStops(t *testing.T) {
 // TestReviewResumeAfterKill: a decision that is recorded is not asked for again, whenever the run
 // is killed.
 func TestReviewResumeAfterKill(t *testing.T) {
-	replies := simple.with(script{"verifier round 1": no, "coder round 2": `raise KeyError("k")`,
+	replies := simple.with(script{"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
 		"debugger": "x += 8", "debugger the answer, try 2": "print(x)",
-		"coder round 3": "y = x\nprint(y)"})
+		"cell round 3": "y = x\nprint(y)"})
 	answers := map[string]agent.Decision{
 		"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "x = 5\nprint(x)"},
 		"round 2, try 2": rejected("no"), "the answer, try 1": rejected("no"),

@@ -79,7 +79,7 @@ func TestCache(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			files := withData(t, tables("a.csv"))
 			cache := &describe.Cache{Dir: filepath.Join(t.TempDir(), "cache"), Model: "m1"}
-			replies := simple.with(script{"finalizer": `print("data/a.csv")`})
+			replies := simple.with(script{"last": `print("data/a.csv")`})
 			stored := func(s *stage) { s.config.Cache = cache }
 			first := play(t, replies, files, stored).noError(t)
 			if first.model.count("analyzer") != 1 || first.Descriptions[0].Cached ||
@@ -92,7 +92,7 @@ func TestCache(t *testing.T) {
 				d.Text != "a table" || d.Kind != "CSV, 3 columns" || d.Code != `print("a table")` {
 				t.Errorf("%d calls, want %d: %+v", n, c.calls, d)
 			}
-			contains(t, second.model.prompt(t, "planner round 1"), d.Text)
+			contains(t, second.model.prompt(t, "solver round 1"), d.Text)
 		})
 	}
 }

@@ -109,7 +109,7 @@ func TestHostileData(t *testing.T) {
 		t.Errorf("the structure of messages, honest -, hostile +:\n%s", d)
 	}
 	for _, p := range phrases {
-		if len(hostile[p.role]) == 0 {
+		if p.role != "script" && len(hostile[p.role]) == 0 { // scripts are the published method's
 			t.Errorf("the %s was not asked", p.role)
 		}
 	}

@@ -170,7 +170,7 @@ pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 		told:  "Stopped",
 		code:  exitBudget,
 		shown: []string{"Stopped", "Round 2, under way"},
-		args:  []string{"--max-calls", "6"},
+		args:  []string{"--max-calls", "5"},
 		change: func(m roles) {
 			m["coder"] = say(loads)
 			m["verifier"] = say("Verdict: insufficient\nMissing: the total.")
