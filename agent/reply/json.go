@@ -79,6 +79,18 @@ type jsonReader struct {
 	text  string
 	at    int
 	twice string // a name that one object has twice
+	last  string // the text that was read last, whole or not
+}
+
+// SoFar returns what is worth showing of a reply that is still coming: of a JSON object the text that
+// came last, of any other all of it.
+func SoFar(text string) string {
+	p := jsonReader{text: strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "```json"))}
+	if !strings.HasPrefix(p.text, "{") {
+		return text
+	}
+	p.value(0)
+	return p.last
 }
 
 // next returns the next byte that is no space; 0 at the end.
@@ -102,7 +114,11 @@ func (p *jsonReader) value(depth int) (value any, ok bool) {
 	case c == '[':
 		return p.list(depth)
 	case strings.IndexByte("\"'`", c) >= 0:
-		return p.quoted(c)
+		text, ok := p.quoted(c)
+		if text != "" {
+			p.last = text
+		}
+		return text, ok
 	}
 	word := p.word()
 	switch strings.ToLower(word) {
@@ -199,7 +215,7 @@ func (p *jsonReader) quoted(quote byte) (string, bool) {
 			b.WriteByte(c)
 		}
 	}
-	return "", false
+	return b.String(), false
 }
 
 // ends reports whether the quote at this place can end a string.
