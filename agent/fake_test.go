@@ -172,6 +172,12 @@ func (s script) whole(role, subject string) (text string, ok bool) {
 		case !strings.Contains(text, "Verdict: unfinished"):
 			text += "\n\n" + code(part("last"))
 		}
+	case "coder":
+		text = code(part("cell"))
+	case "finalizer":
+		text = code(part("last"))
+	case "verifier": // of candidates
+		text = part("verdict")
 	default:
 		return "", false
 	}
@@ -697,6 +703,10 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 		return
 	}
 	all := strings.Join(cells, "\n")
+	if n := len(tr.Rounds); e.Kind == agent.Judged && tr.Rounds[n-1].Route != nil &&
+		tr.Rounds[n-1].Route.Back > 0 {
+		return // it goes back next
+	}
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
 		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
 		return
