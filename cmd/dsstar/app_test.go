@@ -88,7 +88,7 @@ func roleOf(r llmtest.Request) string {
 
 func (m roles) serve(t testing.TB) *llmtest.Server { return llmtest.New(t, m.reply()) }
 
-// reply returns the function that answers requests.
+// reply returns the function that answers requests. It takes no schemas: the replies are text.
 func (m roles) reply() func(llmtest.Request) llmtest.Response {
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -100,7 +100,7 @@ func (m roles) reply() func(llmtest.Request) llmtest.Response {
 		asked[role]++
 		return replies[min(asked[role], len(replies))-1]
 	}
-	return func(r llmtest.Request) llmtest.Response {
+	return llmtest.RefuseSchemas(func(r llmtest.Request) llmtest.Response {
 		mu.Lock()
 		defer mu.Unlock()
 		switch role := roleOf(r); {
@@ -119,7 +119,7 @@ func (m roles) reply() func(llmtest.Request) llmtest.Response {
 		default:
 			return next(role)
 		}
-	}
+	})
 }
 
 // hasLast matches verdicts that a last cell comes with.

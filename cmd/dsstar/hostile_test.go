@@ -58,7 +58,7 @@ func promptsOf(t *testing.T, theirs string) map[string][]string {
 		sufficient,
 	)
 	outlines, mu, reply := map[string][]string{}, sync.Mutex{}, m.reply()
-	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+	server := llmtest.New(t, llmtest.RefuseSchemas(func(r llmtest.Request) llmtest.Response {
 		role := roleOf(r)
 		mu.Lock()
 		defer mu.Unlock()
@@ -66,7 +66,7 @@ func promptsOf(t *testing.T, theirs string) map[string][]string {
 			outlines[role] = append(outlines[role], outlineOf(message.Text))
 		}
 		return reply(r)
-	})
+	}))
 	s := askNB(t, data, server.URL, "--candidates", "2", "--guidelines", "A number.\n"+theirs)
 	s.expect(exitVerified)
 	for role := range outlines {

@@ -303,7 +303,7 @@ func TestLabLive(t *testing.T) {
 			l := startLab(t, collaboration)
 			planned := make(chan bool)
 			reply := threeSteps().reply()
-			model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+			model := llmtest.New(t, llmtest.RefuseSchemas(func(r llmtest.Request) llmtest.Response {
 				if roleOf(r) == "solver" {
 					select { // wait until the test has seen the previous step
 					case <-planned:
@@ -311,7 +311,7 @@ func TestLabLive(t *testing.T) {
 					}
 				}
 				return reply(r)
-			})
+			}))
 			out := filepath.Join(l.Root, "run")
 			ended := make(chan *scene, 1)
 			go func() {
