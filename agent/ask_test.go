@@ -20,9 +20,9 @@ func TestAsk(t *testing.T) {
 	}
 	replies := script{
 		"step round 4": "Four.", "cell round 4": "v = z\nv += \"4\"\nprint(v)",
-		"verdict round 4": no, "wrong round 4": "Step 1 is wrong!",
+		"verdict round 4": bad, "wrong round 4": "1",
 		"step round 5": "Five.", "cell round 5": "v = z\nv += \"5\"\nprint(v)",
-		"verdict round 5": yes, "last": "print(v)", "checker": "Form: fits",
+		"verdict round 5": yes, "last": "print(v)", "second": "agreed()",
 	}
 	r := &recorder{}
 	second := goOn(t, replies, tr, r.record).noError(t)

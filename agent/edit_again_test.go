@@ -16,7 +16,7 @@ import (
 
 // more is a model for runs that are resumed: it says yes to all.
 var more = script{
-	"verdict": yes, "checker": "Form: fits", "step": "More.",
+	"verdict": yes, "second": "agreed()", "step": "More.",
 	"cell": "y = x\ny += \"b\"\nprint(y)", "last": "print(y)",
 }
 
@@ -149,8 +149,7 @@ func TestResumeDeadEnds(t *testing.T) {
 	})
 	t.Run("a reply that cannot be used", func(t *testing.T) {
 		r := &recorder{}
-		p := play(t, simple.with(script{"step round 1": "raw:```python\nx = 1\n```",
-			"step round 1, asked again": "raw:```python\nx = 1\n```"}), r.record)
+		p := play(t, simple.with(script{"solver": "I'm sorry, I cannot."}), r.record)
 		if unread := (*reply.Error)(nil); !errors.As(p.err, &unread) {
 			t.Fatal(p.err)
 		}

@@ -107,7 +107,7 @@ func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 // the rest is the agent's again. What is found to be changed is tested in agent/record.
 func TestResumeEdited(t *testing.T) {
 	once(t)
-	judged := script{"verdict": yes, "checker": "Form: fits"} // and nothing else is asked
+	judged := script{"verdict": yes, "second": "agreed()", "last": "print(z)"} // and nothing else is asked
 	p := play(t, three).noError(t)
 	for _, c := range []struct {
 		name    string
@@ -119,31 +119,29 @@ func TestResumeEdited(t *testing.T) {
 	}{
 		{"nothing", func(reporter, *notebook.Notebook) {}, nil, "", "1 2 3", "123"},
 		{"a cell", source("step-2", `"2"`, `"II"`), nil,
-			"verifier round 4; checker the answer", "1 II 3", "1II3"},
+			"judge round 4; second the answer", "1 II 3", "1II3"},
 		{"the last cell", source("final", "print(z)", "z += \"!\"\nprint(z)"), nil,
-			"verifier round 4", "1 2 3", "123!"},
+			"judge round 4; second the answer", "1 2 3", "123!"},
 		{"the last cell is removed", remove("final"), script{"last": "print(y)"},
-			"verifier round 4; finalizer the answer, begun again 1; checker the answer", "1 2 3", "12"},
+			"judge round 4; second the answer", "1 2 3", "12"},
 		{"a cell is added", insert("step-2", mine), nil,
-			"verifier round 5; checker the answer", "1 2 m 3", "12m3"},
+			"judge round 5; second the answer", "1 2 m 3", "12m3"},
 		{"a step is removed", remove("round-3", "step-3", "verdict-3"), script{"last": "print(y)"},
-			"verifier round 4; finalizer the answer, begun again 1; checker the answer", "1 2", "12"},
+			"judge round 4; second the answer", "1 2", "12"},
 		{"another order", all(source("step-1", "x = 1", "x = 1\ny = x"), source("step-2", "y = x\n", ""),
 			source("step-3", "z = y", "z = y\ny += \"4\""), move("step-3", "step-1")), nil,
-			"verifier round 4; checker the answer", "1 3 2", "13"},
+			"judge round 4; second the answer", "1 3 2", "13"},
 		{"the words of a step", source("round-2", "Two.", "Two, but *better*."),
 			script{"cell round 5": "y = x\ny += \"b\""},
-			"coder round 5; verifier round 6; checker the answer", "1 b 3", "1b3"},
+			"coder round 5; judge round 6; second the answer", "1 b 3", "1b3"},
 		{"a note that leads on", insert("step-3", note("Mind the gap.")), script{
 			"verdict round 4": no, "step round 5": "Mind it.", "cell round 5": `z += "g"`,
 			"last": "print(z)",
-		}, "verifier round 4; router round 4; planner round 5; coder round 5; verifier round 5; " +
-			"finalizer the answer, begun again 1; checker the answer", "1 2 3 g", "123g"},
+		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 2 3 g", "123g"},
 		{"the judge goes back", source("step-2", `"2"`, `"II"`), script{
-			"verdict round 4": no, "wrong": "Step 2 is wrong!", "step round 5": "Again.",
+			"verdict round 4": bad, "wrong": "2", "step round 5": "Again.",
 			"cell round 5": "z = x\nz += \"a\"\nprint(z)", "last": "print(z)",
-		}, "verifier round 4; router round 4; planner round 5; coder round 5; verifier round 5; " +
-			"finalizer the answer, begun again 1; checker the answer", "1 a", "1a"},
+		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 a", "1a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := goOn(t, judged.with(c.replies), must(edited(t, p.Trajectory, c.change))).noError(t)
@@ -225,7 +223,7 @@ func TestResumeElsewhere(t *testing.T) {
 func TestAnyEdits(t *testing.T) {
 	once(t)
 	p := play(t, three.with(script{
-		"verdict round 2": no, "wrong round 2": "Step 2 is wrong!",
+		"verdict round 2": bad, "wrong round 2": "2",
 		"cell round 3": "y = x\ny += \"3\"\nprint(y)", "last": "print(y)",
 	})).noError(t)
 	rapid.Check(t, func(t *rapid.T) {

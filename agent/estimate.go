@@ -57,9 +57,9 @@ func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	return u
 }
 
-// costOf returns the cost of a usage at the coder's price.
+// costOf returns the cost of a usage at the solver's price.
 func (r *run) costOf(u record.Usage) (float64, bool) {
-	price, ok := r.PriceOf("coder")
+	price, ok := r.PriceOf("solver")
 	return price.Cost(u.Usage), ok
 }
 

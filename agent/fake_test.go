@@ -66,6 +66,9 @@ var simple = script{
 	"verdict": yes, "last": "print(x)", "second": "agreed()",
 }
 
+// aNumber are the guidelines: a number with three decimals is not in their form.
+const aNumber = "A number. At most 2 decimals."
+
 // published is simple in the paper's roles.
 var published = script{
 	"analyzer": `print("a table")`, "planner": "Do the next thing.", "coder": "x = 1\nprint(x)",
@@ -172,6 +175,12 @@ func (s script) whole(role, subject string) (text string, ok bool) {
 		case !strings.Contains(text, "Verdict: unfinished"):
 			text += "\n\n" + code(part("last"))
 		}
+	case "coder":
+		text = code(part("cell"))
+	case "finalizer":
+		text = code(part("last"))
+	case "verifier": // of candidates
+		text = part("verdict")
 	default:
 		return "", false
 	}
@@ -634,7 +643,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
 			Method: record.Method{ModelAnalyzer: true},
 		},
-		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data",
+		task: record.Task{Question: "How many?", Guidelines: aNumber, Data: "/data",
 			Files: filesOf("a.csv")},
 	}
 	for _, c := range change {
@@ -697,6 +706,10 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 		return
 	}
 	all := strings.Join(cells, "\n")
+	if n := len(tr.Rounds); e.Kind == agent.Judged && tr.Rounds[n-1].Route != nil &&
+		tr.Rounds[n-1].Route.Back > 0 {
+		return // it goes back next
+	}
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
 		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
 		return

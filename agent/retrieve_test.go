@@ -59,7 +59,7 @@ func TestTopK(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple.with(script{"analyzer": "print(path)"}), five(2, c.ranker)).noError(t)
-			for _, key := range []string{"planner round 1", "finalizer the answer"} {
+			for _, key := range []string{"solver round 1", "second the answer"} {
 				described, others, _ := strings.Cut(p.model.prompt(t, key), "## More files")
 				for _, f := range p.Task.Files {
 					shown := strings.Contains(described, "\n```\ndata/"+f.Name+"\n```")

@@ -13,7 +13,7 @@ import (
 // wayward is a run that goes back before a repair, after a wrong step, and at the last cell.
 var wayward = simple.with(script{
 	"verdict round 1": no, "cell round 2": "die()", "debugger round 2, try 2": "x += \"!\"",
-	"verdict round 2": no, "wrong round 2": "2", "cell round 3": "print(x)",
+	"verdict round 2": bad, "wrong round 2": "2", "cell round 3": "print(x)",
 	"last": "die()", "debugger the answer, try 2": "print(x)",
 })
 

@@ -27,7 +27,10 @@ type critic struct {
 func (c *critic) review(_ context.Context, p agent.Proposal) (agent.Decision, error) {
 	c.asked = append(c.asked, p)
 	name := fmt.Sprintf("round %d, try %d", p.Round, p.Try)
-	if p.Step == 0 {
+	switch {
+	case p.Branch != "":
+		name = fmt.Sprintf("%s, try %d", p.Branch, p.Try)
+	case p.Step == 0:
 		name = fmt.Sprintf("the answer, try %d", p.Try)
 	}
 	d, ok := c.answers[name]
@@ -84,6 +87,7 @@ func TestReviewProposals(t *testing.T) {
 		{Round: 2, Step: 2, Try: 2, Text: "Add up.", Code: "y = x\nprint(y)",
 			Failed: `raise KeyError("k")`, Error: "KeyError: k"},
 		{Round: 2, Try: 1, Text: c.asked[3].Text, Code: "print(x)"},
+		{Round: 2, Branch: "second derivation", Try: 1, Text: c.asked[4].Text, Code: "agreed()"},
 	})
 	contains(t, c.asked[3].Text, "Print the answer", "A number.")
 }
@@ -95,17 +99,17 @@ func TestReviewEdits(t *testing.T) {
 	c := &critic{answers: map[string]agent.Decision{
 		"round 1, try 1":    {Choice: agent.Accept, Text: "Take seven.", Code: mine},
 		"round 2, try 1":    {Choice: agent.Accept, Text: "Go on, but well."},
-		"the answer, try 1": accepted(`print("42")`),
+		"the answer, try 1": accepted(`print("42.123")`),
 	}}
-	p := play(t, simple.with(script{"verdict round 1": no, "cell round 2": "y = x\nprint(y)",
-		"checker": unfit}), c.join).noError(t)
+	p := play(t, simple.with(script{"verdict round 1": no, "cell round 2": "y = x\nprint(y)"}),
+		c.join).noError(t)
 	p.ranApproved(t, c)
-	equal(t, "cells", p.Cells()[2:], []string{mine, "y = x\nprint(y)", `print("42")`})
+	equal(t, "cells", p.Cells()[2:], []string{mine, "y = x\nprint(y)", `print("42.123")`})
 	if one, two := p.Rounds[0], p.Rounds[1]; one.Step != "Take seven." || !one.ByHand || two.ByHand ||
 		two.Step != "Go on, but well." || !p.Final.ByHand {
 		t.Errorf("the record: %+v, %+v, %+v", one, two, p.Final)
 	}
-	if p.Answer() != "42" || !p.Verified() || p.model.count("checker") > 0 {
+	if p.Answer() != "42.123" || !p.Verified() || p.model.count("debugger") > 0 {
 		t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
 	}
 	contains(t, p.model.prompt(t, "judge round 1"), "## Step 1: Take seven.", "x = 7\nprint(x)")
@@ -134,8 +138,8 @@ func TestReviewEditFails(t *testing.T) {
 		"the answer, try 2": accepted(`raise KeyError("mine")`),
 		"the answer, try 3": accepted(`raise KeyError("mine too")`),
 	}}
-	p = play(t, simple.with(script{"checker": unfit, "debugger": "print(x)"}), c.join).noError(t)
-	if p.Answer() != "1" || p.Final.ByHand || len(p.Final.Attempts) != 4 {
+	p = play(t, unfit, c.join).noError(t)
+	if p.Answer() != "1.234" || p.Final.ByHand || len(p.Final.Attempts) != 4 {
 		t.Errorf("answer %q, %+v", p.Answer(), p.Final)
 	}
 }
@@ -145,10 +149,9 @@ func TestReviewEditFails(t *testing.T) {
 func TestReviewAcceptedAnswer(t *testing.T) {
 	for _, unseen := range []bool{false, true} {
 		c := &critic{unseen: unseen}
-		p := play(t, simple.with(script{"checker": unfit, "debugger": "print(x)"}), c.join).noError(t)
-		asked := p.model.count("checker") > 0
-		if asked != unseen || (len(p.Final.Attempts) == 1) == unseen {
-			t.Errorf("unseen %v: %d attempts, checked %v", unseen, len(p.Final.Attempts), asked)
+		p := play(t, unfit, c.join).noError(t)
+		if (len(p.Final.Attempts) == 1) == unseen {
+			t.Errorf("unseen %v: %d attempts", unseen, len(p.Final.Attempts))
 		}
 	}
 }
@@ -293,7 +296,11 @@ func TestReviewResumeAfterKill(t *testing.T) {
 			continue
 		}
 		again := &critic{answers: answers}
-		had, _ := reread(t, m.notebook).Tried()
+		tr := reread(t, m.notebook)
+		had, _ := tr.Tried()
+		if tr.Second != nil {
+			had = append(had, tr.Second.Attempts...)
+		}
 		goOnAfter(t, whole, replies, m, again.join)
 		if len(again.asked)+len(had) != len(c.asked) {
 			t.Errorf("after %s: %d attempts are recorded, and %d questions follow", m.what, len(had),
@@ -362,7 +369,7 @@ func TestAnyDecisions(t *testing.T) {
 			return
 		}
 		replies := rapid.SampledFrom(troubled).Draw(t, "replies").replies
-		replies = script{"debugger": "print(x)"}.with(replies)
+		replies = script{"debugger": "print(x)", "arbiter": "Ruling: undecided"}.with(replies)
 		var approved []string
 		stopped, questions := false, 0
 		anyText := rapid.SampledFrom([]string{"", "Mine.", "Two\nlines", "# %% <b>x</b>"})

@@ -226,7 +226,7 @@ func TestProgressHostile(t *testing.T) {
 	s.Stream("analyzer", hostile, hostile)
 	s.Stream("analyzer", hostile+"2", hostile)
 	s.screen.Flush()
-	for _, kind := range []agent.Kind{agent.Described, agent.Estimated, agent.Warned, agent.Checked, agent.Proved} {
+	for _, kind := range []agent.Kind{agent.Described, agent.Estimated, agent.Warned, agent.Proved} {
 		s.happens(agent.Event{Kind: kind, Text: hostile})
 	}
 	s.plan(hostile)
@@ -258,8 +258,6 @@ func TestProgressPlain(t *testing.T) {
 		s.Progress = newProgress(&stderr, Options{Quiet: quiet})
 		script(s, func(string) {})
 		s.happens(agent.Event{Kind: agent.Estimated, Text: "about $0.20 a round"})
-		s.happens(agent.Event{Kind: agent.Checked})
-		s.happens(agent.Event{Kind: agent.Checked, Text: "it has no unit"})
 		s.plan("Look again.")
 		s.judge(record.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
 		s.Stop()
