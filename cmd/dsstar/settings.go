@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -80,7 +81,8 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 			value = "true"
 		}
 	}
-	if key != "cache" && (isOff || key == "paper" || key == "verifier_input" || key == "candidates") {
+	methods := []string{"analyzer", "candidates", "paper", "verifier_input"}
+	if key != "cache" && (isOff || slices.Contains(methods, key)) {
 		key = "method." + key
 	}
 	return key, value
