@@ -49,7 +49,7 @@ var (
 	errNoRuling   = errors.New("it gives no ruling")
 	errRulings    = errors.New("it gives two rulings")
 	errNoOptions  = errors.New("it does not say what is left open, with two different options")
-	errNoVerdict  = errors.New("it gives no verdict of those asked for")
+	errNoVerdict  = errors.New("it gives no verdict")
 	errTwo        = errors.New("it gives two verdicts")
 	errIf         = errors.New("it makes a condition")
 	errNoReason   = errors.New("a reason is needed with `Verdict: inconclusive`")
