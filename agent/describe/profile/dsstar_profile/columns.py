@@ -51,10 +51,26 @@ def show(value: object, most: int = LONG) -> str:
     text = value if isinstance(value, str) else _text(value)
     if len(text) <= most and text.isprintable():
         return text
-    text = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: most + 1]
-    )
+    text = _escaped(text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def literal(value: object, most: int = 40) -> str:
+    """A value as a Python string in quotes."""
+    text = value if isinstance(value, str) else _text(value)
+    text = text if len(text) <= most else text[: most - 1] + "…"
+    return '"' + _escaped(text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def label(name: object) -> str:
+    """The name of a column: in quotes, as Python has it, if its characters do not show."""
+    text = name if isinstance(name, str) else _text(name)
+    plain = text.isprintable() and text == text.strip() and not text.startswith('"')
+    return show(text, 120) if plain else literal(text, 120)
 
 
 def _text(value: object) -> str:
@@ -107,7 +123,7 @@ def number(value: object) -> tuple[float, str] | None:
 
 def column(name: object, values: list, text_source: bool) -> Json:
     """The profile of a column. Of a text_source (CSV, HTML) numbers and dates are always text."""
-    out: Json = {"name": show(name, 120)}
+    out: Json = {"name": label(name)}
     gone = Counter("null" if v is None or v != v else show(v) for v in values if missing(v))
     if gone:
         out["missing"] = dict(gone.most_common(5))
@@ -129,7 +145,7 @@ def column(name: object, values: list, text_source: bool) -> Json:
     share = sum(counts[v] for v in parsed) / len(given)
     codes = [v for v in counts if isinstance(v, str) and re.match(r"0\d+$", v.strip())]
     if len(codes) == 1 < len(counts) / 20:
-        notes.append(f"one value has leading zeros: {_quoted(codes.pop())}")
+        notes.append(f"one value has leading zeros: {literal(codes.pop())}")
     if all(isinstance(v, bool) for v in counts):
         out["type"] = "boolean"
     elif all(isinstance(v, (datetime.date, datetime.time)) for v in counts):
@@ -143,7 +159,7 @@ def column(name: object, values: list, text_source: bool) -> Json:
         if others := dates.pop("others"):
             out["mixed"] = True
             notes.append(
-                f"mixed: some values are no dates, such as {', '.join(map(_quoted, others[:3]))}"
+                f"mixed: some values are no dates, such as {', '.join(map(literal, others[:3]))}"
             )
     elif (
         not codes
@@ -157,7 +173,7 @@ def column(name: object, values: list, text_source: bool) -> Json:
             many = sum(counts[v] for v in others)
             others.sort(key=lambda v: -counts[v])
             notes.append(
-                f"mixed: {many} values are no numbers: {', '.join(map(_quoted, others[:4]))}"
+                f"mixed: {many} values are no numbers: {', '.join(map(literal, others[:4]))}"
             )
             out["mixed"] = True
     else:
@@ -182,10 +198,6 @@ def sketch(values: Any) -> list[int]:
     return sorted(hashes)[:SKETCH]
 
 
-def _quoted(value: object) -> str:
-    return json.dumps(show(value, 40), ensure_ascii=False)
-
-
 def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
     plain = sorted(itertools.chain.from_iterable([n] * counts[v] for v, (n, _) in numbers.items()))
     integer = all(n == int(n) for n in plain)
@@ -198,7 +210,7 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
         plain_ones = sum(counts[v] for v, (_, d) in numbers.items() if not d)
         example = next(v for v, (_, d) in numbers.items() if d)
         notes.append(
-            f"written as {_quoted(example)} ({'; '.join(d for d, _ in dress.most_common(4))})"
+            f"written as {literal(example)} ({'; '.join(d for d, _ in dress.most_common(4))})"
             + (f", {plain_ones} without" if plain_ones else "")
         )
     # A marker of missing is an extreme of the values, apart from the others: -999, 99.99, -1.
@@ -321,24 +333,24 @@ def _spelling(counts: Counter) -> list[str]:
     if spaced := [v for v in texts if v != v.strip()]:
         notes.append(
             f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as "
-            f"{_quoted(spaced[0])}"
+            f"{literal(spaced[0])}"
         )
     if damaged := [v for v in texts if "\ufffd" in v]:
         notes.append(
-            f"{len(damaged)} values have lost characters, written \ufffd: {_quoted(damaged[0])}"
+            f"{len(damaged)} values have lost characters, written \ufffd: {literal(damaged[0])}"
         )
     folded: dict[str, list[str]] = {}
     for v in texts:
         folded.setdefault(" ".join(v.casefold().split()), []).append(v)
     if alike := [g for g in folded.values() if len(g) > 1]:
         notes.append(
-            f"values that differ in case or spaces only: {' and '.join(map(_quoted, alike[0][:3]))}"
+            f"values that differ in case or spaces only: {' and '.join(map(literal, alike[0][:3]))}"
             + (f" and {len(alike) - 1} more" if len(alike) > 1 else "")
         )
     empties = [v for v in texts if v.strip() in ("[]", "{}", "()")]
     if empties:
         notes.append(
-            f"{sum(counts[v] for v in empties)} empty lists written as {_quoted(empties[0])}"
+            f"{sum(counts[v] for v in empties)} empty lists written as {literal(empties[0])}"
         )
     return notes
 
@@ -348,6 +360,7 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
     out: Json = {}
     if len(rows) < 2:
         return out
+    names = list(map(label, names))
     keyed = [tuple(v if isinstance(v, str) else show(v, 200) for v in row) for row in rows]
     if again := len(keyed) - len(set(keyed)):
         out["duplicates"] = again

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsstar_profile.columns import between, column, missing, number, show
+from dsstar_profile.columns import between, column, label, missing, number, show
 
 Json = dict[str, Any]
 Rows = list[tuple]
@@ -58,9 +58,14 @@ class Table:
         out["first"] = _first(rows, total, len(names))
         doubled = [n for n, times in Counter(names).items() if times > 1]
         warnings = list(self.warnings)
+        if any(c["name"].startswith('"') for c in columns):
+            warnings.append(
+                "names in quotes are written as in Python: they have line breaks, or spaces at an end"
+            )
         if doubled:
             warnings.append(
-                f"several columns have the name {', '.join(show(n) for n in doubled[:5])}"
+                f"several columns have the name {', '.join(map(label, doubled[:5]))}: "
+                "pandas puts .1, .2 after the later ones"
             )
         return out | {
             k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v
@@ -326,7 +331,10 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
                 last = above[n] if not empty(above[n]) else last
                 first[n] = " / ".join(show(c) for c in (last, first[n]) if not empty(c))
         names = [
-            f"column {n + 1} (no name)" if empty(c) else show(c, 120) for n, c in enumerate(first)
+            f"column {n + 1} (no name; Unnamed: {n} in pandas)"
+            if empty(c)
+            else c if isinstance(c, str) else show(c, 120)
+            for n, c in enumerate(first)
         ]
         if width == 1 and number(block[start][0] if start < len(block) else 0) is None:
             warnings.append(f"{show(names[0], 40)} is taken for a name, but may be the first value")

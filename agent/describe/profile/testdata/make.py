@@ -46,6 +46,10 @@ write(
     ),
     "latin-1",
 )
+write(
+    "names.csv",
+    '"Density\n(P/Km2)", WIND,"a ""b""",plain\n' + "".join(f"{n},{n},{n},{n}\n" for n in range(20)),
+)
 write("sixteen.tsv", "name\tvalue\n" + "".join(f"n{n}\t{n}\n" for n in range(20)), "utf-16")
 write("mark.csv", "\ufeffid,score\n" + "".join(f"{n},{n * n}\n" for n in range(1, 21)))
 with gzip.open("packed.csv.gz", "wt") as f:
