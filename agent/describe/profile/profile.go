@@ -73,6 +73,7 @@ type Table struct {
 	Keys       [][]string `json:"keys"`
 	Follows    []string   `json:"follows"`
 	Duplicates int        `json:"duplicates"`
+	Raw        []string   `json:"raw"` // the file's first lines, if the table begins below them
 	Head       []string   `json:"head"`
 	Foot       []string   `json:"foot"`
 	Warnings   []string   `json:"warnings"`

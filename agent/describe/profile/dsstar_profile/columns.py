@@ -21,6 +21,19 @@ MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".
     "",
     "not available",
 }
+# What pandas takes for missing unasked.
+READ = set(
+    "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null".split()
+) | {"", "#N/A N/A"}
+# Words among numbers that are likely to stand for a missing one.
+LIKELY = set("m nd nr ns nq na. u unk unknown tbd tba x (x) * ** *** -- … suppressed".split()) | {
+    "no data",
+    "not reported",
+    "not recorded",
+    "not applicable",
+    "not determined",
+    "not collected",
+}
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 # A number as people write it: a currency, groups of three, a sign of per cent or a unit.
 DRESSED = re.compile(
@@ -172,10 +185,15 @@ def column(name: object, values: list, text_source: bool) -> Json:
         if others := [v for v in counts if v not in parsed]:
             many = sum(counts[v] for v in others)
             others.sort(key=lambda v: -counts[v])
-            notes.append(
-                f"mixed: {many} values are no numbers: {', '.join(map(literal, others[:4]))}"
-            )
             out["mixed"] = True
+            if all(show(v).strip().lower() in LIKELY for v in others) and len(others) < 4:
+                said = [f"{literal(v)} ({_times(counts[v])})" for v in others]
+                notes.append(f"{' and '.join(said)} may stand for missing")
+                out["markers"] = list(map(show, others))
+            else:
+                notes.append(
+                    f"mixed: {many} values are no numbers: {', '.join(map(literal, others[:4]))}"
+                )
     else:
         out["type"] = "text"
         if codes:
@@ -190,6 +208,15 @@ def column(name: object, values: list, text_source: bool) -> Json:
     if (out["type"] == "text" or out.get("integer")) and len(counts) > 1:
         out["sketch"] = sketch(counts)
     return out | ({"notes": notes} if notes else {})
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
+
+
+def unread(column: Json) -> list[str]:
+    """The markers of missing in a column that pandas takes for text."""
+    return [m for m in column.get("missing", ()) if m not in READ] + column.get("markers", [])
 
 
 def sketch(values: Any) -> list[int]:
@@ -229,7 +256,7 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
             or set(nines) == {"9"}
             and (gap > 2 or len(nines) > 2 and (gap > 0.05 or n < 0 <= low))
         ):
-            notes.append(f"{show(value).strip()} ({counts[value]} times) may stand for missing")
+            notes.append(f"{show(value).strip()} ({_times(counts[value])}) may stand for missing")
             out["without"] = [low, high]
     return out
 
@@ -337,7 +364,7 @@ def _spelling(counts: Counter) -> list[str]:
         )
     if damaged := [v for v in texts if "\ufffd" in v]:
         notes.append(
-            f"{len(damaged)} values have lost characters, written \ufffd: {literal(damaged[0])}"
+            f"{len(damaged)} values have U+FFFD for a lost character: {literal(damaged[0])}"
         )
     folded: dict[str, list[str]] = {}
     for v in texts:
