@@ -241,6 +241,9 @@ func (t Table) writeAround(b *strings.Builder) {
 	if len(t.Foot) > 0 {
 		b.WriteString("below it: " + brief.Lines(strings.Join(t.Foot, "\n  "), 600) + "\n")
 	}
+	for _, gap := range t.Gaps {
+		b.WriteString(gap + "\n")
+	}
 	for _, f := range t.Follows {
 		b.WriteString("in all rows read: " + f + "\n")
 	}

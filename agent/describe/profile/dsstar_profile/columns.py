@@ -26,7 +26,7 @@ READ = set(
     "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null".split()
 ) | {"", "#N/A N/A"}
 # Words among numbers that are likely to stand for a missing one.
-LIKELY = set("m nd nr ns nq na. u unk unknown tbd tba x (x) * ** *** -- … suppressed".split()) | {
+LIKELY = set("m nd nr ns nq na. u unk unknown tbd tba * ** *** -- … suppressed".split()) | {
     "no data",
     "not reported",
     "not recorded",
@@ -415,12 +415,42 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
             if found:
                 out["keys"] = [[names[n] for n in g] for g in found[:2]]
                 break
+    if gaps := _gaps(names, rows, columns):
+        out["gaps"] = gaps
     follows = _dependencies(names, texts, columns)
     with contextlib.suppress(ImportError):
         follows += _sums(names, rows, columns)
     if follows:
         out["follows"] = follows[:8]
     return out
+
+
+def _gaps(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
+    """Columns that are missing in the same rows, and where those are all rows that another column
+    has or has not a certain value in."""
+
+    def where(n: int, holds: Any) -> bytes:
+        return bytes(holds(row[n] if n < len(row) else None) for row in rows)
+
+    groups: dict[bytes, list[int]] = {}
+    for n, c in enumerate(columns):
+        if 1 < sum(c.get("missing", {}).values()) < len(rows):
+            groups.setdefault(where(n, missing), []).append(n)
+    said: dict[bytes, str] = {}
+    few = [n for n, c in enumerate(columns[:WIDE]) if 1 < len(c.get("values", ())) <= 12]
+    for n, value in ((n, v) for n in few if groups for v, _ in columns[n]["values"]):
+        mask = where(n, lambda v: not missing(v) and show(v, 40) == value)
+        said[mask] = f", exactly where {names[n]} is {literal(value)}"
+        mask = bytes(not m for m in mask)
+        said.setdefault(mask, f", exactly where {names[n]} is not {literal(value)}")
+    lines = []
+    for mask, group in sorted(groups.items(), key=lambda g: -len(g[1])):
+        if len(group) > 1 or mask in said:
+            same = "the same " if len(group) > 1 else ""
+            more = f" and {len(group) - 8} more" if len(group) > 8 else ""
+            told = ", ".join(names[n] for n in group[:8])
+            lines.append(f"missing in {same}{sum(mask)} rows{said.get(mask, '')}: {told}{more}")
+    return lines[:6]
 
 
 def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> list[str]:
