@@ -28,9 +28,8 @@ func (p *played) spent(t reporter, flag string) {
 // Exactly as many calls are made as are allowed, wherever the run then stands.
 func TestMaxCalls(t *testing.T) {
 	replies := simple.with(script{
-		"analyzer": "die()", "debugger": `print("mended")`, "verifier round 1": no,
-		"router round 1": "Hm.", "coder round 2": "print(q)",
-		"debugger round 2, try 2": "y = x\nprint(y)", "finalizer": "print(42)",
+		"analyzer": "die()", "debugger": `print("mended")`, "verdict round 1": no, "cell round 2": "print(q)",
+		"debugger round 2, try 2": "y = x\nprint(y)", "last": "print(42)",
 		"debugger the answer, try 2": "print(y)",
 	})
 	all := len(play(t, replies).noError(t).model.asked)
@@ -60,11 +59,11 @@ func TestMaxCost(t *testing.T) {
 	if p.spent(t, "max-cost"); len(p.model.asked) != 3 || *p.Cost != 3 {
 		t.Errorf("asked %q for %v", p.model.asked, *p.Cost)
 	}
-	p = cost(6, "").noError(t)
-	if *p.Cost != 6 || p.ByRole["coder"].Calls != 1 || len(p.ByRole) != 6 {
+	p = cost(4, "").noError(t)
+	if *p.Cost != 4 || p.ByRole["solver"].Calls != 1 || len(p.ByRole) != 4 {
 		t.Errorf("cost %v, by role %+v", *p.Cost, p.ByRole)
 	}
-	if p = cost(0, "verifier").noError(t); p.Cost != nil {
+	if p = cost(0, "judge").noError(t); p.Cost != nil {
 		t.Errorf("the cost %v lacks a part", *p.Cost)
 	}
 	if p = play(t, simple).noError(t); p.Cost != nil {
@@ -77,7 +76,7 @@ func TestMaxTime(t *testing.T) {
 	limited := func(name string, replies script, change func(*stage)) {
 		t.Run("in "+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				replies := simple.with(script{"verifier round 1": no, "debugger": "print(x)"}).with(replies)
+				replies := simple.with(script{"verdict round 1": no, "debugger": "print(x)"}).with(replies)
 				p := play(t, replies, change, func(s *stage) { s.config.Limits.Time = time.Minute })
 				if p.spent(t, "max-time"); p.Seconds.Total != 60 {
 					t.Errorf("it ended after %v s, in %s", p.Seconds.Total, p.model.asked[len(p.model.asked)-1])
@@ -85,8 +84,8 @@ func TestMaxTime(t *testing.T) {
 			})
 		})
 	}
-	for _, at := range []string{"analyzer a.csv", "planner round 1", "coder round 2", "router round 1",
-		"finalizer the answer", "checker the answer"} {
+	for _, at := range []string{"analyzer a.csv", "solver round 1", "judge round 2",
+		"second the answer"} {
 		limited(at, nil, func(s *stage) {
 			s.model.before = func(ctx context.Context, key string) error {
 				if key == at {
@@ -102,12 +101,13 @@ func TestMaxTime(t *testing.T) {
 		nth     int // call of wait()
 	}{
 		{"a description", script{"analyzer": "wait()"}, 1},
-		{"a cell", script{"coder round 2": "wait()"}, 1},
+		{"a cell", script{"cell round 2": "wait()"}, 1},
 		{"a cell that is run again",
-			script{"coder round 1": "wait()\nx = 1\nprint(x)", "coder round 2": "die()"}, 2},
-		{"the last cell", script{"finalizer": "wait()\nprint(x)"}, 1},
-		{"the proof", script{"finalizer": "wait()\nprint(x)"}, 2},
-		{"the script", script{"finalizer": "wait()\nprint(x)"}, 3},
+			script{"cell round 1": "wait()\nx = 1\nprint(x)", "cell round 2": "die()"}, 2},
+		{"the last cell", script{"last": "wait()\nprint(x)"}, 1},
+		{"the second derivation", script{"second": "wait()\nagreed()"}, 1},
+		{"the proof", script{"last": "wait()\nprint(x)"}, 2},
+		{"the script", script{"last": "wait()\nprint(x)"}, 3},
 	} {
 		limited(c.name, c.replies, func(s *stage) {
 			n := 0
@@ -124,7 +124,7 @@ func TestMaxTime(t *testing.T) {
 			s.config.Limits.Time = time.Minute
 			s.model.before = func(context.Context, string) error { time.Sleep(9 * time.Second); return nil }
 		}).noError(t)
-		if p.Seconds.Total != 54 || p.Seconds.Model != 54 {
+		if p.Seconds.Total != 36 || p.Seconds.Model != 36 {
 			t.Errorf("within the limit: seconds %+v", p.Seconds)
 		}
 	})
@@ -132,7 +132,7 @@ func TestMaxTime(t *testing.T) {
 
 // What the rounds may cost is told once, before the first one.
 func TestEstimate(t *testing.T) {
-	p := play(t, simple.with(script{"verifier round 1": no}), func(s *stage) {
+	p := play(t, simple.with(script{"verdict round 1": no}), func(s *stage) {
 		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10, Output: 30}, true }
 	}).noError(t)
 	at := slices.Index(p.kinds, agent.Estimated)
@@ -140,7 +140,7 @@ func TestEstimate(t *testing.T) {
 		slices.Index(p.kinds, agent.Planned) < at || slices.Contains(p.kinds[at:], agent.Described) {
 		t.Fatalf("events %v", p.kinds)
 	}
-	contains(t, p.events[at].Text, "10 to 28 model calls", "; about $")
+	contains(t, p.events[at].Text, "3 to 11 model calls", "; about $")
 
 	declined := errors.New("too dear")
 	p = play(t, simple, func(s *stage) {

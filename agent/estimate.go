@@ -57,9 +57,13 @@ func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	return u
 }
 
-// costOf returns the cost of a usage at the coder's price.
+// costOf returns the cost of a usage at the price of the role that writes the cells.
 func (r *run) costOf(u record.Usage) (float64, bool) {
-	price, ok := r.PriceOf("coder")
+	role := "solver"
+	if r.t.Method.Script {
+		role = "coder"
+	}
+	price, ok := r.PriceOf(role)
 	return price.Cost(u.Usage), ok
 }
 

@@ -30,7 +30,6 @@ const (
 	Routed    Kind = "routed"    // a route was chosen
 	// the session is back at the accepted cells; the text says by which way
 	WentBack  Kind = "went back"
-	Checked   Kind = "checked"   // the answer's form was held against the guidelines
 	Finalized Kind = "finalized" // the last cell printed the answer
 	Branched  Kind = "branched"  // a cell of a branch ran, well or not
 	Read      Kind = "read"      // the answer under another reading is known

@@ -68,11 +68,11 @@ func ExampleRun() {
 	t, err := agent.Run(context.Background(), agent.Config{
 		Settings: ask.Settings{
 			Model: fixedModel{
-				"planner":   "Add up the numbers.",
-				"coder":     "```python\ntotal = sum(map(int, open('data/numbers.txt')))\nprint(total)\n```",
-				"verifier":  "Verdict: sufficient\nReason: the sum is there",
-				"finalizer": "```python\nprint(total)\n```",
-				"checker":   "Form: fits",
+				"step":    "Add up the numbers.",
+				"cell":    "```python\ntotal = sum(map(int, open('data/numbers.txt')))\nprint(total)\n```",
+				"verdict": "Verdict: sufficient\nReason: the sum is there",
+				"last":    "```python\nprint(total)\n```",
+				"checker": "Form: fits",
 			},
 			Prompts: words, ResultChars: 1000, DescriptionChars: 1000, ContextChars: 10_000,
 		},

@@ -47,20 +47,32 @@ func TestMain(m *testing.M) {
 }
 
 // A script holds the model's replies by role and subject ("coder round 1"), or
-// by role alone. Replies of roles that write code are put into a code block,
-// unless they begin with "raw:"; a reply that begins with "cut:" ends at the
-// limit on its length.
+// by role alone. Those of the solver and of the judge may be given in parts: "step" and
+// "cell"; "verdict", "wrong" (a step's number) and "last" (the last cell). Replies of
+// roles that write code are put into a code block, unless they begin with "raw:"; a
+// reply that begins with "cut:" ends at the limit on its length.
 type script map[string]string
 
 const (
 	yes = "Verdict: sufficient\nReason: all is there"
-	no  = "Verdict: insufficient\nMissing: the total"
+	no  = "Verdict: unfinished\nReason: the total is missing"
+	bad = "Verdict: insufficient\nReason: the total is wrong"
 )
 
-// simple is a run that needs one round; the cases of a test add to it.
+// simple is a run that needs one round, and whose second derivation agrees; the cases of a
+// test add to it.
 var simple = script{
+	"analyzer": `print("a table")`, "step": "Do the next thing.", "cell": "x = 1\nprint(x)",
+	"verdict": yes, "last": "print(x)", "second": "agreed()",
+}
+
+// aNumber are the guidelines: a number with three decimals is not in their form.
+const aNumber = "A number. At most 2 decimals."
+
+// published is simple in the paper's roles.
+var published = script{
 	"analyzer": `print("a table")`, "planner": "Do the next thing.", "coder": "x = 1\nprint(x)",
-	"verifier": yes, "router": "Add Step", "finalizer": "print(x)", "checker": "Form: fits",
+	"verifier": "Yes", "router": "Add Step", "finalizer": "x = 1\nprint(x)",
 }
 
 func (s script) with(more script) script {
@@ -118,7 +130,7 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	if cut {
 		reply.Finish = "length"
 	}
-	coding := []string{"analyzer", "coder", "debugger", "finalizer"}
+	coding := []string{"analyzer", "coder", "debugger", "finalizer", "second"}
 	if reply.Text = text; !raw && slices.Contains(coding, r.Role) {
 		reply.Text = "```python\n" + text + "\n```"
 	}
@@ -133,14 +145,14 @@ func (s script) reply(role, subject string) (text string, ok bool) {
 	return text, ok
 }
 
-// whole is reply for the roles whose replies have several parts, which a script has one by one:
-// those of the solver are the planner's and the coder's.
+// whole is reply for the roles whose replies have several parts, too.
 func (s script) whole(role, subject string) (text string, ok bool) {
 	if text, ok = s.reply(role, subject); ok {
 		return text, ok
 	}
-	part := func(role, subject string) string {
-		text, has := s.reply(role, subject)
+	ok = true
+	part := func(name string) string {
+		text, has := s.reply(name, subject)
 		ok = ok && has
 		return text
 	}
@@ -150,20 +162,25 @@ func (s script) whole(role, subject string) (text string, ok bool) {
 		}
 		return "```python\n" + text + "\n```"
 	}
-	ok = true
 	switch role {
 	case "solver":
-		text = "Step: " + part("planner", subject) + "\n\n" + code(part("coder", subject))
+		text = "Step: " + part("step") + "\n\n" + code(part("cell"))
 	case "judge":
-		text = part("verifier", subject)
+		text = part("verdict")
 		switch {
 		case strings.Contains(text, "Verdict: insufficient"):
-			if n, is := strings.CutPrefix(part("router", subject), "Step "); is {
+			if n, has := s.reply("wrong", subject); has {
 				text += "\nWrong step: " + n
 			}
 		case !strings.Contains(text, "Verdict: unfinished"):
-			text += "\n\n" + code(part("finalizer", "the answer"))
+			text += "\n\n" + code(part("last"))
 		}
+	case "coder":
+		text = code(part("cell"))
+	case "finalizer":
+		text = code(part("last"))
+	case "verifier": // of candidates
+		text = part("verdict")
 	default:
 		return "", false
 	}
@@ -197,6 +214,7 @@ type world struct {
 	inCell func(ctx context.Context) error                  // what wait() does
 
 	mu        sync.Mutex
+	answer    string // of the accepted cells, at the last event
 	sessions  []*session
 	ticks     int // of tick()
 	once      bool
@@ -241,6 +259,8 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 //	fail_on(x, "b")  raises if the text of x has a b in it
 //	tick()           counts through all sessions; purpose() names the session's
 //	once()           runs once in the world, then raises
+//	agreed()         the answer of the accepted cells
+//	x                as the last line: the cell's result
 //	raise KeyError("x")   die()   hang()   wait()
 type session struct {
 	w           *world
@@ -346,10 +366,12 @@ var errDie, errHang = errors.New("die"), errors.New("hang")
 
 func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {
 	var out strings.Builder
+	last := ""
 	for line := range strings.Lines(code) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
+		last = line
 		if line == "wait()" && s.w.inCell == nil {
 			continue
 		}
@@ -361,7 +383,23 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 			return s.end(out.String(), err), nil
 		}
 	}
-	return s.end(out.String(), nil), nil
+	return withResult(s.end(out.String(), nil), last, s.vars, s.w), nil
+}
+
+// withResult adds the value of a cell's last line if that is a name or agreed().
+func withResult(e notebook.Execution, last string, vars map[string]string,
+	w *world) notebook.Execution {
+	value, ok := vars[last]
+	if last == "agreed()" {
+		w.mu.Lock()
+		value, ok = w.answer, true
+		w.mu.Unlock()
+	}
+	if ok {
+		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ExecuteResult,
+			ExecutionCount: e.Count, Data: notebook.MIMEBundle{"text/plain": strconv.Quote(value)}})
+	}
+	return e
 }
 
 func (s *session) end(out string, err error) notebook.Execution {
@@ -451,6 +489,8 @@ func (s *session) value(expr string) (string, error) {
 	switch {
 	case m == nil:
 		return "", &raised{"NameError", fmt.Sprintf("name '%s' is not defined", expr)}
+	case m[1] == "agreed":
+		return s.w.answer, nil
 	case m[1] == "tick":
 		s.w.ticks++
 		return strconv.Itoa(s.w.ticks), nil
@@ -603,14 +643,20 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
 			Method: record.Method{ModelAnalyzer: true},
 		},
-		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data",
+		task: record.Task{Question: "How many?", Guidelines: aNumber, Data: "/data",
 			Files: filesOf("a.csv")},
 	}
 	for _, c := range change {
 		c(s)
 	}
 	watch, last := s.config.Observe, &notebook.Notebook{}
+	if s.resume != nil {
+		p.world.answer = s.resume.Answer()
+	}
 	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
+		p.world.mu.Lock()
+		p.world.answer = tr.Answer()
+		p.world.mu.Unlock()
 		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
 		p.checkState(t, e, tr)
 		if !s.quick || e.Kind == agent.Ended {
@@ -660,6 +706,10 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 		return
 	}
 	all := strings.Join(cells, "\n")
+	if n := len(tr.Rounds); e.Kind == agent.Judged && tr.Rounds[n-1].Route != nil &&
+		tr.Rounds[n-1].Route.Back > 0 {
+		return // it goes back next
+	}
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
 		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
 		return
@@ -669,8 +719,8 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 		t.Error(err)
 	}
 	work := p.world.of(agent.Work)
-	if p.resumed && e.Kind == agent.Proving {
-		return // the last cell may have run before
+	if e.Kind == agent.Proving && (p.resumed || tr.Second != nil) {
+		return // the last cell may have run before; or the session is in a branch
 	}
 	live := work[0]
 	if diff := cmp.Diff(clean.vars, live.vars) + cmp.Diff(clean.files, live.files); diff != "" {

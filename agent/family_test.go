@@ -97,7 +97,7 @@ func TestFamily(t *testing.T) {
 		"\"data/s01.csv\"\n", "day,shop,amount\n2024-05-01,s00,17")
 	contains(t, p.model.prompt(t, "debugger s59.csv, try 2"), "It works for 59 other files")
 	// The others are shown by what they add.
-	planner := p.model.prompt(t, "planner round 1")
+	planner := p.model.prompt(t, "solver round 1")
 	if n := strings.Count(planner, "a table of sales"); n != 1 {
 		t.Errorf("what all have in common is shown %d times in\n%s", n, planner)
 	}
@@ -150,15 +150,7 @@ func TestHopelessFamily(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	contains(t, p.model.prompt(t, "planner round 1"), "No description: "+p.Descriptions[5].Error)
-}
-
-func TestNoFamilies(t *testing.T) {
-	p := play(t, simple, withData(t, tables("a.csv", "b.csv", "c.csv")), func(s *stage) {
-		s.config.Method.NoFamilies = true
-	}).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer a.csv", "analyzer b.csv", "analyzer c.csv"})
-	lacks(t, p.model.prompt(t, "analyzer a.csv"), "one of 3 files")
+	contains(t, p.model.prompt(t, "solver round 1"), "No description: "+p.Descriptions[5].Error)
 }
 
 // What a person has written is what counts, whatever the file is.
@@ -171,7 +163,7 @@ func TestCorrections(t *testing.T) {
 		s.config.Corrections["gone.csv"] = "?"
 	}).noError(t)
 	equal(t, "calls", p.asks(), []string{"analyzer a.csv"})
-	planner := p.model.prompt(t, "planner round 1")
+	planner := p.model.prompt(t, "solver round 1")
 	for name, want := range all {
 		d := p.described(t, name)
 		if d.Text != want || !d.Corrected || d.Code != "" || d.Like != "" {
@@ -196,7 +188,7 @@ func TestPreselectFamilies(t *testing.T) {
 	if p.Task.Others != 5 || len(p.Task.Files) != 2 {
 		t.Errorf("%+v, %d others", p.Task.Files, p.Task.Others)
 	}
-	contains(t, p.model.prompt(t, "planner round 1"), `"data/other/a.dat"`, `"data/shops/3.csv"`)
+	contains(t, p.model.prompt(t, "solver round 1"), `"data/other/a.dat"`, `"data/shops/3.csv"`)
 }
 
 // What describing takes is told before it is paid, and can be refused.
@@ -287,6 +279,6 @@ func TestMaxFiles(t *testing.T) {
 			names[0] != "log/00.csv" || names[3] < "log/10.csv" || names[4] != "many/how.csv" {
 			t.Errorf("chosen are %q, %d descriptions, %d others", names, len(p.Descriptions), p.Task.Others)
 		}
-		contains(t, p.model.prompt(t, "planner round 1"), "## More files", leftOut)
+		contains(t, p.model.prompt(t, "solver round 1"), "## More files", leftOut)
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
+	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
 )
 
@@ -32,10 +34,12 @@ var (
 
 var smallNumbers = []string{"zero", "one", "two", "three", "four", "five", "six"}
 
-// formOf reads the form from question and guidelines. What it does not recognise is not checked.
-func formOf(question, guidelines string) form {
+// formOf reads the form from a task's question and guidelines. What it does not recognise is not
+// checked.
+func formOf(task record.Task) form {
 	f := form{decimals: -1}
-	both := question + "\n" + guidelines
+	guidelines := task.Guidelines
+	both := task.Question + "\n" + guidelines
 	places := map[int]bool{}
 	for _, m := range decimalPlaces().FindAllStringSubmatch(both, -1) {
 		n, err := strconv.Atoi(m[1])
@@ -62,8 +66,13 @@ func formOf(question, guidelines string) form {
 			f.choices = append(f.choices, q[1])
 		}
 	}
+	isData := func(name string) bool {
+		return slices.ContainsFunc(task.Files, func(d record.File) bool { return path.Base(d.Name) == name })
+	}
 	for _, m := range fileName().FindAllStringSubmatch(both, -1) {
-		f.files = append(f.files, m[1])
+		if name := m[1]; !isData(name) && !slices.Contains(f.files, name) { // "stored in sales.csv"
+			f.files = append(f.files, name)
+		}
 	}
 	return f
 }
@@ -103,7 +112,7 @@ func (f form) problem(answer string, written fs.FS) string {
 
 // formProblem is [form.problem] for the run's task and files.
 func (r *standard) formProblem(answer string) string {
-	f := formOf(r.t.Task.Question, r.t.Task.Guidelines)
+	f := formOf(r.t.Task)
 	root := r.filesWritten()
 	if root == nil {
 		return f.problem(answer, nil)

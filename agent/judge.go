@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -15,7 +17,7 @@ import (
 // as unfinished, which drops nothing.
 func (r *standard) judge(ctx context.Context) error {
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: r.subject(0),
-		Words: r.judgeWords}, reply.Judgements(r.t.Steps()))
+		Words: r.judgeWords, Images: r.pictures()}, reply.Judgements(r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}
@@ -42,8 +44,12 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	written := r.written()
 	inputs["written"] = written
-	return append(parts, prompts.Judgement{Written: written, Points: r.taken(),
-		Guidelines: r.t.Task.Guidelines != ""}), inputs
+	var names []string
+	for _, p := range r.pictures() {
+		names = append(names, brief.OneLine(p.Name))
+	}
+	return append(parts, prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
+		Points: r.taken(), Guidelines: r.t.Task.Guidelines != ""}), inputs
 }
 
 // follow carries out the current round's route: it goes back if a step is wrong.

@@ -49,9 +49,9 @@ func TestProfiles(t *testing.T) {
 	files := withData(t, content)
 	p := play(t, simple, files, profiled(known)).noError(t)
 	equal(t, "calls", p.asks(), []string{"analyzer odd.bin"})
-	planner := p.model.prompt(t, "planner round 1")
+	planner := p.model.prompt(t, "solver round 1")
 	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "a table", "- town: ", "9 rows, 2 columns", "7 rows\n",
-		"## Columns that match", "shop of sales/1.csv: all of its values are in shop of shops.csv (a key)")
+		"## Columns that match", "shop of shops.csv, a key, has the values of shop of sales/1.csv")
 	if n := strings.Count(planner, "- amount: "); n != 1 {
 		t.Errorf("a family is described %d times in\n%s", n, planner)
 	}
@@ -64,10 +64,6 @@ func TestProfiles(t *testing.T) {
 	again := goOn(t, simple, readAgain(t, p.Trajectory), func(s *stage) { s.task = p.Task })
 	if n := len(again.world.of(agent.Describe)); n > 0 {
 		t.Errorf("%d sessions describe files on resuming", n)
-	}
-	every := play(t, simple, files, profiled(known), func(s *stage) { s.config.Method.NoFamilies = true })
-	if n := strings.Count(every.model.prompt(t, "planner round 1"), "- amount: "); n != 2 {
-		t.Errorf("without families %d of 2 files are described", n)
 	}
 }
 
@@ -114,7 +110,7 @@ func TestManyProfiles(t *testing.T) {
 	if len(p.asks()) > 0 || len(p.Descriptions) != 20 || p.Task.Others != 241 {
 		t.Errorf("asked %q, %d described, %d others", p.asks(), len(p.Descriptions), p.Task.Others)
 	}
-	planner := p.model.prompt(t, "planner round 1")
+	planner := p.model.prompt(t, "solver round 1")
 	contains(t, planner, "- mayor: ", "- amount: ")
 	var like int
 	for _, d := range p.Descriptions {

@@ -48,7 +48,8 @@ func TestSameAnswer(t *testing.T) {
 
 // TestForm: a program finds what a form that it recognises forbids, and nothing else.
 func TestForm(t *testing.T) {
-	files := fstest.MapFS{"result.csv": {Data: []byte("a\n1\n")}, "empty.csv": {}}
+	data := []record.File{{Name: "in/sales.csv"}}
+	written := fstest.MapFS{"result.csv": {Data: []byte("a\n1\n")}, "empty.csv": {}}
 	for _, test := range []struct {
 		question, guidelines, answer string
 		bad                          bool
@@ -68,13 +69,34 @@ func TestForm(t *testing.T) {
 		{"Save the table as result.csv.", "", "result.csv", false},
 		{"Save the table as empty.csv.", "", "empty.csv", true},
 		{"Save the table as other.csv.", "", "other.csv", true},
+		{"The orders are stored in sales.csv. How many?", "", "3", false},
 		{"What does the file orders.csv hold?", "", "orders", false},
 		{"", "Both with 2 decimals, the p-value with 4 decimals.", "1.2345", false},
 		{"", "", "3.14159265", false},
 	} {
-		got := formOf(test.question, test.guidelines).problem(test.answer, files)
+		got := formOf(record.Task{Question: test.question,
+			Guidelines: test.guidelines, Files: data}).problem(test.answer, written)
 		if (got != "") != test.bad {
 			t.Errorf("%q in the form %q %q: %q", test.answer, test.question, test.guidelines, got)
+		}
+	}
+}
+
+// TestEvidence: only words that stand in what the model was shown settle a point.
+func TestEvidence(t *testing.T) {
+	shown := plainWords("Cancelled orders do not count\n  towards the revenue. | status | text 取消的订单不计入收入。")
+	for evidence, want := range map[string]bool{
+		`"Cancelled orders do not count towards the revenue" (rules.md)`:       true,
+		`"cancelled orders ... do not count towards the revenue."`:             true,
+		`Cancelled orders do not count`:                                        true,
+		`"Cancelled orders do count towards the total of all revenue" (rules)`: false,
+		`"Refunds are to be subtracted from the revenue first" (rules.md)`:     false,
+		`"status"`:               false,
+		`the column is "status"`: false,
+		"":                       false,
+	} {
+		if got := stands(evidence, shown); got != want {
+			t.Errorf("%s: %v", evidence, got)
 		}
 	}
 }

@@ -45,6 +45,9 @@ func (r *standard) propose(ctx context.Context) error {
 		return err
 	}
 	if first {
+		if err := r.reopenUnfounded(next.Readings); err != nil {
+			return err
+		}
 		r.t.Readings = next.Readings
 	}
 	return r.beginRound(next.Step, next.Code)

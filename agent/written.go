@@ -107,7 +107,7 @@ func (r *standard) filesAskedFor() string {
 	}
 	defer folder.Close()
 	var all []string
-	for _, name := range formOf(r.t.Task.Question, r.t.Task.Guidelines).files {
+	for _, name := range formOf(r.t.Task).files {
 		text, err := contentOf(folder, name)
 		if err != nil {
 			return ""

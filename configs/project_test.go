@@ -76,6 +76,7 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"", "method: {paper: true}", "method.paper"},
 		{"", "method: {verifier_input: query-plan}", "method.verifier_input"},
 		{"", "method: {router: false}", ""},
+		{"", "method: {analyzer: model}", ""},
 		{"cache: false", "cache: true", "cache"},
 		{"", "out: answers/here", ""},
 		{"", "out: /srv/answers", "out"},

@@ -115,10 +115,14 @@ func testTwoGuests(t *testing.T, k *Kernel, file string) {
 	runCell(t, k, "import os, random; home = os.getcwd(); df = 0", notebook.OK)
 	dirs := []string{t.TempDir(), t.TempDir()}
 	var all sync.WaitGroup
+	// All join before the first cell: who joins asks for the banner, for which IPython draws a
+	// random number in its control thread, in the midst of whatever cell is running.
 	var guests []*Kernel
+	for _, dir := range dirs {
+		guests = append(guests, visitor(t, file, Options{Dir: dir}))
+	}
 	for i, dir := range dirs {
-		g := visitor(t, file, Options{Dir: dir})
-		guests = append(guests, g)
+		g := guests[i]
 		all.Go(func() {
 			runCell(t, g, fmt.Sprintf("random.seed(%d); mine%d = random.getstate()", i, i), notebook.OK)
 			for range 8 {
@@ -337,6 +341,12 @@ func TestAttachToSilence(t *testing.T) {
 			defer cancel()
 			_ = l.launch(ctx, s, o) // never gets further than that
 			defer s.end()
+			for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
+				if sockets, err := filepath.Glob(filepath.Join(l.dir, "k-*")); err != nil ||
+					len(sockets) == 5 {
+					break
+				}
+			}
 			begun := time.Now()
 			_, err := Attach(t.Context(), filepath.Join(l.dir, "kernel.json"),
 				Options{StartTimeout: 500 * time.Millisecond})

@@ -20,7 +20,7 @@ import (
 func brisk() waits {
 	w := defaultWaits()
 	w.greet, w.rouse, w.takeUp = 200*time.Millisecond, 300*time.Millisecond, 2*time.Second
-	w.idle, w.interrupt, w.cancel = 500*time.Millisecond, 500*time.Millisecond, 500*time.Millisecond
+	w.idle, w.interrupt, w.cancel = 2*time.Second, 500*time.Millisecond, 500*time.Millisecond
 	return w
 }
 

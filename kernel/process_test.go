@@ -97,9 +97,14 @@ func TestKilledFromOutside(t *testing.T) {
 	t.Parallel()
 	k := open(t, options(t))
 	pid := k.Info().PID
-	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	// The child holds the kernel's sockets and stderr open.
-	x := runCell(t, k, "import os, time\nprint('kept', flush=True)\nif os.fork() == 0: time.sleep(5)\ntime.sleep(60)", notebook.Died)
+	code := "import os, time\nif os.fork() == 0: time.sleep(5); os._exit(0)\nprint('kept')\ntime.sleep(60)"
+	x, err := k.ExecuteCell(t.Context(), Cell{Code: code, Observe: func(notebook.Output) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}})
+	if err != nil || x.Status != notebook.Died {
+		t.Fatalf("%v, status %s", err, x.Status)
+	}
 	if x.Reason != "the kernel died: killed by signal 9 (SIGKILL)" || x.Stdout() != "kept\n" {
 		t.Errorf("reason %q, stdout %q", x.Reason, x.Stdout())
 	}

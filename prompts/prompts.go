@@ -138,6 +138,7 @@ type (
 	// Judgement asks for a verdict and, if the plan suffices, the last cell.
 	Judgement struct {
 		Written    string // files that the cells have written
+		Pictures   string // names of those that go with the request, if the model takes any
 		Points     []Point
 		Guidelines bool // the task has some
 	}

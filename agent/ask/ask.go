@@ -19,6 +19,8 @@ type Request struct {
 	// Words returns the parts of the request, and the inputs that a recorded reply
 	// must fit (see [llm.Request]). It is called again when they are too long.
 	Words func() ([]prompts.Part, map[string]string)
+	// pictures that go with it, if the model takes any and they fit into its context
+	Images []llm.Image
 }
 
 // An Asker makes the requests of a run's roles, and keeps them within the model's
@@ -63,6 +65,10 @@ func (a *Asker) shorter(ctx context.Context, r Request, schema *llm.Schema,
 		if !errors.Is(err, llm.ErrContextLength) {
 			return first, request, err
 		}
+		if len(r.Images) > 0 {
+			r.Images = nil
+			continue
+		}
 		shrunk, less := a.shrink(sizes)
 		if !less {
 			return first, request, err
@@ -86,7 +92,7 @@ func (a *Asker) Compose(r Request) (llm.Request, error) {
 	parts, inputs := r.Words()
 	text, err := a.Prompts.Text(parts...)
 	return llm.Request{
-		Role: r.Role, Subject: r.Subject, Inputs: inputs, MaxTokens: a.MaxTokens,
+		Role: r.Role, Subject: r.Subject, Inputs: inputs, MaxTokens: a.MaxTokens, Images: r.Images,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, err
 }
@@ -105,7 +111,7 @@ func (a *Asker) Summarize(ctx context.Context, subject, report, where string) (s
 		part := prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}
 		return []prompts.Part{part}, map[string]string{"error": report}
 	}
-	short, err := Role(ctx, a, Request{"summarizer", subject, words}, reply.Text)
+	short, err := Role(ctx, a, Request{Role: "summarizer", Subject: subject, Words: words}, reply.Text)
 	if _, unread := errors.AsType[*reply.Error](err); unread {
 		return brief.Clip(report, ReportChars), nil
 	}

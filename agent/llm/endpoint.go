@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -36,6 +37,8 @@ type Endpoint struct {
 
 	// Schema is whether the endpoint takes JSON schemas; nil: the first request with one shows it
 	Schema *bool
+	// Images is whether the endpoint and its model take images; nil: the first request shows it
+	Images *bool
 
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
 	// idle time-out or a truncated reply.
@@ -71,6 +74,8 @@ func (e Endpoint) Open() (Model, error) {
 		return nil, err
 	}
 	c := chat{endpoint: m, service: openai.NewChatCompletionService(m.options()...)}
+	c.noImages = new(atomic.Bool)
+	c.noImages.Store(m.Endpoint.Images != nil && !*m.Endpoint.Images)
 	c.schemas = &schemas{refused: m.Schema != nil && !*m.Schema, taken: m.Schema != nil}
 	return c, nil
 }
@@ -190,6 +195,8 @@ type chat struct {
 	*endpoint
 	service openai.ChatCompletionService
 	schemas *schemas
+	// it has refused images: no more are sent
+	noImages *atomic.Bool
 }
 
 func (m chat) ask(ctx context.Context, r Request) (Reply, error) {
@@ -233,12 +240,14 @@ func (m chat) params(r Request) (openai.ChatCompletionNewParams, error) {
 		Model:         m.Model,
 		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
 	}
+	images := r.Images
 	for _, msg := range r.Messages {
 		switch msg.Role {
 		case "system":
 			p.Messages = append(p.Messages, openai.SystemMessage(msg.Text))
 		case "user":
-			p.Messages = append(p.Messages, openai.UserMessage(msg.Text))
+			p.Messages = append(p.Messages, withImages(msg.Text, images))
+			images = nil
 		case "assistant":
 			p.Messages = append(p.Messages, openai.AssistantMessage(msg.Text))
 		default:

@@ -39,6 +39,8 @@ type Request struct {
 	// full texts by name ("plan", "results", ...); a recorded reply matches only the same texts
 	Inputs    map[string]string
 	MaxTokens int // of the reply; 0: the endpoint's default
+	// Images go with the first user message, to endpoints that take them
+	Images []Image
 
 	// Schema asks for a JSON object. Where the endpoint takes no schema, Form is added to the last
 	// message instead: the same form in words. See [Request.InText].
@@ -61,6 +63,7 @@ type Reply struct {
 	Retries int
 
 	Schema     bool // it was asked for by the request's schema, not in text
+	Images     bool // the request's images were sent
 	Remembered bool // the reply of an earlier call, already counted: see [Remember]
 }
 

@@ -64,9 +64,25 @@ func (s *Schema) fits(text string) bool {
 	})
 }
 
-// Ask asks by the request's schema as long as the endpoint takes them. One that refuses or ignores
-// a schema is asked again at once, in text, and from then on.
+// Ask sends the request's images as long as the endpoint takes them. One that refuses them is asked
+// again at once without, and from then on.
 func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
+	if m.noImages.Load() {
+		r.Images = nil
+	}
+	reply, err := m.askInForm(ctx, r)
+	if err == nil || len(r.Images) == 0 || !refuses(err, imageWords) {
+		reply.Images = len(r.Images) > 0
+		return reply, err
+	}
+	m.noImages.Store(true)
+	r.Images = nil
+	return m.askInForm(ctx, r)
+}
+
+// askInForm asks by the request's schema as long as the endpoint takes them. One that refuses or
+// ignores a schema is asked again at once, in text, and from then on.
+func (m chat) askInForm(ctx context.Context, r Request) (Reply, error) {
 	if r.Schema == nil || m.schemas.areRefused() {
 		return m.ask(ctx, r.InText())
 	}
@@ -75,7 +91,7 @@ func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	case err == nil && !m.schemas.ignored(r.Schema, first):
 		first.Schema = true
 		return first, nil
-	case err != nil && !refusesSchema(err):
+	case err != nil && !refuses(err, schemaWords):
 		return first, err
 	}
 	m.schemas.refuse()
@@ -89,20 +105,20 @@ func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	return reply, nil
 }
 
-// refusesSchema reports whether an error response is about the schema.
-func refusesSchema(err error) bool {
+// refuses reports whether an error response is about what the words name.
+func refuses(err error, words []string) bool {
 	var refused *StatusError
 	if !errors.As(err, &refused) || errors.Is(err, ErrContextLength) {
 		return false
 	}
 	switch refused.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotFound,
-		http.StatusNotImplemented:
+		http.StatusNotImplemented, http.StatusUnsupportedMediaType:
 	default:
 		return false
 	}
 	said := strings.ToLower(refused.code + " " + refused.Message)
-	return slices.ContainsFunc(schemaWords, func(word string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
 		return strings.Contains(said, word)
 	})
 }

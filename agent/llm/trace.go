@@ -24,6 +24,7 @@ type Exchange struct {
 	Model    string            `json:"model,omitempty"`
 	Messages []Message         `json:"messages"`
 	Inputs   map[string]string `json:"inputs,omitempty"` // hashes; Messages has the texts
+	Images   []string          `json:"images,omitempty"` // names of those that went with it
 	Schema   string            `json:"schema,omitempty"` // name of the reply's; "": it is text
 	Reply    string            `json:"reply"`
 	Finish   string            `json:"finish,omitempty"`
@@ -169,6 +170,9 @@ func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
 		Role: r.Role, Subject: r.Subject, Messages: r.Messages, Inputs: hashes(r.Inputs),
 		Model: reply.Model, Reply: reply.Text, Finish: reply.Finish, Usage: reply.Usage,
 		Seconds: reply.Seconds, Retries: reply.Retries,
+	}
+	if reply.Images {
+		e.Images = namesOf(r.Images)
 	}
 	if r.Schema != nil {
 		e.Schema = r.Schema.Name

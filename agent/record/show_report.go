@@ -226,7 +226,7 @@ func showSpent(t *Trajectory) string {
 	}
 	cost := ""
 	if t.Cost != nil {
-		cost = fmt.Sprintf(", about %s%.2f", plainDollar, *t.Cost)
+		cost = ", about " + prose(human.Dollars(*t.Cost))
 	}
 	return fmt.Sprintf("*Cost: %s, %d tokens in and %d out%s.*\n", human.Plural(u.Calls, "model call"),
 		u.InputTokens, u.OutputTokens, cost)

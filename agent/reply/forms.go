@@ -56,8 +56,8 @@ var (
 			property("point", "string", "what is left open, in one sentence"),
 			listOf("options", "two or more ways to take it"),
 			property("taken", "integer", "the number of the option that the code takes, from 1"),
-			property("evidence", "string?", "a quotation for it, with its file; null: there is none"),
-			property("settled", "boolean", "whether the evidence leaves no doubt")),
+			property("evidence", "string?", "the sentence that decides, with its source; null: none"),
+			property("settled", "boolean", "whether that sentence decides")),
 		stepField, cellField)
 	judgementSchema = objectSchema("judgement",
 		property("verdict", "string", "", "sufficient", "unfinished", "insufficient", "inconclusive"),

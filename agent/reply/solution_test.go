@@ -39,7 +39,6 @@ func TestSolution(t *testing.T) {
 		"## Step 3: Load a.csv and count.\n\n## Code\n\n"+cellX+"\n\nThis prints 1.",
 		"### Step\n\nLoad a.csv and count.\n\n### Cell\n"+cellX,
 		"step - Load a.csv and count.\nCell:\n"+cellX,
-		"STEP Load a.csv and count.\n"+cellX,
 		"1. **Step:** Load a.csv and count.\n2. **Code:**\n   ```python\n   x = 1\n   print(x)\n   ```",
 		"- Step: Load a.csv and count.\n- Code:\n"+cellX,
 		"> Step: Load a.csv and count.\n\n"+cellX,
@@ -47,7 +46,6 @@ func TestSolution(t *testing.T) {
 		"Sure! Here is the next step:\n\nLoad a.csv and count.\n\n"+cellX,
 		"Load a.csv and count.\n"+cellX,
 		"Step: Load a.csv and count.\nCode:\nx = 1\nprint(x)",
-		"Step: Load a.csv and count.\n<python>\nx = 1\nprint(x)\n</python>",
 		"Step: Load a.csv and count.\n```\nx = 1\nprint(x)\n```",
 		"Step: Load a.csv and count.\n```python\nx = 1\nprint(x)\n",
 		"<think>\nStep: Guess.\n"+cellX+"\n</think>\nStep: Load a.csv and count.\n"+cellX,
@@ -153,19 +151,12 @@ Count.
    - paid rows
    Taken 2
    Evidence: "status: paid" (readme.md)
-   Settled yes
+   Settled: yes
 2. **Point:** Which year?
    Options: (1) 2019 (2) 2020 (3) both
    Taken: 2019
    Settled: no, nothing says it
 
-`+cellX,
-		`| Reading | Option 1 | Option 2 | Option 3 | Taken | Evidence | Settled |
-|---|---|---|---|---|---|---|
-| What is an order? | all rows | paid rows | | 2 | "status: paid" (readme.md) | yes |
-| Which year? | 2019 | 2020 | both | 1 | none | no |
-
-Step: Count.
 `+cellX,
 		`{"step": "Count.", "readings": [
 {"point": "What is an order?", "options": ["all rows", "paid rows"], "taken": 2,
@@ -202,8 +193,7 @@ func TestJudgement(t *testing.T) {
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX,
 		"**Verdict:** Sufficient\n**Reason:** all is there\n**Wrong step:** none\n\n**Code:**\n"+cellX,
 		"## Verdict\nsufficient\n\n## Reason\nall is there\n\n## Last cell\n"+cellX,
-		"Verdict sufficient.\nReason: all is there\nWrong step: 0\n"+cellX,
-		"| Verdict | Reason | Wrong step |\n|---|---|---|\n| sufficient | all is there | - |\n\n"+cellX,
+		"Verdict: sufficient.\nReason: all is there\nWrong step: 0\n"+cellX,
 		`{"verdict": "sufficient", "reason": "all is there", "wrong_step": null,
 			"code": "x = 1\nprint(x)"}`,
 		`{"verdict": "Sufficient.", "reason": "all is there", "wrong_step": 0, "code": "`+
@@ -214,7 +204,7 @@ func TestJudgement(t *testing.T) {
 		"Verdict: insufficient\nReason: the join loses rows\nWrong step: 2",
 		"Verdict: insufficient\nWrong step: Step 2\nReason: the join loses rows\n"+cellX,
 		"- **Verdict**: insufficient\n- **Reason**: the join loses rows\n- **Wrong step**: two",
-		"1. Verdict: insufficient\n2. Reason: the join loses rows\n3. Wrong step 2 of 3",
+		"1. Verdict: insufficient\n2. Reason: the join loses rows\n3. Wrong step 2",
 		"Verdict: unfinished\nReason: the join loses rows\nWrong: step 2",
 		`{"verdict": "insufficient", "reason": "the join loses rows", "wrong_step": 2, "code": null}`,
 		`{"verdict": "insufficient", "reason": "the join loses rows", "wrong_step": "Step 2",
@@ -239,12 +229,12 @@ func TestJudgement(t *testing.T) {
 		"no verdict": {"Wrong step: 2", `{"reason": "x"}`, cellX},
 		"two verdicts": {"Verdict: sufficient\nVerdict: insufficient\n" + cellX,
 			"Verdict: sufficient\nReason: x\nWrong step: 2\n" + cellX,
-			"Verdict: sufficient / insufficient\n" + cellX},
-		"twice":         {`{"verdict": "sufficient", "verdict": "insufficient"}`},
-		"more than one": {"Verdict: insufficient\nWrong step: 1\nWrong step: 3"},
-		"names step 4":  {"Verdict: insufficient\nReason: x\nWrong step: 4"},
-		"a reason":      {"Verdict: inconclusive\n" + cellX},
-		"not one of":    {"Verdict: maybe\n" + cellX, `{"verdict": "maybe", "code": "x = 1"}`},
+		},
+		"twice":          {`{"verdict": "sufficient", "verdict": "insufficient"}`},
+		"more than one":  {"Verdict: insufficient\nWrong step: 1\nWrong step: 3"},
+		"names step 4":   {"Verdict: insufficient\nReason: x\nWrong step: 4"},
+		"a reason":       {"Verdict: inconclusive\n" + cellX},
+		"of those asked": {"Verdict: sufficient / insufficient\n" + cellX, "Verdict: maybe\n" + cellX, `{"verdict": "maybe", "code": "x = 1"}`},
 	} {
 		readAll(t, Judgements(3), Judgement{}, problem, replies...)
 	}
@@ -258,8 +248,7 @@ func TestBranches(t *testing.T) {
 		"Branch 1.2\nKeeps: 1\n\n"+cellX+"\n\nBranch 2.1\nKeeps: 0\n\n"+cellY,
 		"### Branch 1.2\n**Keeps:** 1 step\n"+cellX+"\n### Branch 2.1\n**Keeps:** none\n"+cellY,
 		"**Branch 1.2: paid rows in 2019**\nKeeps: step 1\n"+cellX+
-			"\n**Branch 2.1**:\nKeeps 0 of 3\n"+cellY,
-		"Branch 1, option 2\nKeeps: 1\n"+cellX+"\n\nBranch 2, option 1\nKeeps: 0\n"+cellY,
+			"\n**Branch 2.1**:\nKeeps: 0 of 3\n"+cellY,
 		"1. Branch 1.2\n   Keeps: 1\n   ```python\n   x = 1\n   print(x)\n   ```\n"+
 			"2. Branch 2.1\n   Keeps: 0\n   ```python\n   y = 1\n   print(y)\n   ```",
 		"Reading 1\nOption 2\nKeeps: 1\n"+cellX+"\nReading 2\nOption 1\nKeeps: 0\n"+cellY,

@@ -55,6 +55,7 @@ func modelFlags(f *pflag.FlagSet) {
 // methodFlags adds the flags of the method; docs/method.md describes them.
 func methodFlags(f *pflag.FlagSet) {
 	f.Int("candidates", 0, "cells to try for each step; the verifier picks one (default 1)")
+	f.String("second", "", "another model for the second derivation: model=provider/name")
 	f.Bool("no-second", false, "do not derive the answer a second time; no answer is verified then")
 	f.Bool("no-readings", false, "do not name other readings of the question")
 	f.String("analyzer", "",
@@ -80,7 +81,8 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 			value = "true"
 		}
 	}
-	if key != "cache" && (isOff || key == "paper" || key == "verifier_input" || key == "candidates") {
+	switch key {
+	case "paper", "verifier_input", "candidates", "analyzer", "second", "readings", "router":
 		key = "method." + key
 	}
 	return key, value
@@ -131,20 +133,11 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	var bad error
 	flags.VisitAll(func(f *pflag.Flag) {
 		switch {
-		case !f.Changed, notSettings[f.Name]:
+		case !f.Changed, notSettings[f.Name], bad != nil:
 		case f.Name == "role-model":
-			list, err := flags.GetStringArray(f.Name)
-			if err != nil {
-				bad = err
-			}
-			for _, entry := range list {
-				role, name, ok := strings.Cut(entry, "=")
-				if !ok {
-					bad = usage.New("--role-model: "+entry+" is not role=provider/name",
-						usage.Again("--role-model", "coder=openai/MODEL"))
-				}
-				given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
-			}
+			bad = roleModels(flags, given)
+		case f.Name == "second":
+			bad = secondModel(flags, f.Value.String(), given)
 		default:
 			key, value := keyOf(f)
 			given[key] = configs.Flag{Name: "--" + f.Name, Value: value}
@@ -167,6 +160,39 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 			usage.Shell("dsstar config --defaults   # every setting, with what it may be"))
 	}
 	return s, kernels.OnPage(s)
+}
+
+// roleModels adds the models of --role-model to the settings given.
+func roleModels(flags *pflag.FlagSet, given map[string]configs.Flag) error {
+	list, err := flags.GetStringArray("role-model")
+	if err != nil {
+		return err
+	}
+	for _, entry := range list {
+		role, name, ok := strings.Cut(entry, "=")
+		if !ok {
+			return usage.New("--role-model: "+entry+" is not role=provider/name",
+				usage.Again("--role-model", "coder=openai/MODEL"))
+		}
+		given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
+	}
+	return nil
+}
+
+// secondModel adds the model of --second to the settings given, and has the answer derived twice.
+func secondModel(flags *pflag.FlagSet, value string, given map[string]configs.Flag) error {
+	name, ok := strings.CutPrefix(value, "model=")
+	if !ok || name == "" {
+		return usage.New("--second: "+value+" is not model=provider/name",
+			usage.Again("--second", "model=openai/MODEL"))
+	}
+	if off := flags.Lookup("no-second"); off != nil && off.Value.String() == "true" {
+		return usage.New("--second and --no-second contradict each other",
+			usage.Without("no-second"), usage.Without("second"))
+	}
+	given["models.second"] = configs.Flag{Name: "--second", Value: name}
+	given["method.second"] = configs.Flag{Name: "--second", Value: "true"}
+	return nil
 }
 
 // ownFile begins a shell command that writes the user's settings file, whose folder may not

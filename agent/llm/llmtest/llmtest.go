@@ -25,6 +25,7 @@ type Request struct {
 	N        int // from 1, in order of arrival
 	Model    string
 	Messages []llm.Message
+	Images   []string // their URLs
 	Input    []string // texts of an embeddings request
 	Stream   bool
 	Schema   string // name of the JSON schema of the reply; "": none
@@ -199,8 +200,11 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 	var asked struct {
 		Model    string
 		Stream   bool
-		Messages []struct{ Role, Content string }
-		Input    []string
+		Messages []struct {
+			Role    string
+			Content content
+		}
+		Input []string
 
 		ResponseFormat struct {
 			JSONSchema struct {
@@ -220,7 +224,8 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 		return Request{}, fmt.Errorf("the schema %s is not strict", r.Schema)
 	}
 	for _, m := range asked.Messages {
-		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content})
+		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content.text})
+		r.Images = append(r.Images, m.Content.images...)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -361,4 +366,31 @@ func completion(r Request, key string, message map[string]any, finish any,
 		}
 	}
 	return c
+}
+
+// content is a message's content: a string, or parts that are text and images.
+type content struct {
+	text   string
+	images []string
+}
+
+func (c *content) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &c.text) == nil {
+		return nil
+	}
+	var parts []struct {
+		Type, Text string
+		ImageURL   struct{ URL string } `json:"image_url"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Type == "text" {
+			c.text += p.Text
+		} else {
+			c.images = append(c.images, p.ImageURL.URL)
+		}
+	}
+	return nil
 }

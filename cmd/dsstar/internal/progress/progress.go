@@ -192,8 +192,6 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		p.SayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(),
 			e.Text)
 		p.Await("planning")
-	case agent.Checked:
-		p.Say("form     %s", checked(e.Text, t.Task.Guidelines != ""))
 	case agent.Finalized:
 		p.Await("finishing")
 	case agent.Branched:
@@ -325,17 +323,6 @@ func direction(t *record.Trajectory) string {
 		return fmt.Sprintf("step %d is wrong, going back", back)
 	}
 	return "add a step"
-}
-
-// checked describes the check of the answer's form.
-func checked(wrong string, guidelines bool) string {
-	switch {
-	case wrong != "":
-		return "the answer does not fit: " + wrong
-	case guidelines:
-		return "the answer fits the guidelines"
-	}
-	return "the answer has the form that the question asks for"
 }
 
 // Skipped reports which data files are skipped.

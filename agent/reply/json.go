@@ -79,9 +79,22 @@ type jsonReader struct {
 	text  string
 	at    int
 	twice string // a name that one object has twice
+	last  string // the text that was read last, whole or not
 }
 
-func (p *jsonReader) space() byte {
+// SoFar returns what is worth showing of a reply that is still coming: of a JSON object the text that
+// came last, of any other all of it.
+func SoFar(text string) string {
+	p := jsonReader{text: strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "```json"))}
+	if !strings.HasPrefix(p.text, "{") {
+		return text
+	}
+	p.value(0)
+	return p.last
+}
+
+// next returns the next byte that is no space; 0 at the end.
+func (p *jsonReader) next() byte {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++
 	}
@@ -93,7 +106,7 @@ func (p *jsonReader) space() byte {
 
 // value reads any value. ok is false if it is none, or does not end.
 func (p *jsonReader) value(depth int) (value any, ok bool) {
-	switch c := p.space(); {
+	switch c := p.next(); {
 	case c == 0 || depth > 20:
 		return nil, false
 	case c == '{':
@@ -101,7 +114,11 @@ func (p *jsonReader) value(depth int) (value any, ok bool) {
 	case c == '[':
 		return p.list(depth)
 	case strings.IndexByte("\"'`", c) >= 0:
-		return p.quoted(c)
+		text, ok := p.quoted(c)
+		if text != "" {
+			p.last = text
+		}
+		return text, ok
 	}
 	word := p.word()
 	switch strings.ToLower(word) {
@@ -113,34 +130,36 @@ func (p *jsonReader) value(depth int) (value any, ok bool) {
 
 // word reads a number, a literal or a bare name.
 func (p *jsonReader) word() string {
-	start := p.at
-	for p.at < len(p.text) && (isWord(p.text[p.at]) || strings.IndexByte("+-.", p.text[p.at]) >= 0) {
-		p.at++
+	rest := p.text[p.at:]
+	end := strings.IndexFunc(rest, func(r rune) bool {
+		return !(r == '_' || r == '+' || r == '-' || r == '.' || '0' <= r && r <= '9' ||
+			'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+	})
+	if end < 0 {
+		end = len(rest)
 	}
-	return p.text[start:p.at]
+	p.at += end
+	return rest[:end]
 }
 
 func (p *jsonReader) object(depth int) (any, bool) {
 	o := object{}
 	for p.at++; ; {
-		c := p.space()
-		name := ""
-		switch {
-		case c == '}':
+		c := p.next()
+		name, ok := "", true
+		switch c {
+		case '}':
 			p.at++
 			return o, true
-		case c == ',':
+		case ',':
 			p.at++
 			continue
-		case c == '"' || c == '\'':
-			var ok bool
-			if name, ok = p.quoted(c); !ok {
-				return nil, false
-			}
+		case '"', '\'':
+			name, ok = p.quoted(c)
 		default:
 			name = p.word()
 		}
-		if name == "" || p.space() != ':' {
+		if !ok || name == "" || p.next() != ':' {
 			return nil, false
 		}
 		p.at++
@@ -159,7 +178,7 @@ func (p *jsonReader) object(depth int) (any, bool) {
 func (p *jsonReader) list(depth int) (any, bool) {
 	all := []any{}
 	for p.at++; ; {
-		switch p.space() {
+		switch p.next() {
 		case ']':
 			p.at++
 			return all, true
@@ -180,7 +199,7 @@ func (p *jsonReader) list(depth int) (any, bool) {
 func (p *jsonReader) quoted(quote byte) (string, bool) {
 	if triple := strings.Repeat(string(quote), 3); strings.HasPrefix(p.text[p.at:], triple) {
 		text, _, ok := strings.Cut(p.text[p.at+3:], triple)
-		p.at += len(text) + 6
+		p.at = min(p.at+len(text)+6, len(p.text))
 		return strings.Trim(text, "\n"), ok
 	}
 	var b strings.Builder
@@ -196,13 +215,13 @@ func (p *jsonReader) quoted(quote byte) (string, bool) {
 			b.WriteByte(c)
 		}
 	}
-	return "", false
+	return b.String(), false
 }
 
 // ends reports whether the quote at this place can end a string.
 func (p *jsonReader) ends() bool {
 	after := jsonReader{text: p.text, at: p.at + 1}
-	c := after.space()
+	c := after.next()
 	return c == 0 || strings.IndexByte(",:]}", c) >= 0
 }
 

@@ -49,30 +49,25 @@ var (
 	errNoRuling   = errors.New("it gives no ruling")
 	errRulings    = errors.New("it gives two rulings")
 	errNoOptions  = errors.New("it does not say what is left open, with two different options")
+	errNoVerdict  = errors.New("it gives no verdict of those asked for")
+	errTwo        = errors.New("it gives two verdicts")
+	errIf         = errors.New("it makes a condition")
+	errNoReason   = errors.New("a reason is needed with `Verdict: inconclusive`")
+	errChoices    = errors.New("it makes more than one choice")
 )
 
+// The labels of fields, as models write them.
 const (
-	numberWord  = `\d|none\b|no\b|null\b|` + numeral
-	yesWord     = `yes\b|true\b|settled\b|no\b|false\b|not\b`
-	rulingWord  = `same|first|second|reading|undecided`
-	codeWords   = `(?:(?:last|corrected|python)\s+)?(?:code|cell)`
-	optionWords = `options?|readings?\s+options?`
+	codeWords   = `(?:(?:last|corrected|python)\s+)?(?:code|cell|python)`
+	optionWords = `options?`
 	pointWords  = `readings?|(?:open\s+)?points?|ambiguity`
-	wrongWords  = `(?:wrong|incorrect|faulty|mistaken)\s+step|step\s+that\s+is\s+wrong|wrong`
+	wrongWords  = `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`
+	reasonWords = `reason|explanation|mistake`
 )
 
-var codeLabel = label{name: "code", words: codeWords}
-
-var solutionLabels = newLabels(
-	label{name: "step", words: `steps?`},
-	codeLabel,
-	label{name: "options", words: optionWords, part: true, item: true},
-	label{name: "reading", words: pointWords, opens: true},
-	label{name: "taken", words: `taken|chosen|choice|takes|selected`, part: true,
-		value: `\d|[a-d]\b`},
-	label{name: "evidence", words: `evidence`, part: true},
-	label{name: "settled", words: `(?:is\s+)?settled`, part: true, value: yesWord},
-)
+var solutionFields = newVocabulary("reading", "options taken evidence settled",
+	"step", `steps?`, "code", codeWords, "options", optionWords, "reading", pointWords,
+	"taken", `taken|chosen|choice|takes|selected`, "evidence", `evidence`, "settled", `settled`)
 
 // Solutions reads a step and its cell, and the readings if they are asked for.
 func Solutions(readings bool) Format[Solution] {
@@ -89,7 +84,7 @@ func Solutions(readings bool) Format[Solution] {
 }
 
 func solutionIn(text string) (Solution, error) {
-	f, err := solutionLabels.read(text)
+	f, err := solutionFields.read(text)
 	if err != nil {
 		return Solution{}, err
 	}
@@ -119,20 +114,18 @@ var words = lazy.Regexp(`\pL+[^\pL]+\pL+`)
 func (f *fields) step() string {
 	text, labelled := f.text["step"]
 	if !labelled {
-		text = stepQuote().ReplaceAllString(f.lead, "")
-		text = stepIntro().ReplaceAllString(strings.TrimSpace(text)+"\n", "")
-		if text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n"); len(text) > 600 {
+		text, _, _ = strings.Cut(withoutIntro(f.lead), "\n\n")
+		if !words().MatchString(text) {
 			return ""
 		}
 	}
-	step := bareStep(text)
-	if !labelled && !words().MatchString(step) || isNothing(step) {
+	if text = bareStep(text); isNothing(text) {
 		return ""
 	}
-	return brief.Clip(step, 2000)
+	return brief.Clip(text, 2000)
 }
 
-var isYes = lazy.Regexp(`(?i)^\W*(?:it\s+is\s+)?(?:yes|true|settled)\b`)
+var isYes = lazy.Regexp(`(?i)^\W*(?:yes|true|settled)\b`)
 
 // reading returns the reading of a part. ok is false if it cannot be read.
 func (f *fields) reading() (r record.Reading, ok bool) {
@@ -167,11 +160,11 @@ var letterIn = lazy.Regexp(`(?i)^\W*(?:option\s+)?([a-d])\b`)
 
 // taken returns the index of the option that is taken; -1 if it is not said.
 func (f *fields) taken(options []string) int {
-	said := oneParagraph(f.text["taken"])
-	for i, text := range options {
-		if strings.EqualFold(strings.Trim(said, `"'.`), strings.Trim(text, `"'.`)) {
-			return i
-		}
+	said := f.line("taken")
+	if i := slices.IndexFunc(options, func(text string) bool {
+		return strings.EqualFold(strings.Trim(said, `"'.`), strings.Trim(text, `"'.`))
+	}); i >= 0 {
+		return i
 	}
 	n := 0
 	if m := letterIn().FindStringSubmatch(said); m != nil {
@@ -180,18 +173,13 @@ func (f *fields) taken(options []string) int {
 		n = all[0]
 	}
 	if f.again["taken"] || n > len(options) {
-		n = 0
+		return -1
 	}
 	return n - 1
 }
 
-var judgementLabels = newLabels(
-	label{name: "wrong", words: wrongWords, value: numberWord},
-	label{name: "verdict", words: `verdict`, talk: true,
-		value: `(?:not\s+)?(?:in)?sufficient|unfinished|inconclusive|$`},
-	label{name: "reason", words: `reason|missing|problem`, talk: true},
-	codeLabel,
-)
+var verdictFields = newVocabulary("", "", "wrong", wrongWords, "verdict", `verdict|answer|judge?ment`,
+	"missing", `missing|problem`, "reason", reasonWords, "code", codeWords)
 
 // Judgements reads the judgement of a plan with that many steps.
 func Judgements(steps int) Format[Judgement] {
@@ -206,22 +194,16 @@ func Judgements(steps int) Format[Judgement] {
 }
 
 func judgementIn(text string, steps int) (Judgement, error) {
-	f, err := judgementLabels.read(text)
-	switch {
-	case err != nil:
+	f, err := verdictFields.read(text)
+	if err != nil {
 		return Judgement{}, err
-	case f.talk.Len() > longestTalk:
-		return Judgement{}, errLong
 	}
-	j := Judgement{}
-	if j.Verdict, err = verdictIn(f.talk.String()); err != nil {
+	var j Judgement
+	if j.Verdict, err = f.verdict(); err != nil {
 		return Judgement{}, err
 	}
 	if j.Wrong, err = f.wrong(steps); err != nil {
 		return Judgement{}, err
-	}
-	if _, said := f.text["wrong"]; !said && !j.Sufficient && !j.Unfinished {
-		j.Wrong = onlyFault(f.talk.String(), steps)
 	}
 	switch {
 	case j.Sufficient && j.Wrong > 0:
@@ -239,9 +221,79 @@ func judgementIn(text string, steps int) (Judgement, error) {
 	return j, nil
 }
 
+var (
+	verdictFirst = lazy.Regexp(`(?i)^` + marks + `(?:(?:so|thus|overall),?\s+)?(?:(?:it|(?:the|this)\s+plan)\s+is\s+)?` +
+		`(?:(sufficient|yes)|(insufficient|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|no)|(unfinished)|` +
+		`(inconclusive|not\s+applicable))` +
+		"[*_\"'`|)}]*(?:\\s*$|\\s*[.,:;!(\\n]|\\s+[-–—]|\\s+(?:because|since|as|to)\\b)")
+	against   = lazy.Regexp(`(?i)\b(?:insufficient|unfinished|inconclusive|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient)\b`)
+	inFavour  = lazy.Regexp(`(?i)\b(?:sufficient|yes)\b`)
+	denied    = lazy.Regexp(`(?i)^\W*(?:no|false)\b`)
+	condition = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
+	lacking   = lazy.Regexp(`(?i)\b(?:missing|lacks?|needs?\s+to|must|should|incomplete)\b`)
+	nothing   = lazy.Regexp(`(?i)\b(?:no|not|nothing|none)\b`)
+)
+
+func verdictIn(text string) (record.Verdict, error) {
+	f, err := verdictFields.read(text)
+	if err != nil {
+		return record.Verdict{}, err
+	}
+	return f.verdict()
+}
+
+// verdict returns the verdict: what the label says, or else the first words. A reply whose words
+// point both ways is an error: a verdict is never guessed.
+func (f *fields) verdict() (v record.Verdict, err error) {
+	said, labelled := f.text["verdict"]
+	if !labelled {
+		said = strings.TrimSpace(f.talk.String())
+	}
+	if !labelled && !verdictFirst().MatchString(said) {
+		said = said[strings.LastIndex(said, "\n")+1:] // after its reasons
+	}
+	m := verdictFirst().FindStringSubmatchIndex(said)
+	if m == nil {
+		return v, errNoVerdict
+	}
+	rest := said[max(m[3], m[5], m[7], m[9]):]
+	v.Sufficient, v.Unfinished = m[2] >= 0 || m[8] >= 0, m[6] >= 0
+	v.Inconclusive = m[8] >= 0
+	reason, missing := f.line("reason"), f.line("missing")
+	if v.Reason = reason; reason == "" {
+		v.Reason = missing
+	}
+	if v.Reason == "" && !isNothing(rest) {
+		v.Reason = paragraph(strings.TrimLeft(rest, " .,:;!-–—*_`\"')}\n"))
+	}
+	positive := v.Sufficient && !v.Inconclusive
+	switch {
+	case f.again["verdict"],
+		positive && (against().MatchString(rest+" "+reason) || labelled && missing != ""),
+		positive && denied().MatchString(rest),
+		!positive && inFavour().MatchString(against().ReplaceAllString(rest, "")),
+		v.Inconclusive && against().MatchString(rest):
+		return record.Verdict{}, errTwo
+	case positive && condition().MatchString(rest),
+		positive && !labelled && lacking().MatchString(rest) && !nothing().MatchString(rest):
+		return record.Verdict{}, errIf
+	case v.Inconclusive && !labelled:
+		return record.Verdict{}, errNoVerdict
+	case v.Inconclusive && v.Reason == "":
+		return record.Verdict{}, errNoReason
+	}
+	return v, nil
+}
+
+var wrongStep = lazy.Regexp(`(?i)^step\s+(\d{1,3})\s+is\s+(?:wrong|incorrect|flawed|faulty)\b`)
+
 // wrong returns the number of the step that is wrong; 0 if none is.
 func (f *fields) wrong(steps int) (int, error) {
 	all := slices.DeleteFunc(f.numbers("wrong"), func(n int) bool { return n == 0 })
+	if m := wrongStep().FindStringSubmatch(f.line("reason") + f.line("missing")); m != nil && f.text["wrong"] == "" {
+		n, _ := strconv.Atoi(m[1]) // a few digits
+		all = []int{n}
+	}
 	switch {
 	case f.again["wrong"]:
 		return 0, errChoices
@@ -253,24 +305,18 @@ func (f *fields) wrong(steps int) (int, error) {
 	return all[0], nil
 }
 
-// onlyFault returns the one step that a text calls wrong; 0 if there is none or more.
-func onlyFault(text string, steps int) (wrong int) {
-	for number := range faults(text) {
-		n, err := strconv.Atoi(number)
-		if err != nil || wrong > 0 || n > steps {
-			return 0
-		}
-		wrong = n
+func span(steps int) string {
+	switch {
+	case steps < 1:
+		return "no step to go back to"
+	case steps == 1:
+		return "step 1"
 	}
-	return wrong
+	return fmt.Sprintf("steps 1 to %d", steps)
 }
 
-var branchLabels = newLabels(
-	label{name: "reading", words: `branch(?:es)?|readings?|points?`, opens: true, value: `\d`},
-	label{name: "option", words: `option`, part: true, value: `\d`},
-	label{name: "keeps", words: `keeps?|kept|steps`, part: true, value: numberWord},
-	label{name: "code", words: codeWords, part: true},
-)
+var branchFields = newVocabulary("branch", "option keeps code", "branch", `branch(?:es)?|readings?|points?`,
+	"option", `option`, "keeps", `keeps?|kept|steps`, "code", codeWords)
 
 // Branches reads the cells of branches, of which Point and Option say what is asked for. Cells that
 // cannot be read are left out, as long as there is one.
@@ -285,7 +331,7 @@ func Branches(asked []Branch, steps int) Format[[]Branch] {
 }
 
 func branchesIn(text string, asked []Branch, steps int) (all []Branch, err error) {
-	f, err := branchLabels.read(text)
+	f, err := branchFields.read(text)
 	if err != nil {
 		return nil, err
 	}
@@ -320,7 +366,7 @@ func branchesIn(text string, asked []Branch, steps int) (all []Branch, err error
 // branch returns the numbers of a part: Point is 0 if it has none, Steps is -1 if it does not say.
 func (f *fields) branch() Branch {
 	b := Branch{Steps: -1}
-	numbers := append(f.numbers("reading"), f.numbers("option")...)
+	numbers := append(f.numbers("branch"), f.numbers("option")...)
 	if len(numbers) > 1 {
 		b.Point, b.Option = numbers[0], numbers[1]
 	}
@@ -332,14 +378,10 @@ func (f *fields) branch() Branch {
 	return b
 }
 
-var rulingLabels = newLabels(
-	label{name: "wrong", words: wrongWords, value: numberWord},
-	label{name: "ruling", words: `ruling|decision|verdict`, value: rulingWord},
-	label{name: "reason", words: `reason|explanation|problem|mistake`},
-	codeLabel,
-	label{name: "options", words: optionWords, item: true},
-	label{name: "reading", words: pointWords},
-)
+const rulingWord = `same|first|second|reading|undecided`
+
+var rulingFields = newVocabulary("", "", "wrong", wrongWords, "ruling", `ruling|decision|verdict`,
+	"reason", reasonWords+`|problem`, "code", codeWords, "options", optionWords, "reading", pointWords)
 
 // Rulings reads a ruling on two derivations, of which the first has that many steps.
 func Rulings(steps int) Format[Ruling] {
@@ -355,7 +397,6 @@ func Rulings(steps int) Format[Ruling] {
 
 var (
 	rulingFirst = lazy.Regexp(`(?i)^\W*(?:the\s+)?(` + rulingWord + `)\b`)
-	rulingAlone = lazy.Regexp(`(?im)^` + marks + `(` + rulingWord + ")[\\s*_`.!]*$")
 	rulingMore  = lazy.Regexp(
 		`(?i)^[\s*_]*(?:[,/|&]|\bor\b|\band\b)[\s*_]*(?:the\s+)?(?:` + rulingWord + `)\b`)
 	rulingRight = lazy.Regexp(`(?i)^\W*(?:(?:derivation|answer|one|cell)\s+)?` +
@@ -365,8 +406,8 @@ var (
 // ruling returns the ruling and the rest of its line.
 func (f *fields) ruling() (ruling, rest string, err error) {
 	said := f.text["ruling"]
-	if alone := rulingAlone().FindStringSubmatch(f.talk.String()); said == "" && alone != nil {
-		said = alone[1]
+	if said == "" {
+		said, _, _ = strings.Cut(strings.TrimSpace(f.talk.String()), "\n")
 	}
 	m := rulingFirst().FindStringSubmatch(said)
 	switch {
@@ -380,11 +421,11 @@ func (f *fields) ruling() (ruling, rest string, err error) {
 	if rulingMore().MatchString(rest) || isOne && rulingRight().MatchString(rest) {
 		return "", "", errRulings
 	}
-	return ruling, oneParagraph(rest), nil
+	return ruling, paragraph(strings.TrimLeft(rest, " .,:;-–—*_")), nil
 }
 
 func rulingIn(text string, steps int) (Ruling, error) {
-	f, err := rulingLabels.read(text)
+	f, err := rulingFields.read(text)
 	if err != nil {
 		return Ruling{}, err
 	}
@@ -412,4 +453,48 @@ func rulingIn(text string, steps int) (Ruling, error) {
 		return Ruling{}, err
 	}
 	return r, nil
+}
+
+var pickFields = newVocabulary("", "", "choice", `choice|pick|candidate`, "reason", reasonWords)
+
+// Pick is a choice among candidates of the given numbers. A reply that chooses two is an error.
+func Pick(numbers []int) Format[record.Pick] {
+	var names []string
+	for _, n := range numbers {
+		names = append(names, strconv.Itoa(n))
+	}
+	return Format[record.Pick]{
+		Rule: fmt.Sprintf("Reply in two lines: first `Choice:` with one of the numbers %s, "+
+			"then `Reason:` with one sentence.", strings.Join(names, ", ")),
+		Parse: func(text string) (record.Pick, error) { return pickIn(text, numbers) },
+	}
+}
+
+var pickFirst = lazy.Regexp(`(?i)^(?:-\s+)?[\s*_"'#(` + "`" + `]*(?:candidate|cell|number)?[\s*_#]*(\d+)` +
+	`[\s*_"'.)` + "`" + `]*(?:[,;:]\s+[a-z]|$)`)
+
+func pickIn(text string, numbers []int) (record.Pick, error) {
+	f, err := pickFields.read(text)
+	if err != nil {
+		return record.Pick{}, err
+	}
+	said, labelled := f.text["choice"]
+	if !labelled {
+		said = strings.TrimSpace(f.talk.String())
+	} else {
+		said, _, _ = strings.Cut(said, "\n")
+	}
+	m := pickFirst().FindStringSubmatch(said)
+	switch {
+	case f.again["choice"]:
+		return record.Pick{}, errChoices
+	case m == nil:
+		return record.Pick{}, errors.New("it makes no choice of one candidate")
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil || !slices.Contains(numbers, n) {
+		return record.Pick{}, fmt.Errorf("it names candidate %s, which is not one of those to choose from",
+			m[1])
+	}
+	return record.Pick{Candidate: n, Reason: f.line("reason")}, nil
 }
