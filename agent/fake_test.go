@@ -66,6 +66,9 @@ var simple = script{
 	"verdict": yes, "last": "print(x)", "second": "agreed()",
 }
 
+// aNumber are the guidelines: a number with three decimals is not in their form.
+const aNumber = "A number. At most 2 decimals."
+
 // published is simple in the paper's roles.
 var published = script{
 	"analyzer": `print("a table")`, "planner": "Do the next thing.", "coder": "x = 1\nprint(x)",
@@ -640,7 +643,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
 			Method: record.Method{ModelAnalyzer: true},
 		},
-		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data",
+		task: record.Task{Question: "How many?", Guidelines: aNumber, Data: "/data",
 			Files: filesOf("a.csv")},
 	}
 	for _, c := range change {

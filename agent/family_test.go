@@ -153,14 +153,6 @@ func TestHopelessFamily(t *testing.T) {
 	contains(t, p.model.prompt(t, "solver round 1"), "No description: "+p.Descriptions[5].Error)
 }
 
-func TestNoFamilies(t *testing.T) {
-	p := play(t, simple, withData(t, tables("a.csv", "b.csv", "c.csv")), func(s *stage) {
-		s.config.Method.NoFamilies = true
-	}).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer a.csv", "analyzer b.csv", "analyzer c.csv"})
-	lacks(t, p.model.prompt(t, "analyzer a.csv"), "one of 3 files")
-}
-
 // What a person has written is what counts, whatever the file is.
 func TestCorrections(t *testing.T) {
 	content := tables("a.csv", "b.csv")

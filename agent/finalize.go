@@ -56,7 +56,7 @@ func (r *standard) finalize(ctx context.Context) error {
 
 // lastCell returns the last cell that came with the verdict; "" if it must be asked for.
 func (r *standard) lastCell() string {
-	if r.t.Final.Begun > 0 || !r.t.Sufficient() {
+	if !r.t.Sufficient() {
 		return ""
 	}
 	return r.current().Answer

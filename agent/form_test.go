@@ -4,10 +4,9 @@ import (
 	"testing"
 )
 
-// unfit is a run whose answer is not in the form of twoDecimals, repaired or not.
-var unfit = simple.with(script{"cell": "x = \"1.234\"\nprint(x)", "debugger": "print(x)"})
-
-func twoDecimals(s *stage) { s.task.Guidelines = "A number with 2 decimals." }
+// unfit is a run whose answer is not in the form of aNumber, repaired or not.
+var unfit = simple.with(script{"cell": "y = \"1.23\"\nx = y\nx += \"4\"\nprint(x)",
+	"debugger": "print(x)"})
 
 // TestFormCheck: the answer is held against the guidelines by a program, and is repaired once; one
 // in a doubtful form is better than none.
@@ -19,12 +18,12 @@ func TestFormCheck(t *testing.T) {
 		attempts     int
 		warned       string
 	}{
-		{"fits when repaired", "x = \"1.23\"\nprint(x)", "1.23", 2, ""},
+		{"fits when repaired", "print(y)", "1.23", 2, ""},
 		{"does not fit when repaired", "print(x)", "1.234", 2, doubtful},
 		{"no repair runs", "die()", "1.234", 4, doubtful},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := play(t, unfit.with(script{"debugger": c.repair}), twoDecimals).noError(t)
+			p := play(t, unfit.with(script{"debugger": c.repair})).noError(t)
 			if p.Answer() != c.answer || !p.Verified() || len(p.Final.Attempts) != c.attempts {
 				t.Errorf("answer %q, verified %v, %d attempts", p.Answer(), p.Verified(), len(p.Final.Attempts))
 			}

@@ -84,7 +84,7 @@ func key(role string, k int) string {
 }
 
 var (
-	taskParts = prompts.Context{Question: "How many?", Guidelines: "A number.",
+	taskParts = prompts.Context{Question: "How many?", Guidelines: aNumber,
 		Files: []prompts.File{{Path: `"data/a.csv"`, Size: "10 bytes", Description: "a table"}}}
 	analyzerParts = request{"analyzer a.csv", []prompts.Part{
 		prompts.Analyzer{Path: `"data/a.csv"`, Size: "10 bytes", Chars: 1500}}}
@@ -233,8 +233,12 @@ func compare(t stageHand, m int, method record.Method, choices []choice) *played
 	p := play(t, replies, func(s *stage) {
 		s.config.Method, s.config.MaxRounds = method, m
 		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
-			if e.Kind == agent.Judged {
+			if e.Kind == agent.Judged { // the plan before the route
+				last := &tr.Rounds[len(tr.Rounds)-1]
+				route := last.Route
+				last.Route = nil
 				plans = append(plans, tr.Plan())
+				last.Route = route
 			}
 			return nil
 		}
@@ -359,7 +363,7 @@ func TestScriptsStartFromNothing(t *testing.T) {
 	}
 	equal(t, "plan", p.Plan(), []int{2})
 	equal(t, "cells", p.Cells()[2:], []string{"a = 4\nprint(a)"})
-	if p.Answer() != "4" || !p.Verified() || strings.Count(p.Script(), "# %%") != 3 {
+	if p.Answer() != "4" || !p.Proof.Same || strings.Count(p.Script(), "# %%") != 3 {
 		t.Errorf("answer %q, proof %+v, script\n%s", p.Answer(), p.Proof, p.Script())
 	}
 	for key, text := range p.model.texts {
@@ -380,7 +384,7 @@ func TestSwitches(t *testing.T) {
 		}).noError(t)
 	}
 	p := run(nil, func(m *record.Method) { m.NoAnalyzer = true }, 6)
-	if p.model.count("analyzer") > 0 || p.Descriptions[0].Text != "" || !p.Verified() {
+	if p.model.count("analyzer") > 0 || p.Descriptions[0].Text != "" || !p.Proof.Same {
 		t.Errorf("NoAnalyzer: asked %q, description %+v", p.model.asked, p.Descriptions[0])
 	}
 	contains(t, p.model.prompt(t, "planner round 1"), "\n\"data/a.csv\" (10 bytes)\n```\n")

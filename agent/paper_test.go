@@ -63,6 +63,7 @@ func TestPaperRequests(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, replies, withData(t, content), func(s *stage) {
 				s.config.Method, s.config.Jobs = record.Paper(), 1
+				s.task.Guidelines = "A number."
 				c.change(s)
 			}).noError(t)
 			asked := p.model.asked

@@ -65,10 +65,6 @@ func TestProfiles(t *testing.T) {
 	if n := len(again.world.of(agent.Describe)); n > 0 {
 		t.Errorf("%d sessions describe files on resuming", n)
 	}
-	every := play(t, simple, files, profiled(known), func(s *stage) { s.config.Method.NoFamilies = true })
-	if n := strings.Count(every.model.prompt(t, "solver round 1"), "- amount: "); n != 2 {
-		t.Errorf("without families %d of 2 files are described", n)
-	}
 }
 
 // A profile is kept by content: another name, model or question needs no new one.

@@ -61,6 +61,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	if t.Answer() == "" && t.Final != nil && ended {
 		// all its tries are used up; they are in the trace
 		t.Final = &record.Final{Begun: t.Final.Begun + 1}
+		r.current().Answer = ""
 	}
 	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better

@@ -48,7 +48,7 @@ func (r *recorder) Ask(ctx context.Context, q llm.Request) (llm.Reply, error) {
 	if err == nil {
 		r.keep("reply to the "+q.Role+" for "+q.Subject, func(m *moment) {
 			m.answered = append(m.answered, llm.Exchange{
-				Role: q.Role, Subject: q.Subject, Messages: q.Messages, Reply: reply.Text, Model: reply.Model,
+				Role: q.Role, Subject: q.Subject, Messages: q.InText().Messages, Reply: reply.Text, Model: reply.Model,
 				Finish: reply.Finish, Usage: reply.Usage,
 			})
 		})
@@ -110,7 +110,7 @@ var troubled = []struct {
 		"verdict round 3": yes,
 	})},
 	{"a doubtful form", simple.with(script{
-		"cell": "x = 1.2345\nprint(x)", "debugger the answer, try 2": "x += \"67\"\nprint(x)",
+		"cell": "x = \"1.234\"\nprint(x)", "debugger": "y = x\ny += \"5\"\nprint(y)",
 	})},
 	{"a last cell that does not run", simple.with(script{
 		"last": `raise KeyError("k")`, "debugger the answer, try 2": "print(\"7\")",
@@ -129,6 +129,7 @@ var troubled = []struct {
 		"verdict round 2, candidates": "raw:?", "verdict round 2, candidates, asked again": "raw:?",
 		"verdict round 2": bad, "wrong round 2": "2",
 		"step round 3": "Three.", "cell round 3": "die()",
+		"debugger round 3, try 2":   "x += \"d\"\nprint(x)",
 		"cell round 3, candidate 2": "x += \"d\"\nprint(x)",
 		"cell round 3, candidate 3": `raise KeyError("k")`, "verdict round 3": yes,
 	})},

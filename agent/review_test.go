@@ -102,7 +102,7 @@ func TestReviewEdits(t *testing.T) {
 		"the answer, try 1": accepted(`print("42.123")`),
 	}}
 	p := play(t, simple.with(script{"verdict round 1": no, "cell round 2": "y = x\nprint(y)"}),
-		c.join, twoDecimals).noError(t)
+		c.join).noError(t)
 	p.ranApproved(t, c)
 	equal(t, "cells", p.Cells()[2:], []string{mine, "y = x\nprint(y)", `print("42.123")`})
 	if one, two := p.Rounds[0], p.Rounds[1]; one.Step != "Take seven." || !one.ByHand || two.ByHand ||
@@ -138,7 +138,7 @@ func TestReviewEditFails(t *testing.T) {
 		"the answer, try 2": accepted(`raise KeyError("mine")`),
 		"the answer, try 3": accepted(`raise KeyError("mine too")`),
 	}}
-	p = play(t, unfit, c.join, twoDecimals).noError(t)
+	p = play(t, unfit, c.join).noError(t)
 	if p.Answer() != "1.234" || p.Final.ByHand || len(p.Final.Attempts) != 4 {
 		t.Errorf("answer %q, %+v", p.Answer(), p.Final)
 	}
@@ -149,7 +149,7 @@ func TestReviewEditFails(t *testing.T) {
 func TestReviewAcceptedAnswer(t *testing.T) {
 	for _, unseen := range []bool{false, true} {
 		c := &critic{unseen: unseen}
-		p := play(t, unfit, c.join, twoDecimals).noError(t)
+		p := play(t, unfit, c.join).noError(t)
 		if (len(p.Final.Attempts) == 1) == unseen {
 			t.Errorf("unseen %v: %d attempts", unseen, len(p.Final.Attempts))
 		}
@@ -296,7 +296,11 @@ func TestReviewResumeAfterKill(t *testing.T) {
 			continue
 		}
 		again := &critic{answers: answers}
-		had, _ := reread(t, m.notebook).Tried()
+		tr := reread(t, m.notebook)
+		had, _ := tr.Tried()
+		if tr.Second != nil {
+			had = append(had, tr.Second.Attempts...)
+		}
 		goOnAfter(t, whole, replies, m, again.join)
 		if len(again.asked)+len(had) != len(c.asked) {
 			t.Errorf("after %s: %d attempts are recorded, and %d questions follow", m.what, len(had),
@@ -365,7 +369,7 @@ func TestAnyDecisions(t *testing.T) {
 			return
 		}
 		replies := rapid.SampledFrom(troubled).Draw(t, "replies").replies
-		replies = script{"debugger": "print(x)"}.with(replies)
+		replies = script{"debugger": "print(x)", "arbiter": "Ruling: undecided"}.with(replies)
 		var approved []string
 		stopped, questions := false, 0
 		anyText := rapid.SampledFrom([]string{"", "Mine.", "Two\nlines", "# %% <b>x</b>"})

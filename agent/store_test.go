@@ -86,13 +86,13 @@ func TestCache(t *testing.T) {
 				len(kept(t, cache.Dir)) != 1 {
 				t.Fatalf("at first: %+v, kept %q", first.Descriptions[0], kept(t, cache.Dir))
 			}
-			second := play(t, replies, files, stored, func(s *stage) { c.change(t, s, cache) }).noError(t)
+			second := play(t, replies.with(published), files, stored, func(s *stage) { c.change(t, s, cache) }).noError(t)
 			d := second.Descriptions[0]
 			if n := second.model.count("analyzer"); n != c.calls || d.Cached != (c.calls == 0) ||
 				d.Text != "a table" || d.Kind != "CSV, 3 columns" || d.Code != `print("a table")` {
 				t.Errorf("%d calls, want %d: %+v", n, c.calls, d)
 			}
-			contains(t, second.model.prompt(t, "solver round 1"), d.Text)
+			contains(t, second.model.prompt(t, second.model.asked[c.calls]), d.Text)
 		})
 	}
 }

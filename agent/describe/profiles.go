@@ -140,7 +140,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	if d.Whole = document && !p.Cut && p.Document != "" && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 	} else {
-		d.Text = p.Text(r.t.Task.Question, chars, ByWords)
+		d.Text = p.Text(r.t.Task.Question+"\n"+r.t.Task.Guidelines, chars, ByWords)
 	}
 	return d
 }

@@ -34,7 +34,7 @@ func TestProofApart(t *testing.T) {
 					t.Fatal(err)
 				}
 				m := counting()
-				m["coder"] = say(cell(string(code)))
+				m["cell"] = say(cell(string(code)))
 				data := dataFolder(
 					t,
 					map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"},

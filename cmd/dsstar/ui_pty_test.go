@@ -49,14 +49,14 @@ func (s *session) String() string {
 func stalled(t *testing.T) *session {
 	t.Helper()
 	m := counting()
-	m["planner"] = []llmtest.Response{{Stall: true}}
+	m["solver"] = []llmtest.Response{{Stall: true}}
 	s := &session{done: make(chan struct{})}
 	s.cmd = asDsstar("nb", "--data", dataFolder(t, numbers), "--out",
 		filepath.Join(t.TempDir(), "run"), "--base-url", m.serve(t).URL, "--model", "scripted",
 		"--python", pyenvtest.Python(t), "What is the total?")
 	s.cmd.Env = append(s.cmd.Env, "TERM=xterm", "NO_COLOR=")
 	s.start(t, &pty.Winsize{Rows: 24, Cols: 60})
-	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "asking the planner (") })
+	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "asking the solver (") })
 	return s
 }
 

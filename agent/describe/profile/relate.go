@@ -27,69 +27,117 @@ type Match struct {
 	Key      bool    // In has each value once
 }
 
-func (m Match) String() string {
-	share := "all"
-	if m.Share < 1 {
-		share = fmt.Sprintf("%d%%", int(100*m.Share))
-	}
-	text := fmt.Sprintf("%s: %s of its values are in %s", m.From, share, m.In)
-	if m.Key {
-		text += " (a key)"
-	}
-	return text
-}
-
 // sketchSize is the most hashes that a sketch has: one with fewer has all.
 const sketchSize = 128
 
-// Relate tells which columns of the files match which: those with enough different values, most
-// of which another column has, too. A column that matches a key matches nothing else. A small
-// range of whole numbers, which every count is in, matches only a key or a column of the same
-// name, and years match nothing. The surest matches are first.
+// side is a column that may match others.
+type side struct {
+	Place
+	Column
+	table int
+}
+
+// Relate tells which columns of the files match which, as a key matches what refers to it: most of
+// the values of one are in the other, and there are many of them or the names are alike. Each
+// column has one match at most, the surest, and the surest are first.
 func Relate(names []string, profiles []Profile) []Match {
-	const most = 3000 // columns: each is compared with each
-	type candidate struct {
-		Place
-		Column
-		table int
-	}
-	var all []candidate
-	tables := 0
-	for n, p := range profiles {
-		for _, t := range p.Tables {
-			tables++
-			for _, c := range t.Columns {
-				if len(c.Sketch) >= 3 && len(all) < most && (c.Type == "text" || c.Type == "list" ||
-					c.Type == "number" && c.Integer && !c.years()) {
-					all = append(all, candidate{Place{names[n], t.Name, c.Name}, c, tables})
-				}
+	all := sides(names, profiles)
+	best := map[Place]Match{}
+	for _, a := range all {
+		for _, b := range all {
+			m := Match{a.Place, b.Place, Containment(a.Sketch, b.Sketch), b.Unique}
+			if a.table == b.table || !refers(a, b, m.Share) {
+				continue
+			}
+			if known, ok := best[a.Place]; !ok || m.surer(known) {
+				best[a.Place] = m
 			}
 		}
 	}
 	var found []Match
 	for _, a := range all {
-		for _, b := range all {
-			if a.table == b.table || (a.Type == "number") != (b.Type == "number") {
-				continue
-			}
-			same := strings.EqualFold(words(a.Place.Column), words(b.Place.Column))
-			share := Containment(a.Sketch, b.Sketch)
-			if a.Type == "number" && (share < 0.8 || !b.Unique || !same &&
-				!strings.Contains(words(a.Place.Column), words(b.Place.Column))) {
-				continue
-			}
-			if share >= 0.8 || share >= 0.3 && (same || b.Unique && a.Distinct > 10) {
-				found = append(found, Match{a.Place, b.Place, share, b.Unique})
+		m, ok := best[a.Place]
+		back := best[m.In]
+		if ok && (back.In != a.Place || !back.surer(m) && (m.surer(back) || before(m.In, m.From))) {
+			found = append(found, m)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.rank(), a.rank()) })
+	return found
+}
+
+// sides are the columns whose values may be those of a key.
+func sides(names []string, profiles []Profile) (all []side) {
+	const most = 3000 // each is compared with each
+	tables := 0
+	for n, p := range profiles {
+		for _, t := range p.Tables {
+			tables++
+			for _, c := range t.Columns {
+				if len(all) < most && len(c.Sketch) >= 3 && c.mayRefer() {
+					all = append(all, side{Place{names[n], t.Name, c.Name}, c, tables})
+				}
 			}
 		}
 	}
-	return once(found)
+	return all
 }
 
-func (c Column) years() bool {
+// many is how many values are seldom the same by chance.
+const many = 20
+
+// mayRefer reports whether the values of a column may be those of a key: not times, ranks and
+// shares, which agree by chance.
+func (c Column) mayRefer() bool {
+	chance := []string{"year", "month", "week", "day", "date", "time", "quarter", "rank", "percent",
+		"percentage", "pct", "share"}
+	for _, w := range wordsOf(c.Name) {
+		if slices.Contains(chance, strings.ToLower(w)) {
+			return false
+		}
+	}
 	low, _ := c.Range[0].(float64)
 	high, _ := c.Range[1].(float64)
-	return low >= 1900 && high <= 2100
+	years := low >= 1900 && high <= 2100
+	return c.Type == "text" || c.Type == "list" || c.Type == "number" && c.Integer && !years &&
+		!strings.Contains(c.Name, "%")
+}
+
+// refers reports whether the values of a seem to be those of b, which has about share of them.
+// Whole numbers, which every count is in, need a name that is like that of a key.
+func refers(a, b side, share float64) bool {
+	alike := similar(a.Place.Column, b.Place.Column)
+	number := a.Type == "number"
+	switch {
+	case number && b.Type == "number":
+		return alike && b.Unique && share >= 0.8 &&
+			(identifies(a.Place.Column) || a.Distinct > 2*many && share >= 0.95)
+	case number || b.Type == "number":
+		return a.Type == "list" && b.Unique && a.Distinct >= many && share >= 0.95
+	case a.Distinct < many:
+		return alike && share >= 0.8
+	}
+	return share >= 0.8 || alike && share >= 0.5
+}
+
+// similar reports whether two names are one, or one is a part of the other.
+func similar(a, b string) bool {
+	flat := func(name string) string { return strings.ToLower(strings.Join(wordsOf(name), "")) }
+	a, b = flat(a), flat(b)
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	unnamed := strings.HasPrefix(a, "column") && strings.Trim(a, "column0123456789") == ""
+	return a != "" && !unnamed && (a == b || len(a) >= 4 && strings.Contains(b, a))
+}
+
+// identifies reports whether a name is that of a column which tells things apart.
+func identifies(name string) bool {
+	words := wordsOf(name)
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"id", "ids", "code", "key", "nr", "no", "number", "fips", "zip",
+			"sku", "isbn", "idx"}, strings.ToLower(w))
+	}) || strings.HasSuffix(strings.ToLower(name), "id")
 }
 
 // rank is how sure a match is.
@@ -100,29 +148,14 @@ func (m Match) rank() float64 {
 	return m.Share
 }
 
-// once leaves of two columns that match each other the surer match, and of a column those with
-// keys if there are any.
-func once(all []Match) []Match {
-	pairs, best := map[[2]Place]float64{}, map[Place]float64{}
-	for _, m := range all {
-		pairs[[2]Place{m.From, m.In}] = m.rank()
-		best[m.From] = max(best[m.From], m.rank())
-	}
-	kept := all[:0]
-	for _, m := range all {
-		other := pairs[[2]Place{m.In, m.From}]
-		if (m.Key || best[m.From] < 1.8) && (other < m.rank() ||
-			other == m.rank() && m.From.String() < m.In.String()) {
-			kept = append(kept, m)
-		}
-	}
-	slices.SortStableFunc(kept, func(a, b Match) int { return cmp.Compare(b.rank(), a.rank()) })
-	return kept
+// surer reports whether m is the match to take of two of one column, or of two columns with each
+// other.
+func (m Match) surer(other Match) bool {
+	return m.rank() > other.rank() || m.rank() == other.rank() && m.From == other.From &&
+		before(m.In, other.In)
 }
 
-func words(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "").Replace(name))
-}
+func before(a, b Place) bool { return a.String() < b.String() }
 
 // Containment is about what share of the values of a are in b.
 func Containment(a, b []uint32) float64 {
@@ -146,40 +179,44 @@ func Containment(a, b []uint32) float64 {
 	return float64(in) / float64(seen)
 }
 
-// RelateText is the matches as a request shows them: lines of at most about chars bytes, those
-// of a column with several others together.
+// RelateText is the matches as a request shows them, in at most about chars bytes: a line for each
+// column that has the values of others.
 func RelateText(matches []Match, chars int) string {
-	type group struct {
-		text string
-		more int
-	}
-	var groups []*group
-	byFrom := map[Place]*group{}
+	const most = 8 // columns in a line
+	var lines []string
+	line, count := map[Place]int{}, map[Place]int{}
 	for _, m := range matches {
-		g := byFrom[m.From]
+		from := m.From.String()
+		if m.Share < 1 {
+			from = fmt.Sprintf("%s (%d%% of them)", from, int(100*m.Share))
+		}
+		count[m.In]++
+		n, known := line[m.In]
 		switch {
-		case g == nil:
-			g = &group{text: m.String()}
-			byFrom[m.From] = g
-			groups = append(groups, g)
-		case g.more < 2:
-			g.text += fmt.Sprintf(", and most in %s", m.In)
-			g.more++
-		default:
-			g.more++
+		case !known:
+			key := ""
+			if m.Key {
+				key = ", a key,"
+			}
+			line[m.In] = len(lines)
+			lines = append(lines, fmt.Sprintf("%s%s has the values of %s", m.In, key, from))
+		case count[m.In] <= most:
+			lines[n] += "; " + from
+		}
+	}
+	for in, n := range line {
+		if more := count[in] - most; more > 0 {
+			lines[n] += " and " + human.Plural(more, "more column")
 		}
 	}
 	var b strings.Builder
-	for n, g := range groups {
-		if b.Len()+len(g.text) > chars {
-			fmt.Fprintf(&b, "and %s\n", human.Plural(len(groups)-n, "more column"))
+	for n, l := range lines {
+		if b.Len()+len(l) > chars {
+			fmt.Fprintf(&b, "and %s with the values of others\n",
+				human.Plural(len(lines)-n, "more column"))
 			break
 		}
-		b.WriteString(g.text)
-		if g.more > 2 {
-			fmt.Fprintf(&b, " and %s", human.Plural(g.more-2, "other"))
-		}
-		b.WriteString("\n")
+		b.WriteString(l + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

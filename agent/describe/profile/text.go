@@ -22,18 +22,19 @@ type detail struct {
 	tables  int // as many are shown with their columns, the others by name
 	rows    int
 	brief   bool // ranges and names only
+	bare    bool // without what is around a table
 }
 
 // details are tried until a text is short enough.
 var details = []detail{
 	{columns: 40, tables: 25, rows: 2}, {columns: 40, tables: 25, rows: 1},
 	{columns: 20, tables: 15}, {columns: 12, tables: 8}, {columns: 12, tables: 8, brief: true},
-	{columns: 5, tables: 4, brief: true},
+	{columns: 5, tables: 4, brief: true}, {tables: 1, brief: true, bare: true},
 }
 
 // Text is what a request shows of the profile in at most about chars bytes: a table of up to 40
-// columns whole, of a wider one the columns near the question, the others by name;
-// of a long document the parts near the question.
+// columns whole, of a wider one the columns that the question names and those near it, the others
+// by name; of a long document the parts near the question.
 func (p Profile) Text(question string, chars int, rank Ranker) string {
 	text := ""
 	for _, d := range details {
@@ -70,7 +71,7 @@ func (p Profile) text(question string, rank Ranker, d detail, chars int) string 
 		if shown[n] {
 			t.write(&b, question, rank, d)
 		} else {
-			b.WriteString("columns: " + t.names() + "\n")
+			t.writeNames(&b, question, d)
 		}
 	}
 	if p.Document != "" {
@@ -214,7 +215,18 @@ func (t Table) names() string {
 	return b.String()
 }
 
-func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail) {
+// writeNames names the columns of a table of which no more is shown than what the question names.
+func (t Table) writeNames(b *strings.Builder, question string, d detail) {
+	for n, c := range t.Columns {
+		if asks(question, c.Name) {
+			fmt.Fprintf(b, "- %s: %s\n", c.Name, t.Columns[n].line(t.Rows, d.brief))
+		}
+	}
+	b.WriteString("columns: " + brief.Lines(t.names(), 4000) + "\n")
+}
+
+// writeAround writes what holds of a table as a whole.
+func (t Table) writeAround(b *strings.Builder) {
 	for _, note := range t.Warnings {
 		b.WriteString("Note: " + note + "\n")
 	}
@@ -227,12 +239,21 @@ func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail)
 	for _, f := range t.Follows {
 		b.WriteString("in all rows read: " + f + "\n")
 	}
+}
+
+func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail) {
+	if !d.bare {
+		t.writeAround(b)
+	}
 	whole := t.whole() && d.rows > 0
 	lines := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
 		lines[n] = c.Name + " " + c.line(t.Rows, d.brief)
 	}
 	near := nearest(question, lines, d.columns, rank)
+	for n, c := range t.Columns {
+		near[n] = near[n] || asks(question, c.Name)
+	}
 	var rest Table
 	for n, c := range t.Columns {
 		switch {

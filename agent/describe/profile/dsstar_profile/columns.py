@@ -145,7 +145,11 @@ def column(name: object, values: list, text_source: bool) -> Json:
             notes.append(
                 f"mixed: some values are no dates, such as {', '.join(map(_quoted, others[:3]))}"
             )
-    elif not codes and (share > 0.8 or share > 0.5 and len(counts) - len(parsed) <= 5):
+    elif (
+        not codes
+        and (share > 0.8 or share > 0.5 and len(counts) - len(parsed) <= 5)
+        and len(counts) - len(parsed) <= len(parsed) / 3
+    ):
         out |= _numbers(parsed, counts, notes)
         if not text_source and all(isinstance(v, str) for v in counts):
             notes.append("numbers kept as text")

@@ -100,6 +100,7 @@ rules = [
         "types": [] if n % 3 == 0 else ["R", "D"][: n % 3],
         "fee": {"rate": n / 10, "fixed": None},
         "credit": n % 2 == 0,
+        "delay": ["1", "2", "7", "manual", "immediate", "manual"][n % 6],
     }
     for n in range(1, 31)
 ]
