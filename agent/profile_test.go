@@ -51,7 +51,7 @@ func TestProfiles(t *testing.T) {
 	equal(t, "calls", p.asks(), []string{"analyzer odd.bin"})
 	planner := p.model.prompt(t, "solver round 1")
 	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "a table", "- town: ", "9 rows, 2 columns", "7 rows\n",
-		"## Columns that match", "shop of sales/1.csv: all of its values are in shop of shops.csv (a key)")
+		"## Columns that match", "shop of shops.csv, a key, has the values of shop of sales/1.csv")
 	if n := strings.Count(planner, "- amount: "); n != 1 {
 		t.Errorf("a family is described %d times in\n%s", n, planner)
 	}
