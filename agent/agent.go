@@ -202,7 +202,7 @@ func (r *run) readyToAsk(ctx context.Context) error {
 	return r.estimate(ctx)
 }
 
-// rounds runs rounds until the plan suffices, the rounds are used up, or the planner's reply
+// rounds runs rounds until the plan suffices, the rounds are used up, or the solver's reply
 // cannot be read. In the first round that is an error. A round that is under way continues where
 // its record ends.
 func (r *run) rounds(ctx context.Context, round func(context.Context) error) error {

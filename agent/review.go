@@ -45,7 +45,7 @@ const (
 // checked against the guidelines. A cell by the person that is not valid Python does not
 // count as a try: they are asked again.
 //
-// Reject drops the step, whichever try it was, and the planner reads the reason. For the
+// Reject drops the step, whichever try it was, and the solver reads the reason. For the
 // last cell the debugger reads the reason and writes another, while it has tries left.
 type Decision struct {
 	Choice     Choice

@@ -270,20 +270,26 @@ func (l *lab) showsRun() {
 	l.t.Helper()
 	l.shows(
 		"What is the total?",
+		"Answer",
 		"42",
+		"Verified",
+		"Key figures",
+		"Question",
 		"Step 1",
 		"Count the rows",
 		"rows = len(df)",
 		"unfinished",
 		"Add Step",
-		"Add up everything",
 		"Step 2",
 		"north = df",
 		"sufficient",
 		"Answer",
 		"42",
+		"Second derivation",
+		"Log",
 		"Try 1 failed",
 		"NameError",
+		"Add up everything",
 		"Proof and cost",
 	)
 	var folds []int

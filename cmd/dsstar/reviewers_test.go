@@ -143,6 +143,7 @@ print('\n\x1b[31mrot\x1b[0m', 'naïve 数据 🇩🇪 👩‍👩‍👧', '\u20
 print('Wärnung ⚠', file=sys.stderr)
 pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 			m["last"] = say(cell("print(f'סה״כ: {größe} 🎉 ½ 𝔘')"))
+			m["second"] = say(cell("answer = 'סה״כ: 42 🎉 ½ 𝔘'\nanswer"))
 		},
 	},
 	{

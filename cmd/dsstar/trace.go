@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
@@ -35,12 +38,19 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   cost       in US dollars, about, by the prices at the time; - if one was unknown
   seconds    from request to reply; concurrent calls add up
 
+If the run's notebook is beside the trace, two lines follow: how many readings of
+the question were named, left open by the evidence, computed, and changed the
+answer; and how many second derivations were run and agreed, with the arbiter's
+rulings.
+
 --json prints one object instead:
-  traces  list of trace (path), roles and total
+  traces  list of trace (path), roles, total and derivations
   roles   of all traces: list of role and the fields of total
   total   calls, asked_again, failed, input_tokens, cached_tokens,
           cacheable_tokens and cacheable_percent (null: not known), output_tokens,
-          cost_usd (null: not known), estimated (some tokens are), seconds`
+          cost_usd (null: not known), estimated (some tokens are), seconds
+  derivations  readings (named, open, computed, changed) and second (run, agreed,
+          rulings), of all traces; null: no notebook, or another method`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
   dsstar trace dsstar-runs/*/trace.jsonl
@@ -107,7 +117,27 @@ func traceSpending(arg string) (traceSpent, error) {
 		return traceSpent{}, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
 			usage.Shell("head -c 300 %s", path))
 	}
-	return sumTrace(path, exchanges), nil
+	sum := sumTrace(path, exchanges)
+	sum.Derivations = derivationsBeside(path)
+	return sum, nil
+}
+
+// derivationsBeside returns the derivations of the run whose trace this is; nil if its notebook is
+// not there, or cannot be read.
+func derivationsBeside(trace string) *record.Derivations {
+	data, err := disk.ReadFile(record.Folder(filepath.Dir(trace)).Notebook(), disk.MaxDocument)
+	if err != nil {
+		return nil
+	}
+	nb, err := notebook.Read(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	t, err := record.Read(nb)
+	if err != nil {
+		return nil
+	}
+	return t.Derivations()
 }
 
 // A spending is the object that trace --json prints. Its fields are a contract:
@@ -116,12 +146,16 @@ type spending struct {
 	Traces []traceSpent `json:"traces"`
 	Roles  []roleSpent  `json:"roles"` // in the order in which they first appear
 	Total  spent        `json:"total"`
+
+	Derivations *record.Derivations `json:"derivations"`
 }
 
 type traceSpent struct {
 	Trace string      `json:"trace"`
 	Roles []roleSpent `json:"roles"`
 	Total spent       `json:"total"`
+
+	Derivations *record.Derivations `json:"derivations"`
 }
 
 type roleSpent struct {
@@ -224,6 +258,12 @@ func (all *spending) join(one traceSpent) {
 	for _, r := range one.Roles {
 		all.Roles = addRole(all.Roles, r.Role, r.spent)
 	}
+	if one.Derivations != nil {
+		if all.Derivations == nil {
+			all.Derivations = &record.Derivations{}
+		}
+		all.Derivations.Add(one.Derivations)
+	}
 }
 
 // print prints a table for each trace and, if there are several, one for all.
@@ -231,14 +271,24 @@ func (all *spending) print(out io.Writer) error {
 	var b strings.Builder
 	for _, one := range all.Traces {
 		printSpent(&b, term.Printable(one.Trace), one.Roles, one.Total)
+		printDerivations(&b, one.Derivations)
 	}
 	if n := len(all.Traces); n > 1 {
 		printSpent(&b, fmt.Sprintf("all %d traces", n), all.Roles, all.Total)
+		printDerivations(&b, all.Derivations)
 	}
 	if _, err := io.WriteString(out, strings.TrimPrefix(b.String(), "\n")); err != nil {
 		return fmt.Errorf("write the tables: %w", err)
 	}
 	return nil
+}
+
+func printDerivations(b *strings.Builder, d *record.Derivations) {
+	if d == nil {
+		return
+	}
+	readings, second := d.InWords()
+	fmt.Fprintf(b, "readings            %s\nsecond derivations  %s\n", readings, second)
 }
 
 func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {

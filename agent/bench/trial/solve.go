@@ -104,6 +104,7 @@ func recordOf(s *solver.Result) runner.Record {
 		Answer: s.Answer, Finished: s.Finished, Rounds: s.Rounds, DebugTries: s.Debug,
 		Executions: s.Executions, Failed: s.Failed,
 		Usage: s.Usage, ByRole: s.ByRole, Cost: s.Cost, Seconds: s.Seconds,
+		Derivations: s.Derivations,
 	}
 	for _, v := range s.Verdicts {
 		r.Verdicts = append(r.Verdicts, v.Word())
