@@ -29,10 +29,13 @@ type branch struct {
 type words func() ([]prompts.Part, map[string]string)
 
 // runBranch runs the branch's cell and has it repaired while it fails, at most DebugTries times.
-// first is the cell, or "" to go on from the attempts that there are. The answer is that of
+// first is the cell unless there are attempts to go on from. The answer is that of
 // [answerOf]. The problem says why there is none.
 func (r *standard) runBranch(ctx context.Context, b branch, first string) (answer, problem string, err error) {
 	code := first
+	if len(*b.attempts) > 0 {
+		code = ""
+	}
 	for {
 		n := len(*b.attempts)
 		if code == "" && n > 0 {
@@ -95,7 +98,7 @@ func (r *standard) branchAttempt(ctx context.Context, b branch, code string) (re
 
 // repairBranch asks for a branch's cell again after one that failed.
 func (r *standard) repairBranch(ctx context.Context, b branch, failed record.Attempt) (string, error) {
-	subject := fmt.Sprintf("%s, try %d", b.name, len(*b.attempts)+1)
+	subject := fmt.Sprintf("%s%s, try %d", b.name, r.again(), len(*b.attempts)+1)
 	report, err := r.Summarize(ctx, subject, r.reportOn(failed), "the cell")
 	if err != nil {
 		return "", err

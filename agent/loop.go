@@ -59,13 +59,16 @@ func (r *standard) settled() bool {
 	return r.t.Method.NoSecond || r.t.Second != nil && r.t.Second.Settled()
 }
 
-// leaveBranches puts somebody else's session back to the accepted cells. A session of the run's
-// own ends anyway.
-func (r *standard) leaveBranches(ctx context.Context) error {
-	if r.host == nil || !r.dirty {
-		return nil
+// leaveBranches puts the session back after branches, so that the files of the run are those of the
+// notebook's cells; somebody else's session to the accepted cells.
+func (r *standard) leaveBranches(ctx context.Context) (err error) {
+	switch {
+	case !r.dirty:
+	case r.host != nil:
+		_, err = r.restore(ctx)
+	default:
+		_, err = r.enter(ctx, r.t.Cells()) // a cell that no longer runs fails in the proof, too
 	}
-	_, err := r.restore(ctx)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
@@ -14,21 +15,12 @@ import (
 // computeReadings computes the answer under each option, not taken, of the readings that are open.
 // One request asks for all their cells, which run as branches.
 func (r *standard) computeReadings(ctx context.Context) error {
-	if len(r.pending()) == 0 {
-		return nil
-	}
-	cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches", Subject: "the readings",
-		Words: r.branchWords}, reply.Branches(r.askedBranches(), r.t.Steps()))
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		cells, err = nil, r.Warn(unread.Error())
-	}
-	if err != nil {
+	if err := r.proposeBranches(ctx); err != nil {
 		return err
 	}
 	for _, p := range r.pending() {
-		reading := &r.t.Readings[p.reading]
-		option := &reading.Options[p.option]
-		if err := r.computeOption(ctx, p, option, cells); err != nil {
+		option := r.option(p)
+		if err := r.computeOption(ctx, p, option); err != nil {
 			return err
 		}
 		if err := r.observe(Event{Kind: Read, Branch: p.String(), Text: option.Answer}); err != nil {
@@ -36,6 +28,41 @@ func (r *standard) computeReadings(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// proposeBranches asks for the cells of the pending options, unless they are there.
+func (r *standard) proposeBranches(ctx context.Context) error {
+	begun := func(p optionOf) bool {
+		o := r.option(p)
+		return o.Proposed != "" || len(o.Attempts) > 0
+	}
+	asked := r.pending()
+	if len(asked) == 0 || slices.ContainsFunc(asked, begun) {
+		return nil
+	}
+	cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
+		Subject: "the readings" + r.again(), Words: r.branchWords},
+		reply.Branches(r.askedBranches(), r.t.Steps()))
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		cells, err = nil, r.Warn(unread.Error())
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range asked {
+		o := r.option(p)
+		o.Problem = "the model wrote no cell for it"
+		for _, c := range cells {
+			if c.Point == p.reading+1 && c.Option == p.option+1 {
+				o.Proposed, o.Steps, o.Problem = c.Code, c.Steps, ""
+			}
+		}
+	}
+	return nil
+}
+
+func (r *standard) option(p optionOf) *record.Option {
+	return &r.t.Readings[p.reading].Options[p.option]
 }
 
 // An optionOf identifies an option of a reading by their indexes.
@@ -66,26 +93,16 @@ func (r *standard) askedBranches() (all []reply.Branch) {
 }
 
 // computeOption runs the cell of an option's branch.
-func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Option,
-	cells []reply.Branch) error {
-	first := ""
-	for _, c := range cells {
-		if c.Point == p.reading+1 && c.Option == p.option+1 {
-			first, o.Steps = c.Code, c.Steps
-		}
-	}
-	if first == "" && len(o.Attempts) == 0 {
-		o.Problem = "the model wrote no cell for it"
-		return nil
-	}
+func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Option) error {
 	answer, problem, err := r.runBranch(ctx, branch{
 		name: p.String(),
 		task: "Compute the answer under another reading of the question: " + o.Text,
 		base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts,
-	}, first)
+	}, o.Proposed)
 	if err != nil {
 		return err
 	}
+	o.Proposed = ""
 	if o.Answer = answer; answer == "" {
 		o.Problem = unableBecause(problem)
 	}
@@ -145,7 +162,8 @@ func (r *standard) chooseReadings(ctx context.Context) (reopened bool, err error
 		}
 		reading.Chosen = n
 		r.t.Second = nil // it did not see the note
-		return true, r.reopen(ctx, "the user means: "+option.Text, min(option.Steps+1, r.t.Steps()))
+		r.takeBack("the user means: "+option.Text, min(option.Steps+1, r.t.Steps()))
+		return true, r.follow(ctx)
 	}
 	return false, nil
 }

@@ -134,6 +134,12 @@ var troubled = []struct {
 		"cell round 3, candidate 3": `raise KeyError("k")`, "verdict round 3": yes,
 	})},
 	{"out of rounds", simple.with(script{"verdict": no})},
+	{"a mistake of the first derivation", another.with(script{
+		"arbiter two answers": "Ruling: first\nReason: it counts twice\nWrong step: 1"})},
+	{"a mistake of the second derivation", another.with(script{"arbiter": corrected("die()"),
+		"debugger second derivation, again 1, try 2": "agreed()"})},
+	{"readings", simple.with(script{"solver round 1": reads(isOpen, isOpen),
+		"branches": branches("die()", "z = 1\nz"), "debugger reading 1, option 2, try 2": "z = 2\nz"})},
 	{"a script that fails", simple.with(script{"analyzer": `raise KeyError("c")`,
 		"debugger a.csv, try 2": `print("a table")`})},
 }

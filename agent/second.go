@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 	}
 	s := r.t.Second
 	if s.Answer == "" && s.Reason == "" {
-		if err := r.derive(ctx, ""); err != nil {
+		if err := r.derive(ctx); err != nil {
 			return false, err
 		}
 	}
@@ -65,12 +64,12 @@ func (r *standard) explained(answer string) bool {
 
 const secondTask = "Answer the question independently of the notebook"
 
-// derive runs the second derivation. first is its cell, or "" to ask for it.
-func (r *standard) derive(ctx context.Context, first string) error {
+// derive runs the second derivation, and asks for its cell if there is none.
+func (r *standard) derive(ctx context.Context) error {
 	s, err := r.t.Second, error(nil)
 	s.Reason = ""
-	if first == "" && len(s.Attempts) == 0 {
-		first, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer",
+	if s.Proposed == "" && len(s.Attempts) == 0 {
+		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.again(),
 			Words: func() ([]prompts.Part, map[string]string) {
 				parts, inputs := r.unseen()
 				return append(parts, prompts.Second{}), inputs
@@ -84,11 +83,31 @@ func (r *standard) derive(ctx context.Context, first string) error {
 		}
 	}
 	answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", task: secondTask,
-		base: r.openings(), known: r.unseen, attempts: &s.Attempts}, first)
-	if s.Answer = answer; err == nil && answer == "" {
+		base: r.openings(), known: r.unseen, attempts: &s.Attempts}, s.Proposed)
+	if err != nil {
+		return err
+	}
+	if s.Answer, s.Proposed = answer, ""; answer == "" {
 		s.Reason = unableBecause(problem)
 	}
-	return err
+	return nil
+}
+
+// again tells requests after a ruling or a choice, which changed a derivation, from those before.
+func (r *standard) again() string {
+	n := 0
+	if r.t.Second != nil {
+		n = len(r.t.Second.Rejected)
+	}
+	for _, reading := range r.t.Readings {
+		if reading.ByUser {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", again %d", n)
 }
 
 // unseen is what requests of the second derivation begin with: question, files, earlier questions
@@ -109,12 +128,8 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed boo
 		s.Ruling, s.Reason = record.RuledUndecided, "the derivations still differ after two corrections"
 		return false, nil
 	}
-	subject := "two answers"
-	if len(s.Rejected) > 0 {
-		subject = "two answers, again"
-	}
-	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter", Subject: subject,
-		Words: r.arbiterWords}, reply.Rulings(r.t.Steps()))
+	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter",
+		Subject: "two answers" + r.again(), Words: r.arbiterWords}, reply.Rulings(r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		ruling, err = reply.Ruling{Ruling: record.RuledUndecided, Reason: unread.Error()}, nil
 	}
@@ -130,13 +145,16 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed boo
 	case record.RuledFirst:
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
 			First: r.t.Answer(), Second: s.Answer})
-		return true, cmp.Or(r.observe(Event{Kind: Ruled, Text: ruling.Reason}),
-			r.reopen(ctx, ruling.Reason, ruling.Wrong))
+		r.takeBack(ruling.Reason, ruling.Wrong)
+		if err := r.observe(Event{Kind: Ruled, Text: ruling.Reason}); err != nil {
+			return true, err
+		}
+		return true, r.follow(ctx)
 	case record.RuledSecond:
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
 			First: r.t.Answer(), Second: s.Answer})
-		s.Attempts, s.Answer = nil, ""
-		return false, r.derive(ctx, ruling.Code)
+		s.Attempts, s.Answer, s.Proposed = nil, "", ruling.Code
+		return false, r.derive(ctx)
 	}
 	return false, r.observe(Event{Kind: Ruled, Text: ruling.Reason})
 }
@@ -149,9 +167,9 @@ func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
 	}}
 }
 
-// reopen takes the answer back, for a reason, so that the rounds go on. The steps from wrong on are
-// dropped; 0: none is.
-func (r *standard) reopen(ctx context.Context, reason string, wrong int) error {
+// takeBack takes the answer back, for a reason, so that the rounds go on. The steps from wrong on are
+// dropped; 0: none is. The session is still to follow.
+func (r *standard) takeBack(reason string, wrong int) {
 	second := r.t.Second // does not rest on the cells that change
 	r.t.Unsettle()
 	r.t.Final, r.t.Second = nil, second
@@ -159,7 +177,6 @@ func (r *standard) reopen(ctx context.Context, reason string, wrong int) error {
 	round := r.current()
 	round.Verdict = &record.Verdict{Reason: reason, Unfinished: wrong == 0}
 	round.Route = &record.Route{Back: wrong, Reason: reason}
-	return r.follow(ctx)
 }
 
 func (r *standard) arbiterWords() ([]prompts.Part, map[string]string) {

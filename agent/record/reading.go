@@ -23,6 +23,7 @@ type Reading struct {
 type Option struct {
 	Text     string    `json:"text"`
 	Steps    int       `json:"steps,omitempty"`    // accepted steps that its branch begins with
+	Proposed string    `json:"proposed,omitempty"` // its cell, until it has run to its end
 	Attempts []Attempt `json:"attempts,omitempty"` // at the cell of its branch
 	Answer   string    `json:"answer,omitempty"`
 	Same     bool      `json:"same,omitempty"`    // the answer is that of the accepted cells
@@ -66,6 +67,7 @@ func (t *Trajectory) OpenReadings() []Reading {
 // A Second is a derivation of the answer by a request that saw question, profiles and form, and
 // nothing of the first derivation. Its cell ran in a branch.
 type Second struct {
+	Proposed string    `json:"proposed,omitempty"` // its cell, until it has run to its end
 	Attempts []Attempt `json:"attempts"`
 	Answer   string    `json:"answer,omitempty"`
 	Agrees   bool      `json:"agrees"`             // it is the answer of the accepted cells

@@ -22,6 +22,8 @@ import (
 	"dsstar/kernel/pyenv"
 )
 
+//go:generate go test -count=1 -run TestRecordDemo . -record
+
 // The example has data from a seeded generator and recorded model replies.
 var (
 	//go:embed demo/generate.py

@@ -103,9 +103,10 @@ func editor(t *testing.T, script string) string {
 func TestReviewEdit(t *testing.T) {
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen.py")
+	largest := cell("answer = max(open('data/numbers.csv').read().split()[1:], key=int)\nanswer")
 	s := atReview(
 		t,
-		counting(),
+		counting().with(roles{"second": say(largest)}),
 		[]string{
 			editor(
 				t,
@@ -122,6 +123,7 @@ func TestReviewEdit(t *testing.T) {
 		"         │   print(total)\r\n",
 	)
 	s.answers("a")
+	s.answers("a", "key=int)")
 	tr := s.ends(exitVerified)
 	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand ||
 		r.Step != "Load the numbers and take the largest." ||
@@ -282,8 +284,9 @@ func TestReviewKeys(t *testing.T) {
 	}
 	s.answers("a")
 	s.answers("a", "the last cell")
+	s.answers("a", "independently of the notebook")
 	s.ends(exitVerified)
-	if n := strings.Count(s.String(), "review   "); n != 2 {
+	if n := strings.Count(s.String(), "review   "); n != 3 {
 		t.Errorf("%d cells were asked about\n%s", n, s)
 	}
 }

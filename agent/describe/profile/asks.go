@@ -2,6 +2,7 @@ package profile
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,6 +15,9 @@ var units = lazy.Regexp(`\s*[(\[][^()\[\]]*[)\]]\s*$`)
 // asks reports whether a question names a column: by all words of its name, which a unit is no part
 // of, or by two of three.
 func asks(question, column string) bool {
+	if plain, err := strconv.Unquote(column); err == nil {
+		column = plain
+	}
 	asked, name := wordsOf(question), wordsOf(units().ReplaceAllString(column, ""))
 	found := 0
 	for _, w := range name {

@@ -16,6 +16,7 @@ func TestAsks(t *testing.T) {
 		{"What are the histological grades of tumors?", "Histologic_type", false},
 		{"the gross rate", "grossRate", true},
 		{"the population density of Peru", "Density\n(P/Km2)", true},
+		{"the population density of Peru", `"Density\n(P/Km2)"`, true},
 		{"the share of types", "type", true},
 	} {
 		if got := asks(c.question, c.column); got != c.want {

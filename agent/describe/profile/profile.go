@@ -72,7 +72,9 @@ type Table struct {
 	Columns    []Column   `json:"columns"`
 	Keys       [][]string `json:"keys"`
 	Follows    []string   `json:"follows"`
+	Gaps       []string   `json:"gaps"` // which columns are missing in the same rows
 	Duplicates int        `json:"duplicates"`
+	Raw        []string   `json:"raw"` // the file's first lines, if the table begins below them
 	Head       []string   `json:"head"`
 	Foot       []string   `json:"foot"`
 	Warnings   []string   `json:"warnings"`

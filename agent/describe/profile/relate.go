@@ -127,7 +127,7 @@ func similar(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	unnamed := strings.HasPrefix(a, "column") && strings.Trim(a, "column0123456789") == ""
+	unnamed := strings.HasPrefix(a, "column") && strings.ContainsAny(a, "0123456789")
 	return a != "" && !unnamed && (a == b || len(a) >= 4 && strings.Contains(b, a))
 }
 

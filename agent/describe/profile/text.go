@@ -136,12 +136,14 @@ func head(text string, n int) string {
 func (p Profile) headline() string {
 	parts := []string{cmp.Or(p.Format, "unknown")}
 	if p.Encoding != "" && p.Encoding != "utf-8" {
-		parts = append(parts, p.Encoding)
+		parts = append(parts, fmt.Sprintf("encoding %s (pandas: encoding=%[1]q)", p.Encoding))
 	}
 	switch p.Delimiter {
 	case "", ",":
-	case "tab", "spaces":
-		parts = append(parts, "fields between "+strings.TrimSuffix(p.Delimiter, "s")+"s")
+	case "tab":
+		parts = append(parts, "fields between tabs")
+	case "spaces":
+		parts = append(parts, `fields between spaces (pandas: sep=r"\s+")`)
 	default:
 		parts = append(parts, fmt.Sprintf("fields between %q", p.Delimiter))
 	}
@@ -230,11 +232,17 @@ func (t Table) writeAround(b *strings.Builder) {
 	for _, note := range t.Warnings {
 		b.WriteString("Note: " + note + "\n")
 	}
+	if len(t.Raw) > 0 {
+		b.WriteString("first lines of the file:\n  " + strings.Join(t.Raw, "\n  ") + "\n")
+	}
 	if len(t.Head) > 0 {
 		b.WriteString("above it: " + brief.Lines(strings.Join(t.Head, "\n  "), 600) + "\n")
 	}
 	if len(t.Foot) > 0 {
 		b.WriteString("below it: " + brief.Lines(strings.Join(t.Foot, "\n  "), 600) + "\n")
+	}
+	for _, gap := range t.Gaps {
+		b.WriteString(gap + "\n")
 	}
 	for _, f := range t.Follows {
 		b.WriteString("in all rows read: " + f + "\n")

@@ -21,6 +21,19 @@ MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".
     "",
     "not available",
 }
+# What pandas takes for missing unasked.
+READ = set(
+    "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null".split()
+) | {"", "#N/A N/A"}
+# Words among numbers that are likely to stand for a missing one.
+LIKELY = set("m nd nr ns nq na. u unk unknown tbd tba * ** *** -- … suppressed".split()) | {
+    "no data",
+    "not reported",
+    "not recorded",
+    "not applicable",
+    "not determined",
+    "not collected",
+}
 PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 # A number as people write it: a currency, groups of three, a sign of per cent or a unit.
 DRESSED = re.compile(
@@ -51,10 +64,26 @@ def show(value: object, most: int = LONG) -> str:
     text = value if isinstance(value, str) else _text(value)
     if len(text) <= most and text.isprintable():
         return text
-    text = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: most + 1]
-    )
+    text = _escaped(text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def literal(value: object, most: int = 40) -> str:
+    """A value as a Python string in quotes."""
+    text = value if isinstance(value, str) else _text(value)
+    text = text if len(text) <= most else text[: most - 1] + "…"
+    return '"' + _escaped(text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def label(name: object) -> str:
+    """The name of a column: in quotes, as Python has it, if its characters do not show."""
+    text = name if isinstance(name, str) else _text(name)
+    plain = text.isprintable() and text == text.strip() and not text.startswith('"')
+    return show(text, 120) if plain else literal(text, 120)
 
 
 def _text(value: object) -> str:
@@ -107,7 +136,7 @@ def number(value: object) -> tuple[float, str] | None:
 
 def column(name: object, values: list, text_source: bool) -> Json:
     """The profile of a column. Of a text_source (CSV, HTML) numbers and dates are always text."""
-    out: Json = {"name": show(name, 120)}
+    out: Json = {"name": label(name)}
     gone = Counter("null" if v is None or v != v else show(v) for v in values if missing(v))
     if gone:
         out["missing"] = dict(gone.most_common(5))
@@ -129,7 +158,7 @@ def column(name: object, values: list, text_source: bool) -> Json:
     share = sum(counts[v] for v in parsed) / len(given)
     codes = [v for v in counts if isinstance(v, str) and re.match(r"0\d+$", v.strip())]
     if len(codes) == 1 < len(counts) / 20:
-        notes.append(f"one value has leading zeros: {_quoted(codes.pop())}")
+        notes.append(f"one value has leading zeros: {literal(codes.pop())}")
     if all(isinstance(v, bool) for v in counts):
         out["type"] = "boolean"
     elif all(isinstance(v, (datetime.date, datetime.time)) for v in counts):
@@ -143,7 +172,7 @@ def column(name: object, values: list, text_source: bool) -> Json:
         if others := dates.pop("others"):
             out["mixed"] = True
             notes.append(
-                f"mixed: some values are no dates, such as {', '.join(map(_quoted, others[:3]))}"
+                f"mixed: some values are no dates, such as {', '.join(map(literal, others[:3]))}"
             )
     elif (
         not codes
@@ -156,10 +185,15 @@ def column(name: object, values: list, text_source: bool) -> Json:
         if others := [v for v in counts if v not in parsed]:
             many = sum(counts[v] for v in others)
             others.sort(key=lambda v: -counts[v])
-            notes.append(
-                f"mixed: {many} values are no numbers: {', '.join(map(_quoted, others[:4]))}"
-            )
             out["mixed"] = True
+            if all(show(v).strip().lower() in LIKELY for v in others) and len(others) < 4:
+                said = [f"{literal(v)} ({_times(counts[v])})" for v in others]
+                notes.append(f"{' and '.join(said)} may stand for missing")
+                out["markers"] = list(map(show, others))
+            else:
+                notes.append(
+                    f"mixed: {many} values are no numbers: {', '.join(map(literal, others[:4]))}"
+                )
     else:
         out["type"] = "text"
         if codes:
@@ -176,14 +210,19 @@ def column(name: object, values: list, text_source: bool) -> Json:
     return out | ({"notes": notes} if notes else {})
 
 
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
+
+
+def unread(column: Json) -> list[str]:
+    """The markers of missing in a column that pandas takes for text."""
+    return [m for m in column.get("missing", ()) if m not in READ] + column.get("markers", [])
+
+
 def sketch(values: Any) -> list[int]:
     """The lowest hashes of the values, which tell how many of them another column has."""
     hashes = {zlib.crc32(show(v, 500).strip().removesuffix(".0").encode()) for v in values}
     return sorted(hashes)[:SKETCH]
-
-
-def _quoted(value: object) -> str:
-    return json.dumps(show(value, 40), ensure_ascii=False)
 
 
 def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
@@ -198,7 +237,7 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
         plain_ones = sum(counts[v] for v, (_, d) in numbers.items() if not d)
         example = next(v for v, (_, d) in numbers.items() if d)
         notes.append(
-            f"written as {_quoted(example)} ({'; '.join(d for d, _ in dress.most_common(4))})"
+            f"written as {literal(example)} ({'; '.join(d for d, _ in dress.most_common(4))})"
             + (f", {plain_ones} without" if plain_ones else "")
         )
     # A marker of missing is an extreme of the values, apart from the others: -999, 99.99, -1.
@@ -217,7 +256,7 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
             or set(nines) == {"9"}
             and (gap > 2 or len(nines) > 2 and (gap > 0.05 or n < 0 <= low))
         ):
-            notes.append(f"{show(value).strip()} ({counts[value]} times) may stand for missing")
+            notes.append(f"{show(value).strip()} ({_times(counts[value])}) may stand for missing")
             out["without"] = [low, high]
     return out
 
@@ -321,24 +360,24 @@ def _spelling(counts: Counter) -> list[str]:
     if spaced := [v for v in texts if v != v.strip()]:
         notes.append(
             f"{sum(counts[v] for v in spaced)} values have spaces at an end, such as "
-            f"{_quoted(spaced[0])}"
+            f"{literal(spaced[0])}"
         )
     if damaged := [v for v in texts if "\ufffd" in v]:
         notes.append(
-            f"{len(damaged)} values have lost characters, written \ufffd: {_quoted(damaged[0])}"
+            f"{len(damaged)} values have U+FFFD for a lost character: {literal(damaged[0])}"
         )
     folded: dict[str, list[str]] = {}
     for v in texts:
         folded.setdefault(" ".join(v.casefold().split()), []).append(v)
     if alike := [g for g in folded.values() if len(g) > 1]:
         notes.append(
-            f"values that differ in case or spaces only: {' and '.join(map(_quoted, alike[0][:3]))}"
+            f"values that differ in case or spaces only: {' and '.join(map(literal, alike[0][:3]))}"
             + (f" and {len(alike) - 1} more" if len(alike) > 1 else "")
         )
     empties = [v for v in texts if v.strip() in ("[]", "{}", "()")]
     if empties:
         notes.append(
-            f"{sum(counts[v] for v in empties)} empty lists written as {_quoted(empties[0])}"
+            f"{sum(counts[v] for v in empties)} empty lists written as {literal(empties[0])}"
         )
     return notes
 
@@ -348,6 +387,7 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
     out: Json = {}
     if len(rows) < 2:
         return out
+    names = list(map(label, names))
     keyed = [tuple(v if isinstance(v, str) else show(v, 200) for v in row) for row in rows]
     if again := len(keyed) - len(set(keyed)):
         out["duplicates"] = again
@@ -375,12 +415,42 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
             if found:
                 out["keys"] = [[names[n] for n in g] for g in found[:2]]
                 break
+    if gaps := _gaps(names, rows, columns):
+        out["gaps"] = gaps
     follows = _dependencies(names, texts, columns)
     with contextlib.suppress(ImportError):
         follows += _sums(names, rows, columns)
     if follows:
         out["follows"] = follows[:8]
     return out
+
+
+def _gaps(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
+    """Columns that are missing in the same rows, and where those are all rows that another column
+    has or has not a certain value in."""
+
+    def where(n: int, holds: Any) -> bytes:
+        return bytes(holds(row[n] if n < len(row) else None) for row in rows)
+
+    groups: dict[bytes, list[int]] = {}
+    for n, c in enumerate(columns):
+        if 1 < sum(c.get("missing", {}).values()) < len(rows):
+            groups.setdefault(where(n, missing), []).append(n)
+    said: dict[bytes, str] = {}
+    few = [n for n, c in enumerate(columns[:WIDE]) if 1 < len(c.get("values", ())) <= 12]
+    for n, value in ((n, v) for n in few if groups for v, _ in columns[n]["values"]):
+        mask = where(n, lambda v: not missing(v) and show(v, 40) == value)
+        said[mask] = f", exactly where {names[n]} is {literal(value)}"
+        mask = bytes(not m for m in mask)
+        said.setdefault(mask, f", exactly where {names[n]} is not {literal(value)}")
+    lines = []
+    for mask, group in sorted(groups.items(), key=lambda g: -len(g[1])):
+        if len(group) > 1 or mask in said:
+            same = "the same " if len(group) > 1 else ""
+            more = f" and {len(group) - 8} more" if len(group) > 8 else ""
+            told = ", ".join(names[n] for n in group[:8])
+            lines.append(f"missing in {same}{sum(mask)} rows{said.get(mask, '')}: {told}{more}")
+    return lines[:6]
 
 
 def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> list[str]:

@@ -8,7 +8,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsstar_profile.columns import between, column, missing, number, show
+from dsstar_profile.columns import (
+    between,
+    column,
+    label,
+    literal,
+    missing,
+    number,
+    show,
+    unread,
+)
 
 Json = dict[str, Any]
 Rows = list[tuple]
@@ -58,9 +67,18 @@ class Table:
         out["first"] = _first(rows, total, len(names))
         doubled = [n for n, times in Counter(names).items() if times > 1]
         warnings = list(self.warnings)
+        if markers := sorted({m for c in columns for m in unread(c)}):
+            if self.text_source or self.name.startswith("sheet"):
+                told = ", ".join(map(literal, markers[:8]))
+                warnings.append(f"pandas takes these for text without na_values=[{told}]")
+        if any(c["name"].startswith('"') for c in columns):
+            warnings.append(
+                "names in quotes are written as in Python: they have line breaks, or spaces at an end"
+            )
         if doubled:
             warnings.append(
-                f"several columns have the name {', '.join(show(n) for n in doubled[:5])}"
+                f"several columns have the name {', '.join(map(label, doubled[:5]))}: "
+                "pandas puts .1, .2 after the later ones"
             )
         return out | {
             k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v
@@ -151,8 +169,11 @@ def _beside(rows: Rows, runs: list[list[int]]) -> bool:
     return len({height(r) for r in runs}) > 1 or all(r[1] - r[0] > 1 for r in runs)
 
 
-def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> list[Table]:
-    """The tables of a grid, each with what stands above and below it."""
+def tables(
+    rows: Rows, name: str, text_source: bool, sheet: bool = False, lines: list[int] | None = None
+) -> list[Table]:
+    """The tables of a grid, each with what stands above and below it. Rows of a text file have
+    the numbers of their lines, from 0."""
     width = max(map(len, rows), default=0)
     found: list[Table] = []
     above: list[str] = []
@@ -185,18 +206,22 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
         table = _table(block, name, text_source)
         table.head = above + table.head
         above = []
-        header = table.extra.pop("header")
+        header = [top + n for n in table.extra.pop("header")]
+        start = header[-1] + 1 if header else top
         span = (
             f"rows {top + 1}-{bottom}, columns {letters(left)}-{letters(right - 1)}"
             if sheet
             else ""
         )
-        if header is None:
-            table.where = ", ".join(filter(None, (span, "no header")))
-        elif sheet or top + header:
-            table.where = ", ".join(filter(None, (span, f"header in row {top + header + 1}")))
+        place = _place(header, start, sheet or start > 1, lines, not text_source)
+        if not text_source and len(blocks) > 1 and header:
+            columns = f'usecols="{letters(left)}:{letters(right - 1)}"'
+            place = f"{place[:-1]}, {columns})" if place[-1] == ")" else f"{place} (pandas: {columns})"
+        if text_source and lines and (start > 1 or not header and start):
+            table.extra["begins"] = True
+        table.where = ", ".join(filter(None, (span, place)))
         table.extra |= {"left": left, "right": right}
-        table.skip = top + (-1 if header is None else header) + 1
+        table.skip = lines[start - 1] + 1 if lines and start else start
         found.append(table)
     if not found and above:
         found.append(Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1}))
@@ -207,6 +232,26 @@ def tables(rows: Rows, name: str, text_source: bool, sheet: bool = False) -> lis
     if found and above:
         found[-1].foot += above
     return found
+
+
+def _place(header: list[int], start: int, always: bool, lines: Any, excel: bool) -> str:
+    """Where the names of the columns are, and what pandas has to be told of it."""
+    at = [lines[n] for n in header] if lines else header
+    skip = lines[start] if lines and not header and start < len(lines) else (at or [start])[0]
+    told = [f"skiprows={skip}"] if skip and not (excel and header) else []
+    if not header:
+        where, told = "no header", ["header=None", *told]
+    else:
+        where = f"header in {'line' if lines else 'row'} {at[0] + 1}"
+        if len(at) > 1:
+            where = where.replace(" in line", " in lines").replace(" in row", " in rows")
+            where += f" and {at[1] + 1}"
+            told.append(f"header={[n if excel else n - skip for n in at]}")
+        elif excel and skip:
+            told.append(f"header={skip}")
+    if header and not always:
+        return ""
+    return where + (f" (pandas: {', '.join(told)})" if told and (lines or excel) else "")
 
 
 def _words(block: Rows) -> list[str]:
@@ -305,6 +350,7 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
     header, start = _header(block)
     head = _words(block[: start if header is None else header])
     warnings = []
+    at = [] if header is None else list(range(header, start))
     if header is None:
         names = [f"column {n + 1}" for n in range(width)]
     else:
@@ -320,13 +366,17 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
                 first[n] = " / ".join(filter(None, ("" if last is None else show(last), low)))
         elif above is not None:
             head.pop()
+            at.insert(0, header - 1)
             warnings.append("a row of group names stands above the names: they are put before them")
             last = None
             for n in range(width):
                 last = above[n] if not empty(above[n]) else last
                 first[n] = " / ".join(show(c) for c in (last, first[n]) if not empty(c))
         names = [
-            f"column {n + 1} (no name)" if empty(c) else show(c, 120) for n, c in enumerate(first)
+            f"column {n + 1} (no name; Unnamed: {n} in pandas)"
+            if empty(c)
+            else c if isinstance(c, str) else show(c, 120)
+            for n, c in enumerate(first)
         ]
         if width == 1 and number(block[start][0] if start < len(block) else 0) is None:
             warnings.append(f"{show(names[0], 40)} is taken for a name, but may be the first value")
@@ -337,7 +387,7 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
         text_source=text_source,
         head=head[:12],
         warnings=warnings,
-        extra={"header": header if header is None else start - 1},
+        extra={"header": at},
     )
 
 

@@ -3,6 +3,7 @@ user's own Python may lack it."""
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import glob
 import itertools
@@ -76,6 +77,12 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
                     f"{len(lines)} lines of figures{'' if source.whole else ' or more'}"
                 )
     found.encoding = source.encoding
+    if source.lost:
+        found.warnings.append("it has U+FFFD for lost characters: no encoding brings them back")
+    if source.broken:
+        found.warnings.append(
+            'some bytes are no UTF-8 and are shown as U+FFFD (pandas: encoding_errors="replace")'
+        )
     if source.packed:
         found.format += ", packed"
     return found
@@ -86,15 +93,23 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
     rows, all_rows = texts.rows(text, mark)
     blank = sum(all(grids.empty(c) for c in row) for row in rows)
     apart = blank and all_rows and source.whole and len(rows) < 20_000 and mark != "spaces"
+    lines = list(range(len(rows)))
     if not apart:
-        rows = [row for row in rows if not all(grids.empty(c) for c in row)]
+        lines = [n for n in lines if not all(grids.empty(c) for c in rows[n])]
+        rows = [rows[n] for n in lines]
     found = Found("delimited text", delimiter={"\t": "tab"}.get(mark, mark))
-    found.tables = grids.tables(rows, "", True, sheet=bool(apart))
+    found.tables = grids.tables(rows, "", True, bool(apart), lines)
+    for table in found.tables[:1]:
+        if table.extra.pop("begins", False):
+            table.extra["raw"] = [show(x, 160) for x in text.splitlines()[:5]]
+            table.head = [] if table.skip < 6 else table.head
     if len(found.tables) == 1:
         table = found.tables[0]
-        table.where = re.sub(r"rows .*?columns [A-Z]+-[A-Z]+,? ?", "", table.where)
+        table.where = re.sub(r"^rows .*?columns [A-Z]+-[A-Z]+,? ?", "", table.where)
+        if table.where == "header in line 1":
+            table.where = ""
         width = len(table.names)
-        raw = [len(row) for row in rows[table.skip :] if row]
+        raw = [len(row) for row in rows[bisect.bisect_left(lines, table.skip) :] if row]
         if width == texts.FIELDS:
             found.warnings.append(f"only the first {width} fields of a row are looked at")
         if odd := sum(n != width for n in raw):

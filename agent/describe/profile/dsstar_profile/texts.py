@@ -50,6 +50,9 @@ def encoding(data: bytes) -> str:
         codecs.getincrementaldecoder("utf-8")().decode(data)
         return "utf-8"
     except UnicodeDecodeError:
+        text = data.decode("utf-8", "replace")
+        if 5 * text.count("\ufffd") < sum(c > "\x7f" for c in text):
+            return "utf-8"
         return "latin-1" if re.search(rb"[\x81\x8d\x8f\x90\x9d]", data) else "cp1252"
 
 
@@ -65,6 +68,8 @@ class Text:
             self.encoding = encoding(data)
             decoder = codecs.getincrementaldecoder(self.encoding or "latin-1")("replace")
             self.text = decoder.decode(data, self.whole)
+            self.lost = b"\xef\xbf\xbd" in data  # characters, when the file was written
+            self.broken = not self.lost and "\ufffd" in self.text
             self.parts: list[str] = []
             size = os.path.getsize(path)
             if (

@@ -46,6 +46,25 @@ write(
     ),
     "latin-1",
 )
+write(
+    "names.csv",
+    '"Density\n(P/Km2)", WIND,"a ""b""",plain\n' + "".join(f"{n},{n},{n},{n}\n" for n in range(20)),
+)
+write("rain.csv", "Rain\n,,East,East\nmonth,west,tag,mm\n" + "".join(
+    f"{n},{'M' if n % 9 == 4 else n / 4},{'<' if n % 2 else ''},{n}\n" for n in range(1, 31)))
+with open("broken.csv", "wb") as f:
+    f.write("city,people\n".encode() + "".join(f"Köln,{n}\n" for n in range(12)).encode())
+    f.write("Münch\xe9n,99\n".encode("latin-1"))
+write("lost.csv", "city,people\n" + "".join(f"K�ln {n},{n}\n" for n in range(16)))
+write(
+    "gaps.csv",
+    "id,kind,size,weight,price\n"
+    + "".join(
+        f"{n},{'book' if n % 3 else 'voucher'},{n if n % 3 else 'NA'},{n * 2 if n % 3 else 'NA'},"
+        f"{'' if n % 7 == 0 else n}\n"
+        for n in range(1, 31)
+    ),
+)
 write("sixteen.tsv", "name\tvalue\n" + "".join(f"n{n}\t{n}\n" for n in range(20)), "utf-16")
 write("mark.csv", "\ufeffid,score\n" + "".join(f"{n},{n * n}\n" for n in range(1, 21)))
 with gzip.open("packed.csv.gz", "wt") as f:

@@ -150,7 +150,7 @@ func script(s *stage, see func(moment string)) {
 	s.Stream("planner", "round 2", "Step: rank the stores")
 	s.passes(3600)
 	see("planning")
-	s.Stream("checker", "the answer", "")
+	s.Stream("second", "the answer", "")
 	see("checking")
 	s.happens(agent.Event{Kind: agent.Proving})
 	see("proving")
@@ -172,7 +172,7 @@ func TestProgressView(t *testing.T) {
 		"running": {"         │     print(year)\n", "output   │ 2023\n", "│ loading  90%\n", "│ [image]\n",
 			"running the cell, 70 s", "4 calls, 5.5k in (2.0k cached), 654 out, ~$0.012"},
 		"planning": {"verdict  insufficient: The sales", "route    step 1 is wrong", "1h00m", "$12.35"},
-		"checking": {"asking the checker (acme/checker), 0 s"},
+		"checking": {"asking the second (acme/second), 0 s"},
 		"proving":  {"proving: "},
 		"ended":    {"\n"},
 	} {
