@@ -37,23 +37,36 @@ def parquet(path: str, deadline: Deadline) -> Found:
         name = quoted(glob.escape(path))  # DuckDB takes patterns
         relation = f"read_parquet({name})"
         rows = con.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({name})").fetchone()[0]
-        return Found("Parquet", [_relation(con, relation, "", rows)])
+        return Found("Parquet", [_relation(con, relation, "", rows, apart=True)])
 
 
-def _relation(con: Any, relation: str, name: str, rows: int | None = None) -> Table:
+PARTS = 8  # of a table that a sample is from, where it is quick to go there
+
+
+def _relation(
+    con: Any, relation: str, name: str, rows: int | None = None, apart: bool = False
+) -> Table:
     described = con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     names = [d[0] for d in described]
     most = max(1000, min(texts.ROWS, grids.MOST_CELLS // max(1, len(names))))
-    some = con.execute(f"SELECT * FROM {relation} LIMIT {most + 1}").fetchall()
+    parts = [(0, most + 1)]
+    if apart and rows and rows > most:
+        parts = [(rows * n // PARTS, most // PARTS) for n in range(PARTS)]
+    some = [
+        row
+        for start, size in parts
+        for row in con.execute(f"SELECT * FROM {relation} LIMIT {size} OFFSET {start}").fetchall()
+    ]
     table = Table(name, names, some[:most])
     if rows is None or rows > most:
         table.total = rows
-    if len(some) > most:
+    if len(some) > most or len(parts) > 1:
         try:
             figures(con, relation, table)
         except Exception as error:
             table.total = rows or len(some)
-            table.warnings.append(f"figures are from the first {most} rows: {show(error, 160)}")
+            where = f"the first {most} rows" if len(parts) == 1 else f"{PARTS} places"
+            table.warnings.append(f"figures are from {where}: {show(error, 160)}")
     return table
 
 

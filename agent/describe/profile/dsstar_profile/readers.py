@@ -117,8 +117,11 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
                 f"{odd} rows have another number of fields than {width}: {min(raw)} to {max(raw)}"
             )
         if not (all_rows and source.whole):
+            room = max(200, grids.MOST_CELLS // width)  # half of it for the beginning
+            table.rows = table.rows[: room // 2 if source.parts else room]
             for part in source.parts:
-                table.rows += [row for row in texts.rows(part, mark, 3000)[0] if len(row) == width]
+                some = texts.rows(part, mark, room // 16)[0]
+                table.rows += [row for row in some if len(row) == width]
             _count_csv(path, source, mark, table, deadline)
     return found
 
