@@ -178,9 +178,6 @@ func counting() roles {
 	}
 }
 
-// fortyTwo is a second derivation that gives 42.
-var fortyTwo = cell("answer = str(6 * 7)\nanswer")
-
 // A scene is one run of nb: a data folder, a model and the results.
 type scene struct {
 	t      *testing.T
