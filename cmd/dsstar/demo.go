@@ -75,7 +75,7 @@ folder.`,
 		question := strings.TrimSpace(demoQuestion)
 		j := job{
 			runFlags: flags, settings: s, here: true, progress: a.newProgress(flags.quiet),
-			model: model, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
+			model: model, shown: true, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
 		}
 		defer j.progress.Stop()
 		j.progress.Say("demo     %s", demoNotice)

@@ -38,6 +38,7 @@ type job struct {
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress.Progress
+	shown    bool         // a demo: that the answer depends on a reading is what it shows
 	past     bool         // the run is resumed and already has the variables that it needs
 	goOn     []usage.Flag // flags that a later resume needs, too
 }
