@@ -41,7 +41,8 @@ func (r *standard) runBranch(ctx context.Context, b branch, first string) (answe
 		if code == "" && n > 0 {
 			last := (*b.attempts)[n-1]
 			if problem = problemOf(last); problem == "" {
-				return cmp.Or(r.filesAskedFor(), answerOf(last.Execution)), "", nil
+				answer = answerOf(last.Execution)
+				return cmp.Or(r.filesGiven(answer), answer), "", nil
 			}
 			if n > r.cfg.DebugTries || last.NotRun() {
 				return "", problem, nil

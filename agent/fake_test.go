@@ -215,6 +215,7 @@ type world struct {
 
 	mu        sync.Mutex
 	answer    string // of the accepted cells, at the last event
+	dir       string // of the run
 	sessions  []*session
 	ticks     int // of tick()
 	once      bool
@@ -259,6 +260,7 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 //	fail_on(x, "b")  raises if the text of x has a b in it
 //	tick()           counts through all sessions; purpose() names the session's
 //	once()           runs once in the world, then raises
+//	save(f.csv, x)   writes a file that is really there
 //	agreed()         the answer of the accepted cells
 //	x                as the last line: the cell's result
 //	raise KeyError("x")   die()   hang()   wait()
@@ -462,6 +464,14 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		value, err := s.value(value)
 		s.files[name] = value
 		return err
+	case m != nil && m[1] == "save":
+		name, value, _ := strings.Cut(m[2], ", ")
+		value, err := s.value(value)
+		name = filepath.Join(s.w.dir, record.FilesFolder, name)
+		if err == nil && s.purpose == agent.Work {
+			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(value), 0o644))
+		}
+		return err
 	case m != nil && m[1] == "print":
 		value, err := s.value(m[2])
 		if err == nil {
@@ -631,7 +641,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &played{world: &world{t: t}, model: newModel(replies)}
+	p := &played{world: &world{t: t, dir: dir}, model: newModel(replies)}
 	s := &stage{
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{

@@ -50,7 +50,9 @@ func (r *standard) finalize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	final.Files = r.filesAskedFor()
+	if n := len(final.Attempts); n > 0 && problem == "" {
+		final.Files = r.filesGiven(final.Attempts[n-1].Execution.Stdout())
+	}
 	return r.finalized(problem)
 }
 

@@ -114,6 +114,24 @@ func TestSecondSeesNothing(t *testing.T) {
 	contains(t, again.model.prompt(t, "second the answer"), "Mind the gap.")
 }
 
+// TestFilesAreCompared: answers that are names of files are compared by what is in them, whether the
+// question names the file or not, and if there is a data file of that name.
+func TestFilesAreCompared(t *testing.T) {
+	for question, name := range map[string]string{"Enter it into the provided a.csv.": "a.csv",
+		"Save it as out.csv.": "out.csv", "How many?": "my own.csv"} {
+		for value, standing := range map[string]string{"1": "verified", "2": "not verified"} {
+			p := play(t, simple.with(script{"cell": "x = 1\nsave(" + name + ", x)\nprint(x)",
+				"last":    "y = x\nprint(\"" + name + "\")",
+				"second":  "z = " + value + "\nsave(" + name + ", z)\na = \"" + name + "\"\na",
+				"arbiter": "Ruling: undecided"}), func(s *stage) { s.task.Question = question }).noError(t)
+			if p.Standing() != standing || p.Answer() != name {
+				t.Errorf("%s, second %s: answer %q, %s: %q", question, value, p.Answer(), p.Standing(),
+					p.Doubts())
+			}
+		}
+	}
+}
+
 // TestSecondIsABranch: it runs on what the set-up leaves, and nothing of it stays.
 func TestSecondIsABranch(t *testing.T) {
 	p := play(t, three.with(script{"second": "x = 123\nx"})).noError(t)

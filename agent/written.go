@@ -7,12 +7,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lazy"
 )
 
 // The bounds of what is shown of the files that cells have written.
@@ -97,22 +100,36 @@ func beginning(folder fs.FS, name string) string {
 // maxAskedFor is the size of a file, in bytes, up to which its text is compared.
 const maxAskedFor = 64 << 10
 
-// filesAskedFor returns the content of the files that the question asks for; "" if it asks for none
-// or one is missing. It is what derivations have in common that both print a file's name. Of a file
-// that is long or no text it is a digest.
-func (r *standard) filesAskedFor() string {
+// namedFile matches what looks like the name of a file, with folders.
+var namedFile = lazy.Regexp(`[\pL\d_./-]*[\pL\d_-]\.[A-Za-z]\w{1,7}\b`)
+
+// filesGiven returns the content of the files that the question asks for, and of those that the
+// answer names; "" if there are none, or if one that is asked for is missing. Derivations are
+// compared by it that both print a file's name. Of a file that is long or no text it is a digest.
+func (r *standard) filesGiven(answer string) string {
 	folder := r.filesWritten()
 	if folder == nil {
 		return ""
 	}
 	defer folder.Close()
 	var all []string
-	for _, name := range formOf(r.t.Task).files {
+	asked := formOf(r.t.Task).files
+	for _, name := range asked {
 		text, err := contentOf(folder, name)
 		if err != nil {
 			return ""
 		}
 		all = append(all, text)
+	}
+	named := strings.FieldsFunc(answer, func(c rune) bool { return strings.ContainsRune("\n,;", c) })
+	for _, name := range append(named, namedFile().FindAllString(answer, maxWritten)...) {
+		name = strings.TrimPrefix(strings.Trim(name, " \t\"'[]"), "./")
+		if slices.Contains(asked, name) || !filepath.IsLocal(name) {
+			continue
+		}
+		if text, err := contentOf(folder, name); err == nil {
+			asked, all = append(asked, name), append(all, text)
+		}
 	}
 	return strings.Join(all, "\n")
 }

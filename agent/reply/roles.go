@@ -50,6 +50,7 @@ var (
 	errRulings    = errors.New("it gives two rulings")
 	errNoOptions  = errors.New("it does not say what is left open, with two different options")
 	errNoVerdict  = errors.New("it gives no verdict")
+	errVerdict    = errors.New("its verdict is not one of those asked for")
 	errTwo        = errors.New("it gives two verdicts")
 	errIf         = errors.New("it makes a condition")
 	errNoReason   = errors.New("a reason is needed with `Verdict: inconclusive`")
@@ -253,7 +254,10 @@ func (f *fields) verdict() (v record.Verdict, err error) {
 		said = said[strings.LastIndex(said, "\n")+1:] // after its reasons
 	}
 	m := verdictFirst().FindStringSubmatchIndex(said)
-	if m == nil {
+	switch {
+	case m == nil && labelled:
+		return v, errVerdict
+	case m == nil:
 		return v, errNoVerdict
 	}
 	rest := said[max(m[3], m[5], m[7], m[9]):]

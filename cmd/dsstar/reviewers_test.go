@@ -111,6 +111,7 @@ numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 				),
 			)
 			m["last"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
+			m["second"] = say(cell("answer = 'The total is 42, <b>not</b> less.'\nanswer"))
 		},
 	},
 	{
@@ -162,7 +163,7 @@ pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 		name:  "budget spent",
 		told:  "Stopped",
 		code:  exitBudget,
-		shown: []string{"Stopped", "Round 2, under way"},
+		shown: []string{"Stopped", "Round 2: ", "Step 3", "Proof and cost"},
 		args:  []string{"--max-calls", "5"},
 		change: func(m roles) {
 			m["cell"] = say(loads)
