@@ -46,6 +46,31 @@ func TestMaxCalls(t *testing.T) {
 	}
 }
 
+// The calls may be spent between readings, derivations and rulings, too: nothing is verified then, and
+// the run goes on where it stopped.
+func TestMaxCallsAfterAnswer(t *testing.T) {
+	for _, c := range troubled {
+		if !strings.Contains(c.name, "reading") && !strings.Contains(c.name, "derivation") {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			whole := play(t, c.replies).noError(t)
+			all := len(whole.model.asked)
+			for most := 2; most < all; most++ {
+				p := play(t, c.replies, func(s *stage) { s.config.Limits.Calls = most })
+				if p.spent(t, "max-calls"); len(p.model.asked) != most {
+					t.Errorf("%d calls of %d", len(p.model.asked), most)
+				}
+				rest := goOn(t, c.replies, readAgain(t, p.Trajectory)).noError(t)
+				if rest.Answer() != whole.Answer() || rest.Standing() != whole.Standing() {
+					t.Errorf("after %d calls: answer %q, %q", most, rest.Answer(), rest.Doubts())
+				}
+				equal(t, "requests", append(p.model.asked, rest.model.asked...), whole.model.asked)
+			}
+		})
+	}
+}
+
 func TestMaxCost(t *testing.T) {
 	cost := func(most float64, unpriced string) *played {
 		return play(t, simple, func(s *stage) {

@@ -468,7 +468,7 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		name, value, _ := strings.Cut(m[2], ", ")
 		value, err := s.value(value)
 		name = filepath.Join(s.w.dir, record.FilesFolder, name)
-		if err == nil && s.purpose == agent.Work {
+		if err == nil && s.purpose == agent.Work && s.w.dir != "" {
 			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(value), 0o644))
 		}
 		return err

@@ -55,6 +55,8 @@ func (r *standard) settled() bool {
 		return true
 	case len(r.pending()) > 0:
 		return false
+	case r.t.Proof == nil && r.cfg.ChooseReading != nil && len(r.t.OpenReadings()) > 0:
+		return false // a person has not been asked
 	}
 	return r.t.Method.NoSecond || r.t.Second != nil && r.t.Second.Settled()
 }

@@ -72,8 +72,12 @@ func (p optionOf) String() string {
 	return fmt.Sprintf("reading %d, option %d", p.reading+1, p.option+1)
 }
 
-// pending returns the options of open readings that are to be computed.
+// pending returns the options of open readings that are to be computed: none if the data hold no
+// answer.
 func (r *standard) pending() (all []optionOf) {
+	if r.t.Inconclusive() {
+		return nil
+	}
 	for i, reading := range r.t.Readings {
 		for n, o := range reading.Options {
 			if reading.Open() && n != reading.Chosen && o.Answer == "" && o.Problem == "" {

@@ -142,3 +142,63 @@ func TestChosenReading(t *testing.T) {
 		equal(t, "notes that are read again", back.Notes, p.Notes)
 	}
 }
+
+// TestHostAfterBranches: somebody else's session is left at the accepted cells, with nothing of a
+// branch.
+func TestHostAfterBranches(t *testing.T) {
+	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "second": "w = 3\nagreed()",
+		"branches": branches("z = 2\nz")}), hosted).noError(t)
+	work := p.world.of(agent.Work)[0]
+	equal(t, "the last state", work.rolled[len(work.rolled)-1], p.Cells()[:len(p.Cells())-1])
+	for _, name := range []string{"w", "z"} {
+		if value, left := work.vars[name]; left {
+			t.Errorf("%s = %s is left of a branch", name, value)
+		}
+	}
+	if p.OpenReadings()[0].Options[1].Answer != "2" || !p.Second.Agrees {
+		t.Errorf("%+v, %+v", p.Readings, p.Second)
+	}
+}
+
+// TestChoiceAfterKill: a choice is made once, wherever the run is killed after it.
+func TestChoiceAfterKill(t *testing.T) {
+	replies := simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz"),
+		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"})
+	chooses := func(s *stage) {
+		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) {
+			return 1, nil
+		}
+	}
+	r := &recorder{}
+	whole := play(t, replies, r.record, chooses).noError(t)
+	if whole.Answer() != "2" || !whole.Verified() {
+		t.Fatalf("answer %q, %q", whole.Answer(), whole.Doubts())
+	}
+	for n, m := range r.all {
+		if m.notebook != nil && !spared(n) {
+			goOnAfter(t, whole, replies, m, chooses)
+		}
+	}
+}
+
+// TestChoiceLeftOpen: who cannot say leaves the reading open.
+func TestChoiceLeftOpen(t *testing.T) {
+	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz")}),
+		func(s *stage) {
+			s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) {
+				return -1, nil
+			}
+		}).noError(t)
+	if p.Standing() != "depends on a reading" || len(p.Notes) > 0 || p.Readings[0].ByUser {
+		t.Errorf("%s, notes %q, %+v", p.Standing(), p.Notes, p.Readings)
+	}
+}
+
+// TestInconclusiveReadings: no branch is computed for a question that the data cannot answer.
+func TestInconclusiveReadings(t *testing.T) {
+	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "last": "print(\"Not Applicable\")",
+		"verdict": "Verdict: inconclusive\nReason: no such column"})).noError(t)
+	if p.Answer() != "Not Applicable" || p.model.count("branches") > 0 || !p.Inconclusive() {
+		t.Errorf("answer %q; asked %q", p.Answer(), p.model.asked)
+	}
+}

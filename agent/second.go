@@ -25,6 +25,9 @@ func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 		r.t.Second = &record.Second{}
 	}
 	s := r.t.Second
+	if s.Settled() {
+		return false, nil
+	}
 	if s.Answer == "" && s.Reason == "" {
 		if err := r.derive(ctx); err != nil {
 			return false, err
