@@ -69,6 +69,14 @@ func TestRecordDemo(t *testing.T) {
 
 const demoAnswer = "Seal Beach: 198.79"
 
+// TestDemoAsksNothing: on a terminal, too, since no reply is recorded for another choice.
+func TestDemoAsksNothing(t *testing.T) {
+	a := &app{stdinTTY: true, stderrTTY: true}
+	if a.chooseReading(job{}) == nil || a.chooseReading(job{shown: true}) != nil {
+		t.Error("who is asked is the wrong one")
+	}
+}
+
 // TestDemo runs the shipped demo and checks its files with nbformat, nbconvert --execute and plain
 // Python.
 func TestDemo(t *testing.T) {

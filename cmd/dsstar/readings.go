@@ -29,9 +29,10 @@ func (s *askReadings) Set(text string) error {
 }
 
 // chooseReading returns a function that asks the user which option of a reading is meant, with the
-// answers beside the options; nil if nobody can be asked.
+// answers beside the options; nil if nobody can be asked. The recorded replies of a demo know of no
+// choice.
 func (a *app) chooseReading(j job) func(context.Context, record.Reading, string) (int, error) {
-	if j.ask == "never" || j.json || j.quiet || !a.stdinTTY || !a.stderrTTY {
+	if j.ask == "never" || j.json || j.quiet || j.shown || !a.stdinTTY || !a.stderrTTY {
 		return nil
 	}
 	return func(ctx context.Context, r record.Reading, answer string) (int, error) {
