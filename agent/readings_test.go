@@ -109,6 +109,7 @@ func TestBranchesKeepSteps(t *testing.T) {
 			t.Errorf("no branch began with %q, but %q", want, begun)
 		}
 	}
+	contains(t, p.model.prompt(t, "solver round 2"), "Which of 1 count.\n  Taken: all")
 	contains(t, p.model.prompt(t, "branches the readings"), "Branch 1.2: some", "Branch 2.2: some",
 		"Taken: all")
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 // case, spaces, quotes and brackets. A number may be rounded to fewer decimals than the other, but
 // to one at least. inOrder says that the order of the items of a list matters.
 func sameAnswer(a, b string, inOrder bool) bool {
-	x, y := itemsOf(a), itemsOf(b)
+	x, y := itemsOf(compactJSON(a)), itemsOf(compactJSON(b))
 	if len(x) != len(y) || len(x) == 0 {
 		return false
 	}
@@ -32,6 +33,26 @@ func sameAnswer(a, b string, inOrder bool) bool {
 		y = slices.Delete(y, i, i+1)
 	}
 	return true
+}
+
+// compactJSON returns a JSON object or list without line breaks and with sorted names, and other
+// texts as they are.
+func compactJSON(text string) string {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return text
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil || d.More() {
+		return text
+	}
+	compact, err := json.Marshal(value)
+	if err != nil {
+		return text
+	}
+	return string(compact)
 }
 
 var (

@@ -17,6 +17,11 @@ func TestSameAnswer(t *testing.T) {
 	}{
 		{"198.79", "198.7921", false, true},
 		{"198.79", "198.78", false, false},
+		{"{\n  \"high\": [\n    \"Monaco\"\n  ],\n  \"low\": 3.50\n}", `{"low": 3.5, "high": ["Monaco"]}`,
+			false, true},
+		{`{"high": ["Monaco"]}`, `{"high": ["Mongolia"]}`, false, false},
+		{`["b", "a"]`, `["a", "b"]`, false, true},
+		{`{"high": 1, "low": 2}`, `{"high": 2, "low": 1}`, false, false},
 		{"82", "82.0", false, true},
 		{"82", "82.4", false, false}, // a count is no rounded mean
 		{"1,234,567", "1234567", false, true},

@@ -26,6 +26,9 @@ func (r *standard) solveWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
 		First: len(r.t.Rounds) == r.t.EarlierRounds(), Readings: r.asksReadings()}
+	if !next.Readings {
+		next.Points = r.taken()
+	}
 	inputs["missing"] = next.Missing
 	for i, d := range next.Dropped {
 		if d.Reason == next.Missing {

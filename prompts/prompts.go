@@ -134,6 +134,7 @@ type (
 		First    bool // of the question
 		Done     bool // the plan has steps
 		Readings bool // the reply also names the points that leave open what is meant
+		Points   []Point
 	}
 	// Judgement asks for a verdict and, if the plan suffices, the last cell.
 	Judgement struct {
