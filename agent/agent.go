@@ -7,22 +7,44 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
+	"dsstar/prompts"
 )
 
-// run is one run of the loop. requests words what it asks, the workspace runs its cells, and
-// the recorder reports its events.
+// run is one run. Its method says how the question is answered; the rest is what all methods
+// share: requests words the task, the workspace runs the cells, and the recorder reports events.
 type run struct {
 	*recorder
 	*workspace
 	*requests
 	cfg      Config
+	method   method
 	approved bool // the last cell is one that a person has seen and accepted
+}
+
+// A method is a way from the described files to the last cell: [standard] or [paper].
+type method interface {
+	// system begins every request.
+	system() prompts.Part
+	// answer has steps carried out and the last cell written.
+	answer(ctx context.Context) error
+	// settled reports whether nothing but the proof is left to do for an answer.
+	settled() bool
+	// implement has the cell of the current round's step written.
+	implement(ctx context.Context) (done bool, err error)
+	// ready puts the session where the next cell starts. If an accepted step no longer runs, it
+	// is dropped and the plan is not intact.
+	ready(ctx context.Context) (intact bool, err error)
+	// finalStep words the task of the last cell as a step.
+	finalStep() string
+	// calls estimates the model calls of a number of rounds.
+	calls(rounds int) int
 }
 
 // Run answers the task's question. The trajectory is never nil. It holds all that happened,
@@ -65,16 +87,19 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	}
 	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now()}
 	work := &workspace{recorder: rec, open: cfg.Open, dir: cfg.Dir}
-	words := &requests{recorder: rec, work: work, candidateCount: 1}
-	if cfg.Review == nil && !t.Method.Script {
-		words.candidateCount = max(1, t.Method.Candidates)
+	words := &requests{recorder: rec, work: work}
+	r := &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
+	if t.Method.Script {
+		r.method = &paper{r}
+	} else {
+		r.method = &standard{r}
 	}
-	rec.Asker = ask.NewAsker(cfg.Settings, words.system, rec.Warn)
+	rec.Asker = ask.NewAsker(cfg.Settings, r.method.system, rec.Warn)
 	open := func(ctx context.Context, dir string) (describe.Session, error) {
 		return cfg.Open(ctx, Describe, dir)
 	}
 	words.files = describe.New(rec.Asker, cfg.Options, t, work.dataPath(), &rec.kernel, rec, open)
-	return &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
+	return r
 }
 
 // carryOut does the work of a run within its time and ends its record.
@@ -101,6 +126,12 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.observe(Event{Kind: Begun}); err != nil {
 		return err
 	}
+	if gone := r.t.Method.Gone(); len(gone) > 0 {
+		if err := r.Warn("the run began with switches that no longer exist, and goes on without: " +
+			strings.Join(gone, ", ")); err != nil {
+			return err
+		}
+	}
 	folder, err := os.OpenRoot(r.cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
@@ -116,7 +147,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 			return err
 		}
 	}
-	if r.t.Answer() != "" {
+	if r.t.Answer() != "" && r.method.settled() {
 		return r.proveAlone(ctx, prove)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -133,7 +164,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 		return err
 	}
 	defer func() { ended = cmp.Or(ended, r.takeLeave(ctx)) }()
-	if err := r.readyToAsk(); err != nil {
+	if err := r.readyToAsk(ctx); err != nil {
 		return err
 	}
 	if err := r.begin(ctx); err != nil {
@@ -142,10 +173,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.again(ctx); err != nil {
 		return err
 	}
-	if err := r.rounds(ctx); err != nil {
-		return err
-	}
-	if err := r.finalize(ctx); err != nil {
+	if err := r.method.answer(ctx); err != nil {
 		return err
 	}
 	return prove.prove(ctx, work)
@@ -166,19 +194,20 @@ func (r *run) learn(ctx context.Context) error {
 }
 
 // readyToAsk marks the descriptions as complete and reports the estimate, once.
-func (r *run) readyToAsk() error {
+func (r *run) readyToAsk(ctx context.Context) error {
 	if r.t.Described {
 		return nil
 	}
 	r.t.Described = true
-	return r.estimate()
+	return r.estimate(ctx)
 }
 
-// rounds runs rounds until the plan suffices, the rounds are used up, or the planner's reply
-// cannot be read. In the first round that is an error.
-func (r *run) rounds(ctx context.Context) error {
+// rounds runs rounds until the plan suffices, the rounds are used up, or the solver's reply
+// cannot be read. In the first round that is an error. A round that is under way continues where
+// its record ends.
+func (r *run) rounds(ctx context.Context, round func(context.Context) error) error {
 	for r.underWay() || r.left() > 0 && !r.t.Sufficient() {
-		err := r.round(ctx)
+		err := round(ctx)
 		if unread, ok := errors.AsType[*reply.Error](err); ok && r.t.Steps() > 0 {
 			return r.Warn(unread.Error())
 		}
@@ -202,42 +231,24 @@ func (r *run) underWay() bool {
 	return last.Route == nil && (last.Verdict == nil || r.left() > 0)
 }
 
-// round is one turn of the loop (Algorithm 1, lines 13 to 28). It begins at the planner so
-// that the first round is like every other. An unfinished round continues where its record
-// ends.
-func (r *run) round(ctx context.Context) error {
-	if !r.underWay() {
-		step, err := r.plan(ctx)
-		if err != nil {
-			return err
-		}
-		r.t.Rounds = append(r.t.Rounds, record.Round{Step: step})
-		if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
-			return err
-		}
+// beginRound begins a round with a step, and its cell if that is written already.
+func (r *run) beginRound(step, cell string) error {
+	r.t.Rounds = append(r.t.Rounds, record.Round{Step: step, Proposed: cell})
+	return r.observe(Event{Kind: Planned, Text: step})
+}
+
+// emptied reports whether a person's edit has left no step, and then ends its round.
+func (r *run) emptied() (bool, error) {
+	if r.current().Edit == nil || r.t.Steps() > 0 {
+		return false, nil
 	}
-	if r.current().Edit != nil && r.t.Steps() == 0 {
-		r.current().Verdict = &record.Verdict{Unfinished: true, Reason: "no step is left"}
-		r.current().Route = &record.Route{}
-		return r.observe(Event{Kind: Routed})
-	}
-	if _, accepted := r.current().Accepted(); !accepted && r.current().Edit == nil {
-		done, err := r.implement(ctx)
-		if err != nil {
-			return err
-		}
-		if !done {
-			_, err := r.restore(ctx)
-			return err
-		}
-	}
-	if r.current().Verdict == nil {
-		if err := r.verify(ctx); err != nil {
-			return err
-		}
-	}
-	if r.t.Sufficient() || r.left() <= 0 {
-		return nil
-	}
-	return r.route(ctx)
+	r.current().Verdict = &record.Verdict{Unfinished: true, Reason: "no step is left"}
+	r.current().Route = &record.Route{}
+	return true, r.observe(Event{Kind: Routed})
+}
+
+// unimplemented reports whether the cell of the current round is still to be written.
+func (r *run) unimplemented() bool {
+	_, accepted := r.current().Accepted()
+	return !accepted && r.current().Edit == nil
 }

@@ -60,14 +60,31 @@ var (
 		"Verdict: inconclusive\nReason: none", "Verdict: sufficient, but not yet", "Yes", "No",
 		"Verdict: sufficient\nVerdict: insufficient", "yes and no", "Verdict:", "sufficient?",
 		"Reason: all is there", "Choice: 2\nReason: x"}), anything)
-	anyRoute = rapid.OneOf(rapid.SampledFrom([]string{"Add Step", "add step.", "Step 1", "Step 2",
-		"Step 3", "Step 0", "Step -1", "Step 99999999999999999999", "Step 1 or Step 2",
-		"Add Step after Step 1", "`Step 1`", "Step 1 is wrong", "Step"}), anything)
-	anyStep = rapid.OneOf(rapid.SampledFrom([]string{"Load the table.", "Step 2: Go on.",
-		"1. Look\n2. Count", "```python\nx\n```"}), anything)
-	anyForm = rapid.OneOf(rapid.SampledFrom([]string{"Form: fits", unfit, "Form: does not fit",
-		"Form:", "fits not"}), anything)
+	anyWrong = rapid.OneOf(rapid.SampledFrom([]string{"", "", "Wrong step: 1", "Wrong step: 2",
+		"Wrong step: none", "Wrong step: 0", "Wrong step: 99999999999999999999", "Wrong step: 1 or 2",
+		"**Wrong step:** Step 1", "Step 1 is wrong"}), anything)
+	anyStep = rapid.OneOf(rapid.SampledFrom([]string{"Step: Load the table.", "Step 2: Go on.",
+		"Load the table.", "1. Look\n2. Count", "```python\nx\n```"}), anything)
+	anyReading = rapid.OneOf(rapid.SampledFrom([]string{"", "", "", "Reading: open\nOption 1: a\n" +
+		"Option 2: b\nTaken: 1\nEvidence: none\nSettled: no", "Reading: closed\nOption 1: a\nOption 2: b\n" +
+		"Taken: 2\nEvidence: \"How many?\"\nSettled: yes", "Reading: none", "Option 1: a"}), anything)
+	anyBranches = rapid.SampledFrom([]string{"", "Branch 1.2\nKeeps: 0\n", "Branch 1.2\nKeeps: 9\n",
+		"Branch 7.1\nKeeps: 1\n"})
+	anyRuling = rapid.OneOf(rapid.SampledFrom([]string{"Ruling: same", "Ruling: first\nWrong step: 1",
+		"Ruling: first", "Ruling: second\n```python\nagreed()\n```", "Ruling: undecided\nReason: x",
+		"Ruling: reading\nReading: p\nOption 1: a\nOption 2: b", "Ruling: second"}), anything)
 )
+
+// joined is a reply of several parts.
+func joined(parts ...*rapid.Generator[string]) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		var all []string
+		for _, p := range parts {
+			all = append(all, p.Draw(t, "part"))
+		}
+		return strings.Join(all, "\n\n")
+	})
+}
 
 // Whatever a model replies, the run ends within its bounds, by an answer or an error that says why
 // there is none, and its notebook is valid at every event.
@@ -79,9 +96,12 @@ func TestAnyReplies(t *testing.T) {
 			name    string
 			replies *rapid.Generator[string]
 		}{
-			{"analyzer", anyCode}, {"planner", anyStep}, {"coder", anyCode}, {"debugger", anyCode},
-			{"summarizer", anything}, {"verifier", anyVerdict}, {"router", anyRoute},
-			{"finalizer", anyCode}, {"checker", anyForm},
+			{"analyzer", anyCode}, {"solver", joined(anyReading, anyStep, anyCode)},
+			{"judge", joined(anyVerdict, anyWrong, anyCode)}, {"debugger", anyCode},
+			{"second", rapid.OneOf(rapid.Just("```python\nagreed()\n```"), anyCode)},
+			{"branches", joined(anyBranches, anyCode)}, {"arbiter", anyRuling},
+			{"summarizer", anything}, {"coder", anyCode}, {"verifier", anyVerdict},
+			{"finalizer", anyCode}, {"planner", anyStep}, {"router", anyWrong},
 		} {
 			m.replies[role.name] = rapid.SliceOfN(role.replies, 1, 4).Draw(t, role.name)
 		}
@@ -90,8 +110,6 @@ func TestAnyReplies(t *testing.T) {
 		method := record.Method{
 			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"),
 			NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
-			NoReasons: flag.Draw(t, "NoReasons"), NoFormCheck: flag.Draw(t, "NoFormCheck"),
-			NoComputed: flag.Draw(t, "NoComputed"), NoInconclusive: flag.Draw(t, "NoInconclusive"),
 			Candidates: rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "Candidates"),
 		}
 		cells := max(1, method.Candidates)
@@ -107,9 +125,10 @@ func TestAnyReplies(t *testing.T) {
 		// Each call may be asked again; a repair may need its report shortened.
 		const cell, repairs = 2 + tries*(2+2), (files + rounds + 1) * tries * 2
 		bounds := map[string]int{
-			"analyzer": files * 2, "planner": rounds * 2, "coder": rounds * 2 * cells,
-			"verifier": rounds * 4, "router": rounds * 2, "debugger": repairs, "summarizer": repairs,
-			"finalizer": 2, "checker": 4,
+			"analyzer": files * 2, "solver": rounds * 2, "planner": rounds * 2, "coder": rounds * 2 * cells,
+			"judge": rounds * 2, "verifier": rounds * 4, "router": rounds * 2,
+			"debugger": repairs * 2, "summarizer": repairs * 2, "finalizer": 2 * rounds,
+			"second": 2, "branches": 2 * rounds, "arbiter": 2 * rounds,
 		}
 		calls := 0
 		for role, n := range m.asked {
@@ -117,7 +136,7 @@ func TestAnyReplies(t *testing.T) {
 				t.Errorf("the %s was asked %d times", role, n)
 			}
 		}
-		if calls > (files+1)*cell+rounds*(cell+6+2*cells)+4 || (most > 0 && calls > most) ||
+		if calls > (files+3+rounds)*cell+rounds*(2*cell+10+2*cells)+4 || (most > 0 && calls > most) ||
 			calls != p.Usage.Calls {
 			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
 		}
@@ -125,13 +144,14 @@ func TestAnyReplies(t *testing.T) {
 		var spent *ask.BudgetError
 		switch {
 		case p.err == nil, errors.As(p.err, &spent):
-		case errors.As(p.err, &unread) && unread.Role == "planner" && p.Steps() == 0:
+		case errors.As(p.err, &unread) && (unread.Role == "planner" || unread.Role == "solver") && p.Steps() == 0:
 		case p.Steps() == 0 && p.Failure == "no step of the plan could be carried out":
 		default:
 			t.Errorf("error %v with %d steps", p.err, p.Steps())
 		}
-		if p.err == nil && p.Verified() != (p.Sufficient() && p.Answer() != "" && p.Proof.Same) {
-			t.Errorf("verified %v", p.Verified())
+		agrees := p.Second != nil && p.Second.Agrees && len(p.OpenReadings()) == 0
+		if p.err == nil && p.Verified() != (p.Sufficient() && p.Answer() != "" && p.Proof.Same && agrees) {
+			t.Errorf("verified %v, %q", p.Verified(), p.Doubts())
 		}
 	})
 }

@@ -19,17 +19,17 @@ func TestAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	replies := script{
-		"planner round 4": "Four.", "coder round 4": "v = z\nv += \"4\"\nprint(v)",
-		"verifier round 4": no, "router round 4": "Step 1 is wrong!",
-		"planner round 5": "Five.", "coder round 5": "v = z\nv += \"5\"\nprint(v)",
-		"verifier round 5": yes, "finalizer": "print(v)", "checker": "Form: fits",
+		"step round 4": "Four.", "cell round 4": "v = z\nv += \"4\"\nprint(v)",
+		"verdict round 4": bad, "wrong round 4": "1",
+		"step round 5": "Five.", "cell round 5": "v = z\nv += \"5\"\nprint(v)",
+		"verdict round 5": yes, "last": "print(v)", "second": "agreed()",
 	}
 	r := &recorder{}
 	second := goOn(t, replies, tr, r.record).noError(t)
 	if second.Answer() != "1235" || !second.Verified() || second.Steps() != 1 {
 		t.Errorf("answer %q, %q", second.Answer(), second.Doubts())
 	}
-	prompt := second.model.prompt(t, "planner round 4")
+	prompt := second.model.prompt(t, "solver round 4")
 	nb := readNotebook(t, second.Trajectory)
 	top := nb.Cells[cellOf(t, nb, "question-2")].Source
 	contains(t, prompt, "# Question\n\nAnd now?", "Question: How many?", "Step 3: Three.", "123")
@@ -65,7 +65,7 @@ func TestResumeEarlierEdit(t *testing.T) {
 	if err := tr.Ask("And now?", ""); err != nil {
 		t.Fatal(err)
 	}
-	replies := more.with(script{"coder": "v = z\nv += \"4\"\nprint(v)", "finalizer": "print(v)"})
+	replies := more.with(script{"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)"})
 	second := goOn(t, replies, tr).noError(t).Trajectory
 
 	change := all(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)"))

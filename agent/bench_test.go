@@ -21,10 +21,10 @@ import (
 type idle struct{}
 
 func (idle) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
-	text := map[string]string{"planner": "Do the next thing.", "verifier": no, "router": "Add Step",
-		"checker": "Form: fits", "finalizer": "```python\nprint(x)\n```"}[r.Role]
-	if text == "" {
-		text = "```python\nx = 1\nprint(x)\n```"
+	text, _ := simple.with(script{"verdict": no}).whole(r.Role, r.Subject)
+	text = strings.TrimPrefix(text, "raw:")
+	if r.Role == "analyzer" {
+		text = "```python\n" + text + "\n```"
 	}
 	return llm.Reply{Text: text, Finish: "stop"}, nil
 }
@@ -95,7 +95,7 @@ func benchmarkRounds(b *testing.B, files map[string]string) {
 				return nil // the rounds are what is measured
 			case e.Kind == agent.Estimated:
 				begin = time.Now()
-			case e.Kind == agent.Checked:
+			case e.Kind == agent.Finalized:
 				inRounds += time.Since(begin)
 			}
 			return record.Draw(t).Save(folder.Notebook())

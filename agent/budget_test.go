@@ -28,9 +28,8 @@ func (p *played) spent(t reporter, flag string) {
 // Exactly as many calls are made as are allowed, wherever the run then stands.
 func TestMaxCalls(t *testing.T) {
 	replies := simple.with(script{
-		"analyzer": "die()", "debugger": `print("mended")`, "verifier round 1": no,
-		"router round 1": "Hm.", "coder round 2": "print(q)",
-		"debugger round 2, try 2": "y = x\nprint(y)", "finalizer": "print(42)",
+		"analyzer": "die()", "debugger": `print("mended")`, "verdict round 1": no, "cell round 2": "print(q)",
+		"debugger round 2, try 2": "y = x\nprint(y)", "last": "print(42)",
 		"debugger the answer, try 2": "print(y)",
 	})
 	all := len(play(t, replies).noError(t).model.asked)
@@ -47,6 +46,31 @@ func TestMaxCalls(t *testing.T) {
 	}
 }
 
+// The calls may be spent between readings, derivations and rulings, too: nothing is verified then, and
+// the run goes on where it stopped.
+func TestMaxCallsAfterAnswer(t *testing.T) {
+	for _, c := range troubled {
+		if !strings.Contains(c.name, "reading") && !strings.Contains(c.name, "derivation") {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			whole := play(t, c.replies).noError(t)
+			all := len(whole.model.asked)
+			for most := 2; most < all; most++ {
+				p := play(t, c.replies, func(s *stage) { s.config.Limits.Calls = most })
+				if p.spent(t, "max-calls"); len(p.model.asked) != most {
+					t.Errorf("%d calls of %d", len(p.model.asked), most)
+				}
+				rest := goOn(t, c.replies, readAgain(t, p.Trajectory)).noError(t)
+				if rest.Answer() != whole.Answer() || rest.Standing() != whole.Standing() {
+					t.Errorf("after %d calls: answer %q, %q", most, rest.Answer(), rest.Doubts())
+				}
+				equal(t, "requests", append(p.model.asked, rest.model.asked...), whole.model.asked)
+			}
+		})
+	}
+}
+
 func TestMaxCost(t *testing.T) {
 	cost := func(most float64, unpriced string) *played {
 		return play(t, simple, func(s *stage) {
@@ -60,11 +84,11 @@ func TestMaxCost(t *testing.T) {
 	if p.spent(t, "max-cost"); len(p.model.asked) != 3 || *p.Cost != 3 {
 		t.Errorf("asked %q for %v", p.model.asked, *p.Cost)
 	}
-	p = cost(6, "").noError(t)
-	if *p.Cost != 6 || p.ByRole["coder"].Calls != 1 || len(p.ByRole) != 6 {
+	p = cost(4, "").noError(t)
+	if *p.Cost != 4 || p.ByRole["solver"].Calls != 1 || len(p.ByRole) != 4 {
 		t.Errorf("cost %v, by role %+v", *p.Cost, p.ByRole)
 	}
-	if p = cost(0, "verifier").noError(t); p.Cost != nil {
+	if p = cost(0, "judge").noError(t); p.Cost != nil {
 		t.Errorf("the cost %v lacks a part", *p.Cost)
 	}
 	if p = play(t, simple).noError(t); p.Cost != nil {
@@ -77,7 +101,7 @@ func TestMaxTime(t *testing.T) {
 	limited := func(name string, replies script, change func(*stage)) {
 		t.Run("in "+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				replies := simple.with(script{"verifier round 1": no, "debugger": "print(x)"}).with(replies)
+				replies := simple.with(script{"verdict round 1": no, "debugger": "print(x)"}).with(replies)
 				p := play(t, replies, change, func(s *stage) { s.config.Limits.Time = time.Minute })
 				if p.spent(t, "max-time"); p.Seconds.Total != 60 {
 					t.Errorf("it ended after %v s, in %s", p.Seconds.Total, p.model.asked[len(p.model.asked)-1])
@@ -85,8 +109,8 @@ func TestMaxTime(t *testing.T) {
 			})
 		})
 	}
-	for _, at := range []string{"analyzer a.csv", "planner round 1", "coder round 2", "router round 1",
-		"finalizer the answer", "checker the answer"} {
+	for _, at := range []string{"analyzer a.csv", "solver round 1", "judge round 2",
+		"second the answer"} {
 		limited(at, nil, func(s *stage) {
 			s.model.before = func(ctx context.Context, key string) error {
 				if key == at {
@@ -102,12 +126,13 @@ func TestMaxTime(t *testing.T) {
 		nth     int // call of wait()
 	}{
 		{"a description", script{"analyzer": "wait()"}, 1},
-		{"a cell", script{"coder round 2": "wait()"}, 1},
+		{"a cell", script{"cell round 2": "wait()"}, 1},
 		{"a cell that is run again",
-			script{"coder round 1": "wait()\nx = 1\nprint(x)", "coder round 2": "die()"}, 2},
-		{"the last cell", script{"finalizer": "wait()\nprint(x)"}, 1},
-		{"the proof", script{"finalizer": "wait()\nprint(x)"}, 2},
-		{"the script", script{"finalizer": "wait()\nprint(x)"}, 3},
+			script{"cell round 1": "wait()\nx = 1\nprint(x)", "cell round 2": "die()"}, 2},
+		{"the last cell", script{"last": "wait()\nprint(x)"}, 1},
+		{"the second derivation", script{"second": "wait()\nagreed()"}, 1},
+		{"the proof", script{"last": "wait()\nprint(x)"}, 2},
+		{"the script", script{"last": "wait()\nprint(x)"}, 3},
 	} {
 		limited(c.name, c.replies, func(s *stage) {
 			n := 0
@@ -124,7 +149,7 @@ func TestMaxTime(t *testing.T) {
 			s.config.Limits.Time = time.Minute
 			s.model.before = func(context.Context, string) error { time.Sleep(9 * time.Second); return nil }
 		}).noError(t)
-		if p.Seconds.Total != 54 || p.Seconds.Model != 54 {
+		if p.Seconds.Total != 36 || p.Seconds.Model != 36 {
 			t.Errorf("within the limit: seconds %+v", p.Seconds)
 		}
 	})
@@ -132,7 +157,7 @@ func TestMaxTime(t *testing.T) {
 
 // What the rounds may cost is told once, before the first one.
 func TestEstimate(t *testing.T) {
-	p := play(t, simple.with(script{"verifier round 1": no}), func(s *stage) {
+	p := play(t, simple.with(script{"verdict round 1": no}), func(s *stage) {
 		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10, Output: 30}, true }
 	}).noError(t)
 	at := slices.Index(p.kinds, agent.Estimated)
@@ -140,5 +165,22 @@ func TestEstimate(t *testing.T) {
 		slices.Index(p.kinds, agent.Planned) < at || slices.Contains(p.kinds[at:], agent.Described) {
 		t.Fatalf("events %v", p.kinds)
 	}
-	contains(t, p.events[at].Text, "10 to 28 model calls", "US dollars")
+	contains(t, p.events[at].Text, "3 to 11 model calls", "; about $")
+
+	declined := errors.New("too dear")
+	p = play(t, simple, func(s *stage) {
+		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10}, true }
+		s.config.AgreeToCost = func(_ context.Context, low, high float64) error {
+			if low <= 0 || high <= low {
+				t.Errorf("%v to %v dollars", low, high)
+			}
+			return declined
+		}
+	})
+	if !errors.Is(p.err, declined) || slices.Contains(p.kinds, agent.Planned) {
+		t.Errorf("declined: %v, events %v", p.err, p.kinds)
+	}
+	play(t, simple, func(s *stage) { // no price is known
+		s.config.AgreeToCost = func(context.Context, float64, float64) error { return declined }
+	}).noError(t)
 }

@@ -20,10 +20,10 @@ import (
 // attempt, and the session continues from it. If none ran, they are left to be repaired. A
 // stopped run continues here. The problem says why the step cannot continue; it is "" if it
 // can, or if the step gets one cell only.
-func (r *run) candidates(ctx context.Context) (problem string, err error) {
+func (r *standard) candidates(ctx context.Context) (problem string, err error) {
 	round := r.current()
 	begun := len(round.Attempts) > 0
-	if !begun && r.candidateCount == 1 || begun && record.LastCandidate(round.Attempts) == 0 {
+	if !begun && r.candidateCount() == 1 || begun && record.LastCandidate(round.Attempts) == 0 {
 		return "", nil
 	}
 	at, problem, err := r.runCandidates(ctx, round)
@@ -42,7 +42,7 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 			return "", err
 		}
 	}
-	pick.Of = max(r.candidateCount, record.LastCandidate(round.Attempts))
+	pick.Of = max(r.candidateCount(), record.LastCandidate(round.Attempts))
 	round.Take(pick)
 	if err := r.observe(Event{Kind: Picked, Candidate: pick.Candidate, Text: pick.Reason}); err != nil {
 		return "", err
@@ -57,10 +57,13 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 
 // runCandidates asks for the candidates that the round lacks and runs each distinct cell
 // once. It returns the candidate that the session has run last; 0 if none.
-func (r *run) runCandidates(ctx context.Context,
+func (r *standard) runCandidates(ctx context.Context,
 	round *record.Round) (at int, problem string, err error) {
-	for n := record.LastCandidate(round.Attempts) + 1; n <= r.candidateCount; n++ {
-		code, err := ask.Role(ctx, r.Asker, r.candidate(n), reply.Code)
+	for n := record.LastCandidate(round.Attempts) + 1; n <= r.candidateCount(); n++ {
+		code, err := round.Proposed, error(nil)
+		if n > 1 || code == "" {
+			code, err = ask.Role(ctx, r.Asker, r.candidate(n), reply.Code)
+		}
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			problem, err = unread.Error(), r.Warn(unread.Error())
 			if err == nil {
@@ -95,7 +98,7 @@ func (r *run) runCandidates(ctx context.Context,
 
 // candidate is the request for candidate n. The first request is the same as for a single
 // cell.
-func (r *requests) candidate(n int) ask.Request {
+func (r *standard) candidate(n int) ask.Request {
 	q := ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords}
 	if n > 1 {
 		q.Subject = fmt.Sprintf("%s, candidate %d", q.Subject, n)
@@ -106,7 +109,7 @@ func (r *requests) candidate(n int) ask.Request {
 
 // pick lets the verifier choose among cells that ran. If its reply cannot be read, the first
 // is chosen.
-func (r *run) pick(ctx context.Context, good []record.Attempt) (record.Pick, error) {
+func (r *standard) pick(ctx context.Context, good []record.Attempt) (record.Pick, error) {
 	var numbers []int
 	for _, a := range good {
 		numbers = append(numbers, a.Candidate)
@@ -122,7 +125,7 @@ func (r *run) pick(ctx context.Context, good []record.Attempt) (record.Pick, err
 	return pick, err
 }
 
-func (r *requests) pickWords(good []record.Attempt) ([]prompts.Part, map[string]string) {
+func (r *standard) pickWords(good []record.Attempt) ([]prompts.Part, map[string]string) {
 	show := r.Sizes()
 	picker := prompts.Picker{Number: r.t.StepOf(len(r.t.Rounds) - 1), Step: r.current().Step}
 	var lengths []int
@@ -148,4 +151,12 @@ func agree(attempts []record.Attempt) bool {
 		}
 	}
 	return true
+}
+
+// candidateCount is how many cells a step gets.
+func (r *standard) candidateCount() int {
+	if r.cfg.Review != nil {
+		return 1
+	}
+	return max(1, r.t.Method.Candidates)
 }

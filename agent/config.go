@@ -33,6 +33,15 @@ type Config struct {
 	// the run. One call at a time.
 	Observe func(Event, *record.Trajectory) error
 
+	// AgreeToCost, if set, is told about what the rounds may cost, in US dollars, right before the
+	// first one, unless no price is known. Its error ends the run.
+	AgreeToCost func(ctx context.Context, low, high float64) error
+
+	// ChooseReading, if set, is asked which option of a reading that changes the answer is meant.
+	// The answer of the option that the cells take is given. It returns the option's index, or -1
+	// to leave the reading open. Its error ends the run.
+	ChooseReading func(ctx context.Context, reading record.Reading, answer string) (int, error)
+
 	// Review, if set, is asked about every cell right before it runs, and waited
 	// for: each step's, each repair, and the last one. Cells that have run before are
 	// run again unasked, and so are the scripts that describe files. Its error ends
@@ -43,12 +52,13 @@ type Config struct {
 // validateRun returns an error for the first field that [Run] needs and that is not set.
 func (c Config) validateRun() error {
 	return cmp.Or(required("RunScript", c.RunScript != nil), required("Dir", c.Dir != ""),
-		required("MaxRounds", c.MaxRounds > 0), c.validate())
+		required("MaxRounds", c.MaxRounds > 0), required("Model", c.Model != nil), c.validate())
 }
 
 // validate is validateRun for what describing files needs.
 func (c Config) validate() error {
-	return cmp.Or(required("Model", c.Model != nil), required("Prompts", c.Prompts != nil),
+	return cmp.Or(required("Model", c.Model != nil || c.Method.Profiles()),
+		required("Prompts", c.Prompts != nil),
 		required("Open", c.Open != nil), required("TopK", c.TopK > 0), required("Jobs", c.Jobs > 0),
 		required("ResultChars", c.ResultChars > 0), required("DescriptionChars", c.DescriptionChars > 0),
 		required("ContextChars", c.ContextChars > 0))

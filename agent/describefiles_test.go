@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"dsstar/agent"
@@ -11,8 +10,7 @@ import (
 	"dsstar/agent/record"
 )
 
-// describeFiles describes two documents of which only the first has room to be shown whole, and an
-// empty file.
+// describeFiles describes two files and an empty one.
 func describeFiles(t *testing.T, change func(*agent.Config), only ...string) *played {
 	t.Helper()
 	set, err := loadPrompts()
@@ -21,13 +19,12 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) *pl
 	}
 	p := &played{world: &world{t: t}, model: newModel(simple)}
 	s := &stage{}
-	text := strings.Repeat("x", 4000)
-	withData(t, map[string]string{"a.md": text, "b.md": text, "empty.csv": ""})(s)
+	withData(t, map[string]string{"a.csv": "a\n1\n", "b.csv": "b\n1\n", "empty.csv": ""})(s)
 	config := agent.Config{
 		Settings: ask.Settings{Model: p.model, Prompts: set, ResultChars: 6000, DescriptionChars: 6000,
 			ContextChars: 8000},
 		Options: describe.Options{DebugTries: 2, TopK: 1, Jobs: 2},
-		Open:    p.world.Open, MaxRounds: 6,
+		Open:    p.world.Open, MaxRounds: 6, Method: record.Method{ModelAnalyzer: true},
 		Observe: func(e agent.Event, _ *record.Trajectory) error {
 			p.kinds = append(p.kinds, e.Kind)
 			return nil
@@ -47,7 +44,7 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) *pl
 
 func TestDescribeFiles(t *testing.T) {
 	p := describeFiles(t, nil)
-	if d := p.Descriptions; !d[0].Whole || d[1].Text != "a table" || d[2].Text == "" {
+	if d := p.Descriptions; d[0].Text != "a table" || d[1].Text != "a table" || d[2].Text == "" {
 		t.Errorf("%+v", d)
 	}
 	if !p.Ended || len(p.Warnings) > 0 || slices.Contains(p.kinds, agent.Estimated) ||
@@ -55,17 +52,19 @@ func TestDescribeFiles(t *testing.T) {
 		t.Errorf("ended %v, warnings %q, events %v", p.Ended, p.Warnings, p.kinds)
 	}
 	// A file by itself is described as it is among the others.
-	one := describeFiles(t, nil, "b.md")
+	one := describeFiles(t, nil, "b.csv")
 	d := one.Descriptions
 	if d[1].Text != "a table" || d[0].Text != "" || d[2].Text != "" || d[0].Error != "" {
 		t.Errorf("%+v", d)
 	}
-	equal(t, "requests", one.model.texts, p.model.texts)
+	equal(t, "request", one.model.texts["analyzer b.csv"], p.model.texts["analyzer b.csv"])
 }
 
 // Where no script is needed, no kernel is started.
 func TestDescribeWithoutKernel(t *testing.T) {
-	p := describeFiles(t, func(c *agent.Config) { c.Corrections = map[string]string{"b.md": "mine"} })
+	p := describeFiles(t, func(c *agent.Config) {
+		c.Corrections = map[string]string{"a.csv": "mine", "b.csv": "mine"}
+	})
 	if d := p.Descriptions[1]; d.Text != "mine" || !d.Corrected || len(p.world.sessions) > 0 {
 		t.Errorf("%+v, %d sessions", d, len(p.world.sessions))
 	}

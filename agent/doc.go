@@ -7,8 +7,8 @@
 // which the notebook is drawn. [DescribeFiles] describes the files only. A [Config] says how;
 // the caller provides the kernel as a [Session] and watches the run by its Events.
 //
-// A run has four parts: the loop itself with a file for each phase, the words of its requests
-// (requests.go), the session with its state (workspace.go), and the recorder of events
-// (event.go). Package ask makes the model calls, describe describes the files, and reply reads
-// the replies.
+// A run has a method, which is dsstar's own (loop.go) or DS-STAR as published (paper.go), and what
+// both share: the words of the task (requests.go), the tries at a cell (try.go), the session with
+// its state (workspace.go), and the recorder of events (event.go). Package ask makes the model
+// calls, describe describes the files, and reply reads the replies.
 package agent

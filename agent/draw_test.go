@@ -33,11 +33,11 @@ func TestNotebookIsTheRecord(t *testing.T) {
 			Ended:   rapid.Bool().Draw(t, "ended"),
 		}
 		tr.Method = record.Method{Script: rapid.Bool().Draw(t, "script"),
-			NoReasons: rapid.Bool().Draw(t, "no reasons")}
+			Former: record.Former{NoReasons: rapid.Bool().Draw(t, "no reasons")}}
 		tr.Task.Others, tr.Task.Unread = rapid.IntRange(0, 9).Draw(t, "others"), texts.Draw(t, "unread")
 		if rapid.Bool().Draw(t, "priced") {
 			cost := rapid.Float64Range(0, 100).Draw(t, "cost")
-			tr.Cost, tr.ByRole = &cost, map[string]record.Usage{"coder": {Calls: 1}}
+			tr.Cost, tr.ByRole = &cost, map[string]record.Usage{"cell": {Calls: 1}}
 		}
 		tr.Usage.Calls, tr.Usage.CachedTokens = rapid.IntRange(0, 9).Draw(t, "calls"),
 			rapid.IntRange(0, 9).Draw(t, "cached")

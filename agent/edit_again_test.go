@@ -16,8 +16,8 @@ import (
 
 // more is a model for runs that are resumed: it says yes to all.
 var more = script{
-	"verifier": yes, "checker": "Form: fits", "planner": "More.",
-	"coder": "y = x\ny += \"b\"\nprint(y)", "router": "Add Step", "finalizer": "print(y)",
+	"verdict": yes, "second": "agreed()", "step": "More.",
+	"cell": "y = x\ny += \"b\"\nprint(y)", "last": "print(y)",
 }
 
 // A second edit before the first is carried out loses nothing of it.
@@ -70,7 +70,7 @@ func TestHandsOff(t *testing.T) {
 	t.Run("a changed step before it has no cell", func(t *testing.T) {
 		tr := must(edited(t, p.Trajectory, all(source("round-2", "Two.", "Better."),
 			source("step-3", "z = y", "z = x\nz += \"mine\""))))
-		never := more.with(script{"coder": `raise KeyError("k")`, "debugger": `raise KeyError("k")`})
+		never := more.with(script{"cell": `raise KeyError("k")`, "debugger": `raise KeyError("k")`})
 		got := goOn(t, never, tr)
 		keeps(t, got, "mine")
 		if end := goOn(t, more, readAgain(t, got.Trajectory)).noError(t); end.Answer() != "1mine3" {
@@ -115,9 +115,9 @@ func TestResumeDeadEnds(t *testing.T) {
 		}
 	})
 	t.Run("no last cell ran", func(t *testing.T) {
-		never := simple.with(script{"finalizer": "die()", "debugger": "die()"})
+		never := simple.with(script{"last": "die()", "debugger": "die()"})
 		tr := readAgain(t, play(t, never).Trajectory)
-		got := goOn(t, more.with(script{"finalizer": "print(x)"}), tr).noError(t)
+		got := goOn(t, more.with(script{"last": "print(x)"}), tr).noError(t)
 		if got.Answer() != "1" {
 			t.Errorf("answer %q", got.Answer())
 		}
@@ -149,14 +149,13 @@ func TestResumeDeadEnds(t *testing.T) {
 	})
 	t.Run("a reply that cannot be used", func(t *testing.T) {
 		r := &recorder{}
-		p := play(t, simple.with(script{"planner round 1": "raw:```python\nx = 1\n```",
-			"planner round 1, asked again": "raw:```python\nx = 1\n```"}), r.record)
+		p := play(t, simple.with(script{"solver": "I'm sorry, I cannot."}), r.record)
 		if unread := (*reply.Error)(nil); !errors.As(p.err, &unread) {
 			t.Fatal(p.err)
 		}
 		tr := reread(t, r.last.notebook)
 		got := goOn(t, simple, tr, func(s *stage) { s.config.Answered = r.last.answered }).noError(t)
-		if got.Answer() != "1" || got.model.count("planner") != 1 || got.model.count("analyzer") != 0 {
+		if got.Answer() != "1" || got.model.count("solver") != 1 || got.model.count("analyzer") != 0 {
 			t.Errorf("answer %q, asked %q", got.Answer(), got.model.asked)
 		}
 	})

@@ -16,11 +16,11 @@ import (
 
 // three is a run of three steps: its cells bind x, y and z.
 var three = simple.with(script{
-	"planner round 1": "One.", "planner round 2": "Two.", "planner round 3": "Three.", "verifier": no,
-	"verifier round 3": yes,
-	"coder round 1":    "x = 1\nprint(x)", "coder round 2": "y = x\ny += \"2\"\nprint(y)",
-	"coder round 3": "z = y\nz += \"3\"\nprint(z)",
-	"finalizer":     "print(z)",
+	"step round 1": "One.", "step round 2": "Two.", "step round 3": "Three.", "verdict": no,
+	"verdict round 3": yes,
+	"cell round 1":    "x = 1\nprint(x)", "cell round 2": "y = x\ny += \"2\"\nprint(y)",
+	"cell round 3": "z = y\nz += \"3\"\nprint(z)",
+	"last":         "print(z)",
 })
 
 // cellOf returns the position of the cell with an id.
@@ -107,7 +107,7 @@ func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 // the rest is the agent's again. What is found to be changed is tested in agent/record.
 func TestResumeEdited(t *testing.T) {
 	once(t)
-	judged := script{"verifier": yes, "checker": "Form: fits"} // and nothing else is asked
+	judged := script{"verdict": yes, "second": "agreed()", "last": "print(z)"} // and nothing else is asked
 	p := play(t, three).noError(t)
 	for _, c := range []struct {
 		name    string
@@ -119,31 +119,29 @@ func TestResumeEdited(t *testing.T) {
 	}{
 		{"nothing", func(reporter, *notebook.Notebook) {}, nil, "", "1 2 3", "123"},
 		{"a cell", source("step-2", `"2"`, `"II"`), nil,
-			"verifier round 4; checker the answer", "1 II 3", "1II3"},
+			"judge round 4; second the answer", "1 II 3", "1II3"},
 		{"the last cell", source("final", "print(z)", "z += \"!\"\nprint(z)"), nil,
-			"verifier round 4", "1 2 3", "123!"},
-		{"the last cell is removed", remove("final"), script{"finalizer": "print(y)"},
-			"verifier round 4; finalizer the answer, begun again 1; checker the answer", "1 2 3", "12"},
+			"judge round 4; second the answer", "1 2 3", "123!"},
+		{"the last cell is removed", remove("final"), script{"last": "print(y)"},
+			"judge round 4; second the answer", "1 2 3", "12"},
 		{"a cell is added", insert("step-2", mine), nil,
-			"verifier round 5; checker the answer", "1 2 m 3", "12m3"},
-		{"a step is removed", remove("round-3", "step-3", "verdict-3"), script{"finalizer": "print(y)"},
-			"verifier round 4; finalizer the answer, begun again 1; checker the answer", "1 2", "12"},
+			"judge round 5; second the answer", "1 2 m 3", "12m3"},
+		{"a step is removed", remove("round-3", "step-3", "verdict-3"), script{"last": "print(y)"},
+			"judge round 4; second the answer", "1 2", "12"},
 		{"another order", all(source("step-1", "x = 1", "x = 1\ny = x"), source("step-2", "y = x\n", ""),
 			source("step-3", "z = y", "z = y\ny += \"4\""), move("step-3", "step-1")), nil,
-			"verifier round 4; checker the answer", "1 3 2", "13"},
+			"judge round 4; second the answer", "1 3 2", "13"},
 		{"the words of a step", source("round-2", "Two.", "Two, but *better*."),
-			script{"coder round 5": "y = x\ny += \"b\""},
-			"coder round 5; verifier round 6; checker the answer", "1 b 3", "1b3"},
+			script{"cell round 5": "y = x\ny += \"b\""},
+			"coder round 5; judge round 6; second the answer", "1 b 3", "1b3"},
 		{"a note that leads on", insert("step-3", note("Mind the gap.")), script{
-			"verifier round 4": no, "planner round 5": "Mind it.", "coder round 5": `z += "g"`,
-			"router": "Add Step", "finalizer": "print(z)",
-		}, "verifier round 4; router round 4; planner round 5; coder round 5; verifier round 5; " +
-			"finalizer the answer, begun again 1; checker the answer", "1 2 3 g", "123g"},
+			"verdict round 4": no, "step round 5": "Mind it.", "cell round 5": `z += "g"`,
+			"last": "print(z)",
+		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 2 3 g", "123g"},
 		{"the judge goes back", source("step-2", `"2"`, `"II"`), script{
-			"verifier round 4": no, "router": "Step 2 is wrong!", "planner round 5": "Again.",
-			"coder round 5": "z = x\nz += \"a\"\nprint(z)", "finalizer": "print(z)",
-		}, "verifier round 4; router round 4; planner round 5; coder round 5; verifier round 5; " +
-			"finalizer the answer, begun again 1; checker the answer", "1 a", "1a"},
+			"verdict round 4": bad, "wrong": "2", "step round 5": "Again.",
+			"cell round 5": "z = x\nz += \"a\"\nprint(z)", "last": "print(z)",
+		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 a", "1a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := goOn(t, judged.with(c.replies), must(edited(t, p.Trajectory, c.change))).noError(t)
@@ -202,7 +200,7 @@ func (p *played) refused(t *testing.T, text string) {
 // A run in which the picked cell was changed by hand goes on with that.
 func TestCandidatesEdited(t *testing.T) {
 	p := play(t, forked, of3).noError(t)
-	got := goOn(t, more.with(script{"finalizer": "print(x)"}),
+	got := goOn(t, more.with(script{"last": "print(x)"}),
 		must(edited(t, p.Trajectory, source("step-2", `"b"`, `"d"`)))).noError(t)
 	if got.Answer() != "1d" || len(got.Rounds[1].Attempts) != 3 || !got.Rounds[1].ByHand {
 		t.Errorf("answer %q, round %+v", got.Answer(), got.Rounds[1])
@@ -225,8 +223,8 @@ func TestResumeElsewhere(t *testing.T) {
 func TestAnyEdits(t *testing.T) {
 	once(t)
 	p := play(t, three.with(script{
-		"verifier round 2": no, "router round 2": "Step 2 is wrong!",
-		"coder round 3": "y = x\ny += \"3\"\nprint(y)", "finalizer": "print(y)",
+		"verdict round 2": bad, "wrong round 2": "2",
+		"cell round 3": "y = x\ny += \"3\"\nprint(y)", "last": "print(y)",
 	})).noError(t)
 	rapid.Check(t, func(t *rapid.T) {
 		tr, e := p.Trajectory, editor{T: t}
@@ -244,8 +242,8 @@ func TestAnyEdits(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := goOn(t, more.with(script{
-				"coder": "y = x\nprint(y)", "debugger": "y = 1\nprint(y)",
-				"verifier": rapid.SampledFrom([]string{yes, yes, no}).Draw(t, "verdict"),
+				"cell": "y = x\nprint(y)", "debugger": "y = 1\nprint(y)",
+				"verdict": rapid.SampledFrom([]string{yes, yes, no}).Draw(t, "verdict"),
 			}), changed, func(s *stage) {
 				s.config.MaxRounds, s.quick = 2, rapid.IntRange(0, 2).Draw(t, "quick") > 0
 			})

@@ -1,19 +1,21 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 
 	"dsstar/agent/describe"
 	"dsstar/agent/record"
+	"dsstar/notebook/human"
 )
 
 // The rounds that questions take: DS-STAR section 5 found 3.0 on average for
-// easy ones and 5.6 for hard ones.
-const fewRounds, manyRounds = 2, 6
+// easy ones and 5.6 for hard ones, with smaller steps.
+const fewRounds, manyRounds = 1, 4
 
 // estimate reports what the rounds may cost, from the length of the shared prefix and the
-// tokens per byte so far.
-func (r *run) estimate() error {
+// tokens per byte so far, and asks whether to go on.
+func (r *run) estimate(ctx context.Context) error {
 	prefix, err := r.Prompts.Text(r.context())
 	if err != nil {
 		return err
@@ -30,32 +32,38 @@ func (r *run) estimate() error {
 		thousands(low.InputTokens),
 		thousands(high.InputTokens),
 	)
-	if from, ok := r.costOf(low); ok {
-		to, _ := r.costOf(high)
-		text += fmt.Sprintf("; %.2f to %.2f US dollars", from, to)
+	from, priced := r.costOf(low)
+	to, _ := r.costOf(high)
+	if priced {
+		text += fmt.Sprintf("; about %s to %s", human.Dollars(from), human.Dollars(to))
 	}
-	return r.observe(Event{Kind: Estimated, Text: text})
+	if err := r.observe(Event{Kind: Estimated, Text: text}); err != nil {
+		return err
+	}
+	if !priced || r.cfg.AgreeToCost == nil {
+		return nil
+	}
+	return r.cfg.AgreeToCost(ctx, from, to)
 }
 
-// guess estimates the usage of a number of rounds: planner, coder and verifier in each, a router
-// between rounds, a debugger in every other round, finalizer and checker at the end, and with
-// candidates one coder each and one more verifier. The notebook grows by about 600 tokens a round.
+// guess estimates the usage of a number of rounds. The notebook grows by about 600 tokens a round.
 func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	const asking, growth, cached = 500, 600, 0.8
 	var u record.Usage
-	u.Calls = 4*rounds + rounds/2 + 1
-	if n := r.candidateCount; n > 1 {
-		u.Calls += n * rounds
-	}
+	u.Calls = r.method.calls(rounds)
 	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)
 	u.CachedTokens = int(cached * float64(u.InputTokens))
 	u.OutputTokens = u.Calls * describe.ReplyTokens
 	return u
 }
 
-// costOf returns the cost of a usage at the coder's price.
+// costOf returns the cost of a usage at the price of the role that writes the cells.
 func (r *run) costOf(u record.Usage) (float64, bool) {
-	price, ok := r.PriceOf("coder")
+	role := "solver"
+	if r.t.Method.Script {
+		role = "coder"
+	}
+	price, ok := r.PriceOf(role)
 	return price.Cost(u.Usage), ok
 }
 

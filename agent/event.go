@@ -30,8 +30,11 @@ const (
 	Routed    Kind = "routed"    // a route was chosen
 	// the session is back at the accepted cells; the text says by which way
 	WentBack  Kind = "went back"
-	Checked   Kind = "checked"   // the answer's form was held against the guidelines
 	Finalized Kind = "finalized" // the last cell printed the answer
+	Branched  Kind = "branched"  // a cell of a branch ran, well or not
+	Read      Kind = "read"      // the answer under another reading is known
+	Derived   Kind = "derived"   // the second derivation is settled
+	Ruled     Kind = "ruled"     // two derivations differ, and an arbiter has decided
 	Proving   Kind = "proving"   // a fresh run begins
 	Proved    Kind = "proved"    // it ended
 	Warned    Kind = "warned"    // something that the user should know
@@ -41,10 +44,11 @@ const (
 // An Event is one thing that happened, for whoever watches.
 type Event struct {
 	Kind      Kind
-	Round     int // from 1; 0 outside the rounds
-	Step      int // the number of the step in the plan
-	Try       int // from 1
-	Candidate int // of Ran and Picked: from 1; 0: the cell is the only one
+	Round     int    // from 1; 0 outside the rounds
+	Step      int    // the number of the step in the plan
+	Try       int    // from 1
+	Candidate int    // of Ran and Picked: from 1; 0: the cell is the only one
+	Branch    string // of Branched, Read and Rejected: "reading 1, option 2", "second derivation"
 	Text      string
 	Execution *notebook.Execution // of Ran and Rejected
 }

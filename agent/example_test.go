@@ -68,11 +68,12 @@ func ExampleRun() {
 	t, err := agent.Run(context.Background(), agent.Config{
 		Settings: ask.Settings{
 			Model: fixedModel{
-				"planner":   "Add up the numbers.",
-				"coder":     "```python\ntotal = sum(map(int, open('data/numbers.txt')))\nprint(total)\n```",
-				"verifier":  "Verdict: sufficient\nReason: the sum is there",
-				"finalizer": "```python\nprint(total)\n```",
-				"checker":   "Form: fits",
+				"solver": "Step: Add up the numbers.\n\n```python\n" +
+					"total = sum(map(int, open('data/numbers.txt')))\nprint(total)\n```",
+				"judge": "Verdict: sufficient\nReason: the sum is there\n\n" +
+					"```python\nprint(total)\n```",
+				"second": "```python\ntotal = sum(int(n) for n in open('data/numbers.txt'))\n" +
+					"print(total)\n```",
 			},
 			Prompts: words, ResultChars: 1000, DescriptionChars: 1000, ContextChars: 10_000,
 		},

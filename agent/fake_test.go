@@ -29,6 +29,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -46,20 +47,32 @@ func TestMain(m *testing.M) {
 }
 
 // A script holds the model's replies by role and subject ("coder round 1"), or
-// by role alone. Replies of roles that write code are put into a code block,
-// unless they begin with "raw:"; a reply that begins with "cut:" ends at the
-// limit on its length.
+// by role alone. Those of the solver and of the judge may be given in parts: "step" and
+// "cell"; "verdict", "wrong" (a step's number) and "last" (the last cell). Replies of
+// roles that write code are put into a code block, unless they begin with "raw:"; a
+// reply that begins with "cut:" ends at the limit on its length.
 type script map[string]string
 
 const (
 	yes = "Verdict: sufficient\nReason: all is there"
-	no  = "Verdict: insufficient\nMissing: the total"
+	no  = "Verdict: unfinished\nReason: the total is missing"
+	bad = "Verdict: insufficient\nReason: the total is wrong"
 )
 
-// simple is a run that needs one round; the cases of a test add to it.
+// simple is a run that needs one round, and whose second derivation agrees; the cases of a
+// test add to it.
 var simple = script{
+	"analyzer": `print("a table")`, "step": "Do the next thing.", "cell": "x = 1\nprint(x)",
+	"verdict": yes, "last": "print(x)", "second": "agreed()",
+}
+
+// aNumber are the guidelines: a number with three decimals is not in their form.
+const aNumber = "A number. At most 2 decimals."
+
+// published is simple in the paper's roles.
+var published = script{
 	"analyzer": `print("a table")`, "planner": "Do the next thing.", "coder": "x = 1\nprint(x)",
-	"verifier": yes, "router": "Add Step", "finalizer": "print(x)", "checker": "Form: fits",
+	"verifier": "Yes", "router": "Add Step", "finalizer": "x = 1\nprint(x)",
 }
 
 func (s script) with(more script) script {
@@ -106,10 +119,7 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 			return llm.Reply{}, err
 		}
 	}
-	text, ok := m.replies[key]
-	if !ok {
-		text, ok = m.replies[r.Role]
-	}
+	text, ok := m.replies.whole(r.Role, r.Subject)
 	if !ok {
 		return llm.Reply{}, fmt.Errorf("no reply to %q", key)
 	}
@@ -120,11 +130,61 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	if cut {
 		reply.Finish = "length"
 	}
-	coding := []string{"analyzer", "coder", "debugger", "finalizer"}
+	coding := []string{"analyzer", "coder", "debugger", "finalizer", "second"}
 	if reply.Text = text; !raw && slices.Contains(coding, r.Role) {
 		reply.Text = "```python\n" + text + "\n```"
 	}
 	return reply, nil
+}
+
+// reply returns the reply of a role to a subject.
+func (s script) reply(role, subject string) (text string, ok bool) {
+	if text, ok = s[role+" "+subject]; !ok {
+		text, ok = s[role]
+	}
+	return text, ok
+}
+
+// whole is reply for the roles whose replies have several parts, too.
+func (s script) whole(role, subject string) (text string, ok bool) {
+	if text, ok = s.reply(role, subject); ok {
+		return text, ok
+	}
+	ok = true
+	part := func(name string) string {
+		text, has := s.reply(name, subject)
+		ok = ok && has
+		return text
+	}
+	code := func(text string) string {
+		if raw, is := strings.CutPrefix(text, "raw:"); is {
+			return raw
+		}
+		return "```python\n" + text + "\n```"
+	}
+	switch role {
+	case "solver":
+		text = "Step: " + part("step") + "\n\n" + code(part("cell"))
+	case "judge":
+		text = part("verdict")
+		switch {
+		case strings.Contains(text, "Verdict: insufficient"):
+			if n, has := s.reply("wrong", subject); has {
+				text += "\nWrong step: " + n
+			}
+		case !strings.Contains(text, "Verdict: unfinished"):
+			text += "\n\n" + code(part("last"))
+		}
+	case "coder":
+		text = code(part("cell"))
+	case "finalizer":
+		text = code(part("last"))
+	case "verifier": // of candidates
+		text = part("verdict")
+	default:
+		return "", false
+	}
+	return "raw:" + text, ok
 }
 
 // prompt is the last message of a request; the test fails if it was not sent.
@@ -154,12 +214,14 @@ type world struct {
 	inCell func(ctx context.Context) error                  // what wait() does
 
 	mu        sync.Mutex
+	answer    string // of the accepted cells, at the last event
+	dir       string // of the run
 	sessions  []*session
 	ticks     int // of tick()
 	once      bool
 	rollbacks int                    // of the work session
 	ways      []notebook.Restoration // of Rollback, in turn; the last goes on; none: by replay
-	pdf       string                 // what the text of every PDF is
+	profiles  map[string]string      // in JSON, by path; a file without one is not understood
 }
 
 func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
@@ -198,6 +260,9 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 //	fail_on(x, "b")  raises if the text of x has a b in it
 //	tick()           counts through all sessions; purpose() names the session's
 //	once()           runs once in the world, then raises
+//	save(f.csv, x)   writes a file that is really there
+//	agreed()         the answer of the accepted cells
+//	x                as the last line: the cell's result
 //	raise KeyError("x")   die()   hang()   wait()
 type session struct {
 	w           *world
@@ -287,8 +352,6 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		clear(s.vars)
 	case strings.HasPrefix(code, "import sys\n"):
 		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
-	case s.w.pdf != "" && strings.Contains(code, "PdfReader(path)"):
-		return s.end(s.w.pdf, nil), nil
 	case strings.HasPrefix(code, "import contextlib, io, json, os, select"):
 		return s.runBatch(ctx, code)
 	default:
@@ -305,10 +368,12 @@ var errDie, errHang = errors.New("die"), errors.New("hang")
 
 func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {
 	var out strings.Builder
+	last := ""
 	for line := range strings.Lines(code) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
+		last = line
 		if line == "wait()" && s.w.inCell == nil {
 			continue
 		}
@@ -320,7 +385,23 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 			return s.end(out.String(), err), nil
 		}
 	}
-	return s.end(out.String(), nil), nil
+	return withResult(s.end(out.String(), nil), last, s.vars, s.w), nil
+}
+
+// withResult adds the value of a cell's last line if that is a name or agreed().
+func withResult(e notebook.Execution, last string, vars map[string]string,
+	w *world) notebook.Execution {
+	value, ok := vars[last]
+	if last == "agreed()" {
+		w.mu.Lock()
+		value, ok = w.answer, true
+		w.mu.Unlock()
+	}
+	if ok {
+		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ExecuteResult,
+			ExecutionCount: e.Count, Data: notebook.MIMEBundle{"text/plain": strconv.Quote(value)}})
+	}
+	return e
 }
 
 func (s *session) end(out string, err error) notebook.Execution {
@@ -383,6 +464,14 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		value, err := s.value(value)
 		s.files[name] = value
 		return err
+	case m != nil && m[1] == "save":
+		name, value, _ := strings.Cut(m[2], ", ")
+		value, err := s.value(value)
+		name = filepath.Join(s.w.dir, record.FilesFolder, name)
+		if err == nil && s.purpose == agent.Work && s.w.dir != "" {
+			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(value), 0o644))
+		}
+		return err
 	case m != nil && m[1] == "print":
 		value, err := s.value(m[2])
 		if err == nil {
@@ -410,6 +499,8 @@ func (s *session) value(expr string) (string, error) {
 	switch {
 	case m == nil:
 		return "", &raised{"NameError", fmt.Sprintf("name '%s' is not defined", expr)}
+	case m[1] == "agreed":
+		return s.w.answer, nil
 	case m[1] == "tick":
 		s.w.ticks++
 		return strconv.Itoa(s.w.ticks), nil
@@ -443,7 +534,10 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 	for n, path := range paths {
 		clear(s.vars)
 		s.vars["path"] = path
-		e, err := s.run(ctx, script)
+		e, err := s.end(s.w.profiles[path], nil), error(nil)
+		if script != profile.Script() {
+			e, err = s.run(ctx, script)
+		}
 		text := "null"
 		switch {
 		case err != nil:
@@ -547,7 +641,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &played{world: &world{t: t}, model: newModel(replies)}
+	p := &played{world: &world{t: t, dir: dir}, model: newModel(replies)}
 	s := &stage{
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{
@@ -557,15 +651,22 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			},
 			Options: describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},
 			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
+			Method: record.Method{ModelAnalyzer: true},
 		},
-		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data",
+		task: record.Task{Question: "How many?", Guidelines: aNumber, Data: "/data",
 			Files: filesOf("a.csv")},
 	}
 	for _, c := range change {
 		c(s)
 	}
 	watch, last := s.config.Observe, &notebook.Notebook{}
+	if s.resume != nil {
+		p.world.answer = s.resume.Answer()
+	}
 	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
+		p.world.mu.Lock()
+		p.world.answer = tr.Answer()
+		p.world.mu.Unlock()
 		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
 		p.checkState(t, e, tr)
 		if !s.quick || e.Kind == agent.Ended {
@@ -601,9 +702,6 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 	t.Helper()
 	cells := tr.Cells()
-	if tr.Method.Script && e.Kind == agent.WentBack {
-		cells = cells[:2] // a whole script begins from nothing
-	}
 	if tr.Final != nil && tr.Final.Again {
 		cells = cells[:len(cells)-1] // it is not run yet
 	}
@@ -618,6 +716,10 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 		return
 	}
 	all := strings.Join(cells, "\n")
+	if n := len(tr.Rounds); e.Kind == agent.Judged && tr.Rounds[n-1].Route != nil &&
+		tr.Rounds[n-1].Route.Back > 0 {
+		return // it goes back next
+	}
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
 		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
 		return
@@ -627,8 +729,8 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 		t.Error(err)
 	}
 	work := p.world.of(agent.Work)
-	if p.resumed && e.Kind == agent.Proving {
-		return // the last cell may have run before
+	if e.Kind == agent.Proving && (p.resumed || tr.Second != nil) {
+		return // the last cell may have run before; or the session is in a branch
 	}
 	live := work[0]
 	if diff := cmp.Diff(clean.vars, live.vars) + cmp.Diff(clean.files, live.files); diff != "" {
@@ -654,7 +756,8 @@ func checkFetchesNothing(t reporter, source string) {
 	if err := markdown.Convert([]byte(source), &b); err != nil {
 		t.Fatal(err)
 	}
-	if page := b.String(); strings.Contains(page, "<img") || notebook.InertHTML(page) != page {
+	own := strings.NewReplacer(`<img src="attachment:`, "", `<img src="files/`, "") // the notebook's
+	if page := own.Replace(b.String()); strings.Contains(page, "<img") || notebook.InertHTML(page) != page {
 		t.Errorf("opening the cell fetches something:\n%s\nas HTML:\n%s", source, page)
 	}
 }

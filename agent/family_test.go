@@ -1,12 +1,9 @@
 package agent_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"image"
-	"image/png"
 	"maps"
 	"os"
 	"path/filepath"
@@ -100,11 +97,11 @@ func TestFamily(t *testing.T) {
 		"\"data/s01.csv\"\n", "day,shop,amount\n2024-05-01,s00,17")
 	contains(t, p.model.prompt(t, "debugger s59.csv, try 2"), "It works for 59 other files")
 	// The others are shown by what they add.
-	planner := p.model.prompt(t, "planner round 1")
+	planner := p.model.prompt(t, "solver round 1")
 	if n := strings.Count(planner, "a table of sales"); n != 1 {
 		t.Errorf("what all have in common is shown %d times in\n%s", n, planner)
 	}
-	contains(t, planner, "that one's:\n\n```\ndata/s02.csv\n```", "51 files, such as \"s08.csv\"")
+	contains(t, planner, "that one's:\n\n```\ndata/s02.csv\n```", `"data/s*.csv": 51 files, * is 08 to 58`)
 }
 
 // A member for which the shared script fails gets it repaired, and the repaired one is tried on
@@ -153,85 +150,7 @@ func TestHopelessFamily(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	contains(t, p.model.prompt(t, "planner round 1"), "No description: "+p.Descriptions[5].Error)
-}
-
-func TestNoFamilies(t *testing.T) {
-	p := play(t, simple, withData(t, tables("a.csv", "b.csv", "c.csv")), func(s *stage) {
-		s.config.Method.NoFamilies = true
-	}).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer a.csv", "analyzer b.csv", "analyzer c.csv"})
-	lacks(t, p.model.prompt(t, "analyzer a.csv"), "one of 3 files")
-}
-
-func picture(t *testing.T) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-// Documents, small files and source code are their own descriptions, and images are what they are:
-// nobody is asked.
-func TestDocuments(t *testing.T) {
-	manual := "# Manual\n\n" + strings.Repeat("Staff rides do not count. ", 120) + "Nor do tests."
-	content := tables("table.csv")
-	maps.Copy(content, map[string]string{
-		"manual.md": manual, "small.csv": "a;b\n1;2\n3;4\n5;6\n", "plot.png": picture(t),
-		"big.txt":  strings.Repeat("A line of prose.\n", 500),
-		"load.py":  "first = 1\n" + strings.Repeat("x = 1\n", 1000),
-		"short.go": "package short\n",
-	})
-	p := play(t, simple, withData(t, content)).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer big.txt", "analyzer table.csv"})
-	for name, want := range map[string]string{"manual.md": manual, "short.go": "package short",
-		"small.csv": "a;b\n1;2\n3;4\n5;6"} {
-		d := p.described(t, name)
-		if strings.TrimRight(d.Text, "\n") != want || !d.Whole || d.Code != "" {
-			t.Errorf("%+v", d)
-		}
-	}
-	d := p.described(t, "plot.png")
-	if !strings.Contains(d.Text, "30") || d.Text != d.Kind || d.Whole {
-		t.Errorf("%+v", d)
-	}
-	d = p.described(t, "load.py")
-	if !strings.HasPrefix(d.Text, "first = 1\n") || len(d.Text) > 1000 || d.Whole {
-		t.Errorf("%+v", d)
-	}
-	contains(t, p.model.prompt(t, "planner round 1"), manual, "3;4", "Its whole content:")
-	p = play(t, simple, withData(t, content), func(s *stage) { s.config.Method.NoDocuments = true })
-	if n := p.model.count("analyzer"); n != len(content) {
-		t.Errorf("%d calls: %q", n, p.asks())
-	}
-}
-
-// Contents leave room for descriptions: three quarters of what is shown at most.
-func TestRoomForDocuments(t *testing.T) {
-	content := map[string]string{}
-	for _, name := range []string{"a.md", "b.md", "c.md", "d.md", "e.md"} {
-		content[name] = strings.Repeat("All is said in "+name+".\n", 4000/22)
-	}
-	p := play(t, simple, withData(t, content)).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer d.md", "analyzer e.md"})
-}
-
-func TestPDF(t *testing.T) {
-	content := map[string]string{"rules.pdf": "%PDF-1.4\n" + strings.Repeat("\x00\x01 stream", 300)}
-	const begin = "PDF document of 2 pages; its whole text:\n[page 1]\n"
-	rules := begin + strings.Repeat("Only completed rides count. ", 20)
-	for text, whole := range map[string]bool{
-		rules: true, begin + "\n": false, strings.Repeat(rules, 20): false, "": false,
-	} {
-		p := play(t, simple, withData(t, content), func(s *stage) { s.world.pdf = text }).noError(t)
-		d := p.Descriptions[0]
-		shown := strings.Contains(p.model.prompt(t, "planner round 1"), "Only completed rides count.")
-		if d.Whole != whole || (p.model.count("analyzer") == 0) != whole || shown != whole {
-			t.Errorf("%+v; asked %q, shown %v", d, p.asks(), shown)
-		}
-	}
+	contains(t, p.model.prompt(t, "solver round 1"), "No description: "+p.Descriptions[5].Error)
 }
 
 // What a person has written is what counts, whatever the file is.
@@ -244,10 +163,10 @@ func TestCorrections(t *testing.T) {
 		s.config.Corrections["gone.csv"] = "?"
 	}).noError(t)
 	equal(t, "calls", p.asks(), []string{"analyzer a.csv"})
-	planner := p.model.prompt(t, "planner round 1")
+	planner := p.model.prompt(t, "solver round 1")
 	for name, want := range all {
 		d := p.described(t, name)
-		if d.Text != want || !d.Corrected || d.Code != "" || d.Like != "" || d.Whole {
+		if d.Text != want || !d.Corrected || d.Code != "" || d.Like != "" {
 			t.Errorf("%+v", d)
 		}
 		contains(t, planner, want)
@@ -269,13 +188,13 @@ func TestPreselectFamilies(t *testing.T) {
 	if p.Task.Others != 5 || len(p.Task.Files) != 2 {
 		t.Errorf("%+v, %d others", p.Task.Files, p.Task.Others)
 	}
-	contains(t, p.model.prompt(t, "planner round 1"), `"data/other/a.dat"`, `"data/shops/3.csv"`)
+	contains(t, p.model.prompt(t, "solver round 1"), `"data/other/a.dat"`, `"data/shops/3.csv"`)
 }
 
 // What describing takes is told before it is paid, and can be refused.
 func TestAgree(t *testing.T) {
 	content := tables("1.csv", "2.csv")
-	content["x.dat"], content["notes.md"] = strings.Repeat("x", 10_000), "# Notes"
+	content["x.dat"] = strings.Repeat("x", 10_000)
 	refused := errors.New("too much")
 	for _, want := range []error{nil, refused} {
 		var told []describe.Estimate
@@ -348,7 +267,7 @@ func TestMaxFiles(t *testing.T) {
 		content[fmt.Sprintf("log/%02d.csv", i)] = content["many/how.csv"]
 	}
 	for room, leftOut := range map[int]string{6000: "\"data/log/19.csv\"\n",
-		500: "\"data/log/\": 16 files, such as \""} {
+		500: "\"data/log/*.csv\": 16 files, * is "} {
 		p := play(t, simple, withData(t, content), func(s *stage) {
 			s.config.MaxFiles, s.config.DescriptionChars = 5, room
 		}).noError(t)
@@ -360,6 +279,6 @@ func TestMaxFiles(t *testing.T) {
 			names[0] != "log/00.csv" || names[3] < "log/10.csv" || names[4] != "many/how.csv" {
 			t.Errorf("chosen are %q, %d descriptions, %d others", names, len(p.Descriptions), p.Task.Others)
 		}
-		contains(t, p.model.prompt(t, "planner round 1"), "## More files", leftOut)
+		contains(t, p.model.prompt(t, "solver round 1"), "## More files", leftOut)
 	}
 }

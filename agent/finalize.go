@@ -2,14 +2,11 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -17,7 +14,7 @@ import (
 // finalize has the last cell written, which prints the answer in the form that the
 // guidelines ask for (DS-STAR section 4, finalizer). It is no error if no cell prints an
 // answer: then the trajectory has none.
-func (r *run) finalize(ctx context.Context) error {
+func (r *standard) finalize(ctx context.Context) error {
 	if _, err := r.restore(ctx); err != nil {
 		return err
 	}
@@ -41,10 +38,10 @@ func (r *run) finalize(ctx context.Context) error {
 	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(),
 		Words: func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
 	repair := func(failed record.Attempt, report string) ask.Request {
-		words := r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)
+		words := r.repairWords(r.t.Steps()+1, r.stepOf(verdict), failed, report)
 		return ask.Request{Role: "debugger", Words: words}
 	}
-	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
+	problem, err := r.try(ctx, q, r.lastCell(), repair, &final.Attempts, faults)
 	if err == nil && problem != "" {
 		if doubts = r.doubted(); doubts != nil {
 			problem, err = r.keepDoubted(ctx, doubts, &final.Attempts)
@@ -53,92 +50,45 @@ func (r *run) finalize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if problem == "" {
-		final.Answer = strings.TrimSpace(final.Attempts[len(final.Attempts)-1].Execution.Stdout())
-	} else if err := r.Warn("the last cell printed no usable answer: " + problem); err != nil {
-		return err
+	if n := len(final.Attempts); n > 0 && problem == "" {
+		final.Files = r.filesGiven(final.Attempts[n-1].Execution.Stdout())
 	}
-	return r.observe(Event{Kind: Finalized, Text: final.Answer})
+	return r.finalized(problem)
 }
 
-// answerSubject is the subject of the requests for the last cell. A last cell that is begun
-// again must not get the recorded replies of before.
-func (r *requests) answerSubject() string {
-	if n := r.t.Final.Begun; n > 0 {
-		return fmt.Sprintf("the answer, begun again %d", n)
+// lastCell returns the last cell that came with the verdict; "" if it must be asked for.
+func (r *standard) lastCell() string {
+	if !r.t.Sufficient() {
+		return ""
 	}
-	return "the answer"
+	return r.current().Answer
 }
 
-// finalAgain runs the last cell of before a person's edit again if the person wrote it or
-// nothing was added to the plan since. Otherwise, or if it fails, a new one is written.
-func (r *run) finalAgain(ctx context.Context, faults examiner) error {
-	final := r.t.Final
-	last, ok := r.t.FinalCell()
-	if !final.Again {
-		return nil
-	}
-	if !ok || !final.ByHand && r.current().Edit == nil {
-		*final = record.Final{Begun: final.Begun + 1}
-		return nil
-	}
-	if final.ByHand {
-		faults = nil
-	}
-	a, err := r.attempt(ctx, last.Code, faults)
-	if err != nil {
-		return err
-	}
-	printed := strings.TrimSpace(a.Execution.Stdout()) != ""
-	switch {
-	case final.ByHand && a.Execution.Status != notebook.OK:
-		return stays("the last cell", a.Execution)
-	case final.ByHand && !printed:
-		return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
-	case a.Execution.Status != notebook.OK:
-		*final = record.Final{Begun: final.Begun + 1}
-		_, err := r.restore(ctx)
-		return err
-	}
-	final.Attempts, final.Returns, final.Again = []record.Attempt{a}, nil, false
-	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
-}
-
-func (r *requests) finalWords(v record.Verdict) ([]prompts.Part, map[string]string) {
-	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive,
-		Script: r.t.Method.Script}
-	switch {
-	case r.t.Method.NoReasons:
-	case v.Sufficient:
+func (r *standard) finalWords(v record.Verdict) ([]prompts.Part, map[string]string) {
+	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive}
+	if v.Sufficient {
 		finalizer.Reason = v.Reason
-	default:
+	} else {
 		finalizer.Missing = v.Reason
 	}
 	parts, inputs := r.shared()
-	if finalizer.Script {
-		finalizer.Reason = "" // Listing 53 has no verdict
-		parts, inputs = r.asPublished(sees{context: true, code: true, output: true})
-	}
 	inputs["missing"], inputs["reason"] = finalizer.Missing, finalizer.Reason
 	return append(parts, finalizer), inputs
 }
 
-// ConstantAnswer is why a last cell that runs is refused, unless Method has NoComputed: the
-// answer may be made up.
-const ConstantAnswer = "the cell prints a constant; it must take the answer from the variables " +
+// constantAnswer is why a last cell that runs is refused: the answer may be made up.
+const constantAnswer = "the cell prints a constant; it must take the answer from the variables " +
 	"of earlier cells, or compute it from the data"
-
-const printedNothing = "the cell printed nothing; it must print the answer"
 
 // formDoubts is the first answer that failed the form check.
 type formDoubts struct{ code, problem string }
 
 // doubted returns the recorded answer that failed the form check, or nil.
-func (r *run) doubted() *formDoubts {
+func (r *standard) doubted() *formDoubts {
 	for _, a := range r.t.Final.Attempts {
 		_, raised := a.Execution.Error()
 		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised &&
-			reason != printedNothing && reason != ConstantAnswer {
+			reason != printedNothing && reason != constantAnswer {
 			return &formDoubts{a.Code, reason}
 		}
 	}
@@ -148,23 +98,22 @@ func (r *run) doubted() *formDoubts {
 // finalFaults examines the last cell: it must print, the output must come from computed
 // values, and it must have the required form. A wrong form is sent back once; after that an
 // answer in a doubtful form is better than none.
-func (r *run) finalFaults(v record.Verdict) examiner {
+func (r *standard) finalFaults(v record.Verdict) examiner {
 	earlier := strings.Join(r.t.UpTo(len(r.t.Rounds)).Cells(), "\n")
-	m := r.t.Method
 	return func(ctx context.Context, a record.Attempt) (string, error) {
 		answer := strings.TrimSpace(a.Execution.Stdout())
 		switch {
 		case answer == "":
 			return printedNothing, nil
-		case !m.NoComputed && !v.Inconclusive && !usesResults(a.Code, earlier):
-			return ConstantAnswer, nil
-		case m.NoFormCheck || v.Inconclusive || r.approved:
+		case !v.Inconclusive && !usesResults(a.Code, earlier):
+			return constantAnswer, nil
+		case v.Inconclusive || r.approved:
 			return "", nil // that there is no answer has a form of its own, and a person has the last word
 		}
 		before := r.doubted()
-		problem, err := r.checkForm(ctx, a, answer, before != nil)
-		if problem == "" || err != nil {
-			return "", err
+		problem := r.formProblem(answer)
+		if problem == "" {
+			return "", nil
 		}
 		if before == nil && len(r.t.Final.Attempts) < r.cfg.DebugTries {
 			return problem, nil
@@ -173,16 +122,13 @@ func (r *run) finalFaults(v record.Verdict) examiner {
 	}
 }
 
-func (r *run) warnOfForm(problem string) error {
+func (r *standard) warnOfForm(problem string) error {
 	return r.Warn("the answer is perhaps not in the requested form: " + problem)
 }
 
 // keepDoubted runs the doubtful answer's cell again if no better cell has run.
-func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts,
+func (r *standard) keepDoubted(ctx context.Context, doubts *formDoubts,
 	attempts *[]record.Attempt) (problem string, err error) {
-	if r.t.Method.Script {
-		r.dirty = true
-	}
 	if intact, err := r.restore(ctx); err != nil || !intact {
 		return "an earlier step no longer runs", err
 	}
@@ -197,45 +143,20 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts,
 	return "", r.warnOfForm(doubts.problem)
 }
 
-// finalStep words the task of the last cell as a step.
-func (r *requests) finalStep(v record.Verdict) string {
-	step := "Print the answer to the question and nothing else."
+func (r *standard) finalStep() string {
+	return r.stepOf(record.Verdict{Inconclusive: r.t.Inconclusive()})
+}
+
+// stepOf words the task of the last cell after a verdict.
+func (r *standard) stepOf(v record.Verdict) string {
+	step := lastStep
 	if v.Inconclusive {
 		step = "Print that there is no answer to the question, and nothing else: in the words of the " +
 			"form below if it has some, or else Not Applicable."
 	}
-	if r.t.Task.Guidelines != "" {
-		step = strings.TrimSuffix(step, ".") + ", in this form: " + r.t.Task.Guidelines
-	}
-	if v.Sufficient && v.Reason != "" && !r.t.Method.NoReasons && !r.t.Method.Script {
+	step = r.inForm(step)
+	if v.Sufficient && v.Reason != "" {
 		step += "\n\nThe verdict on the steps above: " + v.Reason
 	}
 	return step
-}
-
-// checkForm has a model compare an answer with the guidelines, or the question, and with
-// what the steps have printed. Agents often miss the form (DABstep, section 4.3: multi-step
-// instruction following), and no other role sees the output of the last cell. It returns
-// what is wrong, or "". A reply that cannot be read counts as a fit.
-func (r *run) checkForm(ctx context.Context, a record.Attempt, answer string,
-	again bool) (problem string, err error) {
-	subject := "the answer"
-	if again {
-		subject = "the answer, try 2"
-	}
-	problem, err = ask.Role(ctx, r.Asker, ask.Request{Role: "checker", Subject: subject,
-		Words: func() ([]prompts.Part, map[string]string) {
-			parts, inputs := r.shared()
-			shown := brief.Clip(answer, r.Sizes().Result)
-			inputs["cell"], inputs["answer"] = a.Code, shown
-			return append(parts, prompts.Checker{Code: a.Code, Answer: shown,
-				Guidelines: r.t.Task.Guidelines != ""}), inputs
-		}}, reply.Form)
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		problem, err = "", r.Warn(unread.Error())
-	}
-	if err != nil {
-		return "", err
-	}
-	return problem, r.observe(Event{Kind: Checked, Text: problem})
 }

@@ -68,15 +68,16 @@ func TestSufficientAtOnce(t *testing.T) {
 	p := play(t, simple).noError(t)
 	equal(t, "events", p.kinds, []agent.Kind{
 		agent.Begun, agent.Started, agent.Described, agent.Estimated, agent.Planned, agent.Ran,
-		agent.Judged, agent.Checked, agent.Ran, agent.Finalized, agent.Proving, agent.Proved, agent.Ended,
+		agent.Judged, agent.Ran, agent.Finalized, agent.Branched, agent.Derived, agent.Proving,
+		agent.Proved, agent.Ended,
 	})
-	equal(t, "requests", p.model.asked, []string{"analyzer a.csv", "planner round 1", "coder round 1",
-		"verifier round 1", "finalizer the answer", "checker the answer"})
-	if !p.Verified() || p.Answer() != "1" || len(p.Warnings) > 0 || p.world.rollbacks > 0 {
+	equal(t, "requests", p.model.asked, []string{"analyzer a.csv", "solver round 1", "judge round 1",
+		"second the answer"})
+	if !p.Verified() || p.Answer() != "1" || len(p.Warnings) > 0 || p.world.rollbacks != 2 {
 		t.Errorf("answer %q, doubts %q, warnings %q, %d rollbacks", p.Answer(), p.Doubts(), p.Warnings,
 			p.world.rollbacks)
 	}
-	if p.Usage.Calls != 6 || p.Usage.InputTokens != 60 || !slices.Equal(p.Models, []string{"m1"}) {
+	if p.Usage.Calls != 4 || p.Usage.InputTokens != 40 || !slices.Equal(p.Models, []string{"m1"}) {
 		t.Errorf("usage %+v of %q", p.Usage, p.Models)
 	}
 }
@@ -92,11 +93,11 @@ func TestRepairedCell(t *testing.T) {
 		t.Run(fault.name, func(t *testing.T) {
 			bad := "x += 2\nwrite(\"f\", x)\nprint(x)\n" + fault.statement
 			p := play(t, simple.with(script{
-				"verifier round 1": no, "coder round 2": bad,
+				"verdict round 1": no, "cell round 2": bad,
 				"debugger round 2, try 2": "y = read(\"f\")", "debugger round 2, try 3": "x += 3\nprint(x)",
 			})).noError(t)
 			equal(t, "cells", p.steps(), []string{"x = 1\nprint(x)", "x += 3\nprint(x)"})
-			if p.Answer() != "13" || !p.Verified() || p.world.rollbacks != 2 {
+			if p.Answer() != "13" || !p.Verified() || p.world.rollbacks != 4 {
 				t.Errorf("answer %q, verified %v, %d rollbacks", p.Answer(), p.Verified(), p.world.rollbacks)
 			}
 			contains(t, p.model.prompt(t, "debugger round 2, try 2"), "Step 2: Do", bad, fault.report,
@@ -112,30 +113,29 @@ func TestRepairedCell(t *testing.T) {
 // A step that no try carries out is dropped without a verdict or a route of the model's.
 func TestStepThatFails(t *testing.T) {
 	p := play(t, simple.with(script{
-		"verifier round 1": no, "planner round 2": "Look up b.",
-		"coder round 2": `raise KeyError("b")`, "debugger": `raise KeyError("c")`,
+		"verdict round 1": no, "step round 2": "Look up b.",
+		"cell round 2": `raise KeyError("b")`, "debugger": `raise KeyError("c")`,
 	})).noError(t)
 	equal(t, "plan", p.Plan(), []int{0, 2})
 	if n := len(p.Rounds[1].Attempts); n != 3 || p.model.count("debugger") != 2 {
 		t.Errorf("%d attempts, %d repairs", n, p.model.count("debugger"))
 	}
-	if p.model.count("verifier") != 2 || p.model.count("router") != 1 {
+	if p.model.count("judge") != 2 {
 		t.Errorf("asked %q", p.model.asked)
 	}
-	contains(t, p.model.prompt(t, "planner round 3"), "x = 1", "step 2 could not be carried out",
+	contains(t, p.model.prompt(t, "solver round 3"), "x = 1", "step 2 could not be carried out",
 		"- Look up b.\n", "KeyError: c")
-	contains(t, p.model.prompt(t, "coder round 3"), "Step 2: Do")
 }
 
 // What was accepted before is answered from, also when the last round's step was dropped.
 func TestLastStepFails(t *testing.T) {
 	p := play(t, simple.with(script{
-		"verifier": no, "coder round 2": `raise KeyError("b")`, "debugger": "hang()",
+		"verdict": no, "cell round 2": `raise KeyError("b")`, "debugger": "hang()",
 	}), func(s *stage) { s.config.MaxRounds = 2 }).noError(t)
 	if p.Answer() != "1" || p.Sufficient() || p.Steps() != 1 {
 		t.Errorf("answer %q, sufficient %v, %d steps", p.Answer(), p.Sufficient(), p.Steps())
 	}
-	p = play(t, simple.with(script{"coder": "die()", "debugger": "die()"}))
+	p = play(t, simple.with(script{"cell": "die()", "debugger": "die()"}))
 	if p.err == nil || p.Answer() != "" || len(p.Rounds) != 6 || p.model.count("finalizer") > 0 ||
 		p.model.count("debugger") != 12 {
 		t.Errorf("no step works: error %v, asked %q", p.err, p.model.asked)
@@ -150,32 +150,27 @@ func TestUnreadableReplies(t *testing.T) {
 		warned  string
 	}{
 		{"a reply that is read when asked again",
-			script{"verifier round 1": "Hm.", "verifier round 1, asked again": yes},
+			script{"verdict round 1": "Hm.", "verdict round 1, asked again": yes},
 			func(p *played) bool { return p.Verified() && len(p.Rounds) == 1 }, ""},
 		{"a reply that was cut off",
-			script{"coder round 1": "cut:x = 1", "coder round 1, asked again": "x = 2\nprint(x)"},
+			script{"solver round 1": "cut:Step: Load.\n```python\nx = 1",
+				"cell round 1, asked again": "x = 2\nprint(x)"},
 			func(p *played) bool { return p.Answer() == "2" }, ""},
-		{"verifier", script{"verifier": "It is as it is."},
+		{"judge", script{"judge": "It is as it is."},
 			func(p *played) bool { return !p.Sufficient() && p.Answer() == "1" && len(p.Rounds) == 6 },
-			"verifier's reply"},
-		{"router", script{"verifier round 1": no, "router": "Step 9"},
-			func(p *played) bool { return slices.Equal(p.Plan(), []int{0, 1}) && p.Verified() }, "step 9"},
-		{"coder", script{"coder round 1": "raw:Rather not.", "coder round 1, asked again": "raw:No."},
-			func(p *played) bool {
-				return slices.Equal(p.Plan(), []int{1}) && len(p.Rounds[0].Attempts) == 0 && p.Verified() &&
-					strings.Contains(p.model.texts["planner round 2"], "it has no code block")
-			}, ""},
-		{"debugger", script{"coder round 1": "die()", "debugger": "raw:No."},
+			"judge's reply"},
+		{"a wrong step that is not there", script{"verdict round 1": bad,
+			"verdict round 1, asked again": bad, "wrong": "9"},
+			func(p *played) bool { return slices.Equal(p.Plan(), []int{0, 1}) && p.Verified() },
+			"judge's reply"},
+		{"debugger", script{"cell round 1": "die()", "debugger": "raw:No."},
 			func(p *played) bool {
 				return slices.Equal(p.Plan(), []int{1}) && len(p.Rounds[0].Attempts) == 1
 			}, ""},
-		{"finalizer", script{"finalizer": "raw:The answer is 1."},
-			func(p *played) bool { return p.Sufficient() && p.Answer() == "" && p.Proof == nil },
-			"no usable answer"},
-		{"planner of a later round",
-			script{"verifier": no, "planner round 2": "", "planner round 2, asked again": ""},
+		{"solver of a later round", script{"verdict": no, "solver round 2": "",
+			"solver round 2, asked again": ""},
 			func(p *played) bool { return len(p.Rounds) == 1 && p.Answer() != "" && !p.Verified() },
-			"planner's reply"},
+			"solver's reply"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple.with(c.replies)).noError(t)
@@ -186,12 +181,12 @@ func TestUnreadableReplies(t *testing.T) {
 			p.warned(t, c.warned)
 		})
 	}
-	p := play(t, simple.with(script{"planner": "```\nx\n```"}))
+	p := play(t, simple.with(script{"solver": "```\nx\n```"}))
 	bad, ok := errors.AsType[*reply.Error](p.err)
-	if !ok || bad.Role != "planner" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
+	if !ok || bad.Role != "solver" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
 		t.Errorf("error %#v", p.err)
 	}
-	contains(t, p.model.prompt(t, "planner round 1, asked again"), "it has code", reply.Step.Rule)
+	contains(t, p.model.prompt(t, "solver round 1, asked again"), "it gives no step", reply.Solutions(true).Rule)
 }
 
 // warned checks that a warning has these words, or that there is none.
@@ -229,7 +224,7 @@ func TestDescriptions(t *testing.T) {
 			}
 			got.Failed = nil
 			equal(t, "description", got, c.want)
-			contains(t, p.model.prompt(t, "planner round 1"), cmp.Or(got.Text, "No description: "+got.Error))
+			contains(t, p.model.prompt(t, "solver round 1"), cmp.Or(got.Text, "No description: "+got.Error))
 		})
 	}
 }
@@ -267,12 +262,12 @@ func TestFinalizer(t *testing.T) {
 		answer  string
 		repair  string // what the debugger was told
 	}{
-		{"trimmed", script{"coder": "x = \"  a\\nb \"\nprint(x)"}, "a\nb", ""},
-		{"empty, repaired", script{"finalizer": "y = x", "debugger": "print(x)"}, "1", "printed nothing"},
-		{"constant, repaired", script{"finalizer": "print(42)", "debugger": "print(x)"}, "1", "constant"},
-		{"failing, repaired", script{"finalizer": "x += 5\nprint(q)", "debugger": "print(x)"}, "1",
+		{"trimmed", script{"cell": "x = \"  a\\nb \"\nprint(x)"}, "a\nb", ""},
+		{"empty, repaired", script{"last": "y = x", "debugger": "print(x)"}, "1", "printed nothing"},
+		{"constant, repaired", script{"last": "print(42)", "debugger": "print(x)"}, "1", "constant"},
+		{"failing, repaired", script{"last": "x += 5\nprint(q)", "debugger": "print(x)"}, "1",
 			"NameError"},
-		{"constant for ever", script{"finalizer": "print(42)", "debugger": "print(42)"}, "", "constant"},
+		{"constant for ever", script{"last": "print(42)", "debugger": "print(42)"}, "", "constant"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple.with(c.replies)).noError(t)
@@ -300,7 +295,7 @@ func TestProof(t *testing.T) {
 		{"a script with another answer", "x = tick()", "y = x\nprint(tick())", "2", "another answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := play(t, simple.with(script{"coder": c.coder, "finalizer": c.final})).noError(t)
+			p := play(t, simple.with(script{"cell": c.coder, "last": c.final})).noError(t)
 			if p.Answer() != c.answer {
 				t.Errorf("answer %q", p.Answer())
 			}
@@ -420,7 +415,7 @@ func TestProofUnfinished(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &filing{lasting: true}
-			p := play(t, simple.with(script{"coder": c.coder}), f.join(t), f.has(t, "files/work"),
+			p := play(t, simple.with(script{"cell": c.coder}), f.join(t), f.has(t, "files/work"),
 				func(s *stage) {
 					cancel := s.cancellable(t)
 					s.config.RunScript = func(context.Context, string, time.Duration) (notebook.Execution, error) {
@@ -505,37 +500,37 @@ func (s *lastingSession) End() error {
 // The record holds what the accepted cells gave last, as later cells build on it.
 func TestReplayPrintsSomethingElse(t *testing.T) {
 	p := play(t, simple.with(script{
-		"coder round 1": "x = tick()\nprint(x)", "verifier round 1": no,
-		"coder round 2": "die()", "debugger": "y = x\nprint(y)",
+		"cell round 1": "x = tick()\nprint(x)", "verdict round 1": no,
+		"cell round 2": "die()", "debugger": "y = x\nprint(y)",
 	})).noError(t)
 	if out := p.Rounds[0].Attempts[0].Execution.Stdout(); out != "2\n" {
 		t.Errorf("step 1 printed %q in the record", out)
 	}
 	equal(t, "warnings", p.Warnings, []string{"step 1 printed something else when it was run again"})
-	contains(t, p.model.prompt(t, "verifier round 2"), "Output:\n\n```\n2\n```")
+	contains(t, p.model.prompt(t, "judge round 2"), "Output:\n\n```\n2\n```")
 }
 
 // An accepted step that does not run a second time is dropped with all after it.
 func TestReplayFails(t *testing.T) {
-	base := simple.with(script{"coder round 2": "x = 2\nonce()\nprint(x)",
-		"planner round 2": "Run once.", "verifier": no, "verifier round 5": yes})
+	base := simple.with(script{"cell round 2": "x = 2\nonce()\nprint(x)",
+		"step round 2": "Run once.", "verdict": no, "verdict round 5": yes})
 	for name, replies := range map[string]script{
-		"after a failing cell":        {"coder round 4": "die()", "debugger": "print(x)"},
-		"after a step without a cell": {"coder round 4": "die()", "debugger": "raw:no"},
-		"after a route":               {"router round 4": "Step 4"},
+		"after a failing cell":        {"cell round 4": "die()", "debugger": "print(x)"},
+		"after a step without a cell": {"cell round 4": "die()", "debugger": "raw:no"},
+		"after a route":               {"verdict round 4": bad, "wrong round 4": "4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := play(t, base.with(replies)).noError(t)
 			equal(t, "plan", p.Plan(), []int{0, 4})
 			p.warned(t, "step 2 ran before, but failed when it was run again: RuntimeError")
-			contains(t, p.model.prompt(t, "planner round 5"), "- Run once.\n", p.Warnings[0])
+			contains(t, p.model.prompt(t, "solver round 5"), "- Run once.\n", p.Warnings[0])
 			if p.Answer() != "1" || !p.Verified() {
 				t.Errorf("answer %q, doubts %q", p.Answer(), p.Doubts())
 			}
 		})
 	}
-	p := play(t, simple.with(script{"coder round 2": "x = 2\nonce()\nprint(x)", "verifier round 1": no,
-		"finalizer": "die()", "debugger": "print(x)"})).noError(t)
+	p := play(t, simple.with(script{"cell round 2": "x = 2\nonce()\nprint(x)", "verdict round 1": no,
+		"last": "die()", "debugger": "print(x)"})).noError(t)
 	if p.Verified() || p.Answer() != "" || p.Sufficient() {
 		t.Errorf("for the last cell: answer %q, sufficient %v", p.Answer(), p.Sufficient())
 	}
@@ -550,25 +545,25 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	canceled("before it begins", simple, 0, func(_ *stage, cancel func()) { cancel() })
-	canceled("in a request", simple, 4, func(s *stage, cancel func()) {
+	canceled("in a request", simple, 3, func(s *stage, cancel func()) {
 		s.model.before = func(ctx context.Context, key string) error {
-			if key == "verifier round 1" {
+			if key == "judge round 1" {
 				cancel()
 			}
 			return ctx.Err()
 		}
 	})
-	canceled("in a cell", simple.with(script{"coder": "wait()"}), 3, func(s *stage, cancel func()) {
+	canceled("in a cell", simple.with(script{"cell": "wait()"}), 2, func(s *stage, cancel func()) {
 		s.world.inCell = func(ctx context.Context) error { cancel(); return ctx.Err() }
 	})
 }
 
 // An error that no cell can cause ends the run and is there for errors.As.
 func TestErrors(t *testing.T) {
-	for _, at := range []string{"analyzer a.csv", "planner round 1", "coder round 1",
-		"debugger round 1, try 2", "verifier round 1", "router round 1", "finalizer the answer"} {
-		replies := simple.with(script{"coder round 1": "die()", "debugger": "x = 1",
-			"verifier round 1": no})
+	for _, at := range []string{"analyzer a.csv", "solver round 1", "debugger round 1, try 2",
+		"judge round 1", "second the answer"} {
+		replies := simple.with(script{"cell round 1": "die()", "debugger": "x = 1",
+			"verdict round 1": no})
 		p := play(t, replies, func(s *stage) {
 			s.model.before = func(_ context.Context, key string) error {
 				if key == at {
@@ -626,7 +621,7 @@ func TestErrors(t *testing.T) {
 // An observer's error, such as a full disk, ends the run at once.
 func TestObserverFails(t *testing.T) {
 	full := errors.New("no space left on device")
-	whole := simple.with(script{"verifier round 1": no, "router round 1": "Step 1"})
+	whole := simple.with(script{"verdict round 1": bad, "wrong round 1": "1"})
 	kinds := play(t, whole).kinds
 	for _, kind := range kinds[:len(kinds)-1] {
 		p := play(t, whole, func(s *stage) {
@@ -646,12 +641,12 @@ func TestObserverFails(t *testing.T) {
 // The events carry the round, the step and the try, for whoever shows progress.
 func TestEvents(t *testing.T) {
 	p := play(t, simple.with(script{
-		"verifier round 1": no, "verifier round 2": no, "router round 2": "Step 2",
-		"coder round 2": "die()", "debugger": "y = x", "planner round 3": "The third.",
+		"verdict round 1": no, "verdict round 2": bad, "wrong round 2": "2",
+		"cell round 2": "die()", "debugger": "y = x", "step round 3": "The third.",
 	})).noError(t)
 	var got []string
 	for _, e := range p.events {
-		if (e.Kind == agent.Ran) != (e.Execution != nil) {
+		if ran := e.Kind == agent.Ran || e.Kind == agent.Branched; ran != (e.Execution != nil) {
 			t.Errorf("%s with the execution %v", e.Kind, e.Execution)
 		}
 		if e.Round > 1 && e.Kind != agent.Judged && len(got) < 8 {
@@ -659,7 +654,7 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	equal(t, "events", got, []string{"planned 2 2 0 Do the next thing.", "ran 2 2 1 the kernel died",
-		"went back 2 2 0 by replay", "ran 2 2 2 ", "routed 2 2 0 the total", "went back 2 2 0 by replay",
+		"went back 2 2 0 by replay", "ran 2 2 2 ", "routed 2 2 0 the total is wrong", "went back 2 2 0 by replay",
 		"planned 3 2 0 The third.", "ran 3 2 1 "})
 }
 
@@ -667,15 +662,18 @@ func TestEvents(t *testing.T) {
 func TestOverHTTP(t *testing.T) {
 	block := func(code string) string { return "Here it is:\n\n```python\n" + code + "\n```\n" }
 	server := llmtest.New(t, llmtest.Script(
-		block(`print("a table")`), "**Step 1:** Load.", block("x = 1\nprint(x)"), no, "Add Step",
-		"Step 2: Copy.", block("y = x"), "<think>Hm.</think>"+yes, block("print(y)"), "Form: fits",
+		block(`print("a table")`), `{"readings": [], "step": "Load.", "code": "x = 1\nprint(x)"}`,
+		`{"verdict": "unfinished", "reason": "the total", "wrong_step": null, "code": null}`,
+		`{"step": "Copy.", "code": "y = x"}`,
+		`{"verdict": "sufficient", "reason": "all", "wrong_step": null, "code": "print(y)"}`,
+		block("agreed()"),
 	))
 	m, err := llm.Endpoint{Provider: "acme", BaseURL: server.URL, Model: "m1"}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := play(t, nil, func(s *stage) { s.config.Model = m }).noError(t)
-	if p.Answer() != "1" || !p.Verified() || p.Usage.Calls != 10 || p.Rounds[0].Step != "Load." {
+	if p.Answer() != "1" || !p.Verified() || p.Usage.Calls != 6 || p.Rounds[0].Step != "Load." {
 		t.Errorf("answer %q, doubts %q, %d calls, round %+v", p.Answer(), p.Doubts(), p.Usage.Calls,
 			p.Rounds[0])
 	}

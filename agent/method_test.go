@@ -10,7 +10,6 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -59,7 +58,8 @@ func algorithm1(m int, of func(k int) choice, ask asker) (judged [][]int, asked 
 		asked = append(asked, ask.code(p, k+1)) // line 26
 		p = append(slices.Clone(p), k+1)        // line 25
 	}
-	return judged, append(asked, ask.final(p, of(judgedLast(judged)), judgedLast(judged)))
+	asked = append(asked, ask.final(p, of(judgedLast(judged)), judgedLast(judged)))
+	return judged, slices.DeleteFunc(asked, func(r request) bool { return r.key == "" })
 }
 
 func judgedLast(judged [][]int) int { return len(judged) - 1 }
@@ -84,7 +84,7 @@ func key(role string, k int) string {
 }
 
 var (
-	taskParts = prompts.Context{Question: "How many?", Guidelines: "A number.",
+	taskParts = prompts.Context{Question: "How many?", Guidelines: aNumber,
 		Files: []prompts.File{{Path: `"data/a.csv"`, Size: "10 bytes", Description: "a table"}}}
 	analyzerParts = request{"analyzer a.csv", []prompts.Part{
 		prompts.Analyzer{Path: `"data/a.csv"`, Size: "10 bytes", Chars: 1500}}}
@@ -116,9 +116,9 @@ func (w ownWay) begin(p []int) []prompts.Part {
 
 func (w ownWay) plan(p []int, k int) request {
 	if k < 0 {
-		return request{key("planner", 0), append(w.begin(nil), prompts.PlannerFirst{})}
+		return request{key("solver", 0), append(w.begin(nil), prompts.Solver{First: true, Readings: true})}
 	}
-	next := prompts.PlannerNext{Missing: lacking(k), Done: len(p) > 0}
+	next := prompts.Solver{Missing: lacking(k), Done: len(p) > 0}
 	for i := range k + 1 {
 		by, ok := w.dropped[i]
 		if !ok {
@@ -133,30 +133,23 @@ func (w ownWay) plan(p []int, k int) request {
 		}
 		next.Dropped = append(next.Dropped, d)
 	}
-	return request{key("planner", k+1), append(w.begin(p), next)}
+	return request{key("solver", k+1), append(w.begin(p), next)}
 }
 
-func (w ownWay) code(p []int, k int) request {
-	return request{key("coder", k), append(w.begin(p), prompts.Coder{Number: len(p) + 1,
-		Step: stepText(k), First: len(p) == 0})}
-}
+// The solver's reply has the cell, and the judge's the wrong step.
+func (ownWay) code([]int, int) request  { return request{} }
+func (ownWay) route([]int, int) request { return request{} }
 
 func (w ownWay) verify(p []int, k int) request {
-	return request{key("verifier", k), append(w.begin(p),
-		prompts.Verifier{Reasons: true, Unfinished: true, Inconclusive: true})}
-}
-
-func (w ownWay) route(p []int, k int) request {
-	return request{key("router", k), append(w.begin(p),
-		prompts.Router{Steps: len(p), Missing: lacking(k)})}
+	return request{key("judge", k), append(w.begin(p), prompts.Judgement{Guidelines: true})}
 }
 
 func (w ownWay) final(p []int, v choice, k int) request {
-	f := prompts.Finalizer{Guidelines: true, Missing: lacking(k)}
 	if v.sufficient {
-		f.Missing, f.Reason = "", "all is there"
+		return request{"second the answer", []prompts.Part{taskParts, prompts.Second{}}}
 	}
-	return request{"finalizer the answer", append(w.begin(p), f)}
+	return request{"finalizer the answer", append(w.begin(p),
+		prompts.Finalizer{Guidelines: true, Missing: lacking(k)})}
 }
 
 // papersWay is Appendix H's: whole scripts, of which the last is the base also
@@ -175,38 +168,38 @@ func texts1(p []int) (all []string) {
 
 func (papersWay) plan(p []int, k int) request {
 	if k < 0 { // Listing 47
-		return request{key("planner", 0), []prompts.Part{taskParts, prompts.PlannerFirst{}}}
+		return request{key("planner", 0), []prompts.Part{taskParts, prompts.PaperPlanner{First: true}}}
 	}
 	return request{key("planner", k+1), []prompts.Part{ // Listing 48
-		taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)},
-		prompts.PlannerNext{Done: len(p) > 0}}}
+		taskParts, prompts.PaperScript{Plan: texts1(p), Ran: true, Output: stepOut(k)},
+		prompts.PaperPlanner{Done: len(p) > 0}}}
 }
 
 func (papersWay) code(p []int, k int) request {
-	coder := prompts.Coder{Number: len(p) + 1, Step: stepText(k), First: k == 0, Script: true}
+	coder := prompts.PaperCoder{Number: len(p) + 1, Step: stepText(k), First: k == 0}
 	if k == 0 { // Listing 49
 		return request{key("coder", 0), []prompts.Part{taskParts, coder}}
 	}
 	return request{key("coder", k), []prompts.Part{ // Listing 50
-		taskParts, prompts.Script{Plan: texts1(p), Code: stepCode(k - 1)}, coder}}
+		taskParts, prompts.PaperScript{Plan: texts1(p), Code: stepCode(k - 1)}, coder}}
 }
 
 func (papersWay) verify(p []int, k int) request { // Listing 51
 	return request{key("verifier", k), []prompts.Part{
-		prompts.Script{Plan: texts1(p), Code: stepCode(k), Ran: true, Output: stepOut(k)},
-		prompts.Verifier{YesNo: true, Question: "How many?"}}}
+		prompts.PaperScript{Plan: texts1(p), Code: stepCode(k), Ran: true, Output: stepOut(k)},
+		prompts.PaperVerifier{Question: "How many?"}}}
 }
 
 func (papersWay) route(p []int, k int) request { // Listing 52
 	return request{key("router", k), []prompts.Part{
-		taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)},
-		prompts.Router{Steps: len(p)}}}
+		taskParts, prompts.PaperScript{Plan: texts1(p), Ran: true, Output: stepOut(k)},
+		prompts.PaperRouter{Steps: len(p)}}}
 }
 
 func (papersWay) final(_ []int, _ choice, k int) request { // Listing 53
 	return request{"finalizer the answer", []prompts.Part{
-		taskParts, prompts.Script{Code: stepCode(k), Ran: true, Output: stepOut(k)},
-		prompts.Finalizer{Guidelines: true, Script: true}}}
+		taskParts, prompts.PaperScript{Code: stepCode(k), Ran: true, Output: stepOut(k)},
+		prompts.PaperFinalizer{Guidelines: true}}}
 }
 
 // compare plays a script of choices and holds plan, requests and their words to
@@ -214,26 +207,25 @@ func (papersWay) final(_ []int, _ choice, k int) request { // Listing 53
 func compare(t stageHand, m int, method record.Method, choices []choice) *played {
 	t.Helper()
 	of := func(k int) choice { return choices[k] }
-	replies := simple.with(script{"finalizer": "y = x\nprint(y)"})
+	last := "y = x\nprint(y)"
+	replies := simple.with(script{"last": last, "finalizer": last})
 	var how asker = ownWay{map[int]int{}}
 	if method.Script {
-		how = papersWay{}
-		replies["finalizer"] = "x = 7\nprint(x)"
+		how, last = papersWay{}, "x = 7\nprint(x)"
+		replies = published.with(script{"finalizer": last})
 	}
 	for k, c := range choices {
 		replies[key("planner", k)], replies[key("coder", k)] = stepText(k), stepCode(k)
-		switch {
-		case method.Script && c.sufficient:
-			replies[key("verifier", k)] = "Yes"
-		case method.Script:
-			replies[key("verifier", k)] = "No"
-		case c.sufficient:
-			replies[key("verifier", k)] = yes
-		default:
-			replies[key("verifier", k)] = "Verdict: insufficient\nMissing: " + lacking(k)
-		}
-		if replies[key("router", k)] = "Add Step"; c.route > 0 {
+		replies[key("step", k)], replies[key("cell", k)] = stepText(k), stepCode(k)
+		replies[key("verifier", k)], replies[key("verdict", k)] = "No", "Verdict: unfinished\nReason: "+lacking(k)
+		replies[key("router", k)] = "Add Step"
+		if c.route > 0 {
 			replies[key("router", k)] = fmt.Sprintf("Step %d", c.route)
+			replies[key("verdict", k)] = "Verdict: insufficient\nReason: " + lacking(k)
+			replies[key("wrong", k)] = fmt.Sprint(c.route)
+		}
+		if c.sufficient {
+			replies[key("verifier", k)], replies[key("verdict", k)] = "Yes", yes
 		}
 	}
 	judged, want := algorithm1(m, of, how)
@@ -241,8 +233,12 @@ func compare(t stageHand, m int, method record.Method, choices []choice) *played
 	p := play(t, replies, func(s *stage) {
 		s.config.Method, s.config.MaxRounds = method, m
 		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
-			if e.Kind == agent.Judged {
+			if e.Kind == agent.Judged { // the plan before the route
+				last := &tr.Rounds[len(tr.Rounds)-1]
+				route := last.Route
+				last.Route = nil
 				plans = append(plans, tr.Plan())
+				last.Route = route
 			}
 			return nil
 		}
@@ -261,9 +257,6 @@ func compare(t stageHand, m int, method record.Method, choices []choice) *played
 		}
 		equal(t, r.key, p.model.prompt(t, r.key), text)
 	}
-	if !method.NoFormCheck {
-		keys = append(keys, "checker the answer")
-	}
 	equal(t, "requests", p.model.asked, keys)
 	if p.Sufficient() != choices[len(judged)-1].sufficient || p.Answer() == "" || !p.Proof.Same {
 		t.Errorf("sufficient %v, answer %q, proof %+v", p.Sufficient(), p.Answer(), p.Proof)
@@ -276,7 +269,7 @@ func compare(t stageHand, m int, method record.Method, choices []choice) *played
 	if method.Script {
 		cells = nil
 	}
-	equal(t, "cells", p.Cells()[2:], append(cells, replies["finalizer"]))
+	equal(t, "cells", p.Cells()[2:], append(cells, last))
 	return p
 }
 
@@ -301,7 +294,7 @@ func TestEveryRoute(t *testing.T) {
 					if got := p.Steps(); got != kept+2 {
 						t.Errorf("%d steps, want %d that are kept and 2", got, kept)
 					}
-					if name == "own" && p.world.rollbacks != min(l, 1) {
+					if name == "own" && p.world.rollbacks != min(l, 1)+2 { // for the second derivation, and after it
 						t.Errorf("the session went back %d times", p.world.rollbacks)
 					}
 				})
@@ -370,7 +363,7 @@ func TestScriptsStartFromNothing(t *testing.T) {
 	}
 	equal(t, "plan", p.Plan(), []int{2})
 	equal(t, "cells", p.Cells()[2:], []string{"a = 4\nprint(a)"})
-	if p.Answer() != "4" || !p.Verified() || strings.Count(p.Script(), "# %%") != 3 {
+	if p.Answer() != "4" || !p.Proof.Same || strings.Count(p.Script(), "# %%") != 3 {
 		t.Errorf("answer %q, proof %+v, script\n%s", p.Answer(), p.Proof, p.Script())
 	}
 	for key, text := range p.model.texts {
@@ -383,91 +376,54 @@ func TestScriptsStartFromNothing(t *testing.T) {
 
 // Every element that a Method leaves out is left out, and nothing else.
 func TestSwitches(t *testing.T) {
-	two := simple.with(script{"verifier round 1": no,
-		"coder round 1": "x = 1\nprint(\"found it\")\nprint(x)"})
-	run := func(replies script, m record.Method, rounds int) *played {
-		return play(t, replies, func(s *stage) {
-			s.config.Method, s.config.MaxRounds = m, rounds
+	run := func(replies script, switched func(*record.Method), rounds int) *played {
+		return play(t, published.with(script{
+			"coder round 1": "x = 1\nprint(\"found it\")\nprint(x)"}).with(replies), func(s *stage) {
+			s.config.Method, s.config.MaxRounds = record.Paper(), rounds
+			switched(&s.config.Method)
 		}).noError(t)
 	}
-	p := run(two, record.Method{NoAnalyzer: true}, 6)
-	if p.model.count("analyzer") > 0 || p.Descriptions[0].Text != "" || !p.Verified() {
+	p := run(nil, func(m *record.Method) { m.NoAnalyzer = true }, 6)
+	if p.model.count("analyzer") > 0 || p.Descriptions[0].Text != "" || !p.Proof.Same {
 		t.Errorf("NoAnalyzer: asked %q, description %+v", p.model.asked, p.Descriptions[0])
 	}
 	contains(t, p.model.prompt(t, "planner round 1"), "\n\"data/a.csv\" (10 bytes)\n```\n")
 
-	p = run(simple.with(script{"verifier": no, "router": "Step 1"}), record.Method{NoRouter: true}, 4)
+	p = run(script{"verifier": "No", "router": "Step 1"},
+		func(m *record.Method) { m.NoRouter = true }, 4)
 	equal(t, "plan without a router", p.Plan(), []int{0, 1, 2, 3})
 	if p.model.count("router") > 0 || p.Rounds[0].Route == nil {
 		t.Errorf("NoRouter: asked %q, route %+v", p.model.asked, p.Rounds[0].Route)
 	}
 
-	p = run(two, record.Method{PlanOnly: true}, 6)
+	p = run(script{"verifier round 1": "No"}, func(m *record.Method) { m.PlanOnly = true }, 6)
 	verifier := p.model.prompt(t, "verifier round 2")
-	contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?", "a table")
-	lacks(t, verifier, "x = 1", "found it", "inconclusive", "Output")
-	contains(t, p.model.prompt(t, "router round 1"), "x = 1", "found it")
-	paper := record.Paper()
-	paper.PlanOnly = true
-	p = run(two.with(script{"verifier": "Yes", "verifier round 1": "No",
-		"finalizer": "x = 1\nprint(x)"}), paper, 6)
-	verifier = p.model.prompt(t, "verifier round 2")
 	contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?")
 	lacks(t, verifier, "x = 1", "found it", "a table", "output")
+}
 
-	p = run(simple.with(script{"verifier": no, "router round 1": "Step 1"}),
-		record.Method{NoReasons: true}, 3)
-	for _, key := range p.model.asked { // the finalizer's after a verdict at the bound, too
-		lacks(t, p.model.texts[key], "the total", "Missing:", "What is missing", "did not say")
-	}
-	contains(t, p.model.prompt(t, "planner round 2"), "- Do the next thing.")
-
-	p = run(simple, record.Method{NoFormCheck: true}, 6)
-	if p.model.count("checker") > 0 || slices.Contains(p.kinds, agent.Checked) || !p.Verified() {
-		t.Errorf("NoFormCheck: asked %q, events %v", p.model.asked, p.kinds)
-	}
-	p = run(simple.with(script{"finalizer": "print(42)"}), record.Method{NoComputed: true}, 6)
-	if p.Answer() != "42" || p.model.count("debugger") > 0 || !p.Verified() {
-		t.Errorf("NoComputed: answer %q, asked %q", p.Answer(), p.model.asked)
-	}
-
-	unfinished := two.with(script{"verifier round 1": "Verdict: unfinished\nMissing: the total",
-		"router": "Step 1"})
-	p = run(unfinished, record.Method{}, 6)
-	equal(t, "plan that is unfinished", p.Plan(), []int{0, 1})
-	if p.model.count("router") > 0 || p.Rounds[0].Route == nil || !p.Rounds[0].Verdict.Unfinished {
-		t.Errorf("asked %q, round %+v", p.model.asked, p.Rounds[0])
-	}
-	contains(t, p.model.prompt(t, "planner round 2"), "# What is missing", "the total")
-	p = run(unfinished, record.Method{NoUnfinished: true}, 6)
-	if p.model.count("router") != 1 || p.Rounds[0].Route.Back != 1 || p.Rounds[0].Verdict.Unfinished {
-		t.Errorf("NoUnfinished: asked %q, round %+v", p.model.asked, p.Rounds[0])
-	}
-	lacks(t, p.model.prompt(t, "verifier round 1"), "unfinished")
-
-	p = run(two.with(script{"verifier round 2, asked again": no,
-		"verifier round 2": "Verdict: inconclusive\nReason: no such thing"}),
-		record.Method{NoInconclusive: true}, 2)
-	lacks(t, p.model.prompt(t, "verifier round 1"), "inconclusive", "hold no answer")
-	contains(t, p.model.prompt(t, "verifier round 2, asked again"), reply.WithoutInconclusive.Rule)
-	if p.Inconclusive() || p.Sufficient() {
-		t.Errorf("NoInconclusive: verdict %+v", p.Rounds[1].Verdict)
+// A recorded run whose switches are gone goes on without them, and says so.
+func TestGoneSwitches(t *testing.T) {
+	replies := simple.with(script{"verdict round 1": no})
+	p := play(t, replies, func(s *stage) {
+		s.config.Method.NoReasons, s.config.Method.NoRouter = true, true
+	}).noError(t)
+	p.warned(t, "goes on without: --no-router, --no-reasons")
+	if !p.Verified() || !p.Method.NoReasons {
+		t.Errorf("asked %q, method %+v", p.model.asked, p.Method)
 	}
 }
 
 // Each request carries the inputs by which a recorded reply is known to fit: a replay must notice
 // what the role has seen changing.
 func TestInputs(t *testing.T) {
-	p := play(t, simple.with(script{"verifier round 1": no})).noError(t)
+	p := play(t, simple.with(script{"verdict round 1": no})).noError(t)
 	for key, inputs := range map[string]string{
-		"analyzer a.csv":       "file",
-		"planner round 1":      "question guidelines files descriptions",
-		"planner round 2":      "missing plan code results",
-		"coder round 2":        "step plan code results",
-		"verifier round 2":     "plan code results descriptions",
-		"router round 1":       "missing plan",
-		"finalizer the answer": "reason code results",
-		"checker the answer":   "question guidelines answer",
+		"analyzer a.csv":    "file",
+		"solver round 1":    "question guidelines files descriptions",
+		"solver round 2":    "missing plan code results",
+		"judge round 2":     "plan code results descriptions",
+		"second the answer": "question guidelines files descriptions",
 	} {
 		for _, name := range strings.Fields(inputs) {
 			if p.model.requests[key].Inputs[name] == "" {

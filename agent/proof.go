@@ -146,7 +146,20 @@ func (r *prover) proveCells(ctx context.Context,
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300), "", true, nil
 	}
+	if reason := r.summaryFault(last); reason != "" {
+		return reason, "", true, nil
+	}
 	return "", printed, true, nil
+}
+
+// summaryFault returns how the value of the last cell differs from the run's summary, or "".
+func (r *prover) summaryFault(last notebook.Execution) string {
+	want := r.t.Final.Summary
+	got, _ := record.ResultText(last)
+	if want == "" || strings.TrimSpace(got) == strings.TrimSpace(want) {
+		return ""
+	}
+	return "the fresh session gave another summary: " + brief.Clip(cmp.Or(got, "none"), 300)
 }
 
 // patience is the time limit of the script, far longer than the cells took.

@@ -8,54 +8,31 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
 	"dsstar/agent/record"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
-// A requests words what the roles are asked.
+// A requests words what the roles of every method are told.
 type requests struct {
 	*recorder
-	work           *workspace
-	files          *describe.Describer
-	candidateCount int // how many cells a step gets
+	work  *workspace
+	files *describe.Describer
 
 	made      bool // the context is
 	madeFor   ask.Sizes
 	madeWords prompts.Context
 }
 
-// shared returns the parts that every request begins with after the descriptions, and the
-// inputs that a recorded reply must fit.
-func (r *requests) shared() ([]prompts.Part, map[string]string) {
-	parts, inputs := r.known()
-	if len(r.t.Earlier) > 0 {
-		earlier := r.answered()
-		parts = append(parts, earlier)
-		inputs["earlier"] = fmt.Sprint(earlier)
-	}
-	steps := r.steps(r.t)
-	if len(steps) > 0 {
-		parts = append(parts, prompts.Notebook{Steps: steps})
-	}
-	if len(r.t.Notes) > 0 {
-		parts = append(parts, prompts.Notes{Texts: r.t.Notes})
-		inputs["notes"] = strings.Join(r.t.Notes, "\n")
-	}
-	var plan, code, results []string
-	for _, s := range steps {
-		plan, code, results = append(plan, s.Text), append(code, s.Code), append(results, s.Output)
-	}
-	inputs["plan"] = strings.Join(plan, "\n")
-	inputs["code"] = strings.Join(code, "\n")
-	inputs["results"] = strings.Join(results, "\n")
-	return parts, inputs
-}
-
-// known is the part of shared that is the same throughout the run.
+// known returns the part of requests that is the same throughout the run, and the inputs that a
+// recorded reply must fit.
 func (r *requests) known() ([]prompts.Part, map[string]string) {
 	context := r.context()
 	var names, descriptions []string
 	for _, f := range context.Files {
 		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
+	}
+	if context.Relations != "" {
+		descriptions = append(descriptions, context.Relations)
 	}
 	inputs := map[string]string{
 		"question":     r.t.Task.Question,
@@ -69,38 +46,6 @@ func (r *requests) known() ([]prompts.Part, map[string]string) {
 	return []prompts.Part{context}, inputs
 }
 
-// sees says which parts of the script a role sees in the paper's method.
-type sees struct{ context, plan, code, output bool }
-
-// asPublished returns the parts and inputs of a request in the paper's method (Appendix H).
-func (r *requests) asPublished(s sees) ([]prompts.Part, map[string]string) {
-	parts, inputs := r.known()
-	if !s.context {
-		parts = nil
-		delete(inputs, "files")
-		delete(inputs, "descriptions")
-	}
-	var script prompts.Script
-	if s.plan {
-		script.Plan = r.t.StepTexts()
-		inputs["plan"] = strings.Join(script.Plan, "\n")
-	}
-	if last, ok := r.t.LastScript(); ok {
-		if s.code {
-			script.Code = last.Code
-			inputs["code"] = script.Code
-		}
-		if s.output {
-			script.Ran, script.Output = true, brief.Clip(last.Execution.PlainText(), r.Sizes().Result)
-			inputs["results"] = script.Output
-		}
-	}
-	if len(script.Plan) > 0 || script.Code != "" || script.Ran {
-		parts = append(parts, script)
-	}
-	return parts, inputs
-}
-
 // context returns the task, the files that the model is shown, and the variables. It changes
 // only when less is shown.
 func (r *requests) context() prompts.Context {
@@ -110,14 +55,69 @@ func (r *requests) context() prompts.Context {
 	}
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines,
 		NoFiles: r.t.Task.Data == ""}
-	c.Files, c.LeftOut = r.files.Files(show)
+	c.Files, c.Relations, c.LeftOut = r.files.Files(show)
 	c.Variables, c.OtherVariables = r.shownVariables(show)
 	r.madeWords, r.madeFor, r.made = c, show, true
 	return c
 }
 
+// subject names the requests of a round; plus is 1 for the next round.
+func (r *requests) subject(plus int) string { return fmt.Sprintf("round %d", len(r.t.Rounds)+plus) }
+
+// answerSubject is the subject of the requests for the last cell. A last cell that is begun
+// again must not get the recorded replies of before.
+func (r *requests) answerSubject() string {
+	if n := r.t.Final.Begun; n > 0 {
+		return fmt.Sprintf("the answer, begun again %d", n)
+	}
+	return "the answer"
+}
+
+const lastStep = "Print the answer to the question and nothing else."
+
+// inForm adds the form of the answer to the last step.
+func (r *requests) inForm(step string) string {
+	if r.t.Task.Guidelines == "" {
+		return step
+	}
+	return strings.TrimSuffix(step, ".") + ", in this form: " + r.t.Task.Guidelines
+}
+
+// shared returns the parts that every request begins with after the descriptions, and the
+// inputs that a recorded reply must fit.
+func (r *standard) shared() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.known()
+	if len(r.t.Earlier) > 0 {
+		earlier := r.answered()
+		parts = append(parts, earlier)
+		inputs["earlier"] = fmt.Sprint(earlier)
+	}
+	steps := r.steps(r.t)
+	if len(steps) > 0 {
+		parts = append(parts, prompts.Notebook{Steps: steps})
+	}
+	parts = r.withNotes(parts, inputs)
+	var plan, code, results []string
+	for _, s := range steps {
+		plan, code, results = append(plan, s.Text), append(code, s.Code), append(results, s.Output)
+	}
+	inputs["plan"] = strings.Join(plan, "\n")
+	inputs["code"] = strings.Join(code, "\n")
+	inputs["results"] = strings.Join(results, "\n")
+	return parts, inputs
+}
+
+// withNotes adds what the user has written for the agent.
+func (r *standard) withNotes(parts []prompts.Part, inputs map[string]string) []prompts.Part {
+	if len(r.t.Notes) == 0 {
+		return parts
+	}
+	inputs["notes"] = strings.Join(r.t.Notes, "\n")
+	return append(parts, prompts.Notes{Texts: r.t.Notes})
+}
+
 // answered returns the earlier questions, with half as much of their outputs.
-func (r *requests) answered() prompts.Earlier {
+func (r *standard) answered() prompts.Earlier {
 	var earlier prompts.Earlier
 	for k := range r.t.Earlier {
 		part := r.t.Part(k)
@@ -134,7 +134,7 @@ func (r *requests) answered() prompts.Earlier {
 }
 
 // steps returns the steps of a plan with their accepted cells.
-func (r *requests) steps(t *record.Trajectory) []prompts.Step {
+func (r *standard) steps(t *record.Trajectory) []prompts.Step {
 	show := r.Sizes()
 	var steps []prompts.Step
 	var lengths []int
@@ -153,10 +153,7 @@ func (r *requests) steps(t *record.Trajectory) []prompts.Step {
 
 // missing returns what the last verdict found missing, or "". A step that a person rejected
 // has no verdict.
-func (r *requests) missing() string {
-	if r.t.Method.NoReasons {
-		return ""
-	}
+func (r *standard) missing() string {
 	for i := len(r.t.Rounds) - 1; i >= r.t.EarlierRounds(); i-- {
 		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient && !r.t.Rounds[i].Rejected() {
 			return v.Reason
@@ -168,7 +165,7 @@ func (r *requests) missing() string {
 // dropped returns the steps that are no longer in the plan, with the verdicts that dropped
 // them. Those of the last round have their results, which the planner must see (Algorithm 1,
 // line 24: r_k).
-func (r *requests) dropped() []prompts.Dropped {
+func (r *standard) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
 	for i, round := range r.t.Rounds {
 		by, ok := r.t.DroppedBy(i)
@@ -176,9 +173,6 @@ func (r *requests) dropped() []prompts.Dropped {
 			continue // what a person has taken out is not spoken of
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
-		if _, judged := r.t.Rounds[by].Accepted(); judged && r.t.Method.NoReasons {
-			d.Reason = "" // a verdict; that a cell did not run is none
-		}
 		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
 			d.Output = brief.Clip(a.Execution.PlainText(), r.Sizes().Result)
 		}
@@ -187,10 +181,11 @@ func (r *requests) dropped() []prompts.Dropped {
 	return dropped
 }
 
-// system returns the system message of every request.
-func (r *requests) system() prompts.System {
-	m := r.t.Method
-	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished,
-		Inconclusive: !m.NoInconclusive && !m.PlanOnly,
-		Variables:    r.made && variableWords(r.context()) != "", NoFiles: r.t.Task.Data == ""}
+func (r *standard) system() prompts.Part {
+	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == "",
+		Variables: r.made && variableWords(r.context()) != ""}
+	if r.t.Memory > 0 {
+		s.Memory = human.StableBytes(r.t.Memory)
+	}
+	return s
 }

@@ -61,6 +61,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	if t.Answer() == "" && t.Final != nil && ended {
 		// all its tries are used up; they are in the trace
 		t.Final = &record.Final{Begun: t.Final.Begun + 1}
+		r.current().Answer = ""
 	}
 	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
@@ -83,14 +84,14 @@ func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 // startOver has the files described again and all cells of the plan run again.
 func (r *run) startOver(why string) {
 	t := r.t
-	t.Described, t.Descriptions = false, nil
+	t.Described, t.Descriptions, t.Relations = false, nil, ""
 	if len(t.Rounds) == t.EarlierRounds() {
 		return
 	}
 	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
 	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{},
 		Rest: record.Numbers(plan)}})
-	t.Proof = nil
+	t.Unsettle()
 	if t.Final != nil {
 		_, t.Final.Again = t.FinalCell()
 		t.Final.Answer = ""
@@ -115,9 +116,7 @@ func (r *run) again(ctx context.Context) error {
 			continue
 		}
 		if last := r.current(); last.Edit != nil || last.Route != nil {
-			step := round.Rewrite
-			r.t.Rounds = append(r.t.Rounds, record.Round{Step: step})
-			if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
+			if err := r.beginRound(round.Rewrite, ""); err != nil {
 				return err
 			}
 		}
@@ -135,12 +134,12 @@ func (r *run) rewrite(ctx context.Context) error {
 	done := true
 	if _, accepted := r.current().Accepted(); !accepted {
 		var err error
-		if done, err = r.implement(ctx); err != nil {
+		if done, err = r.method.implement(ctx); err != nil {
 			return err
 		}
 	}
 	if !done {
-		if _, err := r.restore(ctx); err != nil || r.handsOff(1) {
+		if _, err := r.method.ready(ctx); err != nil || r.handsOff(1) {
 			return cmp.Or(err, error(&record.EditError{Problem: fmt.Sprintf("no cell that runs could be "+
 				"written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
 		}
@@ -173,6 +172,9 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 	if err := r.observe(Event{Kind: Repeated, Step: step, Text: round.Step}); err != nil {
 		return err
 	}
+	if _, err := r.method.ready(ctx); err != nil {
+		return err
+	}
 	e, err := r.execute(ctx, last.Code)
 	if err != nil {
 		return err
@@ -188,12 +190,49 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 		if err := r.Warn(reason); err != nil {
 			return err
 		}
-		_, err := r.restore(ctx)
+		_, err := r.method.ready(ctx)
 		return err
 	}
 	last.Execution = e
 	edit.Plan, edit.Rest = append(edit.Plan, edit.Rest[0]), edit.Rest[1:]
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &e})
+}
+
+// finalAgain runs the last cell of before a person's edit again if the person wrote it or
+// nothing was added to the plan since. Otherwise, or if it fails, a new one is written.
+func (r *run) finalAgain(ctx context.Context, faults examiner) error {
+	final := r.t.Final
+	last, ok := r.t.FinalCell()
+	if !final.Again {
+		return nil
+	}
+	if !ok || !final.ByHand && r.current().Edit == nil {
+		*final = record.Final{Begun: final.Begun + 1}
+		return nil
+	}
+	if final.ByHand {
+		faults = nil
+	}
+	if _, err := r.method.ready(ctx); err != nil {
+		return err
+	}
+	a, err := r.attempt(ctx, last.Code, faults)
+	if err != nil {
+		return err
+	}
+	printed := strings.TrimSpace(a.Execution.Stdout()) != ""
+	switch {
+	case final.ByHand && a.Execution.Status != notebook.OK:
+		return stays("the last cell", a.Execution)
+	case final.ByHand && !printed:
+		return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
+	case a.Execution.Status != notebook.OK:
+		*final = record.Final{Begun: final.Begun + 1}
+		_, err := r.method.ready(ctx)
+		return err
+	}
+	final.Attempts, final.Returns, final.Again = []record.Attempt{a}, nil, false
+	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
 }
 
 // stays returns the error for a failing cell that stays in the notebook, since a person

@@ -48,7 +48,7 @@ func (r *recorder) Ask(ctx context.Context, q llm.Request) (llm.Reply, error) {
 	if err == nil {
 		r.keep("reply to the "+q.Role+" for "+q.Subject, func(m *moment) {
 			m.answered = append(m.answered, llm.Exchange{
-				Role: q.Role, Subject: q.Subject, Messages: q.Messages, Reply: reply.Text, Model: reply.Model,
+				Role: q.Role, Subject: q.Subject, Messages: q.InText().Messages, Reply: reply.Text, Model: reply.Model,
 				Finish: reply.Finish, Usage: reply.Usage,
 			})
 		})
@@ -97,45 +97,54 @@ var troubled = []struct {
 }{
 	{"simple", simple},
 	{"back, with repairs", simple.with(script{
-		"planner round 2": "Two.", "planner round 3": "Three.", "planner round 4": "Four.",
-		"coder round 2":           `raise KeyError("k")`,
-		"debugger round 2, try 2": "y = 2\nx += y", "coder round 3": "x += \"3\"\nprint(x)",
-		"router round 3": "Step 2 is wrong!",
-		"coder round 4":  "x += \"4\"\nwrite(\"f\", x)\nprint(x)", "verifier": no,
-		"verifier round 4": yes,
+		"step round 2": "Two.", "step round 3": "Three.", "step round 4": "Four.",
+		"cell round 2":            `raise KeyError("k")`,
+		"debugger round 2, try 2": "y = 2\nx += y", "cell round 3": "x += \"3\"\nprint(x)",
+		"verdict round 3": bad, "wrong round 3": "2",
+		"cell round 4": "x += \"4\"\nwrite(\"f\", x)\nprint(x)", "verdict": no,
+		"verdict round 4": yes,
 	})},
 	{"a step that never runs", simple.with(script{
-		"verifier round 1": no, "coder round 2": `raise KeyError("k")`,
-		"debugger": `raise ValueError("v")`, "coder round 3": "print(x)\nx += \"!\"",
-		"verifier round 3": yes,
+		"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
+		"debugger": `raise ValueError("v")`, "cell round 3": "print(x)\nx += \"!\"",
+		"verdict round 3": yes,
 	})},
 	{"a doubtful form", simple.with(script{
-		"finalizer": "print(x)", "checker the answer": "Form: does not fit\nProblem: two decimals",
-		"debugger the answer, try 2": "x += \".00\"\nprint(x)",
-		"checker the answer, try 2":  "Form: does not fit\nProblem: three decimals",
+		"cell": "x = \"1.234\"\nprint(x)", "debugger": "y = x\ny += \"5\"\nprint(y)",
 	})},
 	{"a last cell that does not run", simple.with(script{
-		"finalizer": `raise KeyError("k")`, "debugger the answer, try 2": "print(\"7\")",
+		"last": `raise KeyError("k")`, "debugger the answer, try 2": "print(\"7\")",
 		"debugger the answer, try 3": "print(x)",
 	})},
 	{"replies that cannot be read", simple.with(script{
-		"verifier round 1": "raw:hm", "verifier round 1, asked again": "raw:hm",
-		"router round 1": "raw:?", "router round 1, asked again": "raw:?",
+		"judge round 1": "hm", "judge round 1, asked again": "hm",
 	})},
 	{"candidates", forked},
 	{"candidates of which none runs", forked.with(script{
-		"coder round 2": `raise KeyError("k")`, "coder round 2, candidate 2": "die()",
-		"coder round 2, candidate 3": "hang()",
-		"debugger round 2, try 2":    `raise KeyError("l")`, "debugger round 2, try 3": "y = x\nprint(y)",
+		"cell round 2": `raise KeyError("k")`, "cell round 2, candidate 2": "die()",
+		"cell round 2, candidate 3": "hang()",
+		"debugger round 2, try 2":   `raise KeyError("l")`, "debugger round 2, try 3": "y = x\nprint(y)",
 	})},
 	{"candidates, back, and no choice that can be read", forked.with(script{
-		"verifier round 2, candidates": "raw:?", "verifier round 2, candidates, asked again": "raw:?",
-		"verifier round 2": no, "router round 2": "Step 2",
-		"planner round 3": "Three.", "coder round 3": "raw:", "coder round 3, asked again": "raw:",
-		"coder round 3, candidate 2": "x += \"d\"\nprint(x)",
-		"coder round 3, candidate 3": `raise KeyError("k")`, "verifier round 3": yes,
+		"verdict round 2, candidates": "raw:?", "verdict round 2, candidates, asked again": "raw:?",
+		"verdict round 2": bad, "wrong round 2": "2",
+		"step round 3": "Three.", "cell round 3": "die()",
+		"debugger round 3, try 2":   "x += \"d\"\nprint(x)",
+		"cell round 3, candidate 2": "x += \"d\"\nprint(x)",
+		"cell round 3, candidate 3": `raise KeyError("k")`, "verdict round 3": yes,
 	})},
-	{"out of rounds", simple.with(script{"verifier": no})},
+	{"out of rounds", simple.with(script{"verdict": no})},
+	{"a mistake of the first derivation", another.with(script{
+		"arbiter two answers": "Ruling: first\nReason: it counts twice\nWrong step: 1"})},
+	{"a mistake of the second derivation", another.with(script{"arbiter": corrected("die()"),
+		"debugger second derivation, again 1, try 2": "agreed()"})},
+	{"readings", simple.with(script{"solver round 1": reads(isOpen, isOpen),
+		"branches": branches("die()", "z = 1\nz"), "debugger reading 1, option 2, try 2": "z = 2\nz"})},
+	{"a difference of reading", another.with(script{"arbiter": "Ruling: reading\nReason: both can be " +
+		"meant\nReading: Which count.\nOption 1: all\nOption 2: some"})},
+	{"still different after two corrections", another.with(script{"arbiter": corrected("z = 3\nz")})},
+	{"a ruling that cannot be read", another.with(script{"arbiter": "Hm."})},
+	{"a second derivation that never runs", simple.with(script{"second": "die()", "debugger": "die()"})},
 	{"a script that fails", simple.with(script{"analyzer": `raise KeyError("c")`,
 		"debugger a.csv, try 2": `print("a table")`})},
 }
@@ -188,7 +197,7 @@ func TestResumeWithoutTrace(t *testing.T) {
 		if got.Answer() != whole.Answer() || !got.Verified() || len(got.Rounds) != len(whole.Rounds) {
 			t.Errorf("after %s: answer %q, %d rounds", m.what, got.Answer(), len(got.Rounds))
 		}
-		const unsaved = 2 // finalizer and checker: the last cell is saved when it is checked
+		const unsaved = 2
 		if asked := len(got.model.asked) + len(m.answered); asked > len(whole.model.asked)+unsaved {
 			t.Errorf("after %s: %d requests were answered, and then %q asked", m.what, len(m.answered),
 				got.model.asked)

@@ -59,7 +59,7 @@ func TestTopK(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple.with(script{"analyzer": "print(path)"}), five(2, c.ranker)).noError(t)
-			for _, key := range []string{"planner round 1", "finalizer the answer"} {
+			for _, key := range []string{"solver round 1", "second the answer"} {
 				described, others, _ := strings.Cut(p.model.prompt(t, key), "## More files")
 				for _, f := range p.Task.Files {
 					shown := strings.Contains(described, "\n```\ndata/"+f.Name+"\n```")
@@ -81,7 +81,7 @@ func TestTopK(t *testing.T) {
 	equal(t, "asked", embed.asked, []string{question})
 	badKey := &ranker{err: &llm.CredentialError{Provider: "acme", KeyEnv: "ACME_KEY"}}
 	p := play(t, simple, five(2, badKey))
-	if _, ok := errors.AsType[*llm.CredentialError](p.err); !ok || p.model.count("planner") > 0 {
+	if _, ok := errors.AsType[*llm.CredentialError](p.err); !ok || p.model.count("solver") > 0 {
 		t.Errorf("error %v after %q", p.err, p.model.asked)
 	}
 	unused, refused := &ranker{}, errors.New("too much")

@@ -12,9 +12,9 @@ import (
 
 // wayward is a run that goes back before a repair, after a wrong step, and at the last cell.
 var wayward = simple.with(script{
-	"verifier round 1": no, "coder round 2": "die()", "debugger round 2, try 2": "x += \"!\"",
-	"verifier round 2": no, "router round 2": "Step 2", "coder round 3": "print(x)",
-	"finalizer": "die()", "debugger the answer, try 2": "print(x)",
+	"verdict round 1": no, "cell round 2": "die()", "debugger round 2, try 2": "x += \"!\"",
+	"verdict round 2": bad, "wrong round 2": "2", "cell round 3": "print(x)",
+	"last": "die()", "debugger the answer, try 2": "print(x)",
 })
 
 var (
@@ -44,7 +44,7 @@ func TestReturns(t *testing.T) {
 	equal(t, "told", told, []string{"by checkpoint", "by replay (process <sleep>)", "by checkpoint"})
 	nb := readNotebook(t, p.Trajectory)
 	for id, text := range map[string]string{
-		"round-2": "by replay (process &lt;sleep&gt;)", "answer": "by checkpoint",
+		"tried": "by replay (process &lt;sleep&gt;)",
 		"proof": "3 times, in 1.54 s",
 	} {
 		contains(t, nb.Cells[cellOf(t, nb, id)].Source, text)
@@ -60,8 +60,8 @@ func TestReturns(t *testing.T) {
 
 // TestNoReturns: that nothing goes back is said once.
 func TestNoReturns(t *testing.T) {
-	p := play(t, wayward.with(script{"coder round 2": `raise KeyError("k")`,
-		"debugger round 2, try 2": "y = x", "finalizer": "print(nothing)"}), func(s *stage) {
+	p := play(t, wayward.with(script{"cell round 2": `raise KeyError("k")`,
+		"debugger round 2, try 2": "y = x", "last": "print(nothing)"}), func(s *stage) {
 		s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}}
 	}).noError(t)
 	p.warned(t, "going back is off")

@@ -19,7 +19,8 @@ import (
 // accepted cells, where the cell will run.
 type Proposal struct {
 	Round  int    // from 1
-	Step   int    // its number in the plan, from 1; 0: the last cell
+	Step   int    // its number in the plan, from 1; 0: the last cell, or that of a branch
+	Branch string // "": none; the cell runs on a copy of the session: see [Event]
 	Try    int    // from 1
 	Text   string // the step
 	Code   string // the cell
@@ -44,7 +45,7 @@ const (
 // checked against the guidelines. A cell by the person that is not valid Python does not
 // count as a try: they are asked again.
 //
-// Reject drops the step, whichever try it was, and the planner reads the reason. For the
+// Reject drops the step, whichever try it was, and the solver reads the reason. For the
 // last cell the debugger reads the reason and writes another, while it has tries left.
 type Decision struct {
 	Choice     Choice
@@ -86,7 +87,7 @@ func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code str
 		}
 		// A slip of the person's is no reason to have a model write the cell.
 		p.Text, p.Code, p.Error = cmp.Or(d.Text, p.Text), d.Code, problemOf(a)
-		if intact, err := r.restore(ctx); err != nil || !intact {
+		if intact, err := r.method.ready(ctx); err != nil || !intact {
 			return a, err
 		}
 	}
@@ -142,7 +143,7 @@ func (r *run) proposal(attempts *[]record.Attempt, code string) Proposal {
 		p.Failed, p.Error = last.Code, problemOf(last)
 	}
 	if r.isLast(attempts) {
-		p.Text = r.finalStep(record.Verdict{Inconclusive: r.t.Inconclusive()})
+		p.Text = r.method.finalStep()
 	} else {
 		p.Step, p.Text = r.t.StepOf(len(r.t.Rounds)-1), r.current().Step
 	}
@@ -152,12 +153,4 @@ func (r *run) proposal(attempts *[]record.Attempt, code string) Proposal {
 // isLast reports whether attempts are those at the last cell.
 func (r *run) isLast(attempts *[]record.Attempt) bool {
 	return r.t.Final != nil && attempts == &r.t.Final.Attempts
-}
-
-// mustPrint examines a last cell that a person wrote: it must print something.
-func mustPrint(_ context.Context, a record.Attempt) (string, error) {
-	if strings.TrimSpace(a.Execution.Stdout()) == "" {
-		return printedNothing, nil
-	}
-	return "", nil
 }

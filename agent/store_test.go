@@ -79,20 +79,20 @@ func TestCache(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			files := withData(t, tables("a.csv"))
 			cache := &describe.Cache{Dir: filepath.Join(t.TempDir(), "cache"), Model: "m1"}
-			replies := simple.with(script{"finalizer": "x = 1\ny = x\nprint(y)"})
-			stored := func(s *stage) { s.config.Cache, s.config.Method.NoComputed = cache, true }
+			replies := simple.with(script{"last": `print("data/a.csv")`})
+			stored := func(s *stage) { s.config.Cache = cache }
 			first := play(t, replies, files, stored).noError(t)
 			if first.model.count("analyzer") != 1 || first.Descriptions[0].Cached ||
 				len(kept(t, cache.Dir)) != 1 {
 				t.Fatalf("at first: %+v, kept %q", first.Descriptions[0], kept(t, cache.Dir))
 			}
-			second := play(t, replies, files, stored, func(s *stage) { c.change(t, s, cache) }).noError(t)
+			second := play(t, replies.with(published), files, stored, func(s *stage) { c.change(t, s, cache) }).noError(t)
 			d := second.Descriptions[0]
 			if n := second.model.count("analyzer"); n != c.calls || d.Cached != (c.calls == 0) ||
 				d.Text != "a table" || d.Kind != "CSV, 3 columns" || d.Code != `print("a table")` {
 				t.Errorf("%d calls, want %d: %+v", n, c.calls, d)
 			}
-			contains(t, second.model.prompt(t, "planner round 1"), d.Text)
+			contains(t, second.model.prompt(t, second.model.asked[c.calls]), d.Text)
 		})
 	}
 }
@@ -121,11 +121,11 @@ func TestCacheOfFamily(t *testing.T) {
 	}
 }
 
-// Documents, empty files and corrections need no cache, and one that cannot be written costs the
-// next run a call, no more.
+// Empty files and corrections need no cache, and one that cannot be written costs the next run a
+// call, no more.
 func TestCacheKeepsWhatCostsACall(t *testing.T) {
 	cache := &describe.Cache{Dir: t.TempDir(), Model: "m1"}
-	content := map[string]string{"a.md": "# A", "b.csv": "a,b\n1,2\n1,2\n", "c.csv": "", "d.csv": "e"}
+	content := map[string]string{"c.csv": "", "d.csv": "e"}
 	play(t, simple, withData(t, content), func(s *stage) {
 		s.config.Cache, s.config.Corrections = cache, map[string]string{"d.csv": "by hand"}
 	}).noError(t)

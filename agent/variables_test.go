@@ -21,19 +21,22 @@ func (host) Carry(context.Context, agent.Reading) ([]record.Variable, error) {
 }
 func (host) Leave(context.Context, []record.Variable) ([]string, error) { return nil, errShy }
 
+// hosted has the cells of the steps run in a session that is somebody else's.
+func hosted(s *stage) {
+	open := s.config.Open
+	s.config.Open = func(ctx context.Context, purpose agent.Purpose,
+		dir string) (agent.Session, error) {
+		one, err := open(ctx, purpose, dir)
+		if purpose == agent.Work && err == nil {
+			return host{one.(*session)}, nil
+		}
+		return one, err
+	}
+}
+
 // TestHostFails: what a host cannot do costs a warning, and no more.
 func TestHostFails(t *testing.T) {
-	p := play(t, simple, func(s *stage) {
-		open := s.config.Open
-		s.config.Open = func(ctx context.Context, purpose agent.Purpose,
-			dir string) (agent.Session, error) {
-			one, err := open(ctx, purpose, dir)
-			if purpose == agent.Work && err == nil {
-				return host{one.(*session)}, nil
-			}
-			return one, err
-		}
-	})
+	p := play(t, simple, hosted)
 	if p.err != nil || !p.Verified() || len(p.Variables) != 0 {
 		t.Errorf("%v, %q, %+v", p.err, p.Doubts(), p.Variables)
 	}

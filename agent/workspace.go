@@ -72,9 +72,7 @@ func (r *workspace) restore(ctx context.Context) (intact bool, err error) {
 				continue
 			}
 		}
-		if r.dirty = false; r.t.Method.Script {
-			continue // nothing has gone back: every script starts from nothing
-		}
+		r.dirty = false
 		if err := r.wentBack(back); err != nil {
 			return false, err
 		}
@@ -90,7 +88,6 @@ const stayed = "going back is off: after a cell that failed or was dropped, the 
 func (r *workspace) returned(back notebook.Restoration) {
 	back.Executions = nil
 	switch {
-	case r.t.Method.Script: // nothing has gone back
 	case r.answering:
 		r.t.Final.Returns = append(r.t.Final.Returns, record.Return{After: len(r.t.Final.Attempts),
 			Restoration: back})

@@ -154,6 +154,9 @@ func (s *Settings) validate(won map[string]setting) error {
 	if !(s.MaxCost >= 0 && s.MaxCost < math.Inf(1)) {
 		return bad("max_cost", "0 or more")
 	}
+	if !(s.AskAboveUSD >= 0 && s.AskAboveUSD < math.Inf(1)) {
+		return bad("ask_above_usd", "0 or more")
+	}
 	for name, p := range s.Prices {
 		bad := p.Input == nil || p.Output == nil
 		for _, dollars := range []*float64{p.Input, p.Cached, p.Output} {
@@ -166,6 +169,9 @@ func (s *Settings) validate(won map[string]setting) error {
 	}
 	if s.MaxTime < 0 {
 		return bad("max_time", "0s or longer")
+	}
+	if v := s.Method.Analyzer; v != "profile" && v != "model" && v != "none" {
+		return bad("method.analyzer", "profile, model or none")
 	}
 	if v := s.Method.VerifierInput; v != "full" && v != "query-plan" {
 		return bad("method.verifier_input", "full or query-plan")

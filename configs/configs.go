@@ -43,6 +43,7 @@ type Settings struct {
 
 	Include        []string `mapstructure:"include"`
 	AskAboveTokens int      `mapstructure:"ask_above_tokens"` // 0: never asks
+	AskAboveUSD    float64  `mapstructure:"ask_above_usd"`    // 0: never asks
 
 	CellTimeout  time.Duration `mapstructure:"cell_timeout"`
 	StartTimeout time.Duration `mapstructure:"start_timeout"`
@@ -84,33 +85,15 @@ type Settings struct {
 // Bytes is an amount of memory. It is written with its unit: 500MB, 4GB, 4GiB.
 type Bytes int64
 
-// A Price is the price of a model, in US dollars per million tokens.
-type Price struct {
-	Input  *float64 `mapstructure:"input"`  // never nil
-	Cached *float64 `mapstructure:"cached"` // nil: as Input
-	Output *float64 `mapstructure:"output"` // never nil
-}
-
 // A Method says which elements of the loop are on.
 type Method struct {
 	Paper         bool   `mapstructure:"paper"`
-	Analyzer      bool   `mapstructure:"analyzer"`
+	Analyzer      string `mapstructure:"analyzer"` // "profile", "model" or "none"
 	Router        bool   `mapstructure:"router"`
 	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
-	Reasons       bool   `mapstructure:"reasons"`
-	Documents     bool   `mapstructure:"documents"`
-	Families      bool   `mapstructure:"families"`
-	FormCheck     bool   `mapstructure:"form_check"`
-	Computed      bool   `mapstructure:"computed"`
-	Unfinished    bool   `mapstructure:"unfinished"`
-	Inconclusive  bool   `mapstructure:"inconclusive"`
 	Candidates    int    `mapstructure:"candidates"`
-}
-
-// Price returns the price of a model, by its name as provider/name.
-func (s *Settings) Price(model string) (Price, bool) {
-	p, ok := s.Prices[strings.ToLower(model)]
-	return p, ok
+	Second        bool   `mapstructure:"second"`
+	Readings      bool   `mapstructure:"readings"`
 }
 
 // Sources are the places that settings come from, besides the defaults. Later fields override

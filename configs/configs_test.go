@@ -201,8 +201,62 @@ func TestPrices(t *testing.T) {
 	if p, ok := s.Price("a/b"); !ok || p.Cached != nil {
 		t.Errorf("%+v, %v", p, ok)
 	}
+}
+
+// TestListPrices: a model without a price in the settings has its list price, and only its own.
+func TestListPrices(t *testing.T) {
+	for provider, list := range priceLists() {
+		if !list.Local && (list.Date == "" || !strings.HasPrefix(list.Source, "https://")) {
+			t.Errorf("%s: no date or source", provider)
+		}
+		if _, ok := load(t, Sources{}).Providers[provider]; !ok {
+			t.Errorf("%s is no provider", provider)
+		}
+		for name, p := range list.Models {
+			if p.Input == nil || p.Output == nil || p.Cached != nil && *p.Cached >= *p.Input {
+				t.Errorf("%s/%s: %+v", provider, name, p)
+			}
+		}
+	}
+	s := load(t, Sources{UserFile: file(t, "config.yaml",
+		"prices:\n  openai/gpt-5-nano: {input: 7, output: 8}\n")})
+	for model, want := range map[string]float64{ // input; -1: unknown
+		"openai/gpt-5":                            1.25,
+		"OpenAI/GPT-5-2025-08-07":                 1.25,
+		"openai/gpt-5-mini-2025-08-07":            0.25,
+		"openai/gpt-5-maxi":                       -1,
+		"openai/gpt-5.9":                          -1,
+		"openai/gpt-5-nano":                       7,
+		"openai/gpt-4o-2024-05-13":                5,
+		"openai/gpt-4o-2024-11-20":                2.5,
+		"anthropic/claude-opus-4-5-20251101":      5,
+		"anthropic/claude-opus-4-5-latest":        5,
+		"anthropic/claude-opus-5-9":               -1,
+		"gemini/gemini-2.5-flash-preview-09-2025": 0.3,
+		"gemini/gemini-2.5-pro":                   1.25,
+		"openrouter/anthropic/claude-opus-4.5":    5,
+		"openrouter/google/gemini-2.5-pro":        1.25,
+		"openrouter/meta/llama":                   -1,
+		"ollama/qwen3:8b":                         0,
+		"ollama/gpt-oss:120b-cloud":               -1,
+		"gpt-5":                                   -1,
+		"":                                        -1,
+		"nobody/gpt-5":                            -1,
+	} {
+		p, ok := s.Price(model)
+		if ok != (want >= 0) || ok && *p.Input != want {
+			t.Errorf("%s: %v, want %v", model, ok, want)
+		}
+	}
+	if p, _ := s.Price("openai/gpt-5"); p.Listed != priceLists()["openai"].Date {
+		t.Errorf("listed %q", p.Listed)
+	}
+	s.BaseURL = "https://llm.example.org/v1"
 	if _, ok := s.Price("openai/gpt-5"); ok {
-		t.Error("a price from nowhere")
+		t.Error("another server has OpenAI's price")
+	}
+	if _, ok := s.Price("openai/gpt-5-nano"); !ok {
+		t.Error("another server does not have the user's price")
 	}
 }
 

@@ -7,6 +7,9 @@ import _ "embed"
 //go:embed default.yaml
 var DefaultYAML []byte
 
+//go:embed prices.yaml
+var pricesYAML []byte
+
 // PythonLock pins, with hashes, the packages available to every cell.
 //
 //go:embed python.txt

@@ -73,6 +73,7 @@ var spending = map[string]func(s *Settings) any{
 	"method.candidates": func(s *Settings) any { return count(s.Method.Candidates) },
 	"top_k":             func(s *Settings) any { return count(s.TopK) },
 	"ask_above_tokens":  func(s *Settings) any { return s.AskAboveTokens }, // 0: never asks
+	"ask_above_usd":     func(s *Settings) any { return s.AskAboveUSD },
 	"max_files":         func(s *Settings) any { return count(s.MaxFiles) },
 	"result_chars":      func(s *Settings) any { return count(s.ResultChars) },
 	"description_chars": func(s *Settings) any { return count(s.DescriptionChars) },
@@ -84,9 +85,9 @@ var spending = map[string]func(s *Settings) any{
 // them off.
 var checks = map[string]func(s *Settings) any{
 	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // it has none of these checks
-	"method.computed":       func(s *Settings) any { return !s.Method.Computed },
-	"method.form_check":     func(s *Settings) any { return !s.Method.FormCheck },
 	"method.verifier_input": func(s *Settings) any { return s.Method.VerifierInput == "query-plan" },
+	"method.second":         func(s *Settings) any { return !s.Method.Second },
+	"method.readings":       func(s *Settings) any { return !s.Method.Readings },
 }
 
 // A class holds keys that a project file can only tighten.

@@ -18,6 +18,10 @@ type Provider struct {
 	BaseURLEnv []string `mapstructure:"base_url_env"` // variables that may replace BaseURL
 	// variables that may replace BaseURL's host and port
 	HostEnv []string `mapstructure:"host_env"`
+	// whether it takes JSON schemas for replies; nil: the first request with one shows it
+	Schema *bool `mapstructure:"schema"`
+	// whether it takes pictures; nil: the first request with one shows it
+	Images *bool `mapstructure:"images"`
 }
 
 // Provider splits a model, for instance openai/gpt-5, into the provider and the provider's name for
@@ -41,6 +45,7 @@ func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 	if s.BaseURL != "" {
 		// The provider's key must not go to another server.
 		p.BaseURL, p.KeyEnv, p.BaseURLEnv, p.HostEnv = s.BaseURL, nil, nil, nil
+		p.Schema, p.Images = nil, nil
 	}
 	if s.APIKeyEnv != "" {
 		p.KeyEnv = []string{s.APIKeyEnv}

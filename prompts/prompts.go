@@ -24,18 +24,17 @@ type Part interface{ template() string }
 type (
 	// System says who the model is and what it works with.
 	System struct {
-		Environment  string
-		Script       bool // the work is one script, as in the paper, not a notebook
-		Unfinished   bool // the verdict may be that the plan only lacks further steps
-		Inconclusive bool // the verdict may be that the data hold no answer
-		Variables    bool // the session is the user's and already has variables
-		NoFiles      bool // there is no data folder
+		Environment string
+		Memory      string // the session's limit; "": unknown
+		Variables   bool   // the session is the user's and already has variables
+		NoFiles     bool   // there is no data folder
 	}
 	// Context is the task, with descriptions of the files and of the variables that the session
 	// already had.
 	Context struct {
 		Question, Guidelines string
 		Files                []File
+		Relations            string // which columns of the files match
 		LeftOut              string // names of files that are not described
 		NamesOnly            bool   // no file is described
 		NoFiles              bool   // there is no data folder
@@ -48,14 +47,6 @@ type (
 	Earlier struct{ Parts []Answered }
 	// Notes holds what a person has written in the notebook for the agent.
 	Notes struct{ Texts []string }
-	// Script is the plan and, in the paper's method, the whole script that carries it out. Fields
-	// that a role must not see are empty.
-	Script struct {
-		Plan   []string
-		Code   string
-		Ran    bool
-		Output string
-	}
 )
 
 // A File is a data file as the model sees it. Path is a Python string literal. Like is the number,
@@ -105,6 +96,22 @@ type Candidate struct {
 	Code, Output string
 }
 
+// A Point leaves open what is meant; Taken is the option that the cells take.
+type Point struct{ Text, Taken string }
+
+// An OpenPoint is a [Point] with the options that are not taken.
+type OpenPoint struct {
+	Number      int
+	Text, Taken string
+	Others      []Option
+}
+
+// An Option is another way to take a [Point].
+type Option struct {
+	Number int
+	Text   string
+}
+
 // A Dropped step is one that the router or a failed cell removed from the plan.
 // Output is what it printed, given for those of the last round only.
 type Dropped struct{ Text, Reason, Output string }
@@ -120,22 +127,40 @@ type (
 		Like                   string
 		Others                 string // all files of the folder, or some
 	}
-	// PlannerFirst asks for the first step [47].
-	PlannerFirst struct{}
-	// PlannerNext asks for a further step [48].
-	PlannerNext struct {
-		Missing string
-		Dropped []Dropped
-		Done    bool // the plan has steps
+	// Solver asks for the next step and its cell.
+	Solver struct {
+		Missing  string
+		Dropped  []Dropped
+		First    bool // of the question
+		Done     bool // the plan has steps
+		Readings bool // the reply also names the points that leave open what is meant
+		Points   []Point
+	}
+	// Judgement asks for a verdict and, if the plan suffices, the last cell.
+	Judgement struct {
+		Written    string // files that the cells have written
+		Pictures   string // names of those that go with the request, if the model takes any
+		Points     []Point
+		Guidelines bool // the task has some
+	}
+	// Second asks for an answer by somebody who has not seen the notebook.
+	Second struct{}
+	// Arbiter asks which of two answers is right.
+	Arbiter struct {
+		Code, Answer                           string // the last cell
+		SecondCode, SecondOutput, SecondAnswer string
+	}
+	// Branches asks for the cells that compute the answer under other readings.
+	Branches struct {
+		Points []OpenPoint
+		Code   string // the last cell
 	}
 	// Coder asks for the cell of a step [49, 50].
 	Coder struct {
 		Number    int
 		Step      string
 		First     bool
-		Script    bool   // the whole script instead
-		Candidate int    // number, from 2, of a further cell for the same step; 0: not a further one
-		Memory    string // the session's limit; "": unknown
+		Candidate int // number, from 2, of a further cell for the same step; 0: not a further one
 	}
 	// Picker asks which of several cells for a step is best.
 	Picker struct {
@@ -143,31 +168,11 @@ type (
 		Step       string
 		Candidates []Candidate
 	}
-	// Verifier asks whether the plan suffices [51].
-	Verifier struct {
-		Question     string // for YesNo, which has no Context before it
-		YesNo        bool   // the paper's reply
-		PlanOnly     bool   // there is neither code nor output to judge
-		Reasons      bool   // the reply says what is missing
-		Unfinished   bool   // the reply may be that every step is right
-		Inconclusive bool   // the reply may be that the data hold no answer
-	}
-	// Router asks how to refine the plan [52].
-	Router struct {
-		Steps   int // number of steps in the plan
-		Missing string
-	}
 	// Finalizer asks for the last cell [53].
 	Finalizer struct {
 		Missing, Reason string
 		Guidelines      bool // the task has some
 		Inconclusive    bool
-		Script          bool // the whole script instead
-	}
-	// Checker asks whether an answer has the required form and agrees with the outputs.
-	Checker struct {
-		Code, Answer string
-		Guidelines   bool // the task has some
 	}
 	// Summarizer asks for a shorter error report [54].
 	Summarizer struct{ Error, Where string }
@@ -181,7 +186,6 @@ type (
 	Debugger struct {
 		Number            int
 		Step, Code, Error string
-		Script            bool // the whole script instead
 	}
 	// Reask asks once more after a reply that could not be used.
 	Reask struct{ Problem, Rule string }
@@ -198,16 +202,15 @@ func (Context) template() string        { return "context" }
 func (Notebook) template() string       { return "notebook" }
 func (Earlier) template() string        { return "earlier" }
 func (Notes) template() string          { return "notes" }
-func (Script) template() string         { return "script" }
 func (Analyzer) template() string       { return "analyzer" }
-func (PlannerFirst) template() string   { return "planner_first" }
-func (PlannerNext) template() string    { return "planner_next" }
+func (Solver) template() string         { return "solver" }
+func (Judgement) template() string      { return "judgement" }
+func (Second) template() string         { return "second" }
+func (Arbiter) template() string        { return "arbiter" }
+func (Branches) template() string       { return "branches" }
 func (Coder) template() string          { return "coder" }
 func (Picker) template() string         { return "picker" }
-func (Verifier) template() string       { return "verifier" }
-func (Router) template() string         { return "router" }
 func (Finalizer) template() string      { return "finalizer" }
-func (Checker) template() string        { return "checker" }
 func (Summarizer) template() string     { return "summarizer" }
 func (DebuggerScript) template() string { return "debugger_script" }
 func (Debugger) template() string       { return "debugger" }

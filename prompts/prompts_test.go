@@ -20,12 +20,13 @@ var update = flag.Bool("update", false, "write testdata/*.golden anew")
 
 // parts has the zero value of every part.
 var parts = []Part{
-	System{}, Context{}, Notebook{}, Earlier{}, Notes{}, Script{}, Analyzer{}, PlannerFirst{},
-	PlannerNext{}, Coder{}, Picker{}, Verifier{}, Router{}, Finalizer{}, Checker{}, Summarizer{},
+	System{}, Context{}, Notebook{}, Earlier{}, Notes{}, Analyzer{}, Solver{}, Judgement{},
+	Second{}, Arbiter{}, Branches{}, Coder{}, Picker{}, Finalizer{}, Summarizer{},
 	DebuggerScript{}, Debugger{}, Reask{}, Workplace{}, ModelOnly{}, React{}, DAAgent{}, AutoGen{},
 	Observation{}, Answer{}, InterpreterPlan{}, InterpreterCode{}, InterpreterVerify{},
 	InterpreterRecommend{}, InterpreterTool{}, InterpreterTest{}, InterpreterAnswer{},
-	InterpreterReflect{}, Judge{},
+	InterpreterReflect{}, Judge{}, PaperSystem{}, PaperScript{}, PaperPlanner{}, PaperCoder{},
+	PaperVerifier{}, PaperRouter{}, PaperFinalizer{}, PaperDebugger{},
 }
 
 // filled returns a part with slices of two elements. It calls set for every leaf, with the names of

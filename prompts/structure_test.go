@@ -81,7 +81,7 @@ func checkStructure(t *testing.T, zero Part, s string) {
 		return
 	}
 	// A question may have paragraphs and lists of its own.
-	question := zero == Part(Verifier{}) || zero.template() == Context{}.template()
+	question := zero == Part(PaperVerifier{}) || zero.template() == Context{}.template()
 	var outlines [2][]string
 	for i, written := range []string{"words", s} {
 		part := filled(zero, func(field string, leaf reflect.Value) {
@@ -99,7 +99,7 @@ func checkStructure(t *testing.T, zero Part, s string) {
 				leaf.SetString(written)
 			}
 		})
-		outlines[i], _ = outline(text(t, part, PlannerFirst{}), question)
+		outlines[i], _ = outline(text(t, part, Second{}), question)
 	}
 	if d := cmp.Diff(outlines[0], outlines[1]); d != "" {
 		t.Errorf("%q changes the structure of %s:\n%s", s, zero.template(), d)
@@ -109,15 +109,17 @@ func checkStructure(t *testing.T, zero Part, s string) {
 // ours are the fields that may appear outside fences: the user's words, steps and tasks of the
 // plan, and dsstar's own text. All other fields come from data, or may repeat data.
 var ours = []string{
-	"Context.Question", "Context.Guidelines", "Verifier.Question", "Answered.Question",
-	"Answered.Guidelines", "System.Environment", "Step.Text", "Coder.Step", "Debugger.Step",
-	"Picker.Step", "Dropped.Text", "Script.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
+	"Context.Question", "Context.Guidelines", "PaperVerifier.Question", "Answered.Question",
+	"Answered.Guidelines", "System.Environment", "PaperSystem.Environment", "Step.Text", "Coder.Step", "Debugger.Step",
+	"PaperCoder.Step", "PaperDebugger.Step",
+	"Picker.Step", "Dropped.Text", "PaperScript.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
 	"Observation.Note", "Node.ID", "Node.Instruction", "Result.ID", "Result.Instruction",
 	"InterpreterCode.ID", "InterpreterCode.Instruction", "InterpreterPlan.Task",
 	"InterpreterVerify.Instruction", "InterpreterRecommend.Instruction",
 	"InterpreterTool.Instruction", "InterpreterReflect.Instruction", "Tool.Name",
 	"Tool.Description", "Judge.Gold", "Judge.Answer",
-	"Coder.Memory", // a number and its unit, from dsstar's own limit
+	"Point.Text", "Point.Taken", "OpenPoint.Text", "OpenPoint.Taken", "Option.Text",
+	"System.Memory", // a number and its unit, from dsstar's own limit
 }
 
 // TestNamesInFences: nothing from data, not even a name, appears outside fences.

@@ -19,13 +19,15 @@ type Request struct {
 	// Words returns the parts of the request, and the inputs that a recorded reply
 	// must fit (see [llm.Request]). It is called again when they are too long.
 	Words func() ([]prompts.Part, map[string]string)
+	// pictures that go with it, if the model takes any and they fit into its context
+	Images []llm.Image
 }
 
 // An Asker makes the requests of a run's roles, and keeps them within the model's
 // context.
 type Asker struct {
 	*Caller
-	system func() prompts.System
+	system func() prompts.Part
 	warn   func(text string) error
 
 	mu    sync.Mutex
@@ -34,14 +36,14 @@ type Asker struct {
 
 // NewAsker returns an asker. Every request begins with system; warn is told when
 // less is shown from then on.
-func NewAsker(s Settings, system func() prompts.System, warn func(text string) error) *Asker {
+func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
 	return &Asker{Caller: NewCaller(s), system: system, warn: warn, sizes: firstSizes(s)}
 }
 
 // Role makes a request and reads the reply. A reply that cannot be read is sent back
 // once with the rule; then the error is a *[reply.Error].
 func Role[T any](ctx context.Context, a *Asker, r Request, format reply.Format[T]) (T, error) {
-	first, request, err := a.shorter(ctx, r)
+	first, request, err := a.shorter(ctx, r, format.Schema, format.Form)
 	if err != nil {
 		return *new(T), err
 	}
@@ -50,16 +52,22 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format reply.Format[T
 
 // shorter makes the first call of a request. While the request is longer than the
 // model's context, all that the run shows is made shorter, for good.
-func (a *Asker) shorter(ctx context.Context, r Request) (llm.Reply, llm.Request, error) {
+func (a *Asker) shorter(ctx context.Context, r Request, schema *llm.Schema,
+	form string) (llm.Reply, llm.Request, error) {
 	for {
 		sizes := a.Sizes()
 		request, err := a.Compose(r)
 		if err != nil {
 			return llm.Reply{}, request, err
 		}
+		request.Schema, request.Form = schema, form
 		first, err := a.Call(ctx, request)
 		if !errors.Is(err, llm.ErrContextLength) {
 			return first, request, err
+		}
+		if len(r.Images) > 0 {
+			r.Images = nil
+			continue
 		}
 		shrunk, less := a.shrink(sizes)
 		if !less {
@@ -84,7 +92,7 @@ func (a *Asker) Compose(r Request) (llm.Request, error) {
 	parts, inputs := r.Words()
 	text, err := a.Prompts.Text(parts...)
 	return llm.Request{
-		Role: r.Role, Subject: r.Subject, Inputs: inputs, MaxTokens: a.MaxTokens,
+		Role: r.Role, Subject: r.Subject, Inputs: inputs, MaxTokens: a.MaxTokens, Images: r.Images,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, err
 }
@@ -103,7 +111,7 @@ func (a *Asker) Summarize(ctx context.Context, subject, report, where string) (s
 		part := prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}
 		return []prompts.Part{part}, map[string]string{"error": report}
 	}
-	short, err := Role(ctx, a, Request{"summarizer", subject, words}, reply.Text)
+	short, err := Role(ctx, a, Request{Role: "summarizer", Subject: subject, Words: words}, reply.Text)
 	if _, unread := errors.AsType[*reply.Error](err); unread {
 		return brief.Clip(report, ReportChars), nil
 	}

@@ -84,8 +84,8 @@ func (b *Budget) Reserve() error {
 		return b.spent
 	}
 	if most := b.Limits.Cost; most > 0 && b.paid >= most {
-		b.spent = b.refuse("cost", fmt.Sprintf("%g US dollars", most),
-			fmt.Sprintf("US dollars for all tasks: %g", most))
+		b.spent = b.refuse("cost", human.Dollars(most),
+			human.Dollars(most)+" for all tasks")
 		return b.spent
 	}
 	b.calls++

@@ -201,6 +201,7 @@ const AskedAgain = ", asked again"
 // with the rule, in a second call; then the error is a *[reply.Error].
 func Model[T any](ctx context.Context, c *Caller, request llm.Request,
 	format reply.Format[T]) (T, error) {
+	request.Schema, request.Form = format.Schema, format.Form
 	first, err := c.Call(ctx, request)
 	if err != nil {
 		return *new(T), err
@@ -218,6 +219,9 @@ func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, 
 	again, err := c.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 	if err != nil {
 		return *new(T), err
+	}
+	if !first.Schema {
+		request = request.InText()
 	}
 	subject, last := request.Subject, first
 	request.Subject += AskedAgain

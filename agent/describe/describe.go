@@ -15,6 +15,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
@@ -24,15 +25,13 @@ import (
 // network, kernels for a core, so that there can be more of the first.
 const modelCalls = 8
 
-// Bounds of what is looked at before the model is asked.
-const (
-	headBytes  = 700  // of a file's beginning, for the analyzer
-	smallBytes = 2000 // a text file up to here is its own description, if few are like it
-	few        = 3
-)
+// headBytes is how much of a file's beginning is looked at, and shown to the analyzer.
+const headBytes = 700
 
-// Describe gives every file that was chosen its description, and ranks the files. Model calls and
-// kernels run side by side; no two scripts share a kernel at once.
+// Describe gives every file that was chosen its description, and ranks the files. A program does
+// it; the model is asked about the files that the program does not understand and that are shown,
+// or, if the method says so, about all. Model calls and kernels run side by side; no two scripts
+// share a kernel at once.
 func (r *Describer) Describe(ctx context.Context) error {
 	left, err := r.survey(ctx)
 	if err != nil || r.alone && len(left) == 0 {
@@ -46,9 +45,51 @@ func (r *Describer) Describe(ctx context.Context) error {
 	if err := r.probe(ctx, pool); err != nil {
 		return err
 	}
-	if left, err = r.readDocuments(ctx, pool, left); err != nil {
+	if r.method.Profiles() {
+		if left, err = r.describeByProgram(ctx, pool, left); err != nil {
+			return err
+		}
+	}
+	if err := r.describeByModel(ctx, pool, left); err != nil || r.alone || r.method.Profiles() {
 		return err
 	}
+	if err := r.rank(ctx); err != nil {
+		return err
+	}
+	r.narrow()
+	return nil
+}
+
+// describeByProgram gives the files their profiles, chooses those that are shown, and returns
+// those of them that only the model may understand.
+func (r *Describer) describeByProgram(ctx context.Context, pool *pool,
+	left []int) (unknown []int, err error) {
+	if err := r.profileFiles(ctx, pool, left); err != nil {
+		return nil, err
+	}
+	r.findLeads()
+	if !r.alone {
+		if err := r.rank(ctx); err != nil {
+			return nil, err
+		}
+		r.narrow()
+	}
+	r.word()
+	for _, i := range r.unknown() {
+		if d := r.t.Descriptions[i]; !r.store.description(i, &d) {
+			unknown = append(unknown, i)
+		} else if err := r.describedAs(i, d); err != nil {
+			return nil, err
+		}
+	}
+	if r.Model == nil {
+		return nil, nil
+	}
+	return unknown, nil
+}
+
+// describeByModel has the model write scripts that describe the files.
+func (r *Describer) describeByModel(ctx context.Context, pool *pool, left []int) error {
 	var families [][]int
 	for _, family := range r.families(left) {
 		if done, err := r.recalled(family); err != nil {
@@ -70,14 +111,7 @@ func (r *Describer) Describe(ctx context.Context) error {
 			return r.holdBack(r.describeFamily(within, pool, family))
 		})
 	}
-	if err := cmp.Or(g.Wait(), r.spent); err != nil || r.alone {
-		return err
-	}
-	if err := r.rank(ctx); err != nil {
-		return err
-	}
-	r.narrow()
-	return nil
+	return cmp.Or(g.Wait(), r.spent)
 }
 
 // DescribeOnly gives the named files their descriptions, or all files if none is named, and
@@ -219,11 +253,12 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 // describeFromContent gives a description to every file that needs neither script nor model,
 // and returns the others.
 func (r *Describer) describeFromContent(root *files.Folder) (left []int, err error) {
-	r.store = r.openStore()
-	room := r.Sizes().Context * 3 / 4 // for contents, so that there is some for descriptions
+	r.store, r.profiles = r.openStore(), make([]*profile.Profile, len(r.t.Task.Files))
 	for i, f := range r.t.Task.Files {
 		d := r.t.Descriptions[i]
-		wanted := r.wanted(f.Name)
+		if !r.wanted(f.Name) {
+			continue
+		}
 		switch text, corrected := r.Corrections[f.Name]; {
 		case corrected:
 			d.Text, d.Corrected = text, true
@@ -235,14 +270,23 @@ func (r *Describer) describeFromContent(root *files.Folder) (left []int, err err
 		case r.method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
-			// Asked of the others too: each takes of the room, as in a run.
-			if !r.useContent(root, &d, i, &room) && wanted && !r.store.get(root, f, &d, i) {
+			r.store.read(root, f, i)
+			if r.method.Profiles() {
+				p, ok := r.store.profile(i)
+				if !ok {
+					left = append(left, i)
+					continue
+				}
+				r.t.Descriptions[i].Cached = p.Known()
+				if err := r.takeProfile(i, p); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if !r.store.description(i, &d) {
 				left = append(left, i)
 				continue
 			}
-		}
-		if !wanted {
-			continue
 		}
 		if err := r.describedAs(i, d); err != nil {
 			return nil, err
@@ -275,41 +319,6 @@ func (r *Describer) wanted(name string) bool {
 	return len(r.only) == 0 || slices.Contains(r.only, name)
 }
 
-// useContent takes the content of a document or of a small file for its description, of source
-// code the beginning, and of an image what it is: rules that stand in a manual are what agents
-// miss most (DABstep, section 4.3).
-func (r *Describer) useContent(root *files.Folder, d *record.Description, i int, room *int) bool {
-	look, f := r.looks[i], r.t.Task.Files[i]
-	if r.method.NoDocuments || root == nil {
-		return false
-	}
-	if look.Format == "image" {
-		d.Text = look.Kind
-		return true
-	}
-	if look.Format == "code" && f.Size > smallBytes {
-		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]",
-			strings.TrimRight(look.Head, "\n"), human.StableBytes(f.Size))
-		return true
-	}
-	most := int64(smallBytes)
-	if look.Format == "markdown" || look.Format == "text" {
-		most = int64(r.Sizes().Description)
-	} else if r.alike[i] > few {
-		return false
-	}
-	if look.Encoding == "" || f.Size > most {
-		return false
-	}
-	text, ok, err := files.Text(root, f, most)
-	if err != nil || !ok || len(text) > *room {
-		return false
-	}
-	*room -= len(text)
-	d.Text, d.Whole = text, true
-	return true
-}
-
 // describedAs records a description and tells of it.
 func (r *Describer) describedAs(i int, d record.Description) error {
 	d.Text = brief.ClipAt(d.Text, r.DescriptionChars, r.DescriptionChars*9/10)
@@ -320,7 +329,7 @@ func (r *Describer) describedAs(i int, d record.Description) error {
 func (r *Describer) families(members []int) [][]int {
 	looks := make([]files.Look, len(members))
 	for n, i := range members {
-		if looks[n] = r.looks[i]; r.method.NoFamilies {
+		if looks[n] = r.looks[i]; r.method.Script {
 			looks[n].Shape = ""
 		}
 	}

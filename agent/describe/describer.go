@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -64,16 +65,19 @@ type Describer struct {
 
 	Before map[string]record.Description // of an earlier attempt at the run, by file
 
-	looks    []files.Look // of the task's files
-	alike    []int        // of the task's files: how many have its structure
-	mayShow  int          // files that are shown at most, were it not for TopK
-	folder   string       // what it holds, for the analyzer
-	store    store
-	nearness []int    // the task's files, the nearest to the question first
-	others   []string // files that are not looked at, or not described
-	passed   int      // files that were looked at, but are not described
-	alone    bool     // nothing but the descriptions is wanted
-	only     []string // and of these files only; empty: of all
+	looks    []files.Look       // of the task's files
+	alike    []int              // of the task's files: how many have its structure
+	profiles []*profile.Profile // of the task's files; nil: there is none
+	// by the names of the task's files: the first of those of its structure
+	alikeLead map[string]string
+	mayShow   int    // files that are shown at most, were it not for TopK
+	folder    string // what it holds, for the analyzer
+	store     store
+	nearness  []int    // the task's files, the nearest to the question first
+	others    []string // files that are not looked at, or not described
+	passed    int      // files that were looked at, but are not described
+	alone     bool     // nothing but the descriptions is wanted
+	only      []string // and of these files only; empty: of all
 
 	mu    sync.Mutex
 	spent error // a budget that ran out while files were described
@@ -107,7 +111,7 @@ func (r *Describer) Recall() {
 // run was stopped, if all of them had one.
 func (r *Describer) recalled(family []int) (done bool, err error) {
 	for _, i := range family {
-		if d := r.Before[r.t.Task.Files[i].Name]; d.Text == "" && d.Error == "" {
+		if d := r.Before[r.t.Task.Files[i].Name]; d.Profile || d.Text == "" && d.Error == "" {
 			return false, nil
 		}
 	}

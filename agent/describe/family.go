@@ -43,7 +43,7 @@ func (r *Describer) describeFamily(ctx context.Context, pool *pool, family []int
 			hopeless++
 			continue
 		}
-		r.store.keep(lead, d)
+		r.store.keepDescription(lead, d)
 		all := len(left)
 		if left, err = r.apply(ctx, pool, d, left); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (r *Describer) describeFile(ctx context.Context, pool *pool, i int, like []
 			code = standsFor(written, r.dataPython(i))
 		}
 		d.Code, d.Tries = code, d.Tries+1
-		e, err := pool.runFirst(ctx, script{code, d.File}, i)
+		e, err := pool.runFirst(ctx, script{code: code, lead: d.File}, i)
 		if err != nil {
 			return d, err
 		}
@@ -162,7 +162,7 @@ func (r *Describer) apply(ctx context.Context, pool *pool, d record.Description,
 	g.SetLimit(pool.size)
 	for part := range slices.Chunk(members, pool.batchSize()) {
 		g.Go(func() error {
-			return pool.runScript(within, script{d.Code, d.File}, part, func(i int, text string) error {
+			return pool.runScript(within, script{code: d.Code, lead: d.File}, part, func(i int, text string) error {
 				if text == "" {
 					mu.Lock()
 					defer mu.Unlock()
@@ -175,7 +175,7 @@ func (r *Describer) apply(ctx context.Context, pool *pool, d record.Description,
 					return err
 				}
 				own.Code = d.Code
-				r.store.keep(i, own)
+				r.store.keepDescription(i, own)
 				return nil
 			})
 		})

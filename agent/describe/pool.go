@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -32,6 +33,7 @@ type scratch struct {
 type script struct {
 	code string
 	lead string
+	most int // characters of what it prints about a file; 0: those of a description
 }
 
 // A pool holds the sessions that describe files. Each use of one has it alone.
@@ -185,7 +187,8 @@ func (p *pool) runBatch(ctx context.Context, s *scratch, which script,
 	}
 	mark := rand.Text()
 	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "),
-		brief.Python(which.code), brief.Python(filepath.Join(s.dir, "files")), p.chars, mark))
+		brief.Python(which.code), brief.Python(filepath.Join(s.dir, "files")),
+		cmp.Or(which.most, p.chars), mark))
 	if err != nil {
 		return batch{}, err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 )
 
 // preselect leaves only files that may be shown, before any is described, where
@@ -18,13 +18,13 @@ import (
 // question, so that no other costs a call. With them stay the files that share a
 // script with one, and cost none. As published, every file is described first.
 func (r *Describer) preselect(ctx context.Context) error {
-	if r.mayShow <= r.TopK || r.alone || r.method.Script || r.method.NoAnalyzer {
+	if r.mayShow <= r.TopK || r.alone || r.method.Profiles() || r.method.Script ||
+		r.method.NoAnalyzer {
 		return nil
 	}
-	texts, all := make([]string, len(r.looks)), make([]int, len(r.looks))
-	for i, l := range r.looks {
-		name := r.t.Task.Files[i].Name
-		texts[i], all[i] = fmt.Sprintf("%s\n%s\n%s\n%s", name, name, l.Kind, l.Head), i
+	texts, all := r.beginnings(), make([]int, len(r.looks))
+	for i := range all {
+		all[i] = i
 	}
 	r.nearness = ByWords(r.t.Task.Question, texts)
 	if r.Ranker != nil {
@@ -59,13 +59,25 @@ func (r *Describer) preselect(ctx context.Context) error {
 	}
 	r.passed = len(all) - len(kept)
 	r.t.Task.Others += r.passed
-	r.t.Task.Files, r.t.Descriptions = only(r.t.Task.Files, kept), only(r.t.Descriptions, kept)
-	r.looks, r.alike = only(r.looks, kept), only(r.alike, kept)
+	r.keepOnly(kept)
 	return nil
+}
+
+// beginnings are names and beginnings of the files.
+func (r *Describer) beginnings() []string {
+	texts := make([]string, len(r.looks))
+	for i, l := range r.looks {
+		name := r.t.Task.Files[i].Name
+		texts[i] = fmt.Sprintf("%s\n%s\n%s\n%s", name, name, l.Kind, l.Head)
+	}
+	return texts
 }
 
 // only returns the elements at the indexes.
 func only[T any](all []T, indexes []int) []T {
+	if all == nil {
+		return nil
+	}
 	some := make([]T, len(indexes))
 	for n, i := range indexes {
 		some[n] = all[i]
@@ -80,7 +92,11 @@ func only[T any](all []T, indexes []int) []T {
 func (r *Describer) rank(ctx context.Context) error {
 	texts := make([]string, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
-		texts[i] = d.File + "\n" + d.File + "\n" + d.Text
+		text := d.Text
+		if text == "" && r.method.Profiles() {
+			text = r.looks[i].Head // the model may describe it later
+		}
+		texts[i] = d.File + "\n" + d.File + "\n" + text
 	}
 	r.nearness = ByWords(r.t.Task.Question, texts)
 	shown, _ := r.chosen()
@@ -92,8 +108,19 @@ func (r *Describer) rank(ctx context.Context) error {
 	if len(shown) == len(texts) {
 		return nil
 	}
+	if r.method.Profiles() {
+		for i := range texts {
+			texts[i] = brief.Lines(texts[i], rankChars)
+		}
+		if err := r.agreeToRank(ctx, texts); err != nil {
+			return err
+		}
+	}
 	return r.rankByModel(ctx, texts)
 }
+
+// rankChars is how much of a profile the embedding model is sent.
+const rankChars = 2000
 
 // rankBatch is how many texts one call of the embedding model takes.
 const rankBatch = 64
@@ -123,43 +150,38 @@ const alikeShown = 8
 // of files it would be most of the notebook.
 func (r *Describer) narrow() {
 	shown, named := r.chosen()
-	index := map[int]int{} // from before to after
-	var kept []record.File
-	var descriptions []record.Description
 	codes := map[string]string{}
 	for _, d := range r.t.Descriptions {
 		codes[d.File] = d.Code
 	}
-	for i, n := range shown {
-		index[n] = i
-		d := r.t.Descriptions[n]
+	for _, n := range shown {
+		d := &r.t.Descriptions[n]
 		if d.Code == "" {
 			d.Code = codes[d.Like] // a script stands with the first of its files
 		}
 		codes[d.Lead()] = ""
-		kept, descriptions = append(kept, r.t.Task.Files[n]), append(descriptions, d)
 	}
 	told := map[string]bool{}
 	for n, alike := range named {
-		descriptions[index[n]].Alike = leftOut(alike, r.Sizes().Description/8)
+		r.t.Descriptions[n].Alike = leftOut(alike, r.Sizes().Description/8)
 		for _, name := range alike {
 			told[name] = true
 		}
 	}
-	var order []int
+	near := 0
 	var others []string
 	for _, n := range r.nearness {
-		if i, ok := index[n]; ok {
-			order = append(order, i)
-			descriptions[i].Near = len(order)
+		if slices.Contains(shown, n) {
+			near++
+			r.t.Descriptions[n].Near = near
 		} else if name := r.t.Task.Files[n].Name; !told[name] {
 			others = append(others, name)
 		}
 	}
 	slices.Sort(others)
 	r.t.Task.LeftOut = leftOut(append(others, r.others...), r.Sizes().Description/4)
-	r.t.Task.Others += len(r.t.Task.Files) - len(kept)
-	r.nearness, r.t.Task.Files, r.t.Descriptions = order, kept, descriptions
+	r.t.Task.Others += len(r.t.Task.Files) - len(shown)
+	r.keepOnly(shown)
 }
 
 // chosen returns the files that are shown, in their order, and the names of
@@ -168,7 +190,7 @@ func (r *Describer) chosen() (all []int, alike map[int][]string) {
 	family := map[string][]int{} // the shown ones
 	more := map[string][]string{}
 	for _, n := range r.nearness {
-		lead := r.t.Descriptions[n].Lead()
+		lead := r.lead(n)
 		switch {
 		case len(family[lead]) >= alikeShown:
 			more[lead] = append(more[lead], r.t.Descriptions[n].File)

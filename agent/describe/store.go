@@ -7,60 +7,74 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
-// A Cache keeps descriptions for later runs, a file each, by the content and
-// name of the data file, the model, and the words that it was asked with.
+// A Cache keeps profiles and descriptions for later runs, a file each: profiles by the content of
+// the data file, and descriptions also by its name, the model, and the words that it was asked
+// with.
 type Cache struct {
-	Dir   string // made when it is needed
-	Model string // the analyzer's, with whatever tells it from others
+	Dir    string // made when it is needed
+	Model  string // the analyzer's, with whatever tells it from others
+	Python string // tells the Python that profiles files from others, which may lack packages
 }
 
 // A store is the cache as one run uses it. Without a cache it keeps nothing.
 type store struct {
-	dir  string
-	asks string   // the hash of model and words; "": nothing is kept
-	keys []string // of the task's files; "": it is not kept
+	dir   string
+	asks  string   // the hash of model and words; "": nothing is kept
+	looks string   // the hash of the program that profiles
+	names []string // of the task's files
+	sums  []string // their contents; "": it is not kept
 }
 
 // openStore opens the cache.
 func (r *Describer) openStore() store {
+	n := len(r.t.Task.Files)
+	s := store{names: make([]string, n), sums: make([]string, n)}
+	for i, f := range r.t.Task.Files {
+		s.names[i] = f.Name
+	}
 	if r.Cache == nil {
-		return store{}
+		return s
 	}
 	words, err := r.Prompts.Text(prompts.Analyzer{}, prompts.DebuggerScript{})
 	if err != nil {
-		return store{}
+		return s
 	}
 	m := r.method
-	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v %v %v\n%d\n%s", r.Cache.Model, m.Script,
-		m.NoFamilies, m.NoDocuments, r.DescriptionChars, words))
-	return store{r.Cache.Dir, hex.EncodeToString(sum[:]), make([]string, len(r.t.Task.Files))}
+	s.dir = r.Cache.Dir
+	s.asks = hash("2", r.Cache.Model, m.Script, r.DescriptionChars, words)
+	s.looks = hash("profile", r.Cache.Python, profile.Script())
+	return s
 }
 
-// get takes the description of file i from the cache. root is the data folder, nil if it
-// cannot be read: then there is nothing to know the file by.
-func (s store) get(root *files.Folder, f record.File, d *record.Description, i int) bool {
+func hash(parts ...any) string {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(fmt.Sprintln(parts...))))
+	return hex.EncodeToString(sum[:])
+}
+
+// read takes note of the content of file i. root is the data folder, nil if it cannot be read:
+// then there is nothing to know the file by.
+func (s store) read(root *files.Folder, f record.File, i int) {
 	if s.asks == "" || root == nil {
-		return false
+		return
 	}
-	content, err := files.Sum(root, f)
-	if err != nil {
-		return false
+	if sum, err := files.Sum(root, f); err == nil {
+		s.sums[i] = sum
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", s.asks, d.File, content))
-	s.keys[i] = hex.EncodeToString(sum[:])
-	data, err := disk.ReadFile(s.path(i), disk.MaxDocument)
-	if err != nil {
-		return false
-	}
+}
+
+// description takes the description of file i from the cache.
+func (s store) description(i int, d *record.Description) bool {
 	var kept record.Description
-	if json.Unmarshal(data, &kept) != nil || kept.File != d.File || kept.Text == "" {
+	if !s.get(i, s.descriptionKey(i), &kept) || kept.File != d.File || kept.Text == "" {
 		return false // a torn file, or somebody else's
 	}
 	*d = kept
@@ -68,22 +82,49 @@ func (s store) get(root *files.Folder, f record.File, d *record.Description, i i
 	return true
 }
 
-func (s store) path(i int) string {
-	return filepath.Join(s.dir, s.keys[i][:2], s.keys[i][2:]+".json")
+// keepDescription puts a description, with its script, into the cache.
+func (s store) keepDescription(i int, d record.Description) {
+	d.Failed = nil
+	s.put(i, s.descriptionKey(i), d)
 }
 
-// keep puts a description, with its script, into the cache. That it could not be
-// kept costs the next run a call, no more.
-func (s store) keep(i int, d record.Description) {
-	if s.keys == nil || s.keys[i] == "" {
+func (s store) descriptionKey(i int) string { return hash(s.asks, s.names[i], s.sums[i]) }
+
+// profile takes the profile of file i from the cache.
+func (s store) profile(i int) (p profile.Profile, ok bool) {
+	return p, s.get(i, s.profileKey(i), &p) && p.Format != ""
+}
+
+// keepProfile puts a profile into the cache, unless it was not read to its end: the next run may
+// have more time or packages.
+func (s store) keepProfile(i int, p profile.Profile) {
+	if p.Problem == "" {
+		s.put(i, s.profileKey(i), p)
+	}
+}
+
+func (s store) profileKey(i int) string { return hash(s.looks, ending(s.names[i]), s.sums[i]) }
+
+func (s store) path(key string) string { return filepath.Join(s.dir, key[:2], key[2:]+".json") }
+
+func (s store) get(i int, key string, into any) bool {
+	if s.sums[i] == "" {
+		return false
+	}
+	data, err := disk.ReadFile(s.path(key), disk.MaxDocument)
+	return err == nil && json.Unmarshal(data, into) == nil
+}
+
+// put keeps a value. That it could not be kept costs the next run its making, no more.
+func (s store) put(i int, key string, value any) {
+	if s.sums[i] == "" {
 		return
 	}
-	d.Failed = nil
-	data, err := json.Marshal(d)
+	data, err := json.Marshal(value)
 	if err != nil {
 		return
 	}
-	path := s.path(i)
+	path := s.path(key)
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}

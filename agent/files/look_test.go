@@ -407,35 +407,6 @@ func TestLinks(t *testing.T) {
 		if sum, err := Sum(root, f); (err == nil) != c.ok || c.ok && len(sum) != 64 {
 			t.Errorf("sum of %s: %s, %v", c.name, sum, err)
 		}
-		if _, ok, err := Text(root, f, 100); ok != c.ok {
-			t.Errorf("text of %s: %v", c.name, err)
-		}
-	}
-}
-
-func TestText(t *testing.T) {
-	data := t.TempDir()
-	for name, c := range map[string]string{"a.md": "é\r\nb", "latin.txt": "Stra\xdfe",
-		"a.pdf": "%PDF-1.7\nx", "a.bin": "\x00\x01", "empty": "",
-		"russian.txt": encoded(t, "Владимир", "1251")} {
-		write(t, filepath.Join(data, name), c)
-	}
-	root := openRoot(t, data)
-	for _, c := range []struct {
-		name string
-		max  int64
-		want string
-		ok   bool
-	}{{"a.md", 5, "é\nb", true}, {"a.md", 4, "", false}, {"latin.txt", 99, "Straße", true}, {"a.pdf",
-		99, "", false}, {"russian.txt", 99, "", false}, {"a.bin", 99, "", false},
-		{"empty", 0, "", true}} {
-		if got, ok, err := Text(root, File{Name: c.name}, c.max); got != c.want || ok != c.ok ||
-			err != nil {
-			t.Errorf("%s: %q, %v, %v; want %q, %v", c.name, got, ok, err, c.want, c.ok)
-		}
-	}
-	if _, _, err := Text(root, File{Name: "none"}, 9); err == nil {
-		t.Error("what is not there was read")
 	}
 }
 

@@ -7,28 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns the whole text of a file in UTF-8, with "\n" line ends, if it is text of at
-// most max bytes in a known encoding. Otherwise ok is false.
-func Text(d *Folder, f File, max int64) (text string, ok bool, err error) {
-	file, info, err := d.open(f)
-	if err != nil {
-		return "", false, err
-	}
-	defer file.Close()
-	if info.Size() > max {
-		return "", false, nil
-	}
-	b, err := readStart(file, info.Size(), max+1) // it may be growing
-	if err != nil || int64(len(b)) > max || !isText(b) {
-		return "", false, err
-	}
-	text, encoding, ok := decode(b, true)
-	if !ok || encoding == unknown8 {
-		return "", false, nil
-	}
-	return text, true, nil
-}
-
 // isText reports false for formats that begin like text but are not text.
 func isText(b []byte) bool { return !strings.HasPrefix(string(b[:min(5, len(b))]), "%PDF-") }
 

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -33,6 +34,11 @@ type Endpoint struct {
 	CallTimeout time.Duration // of each try, without waits; 0: none
 	// longest time without a byte, also before the first; 0: none
 	IdleTimeout time.Duration
+
+	// Schema is whether the endpoint takes JSON schemas; nil: the first request with one shows it
+	Schema *bool
+	// Images is whether the endpoint and its model take images; nil: the first request shows it
+	Images *bool
 
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
 	// idle time-out or a truncated reply.
@@ -67,7 +73,11 @@ func (e Endpoint) Open() (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chat{m, openai.NewChatCompletionService(m.options()...)}, nil
+	c := chat{endpoint: m, service: openai.NewChatCompletionService(m.options()...)}
+	c.noImages = new(atomic.Bool)
+	c.noImages.Store(m.Endpoint.Images != nil && !*m.Endpoint.Images)
+	c.schemas = &schemas{refused: m.Schema != nil && !*m.Schema, taken: m.Schema != nil}
+	return c, nil
 }
 
 // open checks e. Calls go to path; answer describes the expected response.
@@ -184,9 +194,12 @@ func (m *endpoint) options() []option.RequestOption {
 type chat struct {
 	*endpoint
 	service openai.ChatCompletionService
+	schemas *schemas
+	// it has refused images: no more are sent
+	noImages *atomic.Bool
 }
 
-func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
+func (m chat) ask(ctx context.Context, r Request) (Reply, error) {
 	params, err := m.params(r)
 	if err != nil {
 		return Reply{}, err
@@ -227,18 +240,25 @@ func (m chat) params(r Request) (openai.ChatCompletionNewParams, error) {
 		Model:         m.Model,
 		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
 	}
+	images := r.Images
 	for _, msg := range r.Messages {
 		switch msg.Role {
 		case "system":
 			p.Messages = append(p.Messages, openai.SystemMessage(msg.Text))
 		case "user":
-			p.Messages = append(p.Messages, openai.UserMessage(msg.Text))
+			p.Messages = append(p.Messages, withImages(msg.Text, images))
+			images = nil
 		case "assistant":
 			p.Messages = append(p.Messages, openai.AssistantMessage(msg.Text))
 		default:
 			return p, fmt.Errorf("ask %s: message role %q is not system, user or assistant",
 				m.Provider, msg.Role)
 		}
+	}
+	if s := r.Schema; s != nil {
+		p.ResponseFormat.OfJSONSchema = &openai.ResponseFormatJSONSchemaParam{
+			JSONSchema: openai.ResponseFormatJSONSchemaJSONSchemaParam{
+				Name: s.Name, Schema: s.JSON, Strict: openai.Bool(true)}}
 	}
 	if m.Temperature != nil {
 		p.Temperature = openai.Float(*m.Temperature)

@@ -39,6 +39,13 @@ type Request struct {
 	// full texts by name ("plan", "results", ...); a recorded reply matches only the same texts
 	Inputs    map[string]string
 	MaxTokens int // of the reply; 0: the endpoint's default
+	// Images go with the first user message, to endpoints that take them
+	Images []Image
+
+	// Schema asks for a JSON object. Where the endpoint takes no schema, Form is added to the last
+	// message instead: the same form in words. See [Request.InText].
+	Schema *Schema
+	Form   string
 
 	// OnText, if set, is called from one goroutine with all of the reply's text so far, and Ask
 	// waits for it. The text starts over when the call is retried. A reply that is not streamed
@@ -55,6 +62,8 @@ type Reply struct {
 	Seconds float64 // including retries and waits
 	Retries int
 
+	Schema     bool // it was asked for by the request's schema, not in text
+	Images     bool // the request's images were sent
 	Remembered bool // the reply of an earlier call, already counted: see [Remember]
 }
 

@@ -13,7 +13,7 @@ func Remember(m Model, exchanges []Exchange) Model {
 	r := &remembering{model: m, known: map[[32]byte][]Exchange{}}
 	for _, e := range exchanges {
 		if e.Error == "" && len(e.Messages) > 0 {
-			key := wordsOf(e.Role, e.Subject, e.Messages)
+			key := wordsOf(e.Role, e.Subject, e.Schema, e.Messages)
 			r.known[key] = append(r.known[key], e)
 		}
 	}
@@ -26,8 +26,8 @@ type remembering struct {
 	known map[[32]byte][]Exchange
 }
 
-func wordsOf(role, subject string, messages []Message) [32]byte {
-	data, _ := json.Marshal([]any{role, subject, messages}) // strings cannot fail
+func wordsOf(role, subject, schema string, messages []Message) [32]byte {
+	data, _ := json.Marshal([]any{role, subject, schema, messages}) // strings cannot fail
 	return sha256.Sum256(data)
 }
 
@@ -35,20 +35,28 @@ func (m *remembering) Ask(ctx context.Context, r Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, err
 	}
-	key := wordsOf(r.Role, r.Subject, r.Messages)
-	m.mu.Lock()
-	all := m.known[key]
-	if len(all) > 0 {
-		m.known[key] = all[1:]
+	e, ok := m.take(wordsOf(r.Role, r.Subject, "", r.InText().Messages))
+	if !ok && r.Schema != nil {
+		e, ok = m.take(wordsOf(r.Role, r.Subject, r.Schema.Name, r.Messages))
 	}
-	m.mu.Unlock()
-	if len(all) == 0 {
+	if !ok {
 		return m.model.Ask(ctx, r)
 	}
-	e := all[0]
 	if r.OnText != nil {
 		r.OnText(e.Reply)
 	}
 	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
-		Remembered: true}, nil
+		Schema: e.Schema != "", Remembered: true}, nil
+}
+
+// take removes and returns the first exchange left for a key.
+func (m *remembering) take(key [32]byte) (e Exchange, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.known[key]
+	if len(all) == 0 {
+		return e, false
+	}
+	m.known[key] = all[1:]
+	return all[0], true
 }

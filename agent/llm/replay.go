@@ -100,7 +100,8 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 	if r.OnText != nil {
 		r.OnText(e.Reply)
 	}
-	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage}, nil
+	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
+		Schema: e.Schema != ""}, nil
 }
 
 // take removes and returns the exchange that matches r best.

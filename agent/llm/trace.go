@@ -24,9 +24,12 @@ type Exchange struct {
 	Model    string            `json:"model,omitempty"`
 	Messages []Message         `json:"messages"`
 	Inputs   map[string]string `json:"inputs,omitempty"` // hashes; Messages has the texts
+	Images   []string          `json:"images,omitempty"` // names of those that went with it
+	Schema   string            `json:"schema,omitempty"` // name of the reply's; "": it is text
 	Reply    string            `json:"reply"`
 	Finish   string            `json:"finish,omitempty"`
 	Usage    Usage             `json:"usage"`
+	Cost     *float64          `json:"cost_usd,omitempty"` // nil: the price was not known
 	Seconds  float64           `json:"seconds"`
 	Retries  int               `json:"retries,omitempty"`
 	Calls    int               `json:"calls,omitempty"` // of a ranker: HTTP requests
@@ -37,7 +40,8 @@ type Exchange struct {
 
 // A Trace is an open trace.jsonl. Its methods may be called concurrently.
 type Trace struct {
-	Now func() time.Time // stamps the exchanges; set before use
+	Now   func() time.Time                // stamps the exchanges; set before use
+	Price func(role string) (Price, bool) // nil: no price is known; set before use
 
 	mu   sync.Mutex
 	file *os.File
@@ -84,12 +88,17 @@ func (t *Trace) mend() error {
 	}
 }
 
-// Append writes e as one line and sets its number and time. A partial write is undone.
+// Append writes e as one line and sets its number, time and cost. A partial write is undone.
 func (t *Trace) Append(e Exchange) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e.N = t.n + 1
 	e.Time = t.Now().UTC()
+	if t.Price != nil && e.Error == "" {
+		if price, known := t.Price(e.Role); known {
+			e.Cost = new(price.Cost(e.Usage))
+		}
+	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
@@ -154,10 +163,19 @@ func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
 	}
 	start := m.trace.Now()
 	reply, err := m.model.Ask(ctx, r)
+	if !reply.Schema {
+		r = r.InText()
+	}
 	e := Exchange{
 		Role: r.Role, Subject: r.Subject, Messages: r.Messages, Inputs: hashes(r.Inputs),
 		Model: reply.Model, Reply: reply.Text, Finish: reply.Finish, Usage: reply.Usage,
 		Seconds: reply.Seconds, Retries: reply.Retries,
+	}
+	if reply.Images {
+		e.Images = namesOf(r.Images)
+	}
+	if r.Schema != nil {
+		e.Schema = r.Schema.Name
 	}
 	if err != nil {
 		e.Error, e.Stopped = err.Error(), ctx.Err() != nil

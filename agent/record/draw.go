@@ -13,17 +13,22 @@ import (
 
 // The roles of cells, under the metadata key "dsstar".
 const (
-	roleQuestion   = "question"
+	roleQuestion   = "question" // the answer, under a title
+	roleReport     = "report"   // what the answer rests on
+	roleAsked      = "asked"    // the question whole
 	roleData       = "data"
 	roleParameters = "parameters"
 	roleSetup      = "setup"
 	roleVariables  = "variables" // loads what the cells use of somebody's session
-	roleRound      = "round"     // heading of an accepted step, with its failed attempts
-	roleDropped    = "dropped"   // a round without a cell
+	roleRound      = "round"     // heading of an accepted step
+	roleDropped    = "dropped"   // a round without a cell, in earlier notebooks
 	roleStep       = "step"
 	roleVerdict    = "verdict"
-	roleAnswer     = "answer" // heading of the last cell, with its failed attempts
+	roleAnswer     = "answer" // heading of the last cell
 	roleFinal      = "final"
+	roleReadings   = "readings" // the cells of other readings
+	roleSecond     = "second"   // the second derivation
+	roleTried      = "tried"    // failed attempts, and rounds without a cell
 	roleProof      = "proof"
 )
 
@@ -69,7 +74,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 		"language_info": languageInfo(t.Environment),
 	}
 	d.kept("")
-	d.markdown(questionID(0), cellMeta{Role: roleQuestion}, showQuestion(t, 0))
+	d.report(0)
 	d.markdown("data", cellMeta{Role: roleData}, showData(t))
 	for i, c := range t.Opening() {
 		role := codeRoles[i]
@@ -218,41 +223,68 @@ func recounted(outputs []notebook.Output, count int) []notebook.Output {
 	return outputs
 }
 
-// part draws the rounds of a question in the order of its plan. Rounds without a cell stand where
-// they happened.
+// report draws the cells that say what was asked in part k, and what came out.
+func (d *drawing) report(k int) {
+	meta := cellMeta{Part: partNumber(k)}
+	meta.Role = roleQuestion
+	d.markdown(partID(roleQuestion, k), meta, showQuestion(d.t, k))
+	if text, attached := showReport(d.t, k); text != "" {
+		meta.Role = roleReport
+		d.add(notebook.Cell{ID: partID(roleReport, k), Type: notebook.Markdown,
+			Source: strings.TrimSpace(text), Attachments: attached}, meta)
+	}
+	d.section(roleAsked, k, showAsked(d.t, k))
+}
+
+// section draws a Markdown cell of part k, unless it is empty.
+func (d *drawing) section(role string, k int, text string) {
+	if text != "" {
+		d.markdown(partID(role, k), cellMeta{Role: role, Part: partNumber(k)}, text)
+	}
+}
+
+// partNumber is the number of part k in metadata. The first has none.
+func partNumber(k int) int {
+	if k == 0 {
+		return 0
+	}
+	return k + 1
+}
+
+// partID is the id of a cell of part k.
+func partID(role string, k int) string {
+	if k == 0 {
+		return role
+	}
+	return fmt.Sprintf("%s-%d", role, k+1)
+}
+
+// part draws how the answer of part k was found: the accepted steps in the order of the plan, then
+// what was tried beside them.
 func (d *drawing) part(k int) {
 	t := d.t.Part(k)
-	part, suffix := 0, ""
 	if k > 0 {
-		part, suffix = k+1, fmt.Sprintf("-%d", k+1)
-		d.markdown(questionID(k), cellMeta{Role: roleQuestion, Part: part}, showQuestion(d.t, k))
+		d.report(k)
 	}
-	cells := t.CellRounds()
-	next := t.EarlierRounds()
-	others := func(until int) {
-		for ; next < until; next++ {
-			if !slices.Contains(cells, next) {
-				meta := cellMeta{Role: roleDropped, Round: next + 1}
-				d.markdown(fmt.Sprintf("round-%d", next+1), meta, showDropped(t, next))
-			}
-		}
-	}
-	for n, i := range cells {
-		others(i)
+	for n, i := range t.CellRounds() {
 		if t.Method.Script {
 			n = t.StepOf(i) - 1
 		}
 		d.accepted(i+1, n+1, t.Rounds[i])
 	}
-	others(len(t.Rounds))
 	if t.Final != nil {
-		d.final(t, part, suffix)
+		d.section(roleAnswer, k, "## Answer\n")
+		if good, ok := t.FinalCell(); ok {
+			d.code(partID(roleFinal, k), cellMeta{Role: roleFinal, Part: partNumber(k)}, good)
+		}
 	}
+	d.section(roleReadings, k, showReadings(t))
+	d.section(roleSecond, k, showSecond(t))
+	d.section(roleTried, k, showTried(t))
 }
 
 func (d *drawing) accepted(n, step int, round Round) {
-	good, rest := lastAndRest(round.Attempts)
-	round.Attempts = rest
+	good, _ := lastAndRest(round.Attempts)
 	meta := cellMeta{Role: roleRound, Round: n, Step: step}
 	d.markdown(fmt.Sprintf("round-%d", n), meta, showStep(step, round))
 	meta.Role = roleStep
@@ -260,19 +292,6 @@ func (d *drawing) accepted(n, step int, round Round) {
 	if round.Verdict != nil {
 		meta = cellMeta{Role: roleVerdict, Round: n}
 		d.markdown(fmt.Sprintf("verdict-%d", n), meta, showVerdict(n, round))
-	}
-}
-
-func (d *drawing) final(t *Trajectory, part int, suffix string) {
-	good, ok := t.FinalCell()
-	tries := Round{Attempts: t.Final.Attempts, Returns: t.Final.Returns}
-	if ok {
-		_, tries.Attempts = lastAndRest(tries.Attempts)
-	}
-	heading := cellMeta{Role: roleAnswer, Part: part}
-	d.markdown("answer"+suffix, heading, "## Answer\n"+showFailed(tries))
-	if ok {
-		d.code("final"+suffix, cellMeta{Role: roleFinal, Part: part}, good)
 	}
 }
 

@@ -64,7 +64,8 @@ func (r *reader) reconcile() error {
 		t.Rounds = append(t.Rounds, Round{Edit: &Edit{
 			What: r.what, Plan: Numbers(now[:first]), Rest: Numbers(now[first:]), Ordered: ordered,
 		}})
-		t.Proof, t.Ended, t.Failure = nil, false, ""
+		t.Unsettle()
+		t.Ended, t.Failure = false, ""
 	}
 	return nil
 }

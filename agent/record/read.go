@@ -167,10 +167,15 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	switch m.Role {
 	case roleQuestion:
 		title, _, _ := strings.Cut(c.Source, "\n")
-		if p.changed && title != "# "+prose(r.t.Part(p.part-1).Task.Question) {
+		question := r.t.Part(p.part - 1).Task.Question
+		if p.changed && title != "# "+prose(questionTitle(question)) && title != "# "+prose(question) {
 			return errQuestion
 		}
 		r.inPart = p.part
+	case roleAsked:
+		if p.changed && !strings.Contains(c.Source, Prose(r.t.Part(p.part-1).Task.Question)) {
+			return errQuestion
+		}
 	case roleParameters, roleSetup, roleVariables:
 		r.opening[m.Role] = p
 	case roleStep:
@@ -230,7 +235,7 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 
 // ownID matches the ids that [Draw] gives.
 var ownID = lazy.Regexp(`^(data|parameters|setup|variables|proof` +
-	`|(question|answer|final)(-\d+)?|(round|step|verdict)-\d+)$`)
+	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)-\d+)$`)
 
 // newID returns a new id for a person's cell that has the id of one of dsstar's.
 func (r *reader) newID(id string) string {
@@ -271,38 +276,69 @@ func Questions(nb *notebook.Notebook) (all []string) {
 }
 
 // Restate replaces the recorded answers of some questions, by number from 1, with what their last
-// cells print now. The new answers are not proved. Of the cells, only the text about the answers
-// changes.
+// cells print now. The new answers are not proved. Of the cells, only the texts about the answers
+// change.
 func Restate(nb *notebook.Notebook, answers map[int]string) {
 	meta, err := recorded(nb)
 	if err != nil {
 		return // it says no more than it did
 	}
 	t := meta.Trajectory
+	r := &reader{t: t}
+	for i, c := range nb.Cells {
+		if m, err := decodeCell[cellMeta](i, c); err == nil {
+			if a := r.shown(m); a != nil && c.Type == notebook.Code {
+				a.Code, a.Execution.Outputs = c.Source, c.Outputs
+			}
+		}
+	}
 	view := *t
 	for part, answer := range answers {
 		if k := part - 1; k < len(t.Earlier) {
-			t.Earlier[k].Final, t.Earlier[k].Proof = t.Earlier[k].Final.with(answer), nil
+			e := &t.Earlier[k]
+			e.Final, e.Proof, e.Second, e.Readings = e.Final.with(answer), nil, nil, restated(e.Readings)
 			continue
 		}
-		t.Final, t.Proof = t.Final.with(answer), nil
+		t.Final, t.Proof, t.Second, t.Readings = t.Final.with(answer), nil, nil, restated(t.Readings)
 		view = *t
 		view.Ended, view.Failure = true, ""
 	}
 	nb.Metadata["dsstar"] = newMeta(t)
 	for i := range nb.Cells {
-		c := &nb.Cells[i]
-		own, ok := c.Metadata["dsstar"].(map[string]any)
-		if !ok || own["role"] != roleQuestion {
+		r.restate(&view, &nb.Cells[i])
+	}
+}
+
+// restate draws a text about the answer of a part again.
+func (r *reader) restate(view *Trajectory, c *notebook.Cell) {
+	own, ok := c.Metadata["dsstar"].(map[string]any)
+	if !ok || own["role"] != roleQuestion && own["role"] != roleReport {
+		return
+	}
+	for k := range len(view.Earlier) + 1 {
+		switch c.ID {
+		case partID(roleQuestion, k):
+			c.Source = showQuestion(view, k)
+		case partID(roleReport, k):
+			c.Source, c.Attachments = showReport(view, k)
+		default:
 			continue
 		}
-		for k := range len(t.Earlier) + 1 {
-			if c.ID == questionID(k) {
-				c.Source = strings.TrimSpace(showQuestion(&view, k))
-				own["digest"] = Digest(c.Source)
-			}
+		c.Source = strings.TrimSpace(c.Source)
+		own["digest"] = Digest(c.Source)
+	}
+}
+
+// restated returns the readings without the answers, which were those of other data.
+func restated(readings []Reading) []Reading {
+	readings = slices.Clone(readings)
+	for i := range readings {
+		readings[i].Options = slices.Clone(readings[i].Options)
+		for n, o := range readings[i].Options {
+			readings[i].Options[n] = Option{Text: o.Text}
 		}
 	}
+	return readings
 }
 
 // SetData records another data folder. The parameters cell already names it.
@@ -313,19 +349,15 @@ func SetData(nb *notebook.Notebook, folder string) {
 	}
 }
 
+// with returns the last cell with what it prints now.
 func (f *Final) with(answer string) *Final {
 	changed := Final{}
 	if f != nil {
 		changed = *f
 	}
-	changed.Answer = answer
-	return &changed
-}
-
-// questionID returns the id of the question cell of part k, from 0.
-func questionID(k int) string {
-	if k == 0 {
-		return "question"
+	changed.Answer, changed.Summary = answer, ""
+	if a, ok := accepted(changed.Attempts); ok && f.Summary != "" {
+		changed.Summary, _ = ResultText(a.Execution)
 	}
-	return fmt.Sprintf("question-%d", k+1)
+	return &changed
 }

@@ -62,9 +62,10 @@ func (t *Trajectory) Ask(question, guidelines string) error {
 	}
 	t.Earlier = append(t.Earlier, Part{
 		Question: t.Task.Question, Guidelines: t.Task.Guidelines, End: len(t.Rounds),
-		Final: t.Final, Proof: t.Proof,
+		Final: t.Final, Proof: t.Proof, Readings: t.Readings, Second: t.Second,
 	})
 	t.Task.Question, t.Task.Guidelines = question, guidelines
 	t.Final, t.Proof, t.Ended = nil, nil, false
+	t.Readings, t.Second = nil, nil
 	return nil
 }

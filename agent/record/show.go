@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,58 +11,6 @@ import (
 	"dsstar/notebook"
 	"dsstar/notebook/human"
 )
-
-// showQuestion shows the question of part k with its answer. The first is preceded by what concerns
-// the whole run.
-func showQuestion(all *Trajectory, k int) string {
-	t := all.Part(k)
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", prose(t.Task.Question))
-	if answer := t.Answer(); answer != "" {
-		fmt.Fprintf(&b, "**Answer**\n\n%s\n", fenced(answer, ""))
-	}
-	fmt.Fprintf(&b, "%s\n", badge(t))
-	if t.Task.Guidelines != "" {
-		fmt.Fprintf(&b, "\n*Form of the answer:* %s\n", prose(t.Task.Guidelines))
-	}
-	if k == 0 {
-		b.WriteString(showLater(all) + "\n*" + strings.Join(safety, " ") + "*\n")
-	}
-	return b.String()
-}
-
-// showLater lists the questions that followed the first.
-func showLater(t *Trajectory) string {
-	var b strings.Builder
-	for k := range t.Earlier {
-		later := t.Part(k + 1)
-		state := "not verified"
-		if later.Verified() {
-			state = "verified"
-		}
-		answer := cmp.Or(later.Answer(), "no answer yet")
-		fmt.Fprintf(&b, "- %s → %s (%s)\n", prose(later.Task.Question), prose(answer), state)
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "\n**Asked afterwards**\n\n" + b.String()
-}
-
-// badge is the state of the run in one line.
-func badge(t *Trajectory) string {
-	switch {
-	case t.Verified():
-		return "✔ **Verified**: the model judged the plan sufficient, and the cells, in a fresh " +
-			"session, and `solution.py`, in plain Python, both from nothing, printed this answer again." +
-			unconfined(t)
-	case t.Failure != "":
-		return "✘ **Stopped**: " + prose(t.Failure)
-	case !t.Ended:
-		return "… **Running**: this notebook is saved after every step."
-	}
-	return "⚠ **Not verified**: " + prose(strings.Join(t.Doubts(), "; ")) + "."
-}
 
 // unconfined warns that cells could have passed something on to the proof.
 func unconfined(t *Trajectory) string {
@@ -106,8 +53,11 @@ func showData(t *Trajectory) string {
 		if d.Code != "" && d.Error == "" {
 			body += folded("The script that printed it", fenced(d.Code, "python"))
 		}
-		body += showFailed(Round{Attempts: d.Failed})
+		body += showFailed("", Round{Attempts: d.Failed})
 		b.WriteString(folded(title, body))
+	}
+	if t.Relations != "" {
+		b.WriteString(folded("Columns that match", fenced(t.Relations, "")))
 	}
 	if n := t.Task.Others; n > 0 {
 		fmt.Fprintf(&b, "\n%d more files are there, of which the model was told the names at most.\n", n)
@@ -125,7 +75,10 @@ func (d Description) notes() []string {
 	if d.Whole {
 		all = append(all, "the content itself")
 	}
-	if d.Like != "" {
+	switch {
+	case d.Like != "" && d.Profile:
+		all = append(all, "as "+d.Like+", but")
+	case d.Like != "":
 		all = append(all, "by the script of "+d.Like)
 	}
 	if d.Cached {
@@ -169,7 +122,7 @@ func showVariables(t *Trajectory) string {
 // showProof returns the text of the last cell.
 func showProof(t *Trajectory) string {
 	var b strings.Builder
-	b.WriteString("## How it was made\n\n")
+	b.WriteString("## Proof and cost\n\n")
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
 	if p := t.Proof; p != nil {
 		result := "both printed the answer above"
@@ -185,7 +138,7 @@ func showProof(t *Trajectory) string {
 			prose(strings.Join(t.Models, ", ")), u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens)
 	}
 	if t.Cost != nil {
-		line("Cost: %.2f US dollars.", *t.Cost)
+		line("Cost: about %s.", prose(human.Dollars(*t.Cost)))
 	}
 	line("Time: %.0f s, of which the model %.0f s and kernels %.0f s.",
 		t.Seconds.Total, t.Seconds.Model, t.Seconds.Kernel)

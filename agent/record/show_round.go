@@ -12,40 +12,23 @@ import (
 // showStep returns the heading of a step, for the table of contents. A heading that must be cut is
 // followed by the whole text.
 func showStep(step int, r Round) string {
-	title, body := headed(brief.OneLine(cmp.Or(r.Rewrite, r.Step)))
+	title, body := headed(brief.OneLine(cmp.Or(r.Rewrite, r.Step)), stepTitleChars)
 	text := fmt.Sprintf("## Step %d: %s\n\n%s\n", step, prose(title), prose(body))
 	if r.ByHand {
 		text += "\n" + handMark + "\n"
 	}
-	return text + showFailed(r)
+	return text
 }
 
 // handMark follows the text of a step whose cell a person wrote or changed.
 const handMark = "*The cell was written or changed by hand.*"
 
-// headingChars is how long a heading may be.
-const headingChars = 110
-
-// headed splits the text of a step. The heading is its first sentence, or as much of it as fits.
-func headed(text string) (title, body string) {
-	if len(text) <= headingChars {
-		return text, ""
-	}
-	if end := strings.Index(text[:headingChars], ". "); end > 0 {
-		return text[:end+1], text[end+2:]
-	}
-	end := strings.LastIndexByte(text[:headingChars], ' ')
-	if end < headingChars/2 {
-		return "…", text
-	}
-	return text[:end] + " …", text
-}
-
-// showFailed shows the attempts that did not become cells: failed ones and rejected candidates.
-func showFailed(r Round) string {
+// showFailed shows the attempts that did not become cells: failed ones and rejected candidates. The
+// label of each begins with of.
+func showFailed(of string, r Round) string {
 	var b strings.Builder
 	for i, a := range r.Attempts {
-		label, problem := r.Label(i), inHTML(brief.Problem(a.Execution))
+		label, problem := of+r.Label(i), inHTML(brief.Problem(a.Execution))
 		title := fmt.Sprintf("%s failed: <code>%s</code>", label, problem)
 		switch {
 		case a.NotRun():

@@ -26,11 +26,14 @@ type Trajectory struct {
 	Sandbox      string        `json:"sandbox,omitempty"`     // of the cells of the last part
 	Memory       int64         `json:"memory,omitempty"`      // bytes for the session; 0: not known
 	Descriptions []Description `json:"descriptions,omitempty"`
+	Relations    string        `json:"relations,omitempty"` // which columns of the files match
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	Earlier      []Part        `json:"earlier,omitempty"`
 	Rounds       []Round       `json:"rounds"` // of all parts
 	Final        *Final        `json:"final,omitempty"`
+	Readings     []Reading     `json:"readings,omitempty"` // of the last part
+	Second       *Second       `json:"second,omitempty"`   // of the last part; nil: not derived yet
 	Proof        *Proof        `json:"proof,omitempty"`
 	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
 	Kept         []Kept        `json:"-"`                 // the notebook has them where they belong
@@ -68,9 +71,9 @@ type File = files.File
 // A Description says what is in one file (DS-STAR, section 3.1).
 type Description struct {
 	File   string    `json:"file"`
-	Text   string    `json:"text,omitempty"`   // what the script printed
+	Text   string    `json:"text,omitempty"`   // the profile, or what the script printed
 	Code   string    `json:"code,omitempty"`   // the script; "" if it is that of Like
-	Like   string    `json:"like,omitempty"`   // the file whose script made this description
+	Like   string    `json:"like,omitempty"`   // the file whose script made it, or see Profile
 	Tries  int       `json:"tries,omitempty"`  // scripts that were run
 	Failed []Attempt `json:"failed,omitempty"` // those that gave no description
 	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
@@ -78,7 +81,8 @@ type Description struct {
 	Alike  string    `json:"alike,omitempty"`  // names of files like it, which are not described
 
 	Kind      string `json:"kind,omitempty"`      // from the beginning of the file: "CSV, 12 columns"
-	Whole     bool   `json:"whole,omitempty"`     // Text is the file's content
+	Profile   bool   `json:"profile,omitempty"`   // by a program; with Like, what differs from that
+	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content
 	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
 	Corrected bool   `json:"corrected,omitempty"` // by a person
 }
@@ -113,6 +117,9 @@ type Part struct {
 	End        int    `json:"end"` // number of the trajectory's rounds when it ended
 	Final      *Final `json:"final,omitempty"`
 	Proof      *Proof `json:"proof,omitempty"`
+
+	Readings []Reading `json:"readings,omitempty"`
+	Second   *Second   `json:"second,omitempty"`
 }
 
 // A Round is one turn of the loop: a step is planned, its cell is tried until it runs, the plan is
@@ -120,10 +127,12 @@ type Part struct {
 // person's turn.
 type Round struct {
 	Step     string    `json:"step"`
+	Proposed string    `json:"proposed,omitempty"` // the cell that came with the step
 	Attempts []Attempt `json:"attempts"`
 	Pick     *Pick     `json:"pick,omitempty"`    // nil: one candidate, or none picked yet
 	Returns  []Return  `json:"returns,omitempty"` // without their executions
 	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
+	Answer   string    `json:"answer,omitempty"`  // the last cell that came with the verdict
 	Route    *Route    `json:"route,omitempty"`   // nil until chosen
 
 	Edit    *Edit  `json:"edit,omitempty"`
@@ -194,6 +203,8 @@ type Final struct {
 	Attempts []Attempt `json:"attempts"`
 	Returns  []Return  `json:"returns,omitempty"` // without their executions
 	Answer   string    `json:"answer"`
+	Summary  string    `json:"summary,omitempty"` // sentences for people; the value of the last cell
+	Files    string    `json:"files,omitempty"`   // text of the files that the question asks for
 	ByHand   bool      `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Again    bool      `json:"again,omitempty"`   // the accepted cell is to be run again
 	Begun    int       `json:"begun,omitempty"`   // how often all tries were given up
@@ -242,6 +253,7 @@ func (t *Trajectory) Part(k int) *Trajectory {
 	view.Task.Question, view.Task.Guidelines = p.Question, p.Guidelines
 	view.Earlier, view.Rounds = t.Earlier[:k], t.Rounds[:p.End]
 	view.Final, view.Proof = p.Final, p.Proof
+	view.Readings, view.Second = p.Readings, p.Second
 	view.Ended, view.Failure = true, ""
 	return &view
 }
@@ -279,6 +291,14 @@ func (t *Trajectory) Answer() string {
 	return t.Final.Answer
 }
 
+// Summary returns the answer in sentences, or "" if there are none.
+func (t *Trajectory) Summary() string {
+	if t.Final == nil {
+		return ""
+	}
+	return t.Final.Summary
+}
+
 // Sufficient reports whether the judge found the plan sufficient and no step was dropped since.
 func (t *Trajectory) Sufficient() bool {
 	if len(t.Rounds) == t.EarlierRounds() {
@@ -291,27 +311,4 @@ func (t *Trajectory) Sufficient() bool {
 // Inconclusive reports whether the judge found that the data hold no answer.
 func (t *Trajectory) Inconclusive() bool {
 	return t.Sufficient() && t.Rounds[len(t.Rounds)-1].Verdict.Inconclusive
-}
-
-// Verified reports whether the plan was found sufficient and a fresh run printed the same answer.
-func (t *Trajectory) Verified() bool {
-	return t.Sufficient() && t.Answer() != "" && t.Proof != nil && t.Proof.Same
-}
-
-// Doubts lists the reasons why the answer is not verified. It is empty for a verified answer.
-func (t *Trajectory) Doubts() []string {
-	var why []string
-	if t.Answer() == "" {
-		why = append(why, "no cell printed an answer")
-	}
-	if !t.Sufficient() {
-		why = append(why, "the plan was not judged sufficient")
-	}
-	switch {
-	case t.Proof != nil && !t.Proof.Same:
-		why = append(why, t.Proof.Reason)
-	case t.Proof == nil && t.Answer() != "" && t.Ended:
-		why = append(why, "it was not proved as it is now")
-	}
-	return why
 }

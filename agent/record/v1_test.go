@@ -23,7 +23,7 @@ const finished = `What is the ` + "`total`" + ` of n_2023, in $?
 1 ` + heading + ` ok; insufficient: the total; add
 2 Count the *lines* of $n$. ok; insufficient: a total, not a count; back to 2
 3 Add them up: ` + "`sum`" + `. error ok; sufficient: the total is computed.
-plan [1 3]; 42: verified
+plan [1 3]; 42: proved
 `
 
 func TestReadVersion1(t *testing.T) {
@@ -35,18 +35,18 @@ func TestReadVersion1(t *testing.T) {
 	for name, want := range map[string]string{
 		"finished": finished,
 		"asked": finished + "And the largest?\n4 Take the largest. ok; sufficient: there it is.\n" +
-			"plan [4]; 39 42: verified\n",
+			"plan [4]; 39 42: proved\n",
 		"killed": unfinished + "\nplan [1 3]\n",
 		"review": byHand,
 		"candidates": head + "\n1 Load. error ok; candidate 1 of 2; insufficient: the total; add\n" +
-			"2 Add them up. ok ok; candidate 2 of 2; sufficient: all there.\nplan [1 2]; 42: verified\n",
+			"2 Add them up. ok ok; candidate 2 of 2; sufficient: all there.\nplan [1 2]; 42: proved\n",
 		"paper": head + "\n1 Count the numbers. ok; insufficient: ; add\n" +
-			"2 Add them up. ok; sufficient: \nplan [1 2]; 42: verified\n",
+			"2 Add them up. ok; sufficient: \nplan [1 2]; 42: proved\n",
 		"carried-out": edited + "the total is computed.\n" +
 			"4 [the cell of step 2 was changed the words of step 1 were changed " +
 			"a note was left: Mind the header.]\n" +
 			"5 " + strings.Replace(heading, "Load", "Read", 1) + " ok\n" +
-			"6 [the steps after it are run again]; sufficient: yes.\nplan [5 3]; 39: verified\n",
+			"6 [the steps after it are run again]; sufficient: yes.\nplan [5 3]; 39: proved\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := readAgain(t, golden(t, name))
@@ -113,8 +113,8 @@ func summary(t *Trajectory) string {
 		}
 		begin = len(p.Rounds)
 		fmt.Fprintf(&b, "plan %v", Numbers(p.Plan()))
-		if p.Verified() {
-			fmt.Fprintf(&b, "; %s: verified", p.Answer())
+		if p.Proved() {
+			fmt.Fprintf(&b, "; %s: proved", p.Answer())
 		}
 		fmt.Fprintln(&b)
 	}

@@ -2,7 +2,6 @@ package reply
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"dsstar/notebook/lazy"
@@ -12,8 +11,6 @@ var (
 	errNoCode    = errors.New("it has no code block")
 	errNotClosed = errors.New("its code block is not closed")
 	errSeveral   = errors.New("it has several code blocks, and none is the whole")
-	errSplit     = errors.New("it has several code blocks, and the longest needs another")
-	errString    = errors.New("its code block ends within a string")
 	errSession   = errors.New("its code is the transcript of a session")
 )
 
@@ -24,121 +21,95 @@ var Code = Format[string]{
 	Parse: codeIn,
 }
 
+var codeFields = newVocabulary("", "", "code", codeWords)
+
 func codeIn(text string) (string, error) {
-	fields, object, err := jsonFields(text)
+	f, err := codeFields.read(text)
 	if err != nil {
 		return "", err
 	}
-	if object {
-		i := slices.IndexFunc(
-			fields,
-			func(f field) bool { return f.name == "code" || f.name == "python" },
-		)
-		if i < 0 {
-			return "", errNoCode
-		}
-		text = strings.ReplaceAll(fields[i].value, "\r\n", "\n")
+	code, err := f.code()
+	if err == nil && code == "" && !f.json && isPython(text) {
+		code, err = cell(text)
 	}
-	blocks, talk := codeBlocks(text)
-	if len(blocks) == 0 {
-		blocks, talk = taggedCode(text)
+	if err == nil && code == "" {
+		err = errNoCode
 	}
-	switch {
-	case len(blocks) == 0 && (object || isPython(text)):
-		return cell(text)
-	case len(blocks) == 0:
-		return "", errNoCode
-	case !talk && !slices.ContainsFunc(blocks, func(b block) bool { return b.code != "" }):
-		return "", errEmpty
-	case !blocks[len(blocks)-1].closed && (len(blocks) > 1 || !isPython(blocks[0].code)):
+	return code, err
+}
+
+// codeOf returns the code of a text with blocks; "" if none may be Python. Of several one is the
+// whole if it holds more than all others together, and those that follow are parts of it: models show
+// excerpts, too.
+func codeOf(text string) (string, error) {
+	blocks := codeBlocks(text)
+	if last := blocks[len(blocks)-1]; !last.closed && (len(blocks) > 1 || !isPython(last.Code)) {
 		return "", errNotClosed
 	}
-	code, err := whole(candidates(blocks))
-	if err != nil {
-		return "", err
-	}
-	return cell(code)
-}
-
-// candidates returns the blocks that may be the code: those marked as Python and unmarked
-// ones that can only be Python; if no block is marked, all unmarked ones.
-func candidates(blocks []block) []string {
-	var marked, plain []string
-	isMarked := false
-	for _, b := range blocks {
-		switch {
-		case b.isPython():
-			marked, isMarked = append(marked, b.code), true
-		case b.info == "":
-			plain = append(plain, b.code)
-			if isPython(b.code) {
-				marked = append(marked, b.code)
+	whole, total, goesOn := "", 0, false
+	for _, language := range []string{"python", ""} {
+		for _, b := range blocks {
+			switch {
+			case b.Language != language || total > 0 && whole == "":
+			case len(b.Code) > len(whole):
+				whole, goesOn = b.Code, false
+			default:
+				goesOn = goesOn || !strings.Contains(whole, b.Code)
+			}
+			if b.Language == language {
+				total += len(b.Code)
 			}
 		}
-	}
-	if isMarked {
-		return marked
-	}
-	return plain
-}
-
-// whole returns the block that is longer than all others together, since models show
-// excerpts beside the whole. It must not need the others: a program in pieces is not put
-// together.
-func whole(codes []string) (string, error) {
-	best, total := -1, 0
-	for i, code := range codes {
-		total += len(code)
-		if best < 0 || len(code) > len(codes[best]) {
-			best = i
+		if whole != "" {
+			break
 		}
 	}
-	switch {
-	case best < 0 || codes[best] == "":
-		return "", errNoCode
-	case 2*len(codes[best]) <= total:
+	if 2*len(whole) <= total && whole != "" || goesOn {
 		return "", errSeveral
 	}
-	code := codes[best]
-	if len(codes) == 1 {
-		return code, nil
-	}
-	has := namesIn(code)
-	bound, lines := boundNames(code), linesOf(code)
-	for i, other := range codes {
-		for name := range boundNames(other) {
-			if has[name] && !bound[name] {
-				return "", errSplit
-			}
-		}
-		for line := range linesOf(other) {
-			if i > best && !lines[line] {
-				return "", errSplit // what comes after the whole goes on from it
-			}
-		}
-	}
-	return code, nil
+	return cell(whole)
 }
 
 var (
-	cellMark   = lazy.Regexp(`^#[ \t]?%%.*(?:\n|$)`)
-	promptMark = lazy.Regexp(`^In[ \t]?\[[ \d]*\]:[ \t]?`)
-	bareName   = lazy.Regexp(`(?i)^(?:python3?|ipython)[ \t]*\n`)
+	cellMarks  = lazy.Regexp(`^(?:i?python3?[ \t]*\n+)?(?:#[ \t]?%%.*(?:\n|$)\n*)?(?:In[ \t]?\[[ \d]*\]:[ \t]?)?`)
 	transcript = lazy.Regexp(`(?m)^(?:In ?\[[ \d]*\]:|Out ?\[\d*\]:|>>> |[ \t]+\.\.\.:)`)
+	statement  = lazy.Regexp(`^(?:import\s+\w|from\s+\S+\s+import\b|(?:return|raise|assert|await|global|del)\s` +
+		`|(?:async\s+)?(?:def|class|if|elif|for|while|with|try|except|else|finally)\b.*[:(,\[{\\]\s*(?:#.*)?$` +
+		`|[@%!]\w|[)\]}]|[rf]?"""|'''` +
+		`|[\w.]+(?:\[.*\])?(?:\s*,\s*[\w.]+(?:\[.*\])?)*\s*(?::[^=]+)?[-+*/|&%]*=[^=]` +
+		`|[\w.]+(?:\[[^\]]*\][\w.]*)*\()`)
 )
 
-// cell returns the code as it runs, without the marks of a notebook cell in its first line.
+// isPython reports whether a text without a block is code: each line at the margin begins like a
+// statement.
+func isPython(text string) bool {
+	does := false
+	for i, line := range strings.Split(strings.Trim(text, "\n"), "\n") {
+		switch {
+		case strings.TrimSpace(line) == "" || line[0] == '#':
+		case line[0] == ' ' || line[0] == '\t':
+			if i == 0 {
+				return false
+			}
+		case !statement().MatchString(line):
+			return false
+		default:
+			does = true
+		}
+	}
+	return does
+}
+
+// cell returns the code as it runs, without the marks of a notebook cell in its first line; "" if
+// there is none.
 func cell(code string) (string, error) {
-	code = strings.TrimLeft(bareName().ReplaceAllString(strings.TrimLeft(code, "\n"), ""), "\n")
-	code = strings.TrimLeft(cellMark().ReplaceAllString(code, ""), "\n")
-	code = strings.TrimRight(promptMark().ReplaceAllString(code, ""), " \t\n")
+	code = strings.TrimLeft(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
+	code = strings.TrimRight(cellMarks().ReplaceAllString(code, ""), " \t\n")
 	switch {
-	case code == "":
-		return "", errNoCode
 	case transcript().MatchString(code):
 		return "", errSession
-	case !strings.HasPrefix(code, "%%") && endsInString(code):
-		return "", errString // a fence in it looked like its end
+	case strings.TrimSpace(code) == "":
+		return "", nil
 	}
 	return code, nil
 }

@@ -26,6 +26,16 @@ var seeds = []string{
 	"| Choice | Reason |\n|---|---|\n| 2 | x |", "{\"choice\": 2}", "Candidate 2", "Choice: 2.5",
 	"<think>a</think>b", "<think>", "[THINK]</think>\r\n2", "I'm sorry, but I can't", "", "\xff",
 	"`{\"'*2", "\ufeff",
+	"Step: Load.\nReading: a\nOption 1: b\nOption 2: c\nTaken: 1\nSettled: no\n```python\nx = 1\n```",
+	"{\"step\": \"a\", \"readings\": [{\"point\": \"b\", \"options\": [\"c\", \"d\"], \"taken\": 1}], " +
+		"'code': 'x',}",
+	"Verdict: insufficient\nReason: x\nWrong step: 2",
+	"{\"verdict\": \"sufficient\", \"code\": \"\\u00e9\\ud83d\"}",
+	"Branch 1.2\nKeeps: 1\n```python\nx = 1\n```",
+	"[{\"branch\": \"1.2\", \"keeps\": 0, \"code\": \"\"\"x\"\"\"}]",
+	"Ruling: reading\nReading: a\nOption A: b\nOption B: c",
+	"{\"arguments\": \"{\\\"ruling\\\": \\\"same\\\"}\"}",
+	"| Reading | Option 1 | Option 2 | Taken |\n|---|---|---|---|\n| a | b | c | 2 |\nCode:\nx = 1",
 }
 
 // seed gives a fuzz test the replies to begin with.
@@ -63,7 +73,7 @@ func FuzzCode(f *testing.F) {
 }
 
 // FuzzVerdict: a verdict that suffices has words for it in the reply, one that
-// is inconclusive a reason, and a problem is none of a form that fits.
+// is inconclusive a reason.
 func FuzzVerdict(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, reply string) {
@@ -72,7 +82,7 @@ func FuzzVerdict(f *testing.F) {
 		}
 		lower := strings.ToLower(reply)
 		isJSON := strings.Contains(reply, `\`)
-		v, err := Verdict.readText(reply)
+		v, err := verdict.readText(reply)
 		switch {
 		case err != nil && v != (record.Verdict{}), !utf8.ValidString(v.Reason),
 			v.Inconclusive && (!v.Sufficient || v.Reason == ""):
@@ -85,10 +95,6 @@ func FuzzVerdict(f *testing.F) {
 		}
 		if yes, err := YesNo.readText(reply); yes.Inconclusive || err == nil && yes != v {
 			t.Errorf("yes or no %+v, %v; verdict %+v", yes, err, v)
-		}
-		problem, err := Form.readText(reply)
-		if err != nil && problem != "" || !utf8.ValidString(problem) {
-			t.Errorf("form %q, %v", problem, err)
 		}
 	})
 }
@@ -141,6 +147,45 @@ func FuzzStep(f *testing.F) {
 	})
 }
 
+// FuzzSolution: what a reply in one of the new forms says is whole, and within what was asked.
+func FuzzSolution(f *testing.F) {
+	seed(f)
+	asked := []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
+	f.Fuzz(func(t *testing.T, reply string) {
+		s, err := Solutions(true).readText(reply)
+		if (err == nil) != (s.Step != "" && s.Code != "") || err != nil && len(s.Readings) > 0 {
+			t.Errorf("%+v, %v", s, err)
+		}
+		for _, r := range s.Readings {
+			if r.Point == "" || len(r.Options) < 2 || r.Chosen < 0 || r.Chosen >= len(r.Options) ||
+				r.Settled && r.Evidence == "" {
+				t.Errorf("%+v", r)
+			}
+		}
+		j, err := Judgements(3).readText(reply)
+		if err != nil && j != (Judgement{}) || j.Wrong < 0 || j.Wrong > 3 ||
+			j.Sufficient != (j.Code != "") || j.Sufficient && j.Wrong > 0 {
+			t.Errorf("%+v, %v", j, err)
+		}
+		all, err := Branches(asked, 3).readText(reply)
+		if (err == nil) != (len(all) > 0) || len(all) > 2 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		for _, b := range all {
+			if !slices.Contains(asked, Branch{Point: b.Point, Option: b.Option}) || b.Steps < 0 ||
+				b.Steps > 3 || b.Code == "" {
+				t.Errorf("%+v", b)
+			}
+		}
+		r, err := Rulings(3).readText(reply)
+		if (err == nil) != (r.Ruling != "") || (r.Ruling == "second") != (r.Code != "") ||
+			(r.Ruling == "reading") != (len(r.Options) == 2 && r.Point != "") ||
+			r.Wrong < 0 || r.Wrong > 3 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
 // TestLongReplies: no reply takes time out of proportion to its length. The
 // limit is far above what it takes, and far below what a quadratic reader does.
 func TestLongReplies(t *testing.T) {
@@ -156,20 +201,29 @@ func TestLongReplies(t *testing.T) {
 		"Form: fits ", "Choice: 1 ", "Choice: 2\n", "Candidate 1\n", "1. ", "1. a\n", " ", "\n", "x",
 		"import a\n", "print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "✅", "*",
 		"<think>", "\xff", "_",
+		"Step: a\n", "Step:\na\n", "Code:\nx = 1\n", "Reading: a\n", "Option 1: a\n", "Taken: 1\n",
+		"Wrong step: 1\n", "Branch 1.2\nKeeps: 1\n", "Ruling: first\n", "[\n", "[{", "{\"step\": ",
+		"{\"step\": \"\" ", "\\u00e9", "{\"step\": \"\"\"", "[{\"branch\": \"1.2\"}, ", "{\"a\": 1}\n",
 	} {
 		for _, reply := range []string{
 			strings.Repeat(part, size/len(part)),
-			strings.Repeat(part, longestTalk/4/len(part)), // short enough to be read
+			strings.Repeat(part, 1<<13/len(part)), // short enough to be read
 			"<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x",
 		} {
 			for role, parse := range map[string]func() error{
-				"code":    func() error { _, err := Code.readText(reply); return err },
-				"step":    func() error { _, err := Step.readText(reply); return err },
-				"verdict": func() error { _, err := Verdict.readText(reply); return err },
-				"form":    func() error { _, err := Form.readText(reply); return err },
-				"route":   func() error { _, err := Route(5).readText(reply); return err },
-				"pick":    func() error { _, err := Pick([]int{1, 2}).readText(reply); return err },
-				"text":    func() error { _, err := Text.readText(reply); return err },
+				"code":      func() error { _, err := Code.readText(reply); return err },
+				"step":      func() error { _, err := Step.readText(reply); return err },
+				"verdict":   func() error { _, err := verdict.readText(reply); return err },
+				"route":     func() error { _, err := Route(5).readText(reply); return err },
+				"pick":      func() error { _, err := Pick([]int{1, 2}).readText(reply); return err },
+				"solution":  func() error { _, err := Solutions(true).readText(reply); return err },
+				"judgement": func() error { _, err := Judgements(5).readText(reply); return err },
+				"branches": func() error {
+					_, err := Branches([]Branch{{Point: 1, Option: 2}}, 5).readText(reply)
+					return err
+				},
+				"ruling": func() error { _, err := Rulings(5).readText(reply); return err },
+				"text":   func() error { _, err := Text.readText(reply); return err },
 			} {
 				start := time.Now()
 				_ = parse() // any error will do

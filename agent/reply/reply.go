@@ -1,7 +1,6 @@
 package reply
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,15 +56,14 @@ type Format[T any] struct {
 	Rule  string                       // quoted to the model when its reply cannot be read
 	Parse func(text string) (T, error) // reads a reply without its thoughts
 
-	longest int // bytes that are read at most; 0: longestReply
+	// Form asks for the form in text, where the endpoint takes no schema. Only requests whose words
+	// do not say so themselves need it.
+	Form   string
+	Schema *llm.Schema // nil: the reply is text
 }
 
-// The lengths, in bytes, beyond which nothing is read. A regular expression
-// takes up to some microseconds per byte, and no judgement needs ten pages.
-const (
-	longestReply = 2 << 20
-	longestTalk  = 32 << 10 // of what is not code
-)
+// longestReply is the length, in bytes, beyond which nothing is read.
+const longestReply = 1 << 20
 
 // Read reads a reply. One that was cut off is not read, however well its beginning reads.
 func (f Format[T]) Read(reply llm.Reply) (T, error) {
@@ -82,11 +80,8 @@ func (f Format[T]) Read(reply llm.Reply) (T, error) {
 func (f Format[T]) readText(reply string) (T, error) {
 	var none T
 	text, err := Visible(reply)
-	switch {
-	case err != nil:
+	if err != nil {
 		return none, err
-	case len(text) > cmp.Or(f.longest, longestReply):
-		return none, errLong
 	}
 	value, err := f.Parse(text)
 	if err == nil {

@@ -12,22 +12,18 @@ func TestParseRoute(t *testing.T) {
 	for n, replies := range [][]string{
 		{
 			"**Add Step**", "add a new step.", "ADD_STEP", "`AddStep`", "Decision: Add Step",
-			"```\nAdd Step\n```", "✅ Add Step", `{"route": "Add Step"}`, "I would choose: Add Step",
+			"```\nAdd Step\n```", "✅ Add Step", `{"route": "Add Step"}`,
 			"Option: Add a new step", "<think>Step 2?</think>\nAdd Step",
 			"Add Step\n\nStep 2 is right; what lacks is the mean.",
 			"Step 1 loads a.csv.\nStep 2 counts.\nBoth are right.\n\nAdd Step",
-			"Every step is right, so add a step that computes the mean.",
 			"A step 4 could compute the mean.\n\nAdd Step", "Add Step 4",
 			"Add step 4: compute the mean of what step 2 counts.",
-			"None of the steps is wrong, so Add Step",
 		},
 		2: {
-			"step 2.", "**Step 2**", "Step #2", "2", "(2)", "Step two", "My answer is: Step 2",
-			"Step 2 is wrong.", "**Step 2** is wrong", "Step 2: the filter is wrong.",
+			"step 2.", "**Step 2**", "Step #2", "2", "(2)", "My answer is: Step 2",
+			"Step 2 is wrong.", "**Step 2** is wrong",
 			"Step 2 is wrong because it does not filter.", "Step 2\n\nStep 2", "Fix Step 2",
 			"Step 1 is right. The join is not.\n\nStep 2", "Go back to Step 2",
-			"We should go back to step 2 and count anew.",
-			"Remove Step 2 from the current plan and add Step 2 again",
 			`{"route": "Step 2", "reason": "its filter is not right"}`, `{"step": 2}`,
 			"| Route | Step 2 |",
 		},
@@ -42,15 +38,14 @@ func TestParseRoute(t *testing.T) {
 		"no choice": {"I cannot decide that.", "Step 2 is right.", "Step 2 is not wrong.",
 			"No further steps are needed; the plan is sufficient.", "Do not add a step.", "Step -1",
 			"Step 1.5", "Is step 2 wrong?", "If step 2 is wrong, go on.", "Do not redo step 2.",
-			"Step -1 is wrong", "Do not, under any circumstances, add a step", "Schritt 2"},
+			"Step -1 is wrong", "Do not, under any circumstances, add a step", "Schritt 2", "Steps 2 and 3", "Step 2 or 3",
+			"Step 1, Step 2", "Step 1 is right, step 2 is wrong.", "Add Step or Step 2", "Step 2-3",
+			"Remove step 3 and add a new step"},
 		"step 0, and the plan has 3 (steps 1 to 3)": {"Step 0", "Step 0 is wrong"},
-		"step 4":  {"Step 4", "Step 4 is wrong because of its filter."},
-		"step 20": {"Step twenty"},
-		"9999":    {"Step 99999999999999999999"},
-		"more than one": {"Add Step 3", "Step 1, Step 2", "Step 1 is right, step 2 is wrong.",
-			"Add Step or Step 2", "- Add Step\n- Step 2", "Step 3 is wrong.\n\nAdd Step",
-			"Steps 2 and 3", "Steps two and three are wrong", "Step 2 or 3", "Step 2-3",
-			"Remove step 3 and add a new step", "Add step 4: fix step 2"},
+		"step 4": {"Step 4", "Step 4 is wrong because of its filter."},
+		"9999":   {"Step 99999999999999999999"},
+		"more than one": {"Add Step 3", "Step 1\nStep 2", "- Add Step\n- Step 2",
+			"Step 3 is wrong.\n\nAdd Step"},
 	} {
 		for _, reply := range replies {
 			read(t, Route(3), reading[record.Route]{reply, record.Route{}, problem})
@@ -82,12 +77,11 @@ func TestParsePick(t *testing.T) {
 	for problem, replies := range map[string][]string{
 		"names candidate 2":   {"Choice: 2\nReason: x"},
 		"names candidate 0":   {"Choice: 0"},
-		"names candidate 1.5": {"Choice: 1.5"},
 		"names candidate 999": {"Choice: 99999999999999999999"},
-		"no choice": {"Choice: -1", "Choice: not 1", "Choice: 1? No.", "Choice: none",
+		"no choice": {"Choice: -1", "Choice: 1.5", "Choice: 1 or 3", "Choice: 1, 3", "1\n3",
+			"Choice: 1 and candidate 3", "Choice: not 1", "Choice: 1? No.", "Choice: none",
 			"Candidate 3 is the best, I think, since candidate 1 is wrong.", "Reason: it is right"},
-		"more than one": {"Choice: 1 or 3", "Choice: 1, 3", "Choice: 1 and candidate 3",
-			"Choice: 1\nChoice: 3", "1\n3"},
+		"more than one": {"Choice: 1\nChoice: 3"},
 	} {
 		for _, reply := range replies {
 			read(t, pick, reading[record.Pick]{reply, record.Pick{}, problem})

@@ -57,6 +57,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 		return err
 	}
 	defer trace.Close()
+	trace.Price = config.Price
 	s := j.settings
 	for _, w := range s.Warnings {
 		j.progress.Warn("%s", w)
@@ -89,7 +90,8 @@ func (a *app) config(j job) (agent.Config, error) {
 		return config, err
 	}
 	config.Model, config.Stream = j.model, j.progress.Stream
-	config.Cache, config.Agree = j.cache, a.afford(j)
+	config.Cache, config.Agree, config.AgreeToCost = j.cache, a.afford(j), a.affordRounds(j)
+	config.ChooseReading = a.chooseReading(j)
 	if j.task.Data != "" {
 		config.Corrections, err = a.corrections(j.task.Data)
 	}
@@ -159,7 +161,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	if j.json {
 		err = term.JSON(a.stdout, r)
 	} else if ended == nil {
-		_, err = fmt.Fprintln(a.stdout, t.Answer())
+		err = a.say(j, t, folder)
 	}
 	if err != nil {
 		return err
@@ -167,17 +169,23 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	if ended != nil {
 		return &stoppedError{ended, r.Notebook, string(folder), j.goOn}
 	}
-	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
+	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out%s, "+
+		"%.0f s (model %.0f s, kernel %.0f s)",
 		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
-		r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
-	if t.Verified() {
+		r.Usage.InputTokens, r.Usage.OutputTokens, inDollars(r.Usage.CostUSD), r.Seconds.Total,
+		r.Seconds.Model, r.Seconds.Kernel)
+	switch {
+	case t.Verified():
 		j.progress.SayIn(term.Good, "verified %s", spent)
-	} else {
+	case t.Depends():
+		j.progress.Warn("%s", strings.Join(t.Doubts(), "; "))
+		j.progress.Say("spent    %s", spent)
+	default:
 		j.progress.Warn("NOT verified: %s", strings.Join(t.Doubts(), "; "))
 		j.progress.Say("spent    %s", spent)
 	}
 	j.progress.Say("notebook %s", r.Notebook)
-	if !t.Verified() {
+	if !t.Verified() && !(j.shown && t.Depends()) {
 		return silent{exitNotVerified}
 	}
 	return nil

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -47,24 +49,30 @@ func cleanEnv() []string {
 }
 
 // roles is a scripted model: its replies to each role, in order. The last reply to a role is
-// repeated.
+// repeated. Those of the solver and of the judge may be given in parts: "step" and "cell"; "verdict",
+// and "last" for the last cell of a verdict that has one. The finalizer's are those of "last", too.
 type roles map[string][]llmtest.Response
 
-// phrases tell the roles apart by their prompts; the last three belong to the published method.
+// phrases tell the roles apart by their prompts; those after the picker's belong to the published
+// method.
 var phrases = []struct{ role, phrase string }{
 	{"analyzer", "Write a Python script that reads a data file"},
 	{"describer", "Write the whole script again"},
-	{"planner", "Propose"},
+	{"solver", "towards an answer and write its cell"},
 	{"coder", "Write the notebook's next cell"},
 	{"debugger", "Write the cell again"},
 	{"summarizer", "Shorten this report"},
-	{"picker", "Pick the candidate"},
-	{"verifier", "Judge whether the plan"},
-	{"router", "Decide how the plan goes on"},
+	{"judge", "Judge whether the steps above"},
 	{"finalizer", "Write the notebook's last cell"},
-	{"checker", "Check the answer before it is given"},
+	{"second", "A colleague answers the same question"},
+	{"arbiter", "Find out where the derivations part"},
+	{"branches", "Write a cell for each branch above"},
+	{"picker", "Pick the candidate"},
+	{"planner", "towards an answer to the question"},
 	{"script", "Write a Python script that carries out this step"},
 	{"script", "Write the script again so that it carries out"},
+	{"verifier", "Judge whether the plan"},
+	{"router", "Decide how the plan goes on"},
 	{"finalizer", "so that it prints the answer"},
 }
 
@@ -80,22 +88,51 @@ func roleOf(r llmtest.Request) string {
 
 func (m roles) serve(t testing.TB) *llmtest.Server { return llmtest.New(t, m.reply()) }
 
-// reply returns the function that answers requests.
+// reply returns the function that answers requests. It takes no schemas: the replies are text.
 func (m roles) reply() func(llmtest.Request) llmtest.Response {
 	var mu sync.Mutex
 	asked := map[string]int{}
-	return func(r llmtest.Request) llmtest.Response {
-		role := roleOf(r)
-		mu.Lock()
-		defer mu.Unlock()
-		n := asked[role]
-		asked[role]++
+	next := func(role string) llmtest.Response {
 		replies := m[role]
 		if len(replies) == 0 {
 			return llmtest.Refuse(400, "", "the script has no reply for the "+role)
 		}
-		return replies[min(n, len(replies)-1)]
+		asked[role]++
+		return replies[min(asked[role], len(replies))-1]
 	}
+	return llmtest.RefuseSchemas(func(r llmtest.Request) llmtest.Response {
+		mu.Lock()
+		defer mu.Unlock()
+		switch role := roleOf(r); {
+		case len(m[role]) > 0:
+			return next(role)
+		case role == "solver":
+			return joined("Step: ", next("step"), next("cell"))
+		case role == "judge":
+			verdict := next("verdict")
+			if !hasLast.MatchString(verdict.Text) {
+				return verdict
+			}
+			return joined("", verdict, next("last"))
+		case role == "finalizer":
+			return next("last")
+		default:
+			return next(role)
+		}
+	})
+}
+
+// hasLast matches verdicts that a last cell comes with.
+var hasLast = regexp.MustCompile(`(?m)^Verdict: (?:sufficient|inconclusive)`)
+
+// joined is one reply of two parts; the first of them that is none of text is the whole reply.
+func joined(label string, a, b llmtest.Response) llmtest.Response {
+	for _, part := range []llmtest.Response{a, b} {
+		if part.Status != 0 || part.Stall {
+			return part
+		}
+	}
+	return llmtest.Response{Text: label + a.Text + "\n\n" + b.Text, Delay: a.Delay + b.Delay}
 }
 
 func (m roles) with(more roles) roles {
@@ -118,17 +155,26 @@ func say(texts ...string) []llmtest.Response {
 
 func cell(code string) string { return "```python\n" + code + "\n```" }
 
-const sufficient = "Verdict: sufficient\nReason: the total is computed."
+const (
+	sufficient = "Verdict: sufficient\nReason: the total is computed."
+	unfinished = "Verdict: unfinished\nReason: the total is missing."
+)
 
-// counting returns a model that counts the numbers in data/numbers.csv.
+// wrong is the verdict that a step is wrong.
+func wrong(step int) string {
+	return fmt.Sprintf("Verdict: insufficient\nReason: it takes other numbers.\nWrong step: %d", step)
+}
+
+// counting returns a model that adds up the numbers in data/numbers.csv, in two ways that agree.
 func counting() roles {
 	return roles{
-		"planner": say("Load the numbers and add them up."),
-		"coder": say(cell("numbers = [int(line) for line in " +
+		"step": say("Load the numbers and add them up."),
+		"cell": say(cell("numbers = [int(line) for line in " +
 			"open('data/numbers.csv').read().split()[1:]]\ntotal = sum(numbers)\nprint(total)")),
-		"verifier":  say(sufficient),
-		"finalizer": say(cell("print(total)")),
-		"checker":   say("Form: fits"),
+		"verdict": say(sufficient),
+		"last":    say(cell("print(total)")),
+		"second": say(cell("import pandas as pd\n" +
+			"answer = str(pd.read_csv('data/numbers.csv')['n'].sum())\nanswer")),
 	}
 }
 

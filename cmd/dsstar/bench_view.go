@@ -69,7 +69,7 @@ func (v *benchView) state(t runner.Totals) string {
 	}
 	text += fmt.Sprintf(", %d running", t.Running)
 	if t.Cost > 0 {
-		text += fmt.Sprintf(", %.2f US dollars", t.Cost)
+		text += inDollars(&t.Cost)
 	}
 	if now := done - t.Earlier; now > 0 && done < v.total {
 		left := time.Since(v.began) / time.Duration(now) * time.Duration(v.total-done)

@@ -81,10 +81,6 @@ var anyPrice = usage.Again("--ask-above-tokens", "0")
 // user if it exceeds the setting.
 func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
 	return func(ctx context.Context, e describe.Estimate) error {
-		cost := ""
-		if e.Cost != nil {
-			cost = fmt.Sprintf(", %.2f US dollars", *e.Cost)
-		}
 		what, question, rest := "describing "+
 			human.Plural(e.Files, "file"), "Describe them?", "the rounds come on top"
 		if e.Ranking {
@@ -92,15 +88,19 @@ func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
 				" by the embedding model", "Rank them?", "descriptions and rounds come on top"
 		}
 		about := fmt.Sprintf("%s: %s with about %s input tokens%s", what,
-			human.Plural(e.Calls, "model call"), human.Count(e.InputTokens), cost)
+			human.Plural(e.Calls, "model call"), human.Count(e.InputTokens), inDollars(e.Cost))
 		most := j.settings.AskAboveTokens
-		if most == 0 || e.InputTokens <= most || j.yes {
+		tooLong := most > 0 && e.InputTokens > most && !j.yes
+		if !tooLong && !(e.Cost != nil && a.asksAbout(j, *e.Cost)) {
 			j.progress.Say("estimate %s; %s", about, rest)
 			return nil
 		}
+		limit := fmt.Sprintf("ask_above_tokens (%s)", human.Count(most))
+		if !tooLong {
+			limit = fmt.Sprintf("ask_above_usd (%s)", human.Dollars(j.settings.AskAboveUSD))
+		}
 		lines := []string{"estimate " + about,
-			fmt.Sprintf("         That exceeds ask_above_tokens (%s). A folder with fewer files "+
-				"takes fewer tokens.", human.Count(most))}
+			"         That exceeds " + limit + ". A folder with fewer files takes fewer tokens."}
 		if !a.stdinTTY || !a.stderrTTY {
 			text := what + " takes more than ask_above_tokens, and nobody can be asked: " +
 				"--ask-above-tokens 0 goes on without asking\n" + strings.Join(lines, "\n")
@@ -108,5 +108,30 @@ func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
 		}
 		defer j.progress.Wait(progress.DescribingFiles)
 		return a.agree(ctx, j.progress, false, lines, "", "         "+question+" [y/N] ")
+	}
+}
+
+// asksAbout reports whether to ask about a cost in US dollars. Nobody is asked off a terminal.
+func (a *app) asksAbout(j job, usd float64) bool {
+	most := j.settings.AskAboveUSD
+	return most > 0 && usd > most && !j.yes && a.stdinTTY && a.stderrTTY
+}
+
+var errTooDear = errors.New("declined for what the rounds may cost")
+
+// affordRounds returns a function that asks the user about the estimated cost of the rounds if it
+// may exceed the setting.
+func (a *app) affordRounds(j job) func(ctx context.Context, low, high float64) error {
+	return func(ctx context.Context, low, high float64) error {
+		if !a.asksAbout(j, high) {
+			return nil
+		}
+		j.progress.Wait("")
+		err := a.ask(ctx, fmt.Sprintf("         about %s to %s: go on? [y/N] ",
+			human.Dollars(low), human.Dollars(high)))
+		if errors.Is(err, errDeclined) {
+			return errTooDear
+		}
+		return err
 	}
 }

@@ -22,6 +22,8 @@ import (
 	"dsstar/kernel/pyenv"
 )
 
+//go:generate go test -count=1 -run TestRecordDemo . -record
+
 // The example has data from a seeded generator and recorded model replies.
 var (
 	//go:embed demo/generate.py
@@ -73,7 +75,7 @@ folder.`,
 		question := strings.TrimSpace(demoQuestion)
 		j := job{
 			runFlags: flags, settings: s, here: true, progress: a.newProgress(flags.quiet),
-			model: model, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
+			model: model, shown: true, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
 		}
 		defer j.progress.Stop()
 		j.progress.Say("demo     %s", demoNotice)

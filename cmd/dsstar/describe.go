@@ -17,13 +17,15 @@ import (
 	"dsstar/notebook/human"
 )
 
-var describeHelp = `Print the descriptions of data files that dsstar nb works from. A description is
-the output of a script that the model wrote for the file, or the content itself.
-Names after the folder choose files. If all descriptions together exceed
-context_chars, the model sees less of the long ones.
+var describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
+that a program makes, without a model: tables with their columns, ranges, values,
+missing values and keys; documents whole. Names after the folder choose files. If
+all descriptions together exceed context_chars, the model sees less of the files
+that are less near to the question.
 
-Descriptions are cached: dsstar nb does not pay for the same file, model and prompt
-again. No run folder is created.
+With --analyzer model, a description is the output of a script that the model
+writes for the file. dsstar nb has that done for files that the program does not
+understand. Profiles and descriptions are cached. No run folder is created.
 
 You can correct a description that is wrong or lacks what you know. Your text
 replaces it in all later runs on this folder, until you give an empty one.
@@ -33,7 +35,8 @@ Corrections are kept with your settings.
 
 const describeExample = `  dsstar describe ./data
   dsstar describe ./data sales.csv notes/terms.pdf
-  dsstar describe ./data --json --model ollama/qwen3
+  dsstar describe ./data --json
+  dsstar describe ./data --analyzer model --model ollama/qwen3
   dsstar describe ./data --edit sales.csv                  in $VISUAL or $EDITOR
   dsstar describe ./data --set sales.csv=@sales.txt        or =TEXT, or =- for standard input
   dsstar describe ./data --set sales.csv=                  removes the correction`
@@ -127,10 +130,12 @@ func (a *app) descriptions(ctx context.Context, j *job,
 	if err := checkBudget(j.settings); err != nil {
 		return nil, err
 	}
-	if err := a.models(j); err != nil {
-		return nil, err
+	if j.cache = a.descriptionCache(j.settings); !method(j.settings.Method).Profiles() {
+		if err := a.models(j); err != nil {
+			return nil, err
+		}
+		j.progress.Say("model    %s", a.modelLine(j.settings))
 	}
-	j.progress.Say("model    %s", a.modelLine(j.settings))
 	j.progress.Skipped(j.task)
 	if err := j.setUpAlone(ctx, a); err != nil {
 		return nil, err
@@ -211,7 +216,7 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	}
 	j.progress.Say("spent    %s, %d tokens in and %d out%s, %.0f s",
 		human.Plural(d.Usage.Calls, "model call"),
-		d.Usage.InputTokens, d.Usage.OutputTokens, d.Usage.dollars(), d.Seconds.Total)
+		d.Usage.InputTokens, d.Usage.OutputTokens, inDollars(d.Usage.CostUSD), d.Seconds.Total)
 	j.progress.Say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs " +
 		"then use your text")
 	return nil

@@ -18,10 +18,11 @@ import (
 // descriptions is the object that describe --json prints. Its fields are a
 // contract: see docs/results.md.
 type descriptions struct {
-	Files    []fileDescription `json:"files"`
-	Usage    resultUsage       `json:"usage"`
-	Seconds  record.Seconds    `json:"seconds"`
-	Warnings []string          `json:"warnings"`
+	Files     []fileDescription `json:"files"`
+	Relations string            `json:"relations"` // which columns of the files match
+	Usage     resultUsage       `json:"usage"`
+	Seconds   record.Seconds    `json:"seconds"`
+	Warnings  []string          `json:"warnings"`
 }
 
 type fileDescription struct {
@@ -34,16 +35,17 @@ type fileDescription struct {
 	Like      string `json:"like"` // the file for which the script was written, if not for this one
 	Cached    bool   `json:"cached"`
 	Corrected bool   `json:"corrected"`
-	Whole     bool   `json:"whole"` // the description is the content
-	Error     string `json:"error"` // why there is none
-	Tries     int    `json:"tries"` // scripts that were run
+	Profile   bool   `json:"profile"` // made by a program; with Like, what differs from that file
+	Whole     bool   `json:"whole"`   // the description is the content
+	Error     string `json:"error"`   // why there is none
+	Tries     int    `json:"tries"`   // scripts that were run
 	unreached bool   // the run ended before it was described
 }
 
 // newDescriptions returns a trajectory's descriptions of the named files, or of all.
 func newDescriptions(t *record.Trajectory, names []string) descriptions {
 	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds,
-		Warnings: []string{}}
+		Relations: t.Relations, Warnings: []string{}}
 	for i, f := range t.Task.Files[:len(t.Descriptions)] { // there are none if the run ended at once
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
 			continue
@@ -55,7 +57,7 @@ func newDescriptions(t *record.Trajectory, names []string) descriptions {
 		}
 		d.Files = append(d.Files, fileDescription{
 			Name: f.Name, Size: f.Size, Kind: own.Kind, Description: own.Text, Code: own.Code,
-			Like:   own.Like,
+			Like: own.Like, Profile: own.Profile,
 			Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole, Error: own.Error,
 			Tries:     own.Tries,
 			unreached: unreached,
@@ -86,6 +88,12 @@ func (d descriptions) print(w io.Writer) error {
 			b.WriteByte('\n')
 		}
 	}
+	if d.Relations != "" {
+		b.WriteString("\n== Columns that match\n")
+		for line := range strings.Lines(d.Relations + "\n") {
+			b.WriteString(term.WithoutControls(line))
+		}
+	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write the descriptions: %w", err)
 	}
@@ -102,6 +110,8 @@ func (f fileDescription) from() string {
 		return "corrected by hand"
 	case f.Whole:
 		from = append(from, "the content itself")
+	case f.Like != "" && f.Profile:
+		from = append(from, "as "+term.Printable(f.Like)+", but")
 	case f.Like != "":
 		from = append(from, "script of "+term.Printable(f.Like))
 	case f.Code != "":

@@ -24,6 +24,7 @@ import (
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 // A finding is the result of one check.
@@ -267,13 +268,28 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
 	result := finding{Check: "model", Status: "ok"}
 	for _, name := range all {
 		f := a.checkEndpoint(ctx, s, name)
-		result.Detail = strings.TrimPrefix(result.Detail+"\n"+f.Detail, "\n")
+		detail := f.Detail + "\n" + priceLine(s, name)
+		result.Detail = strings.TrimPrefix(result.Detail+"\n"+detail, "\n")
 		result.hints = append(result.hints, f.hints...)
 		if f.Status == "failed" || f.Status == "warning" && result.Status == "ok" {
 			result.Status = f.Status
 		}
 	}
 	return result
+}
+
+// priceLine tells the price of a model.
+func priceLine(s *configs.Settings, name string) string {
+	p, ok := s.Price(name)
+	if !ok {
+		return "its price is unknown: prices of your settings can have it"
+	}
+	text := fmt.Sprintf("a million tokens cost %s in and %s out", human.Dollars(*p.Input),
+		human.Dollars(*p.Output))
+	if p.Listed != "" {
+		text += " (list price of " + p.Listed + ")"
+	}
+	return text
 }
 
 func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name string) finding {

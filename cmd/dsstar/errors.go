@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -106,8 +105,6 @@ func (e *stoppedError) Error() string {
 }
 func (e *stoppedError) Unwrap() error { return e.err }
 
-var errConstant = errors.New("there is no answer: " + agent.ConstantAnswer)
-
 // noAnswer says why a completed run has no answer.
 func noAnswer(t *record.Trajectory) error {
 	if t.Final == nil || len(t.Final.Attempts) == 0 {
@@ -116,8 +113,6 @@ func noAnswer(t *record.Trajectory) error {
 	switch reason := t.Final.Attempts[len(t.Final.Attempts)-1].Execution.Reason; reason {
 	case "":
 		return errors.New("no cell printed an answer")
-	case agent.ConstantAnswer:
-		return errConstant
 	default:
 		return errors.New("there is no answer: " + reason)
 	}
@@ -143,10 +138,11 @@ type exitMeaning struct {
 // What the exit codes of the commands mean. README.md and docs/results.md have those of a run.
 var (
 	runExits = []exitMeaning{
-		{exitVerified, "verified: judged sufficient, and a fresh run printed the same answer"},
+		{exitVerified, "verified: judged sufficient, printed again by a fresh run, derived twice,\n" +
+			"and no open reading of the question changes it"},
 		{exitError, "error"},
 		{exitUsage, "usage"},
-		{exitNotVerified, "answered, but not verified"},
+		{exitNotVerified, "answered, but not verified, or dependent on a reading"},
 		{exitCredentials, "model or server credentials"},
 		{exitBudget, "budget spent: --max-cost, --max-calls or --max-time"},
 		{exitInterrupted, "interrupted, or stopped at a review"},

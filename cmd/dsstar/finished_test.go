@@ -73,17 +73,15 @@ func dropping() roles {
 		"total = sum(numbers)\nprint(total)",
 		"print(len(numbers), 'rows')\nopen('seen.txt', 'w').write('x')",
 	).
-		Replace(m["coder"][0].Text)
+		Replace(m["cell"][0].Text)
 	return m.with(roles{
-		"planner": say("Load the numbers.", "Take the wrong ones.", "Add them up."),
-		"coder": say(load, cell("numbers['m']"), cell(`import os
+		"step": say("Load the numbers.", "Take the wrong ones.", "Add them up."),
+		"cell": say(load, cell("numbers['m']"), cell(`import os
 total = sum(numbers)
 print(total, os.path.exists('note.txt'), random.random() == random.Random(0).random(), os.getcwd(),
     set('abcdefgh'))`)),
 		"debugger": say(cell("numbers[0] = 100\nopen('note.txt', 'w').write('x')\n" +
 			"random.random()\nprint(max(numbers))")),
-		"verifier": say("Verdict: insufficient\nMissing: the total",
-			"Verdict: insufficient\nMissing: the right ones", sufficient),
-		"router": say("Add Step", "Step 2"),
+		"verdict": say(unfinished, wrong(2), sufficient),
 	})
 }

@@ -57,8 +57,6 @@ var conditions = []struct {
 	}},
 	{errInterrupted, exitInterrupted, nil},
 	{agent.ErrStopped, exitInterrupted, nil},
-	{errConstant, exitError,
-		[]usage.Hint{usage.Again("--no-computed").Note("lets the last cell print a constant")}},
 }
 
 // causeOf maps an error to its exit code, its text and hints.

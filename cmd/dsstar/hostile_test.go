@@ -43,29 +43,22 @@ func promptsOf(t *testing.T, theirs string) map[string][]string {
 	m := counting()
 	m["analyzer"] = say(cell("raise ValueError(open(path).read()[:900])"))
 	m["describer"] = say(cell("print(path, open(path).read()[:900])"))
-	m["planner"] = say("Load them.", "Look at "+oneLine, "Add up.")
+	m["step"] = say("Load them.", "Look at "+oneLine, "Add up.")
 	fails := cell(
 		"words = open('data/notes.md').read()\nprint(words)\nraise ValueError(words + 'x ' * 20_000)",
 	)
-	m["coder"] = say(
-		fails,
-		fails,
-		cell("print(words)"),
-		cell("print(words, 2)"),
-		cell("total = 42\nprint(total, words)"),
-		cell("total = 42\nprint(total, words, 3)"),
-	)
+	m["cell"] = say(fails, cell("print(words)"), cell("total = 42\nprint(total, words)"))
+	m["coder"] = say(fails, cell("print(words, 2)"), cell("total = 42\nprint(total, words, 3)"))
 	m["summarizer"] = say("ValueError: " + theirs)
 	m["debugger"] = say(cell("words = open('data/notes.md').read()\nprint(words, 1)"))
 	m["picker"] = say("Choice: 1\nReason: " + oneLine)
-	m["verifier"] = say(
-		"Verdict: unfinished\nMissing: "+oneLine,
-		"Verdict: insufficient\nMissing: step 2, "+oneLine,
+	m["verdict"] = say(
+		"Verdict: unfinished\nReason: "+oneLine,
+		"Verdict: insufficient\nReason: step 2, "+oneLine+"\nWrong step: 2",
 		sufficient,
 	)
-	m["router"] = say("Add Step", "Step 2")
 	outlines, mu, reply := map[string][]string{}, sync.Mutex{}, m.reply()
-	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+	server := llmtest.New(t, llmtest.RefuseSchemas(func(r llmtest.Request) llmtest.Response {
 		role := roleOf(r)
 		mu.Lock()
 		defer mu.Unlock()
@@ -73,7 +66,7 @@ func promptsOf(t *testing.T, theirs string) map[string][]string {
 			outlines[role] = append(outlines[role], outlineOf(message.Text))
 		}
 		return reply(r)
-	})
+	}))
 	s := askNB(t, data, server.URL, "--candidates", "2", "--guidelines", "A number.\n"+theirs)
 	s.expect(exitVerified)
 	for role := range outlines {

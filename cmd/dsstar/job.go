@@ -38,6 +38,7 @@ type job struct {
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress.Progress
+	shown    bool         // a demo: that the answer depends on a reading is what it shows
 	past     bool         // the run is resumed and already has the variables that it needs
 	goOn     []usage.Flag // flags that a later resume needs, too
 }
@@ -51,6 +52,8 @@ type runFlags struct {
 	review bool     // ask before every cell
 	keep   bool     // keep the kernel at the end
 	names  []string // names to keep in the user's kernel
+	answer answerForm
+	ask    askReadings
 }
 
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
@@ -74,12 +77,16 @@ func (r *runFlags) checkOut() error {
 
 func (r *runFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
+	f.Var(&r.ask, "ask", "whether to ask on a terminal which reading of the question is meant: "+
+		"never or when-it-matters (default when-it-matters)")
 	r.addCommon(f)
 }
 
 // addCommon adds the flags that also apply to existing runs.
 func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
+	f.Var(&r.answer, "answer",
+		"the answer as a bare value or as text: bare or text (default: text on a terminal)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with its variables")
 	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")

@@ -189,12 +189,12 @@ const analysis = `{"cells": [
 // fromDF returns a model that goes back once and computes its answer from the user's df.
 func fromDF() roles {
 	m := counting()
-	m["planner"] = say(
+	m["step"] = say(
 		"Count the rows of `df`.",
 		"Add up everything.",
 		"Add up the amounts of the stores of the north.",
 	)
-	m["coder"] = say(
+	m["cell"] = say(
 		cell("rows = len(dff)"),
 		cell("df = df[['amount']]\nseed = 99\nprint(df['amount'].sum())"),
 		cell(
@@ -202,12 +202,9 @@ func fromDF() roles {
 		),
 	)
 	m["debugger"] = say(cell("rows = len(df)\nprint(rows)"))
-	m["verifier"] = say(
-		"Verdict: unfinished\nMissing: the total.",
-		"Verdict: insufficient\nMissing: step 2 takes all stores.",
-		sufficient,
-	)
-	m["router"] = say("Step 2")
+	m["verdict"] = say(unfinished, wrong(2), sufficient)
+	m["second"] = say(cell("answer = str(sum(df['amount'][n] for n in range(len(df)) " +
+		"if df['store'][n][0] == 'N'))\nanswer"))
 	return m
 }
 
@@ -273,21 +270,27 @@ func (l *lab) showsRun() {
 	l.t.Helper()
 	l.shows(
 		"What is the total?",
+		"Answer",
 		"42",
+		"Verified",
+		"Key figures",
+		"Question",
 		"Step 1",
 		"Count the rows",
-		"Try 1 failed",
-		"NameError",
 		"rows = len(df)",
 		"unfinished",
 		"Add Step",
-		"Add up everything",
 		"Step 2",
 		"north = df",
 		"sufficient",
 		"Answer",
 		"42",
-		"How it was made",
+		"Second derivation",
+		"Log",
+		"Try 1 failed",
+		"NameError",
+		"Add up everything",
+		"Proof and cost",
 	)
 	var folds []int
 	if l.do(&folds, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
@@ -306,15 +309,15 @@ func TestLabLive(t *testing.T) {
 			l := startLab(t, collaboration)
 			planned := make(chan bool)
 			reply := threeSteps().reply()
-			model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
-				if roleOf(r) == "planner" {
+			model := llmtest.New(t, llmtest.RefuseSchemas(func(r llmtest.Request) llmtest.Response {
+				if roleOf(r) == "solver" {
 					select { // wait until the test has seen the previous step
 					case <-planned:
 					case <-t.Context().Done():
 					}
 				}
 				return reply(r)
-			})
+			}))
 			out := filepath.Join(l.Root, "run")
 			ended := make(chan *scene, 1)
 			go func() {
@@ -338,7 +341,7 @@ func TestLabLive(t *testing.T) {
 			if l.do(&dialogs, "dialogs"); len(dialogs) > 0 {
 				t.Errorf("dialogs: %q", dialogs)
 			}
-			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "How it was made")
+			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "Proof and cost")
 			l.picture("live.png")
 			time.Sleep(2 * time.Second) // collaboration saves its copy meanwhile
 			tr := readRun(t, out)
@@ -359,18 +362,13 @@ func TestLabLive(t *testing.T) {
 
 func threeSteps() roles {
 	m := counting()
-	m["planner"] = say("Load the numbers.", "Look at them.", "Add them up.")
-	m["coder"] = say(
+	m["step"] = say("Load the numbers.", "Look at them.", "Add them up.")
+	m["cell"] = say(
 		cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(len(numbers))"),
 		cell("print(numbers.to_string())"),
 		cell("total = int(numbers['n'].sum())\nprint(total)"),
 	)
-	m["verifier"] = say(
-		"Verdict: unfinished\nMissing: a look.",
-		"Verdict: unfinished\nMissing: the total.",
-		sufficient,
-	)
-	m["router"] = say("Add Step")
+	m["verdict"] = say(unfinished, unfinished, sufficient)
 	return m
 }
 

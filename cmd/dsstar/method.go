@@ -13,28 +13,33 @@ import (
 	"dsstar/notebook/human"
 )
 
-// method converts the settings of the loop. With --paper only the analyzer, the router, the
-// candidates and the verifier's input can still be chosen.
+// method converts the settings of the method.
 func method(s configs.Method) record.Method {
-	m := record.Method{
-		NoReasons: !s.Reasons, NoDocuments: !s.Documents, NoFamilies: !s.Families,
-		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoUnfinished: !s.Unfinished,
-		NoInconclusive: !s.Inconclusive,
-	}
-	if s.Paper {
-		m = record.Paper()
+	m := record.Method{Script: s.Paper, NoAnalyzer: s.Analyzer == "none", NoRouter: !s.Router,
+		ModelAnalyzer: s.Analyzer == "model" && !s.Paper, PlanOnly: s.VerifierInput == "query-plan"}
+	if !s.Paper {
+		m.NoSecond, m.NoReadings = !s.Second, !s.Readings
 	}
 	if s.Candidates > 1 {
 		m.Candidates = s.Candidates // 0 and 1 mean the same
 	}
-	m.NoAnalyzer, m.NoRouter, m.PlanOnly = !s.Analyzer, !s.Router, s.VerifierInput == "query-plan"
 	return m
 }
 
 // checkMethod rejects settings that contradict each other.
 func checkMethod(s *configs.Settings, review bool) error {
-	if err := checkRollback(s, method(s.Method)); err != nil {
+	m := method(s.Method)
+	if err := checkRollback(s, m); err != nil {
 		return err
+	}
+	for _, papers := range []struct {
+		flag string
+		on   bool
+	}{{"no-router", m.NoRouter}, {"verifier-input", m.PlanOnly}} {
+		if papers.on && !m.Script {
+			return usage.New(fmt.Sprintf("--%s: only the paper's method can leave it out", papers.flag),
+				usage.Again("--paper"))
+		}
 	}
 	switch {
 	case s.Method.Candidates == 1:

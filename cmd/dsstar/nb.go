@@ -37,9 +37,14 @@ session stays.
 The model works from descriptions of the files, which the notebook shows. If one
 is wrong, correct it for all later runs: dsstar describe DIR --edit FILE.
 
+If the question can be taken in ways that give other answers, they are shown with
+the answer. Before it is verified, the answer is derived once more by a request
+that sees nothing of the steps: --second model=provider/name takes another model
+for that, --no-second leaves it out.
+
 With --review dsstar asks before every cell, also before repairs and the last one:
 accept it, edit step and cell in $VISUAL or $EDITOR, reject it with a reason that
-the planner reads, accept all that follow, or stop. Only what you accept runs,
+the solver reads, accept all that follow, or stop. Only what you accept runs,
 and the scripts that describe files.
 
 With --candidates K dsstar writes K cells for each step and runs each from the

@@ -34,7 +34,8 @@ func TestProofApart(t *testing.T) {
 					t.Fatal(err)
 				}
 				m := counting()
-				m["coder"] = say(cell(string(code)))
+				m["cell"] = say(cell(string(code)))
+				m["arbiter"] = say("Ruling: same\nReason: nothing but the proof finds a difference.")
 				data := dataFolder(
 					t,
 					map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"},

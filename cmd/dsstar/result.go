@@ -2,34 +2,45 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/configs"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 )
 
 // result is the object that --json prints. Its fields are a contract:
 // docs/results.md.
 type result struct {
 	Answer     string `json:"answer"`
+	Summary    string `json:"summary"` // the answer in sentences; "" if there are none
 	Verified   bool   `json:"verified"`
 	Sufficient bool   `json:"sufficient"`
 	// Inconclusive: the verdict is that the data hold no answer.
-	Inconclusive bool           `json:"inconclusive"`
-	Doubts       []string       `json:"doubts"` // why the answer is not verified
-	Rounds       int            `json:"rounds"`
-	Steps        int            `json:"steps"`
-	RunDir       string         `json:"run_dir"`
-	Notebook     string         `json:"notebook"`
-	Script       string         `json:"script"`
-	Trace        string         `json:"trace"`
-	Usage        resultUsage    `json:"usage"`
-	Seconds      record.Seconds `json:"seconds"`
-	Kernel       resultKernel   `json:"kernel"`
-	KeptKernel   *resultKept    `json:"kept_kernel"` // null: none is kept
-	Warnings     []string       `json:"warnings"`
+	Inconclusive bool     `json:"inconclusive"`
+	Doubts       []string `json:"doubts"` // why the answer is not verified
+	// Readings are the options of open readings that change the answer.
+	Readings   []resultReading `json:"readings"`
+	Rounds     int             `json:"rounds"`
+	Steps      int             `json:"steps"`
+	RunDir     string          `json:"run_dir"`
+	Notebook   string          `json:"notebook"`
+	Script     string          `json:"script"`
+	Trace      string          `json:"trace"`
+	Usage      resultUsage     `json:"usage"`
+	Seconds    record.Seconds  `json:"seconds"`
+	Kernel     resultKernel    `json:"kernel"`
+	KeptKernel *resultKept     `json:"kept_kernel"` // null: none is kept
+	Warnings   []string        `json:"warnings"`
+}
+
+type resultReading struct {
+	Point    string `json:"point"`
+	Reading  string `json:"reading"`
+	Answer   string `json:"answer"` // "": it could not be computed
+	Chosen   bool   `json:"chosen"` // the accepted cells take it
+	Evidence string `json:"evidence"`
 }
 
 type resultUsage struct {
@@ -72,15 +83,29 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 		warnings = []string{}
 	}
 	return result{
-		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
-		Inconclusive: t.Inconclusive(),
-		Doubts:       append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
+		Answer: t.Answer(), Summary: t.Summary(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
+		Doubts: append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Usage:    usageOf(t),
 		Seconds:  t.Seconds,
 		Kernel:   kernel,
 		Warnings: warnings,
 	}
+}
+
+func readingsOf(t *record.Trajectory) []resultReading {
+	all := []resultReading{}
+	for _, r := range t.OpenReadings() {
+		for i, o := range r.Options {
+			one := resultReading{Point: r.Point, Reading: o.Text, Answer: o.Answer}
+			if i == r.Chosen {
+				one.Answer, one.Chosen, one.Evidence = t.Answer(), true, r.Evidence
+			}
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 func usageOf(t *record.Trajectory) resultUsage {
@@ -95,10 +120,10 @@ func tokensOf(u record.Usage) tokenUsage {
 	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
 }
 
-// dollars is the cost as part of a sentence; "" if it is unknown.
-func (u resultUsage) dollars() string {
-	if u.CostUSD == nil {
+// inDollars is a cost as the next part of a sentence; "" if it is unknown.
+func inDollars(cost *float64) string {
+	if cost == nil {
 		return ""
 	}
-	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
+	return ", about " + human.Dollars(*cost)
 }

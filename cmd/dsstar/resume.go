@@ -324,6 +324,6 @@ func answered(folder record.Folder) ([]llm.Exchange, error) {
 
 // lasting are the flags of a command line that a later resume needs, too.
 var lasting = []string{
-	"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel",
-	"server",
+	"review", "model", "role-model", "second", "base-url", "api-key-env", "context", "python",
+	"kernel", "server",
 }

@@ -103,9 +103,10 @@ func editor(t *testing.T, script string) string {
 func TestReviewEdit(t *testing.T) {
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen.py")
+	largest := cell("answer = max(open('data/numbers.csv').read().split()[1:], key=int)\nanswer")
 	s := atReview(
 		t,
-		counting(),
+		counting().with(roles{"second": say(largest)}),
 		[]string{
 			editor(
 				t,
@@ -122,6 +123,7 @@ func TestReviewEdit(t *testing.T) {
 		"         │   print(total)\r\n",
 	)
 	s.answers("a")
+	s.answers("a", "key=int)")
 	tr := s.ends(exitVerified)
 	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand ||
 		r.Step != "Load the numbers and take the largest." ||
@@ -184,13 +186,13 @@ func TestReviewEditFails(t *testing.T) {
 
 const ctrlC = "\x03"
 
-// TestReviewReject: the user is asked for a reason, and the planner reads it. After an empty reason
+// TestReviewReject: the user is asked for a reason, and the solver reads it. After an empty reason
 // the question is asked again.
 func TestReviewReject(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	m := counting()
-	m["planner"] = say("Load the numbers and add them up.", "Add up the numbers without the first.")
+	m["step"] = say("Load the numbers and add them up.", "Add up the numbers without the first.")
 	s := atReview(t, m, nil)
 	s.answers("r")
 	s.until("reason (none: back to the question): ")
@@ -206,7 +208,7 @@ func TestReviewReject(t *testing.T) {
 	}
 	trace, err := os.ReadFile(filepath.Join(s.out, "trace.jsonl"))
 	if err != nil || !strings.Contains(string(trace), `rejected by hand: the first is a year\n`) {
-		t.Errorf("the planner does not read the reason: %v\n%s", err, trace)
+		t.Errorf("the solver does not read the reason: %v\n%s", err, trace)
 	}
 }
 
@@ -215,8 +217,8 @@ func TestReviewRepair(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	m := counting()
-	fine := m["coder"][0].Text
-	m["coder"], m["debugger"] = say(
+	fine := m["cell"][0].Text
+	m["cell"], m["debugger"] = say(
 		strings.Replace(fine, "sum(numbers)", "sum(missing)", 1),
 	), say(
 		fine,
@@ -271,9 +273,9 @@ func TestReviewKeys(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	m := counting()
-	m["coder"][0].Delay = 3 * time.Second
+	m["cell"][0].Delay = 3 * time.Second
 	s := atReview(t, m, nil)
-	s.until("asking the coder")
+	s.until("asking the solver")
 	s.types("a")
 	s.until("\x1b[Ja") // the terminal's echo, below a picture
 	for _, keys := range []string{"\r", "al", "\x1b[A", "ä", "x", "?", "accept\r"} {
@@ -282,8 +284,9 @@ func TestReviewKeys(t *testing.T) {
 	}
 	s.answers("a")
 	s.answers("a", "the last cell")
+	s.answers("a", "independently of the notebook")
 	s.ends(exitVerified)
-	if n := strings.Count(s.String(), "review   "); n != 2 {
+	if n := strings.Count(s.String(), "review   "); n != 3 {
 		t.Errorf("%d cells were asked about\n%s", n, s)
 	}
 }

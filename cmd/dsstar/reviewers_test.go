@@ -45,21 +45,21 @@ var courses = []course{
 	},
 	{name: "routes back", answer: "%d\n", told: "dropped in round 3",
 		shown: []string{
-			"Round 1, dropped",
-			"Round 2, dropped",
-			"Round 3, dropped",
 			"Step 1",
 			"Start over",
 			"Step 2",
+			"Round 1, dropped",
+			"Round 2, dropped",
+			"Round 3, dropped",
 		}, change: func(m roles) {
-			m["planner"] = say(
+			m["step"] = say(
 				"Load the numbers.",
 				"Add 1.",
 				"Add 2.",
 				"Start over: load the numbers as floats.",
 				"Add them up.",
 			)
-			m["coder"] = say(
+			m["cell"] = say(
 				loads,
 				cell("numbers['n'] += 1\nprint(numbers)"),
 				cell("numbers['n'] += 2\nprint(numbers)"),
@@ -68,18 +68,11 @@ var courses = []course{
 				),
 				cell("total = int(floats['n'].sum())\nprint(total)"),
 			)
-			m["verifier"] = say(
-				"Verdict: unfinished\nMissing: the total.",
-				"Verdict: insufficient\nMissing: step 2 is wrong.",
-				"Verdict: insufficient\nMissing: step 1 is wrong.",
-				"Verdict: insufficient\nMissing: the total.",
-				sufficient,
-			)
-			m["router"] = say("Step 2", "Step 1", "Add Step")
+			m["verdict"] = say(unfinished, wrong(2), wrong(1), unfinished, sufficient)
 		}},
 	{name: "debug attempts", answer: "%d\n", told: "Try 2 failed", change: func(m roles) {
-		m["debugger"] = say(cell("import os\nos._exit(3)"), m["coder"][0].Text)
-		m["coder"] = say(
+		m["debugger"] = say(cell("import os\nos._exit(3)"), m["cell"][0].Text)
+		m["cell"] = say(
 			cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nnumbers['m'].sum()"),
 		)
 	}},
@@ -89,13 +82,13 @@ var courses = []course{
 		told:   "time-out",
 		args:   []string{"--cell-timeout", "6s"},
 		change: func(m roles) {
-			m["debugger"] = m["coder"]
-			m["coder"] = say(cell("import time\nprint('begun', flush=True)\ntime.sleep(60)"))
+			m["debugger"] = m["cell"]
+			m["cell"] = say(cell("import time\nprint('begun', flush=True)\ntime.sleep(60)"))
 		},
 	},
 	{name: "figures", answer: "%d\n", told: "image/png", change: func(m roles) {
-		m["planner"] = say("Draw the numbers.", "Add them up.")
-		m["coder"] = say(cell(`import matplotlib.pyplot as plt
+		m["step"] = say("Draw the numbers.", "Add them up.")
+		m["cell"] = say(cell(`import matplotlib.pyplot as plt
 import pandas as pd
 numbers = pd.read_csv('data/numbers.csv')
 numbers.plot.bar()
@@ -105,19 +98,20 @@ axes[0].plot(numbers['n'])
 fig.savefig('numbers.png')
 plt.show()
 numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
-		m["verifier"] = say("Verdict: unfinished\nMissing: the total.", sufficient)
+		m["verdict"] = say(unfinished, sufficient)
 	}},
 	{
 		name:   "HTML tables",
 		answer: "The total is %d, <b>not</b> less.\n",
 		told:   "text/html",
 		change: func(m roles) {
-			m["coder"] = say(
+			m["cell"] = say(
 				cell(
 					"import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)\nnumbers.describe()",
 				),
 			)
-			m["finalizer"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
+			m["last"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
+			m["second"] = say(cell("answer = 'The total is 42, <b>not</b> less.'\nanswer"))
 		},
 	},
 	{
@@ -126,7 +120,7 @@ numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 		told:    "is in outputs/",
 		longest: 500_000,
 		change: func(m roles) {
-			m["coder"] = say(cell(strings.TrimSuffix(strings.TrimPrefix(loads, "```python\n"), "\n```") +
+			m["cell"] = say(cell(strings.TrimSuffix(strings.TrimPrefix(loads, "```python\n"), "\n```") +
 				"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
 		},
 	},
@@ -137,10 +131,10 @@ numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 		file:   "données 数据 \U0001f4c8.csv",
 		shown:  odd(),
 		change: func(m roles) {
-			m["planner"] = say(
+			m["step"] = say(
 				"Lies die Zahlen – שלום – 数字を足す 🧮 `a|b` x_1 für $5 oder $7 <script>alert(1)</script>.",
 			)
-			m["coder"] = say(cell(`import sys
+			m["cell"] = say(cell(`import sys
 import pandas as pd
 numbers = pd.read_csv('data/numbers.csv')
 größe = int(numbers['n'].sum())
@@ -149,7 +143,8 @@ for i in range(3):
 print('\n\x1b[31mrot\x1b[0m', 'naïve 数据 🇩🇪 👩‍👩‍👧', '\u202eabc\u202c', 'nul\x00')
 print('Wärnung ⚠', file=sys.stderr)
 pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
-			m["finalizer"] = say(cell("print(f'סה״כ: {größe} 🎉 ½ 𝔘')"))
+			m["last"] = say(cell("print(f'סה״כ: {größe} 🎉 ½ 𝔘')"))
+			m["second"] = say(cell("answer = 'סה״כ: 42 🎉 ½ 𝔘'\nanswer"))
 		},
 	},
 	{
@@ -159,9 +154,8 @@ pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 		code:   exitNotVerified,
 		args:   []string{"--max-rounds", "2"},
 		change: func(m roles) {
-			m["verifier"] = say("Verdict: insufficient\nMissing: everything.")
-			m["router"] = say("Add Step")
-			m["finalizer"] = say(cell("total = 42\nprint(42)"))
+			m["verdict"] = say(unfinished)
+			m["last"] = say(cell("total = 42\nprint(42)"))
 			m["debugger"] = say(cell("print(total)"))
 		},
 	},
@@ -169,12 +163,11 @@ pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 		name:  "budget spent",
 		told:  "Stopped",
 		code:  exitBudget,
-		shown: []string{"Stopped", "Round 2, under way"},
+		shown: []string{"Stopped", "Round 2: ", "Step 3", "Proof and cost"},
 		args:  []string{"--max-calls", "5"},
 		change: func(m roles) {
-			m["coder"] = say(loads)
-			m["verifier"] = say("Verdict: insufficient\nMissing: the total.")
-			m["router"] = say("Add Step")
+			m["cell"] = say(loads)
+			m["verdict"] = say(unfinished)
 		},
 	},
 }

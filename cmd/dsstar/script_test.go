@@ -199,8 +199,9 @@ func runs(t *testing.T, ts *testscript.TestScript, want int, args []string) {
 }
 
 // serveReplies starts a model that serves until the end of the script. In text, a line "== role"
-// precedes each reply; roles that it does not name get the replies of counting. "other" stands for
-// all roles that dsstar itself does not have. A reply may also be "refuse STATUS" or "stall".
+// precedes each reply (see roles); roles that it does not name get the replies of counting. "other"
+// stands for all roles that dsstar itself does not have. Replies that are code are put into a block.
+// A reply may also be "refuse STATUS" or "stall".
 func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url string) {
 	m := roles{}
 	for _, part := range strings.Split("\n"+text, "\n== ")[1:] {
@@ -216,7 +217,8 @@ func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url str
 		case reply == "stall":
 			m[role] = append(m[role], llmtest.Response{Stall: true})
 			continue
-		case slices.Contains([]string{"analyzer", "coder", "debugger", "finalizer", "script", "react"}, role):
+		case slices.Contains([]string{"analyzer", "cell", "coder", "debugger", "last", "second",
+			"script", "finalizer", "react"}, role):
 			reply = cell(reply)
 		}
 		m[role] = append(m[role], say(reply)...)

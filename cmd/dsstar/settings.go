@@ -28,6 +28,8 @@ func settingFlags(f *pflag.FlagSet) {
 			"may be repeated")
 	f.Int("ask-above-tokens", 0,
 		"ask first if describing files takes more input tokens than this; 0: never (default 100000)")
+	f.Float64("ask-above-usd", 0,
+		"on a terminal, ask first if a run may cost more US dollars; 0: never (default 1)")
 	sandboxFlags(f)
 	serverFlag(f)
 }
@@ -43,27 +45,24 @@ func modelFlags(f *pflag.FlagSet) {
 	f.Int("max-rounds", 0, "maximum number of steps to try (default 20)")
 	f.Int("debug-tries", 0, "maximum number of repairs of a cell (default 3)")
 	f.Int("top-k", 0, "maximum number of files to show to the model (default 100)")
-	f.Float64("max-cost", 0, "cost limit in US dollars; the model needs a price in the settings")
+	f.Float64("max-cost", 0, "cost limit in US dollars")
 	f.Int("max-calls", 0, "limit on model calls")
 	f.Duration("max-time", 0, "time limit of the run")
 	f.Bool("no-cache", false, "do not cache descriptions of files")
 	methodFlags(f)
 }
 
-// methodFlags adds the flags that switch elements of the loop off; docs/method.md has the table.
+// methodFlags adds the flags of the method; docs/method.md describes them.
 func methodFlags(f *pflag.FlagSet) {
-	f.Bool("paper", false, "DS-STAR as published, without dsstar's differences")
-	f.String("verifier-input", "", "what the verifier sees: full or query-plan")
 	f.Int("candidates", 0, "cells to try for each step; the verifier picks one (default 1)")
-	f.Bool("no-analyzer", false, "do not describe the files")
-	f.Bool("no-router", false, "only add steps, never go back")
-	f.Bool("no-reasons", false, "verdicts do not say what is missing")
-	f.Bool("no-documents", false, "describe documents and small files instead of showing them")
-	f.Bool("no-families", false, "write a description script for every file")
-	f.Bool("no-form-check", false, "do not compare the answer's form with the guidelines")
-	f.Bool("no-computed", false, "let the last cell print a constant")
-	f.Bool("no-unfinished", false, "ask the router even if the judge finds every step right")
-	f.Bool("no-inconclusive", false, "no verdict that the data do not hold the answer")
+	f.String("second", "", "another model for the second derivation: model=provider/name")
+	f.Bool("no-second", false, "do not derive the answer a second time; no answer is verified then")
+	f.Bool("no-readings", false, "do not name other readings of the question")
+	f.String("analyzer", "",
+		"who describes the files: profile (a program), model or none (default profile)")
+	f.Bool("paper", false, "DS-STAR as published, a method of its own")
+	f.String("verifier-input", "", "with --paper: what the verifier sees: full or query-plan")
+	f.Bool("no-router", false, "with --paper: only add steps, never go back")
 }
 
 // keyOf returns the setting that a flag sets, and its value. Most have the same name; --no-x
@@ -82,7 +81,8 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 			value = "true"
 		}
 	}
-	if key != "cache" && (isOff || key == "paper" || key == "verifier_input" || key == "candidates") {
+	switch key {
+	case "paper", "verifier_input", "candidates", "analyzer", "second", "readings", "router":
 		key = "method." + key
 	}
 	return key, value
@@ -124,6 +124,7 @@ var notSettings = map[string]bool{
 	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true,
 	"keep-kernel": true, "help": true, "version": true,
 	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
+	"answer": true,
 }
 
 // settings loads the settings, with the flags of the command line.
@@ -132,20 +133,11 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	var bad error
 	flags.VisitAll(func(f *pflag.Flag) {
 		switch {
-		case !f.Changed, notSettings[f.Name]:
+		case !f.Changed, notSettings[f.Name], bad != nil:
 		case f.Name == "role-model":
-			list, err := flags.GetStringArray(f.Name)
-			if err != nil {
-				bad = err
-			}
-			for _, entry := range list {
-				role, name, ok := strings.Cut(entry, "=")
-				if !ok {
-					bad = usage.New("--role-model: "+entry+" is not role=provider/name",
-						usage.Again("--role-model", "coder=openai/MODEL"))
-				}
-				given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
-			}
+			bad = roleModels(flags, given)
+		case f.Name == "second":
+			bad = secondModel(flags, f.Value.String(), given)
 		default:
 			key, value := keyOf(f)
 			given[key] = configs.Flag{Name: "--" + f.Name, Value: value}
@@ -168,6 +160,39 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 			usage.Shell("dsstar config --defaults   # every setting, with what it may be"))
 	}
 	return s, kernels.OnPage(s)
+}
+
+// roleModels adds the models of --role-model to the settings given.
+func roleModels(flags *pflag.FlagSet, given map[string]configs.Flag) error {
+	list, err := flags.GetStringArray("role-model")
+	if err != nil {
+		return err
+	}
+	for _, entry := range list {
+		role, name, ok := strings.Cut(entry, "=")
+		if !ok {
+			return usage.New("--role-model: "+entry+" is not role=provider/name",
+				usage.Again("--role-model", "coder=openai/MODEL"))
+		}
+		given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
+	}
+	return nil
+}
+
+// secondModel adds the model of --second to the settings given, and has the answer derived twice.
+func secondModel(flags *pflag.FlagSet, value string, given map[string]configs.Flag) error {
+	name, ok := strings.CutPrefix(value, "model=")
+	if !ok || name == "" {
+		return usage.New("--second: "+value+" is not model=provider/name",
+			usage.Again("--second", "model=openai/MODEL"))
+	}
+	if off := flags.Lookup("no-second"); off != nil && off.Value.String() == "true" {
+		return usage.New("--second and --no-second contradict each other",
+			usage.Without("no-second"), usage.Without("second"))
+	}
+	given["models.second"] = configs.Flag{Name: "--second", Value: name}
+	given["method.second"] = configs.Flag{Name: "--second", Value: "true"}
+	return nil
 }
 
 // ownFile begins a shell command that writes the user's settings file, whose folder may not
@@ -242,8 +267,8 @@ file, and that the defaults.`,
 			}
 			return term.JSON(a.stdout, entries)
 		}
-		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n",
-			filepath.Join(a.configDir, "config.yaml"), projectFile)
+		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n# list prices: of %s\n",
+			filepath.Join(a.configDir, "config.yaml"), projectFile, configs.ListDate())
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, e := range s.Explain() {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, e.Text(), e.Source)

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +19,9 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 const traceHelp = `Show what the model calls of runs used, in a table by role for each trace and one
@@ -31,14 +35,22 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   cacheable  input tokens in a prefix of an earlier request of the same trace to the
              same model; - if the trace holds no requests
   output     tokens of the replies, reasoning included
+  cost       in US dollars, about, by the prices at the time; - if one was unknown
   seconds    from request to reply; concurrent calls add up
 
+If the run's notebook is beside the trace, two lines follow: how many readings of
+the question were named, left open by the evidence, computed, and changed the
+answer; and how many second derivations were run and agreed, with the arbiter's
+rulings.
+
 --json prints one object instead:
-  traces  list of trace (path), roles and total
+  traces  list of trace (path), roles, total and derivations
   roles   of all traces: list of role and the fields of total
   total   calls, asked_again, failed, input_tokens, cached_tokens,
           cacheable_tokens and cacheable_percent (null: not known), output_tokens,
-          estimated (some tokens are), seconds`
+          cost_usd (null: not known), estimated (some tokens are), seconds
+  derivations  readings (named, open, computed, changed) and second (run, agreed,
+          rulings), of all traces; null: no notebook, or another method`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
   dsstar trace dsstar-runs/*/trace.jsonl
@@ -105,7 +117,27 @@ func traceSpending(arg string) (traceSpent, error) {
 		return traceSpent{}, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
 			usage.Shell("head -c 300 %s", path))
 	}
-	return sumTrace(path, exchanges), nil
+	sum := sumTrace(path, exchanges)
+	sum.Derivations = derivationsBeside(path)
+	return sum, nil
+}
+
+// derivationsBeside returns the derivations of the run whose trace this is; nil if its notebook is
+// not there, or cannot be read.
+func derivationsBeside(trace string) *record.Derivations {
+	data, err := disk.ReadFile(record.Folder(filepath.Dir(trace)).Notebook(), disk.MaxDocument)
+	if err != nil {
+		return nil
+	}
+	nb, err := notebook.Read(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	t, err := record.Read(nb)
+	if err != nil {
+		return nil
+	}
+	return t.Derivations()
 }
 
 // A spending is the object that trace --json prints. Its fields are a contract:
@@ -114,12 +146,16 @@ type spending struct {
 	Traces []traceSpent `json:"traces"`
 	Roles  []roleSpent  `json:"roles"` // in the order in which they first appear
 	Total  spent        `json:"total"`
+
+	Derivations *record.Derivations `json:"derivations"`
 }
 
 type traceSpent struct {
 	Trace string      `json:"trace"`
 	Roles []roleSpent `json:"roles"`
 	Total spent       `json:"total"`
+
+	Derivations *record.Derivations `json:"derivations"`
 }
 
 type roleSpent struct {
@@ -136,11 +172,12 @@ type spent struct {
 	CacheableTokens  *int     `json:"cacheable_tokens"`
 	CacheablePercent *float64 `json:"cacheable_percent"`
 	OutputTokens     int      `json:"output_tokens"`
+	CostUSD          *float64 `json:"cost_usd"`
 	Estimated        bool     `json:"estimated"`
 	Seconds          float64  `json:"seconds"`
 }
 
-func newSpent() spent { return spent{CacheableTokens: new(int)} }
+func newSpent() spent { return spent{CacheableTokens: new(int), CostUSD: new(float64)} }
 
 // add adds another spending. A value that is unknown in one is unknown in the sum.
 func (s *spent) add(o spent) {
@@ -152,6 +189,11 @@ func (s *spent) add(o spent) {
 	s.OutputTokens += o.OutputTokens
 	s.Estimated = s.Estimated || o.Estimated
 	s.Seconds = math.Round((s.Seconds+o.Seconds)*1e6) / 1e6
+	if s.CostUSD != nil && o.CostUSD != nil {
+		s.CostUSD = new(math.Round((*s.CostUSD+*o.CostUSD)*1e9) / 1e9)
+	} else {
+		s.CostUSD = nil
+	}
 	if s.CacheableTokens == nil || o.CacheableTokens == nil {
 		s.CacheableTokens, s.CacheablePercent = nil, nil
 		return
@@ -188,14 +230,17 @@ func sumTrace(path string, exchanges []llm.Exchange) traceSpent {
 func spentOn(e llm.Exchange, share llm.Share) spent {
 	s := spent{
 		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens,
-		OutputTokens: e.Usage.OutputTokens,
-		Estimated:    e.Usage.Estimated, Seconds: e.Seconds,
+		OutputTokens: e.Usage.OutputTokens, CostUSD: e.Cost,
+		Estimated: e.Usage.Estimated, Seconds: e.Seconds,
 	}
 	switch {
 	case e.Error == "":
 		s.Calls = max(1, e.Calls)
 	case !e.Stopped:
 		s.Failed = 1
+	}
+	if s.CostUSD == nil && e.Error != "" {
+		s.CostUSD = new(float64)
 	}
 	if strings.HasSuffix(e.Subject, ", asked again") { // as the agent labels it
 		s.AskedAgain = s.Calls
@@ -213,6 +258,12 @@ func (all *spending) join(one traceSpent) {
 	for _, r := range one.Roles {
 		all.Roles = addRole(all.Roles, r.Role, r.spent)
 	}
+	if one.Derivations != nil {
+		if all.Derivations == nil {
+			all.Derivations = &record.Derivations{}
+		}
+		all.Derivations.Add(one.Derivations)
+	}
 }
 
 // print prints a table for each trace and, if there are several, one for all.
@@ -220,9 +271,11 @@ func (all *spending) print(out io.Writer) error {
 	var b strings.Builder
 	for _, one := range all.Traces {
 		printSpent(&b, term.Printable(one.Trace), one.Roles, one.Total)
+		printDerivations(&b, one.Derivations)
 	}
 	if n := len(all.Traces); n > 1 {
 		printSpent(&b, fmt.Sprintf("all %d traces", n), all.Roles, all.Total)
+		printDerivations(&b, all.Derivations)
 	}
 	if _, err := io.WriteString(out, strings.TrimPrefix(b.String(), "\n")); err != nil {
 		return fmt.Errorf("write the tables: %w", err)
@@ -230,25 +283,33 @@ func (all *spending) print(out io.Writer) error {
 	return nil
 }
 
+func printDerivations(b *strings.Builder, d *record.Derivations) {
+	if d == nil {
+		return
+	}
+	readings, second := d.InWords()
+	fmt.Fprintf(b, "readings            %s\nsecond derivations  %s\n", readings, second)
+}
+
 func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {
-	const row = "%-10s %5s %5s %6s %9s %8s %9s %4s %8s %7s\n" // 80 columns
+	const row = "%-10s %5s %5s %6s %8s %7s %9s %7s %7s %7s\n" // 80 columns
 	fmt.Fprintf(b, "\n%s\n", title)
-	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE", "%",
-		"OUTPUT", "SECONDS")
+	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE",
+		"OUTPUT", "COST", "SECONDS")
 	for _, r := range append(slices.Clip(roles), roleSpent{"total", total}) {
-		about, cacheable, percent := "", "-", "-"
+		about, cacheable, cost := "", "-", "-"
 		if r.Estimated {
 			about = "~"
 		}
 		if r.CacheableTokens != nil {
 			cacheable = about + strconv.Itoa(*r.CacheableTokens)
 		}
-		if r.CacheablePercent != nil {
-			percent = fmt.Sprintf("%.0f", *r.CacheablePercent)
+		if r.CostUSD != nil {
+			cost = human.Dollars(*r.CostUSD)
 		}
 		fmt.Fprintf(b, row, term.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain),
 			strconv.Itoa(r.Failed),
-			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens), cacheable, percent,
-			about+strconv.Itoa(r.OutputTokens), fmt.Sprintf("%.1f", r.Seconds))
+			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens), cacheable,
+			about+strconv.Itoa(r.OutputTokens), cost, fmt.Sprintf("%.1f", r.Seconds))
 	}
 }

@@ -49,14 +49,14 @@ func (s *session) String() string {
 func stalled(t *testing.T) *session {
 	t.Helper()
 	m := counting()
-	m["planner"] = []llmtest.Response{{Stall: true}}
+	m["solver"] = []llmtest.Response{{Stall: true}}
 	s := &session{done: make(chan struct{})}
 	s.cmd = asDsstar("nb", "--data", dataFolder(t, numbers), "--out",
 		filepath.Join(t.TempDir(), "run"), "--base-url", m.serve(t).URL, "--model", "scripted",
 		"--python", pyenvtest.Python(t), "What is the total?")
 	s.cmd.Env = append(s.cmd.Env, "TERM=xterm", "NO_COLOR=")
 	s.start(t, &pty.Winsize{Rows: 24, Cols: 60})
-	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "asking the planner (") })
+	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "asking the solver (") })
 	return s
 }
 
@@ -85,6 +85,33 @@ func TestTerminalLeft(t *testing.T) {
 	exitCode(t, s.cmd)
 	if m := s.shows(t); m.Column != 0 || strings.Count(m.String(), "now  ") != 1 {
 		t.Errorf("left in column %d:\n%s", m.Column, m)
+	}
+}
+
+// TestAskAboveUSD: on a terminal, dsstar asks before rounds that may cost more than the setting.
+func TestAskAboveUSD(t *testing.T) {
+	pyenvtest.Long(t)
+	t.Parallel()
+	for answer, code := range map[string]int{"n\n": exitError, "y\n": exitVerified} {
+		s := &session{done: make(chan struct{})}
+		s.cmd = asDsstar("nb", "--data", dataFolder(t, numbers), "--out",
+			filepath.Join(t.TempDir(), "run"), "--model", "openai/gpt-5", "--ask-above-usd", "0.001",
+			"--python", pyenvtest.Python(t), "What is the total?")
+		s.cmd.Env = append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1", "OPENAI_API_KEY=none",
+			"OPENAI_BASE_URL="+counting().serve(t).URL)
+		s.start(t, &pty.Winsize{Rows: 24, Cols: 100})
+		waitFor(t, "the question", func() bool { return strings.Contains(s.String(), "go on? [y/N]") })
+		if _, err := s.tty.WriteString(answer); err != nil {
+			t.Fatal(err)
+		}
+		if got := exitCode(t, s.cmd); got != code {
+			t.Errorf("%q: exit code %d\n%s", answer, got, s)
+		}
+		<-s.done
+		if refused := strings.Contains(s.String(), "declined"); refused != (code != exitVerified) ||
+			!refused && !strings.Contains(s.String(), "out, about $") {
+			t.Errorf("%q:\n%s", answer, s)
+		}
 	}
 }
 

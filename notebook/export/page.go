@@ -98,7 +98,7 @@ func own(metadata map[string]any) map[string]any {
 // look returns the class of one of dsstar's cells, by its role; "" for others.
 func look(c *notebook.Cell) string {
 	switch role := own(c.Metadata)["role"]; role {
-	case "question", "verdict", "final", "proof":
+	case "question", "report", "asked", "verdict", "final", "tried", "proof":
 		return fmt.Sprintf(" %s", role)
 	}
 	return ""

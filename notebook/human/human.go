@@ -1,4 +1,4 @@
-// Package human formats values for people: sizes, numbers, and words to paste into a shell.
+// Package human formats values for people: sizes, numbers, money, and words to paste into a shell.
 package human
 
 import (
@@ -48,6 +48,19 @@ func Count(n int) string {
 		return fmt.Sprintf("%.0fk", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// Dollars formats US dollars, with more digits for small amounts: "$12.35", "$0.012", "$0.0004".
+func Dollars(usd float64) string {
+	switch {
+	case usd == 0:
+		return "$0"
+	case usd < 0.01:
+		return fmt.Sprintf("$%.4f", max(usd, 0.0001))
+	case usd < 0.1:
+		return fmt.Sprintf("$%.3f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
 }
 
 // Plural returns a number with its noun: "1 cell", "2 cells".

@@ -17,6 +17,17 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+func TestDollars(t *testing.T) {
+	for usd, want := range map[float64]string{
+		0: "$0", 0.00001: "$0.0001", 0.0034: "$0.0034", 0.0123: "$0.012", 0.1: "$0.10",
+		0.995: "$0.99", 1.2: "$1.20", 1234.5: "$1234.50",
+	} {
+		if got := Dollars(usd); got != want {
+			t.Errorf("%v: %s, want %s", usd, got, want)
+		}
+	}
+}
+
 func TestShell(t *testing.T) {
 	for word, want := range map[string]string{
 		"/srv/data-1/a,b.csv": "/srv/data-1/a,b.csv", "größe.csv": "größe.csv",

@@ -88,10 +88,12 @@ type Record struct {
 	Executions int      `json:"executions"`
 	Failed     int      `json:"failed_executions"`
 
-	Usage   record.Usage            `json:"usage"`
-	ByRole  map[string]record.Usage `json:"by_role,omitempty"`
-	Cost    *float64                `json:"cost_usd"` // null: a price is not known
-	Seconds record.Seconds          `json:"seconds"`
+	Usage  record.Usage            `json:"usage"`
+	ByRole map[string]record.Usage `json:"by_role,omitempty"`
+	// null: the agent derives nothing beside its answer
+	Derivations *record.Derivations `json:"derivations,omitempty"`
+	Cost        *float64            `json:"cost_usd"` // null: a price is not known
+	Seconds     record.Seconds      `json:"seconds"`
 
 	Sandbox  string `json:"sandbox,omitempty"`  // what confined its cells
 	Notebook string `json:"notebook,omitempty"` // below the run's folder, with slashes

@@ -21,10 +21,10 @@ import (
 // happy has a short script for each agent, with one cell for those that run cells.
 var happy = map[string]script{
 	"dsstar": {
-		"analyzer": {"```python\nprint(\"a table\")\n```"}, "planner": {"Read the fee."},
-		"coder":     {"```python\nx = 7\nprint(x)\n```"},
-		"verifier":  {"Verdict: sufficient\nReason: it is there"},
-		"finalizer": {"```python\nprint(x)\n```"}, "checker": {"Form: fits"},
+		"analyzer": {"```python\nprint(\"a table\")\n```"},
+		"solver":   {"Step: Read the fee.\n\n```python\nx = 7\nprint(x)\n```"},
+		"judge":    {"Verdict: sufficient\nReason: it is there\n\n```python\nprint(x)\n```"},
+		"second":   {"```python\nx = 7\nprint(x)\n```"},
 	},
 	"model-only": {"model-only": {"The file says so.\n\nAnswer: 7"}},
 	"react":      {"react": {py("x = 7\nprint(x)"), py("answer(7)")}},

@@ -53,6 +53,7 @@ func resultOf(t *record.Trajectory, ended bool) *Result {
 	r := &Result{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
 		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models, Seconds: t.Seconds,
+		Derivations: t.Derivations(),
 	}
 	for _, d := range t.Descriptions {
 		if d.Like == "" && !d.Cached {

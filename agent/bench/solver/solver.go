@@ -43,6 +43,8 @@ type Result struct {
 	ByRole map[string]record.Usage `json:"by_role,omitempty"`
 	Cost   *float64                `json:"cost_usd"` // nil: a price is not known
 	Models []string                `json:"models,omitempty"`
+	// of dsstar's own method
+	Derivations *record.Derivations `json:"derivations,omitempty"`
 
 	// cells and scripts that were run, besides the set-up
 	Executions int            `json:"executions"`

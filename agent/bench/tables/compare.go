@@ -36,6 +36,7 @@ type Side struct {
 	Calls   float64  `json:"calls"`    // per task, like the fields below
 	Tokens  float64  `json:"tokens"`
 	Seconds float64  `json:"seconds"`
+	Used    Used     `json:"used"` // by all tasks of the run that both have
 }
 
 // A Change is a task whose score differs.
@@ -125,7 +126,10 @@ func side(r runner.Result, tasks []taskRecords, values []float64) Side {
 		s.Score, s.Low, s.High = v.Value, *v.Low, *v.High
 	}
 	n, cost, priced := 0.0, 0.0, true
+	common := r
+	common.Records = nil
 	for _, t := range tasks {
+		common.Records = append(common.Records, t.records...)
 		for _, record := range t.records {
 			n++
 			s.Calls += calls(record)
@@ -136,6 +140,7 @@ func side(r runner.Result, tasks []taskRecords, values []float64) Side {
 			}
 		}
 	}
+	s.Used = usedBy(common)
 	if n == 0 {
 		return s
 	}
@@ -176,6 +181,7 @@ func (c Comparison) Markdown() string {
 			fmt.Fprintf(&b, "- %s: %s in A, %s in B\n", d.Name, orNone(d.Was), orNone(d.Is))
 		}
 	}
+	b.WriteString(c.A.Used.Markdown() + c.B.Used.Markdown())
 	if len(c.Changed) == 0 {
 		return b.String()
 	}

@@ -64,7 +64,7 @@ func dsStar() []Paper {
 		daCodeOfDSStar(gemini),
 		dabstep("4", "DABStep without single components, and another model",
 			row{"DS-STAR without analyzer", gemini, []float64{75.00, 26.98},
-				paperWay("--no-analyzer", "method.analyzer", "false")},
+				paperWay("--analyzer none", "method.analyzer", "none")},
 			row{"DS-STAR without router", gemini, []float64{79.17, 39.95},
 				paperWay("--no-router", "method.router", "false")},
 			ours,

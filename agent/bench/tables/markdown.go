@@ -27,6 +27,9 @@ func (t Table) Markdown() string {
 	for _, note := range t.Notes {
 		fmt.Fprintf(&b, "- %s\n", note)
 	}
+	for _, u := range t.Used {
+		b.WriteString(u.Markdown())
+	}
 	var missing []string
 	for _, r := range t.Rows {
 		if r.Missing != "" {

@@ -67,6 +67,7 @@ type Table struct {
 	Columns []string `json:"columns"`
 	Rows    []Row    `json:"rows"`
 	Notes   []string `json:"notes"`
+	Used    []Used   `json:"used"` // by the runs of its benchmark
 
 	decimals []int
 }
@@ -84,7 +85,8 @@ type Row struct {
 
 // Make returns the table with runs filled in.
 func (p Paper) Make(runs []runner.Result) Table {
-	t := Table{Paper: p.Name, Title: p.Title, Source: p.Source, Notes: slices.Clone(p.notes)}
+	t := Table{Paper: p.Name, Title: p.Title, Source: p.Source, Notes: slices.Clone(p.notes),
+		Used: []Used{}}
 	for _, c := range p.columns {
 		t.Columns, t.decimals = append(t.Columns, c.name), append(t.decimals, c.decimals)
 	}
@@ -96,6 +98,7 @@ func (p Paper) Make(runs []runner.Result) Table {
 			continue
 		}
 		ours = append(ours, r)
+		t.Used = append(t.Used, usedBy(r))
 		for _, note := range append(p.apart(r), about(r)...) {
 			t.Notes = append(t.Notes, named(r)+": "+note)
 		}

@@ -25,8 +25,11 @@ type pageRun struct {
 	Anchor, Colour, Name, Bench, Agent, Model, Tasks, Score, Interval, Calls, Cost string
 
 	Notes []string
+	Roles []pageRole
 	Lines []pageLine
 }
+
+type pageRole struct{ Role, Calls, Input, Cached, Output string }
 
 type pageLine struct {
 	Task, Level, Domain, Score, Class, Answer, Cost, Cause string
@@ -80,6 +83,13 @@ func newPageRun(r runner.Result, i int, dir string) (pageRun, error) {
 	if v := meanCost(nil)(r); v != nil {
 		one.Cost = fmt.Sprintf("%.4f", v.Value)
 	}
+	used := usedBy(r)
+	for _, role := range used.Roles {
+		one.Roles = append(one.Roles, pageRole{role.Role, fmt.Sprintf("%.2f", role.Calls),
+			fmt.Sprintf("%.0f", role.Input), fmt.Sprintf("%.0f", role.Cached),
+			fmt.Sprintf("%.0f", role.Output)})
+	}
+	one.Notes = append(one.Notes, used.derived()...)
 	for _, record := range r.Records {
 		line, err := newPageLine(record, r.Path, dir)
 		if err != nil {

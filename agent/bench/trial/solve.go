@@ -62,6 +62,7 @@ func (r *Run) Solve(run context.Context, j runner.Job, site Site) (runner.Record
 		return runner.Record{}, err
 	}
 	defer trace.Close()
+	trace.Price = r.Config.Price
 	model, ranker, err := r.Models(j)
 	if err != nil {
 		return runner.Record{}, err
@@ -103,6 +104,7 @@ func recordOf(s *solver.Result) runner.Record {
 		Answer: s.Answer, Finished: s.Finished, Rounds: s.Rounds, DebugTries: s.Debug,
 		Executions: s.Executions, Failed: s.Failed,
 		Usage: s.Usage, ByRole: s.ByRole, Cost: s.Cost, Seconds: s.Seconds,
+		Derivations: s.Derivations,
 	}
 	for _, v := range s.Verdicts {
 		r.Verdicts = append(r.Verdicts, v.Word())

@@ -25,8 +25,10 @@ type Request struct {
 	N        int // from 1, in order of arrival
 	Model    string
 	Messages []llm.Message
+	Images   []string // their URLs
 	Input    []string // texts of an embeddings request
 	Stream   bool
+	Schema   string // name of the JSON schema of the reply; "": none
 	Header   http.Header
 	Body     string // whole
 }
@@ -107,6 +109,37 @@ func Refuse(status int, code, message string) Response {
 		Header: map[string]string{"Content-Type": "application/json"}}
 }
 
+// RefuseSchemas refuses requests with a JSON schema, as endpoints without support for them do.
+func RefuseSchemas(reply func(Request) Response) func(Request) Response {
+	return func(r Request) Response {
+		if r.Schema != "" {
+			return Refuse(http.StatusBadRequest, "invalid_request_error",
+				"This response_format type is unavailable now")
+		}
+		return reply(r)
+	}
+}
+
+// isStrict reports whether all objects of a JSON schema require all their properties and allow no
+// others, as strict endpoints demand.
+func isStrict(schema any) bool {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return schema == nil
+	}
+	properties, isObject := s["properties"].(map[string]any)
+	required, _ := s["required"].([]any)
+	if isObject && (s["additionalProperties"] != false || len(required) != len(properties)) {
+		return false
+	}
+	for _, property := range properties {
+		if !isStrict(property) {
+			return false
+		}
+	}
+	return isStrict(s["items"])
+}
+
 // KeepNone stops the server from keeping requests, for tests that measure memory.
 func (s *Server) KeepNone() {
 	s.mu.Lock()
@@ -167,16 +200,32 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 	var asked struct {
 		Model    string
 		Stream   bool
-		Messages []struct{ Role, Content string }
-		Input    []string
+		Messages []struct {
+			Role    string
+			Content content
+		}
+		Input []string
+
+		ResponseFormat struct {
+			JSONSchema struct {
+				Name   string
+				Strict bool
+				Schema any
+			} `json:"json_schema"`
+		} `json:"response_format"`
 	}
 	if err := json.Unmarshal(body, &asked); err != nil {
 		return Request{}, fmt.Errorf("request body: %w", err)
 	}
 	r := Request{Model: asked.Model, Input: asked.Input, Stream: asked.Stream,
 		Header: h.Header.Clone(), Body: string(body)}
+	schema := asked.ResponseFormat.JSONSchema
+	if r.Schema = schema.Name; r.Schema != "" && !(schema.Strict && isStrict(schema.Schema)) {
+		return Request{}, fmt.Errorf("the schema %s is not strict", r.Schema)
+	}
 	for _, m := range asked.Messages {
-		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content})
+		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content.text})
+		r.Images = append(r.Images, m.Content.images...)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -317,4 +366,31 @@ func completion(r Request, key string, message map[string]any, finish any,
 		}
 	}
 	return c
+}
+
+// content is a message's content: a string, or parts that are text and images.
+type content struct {
+	text   string
+	images []string
+}
+
+func (c *content) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &c.text) == nil {
+		return nil
+	}
+	var parts []struct {
+		Type, Text string
+		ImageURL   struct{ URL string } `json:"image_url"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Type == "text" {
+			c.text += p.Text
+		} else {
+			c.images = append(c.images, p.ImageURL.URL)
+		}
+	}
+	return nil
 }

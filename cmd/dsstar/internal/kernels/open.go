@@ -3,6 +3,7 @@ package kernels
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -70,6 +71,9 @@ func requireCheckpoints(s *configs.Settings, k *checkpoint.Session) error {
 // after each step.
 const keptOutputs = 64 << 20
 
+// profiles is the limit in bytes on what a cell prints that profiles files. Nothing keeps it.
+const profiles = 32 << 20
+
 // Open returns a function that opens sessions in p. It sets p.Way when it opens the main session.
 // keep, unless nil, wraps the sessions for Work and Prove, whose kernels are then kept.
 func (h Host) Open(p *Place, s *configs.Settings,
@@ -81,9 +85,10 @@ func (h Host) Open(p *Place, s *configs.Settings,
 		var back checkpoint.Options
 		files := filepath.Join(dir, "files")
 		if purpose == agent.Describe { // dir is a temporary folder
+			o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: profiles}, Run: math.MaxInt64}
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
 		} else { // the main session and the proof look the same to cells
-			back.Off, back.Branches = s.Rollback.Off(), s.Method.Candidates > 1
+			back.Off, back.Branches = s.Rollback.Off(), !s.Method.Paper
 			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
 		}
 		if purpose == agent.Work {

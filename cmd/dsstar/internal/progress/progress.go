@@ -192,10 +192,17 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		p.SayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(),
 			e.Text)
 		p.Await("planning")
-	case agent.Checked:
-		p.Say("form     %s", checked(e.Text, t.Task.Guidelines != ""))
 	case agent.Finalized:
 		p.Await("finishing")
+	case agent.Branched:
+		p.branched(e)
+	case agent.Read:
+		p.Say("reading  %s: %s", e.Branch, cmp.Or(e.Text, "no answer"))
+	case agent.Ruled:
+		p.Say("ruling   %s: %s", t.Second.Ruling, e.Text)
+		p.Await("planning")
+	case agent.Derived:
+		p.derived(t.Second)
 	case agent.Proving:
 		p.Await("proving: running everything again from nothing")
 	case agent.Proved:
@@ -250,6 +257,28 @@ func (p *Progress) ran(e agent.Event, t *record.Trajectory) {
 	p.Await("going back and repairing the cell")
 }
 
+// branched reports a cell that ran beside the accepted ones.
+func (p *Progress) branched(e agent.Event) {
+	if e.Text != "" {
+		p.SayIn(term.Bad, "         %s, try %d failed: %s", e.Branch, e.Try, e.Text)
+		p.Await("repairing the cell")
+		return
+	}
+	p.SayIn(term.Normal, "         %s: ran in %.1f s", e.Branch, e.Execution.Seconds)
+}
+
+// derived reports the outcome of the second derivation.
+func (p *Progress) derived(s *record.Second) {
+	switch {
+	case s.Agrees:
+		p.SayIn(term.Strong, "second   another derivation gives the same answer")
+	case s.Answer == "":
+		p.SayIn(term.Doubt, "second   no second answer: %s", s.Reason)
+	default:
+		p.SayIn(term.Doubt, "second   another derivation gives %s: %s", term.Fit(s.Answer, 80), s.Reason)
+	}
+}
+
 // after returns intro + text, or "" if text is empty.
 func after(intro, text string) string {
 	if text == "" {
@@ -294,17 +323,6 @@ func direction(t *record.Trajectory) string {
 		return fmt.Sprintf("step %d is wrong, going back", back)
 	}
 	return "add a step"
-}
-
-// checked describes the check of the answer's form.
-func checked(wrong string, guidelines bool) string {
-	switch {
-	case wrong != "":
-		return "the answer does not fit: " + wrong
-	case guidelines:
-		return "the answer fits the guidelines"
-	}
-	return "the answer has the form that the question asks for"
 }
 
 // Skipped reports which data files are skipped.

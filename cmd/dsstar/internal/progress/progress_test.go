@@ -150,7 +150,7 @@ func script(s *stage, see func(moment string)) {
 	s.Stream("planner", "round 2", "Step: rank the stores")
 	s.passes(3600)
 	see("planning")
-	s.Stream("checker", "the answer", "")
+	s.Stream("second", "the answer", "")
 	see("checking")
 	s.happens(agent.Event{Kind: agent.Proving})
 	see("proving")
@@ -170,9 +170,9 @@ func TestProgressView(t *testing.T) {
 		"asking":     {"plan     │ Step:", "asking the planner (acme/planner), 12 s"},
 		"writing":    {"round 1  step 1: Load", "         │ import pandas as pd\n", "         │ for year in\n"},
 		"running": {"         │     print(year)\n", "output   │ 2023\n", "│ loading  90%\n", "│ [image]\n",
-			"running the cell, 70 s", "4 calls, 5.5k in (2.0k cached), 654 out, $0.0123"},
+			"running the cell, 70 s", "4 calls, 5.5k in (2.0k cached), 654 out, ~$0.012"},
 		"planning": {"verdict  insufficient: The sales", "route    step 1 is wrong", "1h00m", "$12.35"},
-		"checking": {"asking the checker (acme/checker), 0 s"},
+		"checking": {"asking the second (acme/second), 0 s"},
 		"proving":  {"proving: "},
 		"ended":    {"\n"},
 	} {
@@ -226,7 +226,7 @@ func TestProgressHostile(t *testing.T) {
 	s.Stream("analyzer", hostile, hostile)
 	s.Stream("analyzer", hostile+"2", hostile)
 	s.screen.Flush()
-	for _, kind := range []agent.Kind{agent.Described, agent.Estimated, agent.Warned, agent.Checked, agent.Proved} {
+	for _, kind := range []agent.Kind{agent.Described, agent.Estimated, agent.Warned, agent.Proved} {
 		s.happens(agent.Event{Kind: kind, Text: hostile})
 	}
 	s.plan(hostile)
@@ -258,8 +258,6 @@ func TestProgressPlain(t *testing.T) {
 		s.Progress = newProgress(&stderr, Options{Quiet: quiet})
 		script(s, func(string) {})
 		s.happens(agent.Event{Kind: agent.Estimated, Text: "about $0.20 a round"})
-		s.happens(agent.Event{Kind: agent.Checked})
-		s.happens(agent.Event{Kind: agent.Checked, Text: "it has no unit"})
 		s.plan("Look again.")
 		s.judge(record.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
 		s.Stop()
@@ -269,7 +267,7 @@ func TestProgressPlain(t *testing.T) {
 		for line := range strings.Lines(stderr.String()) {
 			labels = append(labels, strings.TrimSpace(line[:min(len(line), 9)]))
 		}
-		want := "session file file file step 1    estimate form form step 2  verified"
+		want := "session file file file step 1    estimate step 2  verified"
 		if quiet {
 			want = ""
 		}
@@ -410,5 +408,24 @@ func TestProgressConcurrent(t *testing.T) {
 	s.Stop()
 	if got := strings.Count(stderr.String(), "warning\x1b[0m  w"); got != 300 {
 		t.Errorf("%d of 300 lines", got)
+	}
+}
+
+// TestProgressSchema: of a reply by JSON schema the view shows the field that came last, not JSON.
+func TestProgressSchema(t *testing.T) {
+	s := newStage()
+	const reply = `{"readings": [], "step": "Count the \"open\" rows.", "code": "x = 1\nprint(x)"}`
+	for end, want := range map[string]string{
+		`{"rea`: "", "the": "step     │ Count the\n", `rows.", `: "step     │ Count the \"open\" rows.\n",
+		"= 1": "step     │ x = 1\n", "x)": "step     │ x = 1\n         │ print(x)\n",
+	} {
+		soFar := reply[:strings.Index(reply, end)+len(end)]
+		s.Stream("solver", "round 1", "")
+		s.Stream("solver", "round 1", soFar)
+		got := s.shown(60)
+		if strings.ContainsAny(got, "{}") || !strings.Contains(got, want) ||
+			want == "" && strings.Contains(got, "│") {
+			t.Errorf("%s\nis shown as\n%s", soFar, got)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/human"
 )
@@ -110,7 +111,7 @@ func (v *view) body(room int) []row {
 			block("output", output[len(output)-below:])...)
 	}
 	d := v.drafts[0]
-	text := term.LastLines(d.text, draftRows)
+	text := term.LastLines(d.shown(), draftRows)
 	below := min(len(output), max(room/2, room-len(text)))
 	above := min(len(text), room-below)
 	return append(block(d.label(), text[len(text)-above:]),
@@ -121,7 +122,7 @@ func (v *view) body(room int) []row {
 func summaries(drafts []draft) []row {
 	var rows []row
 	for _, d := range drafts {
-		text := strings.TrimSpace(strings.Join(term.LastLines(d.text, 1), ""))
+		text := strings.TrimSpace(strings.Join(term.LastLines(d.shown(), 1), ""))
 		rows = append(rows,
 			row{d.label(), term.Fit(term.Clean(d.subject), 24) + " │ " + text, term.Normal})
 	}
@@ -140,8 +141,17 @@ func block(label string, lines []string) []row {
 
 // labels are the labels of the roles.
 var labels = map[string]string{
+	"solver": "step", "arbiter": "ruling", "branches": "readings",
 	"analyzer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
 	"verifier": "judge", "finalizer": "answer",
+}
+
+// shown returns the text of the draft: of a reply by JSON schema the field that came last.
+func (d draft) shown() string {
+	if d.subject == "" { // a cell
+		return d.text
+	}
+	return reply.SoFar(d.text)
 }
 
 func (d draft) label() string {
@@ -167,16 +177,14 @@ func (v *view) spent(columns int) string {
 		cached = fmt.Sprintf(" (%s cached)", human.Count(u.CachedTokens))
 	}
 	if v.cost != nil {
-		cost = fmt.Sprintf(", $%.2f", *v.cost)
-		if *v.cost < 0.1 {
-			cost = fmt.Sprintf(", $%.4f", *v.cost)
-		}
+		cost = ", about " + human.Dollars(*v.cost)
 	}
 	text := fmt.Sprintf("%s, %s tokens in%s and %s out%s", human.Plural(u.Calls, "model call"),
 		human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 	if len(text) <= columns {
 		return text
 	}
+	cost = strings.Replace(cost, "about ", "~", 1)
 	return fmt.Sprintf("%s, %s in%s, %s out%s", human.Plural(u.Calls, "call"),
 		human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 }

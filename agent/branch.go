@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// A branch is one cell that runs beside the accepted cells, on the state that base produces: the
+// second derivation, or the answer under another reading. The session is dirty after it.
+type branch struct {
+	name     string   // "second derivation", "reading 1, option 2"
+	task     string   // what the cell is to do, for the debugger and a reviewer
+	base     []string // cells that run before it
+	known    words    // what its requests begin with
+	attempts *[]record.Attempt
+}
+
+// words words a request: see [ask.Request].
+type words func() ([]prompts.Part, map[string]string)
+
+// runBranch runs the branch's cell and has it repaired while it fails, at most DebugTries times.
+// first is the cell unless there are attempts to go on from. The answer is that of
+// [answerOf]. The problem says why there is none.
+func (r *standard) runBranch(ctx context.Context, b branch, first string) (answer, problem string, err error) {
+	code := first
+	if len(*b.attempts) > 0 {
+		code = ""
+	}
+	for {
+		n := len(*b.attempts)
+		if code == "" && n > 0 {
+			last := (*b.attempts)[n-1]
+			if problem = problemOf(last); problem == "" {
+				answer = answerOf(last.Execution)
+				return cmp.Or(r.filesGiven(answer), answer), "", nil
+			}
+			if n > r.cfg.DebugTries || last.NotRun() {
+				return "", problem, nil
+			}
+			if code, err = r.repairBranch(ctx, b, last); err != nil {
+				if unread, ok := errors.AsType[*reply.Error](err); ok {
+					return "", unread.Error(), nil
+				}
+				return "", "", err
+			}
+		}
+		if problem, err = r.enter(ctx, b.base); err != nil || problem != "" {
+			return "", problem, err
+		}
+		a, err := r.branchAttempt(ctx, b, code)
+		if err != nil {
+			return "", "", err
+		}
+		*b.attempts, code = append(*b.attempts, a), ""
+		kind := Branched
+		if a.NotRun() {
+			kind = Rejected
+		}
+		if err := r.observe(Event{Kind: kind, Try: n + 1, Branch: b.name, Text: problemOf(a),
+			Execution: &a.Execution}); err != nil {
+			return "", "", err
+		}
+	}
+}
+
+// branchAttempt runs one cell in a branch if a reviewer accepts it.
+func (r *standard) branchAttempt(ctx context.Context, b branch, code string) (record.Attempt, error) {
+	p := Proposal{Round: len(r.t.Rounds), Branch: b.name, Try: len(*b.attempts) + 1, Text: b.task,
+		Code: code}
+	if p.Try > 1 {
+		last := (*b.attempts)[p.Try-2]
+		p.Failed, p.Error = last.Code, problemOf(last)
+	}
+	d, err := r.decide(ctx, p)
+	if err != nil {
+		return record.Attempt{}, err
+	}
+	if d.Choice == Reject {
+		return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
+			Reason: d.Reason}}, nil
+	}
+	return r.attempt(ctx, d.Code, func(_ context.Context, a record.Attempt) (string, error) {
+		if answerOf(a.Execution) == "" {
+			return "the cell gave no answer; its last line must be the expression `answer`", nil
+		}
+		return "", nil
+	})
+}
+
+// repairBranch asks for a branch's cell again after one that failed.
+func (r *standard) repairBranch(ctx context.Context, b branch, failed record.Attempt) (string, error) {
+	subject := fmt.Sprintf("%s%s, try %d", b.name, r.again(), len(*b.attempts)+1)
+	report, err := r.Summarize(ctx, subject, r.reportOn(failed), "the cell")
+	if err != nil {
+		return "", err
+	}
+	return ask.Role(ctx, r.Asker, ask.Request{Role: "debugger", Subject: subject,
+		Words: func() ([]prompts.Part, map[string]string) {
+			parts, inputs := b.known()
+			inputs["step"], inputs["cell"], inputs["error"] = b.task, failed.Code, report
+			return append(parts, prompts.Debugger{Step: b.task, Code: failed.Code, Error: report}), inputs
+		}}, reply.Code)
+}
+
+// enter puts the session at the state that cells produce. The problem says why it cannot be there.
+func (r *workspace) enter(ctx context.Context, cells []string) (problem string, err error) {
+	defer r.kernel.Start()()
+	r.dirty = true
+	back, err := r.session.Rollback(ctx, cells)
+	if err != nil {
+		return "", err
+	}
+	if back.Way == notebook.NotAtAll {
+		return "going back is off, and a branch needs it", nil
+	}
+	for _, e := range back.Executions {
+		if e.Status != notebook.OK {
+			return "a cell before it no longer runs: " + brief.Problem(e), nil
+		}
+	}
+	return "", nil
+}
+
+// answerOf returns the answer of a branch's cell: the string that is its last expression, or else
+// all that it printed.
+func answerOf(e notebook.Execution) string {
+	text, ok := record.ResultText(e)
+	if !ok {
+		text = e.Stdout()
+	}
+	return strings.TrimSpace(text)
+}
+
+// openings returns the cells that the rounds of this question build on: set-up, and the cells of
+// earlier questions.
+func (r *workspace) openings() []string {
+	cells := r.t.Base()
+	return cells[:len(cells)-r.t.Steps()]
+}
+
+// kept returns the cells of a branch that keeps the first steps.
+func (r *workspace) kept(steps int) []string {
+	cells := r.t.Base()
+	return cells[:len(cells)-r.t.Steps()+min(max(steps, 0), r.t.Steps())]
+}
+
+// unableBecause words why a branch has no answer.
+func unableBecause(problem string) string {
+	return cmp.Or(problem, "its cell gave no answer")
+}

@@ -1,0 +1,26 @@
+package profile
+
+import "testing"
+
+func TestAsks(t *testing.T) {
+	for _, c := range []struct {
+		question, column string
+		want             bool
+	}{
+		{"What is the mean of wind speed (WINDSPEED)?", " WINDSPEED", true},
+		{"missing values of the temperature (AT)", "AT", true},
+		{"the mean at noon", "AT", false},
+		{"a mean", "a", false},
+		{"the average age of the patients", "Age", true},
+		{"What are the histological grades of tumors?", "Histologic_Grade_FIGO", true},
+		{"What are the histological grades of tumors?", "Histologic_type", false},
+		{"the gross rate", "grossRate", true},
+		{"the population density of Peru", "Density\n(P/Km2)", true},
+		{"the population density of Peru", `"Density\n(P/Km2)"`, true},
+		{"the share of types", "type", true},
+	} {
+		if got := asks(c.question, c.column); got != c.want {
+			t.Errorf("asks(%q, %q) = %v", c.question, c.column, got)
+		}
+	}
+}

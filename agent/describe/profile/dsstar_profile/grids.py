@@ -1,0 +1,418 @@
+"""Where the tables of a grid of cells are: a sheet, a page's table, the lines of a CSV file."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from dsstar_profile.columns import (
+    between,
+    column,
+    label,
+    literal,
+    missing,
+    number,
+    show,
+    unread,
+)
+
+Json = dict[str, Any]
+Rows = list[tuple]
+
+TOTAL = re.compile(
+    r"\W*((grand |sub[- ]?)?totals?|sum|overall|average|mean|max|min|median|all|summe|gesamt)\b",
+    re.IGNORECASE,
+)
+MOST_COLUMNS = 1000  # of a table that are profiled
+MOST_CELLS = 600_000
+
+
+@dataclass
+class Table:
+    """A table as it was read: rows may be a sample of total rows; None if nobody has counted."""
+
+    name: str
+    names: list[str]
+    rows: Rows
+    total: int | None = None
+    where: str = ""
+    text_source: bool = False
+    head: list[str] = field(default_factory=list)  # what stands above it
+    foot: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    skip: int = 0  # rows before the first row of values
+    extra: Json = field(default_factory=dict)
+    whole: list[Json] | None = None  # figures of all rows, by column, where rows are a sample
+
+    def profile(self) -> Json:
+        names, rows = self.names[:MOST_COLUMNS], self.rows
+        rows = rows[: max(200, MOST_CELLS // max(1, len(names)))]
+        total = len(self.rows) if self.total is None else self.total
+        out: Json = {"name": self.name, "where": self.where, "rows": total} | self.extra
+        if len(rows) < total:
+            out["sample"] = len(rows)
+        if len(names) < len(self.names):
+            out["columns_left_out"] = len(self.names) - len(names)
+        columns = []
+        for n, name in enumerate(names):
+            values = [row[n] if n < len(row) else None for row in rows]
+            columns.append(column(name, values, self.text_source))
+        for c, figures in zip(columns, self.whole or []):
+            _of_all_rows(c, figures, total)
+        out |= between(names, rows, columns)
+        out["columns"] = columns
+        out["first"] = _first(rows, total, len(names))
+        doubled = [n for n, times in Counter(names).items() if times > 1]
+        warnings = list(self.warnings)
+        if markers := sorted({m for c in columns for m in unread(c)}):
+            if self.text_source or self.name.startswith("sheet"):
+                told = ", ".join(map(literal, markers[:8]))
+                warnings.append(f"pandas takes these for text without na_values=[{told}]")
+        if any(c["name"].startswith('"') for c in columns):
+            warnings.append(
+                "names in quotes are written as in Python: they have line breaks, or spaces at an end"
+            )
+        if doubled:
+            warnings.append(
+                f"several columns have the name {', '.join(map(label, doubled[:5]))}: "
+                "pandas puts .1, .2 after the later ones"
+            )
+        return out | {
+            k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v
+        }
+
+
+def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
+    """The first rows; all of a small table and of one that explains something in words."""
+    if len(rows) == total <= 300 and width <= 30:
+        shown = [[show(v, 300) for v in row[:width]] for row in rows]
+        size = sum(len(v) + 3 for row in shown for v in row)
+        wordy = width <= 6 and any(sum(v.count(" ") for v in c) > 3 * total for c in zip(*shown))
+        if size < (12_000 if wordy else 3000 if total <= 15 else 0):
+            return shown
+    return [[show(v, 40) for v in row[:width]] for row in rows[:3]]
+
+
+def _of_all_rows(c: Json, figures: Json, total: int) -> None:
+    """Puts figures of all rows in the place of those of a sample."""
+    c |= {k: figures[k] for k in ("distinct", "gone")} | {"whole": True}
+    if c["type"] == "empty" and figures["gone"] < total:
+        c["type"] = "text"
+    if c["type"] == figures["type"] or c["type"] == "date" and c.get("form", "%Y-")[:3] == "%Y-":
+        c |= {k: figures[k] for k in ("range", "quartiles") if k in figures}
+    if figures["gone"] or figures["distinct"] < 0.9 * total:
+        c.pop("unique", None)
+    if len(c.get("values", ())) < figures["distinct"] and "values" in c:
+        c["frequent"] = c.pop("values")[:5]
+
+
+def empty(cell: object) -> bool:
+    return cell is None or cell != cell or isinstance(cell, str) and not cell.strip()
+
+
+def letters(column: int) -> str:
+    """The name of a column in a sheet, from 0."""
+    name = ""
+    while column >= 0:
+        column, digit = divmod(column, 26)
+        name, column = chr(65 + digit) + name, column - 1
+    return name
+
+
+def regions(rows: Rows, top: int, left: int, right: int) -> list[tuple[int, int, int, int]]:
+    """The blocks of cells that empty rows and columns part: top, bottom, left, right, each end
+    not included."""
+    bands: list[tuple[int, int]] = []
+    start = None
+    for n, row in enumerate(rows):
+        filled = any(not empty(c) for c in row[left:right])
+        if filled and start is None:
+            start = n
+        if not filled and start is not None:
+            bands.append((start, n))
+            start = None
+    if start is not None:
+        bands.append((start, len(rows)))
+    found = []
+    for a, b in bands:
+        used = {
+            c for row in rows[a:b] for c in range(left, min(right, len(row))) if not empty(row[c])
+        }
+        runs: list[list[int]] = []
+        for c in sorted(used):
+            if runs and runs[-1][1] == c:
+                runs[-1][1] = c + 1
+            else:
+                runs.append([c, c + 1])
+        if len(runs) == 1:
+            found.append((top + a, top + b, *runs[0]))
+        elif all(len(regions(rows[a:b], 0, *r)) == 1 for r in runs) and not _beside(
+            rows[a:b], runs
+        ):
+            found.append((top + a, top + b, runs[0][0], runs[-1][1]))
+        else:
+            for r in runs:
+                found += regions(rows[a:b], top + a, *r)
+    return found
+
+
+def _beside(rows: Rows, runs: list[list[int]]) -> bool:
+    """Whether blocks beside one another are tables of their own: each has a header and several
+    columns, or they end at different rows."""
+
+    def height(r: list[int]) -> int:
+        return max(n for n, row in enumerate(rows) if any(not empty(c) for c in row[r[0] : r[1]]))
+
+    return len({height(r) for r in runs}) > 1 or all(r[1] - r[0] > 1 for r in runs)
+
+
+def tables(
+    rows: Rows, name: str, text_source: bool, sheet: bool = False, lines: list[int] | None = None
+) -> list[Table]:
+    """The tables of a grid, each with what stands above and below it. Rows of a text file have
+    the numbers of their lines, from 0."""
+    width = max(map(len, rows), default=0)
+    found: list[Table] = []
+    above: list[str] = []
+    blocks = regions(rows, 0, 0, width) if sheet else [(0, len(rows), 0, width)] if width else []
+    for top, bottom, left, right in blocks:
+        block = [
+            tuple(row[left:right]) + (None,) * (right - max(left, len(row)))
+            for row in rows[top:bottom]
+        ]
+        last = found[-1] if found else None
+        filled = max(sum(not empty(c) for c in row) for row in block)
+        if (
+            last
+            and last.extra["left"] <= left < right <= last.extra["right"]
+            and not _headed(block)
+        ):
+            # a blank row within a table, or notes below it
+            if filled > 1:
+                pad = left - last.extra["left"]
+                last.rows += [(None,) * pad + row for row in block]
+                last.where = re.sub(r"rows (\d+)-\d+", rf"rows \1-{bottom}", last.where)
+                last.warnings = [w for w in last.warnings if w != "there are blank rows in it"]
+                last.warnings.append("there are blank rows in it")
+            else:
+                last.foot += _words(block)
+            continue
+        if sheet and (filled == 1 or bottom - top == 1) and len(blocks) > 1:
+            above += _words(block)
+            continue
+        table = _table(block, name, text_source)
+        table.head = above + table.head
+        above = []
+        header = [top + n for n in table.extra.pop("header")]
+        start = header[-1] + 1 if header else top
+        span = (
+            f"rows {top + 1}-{bottom}, columns {letters(left)}-{letters(right - 1)}"
+            if sheet
+            else ""
+        )
+        place = _place(header, start, sheet or start > 1, lines, not text_source)
+        if not text_source and len(blocks) > 1 and header:
+            columns = f'usecols="{letters(left)}:{letters(right - 1)}"'
+            place = f"{place[:-1]}, {columns})" if place[-1] == ")" else f"{place} (pandas: {columns})"
+        if text_source and lines and (start > 1 or not header and start):
+            table.extra["begins"] = True
+        table.where = ", ".join(filter(None, (span, place)))
+        table.extra |= {"left": left, "right": right}
+        table.skip = lines[start - 1] + 1 if lines and start else start
+        found.append(table)
+    if not found and above:
+        found.append(Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1}))
+        above = []
+    for t in found:
+        _trim(t)
+        del t.extra["left"], t.extra["right"]
+    if found and above:
+        found[-1].foot += above
+    return found
+
+
+def _place(header: list[int], start: int, always: bool, lines: Any, excel: bool) -> str:
+    """Where the names of the columns are, and what pandas has to be told of it."""
+    at = [lines[n] for n in header] if lines else header
+    skip = lines[start] if lines and not header and start < len(lines) else (at or [start])[0]
+    told = [f"skiprows={skip}"] if skip and not (excel and header) else []
+    if not header:
+        where, told = "no header", ["header=None", *told]
+    else:
+        where = f"header in {'line' if lines else 'row'} {at[0] + 1}"
+        if len(at) > 1:
+            where = where.replace(" in line", " in lines").replace(" in row", " in rows")
+            where += f" and {at[1] + 1}"
+            told.append(f"header={[n if excel else n - skip for n in at]}")
+        elif excel and skip:
+            told.append(f"header={skip}")
+    if header and not always:
+        return ""
+    return where + (f" (pandas: {', '.join(told)})" if told and (lines or excel) else "")
+
+
+def _words(block: Rows) -> list[str]:
+    return [
+        " | ".join(show(c, 300) for c in row if not empty(c))
+        for row in block
+        if any(not empty(c) for c in row)
+    ]
+
+
+def _headed(block: Rows) -> bool:
+    return len(block) > 1 and _header(block)[0] is not None
+
+
+def _label(cell: object) -> bool:
+    """Whether a cell may name a column: text, or a year."""
+    if isinstance(cell, (datetime.date, bool)):
+        return isinstance(cell, datetime.date)
+    n = number(cell)
+    if n is None:
+        return isinstance(cell, str) and len(cell) < 200
+    return (
+        n[1] != ""
+        and isinstance(cell, str)
+        and not re.match(r"[-(+$€£]?\d[\d.,]*%?\)?$", cell.strip())
+        or n[0] == int(n[0])
+        and 1900 <= n[0] <= 2100
+        and "." not in str(cell)
+    )
+
+
+def _header(block: Rows) -> tuple[int | None, int]:
+    """The row of the names, None if there is none, and the first row of values."""
+    width = len(block[0])
+    for n, row in enumerate(block[:40]):
+        if (
+            isinstance(row[0], str)
+            and row[0].startswith("#")
+            and len(block) > n + 1
+            and width > 1
+            and sum(not empty(c) for c in row) < width
+        ):
+            continue
+        filled = [c for c in row if not empty(c)]
+        if len(filled) < max(1, min(width, 2), (width + 1) // 2):
+            continue
+        if not all(map(_label, filled)):
+            return None, n
+        below = [
+            r for r in block[n + 1 : n + 60] if sum(not empty(c) for c in r) * 2 >= len(filled)
+        ]
+        if not below:
+            return (n, n + 1) if len(block) == n + 1 and n == 0 else (None, n)
+        years = all(number(c) for c in filled)
+        if years and width < 3:
+            return None, n
+        typed = [
+            c
+            for c in range(width)
+            if sum(not missing(r[c]) for r in below)
+            and sum(
+                number(r[c]) is not None or isinstance(r[c], (datetime.date, bool, list))
+                for r in below
+                if not missing(r[c])
+            )
+            >= 0.6 * sum(not missing(r[c]) for r in below)
+        ]
+        named = [c for c in typed if not empty(row[c]) and (number(row[c]) is None or not years)]
+        index = typed == [0] and empty(row[0]) and len(filled) == width - 1
+        if typed and not named and not years and not index:
+            # A second row of names may follow one with gaps.
+            continue
+        if not typed:
+            repeated = sum(
+                row[c] in {r[c] for r in below} for c in range(width) if not empty(row[c])
+            )
+            if repeated or len(set(map(str, filled))) < len(filled) or len(filled) < width * 0.8:
+                return None, n
+        data = n + 1
+        if typed and n + 2 < len(block):
+            after = block[n + 1]
+            words = [
+                c
+                for c in typed
+                if isinstance(after[c], str) and not missing(after[c]) and number(after[c]) is None
+            ]
+            rest = [c for c in typed if not empty(after[c]) and c not in words]
+            if len(words) * 2 >= len(typed) and not rest:
+                data = n + 2
+        return n, data
+    return None, 0
+
+
+def _table(block: Rows, name: str, text_source: bool) -> Table:
+    width = len(block[0])
+    header, start = _header(block)
+    head = _words(block[: start if header is None else header])
+    warnings = []
+    at = [] if header is None else list(range(header, start))
+    if header is None:
+        names = [f"column {n + 1}" for n in range(width)]
+    else:
+        first, second = list(block[header]), block[header + 1] if start > header + 1 else None
+        above = block[header - 1] if header and empty(block[header - 1][0]) else None
+        if second is not None:
+            warnings.append("the names of the columns are in two rows: the second is no record")
+            gaps = any(empty(c) for c in first[1:])
+            last = None
+            for n in range(width):
+                last = first[n] if not empty(first[n]) else last if gaps else None
+                low = "" if empty(second[n]) else show(second[n])
+                first[n] = " / ".join(filter(None, ("" if last is None else show(last), low)))
+        elif above is not None:
+            head.pop()
+            at.insert(0, header - 1)
+            warnings.append("a row of group names stands above the names: they are put before them")
+            last = None
+            for n in range(width):
+                last = above[n] if not empty(above[n]) else last
+                first[n] = " / ".join(show(c) for c in (last, first[n]) if not empty(c))
+        names = [
+            f"column {n + 1} (no name; Unnamed: {n} in pandas)"
+            if empty(c)
+            else c if isinstance(c, str) else show(c, 120)
+            for n, c in enumerate(first)
+        ]
+        if width == 1 and number(block[start][0] if start < len(block) else 0) is None:
+            warnings.append(f"{show(names[0], 40)} is taken for a name, but may be the first value")
+    return Table(
+        name,
+        names,
+        block[start:],
+        text_source=text_source,
+        head=head[:12],
+        warnings=warnings,
+        extra={"header": at},
+    )
+
+
+def _trim(table: Table) -> None:
+    """Takes notes off the end of a table, and says which rows are totals."""
+    rows = table.rows
+    width = len(table.names)
+    usual = Counter(sum(not empty(c) for c in row) for row in rows[:1000]).most_common(1)
+    while (
+        len(rows) > 2 and width > 2 and usual[0][0] > 2 and sum(not empty(c) for c in rows[-1]) <= 1
+    ):
+        note = _words(rows[-1:])
+        table.foot[:0] = note
+        rows.pop()
+    totals: list[str] = []
+    while len(rows) > 2 and width > 1:
+        label = next((c for c in rows[-1] if not empty(c)), None)
+        if not (isinstance(label, str) and len(label) < 60 and TOTAL.match(label)):
+            break
+        totals.insert(0, " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c)))
+    if totals:
+        seem = (
+            "last row seems to be a total"
+            if len(totals) == 1
+            else (f"last {len(totals)} rows seem to be totals")
+        )
+        table.warnings.append(f"the {seem}, left out of these figures: {'; '.join(totals)}")
+    table.foot = [show(t, 300) for t in table.foot[:12]]

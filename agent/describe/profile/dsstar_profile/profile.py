@@ -1,0 +1,149 @@
+"""Prints the profile of one file as JSON: what is in it, never more than a bounded part of it,
+without running anything of it and without the network."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import sys
+import threading
+import warnings
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+from dsstar_profile import formats, readers, texts
+from dsstar_profile.columns import show
+
+SECONDS = 60  # for a file
+MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB
+UNSAFE = (
+    ".pkl",
+    ".pickle",
+    ".joblib",
+    ".pt",
+    ".pth",
+    ".dill",
+    ".rdata",
+    ".rds",
+    ".npy",
+    ".npz",
+    ".h5",
+    ".mat",
+)
+IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM", b"\0\0\1\0")
+
+
+class OutOfTime(BaseException):
+    """No reader that goes on after an error goes on after this."""
+
+
+@contextlib.contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Ends what takes too long or too much memory, where the system can: readers look at sizes
+    first, but no size tells of everything."""
+
+    def ring(*_: object) -> None:
+        raise OutOfTime(f"it takes longer than {seconds:.0f} s to read")
+
+    with contextlib.ExitStack() as stack:
+        if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+            stack.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, ring))
+            stack.callback(signal.setitimer, signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+        if sys.platform == "linux":
+            import resource
+
+            with open("/proc/self/statm") as f:
+                held = int(f.read().split()[5]) * resource.getpagesize()
+            soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+            stack.callback(resource.setrlimit, resource.RLIMIT_DATA, (soft, hard))
+            most = held + MEMORY
+            resource.setrlimit(resource.RLIMIT_DATA, (most if hard < 0 else min(most, hard), hard))
+        yield
+
+
+def reader_of(path: str) -> Any:
+    with open(path, "rb") as f:
+        magic = f.read(512)
+    ending = os.path.splitext(path.lower())[1]
+    if ending in (".gz", ".bz2", ".xz"):
+        ending = os.path.splitext(path.lower()[: -len(ending)])[1]
+    if ending in UNSAFE or magic[:1] == b"\x80" and magic[1:2] in b"\2\3\4\5" and magic[1:2]:
+        return None
+    for start, reader in (
+        (b"PAR1", formats.parquet),
+        (b"ARROW1", formats.feather),
+        (b"FEA1", formats.feather),
+        (b"SQLite format 3\0", formats.sqlite),
+        (b"%PDF", formats.pdf),
+        (b"\xd0\xcf\x11\xe0", formats.xls),
+        (b"\t\0\4\0", formats.xls),
+    ):
+        if magic.startswith(start):
+            return reader
+    if magic[8:12] == b"DUCK":
+        return formats.duckdb_file
+    if magic.startswith(b"PK"):
+        with zipfile.ZipFile(path) as z:
+            names = set(z.namelist()[:10_000])
+        return (
+            formats.xlsx
+            if "xl/workbook.xml" in names
+            else formats.docx if "word/document.xml" in names else formats.archive
+        )
+    if magic.startswith(IMAGES) or magic[:4] == b"RIFF" and magic[8:12] == b"WEBP":
+        return formats.image
+    if magic.startswith(tuple(texts.PACKED)):
+        with texts.opened(path) as f:
+            magic = f.read(512)
+    if ending in (".tar", ".tgz") or magic[257:262] == b"ustar":
+        return formats.archive
+    return lambda p, deadline: readers.text_file(p, ending, deadline)
+
+
+def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
+    """The profile of a file, also of one that cannot be read: then it says why."""
+    out: dict[str, Any] = {"bytes": os.path.getsize(path)}
+    problem = ""
+    try:
+        with bounded(seconds), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if not out["bytes"]:
+                return out | {"format": "empty", "warnings": ["the file has 0 bytes"]}
+            reader = reader_of(path)
+            if reader is None:
+                return out | {
+                    "format": "binary",
+                    "warnings": [
+                        "not opened: files of this kind can run code or need a library of their own"
+                    ],
+                }
+            found = reader(path, readers.Deadline(seconds * 0.75))
+            for part in ("format", "encoding", "delimiter", "text", "cut", "lines", "warnings"):
+                if value := getattr(found, part):
+                    out[part] = value
+            tables = []
+            for table in found.tables[:60]:
+                tables.append(table.profile())
+                out["tables"] = tables
+    except ImportError as error:
+        problem = f"not read: this Python has no {error.name}"
+    except MemoryError:
+        problem = "not read to its end: it takes too much memory"
+    except (Exception, OutOfTime) as error:
+        problem = f"not read to its end: {type(error).__name__}: {show(error, 200)}"
+    if problem:
+        out.setdefault("format", "unknown")
+        out["problem"] = problem
+    return out
+
+
+def main(path: str) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):  # libraries print warnings
+        found = profile(path)
+    print(json.dumps(found, default=str, allow_nan=False, separators=(",", ":")))

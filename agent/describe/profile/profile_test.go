@@ -1,0 +1,279 @@
+package profile_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+var update = flag.Bool("update", false, "write testdata/profiles.golden anew")
+
+// serve makes the profile of each file that a line of stdin names.
+const serve = `
+import io, json, sys, contextlib
+script = compile(sys.argv[1], "<script>", "exec")
+for line in sys.stdin:
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        exec(script, {"__name__": "__main__", "path": json.loads(line)})
+    print(text.getvalue().strip(), flush=True)
+`
+
+// python is one process that makes profiles.
+type python struct {
+	in  io.Writer
+	out *bufio.Reader
+	pid int
+}
+
+func start(t testing.TB, dir string) python {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	cmd := exec.CommandContext(ctx, pyenvtest.Python(t), "-I", "-c", serve, profile.Script())
+	cmd.Dir = dir
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the process that makes profiles: %v", err)
+		}
+		cancel()
+	})
+	return python{in, bufio.NewReader(out), cmd.Process.Pid}
+}
+
+// seconds is how long the process has had a processor; 0: the system does not tell.
+func (p python) seconds() float64 {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	fields := strings.Fields(string(stat))
+	if len(fields) < 15 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[13])
+	system, _ := strconv.Atoi(fields[14])
+	return float64(user+system) / 100
+}
+
+func (p python) profile(t testing.TB, path string) profile.Profile {
+	t.Helper()
+	name, err := json.Marshal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(p.in, "%s\n", name); err != nil {
+		t.Fatal(err)
+	}
+	line, err := p.out.ReadString('\n')
+	if err != nil {
+		t.Fatalf("%s: no profile: %v", path, err)
+	}
+	found, err := profile.Parse(line)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return found
+}
+
+// made returns a folder with the files that a script in testdata writes.
+func made(t *testing.T, script string) (dir string, files []os.DirEntry) {
+	t.Helper()
+	dir = t.TempDir()
+	recipe, err := filepath.Abs("testdata/" + script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maker := exec.Command(pyenvtest.Python(t), "-I", recipe)
+	maker.Dir = dir
+	if out, err := maker.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	files, err = os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, files
+}
+
+// TestBounds makes profiles of files that are meant to take too much time or memory. Each has a
+// process of its own, which ends within its limits whatever it is given.
+func TestBounds(t *testing.T) {
+	pyenvtest.Long(t)
+	dir, files := made(t, "hostile.py")
+	for _, f := range files {
+		t.Run(f.Name(), func(t *testing.T) { bounded(t, dir, f.Name()) })
+	}
+}
+
+// TestLarge makes profiles of the files that DSSTAR_LARGE names, with spaces between them, within
+// the same limits.
+func TestLarge(t *testing.T) {
+	paths := strings.Fields(os.Getenv("DSSTAR_LARGE"))
+	if len(paths) == 0 {
+		t.Skip("set DSSTAR_LARGE to the paths of large files")
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { bounded(t, filepath.Dir(path), path) })
+	}
+}
+
+// bounded makes a profile in a process of its own and reports how long it took, and its memory.
+func bounded(t *testing.T, dir, path string) {
+	p := start(t, dir)
+	began := time.Now()
+	text := p.profile(t, path).Text("", 6000, describe.ByWords)
+	took := time.Since(began)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+	if err != nil {
+		t.Skip("no /proc here tells how much memory a process has used")
+	}
+	peak := 0
+	for line := range strings.Lines(string(status)) {
+		_, _ = fmt.Sscanf(line, "VmHWM: %d kB", &peak)
+	}
+	t.Logf("%.1f s, of them %.1f s of a processor, %d MB: %.3000s", took.Seconds(), p.seconds(),
+		peak>>10, text)
+	if peak>>10 >= 1000 {
+		t.Errorf("it took %d MB of memory", peak>>10)
+	}
+	if took > 90*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	dir, files := made(t, "make.py")
+	p := start(t, dir)
+	var got bytes.Buffer
+	all := map[string]profile.Profile{}
+	for _, f := range files {
+		found := p.profile(t, f.Name())
+		all[f.Name()] = found
+		fmt.Fprintf(&got, "== %s\n%s\n\n", f.Name(), found.Text("", 2500, describe.ByWords))
+	}
+	const golden = "testdata/profiles.golden"
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		sections(t, got.String(), string(want))
+	}
+	names := slices.Sorted(maps.Keys(all))
+	var profiles []profile.Profile
+	for _, name := range names {
+		profiles = append(profiles, all[name])
+	}
+	matches := profile.RelateText(profile.Relate(names, profiles), 10_000)
+	const key = "customer_id of customers.csv, a key, has the values of customer_id of orders.csv"
+	if !strings.Contains(matches, key) {
+		t.Errorf("the key of customers is not among the matches:\n%s", matches)
+	}
+}
+
+// sections reports the files whose profiles are not those wanted.
+func sections(t *testing.T, got, want string) {
+	t.Helper()
+	wanted := strings.Split(want, "== ")
+	for _, s := range strings.Split(got, "== ") {
+		if !slices.Contains(wanted, s) {
+			t.Errorf("a profile has changed (-update writes it):\n%s", s)
+		}
+	}
+}
+
+func TestTextFits(t *testing.T) {
+	wide := profile.Profile{Format: "delimited text", Tables: []profile.Table{{Rows: 10}}}
+	for n := range 400 {
+		wide.Tables[0].Columns = append(wide.Tables[0].Columns, profile.Column{
+			Name: fmt.Sprintf("sensor%d", n), Type: "number", Range: [2]any{0.0, 9.5}})
+	}
+	for _, chars := range []int{20_000, 3000, 500, 200} {
+		text := wide.Text("What is the mean of sensor377?", chars, describe.ByWords)
+		if len(text) > chars+100 {
+			t.Errorf("%d bytes, more than %d", len(text), chars)
+		}
+		if !strings.Contains(text, "- sensor377: number 0 to 9.5") {
+			t.Errorf("in %d bytes the column that is asked for is not shown in full:\n%s", chars, text)
+		}
+	}
+}
+
+func TestBeyond(t *testing.T) {
+	table := func(rows int, last string) profile.Profile {
+		return profile.Profile{Format: "delimited text", Tables: []profile.Table{{Rows: rows,
+			Columns: []profile.Column{{Name: "day", Type: "date", Range: [2]any{"2024-01-01", last}},
+				{Name: "v", Type: "number", Range: [2]any{1.0, 2.0}}}}}}
+	}
+	first, second := table(5, "2024-01-05"), table(7, "2024-01-07")
+	if got, want := second.Beyond(first, 500), "7 rows; day: 2024-01-01 to 2024-01-07"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	second.Tables[0].Columns[1].Name = "w"
+	if got := second.Beyond(first, 500); got != "" {
+		t.Errorf("files of two structures are one family: %q", got)
+	}
+}
+
+// FuzzProfile writes any bytes under any ending: what comes back is a profile, and the process
+// lives.
+func FuzzProfile(f *testing.F) {
+	pyenvtest.Long(f)
+	endings := []string{".csv", ".json", ".jsonl", ".xml", ".html", ".xlsx", ".xls", ".parquet",
+		".feather",
+		".sqlite", ".duckdb", ".pdf", ".docx", ".png", ".zip", ".tar.gz", ".txt", ".gz", ""}
+	for n, seed := range []string{"a,b\n1,2\n", `[{"a":[]}]`, "{}\n{}\n", "<a><b/></a>",
+		"<table><tr><td>1",
+		"PK\x03\x04", "\xd0\xcf\x11\xe0", "PAR1PAR1", "ARROW1", "SQLite format 3\x00",
+		"12345678DUCK", "%PDF-1.4\n", "PK\x05\x06", "\x89PNG\r\n", "\x1f\x8b\x08"} {
+		f.Add([]byte(seed), uint8(n))
+	}
+	dir := f.TempDir()
+	worker := start(f, dir)
+	f.Fuzz(func(t *testing.T, data []byte, ending uint8) {
+		path := filepath.Join(dir, "file"+endings[int(ending)%len(endings)])
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		found := worker.profile(t, path)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("a small file took %v", took)
+		}
+		if text := found.Text("", 2000, describe.ByWords); len(text) > 2200 || text == "" {
+			t.Errorf("a text of %d bytes", len(text))
+		}
+	})
+}

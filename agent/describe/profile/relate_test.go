@@ -1,0 +1,62 @@
+package profile
+
+import (
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"testing"
+)
+
+// of is a column that has the values from low to high, each once in a table of so many rows.
+func of(name, kind string, low, high, rows int) Profile {
+	c := Column{Name: name, Type: kind, Integer: kind == "number", Distinct: high - low + 1,
+		Unique: high-low+1 == rows, Range: [2]any{float64(low), float64(high)}}
+	for v := low; v <= high; v++ {
+		c.Sketch = append(c.Sketch, crc32.ChecksumIEEE([]byte(fmt.Sprint(v))))
+	}
+	slices.Sort(c.Sketch)
+	c.Sketch = c.Sketch[:min(len(c.Sketch), sketchSize)]
+	return Profile{Tables: []Table{{Rows: rows, Columns: []Column{c}}}}
+}
+
+func TestRelate(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		from, in Profile
+		want     string
+	}{
+		{"a key", of("brand_id", "number", 1, 9, 300), of("brand_id", "number", 1, 9, 9),
+			"brand_id of in.csv, a key, has the values of brand_id of from.csv"},
+		{"a part of the name", of("owner_customer_id", "number", 5, 50, 90),
+			of("customer_id", "number", 1, 50, 50),
+			"customer_id of in.csv, a key, has the values of owner_customer_id of from.csv"},
+		{"many words", of("sold to", "text", 1, 50, 90), of("client", "text", 1, 60, 60),
+			"client of in.csv, a key, has the values of sold to of from.csv"},
+		{"the codes in lists", of("categories", "list", 1, 30, 90), of("mcc", "number", 1, 60, 60),
+			"mcc of in.csv, a key, has the values of categories of from.csv"},
+		{"few of the values", of("state", "text", 1, 60, 90), of("state", "text", 41, 100, 60), ""},
+		{"few words", of("size", "text", 1, 5, 90), of("grade", "text", 1, 5, 5), ""},
+		{"a third of three", of("phone", "text", 1, 3, 3), of("phone", "text", 3, 12, 10), ""},
+		{"counts", of("doors", "number", 1, 5, 90), of("doors", "number", 1, 9, 9), ""},
+		{"numbers by chance", of("height", "number", 1, 90, 90), of("id", "number", 1, 100, 100), ""},
+		{"years", of("Year", "number", 2000, 2020, 90), of("Year", "number", 1990, 2024, 35), ""},
+		{"years as text", of("Year", "text", 2000, 2020, 90), of("Year", "text", 1990, 2024, 35), ""},
+		{"ranks", of("Rank", "number", 1, 50, 50), of("Rank", "number", 1, 400, 400), ""},
+		{"no names", of("column 3", "number", 1, 90, 90), of("column 3", "number", 1, 90, 90), ""},
+	} {
+		matches := Relate([]string{"from.csv", "in.csv"}, []Profile{c.from, c.in})
+		if got := RelateText(matches, 1000); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestRelateOnce has several tables with one column of the same name.
+func TestRelateOnce(t *testing.T) {
+	state := of("state", "text", 1, 50, 50)
+	matches := Relate([]string{"a", "b", "c"}, []Profile{state, state, of("state", "text", 3, 40, 90)})
+	const want = "state of a, a key, has the values of state of b; state of c"
+	if got := RelateText(matches, 1000); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

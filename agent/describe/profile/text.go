@@ -1,0 +1,432 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dsstar/agent/brief"
+	"dsstar/notebook/human"
+)
+
+// A Ranker returns the indexes of texts, those with most in common with the question first.
+type Ranker func(question string, texts []string) []int
+
+// A detail is how much is shown of a profile.
+type detail struct {
+	columns int // a table with more is shown with so many, and the names of the others
+	tables  int // as many are shown with their columns, the others by name
+	rows    int
+	brief   bool // ranges and names only
+	bare    bool // without what is around a table
+}
+
+// details are tried until a text is short enough.
+var details = []detail{
+	{columns: 40, tables: 25, rows: 2}, {columns: 40, tables: 25, rows: 1},
+	{columns: 20, tables: 15}, {columns: 12, tables: 8}, {columns: 12, tables: 8, brief: true},
+	{columns: 5, tables: 4, brief: true}, {tables: 1, brief: true, bare: true},
+}
+
+// Text is what a request shows of the profile in at most about chars bytes: a table of up to 40
+// columns whole, of a wider one the columns that the question names and those near it, the others
+// by name; of a long document the parts near the question.
+func (p Profile) Text(question string, chars int, rank Ranker) string {
+	text := ""
+	for _, d := range details {
+		if text = p.text(question, rank, d, chars); len(text) <= chars {
+			return text
+		}
+	}
+	return brief.Lines(text, chars)
+}
+
+func (p Profile) text(question string, rank Ranker, d detail, chars int) string {
+	var b strings.Builder
+	b.WriteString(p.headline() + "\n")
+	for _, line := range p.Lines {
+		b.WriteString(line + "\n")
+	}
+	for _, note := range append(slices.Clone(p.Warnings), p.Problem) {
+		if note != "" {
+			b.WriteString("Note: " + note + "\n")
+		}
+	}
+	tables := make([]string, len(p.Tables))
+	for n, t := range p.Tables {
+		tables[n] = t.Name + " " + t.names()
+	}
+	shown := nearest(question, tables, d.tables, rank)
+	for n, t := range p.Tables {
+		if len(p.Tables) > 1 {
+			fmt.Fprintf(&b, "\n%s: ", cmp.Or(t.Name, fmt.Sprintf("table %d", n+1)))
+		} else if t.Name != "" && t.Name != "$" {
+			b.WriteString(t.Name + ": ")
+		}
+		b.WriteString(t.headline() + "\n")
+		if shown[n] {
+			t.write(&b, question, rank, d)
+		} else {
+			t.writeNames(&b, question, d)
+		}
+	}
+	if p.Document != "" {
+		p.writeDocument(&b, question, chars, rank)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (p Profile) writeDocument(b *strings.Builder, question string, chars int, rank Ranker) {
+	const around = 1500 // of the words beside tables
+	room := max(500, chars-b.Len()-100)
+	if len(p.Tables) > 0 {
+		room = min(room, around)
+	}
+	text, what := excerpt(p.Document, question, room, rank), "text"
+	switch {
+	case p.Cut && len(text) == len(p.Document):
+		what = "the beginning of the text"
+	case len(text) != len(p.Document):
+		what = "parts of the text"
+	}
+	b.WriteString(what + ":\n" + text + "\n")
+}
+
+// excerpt is the beginning of a text and the parts of it near the question, in at most n bytes.
+func excerpt(text, question string, n int, rank Ranker) string {
+	parts := strings.Split(text, "\n\n")
+	if len(text) <= n || rank == nil || len(parts) < 8 {
+		return brief.Lines(text, n)
+	}
+	const mark = "[…]"
+	shown := map[int]bool{}
+	for _, p := range append([]int{0, 1, 2}, rank(question, parts)...) {
+		if size := len(parts[p]) + 2*len(mark); !shown[p] && size < n {
+			shown[p] = true
+			n -= size
+		}
+	}
+	var b strings.Builder
+	for p, part := range parts {
+		switch {
+		case shown[p]:
+			b.WriteString(part + "\n\n")
+		case p > 0 && shown[p-1]:
+			b.WriteString(mark + "\n\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func head(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// headline is what the file is.
+func (p Profile) headline() string {
+	parts := []string{cmp.Or(p.Format, "unknown")}
+	if p.Encoding != "" && p.Encoding != "utf-8" {
+		parts = append(parts, fmt.Sprintf("encoding %s (pandas: encoding=%[1]q)", p.Encoding))
+	}
+	switch p.Delimiter {
+	case "", ",":
+	case "tab":
+		parts = append(parts, "fields between tabs")
+	case "spaces":
+		parts = append(parts, `fields between spaces (pandas: sep=r"\s+")`)
+	default:
+		parts = append(parts, fmt.Sprintf("fields between %q", p.Delimiter))
+	}
+	if n := len(p.Tables); n > 1 {
+		parts = append(parts, human.Plural(n, "table"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// headline is the size of a table, where it is and what holds of it as a whole.
+func (t Table) headline() string {
+	rows := strconv.Itoa(t.Rows) + " rows"
+	if t.Guessed {
+		rows = "about " + rows
+	}
+	if t.Rows == 1 {
+		rows = "1 row"
+	}
+	parts := []string{fmt.Sprintf("%s, %s", rows, human.Plural(len(t.Columns)+t.LeftOut, "column"))}
+	if t.Where != "" {
+		parts = append(parts, t.Where)
+	}
+	if t.Sample > 0 {
+		parts = append(parts, fmt.Sprintf("figures from a sample of %d rows except where they are "+
+			"said to be of all", t.Sample))
+	}
+	if len(t.Keys) > 0 && !t.whole() {
+		var keys []string
+		for _, k := range t.Keys {
+			keys = append(keys, strings.Join(k, " + "))
+		}
+		parts = append(parts, "unique: "+strings.Join(keys, "; "))
+	}
+	if t.Duplicates > 0 {
+		parts = append(parts, fmt.Sprintf("%d rows repeat another", t.Duplicates))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// whole reports whether First is all of the table.
+func (t Table) whole() bool { return len(t.First) == t.Rows && t.Rows > 0 && t.Sample == 0 }
+
+// names are the columns of a table, those in a row of the same type together and those that
+// are numbered as the first and the last of them.
+func (t Table) names() string {
+	var b strings.Builder
+	base := func(n int) string { return strings.TrimRight(t.Columns[n].Name, "0123456789") }
+	like := func(n, m int) bool {
+		return m < len(t.Columns) && t.Columns[m].kind() == t.Columns[n].kind()
+	}
+	for n := 0; n < len(t.Columns); n++ {
+		last := n
+		for base(n) != t.Columns[n].Name && like(n, last+1) && base(last+1) == base(n) {
+			last++
+		}
+		b.WriteString(t.Columns[n].Name)
+		if last > n+3 {
+			fmt.Fprintf(&b, " … %s", t.Columns[last].Name)
+			n = last
+		}
+		if !like(n, n+1) {
+			b.WriteString(" (" + t.Columns[n].kind() + ")")
+		}
+		if n+1 < len(t.Columns) {
+			b.WriteString(", ")
+		}
+	}
+	if t.LeftOut > 0 {
+		fmt.Fprintf(&b, " and %d more", t.LeftOut)
+	}
+	return b.String()
+}
+
+// writeNames names the columns of a table of which no more is shown than what the question names.
+func (t Table) writeNames(b *strings.Builder, question string, d detail) {
+	for n, c := range t.Columns {
+		if asks(question, c.Name) {
+			fmt.Fprintf(b, "- %s: %s\n", c.Name, t.Columns[n].line(t.Rows, d.brief))
+		}
+	}
+	b.WriteString("columns: " + brief.Lines(t.names(), 4000) + "\n")
+}
+
+// writeAround writes what holds of a table as a whole.
+func (t Table) writeAround(b *strings.Builder) {
+	for _, note := range t.Warnings {
+		b.WriteString("Note: " + note + "\n")
+	}
+	if len(t.Raw) > 0 {
+		b.WriteString("first lines of the file:\n  " + strings.Join(t.Raw, "\n  ") + "\n")
+	}
+	if len(t.Head) > 0 {
+		b.WriteString("above it: " + brief.Lines(strings.Join(t.Head, "\n  "), 600) + "\n")
+	}
+	if len(t.Foot) > 0 {
+		b.WriteString("below it: " + brief.Lines(strings.Join(t.Foot, "\n  "), 600) + "\n")
+	}
+	for _, gap := range t.Gaps {
+		b.WriteString(gap + "\n")
+	}
+	for _, f := range t.Follows {
+		b.WriteString("in all rows read: " + f + "\n")
+	}
+}
+
+func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail) {
+	if !d.bare {
+		t.writeAround(b)
+	}
+	whole := t.whole() && d.rows > 0
+	lines := make([]string, len(t.Columns))
+	for n, c := range t.Columns {
+		lines[n] = c.Name + " " + c.line(t.Rows, d.brief)
+	}
+	near := nearest(question, lines, d.columns, rank)
+	for n, c := range t.Columns {
+		near[n] = near[n] || asks(question, c.Name)
+	}
+	var rest Table
+	for n, c := range t.Columns {
+		switch {
+		case !near[n]:
+			rest.Columns = append(rest.Columns, c)
+		case whole:
+			fmt.Fprintf(b, "- %s: %s\n", c.Name, strings.Join(append([]string{c.kind()}, c.Notes...), "; "))
+		default:
+			fmt.Fprintf(b, "- %s: %s\n", c.Name, c.line(t.Rows, d.brief))
+		}
+	}
+	if rest.LeftOut = t.LeftOut; len(rest.Columns) > 0 {
+		b.WriteString("other columns: " + brief.Lines(rest.names(), 4000) + "\n")
+	}
+	if rows := d.rows; rows > 0 && len(t.First) > 0 {
+		what, width := "first rows", 400
+		if whole {
+			what, rows, width = "all rows", len(t.First), 2000
+		}
+		b.WriteString(what + ":\n")
+		for _, row := range t.First[:min(rows, len(t.First))] {
+			b.WriteString("  " + head(strings.Join(row, " | "), width) + "\n")
+		}
+	}
+}
+
+// nearest returns the indexes of the texts that are shown.
+func nearest(question string, texts []string, most int, rank Ranker) map[int]bool {
+	shown := map[int]bool{}
+	if len(texts) <= most || rank == nil {
+		for n := range min(len(texts), most) {
+			shown[n] = true
+		}
+		return shown
+	}
+	for _, n := range rank(question, texts)[:most] {
+		shown[n] = true
+	}
+	return shown
+}
+
+// kind is the type of a column in a word.
+func (c Column) kind() string {
+	switch {
+	case c.Type == "number" && c.Integer:
+		return "integer"
+	case c.Type == "empty":
+		return "no values"
+	}
+	return c.Type
+}
+
+// line is what is said of a column after its name.
+func (c Column) line(rows int, short bool) string {
+	parts := []string{c.kind()}
+	all := ""
+	if c.Whole {
+		all = " (of all rows)"
+	}
+	switch c.Type {
+	case "number", "date":
+		if len(c.Values) != 1 {
+			parts[0] += fmt.Sprintf(" %s to %s", figure(c.Range[0]), figure(c.Range[1])) + all
+		}
+		if len(c.Without) == 2 {
+			parts = append(parts, fmt.Sprintf("otherwise %s to %s", figure(c.Without[0]),
+				figure(c.Without[1])))
+		}
+		if c.Form != "" && !short && !strings.HasPrefix(c.Form, "%Y-%m-%d") {
+			parts = append(parts, "form "+c.Form)
+		}
+	case "list":
+		parts[0] += fmt.Sprintf(" of %d to %d values", c.Lengths[0], c.Lengths[1])
+		if c.Empty > 0 {
+			parts = append(parts, fmt.Sprintf("%d empty lists", c.Empty))
+		}
+	}
+	if len(c.Quartiles) == 3 && !short && !c.Unique {
+		parts = append(parts, "quartiles "+figure(c.Quartiles[0])+", "+figure(c.Quartiles[1])+
+			", "+figure(c.Quartiles[2]))
+	}
+	parts = append(parts, c.values(short)...)
+	if c.Whole {
+		if c.Gone > 0 {
+			parts = append(parts, fmt.Sprintf("missing in %d of all rows", c.Gone))
+		}
+	} else if missing := c.missing(rows); missing != "" {
+		parts = append(parts, missing)
+	}
+	return strings.Join(slices.Concat(parts, c.notes()), "; ")
+}
+
+func (c Column) notes() []string {
+	if c.FormNote == "" {
+		return c.Notes
+	}
+	return append(slices.Clone(c.Notes), c.FormNote)
+}
+
+func (c Column) values(short bool) (parts []string) {
+	about := ""
+	if c.Whole {
+		about = "about "
+	}
+	switch {
+	case len(c.Values) == 1:
+		return []string{"always " + c.Values[0].Text}
+	case c.Unique:
+		parts = append(parts, "all different"+map[bool]string{true: " in the sample"}[c.Whole])
+	case len(c.Values) > 0:
+		return []string{fmt.Sprintf("%d values: %s", len(c.Values), counted(c.Values))}
+	case c.Distinct > 0:
+		parts = append(parts, fmt.Sprintf("%s%d values", about, c.Distinct))
+	}
+	if len(c.Frequent) > 0 {
+		parts = append(parts, "most frequent "+counted(c.Frequent))
+	} else if len(c.Examples) > 0 && !short {
+		parts = append(parts, "such as "+strings.Join(c.Examples, ", "))
+	}
+	return parts
+}
+
+// missing tells how many values are missing, and what stands for them.
+func (c Column) missing(rows int) string {
+	var parts []string
+	total := 0
+	for _, marker := range slices.Sorted(maps.Keys(c.Missing)) {
+		n := c.Missing[marker]
+		total += n
+		if marker == "null" || marker == "" {
+			parts = append(parts, fmt.Sprintf("%d %s", n, cmp.Or(marker, "missing")))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d missing written %q", n, marker))
+		}
+	}
+	if total == rows {
+		return ""
+	}
+	return strings.Join(parts, ", ")
+}
+
+func counted(values []Value) string {
+	var parts []string
+	more := func(v Value) bool { return v.Count != 1 }
+	once := len(values) > 12 || !slices.ContainsFunc(values, more)
+	for _, v := range values {
+		text := v.Text
+		if strings.ContainsAny(text, ",()") || text != strings.TrimSpace(text) {
+			text = strconv.Quote(text)
+		}
+		if !once {
+			text += fmt.Sprintf(" (%d)", v.Count)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// figure is a number or a date as it is shown.
+func figure(v any) string {
+	if f, ok := v.(float64); ok {
+		if f == float64(int64(f)) {
+			return strconv.FormatInt(int64(f), 10)
+		}
+		return strconv.FormatFloat(f, 'g', 6, 64)
+	}
+	return fmt.Sprint(v)
+}

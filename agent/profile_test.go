@@ -1,0 +1,126 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
+	"dsstar/agent/record"
+)
+
+// profiled gives a run the program that describes files, and what it says of them, by name. The
+// others it does not understand.
+func profiled(profiles map[string]profile.Profile) func(*stage) {
+	return func(s *stage) {
+		s.config.Method = record.Method{}
+		s.world.profiles = map[string]string{}
+		for name, p := range profiles {
+			data, _ := json.Marshal(p) // plain values cannot fail
+			s.world.profiles["data/"+name] = string(data)
+		}
+	}
+}
+
+// table is the profile of a table whose first column has the values 0, 1, 2, ...
+func table(rows int, columns ...string) profile.Profile {
+	p := profile.Profile{Format: "delimited text", Tables: []profile.Table{{Rows: rows}}}
+	for n, name := range columns {
+		c := profile.Column{Name: name, Type: "text", Unique: n == 0, Distinct: rows}
+		for v := range rows {
+			c.Sketch = append(c.Sketch, uint32(1000*n+v))
+		}
+		p.Tables[0].Columns = append(p.Tables[0].Columns, c)
+	}
+	return p
+}
+
+// A program describes the files; the model is asked only about one that the program does not
+// understand. What is shown stands in the record, so that nothing is profiled again on resuming.
+func TestProfiles(t *testing.T) {
+	shops, sales := table(9, "shop", "town"), table(5, "shop", "amount")
+	content := map[string]string{"odd.bin": "?", "shops.csv": "s", "sales/1.csv": "1", "sales/2.csv": "22",
+		"rules.md": "# Rules"}
+	known := map[string]profile.Profile{"shops.csv": shops, "sales/1.csv": sales,
+		"sales/2.csv": table(7, "shop", "amount"), "rules.md": {Format: "text", Document: "# Rules"}}
+	files := withData(t, content)
+	p := play(t, simple, files, profiled(known)).noError(t)
+	equal(t, "calls", p.asks(), []string{"analyzer odd.bin"})
+	planner := p.model.prompt(t, "solver round 1")
+	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "a table", "- town: ", "9 rows, 2 columns", "7 rows\n",
+		"## Columns that match", "shop of shops.csv, a key, has the values of shop of sales/1.csv")
+	if n := strings.Count(planner, "- amount: "); n != 1 {
+		t.Errorf("a family is described %d times in\n%s", n, planner)
+	}
+	if d := p.described(t, "sales/2.csv"); !d.Profile || d.Like != "sales/1.csv" || d.Code != "" {
+		t.Errorf("%+v", d)
+	}
+	if d := p.described(t, "rules.md"); !d.Whole {
+		t.Errorf("%+v", d)
+	}
+	again := goOn(t, simple, readAgain(t, p.Trajectory), func(s *stage) { s.task = p.Task })
+	if n := len(again.world.of(agent.Describe)); n > 0 {
+		t.Errorf("%d sessions describe files on resuming", n)
+	}
+}
+
+// A profile is kept by content: another name, model or question needs no new one.
+func TestProfilesAreKept(t *testing.T) {
+	cache := &describe.Cache{Dir: t.TempDir(), Model: "m1"}
+	stored := func(s *stage) { s.config.Cache = cache }
+	known := map[string]profile.Profile{"a.csv": table(3, "a")}
+	play(t, simple, withData(t, tables("a.csv")), profiled(known), stored).noError(t)
+	cache.Model = "m2"
+	moved := map[string]string{"b.csv": tables("a.csv")["a.csv"]}
+	p := play(t, simple, withData(t, moved), profiled(nil), stored).noError(t)
+	if d := p.described(t, "b.csv"); !d.Profile || !d.Cached || len(p.asks()) > 0 {
+		t.Errorf("%+v, asked %q", d, p.asks())
+	}
+	cache.Python = "another"
+	p = play(t, simple, withData(t, moved), profiled(nil), stored).noError(t)
+	equal(t, "calls", p.asks(), []string{"analyzer b.csv"})
+}
+
+// Without a model the program says of every file what it can.
+func TestDescribeWithoutModel(t *testing.T) {
+	p := describeFiles(t, func(c *agent.Config) { c.Model, c.Method = nil, record.Method{} })
+	if d := p.Descriptions[0]; !d.Profile || !strings.Contains(d.Text, "has not come to an end") {
+		t.Errorf("%+v", d)
+	}
+}
+
+// Of many files those near the question are described, and all are named.
+func TestManyProfiles(t *testing.T) {
+	content, known := map[string]string{}, map[string]profile.Profile{}
+	for i := range 60 {
+		name := fmt.Sprintf("s%02d.csv", i)
+		content[name], known[name] = fmt.Sprint(i), table(20, "shop", "amount")
+	}
+	for i := range 200 {
+		name := fmt.Sprintf("other%03d.csv", i)
+		content[name], known[name] = fmt.Sprint("x", i), table(20, fmt.Sprint("thing", i))
+	}
+	content["town.csv"], known["town.csv"] = "t", table(20, "town", "mayor")
+	p := play(t, simple, withData(t, content), profiled(known), func(s *stage) {
+		s.config.TopK, s.task.Question = 20, "Who is the mayor of the town with the largest shop amount?"
+	}).noError(t)
+	if len(p.asks()) > 0 || len(p.Descriptions) != 20 || p.Task.Others != 241 {
+		t.Errorf("asked %q, %d described, %d others", p.asks(), len(p.Descriptions), p.Task.Others)
+	}
+	planner := p.model.prompt(t, "solver round 1")
+	contains(t, planner, "- mayor: ", "- amount: ")
+	var like int
+	for _, d := range p.Descriptions {
+		if strings.HasPrefix(d.File, "s") {
+			like++
+		}
+	}
+	if like != 8 {
+		t.Errorf("%d of one family are shown", like)
+	}
+	contains(t, planner, `"data/s*.csv": 52 files, * is `, ` to 59`,
+		`"data/other*.csv": 189 files, * is 011 to 199`)
+}

@@ -1,0 +1,205 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/record"
+)
+
+// reads is the first reply of a solver, with readings that end with what is said of them.
+func reads(said ...string) string {
+	var b strings.Builder
+	for i, s := range said {
+		fmt.Fprintf(&b, "Reading: Which of %d count.\nOption 1: all\nOption 2: some\nTaken: 1\n%s\n\n",
+			i+1, s)
+	}
+	return b.String() + "Step: Count.\n\n```python\nx = 1\nprint(x)\n```"
+}
+
+// branches is the reply with a cell for option 2 of each reading.
+func branches(cells ...string) string {
+	var b strings.Builder
+	for i, code := range cells {
+		fmt.Fprintf(&b, "Branch %d.2\nKeeps: %d\n\n```python\n%s\n```\n\n", i+1, i, code)
+	}
+	return b.String()
+}
+
+const (
+	isOpen    = "Evidence: none\nSettled: no"
+	isSettled = "Evidence: \"All files are in the folder\" (form)\nSettled: yes"
+)
+
+// TestReadings: only a reading that changes the answer is spoken of.
+func TestReadings(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		solver   string
+		replies  script
+		standing string
+		asked    int    // how often the branches were
+		others   string // answers under readings that matter
+	}{
+		{"none", reads(), nil, "verified", 0, ""},
+		{"settled", reads(isSettled), nil, "verified", 0, ""},
+		{"settled by words that stand nowhere",
+			reads("Evidence: \"Cancelled orders do not count\" (rules.md)\nSettled: yes"),
+			script{"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
+		{"settled by a name", reads("Evidence: \"a.csv\"\nSettled: yes"),
+			script{"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
+		{"the same answer", reads(isOpen), script{"branches": branches("z = 1\nz")}, "verified", 1, ""},
+		{"another answer", reads(isOpen), script{"branches": branches("z = 2\nz")},
+			"depends on a reading", 1, "2"},
+		{"two, of which one matters", reads(isOpen, isOpen),
+			script{"branches": branches("z = 1\nz", "x += 2\nx")}, "depends on a reading", 1, "12"},
+		{"repaired", reads(isOpen), script{"branches": branches("die()"),
+			"debugger reading 1, option 2, try 2": "z = 2\nz"}, "depends on a reading", 1, "2"},
+		{"never runs", reads(isOpen), script{"branches": branches("die()"), "debugger": "die()"},
+			"depends on a reading", 1, "the kernel died"},
+		{"left out", reads(isOpen, isOpen), script{"branches": branches("z = 1\nz")},
+			"depends on a reading", 1, "the model wrote no cell for it"},
+		{"no reply that can be read", reads(isOpen), script{"branches": "Hm."},
+			"depends on a reading", 2, "the model wrote no cell for it"},
+		{"the second derivation takes the other", reads(isOpen),
+			script{"branches": branches("z = 2\nz"), "second": "z = 2\nz"}, "depends on a reading", 1, "2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, simple.with(c.replies).with(script{"solver round 1": c.solver})).noError(t)
+			if p.Answer() != "1" || p.Standing() != c.standing {
+				t.Errorf("answer %q, %s: %q", p.Answer(), p.Standing(), p.Doubts())
+			}
+			if n := p.model.count("branches"); n != c.asked || p.model.count("arbiter") > 0 {
+				t.Errorf("asked %q", p.model.asked)
+			}
+			var others []string
+			for _, r := range p.OpenReadings() {
+				for _, o := range r.Options {
+					if text := o.Answer + o.Problem; text != "" {
+						others = append(others, text)
+					}
+				}
+			}
+			if got := strings.Join(others, "; "); !strings.Contains(got, c.others) || (got == "") != (c.others == "") {
+				t.Errorf("other answers: %s", got)
+			}
+		})
+	}
+	p := play(t, simple, func(s *stage) { s.config.Method.NoReadings = true }).noError(t)
+	lacks(t, p.model.prompt(t, "solver round 1"), "leave open what is meant")
+}
+
+// TestBranchesKeepSteps: a branch runs on the steps that it keeps, and on no others.
+func TestBranchesKeepSteps(t *testing.T) {
+	p := play(t, simple.with(script{"solver round 1": reads(isOpen, isOpen), "verdict round 1": no,
+		"cell round 2": "x += 2\nprint(x)", "branches": branches("z = 12\nz", "x += 3\nx")})).noError(t)
+	if len(p.OpenReadings()) != 1 || p.Readings[1].Options[1].Answer != "13" {
+		t.Errorf("%+v", p.Readings)
+	}
+	var begun [][]string
+	for _, cells := range p.world.of(agent.Work)[0].rolled {
+		begun = append(begun, cells[2:])
+	}
+	for _, want := range [][]string{{}, {"x = 1\nprint(x)"}} {
+		if !slices.ContainsFunc(begun, func(cells []string) bool { return slices.Equal(cells, want) }) {
+			t.Errorf("no branch began with %q, but %q", want, begun)
+		}
+	}
+	contains(t, p.model.prompt(t, "solver round 2"), "Which of 1 count.\n  Taken: all")
+	contains(t, p.model.prompt(t, "branches the readings"), "Branch 1.2: some", "Branch 2.2: some",
+		"Taken: all")
+}
+
+// TestChosenReading: a person is asked only about a reading that matters. The choice is a note, and
+// another option reopens the rounds.
+func TestChosenReading(t *testing.T) {
+	replies := simple.with(script{"solver round 1": reads(isOpen, isOpen),
+		"branches": branches("z = 2\nz", "z = 1\nz"), "step round 2": "Count some.",
+		"cell round 2": "x = 2\nprint(x)", "branches the readings, again 1": branches("", "z = 2\nz")})
+	for option, want := range []string{"1", "2"} {
+		asked := 0
+		p := play(t, replies, func(s *stage) {
+			s.config.ChooseReading = func(_ context.Context, r record.Reading, answer string) (int, error) {
+				if asked++; r.Point != "Which of 1 count." || answer != "1" || r.Options[1].Answer != "2" {
+					t.Errorf("asked about %+v, answer %q", r, answer)
+				}
+				return option, nil
+			}
+		}).noError(t)
+		if asked != 1 || p.Answer() != want || !p.Verified() || len(p.Notes) != 1 ||
+			p.Readings[0].Chosen != option {
+			t.Errorf("option %d: asked %d times, answer %q, %q, notes %q", option, asked, p.Answer(),
+				p.Doubts(), p.Notes)
+		}
+		if option == 1 {
+			contains(t, p.model.prompt(t, "solver round 2"), "Meant is: some")
+			contains(t, p.model.prompt(t, "second the answer, again 1"), "Meant is: some")
+		}
+		back := readAgain(t, p.Trajectory)
+		equal(t, "notes that are read again", back.Notes, p.Notes)
+	}
+}
+
+// TestHostAfterBranches: somebody else's session is left at the accepted cells, with nothing of a
+// branch.
+func TestHostAfterBranches(t *testing.T) {
+	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "second": "w = 3\nagreed()",
+		"branches": branches("z = 2\nz")}), hosted).noError(t)
+	work := p.world.of(agent.Work)[0]
+	equal(t, "the last state", work.rolled[len(work.rolled)-1], p.Cells()[:len(p.Cells())-1])
+	for _, name := range []string{"w", "z"} {
+		if value, left := work.vars[name]; left {
+			t.Errorf("%s = %s is left of a branch", name, value)
+		}
+	}
+	if p.OpenReadings()[0].Options[1].Answer != "2" || !p.Second.Agrees {
+		t.Errorf("%+v, %+v", p.Readings, p.Second)
+	}
+}
+
+// TestChoiceAfterKill: a choice is made once, wherever the run is killed after it.
+func TestChoiceAfterKill(t *testing.T) {
+	replies := simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz"),
+		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"})
+	chooses := func(s *stage) {
+		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) {
+			return 1, nil
+		}
+	}
+	r := &recorder{}
+	whole := play(t, replies, r.record, chooses).noError(t)
+	if whole.Answer() != "2" || !whole.Verified() {
+		t.Fatalf("answer %q, %q", whole.Answer(), whole.Doubts())
+	}
+	for n, m := range r.all {
+		if m.notebook != nil && !spared(n) {
+			goOnAfter(t, whole, replies, m, chooses)
+		}
+	}
+}
+
+// TestChoiceLeftOpen: who cannot say leaves the reading open.
+func TestChoiceLeftOpen(t *testing.T) {
+	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz")}),
+		func(s *stage) {
+			s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) {
+				return -1, nil
+			}
+		}).noError(t)
+	if p.Standing() != "depends on a reading" || len(p.Notes) > 0 || p.Readings[0].ByUser {
+		t.Errorf("%s, notes %q, %+v", p.Standing(), p.Notes, p.Readings)
+	}
+}
+
+// TestInconclusiveReadings: no branch is computed for a question that the data cannot answer.
+func TestInconclusiveReadings(t *testing.T) {
+	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "last": "print(\"Not Applicable\")",
+		"verdict": "Verdict: inconclusive\nReason: no such column"})).noError(t)
+	if p.Answer() != "Not Applicable" || p.model.count("branches") > 0 || !p.Inconclusive() {
+		t.Errorf("answer %q; asked %q", p.Answer(), p.model.asked)
+	}
+}

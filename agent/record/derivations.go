@@ -1,0 +1,119 @@
+package record
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Derivations counts what was derived beside the accepted cells, and how often it changed anything.
+// Its JSON is a contract: see docs/benchmarks.md.
+type Derivations struct {
+	Readings ReadingCounts `json:"readings"`
+	Second   SecondCounts  `json:"second"`
+}
+
+// ReadingCounts counts readings of the question.
+type ReadingCounts struct {
+	Named    int `json:"named"`
+	Open     int `json:"open"`     // no evidence settled them
+	Computed int `json:"computed"` // open ones with an answer under another option
+	Changed  int `json:"changed"`  // those of which another option changes the answer
+}
+
+// SecondCounts counts second derivations.
+type SecondCounts struct {
+	Run     int            `json:"run"`
+	Agreed  int            `json:"agreed"`
+	Rulings map[string]int `json:"rulings"` // of the arbiter: see [RuledSame] and the others
+}
+
+// Derivations counts those of all parts; nil for the paper's method, which has none.
+func (t *Trajectory) Derivations() *Derivations {
+	if t.Method.Script {
+		return nil
+	}
+	d := &Derivations{Second: SecondCounts{Rulings: map[string]int{}}}
+	for k := range len(t.Earlier) + 1 {
+		part := t.Part(k)
+		for _, r := range part.Readings {
+			d.Readings.count(r)
+		}
+		if part.Second != nil {
+			d.Second.count(*part.Second)
+		}
+	}
+	return d
+}
+
+func (c *ReadingCounts) count(r Reading) {
+	computed, changed := false, false
+	for i, o := range r.Options {
+		if i != r.Chosen && o.Answer != "" {
+			computed, changed = true, changed || !o.Same
+		}
+	}
+	c.Named++
+	for _, one := range []struct {
+		is  bool
+		sum *int
+	}{{true, &c.Open}, {computed, &c.Computed}, {changed, &c.Changed}} {
+		if one.is && !r.Settled {
+			*one.sum++
+		}
+	}
+}
+
+func (c *SecondCounts) count(s Second) {
+	if len(s.Attempts)+len(s.Rejected) == 0 {
+		return // no cell was written
+	}
+	c.Run++
+	if s.Agrees {
+		c.Agreed++
+	}
+	for _, r := range s.Rejected {
+		c.Rulings[r.Ruling]++
+	}
+	switch s.Ruling {
+	case "", RuledFirst, RuledSecond: // these are among the rejected
+	default:
+		c.Rulings[s.Ruling]++
+	}
+}
+
+// Add adds the counts of another run; nil has none.
+func (d *Derivations) Add(o *Derivations) {
+	if o == nil {
+		return
+	}
+	d.Readings.Named += o.Readings.Named
+	d.Readings.Open += o.Readings.Open
+	d.Readings.Computed += o.Readings.Computed
+	d.Readings.Changed += o.Readings.Changed
+	d.Second.Run += o.Second.Run
+	d.Second.Agreed += o.Second.Agreed
+	if d.Second.Rulings == nil {
+		d.Second.Rulings = map[string]int{}
+	}
+	for ruling, n := range o.Second.Rulings {
+		d.Second.Rulings[ruling] += n
+	}
+}
+
+// InWords returns a line about readings and one about second derivations.
+func (d *Derivations) InWords() (readings, second string) {
+	r, s := d.Readings, d.Second
+	readings = fmt.Sprintf("%d named, %d open, %d computed, %d changed the answer", r.Named, r.Open,
+		r.Computed, r.Changed)
+	second = fmt.Sprintf("%d run, %d agreed", s.Run, s.Agreed)
+	var rulings []string
+	for _, ruling := range slices.Sorted(maps.Keys(s.Rulings)) {
+		rulings = append(rulings, fmt.Sprintf("%s %d", ruling, s.Rulings[ruling]))
+	}
+	if len(rulings) > 0 {
+		second += "; rulings: " + strings.Join(rulings, ", ")
+	}
+	return readings, second
+}

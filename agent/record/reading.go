@@ -1,0 +1,124 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"dsstar/notebook"
+)
+
+// A Reading is a point at which question and files leave open what is meant, and which could
+// change the answer. The accepted cells take one option; the others are computed as branches.
+type Reading struct {
+	Point    string   `json:"point"` // in one sentence
+	Options  []Option `json:"options"`
+	Chosen   int      `json:"chosen"`             // index of the option that the accepted cells take
+	Evidence string   `json:"evidence,omitempty"` // for it, quoted from a file or the question
+	Settled  bool     `json:"settled,omitempty"`  // the evidence leaves no doubt
+	ByUser   bool     `json:"by_user,omitempty"`  // a person chose the option
+}
+
+// An Option is one way to take a [Reading]'s point. That of the accepted cells has no attempts and
+// no answer of its own.
+type Option struct {
+	Text     string    `json:"text"`
+	Steps    int       `json:"steps,omitempty"`    // accepted steps that its branch begins with
+	Proposed string    `json:"proposed,omitempty"` // its cell, until it has run to its end
+	Attempts []Attempt `json:"attempts,omitempty"` // at the cell of its branch
+	Answer   string    `json:"answer,omitempty"`
+	Same     bool      `json:"same,omitempty"`    // the answer is that of the accepted cells
+	Problem  string    `json:"problem,omitempty"` // why it has no answer, in one line
+}
+
+// Open reports whether neither evidence nor a person has settled the point.
+func (r Reading) Open() bool { return !r.Settled && !r.ByUser }
+
+// Computed reports whether every option has an answer, or a reason why it has none.
+func (r Reading) Computed() bool {
+	for i, o := range r.Options {
+		if i != r.Chosen && o.Answer == "" && o.Problem == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// Matters reports whether another option changes the answer, or could not be computed.
+func (r Reading) Matters() bool {
+	for i, o := range r.Options {
+		if i != r.Chosen && !o.Same && (o.Answer != "" || o.Problem != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// OpenReadings returns the open readings of the last part that change its answer.
+func (t *Trajectory) OpenReadings() []Reading {
+	var open []Reading
+	for _, r := range t.Readings {
+		if r.Open() && r.Matters() {
+			open = append(open, r)
+		}
+	}
+	return open
+}
+
+// A Second is a derivation of the answer by a request that saw question, profiles and form, and
+// nothing of the first derivation. Its cell ran in a branch.
+type Second struct {
+	Proposed string    `json:"proposed,omitempty"` // its cell, until it has run to its end
+	Attempts []Attempt `json:"attempts"`
+	Answer   string    `json:"answer,omitempty"`
+	Agrees   bool      `json:"agrees"`             // it is the answer of the accepted cells
+	Ruling   string    `json:"ruling,omitempty"`   // of the arbiter, if they differed: see the constants
+	Reason   string    `json:"reason,omitempty"`   // of the ruling, or why there is no answer
+	Rejected []Ruled   `json:"rejected,omitempty"` // earlier rulings that changed a derivation
+}
+
+// The rulings of an arbiter on two derivations that differ.
+const (
+	RuledSame      = "same"      // the answers mean the same
+	RuledFirst     = "first"     // the accepted cells have a mistake
+	RuledSecond    = "second"    // the second derivation has a mistake
+	RuledReading   = "reading"   // both are right, each for its reading of the question
+	RuledUndecided = "undecided" // the arbiter could not tell
+)
+
+// Ruled is a ruling that has been carried out, with the answers that it was about.
+type Ruled struct {
+	Ruling string `json:"ruling"`
+	Reason string `json:"reason"`
+	First  string `json:"first"`
+	Second string `json:"second"`
+}
+
+// Settled reports whether the second derivation needs nothing more: it agrees, there is none, or a
+// ruling leaves both as they are.
+func (s Second) Settled() bool {
+	if s.Agrees {
+		return true
+	}
+	if s.Answer == "" {
+		return s.Reason != ""
+	}
+	return s.Ruling != "" && s.Ruling != RuledFirst && s.Ruling != RuledSecond
+}
+
+// Unsettle withdraws what was derived beside the accepted cells, which have changed: the proof, the
+// second derivation, and the answers under other readings.
+func (t *Trajectory) Unsettle() {
+	t.Proof, t.Second = nil, nil
+	t.Readings = restated(t.Readings)
+}
+
+// AddNote adds a person's note to the agent, which the notebook shows below the question.
+func (t *Trajectory) AddNote(text string) {
+	if slices.Contains(t.Notes, text) {
+		return
+	}
+	t.Notes = append(t.Notes, text)
+	t.Kept = append(t.Kept, Kept{After: partID("asked", len(t.Earlier)), Cell: notebook.Cell{
+		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
+		Metadata: map[string]any{"tags": []any{noteTag}}}})
+}

@@ -1,0 +1,175 @@
+package record
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/notebook"
+)
+
+// answered is a run of one step with an answer that everything confirms.
+func answered() *Trajectory {
+	ran := func(outputs ...notebook.Output) notebook.Execution {
+		return notebook.Execution{Status: notebook.OK, Outputs: outputs}
+	}
+	print := func(text string) notebook.Output {
+		return notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text}
+	}
+	chart := notebook.Output{Type: notebook.DisplayData,
+		Data: notebook.MIMEBundle{"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"}}
+	return &Trajectory{
+		Task: Task{Question: "The shop has two stores. " + strings.Repeat("They differ. ", 10) +
+			"Which sold most?", Data: "../data"},
+		Rounds: []Round{{Step: "Count the sales.",
+			Attempts: []Attempt{
+				{Code: "1/0", Execution: notebook.Execution{Status: notebook.Raised}},
+				{Code: "n = 2", Execution: ran(print("North  2\nSouth  1\n"), chart)},
+			},
+			Verdict: &Verdict{Sufficient: true, Reason: "all is there"}}},
+		Final: &Final{Attempts: []Attempt{{Code: "print('North')", Execution: ran(print("North\n"))}},
+			Answer: "North", Summary: "North sold most: 2 of 3 orders, for $7."},
+		Readings: []Reading{
+			{Point: "Which year?", Options: []Option{{Text: "2025"}, {Text: "all"}},
+				Evidence: `"last year" (question)`, Settled: true},
+			{Point: "Do refunds count?", Options: []Option{{Text: "yes"}, {Text: "no", Answer: "North",
+				Same: true, Attempts: []Attempt{{Code: "print('no refunds')", Execution: ran()}}}}},
+		},
+		Second: &Second{Answer: "North", Agrees: true,
+			Attempts: []Attempt{{Code: "print('again')", Execution: ran()}}},
+		Proof: &Proof{Same: true},
+		Usage: Usage{Calls: 3},
+		Ended: true,
+	}
+}
+
+// TestReport: the notebook begins with what came out, what it is worth, and what it rests on.
+func TestReport(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		change   func(*Trajectory)
+		standing string
+		top      []string // of the first two cells, in this order
+		not      string   // is not in them
+	}{
+		{"verified", func(*Trajectory) {}, "verified",
+			[]string{"# Which sold most?", "North sold most", "**Answer**", "North", "**Verified**",
+				"**Assumptions**", "Which year?", "2025", "last year", "![Main chart](attachment:chart.png)",
+				"**Key figures**", "South  1", "3 model calls"}, "refunds"},
+		{"depends on a reading", func(t *Trajectory) {
+			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
+			t.Second.Answer, t.Second.Agrees = "South", false // for the same reason
+		}, "depends on a reading",
+			[]string{"North sold most", "**Depends on a reading**", "Do refunds count?", "| yes *(taken)* | North |",
+				"| no | South |"}, "Verified"},
+		{"chosen by a person", func(t *Trajectory) {
+			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
+			t.Readings[1].ByUser = true
+		}, "verified", []string{"**Verified**", "Do refunds count?", "**yes**", "chosen by hand"}, "South |"},
+		{"not computed", func(t *Trajectory) { t.Readings[1].Options[1] = Option{Text: "no"} },
+			"not verified", []string{"**Not verified**", "not known: Do refunds count?"}, "Depends"},
+		{"derived once", func(t *Trajectory) { t.Second = nil }, "not verified",
+			[]string{"**Not verified**: it was derived only once."}, "Verified**:"},
+		{"derivations differ", func(t *Trajectory) {
+			t.Second.Answer, t.Second.Agrees, t.Second.Ruling = "South", false, RuledUndecided
+			t.Second.Reason = "both may be"
+		}, "not verified", []string{"gave another answer, South: both may be."}, "Depends"},
+		{"each right for a reading that is not there", func(t *Trajectory) {
+			t.Second.Answer, t.Second.Agrees, t.Second.Ruling = "South", false, RuledReading
+		}, "not verified", []string{"gave another answer, South"}, "Depends"},
+		{"another summary", func(t *Trajectory) {
+			t.Proof = &Proof{Reason: "the fresh session gave another summary: South"}
+			t.Second = nil
+		}, "not verified", []string{"**Not verified**: the fresh session gave another summary"}, "once"},
+		{"inconclusive", func(t *Trajectory) {
+			t.Rounds[0].Verdict.Inconclusive, t.Rounds[0].Verdict.Reason = true, "no sales are in it"
+		}, "verified", []string{"**Verified**", "The data hold no answer: no sales are in it"}, "Depends"},
+		{"no answer", func(t *Trajectory) { t.Final, t.Proof, t.Second = nil, nil, nil }, "not verified",
+			[]string{"# Which sold most?", "**Not verified**: no cell printed an answer"}, "**Answer**"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tr := answered()
+			c.change(tr)
+			if got := tr.Standing(); got != c.standing {
+				t.Errorf("%s: %q", got, tr.Doubts())
+			}
+			nb := Draw(tr)
+			rest := nb.Cells[0].Source
+			if nb.Cells[1].ID == roleReport {
+				rest += "\n" + nb.Cells[1].Source
+			}
+			top := rest
+			for _, want := range c.top {
+				_, after, ok := strings.Cut(rest, want)
+				if !ok {
+					t.Fatalf("%q is not in its place in\n%s", want, top)
+				}
+				rest = after
+			}
+			if strings.Contains(top, c.not) {
+				t.Errorf("%q is in\n%s", c.not, top)
+			}
+			readAgain(t, nb)
+		})
+	}
+}
+
+// What was computed beside the steps is text: Run All does not execute it.
+func TestBranchesAreText(t *testing.T) {
+	nb := Draw(answered())
+	for id, code := range map[string]string{
+		"readings": "print('no refunds')", "second": "print('again')", "tried": "1/0",
+	} {
+		c := nb.Cells[cellOf(nb, id)]
+		if c.Type != notebook.Markdown || !strings.Contains(c.Source, code) {
+			t.Errorf("%s: %+v", id, c)
+		}
+	}
+	var ran []string
+	for _, c := range nb.Cells {
+		if c.Type == notebook.Code {
+			ran = append(ran, c.ID)
+		}
+	}
+	if !slices.Equal(ran, []string{"parameters", "setup", "step-1", "final"}) {
+		t.Errorf("code cells: %q", ran)
+	}
+}
+
+func TestTitles(t *testing.T) {
+	long := strings.Repeat("many words ", 20)
+	for text, want := range map[string]string{
+		"Why?":                           "Why?",
+		long + "Why? And " + long:        "", // the question is too long itself
+		"See " + long + ". How many? Ok": "How many?",
+		"Read a, " + strings.Repeat("b", 70) + ", then " + long: "Read a, " + strings.Repeat("b", 70) + " …",
+	} {
+		got := questionTitle(text)
+		if want != "" && got != want || len(got) > titleChars+len(" …") {
+			t.Errorf("%q of %q", got, text)
+		}
+	}
+}
+
+// An answer that changed when the notebook was run again takes its sentences along, and its claims
+// are withdrawn.
+func TestRestate(t *testing.T) {
+	tr := answered()
+	last := &tr.Final.Attempts[0].Execution
+	last.Outputs = append(last.Outputs, notebook.Output{Type: notebook.ExecuteResult,
+		Data: notebook.MIMEBundle{"text/plain": `'South, it\'s "clear".'`}})
+	data, err := Draw(tr).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb := parse(t, data)
+	Restate(nb, map[int]string{1: "South"})
+	top := nb.Cells[0].Source
+	if !strings.Contains(top, `South, it's "clear".`) || !strings.Contains(top, "Not verified") ||
+		strings.Contains(top, "North") || strings.Contains(nb.Cells[1].Source, "no | ") {
+		t.Errorf("%s\n%s", top, nb.Cells[1].Source)
+	}
+	if again := readAgain(t, nb); again.Summary() != `South, it's "clear".` || again.Verified() {
+		t.Errorf("%+v", again.Final)
+	}
+}

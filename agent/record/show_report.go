@@ -1,0 +1,427 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"dsstar/agent/brief"
+	"dsstar/notebook"
+	"dsstar/notebook/human"
+	"dsstar/notebook/lazy"
+)
+
+// showQuestion shows the answer to the question of part k, under a title.
+func showQuestion(all *Trajectory, k int) string {
+	t := all.Part(k)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", prose(questionTitle(t.Task.Question)))
+	if answer := t.Answer(); answer != "" {
+		if t.Final.Summary != "" {
+			fmt.Fprintf(&b, "%s\n\n", Prose(t.Final.Summary))
+		}
+		fmt.Fprintf(&b, "**Answer**\n\n%s\n", fenced(answer, ""))
+	}
+	fmt.Fprintf(&b, "%s\n", badge(t))
+	if t.Inconclusive() {
+		fmt.Fprintf(&b, "\nThe data hold no answer: %s\n",
+			prose(t.Rounds[len(t.Rounds)-1].Verdict.Reason))
+	}
+	if k == 0 {
+		b.WriteString(showLater(all))
+	}
+	return b.String()
+}
+
+// showLater lists the questions that followed the first.
+func showLater(t *Trajectory) string {
+	var b strings.Builder
+	for k := range t.Earlier {
+		later := t.Part(k + 1)
+		answer := cmp.Or(later.Answer(), "no answer yet")
+		fmt.Fprintf(&b, "- %s → %s (%s)\n", prose(questionTitle(later.Task.Question)), prose(answer),
+			later.Standing())
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n**Asked afterwards**\n\n" + b.String()
+}
+
+// badge is the state of the run in one line.
+func badge(t *Trajectory) string {
+	switch {
+	case t.Verified():
+		return "✔ **Verified**: derived twice, independently; repeated from nothing in a fresh " +
+			"session and by `solution.py`; no open reading of the question changes it." + unconfined(t)
+	case t.Failure != "":
+		return "✘ **Stopped**: " + prose(t.Failure)
+	case !t.Ended:
+		return "… **Running**: this notebook is saved after every step."
+	case t.Depends():
+		return "⚠ **Depends on a reading**: the question can be read in more than one way, " +
+			"and another reading changes the answer, as shown below. All other checks passed." +
+			unconfined(t)
+	}
+	return "⚠ **Not verified**: " + prose(strings.Join(t.Doubts(), "; ")) + "."
+}
+
+// showReport shows what an answer rests on: readings, assumptions, key figures, the main chart or
+// table, and what it cost. It returns "" for a question without an answer.
+func showReport(all *Trajectory, k int) (text string, attached map[string]notebook.MIMEBundle) {
+	t := all.Part(k)
+	if t.Answer() == "" {
+		return "", nil
+	}
+	var b strings.Builder
+	for _, r := range t.OpenReadings() {
+		b.WriteString(showOptions(r, t.Answer()))
+	}
+	b.WriteString(showAssumptions(t))
+	chart, attached := showChart(t)
+	b.WriteString(chart + showFigures(t))
+	if k == 0 {
+		b.WriteString(showSpent(all))
+	}
+	return b.String(), attached
+}
+
+// showOptions shows the answer under each option of a reading; answer is that of the taken one.
+func showOptions(r Reading, answer string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Depends on a reading:** %s\n\n| if it means | the answer is |\n|---|---|\n",
+		prose(r.Point))
+	for i, o := range r.Options {
+		switch {
+		case i == r.Chosen:
+			fmt.Fprintf(&b, "| %s *(taken)* | %s |\n", prose(o.Text), prose(clipped(answer)))
+		case o.Answer != "":
+			fmt.Fprintf(&b, "| %s | %s |\n", prose(o.Text), prose(optionAnswer(o)))
+		default:
+			fmt.Fprintf(&b, "| %s | not known: %s |\n", prose(o.Text), prose(o.Problem))
+		}
+	}
+	return b.String() + "\n"
+}
+
+// optionAnswer is the answer of another option, in one line.
+func optionAnswer(o Option) string {
+	if o.Same {
+		return "the same"
+	}
+	return clipped(o.Answer)
+}
+
+// showAssumptions lists the readings that evidence or a person has settled.
+func showAssumptions(t *Trajectory) string {
+	var b strings.Builder
+	for _, r := range t.Readings {
+		if r.Chosen < 0 || r.Chosen >= len(r.Options) || !r.ByUser && (!r.Settled || r.Evidence == "") {
+			continue
+		}
+		evidence := prose(r.Evidence)
+		if r.ByUser {
+			evidence = "chosen by hand"
+		}
+		fmt.Fprintf(&b, "- %s **%s** — %s\n", prose(r.Point), prose(r.Options[r.Chosen].Text), evidence)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "**Assumptions**\n\n" + b.String() + "\n"
+}
+
+// maxAttached is the size of the largest chart that the report repeats, in base64.
+const maxAttached = 200 << 10
+
+var pictureName = lazy.Regexp(`\b[\w-]{1,80}\.(?:png|jpe?g|svg|gif|webp)\b`)
+
+// showChart shows the last chart of the last cell or, without one, of the last step. A file that
+// the answer names is shown from the folder.
+func showChart(t *Trajectory) (string, map[string]notebook.MIMEBundle) {
+	for _, shown := range t.lastCells() {
+		for _, o := range slices.Backward(shown.outputs) {
+			for _, kind := range []string{"png", "jpeg", "svg+xml"} {
+				mime := "image/" + kind
+				data, _ := o.Data[mime].(string)
+				switch {
+				case data == "":
+					continue
+				case len(data) > maxAttached:
+					return fmt.Sprintf("The main chart stands below, under *%s*.\n\n", shown.where), nil
+				}
+				name := "chart." + strings.TrimSuffix(kind, "+xml")
+				return fmt.Sprintf("![Main chart](attachment:%s)\n\n", name),
+					map[string]notebook.MIMEBundle{name: {mime: data}}
+			}
+		}
+	}
+	code := strings.Join(t.Cells(), "\n")
+	for _, name := range pictureName().FindAllString(t.Answer()+"\n"+t.Final.Summary, -1) {
+		if strings.Contains(code, name) {
+			return fmt.Sprintf("![%s](%s/%s)\n\n", prose(name), FilesFolder, name), nil
+		}
+	}
+	return "", nil
+}
+
+// A shownCell is a cell of the notebook whose outputs the report may repeat.
+type shownCell struct {
+	where   string // its heading
+	outputs []notebook.Output
+}
+
+// lastCells returns the last cell and the last step's.
+func (t *Trajectory) lastCells() (all []shownCell) {
+	if a, ok := t.FinalCell(); ok {
+		all = append(all, shownCell{"Answer", a.Execution.Outputs})
+	}
+	if rounds := t.AcceptedRounds(); len(rounds) > 0 && !t.Method.Script {
+		a, _ := t.Rounds[rounds[len(rounds)-1]].Accepted()
+		all = append(all, shownCell{fmt.Sprintf("Step %d", len(rounds)), a.Execution.Outputs})
+	}
+	return all
+}
+
+// Limits of what the report repeats of the last step's output.
+const figureLines, figureChars = 16, 1600
+
+// showFigures shows the table at the end of the last step, or what it printed, if that is short.
+func showFigures(t *Trajectory) string {
+	cells := t.lastCells()
+	if len(cells) == 0 {
+		return ""
+	}
+	last := cells[len(cells)-1]
+	if last.where == "Answer" {
+		return "" // it stands above
+	}
+	var printed strings.Builder
+	title := "Key figures"
+	for _, o := range last.outputs {
+		switch plain, _ := o.Data["text/plain"].(string); {
+		case o.Type == notebook.Stream && o.Name == "stdout":
+			printed.WriteString(o.Text)
+		case o.Data["text/html"] != nil && plain != "" && !strings.HasPrefix(plain, "<"):
+			printed.Reset() // a table says it best
+			printed.WriteString(plain)
+			title = "Main table"
+		}
+	}
+	text := strings.Trim(notebook.Overstrike(printed.String()), "\n")
+	if strings.TrimSpace(text) == "" || text == t.Answer() || len(text) > figureChars ||
+		strings.Count(text, "\n") >= figureLines {
+		return ""
+	}
+	return fmt.Sprintf("**%s**, from *%s*\n\n%s\n", title, last.where, fenced(text, ""))
+}
+
+// showSpent says what the run has cost.
+func showSpent(t *Trajectory) string {
+	u := t.Usage
+	if u.Calls == 0 {
+		return ""
+	}
+	cost := ""
+	if t.Cost != nil {
+		cost = ", about " + prose(human.Dollars(*t.Cost))
+	}
+	return fmt.Sprintf("*Cost: %s, %d tokens in and %d out%s.*\n", human.Plural(u.Calls, "model call"),
+		u.InputTokens, u.OutputTokens, cost)
+}
+
+// showAsked shows the question of part k whole, unless the title of a later part says all of it.
+func showAsked(all *Trajectory, k int) string {
+	t := all.Part(k)
+	whole := questionTitle(t.Task.Question) == brief.OneLine(t.Task.Question)
+	if k > 0 && t.Task.Guidelines == "" && whole {
+		return ""
+	}
+	text := fmt.Sprintf("## Question\n\n%s\n", Prose(t.Task.Question))
+	if t.Task.Guidelines != "" {
+		text += fmt.Sprintf("\n*Form of the answer:* %s\n", prose(t.Task.Guidelines))
+	}
+	if k == 0 {
+		text += "\n*" + strings.Join(safety, " ") + "*\n"
+	}
+	return text
+}
+
+// Titles are at most this long, in bytes.
+const titleChars, stepTitleChars = 130, 60
+
+// questionTitle returns the sentence of a text that asks, cut if it is long.
+func questionTitle(text string) string {
+	text = brief.OneLine(text)
+	if len(text) <= titleChars {
+		return text
+	}
+	for sentence := range sentences(text) {
+		if strings.HasSuffix(sentence, "?") {
+			text = sentence
+			break
+		}
+	}
+	title, _ := headed(text, titleChars)
+	return title
+}
+
+// sentences yields the sentences of a line.
+func sentences(text string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for text != "" {
+			end := len(text)
+			for i, c := range text {
+				if strings.ContainsRune(".?!", c) && strings.HasPrefix(text[i+1:], " ") {
+					end = i + 1
+					break
+				}
+			}
+			if !yield(text[:end]) {
+				return
+			}
+			text = strings.TrimSpace(text[end:])
+		}
+	}
+}
+
+// headed splits a text into a heading and the rest. The heading is the first sentence; or as much
+// of the text as fits, up to a mark of punctuation if there is one, and then the rest is the whole
+// text.
+func headed(text string, most int) (title, body string) {
+	if len(text) <= most {
+		return text, ""
+	}
+	if end := strings.Index(text[:most], ". "); end > 0 {
+		return text[:end+1], text[end+2:]
+	}
+	end := strings.LastIndexAny(text[:most], ",;:(")
+	if end < most/2 {
+		end = strings.LastIndexByte(text[:most], ' ')
+	}
+	if end < most/3 {
+		return "…", text
+	}
+	return strings.TrimRightFunc(text[:end], unicode.IsSpace) + " …", text
+}
+
+// showReadings shows the branches of the readings. Their cells are text.
+func showReadings(t *Trajectory) string {
+	var b strings.Builder
+	for _, r := range t.Readings {
+		if !slices.ContainsFunc(r.Options, func(o Option) bool { return len(o.Attempts) > 0 }) {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s", prose(r.Point))
+		if r.Chosen >= 0 && r.Chosen < len(r.Options) {
+			fmt.Fprintf(&b, " The steps take: **%s**", prose(r.Options[r.Chosen].Text))
+		}
+		b.WriteString("\n")
+		for i, o := range r.Options {
+			if i != r.Chosen {
+				b.WriteString(showOption(o))
+			}
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "## Other readings\n" + b.String()
+}
+
+// showOption shows the cell of an option's branch, folded.
+func showOption(o Option) string {
+	result := "no answer" + after(": ", o.Problem)
+	if o.Answer != "" {
+		result = optionAnswer(o)
+	}
+	after := "the set-up"
+	if o.Steps > 0 {
+		after = fmt.Sprintf("step %d", o.Steps)
+	}
+	return folded(fmt.Sprintf("<b>%s</b> → %s", inHTML(o.Text), inHTML(result)),
+		fmt.Sprintf("The branch began after %s.\n", after)+showBranch(o.Attempts))
+}
+
+// showBranch shows the attempts at a branch's cell.
+func showBranch(attempts []Attempt) string {
+	var b strings.Builder
+	for i, a := range attempts {
+		if len(attempts) > 1 {
+			fmt.Fprintf(&b, "\nTry %d:\n", i+1)
+		}
+		b.WriteString("\n" + showAttempt(a))
+	}
+	return b.String()
+}
+
+// showSecond shows the second derivation. Its cell is text.
+func showSecond(t *Trajectory) string {
+	s := t.Second
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("## Second derivation\n\nThe question was answered once more from the files, " +
+		"by a request that saw nothing of the steps above. ")
+	switch {
+	case s.Answer == "":
+		fmt.Fprintf(&b, "It gave no answer%s.\n", prose(after(": ", s.Reason)))
+	case s.Agrees && s.Ruling != RuledSame:
+		b.WriteString("It gave the same answer.\n")
+	default:
+		fmt.Fprintf(&b, "It gave %s. %s%s.\n", prose(clipped(s.Answer)), rulings[s.Ruling],
+			prose(after(": ", strings.TrimSuffix(s.Reason, "."))))
+	}
+	for _, r := range s.Rejected {
+		fmt.Fprintf(&b, "\n- Before, the steps gave %s, and it gave %s. %s%s.\n", prose(clipped(r.First)),
+			prose(clipped(r.Second)), rulings[r.Ruling],
+			prose(after(": ", strings.TrimSuffix(r.Reason, "."))))
+	}
+	if len(s.Attempts) > 0 {
+		b.WriteString(folded("Its cell", showBranch(s.Attempts)))
+	}
+	return b.String()
+}
+
+// rulings says what an arbiter ruled.
+var rulings = map[string]string{
+	"":             "Another reading of the question explains the difference",
+	RuledSame:      "Both mean the same",
+	RuledFirst:     "The steps were found wrong",
+	RuledSecond:    "It was found wrong",
+	RuledReading:   "Each is right for its reading of the question",
+	RuledUndecided: "Which is right could not be decided",
+}
+
+// showTried shows the attempts that did not become cells, and the rounds without one, folded.
+func showTried(t *Trajectory) string {
+	var b strings.Builder
+	cells := t.CellRounds()
+	for i := t.EarlierRounds(); i < len(t.Rounds); i++ {
+		at := slices.Index(cells, i)
+		if at < 0 {
+			b.WriteString("\n" + showDropped(t, i))
+			continue
+		}
+		if t.Method.Script {
+			at = t.StepOf(i) - 1
+		}
+		round := t.Rounds[i]
+		_, round.Attempts = lastAndRest(round.Attempts)
+		b.WriteString(showFailed(fmt.Sprintf("Step %d, ", at+1), round))
+	}
+	if f := t.Final; f != nil {
+		tries := Round{Attempts: f.Attempts, Returns: f.Returns}
+		if _, ok := t.FinalCell(); ok {
+			_, tries.Attempts = lastAndRest(tries.Attempts)
+		}
+		b.WriteString(showFailed("Answer, ", tries))
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "## Log\n" + b.String()
+}

@@ -1,0 +1,101 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"dsstar/agent/brief"
+)
+
+// Proved reports whether the plan was found sufficient and a fresh run printed the same answer.
+func (t *Trajectory) Proved() bool {
+	return t.Sufficient() && t.Answer() != "" && t.Proof != nil && t.Proof.Same
+}
+
+// Verified reports whether the answer is proved, a second derivation agrees, and no open reading of
+// the question changes it.
+func (t *Trajectory) Verified() bool { return t.Proved() && len(t.Doubts()) == 0 }
+
+// Depends reports whether nothing but open readings keeps the answer from being verified.
+func (t *Trajectory) Depends() bool {
+	return t.Proved() && len(t.faults()) == 0 && len(t.OpenReadings()) > 0
+}
+
+// Standing says in words what the answer is worth.
+func (t *Trajectory) Standing() string {
+	switch {
+	case t.Verified():
+		return "verified"
+	case t.Depends():
+		return "depends on a reading"
+	}
+	return "not verified"
+}
+
+// Doubts lists the reasons why the answer is not verified. It is empty for a verified answer.
+func (t *Trajectory) Doubts() []string {
+	why := t.faults()
+	for _, r := range t.OpenReadings() {
+		why = append(why, "it depends on a reading: "+brief.OneLine(r.Point))
+	}
+	return why
+}
+
+// faults lists the doubts other than readings that change the answer.
+func (t *Trajectory) faults() []string {
+	var why []string
+	if t.Answer() == "" {
+		why = append(why, "no cell printed an answer")
+	}
+	if !t.Sufficient() {
+		why = append(why, "the plan was not judged sufficient")
+	}
+	switch {
+	case t.Proof != nil && !t.Proof.Same:
+		why = append(why, t.Proof.Reason)
+	case t.Proof == nil && t.Answer() != "" && t.Ended:
+		why = append(why, "it was not proved as it is now")
+	}
+	if doubt := t.disagreement(); doubt != "" && (t.Second != nil || t.Proved()) {
+		why = append(why, doubt)
+	}
+	for _, r := range t.Readings {
+		if r.Open() && !r.Computed() && t.Proved() {
+			why = append(why, "the answer under another reading is not known: "+brief.OneLine(r.Point))
+		}
+	}
+	return why
+}
+
+// disagreement says why no second derivation confirms the answer, or returns "". A difference that
+// a reading explains is the reading's.
+func (t *Trajectory) disagreement() string {
+	s := t.Second
+	switch {
+	case s == nil:
+		return "it was derived only once"
+	case s.Agrees || s.Ruling == RuledSame:
+		return ""
+	case s.Answer == "":
+		return "the second derivation gave no answer" + after(": ", s.Reason)
+	case (s.Ruling == "" || s.Ruling == RuledReading) &&
+		slices.ContainsFunc(t.Readings, Reading.Matters):
+		return ""
+	}
+	return fmt.Sprintf("the second derivation gave another answer, %s",
+		clipped(s.Answer)) + after(": ", s.Reason)
+}
+
+// after returns the text in one line after mark, or "" if there is none.
+func after(mark, text string) string {
+	if text = brief.OneLine(text); text == "" {
+		return ""
+	}
+	return mark + text
+}
+
+// clippedChars limits an answer within a sentence or a table.
+const clippedChars = 200
+
+// clipped returns an answer in one line.
+func clipped(answer string) string { return brief.OneLine(brief.Clip(answer, clippedChars)) }

@@ -1,0 +1,45 @@
+package record
+
+import (
+	"strconv"
+	"strings"
+
+	"dsstar/notebook"
+)
+
+// ResultText returns the value of a cell's last expression as text: the content of a string, and
+// the representation of anything else. ok is false if the cell ends without an expression.
+func ResultText(e notebook.Execution) (text string, ok bool) {
+	for i := len(e.Outputs) - 1; i >= 0; i-- {
+		if o := e.Outputs[i]; o.Type == notebook.ExecuteResult {
+			return unrepr(o.PlainText()), true
+		}
+	}
+	return "", false
+}
+
+// unrepr returns the string that Python's repr made text from, or text if it is not the repr of
+// one string.
+func unrepr(text string) string {
+	n := len(text)
+	if n < 2 || text[0] != text[n-1] || text[0] != '\'' && text[0] != '"' {
+		return text
+	}
+	quote, inner := text[0], text[1:n-1]
+	var b strings.Builder
+	for inner != "" {
+		if inner[0] == quote {
+			return text // two literals, or none
+		}
+		char, _, rest, err := strconv.UnquoteChar(inner, quote)
+		if strings.HasPrefix(inner, `\'`) || strings.HasPrefix(inner, `\"`) {
+			char, rest, err = rune(inner[1]), inner[2:], nil // Go knows only that of its own quote
+		}
+		if err != nil {
+			return text
+		}
+		b.WriteRune(char)
+		inner = rest
+	}
+	return b.String()
+}

@@ -1,0 +1,504 @@
+package reply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
+)
+
+// A Solution is the next step and its cell; that of a first step has readings, too.
+type Solution struct {
+	Step, Code string
+	Readings   []record.Reading
+}
+
+// A Judgement is a verdict with what follows from it.
+type Judgement struct {
+	record.Verdict
+	Wrong int    // number of the step that is wrong; 0: none
+	Code  string // the last cell, if the verdict is sufficient or inconclusive
+}
+
+// A Branch is the cell that takes another option of a reading.
+type Branch struct {
+	Point, Option int // from 1, as numbered in the request
+	Steps         int // accepted steps that are kept
+	Code          string
+}
+
+// A Ruling says why two derivations differ.
+type Ruling struct {
+	Ruling  string // see [record.RuledSame] and the others
+	Reason  string
+	Wrong   int    // of first: number of the wrong step; 0: not said
+	Code    string // of second: its corrected cell
+	Point   string // of reading
+	Options []string
+}
+
+var (
+	errNoStep     = errors.New("it gives no step")
+	errNoBranch   = errors.New("it has no branch that was asked for, with its code")
+	errSameBranch = errors.New("it gives two cells for one branch")
+	errNoRuling   = errors.New("it gives no ruling")
+	errRulings    = errors.New("it gives two rulings")
+	errNoOptions  = errors.New("it does not say what is left open, with two different options")
+	errNoVerdict  = errors.New("it gives no verdict")
+	errVerdict    = errors.New("its verdict is not one of those asked for")
+	errTwo        = errors.New("it gives two verdicts")
+	errIf         = errors.New("it makes a condition")
+	errNoReason   = errors.New("a reason is needed with `Verdict: inconclusive`")
+	errChoices    = errors.New("it makes more than one choice")
+)
+
+// The labels of fields, as models write them.
+const (
+	codeWords   = `(?:(?:last|corrected|python)\s+)?(?:code|cell|python)`
+	optionWords = `options?`
+	pointWords  = `readings?|(?:open\s+)?points?|ambiguity`
+	wrongWords  = `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`
+	reasonWords = `reason|explanation|mistake`
+)
+
+var solutionFields = newVocabulary("reading", "options taken evidence settled",
+	"step", `steps?`, "code", codeWords, "options", optionWords, "reading", pointWords,
+	"taken", `taken|chosen|choice|takes|selected`, "evidence", `evidence`, "settled", `settled`)
+
+// Solutions reads a step and its cell, and the readings if they are asked for.
+func Solutions(readings bool) Format[Solution] {
+	f := Format[Solution]{
+		Rule:   "Reply in the form asked for: the step in words, and its cell as one block of Python.",
+		Parse:  solutionIn,
+		Form:   solutionForm,
+		Schema: solutionSchema,
+	}
+	if readings {
+		f.Form, f.Schema = firstSolutionForm, firstSolutionSchema
+	}
+	return f
+}
+
+func solutionIn(text string) (Solution, error) {
+	f, err := solutionFields.read(text)
+	if err != nil {
+		return Solution{}, err
+	}
+	code, err := f.code()
+	s := Solution{Step: f.step(), Code: code}
+	switch {
+	case err != nil:
+		return Solution{}, err
+	case code == "":
+		return Solution{}, errNoCode
+	case s.Step == "":
+		return Solution{}, errNoStep
+	case refuses(s.Step):
+		return Solution{}, errRefusal
+	}
+	for _, part := range f.parts {
+		if r, ok := part.reading(); ok {
+			s.Readings = append(s.Readings, r)
+		}
+	}
+	return s, nil
+}
+
+var words = lazy.Regexp(`\pL+[^\pL]+\pL+`)
+
+// step returns the step in one line; without a label, what stands before the code.
+func (f *fields) step() string {
+	text, labelled := f.text["step"]
+	if !labelled {
+		text, _, _ = strings.Cut(withoutIntro(f.lead), "\n\n")
+		if !words().MatchString(text) {
+			return ""
+		}
+	}
+	if text = bareStep(text); isNothing(text) {
+		return ""
+	}
+	return brief.Clip(text, 2000)
+}
+
+var isYes = lazy.Regexp(`(?i)^\W*(?:yes|true|settled)\b`)
+
+// reading returns the reading of a part. ok is false if it cannot be read.
+func (f *fields) reading() (r record.Reading, ok bool) {
+	r.Point, r.Evidence = f.line("reading"), f.line("evidence")
+	options := f.options()
+	for _, text := range options {
+		r.Options = append(r.Options, record.Option{Text: text})
+	}
+	r.Chosen = f.taken(options)
+	r.Settled = r.Evidence != "" && isYes().MatchString(f.text["settled"])
+	return r, r.Point != "" && len(options) > 1 && r.Chosen >= 0
+}
+
+// options returns the options that are not empty; nil if two are the same, or there are too many.
+func (f *fields) options() (all []string) {
+	if len(f.items) > 20 {
+		return nil
+	}
+	for _, text := range f.items {
+		text = bareStep(text)
+		if slices.ContainsFunc(all, func(o string) bool { return strings.EqualFold(o, text) }) {
+			return nil
+		}
+		if !isNothing(text) {
+			all = append(all, brief.Clip(text, 600))
+		}
+	}
+	return all
+}
+
+var letterIn = lazy.Regexp(`(?i)^\W*(?:option\s+)?([a-d])\b`)
+
+// taken returns the index of the option that is taken; -1 if it is not said.
+func (f *fields) taken(options []string) int {
+	said := f.line("taken")
+	if i := slices.IndexFunc(options, func(text string) bool {
+		return strings.EqualFold(strings.Trim(said, `"'.`), strings.Trim(text, `"'.`))
+	}); i >= 0 {
+		return i
+	}
+	n := 0
+	if m := letterIn().FindStringSubmatch(said); m != nil {
+		n = int(m[1][0]|0x20-'a') + 1
+	} else if all := f.numbers("taken"); len(all) > 0 {
+		n = all[0]
+	}
+	if f.again["taken"] || n > len(options) {
+		return -1
+	}
+	return n - 1
+}
+
+var verdictFields = newVocabulary("", "", "wrong", wrongWords, "verdict", `verdict|answer|judge?ment`,
+	"missing", `missing|problem`, "reason", reasonWords, "code", codeWords)
+
+// Judgements reads the judgement of a plan with that many steps.
+func Judgements(steps int) Format[Judgement] {
+	return Format[Judgement]{
+		Rule: "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
+			"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
+			"cell; else the number of the wrong step, if one is.",
+		Parse:  func(text string) (Judgement, error) { return judgementIn(text, steps) },
+		Form:   judgementForm,
+		Schema: judgementSchema,
+	}
+}
+
+func judgementIn(text string, steps int) (Judgement, error) {
+	f, err := verdictFields.read(text)
+	if err != nil {
+		return Judgement{}, err
+	}
+	var j Judgement
+	if j.Verdict, err = f.verdict(); err != nil {
+		return Judgement{}, err
+	}
+	if j.Wrong, err = f.wrong(steps); err != nil {
+		return Judgement{}, err
+	}
+	switch {
+	case j.Sufficient && j.Wrong > 0:
+		return Judgement{}, errTwo
+	case j.Sufficient:
+		if j.Code, err = f.code(); err == nil && j.Code == "" {
+			err = errNoCode
+		}
+		if err != nil {
+			return Judgement{}, err
+		}
+	case j.Wrong > 0:
+		j.Unfinished = false
+	}
+	return j, nil
+}
+
+var (
+	verdictFirst = lazy.Regexp(`(?i)^` + marks + `(?:(?:so|thus|overall),?\s+)?(?:(?:it|(?:the|this)\s+plan)\s+is\s+)?` +
+		`(?:(sufficient|yes)|(insufficient|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|no)|(unfinished)|` +
+		`(inconclusive|not\s+applicable))` +
+		"[*_\"'`|)}]*(?:\\s*$|\\s*[.,:;!(\\n]|\\s+[-–—]|\\s+(?:because|since|as|to)\\b)")
+	against   = lazy.Regexp(`(?i)\b(?:insufficient|unfinished|inconclusive|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient)\b`)
+	inFavour  = lazy.Regexp(`(?i)\b(?:sufficient|yes)\b`)
+	denied    = lazy.Regexp(`(?i)^\W*(?:no|false)\b`)
+	condition = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
+	lacking   = lazy.Regexp(`(?i)\b(?:missing|lacks?|needs?\s+to|must|should|incomplete)\b`)
+	nothing   = lazy.Regexp(`(?i)\b(?:no|not|nothing|none)\b`)
+)
+
+func verdictIn(text string) (record.Verdict, error) {
+	f, err := verdictFields.read(text)
+	if err != nil {
+		return record.Verdict{}, err
+	}
+	return f.verdict()
+}
+
+// verdict returns the verdict: what the label says, or else the first words. A reply whose words
+// point both ways is an error: a verdict is never guessed.
+func (f *fields) verdict() (v record.Verdict, err error) {
+	said, labelled := f.text["verdict"]
+	if !labelled {
+		said = strings.TrimSpace(f.talk.String())
+	}
+	if !labelled && !verdictFirst().MatchString(said) {
+		said = said[strings.LastIndex(said, "\n")+1:] // after its reasons
+	}
+	m := verdictFirst().FindStringSubmatchIndex(said)
+	switch {
+	case m == nil && labelled:
+		return v, errVerdict
+	case m == nil:
+		return v, errNoVerdict
+	}
+	rest := said[max(m[3], m[5], m[7], m[9]):]
+	v.Sufficient, v.Unfinished = m[2] >= 0 || m[8] >= 0, m[6] >= 0
+	v.Inconclusive = m[8] >= 0
+	reason, missing := f.line("reason"), f.line("missing")
+	if v.Reason = reason; reason == "" {
+		v.Reason = missing
+	}
+	if v.Reason == "" && !isNothing(rest) {
+		v.Reason = paragraph(strings.TrimLeft(rest, " .,:;!-–—*_`\"')}\n"))
+	}
+	positive := v.Sufficient && !v.Inconclusive
+	switch {
+	case f.again["verdict"],
+		positive && (against().MatchString(rest+" "+reason) || labelled && missing != ""),
+		positive && denied().MatchString(rest),
+		!positive && inFavour().MatchString(against().ReplaceAllString(rest, "")),
+		v.Inconclusive && against().MatchString(rest):
+		return record.Verdict{}, errTwo
+	case positive && condition().MatchString(rest),
+		positive && !labelled && lacking().MatchString(rest) && !nothing().MatchString(rest):
+		return record.Verdict{}, errIf
+	case v.Inconclusive && !labelled:
+		return record.Verdict{}, errNoVerdict
+	case v.Inconclusive && v.Reason == "":
+		return record.Verdict{}, errNoReason
+	}
+	return v, nil
+}
+
+var wrongStep = lazy.Regexp(`(?i)^step\s+(\d{1,3})\s+is\s+(?:wrong|incorrect|flawed|faulty)\b`)
+
+// wrong returns the number of the step that is wrong; 0 if none is.
+func (f *fields) wrong(steps int) (int, error) {
+	all := slices.DeleteFunc(f.numbers("wrong"), func(n int) bool { return n == 0 })
+	if m := wrongStep().FindStringSubmatch(f.line("reason") + f.line("missing")); m != nil && f.text["wrong"] == "" {
+		n, _ := strconv.Atoi(m[1]) // a few digits
+		all = []int{n}
+	}
+	switch {
+	case f.again["wrong"]:
+		return 0, errChoices
+	case len(all) == 0:
+		return 0, nil
+	case all[0] > steps:
+		return 0, fmt.Errorf("it names step %d, and the plan has %d (%s)", all[0], steps, span(steps))
+	}
+	return all[0], nil
+}
+
+func span(steps int) string {
+	switch {
+	case steps < 1:
+		return "no step to go back to"
+	case steps == 1:
+		return "step 1"
+	}
+	return fmt.Sprintf("steps 1 to %d", steps)
+}
+
+var branchFields = newVocabulary("branch", "option keeps code", "branch", `branch(?:es)?|readings?|points?`,
+	"option", `option`, "keeps", `keeps?|kept|steps`, "code", codeWords)
+
+// Branches reads the cells of branches, of which Point and Option say what is asked for. Cells that
+// cannot be read are left out, as long as there is one.
+func Branches(asked []Branch, steps int) Format[[]Branch] {
+	return Format[[]Branch]{
+		Rule: "Reply in the form asked for: for each branch its number, how many steps it keeps (0 to " +
+			strconv.Itoa(steps) + "), and its cell.",
+		Parse:  func(text string) ([]Branch, error) { return branchesIn(text, asked, steps) },
+		Form:   branchesForm,
+		Schema: branchesSchema,
+	}
+}
+
+func branchesIn(text string, asked []Branch, steps int) (all []Branch, err error) {
+	f, err := branchFields.read(text)
+	if err != nil {
+		return nil, err
+	}
+	problem := errNoBranch
+	if len(f.parts) == 0 && len(asked) == 1 {
+		f.parts = []*fields{f} // one branch needs no name
+	}
+	for _, part := range f.parts {
+		b := part.branch()
+		if len(asked) == 1 && b.Point == 0 {
+			b.Point, b.Option = asked[0].Point, asked[0].Option
+		}
+		same := func(other Branch) bool { return b.Point == other.Point && b.Option == other.Option }
+		code, err := part.code()
+		switch {
+		case err != nil:
+			problem = err
+		case code == "" || b.Steps < 0 || b.Steps > steps || !slices.ContainsFunc(asked, same):
+		case slices.ContainsFunc(all, same):
+			return nil, errSameBranch
+		default:
+			b.Code = code
+			all = append(all, b)
+		}
+	}
+	if len(all) == 0 {
+		return nil, problem
+	}
+	return all, nil
+}
+
+// branch returns the numbers of a part: Point is 0 if it has none, Steps is -1 if it does not say.
+func (f *fields) branch() Branch {
+	b := Branch{Steps: -1}
+	numbers := append(f.numbers("branch"), f.numbers("option")...)
+	if len(numbers) > 1 {
+		b.Point, b.Option = numbers[0], numbers[1]
+	}
+	if all := f.numbers("keeps"); len(all) > 0 {
+		b.Steps = slices.Max(all)
+	} else if said := f.text["keeps"]; said != "" && f.line("keeps") == "" {
+		b.Steps = 0
+	}
+	return b
+}
+
+const rulingWord = `same|first|second|reading|undecided`
+
+var rulingFields = newVocabulary("", "", "wrong", wrongWords, "ruling", `ruling|decision|verdict`,
+	"reason", reasonWords+`|problem`, "code", codeWords, "options", optionWords, "reading", pointWords)
+
+// Rulings reads a ruling on two derivations, of which the first has that many steps.
+func Rulings(steps int) Format[Ruling] {
+	return Format[Ruling]{
+		Rule: "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
+			"undecided, and the reason; with second its whole corrected cell; with reading what is left " +
+			"open and the two options.",
+		Parse:  func(text string) (Ruling, error) { return rulingIn(text, steps) },
+		Form:   rulingForm,
+		Schema: rulingSchema,
+	}
+}
+
+var (
+	rulingFirst = lazy.Regexp(`(?i)^\W*(?:the\s+)?(` + rulingWord + `)\b`)
+	rulingMore  = lazy.Regexp(
+		`(?i)^[\s*_]*(?:[,/|&]|\bor\b|\band\b)[\s*_]*(?:the\s+)?(?:` + rulingWord + `)\b`)
+	rulingRight = lazy.Regexp(`(?i)^\W*(?:(?:derivation|answer|one|cell)\s+)?` +
+		`(?:(?:is|was|seems|looks)\s+)?(?:right|correct|better)\b`)
+)
+
+// ruling returns the ruling and the rest of its line.
+func (f *fields) ruling() (ruling, rest string, err error) {
+	said := f.text["ruling"]
+	if said == "" {
+		said, _, _ = strings.Cut(strings.TrimSpace(f.talk.String()), "\n")
+	}
+	m := rulingFirst().FindStringSubmatch(said)
+	switch {
+	case f.again["ruling"]:
+		return "", "", errRulings
+	case m == nil:
+		return "", "", errNoRuling
+	}
+	ruling, rest = strings.ToLower(m[1]), said[len(m[0]):]
+	isOne := ruling == record.RuledFirst || ruling == record.RuledSecond
+	if rulingMore().MatchString(rest) || isOne && rulingRight().MatchString(rest) {
+		return "", "", errRulings
+	}
+	return ruling, paragraph(strings.TrimLeft(rest, " .,:;-–—*_")), nil
+}
+
+func rulingIn(text string, steps int) (Ruling, error) {
+	f, err := rulingFields.read(text)
+	if err != nil {
+		return Ruling{}, err
+	}
+	r, rest := Ruling{Reason: f.line("reason")}, ""
+	if r.Ruling, rest, err = f.ruling(); err != nil {
+		return Ruling{}, err
+	}
+	if r.Reason == "" {
+		r.Reason = rest
+	}
+	switch r.Ruling {
+	case record.RuledFirst:
+		r.Wrong, err = f.wrong(steps)
+	case record.RuledSecond:
+		if r.Code, err = f.code(); err == nil && r.Code == "" {
+			err = errNoCode
+		}
+	case record.RuledReading:
+		r.Point, r.Options = f.line("reading"), f.options()
+		if r.Point == "" || len(r.Options) != 2 {
+			err = errNoOptions
+		}
+	}
+	if err != nil {
+		return Ruling{}, err
+	}
+	return r, nil
+}
+
+var pickFields = newVocabulary("", "", "choice", `choice|pick|candidate`, "reason", reasonWords)
+
+// Pick is a choice among candidates of the given numbers. A reply that chooses two is an error.
+func Pick(numbers []int) Format[record.Pick] {
+	var names []string
+	for _, n := range numbers {
+		names = append(names, strconv.Itoa(n))
+	}
+	return Format[record.Pick]{
+		Rule: fmt.Sprintf("Reply in two lines: first `Choice:` with one of the numbers %s, "+
+			"then `Reason:` with one sentence.", strings.Join(names, ", ")),
+		Parse: func(text string) (record.Pick, error) { return pickIn(text, numbers) },
+	}
+}
+
+var pickFirst = lazy.Regexp(`(?i)^(?:-\s+)?[\s*_"'#(` + "`" + `]*(?:candidate|cell|number)?[\s*_#]*(\d+)` +
+	`[\s*_"'.)` + "`" + `]*(?:[,;:]\s+[a-z]|$)`)
+
+func pickIn(text string, numbers []int) (record.Pick, error) {
+	f, err := pickFields.read(text)
+	if err != nil {
+		return record.Pick{}, err
+	}
+	said, labelled := f.text["choice"]
+	if !labelled {
+		said = strings.TrimSpace(f.talk.String())
+	} else {
+		said, _, _ = strings.Cut(said, "\n")
+	}
+	m := pickFirst().FindStringSubmatch(said)
+	switch {
+	case f.again["choice"]:
+		return record.Pick{}, errChoices
+	case m == nil:
+		return record.Pick{}, errors.New("it makes no choice of one candidate")
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil || !slices.Contains(numbers, n) {
+		return record.Pick{}, fmt.Errorf("it names candidate %s, which is not one of those to choose from",
+			m[1])
+	}
+	return record.Pick{Candidate: n, Reason: f.line("reason")}, nil
+}

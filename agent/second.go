@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/prompts"
+)
+
+// maxRulings bounds how often an arbiter may have a derivation changed.
+const maxRulings = 2
+
+// deriveAgain answers the question a second time from nothing, in a branch, and settles a
+// difference. It reports whether the plan has changed, so that the rounds go on.
+func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
+	if r.t.Method.NoSecond || r.t.Answer() == "" {
+		return false, nil
+	}
+	if r.t.Second == nil {
+		r.t.Second = &record.Second{}
+	}
+	s := r.t.Second
+	if s.Settled() {
+		return false, nil
+	}
+	if s.Answer == "" && s.Reason == "" {
+		if err := r.derive(ctx); err != nil {
+			return false, err
+		}
+	}
+	for s.Answer != "" {
+		if s.Agrees = sameAnswer(s.Answer, r.firstAnswer(), r.inOrder()); s.Agrees {
+			break
+		}
+		if r.explained(s.Answer) {
+			s.Ruling, s.Reason = record.RuledReading, "it is the answer under another reading"
+			break
+		}
+		changed, err = r.arbitrate(ctx, s)
+		if err != nil || changed {
+			return changed, err
+		}
+		if s.Settled() {
+			break
+		}
+	}
+	return false, r.observe(Event{Kind: Derived, Text: s.Reason})
+}
+
+// explained reports whether an answer is that of another option of an open reading: then the two
+// derivations differ by a reading that is reported anyway.
+func (r *standard) explained(answer string) bool {
+	for _, reading := range r.t.OpenReadings() {
+		for _, o := range reading.Options {
+			if o.Answer != "" && sameAnswer(answer, o.Answer, r.inOrder()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+const secondTask = "Answer the question independently of the notebook"
+
+// derive runs the second derivation, and asks for its cell if there is none.
+func (r *standard) derive(ctx context.Context) error {
+	s, err := r.t.Second, error(nil)
+	s.Reason = ""
+	if s.Proposed == "" && len(s.Attempts) == 0 {
+		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.again(),
+			Words: func() ([]prompts.Part, map[string]string) {
+				parts, inputs := r.unseen()
+				return append(parts, prompts.Second{}), inputs
+			}}, reply.Code)
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
+			s.Reason = unread.Error()
+			return r.Warn(s.Reason)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", task: secondTask,
+		base: r.openings(), known: r.unseen, attempts: &s.Attempts}, s.Proposed)
+	if err != nil {
+		return err
+	}
+	if s.Answer, s.Proposed = answer, ""; answer == "" {
+		s.Reason = unableBecause(problem)
+	}
+	return nil
+}
+
+// again tells requests after a ruling or a choice, which changed a derivation, from those before.
+func (r *standard) again() string {
+	n := 0
+	if r.t.Second != nil {
+		n = len(r.t.Second.Rejected)
+	}
+	for _, reading := range r.t.Readings {
+		if reading.ByUser {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", again %d", n)
+}
+
+// unseen is what requests of the second derivation begin with: question, files, earlier questions
+// and a person's notes, but no step, cell or output of the first.
+func (r *standard) unseen() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.known()
+	if len(r.t.Earlier) > 0 {
+		earlier := r.answered()
+		parts = append(parts, earlier)
+		inputs["earlier"] = fmt.Sprint(earlier)
+	}
+	return r.withNotes(parts, inputs), inputs
+}
+
+// arbitrate has one request decide between two derivations that differ, and carries the ruling out.
+func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed bool, err error) {
+	if len(s.Rejected) >= maxRulings {
+		s.Ruling, s.Reason = record.RuledUndecided, "the derivations still differ after two corrections"
+		return false, nil
+	}
+	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter",
+		Subject: "two answers" + r.again(), Words: r.arbiterWords}, reply.Rulings(r.t.Steps()))
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		ruling, err = reply.Ruling{Ruling: record.RuledUndecided, Reason: unread.Error()}, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s.Ruling, s.Reason = ruling.Ruling, ruling.Reason
+	switch ruling.Ruling {
+	case record.RuledSame:
+		s.Agrees = true
+	case record.RuledReading:
+		r.t.Readings = append(r.t.Readings, readingOf(ruling, s))
+	case record.RuledFirst:
+		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
+			First: r.t.Answer(), Second: s.Answer})
+		r.takeBack(ruling.Reason, ruling.Wrong)
+		if err := r.observe(Event{Kind: Ruled, Text: ruling.Reason}); err != nil {
+			return true, err
+		}
+		return true, r.follow(ctx)
+	case record.RuledSecond:
+		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
+			First: r.t.Answer(), Second: s.Answer})
+		s.Attempts, s.Answer, s.Proposed = nil, "", ruling.Code
+		return false, r.derive(ctx)
+	}
+	return false, r.observe(Event{Kind: Ruled, Text: ruling.Reason})
+}
+
+// readingOf returns the reading by which two derivations differ.
+func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
+	return record.Reading{Point: ruling.Point, Options: []record.Option{
+		{Text: ruling.Options[0]},
+		{Text: ruling.Options[1], Attempts: s.Attempts, Answer: s.Answer},
+	}}
+}
+
+// takeBack takes the answer back, for a reason, so that the rounds go on. The steps from wrong on are
+// dropped; 0: none is. The session is still to follow.
+func (r *standard) takeBack(reason string, wrong int) {
+	second := r.t.Second // does not rest on the cells that change
+	r.t.Unsettle()
+	r.t.Final, r.t.Second = nil, second
+	r.answering = false
+	round := r.current()
+	round.Verdict = &record.Verdict{Reason: reason, Unfinished: wrong == 0}
+	round.Route = &record.Route{Back: wrong, Reason: reason}
+}
+
+func (r *standard) arbiterWords() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.shared()
+	last, _ := r.t.FinalCell()
+	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]
+	show := r.Sizes().Result
+	a := prompts.Arbiter{Code: last.Code, Answer: brief.Clip(r.t.Answer(), show),
+		SecondCode: second.Code, SecondOutput: brief.Clip(second.Execution.Stdout(), show),
+		SecondAnswer: brief.Clip(r.t.Second.Answer, show)}
+	inputs["cell"], inputs["answer"] = a.Code, a.Answer
+	inputs["second"] = a.SecondCode + "\n" + a.SecondOutput + "\n" + a.SecondAnswer
+	return append(parts, a), inputs
+}

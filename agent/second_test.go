@@ -1,0 +1,156 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// another is a run whose second derivation finds another answer, 2.
+var another = simple.with(script{"second": "z = 2\nz", "step round 2": "Anew.",
+	"cell round 2": "x = 2\nprint(x)"})
+
+// corrected is a ruling that the second derivation has a mistake, with its new cell.
+func corrected(cell string) string {
+	return "Ruling: second\nReason: it counts twice\n\n```python\n" + cell + "\n```"
+}
+
+// TestRulings: a difference is settled by the data; what stays open is told.
+func TestRulings(t *testing.T) {
+	first := "Ruling: first\nReason: it counts twice\nWrong step: "
+	for _, c := range []struct {
+		name             string
+		replies          script
+		answer, standing string
+		plan             []int
+		arbiter          int
+		doubt            string
+	}{
+		{"same", script{"arbiter": "Ruling: same\nReason: a unit"}, "1", "verified", []int{0}, 1, ""},
+		{"a wrong step", script{"arbiter two answers": first + "1"}, "2", "verified", []int{1}, 1, ""},
+		{"a wrong last cell", script{"arbiter two answers": first + "0"}, "2", "verified", []int{0, 1}, 1,
+			""},
+		{"a wrong step, and still another answer", script{"arbiter two answers": first + "1",
+			"cell round 2": "x = 3\nprint(x)", "arbiter two answers, again 1": "Ruling: undecided"},
+			"3", "not verified", []int{1}, 2, "gave another answer, 2"},
+		{"a mistake of the second", script{"arbiter": corrected("z = 1\nz")}, "1", "verified", []int{0}, 1,
+			""},
+		{"a correction that fails at first", script{"arbiter": corrected("die()"),
+			"debugger second derivation, again 1, try 2": "agreed()"}, "1", "verified", []int{0}, 1, ""},
+		{"two mistakes of the second", script{"arbiter": corrected("z = 3\nz")}, "1", "not verified",
+			[]int{0}, 2, "still differ after two corrections"},
+		{"a reading", script{"arbiter": "Ruling: reading\nReason: both can be meant\n" +
+			"Reading: Which count.\nOption 1: all\nOption 2: some"}, "1", "depends on a reading", []int{0},
+			1, "depends on a reading: Which count."},
+		{"undecided", script{"arbiter": "Ruling: undecided\nReason: who knows"}, "1", "not verified",
+			[]int{0}, 1, "who knows"},
+		{"unreadable", script{"arbiter": "Hm."}, "1", "not verified", []int{0}, 2, "arbiter's reply"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, another.with(c.replies)).noError(t)
+			if p.Answer() != c.answer || p.Standing() != c.standing || p.model.count("second") != 1 {
+				t.Errorf("answer %q, %s: %q; asked %q", p.Answer(), p.Standing(), p.Doubts(), p.model.asked)
+			}
+			equal(t, "plan", p.Plan(), c.plan)
+			if n := p.model.count("arbiter"); n != c.arbiter {
+				t.Errorf("the arbiter was asked %d times", n)
+			}
+			contains(t, strings.Join(p.Doubts(), "\n"), c.doubt)
+		})
+	}
+}
+
+// TestNoSecondAnswer: what nobody has derived twice is not verified, for a reason that is told.
+func TestNoSecondAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		replies script
+		change  func(*stage)
+		doubt   string
+	}{
+		{"no cell runs", script{"second": "die()", "debugger": "die()"}, nil, "the kernel died"},
+		{"nothing is printed", script{"second": "z = 1", "debugger": "z = 1"}, nil, "gave no answer"},
+		{"no code", script{"second": "raw:No."}, nil, "second's reply"},
+		{"going back is off", nil, func(s *stage) {
+			s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}}
+		}, "going back is off"},
+		{"it is left out", nil, func(s *stage) { s.config.Method.NoSecond = true }, "derived only once"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			change := func(s *stage) {
+				if c.change != nil {
+					c.change(s)
+				}
+			}
+			p := play(t, simple.with(c.replies), change).noError(t)
+			if p.Answer() != "1" || p.Standing() != "not verified" || !p.Proof.Same {
+				t.Errorf("answer %q, %s", p.Answer(), p.Standing())
+			}
+			contains(t, strings.Join(p.Doubts(), "\n"), c.doubt)
+		})
+	}
+}
+
+// TestSecondSeesNothing: the request for the second derivation has no step, cell or output of the
+// first, but what a person has noted.
+func TestSecondSeesNothing(t *testing.T) {
+	p := play(t, three).noError(t)
+	tr := must(edited(t, p.Trajectory, insert("step-3", note("Mind the gap."))))
+	again := goOn(t, more, tr).noError(t)
+	for _, played := range []*played{p, again} {
+		asked := played.model.prompt(t, "second the answer")
+		contains(t, asked, "How many?", "A number.", "a table")
+		for _, r := range played.Rounds {
+			if r.Step != "" {
+				lacks(t, asked, r.Step)
+			}
+			for _, a := range r.Attempts {
+				lacks(t, asked, a.Code, "\n"+a.Execution.Stdout())
+			}
+		}
+	}
+	contains(t, again.model.prompt(t, "second the answer"), "Mind the gap.")
+}
+
+// TestFilesAreCompared: answers that are names of files are compared by what is in them, whether the
+// question names the file or not, and if there is a data file of that name.
+func TestFilesAreCompared(t *testing.T) {
+	for question, name := range map[string]string{"Enter it into the provided a.csv.": "a.csv",
+		"Save it as out.csv.": "out.csv", "How many?": "my own.csv"} {
+		for value, standing := range map[string]string{"1": "verified", "2": "not verified"} {
+			p := play(t, simple.with(script{"cell": "x = 1\nsave(" + name + ", x)\nprint(x)",
+				"last":    "y = x\nprint(\"" + name + "\")",
+				"second":  "z = " + value + "\nsave(" + name + ", z)\na = \"" + name + "\"\na",
+				"arbiter": "Ruling: undecided"}), func(s *stage) { s.task.Question = question }).noError(t)
+			if p.Standing() != standing || p.Answer() != name {
+				t.Errorf("%s, second %s: answer %q, %s: %q", question, value, p.Answer(), p.Standing(),
+					p.Doubts())
+			}
+		}
+	}
+}
+
+// TestSecondIsABranch: it runs on what the set-up leaves, and nothing of it stays.
+func TestSecondIsABranch(t *testing.T) {
+	p := play(t, three.with(script{"second": "x = 123\nx"})).noError(t)
+	work := p.world.of(0)
+	for _, s := range work {
+		if n := len(s.rolled); n > 0 {
+			equal(t, "it begins with", s.rolled[n-1], p.Cells()[:2])
+		}
+	}
+	if !p.Verified() || strings.Contains(strings.Join(p.Cells(), "\n"), "x = 123") {
+		t.Errorf("%q, cells %q", p.Doubts(), p.Cells())
+	}
+	if s := p.Second; len(s.Attempts) != 1 || s.Answer != "123" || s.Ruling != "" {
+		t.Errorf("%+v", s)
+	}
+	nb := record.Draw(p.Trajectory)
+	for _, c := range nb.Cells {
+		if c.Type == notebook.Code {
+			lacks(t, c.Source, "x = 123")
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/reply"
+	"dsstar/prompts"
+)
+
+// solve asks for the next step and its cell, and before the first step for the readings. If the
+// reply cannot be read, the error is a *[reply.Error].
+func (r *standard) solve(ctx context.Context) (reply.Solution, error) {
+	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.subject(1),
+		Words: r.solveWords}, reply.Solutions(r.asksReadings()))
+}
+
+// asksReadings reports whether the next reply names the readings: that before the first step of a
+// question does.
+func (r *standard) asksReadings() bool {
+	return len(r.t.Rounds) == r.t.EarlierRounds() && !r.t.Method.NoReadings
+}
+
+func (r *standard) solveWords() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.shared()
+	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
+		First: len(r.t.Rounds) == r.t.EarlierRounds(), Readings: r.asksReadings()}
+	if !next.Readings {
+		next.Points = r.taken()
+	}
+	inputs["missing"] = next.Missing
+	for i, d := range next.Dropped {
+		if d.Reason == next.Missing {
+			next.Dropped[i].Reason = "" // it stands above
+		}
+		inputs["dropped"] += strings.Join([]string{d.Text, d.Reason, ""}, "\n")
+		inputs["results"] += "\n" + d.Output
+	}
+	return append(parts, next), inputs
+}
+
+// propose begins a round with the next step and its cell.
+func (r *standard) propose(ctx context.Context) error {
+	first := r.asksReadings()
+	next, err := r.solve(ctx)
+	if err != nil {
+		return err
+	}
+	if first {
+		if err := r.reopenUnfounded(next.Readings); err != nil {
+			return err
+		}
+		r.t.Readings = next.Readings
+	}
+	return r.beginRound(next.Step, next.Code)
+}

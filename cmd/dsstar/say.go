@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/usage"
+)
+
+// An answerForm is how the answer is printed: bare, or as text for people. The default "" is text
+// on a terminal.
+type answerForm string
+
+func (f *answerForm) String() string { return string(*f) }
+func (f *answerForm) Type() string   { return "string" }
+func (f *answerForm) Set(value string) error {
+	if value != "bare" && value != "text" {
+		return usage.New(fmt.Sprintf("--answer is bare or text, not %q", value),
+			usage.Again("--answer", "bare"))
+	}
+	*f = answerForm(value)
+	return nil
+}
+
+// say prints the answer.
+func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
+	drawn := pictures(folder.Files())
+	if j.answer == "text" || j.answer == "" && a.stdoutTTY {
+		_, err := fmt.Fprintln(a.stdout, inWords(t, drawn))
+		return err
+	}
+	if _, err := fmt.Fprintln(a.stdout, t.Answer()); err != nil {
+		return err
+	}
+	for _, path := range drawn {
+		j.progress.Say("picture  %s", path)
+	}
+	return nil
+}
+
+// inWords is the answer for people: its sentences, the answers under other readings, and the paths
+// of pictures.
+func inWords(t *record.Trajectory, pictures []string) string {
+	text := t.Summary()
+	if !strings.Contains(text, t.Answer()) {
+		text = strings.TrimPrefix(text+"\n\n"+t.Answer(), "\n\n")
+	}
+	for _, r := range t.OpenReadings() {
+		text += "\n\nIt depends on a reading: " + r.Point
+		for i, o := range r.Options {
+			answer := o.Answer
+			switch {
+			case i == r.Chosen:
+				answer = t.Answer() + " (taken above)"
+			case answer == "":
+				answer = "not known: " + o.Problem
+			}
+			text += fmt.Sprintf("\n  - %s: %s", o.Text, strings.ReplaceAll(answer, "\n", "\n    "))
+		}
+	}
+	if len(pictures) > 0 {
+		text += "\n\n" + strings.Join(pictures, "\n")
+	}
+	return text
+}
+
+// maxPictures is the number of pictures that are named.
+const maxPictures = 5
+
+var isPicture = regexp.MustCompile(`(?i)\.(png|jpe?g|svg|gif|webp|pdf)$`)
+
+// pictures returns the paths of the first pictures below dir. Links are not followed.
+func pictures(dir string) (paths []string) {
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case len(paths) == maxPictures:
+			return fs.SkipAll
+		case entry.Type().IsRegular() && isPicture.MatchString(path):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths
+}
