@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -30,7 +31,11 @@ func (f *answerForm) Set(value string) error {
 func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
 	drawn := pictures(folder.Files())
 	if j.answer == "text" || j.answer == "" && a.stdoutTTY {
-		_, err := fmt.Fprintln(a.stdout, inWords(t, drawn))
+		columns := 0
+		if a.stdoutTTY {
+			columns, _ = a.size()
+		}
+		_, err := fmt.Fprintln(a.stdout, inWords(t, drawn, columns))
 		return err
 	}
 	if _, err := fmt.Fprintln(a.stdout, t.Answer()); err != nil {
@@ -43,8 +48,8 @@ func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
 }
 
 // inWords is the answer for people: its sentences, the answers under other readings, and the paths
-// of pictures.
-func inWords(t *record.Trajectory, pictures []string) string {
+// of pictures. Sentences are wrapped at columns; 0: not at all.
+func inWords(t *record.Trajectory, pictures []string, columns int) string {
 	text := t.Summary()
 	if !strings.Contains(text, t.Answer()) {
 		text = strings.TrimPrefix(text+"\n\n"+t.Answer(), "\n\n")
@@ -62,10 +67,32 @@ func inWords(t *record.Trajectory, pictures []string) string {
 			text += fmt.Sprintf("\n  - %s: %s", o.Text, strings.ReplaceAll(answer, "\n", "\n    "))
 		}
 	}
+	text = wrapped(text, columns)
 	if len(pictures) > 0 {
 		text += "\n\n" + strings.Join(pictures, "\n")
 	}
 	return text
+}
+
+// wrapped wraps the lines of a text at words, and indents what is wrapped like its line.
+func wrapped(text string, columns int) string {
+	if columns <= 0 {
+		return text
+	}
+	var all []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if term.Width(line) <= columns {
+			all = append(all, line)
+			continue
+		}
+		words := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(words)]
+		for _, l := range term.Wrap(strings.Repeat(" ", term.Margin)+words,
+			columns+term.Margin-len(indent), len(line)+1) {
+			all = append(all, indent+l[term.Margin:])
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // maxPictures is the number of pictures that are named.
