@@ -18,15 +18,16 @@ type requests struct {
 	work  *workspace
 	files *describe.Describer
 
-	made      bool // the context is
+	made      bool // the context of all files is
 	madeFor   ask.Sizes
 	madeWords prompts.Context
 }
 
-// known returns the part of requests that is the same throughout the run, and the inputs that a
-// recorded reply must fit.
-func (r *requests) known() ([]prompts.Part, map[string]string) {
-	context := r.context()
+// known returns the task with the files, and the inputs that a recorded reply must fit. It is the
+// same throughout the run for requests without code, which choose the files; to those about cells
+// only the tables are described that the cells' code names.
+func (r *requests) known(code string) ([]prompts.Part, map[string]string) {
+	context := r.context(code)
 	var names, descriptions []string
 	for _, f := range context.Files {
 		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
@@ -46,18 +47,19 @@ func (r *requests) known() ([]prompts.Part, map[string]string) {
 	return []prompts.Part{context}, inputs
 }
 
-// context returns the task, the files that the model is shown, and the variables. It changes
-// only when less is shown.
-func (r *requests) context() prompts.Context {
+// context returns the task, the files that the model is shown, and the variables.
+func (r *requests) context(code string) prompts.Context {
 	show := r.Sizes()
-	if r.made && show == r.madeFor {
+	if r.made && show == r.madeFor && code == "" {
 		return r.madeWords
 	}
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines,
 		NoFiles: r.t.Task.Data == ""}
-	c.Files, c.Relations, c.LeftOut = r.files.Files(show)
+	c.Files, c.Relations, c.LeftOut = r.files.Files(show, code)
 	c.Variables, c.OtherVariables = r.shownVariables(show)
-	r.madeWords, r.madeFor, r.made = c, show, true
+	if code == "" {
+		r.madeWords, r.madeFor, r.made = c, show, true
+	}
 	return c
 }
 
@@ -83,16 +85,21 @@ func (r *requests) inForm(step string) string {
 	return strings.TrimSuffix(step, ".") + ", in this form: " + r.t.Task.Guidelines
 }
 
-// shared returns the parts that every request begins with after the descriptions, and the
-// inputs that a recorded reply must fit.
-func (r *standard) shared() ([]prompts.Part, map[string]string) {
-	parts, inputs := r.known()
+// shared returns what requests about the plan begin with, and the inputs that a recorded reply must
+// fit. ofCells are requests about its cells, which have to do with the files that these name.
+func (r *standard) shared(ofCells bool) ([]prompts.Part, map[string]string) {
+	steps, named := r.steps(r.t), ""
+	if ofCells {
+		for _, s := range steps {
+			named += s.Code + "\n"
+		}
+	}
+	parts, inputs := r.known(named)
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
 		parts = append(parts, earlier)
 		inputs["earlier"] = fmt.Sprint(earlier)
 	}
-	steps := r.steps(r.t)
 	if len(steps) > 0 {
 		parts = append(parts, prompts.Notebook{Steps: steps})
 	}
@@ -183,7 +190,7 @@ func (r *standard) dropped() []prompts.Dropped {
 
 func (r *standard) system() prompts.Part {
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == "",
-		Variables: r.made && variableWords(r.context()) != ""}
+		Variables: r.made && variableWords(r.context("")) != ""}
 	if r.t.Memory > 0 {
 		s.Memory = human.StableBytes(r.t.Memory)
 	}

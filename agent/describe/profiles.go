@@ -135,9 +135,10 @@ func (r *Describer) takeProfile(i int, p profile.Profile) error {
 func (r *Describer) fromProfile(i, chars int) record.Description {
 	d, p := r.t.Descriptions[i], r.profiles[i]
 	d.Like, d.Profile = "", true
-	document := slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
-		len(p.Tables) == 0 && len(p.Warnings) == 0 && p.Known()
-	if d.Whole = document && !p.Cut && p.Document != "" && len(p.Document) <= chars; d.Whole {
+	d.Document = p.Document != "" && len(p.Tables) == 0
+	plain := slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
+		d.Document && len(p.Warnings) == 0 && p.Known()
+	if d.Whole = plain && !p.Cut && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 	} else {
 		d.Text = p.Text(r.t.Task.Question+"\n"+r.t.Task.Guidelines, chars, ByWords)
@@ -200,16 +201,14 @@ func (r *Describer) structure(i int) string {
 	return b.String()
 }
 
-// word gives the files the texts that are shown: of each family the first is whole, and of the
-// others there is what differs. If all do not fit, those that are the nearest to the question say
-// most.
+// word gives the files the texts that are shown: of each family the nearest to the question is
+// whole, and of the others there is what differs.
 func (r *Describer) word() {
 	show := r.Sizes()
-	texts := make([]string, len(r.t.Descriptions))
 	leads := map[string]int{}
-	for i := range r.t.Descriptions {
+	for _, i := range r.nearness {
 		d, p := &r.t.Descriptions[i], r.profiles[i]
-		if texts[i] = d.Text; p == nil || !d.Profile {
+		if p == nil || !d.Profile {
 			continue
 		}
 		*d = r.fromProfile(i, show.Description)
@@ -218,15 +217,18 @@ func (r *Describer) word() {
 		} else if differs := p.Beyond(*r.profiles[m], show.Description/16); differs != "" {
 			d.Text, d.Like, d.Whole = differs, r.t.Descriptions[m].File, false
 		}
-		texts[i] = d.Text
 	}
 	r.relate()
 	if r.alone {
 		return // there is room for all
 	}
-	for i, share := range r.sharesOf(texts, show) {
+	texts, likes := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
+	for i := range texts {
+		likes[i], texts[i] = r.words(i)
+	}
+	for i, share := range r.sharesOf(texts, likes, show) {
 		if d := r.t.Descriptions[i]; d.Profile && d.Like == "" && share < len(texts[i]) {
-			r.t.Descriptions[i] = r.fromProfile(i, share)
+			r.t.Descriptions[i] = r.fromProfile(i, max(share, farChars))
 		}
 	}
 }
@@ -248,7 +250,7 @@ func (r *Describer) relate() {
 }
 
 // relationsShare is the part of what is shown of the files that their matches may take.
-const relationsShare = 20
+const relationsShare = 50
 
 // ending is the part of a file's name that the program goes by.
 func ending(name string) string {

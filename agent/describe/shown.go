@@ -18,26 +18,89 @@ import (
 )
 
 // Files returns the files that the model is shown, with as much of their descriptions
-// as the sizes allow, which columns of theirs match, and the names of the others.
-func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, leftOut string) {
-	texts := make([]string, len(r.t.Descriptions))
+// as the sizes allow, which columns of theirs match, and the names of the others. With the code of
+// cells, of the tables only those in files that the code names are described.
+func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, relations, leftOut string) {
+	texts, likes := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
-		f := prompts.File{
-			Path: r.dataPython(n), Size: human.StableBytes(r.t.Task.Files[n].Size),
-			Alike: brief.Lines(r.t.Descriptions[n].Alike, show.Description/8),
-		}
-		f.Like, texts[n] = r.words(n)
-		shown = append(shown, f)
+		likes[n], texts[n] = r.words(n)
 	}
-	for n, share := range r.sharesOf(texts, show) {
-		text := brief.Lines(texts[n], share)
-		shown[n].Description = text
-		if d := r.t.Descriptions[n]; d.Whole && text == texts[n] {
-			shown[n].Whole, shown[n].Kind = true, d.Kind // which tells the encoding
+	share := r.sharesOf(texts, likes, show)
+	if code != "" && r.method.Profiles() {
+		r.onlyNamed(code, likes, share)
+	}
+	var names []string
+	place, beside := map[int]int{}, map[int]string{} // by file; places are from 1
+	for n, d := range r.t.Descriptions {
+		texts[n] = brief.Lines(texts[n], share[n])
+		switch {
+		case r.method.Profiles() && share[n] == 0:
+			names = append(names, d.File)
+		case d.Profile && d.Like != "" && !strings.Contains(texts[n], "\n"):
+			beside[likes[n]-1] += r.dataPython(n) + ": " + texts[n] + "\n"
+		default:
+			shown = append(shown, prompts.File{Path: r.dataPython(n), Description: texts[n]})
+			place[n] = len(shown)
 		}
 	}
-	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare),
-		brief.Lines(r.t.Task.LeftOut, show.Description/4)
+	for n, d := range r.t.Descriptions {
+		if place[n] == 0 {
+			continue
+		}
+		f := &shown[place[n]-1]
+		f.Size = human.StableBytes(r.t.Task.Files[n].Size)
+		f.Alike = beside[n] + brief.Lines(d.Alike, show.Description/8)
+		if f.Whole = d.Whole && texts[n] == d.Text; f.Whole {
+			f.Kind = d.Kind // which tells the encoding
+		}
+		if likes[n] > 0 {
+			f.Like = place[likes[n]-1]
+		}
+	}
+	named := brief.Lines(r.t.Task.LeftOut, show.Description/4)
+	if len(names) > 0 {
+		named = leftOut(names, show.Description/8) + named
+	}
+	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare), named
+}
+
+// onlyNamed takes away what is told of tables in files that code does not name. Code that names
+// none has its files from elsewhere.
+func (r *Describer) onlyNamed(code string, likes, share []int) {
+	named := r.namedIn(code)
+	for n := range named {
+		if lead := likes[n] - 1; lead >= 0 {
+			named[lead] = true
+		}
+	}
+	for n := range share {
+		if len(named) > 0 && !named[n] && !r.document(n) {
+			share[n] = 0
+		}
+	}
+}
+
+// literals are the string literals of Python code that may be names of files.
+var literals = lazy.Regexp(`"([^"\n]+)"|'([^'\n]+)'`)
+
+// holes are what an f-string leaves open.
+var holes = lazy.Regexp(`\{[^{}]*\}`)
+
+// namedIn returns the files that code names: by their own names, or by a pattern or an f-string.
+func (r *Describer) namedIn(code string) map[int]bool {
+	named := map[int]bool{}
+	for _, m := range literals().FindAllStringSubmatch(code, -1) {
+		pattern := path.Base(holes().ReplaceAllString(m[1]+m[2], "*"))
+		if strings.Trim(pattern, "*./") == "" {
+			continue
+		}
+		for n, f := range r.t.Task.Files {
+			if ok, _ := path.Match(pattern, path.Base(f.Name)); ok || pattern == path.Base(f.Name) {
+				named[n] = true
+			}
+		}
+	}
+	return named
 }
 
 // words is what the model is told of file n: its description, or only what that adds to
@@ -93,9 +156,12 @@ func (r *Describer) mostOf(n int, show ask.Sizes) int {
 	return min(show.Description, 2*r.descriptionChars(show))
 }
 
-// sharesOf divides the room for descriptions: one half fairly, so that every
-// file says something, the other in the order of nearness to the question.
-func (r *Describer) sharesOf(texts []string, show ask.Sizes) []int {
+// sharesOf divides the room for descriptions. Of a program's it is the files nearest to the question
+// that say most; of a model's one half is divided fairly, so that every file says something.
+func (r *Describer) sharesOf(texts []string, likes []int, show ask.Sizes) []int {
+	if r.method.Profiles() {
+		return r.nearestFirst(texts, likes, show)
+	}
 	lengths := make([]int, len(texts))
 	total := 0
 	for n, text := range texts {
@@ -115,6 +181,55 @@ func (r *Describer) sharesOf(texts []string, show ask.Sizes) []int {
 		share[n], left = share[n]+more, left-more
 	}
 	return share
+}
+
+// leastChars is how much of the description of a table is shown unless nothing is, and farChars is how
+// much of one that is far from the question.
+const leastChars, farChars = 800, 300
+
+// nearestFirst gives each file, the nearest to the question first, a third of the room that is left
+// for tables, or its equal share if that is more. Of documents, which have rules and definitions, as
+// many as fit are whole. A file that there is no room for has 0, and is only named.
+func (r *Describer) nearestFirst(texts []string, likes []int, show ask.Sizes) []int {
+	tables, far, documents := show.Context*3/20, show.Context/20, show.Context*2/5
+	share, others := make([]int, len(texts)), 0
+	for n := range texts {
+		if !r.document(n) {
+			others++
+		}
+	}
+	give := func(n int, left *int, most int) {
+		size := min(len(texts[n]), most, show.Description)
+		if size <= *left && size >= min(len(texts[n]), farChars) {
+			share[n] = size
+			*left -= size
+		}
+	}
+	for _, n := range r.nearness {
+		if r.document(n) {
+			give(n, &documents, documents*3/4)
+			continue
+		}
+		give(n, &tables, max(min(leastChars, tables), tables/min(others, 3)))
+		others--
+	}
+	for _, n := range r.nearness {
+		if share[n] == 0 {
+			give(n, &far, farChars)
+		}
+	}
+	for n, like := range likes {
+		if like > 0 && share[like-1] == 0 {
+			share[n] = 0 // it tells only what it has beyond the other
+		}
+	}
+	return share
+}
+
+// document reports whether what is known of a file is its text, or what a person says of it.
+func (r *Describer) document(n int) bool {
+	d := r.t.Descriptions[n]
+	return d.Whole || d.Document || d.Corrected
 }
 
 // leftOut names files in at most about most bytes: each, or else those together whose names differ

@@ -82,6 +82,7 @@ type Description struct {
 
 	Kind      string `json:"kind,omitempty"`      // from the beginning of the file: "CSV, 12 columns"
 	Profile   bool   `json:"profile,omitempty"`   // by a program; with Like, what differs from that
+	Document  bool   `json:"document,omitempty"`  // it has text rather than tables
 	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content
 	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
 	Corrected bool   `json:"corrected,omitempty"` // by a person

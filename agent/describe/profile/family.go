@@ -45,10 +45,7 @@ func (p Profile) Beyond(first Profile, chars int) string {
 		lines = append(lines, "encoding "+p.Encoding)
 	}
 	text := strings.Join(lines, "\n")
-	if len(text) > chars {
-		text = head(text, max(0, chars-4)) + " …"
-	}
-	return text
+	return cut(text, chars)
 }
 
 // beyond is what a column has that its equal in another file has not. Ranges of measures differ

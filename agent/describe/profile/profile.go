@@ -83,26 +83,25 @@ type Table struct {
 
 // A Column is one of a table's. Its figures are of all rows if Whole, and else of those read.
 type Column struct {
-	Name      string         `json:"name"`
-	Type      string         `json:"type"` // number, date, text, boolean, list or empty
-	Integer   bool           `json:"integer"`
-	Distinct  int            `json:"distinct"`
-	Whole     bool           `json:"whole"` // Distinct, about, Gone and Range are of all rows
-	Gone      int            `json:"gone"`
-	Missing   map[string]int `json:"missing"` // by what stands for it
-	Range     [2]any         `json:"range"`
-	Without   []any          `json:"without"` // the range without a marker of missing
-	Quartiles []float64      `json:"quartiles"`
-	Values    []Value        `json:"values"` // all
-	Frequent  []Value        `json:"frequent"`
-	Examples  []string       `json:"examples"`
-	Form      string         `json:"form"` // of dates
-	FormNote  string         `json:"notes_form"`
-	Lengths   [2]int         `json:"lengths"` // of lists
-	Empty     int            `json:"empty"`   // lists
-	Unique    bool           `json:"unique"`
-	Notes     []string       `json:"notes"`
-	Sketch    []uint32       `json:"sketch"`
+	Name     string         `json:"name"`
+	Type     string         `json:"type"` // number, date, text, boolean, list or empty
+	Integer  bool           `json:"integer"`
+	Distinct int            `json:"distinct"`
+	Whole    bool           `json:"whole"` // Distinct, about, Gone and Range are of all rows
+	Gone     int            `json:"gone"`
+	Missing  map[string]int `json:"missing"` // by what stands for it
+	Range    [2]any         `json:"range"`
+	Without  []any          `json:"without"` // the range without a marker of missing
+	Values   []Value        `json:"values"`  // all
+	Frequent []Value        `json:"frequent"`
+	Examples []string       `json:"examples"`
+	Form     string         `json:"form"` // of dates
+	FormNote string         `json:"notes_form"`
+	Lengths  [2]int         `json:"lengths"` // of lists
+	Empty    int            `json:"empty"`   // lists
+	Unique   bool           `json:"unique"`
+	Notes    []string       `json:"notes"`
+	Sketch   []uint32       `json:"sketch"`
 }
 
 // A Value is a value and how often it is there.

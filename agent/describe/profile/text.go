@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lazy"
 )
 
 // A Ranker returns the indexes of texts, those with most in common with the question first.
@@ -27,8 +28,8 @@ type detail struct {
 
 // details are tried until a text is short enough.
 var details = []detail{
-	{columns: 40, tables: 25, rows: 2}, {columns: 40, tables: 25, rows: 1},
-	{columns: 20, tables: 15}, {columns: 12, tables: 8}, {columns: 12, tables: 8, brief: true},
+	{columns: 40, tables: 25, rows: 1}, {columns: 20, tables: 15, rows: 1},
+	{columns: 12, tables: 8}, {columns: 12, tables: 8, brief: true},
 	{columns: 5, tables: 4, brief: true}, {tables: 1, brief: true, bare: true},
 }
 
@@ -122,6 +123,14 @@ func excerpt(text, question string, n int, rank Ranker) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// cut is the beginning of a text, with a mark where it does not end there.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.TrimRight(head(text, n), " ") + " …"
+}
+
 func head(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -153,6 +162,9 @@ func (p Profile) headline() string {
 	return strings.Join(parts, ", ")
 }
 
+// asExpected matches the place of a table that begins a sheet, which goes without saying.
+var asExpected = lazy.Regexp(`^rows 1-\d+, columns A-[A-Z]+, header in row 1$`)
+
 // headline is the size of a table, where it is and what holds of it as a whole.
 func (t Table) headline() string {
 	rows := strconv.Itoa(t.Rows) + " rows"
@@ -163,7 +175,7 @@ func (t Table) headline() string {
 		rows = "1 row"
 	}
 	parts := []string{fmt.Sprintf("%s, %s", rows, human.Plural(len(t.Columns)+t.LeftOut, "column"))}
-	if t.Where != "" {
+	if t.Where != "" && !asExpected().MatchString(t.Where) {
 		parts = append(parts, t.Where)
 	}
 	if t.Sample > 0 {
@@ -177,7 +189,11 @@ func (t Table) headline() string {
 		}
 		parts = append(parts, "unique: "+strings.Join(keys, "; "))
 	}
-	if t.Duplicates > 0 {
+	switch t.Duplicates {
+	case 0:
+	case 1:
+		parts = append(parts, "1 row repeats another")
+	default:
 		parts = append(parts, fmt.Sprintf("%d rows repeat another", t.Duplicates))
 	}
 	return strings.Join(parts, "; ")
@@ -224,7 +240,7 @@ func (t Table) writeNames(b *strings.Builder, question string, d detail) {
 			fmt.Fprintf(b, "- %s: %s\n", c.Name, t.Columns[n].line(t.Rows, d.brief))
 		}
 	}
-	b.WriteString("columns: " + brief.Lines(t.names(), 4000) + "\n")
+	b.WriteString("columns: " + cut(t.names(), namesChars) + "\n")
 }
 
 // writeAround writes what holds of a table as a whole.
@@ -241,8 +257,8 @@ func (t Table) writeAround(b *strings.Builder) {
 	if len(t.Foot) > 0 {
 		b.WriteString("below it: " + brief.Lines(strings.Join(t.Foot, "\n  "), 600) + "\n")
 	}
-	for _, gap := range t.Gaps {
-		b.WriteString(gap + "\n")
+	for _, gap := range t.Gaps[:min(len(t.Gaps), 3)] {
+		b.WriteString(cut(gap, 200) + "\n")
 	}
 	for _, f := range t.Follows {
 		b.WriteString("in all rows read: " + f + "\n")
@@ -253,39 +269,109 @@ func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail)
 	if !d.bare {
 		t.writeAround(b)
 	}
-	whole := t.whole() && d.rows > 0
+	whole := t.whole() && d.rows > 0 && t.fits(wholeChars)
 	lines := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
-		lines[n] = c.Name + " " + c.line(t.Rows, d.brief)
-	}
-	near := nearest(question, lines, d.columns, rank)
-	for n, c := range t.Columns {
-		near[n] = near[n] || asks(question, c.Name)
-	}
-	var rest Table
-	for n, c := range t.Columns {
-		switch {
-		case !near[n]:
-			rest.Columns = append(rest.Columns, c)
-		case whole:
-			fmt.Fprintf(b, "- %s: %s\n", c.Name, strings.Join(append([]string{c.kind()}, c.Notes...), "; "))
-		default:
-			fmt.Fprintf(b, "- %s: %s\n", c.Name, c.line(t.Rows, d.brief))
+		if lines[n] = c.line(t.Rows, d.brief); whole {
+			lines[n] = strings.Join(append([]string{c.kind()}, c.Notes...), "; ")
 		}
+	}
+	texts := make([]string, len(t.Columns))
+	for n, c := range t.Columns {
+		texts[n] = c.Name + " " + lines[n]
+	}
+	near := nearest(question, texts, d.columns, rank)
+	var rest Table
+	for n := 0; n < len(t.Columns); n++ {
+		c := t.Columns[n]
+		if !near[n] && !asks(question, c.Name) {
+			rest.Columns = append(rest.Columns, c)
+			continue
+		}
+		last, line := t.together(n, d.brief)
+		if whole || last == n {
+			fmt.Fprintf(b, "- %s: %s\n", c.Name, lines[n])
+			continue
+		}
+		var names []string
+		for _, c := range t.Columns[n : last+1] {
+			names = append(names, c.Name)
+		}
+		fmt.Fprintf(b, "- %s, each: %s\n", strings.Join(names, ", "), line)
+		n = last
 	}
 	if rest.LeftOut = t.LeftOut; len(rest.Columns) > 0 {
-		b.WriteString("other columns: " + brief.Lines(rest.names(), 4000) + "\n")
+		b.WriteString("other columns: " + cut(rest.names(), namesChars) + "\n")
 	}
-	if rows := d.rows; rows > 0 && len(t.First) > 0 {
-		what, width := "first rows", 400
-		if whole {
-			what, rows, width = "all rows", len(t.First), 2000
+	switch {
+	case whole:
+		b.WriteString("all rows:\n" + t.rows(len(t.First)))
+	case d.rows > 0 && len(t.First) > 0 && len(t.Raw) == 0:
+		b.WriteString("first row:\n" + t.rows(d.rows))
+	}
+}
+
+const (
+	namesChars = 1500 // of the columns that are only named
+	wholeChars = 1500 // of a table that is shown whole
+	rowChars   = 300  // of the first row of another
+)
+
+// fits reports whether the rows that are kept take at most n bytes.
+func (t Table) fits(n int) bool {
+	for _, row := range t.First {
+		n -= len(strings.Join(row, " | ")) + 3
+	}
+	return n >= 0
+}
+
+// rows are the first n rows.
+func (t Table) rows(n int) string {
+	var b strings.Builder
+	for _, row := range t.First[:min(n, len(t.First))] {
+		text := strings.Join(row, " | ")
+		if !t.whole() {
+			text = cut(text, rowChars)
 		}
-		b.WriteString(what + ":\n")
-		for _, row := range t.First[:min(rows, len(t.First))] {
-			b.WriteString("  " + head(strings.Join(row, " | "), width) + "\n")
+		b.WriteString("  " + text + "\n")
+	}
+	return b.String()
+}
+
+// together returns the last of the columns from n on of which the same is said but for the range of
+// their numbers, and what is said of all of them. Fewer than three are said one by one.
+func (t Table) together(n int, short bool) (last int, line string) {
+	all := t.Columns[n]
+	if all.Type != "number" || len(all.Values) == 1 || len(all.Without) > 0 {
+		return n, ""
+	}
+	plain := func(c Column) string {
+		c.Range, c.Unique, c.Distinct, c.Values = all.Range, false, 0, nil
+		return c.line(t.Rows, short)
+	}
+	last = n
+	for last+1 < len(t.Columns) {
+		c := t.Columns[last+1]
+		if c.Type != "number" || len(c.Values) == 1 || plain(c) != plain(all) {
+			break
+		}
+		last++
+	}
+	if last < n+2 {
+		return n, ""
+	}
+	low, _ := all.Range[0].(float64)
+	high, _ := all.Range[1].(float64)
+	for _, c := range t.Columns[n : last+1] {
+		if from, ok := c.Range[0].(float64); ok {
+			low = min(low, from)
+		}
+		if to, ok := c.Range[1].(float64); ok {
+			high = max(high, to)
 		}
 	}
+	all.Range, all.Unique, all.Distinct, all.Values = [2]any{low, high}, false, 0, nil
+	return last, all.line(t.Rows, short)
 }
 
 // nearest returns the indexes of the texts that are shown.
@@ -339,10 +425,6 @@ func (c Column) line(rows int, short bool) string {
 			parts = append(parts, fmt.Sprintf("%d empty lists", c.Empty))
 		}
 	}
-	if len(c.Quartiles) == 3 && !short && !c.Unique {
-		parts = append(parts, "quartiles "+figure(c.Quartiles[0])+", "+figure(c.Quartiles[1])+
-			", "+figure(c.Quartiles[2]))
-	}
 	parts = append(parts, c.values(short)...)
 	if c.Whole {
 		if c.Gone > 0 {
@@ -373,11 +455,13 @@ func (c Column) values(short bool) (parts []string) {
 		parts = append(parts, "all different"+map[bool]string{true: " in the sample"}[c.Whole])
 	case len(c.Values) > 0:
 		return []string{fmt.Sprintf("%d values: %s", len(c.Values), counted(c.Values))}
+	case c.Type == "number":
+		return nil
 	case c.Distinct > 0:
 		parts = append(parts, fmt.Sprintf("%s%d values", about, c.Distinct))
 	}
 	if len(c.Frequent) > 0 {
-		parts = append(parts, "most frequent "+counted(c.Frequent))
+		parts = append(parts, "most frequent "+counted(c.Frequent[:min(len(c.Frequent), 3)]))
 	} else if len(c.Examples) > 0 && !short {
 		parts = append(parts, "such as "+strings.Join(c.Examples, ", "))
 	}

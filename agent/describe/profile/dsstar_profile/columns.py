@@ -10,7 +10,6 @@ import json
 import math
 import numbers
 import re
-import statistics
 import zlib
 from collections import Counter
 from typing import Any
@@ -229,10 +228,6 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
     plain = sorted(itertools.chain.from_iterable([n] * counts[v] for v, (n, _) in numbers.items()))
     integer = all(n == int(n) for n in plain)
     out: Json = {"type": "number", "integer": integer, "range": [plain[0], plain[-1]]}
-    if len(numbers) > 12:
-        out["quartiles"] = [
-            float(f"{q:.6g}") for q in statistics.quantiles(plain, n=4, method="inclusive")
-        ]
     if dress := Counter({d: sum(counts[v] for v in g) for d, g in _by_dress(numbers).items()}):
         plain_ones = sum(counts[v] for v, (_, d) in numbers.items() if not d)
         example = next(v for v, (_, d) in numbers.items() if d)

@@ -101,8 +101,9 @@ def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     c |= {k: figures[k] for k in ("distinct", "gone")} | {"whole": True}
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = "text"
-    if c["type"] == figures["type"] or c["type"] == "date" and c.get("form", "%Y-")[:3] == "%Y-":
-        c |= {k: figures[k] for k in ("range", "quartiles") if k in figures}
+    same = c["type"] == figures["type"] or c["type"] == "date" and c.get("form", "%Y-")[:3] == "%Y-"
+    if same and "range" in figures:
+        c["range"] = figures["range"]
     if figures["gone"] or figures["distinct"] < 0.9 * total:
         c.pop("unique", None)
     if len(c.get("values", ())) < figures["distinct"] and "values" in c:
