@@ -20,7 +20,8 @@ var locks sync.Map
 // that begins with prefix. It stays locked while this program runs, so [SweepTemp] in other
 // programs does not remove it. The caller must remove it with [RemoveTemp].
 func TempFolder(dir, prefix string) (string, error) {
-	for {
+	var busy error
+	for range 10 {
 		path, err := os.MkdirTemp(dir, prefix+"*"+tempSuffix)
 		if err != nil {
 			return "", err
@@ -30,11 +31,10 @@ func TempFolder(dir, prefix string) (string, error) {
 			locks.Store(path, f)
 			return path, nil
 		}
-		if _, there := os.Lstat(path); there == nil { // otherwise a SweepTemp has removed it
-			_ = os.Remove(path)
-			return "", err
-		}
+		busy = err // a SweepTemp was quicker, and is removing the folder
+		_ = os.Remove(path)
 	}
+	return "", busy
 }
 
 // RemoveTemp is [RemoveFolder] for a folder of [TempFolder].
