@@ -91,8 +91,7 @@ func TestSweepTemp(t *testing.T) {
 	alone(t, filepath.Join(dir, "outside", "x"), "deep")
 }
 
-// TestTempFolderSwept makes folders while others sweep: between the making of a folder and its lock a
-// sweep can be the first to lock it.
+// TestTempFolderSwept makes folders while others sweep: no sweep locks a folder before its maker does.
 func TestTempFolderSwept(t *testing.T) {
 	dir := t.TempDir()
 	stop := make(chan struct{})
@@ -111,7 +110,7 @@ func TestTempFolderSwept(t *testing.T) {
 	}
 	defer sweeps.Wait()
 	defer close(stop)
-	for range 2000 {
+	for range 300 {
 		path, err := TempFolder(dir, "x-")
 		if err != nil {
 			t.Fatal(err)
