@@ -89,11 +89,11 @@ func TestFamily(t *testing.T) {
 		t.Errorf("%d files described, %d recorded, %d others", told, len(p.Descriptions), p.Task.Others)
 	}
 	first, third := p.described(t, "s00.csv"), p.described(t, "s02.csv")
-	if first.Code != lead || first.Like != "" || first.Kind != "CSV, 3 columns" ||
+	if first.Code != lead || first.Like != "" || first.Kind != "CSV" ||
 		third.Text != "a table of sales\ndata/s02.csv" || third.Like != "s00.csv" || third.Code != "" {
 		t.Errorf("the first: %+v; the third: %+v", first, third)
 	}
-	contains(t, p.model.prompt(t, "analyzer s00.csv"), "CSV, 3 columns", "one of 60 files",
+	contains(t, p.model.prompt(t, "analyzer s00.csv"), "CSV", "one of 60 files",
 		"\"data/s01.csv\"\n", "day,shop,amount\n2024-05-01,s00,17")
 	contains(t, p.model.prompt(t, "debugger s59.csv, try 2"), "It works for 59 other files")
 	// The others are shown by what they add.

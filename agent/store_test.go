@@ -89,7 +89,7 @@ func TestCache(t *testing.T) {
 			second := play(t, replies.with(published), files, stored, func(s *stage) { c.change(t, s, cache) }).noError(t)
 			d := second.Descriptions[0]
 			if n := second.model.count("analyzer"); n != c.calls || d.Cached != (c.calls == 0) ||
-				d.Text != "a table" || d.Kind != "CSV, 3 columns" || d.Code != `print("a table")` {
+				d.Text != "a table" || d.Kind != "CSV" || d.Code != `print("a table")` {
 				t.Errorf("%d calls, want %d: %+v", n, c.calls, d)
 			}
 			contains(t, second.model.prompt(t, second.model.asked[c.calls]), d.Text)

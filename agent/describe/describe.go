@@ -135,7 +135,7 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 	if err := r.look(ctx, root); err != nil {
 		return nil, err
 	}
-	r.countAlike()
+	r.countShown()
 	r.folder = r.siblings()
 	if err := r.preselect(ctx); err != nil {
 		return nil, err
@@ -325,7 +325,7 @@ func (r *Describer) describedAs(i int, d record.Description) error {
 	return r.journal.Described(i, d)
 }
 
-// families groups files by their format and structure.
+// families groups files that are probably of one structure.
 func (r *Describer) families(members []int) [][]int {
 	looks := make([]files.Look, len(members))
 	for n, i := range members {
@@ -342,17 +342,13 @@ func (r *Describer) families(members []int) [][]int {
 	return groups
 }
 
-// countAlike counts the files that are alike, and those that may be shown.
-func (r *Describer) countAlike() {
+// countShown counts the files that may be shown.
+func (r *Describer) countShown() {
 	all := make([]int, len(r.t.Task.Files))
 	for i := range all {
 		all[i] = i
 	}
-	r.alike = make([]int, len(all))
 	for _, g := range r.families(all) {
-		for _, i := range g {
-			r.alike[i] = len(g)
-		}
 		r.mayShow += min(len(g), alikeShown)
 	}
 }

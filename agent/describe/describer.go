@@ -66,7 +66,6 @@ type Describer struct {
 	Before map[string]record.Description // of an earlier attempt at the run, by file
 
 	looks    []files.Look       // of the task's files
-	alike    []int              // of the task's files: how many have its structure
 	profiles []*profile.Profile // of the task's files; nil: there is none
 	// by the names of the task's files: the first of those of its structure
 	alikeLead map[string]string

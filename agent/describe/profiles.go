@@ -94,7 +94,7 @@ func (r *Describer) leaveOut(late []int) error {
 // keepOnly leaves the files of the indexes, in their order.
 func (r *Describer) keepOnly(kept []int) {
 	r.t.Task.Files, r.t.Descriptions = only(r.t.Task.Files, kept), only(r.t.Descriptions, kept)
-	r.looks, r.alike, r.profiles = only(r.looks, kept), only(r.alike, kept), only(r.profiles, kept)
+	r.looks, r.profiles = only(r.looks, kept), only(r.profiles, kept)
 	r.store.names, r.store.sums = only(r.store.names, kept), only(r.store.sums, kept)
 	now := map[int]int{}
 	for n, i := range kept {

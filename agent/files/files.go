@@ -1,34 +1,18 @@
 // Package files inspects a data folder without running code: which files there are, how each
-// begins, and which have the same structure.
+// begins, and which are probably of one structure. What a file holds is not its business: a
+// program in a session says that.
 //
-// Files are not trusted. Every read is bounded. A broken or hostile file has a Look like any
-// other, and its Kind says what is odd. Only errors of the file system are errors.
+// Files are not trusted. Every read is bounded, and only errors of the file system are errors.
 //
 // Files are opened in a [Folder]. A link to a file is followed within the folder, and out of it
 // only to what the user has named, because a stranger's data may link to the user's keys. A
 // link to a folder is never followed out of the data folder.
 package files
 
-import (
-	"errors"
-	"fmt"
-	"io"
-)
-
 // A File is a data file. Its name is its path below the data folder, with slashes.
 type File struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"` // bytes
-}
-
-// readStart reads at most n bytes from the start of r, which has about size bytes.
-func readStart(r io.ReaderAt, size, n int64) ([]byte, error) {
-	b := make([]byte, min(n, size+1)) // one more, to detect the end
-	got, err := r.ReadAt(b, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	return b[:got], nil
 }
 
 // Families groups the indexes of looks by Shape, in the order of their first members. A look

@@ -1,158 +1,157 @@
 package files
 
 import (
+	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
-// A Look describes a file by its beginning, and an archive by its directory.
+// A Look is what the name and the beginning of a file tell.
 type Look struct {
-	Kind string // for people and models: "CSV, 12 columns, delimiter ';', Windows-1252"
-	// short and stable: csv, tsv, json, jsonl, xlsx, xls, parquet, sqlite, pdf, image, zip, gzip,
-	// html, xml, markdown, code, text, empty, binary, …
-	Format string
-	Shape  string // equal for files of one format and structure; "": no family
-	// of text: "UTF-8", "UTF-8 with BOM", "UTF-16LE", "UTF-16BE", "Windows-1252", "unknown"
-	Encoding string
-	// the first lines in UTF-8; of an archive the first names; of a workbook the first rows; "":
-	// nothing to show
-	Head  string
-	Whole bool // Head is the whole content
+	Kind  string // for people and models: "CSV", "JSON, UTF-16", "text", "binary"
+	Shape string // equal for files that are probably of one structure; "": no family
+	Head  string // the first lines of text, in UTF-8; "": it is no text
+	Whole bool   // Head is the whole content
 }
 
-// How much of a file is read. Usually the start shows the structure of text, but JSON may need
-// more to reach its second key, and a table to reach the end of its header.
+// How much of a file is read.
 const (
 	startBytes = 32 << 10
 	mostBytes  = 256 << 10
 )
 
-// LookAt looks at a file. It reads about 256 kB, and up to 4 MB of an archive's directory. Head
-// has at most head bytes. The error is an [*OutsideError] or comes from the file system.
+// LookAt looks at a file, of which it reads at most 256 kB. Head has at most head bytes. The
+// error is an [*OutsideError] or comes from the file system.
 func LookAt(d *Folder, f File, head int) (Look, error) {
 	file, info, err := d.open(f)
 	if err != nil {
 		return Look{}, err
 	}
 	defer file.Close()
-	s := source{r: file, name: f.Name, size: info.Size(), head: max(0, head)}
-	look, err := s.look()
-	if err != nil {
+	// text in UTF-16 has twice the bytes
+	b := make([]byte, min(mostBytes, max(startBytes, 2*int64(head)), info.Size()+1))
+	n, err := io.ReadFull(file, b)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return Look{}, fmt.Errorf("look at %s: %w", f.Name, err)
 	}
-	look.Kind += misnamed(look.Format, f.Name)
+	if n == 0 {
+		return Look{Kind: "empty", Whole: true}, nil
+	}
+	whole := int64(n) >= info.Size()
+	text, encoding, isText := decode(b[:n], whole)
+	look := Look{Kind: kind(f.Name, encoding, isText), Shape: shape(f.Name, text)}
+	if isText {
+		look.Head, look.Whole = lines(text, max(0, head))
+		look.Whole = look.Whole && whole
+	}
 	return look, nil
 }
 
-// A source is a file to look at, or its decompressed content.
-type source struct {
-	r     io.ReaderAt
-	name  string
-	size  int64
-	head  int
-	start []byte // the first bytes
+// kind names a file by its ending.
+func kind(name, encoding string, isText bool) string {
+	kind := strings.ToUpper(strings.TrimPrefix(path.Ext(strings.ToValidUTF8(name, "")), "."))
+	switch {
+	case !isText && kind == "":
+		return "binary"
+	case kind == "" || kind == "TXT":
+		kind = "text"
+	}
+	if encoding != "" {
+		kind += ", " + encoding
+	}
+	return kind
 }
 
-// most returns how much of the beginning is read: at least twice head, because text may be in
-// UTF-16.
-func (s source) most() int64 { return min(mostBytes, max(startBytes, 2*int64(s.head))) }
+var digits = regexp.MustCompile(`[0-9]+`)
 
-// whole reports whether start is the whole content.
-func (s source) whole() bool { return int64(len(s.start)) >= s.size }
-
-func (s source) look() (Look, error) {
-	var err error
-	if s.start, err = readStart(s.r, s.size, s.most()); err != nil {
-		return Look{}, err
+// shape is the same for tables with the same first line, for pictures of one folder, and for
+// other files of the same name, but for numbers, such as years.
+func shape(name, text string) string {
+	ending := strings.ToLower(path.Ext(name))
+	switch {
+	case slices.Contains([]string{".csv", ".tsv", ".tab", ".psv"}, ending):
+		name, _, _ = strings.Cut(text, "\n")
+	case slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff"}, ending):
+		name = path.Dir(name)
 	}
-	if len(s.start) == 0 {
-		return Look{Kind: "empty", Format: "empty", Whole: true}, nil
-	}
-	if look, ok := s.text(); ok {
-		return look, nil
-	}
-	return s.binary(), nil
+	return fmt.Sprintf("%s %x", ending, sha256.Sum256(digits.ReplaceAll([]byte(name), []byte("#"))))
 }
 
-// alone returns the shape of a file with unknown structure: its name with the numbers
-// collapsed.
-func (s source) alone(format string) string { return shape(format, "name", collapse(s.name)) }
+// decode returns the text of the beginning of a file in UTF-8 with "\n" line ends, and its
+// encoding, "" for UTF-8. ok is false if it is not text. If the file continues after b, an
+// incomplete character at b's end is dropped.
+func decode(b []byte, whole bool) (text, encoding string, ok bool) {
+	if !whole {
+		b = trimPartial(b)
+	}
+	var fallback transform.Transformer = transform.Nop
+	switch {
+	case bytes.HasPrefix(b, []byte("\xEF\xBB\xBF")):
+		encoding = "UTF-8 with BOM"
+	case bytes.HasPrefix(b, []byte("\xFF\xFE")), bytes.HasPrefix(b, []byte("\xFE\xFF")):
+		encoding = "UTF-16"
+	case !utf8.Valid(b):
+		encoding, fallback = "not in UTF-8", charmap.Windows1252.NewDecoder()
+	}
+	decoded, _, err := transform.Bytes(unicode.BOMOverride(fallback), b)
+	if err != nil || controls(decoded)*1000 > len(decoded) || bytes.HasPrefix(b, []byte("%PDF-")) {
+		return "", "", false
+	}
+	text = strings.ToValidUTF8(string(decoded), "\uFFFD")
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), encoding, true
+}
 
-// collapse makes names equal that differ only in numbers, such as years.
-func collapse(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		digit := s[i] >= '0' && s[i] <= '9'
-		if digit && i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
-			continue
+// controls counts the control characters that do not occur in text.
+func controls(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1a || c == 0x7f {
+			n++
 		}
-		if digit {
-			b.WriteByte('#')
-		} else {
-			b.WriteByte(s[i])
+	}
+	return n
+}
+
+// trimPartial removes an incomplete UTF-8 character from the end.
+func trimPartial(b []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if c := b[len(b)-n]; utf8.RuneStart(c) {
+			if !utf8.FullRune(b[len(b)-n:]) {
+				return b[:len(b)-n]
+			}
+			break
 		}
 	}
-	return b.String()
+	return b
 }
 
-var escapes = strings.NewReplacer(`\`, `\\`, "|", `\p`)
-
-// shape joins parts unambiguously. It replaces a long shape with its hash, because every file
-// keeps its shape, and headers may have thousands of columns.
-func shape(parts ...string) string {
-	const most = 300
-	s := strings.Builder{}
-	for i, p := range parts {
-		if i > 0 {
-			s.WriteByte('|')
-		}
-		s.WriteString(escapes.Replace(strings.ToValidUTF8(p, "\uFFFD")))
+// lines returns the first lines of text, at most n bytes. It cuts at the end of a line, or
+// within a line if more than half of the n bytes would be unused.
+func lines(text string, n int) (head string, whole bool) {
+	if len(text) <= n {
+		return text, true
 	}
-	if s.Len() <= most {
-		return s.String()
+	if end := strings.LastIndexByte(text[:n], '\n') + 1; end > n/2 {
+		return text[:end], false
 	}
-	sum := sha256.Sum256([]byte(s.String()))
-	return cut(s.String(), most-40) + " " + hex.EncodeToString(sum[:16])
-}
-
-// extensions maps file extensions to the formats that they promise.
-var extensions = map[string]string{
-	".csv": "csv tsv text", ".tsv": "tsv csv text", ".json": "json jsonl", ".jsonl": "jsonl json", ".xlsx": "xlsx", ".xls": "xls",
-	".parquet": "parquet", ".sqlite": "sqlite", ".pdf": "pdf", ".png": "image", ".jpg": "image", ".jpeg": "image",
-	".gif": "image", ".zip": "zip", ".gz": "gzip", ".docx": "docx", ".xml": "xml html", ".html": "html xml", ".txt": "text csv tsv json jsonl xml html markdown",
-}
-
-// misnamed returns the remark on a file whose extension promises another format, or "".
-func misnamed(format, name string) string {
-	ext := strings.ToLower(path.Ext(name))
-	promised, known := extensions[ext]
-	if !known || format == "empty" || strings.Contains(" "+promised+" ", " "+format+" ") {
-		return ""
+	const mark = "…"
+	if n < len(mark) {
+		return "", false
 	}
-	return ", although its name ends in " + ext
-}
-
-// count returns a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+	n -= len(mark)
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// list joins the first few names for people, shortened if they are long.
-func list(names []string) string {
-	const most, longest = 12, 60
-	var short []string
-	for _, n := range names[:min(most, len(names))] {
-		short = append(short, cut(strings.Join(strings.Fields(n), " "), longest))
-	}
-	if len(names) > most {
-		short = append(short, fmt.Sprintf("… (%d more)", len(names)-most))
-	}
-	return strings.Join(short, ", ")
+	return text[:n] + mark, false
 }

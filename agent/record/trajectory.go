@@ -80,7 +80,7 @@ type Description struct {
 	Near   int       `json:"near,omitempty"`   // rank by nearness to the question; 0: none
 	Alike  string    `json:"alike,omitempty"`  // names of files like it, which are not described
 
-	Kind      string `json:"kind,omitempty"`      // from the beginning of the file: "CSV, 12 columns"
+	Kind      string `json:"kind,omitempty"`      // from its name and beginning: "CSV, UTF-16"
 	Profile   bool   `json:"profile,omitempty"`   // by a program; with Like, what differs from that
 	Document  bool   `json:"document,omitempty"`  // it has text rather than tables
 	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content

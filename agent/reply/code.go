@@ -18,22 +18,15 @@ var (
 // language; and if there is no block, a reply that is Python throughout.
 var Code = Format[string]{
 	Rule:  "Reply with one ```python code block that holds the whole code, and nothing else.",
-	Parse: codeIn,
+	Parse: by(codeFields, codeIn),
 }
 
 var codeFields = newVocabulary("", "", "code", codeWords)
 
-func codeIn(text string) (string, error) {
-	f, err := codeFields.read(text)
-	if err != nil {
-		return "", err
-	}
+func codeIn(f *fields) (string, error) {
 	code, err := f.code()
-	if err == nil && code == "" && !f.json && isPython(text) {
-		code, err = cell(text)
-	}
-	if err == nil && code == "" {
-		err = errNoCode
+	if raw := f.raw.String(); errors.Is(err, errNoCode) && !f.json && isPython(raw) {
+		return cell(raw)
 	}
 	return code, err
 }

@@ -84,23 +84,26 @@ func (f *fields) numbers(name string) (all []int) {
 	return all
 }
 
-// code returns the code; "" if there is none.
-func (f *fields) code() (string, error) {
+// code returns the code; the error is errNoCode if there is none.
+func (f *fields) code() (code string, err error) {
 	bare, raw := f.bare.String(), f.raw.String()
 	if isNothing(bare) {
 		bare = ""
 	}
 	switch {
 	case bare != "" && len(codeBlocks(bare)) > 0:
-		return codeOf(bare)
+		code, err = codeOf(bare)
 	case f.json && bare != "":
-		return cell(bare)
+		code, err = cell(bare)
 	case len(codeBlocks(raw)) > 0:
-		return codeOf(raw)
+		code, err = codeOf(raw)
 	case isPython(bare):
-		return cell(bare)
+		code, err = cell(bare)
 	}
-	return "", nil
+	if err == nil && code == "" {
+		err = errNoCode
+	}
+	return code, err
 }
 
 // marks may surround a label: Markdown, quotes, a number, emoji.
@@ -149,6 +152,17 @@ func (v vocabulary) find(line string) (name, number, value string) {
 		}
 	}
 	return name, number, strings.TrimSpace(strings.Trim(value, "|"))
+}
+
+// by returns what reads the fields of a reply, and then takes what they say.
+func by[T any](v vocabulary, take func(*fields) (T, error)) func(text string) (T, error) {
+	return func(text string) (T, error) {
+		f, err := v.read(text)
+		if err != nil {
+			return *new(T), err
+		}
+		return take(f)
+	}
 }
 
 // read reads a reply: a JSON object with one of the fields, or else labelled lines and code.
@@ -275,10 +289,7 @@ func split(text string) []string {
 
 // named returns the field of a JSON name such as next_step or option_1.
 func (v vocabulary) named(name string) string {
-	name, _, value := v.find(strings.NewReplacer("_", " ", "-", " ").Replace(name))
-	if value != "" {
-		return ""
-	}
+	name, _, _ = v.find(strings.NewReplacer("_", " ", "-", " ").Replace(name))
 	return name
 }
 

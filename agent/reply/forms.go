@@ -8,9 +8,9 @@ import (
 
 // The forms of replies, in text and as JSON schemas.
 
-const solutionForm = "Reply in this form:\n\n" +
-	"Step: the step, in a few sentences\n\n" +
-	"```python\nits cell\n```"
+const stepForm = "Step: the step, in a few sentences\n\n```python\nits cell\n```"
+
+const solutionForm = "Reply in this form:\n\n" + stepForm
 
 const firstSolutionForm = "Reply in this form, with the lines from `Reading` to `Settled` once for " +
 	"each reading, or left out if there is none:\n\n" +
@@ -19,9 +19,7 @@ const firstSolutionForm = "Reply in this form, with the lines from `Reading` to 
 	"Option 2: another way (and so on)\n" +
 	"Taken: the number of the option that the cell takes\n" +
 	"Evidence: \"the sentence that decides\" (its file, question or form), or none\n" +
-	"Settled: yes or no\n\n" +
-	"Step: the step, in a few sentences\n\n" +
-	"```python\nits cell\n```"
+	"Settled: yes or no\n\n" + stepForm
 
 const judgementForm = "Reply in this form, with `Wrong step` only if a step is wrong, and with " +
 	"the cell only if the verdict is sufficient or inconclusive:\n\n" +

@@ -28,10 +28,12 @@ var Step = Format[string]{
 }
 
 func stepIn(text string) (string, error) {
-	if o, _, err := objectIn(text, func(v any) object { return stepFields.unwrap(v, 0) }); err != nil {
+	f, err := stepFields.read(text)
+	if err != nil {
 		return "", err
-	} else if o != nil {
-		text = stepFields.ofObject(o).text["step"]
+	}
+	if f.json {
+		text = f.text["step"]
 	}
 	text = withoutIntro(text)
 	step := bareStep(text)

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,7 +75,7 @@ var solutionFields = newVocabulary("reading", "options taken evidence settled",
 func Solutions(readings bool) Format[Solution] {
 	f := Format[Solution]{
 		Rule:   "Reply in the form asked for: the step in words, and its cell as one block of Python.",
-		Parse:  solutionIn,
+		Parse:  by(solutionFields, solutionIn),
 		Form:   solutionForm,
 		Schema: solutionSchema,
 	}
@@ -84,22 +85,16 @@ func Solutions(readings bool) Format[Solution] {
 	return f
 }
 
-func solutionIn(text string) (Solution, error) {
-	f, err := solutionFields.read(text)
-	if err != nil {
-		return Solution{}, err
-	}
-	code, err := f.code()
-	s := Solution{Step: f.step(), Code: code}
+func solutionIn(f *fields) (s Solution, err error) {
+	s.Step = f.step()
+	s.Code, err = f.code()
 	switch {
 	case err != nil:
-		return Solution{}, err
-	case code == "":
-		return Solution{}, errNoCode
+		return s, err
 	case s.Step == "":
-		return Solution{}, errNoStep
+		return s, errNoStep
 	case refuses(s.Step):
-		return Solution{}, errRefusal
+		return s, errRefusal
 	}
 	for _, part := range f.parts {
 		if r, ok := part.reading(); ok {
@@ -188,38 +183,29 @@ func Judgements(steps int) Format[Judgement] {
 		Rule: "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
 			"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
 			"cell; else the number of the wrong step, if one is.",
-		Parse:  func(text string) (Judgement, error) { return judgementIn(text, steps) },
+		Parse: by(verdictFields, func(f *fields) (Judgement, error) {
+			return f.judgement(steps)
+		}),
 		Form:   judgementForm,
 		Schema: judgementSchema,
 	}
 }
 
-func judgementIn(text string, steps int) (Judgement, error) {
-	f, err := verdictFields.read(text)
-	if err != nil {
-		return Judgement{}, err
-	}
-	var j Judgement
+func (f *fields) judgement(steps int) (j Judgement, err error) {
 	if j.Verdict, err = f.verdict(); err != nil {
-		return Judgement{}, err
+		return j, err
 	}
-	if j.Wrong, err = f.wrong(steps); err != nil {
-		return Judgement{}, err
-	}
+	j.Wrong, err = f.wrong(steps)
 	switch {
+	case err != nil:
 	case j.Sufficient && j.Wrong > 0:
-		return Judgement{}, errTwo
+		err = errTwo
 	case j.Sufficient:
-		if j.Code, err = f.code(); err == nil && j.Code == "" {
-			err = errNoCode
-		}
-		if err != nil {
-			return Judgement{}, err
-		}
+		j.Code, err = f.code()
 	case j.Wrong > 0:
 		j.Unfinished = false
 	}
-	return j, nil
+	return j, err
 }
 
 var (
@@ -235,13 +221,7 @@ var (
 	nothing   = lazy.Regexp(`(?i)\b(?:no|not|nothing|none)\b`)
 )
 
-func verdictIn(text string) (record.Verdict, error) {
-	f, err := verdictFields.read(text)
-	if err != nil {
-		return record.Verdict{}, err
-	}
-	return f.verdict()
-}
+var verdictIn = by(verdictFields, (*fields).verdict)
 
 // verdict returns the verdict: what the label says, or else the first words. A reply whose words
 // point both ways is an error: a verdict is never guessed.
@@ -264,10 +244,7 @@ func (f *fields) verdict() (v record.Verdict, err error) {
 	v.Sufficient, v.Unfinished = m[2] >= 0 || m[8] >= 0, m[6] >= 0
 	v.Inconclusive = m[8] >= 0
 	reason, missing := f.line("reason"), f.line("missing")
-	if v.Reason = reason; reason == "" {
-		v.Reason = missing
-	}
-	if v.Reason == "" && !isNothing(rest) {
+	if v.Reason = cmp.Or(reason, missing); v.Reason == "" && !isNothing(rest) {
 		v.Reason = paragraph(strings.TrimLeft(rest, " .,:;!-–—*_`\"')}\n"))
 	}
 	positive := v.Sufficient && !v.Inconclusive
@@ -328,17 +305,15 @@ func Branches(asked []Branch, steps int) Format[[]Branch] {
 	return Format[[]Branch]{
 		Rule: "Reply in the form asked for: for each branch its number, how many steps it keeps (0 to " +
 			strconv.Itoa(steps) + "), and its cell.",
-		Parse:  func(text string) ([]Branch, error) { return branchesIn(text, asked, steps) },
+		Parse: by(branchFields, func(f *fields) ([]Branch, error) {
+			return f.branches(asked, steps)
+		}),
 		Form:   branchesForm,
 		Schema: branchesSchema,
 	}
 }
 
-func branchesIn(text string, asked []Branch, steps int) (all []Branch, err error) {
-	f, err := branchFields.read(text)
-	if err != nil {
-		return nil, err
-	}
+func (f *fields) branches(asked []Branch, steps int) (all []Branch, err error) {
 	problem := errNoBranch
 	if len(f.parts) == 0 && len(asked) == 1 {
 		f.parts = []*fields{f} // one branch needs no name
@@ -349,15 +324,14 @@ func branchesIn(text string, asked []Branch, steps int) (all []Branch, err error
 			b.Point, b.Option = asked[0].Point, asked[0].Option
 		}
 		same := func(other Branch) bool { return b.Point == other.Point && b.Option == other.Option }
-		code, err := part.code()
+		b.Code, err = part.code()
 		switch {
-		case err != nil:
+		case err != nil && !errors.Is(err, errNoCode):
 			problem = err
-		case code == "" || b.Steps < 0 || b.Steps > steps || !slices.ContainsFunc(asked, same):
+		case err != nil || b.Steps < 0 || b.Steps > steps || !slices.ContainsFunc(asked, same):
 		case slices.ContainsFunc(all, same):
 			return nil, errSameBranch
 		default:
-			b.Code = code
 			all = append(all, b)
 		}
 	}
@@ -393,7 +367,7 @@ func Rulings(steps int) Format[Ruling] {
 		Rule: "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
 			"undecided, and the reason; with second its whole corrected cell; with reading what is left " +
 			"open and the two options.",
-		Parse:  func(text string) (Ruling, error) { return rulingIn(text, steps) },
+		Parse:  by(rulingFields, func(f *fields) (Ruling, error) { return f.ruled(steps) }),
 		Form:   rulingForm,
 		Schema: rulingSchema,
 	}
@@ -428,35 +402,24 @@ func (f *fields) ruling() (ruling, rest string, err error) {
 	return ruling, paragraph(strings.TrimLeft(rest, " .,:;-–—*_")), nil
 }
 
-func rulingIn(text string, steps int) (Ruling, error) {
-	f, err := rulingFields.read(text)
-	if err != nil {
-		return Ruling{}, err
-	}
-	r, rest := Ruling{Reason: f.line("reason")}, ""
+func (f *fields) ruled(steps int) (r Ruling, err error) {
+	rest := ""
 	if r.Ruling, rest, err = f.ruling(); err != nil {
-		return Ruling{}, err
+		return r, err
 	}
-	if r.Reason == "" {
-		r.Reason = rest
-	}
+	r.Reason = cmp.Or(f.line("reason"), rest)
 	switch r.Ruling {
 	case record.RuledFirst:
 		r.Wrong, err = f.wrong(steps)
 	case record.RuledSecond:
-		if r.Code, err = f.code(); err == nil && r.Code == "" {
-			err = errNoCode
-		}
+		r.Code, err = f.code()
 	case record.RuledReading:
 		r.Point, r.Options = f.line("reading"), f.options()
 		if r.Point == "" || len(r.Options) != 2 {
 			err = errNoOptions
 		}
 	}
-	if err != nil {
-		return Ruling{}, err
-	}
-	return r, nil
+	return r, err
 }
 
 var pickFields = newVocabulary("", "", "choice", `choice|pick|candidate`, "reason", reasonWords)
@@ -470,18 +433,14 @@ func Pick(numbers []int) Format[record.Pick] {
 	return Format[record.Pick]{
 		Rule: fmt.Sprintf("Reply in two lines: first `Choice:` with one of the numbers %s, "+
 			"then `Reason:` with one sentence.", strings.Join(names, ", ")),
-		Parse: func(text string) (record.Pick, error) { return pickIn(text, numbers) },
+		Parse: by(pickFields, func(f *fields) (record.Pick, error) { return f.pick(numbers) }),
 	}
 }
 
 var pickFirst = lazy.Regexp(`(?i)^(?:-\s+)?[\s*_"'#(` + "`" + `]*(?:candidate|cell|number)?[\s*_#]*(\d+)` +
 	`[\s*_"'.)` + "`" + `]*(?:[,;:]\s+[a-z]|$)`)
 
-func pickIn(text string, numbers []int) (record.Pick, error) {
-	f, err := pickFields.read(text)
-	if err != nil {
-		return record.Pick{}, err
-	}
+func (f *fields) pick(numbers []int) (record.Pick, error) {
 	said, labelled := f.text["choice"]
 	if !labelled {
 		said = strings.TrimSpace(f.talk.String())

@@ -42,15 +42,14 @@ func TestLayering(t *testing.T) {
 		t.Fatal(err)
 	}
 	owners := map[string]string{
-		"github.com/go-zeromq/zmq4":          "kernel",
-		"github.com/gorilla/websocket":       "kernel",
-		"github.com/openai/openai-go/v3":     "agent/llm",
-		"github.com/spf13/viper":             "configs",
-		"github.com/spf13/cobra":             "cmd/dsstar",
-		"github.com/gabriel-vasile/mimetype": "agent/files",
-		"github.com/yuin/goldmark":           "notebook/export",
-		"github.com/alecthomas/chroma/v2":    "notebook/export",
-		"golang.org/x/net/html":              "notebook",
+		"github.com/go-zeromq/zmq4":       "kernel",
+		"github.com/gorilla/websocket":    "kernel",
+		"github.com/openai/openai-go/v3":  "agent/llm",
+		"github.com/spf13/viper":          "configs",
+		"github.com/spf13/cobra":          "cmd/dsstar",
+		"github.com/yuin/goldmark":        "notebook/export",
+		"github.com/alecthomas/chroma/v2": "notebook/export",
+		"golang.org/x/net/html":           "notebook",
 	}
 	arrows, seen := arrows(), 0
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
