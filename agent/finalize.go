@@ -71,7 +71,7 @@ func (r *standard) finalWords(v record.Verdict) ([]prompts.Part, map[string]stri
 	} else {
 		finalizer.Missing = v.Reason
 	}
-	parts, inputs := r.shared()
+	parts, inputs := r.results()
 	inputs["missing"], inputs["reason"] = finalizer.Missing, finalizer.Reason
 	return append(parts, finalizer), inputs
 }

@@ -41,7 +41,7 @@ func (r *standard) judge(ctx context.Context) error {
 }
 
 func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
-	parts, inputs := r.shared()
+	parts, inputs := r.results()
 	written := r.written()
 	inputs["written"] = written
 	var names []string

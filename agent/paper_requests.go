@@ -17,7 +17,7 @@ type sees struct{ context, plan, code, output bool }
 
 // asPublished returns the parts and inputs of a request (Appendix H).
 func (r *paper) asPublished(s sees) ([]prompts.Part, map[string]string) {
-	parts, inputs := r.known()
+	parts, inputs := r.known("")
 	if !s.context {
 		parts = nil
 		delete(inputs, "files")

@@ -67,6 +67,32 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// A verdict is about cells: it needs no tables that they do not read, but all documents.
+func TestVerdictLeavesOut(t *testing.T) {
+	content := map[string]string{"shops.csv": "s", "sales/1.csv": "1", "sales/2.csv": "2", "towns.csv": "t",
+		"rules.md": "# Rules"}
+	known := map[string]profile.Profile{"shops.csv": table(9, "shop"), "towns.csv": table(3, "mayor"),
+		"sales/1.csv": table(5, "amount"), "sales/2.csv": table(5, "amount"),
+		"rules.md": {Format: "text", Document: "# Rules"}}
+	for _, c := range []struct {
+		code         string
+		shown, named []string
+	}{
+		{`open("data/shops.csv")`, []string{"- shop: "}, []string{"- mayor: ", "- amount: "}},
+		{`[open(f"data/sales/{n}.csv") for n in (1, 2)]`, []string{"- amount: "}, []string{"- shop: "}},
+		{`os.listdir("data/sales")`, []string{"- amount: "}, []string{"- shop: "}},
+		{`glob.glob("data/t*.csv")`, []string{"- mayor: "}, []string{"- shop: "}},
+		{`read_all()`, []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
+	} {
+		p := play(t, simple.with(script{"cell": "x = 1\nprint(x)  # " + c.code}), withData(t, content),
+			profiled(known)).noError(t)
+		judge := p.model.prompt(t, "judge round 1")
+		contains(t, judge, append(c.shown, "# Rules", `"data/shops.csv"`, `"data/towns.csv"`)...)
+		lacks(t, judge, c.named...)
+		contains(t, p.model.prompt(t, "second the answer"), "- mayor: ", "- shop: ", "- amount: ")
+	}
+}
+
 // A profile is kept by content: another name, model or question needs no new one.
 func TestProfilesAreKept(t *testing.T) {
 	cache := &describe.Cache{Dir: t.TempDir(), Model: "m1"}

@@ -23,9 +23,8 @@ type requests struct {
 	madeWords prompts.Context
 }
 
-// known returns the task with the files, and the inputs that a recorded reply must fit. It is the
-// same throughout the run for requests without code, which choose the files; to those about cells
-// only the tables are described that the cells' code names.
+// known returns the task with the files, and the inputs that a recorded reply must fit. Without code
+// it is the same throughout the run. With code, the tables that it does not name are not described.
 func (r *requests) known(code string) ([]prompts.Part, map[string]string) {
 	context := r.context(code)
 	var names, descriptions []string
@@ -86,15 +85,17 @@ func (r *requests) inForm(step string) string {
 }
 
 // shared returns what requests about the plan begin with, and the inputs that a recorded reply must
-// fit. ofCells are requests about its cells, which have to do with the files that these name.
-func (r *standard) shared(ofCells bool) ([]prompts.Part, map[string]string) {
-	steps, named := r.steps(r.t), ""
-	if ofCells {
-		for _, s := range steps {
-			named += s.Code + "\n"
-		}
-	}
-	parts, inputs := r.known(named)
+// fit.
+func (r *standard) shared() ([]prompts.Part, map[string]string) { return r.plan("") }
+
+// results is shared for requests about what the cells gave, which need no tables that no cell reads.
+func (r *standard) results() ([]prompts.Part, map[string]string) {
+	return r.plan(strings.Join(r.t.Cells(), "\n"))
+}
+
+func (r *standard) plan(cells string) ([]prompts.Part, map[string]string) {
+	steps := r.steps(r.t)
+	parts, inputs := r.known(cells)
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
 		parts = append(parts, earlier)

@@ -116,7 +116,7 @@ func (r *standard) again() string {
 // unseen is what requests of the second derivation begin with: question, files, earlier questions
 // and a person's notes, but no step, cell or output of the first.
 func (r *standard) unseen() ([]prompts.Part, map[string]string) {
-	parts, inputs := r.known()
+	parts, inputs := r.known("")
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
 		parts = append(parts, earlier)

@@ -243,7 +243,7 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	}
 	const most = 5
 	text := "links that lead out of the data folder are not read: " +
-		strings.Join(strings.Fields(leftOut(names, 300)), ", ")
+		strings.Join(strings.Fields(listed(names, 300)), ", ")
 	if len(allow) > 0 {
 		text += "; allow it with " + strings.Join(allow[:min(len(allow), most)], " ")
 	}
@@ -372,7 +372,7 @@ func (r *Describer) siblings() string {
 	for i, f := range r.t.Task.Files {
 		names[i] = f.Name
 	}
-	return leftOut(append(names, r.others...), most)
+	return listed(append(names, r.others...), most)
 }
 
 // dataPython is the name of file i as a Python string literal.

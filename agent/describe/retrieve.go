@@ -163,7 +163,7 @@ func (r *Describer) narrow() {
 	}
 	told := map[string]bool{}
 	for n, alike := range named {
-		r.t.Descriptions[n].Alike = leftOut(alike, r.Sizes().Description/8)
+		r.t.Descriptions[n].Alike = listed(alike, r.Sizes().Description/8)
 		for _, name := range alike {
 			told[name] = true
 		}
@@ -179,7 +179,7 @@ func (r *Describer) narrow() {
 		}
 	}
 	slices.Sort(others)
-	r.t.Task.LeftOut = leftOut(append(others, r.others...), r.Sizes().Description/4)
+	r.t.Task.LeftOut = listed(append(others, r.others...), r.Sizes().Description/4)
 	r.t.Task.Others += len(r.t.Task.Files) - len(shown)
 	r.keepOnly(shown)
 }

@@ -59,7 +59,7 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, re
 	}
 	named := brief.Lines(r.t.Task.LeftOut, show.Description/4)
 	if len(names) > 0 {
-		named = leftOut(names, show.Description/8) + named
+		named = listed(names, show.Description/8) + named
 	}
 	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare), named
 }
@@ -86,16 +86,16 @@ var literals = lazy.Regexp(`"([^"\n]+)"|'([^'\n]+)'`)
 // holes are what an f-string leaves open.
 var holes = lazy.Regexp(`\{[^{}]*\}`)
 
-// namedIn returns the files that code names: by their own names, or by a pattern or an f-string.
+// namedIn returns the files that code names: by their own names, by a folder, a pattern or an f-string.
 func (r *Describer) namedIn(code string) map[int]bool {
 	named := map[int]bool{}
 	for _, m := range literals().FindAllStringSubmatch(code, -1) {
-		pattern := path.Base(holes().ReplaceAllString(m[1]+m[2], "*"))
-		if strings.Trim(pattern, "*./") == "" {
-			continue
-		}
+		text := path.Clean(strings.TrimPrefix(holes().ReplaceAllString(m[1]+m[2], "*"), "data/"))
+		pattern := path.Base(text)
 		for n, f := range r.t.Task.Files {
-			if ok, _ := path.Match(pattern, path.Base(f.Name)); ok || pattern == path.Base(f.Name) {
+			base := path.Base(f.Name)
+			ok, _ := path.Match(pattern, base)
+			if ok && pattern != "*" || pattern == base || strings.HasPrefix(f.Name, text+"/") {
 				named[n] = true
 			}
 		}
@@ -232,9 +232,9 @@ func (r *Describer) document(n int) bool {
 	return d.Whole || d.Document || d.Corrected
 }
 
-// leftOut names files in at most about most bytes: each, or else those together whose names differ
+// listed names files in at most about most bytes: each, or else those together whose names differ
 // in a number, or else how many there are in each folder, with an example.
-func leftOut(names []string, most int) string {
+func listed(names []string, most int) string {
 	var b strings.Builder
 	for _, name := range names {
 		b.WriteString(brief.Python("data/"+name) + "\n")

@@ -202,35 +202,41 @@ func (t Table) headline() string {
 // whole reports whether First is all of the table.
 func (t Table) whole() bool { return len(t.First) == t.Rows && t.Rows > 0 && t.Sample == 0 }
 
-// names are the columns of a table, those in a row of the same type together and those that
-// are numbered as the first and the last of them.
+// names are the columns of a table with their types, which are said once for several in a row.
 func (t Table) names() string {
-	var b strings.Builder
-	base := func(n int) string { return strings.TrimRight(t.Columns[n].Name, "0123456789") }
-	like := func(n, m int) bool {
-		return m < len(t.Columns) && t.Columns[m].kind() == t.Columns[n].kind()
-	}
-	for n := 0; n < len(t.Columns); n++ {
+	var parts []string
+	for n := 0; n < len(t.Columns); {
 		last := n
-		for base(n) != t.Columns[n].Name && like(n, last+1) && base(last+1) == base(n) {
+		for last+1 < len(t.Columns) && t.Columns[last+1].kind() == t.Columns[n].kind() {
 			last++
 		}
-		b.WriteString(t.Columns[n].Name)
+		parts = append(parts, inARow(t.Columns[n:last+1])+" ("+t.Columns[n].kind()+")")
+		n = last + 1
+	}
+	text := strings.Join(parts, ", ")
+	if t.LeftOut > 0 {
+		text += fmt.Sprintf(" and %d more", t.LeftOut)
+	}
+	return text
+}
+
+// inARow names columns, of those that are numbered the first and the last.
+func inARow(columns []Column) string {
+	var parts []string
+	base := func(n int) string { return strings.TrimRight(columns[n].Name, "0123456789") }
+	for n := 0; n < len(columns); n++ {
+		last := n
+		for last+1 < len(columns) && base(n) != columns[n].Name && base(last+1) == base(n) {
+			last++
+		}
+		name := columns[n].Name
 		if last > n+3 {
-			fmt.Fprintf(&b, " … %s", t.Columns[last].Name)
+			name += " … " + columns[last].Name
 			n = last
 		}
-		if !like(n, n+1) {
-			b.WriteString(" (" + t.Columns[n].kind() + ")")
-		}
-		if n+1 < len(t.Columns) {
-			b.WriteString(", ")
-		}
+		parts = append(parts, name)
 	}
-	if t.LeftOut > 0 {
-		fmt.Fprintf(&b, " and %d more", t.LeftOut)
-	}
-	return b.String()
+	return strings.Join(parts, ", ")
 }
 
 // writeNames names the columns of a table of which no more is shown than what the question names.
@@ -288,16 +294,15 @@ func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail)
 			rest.Columns = append(rest.Columns, c)
 			continue
 		}
-		last, line := t.together(n, d.brief)
-		if whole || last == n {
+		last, line := n, ""
+		if !whole {
+			last, line = t.together(n, question, d.brief)
+		}
+		if last == n {
 			fmt.Fprintf(b, "- %s: %s\n", c.Name, lines[n])
 			continue
 		}
-		var names []string
-		for _, c := range t.Columns[n : last+1] {
-			names = append(names, c.Name)
-		}
-		fmt.Fprintf(b, "- %s, each: %s\n", strings.Join(names, ", "), line)
+		fmt.Fprintf(b, "- %s, each: %s\n", cut(inARow(t.Columns[n:last+1]), namesChars), line)
 		n = last
 	}
 	if rest.LeftOut = t.LeftOut; len(rest.Columns) > 0 {
@@ -339,10 +344,14 @@ func (t Table) rows(n int) string {
 }
 
 // together returns the last of the columns from n on of which the same is said but for the range of
-// their numbers, and what is said of all of them. Fewer than three are said one by one.
-func (t Table) together(n int, short bool) (last int, line string) {
+// their numbers, and what is said of all of them. Fewer than three are said one by one, and so are
+// those that the question names.
+func (t Table) together(n int, question string, short bool) (last int, line string) {
 	all := t.Columns[n]
-	if all.Type != "number" || len(all.Values) == 1 || len(all.Without) > 0 {
+	plainNumber := func(c Column) bool {
+		return c.Type == "number" && len(c.Values) != 1 && len(c.Without) == 0 && !asks(question, c.Name)
+	}
+	if !plainNumber(all) {
 		return n, ""
 	}
 	plain := func(c Column) string {
@@ -352,7 +361,7 @@ func (t Table) together(n int, short bool) (last int, line string) {
 	last = n
 	for last+1 < len(t.Columns) {
 		c := t.Columns[last+1]
-		if c.Type != "number" || len(c.Values) == 1 || plain(c) != plain(all) {
+		if !plainNumber(c) || plain(c) != plain(all) {
 			break
 		}
 		last++
