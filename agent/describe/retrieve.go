@@ -93,7 +93,11 @@ func (r *Describer) rank(ctx context.Context) error {
 	texts := make([]string, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
 		text := d.Text
-		if text == "" && r.method.Profiles() {
+		switch {
+		case !r.method.Profiles():
+		case r.profiles[i] != nil && r.profiles[i].Known():
+			text = r.profiles[i].Words()
+		case text == "":
 			text = r.looks[i].Head // the model may describe it later
 		}
 		texts[i] = d.File + "\n" + d.File + "\n" + text

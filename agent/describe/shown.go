@@ -191,7 +191,7 @@ const leastChars, farChars = 800, 300
 // for tables, or its equal share if that is more. Of documents, which have rules and definitions, as
 // many as fit are whole. A file that there is no room for has 0, and is only named.
 func (r *Describer) nearestFirst(texts []string, likes []int, show ask.Sizes) []int {
-	tables, far, documents := show.Context*3/20, show.Context/20, show.Context*2/5
+	tables, far, documents := show.Context/10, show.Context/25, show.Context*2/5
 	share, others := make([]int, len(texts)), 0
 	for n := range texts {
 		if !r.document(n) {

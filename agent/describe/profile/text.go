@@ -46,6 +46,19 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 	return brief.Lines(text, chars)
 }
 
+// Words are the names in the file and what is said around its tables, without the values: what the file
+// is about.
+func (p Profile) Words() string {
+	words := []string{head(p.Document, 2000)}
+	for _, t := range p.Tables {
+		words = append(append(append(words, t.Name), t.Head...), t.Raw[:min(len(t.Raw), 2)]...)
+		for _, c := range t.Columns {
+			words = append(words, c.Name)
+		}
+	}
+	return strings.Join(words, "\n")
+}
+
 func (p Profile) text(question string, rank Ranker, d detail, chars int) string {
 	var b strings.Builder
 	b.WriteString(p.headline() + "\n")
@@ -343,6 +356,9 @@ func (t Table) rows(n int) string {
 	return b.String()
 }
 
+// quoted is an example in a note.
+var quoted = lazy.Regexp(`"[^"]*"`)
+
 // together returns the last of the columns from n on of which the same is said but for the range of
 // their numbers, and what is said of all of them. Fewer than three are said one by one, and so are
 // those that the question names.
@@ -356,7 +372,7 @@ func (t Table) together(n int, question string, short bool) (last int, line stri
 	}
 	plain := func(c Column) string {
 		c.Range, c.Unique, c.Distinct, c.Values = all.Range, false, 0, nil
-		return c.line(t.Rows, short)
+		return quoted().ReplaceAllString(c.line(t.Rows, short), "")
 	}
 	last = n
 	for last+1 < len(t.Columns) {
@@ -460,6 +476,8 @@ func (c Column) values(short bool) (parts []string) {
 	switch {
 	case len(c.Values) == 1:
 		return []string{"always " + c.Values[0].Text}
+	case c.Unique && c.Type == "number":
+		return nil
 	case c.Unique:
 		parts = append(parts, "all different"+map[bool]string{true: " in the sample"}[c.Whole])
 	case len(c.Values) > 0:

@@ -233,7 +233,7 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
         example = next(v for v, (_, d) in numbers.items() if d)
         notes.append(
             f"written as {literal(example)} ({'; '.join(d for d, _ in dress.most_common(4))})"
-            + (f", {plain_ones} without" if plain_ones else "")
+            + (", some without" if plain_ones else "")
         )
     # A marker of missing is an extreme of the values, apart from the others: -999, 99.99, -1.
     for value, (n, _) in numbers.items():
