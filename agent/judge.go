@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -17,7 +19,7 @@ import (
 // as unfinished, which drops nothing.
 func (r *standard) judge(ctx context.Context) error {
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: r.subject(0),
-		Words: r.judgeWords, Images: r.pictures()}, reply.Judgements(r.t.Steps()))
+		Words: r.judgeWords, Images: r.pictures()}, reply.Judgements(r.t.Steps(), r.askedBranches()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}
@@ -31,6 +33,7 @@ func (r *standard) judge(ctx context.Context) error {
 	}
 	round := r.current()
 	round.Verdict, round.Answer = &said.Verdict, said.Code
+	r.proposed(said.Branches)
 	if !said.Sufficient && r.left() > 0 {
 		round.Route = &record.Route{Back: said.Wrong, Reason: said.Reason}
 	}
@@ -48,8 +51,13 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	for _, p := range r.pictures() {
 		names = append(names, brief.OneLine(p.Name))
 	}
-	return append(parts, prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
-		Points: r.taken(), Guidelines: r.t.Task.Guidelines != ""}), inputs
+	ask := prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
+		Points: r.points(r.unwritten()), Guidelines: r.t.Task.Guidelines != ""}
+	ask.Branches = slices.ContainsFunc(ask.Points, func(p prompts.OpenPoint) bool { return len(p.Others) > 0 })
+	if ask.Branches {
+		inputs["readings"] = fmt.Sprint(ask.Points)
+	}
+	return append(parts, ask), inputs
 }
 
 // follow carries out the current round's route: it goes back if a step is wrong.

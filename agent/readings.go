@@ -13,7 +13,7 @@ import (
 )
 
 // computeReadings computes the answer under each option, not taken, of the readings that are open.
-// One request asks for all their cells, which run as branches.
+// Their cells, which run as branches, came with the verdict; one request asks for those that did not.
 func (r *standard) computeReadings(ctx context.Context) error {
 	if err := r.proposeBranches(ctx); err != nil {
 		return err
@@ -30,14 +30,10 @@ func (r *standard) computeReadings(ctx context.Context) error {
 	return nil
 }
 
-// proposeBranches asks for the cells of the pending options, unless they are there.
+// proposeBranches asks for the cells of the pending options that have none.
 func (r *standard) proposeBranches(ctx context.Context) error {
-	begun := func(p optionOf) bool {
-		o := r.option(p)
-		return o.Proposed != "" || len(o.Attempts) > 0
-	}
-	asked := r.pending()
-	if len(asked) == 0 || slices.ContainsFunc(asked, begun) {
+	asked := r.unwritten()
+	if len(asked) == 0 {
 		return nil
 	}
 	cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
@@ -49,16 +45,30 @@ func (r *standard) proposeBranches(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range asked {
-		o := r.option(p)
-		o.Problem = "the model wrote no cell for it"
+	r.proposed(cells)
+	for _, p := range r.unwritten() {
+		r.option(p).Problem = "the model wrote no cell for it"
+	}
+	return nil
+}
+
+// proposed takes the cells of branches, for options that have none.
+func (r *standard) proposed(cells []reply.Branch) {
+	for _, p := range r.unwritten() {
 		for _, c := range cells {
 			if c.Point == p.reading+1 && c.Option == p.option+1 {
-				o.Proposed, o.Steps, o.Problem = c.Code, c.Steps, ""
+				o := r.option(p)
+				o.Proposed, o.Steps = c.Code, c.Steps
 			}
 		}
 	}
-	return nil
+}
+
+// unwritten returns the pending options that have no cell.
+func (r *standard) unwritten() []optionOf {
+	return slices.DeleteFunc(r.pending(), func(p optionOf) bool {
+		return r.option(p).Proposed != "" || len(r.option(p).Attempts) > 0
+	})
 }
 
 func (r *standard) option(p optionOf) *record.Option {
@@ -88,9 +98,9 @@ func (r *standard) pending() (all []optionOf) {
 	return all
 }
 
-// askedBranches returns the pending options as the reply is to number them.
+// askedBranches returns the options whose cells are asked for as the reply is to number them.
 func (r *standard) askedBranches() (all []reply.Branch) {
-	for _, p := range r.pending() {
+	for _, p := range r.unwritten() {
 		all = append(all, reply.Branch{Point: p.reading + 1, Option: p.option + 1})
 	}
 	return all
@@ -117,24 +127,26 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 func (r *standard) branchWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	last, _ := r.t.FinalCell()
-	ask := prompts.Branches{Code: last.Code}
-	at := -1
-	for _, p := range r.pending() {
-		reading := r.t.Readings[p.reading]
-		if p.reading != at {
-			at = p.reading
-			ask.Points = append(ask.Points, prompts.OpenPoint{Number: at + 1, Text: reading.Point,
-				Taken: reading.Options[reading.Chosen].Text})
-		}
-		point := &ask.Points[len(ask.Points)-1]
-		point.Others = append(point.Others,
-			prompts.Option{Number: p.option + 1, Text: reading.Options[p.option].Text})
-	}
+	ask := prompts.Branches{Code: last.Code, Points: r.points(r.unwritten())}
+	ask.Points = slices.DeleteFunc(ask.Points, func(p prompts.OpenPoint) bool { return len(p.Others) == 0 })
 	inputs["cell"], inputs["readings"] = last.Code, fmt.Sprint(ask.Points)
 	return append(parts, ask), inputs
 }
 
-// taken returns the readings with the options that the cells take, for whoever judges them.
+// points returns the readings with the options that the cells take, and the others whose cells are
+// asked for.
+func (r *standard) points(asked []optionOf) (all []prompts.OpenPoint) {
+	for i, point := range r.taken() {
+		all = append(all, prompts.OpenPoint{Number: i + 1, Text: point.Text, Taken: point.Taken})
+	}
+	for _, p := range asked {
+		all[p.reading].Others = append(all[p.reading].Others,
+			prompts.Option{Number: p.option + 1, Text: r.option(p).Text})
+	}
+	return all
+}
+
+// taken returns the readings with the options that the cells take.
 func (r *standard) taken() (all []prompts.Point) {
 	for _, reading := range r.t.Readings {
 		all = append(all, prompts.Point{Text: reading.Point,

@@ -31,6 +31,7 @@ func branches(cells ...string) string {
 }
 
 const (
+	judged    = "Verdict: sufficient\nReason: it is\n\n```python\ny = x\nprint(y)\ny\n```\n\n"
 	isOpen    = "Evidence: none\nSettled: no"
 	isSettled = "Evidence: \"All files are in the folder\" (form)\nSettled: yes"
 )
@@ -63,6 +64,12 @@ func TestReadings(t *testing.T) {
 			"depends on a reading", 1, "the kernel died"},
 		{"left out", reads(isOpen, isOpen), script{"branches": branches("z = 1\nz")},
 			"depends on a reading", 1, "the model wrote no cell for it"},
+		{"with the verdict", reads(isOpen), script{"judge round 1": judged + branches("z = 2\nz")},
+			"depends on a reading", 0, "2"},
+		{"one with the verdict", reads(isOpen, isOpen),
+			script{"judge round 1": judged + branches("z = 1\nz"),
+				"branches": "Branch 2.2\nKeeps: 1\n\n```python\nx += 2\nx\n```"},
+			"depends on a reading", 1, "12"},
 		{"no reply that can be read", reads(isOpen), script{"branches": "Hm."},
 			"depends on a reading", 2, "the model wrote no cell for it"},
 		{"the second derivation takes the other", reads(isOpen),

@@ -136,11 +136,13 @@ type (
 		Readings bool // the reply also names the points that leave open what is meant
 		Points   []Point
 	}
-	// Judgement asks for a verdict and, if the plan suffices, the last cell.
+	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches that
+	// take the other options.
 	Judgement struct {
 		Written    string // files that the cells have written
 		Pictures   string // names of those that go with the request, if the model takes any
-		Points     []Point
+		Points     []OpenPoint
+		Branches   bool // some points have other options
 		Guidelines bool // the task has some
 	}
 	// Second asks for an answer by somebody who has not seen the notebook.

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"slices"
 	"strings"
 
 	"dsstar/agent/llm"
@@ -28,10 +29,13 @@ const judgementForm = "Reply in this form, with `Wrong step` only if a step is w
 	"Wrong step: its number\n\n" +
 	"```python\nthe last cell\n```"
 
-const branchesForm = "Reply in this form, once for each branch:\n\n" +
-	"Branch 1.2\n" +
+const branchForm = "Branch 1.2\n" +
 	"Keeps: the number of accepted steps that it begins with\n\n" +
 	"```python\nits cell\n```"
+
+const branchesForm = "Reply in this form, once for each branch:\n\n" + branchForm
+
+const branchingForm = judgementForm + "\n\nand then, if it is sufficient, once for each branch:\n\n" + branchForm
 
 const rulingForm = "Reply in this form, with `Wrong step` only for first, `Reading` and its " +
 	"options only for reading, and the cell only for second:\n\n" +
@@ -57,17 +61,23 @@ var (
 			property("evidence", "string?", "the sentence that decides, with its source; null: none"),
 			property("settled", "boolean", "whether that sentence decides")),
 		stepField, cellField)
-	judgementSchema = objectSchema("judgement",
+	judgementFields = []string{
 		property("verdict", "string", "", "sufficient", "unfinished", "insufficient", "inconclusive"),
 		reasonField,
 		property("wrong_step", "integer?", "the number of the wrong step; null: none is wrong"),
-		property("code", "string?", "the last Python cell, if sufficient or inconclusive"))
+		property("code", "string?", "the last Python cell, if sufficient or inconclusive"),
+	}
+	branchProperties = []string{
+		property("reading", "integer", "the first number of the branch"),
+		property("option", "integer", "the second number of the branch"),
+		property("keeps", "integer", "the number of accepted steps that it begins with"),
+		property("code", "string", "the Python cell that goes on from there"),
+	}
+	judgementSchema = objectSchema("judgement", judgementFields...)
+	branchingSchema = objectSchema("judgement", append(slices.Clone(judgementFields),
+		listOf("branches", "if sufficient, one for each branch asked for; else empty", branchProperties...))...)
 	branchesSchema = objectSchema("branches",
-		listOf("branches", "one for each branch asked for",
-			property("reading", "integer", "the first number of the branch"),
-			property("option", "integer", "the second number of the branch"),
-			property("keeps", "integer", "the number of accepted steps that it begins with"),
-			property("code", "string", "the Python cell that goes on from there")))
+		listOf("branches", "one for each branch asked for", branchProperties...))
 	rulingSchema = objectSchema("ruling",
 		property("ruling", "string", "", "same", "first", "second", "reading", "undecided"),
 		reasonField,

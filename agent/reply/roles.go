@@ -22,8 +22,9 @@ type Solution struct {
 // A Judgement is a verdict with what follows from it.
 type Judgement struct {
 	record.Verdict
-	Wrong int    // number of the step that is wrong; 0: none
-	Code  string // the last cell, if the verdict is sufficient or inconclusive
+	Wrong    int    // number of the step that is wrong; 0: none
+	Code     string // the last cell, if the verdict is sufficient or inconclusive
+	Branches []Branch
 }
 
 // A Branch is the cell that takes another option of a reading.
@@ -177,9 +178,10 @@ func (f *fields) taken(options []string) int {
 var verdictFields = newVocabulary("", "", "wrong", wrongWords, "verdict", `verdict|answer|judge?ment`,
 	"missing", `missing|problem`, "reason", reasonWords, "code", codeWords)
 
-// Judgements reads the judgement of a plan with that many steps.
-func Judgements(steps int) Format[Judgement] {
-	return Format[Judgement]{
+// Judgements reads the judgement of a plan with that many steps, and the cells of the branches that are
+// asked for with it, of which those that cannot be read are left out.
+func Judgements(steps int, asked []Branch) Format[Judgement] {
+	f := Format[Judgement]{
 		Rule: "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
 			"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
 			"cell; else the number of the wrong step, if one is.",
@@ -189,6 +191,41 @@ func Judgements(steps int) Format[Judgement] {
 		Form:   judgementForm,
 		Schema: judgementSchema,
 	}
+	if len(asked) > 0 {
+		verdict := f.Parse
+		f.Form, f.Schema = branchingForm, branchingSchema
+		f.Parse = func(text string) (Judgement, error) {
+			first, rest := cutBranches(text)
+			j, err := verdict(first)
+			if err == nil && j.Sufficient && !j.Inconclusive {
+				j.Branches, _ = by(branchFields, func(f *fields) ([]Branch, error) {
+					if len(f.parts) == 0 {
+						return nil, errNoBranch
+					}
+					return f.branches(asked, steps)
+				})(rest)
+			}
+			return j, err
+		}
+	}
+	return f
+}
+
+var branchLine = lazy.Regexp(`(?i)^` + marks + `branch\s+\d{1,2}\.\d{1,2}\b`)
+
+// cutBranches cuts a reply at the line that begins its first branch. JSON has none, and is in both.
+func cutBranches(text string) (before, after string) {
+	var open fence
+	at := 0
+	for line := range strings.Lines(text) {
+		next := open.after(line)
+		if !open.isOpen() && !next.isOpen() && branchLine().MatchString(line) {
+			return text[:at], text[at:]
+		}
+		open = next
+		at += len(line)
+	}
+	return text, text
 }
 
 func (f *fields) judgement(steps int) (j Judgement, err error) {
