@@ -75,16 +75,17 @@ func TestVerdictLeavesOut(t *testing.T) {
 		"sales/1.csv": table(5, "amount"), "sales/2.csv": table(5, "amount"),
 		"rules.md": {Format: "text", Document: "# Rules"}}
 	for _, c := range []struct {
-		code         string
+		text         string // in a cell
 		shown, named []string
 	}{
-		{`open("data/shops.csv")`, []string{"- shop: "}, []string{"- mayor: ", "- amount: "}},
-		{`[open(f"data/sales/{n}.csv") for n in (1, 2)]`, []string{"- amount: "}, []string{"- shop: "}},
-		{`os.listdir("data/sales")`, []string{"- amount: "}, []string{"- shop: "}},
-		{`glob.glob("data/t*.csv")`, []string{"- mayor: "}, []string{"- shop: "}},
-		{`read_all()`, []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
+		{"data/shops.csv", []string{"- shop: "}, []string{"- mayor: ", "- amount: "}},
+		{"data/sales/{n}.csv", []string{"- amount: "}, []string{"- shop: "}},
+		{"data/sales", []string{"- amount: "}, []string{"- shop: "}},
+		{"data/t*.csv", []string{"- mayor: "}, []string{"- shop: "}},
+		{"{name}", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
+		{"all", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
 	} {
-		p := play(t, simple.with(script{"cell": "x = 1\nprint(x)  # " + c.code}), withData(t, content),
+		p := play(t, simple.with(script{"cell": fmt.Sprintf("x = %q\nprint(x)", c.text)}), withData(t, content),
 			profiled(known)).noError(t)
 		judge := p.model.prompt(t, "judge round 1")
 		contains(t, judge, append(c.shown, "# Rules", `"data/shops.csv"`, `"data/towns.csv"`)...)

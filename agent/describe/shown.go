@@ -91,11 +91,16 @@ func (r *Describer) namedIn(code string) map[int]bool {
 	named := map[int]bool{}
 	for _, m := range literals().FindAllStringSubmatch(code, -1) {
 		text := path.Clean(strings.TrimPrefix(holes().ReplaceAllString(m[1]+m[2], "*"), "data/"))
-		pattern := path.Base(text)
+		pattern, folder := path.Base(text), path.Dir(text)
+		if strings.Trim(text, "*./") == "" {
+			continue
+		}
+		anywhere := strings.Trim(folder, "*./") == ""
 		for n, f := range r.t.Task.Files {
 			base := path.Base(f.Name)
-			ok, _ := path.Match(pattern, base)
-			if ok && pattern != "*" || pattern == base || strings.HasPrefix(f.Name, text+"/") {
+			like, _ := path.Match(pattern, base)
+			in, _ := path.Match(folder, path.Dir(f.Name))
+			if like && (in || anywhere) || pattern == base || strings.HasPrefix(f.Name, text+"/") {
 				named[n] = true
 			}
 		}
