@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,21 +21,20 @@ var locks sync.Map
 // that begins with prefix. It stays locked while this program runs, so [SweepTemp] in other
 // programs does not remove it. The caller must remove it with [RemoveTemp].
 func TempFolder(dir, prefix string) (string, error) {
-	for {
-		path, err := os.MkdirTemp(dir, prefix+"*"+tempSuffix)
-		if err != nil {
-			return "", err
-		}
-		f, err := lockFolder(path)
-		if err == nil {
-			locks.Store(path, f)
-			return path, nil
-		}
-		if _, there := os.Lstat(path); there == nil { // otherwise a SweepTemp has removed it
-			_ = os.Remove(path)
-			return "", err
-		}
+	unlocked, err := os.MkdirTemp(dir, prefix+"*") // SweepTemp skips it: the suffix is missing
+	if err != nil {
+		return "", err
 	}
+	f, err := lockFolder(unlocked)
+	if err != nil {
+		return "", errors.Join(err, os.Remove(unlocked))
+	}
+	path := unlocked + tempSuffix
+	if err := os.Rename(unlocked, path); err != nil {
+		return "", errors.Join(err, f.Close(), os.Remove(unlocked))
+	}
+	locks.Store(path, f)
+	return path, nil
 }
 
 // RemoveTemp is [RemoveFolder] for a folder of [TempFolder].
