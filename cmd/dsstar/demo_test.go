@@ -94,7 +94,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Answer != demoAnswer || r.Verified || !r.Sufficient || r.Rounds != 3 || r.Steps != 2 ||
-		r.Usage.Calls != 9 || len(r.Warnings) > 0 {
+		r.Usage.Calls != 8 || len(r.Warnings) > 0 {
 		t.Errorf("--json: %+v", r)
 	}
 	wantText(t, "stderr", stderr.String(), "replies are recorded; all else is live",
