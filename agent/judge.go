@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -53,8 +52,7 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	}
 	ask := prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
 		Points: r.points(r.unwritten()), Guidelines: r.t.Task.Guidelines != ""}
-	ask.Branches = slices.ContainsFunc(ask.Points, func(p prompts.OpenPoint) bool { return len(p.Others) > 0 })
-	if ask.Branches {
+	if ask.Branches = len(r.unwritten()) > 0; ask.Branches {
 		inputs["readings"] = fmt.Sprint(ask.Points)
 	}
 	return append(parts, ask), inputs

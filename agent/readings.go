@@ -128,7 +128,9 @@ func (r *standard) branchWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	last, _ := r.t.FinalCell()
 	ask := prompts.Branches{Code: last.Code, Points: r.points(r.unwritten())}
-	ask.Points = slices.DeleteFunc(ask.Points, func(p prompts.OpenPoint) bool { return len(p.Others) == 0 })
+	ask.Points = slices.DeleteFunc(ask.Points, func(p prompts.OpenPoint) bool {
+		return len(p.Others) == 0
+	})
 	inputs["cell"], inputs["readings"] = last.Code, fmt.Sprint(ask.Points)
 	return append(parts, ask), inputs
 }

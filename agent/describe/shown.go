@@ -37,7 +37,8 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, re
 		case r.method.Profiles() && share[n] == 0:
 			names = append(names, d.File)
 		case d.Profile && d.Like != "" && !strings.Contains(texts[n], "\n"):
-			beside[likes[n]-1] += r.dataPython(n) + ": " + texts[n] + "\n" + brief.Lines(d.Alike, show.Description/8)
+			beside[likes[n]-1] += r.dataPython(n) + ": " + texts[n] + "\n" +
+				brief.Lines(d.Alike, show.Description/8)
 		default:
 			shown = append(shown, prompts.File{Path: r.dataPython(n), Description: texts[n]})
 			place[n] = len(shown)

@@ -35,7 +35,8 @@ const branchForm = "Branch 1.2\n" +
 
 const branchesForm = "Reply in this form, once for each branch:\n\n" + branchForm
 
-const branchingForm = judgementForm + "\n\nand then, if it is sufficient, once for each branch:\n\n" + branchForm
+const branchingForm = judgementForm +
+	"\n\nand then, if it is sufficient, once for each branch:\n\n" + branchForm
 
 const rulingForm = "Reply in this form, with `Wrong step` only for first, `Reading` and its " +
 	"options only for reading, and the cell only for second:\n\n" +
@@ -75,7 +76,8 @@ var (
 	}
 	judgementSchema = objectSchema("judgement", judgementFields...)
 	branchingSchema = objectSchema("judgement", append(slices.Clone(judgementFields),
-		listOf("branches", "if sufficient, one for each branch asked for; else empty", branchProperties...))...)
+		listOf("branches", "if sufficient, one for each branch asked for; else empty",
+			branchProperties...))...)
 	branchesSchema = objectSchema("branches",
 		listOf("branches", "one for each branch asked for", branchProperties...))
 	rulingSchema = objectSchema("ruling",

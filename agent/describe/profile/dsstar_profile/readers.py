@@ -101,7 +101,8 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
     found.tables = grids.tables(rows, "", True, bool(apart), lines)
     for table in found.tables[:1]:
         if table.extra.pop("begins", False):
-            table.extra["raw"] = [show(x, 160) for x in text.splitlines()[: min(6, max(3, table.skip + 2))]]
+            few = min(6, max(3, table.skip + 2))
+            table.extra["raw"] = [show(x, 160) for x in text.splitlines()[:few]]
             table.head = [] if table.skip < 6 else table.head
     if len(found.tables) == 1:
         table = found.tables[0]
