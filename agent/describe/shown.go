@@ -19,7 +19,8 @@ import (
 
 // Files returns the files that the model is shown, with as much of their descriptions
 // as the sizes allow, which columns of theirs match, and the names of the others. With the code of
-// cells, of the tables only those in files that the code names are described.
+// cells, which have chosen their files, there are only the documents, the tables in files that the
+// code names, and fewer names.
 func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, relations, leftOut string) {
 	texts, likes := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
@@ -58,11 +59,16 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, re
 			f.Like = place[likes[n]-1]
 		}
 	}
-	named := brief.Lines(r.t.Task.LeftOut, show.Description/4)
-	if len(names) > 0 {
-		named = listed(names, show.Description/8) + named
+	relations, leftOut = brief.Lines(r.t.Relations, show.Context/relationsShare), r.t.Task.LeftOut
+	most := show.Description / 4
+	if code != "" && r.method.Profiles() {
+		relations, most = "", show.Description/16
 	}
-	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare), named
+	leftOut = brief.Lines(leftOut, most)
+	if len(names) > 0 {
+		leftOut = listed(names, most/2) + leftOut
+	}
+	return shown, relations, leftOut
 }
 
 // onlyNamed takes away what is told of tables in files that code does not name. Code that names
@@ -197,7 +203,7 @@ const leastChars, farChars = 800, 300
 // for tables, or its equal share if that is more. Of documents, which have rules and definitions, as
 // many as fit are whole. A file that there is no room for has 0, and is only named.
 func (r *Describer) nearestFirst(texts []string, likes []int, show ask.Sizes) []int {
-	tables, far, documents := show.Context/10, show.Context/25, show.Context*2/5
+	tables, far, documents := show.Context/13, show.Context/36, show.Context*2/5
 	share, others := make([]int, len(texts)), 0
 	for n := range texts {
 		if !r.document(n) {
