@@ -554,7 +554,7 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 	return s.end(out+m[5]+" {\"clean\": false}\n", nil), nil
 }
 
-// RunScript runs the script, read from its file, from nothing.
+// RunScript runs the script, read from its file, from scratch.
 func (w *world) RunScript(ctx context.Context, dir string,
 	_ time.Duration) (x notebook.Execution, err error) {
 	w.alone("the script runs")

@@ -11,7 +11,7 @@ import (
 )
 
 // paper is DS-STAR as published: Algorithm 1 with the requests of Appendix H. Every round writes
-// the whole script again, and every script starts from nothing.
+// the whole script again, and every script starts from scratch.
 type paper struct{ *run }
 
 // answer is Algorithm 1 from line 8 on.

@@ -21,7 +21,7 @@ import (
 type RunScript func(ctx context.Context, dir string,
 	limit time.Duration) (notebook.Execution, error)
 
-// A prover runs the script and the accepted cells from nothing.
+// A prover runs the script and the accepted cells from scratch.
 type prover struct {
 	*workspace
 	runScript RunScript

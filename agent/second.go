@@ -15,7 +15,7 @@ import (
 // maxRulings bounds how often an arbiter may have a derivation changed.
 const maxRulings = 2
 
-// deriveAgain answers the question a second time from nothing, in a branch, and settles a
+// deriveAgain answers the question a second time from scratch, in a branch, and settles a
 // difference. It reports whether the plan has changed, so that the rounds go on.
 func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 	if r.t.Method.NoSecond || r.t.Answer() == "" {

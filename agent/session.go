@@ -24,7 +24,7 @@ type Purpose int
 const (
 	Describe Purpose = iota // run the scripts that describe files
 	Work                    // the run's own session
-	// run the accepted cells from nothing, in the place of the run's own session
+	// run the accepted cells from scratch, in the place of the run's own session
 	Prove
 )
 

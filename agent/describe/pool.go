@@ -21,7 +21,7 @@ import (
 
 // A scratch is a session that describes files, in a folder of its own. ran is
 // the script that has run in it and may have left something there: another one
-// is run from nothing.
+// is run from scratch.
 type scratch struct {
 	Session
 	dir string
@@ -103,7 +103,7 @@ func (p *pool) runFirst(ctx context.Context, which script,
 	return e, err
 }
 
-// runOn runs a script as a cell of its own, from nothing: what another one has
+// runOn runs a script as a cell of its own, from scratch: what another one has
 // left in the session must not show.
 func (p *pool) runOn(ctx context.Context, s *scratch, which script,
 	i int) (notebook.Execution, error) {
@@ -306,7 +306,7 @@ else:
 print(_args[4], json.dumps({"clean": sys.platform == "linux" and os.listdir(_args[2]) == ["data"]}))`
 
 // enter makes the session see the data folder as the run's own would, and
-// nothing else: after a script from nothing. Pandas is loaded, which most scripts
+// nothing else: after a script from scratch. Pandas is loaded, which most scripts
 // want: a session that goes back to a frozen copy of itself has it at once.
 func (s *scratch) enter(ctx context.Context, data string) error {
 	cells := []string{"data_dir = " + brief.Python(data), record.SetUpCell(record.Task{Data: data}),

@@ -24,9 +24,9 @@ func unconfined(t *Trajectory) string {
 
 // safety is the notice above the notebook and script of every run.
 var safety = []string{
-	"A model wrote this code, and \"verified\" does not mean safe: it could wait for another user " +
-		"or machine.",
-	"Nothing confines Run All and `python solution.py`; `dsstar rerun notebook.ipynb` runs it in " +
+	"A model wrote this code. \"Verified\" does not mean safe: malicious code could wait for another " +
+		"user or machine.",
+	"Run All and `python solution.py` run it unconfined; `dsstar rerun notebook.ipynb` runs it in " +
 		"a sandbox.",
 }
 

@@ -54,7 +54,7 @@ func showLater(t *Trajectory) string {
 func badge(t *Trajectory) string {
 	switch {
 	case t.Verified():
-		return "✔ **Verified**: derived twice, independently; repeated from nothing in a fresh " +
+		return "✔ **Verified**: derived twice, independently; repeated from scratch in a fresh " +
 			"session and by `solution.py`; no open reading of the question changes it." + unconfined(t)
 	case t.Failure != "":
 		return "✘ **Stopped**: " + prose(t.Failure)
@@ -125,7 +125,8 @@ func showAssumptions(t *Trajectory) string {
 		if r.ByUser {
 			evidence = "chosen by hand"
 		}
-		fmt.Fprintf(&b, "- %s **%s** — %s\n", prose(r.Point), prose(r.Options[r.Chosen].Text), evidence)
+		fmt.Fprintf(&b, "- %s: **%s** — %s\n", strings.TrimRight(prose(r.Point), " .:"),
+			prose(r.Options[r.Chosen].Text), evidence)
 	}
 	if b.Len() == 0 {
 		return ""

@@ -204,7 +204,7 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	case agent.Derived:
 		p.derived(t.Second)
 	case agent.Proving:
-		p.Await("proving: running everything again from nothing")
+		p.Await("proving: running everything again from scratch")
 	case agent.Proved:
 		if e.Text == "" {
 			p.SayIn(term.Strong, "proof    a fresh session and the script print the same answer")
