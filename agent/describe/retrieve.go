@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 )
 
@@ -102,7 +103,14 @@ func (r *Describer) rank(ctx context.Context) error {
 		}
 		texts[i] = d.File + "\n" + d.File + "\n" + text
 	}
-	r.nearness = ByWords(r.t.Task.Question, texts)
+	question, words := r.t.Task.Question, texts
+	if r.method.Profiles() {
+		question, words = profile.Fold(question), slices.Clone(texts)
+		for i := range words {
+			words[i] = profile.Fold(words[i])
+		}
+	}
+	r.nearness = ByWords(question, words)
 	shown, _ := r.chosen()
 	if all := len(texts) + r.passed; r.Ranker == nil && len(shown) < all {
 		return r.journal.Warn(fmt.Sprintf(

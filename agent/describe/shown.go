@@ -197,13 +197,13 @@ func (r *Describer) sharesOf(texts []string, likes []int, show ask.Sizes) []int 
 
 // leastChars is how much of the description of a table is shown unless nothing is, and farChars is how
 // much of one that is far from the question.
-const leastChars, farChars = 800, 300
+const leastChars, farChars = 800, 400
 
 // nearestFirst gives each file, the nearest to the question first, a third of the room that is left
 // for tables, or its equal share if that is more. Of documents, which have rules and definitions, as
 // many as fit are whole. A file that there is no room for has 0, and is only named.
 func (r *Describer) nearestFirst(texts []string, likes []int, show ask.Sizes) []int {
-	tables, far, documents := show.Context/13, show.Context/36, show.Context*2/5
+	tables, far, documents := show.Context/12, show.Context/20, show.Context*2/5
 	share, others := make([]int, len(texts)), 0
 	for n := range texts {
 		if !r.document(n) {

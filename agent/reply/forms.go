@@ -30,7 +30,7 @@ const judgementForm = "Reply in this form, with `Wrong step` only if a step is w
 	"```python\nthe last cell\n```"
 
 const branchForm = "Branch 1.2\n" +
-	"Keeps: the number of accepted steps that it begins with\n\n" +
+	"Keeps: the number of accepted steps that it begins with, or 0\n\n" +
 	"```python\nits cell\n```"
 
 const branchesForm = "Reply in this form, once for each branch:\n\n" + branchForm

@@ -31,6 +31,18 @@ func asks(question, column string) bool {
 // humps are the places within a name such as grossRate where a word begins.
 var humps = lazy.Regexp(`(\p{Ll})(\p{Lu})`)
 
+// Fold writes a text in words that are alike where [Profile.Text] takes them for the same but for the
+// s of a plural.
+func Fold(text string) string {
+	words := wordsOf(text)
+	for n, w := range words {
+		if words[n] = strings.ToLower(w); len(w) > 3 {
+			words[n] = strings.TrimSuffix(words[n], "s")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(humps().ReplaceAllString(text, "$1 $2"), func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsNumber(c)

@@ -23,14 +23,14 @@ type detail struct {
 	tables  int // as many are shown with their columns, the others by name
 	rows    int
 	brief   bool // ranges and names only
-	bare    bool // without what is around a table
+	bare    bool // of what is around a table only the notes
 }
 
 // details are tried until a text is short enough.
 var details = []detail{
 	{columns: 40, tables: 25, rows: 1}, {columns: 20, tables: 15, rows: 1},
-	{columns: 12, tables: 8}, {columns: 12, tables: 8, brief: true},
-	{columns: 5, tables: 4, brief: true}, {tables: 1, brief: true, bare: true},
+	{columns: 12, tables: 8, rows: 1}, {columns: 12, tables: 8, rows: 1, brief: true},
+	{columns: 5, tables: 4, rows: 1, brief: true}, {tables: 1, rows: 1, brief: true, bare: true},
 }
 
 // Text is what a request shows of the profile in at most about chars bytes: a table of up to 40
@@ -46,8 +46,8 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 	return brief.Lines(text, chars)
 }
 
-// Words are the names in the file and what is said around its tables, without the values: what the file
-// is about.
+// Words are the names in the file and what is said around its tables, without the values: what the
+// file is about.
 func (p Profile) Words() string {
 	words := []string{head(p.Document, 2000)}
 	for _, t := range p.Tables {
@@ -254,18 +254,24 @@ func inARow(columns []Column) string {
 
 // writeNames names the columns of a table of which no more is shown than what the question names.
 func (t Table) writeNames(b *strings.Builder, question string, d detail) {
-	for n, c := range t.Columns {
+	rest := Table{LeftOut: t.LeftOut}
+	for _, c := range t.Columns {
 		if asks(question, c.Name) {
-			fmt.Fprintf(b, "- %s: %s\n", c.Name, t.Columns[n].line(t.Rows, d.brief))
+			fmt.Fprintf(b, "- %s: %s\n", c.Name, c.line(t.Rows, d.brief))
+		} else {
+			rest.Columns = append(rest.Columns, c)
 		}
 	}
-	b.WriteString("columns: " + cut(t.names(), namesChars) + "\n")
+	b.WriteString("other columns: " + cut(rest.names(), namesChars) + "\n")
 }
 
-// writeAround writes what holds of a table as a whole.
-func (t Table) writeAround(b *strings.Builder) {
+// writeAround writes what holds of a table as a whole; bare only what misleads who does not know it.
+func (t Table) writeAround(b *strings.Builder, bare bool) {
 	for _, note := range t.Warnings {
 		b.WriteString("Note: " + note + "\n")
+	}
+	if bare {
+		return
 	}
 	if len(t.Raw) > 0 {
 		b.WriteString("first lines of the file:\n  " + strings.Join(t.Raw, "\n  ") + "\n")
@@ -285,9 +291,7 @@ func (t Table) writeAround(b *strings.Builder) {
 }
 
 func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail) {
-	if !d.bare {
-		t.writeAround(b)
-	}
+	t.writeAround(b, d.bare)
 	whole := t.whole() && d.rows > 0 && t.fits(wholeChars)
 	lines := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
@@ -324,7 +328,7 @@ func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail)
 	switch {
 	case whole:
 		b.WriteString("all rows:\n" + t.rows(len(t.First)))
-	case d.rows > 0 && len(t.First) > 0 && len(t.Raw) == 0:
+	case d.rows > 0 && len(t.First) > 0 && (len(t.Raw) == 0 || d.bare):
 		b.WriteString("first row:\n" + t.rows(d.rows))
 	}
 }
@@ -360,7 +364,7 @@ func (t Table) rows(n int) string {
 var quoted = lazy.Regexp(`"[^"]*"`)
 
 // together returns the last of the columns from n on of which the same is said but for the range of
-// their numbers, and what is said of all of them. Fewer than three are said one by one, and so are
+// their numbers, and what is said of all of them. Fewer than five are said one by one, and so are
 // those that the question names.
 func (t Table) together(n int, question string, short bool) (last int, line string) {
 	all := t.Columns[n]
@@ -382,7 +386,7 @@ func (t Table) together(n int, question string, short bool) (last int, line stri
 		}
 		last++
 	}
-	if last < n+2 {
+	if last < n+4 {
 		return n, ""
 	}
 	low, _ := all.Range[0].(float64)
