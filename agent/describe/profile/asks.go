@@ -12,6 +12,24 @@ import (
 // units are what stands in brackets after a name.
 var units = lazy.Regexp(`\s*[(\[][^()\[\]]*[)\]]\s*$`)
 
+// small are words that any question has.
+var small = lazy.Regexp(`(?i)^(?:and|by|for|from|in|of|on|or|per|the|to|with)$`)
+
+// asked reports whether a question names a column, or one of the few values that it has.
+func (c Column) asked(question string) bool {
+	const most, least = 60, 4 // values; letters of one
+	if asks(question, c.Name) {
+		return true
+	}
+	if c.Type != "text" || len(c.Values) < 2 || len(c.Values) > most {
+		return false
+	}
+	text := " " + Fold(question) + " "
+	return slices.ContainsFunc(c.Values, func(v Value) bool {
+		return len(v.Text) >= least && strings.Contains(text, " "+Fold(v.Text)+" ") && Fold(v.Text) != ""
+	})
+}
+
 // asks reports whether a question names a column: by all words of its name, which a unit is no part
 // of, or by two of three.
 func asks(question, column string) bool {
@@ -19,6 +37,9 @@ func asks(question, column string) bool {
 		column = plain
 	}
 	asked, name := wordsOf(question), wordsOf(units().ReplaceAllString(column, ""))
+	name = slices.DeleteFunc(name, func(w string) bool {
+		return len(name) > 1 && small().MatchString(w)
+	})
 	found := 0
 	for _, w := range name {
 		if slices.ContainsFunc(asked, func(a string) bool { return sameWord(a, w) }) {

@@ -24,3 +24,24 @@ func TestAsks(t *testing.T) {
 		}
 	}
 }
+
+func TestAsked(t *testing.T) {
+	kinds := Column{Name: "Histologic_type", Type: "text", Values: []Value{{"Serous", 14}, {"Clear cell", 1}, {"No", 3}}}
+	for _, c := range []struct {
+		question string
+		want     bool
+	}{
+		{"the age of patients with serous tumors", true},
+		{"how many clear cells are there", true},
+		{"the age of no patient", false},
+		{"the age of patients with a histologic finding", false},
+		{"each type", false},
+	} {
+		if got := kinds.asked(c.question); got != c.want {
+			t.Errorf("%q: %v", c.question, got)
+		}
+	}
+	if asks("samples with a tumor", "Samples_With_Peptide") {
+		t.Error("a small word counts")
+	}
+}

@@ -82,7 +82,7 @@ func (p Profile) text(question string, rank Ranker, d detail, chars int) string 
 			b.WriteString(t.Name + ": ")
 		}
 		b.WriteString(t.headline() + "\n")
-		if shown[n] {
+		if shown[n] || explains().MatchString(t.Name) {
 			t.write(&b, question, rank, d)
 		} else {
 			t.writeNames(&b, question, d)
@@ -93,6 +93,9 @@ func (p Profile) text(question string, rank Ranker, d detail, chars int) string 
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
+
+// explains matches the names of sheets that say what the others hold.
+var explains = lazy.Regexp(`(?i)\b(?:read ?me|notes?|legend|dictionary|codebook|about)\b`)
 
 func (p Profile) writeDocument(b *strings.Builder, question string, chars int, rank Ranker) {
 	const around = 1500 // of the words beside tables
@@ -255,8 +258,11 @@ func inARow(columns []Column) string {
 // writeNames names the columns of a table of which no more is shown than what the question names.
 func (t Table) writeNames(b *strings.Builder, question string, d detail) {
 	rest := Table{LeftOut: t.LeftOut}
+	for _, note := range t.Warnings {
+		b.WriteString("Note: " + cut(note, 200) + "\n")
+	}
 	for _, c := range t.Columns {
-		if asks(question, c.Name) {
+		if c.asked(question) {
 			fmt.Fprintf(b, "- %s: %s\n", c.Name, c.line(t.Rows, d.brief))
 		} else {
 			rest.Columns = append(rest.Columns, c)
@@ -307,7 +313,7 @@ func (t Table) write(b *strings.Builder, question string, rank Ranker, d detail)
 	var rest Table
 	for n := 0; n < len(t.Columns); n++ {
 		c := t.Columns[n]
-		if !near[n] && !asks(question, c.Name) {
+		if !near[n] && !c.asked(question) {
 			rest.Columns = append(rest.Columns, c)
 			continue
 		}
@@ -369,7 +375,7 @@ var quoted = lazy.Regexp(`"[^"]*"`)
 func (t Table) together(n int, question string, short bool) (last int, line string) {
 	all := t.Columns[n]
 	plainNumber := func(c Column) bool {
-		return c.Type == "number" && len(c.Values) != 1 && len(c.Without) == 0 && !asks(question, c.Name)
+		return c.Type == "number" && len(c.Values) != 1 && len(c.Without) == 0 && !c.asked(question)
 	}
 	if !plainNumber(all) {
 		return n, ""
