@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,14 +30,17 @@ const judgementForm = "Reply in this form, with `Wrong step` only if a step is w
 	"Wrong step: its number\n\n" +
 	"```python\nthe last cell\n```"
 
-const branchForm = "Branch 1.2\n" +
-	"Keeps: the number of accepted steps that it begins with, or 0\n\n" +
-	"```python\nits cell\n```"
+// branchForm returns the form of a branch's cell, with the number of the first one that is asked for.
+func branchForm(asked []Branch) string {
+	return fmt.Sprintf("Branch %d.%d\n", asked[0].Point, asked[0].Option) +
+		"Keeps: the number of accepted steps that it begins with, or 0\n\n" +
+		"```python\nits cell\n```"
+}
 
-const branchesForm = "Reply in this form, once for each branch:\n\n" + branchForm
-
-const branchingForm = judgementForm +
-	"\n\nand then, if it is sufficient, once for each branch:\n\n" + branchForm
+const (
+	branchesForm  = "Reply in this form, once for each branch:\n\n"
+	branchingForm = judgementForm + "\n\nand then, if it is sufficient, once for each branch:\n\n"
+)
 
 const rulingForm = "Reply in this form, with `Wrong step` only for first, `Reading` and its " +
 	"options only for reading, and the cell only for second:\n\n" +

@@ -193,7 +193,7 @@ func Judgements(steps int, asked []Branch) Format[Judgement] {
 	}
 	if len(asked) > 0 {
 		verdict := f.Parse
-		f.Form, f.Schema = branchingForm, branchingSchema
+		f.Form, f.Schema = branchingForm+branchForm(asked), branchingSchema
 		f.Parse = func(text string) (Judgement, error) {
 			first, rest := cutBranches(text)
 			j, err := verdict(first)
@@ -345,7 +345,7 @@ func Branches(asked []Branch, steps int) Format[[]Branch] {
 		Parse: by(branchFields, func(f *fields) ([]Branch, error) {
 			return f.branches(asked, steps)
 		}),
-		Form:   branchesForm,
+		Form:   branchesForm + branchForm(asked),
 		Schema: branchesSchema,
 	}
 }

@@ -149,6 +149,7 @@ def sqlite(path: str, deadline: Deadline) -> Found:
             found.lines += [
                 f"{show(name)}.{show(f[3])} refers to {show(f[2])}.{show(f[4])}"
                 for f in foreign[:20]
+                if f[3] in names  # SQLite accepts a key of a column that the table does not have
             ]
             found.tables.append(table)
         if len(listed) > 60:

@@ -268,26 +268,31 @@ def _html(text: str) -> Found:
         text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False)
     )
     found = Found("HTML")
+    for n, table in enumerate(filter(_shown, page.xpath("//table"))):
+        table.set("index", str(n))
     for junk in page.xpath("//script|//style|//noscript|//nav|//*[contains(@class, 'navbox')]"):
         junk.drop_tree()
     if title := page.xpath("string(//title)").strip():
         found.lines.append("title: " + show(title, 200))
-    number = 0
-    for table in page.xpath("//table[not(.//table)]")[:60]:
-        number += 1
+    for table in page.xpath("//table[@index and not(.//table)]")[:60]:
         rows = [_cells(tr) for tr in table.xpath(".//tr")[:20_000]]
         caption = show(" ".join(table.xpath("string(./caption)").split()), 120)
         rows = _spanned(rows)
         if len(rows) > 1 and max(map(len, rows)) > 1:
-            found.tables += grids.tables(
-                rows, f"table {number}" + (f" ({caption})" if caption else ""), True
-            )
+            name = f"read_html()[{table.get('index')}]" + (f" ({caption})" if caption else "")
+            found.tables += grids.tables(rows, name, True)
             table.drop_tree()
     parts = [x.text_content() for x in page.xpath("//p|//h1|//h2|//h3|//li[not(.//a)]|//dl|//pre")]
     lines = parts if sum(map(len, parts)) > 200 else page.text_content().split("\n")
     words = "\n".join(filter(None, (" ".join(x.split()) for x in lines)))
     found.text, found.cut = clean(words)[:TEXT], len(words) > TEXT
     return found
+
+
+def _shown(table: Any) -> bool:
+    """Whether pandas' read_html returns the table, so that its index can be told."""
+    hidden = "display:none" in (table.get("style") or "").replace(" ", "")
+    return not hidden and bool(table.text_content().strip("\n") and table.xpath(".//td|.//th"))
 
 
 def _cells(tr: Any) -> list[tuple[str, int, int]]:
