@@ -178,7 +178,9 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	case t.Verified():
 		j.progress.SayIn(term.Good, "verified %s", spent)
 	case t.Depends():
-		j.progress.Warn("%s", strings.Join(t.Doubts(), "; "))
+		if !a.forPeople(j) { // that text has it already
+			j.progress.Warn("%s", strings.Join(t.Doubts(), "; "))
+		}
 		j.progress.Say("spent    %s", spent)
 	default:
 		j.progress.Warn("NOT verified: %s", strings.Join(t.Doubts(), "; "))

@@ -27,10 +27,15 @@ func (f *answerForm) Set(value string) error {
 	return nil
 }
 
+// forPeople reports whether the answer is printed as text for people.
+func (a *app) forPeople(j job) bool {
+	return !j.json && (j.answer == "text" || j.answer == "" && a.stdoutTTY)
+}
+
 // say prints the answer.
 func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
 	drawn := pictures(folder.Files())
-	if j.answer == "text" || j.answer == "" && a.stdoutTTY {
+	if a.forPeople(j) {
 		columns := 0
 		if a.stdoutTTY {
 			columns, _ = a.size()
