@@ -43,8 +43,8 @@ func (s dataState) changed(data string, files []record.File) string {
 }
 
 // added returns the first file that was not there, or "".
-func (s dataState) added(data string, include []string) string {
-	now, err := files.List(context.Background(), data, include)
+func (s dataState) added(sources []files.Source, include []string) string {
+	now, err := files.ListAll(context.Background(), sources, include)
 	if err != nil {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (r *workspace) checkData(all bool) error {
 	r.changedFile = r.data.changed(r.dataPath(), r.all)
 	if all && r.changedFile == "" && len(r.all) <= everyCell &&
 		r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
-		r.changedFile = r.data.added(r.dataPath(), r.t.Task.Include)
+		r.changedFile = r.data.added(r.t.Task.In(r.dataPath()), r.t.Task.Include)
 	}
 	if r.changedFile == "" {
 		return nil

@@ -77,12 +77,9 @@ func (d *Folder) follow(name string) (*os.File, fs.FileInfo, error) {
 	if err == nil {
 		return file, info, nil
 	}
-	// only the file itself may be a link, not its folders
-	if link, e := d.root.Lstat(name); e != nil || link.Mode()&fs.ModeSymlink == 0 {
-		return nil, nil, err
-	}
-	target, err := filepath.EvalSymlinks(filepath.Join(d.real, name))
-	if err != nil {
+	path := filepath.Join(d.real, name)
+	target, unlinked := filepath.EvalSymlinks(path)
+	if unlinked != nil || target == path {
 		return nil, nil, err
 	}
 	if below, ok := relative(d.real, target); ok {

@@ -156,7 +156,8 @@ func TestLinks(t *testing.T) {
 			"far/far.csv"},
 		{"broken.csv", []string{"/"}, false, ""},
 		{"pipe", []string{"/"}, false, ""},
-		{"out/far.csv", []string{base}, false, ""},
+		{"out/far.csv", []string{base}, true, ""},
+		{"out/far.csv", nil, false, "far/far.csv"},
 		{"../far/far.csv", []string{base}, false, ""},
 		{".", nil, false, ""},
 	} {

@@ -229,7 +229,8 @@ func (r *reader) reopened() (moved bool, err error) {
 	if question != r.t.Part(0).Task.Question {
 		return false, errQuestion
 	}
-	r.t.Task.Data, r.t.Described, r.t.Descriptions = data, false, nil
+	r.t.Task.Data, r.t.Task.Sources = data, nil
+	r.t.Described, r.t.Descriptions = false, nil
 	r.did("the data folder is now %s", data)
 	return true, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/files"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/lazy"
 )
@@ -30,6 +31,15 @@ const FilesFolder = "files"
 // ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not empty. A run never
 // overwrites anything.
 var ErrInUse = errors.New("the folder is not empty")
+
+// DataFolder is the name of the folder with the links to the data, if these have several sources.
+const DataFolder = "data"
+
+// LinkData makes the data folder of a task with several sources, and returns these by where their
+// names lead: see [files.Link].
+func (f Folder) LinkData(t Task) ([]files.Source, error) {
+	return files.Link(string(f), DataFolder, t.Sources)
+}
 
 // CreateFolder creates the run folder at path, which may exist if it is empty.
 func CreateFolder(path string) (Folder, error) {

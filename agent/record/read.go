@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -344,9 +345,22 @@ func restated(readings []Reading) []Reading {
 // SetData records another data folder. The parameters cell already names it.
 func SetData(nb *notebook.Notebook, folder string) {
 	if meta, err := recorded(nb); err == nil {
-		meta.Trajectory.Task.Data = folder
+		meta.Trajectory.Task.Data, meta.Trajectory.Task.Sources = folder, nil
 		nb.Metadata["dsstar"] = meta
 	}
+}
+
+// LinkedData returns the links to data in a notebook's data folder, whose path is data: none if it
+// is a folder of data itself.
+func LinkedData(nb *notebook.Notebook, data string) (paths []string) {
+	meta, err := recorded(nb)
+	if err != nil || meta.Trajectory.Task.Data != DataFolder {
+		return nil
+	}
+	for _, s := range meta.Trajectory.Task.Sources {
+		paths = append(paths, filepath.Join(data, filepath.FromSlash(s.Name)))
+	}
+	return paths
 }
 
 // with returns the last cell with what it prints now.

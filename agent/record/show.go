@@ -35,6 +35,9 @@ func showData(t *Trajectory) string {
 	b.WriteString("## Data\n")
 	if t.Task.Data != "" {
 		b.WriteString("\nThe cells below see the data folder as `data/`.\n")
+		for _, s := range t.Task.Sources {
+			fmt.Fprintf(&b, "- <code>%s</code>\n", inHTML(s.String()))
+		}
 	}
 	for i, d := range t.Descriptions {
 		if d.Text == "" && d.Error == "" {

@@ -11,6 +11,7 @@
 package record
 
 import (
+	"path/filepath"
 	"time"
 
 	"dsstar/agent/files"
@@ -61,8 +62,23 @@ type Task struct {
 	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told
 	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
 
+	// Sources are what the names in the data folder lead to, if there are several or it is a file.
+	// Paths are relative to the run folder or absolute; links may lead elsewhere by now.
+	Sources []files.Source  `json:"sources,omitempty"`
 	Include []string        `json:"include,omitempty"` // patterns of [files.List]
 	Skipped []files.Skipped `json:"skipped,omitempty"` // as unlikely to be data
+}
+
+// In returns the sources by their names in a data folder: the folder itself if it is the only one.
+func (t Task) In(data string) []files.Source {
+	if len(t.Sources) == 0 {
+		return []files.Source{{Path: data}}
+	}
+	all := make([]files.Source, len(t.Sources))
+	for i, s := range t.Sources {
+		all[i] = files.Source{Name: s.Name, Path: filepath.Join(data, filepath.FromSlash(s.Name))}
+	}
+	return all
 }
 
 // A File is a data file by its name below the data folder, with slashes.

@@ -32,8 +32,8 @@ func (a *app) answer(ctx context.Context, j job) error {
 	}
 	defer release()
 	task := j.task
-	if task.Data != "" {
-		task.Data = dataFrom(string(folder), task.Data)
+	if err := link(folder, &task); err != nil {
+		return err
 	}
 	j.progress.Say("run      %s", folder)
 	return a.carryOut(ctx, j, folder, newSaver(folder),
@@ -65,8 +65,12 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	j.progress.Models(func(role string) string { return modelOf(s, role) })
 	j.progress.Wait("starting the kernel")
 	j.place.Show(folder, j.task.Data)
-	if j.task.Data != "" {
-		j.progress.Say("data     %s", j.task.Data)
+	for _, source := range j.sources {
+		j.progress.Say("data     %s", source)
+		if source.Name != "" { // a link out of the data folder
+			j.place.Box.Read = append(j.place.Box.Read, source.Path)
+			config.Readable = append(config.Readable, source.Path)
+		}
 	}
 	config.Sandbox = j.place.Sandbox()
 	config.Memory = j.place.Memory()
@@ -92,8 +96,8 @@ func (a *app) config(j job) (agent.Config, error) {
 	config.Model, config.Stream = j.model, j.progress.Stream
 	config.Cache, config.Agree, config.AgreeToCost = j.cache, a.afford(j), a.affordRounds(j)
 	config.ChooseReading = a.chooseReading(j)
-	if j.task.Data != "" {
-		config.Corrections, err = a.corrections(j.task.Data)
+	if err == nil {
+		config.Corrections, err = a.correctionsOf(j.sources)
 	}
 	return config, err
 }

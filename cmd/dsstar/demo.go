@@ -91,7 +91,10 @@ folder.`,
 		if err != nil {
 			return err
 		}
-		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil,
+		if j.sources, err = sources([]string{data}); err != nil {
+			return err
+		}
+		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), j.sources, nil,
 			false); err != nil {
 			return err
 		}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +22,8 @@ import (
 
 var describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
 that a program makes, without a model: tables with their columns, ranges, values,
-missing values and keys; documents whole. Names after the folder choose files. If
+missing values and keys; documents whole. Names after the folder choose files, and
+instead of the folder one file may be named. If
 all descriptions together exceed context_chars, the model sees less of the files
 that are less near to the question.
 
@@ -96,7 +100,16 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes}, settings: s,
 		progress: a.newProgress(d.quiet)}
 	defer j.progress.Stop()
-	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include,
+	if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
+		args = slices.Concat([]string{filepath.Dir(args[0]), filepath.Base(args[0])}, args[1:])
+	}
+	if j.sources, err = sources(args[:1]); err != nil {
+		return err
+	}
+	if j.sources[0].Name != "" {
+		return usage.New("describe takes one folder, not "+args[0], usage.Shell("dsstar describe DIR"))
+	}
+	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", j.sources, s.Include,
 		cmd.Flags().Changed("include")); err != nil {
 		return err
 	}

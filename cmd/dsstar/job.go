@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +31,7 @@ type job struct {
 	runFlags
 	settings *configs.Settings
 	task     record.Task
+	sources  []files.Source // of the task's data, by where they are
 	model    llm.Model
 	ranker   llm.Ranker // nil: files are ranked by word frequency
 	cache    *describe.Cache
@@ -131,8 +132,8 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 // folders returns the folders that kernels must be able to read.
 func (j *job) folders() []string {
 	folders := []string{existing(cmp.Or(j.out, j.base()))}
-	if j.task.Data != "" {
-		folders = append(folders, j.task.Data)
+	for _, s := range j.sources {
+		folders = append(folders, s.Path)
 	}
 	return folders
 }
@@ -148,9 +149,8 @@ func (j *job) forGuest() error {
 		return usage.New("--keep needs a running kernel: the run's own kernel ends with it",
 			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
 	case j.task.Data == "" && !j.past && !j.here:
-		return usage.New("no data folder is given, and no running kernel whose variables to ask "+
-			"about",
-			usage.Again("--data", "DIR"), usage.Shell("dsstar kernels   # those that are running"))
+		return usage.New("no data are given, and no running kernel whose variables to ask about",
+			usage.Again("--data", "PATH"), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	return nil
 }
@@ -225,70 +225,25 @@ func dataFrom(run, data string) string {
 	return filepath.ToSlash(rel)
 }
 
-// newTask checks and lists the data folder. Without a folder the question is about variables only.
-// A missing name in include is an error only if it was given as a flag: a setting may be meant for
-// other folders.
-func newTask(ctx context.Context, question, guidelines, folder string, include []string,
-	given bool) (record.Task, error) {
-	if folder == "" {
-		return record.Task{Question: question, Guidelines: guidelines}, nil
-	}
-	data, err := filepath.Abs(folder)
-	if err != nil {
-		return record.Task{}, err
-	}
-	if scheme := isURL.FindString(folder); scheme != "" { // the rest may hold a password
-		return record.Task{}, usage.New(
-			fmt.Sprintf("the data folder must be a path, not a %s address: only folders of this "+
-				"machine are read", strings.TrimSuffix(scheme, "://")),
-			usage.Again("--data", "DIR").Note("a folder with a copy of the data"))
-	}
-	info, err := os.Stat(data)
-	switch {
-	case os.IsNotExist(err):
-		return record.Task{}, usage.New("the data folder does not exist: "+folder,
-			usage.Shell("ls %s", filepath.Dir(data)))
-	case err != nil:
-		return record.Task{}, usage.New(fmt.Sprintf("the data folder: %v", err),
-			usage.Shell("ls -ld %s", data))
-	case !info.IsDir():
-		return record.Task{}, usage.New("not a folder: "+folder,
-			usage.Again("--data", filepath.Dir(data)))
-	}
-	// The run folder's relative path to the data must not lead through a link.
-	if data, err = filepath.EvalSymlinks(data); err != nil {
-		return record.Task{}, fmt.Errorf("the data folder: %w", err)
+// newTask lists the data of a question; without sources it is about variables only. A missing name in
+// include is an error only if it was given as a flag: a setting may be meant for other data.
+func newTask(ctx context.Context, question, guidelines string, sources []files.Source,
+	include []string, given bool) (record.Task, error) {
+	task := record.Task{Question: question, Guidelines: guidelines}
+	if len(sources) == 0 {
+		return task, nil
 	}
 	for _, name := range include {
-		if _, err := os.Stat(filepath.Join(data, name)); given &&
-			(!filepath.IsLocal(name) || err != nil) {
-			return record.Task{}, usage.New(fmt.Sprintf("--include: %s is not in the data folder, %s",
-				name, data), usage.Shell("ls -a %s", data))
+		if given && !slices.ContainsFunc(sources, func(s files.Source) bool { return s.Has(name) }) {
+			return task, usage.New(fmt.Sprintf("--include: %s is not in the data, %s", name,
+				sources[0].Path), usage.Shell("ls -a %s", sources[0].Path))
 		}
 	}
-	task := record.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
-	return task, listData(ctx, &task, data)
-}
-
-var isURL = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*://`)
-
-// listData lists the data folder of a task; an empty one is a usage error.
-func listData(ctx context.Context, task *record.Task, data string) error {
-	all, err := files.List(ctx, data, task.Include)
-	if err != nil {
-		return err
+	task.Include = include
+	if task.Data = record.DataFolder; sources[0].Name == "" {
+		task.Data = sources[0].Path
+	} else {
+		task.Sources = slices.Clone(sources)
 	}
-	task.Files, task.Unread, task.Skipped = all.Files, all.Unread, all.Skipped
-	switch skipped := files.InWords(all.Skipped); {
-	case len(all.Files) > 0:
-		return nil
-	case skipped != "":
-		hints := []usage.Hint{usage.Again("--include", ".").Note("skips nothing")}
-		if name, folder := strings.CutSuffix(all.Skipped[0].Name, "/"); folder {
-			hints = append(hints,
-				usage.Again("--data", filepath.Join(data, name)).Note("what is named is not skipped"))
-		}
-		return usage.New("the data folder has no data files except skipped ones: "+skipped, hints...)
-	}
-	return usage.New("the data folder has no data files: "+data, usage.Shell("ls -la %s", data))
+	return task, listData(ctx, &task, sources)
 }

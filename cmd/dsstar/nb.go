@@ -16,8 +16,12 @@ import (
 	"dsstar/notebook/disk"
 )
 
-var nbHelp = `Answer a question about the files of a folder and leave a notebook. With a
-running kernel (--kernel) the question may also be about its variables.
+var nbHelp = `Answer a question about data files and leave a notebook. With a running kernel
+(--kernel) the question may also be about its variables.
+
+--data names a folder, which cells see as data/. It may be repeated and may name
+files and quoted patterns, too: then cells see data/NAME for each, where NAME is
+its own name, or the one given with NAME=PATH.
 
 The question is the argument, or standard input. Only the answer goes to
 standard output; progress goes to standard error.
@@ -28,6 +32,7 @@ A run leaves in dsstar-runs/<date>-<slug>/, or the folder of --out:
   trace.jsonl     every exchange with the model; --model replay:trace.jsonl
                   runs the agent again from it
   files/          what the cells wrote
+  data/           links to the data, unless they are one folder
   variables/      what the cells used of a running kernel's variables
 
 You may open the notebook during the run. What you save into it is never
@@ -53,6 +58,7 @@ accepted cells. The verifier picks one; the notebook keeps the others, folded.
 ` + exitHelp(runExits)
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
+  dsstar nb --data ./web --data shop=exports/2025 --data 'prices/*.xlsx' "…"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
@@ -63,17 +69,17 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 
 func (a *app) nbCommand() *cobra.Command {
-	var data, guidelines string
-	var keep []string
+	var guidelines string
+	var data, keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use:     `nb --data DIR [flags] "question"`,
+		Use:     `nb --data PATH [flags] "question"`,
 		Short:   "Answer a question about data files and leave a notebook",
 		Long:    nbHelp,
 		Example: nbExample,
 	}
-	cmd.Flags().VarP((*onceFlag)(&data), "data", "d",
-		"the folder with the data files; optional with a running kernel")
+	cmd.Flags().StringArrayVarP(&data, "data", "d", nil,
+		"a folder, file or quoted pattern, or NAME=PATH; may be repeated; optional with a running kernel")
 	keepFlag(cmd.Flags(), &keep)
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
 		"the form of the answer: TEXT, or @FILE")
@@ -87,8 +93,8 @@ func (a *app) nbCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if data == "" && s.Kernel == "" {
-			return usage.New("no data folder is given", usage.Again("--data", "DIR"),
+		if len(data) == 0 && s.Kernel == "" {
+			return usage.New("no data are given", usage.Again("--data", "PATH"),
 				usage.Again("--kernel", "newest").Note("about the variables of a running kernel"))
 		}
 		if flags.names, err = kernels.Names(keep); err != nil {
@@ -106,7 +112,10 @@ func (a *app) nbCommand() *cobra.Command {
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
-		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include,
+		if j.sources, err = sources(data); err != nil {
+			return err
+		}
+		if j.task, err = newTask(cmd.Context(), question, form, j.sources, s.Include,
 			cmd.Flags().Changed("include")); err != nil {
 			return err
 		}
@@ -134,11 +143,11 @@ func (a *app) nbCommand() *cobra.Command {
 
 // question takes the question from the arguments or from standard input.
 func (a *app) question(args []string) (string, error) {
-	hint := []usage.Hint{usage.Shell(`dsstar nb --data DIR "question"`)}
+	hint := []usage.Hint{usage.Shell(`dsstar nb --data PATH "question"`)}
 	if len(args) > 1 {
 		return "", usage.New(
 			fmt.Sprintf("the question must be one argument, got %d", len(args)),
-			usage.Shell("dsstar nb --data DIR %s", strings.Join(args, " ")),
+			usage.Shell("dsstar nb --data PATH %s", strings.Join(args, " ")),
 		)
 	}
 	text := ""

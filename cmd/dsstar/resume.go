@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -122,10 +123,13 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err := r.read(); err != nil {
 		return err
 	}
-	if err := a.mayRead(r, j.settings); err != nil {
+	if j.sources, err = r.sources(); err != nil {
 		return err
 	}
-	now, err := r.dataFiles(ctx, j.settings.Include)
+	if err := a.mayRead(r, j.sources, j.settings); err != nil {
+		return err
+	}
+	now, err := r.dataFiles(ctx, j.sources, j.settings.Include)
 	if err == nil {
 		err = checkRollback(j.settings, r.t.Method)
 	}
@@ -197,45 +201,65 @@ func (r pastRun) data() string {
 	return data
 }
 
-// mayRead rejects a private data folder that only the notebook names, because dsstar itself
-// reads it.
-func (a *app) mayRead(r pastRun, s *configs.Settings) error {
-	data := r.data()
-	allowed := func(path string) bool {
-		abs, err := filepath.Abs(path)
-		return err == nil && disk.Inside(disk.RealPath(abs), disk.RealPath(data))
+// sources returns the run's data by where they are. Links in its data folder that are gone are made
+// again.
+func (r pastRun) sources() ([]files.Source, error) {
+	if r.t.Task.Data != record.DataFolder {
+		r.t.Task.Sources = nil
 	}
-	if data == "" || !a.Private(data) ||
-		slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
-		return nil
+	switch data := r.data(); {
+	case data == "":
+		return nil, nil
+	case len(r.t.Task.Sources) == 0:
+		if info, err := os.Stat(data); err != nil || !info.IsDir() {
+			return nil, usage.New("the run's data folder does not exist: "+data,
+				usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to "+
+					"where it is now", data))
+		}
+		return []files.Source{{Path: data}}, nil
+	default:
+		all, err := r.folder.LinkData(r.t.Task)
+		if err != nil {
+			return nil, usage.New(fmt.Sprintf("the run's data: %v", err),
+				usage.Shell("ls -l %s   # make the link lead to where the data are now", data))
+		}
+		return all, nil
 	}
-	return usage.New(fmt.Sprintf(
-		"the notebook may come from a stranger, and its data folder, %s, is hidden, the "+
-			"system's or your home", term.Printable(data)),
-		usage.Shell("dsstar resume --allow-read DIR %s   # DIR: that folder, if the notebook is yours",
-			string(r.folder)))
 }
 
-// dataFiles lists the run's data folder, with the files that the run included and those of
-// include. An earlier version of dsstar may have listed files that are now skipped; they stay
-// listed if the data are otherwise unchanged.
-func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File, error) {
-	data := r.data()
-	if data == "" {
-		return nil, nil
+// mayRead rejects private data that only the notebook names, because dsstar itself reads them.
+func (a *app) mayRead(r pastRun, sources []files.Source, s *configs.Settings) error {
+	for _, source := range sources {
+		allowed := func(path string) bool {
+			abs, err := filepath.Abs(path)
+			return err == nil && disk.Inside(disk.RealPath(abs), disk.RealPath(source.Path))
+		}
+		if a.Private(source.Path) &&
+			!slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
+			return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data, %s, are "+
+				"hidden, the system's or your home", term.Printable(source.Path)),
+				usage.Shell("dsstar resume --allow-read PATH %s   # PATH: those data, if the notebook "+
+					"is yours", string(r.folder)))
+		}
 	}
-	if info, err := os.Stat(data); err != nil || !info.IsDir() {
-		return nil, usage.New("the run's data folder does not exist: "+data,
-			usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to "+
-				"where it is now", data))
+	return nil
+}
+
+// dataFiles lists the run's data, with the files that the run included and those of include. An
+// earlier version of dsstar may have listed files that are now skipped; they stay listed if the
+// data are otherwise unchanged.
+func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
+	include []string) ([]record.File, error) {
+	if len(sources) == 0 {
+		return nil, nil
 	}
 	include = slices.Concat(r.t.Task.Include, include)
 	slices.Sort(include)
 	now := record.Task{Include: slices.Compact(include)}
-	err := listData(ctx, &now, data)
+	err := listData(ctx, &now, sources)
 	if r.t.DataChanges(now.Files) != "" {
 		all := record.Task{Include: []string{"."}}
-		if listData(ctx, &all, data) == nil && r.t.DataChanges(all.Files) == "" {
+		if listData(ctx, &all, sources) == nil && r.t.DataChanges(all.Files) == "" {
 			now, err = all, nil
 		}
 	}

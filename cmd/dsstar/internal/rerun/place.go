@@ -33,7 +33,8 @@ type place struct {
 	code   map[int]string // code to run instead of the cell's, by position
 	inject int            // position of the added cell; 0: none
 	env    []string
-	given  bool // data is from the user, not from the notebook
+	given  bool     // data is from the user, not from the notebook
+	linked []string // links to data in the data folder
 }
 
 // newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
@@ -131,6 +132,9 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 		if !filepath.IsAbs(named) {
 			p.data = filepath.Join(p.home, filepath.FromSlash(named))
 			p.code[at] = withData(c.Source, p.data)
+		}
+		if p.data == filepath.Join(p.home, record.DataFolder) {
+			p.linked = record.LinkedData(nb, p.data)
 		}
 	}
 	return nil
@@ -276,13 +280,15 @@ func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (s
 	if !sandbox.AboveHome(place.home) {
 		b.Read = append(b.Read, place.home)
 	}
-	switch {
-	case place.data == "":
-	case place.given || !a.Private(place.data):
-		b.Read = append(b.Read, place.data)
-	case b.Tier.Confines():
-		p.Warn("the notebook's data folder, %s, is hidden or the system's: cells read it "+
-			"only with --data", term.Printable(place.data))
+	for _, path := range append(slices.Clone(place.linked), place.data) {
+		switch path := disk.RealPath(path); {
+		case path == "":
+		case place.given || !a.Private(path):
+			b.Read = append(b.Read, path)
+		case b.Tier.Confines():
+			p.Warn("the notebook's data, %s, are hidden or the system's: cells read them only "+
+				"with --data or --allow-read", term.Printable(path))
+		}
 	}
 	if place.own {
 		b.Write = append(b.Write, place.dir)

@@ -1,0 +1,134 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// A Source is a file or folder of data by the name that it has in the data folder, with slashes.
+// The name of a folder that is the data folder itself is "".
+type Source struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// String is for people.
+func (s Source) String() string {
+	if s.Name == "" {
+		return s.Path
+	}
+	return "data/" + s.Name + " is " + s.Path
+}
+
+// Has reports whether a name in the data folder is that of the source, or of something in it.
+func (s Source) Has(name string) bool {
+	for _, inside := range within(s.Name, []string{name}) {
+		_, err := os.Stat(filepath.Join(s.Path, filepath.FromSlash(inside)))
+		return err == nil && filepath.IsLocal(inside)
+	}
+	return false
+}
+
+// ListAll lists the data files of all sources as [List] does, by their names in the data folder. A
+// file that is a source is never skipped.
+func ListAll(ctx context.Context, sources []Source, include []string) (Listing, error) {
+	var all Listing
+	for _, s := range sources {
+		info, err := os.Stat(s.Path)
+		if err != nil {
+			return Listing{}, fmt.Errorf("list the data: %w", err)
+		}
+		if info.Mode().IsRegular() {
+			all.Files = append(all.Files, File{Name: s.Name, Size: info.Size()})
+			continue
+		}
+		l, err := List(ctx, s.Path, within(s.Name, include))
+		if err != nil {
+			return Listing{}, err
+		}
+		for _, f := range l.Files {
+			f.Name = path.Join(s.Name, f.Name)
+			all.Files = append(all.Files, f)
+		}
+		for _, name := range l.Unread {
+			all.Unread = append(all.Unread, path.Join(s.Name, name))
+		}
+		for _, skipped := range l.Skipped {
+			if s.Name != "" {
+				skipped.Name = s.Name + "/" + skipped.Name
+			}
+			all.Skipped = append(all.Skipped, skipped)
+		}
+	}
+	return all, nil
+}
+
+// within returns the included names of a source as they are in it.
+func within(source string, include []string) (names []string) {
+	if source == "" {
+		return include
+	}
+	for _, name := range include {
+		name = path.Clean(filepath.ToSlash(name))
+		if name == "." || name == source {
+			names = append(names, ".")
+		} else if below(name, source) {
+			names = append(names, strings.TrimPrefix(name, source+"/"))
+		}
+	}
+	return names
+}
+
+// Link makes the folder data below dir a data folder whose names lead to the sources. Relative paths
+// of sources start at dir, and their links are relative, so that all can be moved together. Names
+// that are there already are left alone: a person may have made one lead to where the data are
+// now. It returns the sources by where their names lead, without links.
+func Link(dir, data string, sources []Source) ([]Source, error) {
+	root, err := os.OpenRoot(dir) // nothing is made outside of it, wherever links in it lead
+	if err != nil {
+		return nil, fmt.Errorf("link the data: %w", err)
+	}
+	defer root.Close()
+	if err := root.Mkdir(data, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("link the data: %w", err)
+	}
+	if info, err := root.Lstat(data); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("link the data: %s is not a folder, as a run leaves it",
+			filepath.Join(dir, data))
+	}
+	linked := make([]Source, len(sources))
+	for i, s := range sources {
+		if !filepath.IsLocal(filepath.FromSlash(s.Name)) || path.Clean(s.Name) != s.Name {
+			return nil, fmt.Errorf("link the data: %q is no name for data", s.Name)
+		}
+		at := filepath.Join(data, filepath.FromSlash(s.Name))
+		if linked[i], err = link(root, at, s); err != nil {
+			return nil, fmt.Errorf("link the data %s: %w", s.Name, err)
+		}
+	}
+	return linked, nil
+}
+
+func link(root *os.Root, at string, s Source) (Source, error) {
+	to := filepath.FromSlash(s.Path)
+	if !filepath.IsAbs(to) {
+		var err error
+		if to, err = filepath.Rel(filepath.Dir(at), to); err != nil {
+			return s, err
+		}
+	}
+	if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return s, err
+	}
+	if err := root.Symlink(to, at); err != nil && !errors.Is(err, fs.ErrExist) {
+		return s, err
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(root.Name(), at))
+	return Source{s.Name, real}, err
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dsstar/agent/files"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/usage"
+)
+
+// isURL matches the beginning of an address, perhaps after a name.
+var isURL = regexp.MustCompile(`(?i)^(?:[\pL\pN_.-]+=)?([a-z][a-z0-9+.-]*)://`)
+
+// hasName matches NAME=PATH.
+var hasName = regexp.MustCompile(`^([\pL\pN_][\pL\pN_. -]*)=(.+)$`)
+
+// sources returns what the values of --data name: folders, files, or the matches of patterns, each
+// perhaps with a name. A single folder without a name is the data folder itself.
+func sources(given []string) (all []files.Source, err error) {
+	if len(given) == 0 {
+		return nil, nil
+	}
+	for _, arg := range given {
+		found, err := source(arg)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if info, err := os.Stat(all[0].Path); len(all) == 1 && err == nil && info.IsDir() &&
+		!named(given[0]) {
+		all[0].Name = ""
+	}
+	// The run folder's relative paths to the data must not lead through links.
+	for i := range all {
+		real, err := filepath.EvalSymlinks(all[i].Path)
+		if err != nil {
+			return nil, fmt.Errorf("--data: %w", err)
+		}
+		all[i].Path = real
+	}
+	return all, distinct(all)
+}
+
+// named reports whether a value of --data is NAME=PATH. A file of this very name comes first.
+func named(arg string) bool {
+	_, err := os.Lstat(arg)
+	return err != nil && hasName.MatchString(arg)
+}
+
+// source returns what one value of --data names, by absolute paths.
+func source(arg string) ([]files.Source, error) {
+	if m := isURL.FindStringSubmatch(arg); m != nil { // the rest may hold a password
+		return nil, usage.New(fmt.Sprintf("data are read from files and folders of this "+
+			"machine, not from a %s address", m[1]),
+			usage.Again("--data", "PATH").Note("a copy of the data"))
+	}
+	name := ""
+	if named(arg) {
+		m := hasName.FindStringSubmatch(arg)
+		name, arg = m[1], m[2]
+	}
+	at, err := filepath.Abs(arg)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(at)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && strings.ContainsAny(arg, "*?["):
+		return matches(arg, name)
+	case errors.Is(err, os.ErrNotExist):
+		return nil, usage.New("there is no such file or folder: "+arg,
+			usage.Shell("ls %s", existing(at)))
+	case err != nil:
+		return nil, usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", at))
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return nil, usage.New("neither a file nor a folder: "+arg, usage.Shell("ls -ld %s", at))
+	case name == "":
+		name = filepath.Base(at)
+	case !info.IsDir() && filepath.Ext(name) == "":
+		name += filepath.Ext(at) // by which cells and descriptions know the format
+	}
+	return []files.Source{{Name: name, Path: at}}, nil
+}
+
+// matches returns what a pattern matches, by the names from its first variable part on.
+func matches(pattern, name string) (all []files.Source, err error) {
+	found, err := filepath.Glob(pattern)
+	for _, match := range found {
+		info, err := os.Stat(match)
+		if err != nil || !info.IsDir() && !info.Mode().IsRegular() || // a broken link, a pipe
+			strings.HasPrefix(filepath.Base(match), ".") {
+			continue
+		}
+		below, err := filepath.Rel(fixed(pattern), match)
+		if err != nil {
+			return nil, err
+		}
+		at, err := filepath.Abs(match)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, files.Source{Name: path.Join(name, filepath.ToSlash(below)), Path: at})
+	}
+	if err != nil || len(all) == 0 {
+		return nil, usage.New("nothing matches "+pattern,
+			usage.Shell("ls %s", existing(fixed(pattern))))
+	}
+	return all, nil
+}
+
+// fixed returns the folder in which a pattern begins to match.
+func fixed(pattern string) string {
+	for strings.ContainsAny(pattern, "*?[") {
+		pattern = filepath.Dir(pattern)
+	}
+	return pattern
+}
+
+// distinct rejects two sources that would have one name in the data folder, or be in one another.
+func distinct(all []files.Source) error {
+	known := map[string]files.Source{}
+	clash := func(name string, s files.Source) error {
+		other, ok := known[name]
+		if !ok {
+			return nil
+		}
+		return usage.New(fmt.Sprintf("%s and %s would both be data/%s", other.Path, s.Path, name),
+			usage.Again("--data", other.Path, "--data", "NAME="+s.Path))
+	}
+	byLength := slices.SortedStableFunc(slices.Values(all), func(a, b files.Source) int {
+		return strings.Count(a.Name, "/") - strings.Count(b.Name, "/")
+	})
+	for _, s := range byLength {
+		for name := s.Name; name != "." && name != ""; name = path.Dir(name) {
+			if err := clash(name, s); err != nil {
+				return err
+			}
+		}
+		known[s.Name] = s
+	}
+	return nil
+}
+
+// link makes the data folder of a run with several sources, in the run folder.
+func link(folder record.Folder, task *record.Task) error {
+	if task.Data == "" {
+		return nil
+	}
+	if len(task.Sources) == 0 {
+		task.Data = dataFrom(string(folder), task.Data)
+		return nil
+	}
+	for i, s := range task.Sources {
+		task.Sources[i].Path = dataFrom(string(folder), s.Path)
+	}
+	_, err := folder.LinkData(*task)
+	return err
+}
+
+// listData lists the data of a task; none is a usage error.
+func listData(ctx context.Context, task *record.Task, sources []files.Source) error {
+	all, err := files.ListAll(ctx, sources, task.Include)
+	if err != nil {
+		return err
+	}
+	task.Files, task.Unread, task.Skipped = all.Files, all.Unread, all.Skipped
+	where := sources[0].Path
+	switch skipped := files.InWords(all.Skipped); {
+	case len(all.Files) > 0:
+		return nil
+	case skipped != "":
+		hints := []usage.Hint{usage.Again("--include", ".").Note("skips nothing")}
+		if name, folder := strings.CutSuffix(all.Skipped[0].Name, "/"); folder && sources[0].Name == "" {
+			hints = append(hints,
+				usage.Again("--data", filepath.Join(where, name)).Note("what is named is not skipped"))
+		}
+		return usage.New("the data have no files except skipped ones: "+skipped, hints...)
+	}
+	return usage.New("there are no data files in "+where, usage.Shell("ls -la %s", where))
+}
+
+// correctionsOf returns the corrections of all sources, by the names of files in the data folder.
+func (a *app) correctionsOf(sources []files.Source) (map[string]string, error) {
+	all := map[string]string{}
+	for _, s := range sources {
+		info, err := os.Stat(s.Path)
+		if err != nil {
+			return nil, err
+		}
+		folder := s.Path
+		if !info.IsDir() {
+			folder = filepath.Dir(s.Path)
+		}
+		corrections, err := a.corrections(folder)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			for name, text := range corrections {
+				all[path.Join(s.Name, name)] = text
+			}
+		} else if text, ok := corrections[filepath.Base(s.Path)]; ok {
+			all[s.Name] = text
+		}
+	}
+	return all, nil
+}
