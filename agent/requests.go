@@ -194,6 +194,7 @@ func (r *standard) system() prompts.Part {
 		Variables: r.made && variableWords(r.context("")) != ""}
 	if r.t.Memory > 0 {
 		s.Memory = human.StableBytes(r.t.Memory)
+		s.Large = r.t.Task.Bytes() > r.t.Memory/8 // a frame takes up to eight times its file
 	}
 	return s
 }

@@ -26,6 +26,7 @@ type (
 	System struct {
 		Environment string
 		Memory      string // the session's limit; "": unknown
+		Large       bool   // whether the data are large for that
 		Variables   bool   // the session is the user's and already has variables
 		NoFiles     bool   // there is no data folder
 	}

@@ -81,6 +81,14 @@ func (t Task) In(data string) []files.Source {
 	return all
 }
 
+// Bytes returns the size of all files that the model is shown.
+func (t Task) Bytes() (sum int64) {
+	for _, f := range t.Files {
+		sum += f.Size
+	}
+	return sum
+}
+
 // A File is a data file by its name below the data folder, with slashes.
 type File = files.File
 

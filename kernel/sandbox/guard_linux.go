@@ -188,7 +188,7 @@ func (w watch) processesExceed() string {
 		sum += own
 	}
 	if sum += max(0, files-shared); sum > l.Memory { // sum already includes mapped parts of the files
-		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", limitText(sum),
+		return fmt.Sprintf("%s of memory used, limit %s; read the data in parts, or raise it with --max-memory", limitText(sum),
 			limitText(l.Memory))
 	}
 	return ""

@@ -173,7 +173,7 @@ func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) 
 		}
 		return limits, "128\n128"
 	}
-	return limits, "limit 128 MB; raise it with --max-memory"
+	return limits, "limit 128 MB; read the data in parts, or raise it with --max-memory"
 }
 
 // Whichever of the guard's processes is killed, the other kills what the program has left.

@@ -55,7 +55,7 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
 		hint = b.hintAbout(m[1]+m[2], denied, strings.Contains(value, "[Errno 30]"), dir, own)
 	case name == "MemoryError" || strings.Contains(name, "ArrayMemoryError"):
-		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory",
+		hint = fmt.Sprintf("the code may use %s of memory; read the data in parts, or raise it with --max-memory",
 			limitText(b.Limits.Memory))
 	case strings.Contains(value, "[Errno 27]"):
 		hint = fmt.Sprintf("a file may have %s; raise it with --max-file", limitText(b.Limits.File))

@@ -78,7 +78,7 @@ func TestHint(t *testing.T) {
 			"graphics processors are off; allow them with --allow-gpu"},
 		{gpu, "RuntimeError", "No CUDA GPUs are available", "", ""},
 		{builtin, "MemoryError", "", "",
-			"the code may use 4.0 GB of memory; raise it with --max-memory"},
+			"the code may use 4.0 GB of memory; read the data in parts, or raise it with --max-memory"},
 		{builtin, "OSError", "[Errno 27] File too large", "",
 			"a file may have 2.0 GB; raise it with --max-file"},
 		{builtin, "RuntimeError", "can't start new thread", "",
