@@ -19,6 +19,9 @@ import (
 // isURL matches the beginning of an address, perhaps after a name.
 var isURL = regexp.MustCompile(`(?i)^(?:[\pL\pN_.-]+=)?([a-z][a-z0-9+.-]*)://`)
 
+// isFile matches addresses of files, as SQLAlchemy has them for databases that are files.
+var isFile = regexp.MustCompile(`^([\pL\pN_.-]+=)?(?:(?:sqlite|duckdb):///|file://)([^?]+)`)
+
 // hasName matches NAME=PATH.
 var hasName = regexp.MustCompile(`^([\pL\pN_][\pL\pN_. -]*)=(.+)$`)
 
@@ -36,7 +39,7 @@ func sources(given []string) (all []files.Source, err error) {
 		all = append(all, found...)
 	}
 	if info, err := os.Stat(all[0].Path); len(all) == 1 && err == nil && info.IsDir() &&
-		!named(given[0]) {
+		!named(isFile.ReplaceAllString(given[0], "$1$2")) {
 		all[0].Name = ""
 	}
 	// The run folder's relative paths to the data must not lead through links.
@@ -58,6 +61,7 @@ func named(arg string) bool {
 
 // source returns what one value of --data names, by absolute paths.
 func source(arg string) ([]files.Source, error) {
+	arg = isFile.ReplaceAllString(arg, "$1$2")
 	if m := isURL.FindStringSubmatch(arg); m != nil { // the rest may hold a password
 		return nil, usage.New(fmt.Sprintf("data are read from files and folders of this "+
 			"machine, not from a %s address", m[1]),
