@@ -74,7 +74,9 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
     if path != ":memory:":
         config["enable_external_access"] = "false"
     con = duckdb.connect(path, read_only=path != ":memory:", config=config)
-    con.execute("SET enable_progress_bar = false")  # it is written to stdout
+    # It is written to stdout. In Jupyter it is off and cannot be set where ipywidgets are missing.
+    if con.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0]:
+        con.execute("SET enable_progress_bar = false")
     timer = threading.Timer(deadline.left(), con.interrupt)
     timer.start()
     try:
