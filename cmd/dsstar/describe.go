@@ -22,10 +22,9 @@ import (
 
 var describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
 that a program makes, without a model: tables with their columns, ranges, values,
-missing values and keys; documents whole. Names after the folder choose files, and
-instead of the folder one file may be named. If
-all descriptions together exceed context_chars, the model sees less of the files
-that are less near to the question.
+missing values and keys; documents whole. Names after the folder choose files; one
+file may also be named instead of the folder. If all descriptions together exceed
+context_chars, the model sees less of the files that are less near to the question.
 
 With --analyzer model, a description is the output of a script that the model
 writes for the file. dsstar nb has that done for files that the program does not

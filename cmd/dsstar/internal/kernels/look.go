@@ -69,14 +69,14 @@ func (h Host) openLook(ctx context.Context, p *Place, s *configs.Settings) (*ker
 type sight struct {
 	Python  string   `json:"python"`
 	Missing []string `json:"missing"` // required modules
-	Unseen  []string `json:"unseen"`  // folders that are missing or unreadable
+	Unseen  []string `json:"unseen"`  // folders and files that are missing or unreadable
 }
 
 // lookCode is an expression, so that it binds no name.
 const lookCode = `print(__import__("json").dumps({
     "python": __import__("sys").executable,
     "missing": [m for m in %s if __import__("importlib.util").util.find_spec(m) is None],
-    "unseen": [d for d in %s if not __import__("os").access(d, 5)],
+    "unseen": [d for d in %s if not __import__("os").access(d, 5 if __import__("os").path.isdir(d) else 4)],
 }))`
 
 func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error) {
