@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -157,15 +158,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		j.progress.Say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
-	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
-		j.progress.Say("goes on  where it stopped: %s so far", human.Plural(done, "round"))
-	}
-	for _, what := range r.t.Edits() {
-		j.progress.Say("edited   %s", what)
-	}
-	if question != "" {
-		j.progress.Say("question %s", question)
-	}
+	r.tell(j.progress, question)
 	exchanges, err := answered(r.folder)
 	if err != nil {
 		return err
@@ -190,6 +183,19 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 			config.Answered = exchanges
 			return agent.Resume(ctx, config, r.t, now)
 		})
+}
+
+// tell says from where the run goes on.
+func (r pastRun) tell(p *progress.Progress, question string) {
+	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
+		p.Say("goes on  where it stopped: %s so far", human.Plural(done, "round"))
+	}
+	for _, what := range r.t.Edits() {
+		p.Say("edited   %s", what)
+	}
+	if question != "" {
+		p.Say("question %s", question)
+	}
 }
 
 // data returns the run's data folder, or "".
