@@ -17,6 +17,15 @@ assert polars.from_pandas(df).shape == (3, 2)
 assert df.to_markdown().count("|") > 3`)
 }
 
+func TestTools(t *testing.T) {
+	run(t, pyenvtest.Tools(t), "import ipykernel, jupyter_client, jupyter_server, nbformat, pandas")
+}
+
+func TestLabPython(t *testing.T) {
+	pyenvtest.Long(t)
+	run(t, pyenvtest.Lab(t), "import jupyterlab, playwright")
+}
+
 // run returns what code prints.
 func run(t *testing.T, python, code string) string {
 	t.Helper()
