@@ -142,7 +142,7 @@ func TestTitles(t *testing.T) {
 		"Why?":                           "Why?",
 		long + "Why? And " + long:        "", // the question is too long itself
 		"See " + long + ". How many? Ok": "How many?",
-		"Read a, " + strings.Repeat("b", 70) + ", then " + long: "Read a, " + strings.Repeat("b", 70) + " …",
+		"Read a, " + strings.Repeat("b", 90) + ", then " + long: "Read a, " + strings.Repeat("b", 90) + " …",
 	} {
 		got := questionTitle(text)
 		if want != "" && got != want || len(got) > titleChars+len(" …") {

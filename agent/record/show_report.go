@@ -251,7 +251,7 @@ func showAsked(all *Trajectory, k int) string {
 }
 
 // Titles are at most this long, in bytes.
-const titleChars, stepTitleChars = 130, 60
+const titleChars, stepTitleChars = 160, 60
 
 // questionTitle returns the sentence of a text that asks, cut if it is long.
 func questionTitle(text string) string {
