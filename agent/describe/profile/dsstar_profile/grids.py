@@ -73,7 +73,7 @@ class Table:
                 warnings.append(f"pandas takes these for text without na_values=[{told}]")
         if any(c["name"].startswith('"') for c in columns):
             warnings.append(
-                "names in quotes are written as in Python: they have line breaks, or spaces at an end"
+                "names in quotes are written as in Python: they have line breaks or unusual spaces"
             )
         if doubled:
             warnings.append(

@@ -270,6 +270,8 @@ def _html(text: str) -> Found:
     found = Found("HTML")
     for n, table in enumerate(filter(_shown, page.xpath("//table"))):
         table.set("index", str(n))
+    for br in page.xpath("//br"):
+        br.tail = "\n" + (br.tail or "")
     for junk in page.xpath("//script|//style|//noscript|//nav|//*[contains(@class, 'navbox')]"):
         junk.drop_tree()
     if title := page.xpath("string(//title)").strip():
@@ -301,9 +303,14 @@ def _cells(tr: Any) -> list[tuple[str, int, int]]:
         return max(1, min(int(text), 50)) if text.isdigit() else 1
 
     return [
-        (" ".join(c.text_content().split()), span(c, "colspan"), span(c, "rowspan"))
+        (_cell(c.text_content()), span(c, "colspan"), span(c, "rowspan"))
         for c in tr.xpath("./td|./th")
     ]
+
+
+def _cell(text: str) -> str:
+    """The text as pandas' read_html has it, which keeps a single non-breaking space."""
+    return re.sub(r"[\r\n]+|\s{2,}", " ", text.strip())
 
 
 def _spanned(rows: list[list[tuple[str, int, int]]]) -> list[tuple]:

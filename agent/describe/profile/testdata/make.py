@@ -159,7 +159,7 @@ write(
     "page.html",
     "<html><title>Cities</title><p>Population of cities."
     + "<nav><table><tr><td>Home</table></nav><table style='display: none'><tr><td>1</table>"
-    + "<table>\n</table><table><tr><th>City<th>People</tr>"
+    + "<table>\n</table><table><tr><th>City&nbsp;name<th>People<br>in 2024</tr>"
     + "".join(f"<tr><td>c{n}<td>{n},{n * 7:03}</tr>" for n in range(1, 13))
     + "</table></html>",
 )
