@@ -43,11 +43,15 @@ func askedOpens() (rules []rule) {
 
 // answerOpen answers a notification about an open call, with a descriptor if the path matches
 // factsFile.
-func answerOpen(listener int, q *question) reply {
+func (st stage) answerOpen(listener int, q *question) reply {
 	goOn := reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	flags := openCalls[uint32(q.nr)]
-	parts := factsFile.FindSubmatch(stringAt(int(q.pid), uintptr(q.arguments[flags-1])))
-	if parts == nil {
+	path := stringAt(int(q.pid), uintptr(q.arguments[flags-1]))
+	if st.reaches() && string(path) == hostsFile {
+		return st.answerHosts(listener, q)
+	}
+	parts := factsFile.FindSubmatch(path)
+	if parts == nil || !st.Facts {
 		return goOn
 	}
 	file, err := openFact(os.Getpid(), int(q.pid), string(parts[1]), string(parts[2]))
@@ -55,12 +59,17 @@ func answerOpen(listener int, q *question) reply {
 		return goOn
 	}
 	defer unix.Close(file)
+	return install(listener, q, file)
+}
+
+// install answers a notification about an open call with a duplicate of file.
+func install(listener int, q *question, file int) reply {
 	// Not SECCOMP_ADDFD_FLAG_SEND: if a signal interrupts that ioctl, the caller's open returns 0.
 	a := addition{id: q.id, source: uint32(file),
-		newFlags: uint32(q.arguments[flags]) & unix.O_CLOEXEC}
+		newFlags: uint32(q.arguments[openCalls[uint32(q.nr)]]) & unix.O_CLOEXEC}
 	fd, errno := notify(listener, notifAddFD, unsafe.Pointer(&a))
 	if errno != 0 { // the process has too many descriptors, or has ended
-		return goOn
+		return reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	}
 	return reply{id: q.id, value: int64(fd)}
 }

@@ -280,6 +280,9 @@ func (st stage) beProcess1(file string) error {
 	runtime.LockOSThread()
 	cmd := exec.Command(inside, enterCommand, file)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", os.Environ(), os.Stdout, os.Stderr
+	if st.asks() {
+		cmd.ExtraFiles = []*os.File{os.NewFile(guardSocket, "guard")}
+	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}

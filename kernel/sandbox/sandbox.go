@@ -46,11 +46,13 @@ type Box struct {
 	Write []string // writable folders, besides those of the session
 	// Own are the caller's folders. A Read or Write folder around them gives no access to them; only
 	// paths inside them that Read, Write or the command name are accessible.
-	Own             []string
-	Env             []string // environment variables to keep, besides the harmless ones
-	Net             bool     // allow the network
-	GPU             bool     // allow graphics processors
-	Multiprocessing bool     // in the builtin tier: make /dev/shm writable and all of /proc readable
+	Own []string
+	Env []string // environment variables to keep, besides the harmless ones
+	Net bool     // allow the network
+	// Endpoints can be connected to even if the network is not allowed.
+	Endpoints       []Endpoint
+	GPU             bool // allow graphics processors
+	Multiprocessing bool // in the builtin tier: make /dev/shm writable and all of /proc readable
 	// in the full tier: use bubblewrap even where this program can create namespaces
 	Bubblewrap bool
 	Limits     Limits
@@ -160,6 +162,9 @@ func (b Box) Describe(usual Limits) string {
 	}
 	raised := func(limit, usual int64) bool { return usual != 0 && (limit == 0 || limit > usual) }
 	add(b.Net, "network allowed")
+	for _, e := range b.Endpoints {
+		add(!b.Net, "may connect to %s", e)
+	}
 	add(b.GPU, "graphics processors allowed")
 	add(b.Multiprocessing && b.Tier == Builtin, "multiprocessing allowed")
 	for _, p := range b.Read {

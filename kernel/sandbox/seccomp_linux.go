@@ -103,7 +103,7 @@ func (st stage) confineCalls() error {
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	if st.asks() {
 		err := confineAsked(&filter)
-		if st.asksAboutSignals() || !errors.Is(err, unix.EBUSY) {
+		if st.asksAboutSignals() || st.reaches() || !errors.Is(err, unix.EBUSY) {
 			return err
 		}
 		st.Facts = false // a sandbox around this program already has a listener: no checkpoints
@@ -117,7 +117,11 @@ func (st stage) confineCalls() error {
 }
 
 func (st stage) rules() []rule {
-	rules := surface()
+	var rules []rule
+	if st.reaches() {
+		rules = st.askedConnects()
+	}
+	rules = append(rules, surface()...)
 	full := st.Box.Tier == Full
 	switch {
 	case st.Box.Net:
@@ -128,9 +132,7 @@ func (st stage) rules() []rule {
 		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH,
 			unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS, unix.AF_KEY)...)
 	default:
-		rules = append(rules, netlink,
-			rule{unix.SYS_SOCKET, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}},
-			rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}})
+		rules = append(append(rules, netlink), st.unixOnly()...)
 	}
 	if !st.Box.unixSockets(st.landlock()) {
 		rules = append(rules, families(unix.AF_UNIX)...)

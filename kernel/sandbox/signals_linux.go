@@ -20,7 +20,7 @@ import (
 func (st stage) asksAboutSignals() bool { return st.Box.Tier == Builtin && st.landlock() < scopes }
 
 // asks reports whether the filter sends notifications to the guard.
-func (st stage) asks() bool { return st.Facts || st.asksAboutSignals() }
+func (st stage) asks() bool { return st.Facts || st.asksAboutSignals() || st.reaches() }
 
 // askedSignals are the rules for calls that send signals: the guard decides, or they are refused.
 func askedSignals() (rules []rule) {
@@ -58,7 +58,7 @@ func (st stage) startAnswered(cmd *exec.Cmd) error {
 	if err != nil {
 		return errors.Join(err, unix.Close(pair[0]))
 	}
-	go answer(pair[0])
+	go st.answer(pair[0])
 	return nil
 }
 
@@ -108,7 +108,7 @@ type reply struct {
 
 // answer receives a listener and answers its notifications until the guard ends. If answer fails,
 // Linux refuses the calls.
-func answer(socket int) {
+func (st stage) answer(socket int) {
 	defer unix.Close(socket)
 	rights := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := unix.Recvmsg(socket, make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
@@ -136,14 +136,30 @@ func answer(socket int) {
 		if errno != 0 {
 			return
 		}
-		a := reply{id: q.id, errno: -int32(unix.EPERM)}
-		if _, opens := openCalls[uint32(q.nr)]; opens {
-			a = answerOpen(fds[0], &q)
-		} else if ours(int(int32(q.arguments[0]))) {
-			a.errno, a.flags = 0, unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+		send := func(a reply) { // the caller may be gone
+			_, _ = notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a))
 		}
-		_, _ = notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // the caller may be gone
+		if q.nr == unix.SYS_CONNECT { // it takes long
+			go func() { send(st.answerConnect(fds[0], &q)) }()
+			continue
+		}
+		send(st.answerOne(fds[0], &q))
 	}
+}
+
+// answerOne answers a notification that takes no time.
+func (st stage) answerOne(listener int, q *question) reply {
+	if _, opens := openCalls[uint32(q.nr)]; opens {
+		return st.answerOpen(listener, q)
+	}
+	a := reply{id: q.id, errno: -int32(unix.EPERM)}
+	if q.nr == unix.SYS_LISTEN {
+		return answerListen(q)
+	}
+	if ours(int(int32(q.arguments[0]))) {
+		a.errno, a.flags = 0, unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	}
+	return a
 }
 
 // ours reports whether an argument of kill(2) selects only descendants of this process. IDs of

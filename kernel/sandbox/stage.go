@@ -28,6 +28,7 @@ type stage struct {
 	Reports    bool
 	Listens    bool
 	Facts      bool   // the guard opens files of /proc for the session
+	Hosts      string // the file that is /etc/hosts, in full with endpoints
 	Bubblewrap string // its path, in full; if "", this program creates the namespaces
 	// of the paths of Write, Kept, above and the box's Read when they were checked
 	Marks map[string]mark
@@ -115,6 +116,12 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 			return nil, err
 		}
 		if st.Sockets, err = b.sockets(found); err != nil {
+			return nil, err
+		}
+	}
+	if b.Tier == Full && len(b.Endpoints) > 0 {
+		st.Hosts = filepath.Join(s.Private, "hosts")
+		if err := writeNew(st.Hosts, []byte(endpoints(b.Endpoints).hosts())); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,72 @@
+package sandbox
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// An Endpoint is a TCP address outside, such as that of a database. Processes of a box with
+// endpoints can connect to them and, unless the network is allowed, to nothing else, not even to
+// each other.
+type Endpoint struct {
+	Host string // a name or an IP address
+	Port uint16
+}
+
+// String is host:port.
+func (e Endpoint) String() string { return net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port))) }
+
+// private is where processes see the hosts that have names: documentation addresses, which are
+// routed nowhere (RFC 5737).
+var private = netip.MustParsePrefix("192.0.2.0/24")
+
+// endpoints are those of a box, with the addresses by which its processes connect to them.
+type endpoints []Endpoint
+
+// hostAddresses returns the address of each named host, in the order of the endpoints.
+func (all endpoints) hostAddresses() (names []string, addresses map[string]netip.Addr) {
+	addresses = map[string]netip.Addr{}
+	next := private.Addr()
+	for _, e := range all {
+		name := strings.ToLower(e.Host)
+		if _, err := netip.ParseAddr(name); err == nil || name == "localhost" || addresses[name].IsValid() {
+			continue
+		}
+		next = next.Next()
+		names, addresses[name] = append(names, name), next
+	}
+	return names, addresses
+}
+
+// at returns the endpoint to which an address leads.
+func (all endpoints) at(address netip.AddrPort) (Endpoint, bool) {
+	_, addresses := all.hostAddresses()
+	to := address.Addr().Unmap()
+	for _, e := range all {
+		if e.Port != address.Port() {
+			continue
+		}
+		literal, _ := netip.ParseAddr(e.Host)
+		if literal.Unmap() == to || strings.EqualFold(e.Host, "localhost") && to.IsLoopback() ||
+			addresses[strings.ToLower(e.Host)] == to {
+			return e, true
+		}
+	}
+	return Endpoint{}, false
+}
+
+const hostsFile = "/etc/hosts"
+
+// hosts returns the content of hostsFile for the processes.
+func (all endpoints) hosts() string {
+	var b strings.Builder
+	b.WriteString("127.0.0.1 localhost\n::1 localhost\n")
+	names, addresses := all.hostAddresses()
+	for _, name := range names {
+		fmt.Fprintf(&b, "%s %s\n", addresses[name], name)
+	}
+	return b.String()
+}

@@ -1,0 +1,266 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Processes cannot reach an endpoint themselves: they have no network (full) or no right to connect
+// (builtin). The filter notifies the guard of each connect(2). For the address of an endpoint the
+// guard, outside the sandbox, resolves the host, connects, and puts the connected socket in place
+// of the caller's. All other connections fail, also within the sandbox: no call continues that the
+// guard has looked at, as the caller could meanwhile change its memory and its descriptors. It could
+// disconnect a socket of the guard's, which has the machine's network, and connect it to elsewhere.
+
+// connectWithin bounds a connection attempt. Meanwhile the caller can only be killed.
+const connectWithin = 10 * time.Second
+
+// reaches reports whether processes can connect to endpoints without having the network.
+func (st stage) reaches() bool { return len(st.Box.Endpoints) > 0 && !st.Box.Net }
+
+// askedConnects are the rules of a stage that reaches endpoints, which come before all others.
+func (st stage) askedConnects() (rules []rule) {
+	rules = append(rules, rule{call: unix.SYS_CONNECT, errno: askGuard})
+	rules = append(rules, requests(socketRequests)...)
+	for call, flags := range map[uint32]int{unix.SYS_SENDTO: 3, unix.SYS_SENDMSG: 2,
+		unix.SYS_SENDMMSG: 3} {
+		rules = append(rules, rule{call, unix.EPERM, // it connects
+			[]condition{{flags, unix.MSG_FASTOPEN, unix.MSG_FASTOPEN, false}}})
+	}
+	if st.Box.Tier == Full {
+		return rules
+	}
+	// The machine's own network: TCP sockets only, which do nothing before the guard connects them.
+	for _, family := range []uint32{unix.AF_INET, unix.AF_INET6} {
+		const kind = 0xf // without SOCK_CLOEXEC and SOCK_NONBLOCK
+		rules = append(rules,
+			rule{unix.SYS_SOCKET, unix.EPERM,
+				[]condition{is(0, family), {1, kind, unix.SOCK_STREAM, true}}},
+			rule{unix.SYS_SOCKET, unix.EPERM,
+				[]condition{is(0, family), isNot(2, 0), isNot(2, unix.IPPROTO_TCP)}})
+	}
+	// Without bind it would take any port; Landlock covers only bind.
+	rules = append(rules, rule{call: unix.SYS_LISTEN, errno: askGuard})
+	return append(rules, askedOpens()...) // of /etc/hosts
+}
+
+// unixOnly refuses sockets of all families except Unix and, for endpoints, those of TCP.
+func (st stage) unixOnly() []rule {
+	others := []condition{isNot(0, unix.AF_UNIX)}
+	sockets := others
+	if st.reaches() {
+		sockets = []condition{isNot(0, unix.AF_UNIX), isNot(0, unix.AF_INET), isNot(0, unix.AF_INET6)}
+	}
+	return []rule{{unix.SYS_SOCKET, unix.EPERM, sockets}, {unix.SYS_SOCKETPAIR, unix.EPERM, others}}
+}
+
+// answerConnect answers a notification about connect(2).
+func (st stage) answerConnect(listener int, q *question) reply {
+	fail := func(errno unix.Errno) reply { return reply{id: q.id, errno: -int32(errno)} }
+	address, ok := addressAt(int(q.pid), uintptr(q.arguments[1]), int(q.arguments[2]))
+	if !ok {
+		return fail(unix.EPERM)
+	}
+	to, ok := endpoints(st.Box.Endpoints).at(address)
+	if !ok {
+		return fail(unix.ENETUNREACH)
+	}
+	fd := int(int32(q.arguments[0]))
+	socket, flags, err := descriptorOf(int(q.pid), fd)
+	if err != nil {
+		return fail(unix.EPERM)
+	}
+	defer unix.Close(socket)
+	if kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_PROTOCOL); err != nil ||
+		kind != unix.IPPROTO_TCP { // such as UDP, with which the C library orders addresses
+		return fail(unix.ENETUNREACH)
+	}
+	if errno := to.connectFor(listener, q.id, fd, flags); errno != 0 {
+		return fail(errno)
+	}
+	return reply{id: q.id}
+}
+
+// connectFor connects to the endpoint and installs the connection as descriptor fd of the process
+// that waits for the answer to notification id.
+func (e Endpoint) connectFor(listener int, id uint64, fd, flags int) unix.Errno {
+	ctx, cancel := context.WithTimeout(context.Background(), connectWithin)
+	defer cancel()
+	d := net.Dialer{Control: e.permits}
+	c, err := d.DialContext(ctx, "tcp", e.String())
+	if err != nil {
+		return errnoOf(err)
+	}
+	defer c.Close() // of this descriptor only
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return unix.EIO
+	}
+	var errno unix.Errno
+	err = raw.Control(func(ours uintptr) {
+		if err := unix.SetNonblock(int(ours), flags&unix.O_NONBLOCK != 0); err != nil {
+			errno = unix.EIO
+			return
+		}
+		a := addition{id: id, flags: addAtDescriptor, source: uint32(ours), newDescriptor: uint32(fd),
+			newFlags: uint32(flags) & unix.O_CLOEXEC}
+		_, errno = notify(listener, notifAddFD, unsafe.Pointer(&a))
+	})
+	if err != nil {
+		return unix.EIO
+	}
+	return errno
+}
+
+const addAtDescriptor = 1 // SECCOMP_ADDFD_FLAG_SETFD
+
+// metadata are the services that give a machine of a cloud its credentials, besides link-local
+// addresses.
+var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"),
+	netip.MustParseAddr("100.100.100.200")}
+
+// permits refuses, for [net.Dialer], that the name of a host leads to a cloud's metadata service.
+func (e Endpoint) permits(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	ip := to.Addr().Unmap().WithZone("")
+	if literal, err := netip.ParseAddr(e.Host); err == nil && literal.Unmap().WithZone("") == ip {
+		return nil
+	}
+	for _, m := range metadata {
+		if ip == m {
+			return unix.EACCES
+		}
+	}
+	if ip.IsLinkLocalUnicast() {
+		return unix.EACCES
+	}
+	return nil
+}
+
+// errnoOf returns the error of connect(2) that says the same.
+func errnoOf(err error) unix.Errno {
+	var errno unix.Errno
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &errno):
+		return errno
+	case errors.As(err, &dns):
+		return unix.EHOSTUNREACH
+	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded):
+		return unix.ETIMEDOUT
+	}
+	return unix.ENETUNREACH
+}
+
+// answerListen answers a notification about listen(2) in builtin: only Unix sockets may listen. The
+// guard calls it, on the very socket that it has looked at.
+func answerListen(q *question) reply {
+	refused := reply{id: q.id, errno: -int32(unix.EPERM)}
+	socket, _, err := descriptorOf(int(q.pid), int(int32(q.arguments[0])))
+	if err != nil {
+		return refused
+	}
+	defer unix.Close(socket)
+	family, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err != nil || family != unix.AF_UNIX {
+		return refused
+	}
+	if err := unix.Listen(socket, int(int32(q.arguments[1]))); err != nil {
+		var errno unix.Errno
+		if errors.As(err, &errno) {
+			refused.errno = -int32(errno)
+		}
+		return refused
+	}
+	return reply{id: q.id}
+}
+
+// descriptorOf returns a duplicate of a thread's descriptor, and its flags.
+func descriptorOf(thread, fd int) (duplicate, flags int, err error) {
+	process, _, ok := lineage(thread)
+	if !ok {
+		return -1, 0, unix.ESRCH
+	}
+	pidfd, err := unix.PidfdOpen(process, 0)
+	if err != nil {
+		return -1, 0, err
+	}
+	defer unix.Close(pidfd)
+	if duplicate, err = unix.PidfdGetfd(pidfd, fd, 0); err != nil {
+		return -1, 0, err
+	}
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", process, fd))
+	if err != nil {
+		unix.Close(duplicate)
+		return -1, 0, err
+	}
+	_, after, _ := strings.Cut(string(content), "flags:")
+	line, _, _ := strings.Cut(after, "\n")
+	number, err := strconv.ParseInt(strings.TrimSpace(line), 8, 64)
+	if err != nil {
+		unix.Close(duplicate)
+		return -1, 0, err
+	}
+	return duplicate, int(number), nil
+}
+
+// addressAt returns the IP address and port in a struct sockaddr of a process.
+func addressAt(pid int, at uintptr, size int) (netip.AddrPort, bool) {
+	content := make([]byte, unix.SizeofSockaddrInet6)
+	content = content[:max(0, min(size, len(content)))]
+	if len(content) < unix.SizeofSockaddrInet4 {
+		return netip.AddrPort{}, false
+	}
+	n, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &content[0], Len: uint64(len(content))}},
+		[]unix.RemoteIovec{{Base: at, Len: len(content)}}, 0)
+	if err != nil || n != len(content) {
+		return netip.AddrPort{}, false
+	}
+	port := binary.BigEndian.Uint16(content[2:])
+	switch binary.NativeEndian.Uint16(content) {
+	case unix.AF_INET:
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(content[4:8])), port), true
+	case unix.AF_INET6:
+		if len(content) >= unix.SizeofSockaddrInet6 {
+			return netip.AddrPortFrom(netip.AddrFrom16([16]byte(content[8:24])), port), true
+		}
+	}
+	return netip.AddrPort{}, false
+}
+
+// answerHosts answers a notification about opening /etc/hosts in builtin, where the file cannot be
+// mounted.
+func (st stage) answerHosts(listener int, q *question) reply {
+	goOn := reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	file, err := unix.MemfdCreate("hosts", unix.MFD_CLOEXEC)
+	if err != nil {
+		return goOn
+	}
+	defer unix.Close(file)
+	if _, err := unix.Pwrite(file, []byte(endpoints(st.Box.Endpoints).hosts()), 0); err != nil {
+		return goOn
+	}
+	read, err := unix.Open("/proc/self/fd/"+strconv.Itoa(file), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return goOn
+	}
+	defer unix.Close(read)
+	return install(listener, q, read)
+}
