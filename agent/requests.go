@@ -7,6 +7,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
+	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
 	"dsstar/prompts"
@@ -191,6 +192,7 @@ func (r *standard) dropped() []prompts.Dropped {
 
 func (r *standard) system() prompts.Part {
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == "",
+		Databases: len(files.Databases(r.t.Task.Sources)) > 0,
 		Variables: r.made && variableWords(r.context("")) != ""}
 	if r.t.Memory > 0 {
 		s.Memory = human.StableBytes(r.t.Memory)

@@ -27,6 +27,7 @@ type (
 		Environment string
 		Memory      string // the session's limit; "": unknown
 		Large       bool   // whether the data are large for that
+		Databases   bool   // there are databases
 		Variables   bool   // the session is the user's and already has variables
 		NoFiles     bool   // there is no data folder
 	}

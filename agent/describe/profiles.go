@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
+	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
 )
@@ -115,15 +116,30 @@ func (r *Describer) profiled(i int, text string) error {
 	if err != nil {
 		p = profile.Profile{Format: "unknown",
 			Problem: "the program that looks into files has not come to an end with it"}
-	} else {
+	} else if !strings.HasSuffix(r.t.Task.Files[i].Name, files.DatabaseEnding) { // it changes unseen
 		r.store.keepProfile(i, p)
 	}
 	return r.takeProfile(i, p)
 }
 
+// A DatabaseError is a database that could not be looked into.
+type DatabaseError struct {
+	Source files.Source
+	Reason string
+}
+
+func (e *DatabaseError) Error() string {
+	return fmt.Sprintf("the database %s cannot be read: %s", e.Source.Database, e.Reason)
+}
+
 // takeProfile gives file i the description that its profile is. A file that the program does not
 // understand waits for the model, if there is one.
 func (r *Describer) takeProfile(i int, p profile.Profile) error {
+	for _, s := range files.Databases(r.t.Task.Sources) {
+		if s.Name == r.t.Task.Files[i].Name && p.Problem != "" {
+			return &DatabaseError{s, strings.TrimPrefix(p.Problem, "not read to its end: ")}
+		}
+	}
 	if r.profiles[i] = &p; !p.Known() && r.Model != nil {
 		return nil
 	}

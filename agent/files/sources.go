@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
 )
 
 // A Source is a file or folder of data by the name that it has in the data folder, with slashes.
@@ -16,14 +18,55 @@ import (
 type Source struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
+	// Database, if set, is the address of a database, without its password. Then the file has
+	// [Source.Content], which tells the profiler where the address is.
+	Database string `json:"database,omitempty"`
 }
 
 // String is for people.
 func (s Source) String() string {
-	if s.Name == "" {
+	switch {
+	case s.Database != "":
+		return fmt.Sprintf("db[%q] is %s", s.Engine(), s.Database)
+	case s.Name == "":
 		return s.Path
 	}
 	return "data/" + s.Name + " is " + s.Path
+}
+
+// DatabaseEnding ends the names of the files that stand for databases.
+const DatabaseEnding = ".database.json"
+
+// Engine is the name by which cells know a database.
+func (s Source) Engine() string { return strings.TrimSuffix(s.Name, DatabaseEnding) }
+
+// Variable is the environment variable with the whole address of a database.
+func (s Source) Variable() string {
+	return "DSSTAR_DB_" + strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return unicode.ToUpper(r)
+		}
+		return '_'
+	}, s.Engine())
+}
+
+// Content is what the file of a database holds.
+func (s Source) Content() []byte {
+	text, err := json.Marshal(map[string]string{"database": s.Database, "variable": s.Variable()})
+	if err != nil {
+		panic(err) // strings
+	}
+	return append(text, '\n')
+}
+
+// Databases returns the sources that are databases.
+func Databases(all []Source) (databases []Source) {
+	for _, s := range all {
+		if s.Database != "" {
+			databases = append(databases, s)
+		}
+	}
+	return databases
 }
 
 // Has reports whether a name in the data folder is that of the source, or of something in it.
@@ -40,6 +83,10 @@ func (s Source) Has(name string) bool {
 func ListAll(ctx context.Context, sources []Source, include []string) (Listing, error) {
 	var all Listing
 	for _, s := range sources {
+		if s.Database != "" {
+			all.Files = append(all.Files, File{Name: s.Name, Size: int64(len(s.Content()))})
+			continue
+		}
 		info, err := os.Stat(s.Path)
 		if err != nil {
 			return Listing{}, fmt.Errorf("list the data: %w", err)
@@ -116,6 +163,10 @@ func Link(dir, data string, sources []Source) ([]Source, error) {
 }
 
 func link(root *os.Root, at string, s Source) (Source, error) {
+	if s.Database != "" {
+		err := root.WriteFile(at, s.Content(), 0o644)
+		return Source{s.Name, filepath.Join(root.Name(), at), s.Database}, err
+	}
 	to := filepath.FromSlash(s.Path)
 	if !filepath.IsAbs(to) {
 		var err error
@@ -130,5 +181,5 @@ func link(root *os.Root, at string, s Source) (Source, error) {
 		return s, err
 	}
 	real, err := filepath.EvalSymlinks(filepath.Join(root.Name(), at))
-	return Source{s.Name, real}, err
+	return Source{Name: s.Name, Path: real}, err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/files"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
 )
@@ -350,14 +351,20 @@ func SetData(nb *notebook.Notebook, folder string) {
 	}
 }
 
-// LinkedData returns the links to data in a notebook's data folder, whose path is data: none if it
-// is a folder of data itself.
-func LinkedData(nb *notebook.Notebook, data string) (paths []string) {
+// Sources returns what the names in a notebook's data folder lead to: none if it is a folder of data
+// itself.
+func Sources(nb *notebook.Notebook) []files.Source {
 	meta, err := recorded(nb)
 	if err != nil || meta.Trajectory.Task.Data != DataFolder {
 		return nil
 	}
-	for _, s := range meta.Trajectory.Task.Sources {
+	return meta.Trajectory.Task.Sources
+}
+
+// LinkedData returns the links to data in a notebook's data folder, whose path is data: none if it
+// is a folder of data itself.
+func LinkedData(nb *notebook.Notebook, data string) (paths []string) {
+	for _, s := range Sources(nb) {
 		paths = append(paths, filepath.Join(data, filepath.FromSlash(s.Name)))
 	}
 	return paths

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/files"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
 )
@@ -33,8 +34,54 @@ os.symlink(data_path, "data", target_is_directory=True)
 random.seed(0)
 np.random.seed(0)`
 
-// SetUpCell returns setupCell, without its data part if the task has no data folder.
+// databaseCode ends the set-up cell of a task with databases. The addresses have passwords, so that
+// they are in no file. Connections end with their use: copies of a session cannot share any.
+const databaseCode = `
+
+# Databases, each an engine of SQLAlchemy that only reads and whose statements take at most %[2]d s.
+import sqlalchemy
+
+
+def connect_database(variable):
+    if variable not in os.environ:
+        raise KeyError(f"set the environment variable {variable} to the address of the database, such as "
+                       "dialect://user:password@host/name")
+    engine = sqlalchemy.create_engine(os.environ[variable], poolclass=sqlalchemy.NullPool)
+    dialect = engine.dialect.name
+
+    @sqlalchemy.event.listens_for(engine, "connect")
+    def only_read(connection, _):
+        with connection.cursor() as cursor:
+            if dialect == "postgresql":
+                cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+                cursor.execute("SET statement_timeout = %[2]d000")
+            elif dialect in ("mysql", "mariadb"):
+                cursor.execute("SET SESSION TRANSACTION READ ONLY")
+                cursor.execute("SELECT version() LIKE '%%MariaDB%%'")
+                is_mariadb = cursor.fetchone()[0]
+                limit = "max_statement_time = %[2]d" if is_mariadb else "max_execution_time = %[2]d000"
+                cursor.execute("SET SESSION " + limit)
+        connection.commit()
+
+    return engine
+
+
+db = {name: connect_database(variable) for name, variable in %[1]s.items()}`
+
+// StatementSeconds is how long a statement of a cell may take in a database.
+const StatementSeconds = 60
+
+// SetUpCell returns setupCell, without its data part if the task has no data folder, and with the
+// databases that it has.
 func SetUpCell(t Task) string {
+	var databases []string
+	for _, s := range files.Databases(t.Sources) {
+		databases = append(databases, brief.Python(s.Engine())+": "+brief.Python(s.Variable()))
+	}
+	if len(databases) > 0 {
+		return setupCell + fmt.Sprintf(databaseCode, "{"+strings.Join(databases, ", ")+"}",
+			StatementSeconds)
+	}
 	if t.Data != "" {
 		return setupCell
 	}

@@ -197,7 +197,7 @@ func goesBack(b notebook.Restoration) string {
 // checkSandbox tries forbidden actions in each available tier, and without a sandbox to show
 // that they would succeed.
 func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
-	b, why, err := kernels.Box(s)
+	b, why, err := a.Box(s)
 	if err != nil {
 		return failedBy("sandbox", err)
 	}

@@ -177,7 +177,7 @@ func TestKernelsElsewhere(t *testing.T) {
 func TestRelaxingFlags(t *testing.T) {
 	for _, c := range []struct{ gpu, net bool }{{true, false}, {false, true}} {
 		s := &configs.Settings{Sandbox: "off", AllowGPU: c.gpu, AllowNet: c.net}
-		if b, _, err := kernels.Box(s); err != nil || b.GPU != c.gpu || b.Net != c.net {
+		if b, _, err := (kernels.Host{}).Box(s); err != nil || b.GPU != c.gpu || b.Net != c.net {
 			t.Errorf("%+v: %+v %v", c, b, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -67,6 +68,10 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	}
 	if _, ok := errors.AsType[*priceError](err); ok {
 		return exitUsage, text, []usage.Hint{anyPrice}
+	}
+	if d, ok := errors.AsType[*describe.DatabaseError](err); ok {
+		return exitCredentials, text, []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right "+
+			"host, user and password: %s", d.Source.Variable(), d.Source.Database)}
 	}
 	if f, ok := errors.AsType[*rerun.FailedError](err); ok {
 		return exitError, text, f.Hints

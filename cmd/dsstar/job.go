@@ -107,6 +107,10 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
+	if len(a.Databases) > 0 && (j.place.Guest != nil || j.place.Server.URL != "") {
+		return usage.New("databases are read from dsstar's own local kernels only",
+			usage.Without("kernel", "server"))
+	}
 	if j.place.Guest != nil && j.keep {
 		return usage.New("--keep-kernel: the kernel is not dsstar's and keeps running anyway",
 			usage.Again("--yes").But("keep-kernel"))
@@ -133,7 +137,9 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 func (j *job) folders() []string {
 	folders := []string{existing(cmp.Or(j.out, j.base()))}
 	for _, s := range j.sources {
-		folders = append(folders, s.Path)
+		if s.Path != "" {
+			folders = append(folders, s.Path)
+		}
 	}
 	return folders
 }

@@ -46,6 +46,7 @@ type app struct {
 
 func main() {
 	sandbox.Main(os.Args)
+	os.Args = hidePasswords(os.Args)
 	os.Exit(newApp().main())
 }
 

@@ -21,7 +21,9 @@ var nbHelp = `Answer a question about data files and leave a notebook. With a ru
 
 --data names a folder, which cells see as data/. It may be repeated and may name
 files and quoted patterns, too: then cells see data/NAME for each, where NAME is
-its own name, or the one given with NAME=PATH.
+its own name, or the one given with NAME=PATH. The address of a database, such as
+postgresql://user@host/name, is db["name"] in cells, which only read it; its
+password comes from PGPASSWORD, ~/.pgpass or the address, and is in no file.
 
 The question is the argument, or standard input. Only the answer goes to
 standard output; progress goes to standard error.
@@ -59,6 +61,7 @@ accepted cells. The verifier picks one; the notebook keeps the others, folded.
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./web --data shop=exports/2025 --data 'prices/*.xlsx' "…"
+  dsstar nb --data postgresql://ada@db.example.org/sales --data targets.xlsx "…"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
@@ -79,7 +82,7 @@ func (a *app) nbCommand() *cobra.Command {
 		Example: nbExample,
 	}
 	cmd.Flags().StringArrayVarP(&data, "data", "d", nil,
-		"a folder, file or quoted pattern, or NAME=PATH; may be repeated; optional with a running kernel")
+		"a folder, file, quoted pattern or database, or NAME=PATH; may be repeated; optional with a running kernel")
 	keepFlag(cmd.Flags(), &keep)
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
 		"the form of the answer: TEXT, or @FILE")
@@ -112,7 +115,7 @@ func (a *app) nbCommand() *cobra.Command {
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
-		if j.sources, err = sources(data); err != nil {
+		if j.sources, err = a.sources(data); err != nil {
 			return err
 		}
 		if j.task, err = newTask(cmd.Context(), question, form, j.sources, s.Include,

@@ -127,6 +127,9 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if j.sources, err = r.sources(); err != nil {
 		return err
 	}
+	if err := a.Reopen(j.sources); err != nil {
+		return err
+	}
 	if err := a.mayRead(r, j.sources, j.settings); err != nil {
 		return err
 	}

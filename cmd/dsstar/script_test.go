@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"dsstar/agent/llm/llmtest"
+	"dsstar/cmd/dsstar/internal/dbtest"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
@@ -41,6 +42,7 @@ import (
 //	python ARG…             runs the Python of cells; tools ARG… one with Jupyter's tools
 //	kernel ID               starts a kernel of the user's
 //	in ID CODE              runs code in a kernel, as its user does
+//	postgres FILE.sql       starts PostgreSQL with the database sales, on $PORT of this machine
 //	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
 //	opens FILE.ipynb        opens a notebook on the server, with the kernel $ID
 //	asks PATH               prints what the server answers
@@ -147,6 +149,11 @@ func runScripts(t *testing.T, dir string) {
 					ts.Fatalf("kernels %q", files)
 				}
 				prints(ts, kernelstest.Run(scriptTB{t, ts}, files[0], args[1]))
+			},
+			"postgres": func(ts *testscript.TestScript, _ bool, args []string) {
+				s := dbtest.Postgres(scriptTB{t, ts})
+				ts.Check(s.Run(ts.ReadFile(args[0])))
+				ts.Setenv("PORT", strconv.Itoa(s.Port))
 			},
 			"server": startServer(t),
 			"opens": func(ts *testscript.TestScript, _ bool, args []string) {

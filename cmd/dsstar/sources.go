@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,11 +28,17 @@ var hasName = regexp.MustCompile(`^([\pL\pN_][\pL\pN_. -]*)=(.+)$`)
 
 // sources returns what the values of --data name: folders, files, or the matches of patterns, each
 // perhaps with a name. A single folder without a name is the data folder itself.
-func sources(given []string) (all []files.Source, err error) {
+func (a *app) sources(given []string) (all []files.Source, err error) {
 	if len(given) == 0 {
 		return nil, nil
 	}
 	for _, arg := range given {
+		if s, ok, err := a.database(arg); err != nil {
+			return nil, err
+		} else if ok {
+			all = append(all, s)
+			continue
+		}
 		found, err := source(arg)
 		if err != nil {
 			return nil, err
@@ -44,6 +51,9 @@ func sources(given []string) (all []files.Source, err error) {
 	}
 	// The run folder's relative paths to the data must not lead through links.
 	for i := range all {
+		if all[i].Database != "" {
+			continue
+		}
 		real, err := filepath.EvalSymlinks(all[i].Path)
 		if err != nil {
 			return nil, fmt.Errorf("--data: %w", err)
@@ -64,7 +74,7 @@ func source(arg string) ([]files.Source, error) {
 	arg = isFile.ReplaceAllString(arg, "$1$2")
 	if m := isURL.FindStringSubmatch(arg); m != nil { // the rest may hold a password
 		return nil, usage.New(fmt.Sprintf("data are read from files and folders of this "+
-			"machine, not from a %s address", m[1]),
+			"machine and from databases, not from a %s address", m[1]),
 			usage.Again("--data", "PATH").Note("a copy of the data"))
 	}
 	name := ""
@@ -137,8 +147,9 @@ func distinct(all []files.Source) error {
 		if !ok {
 			return nil
 		}
-		return usage.New(fmt.Sprintf("%s and %s would both be data/%s", other.Path, s.Path, name),
-			usage.Again("--data", other.Path, "--data", "NAME="+s.Path))
+		at := func(s files.Source) string { return cmp.Or(s.Path, s.Database) }
+		return usage.New(fmt.Sprintf("%s and %s would both be data/%s", at(other), at(s), name),
+			usage.Again("--data", at(other), "--data", "NAME="+at(s)))
 	}
 	byLength := slices.SortedStableFunc(slices.Values(all), func(a, b files.Source) int {
 		return strings.Count(a.Name, "/") - strings.Count(b.Name, "/")
@@ -164,7 +175,9 @@ func link(folder record.Folder, task *record.Task) error {
 		return nil
 	}
 	for i, s := range task.Sources {
-		task.Sources[i].Path = dataFrom(string(folder), s.Path)
+		if s.Database == "" {
+			task.Sources[i].Path = dataFrom(string(folder), s.Path)
+		}
 	}
 	_, err := folder.LinkData(*task)
 	return err
@@ -177,7 +190,7 @@ func listData(ctx context.Context, task *record.Task, sources []files.Source) er
 		return err
 	}
 	task.Files, task.Unread, task.Skipped = all.Files, all.Unread, all.Skipped
-	where := sources[0].Path
+	where := cmp.Or(sources[0].Path, sources[0].Database)
 	switch skipped := files.InWords(all.Skipped); {
 	case len(all.Files) > 0:
 		return nil
@@ -196,6 +209,9 @@ func listData(ctx context.Context, task *record.Task, sources []files.Source) er
 func (a *app) correctionsOf(sources []files.Source) (map[string]string, error) {
 	all := map[string]string{}
 	for _, s := range sources {
+		if s.Database != "" {
+			continue
+		}
 		info, err := os.Stat(s.Path)
 		if err != nil {
 			return nil, err

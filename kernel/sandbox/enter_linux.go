@@ -75,7 +75,8 @@ func (st stage) enter() error {
 	if err := st.confineCalls(); err != nil {
 		return err
 	}
-	return fmt.Errorf("run %s: %w", st.Argv[0], unix.Exec(st.Argv[0], st.Argv, st.Env))
+	return fmt.Errorf("run %s: %w", st.Argv[0], unix.Exec(st.Argv[0], st.Argv,
+		append(named(os.Environ(), st.Box.Secrets), st.Env...)))
 }
 
 const (

@@ -46,9 +46,10 @@ type Box struct {
 	Write []string // writable folders, besides those of the session
 	// Own are the caller's folders. A Read or Write folder around them gives no access to them; only
 	// paths inside them that Read, Write or the command name are accessible.
-	Own []string
-	Env []string // environment variables to keep, besides the harmless ones
-	Net bool     // allow the network
+	Own     []string
+	Env     []string // environment variables to keep, besides the harmless ones
+	Secrets []string // those of Env whose values are written to no file
+	Net     bool     // allow the network
 	// Endpoints can be connected to even if the network is not allowed.
 	Endpoints       []Endpoint
 	GPU             bool // allow graphics processors

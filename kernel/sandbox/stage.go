@@ -77,6 +77,8 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	st.Argv, st.Env = l.argv, b.environment(l.env, s.Env, s.Private)
+	secrets := named(st.Env, b.Secrets)
+	st.Env = slices.DeleteFunc(st.Env, func(kv string) bool { return slices.Contains(secrets, kv) })
 	found := slices.DeleteFunc(slices.Concat(l.needs, b.variablesRead(st.Env)),
 		func(path string) bool { return leadsThrough(path, st.Write) })
 	named := make([]string, len(b.Read))
@@ -130,7 +132,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	return &exec.Cmd{Path: self, Args: []string{self, guardCommand, file}, Dir: "/",
-		Env: []string{"PATH=/usr/bin:/bin"}}, nil
+		Env: append([]string{"PATH=/usr/bin:/bin"}, secrets...)}, nil
 }
 
 // above returns the folders between those of Write and the paths kept in them, outer ones first.

@@ -75,7 +75,12 @@ func (p Profile) text(question string, rank Ranker, d detail, chars int) string 
 		tables[n] = t.Name + " " + t.names()
 	}
 	shown := nearest(question, tables, d.tables, rank)
+	var others []string // of a database with many tables
 	for n, t := range p.Tables {
+		if !shown[n] && len(p.Tables) > mostTables {
+			others = append(others, fmt.Sprintf("%s (%d)", t.Name, t.Rows))
+			continue
+		}
 		if len(p.Tables) > 1 {
 			fmt.Fprintf(&b, "\n%s: ", cmp.Or(t.Name, fmt.Sprintf("table %d", n+1)))
 		} else if t.Name != "" && t.Name != "$" {
@@ -88,11 +93,17 @@ func (p Profile) text(question string, rank Ranker, d detail, chars int) string 
 			t.writeNames(&b, question, d)
 		}
 	}
+	if len(others) > 0 {
+		b.WriteString("\nother tables, with their rows: " + cut(strings.Join(others, ", "), chars/4) + "\n")
+	}
 	if p.Document != "" {
 		p.writeDocument(&b, question, chars, rank)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
+
+// mostTables is how many tables are told of with their columns at most, however little of each.
+const mostTables = 60
 
 // explains matches the names of sheets that say what the others hold.
 var explains = lazy.Regexp(`(?i)\b(?:read ?me|notes?|legend|dictionary|codebook|about)\b`)

@@ -32,6 +32,7 @@ class Found:
     warnings: list[str] = field(default_factory=list)
     encoding: str = ""
     delimiter: str = ""
+    most: int = 60  # tables that are shown at most
 
 
 class Deadline:

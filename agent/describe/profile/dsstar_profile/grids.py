@@ -45,7 +45,8 @@ class Table:
     warnings: list[str] = field(default_factory=list)
     skip: int = 0  # rows before the first row of values
     extra: Json = field(default_factory=dict)
-    whole: list[Json] | None = None  # figures of all rows, by column, where rows are a sample
+    whole: list[Json | None] | None = None  # figures of all rows, by column, where rows are a sample
+    notes: list[list[str]] = field(default_factory=list)  # by column, from elsewhere than its values
 
     def profile(self) -> Json:
         names, rows = self.names[:MOST_COLUMNS], self.rows
@@ -61,7 +62,11 @@ class Table:
             values = [row[n] if n < len(row) else None for row in rows]
             columns.append(column(name, values, self.text_source))
         for c, figures in zip(columns, self.whole or []):
-            _of_all_rows(c, figures, total)
+            if figures:
+                _of_all_rows(c, figures, total)
+        for c, notes in zip(columns, self.notes):
+            if notes:
+                c["notes"] = notes + c.get("notes", [])
         out |= between(names, rows, columns)
         out["columns"] = columns
         out["first"] = _first(rows, total, len(names))

@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import formats, readers, texts
+from dsstar_profile import databases, formats, readers, texts
 from dsstar_profile.columns import show
 
 SECONDS = 60  # for a file
@@ -70,6 +70,8 @@ def bounded(seconds: float) -> Iterator[None]:
 def reader_of(path: str) -> Any:
     with open(path, "rb") as f:
         magic = f.read(512)
+    if path.endswith(databases.ENDING) and b'"variable"' in magic:
+        return databases.database
     ending = os.path.splitext(path.lower())[1]
     if ending in (".gz", ".bz2", ".xz"):
         ending = os.path.splitext(path.lower()[: -len(ending)])[1]
@@ -128,7 +130,7 @@ def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
                 if value := getattr(found, part):
                     out[part] = value
             tables = []
-            for table in found.tables[:60]:
+            for table in found.tables[: found.most]:
                 tables.append(table.profile())
                 out["tables"] = tables
     except ImportError as error:

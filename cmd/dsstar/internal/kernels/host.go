@@ -12,6 +12,8 @@ import (
 type Host struct {
 	Env      []string
 	CacheDir string // dsstar's, in the user's cache folder
+	// Databases are those that cells reach.
+	Databases []Database
 }
 
 // Getenv returns a variable of the environment.

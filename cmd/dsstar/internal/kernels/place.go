@@ -45,7 +45,7 @@ type Guest struct {
 func (h Host) Place(ctx context.Context, s *configs.Settings, say func(string)) (Place, error) {
 	p, err := h.findPlace(ctx, s, say)
 	if err == nil {
-		err = p.confine(s, say)
+		err = h.confine(&p, s, say)
 	}
 	return p, err
 }

@@ -123,8 +123,11 @@ func (h Host) KernelEnv(s *configs.Settings) []string {
 	differ := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR"}
 	env := slices.DeleteFunc(h.WithoutKeys(s), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(differ, name)
+		return slices.Contains(differ, name) || strings.HasPrefix(name, databaseVariables)
 	})
+	for _, d := range h.Databases {
+		env = append(env, d.Variable+"="+d.Address)
+	}
 	// The user's IPython start-up files are not part of the notebook, and replayed cells must
 	// see sets of strings in the same order.
 	return append(env, "IPYTHONDIR="+filepath.Join(h.CacheDir, "ipython"), "PYTHONHASHSEED=0")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,16 +17,20 @@ const LeastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half o
 
 // Box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
 // it is the strongest.
-func Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
+func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	tier, why, err := sandbox.Choose(s.Sandbox)
 	if err != nil {
 		return b, "", err
 	}
 	b = sandbox.Box{
-		Tier: tier, Env: s.AllowEnv, Net: s.AllowNet, GPU: s.AllowGPU,
+		Tier: tier, Env: slices.Clone(s.AllowEnv), Net: s.AllowNet, GPU: s.AllowGPU,
 		Multiprocessing: s.AllowMultiprocessing,
 		Limits: sandbox.Limits{Memory: int64(s.MaxMemory), Processes: s.MaxProcesses,
 			File: int64(s.MaxFile), Folder: int64(s.MaxFolder)},
+	}
+	for _, d := range h.Databases {
+		b.Env, b.Endpoints = append(b.Env, d.Variable), append(b.Endpoints, d.Endpoint)
+		b.Secrets = append(b.Secrets, d.Variable)
 	}
 	if b.Limits.Memory == 0 {
 		b.Limits.Memory = max(LeastMemory, availableMemory()/4*3)
@@ -108,11 +113,11 @@ func availableMemory() int64 {
 }
 
 // confine sets the sandbox of new local kernels.
-func (p *Place) confine(s *configs.Settings, say func(string)) error {
+func (h Host) confine(p *Place, s *configs.Settings, say func(string)) error {
 	if p.Server.URL != "" {
 		return nil // the server's kernels cannot be confined
 	}
-	b, why, err := Box(s)
+	b, why, err := h.Box(s)
 	if err != nil {
 		return err
 	}

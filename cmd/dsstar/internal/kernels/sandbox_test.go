@@ -22,7 +22,7 @@ func TestAllowWrite(t *testing.T) {
 		t.Skip(err)
 	}
 	write := func(path string) (sandbox.Box, error) {
-		b, _, err := Box(&configs.Settings{Sandbox: "auto", AllowWrite: []string{path}})
+		b, _, err := Host{}.Box(&configs.Settings{Sandbox: "auto", AllowWrite: []string{path}})
 		return b, err
 	}
 	if _, err := write(home); err == nil ||

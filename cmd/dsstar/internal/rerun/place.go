@@ -57,6 +57,9 @@ func (a *Runner) newPlace(path, data string, nb *notebook.Notebook,
 	if err := p.setData(path, data, nb); err != nil || !p.own {
 		return p, err
 	}
+	if err := a.Reopen(record.Sources(nb)); err != nil {
+		return nil, err
+	}
 	// As in the run, so that sets of strings have the same order.
 	p.env = a.KernelEnv(s)
 	if p.dir, err = disk.TempFolder("", "dsstar-rerun-"); err != nil {
@@ -266,7 +269,7 @@ func answerLines(answers []sameAnswer) (lines []string) {
 // box returns the sandbox of the cells: they can read the notebook's folder and the data, and
 // those of dsstar's own notebooks can write to their temporary folder.
 func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (sandbox.Box, error) {
-	b, why, err := kernels.Box(s)
+	b, why, err := a.Box(s)
 	if err != nil {
 		return b, err
 	}

@@ -1,0 +1,234 @@
+"""Reader of databases behind an address: their catalog, and of each table its first rows and figures
+that the database computes, within bounds. Nothing is written, and no statement takes long."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from dsstar_profile import grids
+from dsstar_profile.columns import show
+from dsstar_profile.found import Deadline, Found
+from dsstar_profile.grids import Table
+
+ENDING = ".database.json"
+TABLES = 2000  # that are named
+ROWS = 1000  # that are read of a table
+COUNTED = 2_000_000  # estimated rows up to which figures are of all
+STATEMENT = 10  # seconds that a statement may take
+OURS = ("information_schema", "pg_catalog", "pg_toast", "mysql", "performance_schema", "sys", "crdb_internal")
+
+
+def database(path: str, deadline: Deadline) -> Found:
+    with open(path, encoding="utf-8") as f:
+        about = json.load(f)
+    name = os.path.basename(path)[: -len(ENDING)]
+    import sqlalchemy as sa
+
+    if about["variable"] not in os.environ:
+        raise KeyError(f"{about['variable']} is not set: it has the address of the database")
+    engine = sa.create_engine(os.environ[about["variable"]], poolclass=sa.NullPool)
+    with contextlib.closing(_connect(engine)) as con:
+        return _read(sa, con, name, deadline)
+
+
+def _connect(engine: Any) -> Any:
+    """A connection that only reads."""
+    con = engine.connect()
+    for statements in {
+        "postgresql": (
+            "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
+            f"SET statement_timeout = {STATEMENT * 1000}",
+        ),
+        "mysql": (
+            "SET SESSION TRANSACTION READ ONLY",
+            f"SET SESSION max_execution_time = {STATEMENT * 1000}",
+            f"SET SESSION max_statement_time = {STATEMENT}",  # MariaDB
+        ),
+    }.get("mysql" if engine.dialect.name == "mariadb" else engine.dialect.name, ()):
+        with contextlib.suppress(Exception):
+            con.exec_driver_sql(statements)
+    con.commit()
+    return con
+
+
+def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
+    dialect = con.dialect
+    version = ".".join(map(str, (dialect.server_version_info or ())[:2]))
+    product = "MariaDB" if getattr(dialect, "is_mariadb", False) else dialect.name
+    found = Found(f"{product} {version} database".replace("  ", " "), most=TABLES)
+    found.lines.append(
+        f"in cells: db[{json.dumps(name)}], an engine of SQLAlchemy, such as "
+        f'pd.read_sql("SELECT ...", db[{json.dumps(name)}]); this file is not read'
+    )
+    inspector = sa.inspect(con)
+    default = inspector.default_schema_name
+    schemas = [default] + [
+        s for s in inspector.get_schema_names() if s != default and s not in OURS
+    ]
+    known = _catalog(sa, inspector, schemas, default)
+    guesses = _estimates(con, dialect.name)
+    for (schema, table), entry in list(known.items())[:TABLES]:
+        whole = table if schema in (None, default) else f"{schema}.{table}"
+        quote = dialect.identifier_preparer.quote
+        relation = ".".join(map(quote, filter(None, (schema, table))))
+        made = Table(whole, entry["names"], [], guesses.get((schema or default, table)))
+        made.where, made.notes = entry["where"], entry["notes"]
+        if made.total is not None:
+            made.extra["guessed"] = True
+        if deadline.left() > 0:
+            try:
+                _figures(sa, con, dialect.name, relation, made, entry["sorts"])
+            except Exception as error:
+                con.rollback()
+                made.warnings.append(f"its rows cannot be read: {_reason(error)}")
+        else:
+            made.warnings.append("its rows were not looked at: there was no time left")
+        made.warnings = entry["said"] + made.warnings
+        found.tables.append(made)
+    if len(known) > TABLES:
+        found.warnings.append(f"{len(known) - TABLES} more tables are not shown")
+    return found
+
+
+def _reason(error: Exception) -> str:
+    return show(str(getattr(error, "orig", None) or error).split("\n")[0], 160)
+
+
+def _catalog(sa: Any, inspector: Any, schemas: list, default: Any) -> dict:
+    """What the catalog says of every table and view, by schema and name."""
+    from sqlalchemy.engine.reflection import ObjectKind
+
+    known: dict = {}
+    for schema in schemas:
+        at = None if schema == default else schema
+        views = set(inspector.get_view_names(schema=at))
+        with contextlib.suppress(NotImplementedError):
+            views |= set(inspector.get_materialized_view_names(schema=at))
+        kinds = {"schema": at, "kind": ObjectKind.ANY}
+        keys = inspector.get_multi_pk_constraint(**kinds)
+        foreign = inspector.get_multi_foreign_keys(**kinds)
+        comments: dict = {}
+        with contextlib.suppress(NotImplementedError):
+            comments = inspector.get_multi_table_comment(**kinds)
+        for key, columns in sorted(inspector.get_multi_columns(**kinds).items(), key=lambda i: i[0][1]):
+            name = key[1]
+            where = ["a view"] if name in views else []
+            if primary := (keys.get(key) or {}).get("constrained_columns"):
+                where.append(f"primary key {' + '.join(map(show, primary))}")
+            said = [
+                f"{', '.join(map(show, f['constrained_columns']))} refers to "
+                f"{show(f['referred_table'])}.{', '.join(map(show, f['referred_columns']))}"
+                for f in (foreign.get(key) or [])[:20]
+            ]
+            if comment := (comments.get(key) or {}).get("text"):
+                said.insert(0, "comment: " + show(comment, 300))
+            sorts = [_sort(sa, c["type"]) for c in columns]
+            known[at, name] = {
+                "names": [c["name"] for c in columns],
+                "sorts": sorts,
+                "notes": [
+                    ([_kind(c["type"])] if sort in ("other", "date") else [])
+                    + ([f"comment: {show(c['comment'], 200)}"] if c.get("comment") else [])
+                    for c, sort in zip(columns, sorts)
+                ],
+                "where": ", ".join(where),
+                "said": said,
+            }
+    return known
+
+
+def _kind(kind: Any) -> str:
+    try:
+        return show(str(kind).lower(), 40)
+    except Exception:
+        return type(kind).__name__.lower()
+
+
+def _sort(sa: Any, kind: Any) -> str:
+    if isinstance(kind, sa.Boolean):
+        return "boolean"
+    if isinstance(kind, sa.Numeric | sa.Integer):
+        return "number"
+    if isinstance(kind, sa.Date | sa.DateTime | sa.Time):
+        return "date"
+    return "text" if isinstance(kind, sa.String | sa.Enum | sa.Uuid) else "other"  # such as JSON
+
+
+def _estimates(con: Any, dialect: str) -> dict:
+    """About how many rows each table has, where the database knows it without counting."""
+    query = {
+        "postgresql": "SELECT n.nspname, c.relname, c.reltuples FROM pg_class c JOIN pg_namespace n "
+        "ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0",
+        "mysql": "SELECT table_schema, table_name, table_rows FROM information_schema.tables "
+        "WHERE table_rows IS NOT NULL",
+    }.get("mysql" if dialect == "mariadb" else dialect)
+    if not query:
+        return {}
+    try:
+        return {(s, t): int(n) for s, t, n in con.exec_driver_sql(query)}
+    except Exception:
+        con.rollback()
+        return {}
+
+
+def _figures(sa: Any, con: Any, dialect: str, relation: str, table: Table, sorts: list) -> None:
+    """The first rows of a table, and of one that has more, figures of all rows in one statement."""
+    most = max(50, min(ROWS, grids.MOST_CELLS // max(1, len(table.names))))
+    limited = {
+        "mssql": f"SELECT TOP {most} * FROM {relation}",
+        "oracle": f"SELECT * FROM {relation} FETCH FIRST {most} ROWS ONLY",
+    }.get(dialect, f"SELECT * FROM {relation} LIMIT {most}")
+    table.rows = [tuple(map(_plain, row)) for row in con.exec_driver_sql(limited)]
+    if len(table.rows) < most:
+        table.total = None
+        table.extra.pop("guessed", None)
+        return
+    if (table.total or 0) > COUNTED:
+        table.warnings.append(f"figures are from the first {most} rows")
+        return
+    quote = con.dialect.identifier_preparer.quote
+    asked = []
+    for name, sort in zip(table.names[: grids.MOST_COLUMNS], sorts):
+        ends = f"min({quote(name)}), max({quote(name)})" if sort in ("number", "date") else "NULL, NULL"
+        distinct = f"count(DISTINCT {quote(name)})" if sort != "other" else "NULL"
+        asked.append(f"count({quote(name)}), {distinct}, {ends}")
+    try:
+        rows, *got = con.exec_driver_sql(
+            f"SELECT count(*), {', '.join(asked)} FROM {relation}"
+        ).fetchone()
+    except Exception as error:
+        con.rollback()
+        table.total = table.total or len(table.rows)
+        table.warnings.append(f"figures are from the first {most} rows: {_reason(error)}")
+        return
+    table.total, table.whole = rows, []
+    table.extra.pop("guessed", None)
+    for n, sort in enumerate(sorts[: grids.MOST_COLUMNS]):
+        given, distinct, low, high = got[4 * n : 4 * n + 4]
+        if distinct is None:
+            table.whole.append(None)
+            continue
+        out = {"gone": rows - given, "distinct": distinct, "type": sort}
+        if sort == "date" and low is not None:
+            out["range"] = [show(low, 40), show(high, 40)]
+        elif sort == "number" and low is not None and math.isfinite(low) and math.isfinite(high):
+            out["range"] = [float(low), float(high)]
+        table.whole.append(out)
+
+
+def _plain(value: Any) -> Any:
+    """A value as the other readers have it."""
+    import decimal
+
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (bytes, memoryview)):
+        return f"{len(value)} bytes"
+    if isinstance(value, (dict, set, tuple)):
+        return str(value)
+    return value

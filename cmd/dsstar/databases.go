@@ -1,0 +1,49 @@
+package main
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dsstar/agent/files"
+	"dsstar/cmd/dsstar/internal/usage"
+)
+
+// noDatabases are schemes of other addresses.
+var noDatabases = []string{"http", "https", "ftp", "sftp", "ssh", "s3", "gs", "gcs", "az", "abfs", "abfss",
+	"hdfs", "file"}
+
+// fromVariable matches NAME=env:VARIABLE, which names an address without showing it.
+var fromVariable = regexp.MustCompile(`^(?:([\pL\pN_.-]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$`)
+
+// database returns the source that an argument of --data names if it is the address of a database, and
+// has cells reach it. No error repeats the address, as it may hold a password.
+func (a *app) database(arg string) (s files.Source, ok bool, err error) {
+	name, address := "", arg
+	if m := fromVariable.FindStringSubmatch(arg); m != nil {
+		if name, address = m[1], a.Getenv(m[2]); address == "" {
+			return s, true, usage.New("--data: the variable "+m[2]+" is not set",
+				usage.Shell("export %s=ADDRESS   # dialect, ://, user and password, host and database", m[2]))
+		}
+	} else if m := isURL.FindStringSubmatch(arg); m == nil || slices.Contains(noDatabases,
+		strings.ToLower(m[1])) {
+		return s, false, nil
+	} else if before, after, found := strings.Cut(arg, "="); found && !strings.Contains(before, "://") {
+		name, address = before, after
+	}
+	d, shown, err := a.FindDatabase(address)
+	if err != nil {
+		return s, true, err
+	}
+	if u, err := url.Parse(shown); err == nil && strings.Trim(u.Path, "/") != "" {
+		name = cmp.Or(name, path.Base(u.Path))
+	}
+	name = cmp.Or(name, d.Endpoint.Host)
+	s = files.Source{Name: name + files.DatabaseEnding, Database: shown}
+	d.Variable = s.Variable()
+	a.Databases = append(a.Databases, d)
+	return s, true, nil
+}

@@ -1,0 +1,178 @@
+package kernels
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgpassfile"
+	"github.com/jackc/pgservicefile"
+
+	"dsstar/agent/files"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel/sandbox"
+)
+
+// A Database is reached by cells, which have its address in an environment variable.
+type Database struct {
+	Variable string
+	Address  string // with its password
+	Endpoint sandbox.Endpoint
+}
+
+// databaseVariables begins the names of all such variables.
+const databaseVariables = "DSSTAR_DB_"
+
+// A dialect is one of SQLAlchemy's for databases behind an address.
+type dialect struct {
+	port   uint16
+	driver string // "": that of SQLAlchemy
+}
+
+var dialects = map[string]dialect{
+	"postgresql": {5432, "psycopg"}, "mysql": {3306, "pymysql"}, "mariadb": {3306, "pymysql"},
+	"mssql": {port: 1433}, "oracle": {port: 1521}, "redshift": {port: 5439},
+	"cockroachdb": {port: 26257}, "clickhouse": {port: 8123}, "clickhousedb": {port: 8123},
+	"trino": {port: 8080}, "vertica": {port: 5433}, "starrocks": {port: 9030},
+}
+
+// errAddress does not say more, as the error of the parser repeats the address.
+var errAddress = usage.New("--data: the address of the database cannot be read",
+	usage.Again("--data", "env:VARIABLE").Note("which holds dialect://user:password@host/name, with "+
+		"@, :, / and # in the password as %40, %3A, %2F and %23"))
+
+// FindDatabase returns the database at an address, and the address without user, password and
+// other secrets.
+func (h Host) FindDatabase(address string) (d Database, shown string, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" || u.Opaque != "" {
+		return d, "", errAddress
+	}
+	name, driver, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
+	if name == "postgres" {
+		name = "postgresql"
+	}
+	usual := dialects[name]
+	if name == "postgresql" {
+		if err := h.service(u); err != nil {
+			return d, "", err
+		}
+	}
+	if d.Endpoint.Host = u.Hostname(); d.Endpoint.Host == "" {
+		d.Endpoint.Host = "localhost"
+		u.Host = hostPort(d.Endpoint.Host, u.Port())
+	}
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), strconv.Itoa(int(usual.port))), 10, 16)
+	if err != nil || port == 0 {
+		return d, "", usage.New(fmt.Sprintf("--data: the address of the %s database has no port, and "+
+			"its usual one is not known", term.Printable(name)),
+			usage.Again("--data", name+"://HOST:PORT/DATABASE"))
+	}
+	d.Endpoint.Port = uint16(port)
+	if _, has := u.User.Password(); !has {
+		if password := h.password(name, u, d.Endpoint); password != "" {
+			u.User = url.UserPassword(u.User.Username(), password)
+		}
+	}
+	public := *u
+	public.User, public.Scheme = nil, name
+	if driver = cmp.Or(driver, usual.driver); driver != "" {
+		u.Scheme = name + "+" + driver
+	}
+	if driver == "psycopg" && !u.Query().Has("client_encoding") {
+		query := u.Query()
+		query.Set("client_encoding", "utf8") // of databases in SQL_ASCII psycopg returns bytes
+		u.RawQuery = query.Encode()
+	}
+	d.Address = u.String()
+	return d, configs.Redact(public.String()), nil
+}
+
+// hostPort is host:port, or the host alone.
+func hostPort(host, port string) string {
+	if port == "" {
+		return host
+	}
+	return host + ":" + port
+}
+
+// service fills in what a service file says of the service that an address of PostgreSQL names.
+func (h Host) service(u *url.URL) error {
+	query := u.Query()
+	name := query.Get("service")
+	if name == "" {
+		return nil
+	}
+	file := cmp.Or(h.Getenv("PGSERVICEFILE"), filepath.Join(h.Getenv("HOME"), ".pg_service.conf"))
+	all, err := pgservicefile.ReadServicefile(file)
+	if err != nil {
+		return usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -l %s", file))
+	}
+	found, err := all.GetService(name)
+	if err != nil {
+		return usage.New(fmt.Sprintf("--data: there is no service %s in %s", term.Printable(name), file),
+			usage.Shell(`grep '^\[' %s`, file))
+	}
+	query.Del("service")
+	u.RawQuery = query.Encode()
+	s := found.Settings
+	if u.Host == "" {
+		u.Host = hostPort(s["host"], s["port"])
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/" + s["dbname"]
+	}
+	if u.User == nil && s["user"] != "" {
+		if u.User = url.User(s["user"]); s["password"] != "" {
+			u.User = url.UserPassword(s["user"], s["password"])
+		}
+	}
+	return nil
+}
+
+// password returns the password that a database's own client would find outside of the address.
+func (h Host) password(dialect string, u *url.URL, at sandbox.Endpoint) string {
+	switch dialect {
+	case "postgresql":
+		if p := h.Getenv("PGPASSWORD"); p != "" {
+			return p
+		}
+		file := cmp.Or(h.Getenv("PGPASSFILE"), filepath.Join(h.Getenv("HOME"), ".pgpass"))
+		if known, err := pgpassfile.ReadPassfile(file); err == nil {
+			return known.FindPassword(at.Host, strconv.Itoa(int(at.Port)), strings.Trim(u.Path, "/"),
+				u.User.Username())
+		}
+	case "mysql", "mariadb":
+		return h.Getenv("MYSQL_PWD")
+	}
+	return ""
+}
+
+// Reopen has cells reach the databases of a recorded run. Their addresses are those that the user has
+// set: the notebook may come from a stranger.
+func (h *Host) Reopen(sources []files.Source) error {
+	for _, s := range files.Databases(sources) {
+		address := h.Getenv(s.Variable())
+		if address == "" {
+			return usage.New(fmt.Sprintf("the notebook reads a database, %s, whose address with the "+
+				"password is in no file", term.Printable(s.Database)),
+				usage.Shell("export %s=ADDRESS   # with user and password", s.Variable()))
+		}
+		d, _, err := h.FindDatabase(address)
+		if err != nil {
+			if e, ok := errors.AsType[*usage.Error](err); ok {
+				return usage.New(s.Variable() + ": " + e.Text)
+			}
+			return err
+		}
+		d.Variable = s.Variable()
+		h.Databases = append(h.Databases, d)
+	}
+	return nil
+}
