@@ -42,7 +42,8 @@ import (
 //	python ARG…             runs the Python of cells; tools ARG… one with Jupyter's tools
 //	kernel ID               starts a kernel of the user's
 //	in ID CODE              runs code in a kernel, as its user does
-//	postgres FILE.sql       starts PostgreSQL with the database sales, on $PORT of this machine
+//	postgres FILE.sql       starts PostgreSQL with the database sales, on $PORT of this machine;
+//	                        mariadb FILE.sql MariaDB
 //	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
 //	opens FILE.ipynb        opens a notebook on the server, with the kernel $ID
 //	asks PATH               prints what the server answers
@@ -151,9 +152,10 @@ func runScripts(t *testing.T, dir string) {
 				prints(ts, kernelstest.Run(scriptTB{t, ts}, files[0], args[1]))
 			},
 			"postgres": func(ts *testscript.TestScript, _ bool, args []string) {
-				s := dbtest.Postgres(scriptTB{t, ts})
-				ts.Check(s.Run(ts.ReadFile(args[0])))
-				ts.Setenv("PORT", strconv.Itoa(s.Port))
+				startDatabase(ts, dbtest.Postgres(scriptTB{t, ts}), args[0])
+			},
+			"mariadb": func(ts *testscript.TestScript, _ bool, args []string) {
+				startDatabase(ts, dbtest.MariaDB(scriptTB{t, ts}), args[0])
 			},
 			"server": startServer(t),
 			"opens": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -170,6 +172,12 @@ func runScripts(t *testing.T, dir string) {
 			},
 		},
 	})
+}
+
+// startDatabase fills a database server.
+func startDatabase(ts *testscript.TestScript, s dbtest.Server, sql string) {
+	ts.Check(s.Run(ts.ReadFile(sql)))
+	ts.Setenv("PORT", strconv.Itoa(s.Port))
 }
 
 func prints(ts *testscript.TestScript, text string) {

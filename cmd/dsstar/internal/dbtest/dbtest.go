@@ -28,73 +28,136 @@ func Postgres(t testing.TB) Server {
 	t.Helper()
 	bin := postgresFolder()
 	if bin == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no PostgreSQL: apt-get install postgresql")
-		}
-		t.Skip("no PostgreSQL: apt-get install postgresql")
+		missing(t, "PostgreSQL", "postgresql")
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "dsstar-pg-")
+	at := newPlace(t, bin)
+	word := filepath.Join(at.dir, "word")
+	if err := os.WriteFile(word, []byte("owner\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(at.dir, "data")
+	at.must("initdb", "-D", data, "-U", "owner", "--auth=scram-sha-256", "--pwfile="+word,
+		"--no-sync")
+	s := Server{Port: freePort(t)}
+	at.serve("postgres", "-D", data, "-p", strconv.Itoa(s.Port), "-F",
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
+	args := []string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-U", "owner", "-q", "-v",
+		"ON_ERROR_STOP=1", "-d"}
+	s.run = func(sql string) error { return at.feed(sql, "psql", append(args, "sales")...) }
+	at.wait(func() error {
+		return at.feed("CREATE DATABASE sales", "psql", append(args, "postgres")...)
+	})
+	return s
+}
+
+// MariaDB is [Postgres] for MariaDB.
+func MariaDB(t testing.TB) Server {
+	t.Helper()
+	if _, err := exec.LookPath("mariadb-install-db"); err != nil {
+		missing(t, "MariaDB", "mariadb-server")
+	}
+	at := newPlace(t, "")
+	data, socket := filepath.Join(at.dir, "data"), filepath.Join(at.dir, "socket")
+	at.must("mariadb-install-db", "--no-defaults", "--datadir="+data, "--skip-test-db",
+		"--auth-root-authentication-method=normal")
+	s := Server{Port: freePort(t)}
+	at.serve("mariadbd", "--no-defaults", "--datadir="+data, "--socket="+socket,
+		"--bind-address=127.0.0.1", "--port="+strconv.Itoa(s.Port), "--pid-file="+at.dir+"/pid")
+	args := []string{"--no-defaults", "--socket=" + socket, "-u", "root"}
+	s.run = func(sql string) error { return at.feed(sql, "mariadb", append(args, "sales")...) }
+	at.wait(func() error { return at.feed("CREATE DATABASE sales", "mariadb", args...) })
+	return s
+}
+
+// missing skips the test, or fails it in CI.
+func missing(t testing.TB, what, debian string) {
+	t.Helper()
+	if text := "no " + what + ": apt-get install " + debian; os.Getenv("CI") != "" {
+		t.Fatal(text)
+	} else {
+		t.Skip(text)
+	}
+}
+
+// A place is the folder of a server, which does not run as root.
+type place struct {
+	t   testing.TB
+	dir string
+	bin string // the folder of its programs; "": they are on the PATH
+	as  *syscall.Credential
+}
+
+func newPlace(t testing.TB, bin string) place {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "dsstar-db-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	var as *syscall.Credential // it does not run as root
+	p := place{t: t, dir: dir, bin: bin}
 	if os.Getuid() == 0 {
 		const nobody = 65534
-		as = &syscall.Credential{Uid: nobody, Gid: nobody}
+		p.as = &syscall.Credential{Uid: nobody, Gid: nobody}
 		if err := os.Chown(dir, nobody, nobody); err != nil {
 			t.Fatal(err)
 		}
 	}
-	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PGPASSWORD=owner", "LC_ALL=C")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
-		return cmd
+	return p
+}
+
+func (p place) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	if p.bin == "" {
+		cmd = exec.Command(name, args...)
 	}
-	must := func(cmd *exec.Cmd) {
-		t.Helper()
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", filepath.Base(cmd.Path), err, out)
-		}
+	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "PGPASSWORD=owner", "LC_ALL=C", "HOME="+p.dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.as}
+	return cmd
+}
+
+// must runs a program, which must succeed.
+func (p place) must(name string, args ...string) {
+	p.t.Helper()
+	if err := p.feed("", name, args...); err != nil {
+		p.t.Fatal(err)
 	}
-	word := filepath.Join(dir, "word")
-	if err := os.WriteFile(word, []byte("owner\n"), 0o644); err != nil {
-		t.Fatal(err)
+}
+
+// feed runs a program with a text as its standard input.
+func (p place) feed(text, name string, args ...string) error {
+	cmd := p.command(name, args...)
+	cmd.Stdin = strings.NewReader(text)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
 	}
-	data := filepath.Join(dir, "data")
-	must(command("initdb", "-D", data, "-U", "owner", "--auth=scram-sha-256", "--pwfile="+word,
-		"--no-sync"))
-	s := Server{Port: freePort(t)}
-	server := command("postgres", "-D", data, "-p", strconv.Itoa(s.Port), "-F",
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
+	return nil
+}
+
+// serve runs a server until the test ends.
+func (p place) serve(name string, args ...string) {
+	p.t.Helper()
+	server := p.command(name, args...)
 	if err := server.Start(); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	p.t.Cleanup(func() {
 		_ = server.Process.Signal(syscall.SIGQUIT)
 		_ = server.Wait()
 	})
-	at := []string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-U", "owner"}
+}
+
+// wait tries until something succeeds.
+func (p place) wait(try func() error) {
+	p.t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		out, err := command("psql", append(at, "-d", "postgres", "-c", "CREATE DATABASE sales")...).
-			CombinedOutput()
+		err := try()
 		if err == nil {
-			break
+			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("PostgreSQL does not start: %s", out)
+			p.t.Fatal(err)
 		}
 	}
-	s.run = func(sql string) error {
-		cmd := command("psql", append(at, "-d", "sales", "-v", "ON_ERROR_STOP=1", "-q")...)
-		cmd.Stdin = strings.NewReader(sql)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-		return nil
-	}
-	return s
 }
 
 // Run runs SQL as the owner.
