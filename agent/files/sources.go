@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -21,6 +22,9 @@ type Source struct {
 	// Database, if set, is the address of a database, without its password. Then the file has
 	// [Source.Content], which tells the profiler where the address is.
 	Database string `json:"database,omitempty"`
+	// From, if set, is the web address of a file that was downloaded to Path, which the data folder
+	// has whole.
+	From string `json:"from,omitempty"`
 }
 
 // String is for people.
@@ -30,6 +34,8 @@ func (s Source) String() string {
 		return fmt.Sprintf("db[%q] is %s", s.Engine(), s.Database)
 	case s.Name == "":
 		return s.Path
+	case s.From != "":
+		return "data/" + s.Name + " is " + s.From
 	}
 	return "data/" + s.Name + " is " + s.Path
 }
@@ -162,10 +168,47 @@ func Link(dir, data string, sources []Source) ([]Source, error) {
 	return linked, nil
 }
 
+// keep gives the data folder its own copy of a downloaded file, unless it has one.
+func (s Source) keep(root *os.Root, at string) (Source, error) {
+	kept := filepath.Join(root.Name(), at)
+	if info, err := root.Lstat(at); err == nil && info.Mode().IsRegular() {
+		return Source{Name: s.Name, Path: kept, From: s.From}, nil
+	}
+	if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return s, err
+	}
+	if err := os.Link(s.Path, kept); err != nil { // such as another disk
+		if err := copyFile(root, at, s.Path); err != nil {
+			return s, err
+		}
+	}
+	return Source{Name: s.Name, Path: kept, From: s.From}, nil
+}
+
+func copyFile(root *os.Root, at, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out, in); errors.Join(err, out.Close()) != nil {
+		_ = root.Remove(at) // whole or not at all
+		return errors.Join(err, fmt.Errorf("copy %s", from))
+	}
+	return nil
+}
+
 func link(root *os.Root, at string, s Source) (Source, error) {
 	if s.Database != "" {
 		err := root.WriteFile(at, s.Content(), 0o644)
-		return Source{s.Name, filepath.Join(root.Name(), at), s.Database}, err
+		return Source{Name: s.Name, Path: filepath.Join(root.Name(), at), Database: s.Database}, err
+	}
+	if s.From != "" {
+		return s.keep(root, at)
 	}
 	to := filepath.FromSlash(s.Path)
 	if !filepath.IsAbs(to) {

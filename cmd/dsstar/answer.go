@@ -67,7 +67,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	j.place.Show(folder, j.task.Data)
 	for _, source := range j.sources {
 		j.progress.Say("data     %s", source)
-		if source.Name != "" && source.Database == "" { // a link out of the data folder
+		if source.Name != "" && source.Database == "" && source.From == "" { // a link out of the data folder
 			j.place.Box.Read = append(j.place.Box.Read, source.Path)
 			config.Readable = append(config.Readable, source.Path)
 		}

@@ -91,7 +91,7 @@ folder.`,
 		if err != nil {
 			return err
 		}
-		if j.sources, err = a.sources([]string{data}); err != nil {
+		if j.sources, err = a.sources(cmd.Context(), []string{data}, j.progress.Wait); err != nil {
 			return err
 		}
 		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), j.sources, nil,

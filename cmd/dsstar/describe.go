@@ -102,7 +102,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
 		args = slices.Concat([]string{filepath.Dir(args[0]), filepath.Base(args[0])}, args[1:])
 	}
-	if j.sources, err = a.sources(args[:1]); err != nil {
+	if j.sources, err = a.sources(cmd.Context(), args[:1], j.progress.Wait); err != nil {
 		return err
 	}
 	if j.sources[0].Name != "" {

@@ -73,6 +73,12 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 		return exitCredentials, text, []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right "+
 			"host, user and password: %s", d.Source.Variable(), d.Source.Database)}
 	}
+	if d, ok := errors.AsType[*downloadError](err); ok {
+		if d.status == http.StatusUnauthorized || d.status == http.StatusForbidden {
+			return exitCredentials, text, []usage.Hint{usage.Shell("curl -I %s", d.shown)}
+		}
+		return exitUsage, text, []usage.Hint{usage.Shell("curl -I %s", d.shown)}
+	}
 	if f, ok := errors.AsType[*rerun.FailedError](err); ok {
 		return exitError, text, f.Hints
 	}

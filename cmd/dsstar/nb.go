@@ -21,7 +21,8 @@ var nbHelp = `Answer a question about data files and leave a notebook. With a ru
 
 --data names a folder, which cells see as data/. It may be repeated and may name
 files and quoted patterns, too: then cells see data/NAME for each, where NAME is
-its own name, or the one given with NAME=PATH. The address of a database, such as
+its own name, or the one given with NAME=PATH. A file of the web is downloaded
+first. The address of a database, such as
 postgresql://user@host/name, is db["name"] in cells, which only read it; its
 password comes from PGPASSWORD, ~/.pgpass or the address, and is in no file.
 
@@ -115,7 +116,7 @@ func (a *app) nbCommand() *cobra.Command {
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
-		if j.sources, err = a.sources(data); err != nil {
+		if j.sources, err = a.sources(cmd.Context(), data, j.progress.Wait); err != nil {
 			return err
 		}
 		if j.task, err = newTask(cmd.Context(), question, form, j.sources, s.Include,

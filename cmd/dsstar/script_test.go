@@ -5,6 +5,8 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +46,7 @@ import (
 //	in ID CODE              runs code in a kernel, as its user does
 //	postgres FILE.sql       starts PostgreSQL with the database sales, on $PORT of this machine;
 //	                        mariadb FILE.sql MariaDB
+//	web FOLDER              serves the files of a folder at $WEB
 //	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
 //	opens FILE.ipynb        opens a notebook on the server, with the kernel $ID
 //	asks PATH               prints what the server answers
@@ -154,6 +157,11 @@ func runScripts(t *testing.T, dir string) {
 			"postgres": func(ts *testscript.TestScript, _ bool, args []string) {
 				startDatabase(ts, dbtest.Postgres(scriptTB{t, ts}), args[0])
 			},
+			"web": func(ts *testscript.TestScript, _ bool, args []string) {
+				web := httptest.NewServer(webFiles(ts.MkAbs(args[0])))
+				ts.Defer(web.Close)
+				ts.Setenv("WEB", web.URL)
+			},
 			"mariadb": func(ts *testscript.TestScript, _ bool, args []string) {
 				startDatabase(ts, dbtest.MariaDB(scriptTB{t, ts}), args[0])
 			},
@@ -172,6 +180,24 @@ func runScripts(t *testing.T, dir string) {
 			},
 		},
 	})
+}
+
+// webFiles serves the files of a folder, and /cut, which ends early, /private and /moved/NAME.
+func webFiles(folder string) http.Handler {
+	mux := http.NewServeMux()
+	files := http.FileServer(http.Dir(folder))
+	mux.Handle("/", files)
+	mux.HandleFunc("/cut", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("n\n1\n"))
+	})
+	mux.HandleFunc("/private", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "who are you?", http.StatusForbidden)
+	})
+	mux.HandleFunc("/moved/{name}", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/"+r.PathValue("name"), http.StatusFound)
+	})
+	return mux
 }
 
 // startDatabase fills a database server.

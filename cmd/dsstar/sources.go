@@ -20,6 +20,9 @@ import (
 // isURL matches the beginning of an address, perhaps after a name.
 var isURL = regexp.MustCompile(`(?i)^(?:[\pL\pN_.-]+=)?([a-z][a-z0-9+.-]*)://`)
 
+// isWeb matches addresses of files of the web, perhaps after a name.
+var isWeb = regexp.MustCompile(`(?i)^(?:([\pL\pN_. -]+)=)?(https?://.+)$`)
+
 // isFile matches addresses of files, as SQLAlchemy has them for databases that are files.
 var isFile = regexp.MustCompile(`^([\pL\pN_.-]+=)?(?:(?:sqlite|duckdb):///|file://)([^?]+)`)
 
@@ -28,7 +31,8 @@ var hasName = regexp.MustCompile(`^([\pL\pN_][\pL\pN_. -]*)=(.+)$`)
 
 // sources returns what the values of --data name: folders, files, or the matches of patterns, each
 // perhaps with a name. A single folder without a name is the data folder itself.
-func (a *app) sources(given []string) (all []files.Source, err error) {
+func (a *app) sources(ctx context.Context, given []string,
+	say func(string)) (all []files.Source, err error) {
 	if len(given) == 0 {
 		return nil, nil
 	}
@@ -36,6 +40,14 @@ func (a *app) sources(given []string) (all []files.Source, err error) {
 		if s, ok, err := a.database(arg); err != nil {
 			return nil, err
 		} else if ok {
+			all = append(all, s)
+			continue
+		}
+		if m := isWeb.FindStringSubmatch(arg); m != nil {
+			s, err := a.downloadWeb(ctx, m[2], m[1], say)
+			if err != nil {
+				return nil, err
+			}
 			all = append(all, s)
 			continue
 		}
@@ -51,7 +63,7 @@ func (a *app) sources(given []string) (all []files.Source, err error) {
 	}
 	// The run folder's relative paths to the data must not lead through links.
 	for i := range all {
-		if all[i].Database != "" {
+		if all[i].Database != "" || all[i].From != "" {
 			continue
 		}
 		real, err := filepath.EvalSymlinks(all[i].Path)
@@ -74,7 +86,7 @@ func source(arg string) ([]files.Source, error) {
 	arg = isFile.ReplaceAllString(arg, "$1$2")
 	if m := isURL.FindStringSubmatch(arg); m != nil { // the rest may hold a password
 		return nil, usage.New(fmt.Sprintf("data are read from files and folders of this "+
-			"machine and from databases, not from a %s address", m[1]),
+			"machine, the web and databases, not from a %s address", m[1]),
 			usage.Again("--data", "PATH").Note("a copy of the data"))
 	}
 	name := ""
@@ -175,12 +187,19 @@ func link(folder record.Folder, task *record.Task) error {
 		return nil
 	}
 	for i, s := range task.Sources {
-		if s.Database == "" {
+		if s.Database == "" && s.From == "" {
 			task.Sources[i].Path = dataFrom(string(folder), s.Path)
 		}
 	}
-	_, err := folder.LinkData(*task)
-	return err
+	if _, err := folder.LinkData(*task); err != nil {
+		return err
+	}
+	for i, s := range task.Sources {
+		if s.From != "" {
+			task.Sources[i].Path = path.Join(record.DataFolder, s.Name)
+		}
+	}
+	return nil
 }
 
 // listData lists the data of a task; none is a usage error.

@@ -29,7 +29,7 @@ def database(path: str, deadline: Deadline) -> Found:
     name = os.path.basename(path)[: -len(ENDING)]
     import sqlalchemy as sa
 
-    if about["variable"] not in os.environ:
+    if not about["variable"].startswith("DSSTAR_DB_") or about["variable"] not in os.environ:
         raise KeyError(f"{about['variable']} is not set: it has the address of the database")
     engine = sa.create_engine(os.environ[about["variable"]], poolclass=sa.NullPool)
     with contextlib.closing(_connect(engine)) as con:
