@@ -192,8 +192,11 @@ func (r *standard) dropped() []prompts.Dropped {
 
 func (r *standard) system() prompts.Part {
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == "",
-		Databases: len(files.Databases(r.t.Task.Sources)) > 0,
 		Variables: r.made && variableWords(r.context("")) != ""}
+	for _, source := range files.Databases(r.t.Task.Sources) {
+		s.Buckets = s.Buckets || source.IsBucket()
+		s.Databases = s.Databases || !source.IsBucket()
+	}
 	if r.t.Memory > 0 {
 		s.Memory = human.StableBytes(r.t.Memory)
 		s.Large = r.t.Task.Bytes() > r.t.Memory/8 // a frame takes up to eight times its file

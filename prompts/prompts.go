@@ -28,6 +28,7 @@ type (
 		Memory      string // the session's limit; "": unknown
 		Large       bool   // whether the data are large for that
 		Databases   bool   // there are databases
+		Buckets     bool   // there are buckets
 		Variables   bool   // the session is the user's and already has variables
 		NoFiles     bool   // there is no data folder
 	}

@@ -116,7 +116,7 @@ func (r *Describer) profiled(i int, text string) error {
 	if err != nil {
 		p = profile.Profile{Format: "unknown",
 			Problem: "the program that looks into files has not come to an end with it"}
-	} else if !strings.HasSuffix(r.t.Task.Files[i].Name, files.DatabaseEnding) { // it changes unseen
+	} else if !files.ChangesUnseen(r.t.Task.Files[i].Name) {
 		r.store.keepProfile(i, p)
 	}
 	return r.takeProfile(i, p)

@@ -19,7 +19,7 @@ import (
 type Source struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
-	// Database, if set, is the address of a database, without its password. Then the file has
+	// Database, if set, is the address of a database or bucket, without its password. Then the file has
 	// [Source.Content], which tells the profiler where the address is.
 	Database string `json:"database,omitempty"`
 	// From, if set, is the web address of a file that was downloaded to Path, which the data folder
@@ -30,6 +30,8 @@ type Source struct {
 // String is for people.
 func (s Source) String() string {
 	switch {
+	case s.IsBucket():
+		return fmt.Sprintf("bucket[%q] is %s", s.Engine(), s.Database)
 	case s.Database != "":
 		return fmt.Sprintf("db[%q] is %s", s.Engine(), s.Database)
 	case s.Name == "":
@@ -40,11 +42,22 @@ func (s Source) String() string {
 	return "data/" + s.Name + " is " + s.Path
 }
 
-// DatabaseEnding ends the names of the files that stand for databases.
-const DatabaseEnding = ".database.json"
+// DatabaseEnding ends the names of the files that stand for databases, and BucketEnding of those for
+// buckets.
+const DatabaseEnding, BucketEnding = ".database.json", ".bucket.json"
 
-// Engine is the name by which cells know a database.
-func (s Source) Engine() string { return strings.TrimSuffix(s.Name, DatabaseEnding) }
+// ChangesUnseen reports whether a file stands for data that change without it.
+func ChangesUnseen(name string) bool {
+	return strings.HasSuffix(name, DatabaseEnding) || strings.HasSuffix(name, BucketEnding)
+}
+
+// IsBucket reports whether a database is a bucket, which holds files.
+func (s Source) IsBucket() bool { return strings.HasPrefix(s.Database, "s3://") }
+
+// Engine is the name by which cells know a database or bucket.
+func (s Source) Engine() string {
+	return strings.TrimSuffix(strings.TrimSuffix(s.Name, DatabaseEnding), BucketEnding)
+}
 
 // Variable is the environment variable with the whole address of a database.
 func (s Source) Variable() string {
@@ -65,7 +78,7 @@ func (s Source) Content() []byte {
 	return append(text, '\n')
 }
 
-// Databases returns the sources that are databases.
+// Databases returns the sources that are databases or buckets.
 func Databases(all []Source) (databases []Source) {
 	for _, s := range all {
 		if s.Database != "" {

@@ -68,19 +68,50 @@ def connect_database(variable):
 
 db = {name: connect_database(variable) for name, variable in %[1]s.items()}`
 
+// bucketCode ends the set-up cell of a task with buckets, whose credentials are those that clients of
+// S3 find.
+const bucketCode = `
+
+# Buckets, each a file system of PyArrow that begins at the folder named in the address.
+import pyarrow.fs
+
+
+def open_bucket(variable):
+    if variable not in os.environ:
+        raise KeyError(f"set the environment variable {variable} to the address of the bucket, such as s3://bucket/folder")
+    anonymous = "AWS_ACCESS_KEY_ID" not in os.environ and not os.path.exists(os.path.expanduser("~/.aws"))
+    scheme, _, host = os.environ.get("AWS_ENDPOINT_URL", "").rpartition("://")
+    s3 = pyarrow.fs.S3FileSystem(anonymous=anonymous, region=os.environ.get("AWS_REGION"),
+                                 scheme=scheme or "https", endpoint_override=host.rstrip("/") or None)
+    return pyarrow.fs.SubTreeFileSystem(os.environ[variable].removeprefix("s3://").rstrip("/"), s3)
+
+
+bucket = {name: open_bucket(variable) for name, variable in %s.items()}`
+
 // StatementSeconds is how long a statement of a cell may take in a database.
 const StatementSeconds = 60
 
 // SetUpCell returns setupCell, without its data part if the task has no data folder, and with the
 // databases that it has.
 func SetUpCell(t Task) string {
-	var databases []string
+	var databases, buckets []string
 	for _, s := range files.Databases(t.Sources) {
-		databases = append(databases, brief.Python(s.Engine())+": "+brief.Python(s.Variable()))
+		entry := brief.Python(s.Engine()) + ": " + brief.Python(s.Variable())
+		if s.IsBucket() {
+			buckets = append(buckets, entry)
+		} else {
+			databases = append(databases, entry)
+		}
 	}
+	code := setupCell
 	if len(databases) > 0 {
-		return setupCell + fmt.Sprintf(databaseCode, "{"+strings.Join(databases, ", ")+"}",
-			StatementSeconds)
+		code += fmt.Sprintf(databaseCode, "{"+strings.Join(databases, ", ")+"}", StatementSeconds)
+	}
+	if len(buckets) > 0 {
+		code += fmt.Sprintf(bucketCode, "{"+strings.Join(buckets, ", ")+"}")
+	}
+	if code != setupCell {
+		return code
 	}
 	if t.Data != "" {
 		return setupCell

@@ -13,7 +13,7 @@ import (
 )
 
 // noDatabases are schemes of other addresses.
-var noDatabases = []string{"http", "https", "ftp", "sftp", "ssh", "s3", "gs", "gcs", "az", "abfs", "abfss",
+var noDatabases = []string{"http", "https", "ftp", "sftp", "ssh", "gs", "gcs", "az", "abfs", "abfss",
 	"hdfs", "file"}
 
 // fromVariable matches NAME=env:VARIABLE, which names an address without showing it.
@@ -38,11 +38,18 @@ func (a *app) database(arg string) (s files.Source, ok bool, err error) {
 	if err != nil {
 		return s, true, err
 	}
-	if u, err := url.Parse(shown); err == nil && strings.Trim(u.Path, "/") != "" {
+	u, err := url.Parse(shown)
+	if err != nil {
+		return s, true, err
+	}
+	if strings.Trim(u.Path, "/") != "" {
 		name = cmp.Or(name, path.Base(u.Path))
 	}
-	name = cmp.Or(name, d.Endpoint.Host)
+	name = cmp.Or(name, u.Hostname())
 	s = files.Source{Name: name + files.DatabaseEnding, Database: shown}
+	if s.IsBucket() {
+		s.Name = name + files.BucketEnding
+	}
 	d.Variable = s.Variable()
 	a.Databases = append(a.Databases, d)
 	return s, true, nil

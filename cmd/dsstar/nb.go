@@ -22,9 +22,9 @@ var nbHelp = `Answer a question about data files and leave a notebook. With a ru
 --data names a folder, which cells see as data/. It may be repeated and may name
 files and quoted patterns, too: then cells see data/NAME for each, where NAME is
 its own name, or the one given with NAME=PATH. A file of the web is downloaded
-first. The address of a database, such as
-postgresql://user@host/name, is db["name"] in cells, which only read it; its
-password comes from PGPASSWORD, ~/.pgpass or the address, and is in no file.
+first. postgresql://user@host/name and other databases are db["name"] in cells,
+which only read them, and s3://bucket/folder is bucket["folder"]. Passwords come
+from the address or from where the usual clients find them, and are in no file.
 
 The question is the argument, or standard input. Only the answer goes to
 standard output; progress goes to standard error.

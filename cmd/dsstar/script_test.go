@@ -46,6 +46,7 @@ import (
 //	in ID CODE              runs code in a kernel, as its user does
 //	postgres FILE.sql       starts PostgreSQL with the database sales, on $PORT of this machine;
 //	                        mariadb FILE.sql MariaDB
+//	s3                      starts an S3 server, at $AWS_ENDPOINT_URL
 //	web FOLDER              serves the files of a folder at $WEB
 //	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
 //	opens FILE.ipynb        opens a notebook on the server, with the kernel $ID
@@ -156,6 +157,10 @@ func runScripts(t *testing.T, dir string) {
 			},
 			"postgres": func(ts *testscript.TestScript, _ bool, args []string) {
 				startDatabase(ts, dbtest.Postgres(scriptTB{t, ts}), args[0])
+			},
+			"s3": func(ts *testscript.TestScript, _ bool, _ []string) {
+				s := dbtest.S3(scriptTB{t, ts}, pyenvtest.Tools(t))
+				ts.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:"+strconv.Itoa(s.Port))
 			},
 			"web": func(ts *testscript.TestScript, _ bool, args []string) {
 				web := httptest.NewServer(webFiles(ts.MkAbs(args[0])))

@@ -13,6 +13,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -174,7 +175,9 @@ func (b Box) Describe(usual Limits) string {
 	for _, p := range b.Write {
 		add(true, "may write %s", p)
 	}
-	add(len(b.Env) > 0, "has %s", strings.Join(b.Env, " and "))
+	env := slices.DeleteFunc(slices.Clone(b.Env),
+		func(name string) bool { return slices.Contains(b.Secrets, name) }) // they are for the endpoints
+	add(len(env) > 0, "has %s", strings.Join(env, " and "))
 	add(raised(b.Limits.Memory, usual.Memory), "memory up to %s", limitText(b.Limits.Memory))
 	add(raised(int64(b.Limits.Processes), int64(usual.Processes)), "up to %d processes",
 		b.Limits.Processes)

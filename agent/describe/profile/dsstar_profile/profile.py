@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import databases, formats, readers, texts
+from dsstar_profile import buckets, databases, formats, readers, texts
 from dsstar_profile.columns import show
 
 SECONDS = 60  # for a file
@@ -72,6 +72,8 @@ def reader_of(path: str) -> Any:
         magic = f.read(512)
     if path.endswith(databases.ENDING) and b'"variable"' in magic:
         return databases.database
+    if path.endswith(buckets.ENDING) and b'"variable"' in magic:
+        return buckets.bucket
     ending = os.path.splitext(path.lower())[1]
     if ending in (".gz", ".bz2", ".xz"):
         ending = os.path.splitext(path.lower()[: -len(ending)])[1]

@@ -69,6 +69,23 @@ func MariaDB(t testing.TB) Server {
 	return s
 }
 
+// S3 starts an S3 server, in a Python that has moto.
+func S3(t testing.TB, python string) Server {
+	t.Helper()
+	s := Server{Port: freePort(t)}
+	at := newPlace(t, "")
+	at.as = nil // the Python may be in the user's home
+	at.serve(python, "-m", "moto.server", "-H", "127.0.0.1", "-p", strconv.Itoa(s.Port))
+	at.wait(func() error {
+		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(s.Port))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err
+	})
+	return s
+}
+
 // missing skips the test, or fails it in CI.
 func missing(t testing.TB, what, debian string) {
 	t.Helper()

@@ -21,9 +21,10 @@ import (
 
 // A Database is reached by cells, which have its address in an environment variable.
 type Database struct {
-	Variable string
-	Address  string // with its password
-	Endpoint sandbox.Endpoint
+	Variable  string
+	Address   string   // with its password
+	More      []string // other variables that cells have for it, NAME=VALUE
+	Endpoints []sandbox.Endpoint
 }
 
 // databaseVariables begins the names of all such variables.
@@ -54,6 +55,9 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 	if err != nil || u.Scheme == "" || u.Opaque != "" {
 		return d, "", errAddress
 	}
+	if u.Scheme == "s3" {
+		return h.findBucket(u)
+	}
 	name, driver, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
 	if name == "postgres" {
 		name = "postgresql"
@@ -64,9 +68,9 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 			return d, "", err
 		}
 	}
-	if d.Endpoint.Host = u.Hostname(); d.Endpoint.Host == "" {
-		d.Endpoint.Host = "localhost"
-		u.Host = hostPort(d.Endpoint.Host, u.Port())
+	at := sandbox.Endpoint{Host: cmp.Or(u.Hostname(), "localhost")}
+	if u.Hostname() == "" {
+		u.Host = hostPort(at.Host, u.Port())
 	}
 	port, err := strconv.ParseUint(cmp.Or(u.Port(), strconv.Itoa(int(usual.port))), 10, 16)
 	if err != nil || port == 0 {
@@ -74,9 +78,10 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 			"its usual one is not known", term.Printable(name)),
 			usage.Again("--data", name+"://HOST:PORT/DATABASE"))
 	}
-	d.Endpoint.Port = uint16(port)
+	at.Port = uint16(port)
+	d.Endpoints = []sandbox.Endpoint{at}
 	if _, has := u.User.Password(); !has {
-		if password := h.password(name, u, d.Endpoint); password != "" {
+		if password := h.password(name, u, at); password != "" {
 			u.User = url.UserPassword(u.User.Username(), password)
 		}
 	}
@@ -160,8 +165,8 @@ func (h *Host) Reopen(sources []files.Source) error {
 	for _, s := range files.Databases(sources) {
 		address := h.Getenv(s.Variable())
 		if address == "" {
-			return usage.New(fmt.Sprintf("the notebook reads a database, %s, whose address with the "+
-				"password is in no file", term.Printable(s.Database)),
+			return usage.New(fmt.Sprintf("the notebook reads %s, whose address with what is secret is in "+
+				"no file, and cells would reach it", term.Printable(s.Database)),
 				usage.Shell("export %s=ADDRESS   # with user and password", s.Variable()))
 		}
 		d, _, err := h.FindDatabase(address)

@@ -126,7 +126,7 @@ func (h Host) KernelEnv(s *configs.Settings) []string {
 		return slices.Contains(differ, name) || strings.HasPrefix(name, databaseVariables)
 	})
 	for _, d := range h.Databases {
-		env = append(env, d.Variable+"="+d.Address)
+		env = append(append(env, d.Variable+"="+d.Address), d.More...)
 	}
 	// The user's IPython start-up files are not part of the notebook, and replayed cells must
 	// see sets of strings in the same order.

@@ -29,8 +29,13 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 			File: int64(s.MaxFile), Folder: int64(s.MaxFolder)},
 	}
 	for _, d := range h.Databases {
-		b.Env, b.Endpoints = append(b.Env, d.Variable), append(b.Endpoints, d.Endpoint)
-		b.Secrets = append(b.Secrets, d.Variable)
+		names := []string{d.Variable}
+		for _, entry := range d.More {
+			name, _, _ := strings.Cut(entry, "=")
+			names = append(names, name)
+		}
+		b.Env, b.Secrets = append(b.Env, names...), append(b.Secrets, names...)
+		b.Endpoints = append(b.Endpoints, d.Endpoints...)
 	}
 	if b.Limits.Memory == 0 {
 		b.Limits.Memory = max(LeastMemory, availableMemory()/4*3)

@@ -1,0 +1,139 @@
+"""Reader of buckets: what files they have, and of each kind the first, by its own reader. Of a Parquet
+file only its footer and first rows are fetched, of another its beginning."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from typing import Any
+
+from dsstar_profile import grids
+from dsstar_profile.columns import show
+from dsstar_profile.found import Deadline, Found
+from dsstar_profile.grids import Table
+
+ENDING = ".bucket.json"
+FILES = 10_000  # that are listed
+FETCHED = 8 << 20  # bytes of a file that is no Parquet
+ROWS = 1000  # of a Parquet file
+GROUPS = 40  # of files that are looked into
+COUNTED = 200  # files of a group whose rows are counted
+
+
+def bucket(path: str, deadline: Deadline) -> Found:
+    import pyarrow.fs as fs
+
+    with open(path, encoding="utf-8") as f:
+        about = json.load(f)
+    if not about["variable"].startswith("DSSTAR_DB_") or about["variable"] not in os.environ:
+        raise KeyError(f"{about['variable']} is not set: it has the address of the bucket")
+    name = json.dumps(os.path.basename(path)[: -len(ENDING)])
+    root = os.environ[about["variable"]].removeprefix("s3://").strip("/")
+    scheme, _, host = os.environ.get("AWS_ENDPOINT_URL", "").rpartition("://")
+    s3 = fs.S3FileSystem(
+        anonymous="AWS_ACCESS_KEY_ID" not in os.environ,
+        region=os.environ.get("AWS_REGION"),
+        scheme=scheme or "https",
+        endpoint_override=host.rstrip("/") or None,
+        connect_timeout=10,
+        request_timeout=20,
+    )
+    return _read(fs, fs.SubTreeFileSystem(root, s3), name, deadline)
+
+
+def _read(fs: Any, store: Any, name: str, deadline: Deadline) -> Found:
+    listed = store.get_file_info(fs.FileSelector("", recursive=True))
+    files = sorted((i for i in listed if i.type == fs.FileType.File and i.size), key=lambda i: i.path)
+    found = Found(f"bucket with {len(files)} files")
+    found.lines.append(
+        f"in cells: bucket[{name}], a file system of PyArrow with these paths; this file is not read"
+    )
+    groups: dict[str, list] = {}
+    for info in files[:FILES]:
+        groups.setdefault(_form(info.path), []).append(info)
+    for n, (form, members) in enumerate(groups.items()):
+        size = sum(i.size for i in members)
+        title = form if len(members) > 1 else members[0].path
+        where = f"{len(members)} files, {size} bytes together" if len(members) > 1 else f"{size} bytes"
+        if len(members) > 1:
+            where += f", {show(members[0].path)} to {show(members[-1].path)}"
+        if n >= GROUPS or deadline.left() == 0:
+            found.lines.append(f"{show(title)}: {where}; not looked into")
+            continue
+        try:
+            tables = _tables(store, members, deadline, found, title)
+        except Exception as error:
+            found.warnings.append(f"{show(title)} cannot be read: {show(error, 160)}")
+            continue
+        if not tables:
+            found.lines.append(f"{show(title)}: {where}")
+        for table in tables:
+            table.name = " ".join(filter(None, (title, table.name)))
+            table.where = ", ".join(filter(None, (where, table.where)))
+        found.tables += tables
+    if len(files) > FILES:
+        found.warnings.append(f"{len(files) - FILES} more files are not listed")
+    return found
+
+
+def _form(path: str) -> str:
+    """What files of one kind have in common: the path without its numbers."""
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+", "*", path)
+
+
+def _tables(store: Any, members: list, deadline: Deadline, found: Found, title: str) -> list[Table]:
+    first = members[0]
+    if first.path.lower().endswith((".parquet", ".pq")):
+        return [_parquet(store, members, deadline)]
+    if first.path.lower().endswith((".zip", ".xlsx", ".pdf", ".docx")) and first.size > FETCHED:
+        return []  # they have to be whole
+    with store.open_input_file(first.path) as f:
+        content = f.read(min(first.size, FETCHED))
+    whole = len(content) == first.size
+    if not whole and not first.path.lower().endswith((".gz", ".bz2", ".xz")):
+        content = content[: content.rfind(b"\n") + 1]
+    from dsstar_profile.profile import reader_of
+
+    with tempfile.NamedTemporaryFile(suffix=os.path.basename(first.path)) as local:
+        local.write(content)
+        local.flush()
+        if not (reader := reader_of(local.name)):
+            return []
+        inner = reader(local.name, deadline)
+    for table in inner.tables:
+        if not whole or len(members) > 1:
+            table.extra["guessed"] = True
+            rows = len(table.rows) if table.total is None else table.total
+            table.total = int(rows * sum(i.size for i in members) / max(1, len(content)))
+            table.warnings.append(f"figures are from the first {len(content)} bytes of {show(first.path)}")
+    if inner.text and not inner.tables:
+        found.text += f"[{show(title)}]\n{inner.text}\n"
+    return inner.tables
+
+
+def _parquet(store: Any, members: list, deadline: Deadline) -> Table:
+    import pyarrow.parquet as pq
+
+    with store.open_input_file(members[0].path) as f:
+        file = pq.ParquetFile(f)
+        names = file.schema_arrow.names
+        most = max(50, min(ROWS, grids.MOST_CELLS // max(1, len(names))))
+        batch = next(file.iter_batches(batch_size=most), None)
+        rows = [] if batch is None else list(zip(*(c.to_pylist() for c in batch.columns)))
+        total = file.metadata.num_rows
+    counted = 1
+    for info in members[1:COUNTED]:
+        if deadline.left() == 0:
+            break
+        with store.open_input_file(info.path) as f:
+            total += pq.read_metadata(f).num_rows
+        counted += 1
+    table = Table("", list(names), rows)
+    if counted < len(members):
+        total, table.extra["guessed"] = total * len(members) // counted, True
+    if total != len(rows):
+        table.total = total
+        table.warnings.append(f"figures are from the first {len(rows)} rows of {show(members[0].path)}")
+    return table
