@@ -82,7 +82,8 @@ type Outputs struct {
 	// where complete outputs are kept, outside of Scratch; created when needed; its path must not be a
 	// link; "" to keep none
 	Folder  string
-	ShownAs string // path of Folder for readers of the notebook
+	ShownAs string   // path of Folder for readers of the notebook
+	Secrets []string // texts of which each output has xxxxx instead, unless it comes in pieces
 
 	parent *os.Root // parent of Folder, opened before the first cell; nil if it did not exist
 	quota  *quota   // shared by all sessions of a Kernel

@@ -73,7 +73,8 @@ func (o Outputs) take(f *notebook.Fold) {
 
 // fold returns the fold for the outputs of a cell. Call [Outputs.take] at its end.
 func (o Outputs) fold(c Cell) notebook.Fold {
-	f := notebook.Fold{Limits: o.limits(), Prefix: c.ID, ShownAs: o.ShownAs, Observe: c.Observe}
+	f := notebook.Fold{Limits: o.limits(), Prefix: c.ID, ShownAs: o.ShownAs, Observe: c.Observe,
+		Secrets: o.Secrets}
 	if o.Folder != "" {
 		f.Folder = o.open
 	}

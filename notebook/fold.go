@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,9 @@ type Fold struct {
 	// Folder opens the folder for the full text of what is left out. It is called when the folder is
 	// first needed. Close closes the folder. nil: nothing is kept.
 	Folder func() (*os.Root, error)
+
+	// Secrets are texts that outputs must not show: each message has xxxxx instead.
+	Secrets []string
 
 	// Observe, if set, gets each piece as it arrives, before anything is left out: a stream output
 	// with only the new text, a display or an update of one (with the same DisplayID), an error, a
@@ -66,6 +70,7 @@ type folded struct {
 // Add adds one iopub message. It ignores types that make no output. An error means that the
 // content violates the protocol and that nothing was added.
 func (f *Fold) Add(msgType string, content json.RawMessage) error {
+	content = f.withoutSecrets(content)
 	switch msgType {
 	case "stream":
 		return f.addStream(content)
@@ -88,6 +93,16 @@ func (f *Fold) Add(msgType string, content json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// withoutSecrets replaces the secrets, as JSON writes them.
+func (f *Fold) withoutSecrets(content json.RawMessage) json.RawMessage {
+	for _, secret := range f.Secrets {
+		if written, err := json.Marshal(secret); err == nil && secret != "" {
+			content = bytes.ReplaceAll(content, written[1:len(written)-1], []byte("xxxxx"))
+		}
+	}
+	return content
 }
 
 // Note adds the line "dsstar: " and text to the outputs, as stderr. It stays a separate output,

@@ -276,3 +276,13 @@ func TestFoldRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestSecrets(t *testing.T) {
+	f := notebook.Fold{Secrets: []string{`pass"word`, ""}}
+	if err := f.Add("stream", json.RawMessage(`{"name": "stdout", "text": "it is pass\"word\n"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Outputs()[0].Text; got != "it is xxxxx\n" {
+		t.Errorf("%q", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,32 @@ type Database struct {
 
 // databaseVariables begins the names of all such variables.
 const databaseVariables = "DSSTAR_DB_"
+
+// SecretTexts are what no output may show: the addresses with passwords, these alone, and keys.
+func (h Host) SecretTexts() (all []string) {
+	const least = 6 // a shorter text may be anywhere
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if len(text) >= least && !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	for _, d := range h.Databases {
+		if u, err := url.Parse(d.Address); err == nil {
+			if password, ok := u.User.Password(); ok {
+				_, written, _ := strings.Cut(u.User.String(), ":")
+				add(d.Address, password, written)
+			}
+		}
+		for _, entry := range d.More {
+			if name, value, _ := strings.Cut(entry, "="); secret.MatchString(name) {
+				add(value)
+			}
+		}
+	}
+	return all
+}
 
 // A dialect is one of SQLAlchemy's for databases behind an address.
 type dialect struct {
