@@ -12,18 +12,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
 var describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
 that a program makes, without a model: tables with their columns, ranges, values,
-missing values and keys; documents whole. Names after the folder choose files; one
-file may also be named instead of the folder. If all descriptions together exceed
+missing values and keys; documents whole. Names after the folder choose files. A
+file, pattern, database or bucket, as --data of dsstar nb takes it, may be named
+instead of the folder. If all descriptions together exceed
 context_chars, the model sees less of the files that are less near to the question.
 
 With --analyzer model, a description is the output of a script that the model
@@ -39,6 +42,7 @@ Corrections are kept with your settings.
 const describeExample = `  dsstar describe ./data
   dsstar describe ./data sales.csv notes/terms.pdf
   dsstar describe ./data --json
+  dsstar describe postgresql://ada@db.example.org/sales
   dsstar describe ./data --analyzer model --model ollama/qwen3
   dsstar describe ./data --edit sales.csv                  in $VISUAL or $EDITOR
   dsstar describe ./data --set sales.csv=@sales.txt        or =TEXT, or =- for standard input
@@ -57,7 +61,7 @@ type describeFlags struct {
 func (a *app) describeCommand() *cobra.Command {
 	var d describeFlags
 	cmd := &cobra.Command{
-		Use:     "describe DIR [flags] [FILE…]",
+		Use:     "describe DATA [flags] [FILE…]",
 		Short:   "Print descriptions of data files, and correct them",
 		Long:    describeHelp,
 		Example: describeExample,
@@ -82,7 +86,7 @@ func (a *app) describeCommand() *cobra.Command {
 // describe runs the command.
 func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error {
 	if len(args) == 0 {
-		return usage.New("no data folder is given", usage.Shell("dsstar describe DIR"))
+		return usage.New("no data are given", usage.Shell("dsstar describe DIR"))
 	}
 	edit, set := cmd.Flags().Changed("edit"), cmd.Flags().Changed("set")
 	switch help := []usage.Hint{usage.Shell(cmd.CommandPath() + " --help")}; {
@@ -105,12 +109,24 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	if j.sources, err = a.sources(cmd.Context(), args[:1], j.progress.Wait); err != nil {
 		return err
 	}
-	if j.sources[0].Name != "" {
-		return usage.New("describe takes one folder, not "+args[0], usage.Shell("dsstar describe DIR"))
-	}
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", j.sources, s.Include,
 		cmd.Flags().Changed("include")); err != nil {
 		return err
+	}
+	if len(j.task.Sources) > 0 { // such as a database
+		if edit || set {
+			return usage.New("descriptions are corrected of files in a folder",
+				usage.Shell("dsstar describe DIR --edit FILE"))
+		}
+		dir, err := disk.TempFolder("", "dsstar-describe-")
+		if err != nil {
+			return err
+		}
+		defer disk.RemoveTemp(dir)
+		if j.sources, err = files.Link(dir, record.DataFolder, j.task.Sources); err != nil {
+			return err
+		}
+		j.task.Data = filepath.Join(dir, record.DataFolder)
 	}
 	folder := dataFiles{given: args[0], dir: j.task.Data, files: j.task.Files}
 	switch {
@@ -160,6 +176,10 @@ func (a *app) descriptions(ctx context.Context, j *job,
 		j.progress.Warn("%s", w)
 	}
 	j.place.Box.Read = append(j.place.Box.Read, j.task.Data)
+	for _, s := range j.sources {
+		j.place.Box.Read = append(j.place.Box.Read, s.Path)
+		config.Readable = append(config.Readable, s.Path)
+	}
 	config.Open, config.Observe = a.Open(&j.place, j.settings, nil), j.describing(len(names))
 	j.progress.Models(func(role string) string { return modelOf(j.settings, role) })
 	j.progress.Wait(progress.DescribingFiles)
