@@ -28,8 +28,8 @@ func (a *app) database(arg string) (s files.Source, ok bool, err error) {
 			return s, true, usage.New("--data: the variable "+m[2]+" is not set",
 				usage.Shell("export %s=ADDRESS   # dialect, ://, user and password, host and database", m[2]))
 		}
-	} else if m := isURL.FindStringSubmatch(arg); m == nil || slices.Contains(noDatabases,
-		strings.ToLower(m[1])) {
+	} else if m := isURL.FindStringSubmatch(arg); m == nil || isFile.MatchString(arg) ||
+		slices.Contains(noDatabases, strings.ToLower(m[1])) {
 		return s, false, nil
 	} else if before, after, found := strings.Cut(arg, "="); found && !strings.Contains(before, "://") {
 		name, address = before, after
