@@ -136,7 +136,7 @@ func (e *DatabaseError) Error() string {
 // understand waits for the model, if there is one.
 func (r *Describer) takeProfile(i int, p profile.Profile) error {
 	for _, s := range files.Databases(r.t.Task.Sources) {
-		if s.Name == r.t.Task.Files[i].Name && p.Problem != "" {
+		if s.Name == r.t.Task.Files[i].Name && p.Problem != "" && len(p.Tables) == 0 {
 			return &DatabaseError{s, strings.TrimPrefix(p.Problem, "not read to its end: ")}
 		}
 	}

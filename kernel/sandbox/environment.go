@@ -24,7 +24,8 @@ var harmless = []string{
 	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
 }
 
-// Variables kept if the network is allowed. Those of proxies may contain a password.
+// Variables kept if the network, or an endpoint, is allowed. Those of proxies, which may contain a
+// password, are kept for the network only.
 var (
 	proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY",
 		"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"}
@@ -50,7 +51,10 @@ var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "
 func (b Box) environment(env, names []string, private string) []string {
 	known := harmless
 	if b.Net {
-		known = slices.Concat(known, proxies, certificates)
+		known = slices.Concat(known, proxies)
+	}
+	if b.Net || len(b.Endpoints) > 0 {
+		known = slices.Concat(known, certificates)
 	}
 	if b.GPU {
 		known = slices.Concat(known, ofGPUs)
@@ -90,7 +94,7 @@ func named(env, names []string) (all []string) {
 // out hidden folders of the home, where keys are, and paths that expose too much.
 func (b Box) variablesRead(env []string) []string {
 	lists := inLists
-	if b.Net {
+	if b.Net || len(b.Endpoints) > 0 {
 		lists = slices.Concat(lists, certificates)
 	}
 	home, _ := os.UserHomeDir()

@@ -18,8 +18,10 @@ from dsstar_profile.grids import Table
 ENDING = ".database.json"
 TABLES = 2000  # that are named
 ROWS = 1000  # that are read of a table
+TOGETHER = 50_000  # that are read of all tables, but of none less than 20
 COUNTED = 2_000_000  # estimated rows up to which figures are of all
 STATEMENT = 10  # seconds that a statement may take
+PLANNED = "of large tables, and of many, ranges and distinct values are estimates of the planner's"
 OURS = ("information_schema", "pg_catalog", "pg_toast", "mysql", "performance_schema", "sys", "crdb_internal")
 
 
@@ -72,6 +74,8 @@ def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
     ]
     known = _catalog(sa, inspector, schemas, default)
     guesses = _estimates(con, dialect.name)
+    stats = _statistics(con) if dialect.name == "postgresql" else {}
+    most = max(20, min(ROWS, TOGETHER // max(1, len(known))))
     for (schema, table), entry in list(known.items())[:TABLES]:
         whole = table if schema in (None, default) else f"{schema}.{table}"
         quote = dialect.identifier_preparer.quote
@@ -82,10 +86,17 @@ def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
             made.extra["guessed"] = True
         if deadline.left() > 0:
             try:
-                _figures(sa, con, dialect.name, relation, made, entry["sorts"])
+                _figures(con, dialect.name, relation, made, entry["sorts"], most)
             except Exception as error:
                 con.rollback()
                 made.warnings.append(f"its rows cannot be read: {_reason(error)}")
+            if made.total and made.whole is None and (known_of := stats.get((schema or default, table))):
+                made.whole = [
+                    _planned(known_of.get(n), sort, made.total)
+                    for n, sort in zip(entry["names"], entry["sorts"])
+                ]
+                if PLANNED not in found.lines:
+                    found.lines.append(PLANNED)
         else:
             made.warnings.append("its rows were not looked at: there was no time left")
         made.warnings = entry["said"] + made.warnings
@@ -176,9 +187,43 @@ def _estimates(con: Any, dialect: str) -> dict:
         return {}
 
 
-def _figures(sa: Any, con: Any, dialect: str, relation: str, table: Table, sorts: list) -> None:
+def _statistics(con: Any) -> dict:
+    """What PostgreSQL's planner knows of columns, by schema and table: from its own sample."""
+    found: dict = {}
+    try:
+        for schema, table, column, gone, distinct, ends, frequent in con.exec_driver_sql(
+            "SELECT schemaname, tablename, attname, null_frac, n_distinct, histogram_bounds::text, "
+            "most_common_vals::text FROM pg_stats WHERE schemaname NOT IN ('pg_catalog', "
+            "'information_schema')"
+        ):
+            found.setdefault((schema, table), {})[column] = (gone, distinct, ends, frequent)
+    except Exception:
+        con.rollback()
+    return found
+
+
+def _planned(known: tuple | None, sort: str, rows: int) -> Any:
+    """The figures of a column of which the planner knows something."""
+    if not known or sort not in ("number", "date"):
+        return None
+    gone, distinct, *lists = known
+    ends = [v.strip('"') for text in lists if text for v in text.strip("{}").split(",")]
+    out = {
+        "gone": round(gone * rows),
+        "distinct": round(distinct if distinct >= 0 else -distinct * rows),
+        "type": sort,
+    }
+    if sort == "number":
+        numbers = [float(v) for v in ends]
+        return out | ({"range": [min(numbers), max(numbers)]} if numbers else {})
+    return out | ({"range": [show(min(ends), 40), show(max(ends), 40)]} if ends else {})
+
+
+def _figures(
+    con: Any, dialect: str, relation: str, table: Table, sorts: list, most: int
+) -> None:
     """The first rows of a table, and of one that has more, figures of all rows in one statement."""
-    most = max(50, min(ROWS, grids.MOST_CELLS // max(1, len(table.names))))
+    most = min(most, max(20, grids.MOST_CELLS // max(1, len(table.names))))
     limited = {
         "mssql": f"SELECT TOP {most} * FROM {relation}",
         "oracle": f"SELECT * FROM {relation} FETCH FIRST {most} ROWS ONLY",
@@ -188,8 +233,8 @@ def _figures(sa: Any, con: Any, dialect: str, relation: str, table: Table, sorts
         table.total = None
         table.extra.pop("guessed", None)
         return
-    if (table.total or 0) > COUNTED:
-        table.warnings.append(f"figures are from the first {most} rows")
+    if (table.total or 0) > COUNTED or most < ROWS and table.total is not None:
+        table.total = max(table.total, most)
         return
     quote = con.dialect.identifier_preparer.quote
     asked = []
