@@ -82,16 +82,18 @@ func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
 	}
 	p.PID = cmd.Process.Pid
 	started <- nil
+	told := false
 	reap(cmd, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		told = p.told // not later: then another signal ended it
 		if !p.left {
 			killGroup(p.PID)
 		}
 		p.gone = true
 	})
 	p.State = describe(cmd.ProcessState)
-	p.Killed = p.told && killed(cmd.ProcessState, p.guard)
+	p.Killed = told && killed(cmd.ProcessState, p.guard)
 	if p.report != nil {
 		p.reason = readReport(p.report)
 	}
