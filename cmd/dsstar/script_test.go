@@ -45,7 +45,7 @@ import (
 //	kernel ID               starts a kernel of the user's
 //	in ID CODE              runs code in a kernel, as its user does
 //	postgres FILE.sql       starts PostgreSQL with the database sales, on $PORT of this machine;
-//	                        mariadb FILE.sql MariaDB
+//	                        mariadb FILE.sql MariaDB; sql FILE.sql runs SQL in PostgreSQL
 //	s3                      starts an S3 server, at $AWS_ENDPOINT_URL
 //	web FOLDER              serves the files of a folder at $WEB
 //	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
@@ -64,6 +64,7 @@ func TestLongScript(t *testing.T) {
 
 func runScripts(t *testing.T, dir string) {
 	python := pyenvtest.Python(t)
+	var database dbtest.Server // one story has it
 	testscript.Run(t, testscript.Params{
 		Dir:                dir,
 		RequireUniqueNames: true,
@@ -156,7 +157,8 @@ func runScripts(t *testing.T, dir string) {
 				prints(ts, kernelstest.Run(scriptTB{t, ts}, files[0], args[1]))
 			},
 			"postgres": func(ts *testscript.TestScript, _ bool, args []string) {
-				startDatabase(ts, dbtest.Postgres(scriptTB{t, ts}), args[0])
+				database = dbtest.Postgres(scriptTB{t, ts})
+				startDatabase(ts, database, args[0])
 			},
 			"s3": func(ts *testscript.TestScript, _ bool, _ []string) {
 				s := dbtest.S3(scriptTB{t, ts}, pyenvtest.Tools(t))
@@ -166,6 +168,9 @@ func runScripts(t *testing.T, dir string) {
 				web := httptest.NewServer(webFiles(ts.MkAbs(args[0])))
 				ts.Defer(web.Close)
 				ts.Setenv("WEB", web.URL)
+			},
+			"sql": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(database.Run(ts.ReadFile(args[0])))
 			},
 			"mariadb": func(ts *testscript.TestScript, _ bool, args []string) {
 				startDatabase(ts, dbtest.MariaDB(scriptTB{t, ts}), args[0])

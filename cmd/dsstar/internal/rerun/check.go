@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
@@ -139,6 +140,11 @@ func (r *rerun) reportCheck(w io.Writer) error {
 		r.result.Seconds, strings.Join(parts, ", "))
 	for _, line := range answerLines(r.result.Answers) {
 		fmt.Fprintln(&b, line)
+	}
+	for _, s := range files.Databases(record.Sources(r.nb)) {
+		if found[differs]+found[failed] > 0 {
+			fmt.Fprintf(&b, "data     %s may have changed since\n", term.Clean(s.String()))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
