@@ -118,7 +118,7 @@ func (w ownWay) plan(p []int, k int) request {
 	if k < 0 {
 		return request{key("solver", 0), append(w.begin(nil), prompts.Solver{First: true, Readings: true})}
 	}
-	next := prompts.Solver{Missing: lacking(k), Done: len(p) > 0}
+	next := prompts.Solver{Missing: lacking(k), Done: len(p) > 0, Readings: len(p) == 0}
 	for i := range k + 1 {
 		by, ok := w.dropped[i]
 		if !ok {

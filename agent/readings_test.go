@@ -121,6 +121,20 @@ func TestBranchesKeepSteps(t *testing.T) {
 		"Taken: all")
 }
 
+// TestReadingsOfNewPlan: a new first step names its readings, as the judge may have dropped the old one
+// for what it took.
+func TestReadingsOfNewPlan(t *testing.T) {
+	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "verdict round 1": bad,
+		"wrong round 1": "1", "solver round 2": reads(isOpen, isSettled),
+		"branches": branches("z = 1\nz")})).noError(t)
+	if len(p.Readings) != 2 || !p.Verified() {
+		t.Errorf("%+v, %q", p.Readings, p.Doubts())
+	}
+	request := p.model.prompt(t, "solver round 2")
+	contains(t, request, "leave open what is meant", "the total is wrong")
+	lacks(t, request, "Readings that were taken")
+}
+
 // TestChosenReading: a person is asked only about a reading that matters. The choice is a note, and
 // another option reopens the rounds.
 func TestChosenReading(t *testing.T) {

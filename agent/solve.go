@@ -2,9 +2,11 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
@@ -17,9 +19,12 @@ func (r *standard) solve(ctx context.Context) (reply.Solution, error) {
 }
 
 // asksReadings reports whether the next reply names the readings: that before the first step of a
-// question does.
+// question does, also of a new plan, as the judge may have ruled out what the old one took. What a
+// person has chosen stays.
 func (r *standard) asksReadings() bool {
-	return len(r.t.Rounds) == r.t.EarlierRounds() && !r.t.Method.NoReadings
+	chosen := slices.ContainsFunc(r.t.Readings, func(x record.Reading) bool { return x.ByUser })
+	return !r.t.Method.NoReadings &&
+		(len(r.t.Rounds) == r.t.EarlierRounds() || len(r.t.Plan()) == 0 && !chosen)
 }
 
 func (r *standard) solveWords() ([]prompts.Part, map[string]string) {
