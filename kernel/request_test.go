@@ -62,6 +62,7 @@ func TestProtocol(t *testing.T) {
 		testComms(t, k)
 		testPieces(t, k)
 		testLate(t, k)
+		testProcesses(t, k)
 	}
 	for _, w := range ways(t, PythonSpec(testPython(t))) {
 		t.Run(w.name, func(t *testing.T) {
@@ -172,4 +173,19 @@ threading.Thread(target=later).start()`}); err != nil {
 	if text != "late\n'shown'" {
 		t.Errorf("late output %q", text)
 	}
+}
+
+// What processes print is output of their cell and not late, however slowly it is read.
+func testProcesses(t *testing.T, k *Kernel) {
+	runCell(t, k, `import os, time
+read = os.read
+def slow(fd, size):
+    text = read(fd, size)
+    time.sleep(.1)
+    return text
+os.read = slow`, notebook.OK)
+	for range 3 { // the first read has begun before
+		stdout(t, k, "_ = os.system('echo one; echo zwölf')", "one\nzwölf\n")
+	}
+	runCell(t, k, "os.read = read", notebook.OK)
 }

@@ -1,11 +1,14 @@
 # Runs once in every IPython kernel that we start, before the first cell, with shell and sealed
 # defined. It defines no names in the session. ipykernel's internals differ between versions:
 # what is missing is skipped.
+import codecs
 import contextlib
 import ctypes
 import os
+import select
 import struct
 import sys
+import threading
 
 import zmq
 
@@ -33,6 +36,46 @@ def in_pieces(flush, size=4 << 20):
 with contextlib.suppress(AttributeError):
     for stream in (sys.stdout, sys.stderr):
         stream._flush_buffers = in_pieces(stream._flush_buffers)
+
+
+def watch(stream):
+    """Makes flush publish what processes have written to the stream's descriptor.
+
+    ipykernel reads the descriptor in a thread that nothing waits for: a cell could end, and be
+    judged, before the output of its last command was read.
+    """
+    fd, flush, lock = stream._fid, stream.flush, threading.RLock()
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    stream._should_watch = False
+    os.write(stream._original_stdstream_fd, b"\0")  # wakes ipykernel's thread, which then ends
+    stream.watch_fd_thread.join()
+    os.set_blocking(fd, False)
+
+    def take():
+        with lock, contextlib.suppress(BlockingIOError):
+            text = os.read(fd, 1 << 20)  # the largest capacity of a pipe
+            os.write(stream._original_stdstream_copy, text)
+            stream.write(decode(text))
+
+    def take_always():
+        poll = select.poll()  # select.select does not take descriptors above 1023
+        poll.register(fd, select.POLLIN)
+        while poll.poll():
+            take()
+
+    def flush_all():
+        if stream._is_master_process():  # the lock of a forked process could be held for ever
+            take()
+        flush()
+
+    stream.flush = flush_all
+    threading.Thread(target=take_always, daemon=True).start()
+
+
+for stream in (sys.stdout, sys.stderr):
+    with contextlib.suppress(AttributeError):
+        if stream._should_watch:
+            watch(stream)
 
 # IPython runs `!command` in a new pseudo-terminal, which the builtin sandbox does not provide.
 try:
