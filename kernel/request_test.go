@@ -62,7 +62,6 @@ func TestProtocol(t *testing.T) {
 		testComms(t, k)
 		testPieces(t, k)
 		testLate(t, k)
-		testProcesses(t, k)
 	}
 	for _, w := range ways(t, PythonSpec(testPython(t))) {
 		t.Run(w.name, func(t *testing.T) {
@@ -176,7 +175,9 @@ threading.Thread(target=later).start()`}); err != nil {
 }
 
 // What processes print is output of their cell and not late, however slowly it is read.
-func testProcesses(t *testing.T, k *Kernel) {
+func TestOutputOfProcesses(t *testing.T) {
+	t.Parallel()
+	k := open(t, options(t))
 	runCell(t, k, `import os, time
 read = os.read
 def slow(fd, size):
@@ -187,5 +188,4 @@ os.read = slow`, notebook.OK)
 	for range 3 { // the first read has begun before
 		stdout(t, k, "_ = os.system('echo one; echo zwölf')", "one\nzwölf\n")
 	}
-	runCell(t, k, "os.read = read", notebook.OK)
 }
