@@ -194,8 +194,11 @@ func (r *standard) system() prompts.Part {
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == "",
 		Variables: r.made && variableWords(r.context("")) != ""}
 	for _, source := range files.Databases(r.t.Task.Sources) {
-		s.Buckets = s.Buckets || source.IsBucket()
-		s.Databases = s.Databases || !source.IsBucket()
+		s.Buckets = s.Buckets || source.Is(files.BucketEnding)
+		s.Databases = s.Databases || source.Is(files.DatabaseEnding)
+		if source.Is(files.ClusterEnding) {
+			s.Cluster = source.Engine()
+		}
 	}
 	if r.t.Memory > 0 {
 		s.Memory = human.StableBytes(r.t.Memory)

@@ -24,5 +24,6 @@ trap 'rm -f "$pins"' EXIT
 echo "aiohttp ; python_version < '3'" >"$pins"
 lock python-test.in python-test.txt --constraints python.txt --overrides "$pins"
 lock python-lab.in python-lab.txt --constraints python-test.txt --overrides "$pins"
+lock python-clusters.in python-clusters.txt
 grep -v '^ipykernel==' python.txt | sed -n 's/^\([^ #]*==[^\\]*\).*/\1/p' >"$pins"
 lock python-ipykernel6.in python-ipykernel6.txt --constraints "$pins"

@@ -29,6 +29,7 @@ type (
 		Large       bool   // whether the data are large for that
 		Databases   bool   // there are databases
 		Buckets     bool   // there are buckets
+		Cluster     string // "spark", "dask" or "ray"; "": there is none
 		Variables   bool   // the session is the user's and already has variables
 		NoFiles     bool   // there is no data folder
 	}

@@ -129,6 +129,9 @@ type DatabaseError struct {
 }
 
 func (e *DatabaseError) Error() string {
+	if e.Source.Is(files.ClusterEnding) {
+		return fmt.Sprintf("the cluster %s cannot be used: %s", e.Source.Database, e.Reason)
+	}
 	return fmt.Sprintf("the database %s cannot be read: %s", e.Source.Database, e.Reason)
 }
 

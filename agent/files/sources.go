@@ -19,8 +19,8 @@ import (
 type Source struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
-	// Database, if set, is the address of a database or bucket, without its password. Then the file has
-	// [Source.Content], which tells the profiler where the address is.
+	// Database, if set, is the address of a database, bucket or cluster, without its password. Then the
+	// file has [Source.Content], which tells the profiler where the address is.
 	Database string `json:"database,omitempty"`
 	// From, if set, is the web address of a file that was downloaded to Path, which the data folder
 	// has whole.
@@ -30,8 +30,10 @@ type Source struct {
 // String is for people.
 func (s Source) String() string {
 	switch {
-	case s.IsBucket():
+	case s.Is(BucketEnding):
 		return fmt.Sprintf("bucket[%q] is %s", s.Engine(), s.Database)
+	case s.Is(ClusterEnding):
+		return s.Engine() + " is " + s.Database
 	case s.Database != "":
 		return fmt.Sprintf("db[%q] is %s", s.Engine(), s.Database)
 	case s.Name == "":
@@ -42,24 +44,33 @@ func (s Source) String() string {
 	return "data/" + s.Name + " is " + s.Path
 }
 
-// DatabaseEnding ends the names of the files that stand for databases, and BucketEnding of those for
-// buckets.
-const DatabaseEnding, BucketEnding = ".database.json", ".bucket.json"
+// Endings of the names of the files that stand for what has an address.
+const (
+	DatabaseEnding = ".database.json"
+	BucketEnding   = ".bucket.json"
+	ClusterEnding  = ".cluster.json"
+)
+
+// endingOf returns the ending of a name if its file stands for data that change without it.
+func endingOf(name string) string {
+	for _, ending := range []string{DatabaseEnding, BucketEnding, ClusterEnding} {
+		if strings.HasSuffix(name, ending) {
+			return ending
+		}
+	}
+	return ""
+}
 
 // ChangesUnseen reports whether a file stands for data that change without it.
-func ChangesUnseen(name string) bool {
-	return strings.HasSuffix(name, DatabaseEnding) || strings.HasSuffix(name, BucketEnding)
-}
+func ChangesUnseen(name string) bool { return endingOf(name) != "" }
 
-// IsBucket reports whether a database is a bucket, which holds files.
-func (s Source) IsBucket() bool { return strings.HasPrefix(s.Database, "s3://") }
+// Is reports whether the source has an address and is of the kind whose files have the ending.
+func (s Source) Is(ending string) bool { return s.Database != "" && endingOf(s.Name) == ending }
 
-// Engine is the name by which cells know a database or bucket.
-func (s Source) Engine() string {
-	return strings.TrimSuffix(strings.TrimSuffix(s.Name, DatabaseEnding), BucketEnding)
-}
+// Engine is the name by which cells know a database or bucket, or the product of a cluster.
+func (s Source) Engine() string { return strings.TrimSuffix(s.Name, endingOf(s.Name)) }
 
-// Variable is the environment variable with the whole address of a database.
+// Variable is the environment variable with the whole address.
 func (s Source) Variable() string {
 	return "DSSTAR_DB_" + strings.Map(func(r rune) rune {
 		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -78,7 +89,7 @@ func (s Source) Content() []byte {
 	return append(text, '\n')
 }
 
-// Databases returns the sources that are databases or buckets.
+// Databases returns the sources that are databases, buckets or clusters.
 func Databases(all []Source) (databases []Source) {
 	for _, s := range all {
 		if s.Database != "" {

@@ -88,6 +88,33 @@ def open_bucket(variable):
 
 bucket = {name: open_bucket(variable) for name, variable in %s.items()}`
 
+// clusterCode ends the set-up cell of a task with a cluster. A client has threads and a connection, so
+// that no copy of its session can use it.
+const clusterCode = `
+
+# The cluster. A plain connection comes first: clients try a dead address for minutes.
+import socket
+from urllib.parse import urlsplit
+
+if %[1]s not in os.environ:
+    raise KeyError("set the environment variable " + %[1]s + " to the address of the cluster, such as %[2]s")
+_address = os.environ[%[1]s]
+socket.create_connection((urlsplit(_address).hostname, urlsplit(_address).port), timeout=10).close()
+%[3]s`
+
+// clients is the code that connects to a cluster, and an address of it, by its engine.
+var clients = map[string][2]string{
+	"spark": {"sc://host:15002", `from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote(_address).getOrCreate()`},
+	"dask": {"tcp://host:8786", `from distributed import Client
+
+client = Client(_address, timeout=10)`},
+	"ray": {"ray://host:10001", `import ray
+
+ray.init(_address, ignore_reinit_error=True, log_to_driver=False)`},
+}
+
 // StatementSeconds is how long a statement of a cell may take in a database.
 const StatementSeconds = 60
 
@@ -95,11 +122,16 @@ const StatementSeconds = 60
 // databases that it has.
 func SetUpCell(t Task) string {
 	var databases, buckets []string
+	cluster := ""
 	for _, s := range files.Databases(t.Sources) {
 		entry := brief.Python(s.Engine()) + ": " + brief.Python(s.Variable())
-		if s.IsBucket() {
+		switch {
+		case s.Is(files.BucketEnding):
 			buckets = append(buckets, entry)
-		} else {
+		case s.Is(files.ClusterEnding):
+			client := clients[s.Engine()]
+			cluster += fmt.Sprintf(clusterCode, brief.Python(s.Variable()), client[0], client[1])
+		default:
 			databases = append(databases, entry)
 		}
 	}
@@ -110,7 +142,7 @@ func SetUpCell(t Task) string {
 	if len(buckets) > 0 {
 		code += fmt.Sprintf(bucketCode, "{"+strings.Join(buckets, ", ")+"}")
 	}
-	if code != setupCell {
+	if code += cluster; code != setupCell {
 		return code
 	}
 	if t.Data != "" {

@@ -14,7 +14,7 @@ import (
 
 // noDatabases are schemes of other addresses.
 var noDatabases = []string{"http", "https", "ftp", "sftp", "ssh", "gs", "gcs", "az", "abfs", "abfss",
-	"hdfs", "file"}
+	"hdfs", "file", "sc", "tcp", "ray"}
 
 // fromVariable matches NAME=env:VARIABLE, which names an address without showing it.
 var fromVariable = regexp.MustCompile(`^(?:([\pL\pN_.-]+)=)?env:([A-Za-z_][A-Za-z0-9_]*)$`)
@@ -47,7 +47,7 @@ func (a *app) database(arg string) (s files.Source, ok bool, err error) {
 	}
 	name = cmp.Or(name, u.Hostname())
 	s = files.Source{Name: name + files.DatabaseEnding, Database: shown}
-	if s.IsBucket() {
+	if strings.EqualFold(u.Scheme, "s3") {
 		s.Name = name + files.BucketEnding
 	}
 	d.Variable = s.Variable()

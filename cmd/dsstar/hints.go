@@ -9,6 +9,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/describe"
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -70,8 +71,7 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 		return exitUsage, text, []usage.Hint{anyPrice}
 	}
 	if d, ok := errors.AsType[*describe.DatabaseError](err); ok {
-		return exitCredentials, text, []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right "+
-			"host, user and password: %s", d.Source.Variable(), d.Source.Database)}
+		return exitCredentials, text, databaseHints(d)
 	}
 	if d, ok := errors.AsType[*downloadError](err); ok {
 		if d.status == http.StatusUnauthorized || d.status == http.StatusForbidden {
@@ -294,4 +294,27 @@ func tierHints(err error) []usage.Hint {
 		hints = append(hints, usage.Shell(line))
 	}
 	return hints
+}
+
+// drivers are what pip installs for the clients of clusters.
+var drivers = map[string]string{"spark": "pyspark-client", "dask": "dask[dataframe,distributed]",
+	"ray": "ray[client]"}
+
+// databaseHints says how to mend the address of a database, or which Python has the client for it.
+func databaseHints(d *describe.DatabaseError) []usage.Hint {
+	_, module, missing := strings.Cut(d.Reason, "No module named ")
+	cluster := d.Source.Is(files.ClusterEnding)
+	switch {
+	case missing && cluster:
+		return []usage.Hint{usage.Shell("~/venv/bin/pip install ipykernel pandas %s",
+			drivers[d.Source.Engine()]), usage.Again("--python", "~/venv/bin/python")}
+	case missing:
+		return []usage.Hint{usage.Again("--python", "~/venv/bin/python").Note("which has the driver " +
+			strings.Trim(module, "'"))}
+	case cluster:
+		host, port, _ := strings.Cut(d.Source.Database[strings.Index(d.Source.Database, "://")+3:], ":")
+		return []usage.Hint{usage.Shell("nc -vz %s %s   # does the cluster listen there?", host, port)}
+	}
+	return []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right host, user and password: %s",
+		d.Source.Variable(), d.Source.Database)}
 }

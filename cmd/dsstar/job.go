@@ -108,7 +108,7 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if len(a.Databases) > 0 && (j.place.Guest != nil || j.place.Server.URL != "") {
-		return usage.New("databases are read from dsstar's own local kernels only",
+		return usage.New("databases, buckets and clusters are reached from dsstar's own local kernels only",
 			usage.Without("kernel", "server"))
 	}
 	if j.place.Guest != nil && j.keep {

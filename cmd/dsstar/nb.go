@@ -73,7 +73,7 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 
 func (a *app) nbCommand() *cobra.Command {
-	var guidelines string
+	var guidelines, engine string
 	var data, keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
@@ -84,6 +84,8 @@ func (a *app) nbCommand() *cobra.Command {
 	}
 	cmd.Flags().StringArrayVarP(&data, "data", "d", nil,
 		"a folder, file, quoted pattern or database, or NAME=PATH; may be repeated; optional with a running kernel")
+	cmd.Flags().StringVar(&engine, "engine", "",
+		"a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 or ray=ray://HOST:10001")
 	keepFlag(cmd.Flags(), &keep)
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
 		"the form of the answer: TEXT, or @FILE")
@@ -97,7 +99,7 @@ func (a *app) nbCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if len(data) == 0 && s.Kernel == "" {
+		if len(data) == 0 && s.Kernel == "" && engine == "" {
 			return usage.New("no data are given", usage.Again("--data", "PATH"),
 				usage.Again("--kernel", "newest").Note("about the variables of a running kernel"))
 		}
@@ -117,6 +119,9 @@ func (a *app) nbCommand() *cobra.Command {
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
 		if j.sources, err = a.sources(cmd.Context(), data, j.progress.Wait); err != nil {
+			return err
+		}
+		if err := a.engine(engine, &j); err != nil {
 			return err
 		}
 		if j.task, err = newTask(cmd.Context(), question, form, j.sources, s.Include,

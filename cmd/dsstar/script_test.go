@@ -164,6 +164,14 @@ func runScripts(t *testing.T, dir string) {
 				s := dbtest.S3(scriptTB{t, ts}, pyenvtest.Tools(t))
 				ts.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:"+strconv.Itoa(s.Port))
 			},
+			"spark": func(ts *testscript.TestScript, _ bool, _ []string) {
+				t := scriptTB{t, ts}
+				startCluster(ts, dbtest.Spark(t, dbtest.Clusters(t)))
+			},
+			"dask": func(ts *testscript.TestScript, _ bool, _ []string) {
+				t := scriptTB{t, ts}
+				startCluster(ts, dbtest.Dask(t, dbtest.Clusters(t)))
+			},
 			"web": func(ts *testscript.TestScript, _ bool, args []string) {
 				web := httptest.NewServer(webFiles(ts.MkAbs(args[0])))
 				ts.Defer(web.Close)
@@ -214,6 +222,13 @@ func webFiles(folder string) http.Handler {
 func startDatabase(ts *testscript.TestScript, s dbtest.Server, sql string) {
 	ts.Check(s.Run(ts.ReadFile(sql)))
 	ts.Setenv("PORT", strconv.Itoa(s.Port))
+}
+
+// startCluster has cells run in a Python with the clients of clusters.
+func startCluster(ts *testscript.TestScript, s dbtest.Server) {
+	ts.Setenv("PORT", strconv.Itoa(s.Port))
+	ts.Setenv("DSSTAR_PYTHON", os.Getenv("DSSTAR_TEST_CLUSTERS"))
+	ts.Setenv("CLUSTERS", os.Getenv("DSSTAR_TEST_CLUSTERS"))
 }
 
 func prints(ts *testscript.TestScript, text string) {

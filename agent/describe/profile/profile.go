@@ -18,7 +18,7 @@ var sources embed.FS
 
 // modules are the modules of the package dsstar_profile, each after those that it needs.
 var modules = []string{"columns", "grids", "nested", "texts", "found", "readers",
-	"formats", "databases", "buckets", "profile"}
+	"formats", "databases", "buckets", "clusters", "profile"}
 
 // Script returns Python that prints the profile of the file at path, a name that is set before.
 // It needs no files of its own: its modules are made from their sources, once per process.

@@ -228,7 +228,7 @@ def _figures(
         "mssql": f"SELECT TOP {most} * FROM {relation}",
         "oracle": f"SELECT * FROM {relation} FETCH FIRST {most} ROWS ONLY",
     }.get(dialect, f"SELECT * FROM {relation} LIMIT {most}")
-    table.rows = [tuple(map(_plain, row)) for row in con.exec_driver_sql(limited)]
+    table.rows = [tuple(map(plain, row)) for row in con.exec_driver_sql(limited)]
     if len(table.rows) < most:
         table.total = None
         table.extra.pop("guessed", None)
@@ -266,7 +266,7 @@ def _figures(
         table.whole.append(out)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value as the other readers have it."""
     import decimal
 

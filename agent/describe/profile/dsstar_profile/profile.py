@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import buckets, databases, formats, readers, texts
+from dsstar_profile import buckets, clusters, databases, formats, readers, texts
 from dsstar_profile.columns import show
 
 SECONDS = 60  # for a file
@@ -58,8 +58,11 @@ def bounded(seconds: float) -> Iterator[None]:
         if sys.platform == "linux":
             import resource
 
-            with open("/proc/self/statm") as f:
-                held = int(f.read().split()[5]) * resource.getpagesize()
+            try:
+                with open("/proc/self/statm") as f:
+                    held = int(f.read().split()[5]) * resource.getpagesize()
+            except OSError:  # a child of a plain kernel in the sandbox builtin
+                held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
             soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
             stack.callback(resource.setrlimit, resource.RLIMIT_DATA, (soft, hard))
             most = held + MEMORY
@@ -74,6 +77,8 @@ def reader_of(path: str) -> Any:
         return databases.database
     if path.endswith(buckets.ENDING) and b'"variable"' in magic:
         return buckets.bucket
+    if path.endswith(clusters.ENDING) and b'"variable"' in magic:
+        return clusters.cluster
     ending = os.path.splitext(path.lower())[1]
     if ending in (".gz", ".bz2", ".xz"):
         ending = os.path.splitext(path.lower()[: -len(ending)])[1]

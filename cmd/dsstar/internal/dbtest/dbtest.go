@@ -76,13 +76,57 @@ func S3(t testing.TB, python string) Server {
 	at := newPlace(t, "")
 	at.as = nil // the Python may be in the user's home
 	at.serve(python, "-m", "moto.server", "-H", "127.0.0.1", "-p", strconv.Itoa(s.Port))
-	at.wait(func() error {
-		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(s.Port))
-		if err == nil {
-			_ = c.Close()
-		}
-		return err
-	})
+	at.listens(s)
+	return s
+}
+
+// Clusters is the interpreter with Spark Connect and Dask that $DSSTAR_TEST_CLUSTERS names. Without
+// it the test is skipped, except in CI.
+func Clusters(t testing.TB) string {
+	t.Helper()
+	python := os.Getenv("DSSTAR_TEST_CLUSTERS")
+	if python == "" {
+		missing(t, "Python with Spark and Dask", "default-jre-headless, python3 -m venv DIR, "+
+			"DIR/bin/pip install -r configs/python-clusters.txt, DSSTAR_TEST_CLUSTERS=DIR/bin/python")
+	}
+	return python
+}
+
+// Spark starts Spark Connect, in a Python that has it.
+func Spark(t testing.TB, python string) Server {
+	t.Helper()
+	found, err := exec.Command(python, "-c", "import pyspark; print(pyspark.__path__[0])").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("java"); err != nil {
+		missing(t, "Java", "default-jre-headless")
+	}
+	s := Server{Port: freePort(t)}
+	at := newPlace(t, "")
+	at.as, at.end = nil, syscall.SIGTERM // at SIGQUIT Java goes on
+	at.serve(filepath.Join(strings.TrimSpace(string(found)), "bin", "spark-submit"),
+		"--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[1]",
+		"--driver-memory", "600m",
+		"--conf", "spark.connect.grpc.binding.address=127.0.0.1",
+		"--conf", "spark.connect.grpc.binding.port="+strconv.Itoa(s.Port),
+		"--conf", "spark.ui.enabled=false", "--conf", "spark.driver.bindAddress=127.0.0.1",
+		"--conf", "spark.driver.host=127.0.0.1", "spark-internal")
+	at.listens(s)
+	return s
+}
+
+// Dask starts a Dask scheduler with a worker, in a Python that has them.
+func Dask(t testing.TB, python string) Server {
+	t.Helper()
+	s := Server{Port: freePort(t)}
+	at := newPlace(t, "")
+	at.as = nil
+	at.serve(python, "-m", "dask", "scheduler", "--no-dashboard", "--host", "127.0.0.1", "--port",
+		strconv.Itoa(s.Port))
+	at.listens(s)
+	at.serve(python, "-m", "dask", "worker", "tcp://127.0.0.1:"+strconv.Itoa(s.Port),
+		"--no-dashboard", "--nworkers", "1", "--nthreads", "1")
 	return s
 }
 
@@ -102,6 +146,7 @@ type place struct {
 	dir string
 	bin string // the folder of its programs; "": they are on the PATH
 	as  *syscall.Credential
+	end syscall.Signal
 }
 
 func newPlace(t testing.TB, bin string) place {
@@ -111,7 +156,7 @@ func newPlace(t testing.TB, bin string) place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p := place{t: t, dir: dir, bin: bin}
+	p := place{t: t, dir: dir, bin: bin, end: syscall.SIGQUIT}
 	if os.Getuid() == 0 {
 		const nobody = 65534
 		p.as = &syscall.Credential{Uid: nobody, Gid: nobody}
@@ -158,7 +203,7 @@ func (p place) serve(name string, args ...string) {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGQUIT)
+		_ = server.Process.Signal(p.end)
 		_ = server.Wait()
 	})
 }
@@ -166,7 +211,7 @@ func (p place) serve(name string, args ...string) {
 // wait tries until something succeeds.
 func (p place) wait(try func() error) {
 	p.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		err := try()
 		if err == nil {
 			return
@@ -175,6 +220,18 @@ func (p place) wait(try func() error) {
 			p.t.Fatal(err)
 		}
 	}
+}
+
+// listens waits until a server does.
+func (p place) listens(s Server) {
+	p.t.Helper()
+	p.wait(func() error {
+		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(s.Port))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err
+	})
 }
 
 // Run runs SQL as the owner.

@@ -26,6 +26,8 @@ type Database struct {
 	Address   string   // with its password
 	More      []string // other variables that cells have for it, NAME=VALUE
 	Endpoints []sandbox.Endpoint
+	Token     string // of the address that is no password
+	Cluster   bool   // its client's state cannot be copied
 }
 
 // databaseVariables begins the names of all such variables.
@@ -42,6 +44,7 @@ func (h Host) SecretTexts() (all []string) {
 		}
 	}
 	for _, d := range h.Databases {
+		add(d.Token)
 		if u, err := url.Parse(d.Address); err == nil {
 			if password, ok := u.User.Password(); ok {
 				_, written, _ := strings.Cut(u.User.String(), ":")
@@ -84,6 +87,9 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 	}
 	if u.Scheme == "s3" {
 		return h.findBucket(u)
+	}
+	if engine := EngineOf(address); engine != "" {
+		return findCluster(engine, u)
 	}
 	name, driver, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
 	if name == "postgres" {

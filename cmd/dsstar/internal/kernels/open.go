@@ -23,6 +23,10 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Optio
 	if !s.Rollback.Freezes() {
 		return Begin(ctx, o, back)
 	}
+	if slices.ContainsFunc(h.Databases, func(d Database) bool { return d.Cluster }) {
+		back.Why = "a copy of the session could not use its connection to the cluster"
+		return Begin(ctx, o, back)
+	}
 	freezing, by := o, back
 	if purpose != agent.Describe {
 		by.MaxMemory = o.Sandbox.Limits.Memory / 4 * 3
