@@ -310,7 +310,7 @@ print(_args[4], json.dumps({"clean": sys.platform == "linux" and os.listdir(_arg
 // want: a session that goes back to a frozen copy of itself has it at once.
 func (s *scratch) enter(ctx context.Context, data string) error {
 	cells := []string{"data_dir = " + brief.Python(data), record.SetUpCell(record.Task{Data: data}),
-		"import pandas\n%reset -f"}
+		"import pandas\n" + emptyNames}
 	var executions []notebook.Execution
 	if s.ran != (script{}) {
 		back, err := s.Rollback(ctx, cells)
@@ -426,6 +426,10 @@ def _version(name):
         return ""
 
 _names = """numpy pandas scipy scikit-learn statsmodels matplotlib seaborn openpyxl xlrd
-pyarrow polars duckdb sqlalchemy lxml beautifulsoup4 pypdf pillow networkx""".split()
+pyarrow polars duckdb sqlalchemy lxml beautifulsoup4 pypdf pillow networkx pyspark dask ray""".split()
 print("Python %d.%d.%d with" % sys.version_info[:3], ", ".join(filter(None, map(_version, _names))))
-%reset -f`
+` + emptyNames
+
+// emptyNames takes all names out of the session, and gives it back one that every module has: PySpark
+// reads it.
+const emptyNames = "%reset -f\n__spec__ = None"

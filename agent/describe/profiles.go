@@ -140,7 +140,8 @@ func (e *DatabaseError) Error() string {
 func (r *Describer) takeProfile(i int, p profile.Profile) error {
 	for _, s := range files.Databases(r.t.Task.Sources) {
 		if s.Name == r.t.Task.Files[i].Name && p.Problem != "" && len(p.Tables) == 0 {
-			return &DatabaseError{s, strings.TrimPrefix(p.Problem, "not read to its end: ")}
+			reason := strings.TrimPrefix(strings.TrimPrefix(p.Problem, "not read: "), "not read to its end: ")
+			return &DatabaseError{s, reason}
 		}
 	}
 	if r.profiles[i] = &p; !p.Known() && r.Model != nil {

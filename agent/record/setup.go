@@ -106,7 +106,8 @@ socket.create_connection((urlsplit(_address).hostname, urlsplit(_address).port),
 var clients = map[string][2]string{
 	"spark": {"sc://host:15002", `from pyspark.sql import SparkSession
 
-spark = SparkSession.builder.remote(_address).getOrCreate()`},
+spark = SparkSession.builder.remote(_address).getOrCreate()
+spark.conf.set("spark.sql.connect.serverStacktrace.enabled", "false")  # errors without Java's frames`},
 	"dask": {"tcp://host:8786", `from distributed import Client
 
 client = Client(_address, timeout=10)`},

@@ -302,7 +302,7 @@ var drivers = map[string]string{"spark": "pyspark-client", "dask": "dask[datafra
 
 // databaseHints says how to mend the address of a database, or which Python has the client for it.
 func databaseHints(d *describe.DatabaseError) []usage.Hint {
-	_, module, missing := strings.Cut(d.Reason, "No module named ")
+	_, module, missing := strings.Cut(d.Reason, "this Python has no ")
 	cluster := d.Source.Is(files.ClusterEnding)
 	switch {
 	case missing && cluster:
@@ -310,7 +310,7 @@ func databaseHints(d *describe.DatabaseError) []usage.Hint {
 			drivers[d.Source.Engine()]), usage.Again("--python", "~/venv/bin/python")}
 	case missing:
 		return []usage.Hint{usage.Again("--python", "~/venv/bin/python").Note("which has the driver " +
-			strings.Trim(module, "'"))}
+			module)}
 	case cluster:
 		host, port, _ := strings.Cut(d.Source.Database[strings.Index(d.Source.Database, "://")+3:], ":")
 		return []usage.Hint{usage.Shell("nc -vz %s %s   # does the cluster listen there?", host, port)}
