@@ -348,7 +348,7 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		s.vars["parameters"] = code
 	case strings.HasPrefix(code, "# Set-up: "):
 		s.vars["setup"] = "done after " + s.vars["parameters"]
-	case strings.HasSuffix(code, "%reset -f") && !strings.HasPrefix(code, "import sys\n"):
+	case strings.Contains(code, "\n%reset -f") && !strings.HasPrefix(code, "import sys\n"):
 		clear(s.vars)
 	case strings.HasPrefix(code, "import sys\n"):
 		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil

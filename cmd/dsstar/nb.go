@@ -25,6 +25,7 @@ its own name, or the one given with NAME=PATH. A file of the web is downloaded
 first. postgresql://user@host/name and other databases are db["name"] in cells,
 which only read them, and s3://bucket/folder is bucket["folder"]. Passwords come
 from the address or from where the usual clients find them, and are in no file.
+With --engine cells compute on a cluster of Spark, Dask or Ray.
 
 The question is the argument, or standard input. Only the answer goes to
 standard output; progress goes to standard error.
@@ -63,6 +64,7 @@ accepted cells. The verifier picks one; the notebook keeps the others, folded.
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./web --data shop=exports/2025 --data 'prices/*.xlsx' "…"
   dsstar nb --data postgresql://ada@db.example.org/sales --data targets.xlsx "…"
+  dsstar nb --engine spark=sc://lake.example.org:15002 --python ~/venv/bin/python "…"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"

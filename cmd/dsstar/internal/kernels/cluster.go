@@ -39,5 +39,8 @@ func findCluster(engine string, u *url.URL) (d Database, shown string, err error
 	}
 	// gRPC's own resolver asks name servers, and reads no hosts file that the sandbox gives.
 	d.More = []string{"GRPC_DNS_RESOLVER=native"}
+	if engine == "ray" { // it looks at the processes above its own for uv, which cells cannot see
+		d.More = append(d.More, "RAY_ENABLE_UV_RUN_RUNTIME_ENV=0")
+	}
 	return d, u.Scheme + "://" + u.Host, nil
 }
