@@ -137,7 +137,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
 	defer folder.Close()
-	prove := &prover{r.workspace, r.cfg.RunScript, folder}
+	prove := &prover{workspace: r.workspace, runScript: r.cfg.RunScript, folder: folder}
 	warning, err := putBackFiles(folder)
 	if err != nil {
 		return fmt.Errorf("put the files of the run back: %w", err)

@@ -26,6 +26,9 @@ type prover struct {
 	*workspace
 	runScript RunScript
 	folder    *os.Root // the run folder
+
+	provedAt time.Time // with databases
+	counts   []record.TableCount
 }
 
 // elsewhere returns the trajectory for a script in another folder: the data folder has its
@@ -96,7 +99,7 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
 	r.t.Proof = &record.Proof{Same: reason == "", Reason: reason, Unable: unable,
-		Seconds: time.Since(begin).Seconds()}
+		Seconds: time.Since(begin).Seconds(), At: r.provedAt, Counts: r.counts}
 	return r.observe(Event{Kind: Proved, Text: reason})
 }
 
@@ -148,6 +151,13 @@ func (r *prover) proveCells(ctx context.Context,
 	}
 	if reason := r.summaryFault(last); reason != "" {
 		return reason, "", true, nil
+	}
+	if code := record.CountCode(r.t.Task.Sources, cells); code != "" {
+		x, err := s.Execute(ctx, code)
+		if err != nil {
+			return "", "", false, err
+		}
+		r.provedAt, r.counts = time.Now().UTC().Truncate(time.Second), record.Counted(x)
 	}
 	return "", printed, true, nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/files"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
 )
@@ -34,116 +33,11 @@ os.symlink(data_path, "data", target_is_directory=True)
 random.seed(0)
 np.random.seed(0)`
 
-// databaseCode ends the set-up cell of a task with databases. The addresses have passwords, so that
-// they are in no file. Connections end with their use: copies of a session cannot share any.
-const databaseCode = `
-
-# Databases, each an engine of SQLAlchemy that only reads and whose statements take at most %[2]d s.
-import sqlalchemy
-
-
-def connect_database(variable):
-    if variable not in os.environ:
-        raise KeyError(f"set the environment variable {variable} to the address of the database, such as "
-                       "dialect://user:password@host/name")
-    engine = sqlalchemy.create_engine(os.environ[variable], poolclass=sqlalchemy.NullPool)
-    dialect = engine.dialect.name
-
-    @sqlalchemy.event.listens_for(engine, "connect")
-    def only_read(connection, _):
-        with connection.cursor() as cursor:
-            if dialect == "postgresql":
-                cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
-                cursor.execute("SET statement_timeout = %[2]d000")
-            elif dialect in ("mysql", "mariadb"):
-                cursor.execute("SET SESSION TRANSACTION READ ONLY")
-                cursor.execute("SELECT version() LIKE '%%MariaDB%%'")
-                is_mariadb = cursor.fetchone()[0]
-                limit = "max_statement_time = %[2]d" if is_mariadb else "max_execution_time = %[2]d000"
-                cursor.execute("SET SESSION " + limit)
-        connection.commit()
-
-    return engine
-
-
-db = {name: connect_database(variable) for name, variable in %[1]s.items()}`
-
-// bucketCode ends the set-up cell of a task with buckets, whose credentials are those that clients of
-// S3 find.
-const bucketCode = `
-
-# Buckets, each a file system of PyArrow that begins at the folder named in the address.
-import pyarrow.fs
-
-
-def open_bucket(variable):
-    if variable not in os.environ:
-        raise KeyError(f"set the environment variable {variable} to the address of the bucket, such as s3://bucket/folder")
-    anonymous = "AWS_ACCESS_KEY_ID" not in os.environ and not os.path.exists(os.path.expanduser("~/.aws"))
-    scheme, _, host = os.environ.get("AWS_ENDPOINT_URL", "").rpartition("://")
-    s3 = pyarrow.fs.S3FileSystem(anonymous=anonymous, region=os.environ.get("AWS_REGION"),
-                                 scheme=scheme or "https", endpoint_override=host.rstrip("/") or None)
-    return pyarrow.fs.SubTreeFileSystem(os.environ[variable].removeprefix("s3://").rstrip("/"), s3)
-
-
-bucket = {name: open_bucket(variable) for name, variable in %s.items()}`
-
-// clusterCode ends the set-up cell of a task with a cluster. A client has threads and a connection, so
-// that no copy of its session can use it.
-const clusterCode = `
-
-# The cluster. A plain connection comes first: clients try a dead address for minutes.
-import socket
-from urllib.parse import urlsplit
-
-if %[1]s not in os.environ:
-    raise KeyError("set the environment variable " + %[1]s + " to the address of the cluster, such as %[2]s")
-_address = os.environ[%[1]s]
-socket.create_connection((urlsplit(_address).hostname, urlsplit(_address).port), timeout=10).close()
-%[3]s`
-
-// clients is the code that connects to a cluster, and an address of it, by its engine.
-var clients = map[string][2]string{
-	"spark": {"sc://host:15002", `from pyspark.sql import SparkSession
-
-spark = SparkSession.builder.remote(_address).getOrCreate()
-spark.conf.set("spark.sql.connect.serverStacktrace.enabled", "false")  # errors without Java's frames`},
-	"dask": {"tcp://host:8786", `from distributed import Client
-
-client = Client(_address, timeout=10)`},
-	"ray": {"ray://host:10001", `import ray
-
-ray.init(_address, ignore_reinit_error=True, log_to_driver=False)`},
-}
-
-// StatementSeconds is how long a statement of a cell may take in a database.
-const StatementSeconds = 60
-
 // SetUpCell returns setupCell, without its data part if the task has no data folder, and with the
 // databases that it has.
 func SetUpCell(t Task) string {
-	var databases, buckets []string
-	cluster := ""
-	for _, s := range files.Databases(t.Sources) {
-		entry := brief.Python(s.Engine()) + ": " + brief.Python(s.Variable())
-		switch {
-		case s.Is(files.BucketEnding):
-			buckets = append(buckets, entry)
-		case s.Is(files.ClusterEnding):
-			client := clients[s.Engine()]
-			cluster += fmt.Sprintf(clusterCode, brief.Python(s.Variable()), client[0], client[1])
-		default:
-			databases = append(databases, entry)
-		}
-	}
-	code := setupCell
-	if len(databases) > 0 {
-		code += fmt.Sprintf(databaseCode, "{"+strings.Join(databases, ", ")+"}", StatementSeconds)
-	}
-	if len(buckets) > 0 {
-		code += fmt.Sprintf(bucketCode, "{"+strings.Join(buckets, ", ")+"}")
-	}
-	if code += cluster; code != setupCell {
+	code := setupCell + connect(t.Sources)
+	if code != setupCell {
 		return code
 	}
 	if t.Data != "" {

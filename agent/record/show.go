@@ -134,6 +134,9 @@ func showProof(t *Trajectory) string {
 		}
 		line("Proof: the cells in a fresh, private session, then `solution.py` in plain Python: "+
 			"%s (%.1f s).", result, p.Seconds)
+		if rows := showCounts(p); rows != "" {
+			line("%s", prose(rows))
+		}
 	}
 	line("Rounds: %d, steps in the plan: %d.", len(t.Rounds), t.Steps())
 	if u := t.Usage; u.Calls > 0 {

@@ -243,6 +243,9 @@ type Proof struct {
 	Reason  string  `json:"reason,omitempty"` // what differed or failed, in one line
 	Unable  bool    `json:"unable,omitempty"` // no session could be opened: to be made yet
 	Seconds float64 `json:"seconds"`
+
+	At     time.Time    `json:"at,omitzero"`      // when the fresh session had run the cells
+	Counts []TableCount `json:"counts,omitempty"` // in databases, at that time
 }
 
 // A Kept cell is a Markdown or raw cell of the person's own, which keeps its place in the notebook.

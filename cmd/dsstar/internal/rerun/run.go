@@ -54,6 +54,7 @@ type Result struct {
 	Checked    []checkedCell    `json:"checked,omitempty"`
 	Answer     *sameAnswer      `json:"answer,omitempty"` // to the last question
 	Answers    []sameAnswer     `json:"answers,omitempty"`
+	Tables     []changedTable   `json:"tables,omitempty"` // that have other numbers of rows
 }
 
 // A failedCell is the cell that ended the run.
@@ -131,6 +132,7 @@ func (r *rerun) run(ctx context.Context) error {
 	if err == nil {
 		if r.Check {
 			r.checkCells()
+			r.checkCounts(ctx)
 		}
 		r.restate()
 	}
