@@ -53,25 +53,65 @@ def connect_database(variable):
 
 db = {name: connect_database(variable) for name, variable in %[1]s.items()}`
 
-// bucketCode ends the set-up cell of a task with buckets, whose credentials are those that clients of
-// S3 find.
+// bucketCode ends the set-up cell of a task with buckets, whose credentials are in variables.
 const bucketCode = `
 
 # Buckets, each a file system of PyArrow that begins at the folder named in the address.
 import pyarrow.fs
 
-
+%[1]s
 def open_bucket(variable):
     if variable not in os.environ:
-        raise KeyError(f"set the environment variable {variable} to the address of the bucket, such as s3://bucket/folder")
+        raise KeyError(f"set the environment variable {variable} to the address of the bucket, such as %[2]s://bucket/folder")
+    scheme, _, folder = os.environ[variable].partition("://")
+    return pyarrow.fs.SubTreeFileSystem(folder.rstrip("/"), {%[3]s}[scheme]())
+
+
+bucket = {name: open_bucket(variable) for name, variable in %[4]s.items()}`
+
+// stores are the functions that open the file systems of buckets, by the schemes of their addresses.
+var stores = map[string]string{"s3": `
+def open_s3():
     anonymous = "AWS_ACCESS_KEY_ID" not in os.environ and not os.path.exists(os.path.expanduser("~/.aws"))
     scheme, _, host = os.environ.get("AWS_ENDPOINT_URL", "").rpartition("://")
-    s3 = pyarrow.fs.S3FileSystem(anonymous=anonymous, region=os.environ.get("AWS_REGION"),
-                                 scheme=scheme or "https", endpoint_override=host.rstrip("/") or None)
-    return pyarrow.fs.SubTreeFileSystem(os.environ[variable].removeprefix("s3://").rstrip("/"), s3)
+    return pyarrow.fs.S3FileSystem(anonymous=anonymous, region=os.environ.get("AWS_REGION"),
+                                   scheme=scheme or "https", endpoint_override=host.rstrip("/") or None)
 
+`, "gs": `
+def open_gs():
+    import datetime
 
-bucket = {name: open_bucket(variable) for name, variable in %s.items()}`
+    token = os.environ.get("GOOGLE_OAUTH_ACCESS_TOKEN")
+    hour = datetime.datetime.now() + datetime.timedelta(hours=1)
+    scheme, _, host = os.environ.get("STORAGE_EMULATOR_HOST", "").rpartition("://")
+    return pyarrow.fs.GcsFileSystem(anonymous=not token, access_token=token,
+                                    credential_token_expiration=hour if token else None,
+                                    scheme=scheme or "https", endpoint_override=host.rstrip("/") or None)
+
+`, "az": `
+def open_az():
+    scheme, _, host = os.environ.get("AZURE_STORAGE_SERVICE_ENDPOINT", "").rpartition("://")
+    host = host.partition("/")[0]
+    at = dict(blob_storage_authority=host, dfs_storage_authority=host, blob_storage_scheme=scheme,
+              dfs_storage_scheme=scheme) if host else {}
+    return pyarrow.fs.AzureFileSystem(os.environ["AZURE_STORAGE_ACCOUNT"], account_key=os.environ.get("AZURE_STORAGE_KEY"),
+                                      sas_token=os.environ.get("AZURE_STORAGE_SAS_TOKEN"), **at)
+
+`}
+
+// openBuckets returns the code for buckets, of the schemes that they have.
+func openBuckets(entries, schemes []string) string {
+	slices.Sort(schemes)
+	schemes = slices.Compact(schemes)
+	var functions string
+	var names []string
+	for _, scheme := range schemes {
+		functions += stores[scheme]
+		names = append(names, brief.Python(scheme)+": open_"+scheme)
+	}
+	return fmt.Sprintf(bucketCode, functions, schemes[0], strings.Join(names, ", "),
+		"{"+strings.Join(entries, ", ")+"}")
+}
 
 // clusterCode ends the set-up cell of a task with a cluster. A client has threads and a connection, so
 // that no copy of its session can use it.
@@ -111,13 +151,15 @@ const (
 // connect returns the end of the set-up cell: what makes the databases, buckets and clusters of the
 // sources.
 func connect(sources []files.Source) string {
-	var databases, buckets []string
+	var databases, buckets, schemes []string
 	cluster := ""
 	for _, s := range files.Databases(sources) {
 		entry := brief.Python(s.Engine()) + ": " + brief.Python(s.Variable())
 		switch {
 		case s.Is(files.BucketEnding):
 			buckets = append(buckets, entry)
+			scheme, _, _ := strings.Cut(s.Database, "://")
+			schemes = append(schemes, scheme)
 		case s.Is(files.ClusterEnding):
 			client := clients[s.Engine()]
 			cluster += fmt.Sprintf(clusterCode, brief.Python(s.Variable()), client[0], client[1])
@@ -130,7 +172,7 @@ func connect(sources []files.Source) string {
 		code += fmt.Sprintf(databaseCode, "{"+strings.Join(databases, ", ")+"}", StatementSeconds, mostRows)
 	}
 	if len(buckets) > 0 {
-		code += fmt.Sprintf(bucketCode, "{"+strings.Join(buckets, ", ")+"}")
+		code += openBuckets(buckets, schemes)
 	}
 	return code + cluster
 }

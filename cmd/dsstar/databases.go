@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"dsstar/agent/files"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
 // noDatabases are schemes of other addresses.
-var noDatabases = []string{"http", "https", "ftp", "sftp", "ssh", "gs", "gcs", "az", "abfs", "abfss",
+var noDatabases = []string{"http", "https", "ftp", "sftp", "ssh", "gcs", "abfs", "abfss",
 	"hdfs", "file", "sc", "tcp", "ray"}
 
 // fromVariable matches NAME=env:VARIABLE, which names an address without showing it.
@@ -47,7 +48,7 @@ func (a *app) database(arg string) (s files.Source, ok bool, err error) {
 	}
 	name = cmp.Or(name, u.Hostname())
 	s = files.Source{Name: name + files.DatabaseEnding, Database: shown}
-	if strings.EqualFold(u.Scheme, "s3") {
+	if kernels.IsBucket(address) {
 		s.Name = name + files.BucketEnding
 	}
 	d.Variable = s.Variable()

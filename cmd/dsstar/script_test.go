@@ -164,6 +164,14 @@ func runScripts(t *testing.T, dir string) {
 				s := dbtest.S3(scriptTB{t, ts}, pyenvtest.Tools(t))
 				ts.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:"+strconv.Itoa(s.Port))
 			},
+			"gcs": func(ts *testscript.TestScript, _ bool, args []string) {
+				s := dbtest.GCS(scriptTB{t, ts}, ts.MkAbs(args[0]))
+				ts.Setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:"+strconv.Itoa(s.Port))
+			},
+			"azure": func(ts *testscript.TestScript, _ bool, _ []string) {
+				s := dbtest.Azure(scriptTB{t, ts})
+				ts.Setenv("AZURE_STORAGE_SERVICE_ENDPOINT", "http://127.0.0.1:"+strconv.Itoa(s.Port))
+			},
 			"spark": func(ts *testscript.TestScript, _ bool, _ []string) {
 				t := scriptTB{t, ts}
 				startCluster(ts, dbtest.Spark(t, dbtest.Clusters(t)))

@@ -3,6 +3,7 @@ file only its footer and first rows are fetched, of another its beginning."""
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import re
@@ -30,17 +31,51 @@ def bucket(path: str, deadline: Deadline) -> Found:
     if not about["variable"].startswith("DSSTAR_DB_") or about["variable"] not in os.environ:
         raise KeyError(f"{about['variable']} is not set: it has the address of the bucket")
     name = json.dumps(os.path.basename(path)[: -len(ENDING)])
-    root = os.environ[about["variable"]].removeprefix("s3://").strip("/")
-    scheme, _, host = os.environ.get("AWS_ENDPOINT_URL", "").rpartition("://")
-    s3 = fs.S3FileSystem(
+    scheme, _, root = os.environ[about["variable"]].partition("://")
+    store = {"s3": _s3, "gs": _gs, "az": _az}[scheme](fs)
+    return _read(fs, fs.SubTreeFileSystem(root.strip("/"), store), name, deadline)
+
+
+def _server(variable: str) -> tuple[str, str]:
+    scheme, _, host = os.environ.get(variable, "").rpartition("://")
+    return scheme or "https", host.partition("/")[0]
+
+
+def _s3(fs: Any) -> Any:
+    scheme, host = _server("AWS_ENDPOINT_URL")
+    return fs.S3FileSystem(
         anonymous="AWS_ACCESS_KEY_ID" not in os.environ,
         region=os.environ.get("AWS_REGION"),
-        scheme=scheme or "https",
-        endpoint_override=host.rstrip("/") or None,
+        scheme=scheme,
+        endpoint_override=host or None,
         connect_timeout=10,
         request_timeout=20,
     )
-    return _read(fs, fs.SubTreeFileSystem(root, s3), name, deadline)
+
+
+def _gs(fs: Any) -> Any:
+    scheme, host = _server("STORAGE_EMULATOR_HOST")
+    token = os.environ.get("GOOGLE_OAUTH_ACCESS_TOKEN")
+    return fs.GcsFileSystem(
+        anonymous=not token,
+        access_token=token,
+        credential_token_expiration=datetime.datetime.now() + datetime.timedelta(hours=1) if token else None,
+        scheme=scheme,
+        endpoint_override=host or None,
+        retry_time_limit=datetime.timedelta(seconds=20),
+    )
+
+
+def _az(fs: Any) -> Any:
+    scheme, host = _server("AZURE_STORAGE_SERVICE_ENDPOINT")
+    at = {f"{part}_storage_authority": host for part in ("blob", "dfs")}
+    at |= {f"{part}_storage_scheme": scheme for part in ("blob", "dfs")}
+    return fs.AzureFileSystem(
+        os.environ["AZURE_STORAGE_ACCOUNT"],
+        account_key=os.environ.get("AZURE_STORAGE_KEY"),
+        sas_token=os.environ.get("AZURE_STORAGE_SAS_TOKEN"),
+        **(at if host else {}),
+    )
 
 
 def _read(fs: Any, store: Any, name: str, deadline: Deadline) -> Found:

@@ -80,6 +80,38 @@ func S3(t testing.TB, python string) Server {
 	return s
 }
 
+// GCS starts a server of Google Cloud Storage with the objects of a folder.
+func GCS(t testing.TB, objects string) Server {
+	t.Helper()
+	program, err := exec.LookPath("fake-gcs-server")
+	if err != nil {
+		t.Skip("no fake-gcs-server: go install github.com/fsouza/fake-gcs-server@latest")
+	}
+	s := Server{Port: freePort(t)}
+	at := newPlace(t, "")
+	at.as, at.end = nil, syscall.SIGTERM
+	at.serve(program, "-scheme", "http", "-host", "127.0.0.1", "-port", strconv.Itoa(s.Port),
+		"-backend", "memory", "-data", objects)
+	at.listens(s)
+	return s
+}
+
+// Azure starts a server of Azure's blobs, with the account devstoreaccount1.
+func Azure(t testing.TB) Server {
+	t.Helper()
+	program, err := exec.LookPath("azurite-blob")
+	if err != nil {
+		t.Skip("no azurite-blob: npm install -g azurite")
+	}
+	s := Server{Port: freePort(t)}
+	at := newPlace(t, "")
+	at.as, at.end = nil, syscall.SIGTERM
+	at.serve(program, "--blobHost", "127.0.0.1", "--blobPort", strconv.Itoa(s.Port), "--inMemoryPersistence",
+		"--skipApiVersionCheck")
+	at.listens(s)
+	return s
+}
+
 // Clusters is the interpreter with Spark Connect and Dask that $DSSTAR_TEST_CLUSTERS names. Without
 // it the test is skipped, except in CI.
 func Clusters(t testing.TB) string {

@@ -85,7 +85,7 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 	if err != nil || u.Scheme == "" || u.Opaque != "" {
 		return d, "", errAddress
 	}
-	if u.Scheme == "s3" {
+	if IsBucket(address) {
 		return h.findBucket(u)
 	}
 	if engine := EngineOf(address); engine != "" {
