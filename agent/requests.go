@@ -196,8 +196,9 @@ func (r *standard) system() prompts.Part {
 	for _, source := range files.Databases(r.t.Task.Sources) {
 		s.Buckets = s.Buckets || source.Is(files.BucketEnding)
 		s.Databases = s.Databases || source.Is(files.DatabaseEnding)
-		if source.Is(files.ClusterEnding) {
-			s.Cluster = source.Engine()
+		if source.Is(files.ClusterEnding) { // there is one at most
+			engine := source.Engine()
+			s.Spark, s.Dask, s.Ray = engine == "spark", engine == "dask", engine == "ray"
 		}
 	}
 	if r.t.Memory > 0 {

@@ -29,9 +29,10 @@ type (
 		Large       bool   // whether the data are large for that
 		Databases   bool   // there are databases
 		Buckets     bool   // there are buckets
-		Cluster     string // "spark", "dask" or "ray"; "": there is none
-		Variables   bool   // the session is the user's and already has variables
-		NoFiles     bool   // there is no data folder
+		Spark       bool   // there is such a cluster, and so on
+		Dask, Ray   bool
+		Variables   bool // the session is the user's and already has variables
+		NoFiles     bool // there is no data folder
 	}
 	// Context is the task, with descriptions of the files and of the variables that the session
 	// already had.

@@ -86,7 +86,7 @@ func source(arg string) ([]files.Source, error) {
 	arg = isFile.ReplaceAllString(arg, "$1$2")
 	if m := isURL.FindStringSubmatch(arg); m != nil { // the rest may hold a password
 		return nil, usage.New(fmt.Sprintf("data are read from files and folders of this "+
-			"machine, the web and databases, not from a %s address", m[1]),
+			"machine, the web, databases and buckets, not from a %s address", m[1]),
 			usage.Again("--data", "PATH").Note("a copy of the data"))
 	}
 	name := ""
