@@ -200,6 +200,8 @@ func serverHints(s *kernel.ServerError) (code int, hints []usage.Hint) {
 		s.Status == http.StatusServiceUnavailable
 	list := usage.Shell("dsstar kernels --server %s", s.URL)
 	switch {
+	case strings.Contains(s.Message, "KERNEL_USERNAME"): // Enterprise Gateway, which refuses root
+		return exitCredentials, []usage.Hint{usage.Shell("export KERNEL_USERNAME=NAME")}
 	case s.Credentials() && user != "":
 		return exitCredentials, []usage.Hint{usage.Shell("export JUPYTER_TOKEN=TOKEN   # " + hub +
 			"/hub/token makes one")}
