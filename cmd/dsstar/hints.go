@@ -313,6 +313,8 @@ func databaseHints(d *describe.DatabaseError) []usage.Hint {
 	case missing:
 		return []usage.Hint{usage.Again("--python", "~/venv/bin/python").Note("which has the driver " +
 			module)}
+	case d.Source.Is(files.BucketEnding):
+		return []usage.Hint{kernels.BucketHint(d.Source.Database)}
 	case cluster:
 		host, port, _ := strings.Cut(d.Source.Database[strings.Index(d.Source.Database, "://")+3:], ":")
 		return []usage.Hint{usage.Shell("nc -vz %s %s   # does the cluster listen there?", host, port)}

@@ -36,29 +36,30 @@ def spark(address: str, deadline: Deadline) -> Found:
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.remote(address).create()
-    with contextlib.closing(_Stopping(session)):
-        found = Found(f"Spark {session.version} cluster", most=TABLES)
-        found.lines.append("in cells: spark, a session of Spark Connect; this file is not read")
-        current = session.catalog.currentDatabase()
-        for database in session.catalog.listDatabases():
-            for t in session.catalog.listTables(database.name):
-                name = t.name if t.isTemporary or database.name == current else f"{database.name}.{t.name}"
-                found.tables.append(Table(name, [], [], where="a view" if "VIEW" in t.tableType else ""))
-                if t.description:
-                    found.tables[-1].warnings.append("comment: " + show(t.description, 300))
-        if not found.tables:
-            found.lines.append("its catalog has no tables")
-        if len(found.tables) > TABLES:
-            found.warnings.append(f"{len(found.tables) - TABLES} more tables are not shown")
-            del found.tables[TABLES:]
-        for n, table in enumerate(found.tables):
-            _columns(session, table, n < LOOKED and deadline.left() > 0)
+    try:
+        return _catalog(session, deadline)
+    finally:
+        session.stop()
+
+
+def _catalog(session: Any, deadline: Deadline) -> Found:
+    found = Found(f"Spark {session.version} cluster", most=TABLES)
+    found.lines.append("in cells: spark, a session of Spark Connect; this file is not read")
+    current = session.catalog.currentDatabase()
+    for database in session.catalog.listDatabases():
+        for t in session.catalog.listTables(database.name):
+            name = t.name if t.isTemporary or database.name == current else f"{database.name}.{t.name}"
+            found.tables.append(Table(name, [], [], where="a view" if "VIEW" in t.tableType else ""))
+            if t.description:
+                found.tables[-1].warnings.append("comment: " + show(t.description, 300))
+    if not found.tables:
+        found.lines.append("its catalog has no tables")
+    if len(found.tables) > TABLES:
+        found.warnings.append(f"{len(found.tables) - TABLES} more tables are not shown")
+        del found.tables[TABLES:]
+    for n, table in enumerate(found.tables):
+        _columns(session, table, n < LOOKED and deadline.left() > 0)
     return found
-
-
-class _Stopping:
-    def __init__(self, session: Any) -> None:
-        self.close = session.stop
 
 
 def _columns(session: Any, table: Table, rows: bool) -> None:

@@ -26,7 +26,7 @@ func (h Host) findBucket(u *url.URL) (d Database, shown string, err error) {
 	example := u.Scheme + "://BUCKET/PREFIX"
 	if u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
 		return d, "", usage.New("--data: the address of a bucket is "+example+", without credentials",
-			usage.Again("--data", example), credentialHints[u.Scheme])
+			usage.Again("--data", example), BucketHint(u.String()))
 	}
 	d.Address = u.String()
 	switch u.Scheme {
@@ -41,10 +41,16 @@ func (h Host) findBucket(u *url.URL) (d Database, shown string, err error) {
 	return d, d.Address, err
 }
 
-var credentialHints = map[string]usage.Hint{
-	"s3": usage.Shell("export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… AWS_ENDPOINT_URL=…"),
-	"gs": usage.Shell(`export GOOGLE_OAUTH_ACCESS_TOKEN="$(gcloud auth print-access-token)"`),
-	"az": usage.Shell("export AZURE_STORAGE_ACCOUNT=… AZURE_STORAGE_SAS_TOKEN=…"),
+// BucketHint says how to set the credentials for a bucket.
+func BucketHint(address string) usage.Hint {
+	scheme, _, _ := strings.Cut(address, "://")
+	switch scheme {
+	case "s3":
+		return usage.Shell("export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… AWS_ENDPOINT_URL=…")
+	case "gs":
+		return usage.Shell(`export GOOGLE_OAUTH_ACCESS_TOKEN="$(gcloud auth print-access-token)"`)
+	}
+	return usage.Shell("export AZURE_STORAGE_ACCOUNT=… AZURE_STORAGE_SAS_TOKEN=…")
 }
 
 // pass has cells see a variable of the user's, or another value; "": none.
@@ -85,7 +91,7 @@ func (h Host) azure(d *Database) error {
 	key := d.pass(h, "AZURE_STORAGE_KEY", "")
 	if account == "" || key == "" && d.pass(h, "AZURE_STORAGE_SAS_TOKEN", "") == "" {
 		return usage.New("--data: which account the container is in, and with what right to read it, is "+
-			"not known", credentialHints["az"])
+			"not known", BucketHint(d.Address))
 	}
 	return h.reach(d, "AZURE_STORAGE_SERVICE_ENDPOINT", "", account+".blob.core.windows.net",
 		account+".dfs.core.windows.net")
