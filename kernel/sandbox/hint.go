@@ -28,6 +28,18 @@ var (
 	sharingFrame = regexp.MustCompile(`/(?:synchronize|shared_memory|heap)\.py["':]`)
 )
 
+// Death adds to how a process ended that the memory limit may be the cause: where no more memory is to
+// be had, some libraries crash, such as pandas' reader of CSV files.
+func (b Box) Death(how string) string {
+	if !b.Tier.Confines() || b.Limits.Memory == 0 || !crashes.MatchString(how) {
+		return how
+	}
+	return how + fmt.Sprintf("; code that uses much memory may crash so, of which it has %s: read the "+
+		"data in parts, or raise it with --max-memory", limitText(b.Limits.Memory))
+}
+
+var crashes = regexp.MustCompile(`\(SIG(SEGV|ABRT|BUS|FPE|ILL|TRAP)\)`)
+
 // Hint returns how to avoid an exception that the box may have caused, "" if it did not. name,
 // value and trace are the exception as Python shows it; own are the session's writable folders and
 // dir is its first working folder. Hint looks at the file that the exception names, so its result

@@ -146,3 +146,15 @@ func TestHint(t *testing.T) {
 		}
 	}
 }
+
+func TestDeath(t *testing.T) {
+	b := Box{Tier: Builtin, Limits: Limits{Memory: 1 << 30}}
+	if got := b.Death("killed by signal 11 (SIGSEGV)"); !strings.Contains(got, "of which it has 1.0 GB") {
+		t.Error(got)
+	}
+	for how, b := range map[string]Box{"killed by signal 9 (SIGKILL)": b, "killed by signal 11 (SIGSEGV)": {}} {
+		if got := b.Death(how); got != how {
+			t.Error(got)
+		}
+	}
+}

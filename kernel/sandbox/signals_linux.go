@@ -190,6 +190,7 @@ func ours(number int) bool {
 
 // lineage returns the process of a thread, and the parent process.
 func lineage(thread int) (process, parent int, ok bool) {
-	process = int(statusOf(thread, "Tgid"))
-	return process, int(statusOf(thread, "PPid")), process != 0
+	status := statusOf(thread)
+	process = int(status("Tgid"))
+	return process, int(status("PPid")), process != 0
 }

@@ -171,6 +171,29 @@ print('started', flush=True)
 	}
 }
 
+// A file that is mapped, and larger than the memory limit, takes no memory that anything else lacks.
+func TestMappedFile(t *testing.T) {
+	t.Parallel()
+	python := userPython(t)
+	const size = 400 << 20
+	file := filepath.Join(outside(t, map[string]string{"large": ""}), "large")
+	if err := os.Truncate(file, size); err != nil {
+		t.Fatal(err)
+	}
+	const touch = `import mmap, sys, time
+with open(sys.argv[1], "rb") as f:
+    pages = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+n = sum(pages[i] for i in range(0, len(pages), 4096))
+time.sleep(2)
+print("fine", n)`
+	for _, box := range plainBoxes(t) {
+		box.Limits.Memory, box.Read = size/2, append(box.Read, filepath.Dir(file))
+		if got := said(t, box, os.Environ(), python, "-c", touch, file); got != "fine 0\n" {
+			t.Errorf("%s: %s", box.Tier, got)
+		}
+	}
+}
+
 // TestAttacksAsUser makes the attempts as an ordinary user, if the tests run as root.
 func TestAttacksAsUser(t *testing.T) {
 	if os.Getuid() != 0 {

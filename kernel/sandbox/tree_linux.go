@@ -73,7 +73,7 @@ func processes() (all []int) {
 
 // A usage is what processes consume.
 type usage struct {
-	resident int64 // bytes; shared memory counts once per process
+	resident int64 // bytes without mapped files; shared memory counts once per process
 	tables   int64 // bytes of page tables, which resident does not include
 	threads  int   // including zombies
 }
@@ -85,20 +85,23 @@ func usageOf(pids []int) (sum usage) {
 			sum.threads++
 			continue
 		}
+		status := statusOf(t.id)
 		sum.threads += t.threads
-		sum.resident += t.resident
-		sum.tables += statusOf(t.id, "VmPTE") << 10
+		sum.resident += max(0, t.resident-status("RssFile")<<10)
+		sum.tables += status("VmPTE") << 10
 	}
 	return sum
 }
 
-// statusOf returns a number from the status of a thread, 0 if there is none.
-func statusOf(thread int, name string) int64 {
+// statusOf returns the numbers in the status of a thread by their names, 0 if there is none.
+func statusOf(thread int) func(name string) int64 {
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(thread) + "/status") // it may have ended
-	_, after, _ := bytes.Cut(b, []byte("\n"+name+":"))
-	line, _, _ := bytes.Cut(after, []byte("\n"))
-	n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(string(line), "kB")), 10, 64)
-	return n
+	return func(name string) int64 {
+		_, after, _ := bytes.Cut(b, []byte("\n"+name+":"))
+		line, _, _ := bytes.Cut(after, []byte("\n"))
+		n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(string(line), "kB")), 10, 64)
+		return n
+	}
 }
 
 // A thread is one thread of a process, with the usage of the process.
@@ -146,8 +149,10 @@ func threadOf(id int) (t thread, ok bool) {
 	return t, true
 }
 
-// proportional returns the proportional set size (Pss) of processes, and the part of it that is
-// files in memory. It is exact, but slow if there is much memory.
+// proportional returns the proportional set size (Pss) of processes without mapped files, whose pages
+// the system drops when it needs memory: a cell may map a file that is larger than its limit, as
+// Polars does. shared is the part of it that is files in memory. It is exact, but slow if there is much
+// memory.
 func proportional(pids []int) (sum, shared int64) {
 	for _, pid := range pids {
 		t, ok := running(pid)
@@ -168,8 +173,9 @@ func proportional(pids []int) (sum, shared int64) {
 		if err != nil || !ok {
 			all = t.resident
 		}
-		sum += all
-		mapped, _ := field("Pss_Shmem") // since Linux 5.4
+		ofFiles, _ := field("Pss_File") // since Linux 5.4
+		sum += all - ofFiles
+		mapped, _ := field("Pss_Shmem")
 		shared += mapped
 	}
 	return sum, shared
