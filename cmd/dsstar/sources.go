@@ -14,6 +14,7 @@ import (
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -85,6 +86,10 @@ func named(arg string) bool {
 func source(arg string) ([]files.Source, error) {
 	arg = isFile.ReplaceAllString(arg, "$1$2")
 	if m := isURL.FindStringSubmatch(arg); m != nil { // the rest may hold a password
+		if engine := kernels.EngineOf(m[1] + "://"); engine != "" {
+			return nil, usage.New("a cluster is no data: dsstar nb takes it with --engine",
+				usage.Shell("dsstar nb --engine %s=%s://HOST:PORT QUESTION", engine, strings.ToLower(m[1])))
+		}
 		return nil, usage.New(fmt.Sprintf("data are read from files and folders of this "+
 			"machine, the web, databases and buckets, not from a %s address", m[1]),
 			usage.Again("--data", "PATH").Note("a copy of the data"))
