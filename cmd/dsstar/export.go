@@ -66,7 +66,7 @@ var exporters = []exporter{
 func (a *app) exportCommand() *cobra.Command {
 	var to, out string
 	cmd := &cobra.Command{
-		Use:     "export [flags] RUN|NOTEBOOK",
+		Use:     "export [flags] [RUN|NOTEBOOK]",
 		Short:   "Convert a run or any notebook into an HTML page, Markdown or a script",
 		Long:    exportHelp,
 		Example: exportExample,
@@ -76,11 +76,15 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "out", "o", "",
 		"the file to write; - for standard output (default: beside the notebook)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		args, err := a.lastRun(args)
+		if err != nil {
+			return err
+		}
 		if len(args) != 1 {
 			return usage.New(fmt.Sprintf("expected one run folder or notebook, got %d",
 				len(args)),
 				usage.Shell("dsstar export RUN"),
-				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
+				usage.Shell("dsstar runs"))
 		}
 		e, err := chooseExporter(to, out)
 		if err != nil {
@@ -116,7 +120,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
 			return usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
 				term.Printable(arg)),
-				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"),
+				usage.Shell("dsstar runs"),
 				usage.Shell("ls %s/*.ipynb", arg))
 		}
 	}

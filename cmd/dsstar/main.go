@@ -164,7 +164,7 @@ func (a *app) rootCommand() *cobra.Command {
 		return usage.New(flagError(err), usage.Shell(cmd.CommandPath()+" --help"))
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
-		a.describeCommand(), a.demoCommand(), a.traceCommand(),
+		a.describeCommand(), a.demoCommand(), a.runsCommand(), a.traceCommand(),
 		a.kernelsCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
 	return root
 }

@@ -123,7 +123,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	var timeout patience
 	var round optionalInt
 	cmd := &cobra.Command{
-		Use:     "rerun [flags] NOTEBOOK",
+		Use:     "rerun [flags] [NOTEBOOK]",
 		Short:   "Execute a notebook in a fresh kernel, or check its outputs",
 		Long:    rerunHelp,
 		Example: rerunExample,
@@ -156,6 +156,9 @@ func (a *app) rerunCommand() *cobra.Command {
 		})
 		s, err := a.settings(settings)
 		if err != nil {
+			return err
+		}
+		if args, err = a.lastRun(args); err != nil {
 			return err
 		}
 		if len(args) != 1 {

@@ -27,7 +27,8 @@ import (
 var resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
 another question in the session of a finished run.
 
-RUN is the run folder, or a notebook in it. No request that the model has answered
+RUN is the run folder, or a notebook in it; without it, the newest run of this
+folder. No request that the model has answered
 is repeated. The accepted cells run again in a new kernel. Budgets count from here;
 the method stays that of the run.
 
@@ -52,7 +53,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	var keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use:     "resume [flags] RUN",
+		Use:     "resume [flags] [RUN]",
 		Short:   "Continue a run that was stopped or edited, or ask another question",
 		Long:    resumeHelp,
 		Example: resumeExample,
@@ -64,10 +65,14 @@ func (a *app) resumeCommand() *cobra.Command {
 	flags.addCommon(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		args, err := a.lastRun(args)
+		if err != nil {
+			return err
+		}
 		if len(args) != 1 {
 			return usage.New(fmt.Sprintf("expected one run, got %d", len(args)),
 				usage.Shell("dsstar resume RUN"),
-				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
+				usage.Shell("dsstar runs"))
 		}
 		if err := a.mayReview(flags); err != nil {
 			return err
@@ -287,7 +292,7 @@ func findRun(arg string) (r pastRun, err error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return bad(usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"), "there is no run %s",
+		return bad(usage.Shell("dsstar runs"), "there is no run %s",
 			term.Printable(arg))
 	}
 	if err != nil {

@@ -59,15 +59,16 @@ const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-mos
 func (a *app) traceCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "trace [flags] TRACE...",
+		Use:     "trace [flags] [TRACE...]",
 		Short:   "Show what the model calls of runs used, by role",
 		Long:    traceHelp,
 		Example: traceExample,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usage.New("no trace is given", traceHints...)
+		args, err := a.lastRun(args)
+		if err != nil {
+			return err
 		}
 		all := spending{Roles: []roleSpent{}, Total: newSpent()}
 		for _, arg := range args {
@@ -90,7 +91,7 @@ func (a *app) traceCommand() *cobra.Command {
 
 var traceHints = []usage.Hint{
 	usage.Shell("dsstar trace RUN/trace.jsonl"),
-	usage.Shell("ls dsstar-runs/*/trace.jsonl   # the runs of this folder"),
+	usage.Shell("dsstar runs"),
 }
 
 // traceSpending returns the spending of the trace that an argument names.

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
+)
+
+const runsHelp = `List the runs of this folder, the newest first: those in dsstar-runs, or where the
+setting out says. With words, only runs whose question, answer or name has them all.
+
+The newest run is the one that resume, trace, export and rerun take if none is
+named. --remove removes the named runs, with everything in their folders.
+
+--json prints a list of objects instead: run (the folder), notebook, question, answer,
+standing (verified, depends on a reading, not verified, unfinished, running),
+cost_usd (null: not known), started`
+
+func (a *app) runsCommand() *cobra.Command {
+	var asJSON, remove bool
+	cmd := &cobra.Command{
+		Use:     "runs [flags] [WORD...]",
+		Short:   "List the runs of this folder, search or remove them",
+		Long:    runsHelp,
+		Example: "  dsstar runs\n  dsstar runs store 2024\n  dsstar runs --remove dsstar-runs/2026-11-21-which-store-sold-most",
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a list of objects")
+	cmd.Flags().BoolVar(&remove, "remove", false, "remove the runs that the arguments name")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if remove {
+			return a.removeRuns(args)
+		}
+		base, err := a.runsFolder()
+		if err != nil {
+			return err
+		}
+		all := slices.DeleteFunc(runsIn(base), func(r listedRun) bool { return !r.has(args) })
+		if asJSON {
+			return term.JSON(a.stdout, append([]listedRun{}, all...))
+		}
+		return printRuns(a.stdout, all, base, time.Now())
+	}
+	return cmd
+}
+
+// runsFolder returns the folder in which run folders are created.
+func (a *app) runsFolder() (string, error) {
+	s, err := a.settings(pflag.NewFlagSet("", pflag.ContinueOnError))
+	if err != nil {
+		return "", err
+	}
+	return s.Out, nil
+}
+
+// A listedRun is what runs --json prints of one run. Its fields are a contract: see the help.
+type listedRun struct {
+	Run      string    `json:"run"`
+	Notebook string    `json:"notebook"`
+	Question string    `json:"question"`
+	Answer   string    `json:"answer"`
+	Standing string    `json:"standing"`
+	Cost     *float64  `json:"cost_usd"`
+	Started  time.Time `json:"started"`
+}
+
+// has reports whether the run has all words.
+func (r listedRun) has(words []string) bool {
+	text := strings.ToLower(r.Run + "\n" + r.Question + "\n" + r.Answer)
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return !strings.Contains(text, strings.ToLower(word))
+	})
+}
+
+// runsIn lists the runs in a folder, the newest first. What cannot be read as a run is none.
+func runsIn(base string) (all []listedRun) {
+	entries, _ := os.ReadDir(base) // a folder that is not there has no runs
+	for _, entry := range entries {
+		folder := record.Folder(filepath.Join(base, entry.Name()))
+		path := disk.Newest(folder.Notebook())
+		if path == "" {
+			continue
+		}
+		nb, err := openNotebook(path)
+		if err != nil {
+			continue
+		}
+		t, err := record.Read(nb)
+		if err != nil {
+			continue
+		}
+		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
+			Standing: t.Standing(), Cost: t.Cost, Started: t.Started}
+		if !t.Ended {
+			r.Standing = "unfinished"
+			if isRunning(folder) {
+				r.Standing = "running"
+			}
+		}
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b listedRun) int { return b.Started.Compare(a.Started) })
+	return all
+}
+
+// isRunning reports whether a process is at work in a run folder.
+func isRunning(folder record.Folder) bool {
+	if _, err := os.Stat(folder.Trace()); err != nil {
+		return false // locking would create it
+	}
+	release, err := folder.Lock()
+	if err == nil {
+		release()
+	}
+	return errors.Is(err, record.ErrRunning)
+}
+
+// lastRun returns the arguments of a command that takes one run: the newest run if there are none.
+func (a *app) lastRun(args []string) ([]string, error) {
+	if len(args) > 0 {
+		return args, nil
+	}
+	base, err := a.runsFolder()
+	if err != nil {
+		return nil, err
+	}
+	all := runsIn(base)
+	if len(all) == 0 {
+		return nil, usage.New("no run is given, and there is none in "+base, usage.Shell("dsstar runs --help"))
+	}
+	fmt.Fprintf(a.stderr, "run      %s: %s\n", all[0].Run, term.Fit(term.Printed(all[0].Question), 60))
+	return []string{all[0].Run}, nil
+}
+
+// printRuns prints a table, or a sentence in place of an empty one.
+func printRuns(out io.Writer, all []listedRun, base string, now time.Time) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintf(out, "No such run in %s. This makes one:  dsstar nb --data PATH \"question\"\n",
+			term.Printable(base))
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "STARTED\tRESULT\tCOST\tANSWER\tQUESTION\tRUN")
+	for _, r := range all {
+		cost := "-"
+		if r.Cost != nil {
+			cost = human.Dollars(*r.Cost)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", kernels.Ago(now.Sub(r.Started)), r.Standing, cost,
+			dash(term.Fit(term.Printed(r.Answer), 24)), term.Fit(term.Printed(r.Question), 48),
+			term.Printable(r.Run))
+	}
+	return w.Flush()
+}
+
+// removeRuns removes run folders that no process works in. All are checked before one is removed. A
+// folder elsewhere may hold more than a run.
+func (a *app) removeRuns(args []string) error {
+	if len(args) == 0 {
+		return usage.New("no run is given", usage.Shell("dsstar runs --remove RUN"))
+	}
+	base, err := a.runsFolder()
+	if err != nil {
+		return err
+	}
+	if base, err = filepath.Abs(base); err != nil {
+		return err
+	}
+	var folders []record.Folder
+	for _, arg := range args {
+		r, err := findRun(arg)
+		if err == nil {
+			err = r.read() // a notebook of dsstar's
+		}
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(arg)
+		if err != nil || !info.IsDir() || filepath.Dir(string(r.folder)) != disk.RealPath(base) {
+			return usage.New(fmt.Sprintf("%s is not a run folder in %s", term.Printable(arg),
+				term.Printable(base)), usage.Shell("dsstar runs"))
+		}
+		release, err := r.folder.Lock()
+		if err != nil {
+			return err
+		}
+		defer release()
+		folders = append(folders, r.folder)
+	}
+	for _, folder := range folders {
+		if err := disk.RemoveFolder(string(folder)); err != nil {
+			return fmt.Errorf("remove the run: %w", err)
+		}
+		fmt.Fprintf(a.stdout, "removed  %s\n", term.Printable(string(folder)))
+	}
+	return nil
+}
