@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -120,7 +121,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 func (a *app) run(ctx context.Context, args []string) int {
 	a.cleaned()
 	root := a.rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(asked(args))
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -139,6 +140,19 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return exitError // the reader has closed the pipe, as head does
 	}
 	return a.report(err)
+}
+
+// asked returns the arguments of nb in place of a question without a command, about the data of this
+// folder unless others are named.
+func asked(args []string) []string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") || !strings.Contains(args[0], " ") {
+		return args
+	}
+	about := regexp.MustCompile(`^(--(data|kernel|engine)(=|$)|-d)`)
+	if !slices.ContainsFunc(args[1:], about.MatchString) {
+		args = append([]string{"--data", "."}, args...)
+	}
+	return append([]string{"nb"}, args...)
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -217,6 +231,7 @@ answer in a fresh session.
 Examples:
   dsstar demo
   dsstar nb --data ./data "Which store sold most last year?"
+  dsstar "How many customers are there?"            about the data of this folder
   dsstar resume RUN
   dsstar describe ./data
   dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"

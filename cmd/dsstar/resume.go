@@ -28,9 +28,8 @@ var resumeHelp = `Continue a run that was stopped, or whose notebook you have ed
 another question in the session of a finished run.
 
 RUN is the run folder, or a notebook in it; without it, the newest run of this
-folder. No request that the model has answered
-is repeated. The accepted cells run again in a new kernel. Budgets count from here;
-the method stays that of the run.
+folder. No request that the model has answered is repeated. The accepted cells run
+again in a new kernel. Budgets count from here; the method stays that of the run.
 
 In the notebook you can
   change, add, remove and reorder the code cells between set-up and answer
