@@ -122,17 +122,21 @@ func (r *Describer) profiled(i int, text string) error {
 	return r.takeProfile(i, p)
 }
 
-// A DatabaseError is a database that could not be looked into.
+// A DatabaseError is a database, bucket or cluster that could not be looked into.
 type DatabaseError struct {
 	Source files.Source
 	Reason string
 }
 
 func (e *DatabaseError) Error() string {
-	if e.Source.Is(files.ClusterEnding) {
-		return fmt.Sprintf("the cluster %s cannot be used: %s", e.Source.Database, e.Reason)
+	what := "database %s cannot be read"
+	switch {
+	case e.Source.Is(files.BucketEnding):
+		what = "bucket %s cannot be read"
+	case e.Source.Is(files.ClusterEnding):
+		what = "cluster %s cannot be used"
 	}
-	return fmt.Sprintf("the database %s cannot be read: %s", e.Source.Database, e.Reason)
+	return fmt.Sprintf("the "+what+": %s", e.Source.Database, e.Reason)
 }
 
 // takeProfile gives file i the description that its profile is. A file that the program does not
