@@ -78,6 +78,7 @@ folder.`,
 			model: model, shown: true, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
 		}
 		defer j.progress.Stop()
+		a.Managed = true // the recorded cells need its packages
 		j.progress.Say("demo     %s", demoNotice)
 		j.progress.Say("question %s", question)
 		if err := j.setUp(cmd.Context(), a); err != nil {

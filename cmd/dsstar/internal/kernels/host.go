@@ -12,6 +12,8 @@ import (
 type Host struct {
 	Env      []string
 	CacheDir string // dsstar's, in the user's cache folder
+	// Managed has cells run in the managed environment, also if the program is installed in another.
+	Managed bool
 	// Databases are those that cells reach.
 	Databases []Database
 }

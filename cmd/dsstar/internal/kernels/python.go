@@ -3,6 +3,7 @@ package kernels
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,13 +13,14 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
+	"dsstar/notebook/disk"
 )
 
 // Required are the modules that the prompts and the set-up cell rely on.
 var Required = []string{"ipykernel", "numpy", "pandas"}
 
-// Spec returns the kernel to start: that of --python or --kernel, or else of the managed
-// environment, which is created on first use.
+// Spec returns the kernel to start: that of --python or --kernel, or else of the environment that the
+// program is installed in if it has the modules, or of the managed one, which is created on first use.
 func (h Host) Spec(ctx context.Context, s *configs.Settings,
 	say func(string)) (kernel.Spec, error) {
 	switch {
@@ -29,6 +31,11 @@ func (h Host) Spec(ctx context.Context, s *configs.Settings,
 		return h.ownKernel(ctx, s, s.Kernel)
 	case s.Python != "":
 		return h.OwnPython(ctx, s, s.Python, Required)
+	}
+	if program, err := os.Executable(); err == nil && !h.Managed {
+		if python := around(disk.RealPath(program)); python != "" {
+			return h.OwnPython(ctx, s, python, Required)
+		}
 	}
 	python, err := pyenv.Ensure(ctx,
 		pyenv.Options{Dir: h.CacheDir, Lock: configs.PythonLock, Env: h.InstallEnv(s), Progress: say})
