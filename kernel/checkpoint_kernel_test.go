@@ -62,7 +62,7 @@ func TestCheckpointSpec(t *testing.T) {
 		t.Errorf("%v, %d entries", err, len(entries))
 	}
 	files, err := filepath.Glob(filepath.Join(homes[0], checkpointModule, "*.py"))
-	if sources, _ := filepath.Glob(filepath.Join(checkpointModule, "*.py")); err != nil || len(files) != len(sources) {
+	if sources, _ := filepath.Glob(filepath.Join(checkpointModule, checkpointModule, "*.py")); err != nil || len(files) != len(sources) {
 		t.Errorf("%v, files %q, want %q", err, files, sources)
 	}
 	if !(Spec{Argv: []string{"python", "-m", checkpointModule}}).IPython() {
@@ -108,7 +108,7 @@ func request(t testing.TB, k *Kernel, kind string, content any) checkpointReply 
 
 func checkpoint(t testing.TB, k *Kernel) string {
 	t.Helper()
-	reply := request(t, k, "checkpoint_request", struct{}{})
+	reply := request(t, k, "undokernel_checkpoint_request", struct{}{})
 	if reply.Status != "ok" {
 		t.Fatalf("checkpoint: %+v", reply)
 	}
@@ -117,7 +117,7 @@ func checkpoint(t testing.TB, k *Kernel) string {
 
 func rollBack(t testing.TB, k *Kernel, to string) checkpointReply {
 	t.Helper()
-	reply := request(t, k, "rollback_request", map[string]string{"checkpoint": to})
+	reply := request(t, k, "undokernel_rollback_request", map[string]string{"checkpoint": to})
 	if reply.Status != "ok" {
 		t.Fatalf("roll back: %+v", reply)
 	}
@@ -276,7 +276,7 @@ func TestHazardsWithoutHelp(t *testing.T) {
 	for fix := range fixes {
 		t.Run(fix, func(t *testing.T) {
 			t.Parallel()
-			k := openCheckpoints(t, testPython(t), "DSSTAR_KERNEL_WITHOUT="+fix)
+			k := openCheckpoints(t, testPython(t), "UNDOKERNEL_WITHOUT="+fix)
 			tryHazards(t, k, 5*time.Second, func(h hazard) bool { return h.without == fix }, func(t *testing.T, want, got string) {
 				if got == want {
 					t.Errorf("without %s it is %s, too", fix, got)
@@ -290,7 +290,7 @@ func TestHazardsWithoutHelp(t *testing.T) {
 // longer than limit counts as hanging.
 func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got string) {
 	runCell(t, k, h.setup, notebook.OK)
-	reply := request(t, k, "checkpoint_request", struct{}{})
+	reply := request(t, k, "undokernel_checkpoint_request", struct{}{})
 	if h.refused != "" {
 		found := func(f struct{ Kind, Detail string }) bool {
 			return f.Kind == h.refused || strings.Contains(f.Detail, h.refused)
@@ -298,7 +298,7 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 		// On a busy machine, work may pause while the kernel looks for it, which then finds the threads.
 		for range 4 {
 			if reply.EName == "Refused" && !slices.ContainsFunc(reply.Findings, found) {
-				reply = request(t, k, "checkpoint_request", struct{}{})
+				reply = request(t, k, "undokernel_checkpoint_request", struct{}{})
 			}
 		}
 		if reply.EName != "Refused" || !slices.ContainsFunc(reply.Findings, found) {
@@ -321,7 +321,7 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 		return want, fmt.Sprintf("%v %s", err, mutated.PlainText())
 	}
 	if h.late != "" {
-		back := request(t, k, "rollback_request", map[string]string{"checkpoint": reply.Checkpoint})
+		back := request(t, k, "undokernel_rollback_request", map[string]string{"checkpoint": reply.Checkpoint})
 		if back.EName != "Refused" || len(back.Findings) == 0 || back.Findings[0].Kind != h.late {
 			t.Errorf("%+v, want a %s to be found", back, h.late)
 		}

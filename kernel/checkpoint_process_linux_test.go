@@ -34,13 +34,13 @@ func TestCheckpointCrashes(t *testing.T) {
 		if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel was already dead: "+how {
 			t.Errorf("a dead kernel says %+v", x)
 		}
-		if reply := request(t, k, "checkpoint_request", struct{}{}); reply.EName != "Failed" {
+		if reply := request(t, k, "undokernel_checkpoint_request", struct{}{}); reply.EName != "Failed" {
 			t.Errorf("a checkpoint of a dead kernel: %+v", reply)
 		}
 		rollBack(t, k, id)
 		prints(t, k, "x + 1", "42")
 	}
-	request(t, k, "drop_request", map[string]any{"checkpoints": []string{id, "unknown"}})
+	request(t, k, "undokernel_drop_request", map[string]any{"checkpoints": []string{id, "unknown"}})
 	if x := runCell(t, k, "import os; os._exit(3)",
 		notebook.Died); x.Reason != "the kernel died: exit status 3" {
 		t.Errorf("reason %q", x.Reason)
@@ -130,7 +130,7 @@ func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 	t.Helper()
 	rollBack(t, k, id)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		list := request(t, k, "checkpoints_request", struct{}{})
+		list := request(t, k, "undokernel_checkpoints_request", struct{}{})
 		for _, c := range list.Checkpoints {
 			if c.Checkpoint == id && c.Ready != 0 {
 				return list
@@ -188,7 +188,7 @@ func TestCheckpointReady(t *testing.T) {
 			gone(t, c.Ready)
 		}
 	}
-	if reply := request(t, k, "rollback_request",
+	if reply := request(t, k, "undokernel_rollback_request",
 		map[string]string{"checkpoint": second}); reply.EName != "NoCheckpoint" {
 		t.Errorf("%+v", reply)
 	}
@@ -211,7 +211,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	prints(t, k, "x", "9")
 	runCell(t, k, "import os; x = 11; os.register_at_fork(after_in_child=lambda: os._exit(9))",
 		notebook.OK)
-	if reply := request(t, k, "checkpoint_request", struct{}{}); reply.EName != "Failed" {
+	if reply := request(t, k, "undokernel_checkpoint_request", struct{}{}); reply.EName != "Failed" {
 		t.Errorf("with a hook that ends the copy: %+v", reply)
 	}
 	if err := syscall.Kill(kept.PID, syscall.SIGKILL); err != nil {
@@ -219,7 +219,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	}
 	gone(t, kept.Ready)
 	for _, lost := range []string{id, "nonsense"} {
-		if reply := request(t, k, "rollback_request",
+		if reply := request(t, k, "undokernel_rollback_request",
 			map[string]string{"checkpoint": lost}); reply.EName != "NoCheckpoint" {
 			t.Errorf("%s: %+v", lost, reply)
 		}
@@ -241,7 +241,7 @@ func TestChildrenByParent(t *testing.T) {
 	t.Parallel()
 	const code = `
 import subprocess
-from dsstar_kernel import linux
+from undokernel import linux
 shell = subprocess.Popen(["/bin/sh", "-c", "sleep 600 & echo; wait"], stdout=subprocess.PIPE)
 try:
     shell.stdout.readline()

@@ -16,9 +16,11 @@ import (
 )
 
 // checkpointModule is the Python package of the kernel with checkpoints.
-const checkpointModule = "dsstar_kernel"
+const checkpointModule = "undokernel"
 
-//go:embed dsstar_kernel/*.py
+// Its project, with tests of its own, is the folder undokernel.
+//
+//go:embed undokernel/undokernel/*.py
 var checkpointFiles embed.FS
 
 // launcher returns the index in Argv of the ipykernel module; 0 if there is none.
@@ -69,7 +71,7 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 		users = "${PYTHONPATH}"
 	}
 	// The package restores the user's PYTHONPATH.
-	env := map[string]string{"PYTHONPATH": dir + ":" + users, "DSSTAR_PYTHONPATH": users}
+	env := map[string]string{"PYTHONPATH": dir + ":" + users, "UNDOKERNEL_PYTHONPATH": users}
 	for name, value := range s.Env {
 		if name != "PYTHONPATH" {
 			env[name] = value
@@ -83,12 +85,16 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 // folder.
 func writeCheckpointModule(dir string) (string, error) {
 	files, hash := map[string][]byte{}, sha256.New()
-	err := fs.WalkDir(checkpointFiles, checkpointModule,
+	project, err := fs.Sub(checkpointFiles, checkpointModule)
+	if err != nil {
+		return "", err
+	}
+	err = fs.WalkDir(project, checkpointModule,
 		func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			files[path], err = checkpointFiles.ReadFile(path)
+			files[path], err = fs.ReadFile(project, path)
 			fmt.Fprintf(hash, "%s %d\n%s", path, len(files[path]), files[path])
 			return err
 		})

@@ -13,7 +13,7 @@ import (
 )
 
 // freezing is the feature that kernels with checkpoints announce (docs/checkpoints.md).
-const freezing = "dsstar checkpoints"
+const freezing = "undokernel"
 
 // ErrSilent is wrapped by the errors of [Kernel.Freeze], Resume, Drop and Memory if the kernel does
 // not answer in time.
@@ -40,7 +40,7 @@ func (k *Kernel) Freeze(ctx context.Context) (Frozen, error) {
 		Count      int `json:"execution_count"`
 		Resident   int64
 	}
-	err := k.control(ctx, "checkpoint_request", map[string]string{"folder": k.folder}, &reply)
+	err := k.control(ctx, "undokernel_checkpoint_request", map[string]string{"folder": k.folder}, &reply)
 	return Frozen{reply.Checkpoint, reply.Count, reply.Resident}, err
 }
 
@@ -50,7 +50,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) (count int, err error) {
 	var reply struct {
 		Count int `json:"execution_count"`
 	}
-	if err := k.control(ctx, "rollback_request",
+	if err := k.control(ctx, "undokernel_rollback_request",
 		map[string]string{"checkpoint": id, "folder": k.folder}, &reply); err != nil {
 		return 0, err
 	}
@@ -60,7 +60,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) (count int, err error) {
 
 // Drop drops a frozen copy.
 func (k *Kernel) Drop(ctx context.Context, id string) error {
-	return k.control(ctx, "drop_request", map[string][]string{"checkpoints": {id}}, &struct{}{})
+	return k.control(ctx, "undokernel_drop_request", map[string][]string{"checkpoints": {id}}, &struct{}{})
 }
 
 // Memory returns the bytes held by the kernel and its frozen copies, and the bytes available.
@@ -71,7 +71,7 @@ func (k *Kernel) Memory(ctx context.Context) (held, available int64, err error) 
 		Checkpoints []part
 		Available   int64
 	}
-	err = k.control(ctx, "checkpoints_request", struct{}{}, &reply)
+	err = k.control(ctx, "undokernel_checkpoints_request", struct{}{}, &reply)
 	held = reply.Live.Bytes + reply.Front.Bytes
 	for _, c := range reply.Checkpoints {
 		held += c.Bytes
@@ -135,7 +135,7 @@ func (s *session) kill() (done string) {
 	if s.guest != nil || !s.freezes() || ended(s.host) {
 		return s.host.kill()
 	}
-	s.tell(Control, "kill_request", struct{}{})
+	s.tell(Control, "undokernel_kill_request", struct{}{})
 	return "the kernel was killed"
 }
 

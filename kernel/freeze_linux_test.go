@@ -84,7 +84,7 @@ func TestCheckpointDiesLater(t *testing.T) {
 	}
 	runCell(t, k, "import os, signal; signal.signal(signal.SIGALRM, lambda *_: os._exit(3))",
 		notebook.OK)
-	live := request(t, k, "checkpoints_request", struct{}{}).Live.PID
+	live := request(t, k, "undokernel_checkpoints_request", struct{}{}).Live.PID
 	if err := syscall.Kill(live, syscall.SIGALRM); err != nil {
 		t.Fatal(err)
 	}

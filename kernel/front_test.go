@@ -22,7 +22,7 @@ func TestFront(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), testPython(t), "-B", filepath.Join("testdata", "front.py"))
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+here)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(here, checkpointModule))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -54,13 +54,13 @@ func TestFrontOutlives(t *testing.T) {
 	k := openCheckpoints(t, testPython(t))
 	runCell(t, k, "x = 1", notebook.OK)
 	id := checkpoint(t, k)
-	for _, kind := range []string{"shutdown_request", "checkpoint_request", "drop_request",
-		"rollback_request", "of_no_kind", ""} {
+	for _, kind := range []string{"shutdown_request", "undokernel_checkpoint_request", "undokernel_drop_request",
+		"undokernel_rollback_request", "of_no_kind", ""} {
 		k.current().tell(Control, kind, []int{1})
 		k.current().tell(Shell, kind, []int{1})
 	}
 	prints(t, k, "x", "1")
-	nonsense := "import gc\nfrom dsstar_kernel.channel import Channel\n" +
+	nonsense := "import gc\nfrom undokernel.channel import Channel\n" +
 		"for c in gc.get_objects():\n    if isinstance(c, Channel): c.send(b'text', b'stdout', b'{', b'no header')"
 	runCell(t, k, nonsense, notebook.OK)
 	prints(t, k, "x", "1")

@@ -23,7 +23,7 @@ func frontOf(t testing.TB, k *Kernel) int {
 	if k.options.Sandbox.Tier == sandbox.Full {
 		t.Skip("in full it has another number inside")
 	}
-	return request(t, k, "checkpoints_request", struct{}{}).Front.PID
+	return request(t, k, "undokernel_checkpoints_request", struct{}{}).Front.PID
 }
 
 // forbidden are hazards that no cell can cause in the builtin sandbox.
@@ -59,7 +59,7 @@ func TestCheckpointBuiltin(t *testing.T) {
 		}
 	})
 	checkpoint(t, k)
-	if list := request(t, k, "checkpoints_request", struct{}{}); len(list.Checkpoints) == 0 ||
+	if list := request(t, k, "undokernel_checkpoints_request", struct{}{}); len(list.Checkpoints) == 0 ||
 		list.Checkpoints[0].Bytes == 0 || list.Front.Bytes == 0 || list.Live.Bytes == 0 {
 		t.Errorf("processes cannot be measured: %+v", list)
 	}

@@ -291,7 +291,7 @@ func (o *torture) run() {
 }
 
 func (o *torture) checkpoint() {
-	reply := o.ask("checkpoint_request", struct{}{})
+	reply := o.ask("undokernel_checkpoint_request", struct{}{})
 	if reply.Status != "ok" || reply.Checkpoint == "" || reply.Count != o.now.Count {
 		o.fatalf("checkpoint: %+v, want the count %d", reply, o.now.Count)
 	}
@@ -308,7 +308,7 @@ func (o *torture) checkpoint() {
 // back goes back, which is possible in any state.
 func (o *torture) back(id string) {
 	o.Helper()
-	reply := o.ask("rollback_request", map[string]string{"checkpoint": id})
+	reply := o.ask("undokernel_rollback_request", map[string]string{"checkpoint": id})
 	o.now = o.kept[id].clone()
 	if reply.Status != "ok" || reply.Count != o.now.Count {
 		o.fatalf("roll back: %+v, want the count %d", reply, o.now.Count)
@@ -322,12 +322,12 @@ func (o *torture) drop() {
 		return
 	}
 	id := o.any()
-	if reply := o.ask("drop_request",
+	if reply := o.ask("undokernel_drop_request",
 		map[string][]string{"checkpoints": {id, "no such"}}); reply.Status != "ok" {
 		o.fatalf("drop: %+v", reply)
 	}
 	delete(o.kept, id)
-	if reply := o.ask("rollback_request",
+	if reply := o.ask("undokernel_rollback_request",
 		map[string]string{"checkpoint": id}); reply.EName != "NoCheckpoint" {
 		o.fatalf("back to what was dropped: %+v", reply)
 	}
@@ -347,7 +347,7 @@ func (o *torture) use() use {
 }
 
 func (o *torture) noSuch() {
-	if reply := o.ask("rollback_request",
+	if reply := o.ask("undokernel_rollback_request",
 		map[string]string{"checkpoint": "no such"}); reply.EName != "NoCheckpoint" {
 		o.fatalf("%+v", reply)
 	}
@@ -355,7 +355,7 @@ func (o *torture) noSuch() {
 }
 
 func (o *torture) list() {
-	reply := o.ask("checkpoints_request", struct{}{})
+	reply := o.ask("undokernel_checkpoints_request", struct{}{})
 	var ids []string
 	for _, c := range reply.Checkpoints {
 		ids = append(ids, c.Checkpoint)
@@ -434,7 +434,7 @@ func (o *torture) backUnderCell() {
 	id := o.any()
 	var reply checkpointReply
 	x := o.under("L.append(-1); D.clear()\n"+endless[o.IntN(len(endless))], func() {
-		reply = o.ask("rollback_request", map[string]string{"checkpoint": id})
+		reply = o.ask("undokernel_rollback_request", map[string]string{"checkpoint": id})
 	})
 	if x.Status == notebook.OK || reply.Status != "ok" || strings.Trim(x.Stdout(), "z\n") != "begun" {
 		o.fatalf("%s %s, %+v\n%.3000s", x.Status, x.Reason, reply, x.PlainText())
@@ -447,7 +447,7 @@ func (o *torture) backUnderCell() {
 func (o *torture) checkpointUnderCell() {
 	var reply checkpointReply
 	x := o.under("L.append(-2); time.sleep(.1); L.pop()",
-		func() { reply = o.ask("checkpoint_request", struct{}{}) })
+		func() { reply = o.ask("undokernel_checkpoint_request", struct{}{}) })
 	o.now.Count++
 	if x.Status != notebook.OK || reply.Status != "ok" || x.Stdout() != "begun\n" {
 		o.fatalf("%s %s, %+v\n%.3000s", x.Status, x.Reason, reply, x.PlainText())
@@ -500,7 +500,7 @@ func (o *torture) refuse() {
 	} {
 		o.cell(code, notebook.OK, "")
 		var found []string
-		for _, f := range o.ask("checkpoint_request", struct{}{}).Findings {
+		for _, f := range o.ask("undokernel_checkpoint_request", struct{}{}).Findings {
 			found = append(found, f.Kind)
 		}
 		if !slices.Contains(found, kind) {

@@ -198,7 +198,7 @@ func (s session) back(ctx context.Context, k *checkpoint.Session, code string) (
 	return seconds, r, err
 }
 
-// A held is a part of the reply to a checkpoints_request.
+// A held is a part of the reply to a undokernel_checkpoints_request.
 type held struct {
 	Bytes int64
 }
@@ -241,7 +241,7 @@ func checkpointTime(ctx context.Context, b *bench) (ours, theirs, verdict string
 			return "", "", "", err
 		}
 		begun := time.Now()
-		reply, err := ask(ctx, both[0], "checkpoint_request")
+		reply, err := ask(ctx, both[0], "undokernel_checkpoint_request")
 		if err != nil {
 			return "", "", "", err
 		}
@@ -326,14 +326,14 @@ func checkpointMemory(ctx context.Context, b *bench) (ours, theirs, verdict stri
 	}
 	var used [2]int64
 	for i := range n + 1 {
-		if _, err := ask(ctx, both[0], "checkpoint_request"); err != nil {
+		if _, err := ask(ctx, both[0], "undokernel_checkpoint_request"); err != nil {
 			return "", "", "", err
 		}
 		if err := ran(both[0].Execute(ctx, fmt.Sprintf("x = %d; df.shape", i))); err != nil {
 			return "", "", "", err
 		}
 		if i == 0 || i == n {
-			reply, err := ask(ctx, both[0], "checkpoints_request")
+			reply, err := ask(ctx, both[0], "undokernel_checkpoints_request")
 			if err != nil {
 				return "", "", "", err
 			}

@@ -163,7 +163,7 @@ func TestLeaveFreezing(t *testing.T) {
 		t.Errorf("%v %s", err, x.PlainText())
 	}
 	reply, err := again.Request(t.Context(),
-		kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: "checkpoints_request"}})
+		kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: "undokernel_checkpoints_request"}})
 	var list struct{ Checkpoints []any }
 	if e := json.Unmarshal(reply.Content, &list); err != nil || e != nil || len(list.Checkpoints) > 0 {
 		t.Errorf("%v %v %s", err, e, reply.Content)

@@ -27,7 +27,7 @@ func Confine(t testing.TB, box *sandbox.Box, tier, dir string) {
 	}
 	*box = sandbox.Box{
 		Tier: sandbox.Tier(tier), Write: append(box.Write, dir),
-		Env: []string{"DSSTAR_FOLDER", "DSSTAR_DIGESTS", "DSSTAR_KERNEL_WITHOUT", "PYTHONHASHSEED"},
+		Env: []string{"DSSTAR_FOLDER", "DSSTAR_DIGESTS", "UNDOKERNEL_WITHOUT", "PYTHONHASHSEED"},
 		// no process limit: it would depend on what else runs
 		Limits: sandbox.Limits{Memory: 6 << 30, File: 2 << 30, Folder: 8 << 30},
 	}

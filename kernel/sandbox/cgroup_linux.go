@@ -10,7 +10,7 @@ import (
 
 const cgroupFolder = "/sys/fs/cgroup"
 
-// groupLimits are the files of a control group that libraries and dsstar_kernel read, by controller
+// groupLimits are the files of a control group that libraries and undokernel read, by controller
 // of version 1, or "" for version 2.
 var groupLimits = map[string][]string{
 	"":       {"memory.max", "memory.current", "memory.stat", "cpu.max", "cpuset.cpus.effective"},

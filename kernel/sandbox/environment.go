@@ -21,7 +21,7 @@ var harmless = []string{
 	// conda's packages set them
 	"GDAL_DATA", "GDAL_DRIVER_PATH", "PROJ_DATA", "PROJ_LIB", "PROJ_NETWORK", "ESMFMKFILE",
 	"UDUNITS2_XML_PATH", "JAVA_HOME", "JAVA_LD_LIBRARY_PATH",
-	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
+	"UNDOKERNEL_PYTHONPATH", "UNDOKERNEL_WITHOUT",
 }
 
 // Variables kept if the network, or an endpoint, is allowed. Those of proxies, which may contain a

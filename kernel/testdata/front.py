@@ -1,4 +1,4 @@
-"""Tests of parts of dsstar_kernel that do not need a kernel. Run by TestFront."""
+"""Tests of parts of undokernel that do not need a kernel. Run by TestFront."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from unittest import mock
 
 import zmq
 
-from dsstar_kernel import checkpoints, linux, sockets
+from undokernel import checkpoints, linux, sockets
 
 
 class Ending(unittest.TestCase):

@@ -20,7 +20,7 @@ shell has registered. Of the working folder: names, contents, modes.
 It leaves out what differs between two runs of the same cells: addresses, process ids, times, the
 names of temporary folders, the order of sets (their members are compared), internal caches of
 libraries, frames of tracebacks except for names and lines. It also leaves out internals in which a
-kernel with checkpoints differs from ipykernel and which no cell sees: modules named dsstar_kernel,
+kernel with checkpoints differs from ipykernel and which no cell sees: modules named undokernel,
 the kernel's own descriptors and threads, what SIGINT does between cells; and threads of joblib's
 process pool, which going back ends and joblib starts again.
 
@@ -486,7 +486,7 @@ def describe(before):
     fact("umask", oct(mask))
     fact("sys.path", clean(repr(sys.path)))
     fact("sys.argv", clean(repr([re.sub(r"/tmp/\S*|/\S*\.json", "FILE", a) for a in sys.argv[1:]])))
-    fact("^sys.modules", [m for m in before["modules"] if not m.startswith("dsstar_kernel") and m != "encodings.utf_16_be"])  # of fonts, which matplotlib notes in a sandbox's private folder
+    fact("^sys.modules", [m for m in before["modules"] if not m.startswith("undokernel") and m != "encodings.utf_16_be"])  # of fonts, which matplotlib notes in a sandbox's private folder
     fact("recursion", sys.getrecursionlimit())
     fact("^hooks", [name(type(sys.excepthook)), name(type(sys.displayhook)), name(type(sys.stdout)), name(type(sys.stderr)), sys.gettrace() is None])
     fact("signals", {s.name: clean(repr(signal.getsignal(s))) for s in signal.valid_signals() if hasattr(s, "name") and s != signal.SIGINT})
@@ -504,7 +504,7 @@ def describe(before):
     logging = sys.modules.get("logging")
     if logging:
         fact("^logging", sorted((k, v.level, len(v.handlers), v.disabled) for k, v in logging.Logger.manager.loggerDict.items()
-                               if isinstance(v, logging.Logger) and k.split(".")[0] not in ("dsstar_kernel", "asyncio")))
+                               if isinstance(v, logging.Logger) and k.split(".")[0] not in ("undokernel", "asyncio")))
         fact("logging.root", [logging.root.level, len(logging.root.handlers), logging.root.manager.disable])
     for n in ("builtins", "os", "os.path", "json", "math", "random", "textwrap", "time", "numpy", "pandas", "matplotlib.pyplot"):
         if n in sys.modules:

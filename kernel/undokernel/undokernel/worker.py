@@ -36,7 +36,7 @@ from . import hazards, linux, pools
 from .channel import Channel, Uninterrupted
 from .frozen import Freezer
 
-FEATURE = "dsstar checkpoints"
+FEATURE = "undokernel"
 NOTHING = bytes(4)  # the int 0
 
 

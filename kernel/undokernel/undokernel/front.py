@@ -45,7 +45,7 @@ class Live:
 
 @dataclass
 class Request:
-    """A message on the shell channel, or a checkpoint_request, which waits in the same queue."""
+    """A message on the shell channel, or a undokernel_checkpoint_request, which waits in the same queue."""
 
     frames: list[bytes]
     header: bytes = b""
@@ -138,7 +138,7 @@ class Front:
     # ---- requests
 
     def request(self, asked: Asked) -> Request:
-        """Returns the placeholder of a checkpoint_request in the queue."""
+        """Returns the placeholder of a undokernel_checkpoint_request in the queue."""
         return Request([], checkpoint=asked)
 
     def enqueue(self, request: Request) -> None:

@@ -71,7 +71,7 @@ class Control:
         self.front.interrupt()
         return {"status": "ok"}
 
-    def kill_request(self, _: Message) -> Message:
+    def undokernel_kill_request(self, _: Message) -> Message:
         """Kills the worker. Its end is noticed and reported like any other."""
         if self.front.live:
             linux.kill(self.front.live.pid)

@@ -1,4 +1,4 @@
-"""python -m dsstar_kernel -f CONNECTION_FILE [options of ipykernel]"""
+"""python -m undokernel -f CONNECTION_FILE [options of ipykernel]"""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 def restore_paths() -> None:
     """Makes sys.path and the environment what they are in an ipykernel. The kernelspec's PYTHONPATH
-    has the folder of this package before the user's folders. Those are also in DSSTAR_PYTHONPATH;
+    has the folder of this package before the user's folders. Those are also in UNDOKERNEL_PYTHONPATH;
     ${PYTHONPATH} means that there are none."""
-    users = os.environ.pop("DSSTAR_PYTHONPATH", "").replace("${PYTHONPATH}", "")
+    users = os.environ.pop("UNDOKERNEL_PYTHONPATH", "").replace("${PYTHONPATH}", "")
     os.environ.pop("PYTHONPATH", None)
     if users:
         os.environ["PYTHONPATH"] = users

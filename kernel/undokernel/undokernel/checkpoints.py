@@ -148,8 +148,8 @@ class Checkpoints:
     def handle(self, kind: str, idents: Any, message: Message) -> bool:
         """Handles a checkpoint request. Returns whether it was one."""
         do = {
-            "checkpoint_request": self._checkpoint, "rollback_request": self._rollback,
-            "drop_request": self._drop, "checkpoints_request": self._list,
+            "undokernel_checkpoint_request": self._checkpoint, "undokernel_rollback_request": self._rollback,
+            "undokernel_drop_request": self._drop, "undokernel_checkpoints_request": self._list,
         }.get(kind)  # fmt: skip
         if do is None:
             return False

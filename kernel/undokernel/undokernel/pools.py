@@ -1,7 +1,7 @@
 """State that fork() does not copy, restored in a resumed copy: pools of threads and processes,
 random generators, file offsets, timers, semaphores.
 
-DSSTAR_KERNEL_WITHOUT names fixes to leave out, so that tests can show that each is needed.
+UNDOKERNEL_WITHOUT names fixes to leave out, so that tests can show that each is needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from . import linux
 if TYPE_CHECKING:
     from .hazards import File, Maps
 
-WITHOUT = frozenset(os.environ.get("DSSTAR_KERNEL_WITHOUT", "").split(","))
+WITHOUT = frozenset(os.environ.get("UNDOKERNEL_WITHOUT", "").split(","))
 LOKY = ("joblib.externals.loky", "loky")
 TRACKERS = (
     *(f"{name}.backend.resource_tracker" for name in LOKY),
