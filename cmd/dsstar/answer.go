@@ -35,7 +35,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	if err := link(folder, &task); err != nil {
 		return err
 	}
-	j.progress.Say("run      %s", folder)
+	j.progress.Folder(string(folder))
 	return a.carryOut(ctx, j, folder, newSaver(folder),
 		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 			return agent.Run(ctx, config, task)

@@ -74,7 +74,7 @@ folder.`,
 		}
 		question := strings.TrimSpace(demoQuestion)
 		j := job{
-			runFlags: flags, settings: s, here: true, progress: a.newProgress(flags.quiet),
+			runFlags: flags, settings: s, here: true, progress: a.runProgress(flags),
 			model: model, shown: true, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
 		}
 		defer j.progress.Stop()

@@ -53,8 +53,8 @@ type runFlags struct {
 	review bool     // ask before every cell
 	keep   bool     // keep the kernel at the end
 	names  []string // names to keep in the user's kernel
-	answer answerForm
-	ask    askReadings
+	// choices, "" for the default
+	answer, ask, progressForm string
 }
 
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
@@ -78,16 +78,18 @@ func (r *runFlags) checkOut() error {
 
 func (r *runFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
-	f.Var(&r.ask, "ask", "whether to ask on a terminal which reading of the question is meant: "+
-		"never or when-it-matters (default when-it-matters)")
+	f.Var(choice{&r.ask, "ask", []string{"never", "when-it-matters"}}, "ask",
+		"whether to ask on a terminal which reading of the question is meant (default when-it-matters)")
 	r.addCommon(f)
 }
 
 // addCommon adds the flags that also apply to existing runs.
 func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
-	f.Var(&r.answer, "answer",
-		"the answer as a bare value or as text: bare or text (default: text on a terminal)")
+	f.Var(choice{&r.answer, "answer", []string{"bare", "text"}}, "answer",
+		"the answer as a bare value or as text (default: text on a terminal)")
+	f.Var(choice{&r.progressForm, "progress", []string{"text", "json"}}, "progress",
+		"the progress on standard error as text or as an object per line (default text)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with its variables")
 	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")

@@ -253,11 +253,16 @@ func (a *app) fileOut() io.Writer {
 	return term.Unwrapped(a.stdout)
 }
 
-// newProgress starts a progress on stderr, which the caller must stop.
+// newProgress starts a progress for people on stderr, which the caller must stop.
 func (a *app) newProgress(quiet bool) *progress.Progress {
+	return a.runProgress(runFlags{quiet: quiet})
+}
+
+// runProgress is newProgress in the form that the flags of a run ask for.
+func (a *app) runProgress(r runFlags) *progress.Progress {
 	able := a.stderrTTY && a.Getenv("TERM") != "dumb"
 	return progress.New(a.stderr, progress.Options{
-		Quiet: quiet, Live: able, Colours: able && a.Getenv("NO_COLOR") == "", Size: a.size,
+		Quiet: r.quiet, JSON: r.progressForm == "json", Live: able, Colours: able && a.Getenv("NO_COLOR") == "", Size: a.size,
 	})
 }
 

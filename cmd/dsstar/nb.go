@@ -118,7 +118,7 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		// All arguments are checked before anything is set up.
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
+		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
 		if j.sources, err = a.sources(cmd.Context(), data, j.progress.Wait); err != nil {

@@ -9,24 +9,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
-	"dsstar/cmd/dsstar/internal/usage"
 )
-
-// askReadings is the flag --ask: "", never or when-it-matters.
-type askReadings string
-
-func (s *askReadings) String() string { return string(*s) }
-
-func (s *askReadings) Type() string { return "string" }
-
-func (s *askReadings) Set(text string) error {
-	if text != "never" && text != "when-it-matters" {
-		return usage.New(fmt.Sprintf("--ask %s: it is never or when-it-matters", text),
-			usage.Again("--ask", "never"))
-	}
-	*s = askReadings(text)
-	return nil
-}
 
 // chooseReading returns a function that asks the user which option of a reading is meant, with the
 // answers beside the options; nil if nobody can be asked. The recorded replies of a demo know of no

@@ -98,7 +98,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err := checkBudget(s); err != nil {
 			return err
 		}
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
+		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
 		return a.resume(cmd.Context(), j, args[0], question, form)
@@ -156,7 +156,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		}
 	}
 	saver := continued(r)
-	j.progress.Say("run      %s", r.folder)
+	j.progress.Folder(string(r.folder))
 	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
 		j.progress.Say("notebook %s: notebook.ipynb was edited while the run went on, "+
 			"and is left alone", name)

@@ -9,23 +9,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
-	"dsstar/cmd/dsstar/internal/usage"
 )
-
-// An answerForm is how the answer is printed: bare, or as text for people. The default "" is text
-// on a terminal.
-type answerForm string
-
-func (f *answerForm) String() string { return string(*f) }
-func (f *answerForm) Type() string   { return "string" }
-func (f *answerForm) Set(value string) error {
-	if value != "bare" && value != "text" {
-		return usage.New(fmt.Sprintf("--answer is bare or text, not %q", value),
-			usage.Again("--answer", "bare"))
-	}
-	*f = answerForm(value)
-	return nil
-}
 
 // forPeople reports whether the answer is printed as text for people.
 func (a *app) forPeople(j job) bool {

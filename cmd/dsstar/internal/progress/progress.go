@@ -25,6 +25,7 @@ import (
 type Progress struct {
 	screen *term.Screen
 	quiet  bool
+	json   bool
 	live   bool
 	now    func() time.Time
 	asks   func() bool // whether each cell is reviewed; nil: no
@@ -36,6 +37,7 @@ type Progress struct {
 // Options say what the terminal behind a Progress can do.
 type Options struct {
 	Quiet   bool                       // write nothing
+	JSON    bool                       // write an object per line, for programs
 	Live    bool                       // it can move the cursor
 	Colours bool                       // it supports them
 	Size    func() (columns, rows int) // of the terminal
@@ -43,9 +45,10 @@ type Options struct {
 
 // New starts a Progress on w. The caller must stop it.
 func New(w io.Writer, o Options) *Progress {
-	p := &Progress{quiet: o.Quiet, live: o.Live && !o.Quiet, now: time.Now}
+	p := &Progress{quiet: o.Quiet, json: o.JSON && !o.Quiet, live: o.Live && !o.Quiet && !o.JSON,
+		now: time.Now}
 	p.view.begun = p.now()
-	p.screen = &term.Screen{W: w, Live: p.live, Colours: o.Colours, Size: o.Size, View: p.picture}
+	p.screen = &term.Screen{W: w, Live: p.live, Colours: o.Colours && !o.JSON, Size: o.Size, View: p.picture}
 	p.screen.Start()
 	return p
 }
@@ -91,8 +94,12 @@ func (p *Progress) SayIn(style term.Style, format string, args ...any) {
 			args[i] = term.Clean(arg.Error())
 		}
 	}
-	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "),
-		Style: style})
+	text := strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " ")
+	if p.json {
+		p.send(message{Event: lineMessage, Text: text})
+		return
+	}
+	p.screen.Tell(term.Line{Text: text, Style: style})
 }
 
 // Wait shows what is being waited for. With "" it removes the view and flushes, so that others
@@ -108,7 +115,15 @@ func (p *Progress) Wait(doing string) {
 func (p *Progress) Await(doing string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.view.await(doing, p.now())
+	if p.view.await(doing, p.now()) {
+		p.send(message{Event: waitingMessage, Text: doing})
+	}
+}
+
+// Folder reports the run folder.
+func (p *Progress) Folder(path string) {
+	p.Say("run      %s", path)
+	p.send(message{Event: folderMessage, Text: path})
 }
 
 // Models sets the names of the models, by role, for the live view.
@@ -120,12 +135,16 @@ func (p *Progress) Models(name func(role string) string) {
 
 // Stream shows a request to a model and its reply so far.
 func (p *Progress) Stream(role, subject, soFar string) {
-	if !p.live {
+	if !p.live && !(p.json && soFar == "") {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	before := p.view.doing
 	p.view.write(draft{role, subject, soFar}, p.now())
+	if p.view.doing != before {
+		p.send(message{Event: waitingMessage, Text: p.view.doing})
+	}
 }
 
 // cell shows the code of a cell that begins to run.
@@ -155,6 +174,7 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	p.view.learn(e, t, p.now())
 	described := p.view.described
 	p.mu.Unlock()
+	p.send(eventMessage(e, t))
 	switch e.Kind {
 	case agent.Started:
 		p.Say("session  %s", term.Fit(e.Text, 70))

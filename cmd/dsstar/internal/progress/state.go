@@ -12,11 +12,13 @@ import (
 	"dsstar/notebook"
 )
 
-// await sets what the run is waiting for.
-func (v *view) await(doing string, now time.Time) {
-	if doing != v.doing {
-		v.doing, v.since = doing, now
+// await sets what the run is waiting for, and reports whether that is new.
+func (v *view) await(doing string, now time.Time) bool {
+	if doing == v.doing {
+		return false
 	}
+	v.doing, v.since = doing, now
+	return true
 }
 
 // learn updates the view after an event.

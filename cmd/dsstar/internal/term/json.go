@@ -19,7 +19,7 @@ func JSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
 	if err == nil {
-		_, err = io.WriteString(w, escapeControls(b.String()))
+		_, err = io.WriteString(w, EscapeControls(b.String()))
 	}
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
@@ -27,9 +27,9 @@ func JSON(w io.Writer, v any) error {
 	return nil
 }
 
-// escapeControls escapes the control characters that encoding/json does not; they occur in
-// strings only.
-func escapeControls(text string) string {
+// EscapeControls escapes the control characters of a JSON text that encoding/json does not; they
+// occur in strings only.
+func EscapeControls(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
