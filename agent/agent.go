@@ -76,8 +76,8 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
 // newTrajectory returns the trajectory of a new run.
 func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	return &record.Trajectory{
-		Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Memory: cfg.Memory, Started: time.Now(),
-		Warnings: slices.Clone(cfg.Warnings),
+		Task: task, Method: cfg.Method, Choice: cfg.Choice, Sandbox: cfg.Sandbox, Memory: cfg.Memory,
+		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings),
 	}
 }
 

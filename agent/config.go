@@ -24,9 +24,10 @@ type Config struct {
 	MaxRounds int            // steps that are tried at most
 	Answered  []llm.Exchange // of the run that [Resume] goes on with: what need not be asked again
 
-	Sandbox  string   // what confines the cells, for the record
-	Memory   int64    // bytes that the session may take, for the coder; 0: not known
-	Warnings []string // that the record begins with
+	Choice   record.Choice // of the models, for the record
+	Sandbox  string        // what confines the cells, for the record
+	Memory   int64         // bytes that the session may take, for the coder; 0: not known
+	Warnings []string      // that the record begins with
 
 	// Observe, if set, is told of each event after the trajectory holds it; it may read
 	// the trajectory until it returns, and add to its Warnings. Its error ends

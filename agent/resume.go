@@ -26,7 +26,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	if err := cfg.validateRun(); err != nil {
 		return t, err
 	}
-	cfg.Method, t.Sandbox = t.Method, cfg.Sandbox
+	cfg.Method, t.Sandbox, t.Choice = t.Method, cfg.Sandbox, cfg.Choice
 	r := newRun(cfg, t)
 	r.earlier = t.Seconds
 	r.Continue(ask.Spent{Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models})

@@ -80,6 +80,7 @@ type Settings struct {
 	Warnings []string `mapstructure:"-"`
 
 	entries []Entry
+	project string // path of the project file
 }
 
 // Bytes is an amount of memory. It is written with its unit: 500MB, 4GB, 4GiB.
@@ -149,7 +150,7 @@ func Load(from Sources) (*Settings, error) {
 	if err := decodeAll(won, s); err != nil {
 		return nil, err
 	}
-	s.entries, s.UserFile = entries(won), from.UserFile
+	s.entries, s.UserFile, s.project = entries(won), from.UserFile, from.ProjectFile
 	s.OutGiven = won["out"].source != defaultSource && won["out"].source != from.ProjectFile
 	s.Warnings = strayVariables(from.Env, won)
 	if err := s.validate(won); err != nil {

@@ -26,8 +26,12 @@ type setting struct {
 	text   bool
 }
 
-// defaultSource is the source of values that nobody set.
-const defaultSource = "default"
+// Sources of values: defaultSource is that of those that nobody set; the others begin it.
+const (
+	defaultSource = "default"
+	envSource     = "environment "
+	flagSource    = "flag "
+)
 
 // A layer holds the settings of one source by key.
 type layer map[string]setting
@@ -121,7 +125,7 @@ func envLayer(env []string, known map[string]bool) layer {
 	for key := range known {
 		name := envName(key)
 		if value := values[name]; value != "" {
-			l[key] = setting{value: value, source: "environment " + name, text: true}
+			l[key] = setting{value: value, source: envSource + name, text: true}
 		}
 	}
 	return l
@@ -141,7 +145,7 @@ func flagLayer(flags map[string]Flag) layer {
 	l := layer{}
 	for key, flag := range flags {
 		key = strings.ToLower(strings.ReplaceAll(key, ".", separator))
-		l[key] = setting{value: flag.Value, source: "flag " + flag.Name, text: true}
+		l[key] = setting{value: flag.Value, source: flagSource + flag.Name, text: true}
 	}
 	return l
 }

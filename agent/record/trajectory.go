@@ -40,6 +40,7 @@ type Trajectory struct {
 	Kept         []Kept        `json:"-"`                 // the notebook has them where they belong
 	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two solution.py
 	Models       []string      `json:"models,omitempty"`  // that answered
+	Choice       Choice        `json:"choice,omitzero"`   // of the models, by the user
 	Warnings     []string      `json:"warnings,omitempty"`
 	Ended        bool          `json:"ended"`
 	Failure      string        `json:"failure,omitempty"`  // what ended the run early, in one line
@@ -252,6 +253,13 @@ type Proof struct {
 type Kept struct {
 	After string // id of dsstar's cell before it; "" for the beginning
 	Cell  notebook.Cell
+}
+
+// A Choice says how the user named the models of a run. It holds no key.
+type Choice struct {
+	Model    string            `json:"model"`              // provider/name, or demo
+	Roles    map[string]string `json:"roles,omitempty"`    // those that have another model
+	Endpoint string            `json:"endpoint,omitempty"` // of Model, without credentials
 }
 
 // A Request is a role's request to the model, identified by its subject.

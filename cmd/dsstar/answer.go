@@ -21,11 +21,17 @@ import (
 )
 
 // answer runs a new job.
-func (a *app) answer(ctx context.Context, j job) error {
+func (a *app) answer(ctx context.Context, j job) (err error) {
+	j.fresh = !j.keep && !exists(j.out)
 	folder, err := j.folder()
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil && j.fresh {
+			folder.Discard()
+		}
+	}()
 	release, err := folder.Lock()
 	if err != nil {
 		return err
@@ -72,7 +78,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 			config.Readable = append(config.Readable, source.Path)
 		}
 	}
-	config.Sandbox = j.place.Sandbox()
+	config.Sandbox, config.Choice = j.place.Sandbox(), a.choice(s)
 	config.Memory = j.place.Memory()
 	j.progress.Say("sandbox  %s", config.Sandbox)
 	config.Dir, config.Model = string(folder), llm.Traced(j.model, trace)
@@ -161,6 +167,11 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	kept, unregistered := j.keeper.result(ctx)
 	r.KeptKernel = kept
 	defer func() { j.keeper.tell(j.progress, kept, unregistered, ended) }()
+	gone := ended != nil && j.fresh && folder.Discard()
+	if gone {
+		r.RunDir, r.Notebook, r.Script, r.Trace = "", "", "", ""
+		j.progress.Say("removed  the run folder, because no model has replied")
+	}
 	var err error
 	if j.json {
 		err = term.JSON(a.stdout, r)
@@ -169,6 +180,9 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	}
 	if err != nil {
 		return err
+	}
+	if gone {
+		return ended
 	}
 	if ended != nil {
 		return &stoppedError{ended, r.Notebook, string(folder), j.goOn}

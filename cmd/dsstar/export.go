@@ -90,7 +90,8 @@ func (a *app) exportCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.export(cmd.Context(), args[0], e, out)
+		_, err = a.export(cmd.Context(), args[0], e, out)
+		return err
 	}
 	return cmd
 }
@@ -114,11 +115,12 @@ func chooseExporter(to, out string) (exporter, error) {
 		usage.Shell("dsstar export --to html RUN"))
 }
 
-func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
+// export writes a run or notebook in another format, prints the path of the file and returns it.
+func (a *app) export(ctx context.Context, arg string, e exporter, out string) (target string, err error) {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
-			return usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
+			return "", usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
 				term.Printable(arg)),
 				usage.Shell("dsstar runs"),
 				usage.Shell("ls %s/*.ipynb", arg))
@@ -126,11 +128,10 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	}
 	nb, err := openNotebook(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	target, err := exportTarget(path, out, e, nb)
-	if err != nil {
-		return err
+	if target, err = exportTarget(path, out, e, nb); err != nil {
+		return "", err
 	}
 	o := export.Options{Title: strings.TrimSuffix(filepath.Base(path), ".ipynb")}
 	if beside, err := os.OpenRoot(filepath.Dir(path)); err == nil {
@@ -139,20 +140,20 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	}
 	data, warning := e.make(nb, o)
 	if err := ctx.Err(); err != nil {
-		return err
+		return "", err
 	}
 	if warning != "" {
 		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", term.Clean(warning))
 	}
 	if out == "-" {
 		_, err := a.fileOut().Write(data)
-		return err
+		return "", err
 	}
 	if err := disk.WriteFile(target, data); err != nil {
-		return fmt.Errorf("write the export: %w", err)
+		return "", fmt.Errorf("write the export: %w", err)
 	}
 	_, err = fmt.Fprintln(a.stdout, target)
-	return err
+	return target, err
 }
 
 // exportTarget returns the path of the export. It rejects an existing file that is not an

@@ -40,6 +40,7 @@ type job struct {
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress.Progress
 	shown    bool         // a demo: that the answer depends on a reading is what it shows
+	fresh    bool         // the run makes its folder, which need not stay
 	past     bool         // the run is resumed and already has the variables that it needs
 	goOn     []usage.Flag // flags that a later resume needs, too
 }
@@ -174,6 +175,11 @@ func (j *job) base() string {
 	}
 	// the current folder, unless the kernel is a notebook's
 	return filepath.Join(j.place.Guest.Beside(here), j.settings.Out)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // existing returns the absolute path or its nearest existing ancestor.

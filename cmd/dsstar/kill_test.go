@@ -52,14 +52,14 @@ func TestKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			notebooks = append(notebooks, copied)
-			args = []string{"resume", "--quiet", "--model", demoModel, run}
+			args = []string{"resume", "--quiet", run} // with the recorded replies
 		}
 		if args[0] != "resume" {
 			continue
 		}
 		resumed := asDsstar(args...)
 		answer, err := resumed.Output()
-		if resumed.ProcessState.ExitCode() != exitNotVerified || string(answer) != demoAnswer+"\n" {
+		if err != nil || string(answer) != demoAnswer+"\n" {
 			t.Errorf("killed after %v: %v, %q\n%s", at, err, answer, stderrOf(err))
 			continue
 		}
@@ -116,7 +116,7 @@ func asDsstar(args ...string) *exec.Cmd {
 }
 
 // killAfter runs the demo, or resumes it, and kills the program after a time; killed is false if it
-// ended before, with an answer that depends on a reading.
+// ended before.
 func killAfter(t *testing.T, after time.Duration, args ...string) (killed bool) {
 	t.Helper()
 	cmd := asDsstar(args...)
@@ -126,9 +126,8 @@ func killAfter(t *testing.T, after time.Duration, args ...string) (killed bool) 
 	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
 	timer.Stop()
-	if code := cmd.ProcessState.ExitCode(); cmd.ProcessState.Exited() &&
-		code != 0 && code != exitNotVerified {
-		t.Fatalf("exit code %d: %v", code, err)
+	if cmd.ProcessState.Exited() && err != nil {
+		t.Fatal(err)
 	}
 	return !cmd.ProcessState.Exited()
 }

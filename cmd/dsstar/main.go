@@ -148,7 +148,7 @@ func asked(args []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || !strings.Contains(args[0], " ") {
 		return args
 	}
-	about := regexp.MustCompile(`^(--(data|kernel|engine)(=|$)|-d)`)
+	about := regexp.MustCompile(`^(--(data|kernel|engine|last)(=|$)|-d)`)
 	if !slices.ContainsFunc(args[1:], about.MatchString) {
 		args = append([]string{"--data", "."}, args...)
 	}

@@ -27,6 +27,8 @@ which only read them, and s3://bucket/folder (gs://, az://) is bucket["folder"].
 Passwords come from the address or from where the usual clients find them, and
 are in no file.
 With --engine cells compute on a cluster of Spark, Dask or Ray.
+--last takes the data and the model of the newest run of this folder, for a new
+session and notebook. (dsstar resume --ask goes on in the session of a run.)
 
 The question is the argument, or standard input. Only the answer goes to
 standard output; progress goes to standard error.
@@ -69,6 +71,7 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
+  dsstar nb --last "And the year before?"          with the data and the model of the last run
   dsstar nb --data ./data --review "…"             asks before every cell
   dsstar nb --kernel analysis.ipynb "…"            about the variables of a running notebook: see dsstar kernels
   dsstar nb --data ./data --kernel newest --keep total "…"   and files, with a result that stays there
@@ -77,6 +80,7 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
 
 func (a *app) nbCommand() *cobra.Command {
 	var guidelines, engine string
+	var last bool
 	var data, keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
@@ -87,6 +91,7 @@ func (a *app) nbCommand() *cobra.Command {
 	}
 	cmd.Flags().StringArrayVarP(&data, "data", "d", nil,
 		"a folder, file, quoted pattern or database, or NAME=PATH; may be repeated; optional with a running kernel")
+	cmd.Flags().BoolVar(&last, "last", false, "the data and the model of the newest run of this folder")
 	cmd.Flags().StringVar(&engine, "engine", "",
 		"a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 or ray=ray://HOST:10001")
 	keepFlag(cmd.Flags(), &keep)
@@ -102,9 +107,13 @@ func (a *app) nbCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if len(data) == 0 && s.Kernel == "" && engine == "" {
+		if len(data) == 0 && s.Kernel == "" && engine == "" && !last {
 			return usage.New("no data are given", usage.Again("--data", "PATH"),
 				usage.Again("--kernel", "newest").Note("about the variables of a running kernel"))
+		}
+		if last && (len(data) > 0 || engine != "") {
+			return usage.New("--last takes the data of the last run", usage.Without("data", "engine"),
+				usage.Without("last"))
 		}
 		if flags.names, err = kernels.Names(keep); err != nil {
 			return err
@@ -121,7 +130,12 @@ func (a *app) nbCommand() *cobra.Command {
 		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
-		if j.sources, err = a.sources(cmd.Context(), data, j.progress.Wait); err != nil {
+		if last {
+			err = a.lastData(&j)
+		} else {
+			j.sources, err = a.sources(cmd.Context(), data, j.progress.Wait)
+		}
+		if err != nil {
 			return err
 		}
 		if err := a.engine(engine, &j); err != nil {

@@ -29,7 +29,8 @@ another question in the session of a finished run.
 
 RUN is the run folder, or a notebook in it; without it, the newest run of this
 folder. No request that the model has answered is repeated. The accepted cells run
-again in a new kernel. Budgets count from here; the method stays that of the run.
+again in a new kernel. Budgets count from here; method and models stay those of the
+run, the models unless a flag or variable names others.
 
 In the notebook you can
   change, add, remove and reorder the code cells between set-up and answer
@@ -155,6 +156,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 			return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 		}
 	}
+	a.recallDemo(&j, r.t)
 	saver := continued(r)
 	j.progress.Folder(string(r.folder))
 	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
@@ -176,6 +178,9 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 			"name that kernel",
 			usage.Shell("dsstar resume --kernel NAME %s", path),
 			usage.Shell("dsstar kernels   # those that are running"))
+	}
+	if err := a.recall(&j, r.t); err != nil {
+		return err
 	}
 	if err := a.models(&j); err != nil {
 		return err
@@ -251,8 +256,7 @@ func (a *app) mayRead(r pastRun, sources []files.Source, s *configs.Settings) er
 			!slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 			return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data, %s, are "+
 				"hidden, the system's or your home", term.Printable(source.Path)),
-				usage.Shell("dsstar resume --allow-read PATH %s   # PATH: those data, if the notebook "+
-					"is yours", string(r.folder)))
+				usage.Again("--allow-read", "PATH").Note("PATH: those data, if the notebook is yours"))
 		}
 	}
 	return nil

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -26,23 +29,28 @@ const runsHelp = `List the runs of this folder, the newest first: those in dssta
 setting out says. With words, only runs whose question, answer or name has them all.
 
 The newest run is the one that resume, trace, export and rerun take if none is
-named. --remove removes the named runs, with everything in their folders.
+named. --open shows it, or the one that is named, as a page in the browser: see dsstar
+export. --remove removes the named runs, with everything in their folders.
 
 --json prints a list of objects instead: run (the folder), notebook, question, answer,
 standing (verified, depends on a reading, not verified, unfinished, running),
 cost_usd (null: not known), started`
 
 func (a *app) runsCommand() *cobra.Command {
-	var asJSON, remove bool
+	var asJSON, open, remove bool
 	cmd := &cobra.Command{
 		Use:     "runs [flags] [WORD...]",
-		Short:   "List the runs of this folder, search or remove them",
+		Short:   "List the runs of this folder, search, open or remove them",
 		Long:    runsHelp,
-		Example: "  dsstar runs\n  dsstar runs store 2024\n  dsstar runs --remove dsstar-runs/2026-11-21-which-store-sold-most",
+		Example: "  dsstar runs\n  dsstar runs store 2024\n  dsstar runs --open\n  dsstar runs --remove dsstar-runs/2026-11-21-which-store-sold-most",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a list of objects")
+	cmd.Flags().BoolVar(&open, "open", false, "open the page of a run in the browser")
 	cmd.Flags().BoolVar(&remove, "remove", false, "remove the runs that the arguments name")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if open {
+			return a.openRun(cmd.Context(), args)
+		}
 		if remove {
 			return a.removeRuns(args)
 		}
@@ -143,8 +151,37 @@ func (a *app) lastRun(args []string) ([]string, error) {
 	if len(all) == 0 {
 		return nil, usage.New("no run is given, and there is none in "+base, usage.Shell("dsstar runs --help"))
 	}
-	fmt.Fprintf(a.stderr, "run      %s: %s\n", all[0].Run, term.Fit(term.Printed(all[0].Question), 60))
+	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[0].Run, term.Fit(term.Printed(all[0].Question), 60))
 	return []string{all[0].Run}, nil
+}
+
+// openRun shows the page of a run in the browser, and does not wait for that.
+func (a *app) openRun(ctx context.Context, args []string) error {
+	args, err := a.lastRun(args)
+	if err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return usage.New(fmt.Sprintf("expected one run, got %d", len(args)), usage.Shell("dsstar runs"))
+	}
+	page, err := a.export(ctx, args[0], exporters[0], "")
+	if err == nil {
+		page, err = filepath.Abs(page)
+	}
+	if err != nil {
+		return err
+	}
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	cmd := exec.Command(opener, page) // an absolute path is no option
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return usage.New(fmt.Sprintf("the page is written, but nothing opens it: %v", err),
+			usage.Shell("jupyter lab %s   # the notebook itself", strings.TrimSuffix(page, ".html")+".ipynb"))
+	}
+	return cmd.Process.Release()
 }
 
 // printRuns prints a table, or a sentence in place of an empty one.

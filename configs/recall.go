@@ -1,0 +1,50 @@
+package configs
+
+import (
+	"slices"
+	"strings"
+)
+
+// Recall takes the models that a run was begun with, the main one and those of roles, and reports
+// whether it does. It does not where a flag or variable names the main one. The notebook of the run may
+// come from a stranger: like a project's file it cannot name a recording, or a provider that the user
+// did not choose.
+func (s *Settings) Recall(model string, roles map[string]string) bool {
+	var chosen []string // providers
+	for _, e := range s.entries {
+		name, _ := e.Value.(string)
+		if name == "" || !namesModel(strings.Split(e.Key, ".")) {
+			continue
+		}
+		if e.Key == "model" && s.Given(e.Key) {
+			return false
+		}
+		if e.Source != s.project {
+			chosen = append(chosen, provider(name))
+		}
+	}
+	names := []string{model}
+	for _, name := range roles {
+		names = append(names, name)
+	}
+	if slices.ContainsFunc(names, func(name string) bool {
+		return redirects("model", name, s, chosen) != ""
+	}) {
+		return false
+	}
+	s.Model = model
+	for role, name := range roles {
+		if _, known := s.Models[role]; known && !s.Given("models."+role) {
+			s.Models[role] = name
+		}
+	}
+	return true
+}
+
+// Given reports whether a flag or variable sets a key.
+func (s *Settings) Given(key string) bool {
+	return slices.ContainsFunc(s.entries, func(e Entry) bool {
+		return e.Key == key && (strings.HasPrefix(e.Source, flagSource) ||
+			strings.HasPrefix(e.Source, envSource)) && e.Value != ""
+	})
+}
