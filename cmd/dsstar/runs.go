@@ -39,10 +39,11 @@ cost_usd (null: not known), started`
 func (a *app) runsCommand() *cobra.Command {
 	var asJSON, open, remove bool
 	cmd := &cobra.Command{
-		Use:     "runs [flags] [WORD...]",
-		Short:   "List the runs of this folder, search, open or remove them",
-		Long:    runsHelp,
-		Example: "  dsstar runs\n  dsstar runs store 2024\n  dsstar runs --open\n  dsstar runs --remove dsstar-runs/2026-11-21-which-store-sold-most",
+		Use:   "runs [flags] [WORD...]",
+		Short: "List the runs of this folder, search, open or remove them",
+		Long:  runsHelp,
+		Example: "  dsstar runs\n  dsstar runs store 2024\n  dsstar runs --open\n" +
+			"  dsstar runs --remove dsstar-runs/2026-11-21-which-store-sold-most",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a list of objects")
 	cmd.Flags().BoolVar(&open, "open", false, "open the page of a run in the browser")
