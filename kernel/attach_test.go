@@ -90,7 +90,7 @@ home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
-	stdout(t, k, "print(df, stays, [n for n in ('made', 'x', 'gone') if n in globals()], os.getcwd() == home, len(In), hasattr(get_ipython(), 'dsstar_visits'))", "the user 2 [] True 4 False\n")
+	stdout(t, k, "print(df, stays, [n for n in ('made', 'x', 'gone') if n in globals()], os.getcwd() == home, len(In), hasattr(get_ipython(), 'guest_visits'))", "the user 2 [] True 4 False\n")
 	stdout(t, k, "print(Out, random.getstate() == state)", "{} True\n")
 }
 
@@ -136,7 +136,7 @@ func testTwoGuests(t *testing.T, k *Kernel, file string) {
 	for _, g := range guests {
 		_ = g.Close()
 	}
-	stdout(t, k, "print(hasattr(get_ipython(), 'dsstar_visits'))", "False\n")
+	stdout(t, k, "print(hasattr(get_ipython(), 'guest_visits'))", "False\n")
 }
 
 // Going back in a kernel that is not ours undoes names, and restarts nothing.
@@ -243,7 +243,7 @@ func TestGuestLeavesStubbornCell(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { testStubbornCell(t, options(t)) })
 	t.Run("checkpoints", func(t *testing.T) {
 		o := options(t)
-		o.Spec = checkpointSpec(t, testPython(t))
+		o.Spec = checkpointSpec(t)
 		testStubbornCell(t, o)
 	})
 }
@@ -262,7 +262,7 @@ func testStubbornCell(t *testing.T, o Options) {
 	goOn := filepath.Join(t.TempDir(), "go-on")
 	x := runCell(t, g, "df = 'the guest'\nwhile True:\n    try:\n        "+waitFor(goOn)+
 		"; break\n    except KeyboardInterrupt: pass", notebook.TimedOut)
-	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that dsstar left the kernel running, because another program started it"; x.Reason != want {
+	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that the kernel was left running, because another program started it"; x.Reason != want {
 		t.Errorf("reason %q", x.Reason)
 	}
 	if g.Alive() || !k.Alive() {
@@ -270,7 +270,7 @@ func testStubbornCell(t *testing.T, o Options) {
 	}
 	runCell(t, g, "1", notebook.Died)
 	touch(t, goOn)
-	stdout(t, k, "print(df, hasattr(get_ipython(), 'dsstar_visits'))", "the user False\n")
+	stdout(t, k, "print(df, hasattr(get_ipython(), 'guest_visits'))", "the user False\n")
 }
 
 // Cells in somebody else's kernel are not sandboxed, whatever the options say, so no hint blames a

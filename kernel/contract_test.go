@@ -3,6 +3,7 @@ package kernel
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
+	undo "dsstar/kernel/undokernel"
 	"dsstar/notebook"
 )
 
@@ -101,21 +103,34 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// A kernel with checkpoints, in the strongest sandbox that works here, behaves like any other.
+// A kernel with checkpoints, in the strongest sandbox if that works here, behaves like any other.
 func TestContractOfCheckpoints(t *testing.T) {
-	w := localWay(checkpointSpec(t, testPython(t)), false)
-	tier := *testTier
-	if _, _, err := sandbox.Choose("full"); tier == "" && (err == nil || kerneltest.Required("full")) {
-		tier = "full"
-	}
+	w := localWay(checkpointSpec(t), false)
+	_, _, err := sandbox.Choose("full")
 	inner := w.open
 	w.open = func(t testing.TB, o Options) *Kernel {
-		if tier != "" {
-			kerneltest.Confine(t, &o.Sandbox, tier, o.Dir)
+		if err == nil || kerneltest.Required("full") {
+			o.Sandbox = kerneltest.Confine(t, "full", o.Dir)
 		}
 		return inner(t, o)
 	}
 	w.test(t)
+}
+
+// checkpointSpec returns the spec of a kernel with checkpoints, as package checkpoint does.
+func checkpointSpec(t testing.TB) Spec {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("there are checkpoints on Linux only")
+	}
+	dir, err := undo.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := PythonSpec(testPython(t))
+	spec.Argv[len(spec.Python())+1] = undo.Module
+	spec.Env = map[string]string{"PYTHONPATH": dir, "UNDOKERNEL_PYTHONPATH": ""}
+	return spec
 }
 
 func (w way) test(t *testing.T) {

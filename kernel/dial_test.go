@@ -288,7 +288,7 @@ func testRateLimit(t *testing.T, s Server) {
 		if !strings.Contains(x.Incomplete, "the Jupyter server held output back") ||
 			strings.Contains(x.PlainText(), "IOPub") ||
 			!strings.Contains(x.PlainText(),
-				"dsstar: output may be incomplete: the Jupyter server held output back") {
+				"note: output may be incomplete: the Jupyter server held output back") {
 			t.Errorf("incomplete %q", x.Incomplete)
 		}
 	}

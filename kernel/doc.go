@@ -35,6 +35,6 @@
 // or WebSocket (ws.go), which delivers into queues that do not block it (internal/inbox). start.go,
 // attach.go and dial.go open sessions. A run (run.go) follows one cell until its last message; a
 // visit (visit.go) keeps a guest's cells apart from the user's session. Reset replaces the session.
-// A kernel with checkpoints (checkpoint_spec.go) freezes copies of itself, and continues from one,
-// on request (freeze.go).
+// worker.go has what is particular to the kernel of package undokernel, and sandbox.go what a kernel
+// asks of its sandbox.
 package kernel

@@ -143,7 +143,7 @@ func (c faultCase) run(t *testing.T, k *Kernel) {
 			t.Errorf("stdout %q, want %q", got, c.text)
 		}
 		if got := strings.Contains(x.PlainText(),
-			"dsstar: output may be incomplete: "); got != c.incomplete || got != (x.Incomplete != "") {
+			"note: output may be incomplete: "); got != c.incomplete || got != (x.Incomplete != "") {
 			t.Errorf("incomplete: %v (%q), want %v\n%s", got, x.Incomplete, c.incomplete, x.PlainText())
 		}
 		if _, displays, ok := strings.Cut(c.code, "flood "); ok {

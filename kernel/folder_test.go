@@ -32,7 +32,7 @@ func within(t *testing.T, what string, do func()) {
 	}
 }
 
-// hostilePlaces replace a folder or file that dsstar uses by something else.
+// hostilePlaces replace a folder or file that the client uses by something else.
 var hostilePlaces = map[string]func(path, outside string) error{
 	"link to a folder": func(path, outside string) error { return os.Symlink(outside, path) },
 	"link to a file": func(path, outside string) error {

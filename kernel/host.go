@@ -191,7 +191,7 @@ func (g *guest) interrupt(s *session) { s.tell(Control, "interrupt_request", str
 
 func (g *guest) kill() string {
 	g.record("it was left running, busy with a cell that ignores interrupts", nil)
-	return "dsstar left the kernel running, because another program started it"
+	return "the kernel was left running, because another program started it"
 }
 
 func (g *guest) shutdown(*session) {}
@@ -238,7 +238,7 @@ func (r *remote) interrupt(*session) {
 func (r *remote) kill() string {
 	if !r.own {
 		r.record("it was left running, busy with a cell that ignores interrupts", nil)
-		return "dsstar left the kernel running, because another program started it"
+		return "the kernel was left running, because another program started it"
 	}
 	r.record("it was ended for ignoring an interrupt", nil)
 	r.background(func(ctx context.Context) error { return r.server.delete(ctx, r.id) })

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"dsstar/kernel/internal/guard"
 	"dsstar/kernel/internal/turn"
-	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -36,7 +36,7 @@ type Options struct {
 	Input        InputFunc     // answers input(); if nil, input() raises an exception
 	// attach even if the server then drops output that it buffers for another client
 	Discard bool
-	Sandbox sandbox.Box // confines our process
+	Sandbox Sandbox // confines our process; nil for none
 	// Jupyter's runtime folder; set if [Kernel.Leave] may leave our process running
 	KeepIn string
 
@@ -131,7 +131,6 @@ type Kernel struct {
 	waits   waits
 	again   opening    // starts the next session; nil for a guest
 	turn    *turn.Turn // held by whoever uses the session's shell channel
-	folder  string     // Scratch as processes see it
 
 	mu      sync.Mutex
 	session *session // never nil; dead after a failed Reset
@@ -149,9 +148,7 @@ type waits struct {
 	shutdown  time.Duration // from shutdown_request to its reply
 	exit      time.Duration // from the reply to the end of the process
 	// from SIGKILL to the end of the process, or from SIGTERM to the end of a guard
-	kill time.Duration
-	// for the kernel to freeze or resume a copy of itself; its own limit, in frozen.py, is shorter
-	frozen    time.Duration
+	kill      time.Duration
 	handshake time.Duration // for the first connection to a server's kernel, before another is tried
 	reconnect time.Duration // for restoring a lost connection to a server
 }
@@ -161,8 +158,8 @@ func defaultWaits() waits {
 		greet: 2 * time.Second, tune: 10 * time.Second, rouse: 5 * time.Second, takeUp: time.Minute,
 		idle:      4 * time.Second,
 		interrupt: 5 * time.Second, cancel: 2 * time.Second,
-		frozen: 20 * time.Second, shutdown: time.Second, exit: 150 * time.Millisecond,
-		kill: sandbox.EndsWithin + time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
+		shutdown: time.Second, exit: 150 * time.Millisecond,
+		kill: guard.EndsWithin + time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
 	}
 }
 
@@ -200,11 +197,6 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 	k := &Kernel{options: o, waits: w, turn: turn.New(), session: s}
 	if own {
 		k.again = open
-	}
-	if own && s.freezes() {
-		if k.folder, err = resolved(o.Scratch); err != nil {
-			return nil, errors.Join(err, k.Close())
-		}
 	}
 	return k, nil
 }

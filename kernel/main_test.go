@@ -57,9 +57,6 @@ func open(t testing.TB, o Options) *Kernel { return openWith(t, o, defaultWaits(
 
 func openWith(t testing.TB, o Options, w waits) *Kernel {
 	t.Helper()
-	if *testTier != "" && o.Spec.hasCheckpoints() && o.Sandbox.Tier == "" {
-		kerneltest.Confine(t, &o.Sandbox, *testTier, o.Dir)
-	}
 	k, err := start(t.Context(), o, w)
 	if err != nil {
 		t.Fatal(err)

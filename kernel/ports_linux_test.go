@@ -9,7 +9,7 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// A kernel that cannot bind a port while dsstar has it bound is started again with the port free.
+// A kernel that cannot bind a port while this program has it bound is started again with the port free.
 func TestPortsNotShared(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -20,7 +20,6 @@ import (
 
 	"dsstar/kernel/internal/process"
 	"dsstar/kernel/kerneltest"
-	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -134,7 +133,7 @@ func TestClosesItsConnections(t *testing.T) {
 // What a cell writes to standard error is never taken for the guard's report.
 func TestDeathInGuardsWords(t *testing.T) {
 	t.Parallel()
-	const words = sandbox.Stopped + "9 GB of memory used; pass --sandbox off"
+	const words = "the code was stopped: 9 GB of memory used; pass --sandbox off"
 	for descriptor, want := range map[string]string{
 		"2": "exit status 1 (stderr: " + words + ")",
 		"3": words,
@@ -163,7 +162,7 @@ func TestQuit(t *testing.T) {
 	runCell(t, k, "1", notebook.Died)
 }
 
-// The kernel does not outlive a dsstar that is killed.
+// The kernel does not outlive a program that is killed.
 func TestDiesWithParent(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(os.Args[0], "start-kernel-and-wait", testPython(t))
@@ -226,7 +225,7 @@ func TestStartErrors(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "dsstar-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "gokernel-*")); len(left) > 0 {
 		t.Logf("folders of this or other kernels: %v", left)
 	}
 }

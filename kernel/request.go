@@ -29,7 +29,11 @@ func (k *Kernel) Request(ctx context.Context, m Message) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	return s.roundTrip(ctx, m)
+	reply, err := s.roundTrip(ctx, m)
+	if err == nil {
+		s.rise(reply)
+	}
+	return reply, err
 }
 
 // live returns the session, or ErrClosed.

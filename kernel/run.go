@@ -204,7 +204,7 @@ func (r *run) reply(ctx context.Context, m Message) {
 	}
 	if how, ok := r.s.obituary(reply.EName, reply.EValue); ok {
 		r.s.fall(how)
-		r.exec.Status, r.exec.Reason = notebook.Died, died+r.s.box.Death(how)
+		r.exec.Status, r.exec.Reason = notebook.Died, r.s.death(how)
 	}
 }
 
@@ -411,7 +411,7 @@ func (r *run) died() {
 
 func (r *run) die(how string) {
 	r.over = true
-	r.exec.Status, r.exec.Reason = notebook.Died, died+r.s.box.Death(how)
+	r.exec.Status, r.exec.Reason = notebook.Died, r.s.death(how)
 }
 
 // execution returns the result of the run.

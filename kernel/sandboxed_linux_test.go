@@ -96,7 +96,7 @@ func TestSandboxOfScripts(t *testing.T) {
 		}
 		o.Spec.Argv[0] = dir + "/activates"
 		_, err := Start(t.Context(), o)
-		if !errors.Is(err, sandbox.ErrKept) || !strings.Contains(err.Error(), dir+"/conda.sh") {
+		if !errors.Is(err, ErrConfined) || !strings.Contains(err.Error(), dir+"/conda.sh") {
 			t.Errorf("%s: %v", box.Tier, err)
 		}
 	}

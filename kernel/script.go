@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"dsstar/kernel/internal/process"
-	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -36,8 +35,8 @@ func scriptEnv(env []string) []string {
 func RunScript(ctx context.Context, o Options, path string,
 	limit time.Duration) (x notebook.Execution, err error) {
 	began := time.Now()
-	at := launcher(o.Spec)
-	if at == 0 {
+	python := o.Spec.Python()
+	if python == nil {
 		return x, fmt.Errorf("the interpreter of kernel %s is not known: %w", o.Spec.Name,
 			errors.ErrUnsupported)
 	}
@@ -49,14 +48,14 @@ func RunScript(ctx context.Context, o Options, path string,
 	if l.dir, err = privateDir(false); err != nil {
 		return x, err
 	}
-	l.spec.Argv = append(slices.Clone(o.Spec.Argv[:at-1]), path)
+	l.spec.Argv = append(slices.Clone(python), path)
 	cmd, err := l.plain(o)
 	if err != nil {
 		return x, fmt.Errorf("run %s: %w", path, err)
 	}
 	stdout := &process.Tail{Most: scriptKept}
 	cmd.Stdout = stdout
-	if l.Process, err = process.Start(cmd, nil, o.Sandbox.Tier.Confines()); err != nil {
+	if l.Process, err = process.Start(cmd, nil, o.confined()); err != nil {
 		return x, fmt.Errorf("run %s: %w", path, err)
 	}
 	enough := time.NewTimer(limit)
@@ -91,10 +90,10 @@ func (l *local) plain(o Options) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd.Env = append(scriptEnv(cmd.Env), "MPLBACKEND=agg", "PYTHONIOENCODING=utf-8")
-	if !o.Sandbox.Tier.Confines() {
+	if !o.confined() {
 		return cmd, nil
 	}
-	share := sandbox.Session{Private: l.dir, Env: append(slices.Collect(maps.Keys(o.Spec.Env)),
+	share := Confined{Private: l.dir, Env: append(slices.Collect(maps.Keys(o.Spec.Env)),
 		"MPLBACKEND"), Reports: true}
 	if o.Scratch != "" {
 		share.Write = []string{o.Scratch}

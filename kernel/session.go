@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 
 	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/wire"
-	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -29,10 +27,10 @@ type session struct {
 	info    Info
 	input   InputFunc // if nil, input() raises an exception
 	outputs Outputs
-	box     sandbox.Box // of a kernel started here
-	own     []string    // folders writable in box
-	dir     string      // working folder at the start
-	guest   *visit      // what to undo in a kernel that is not ours; nil for ours
+	box     Sandbox  // that confines a kernel started here; nil for none
+	own     []string // folders writable in box
+	dir     string   // working folder at the start
+	guest   *visit   // what to undo in a kernel that is not ours; nil for ours
 
 	mu        sync.Mutex
 	pending   map[string]*inbox.Inbox // by request id
@@ -40,10 +38,9 @@ type session struct {
 	greeted   string                  // the kernel's own session id; "" until known
 	late      []lateMessage           // messages about finished requests
 	lateBytes int                     // size of late
-	// how the worker process of a kernel with checkpoints ended; "" while it runs
-	fallen  string
-	heard   chan struct{} // closed at the first iopub message
-	hearing sync.Once
+	fallen    string                  // how the worker process ended (worker.go); "" while it runs
+	heard     chan struct{}           // closed at the first iopub message
+	hearing   sync.Once
 }
 
 // A lateMessage is an iopub message about a finished cell.
@@ -114,16 +111,19 @@ func (s *session) probeType() string {
 var tuneCode string
 
 // tune runs tune.py in an IPython kernel, so that it drops no output. If that fails, output can be
-// lost, as with any Jupyter client. In the builtin sandbox without network it also keeps cells from
-// naming sockets; if that fails, tune returns an error.
+// lost, as with any Jupyter client. Then it runs the code of [Sandbox.Seal]; if that fails, tune
+// returns an error.
 func (s *session) tune(ctx context.Context) error {
 	if s.info.Implementation != "ipython" {
 		return nil
 	}
-	sealed := map[bool]string{true: "sealed"}[s.box.Tier == sandbox.Builtin && !s.box.Net]
-	r, err := s.silently(ctx, inShell(tuneCode, map[string]string{"sealed": sealed}), s.waits.tune)
-	if err == nil && sealed != "" && r.exec.Status != notebook.OK {
-		err = errors.New("the kernel could not be kept from giving names to sockets")
+	seal := ""
+	if s.box != nil {
+		seal = s.box.Seal()
+	}
+	r, err := s.silently(ctx, inShell(tuneCode+seal, map[string]string{}), s.waits.tune)
+	if err == nil && seal != "" && r.exec.Status != notebook.OK {
+		err = errors.New("the kernel could not be sealed in its sandbox")
 	}
 	if err == nil && ended(s.host) {
 		how, lost := s.host.fate()
@@ -177,10 +177,13 @@ func (s *session) request(ctx context.Context, in *inbox.Inbox, ch Channel, msgT
 	return s.send(ctx, in, Message{Channel: ch, Header: Header{MsgType: msgType}, Content: body})
 }
 
+// username is what Jupyter's clients send without a name of the user.
+const username = "username"
+
 // send is request for any message. It fills in the header. If in is nil, replies are dropped.
 func (s *session) send(ctx context.Context, in *inbox.Inbox, m Message) (string, error) {
 	id := uuid.NewString()
-	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, "dsstar"
+	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, username
 	m.Header.Date, m.Header.Version = time.Now().UTC().Format(time.RFC3339Nano), wire.Version
 	if in != nil {
 		s.mu.Lock()
@@ -206,24 +209,6 @@ var atOnce = func() context.Context {
 	cancel()
 	return ctx
 }()
-
-// fall records how the worker process of a kernel with checkpoints ended. The kernel itself is
-// alive and can resume a frozen copy.
-func (s *session) fall(how string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fallen = how
-}
-
-// fell returns how the worker process ended; "" if it has not.
-func (s *session) fell() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fallen
-}
-
-// rise records that a worker process runs again.
-func (s *session) rise() { s.fall("") }
 
 func (s *session) forget(id string) {
 	s.mu.Lock()
@@ -294,12 +279,4 @@ func (s *session) end() error {
 		_ = s.link.Close() // nothing is left to send
 	}
 	return err
-}
-
-// hint returns advice about an exception that the sandbox may have caused; "" for none.
-func (s *session) hint(o notebook.Output) string {
-	if !s.box.Tier.Confines() {
-		return ""
-	}
-	return s.box.Hint(o.EName, o.EValue, strings.Join(o.Traceback, " "), s.dir, s.own...)
 }

@@ -35,11 +35,23 @@ func PythonSpec(python string) Spec {
 	}
 }
 
-// IPython reports whether s starts an ipykernel: by python -m ipykernel_launcher, a program of that
-// name, or the module of [CheckpointSpec].
+// Python returns the part of Argv that starts the Python interpreter, if s starts an ipykernel as
+// python -m ipykernel_launcher or python -m undokernel; nil if it does not.
+func (s Spec) Python() []string {
+	for i, arg := range s.Argv {
+		if i > 1 && s.Argv[i-1] == "-m" &&
+			(arg == "ipykernel" || arg == "ipykernel_launcher" || arg == undokernel) {
+			return s.Argv[:i-1]
+		}
+	}
+	return nil
+}
+
+// IPython reports whether s starts an ipykernel: by python -m ipykernel_launcher or undokernel, or a
+// program of that name.
 func (s Spec) IPython() bool {
 	for i, arg := range s.Argv {
-		if (strings.HasPrefix(arg, "ipykernel") || arg == checkpointModule) && i > 0 &&
+		if (strings.HasPrefix(arg, "ipykernel") || arg == undokernel) && i > 0 &&
 			s.Argv[i-1] == "-m" || i == 0 && strings.HasPrefix(filepath.Base(arg), "ipykernel") {
 			return true
 		}

@@ -15,7 +15,6 @@ import (
 
 	"dsstar/kernel/internal/process"
 	"dsstar/kernel/internal/zmq"
-	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
 )
 
@@ -50,7 +49,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		}
 		words := l.lastWords()
 		if l.confined && l.Process != nil && ctx.Err() != context.Canceled {
-			err = fmt.Errorf("%w: %w", err, sandbox.ErrKept)
+			err = fmt.Errorf("%w: %w", err, ErrConfined)
 		}
 		died := l.Process != nil && !l.Alive() && ctx.Err() == nil
 		s.end()
@@ -86,10 +85,10 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	l.confined = o.Sandbox.Tier.Confines()
-	if c.Transport == "tcp" && l.confined && !o.Sandbox.Net {
-		return fmt.Errorf("there is no network in the sandbox %s, and the path of the folder for "+
-			"temporary files is too long for sockets (TMPDIR)", o.Sandbox.Tier)
+	l.confined = o.confined()
+	if tcp, _ := o.reach(); c.Transport == "tcp" && !tcp {
+		return errors.New("there is no network in the sandbox, and the path of the folder for " +
+			"temporary files is too long for sockets (TMPDIR)")
 	}
 	if err := c.Write(l.file); err != nil {
 		return err
@@ -122,10 +121,9 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 }
 
 // share returns what the sandbox grants to the kernel.
-func (l *local) share(o Options) sandbox.Session {
-	s := sandbox.Session{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env)), Reports: true,
-		Listens: true,
-		Facts:   o.Spec.hasCheckpoints()}
+func (l *local) share(o Options) Confined {
+	s := Confined{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env)), Reports: true,
+		Listens: true, Facts: o.Spec.hasWorker()}
 	if o.Scratch != "" {
 		s.Write = []string{o.Scratch}
 	}
@@ -138,7 +136,7 @@ func (l *local) share(o Options) sandbox.Session {
 // run starts the process. Unless it may be kept, it ends when this program does.
 func (l *local) run(cmd *exec.Cmd, o Options) (*process.Process, error) {
 	if !l.keep {
-		return process.Start(cmd, nil, o.Sandbox.Tier.Confines())
+		return process.Start(cmd, nil, l.confined)
 	}
 	cmd.Env = slices.DeleteFunc(cmd.Env,
 		func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
@@ -148,7 +146,7 @@ func (l *local) run(cmd *exec.Cmd, o Options) (*process.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return process.Start(cmd, stderr, o.Sandbox.Tier.Confines())
+	return process.Start(cmd, stderr, l.confined)
 }
 
 // connect waits until the kernel listens and dials it.
@@ -228,10 +226,8 @@ func (l *local) lastWords() string {
 // as with every Jupyter client: some support nothing else. A sandbox without network has no TCP,
 // and one with network may have no Unix sockets.
 func (o Options) tcp() bool {
-	confined := o.Sandbox.Tier.Confines()
-	return o.KeepIn != "" && !confined || !o.Spec.IPython() && !o.sockets &&
-		!(confined && !o.Sandbox.Net) ||
-		!o.Sandbox.UnixSockets()
+	tcp, unix := o.reach()
+	return o.KeepIn != "" && !o.confined() || !o.Spec.IPython() && !o.sockets && tcp || !unix
 }
 
 // privateDir creates the folder for the connection file and the sockets, with mode 0700. A lasting
@@ -243,7 +239,7 @@ func privateDir(lasting bool) (string, error) {
 	return disk.TempFolder(privateParent(), tempPrefix)
 }
 
-const tempPrefix = "dsstar-"
+const tempPrefix = "gokernel-"
 
 func privateParent() string {
 	if runtime.GOOS == "darwin" {
@@ -252,11 +248,5 @@ func privateParent() string {
 	return "" // the system's
 }
 
-// SweepTemp removes temporary folders that killed processes of this program have left behind.
-func SweepTemp() {
-	// the last three are package sandbox's
-	disk.SweepTemp("", tempPrefix, "dsstar-ask-", "dsstar-full-", "dsstar-try-")
-	if parent := privateParent(); parent != "" {
-		disk.SweepTemp(parent, tempPrefix)
-	}
-}
+// SweepTemp removes the temporary folders of kernels whose programs were killed.
+func SweepTemp() { disk.SweepTemp(privateParent(), tempPrefix) }

@@ -1,12 +1,10 @@
-# Runs once in every IPython kernel that we start, before the first cell, with shell and sealed
+# Runs once in every IPython kernel that we start, before the first cell, with shell
 # defined. It defines no names in the session. ipykernel's internals differ between versions:
 # what is missing is skipped.
 import codecs
 import contextlib
-import ctypes
 import os
 import select
-import struct
 import sys
 import threading
 
@@ -77,34 +75,9 @@ for stream in (sys.stdout, sys.stderr):
         if stream._should_watch:
             watch(stream)
 
-# IPython runs `!command` in a new pseudo-terminal, which the builtin sandbox does not provide.
+# IPython runs `!command` in a new pseudo-terminal, which a sandbox may not provide.
 try:
     os.close(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
 except (AttributeError, OSError):
     with contextlib.suppress(AttributeError):
         shell.system = shell.system_raw
-
-if sealed:
-    # In the builtin sandbox the kernel's sockets are bound by now, and no other socket may be: a
-    # program outside could mistake an abstract name for that of a service. The filter applies to
-    # all threads and to the processes that they start.
-    number = {"x86_64": (317, 49), "aarch64": (277, 200)}[os.uname().machine]  # of seccomp and bind
-    load, equal, answer, refuse, allow = 0x20, 0x15, 0x06, 0x00050001, 0x7FFF0000
-    program = struct.pack(
-        "=" + "HBBI" * 4,
-        load, 0, 0, 0,
-        equal, 0, 1, number[1],
-        answer, 0, 0, refuse,
-        answer, 0, 0, allow,
-    )  # fmt: skip
-    lines = ctypes.create_string_buffer(program, len(program))
-    filter = struct.pack("@HP", 4, ctypes.addressof(lines))
-    set_filter, all_threads = 1, 1
-    libc = ctypes.CDLL(None, use_errno=True)
-    if (
-        libc.syscall(
-            ctypes.c_long(number[0]), ctypes.c_long(set_filter), ctypes.c_long(all_threads), filter
-        )
-        != 0
-    ):
-        raise OSError(ctypes.get_errno(), "seccomp")

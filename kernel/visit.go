@@ -47,7 +47,7 @@ func (s *session) manners(ctx context.Context, method string) {
 
 // method returns the code that calls a method of the visit.
 func (s *session) method(name string) string {
-	return fmt.Sprintf("get_ipython().dsstar_visits[%q].%s()", s.id, name)
+	return fmt.Sprintf("get_ipython().guest_visits[%q].%s()", s.id, name)
 }
 
 // endVisitLater has the kernel end the visit after the cell that it is busy with.
@@ -71,7 +71,7 @@ func (k *Kernel) Visit() string {
 	if s.guest == nil || s.info.Implementation != "ipython" {
 		return ""
 	}
-	return fmt.Sprintf("get_ipython().dsstar_visits[%q]", s.id)
+	return fmt.Sprintf("get_ipython().guest_visits[%q]", s.id)
 }
 
 // endVisit undoes what the visit changed, if the kernel still runs.

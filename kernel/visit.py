@@ -120,11 +120,11 @@ class Visit:
         self.shell.events.unregister("pre_run_cell", self.before)
         self.shell.events.unregister("post_run_cell", self.after)
         self.restore()
-        del self.shell.dsstar_visits[self.session]
-        if not self.shell.dsstar_visits:
-            del self.shell.dsstar_visits
+        del self.shell.guest_visits[self.session]
+        if not self.shell.guest_visits:
+            del self.shell.guest_visits
 
 
-if not hasattr(shell, "dsstar_visits"):
-    shell.dsstar_visits = {}
-shell.dsstar_visits[session] = Visit(shell, folder, session)
+if not hasattr(shell, "guest_visits"):
+    shell.guest_visits = {}
+shell.guest_visits[session] = Visit(shell, folder, session)

@@ -213,7 +213,7 @@ func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
 	kept := f.file(kind, ext)
 	kept.write(data)
 	_ = kept.close() // the notice reports the error
-	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind,
+	return kept, fmt.Sprintf("[note: a %s of %s is left out here; %s]", kind,
 		human.Bytes(int64(c.size())), kept.where("its "+shortLine(largest)))
 }
 

@@ -17,7 +17,7 @@ import (
 // The result is the same as nbclient's.
 //
 // The memory use of a Fold is bounded by a small multiple of its Limits and of the longest message,
-// whatever the code prints or shows. A line that begins with "[dsstar: " replaces what is left out
+// whatever the code prints or shows. A line that begins with "[note: " replaces what is left out
 // of the outputs. It says how much is missing and which file has it.
 //
 // The zero value is ready to use; set the fields before the first Add. Close a Fold that has a
@@ -64,7 +64,7 @@ type folded struct {
 	Output
 	stream  *stream  // the text, if it is a stream
 	display *display // the data, if it is a display or result
-	note    bool     // dsstar's own words
+	note    bool     // not of the code
 }
 
 // Add adds one iopub message. It ignores types that make no output. An error means that the
@@ -105,10 +105,10 @@ func (f *Fold) withoutSecrets(content json.RawMessage) json.RawMessage {
 	return content
 }
 
-// Note adds the line "dsstar: " and text to the outputs, as stderr. It stays a separate output,
+// Note adds the line "note: " and text to the outputs, as stderr. It stays a separate output,
 // counts against no limit, and is not cleared.
 func (f *Fold) Note(text string) {
-	o := Output{Type: Stream, Name: "stderr", Text: "dsstar: " + text + "\n"}
+	o := Output{Type: Stream, Name: "stderr", Text: "note: " + text + "\n"}
 	f.finishLast()
 	f.outputs = append(f.outputs, folded{Output: o, note: true})
 	f.observe(o)
@@ -130,7 +130,7 @@ func (f *Fold) Outputs() []Output {
 	}
 	if f.beyond > 0 {
 		outputs = append(outputs, Output{Type: Stream, Name: "stderr",
-			Text: fmt.Sprintf("[dsstar: %d more outputs are left out and not kept]\n", f.beyond)})
+			Text: fmt.Sprintf("[note: %d more outputs are left out and not kept]\n", f.beyond)})
 	}
 	return outputs
 }
@@ -201,7 +201,7 @@ func (f *Fold) shorten(o Output, size int) Output {
 	head := traceback[:headEnd(traceback, shortText/2)]
 	rest := traceback[len(head):]
 	tail := rest[tailStart(rest, shortText/2):]
-	note := fmt.Sprintf("[dsstar: an error of %s is shortened here; %s]", human.Bytes(int64(size)),
+	note := fmt.Sprintf("[note: an error of %s is shortened here; %s]", human.Bytes(int64(size)),
 		kept.where("all of it"))
 	return Output{
 		Type: ErrorOutput, EName: shortLine(o.EName), EValue: shortLine(o.EValue),

@@ -106,7 +106,7 @@ func checkBounds(t *testing.T, outputs []notebook.Output, limits notebook.Limits
 	const line = 1000
 	total, seen := 0, map[string]bool{}
 	for _, o := range outputs {
-		if strings.HasPrefix(o.Text, "dsstar: ") { // a note may be of any length
+		if strings.HasPrefix(o.Text, "note: ") { // a note may be of any length
 			continue
 		}
 		n := len(o.Text)

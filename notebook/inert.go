@@ -85,7 +85,7 @@ func (s *switched) note() string {
 	if s.n == 0 {
 		return ""
 	}
-	note := "[dsstar: opening this would have fetched something from elsewhere, which is switched off"
+	note := "[note: opening this would have fetched something from elsewhere, which is switched off"
 	if len(s.hosts) > 0 {
 		note += ": " + strings.Join(s.hosts, ", ")
 	}

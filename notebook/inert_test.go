@@ -81,7 +81,7 @@ func TestInertHTML(t *testing.T) {
 		if left := fetchers(t, got); len(left) > 0 {
 			t.Errorf("%s: %s\nleaves %q of\n%s", name, got, left, text)
 		}
-		for _, word := range []string{"before", "after", "[dsstar: "} {
+		for _, word := range []string{"before", "after", "[note: "} {
 			if !strings.Contains(got, word) {
 				t.Errorf("%s: %q is not in %s", name, word, got)
 			}
@@ -171,7 +171,7 @@ func TestInertData(t *testing.T) {
 		before := maps.Clone(data)
 		got := notebook.Inert(data)
 		if said, _ := got["text/plain"].(string); name != "html" && name != "markdown" &&
-			!strings.Contains(said, "[dsstar: ") {
+			!strings.Contains(said, "[note: ") {
 			t.Errorf("%s: nothing says so: %v", name, got)
 		}
 		for mime, value := range got {

@@ -35,7 +35,7 @@ func TestDiskIsFull(t *testing.T) {
 	}
 
 	outputs := f.Outputs()
-	if got := outputs[0].Text; strings.Count(got, "[dsstar: ") != 1 || !strings.HasSuffix(got, "line 999\n") ||
+	if got := outputs[0].Text; strings.Count(got, "[note: ") != 1 || !strings.HasSuffix(got, "line 999\n") ||
 		!strings.Contains(got, "the first 4.0 kB are in files/outputs/cell-3-stdout.txt, the rest is not kept: file too large]\n") {
 		t.Error(got)
 	}

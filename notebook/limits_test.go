@@ -100,7 +100,7 @@ var (
 	backspace = regexp.MustCompile(`[^\x08]\x08`)
 )
 
-var left = regexp.MustCompile(`\n?\[dsstar: [^\n]* are left out here; all of it is in files/outputs/cell-3-stdout.txt\]\n`)
+var left = regexp.MustCompile(`\n?\[note: [^\n]* are left out here; all of it is in files/outputs/cell-3-stdout.txt\]\n`)
 
 // TestStreamInPieces holds for any text, pieces and limit: uncut text looks as on a terminal.
 // Cut text has the same beginning and end, and its file has every byte. Reading the outputs
@@ -192,7 +192,7 @@ func TestStreamWithoutFile(t *testing.T) {
 			closeFold(t, test.fold)
 			outputs := test.fold.Outputs()
 			got := outputs[0].Text
-			if !strings.Contains(got, "\n[dsstar: 8.8 kB of 8.9 kB are left out here; "+test.want+"\n") || strings.Count(got, "[dsstar") != 1 {
+			if !strings.Contains(got, "\n[note: 8.8 kB of 8.9 kB are left out here; "+test.want+"\n") || strings.Count(got, "[note") != 1 {
 				t.Error(got)
 			}
 			if !strings.HasPrefix(got, "line 0\n") || !strings.HasSuffix(got, "line 999\n") {
@@ -259,8 +259,8 @@ func TestLargeDisplays(t *testing.T) {
 	for _, test := range []struct {
 		name, kind, content, want, file, kept string
 	}{
-		{"picture", "display_data", figure.content, "[dsstar: a display of 1.4 kB is left out here; its image/png is in files/outputs/cell-3-display.png]", "cell-3-display.png", png},
-		{"HTML in lines", "execute_result", string(lines), "[dsstar: a result of 6.4 kB is left out here; its text/html is in files/outputs/cell-3-result.html.txt]", "cell-3-result.html.txt", html},
+		{"picture", "display_data", figure.content, "[note: a display of 1.4 kB is left out here; its image/png is in files/outputs/cell-3-display.png]", "cell-3-display.png", png},
+		{"HTML in lines", "execute_result", string(lines), "[note: a result of 6.4 kB is left out here; its text/html is in files/outputs/cell-3-result.html.txt]", "cell-3-result.html.txt", html},
 		{"JSON", "display_data", `{"data": {"application/vnd.x+json": ` + table + `}}`, "its application/vnd.x+json is in", "cell-3-display.json", table},
 		{"text", "display_data", `{"data": {"text/plain": "` + strings.Repeat("é", 1000) + `"}}`, "", "cell-3-display.txt", strings.Repeat("é", 1000)},
 		{"SVG", "display_data", `{"data": {"image/svg+xml": "` + strings.Repeat("<g>", 1000) + `"}}`, "", "cell-3-display.svg.txt", strings.Repeat("<g>", 1000)},
@@ -278,7 +278,7 @@ func TestLargeDisplays(t *testing.T) {
 				t.Fatalf("outputs are %v", outputs)
 			}
 			text, _ := outputs[1].Data["text/plain"].(string)
-			if !strings.Contains(text, test.want) || !strings.HasPrefix(text, "[dsstar: a ") || strings.ContainsAny(text, "\r\n") {
+			if !strings.Contains(text, test.want) || !strings.HasPrefix(text, "[note: a ") || strings.ContainsAny(text, "\r\n") {
 				t.Errorf("text is %q", text)
 			}
 			if diff := cmp.Diff(map[string]string{test.file: test.kept}, files(t, dir)); diff != "" {
@@ -350,7 +350,7 @@ func TestLargeError(t *testing.T) {
 	}
 	text := got.PlainText()
 	if len(text) > 10_000 || !strings.HasPrefix(text, "line 0\n") || !strings.HasSuffix(text, "\nValueError: the end") ||
-		!strings.Contains(text, "\n[dsstar: an error of 98.9 kB is shortened here; all of it is in files/outputs/cell-3-error.txt]\nline ") {
+		!strings.Contains(text, "\n[note: an error of 98.9 kB is shortened here; all of it is in files/outputs/cell-3-error.txt]\nline ") {
 		t.Errorf("the traceback is %s", text)
 	}
 	if whole := files(t, dir)["cell-3-error.txt"]; len(whole) < 108_000 || !strings.Contains(whole, "line 5000\n") {
@@ -367,7 +367,7 @@ func TestManyOutputs(t *testing.T) {
 	}
 	outputs := f.Outputs()
 	last := outputs[len(outputs)-1]
-	if diff := cmp.Diff(streamed("stderr", "[dsstar: 20000 more outputs are left out and not kept]\n"), last); diff != "" || len(outputs) != 10_001 {
+	if diff := cmp.Diff(streamed("stderr", "[note: 20000 more outputs are left out and not kept]\n"), last); diff != "" || len(outputs) != 10_001 {
 		t.Errorf("there are %d outputs; the last one:\n%s", len(outputs), diff)
 	}
 }
@@ -413,7 +413,7 @@ func TestNote(t *testing.T) {
 	f.Note("output may be incomplete")
 	add(t, &f, stderr("b"), clearNext)
 	f.Note("again")
-	note := func(text string) notebook.Output { return streamed("stderr", "dsstar: "+text+"\n") }
+	note := func(text string) notebook.Output { return streamed("stderr", "note: "+text+"\n") }
 	want := []notebook.Output{streamed("stderr", "a"), note("output may be incomplete"), streamed("stderr", "b"), note("again")}
 	if diff := cmp.Diff(want, f.Outputs()); diff != "" {
 		t.Error(diff)
@@ -462,7 +462,7 @@ func TestUpdatesAreBounded(t *testing.T) {
 	if _, has := outputs[len(outputs)-1].Data["image/png"]; !has || len(outputs) != 2 {
 		t.Errorf("outputs are %v", outputs)
 	}
-	if text := outputs[0].Text; text != "dsstar: what this cell changed in displays of earlier cells may be incomplete\n" {
+	if text := outputs[0].Text; text != "note: what this cell changed in displays of earlier cells may be incomplete\n" {
 		t.Errorf("the note is %q", text)
 	}
 	if n := len(f.Updates()); n < 5 || n > 8 {
@@ -537,7 +537,7 @@ func TestObserve(t *testing.T) {
 	x, y := shown("x"), shown("y")
 	x.DisplayID, y.DisplayID = "1", "1"
 	want := []notebook.Output{streamed("stdout", "a"), streamed("stdout", long), x, y, result(long),
-		{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"t"}}, streamed("stderr", "dsstar: n\n")}
+		{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"t"}}, streamed("stderr", "note: n\n")}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Error(diff)
 	}

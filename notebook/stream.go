@@ -134,7 +134,7 @@ func (s *stream) text() string {
 		b.WriteByte('\n')
 	}
 	left := s.total - int64(len(head)+len(tail))
-	fmt.Fprintf(&b, "[dsstar: %s of %s are left out here; %s]\n", human.Bytes(left),
+	fmt.Fprintf(&b, "[note: %s of %s are left out here; %s]\n", human.Bytes(left),
 		human.Bytes(s.total), s.kept.where("all of it"))
 	b.Write(tail)
 	return b.String()

@@ -53,7 +53,7 @@ var conditions = []struct {
 		usage.Shell("ls -ld PATH   # a link in a folder of --allow-write, made by a cell or " +
 			"another program"),
 	}},
-	{sandbox.ErrKept, exitError, []usage.Hint{
+	{kernel.ErrConfined, exitError, []usage.Hint{
 		usage.Again("--allow-read", "DIR").Note("the folder that it could not read"),
 		usage.Shell("dsstar doctor --sandbox off   # does it start without the sandbox?"),
 	}},

@@ -21,6 +21,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -77,7 +78,7 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	spec.Env = map[string]string{}
 	if !collaboration && runtime.GOOS == "linux" { // the one place that uses checkpoints
 		var err error
-		if spec, err = kernel.CheckpointSpec(spec, t.TempDir()); err != nil {
+		if spec, err = checkpoint.Spec(spec, t.TempDir()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -28,6 +28,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
 )
 
 // An app is one invocation of the program, with all its inputs and outputs.
@@ -77,6 +78,8 @@ func (a *app) main() int {
 	// collections costs no measurable time.
 	debug.SetGCPercent(50)
 	kernel.SweepTemp()
+	// those of packages agent, sandbox and pyenv, and of this one
+	disk.SweepTemp("", "dsstar-", "dsstar-ask-", "dsstar-full-", "dsstar-try-")
 	// A closed pipe on stderr is no reason to lose a run.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := a.untilSignal(context.Background())

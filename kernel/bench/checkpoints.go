@@ -68,7 +68,7 @@ func checkpointRows() []row {
 // kinds returns the specs of the kernel with checkpoints and of ipykernel.
 func (b *bench) kinds() ([2]kernel.Spec, error) {
 	plain := kernel.PythonSpec(b.python)
-	freezing, err := kernel.CheckpointSpec(plain, filepath.Join(b.dir, "kernels"))
+	freezing, err := checkpoint.Spec(plain, filepath.Join(b.dir, "kernels"))
 	return [2]kernel.Spec{freezing, plain}, err
 }
 

@@ -21,7 +21,7 @@ func describeFiles(ctx context.Context, b *bench) (ours, theirs, verdict string,
 	if err != nil {
 		return "", "", "", err
 	}
-	spec, err := kernel.CheckpointSpec(kernel.PythonSpec(b.python), filepath.Join(b.dir, "kernels"))
+	spec, err := checkpoint.Spec(kernel.PythonSpec(b.python), filepath.Join(b.dir, "kernels"))
 	if err != nil {
 		return "", "", "", err
 	}

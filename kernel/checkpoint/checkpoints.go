@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"dsstar/kernel"
 	"dsstar/kernel/internal/turn"
 	"dsstar/notebook"
 )
@@ -21,17 +20,9 @@ const (
 	defaultCopies = 1 << 30 // bytes of file copies
 )
 
-// A freezer is a kernel that can freeze copies of itself.
-type freezer interface {
-	Freeze(context.Context) (kernel.Frozen, error)
-	Resume(ctx context.Context, id string) (count int, err error)
-	Drop(ctx context.Context, id string) error
-	Memory(context.Context) (held, available int64, err error)
-}
-
 // checkpoints goes back to frozen copies of the session, or by replay if there is none.
 type checkpoints struct {
-	freezer
+	kernel freezer
 	marks  []*mark // oldest first
 	copies *copies // of the scratch folder's files; nil without such a folder
 	budget int64   // bytes that the kernel may hold with its copies; 0 until known
@@ -51,7 +42,7 @@ type mark struct {
 // newCheckpoints returns the checkpoints of a new kernel whose cells write to the folder scratch;
 // "" for none.
 func newCheckpoints(k freezer, scratch string, o Options) *checkpoints {
-	c := &checkpoints{freezer: k, budget: o.MaxMemory}
+	c := &checkpoints{kernel: k, budget: o.MaxMemory}
 	if scratch == "" {
 		return c
 	}
@@ -90,20 +81,20 @@ func (c *checkpoints) freeze(ctx context.Context, m *mark) {
 		m.why = err.Error()
 		return
 	}
-	frozen, err := c.Freeze(ctx)
+	frozen, err := c.kernel.freeze(ctx)
 	if err != nil {
 		m.why = c.failed(err)
 		c.release(m)
 		return
 	}
-	m.id, m.count = frozen.ID, frozen.Count
-	c.thin(ctx, m, frozen.Resident)
+	m.id, m.count = frozen.id, frozen.count
+	c.thin(ctx, m, frozen.resident)
 }
 
 // failed returns the text of an error of the freezer. A kernel that did not answer gets no more
 // requests.
 func (c *checkpoints) failed(err error) string {
-	if errors.Is(err, kernel.ErrSilent) {
+	if errors.Is(err, errSilent) {
 		c.silent, c.off = true, err.Error()
 	}
 	return err.Error()
@@ -172,7 +163,7 @@ func (c *checkpoints) resume(ctx context.Context, m *mark) error {
 	if c.silent {
 		return errors.New(c.off)
 	}
-	count, err := c.Resume(ctx, m.id)
+	count, err := c.kernel.resume(ctx, m.id)
 	if err != nil {
 		return err
 	}
@@ -225,7 +216,7 @@ func (c *checkpoints) dispensable(newest *mark) []*mark {
 // held returns the bytes that the kernel holds with its copies; 0 if it does not say. It sets the
 // default budget.
 func (c *checkpoints) held(ctx context.Context) int64 {
-	held, available, err := c.Memory(ctx)
+	held, available, err := c.kernel.memory(ctx)
 	if err != nil {
 		c.failed(err)
 		return 0 // measured again after the next copy
@@ -253,7 +244,7 @@ func (c *checkpoints) forget(ctx context.Context, match func(*mark) bool) {
 // drop drops the copies of a mark.
 func (c *checkpoints) drop(ctx context.Context, m *mark) {
 	if m.id != "" && !c.silent {
-		if err := c.Drop(ctx, m.id); err != nil { // it only costs memory
+		if err := c.kernel.drop(ctx, m.id); err != nil { // it only costs memory
 			c.failed(err)
 		}
 	}

@@ -3,7 +3,7 @@
 // A [Session] is a kernel that remembers the cells it has run. Its Rollback takes the first of
 // these ways that is possible:
 //
-//   - A kernel that can freeze copies of itself ([kernel.CheckpointSpec]) continues from the copy
+//   - A kernel that can freeze copies of itself ([Spec]) continues from the copy
 //     made after the longest prefix of the cells, with the files as they were then, and runs the
 //     remaining cells. docs/checkpoints.md has the details.
 //   - Any other kernel of ours is restarted and runs all cells: a replay.

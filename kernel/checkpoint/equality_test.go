@@ -50,7 +50,7 @@ func newLab(t testing.TB) lab {
 }
 
 // open starts a kernel in its own folder. The end of the test closes it.
-func (l lab) open(t testing.TB, spec kernel.Spec, confined func(*setup)) *Session {
+func (l lab) open(t testing.TB, spec kernel.Spec, tier string) *Session {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -60,8 +60,9 @@ func (l lab) open(t testing.TB, spec kernel.Spec, confined func(*setup)) *Sessio
 		Spec: spec, Dir: dir, Scratch: dir, CellTimeout: 30 * time.Second,
 		Env: append(os.Environ(), "DSSTAR_FOLDER="+dir, "DSSTAR_DIGESTS="+l.digests, "PYTHONHASHSEED=0"),
 	}, Options{Copies: filepath.Join(t.TempDir(), "copies"), Branches: true}}
-	confined(&o)
-	o.Sandbox.Write = []string{l.digests} // in a sandbox, for the states
+	if tier != "" {
+		o.Sandbox = kerneltest.Confine(t, tier, dir, l.digests)
+	}
 	return open(t, o)
 }
 
@@ -249,7 +250,7 @@ func outputs(want kept, got notebook.Execution, unseeded bool) string {
 
 // unsteady matches what differs between runs: addresses, process ids in the file names that
 // tracebacks and warnings give to cells, and the private folders of sandboxes.
-var unsteady = regexp.MustCompile(`ipykernel_\d+|\b0x[0-9a-f]{6,}|/dsstar-\d+\b`)
+var unsteady = regexp.MustCompile(`ipykernel_\d+|\b0x[0-9a-f]{6,}|/gokernel-\d+\b`)
 
 // steady returns the outputs of a cell without what is random: a kernel sends stdout and stderr by
 // separate timers, so between two other outputs either may come first.
@@ -327,13 +328,8 @@ func (l lab) session(t *testing.T, seed uint64, backs, copies *atomic.Int64) {
 	if tier == "" && seed%5 == 0 {
 		tier = "builtin"
 	}
-	confined := func(o *setup) {
-		if tier != "" {
-			kerneltest.Confine(t, &o.Sandbox, tier, o.Dir)
-		}
-	}
 	p, spec, except := newPlan(seed, 14, l.look), checkpointSpec(t), twoSessions
-	s, err := l.play(ctx, l.open(t, spec, confined), p)
+	s, err := l.play(ctx, l.open(t, spec, tier), p)
 	if err == nil {
 		var all, exact int
 		if all, exact, err = s.copied(); !p.refusing {
@@ -345,7 +341,7 @@ func (l lab) session(t *testing.T, seed uint64, backs, copies *atomic.Int64) {
 		spec, except = kernel.PythonSpec(pyenvtest.Python(t)), twoKernels
 	}
 	if err == nil && !p.unseeded {
-		err = s.again(ctx, l.open(t, spec, confined), except)
+		err = s.again(ctx, l.open(t, spec, tier), except)
 	}
 	t.Log(s.ways)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // The kernel here is a fake that cannot freeze copies of itself, so that the cells run again;
-// kernel.CheckpointSpec gives the spec of one that can.
+// checkpoint.Spec gives the spec of one that can.
 func ExampleSession_Rollback() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 //	fail               raises
 //	die                ends the process that runs cells
 //	end                ends the kernel
-//	refuse             is refused by Freeze from then on
+//	refuse             is refused by freeze from then on
 type fake struct {
 	folder    string
 	state     []string
@@ -81,17 +81,17 @@ func (f *fake) asked() error {
 	case f.ended:
 		return errFake
 	case f.silent:
-		return fmt.Errorf("%w a request", kernel.ErrSilent)
+		return fmt.Errorf("%w a request", errSilent)
 	}
 	return nil
 }
 
-func (f *fake) Freeze(context.Context) (kernel.Frozen, error) {
+func (f *fake) freeze(context.Context) (frozen, error) {
 	if err := f.asked(); err != nil {
-		return kernel.Frozen{}, err
+		return frozen{}, err
 	}
 	if slices.Contains(f.state, "refuse") {
-		return kernel.Frozen{}, errors.New("refused for a reason")
+		return frozen{}, errors.New("refused for a reason")
 	}
 	f.made++
 	id := fmt.Sprint(f.made)
@@ -99,10 +99,10 @@ func (f *fake) Freeze(context.Context) (kernel.Frozen, error) {
 		f.frozen = map[string]fake{}
 	}
 	f.frozen[id] = fake{state: slices.Clone(f.state), count: f.count}
-	return kernel.Frozen{ID: id, Count: f.count, Resident: f.each * int64(len(f.frozen)+1)}, nil
+	return frozen{id: id, count: f.count, resident: f.each * int64(len(f.frozen)+1)}, nil
 }
 
-func (f *fake) Resume(_ context.Context, id string) (int, error) {
+func (f *fake) resume(_ context.Context, id string) (int, error) {
 	if err := f.asked(); err != nil {
 		return 0, err
 	}
@@ -114,7 +114,7 @@ func (f *fake) Resume(_ context.Context, id string) (int, error) {
 	return f.count, nil
 }
 
-func (f *fake) Drop(_ context.Context, id string) error {
+func (f *fake) drop(_ context.Context, id string) error {
 	if err := f.asked(); err != nil {
 		return err
 	}
@@ -122,6 +122,6 @@ func (f *fake) Drop(_ context.Context, id string) error {
 	return nil
 }
 
-func (f *fake) Memory(context.Context) (held, available int64, err error) {
+func (f *fake) memory(context.Context) (held, available int64, err error) {
 	return f.each * int64(len(f.frozen)+1), f.available, f.asked()
 }

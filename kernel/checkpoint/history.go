@@ -113,10 +113,15 @@ func newWay(k *kernel.Kernel, o Options) way {
 		return stay{newWay(k, o)}
 	case !k.Info().Owned:
 		return reset{way: notebook.ByNames}
-	case o.Replay || !k.Freezes():
+	case o.Replay || !freezes(k):
 		return reset{notebook.ByReplay, o.Why}
 	}
-	return newCheckpoints(k, k.Scratch(), o)
+	u, err := newUndoer(k)
+	c := newCheckpoints(u, k.Scratch(), o)
+	if err != nil {
+		c.off = err.Error()
+	}
+	return c
 }
 
 // stay does not go back, unless the kernel is dead or new.

@@ -63,7 +63,7 @@ func checkpointSpec(t testing.TB) kernel.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := kernel.CheckpointSpec(kernel.PythonSpec(pyenvtest.Python(t)),
+	spec, err := Spec(kernel.PythonSpec(pyenvtest.Python(t)),
 		filepath.Join(cache, "dsstar", "test-kernels"))
 	if err != nil {
 		t.Fatal(err)
@@ -74,8 +74,8 @@ func checkpointSpec(t testing.TB) kernel.Spec {
 // open starts a session. The end of the test closes it.
 func open(t testing.TB, o setup) *Session {
 	t.Helper()
-	if *testTier != "" && o.back.Copies != "" && o.Sandbox.Tier == "" {
-		kerneltest.Confine(t, &o.Sandbox, *testTier, o.Dir)
+	if *testTier != "" && o.back.Copies != "" && o.Sandbox == nil {
+		o.Sandbox = kerneltest.Confine(t, *testTier, o.Dir)
 	}
 	k, err := kernel.Start(t.Context(), o.Options)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -67,7 +68,7 @@ func TestCheckpointKernelCertified(t *testing.T) {
 	}
 	pyenvtest.Long(t)
 	home, python := t.TempDir(), pyenvtest.Tools(t)
-	withCheckpoints, err := kernel.CheckpointSpec(kernel.PythonSpec(python),
+	withCheckpoints, err := checkpoint.Spec(kernel.PythonSpec(python),
 		filepath.Join(home, "packages"))
 	if err != nil {
 		t.Fatal(err)

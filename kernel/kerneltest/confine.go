@@ -15,9 +15,9 @@ func Required(tier string) bool {
 		os.Getenv("CI") != ""
 }
 
-// Confine configures box for a kernel with checkpoints in dir, or skips the test if the tier
-// does not work.
-func Confine(t testing.TB, box *sandbox.Box, tier, dir string) {
+// Confine returns a box for a kernel with checkpoints that writes to the folders, or skips the test
+// if the tier does not work.
+func Confine(t testing.TB, tier string, folders ...string) sandbox.Box {
 	t.Helper()
 	if _, _, err := sandbox.Choose(tier); err != nil {
 		if Required(tier) {
@@ -25,8 +25,8 @@ func Confine(t testing.TB, box *sandbox.Box, tier, dir string) {
 		}
 		t.Skip(err)
 	}
-	*box = sandbox.Box{
-		Tier: sandbox.Tier(tier), Write: append(box.Write, dir),
+	return sandbox.Box{
+		Tier: sandbox.Tier(tier), Write: folders,
 		Env: []string{"DSSTAR_FOLDER", "DSSTAR_DIGESTS", "UNDOKERNEL_WITHOUT", "PYTHONHASHSEED"},
 		// no process limit: it would depend on what else runs
 		Limits: sandbox.Limits{Memory: 6 << 30, File: 2 << 30, Folder: 8 << 30},

@@ -5,8 +5,15 @@ import (
 	"os"
 	"os/exec"
 
+	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 )
+
+// A Box can be the sandbox of a kernel, and explains what it causes.
+var _ interface {
+	kernel.Sandbox
+	kernel.Advisor
+} = sandbox.Box{}
 
 // Example runs a script that can read data/, write out/, and reach nothing else of the user's. A
 // program that uses this package calls [sandbox.Main] first: it starts itself to set the box up.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
@@ -129,7 +130,7 @@ func specIn(t *testing.T, tier sandbox.Tier) kernel.Spec {
 	if tier != sandbox.Builtin {
 		return spec
 	}
-	spec, err := kernel.CheckpointSpec(spec, t.TempDir())
+	spec, err := checkpoint.Spec(spec, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

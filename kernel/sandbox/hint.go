@@ -59,7 +59,7 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	switch m := deniedPath.FindStringSubmatch(value); {
 	case !b.Net && (slices.ContainsFunc(offline, has) || refused && socketFrame.MatchString(trace)):
 		hint = "the network is off; allow it with --allow-net"
-	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value,
+	case b.hidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value,
 		"/dev/shm") && (m == nil || !b.reads(m[1]+m[2]))):
 		hint = "processes that share memory are off; allow them with --allow-multiprocessing"
 	case !b.GPU && b.Tier.Confines() && slices.ContainsFunc(noGPU, has):

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"dsstar/kernel/internal/guard"
 )
 
 // watchCommand starts the guard proper.
@@ -63,7 +65,7 @@ func (st stage) keep(file string) error {
 		case <-signals:
 			_ = cmd.Process.Signal(unix.SIGTERM)
 			if late == nil {
-				late = time.After(EndsWithin * 3 / 4) // leaves time to kill what remains
+				late = time.After(guard.EndsWithin * 3 / 4) // leaves time to kill what remains
 			}
 		case <-late:
 			_ = cmd.Process.Kill()

@@ -11,11 +11,13 @@
 package sandbox
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
+
+	"dsstar/kernel/internal/guard"
 )
 
 // A Tier is a level of confinement.
@@ -60,28 +62,20 @@ type Box struct {
 	Limits     Limits
 }
 
-// A Session is the configuration of one command in a [Box].
-type Session struct {
-	Private string   // writable folder for sockets, home and temporary files
-	Write   []string // writable folders; missing ones are created
-	Env     []string // environment variables to keep, besides those of the box
-	Remove  []string // files and folders that the guard removes at its end
-	// the guard writes the reason for killing the processes to descriptor 3, not to standard error
-	Reports bool
-	Listens bool // in the builtin tier: the program may bind sockets
-	// if /proc is hidden, each process may still read the entries of the session's processes
-	Facts bool
-}
+// A Session is the configuration of one command in a [Box]:
+//
+//	Private string    // writable folder for sockets, home and temporary files
+//	Write   []string  // writable folders; missing ones are created
+//	Env     []string  // environment variables to keep, besides those of the box
+//	Remove  []string  // files and folders that the guard removes at its end
+//	Reports bool      // the guard writes why it killed the processes to descriptor 3, not to standard error
+//	Listens bool      // in the builtin tier: the program may bind sockets
+//	Facts   bool      // if /proc is hidden: processes may read the entries of those of the session
+type Session = guard.Session
 
 // Stopped begins the line in which a guard says why it killed the processes. On standard error, any
 // process can have written such a line; see [Session.Reports].
 const Stopped = "dsstar stopped the code: "
-
-// EndsWithin bounds how long a guard takes to kill all processes.
-const EndsWithin = 4 * time.Second
-
-// ErrKept is wrapped by the error of a kernel that did not become ready in a box.
-var ErrKept = errors.New("the sandbox may have kept it from files that it needs")
 
 // ErrNone is wrapped by the error of [Choose] if the tier does not work here.
 var ErrNone = errors.New("no sandbox works here")
@@ -186,17 +180,35 @@ func (b Box) Describe(usual Limits) string {
 	return strings.Join(words, ", ")
 }
 
-// HidesProc reports whether a process can read only its own entries of /proc.
-func (b Box) HidesProc() bool { return b.Tier == Builtin && !b.Multiprocessing }
+//go:embed seal.py
+var sealCode string
+
+// Seal returns the code that a Python program runs when it has bound its sockets, so that it cannot
+// bind others; "" if it need not.
+func (b Box) Seal() string {
+	if b.Tier != Builtin || b.Net {
+		return ""
+	}
+	return sealCode
+}
+
+// hidesProc reports whether a process can read only its own entries of /proc.
+func (b Box) hidesProc() bool { return b.Tier == Builtin && !b.Multiprocessing }
 
 // scopes is the first version of Landlock's interface that confines signals and abstract sockets.
 const scopes = 6
 
-// UnixSockets reports whether processes can create and connect Unix sockets. If the network is
+// Confines reports whether the box confines anything.
+func (b Box) Confines() bool { return b.Tier.Confines() }
+
+// Reach reports which sockets of the box other programs can connect to.
+func (b Box) Reach() (tcp, unix bool) {
+	return b.Net || !b.Confines(), b.unixSockets(Landlock())
+}
+
+// unixSockets reports whether processes can create and connect Unix sockets. If the network is
 // allowed, they cannot, as a seccomp filter cannot tell where connect leads; except if namespaces
 // hide other programs' sockets and Landlock confines abstract ones.
-func (b Box) UnixSockets() bool { return b.unixSockets(Landlock()) }
-
 func (b Box) unixSockets(abi int) bool {
 	return !b.Net || !b.Tier.Confines() || b.Tier == Full && abi >= scopes
 }

@@ -57,7 +57,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens,
-		Facts: s.Facts && b.HidesProc()}
+		Facts: s.Facts && b.hidesProc()}
 	if st.Dir == "" { // as in os/exec
 		if st.Dir, err = os.Getwd(); err != nil {
 			return nil, err

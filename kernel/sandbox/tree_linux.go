@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"dsstar/kernel/internal/guard"
 )
 
 // listsChildren reports whether Linux was built with CONFIG_PROC_CHILDREN.
@@ -192,11 +194,11 @@ func threadsOf(uid int) (n uint64) {
 	return n
 }
 
-// killAll kills all descendants of this process, which must be a subreaper, within EndsWithin. It
+// killAll kills all descendants of this process, which must be a subreaper, within guard.EndsWithin. It
 // stops them first, so that they start no more processes.
 func killAll() {
 	self := os.Getpid()
-	for deadline := time.Now().Add(EndsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(guard.EndsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		signalAll(self, descendants(self), unix.SIGSTOP, unix.SIGKILL)
 		for {
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)

@@ -29,12 +29,12 @@ var volatile = []struct {
 	{regexp.MustCompile(`\bCell In ?\[\d+\]`), "Cell In[…]"},
 	// The process id in warnings about forks; names made by Python's tempfile.
 	{regexp.MustCompile(`\(pid=\d+\)`), "(pid=…)"},
-	{regexp.MustCompile(`/dsstar-[0-9]+(\.tmp)?/tmp/`), "/"}, // the sandbox's
+	{regexp.MustCompile(`/(?:gokernel|dsstar)-[0-9]+(\.tmp)?/tmp/`), "/"}, // the sandbox's
 	{regexp.MustCompile(`([/\\]tmp)[a-z0-9_]{8}\b`), "$1…"},
 	// The times of tqdm: [00:01<00:00, 9.91it/s].
 	{regexp.MustCompile(`\[(?:\d+:)?\d+:\d+<[^\]\n]*\]`), "[…]"},
-	// The file of a truncated output.
-	{regexp.MustCompile(`(\[dsstar: [^;\]\n]+); [^\]\n]*\]`), "$1]"},
+	// The file of a truncated output; the mark was dsstar once.
+	{regexp.MustCompile(`\[(?:note|dsstar): ([^;\]\n]+); [^\]\n]*\]`), "[note: $1]"},
 	// The date in matplotlib's SVG.
 	{regexp.MustCompile(`<dc:date>[^<]*</dc:date>`), "<dc:date/>"},
 }

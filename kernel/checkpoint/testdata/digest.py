@@ -98,7 +98,7 @@ def describe(before):
 
     def clean(text):
         text = text.replace(folder, "$DIR")
-        text = re.sub(r"/dsstar-\d+\b", "/dsstar-PRIVATE", text)  # the folder of a sandbox
+        text = re.sub(r"/gokernel-\d+\b", "/gokernel-PRIVATE", text)  # the folder of a sandbox
         text = re.sub(r"ipykernel_\d+", "ipykernel_PID", text)
         return re.sub(r"\b0x[0-9a-f]{6,}", "0x", text)
 

@@ -115,7 +115,7 @@ type spill struct {
 }
 
 func newSpill() *spill {
-	f, err := os.CreateTemp("", "dsstar-inbox-")
+	f, err := os.CreateTemp("", "gokernel-inbox-")
 	if err != nil {
 		return &spill{failed: true, most: maxSpill}
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"dsstar/kernel/sandbox"
 )
 
 // stderrKept is how many bytes of standard error are kept.
@@ -154,7 +152,7 @@ func (p *Process) Alive() bool {
 // Death says in one line how the process ended: in the guard's words if the guard killed it,
 // otherwise with the last line of stderr, to which cells can write anything. Valid after Exited.
 func (p *Process) Death() string {
-	if strings.HasPrefix(p.reason, sandbox.Stopped) {
+	if p.reason != "" {
 		return p.reason
 	}
 	text := strings.TrimSpace(p.Stderr.String())

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent has Linux kill the kernel, or send SIGTERM to its guard, when dsstar ends for
-// whatever reason.
+// dieWithParent has Linux kill the kernel, or send SIGTERM to its guard, when this program ends,
+// for whatever reason.
 func dieWithParent(attr *syscall.SysProcAttr, guard bool) {
 	if attr.Pdeathsig = syscall.SIGKILL; guard {
 		attr.Pdeathsig = syscall.SIGTERM

@@ -19,7 +19,7 @@ import (
 // Start starts a local kernel that goes back as the settings say. If checkpoints do not work and
 // the settings do not insist on them, the session replays cells instead.
 func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Options,
-	s *configs.Settings, purpose agent.Purpose) (*checkpoint.Session, error) {
+	s *configs.Settings) (*checkpoint.Session, error) {
 	if !s.Rollback.Freezes() {
 		return Begin(ctx, o, back)
 	}
@@ -28,12 +28,9 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Optio
 		return Begin(ctx, o, back)
 	}
 	freezing, by := o, back
-	if purpose != agent.Describe {
-		by.MaxMemory = o.Sandbox.Limits.Memory / 4 * 3
-	}
 	by.Copies = copiesIn(o.Dir)
 	var k *checkpoint.Session
-	spec, err := kernel.CheckpointSpec(o.Spec, filepath.Join(h.CacheDir, "kernels"))
+	spec, err := checkpoint.Spec(o.Spec, filepath.Join(h.CacheDir, "kernels"))
 	if err == nil {
 		freezing.Spec = spec
 		k, err = Begin(ctx, freezing, by)
@@ -83,18 +80,20 @@ const profiles = 32 << 20
 func (h Host) Open(p *Place, s *configs.Settings,
 	keep func(*checkpoint.Session) agent.Session) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
-		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
-			Sandbox: p.Box}
+		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
+		box := p.Box
 		o.Outputs.Run = keptOutputs
 		var back checkpoint.Options
 		files := filepath.Join(dir, "files")
 		if purpose == agent.Describe { // dir is a temporary folder
 			o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: profiles}, Run: math.MaxInt64}
-			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
+			box.Read = append(slices.Clone(box.Read), dir)
 		} else { // the main session and the proof look the same to cells
 			back.Off, back.Branches = s.Rollback.Off(), !s.Method.Paper
+			back.MaxMemory = box.Limits.Memory / 4 * 3
 			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
 		}
+		o.Sandbox = box
 		if purpose == agent.Work {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs",
 				Run: keptOutputs, Files: int64(s.MaxFolder)}
@@ -115,7 +114,7 @@ func (h Host) Open(p *Place, s *configs.Settings,
 		if o.Env = h.KernelEnv(s); p.Server.URL != "" {
 			k, err = dial(ctx, p.Server, o, back)
 		} else {
-			k, err = h.Start(ctx, o, back, s, purpose)
+			k, err = h.Start(ctx, o, back, s)
 		}
 		if err != nil {
 			return nil, err // not a nil *Kernel in an interface

@@ -19,10 +19,11 @@ import (
 func (h Host) RunScript(p *Place, s *configs.Settings) agent.RunScript {
 	return func(ctx context.Context, dir string,
 		limit time.Duration) (x notebook.Execution, err error) {
+		box := p.Box
+		box.Read = append(slices.Clone(box.Read), dir)
 		o := kernel.Options{Spec: p.Spec, Dir: dir, Scratch: filepath.Join(dir, "files"),
-			Env: h.KernelEnv(s), Sandbox: p.Box,
+			Env: h.KernelEnv(s), Sandbox: box,
 			CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
-		o.Sandbox.Read = append(slices.Clone(p.Box.Read), dir)
 		script := string(record.Folder(dir).Script())
 		var k *kernel.Kernel
 		if p.Server.URL != "" {

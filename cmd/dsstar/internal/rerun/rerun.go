@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
@@ -128,14 +127,15 @@ func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, 
 		return nil, spec, err
 	}
 	p.Wait("starting the kernel")
-	if o.Sandbox, err = a.box(s, place, p); err != nil {
+	box, err := a.box(s, place, p)
+	if err != nil {
 		return nil, spec, err
 	}
-	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
+	o.Spec, o.StartTimeout, o.Sandbox = withoutHistory(spec), s.StartTimeout, box
 	if o.Scratch == "" { // it never goes back
 		k, err := kernels.Begin(ctx, o, checkpoint.Options{})
 		return k, spec, err
 	}
-	k, err := a.Start(ctx, o, checkpoint.Options{}, s, agent.Work)
+	k, err := a.Start(ctx, o, checkpoint.Options{MaxMemory: box.Limits.Memory / 4 * 3}, s)
 	return k, spec, err
 }

@@ -1,16 +1,15 @@
 //go:build linux
 
-package kernel
+package undokernel_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"testing"
-	"time"
 
+	"dsstar/kernel"
 	"dsstar/notebook"
 )
 
@@ -22,28 +21,18 @@ func TestFront(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), testPython(t), "-B", filepath.Join("testdata", "front.py"))
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(here, checkpointModule))
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+here)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// The kernel gives up a copy before its client gives up the kernel.
-func TestPatience(t *testing.T) {
-	source, err := checkpointFiles.ReadFile(checkpointModule + "/frozen.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile(`(?m)^PATIENCE = ([\d.]+)`).FindSubmatch(source)
-	if m == nil {
-		t.Fatal("frozen.py has no PATIENCE")
-	}
-	seconds, err := strconv.ParseFloat(string(m[1]), 64)
-	// Half of it may pass before a copy gets "go".
-	if kernel := time.Duration(1.5 * seconds * float64(time.Second)); err != nil ||
-		kernel >= defaultWaits().frozen {
-		t.Errorf("the kernel gives up after %v, its client after %v (%v)", kernel, defaultWaits().frozen,
-			err)
+// send sends a malformed message.
+func send(t testing.TB, k *kernel.Kernel, c kernel.Channel, kind string) {
+	t.Helper()
+	if err := k.Send(kernel.Message{Channel: c, Header: kernel.Header{MsgType: kind},
+		Content: json.RawMessage("[1]")}); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -56,8 +45,8 @@ func TestFrontOutlives(t *testing.T) {
 	id := checkpoint(t, k)
 	for _, kind := range []string{"shutdown_request", "undokernel_checkpoint_request", "undokernel_drop_request",
 		"undokernel_rollback_request", "of_no_kind", ""} {
-		k.current().tell(Control, kind, []int{1})
-		k.current().tell(Shell, kind, []int{1})
+		send(t, k, kernel.Control, kind)
+		send(t, k, kernel.Shell, kind)
 	}
 	prints(t, k, "x", "1")
 	nonsense := "import gc\nfrom undokernel.channel import Channel\n" +

@@ -1,4 +1,4 @@
-package kernel
+package undokernel_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel"
 	"dsstar/notebook"
 )
 
@@ -28,7 +29,7 @@ func TestCheckpointCrashes(t *testing.T) {
 	id := checkpoint(t, k)
 	for code, how := range crashes {
 		x := runCell(t, k, "print('last words'); "+code, notebook.Died)
-		if x.Reason != "the kernel died: "+how || len(x.Outputs) != 1 || x.Stdout() != "last words\n" {
+		if !strings.HasPrefix(x.Reason, "the kernel died: "+how) || len(x.Outputs) != 1 || x.Stdout() != "last words\n" {
 			t.Errorf("%s: %+v", code, x)
 		}
 		if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel was already dead: "+how {
@@ -65,7 +66,7 @@ func TestRollBackRunning(t *testing.T) {
 	} {
 		started, done := make(chan bool, 1), make(chan notebook.Execution, 1)
 		go func() {
-			x, err := k.ExecuteCell(t.Context(), Cell{Code: code, Observe: func(notebook.Output) {
+			x, err := k.ExecuteCell(t.Context(), kernel.Cell{Code: code, Observe: func(notebook.Output) {
 				select {
 				case started <- true:
 				default:
@@ -125,8 +126,20 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 	return children
 }
 
+// gone waits for a process to end.
+func gone(t testing.TB, pid int) {
+	t.Helper()
+	for range 3000 { // on a busy machine a process takes seconds to end
+		if s := processState(pid); s == "" || s == "Z" {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
 // whenReady waits until there is a readied copy of the checkpoint id.
-func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
+func whenReady(t testing.TB, k *kernel.Kernel, id string) checkpointReply {
 	t.Helper()
 	rollBack(t, k, id)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -164,7 +177,7 @@ func TestCheckpointReady(t *testing.T) {
 		if ready != 1 {
 			t.Errorf("%d copies are ready: %+v", ready, list)
 		}
-		k.current().host.interrupt(k.current())
+		k.Interrupt()
 		rollBack(t, k, id)
 		if id == first {
 			prints(t, k, "(x := x + 1, random.random())",
@@ -258,5 +271,43 @@ print(len(listed), found == listed, shell.wait() is not None)
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "1 True True" {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestCheckpointDiesLater: a death between two cells is reported with the next one, and the session
+// can go back.
+func TestCheckpointDiesLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := kernel.Options{Spec: checkpointSpec(t, testPython(t)), Dir: dir, Scratch: dir,
+		Env: os.Environ()}
+	o.KeepIn = t.TempDir()
+	k := open(t, o)
+	runCell(t, k, "x = 1", notebook.OK)
+	id := checkpoint(t, k)
+	runCell(t, k, "import os, signal; signal.signal(signal.SIGALRM, lambda *_: os._exit(3))",
+		notebook.OK)
+	live := request(t, k, "undokernel_checkpoints_request", struct{}{}).Live.PID
+	if err := syscall.Kill(live, syscall.SIGALRM); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); syscall.Kill(live,
+		0) == nil; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the process that runs cells does not end")
+		}
+	}
+	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" ||
+		len(x.Outputs) > 0 || k.Alive() {
+		t.Errorf("%+v, alive %v", x, k.Alive())
+	}
+	if rollBack(t, k, id); !k.Alive() {
+		t.Error("the kernel is still dead after going back")
+	}
+	prints(t, k, "x", "1")
+	runCell(t, k, "import os; os._exit(4)", notebook.Died)
+	if err := k.Leave(""); err == nil ||
+		!strings.Contains(err.Error(), "the kernel has ended: exit status 4") {
+		t.Error(err)
 	}
 }

@@ -1,48 +1,32 @@
-package kernel
+package undokernel_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"dsstar/kernel"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/undokernel"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
-// checkpointSpec returns the spec of a kernel with checkpoints that uses python.
-func checkpointSpec(t testing.TB, python string) Spec {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("there are checkpoints on Linux only")
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := CheckpointSpec(PythonSpec(python), filepath.Join(cache, "dsstar", "test-kernels"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
-}
-
 // Programs that write the package at the same time do not disturb one another, and repair it.
-func TestCheckpointSpec(t *testing.T) {
+func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kernels")
 	homes := make([]string, 8)
 	var all sync.WaitGroup
 	for i := range homes {
 		all.Go(func() {
 			var err error
-			if homes[i], err = writeCheckpointModule(dir); err != nil {
+			if homes[i], err = undokernel.Write(dir); err != nil {
 				t.Error(err)
 			}
 		})
@@ -51,21 +35,21 @@ func TestCheckpointSpec(t *testing.T) {
 	if slices.Sort(homes); homes[0] != homes[7] {
 		t.Errorf("homes %q", homes)
 	}
-	if err := os.Remove(filepath.Join(homes[0], checkpointModule, "front.py")); err != nil {
+	if err := os.Remove(filepath.Join(homes[0], undokernel.Module, "front.py")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writeCheckpointModule(dir); err != nil {
+	if _, err := undokernel.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
 		t.Errorf("%v, %d entries", err, len(entries))
 	}
-	files, err := filepath.Glob(filepath.Join(homes[0], checkpointModule, "*.py"))
-	if sources, _ := filepath.Glob(filepath.Join(checkpointModule, checkpointModule, "*.py")); err != nil || len(files) != len(sources) {
+	files, err := filepath.Glob(filepath.Join(homes[0], undokernel.Module, "*.py"))
+	if sources, _ := filepath.Glob(filepath.Join(undokernel.Module, "*.py")); err != nil || len(files) != len(sources) {
 		t.Errorf("%v, files %q, want %q", err, files, sources)
 	}
-	if !(Spec{Argv: []string{"python", "-m", checkpointModule}}).IPython() {
+	if !(kernel.Spec{Argv: []string{"python", "-m", undokernel.Module}}).IPython() {
 		t.Error("not known as an IPython kernel")
 	}
 }
@@ -89,13 +73,13 @@ type checkpointReply struct {
 }
 
 // request sends a request to k's control channel.
-func request(t testing.TB, k *Kernel, kind string, content any) checkpointReply {
+func request(t testing.TB, k *kernel.Kernel, kind string, content any) checkpointReply {
 	t.Helper()
 	body, err := json.Marshal(content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := k.Request(t.Context(), Message{Channel: Control, Header: Header{MsgType: kind}, Content: body})
+	m, err := k.Request(t.Context(), kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: kind}, Content: body})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +90,7 @@ func request(t testing.TB, k *Kernel, kind string, content any) checkpointReply 
 	return reply
 }
 
-func checkpoint(t testing.TB, k *Kernel) string {
+func checkpoint(t testing.TB, k *kernel.Kernel) string {
 	t.Helper()
 	reply := request(t, k, "undokernel_checkpoint_request", struct{}{})
 	if reply.Status != "ok" {
@@ -115,23 +99,13 @@ func checkpoint(t testing.TB, k *Kernel) string {
 	return reply.Checkpoint
 }
 
-func rollBack(t testing.TB, k *Kernel, to string) checkpointReply {
+func rollBack(t testing.TB, k *kernel.Kernel, to string) checkpointReply {
 	t.Helper()
 	reply := request(t, k, "undokernel_rollback_request", map[string]string{"checkpoint": to})
 	if reply.Status != "ok" {
 		t.Fatalf("roll back: %+v", reply)
 	}
-	k.current().rise()
 	return reply
-}
-
-// openCheckpoints opens a kernel with checkpoints.
-func openCheckpoints(t testing.TB, python string, env ...string) *Kernel {
-	t.Helper()
-	dir := t.TempDir()
-	return open(t, Options{
-		Spec: checkpointSpec(t, python), Dir: dir, Scratch: dir, Env: append(os.Environ(), env...), CellTimeout: time.Minute,
-	})
 }
 
 // A hazard is state that a copy may not reproduce. Probe is an expression, evaluated after setup
@@ -245,18 +219,18 @@ func TestHazards(t *testing.T) {
 }
 
 // tryHazards tries the hazards that some selects in one kernel, each from the empty session.
-func tryHazards(t *testing.T, k *Kernel, limit time.Duration, some func(hazard) bool, check func(t *testing.T, want, got string)) {
+func tryHazards(t *testing.T, k *kernel.Kernel, limit time.Duration, some func(hazard) bool, check func(t *testing.T, want, got string)) {
 	beginning := checkpoint(t, k)
 	for name, h := range hazards {
 		if some(h) {
 			t.Run(name, func(t *testing.T) {
-				if why := forbidden[name]; why != "" && k.options.Sandbox.HidesProc() {
+				if why := forbidden[name]; why != "" && *testTier == "builtin" {
 					t.Skip(why)
 				}
 				want, got := h.try(t, k, limit)
 				check(t, want, got)
 				rollBack(t, k, beginning)
-				if err := disk.EmptyFolder(k.options.Scratch); err != nil {
+				if err := disk.EmptyFolder(k.Scratch()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -288,7 +262,7 @@ func TestHazardsWithoutHelp(t *testing.T) {
 
 // try returns the probe's value at the checkpoint and after going back to it. A cell that takes
 // longer than limit counts as hanging.
-func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got string) {
+func (h hazard) try(t *testing.T, k *kernel.Kernel, limit time.Duration) (want, got string) {
 	runCell(t, k, h.setup, notebook.OK)
 	reply := request(t, k, "undokernel_checkpoint_request", struct{}{})
 	if h.refused != "" {
@@ -316,7 +290,7 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 	}
 	want = runCell(t, k, "print(repr(("+probe+")))", notebook.OK).Stdout()
 	rollBack(t, k, reply.Checkpoint)
-	mutated, err := k.ExecuteCell(t.Context(), Cell{Code: h.mutate, Timeout: limit})
+	mutated, err := k.ExecuteCell(t.Context(), kernel.Cell{Code: h.mutate, Timeout: limit})
 	if err != nil || mutated.Status != notebook.OK {
 		return want, fmt.Sprintf("%v %s", err, mutated.PlainText())
 	}
@@ -329,7 +303,7 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 		return "", ""
 	}
 	rollBack(t, k, reply.Checkpoint)
-	x, err := k.ExecuteCell(t.Context(), Cell{Code: "print(repr((" + probe + ")))", Timeout: limit})
+	x, err := k.ExecuteCell(t.Context(), kernel.Cell{Code: "print(repr((" + probe + ")))", Timeout: limit})
 	if err != nil {
 		t.Fatal(err)
 	}

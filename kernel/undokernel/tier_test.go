@@ -1,26 +1,22 @@
-package kernel
+package undokernel_test
 
 import (
-	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
-	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
-var testTier = flag.String("tier", "",
-	"run every kernel with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
-
 // frontOf returns the front of a kernel with checkpoints, the process that never runs cells; in a
 // sandbox the guard has started it.
-func frontOf(t testing.TB, k *Kernel) int {
+func frontOf(t testing.TB, k *kernel.Kernel) int {
 	t.Helper()
-	if k.options.Sandbox.Tier == sandbox.Full {
+	if *testTier == "full" {
 		t.Skip("in full it has another number inside")
 	}
 	return request(t, k, "undokernel_checkpoints_request", struct{}{}).Front.PID
@@ -37,9 +33,9 @@ var forbidden = map[string]string{
 // lack.
 func TestCheckpointBuiltin(t *testing.T) {
 	t.Parallel()
-	o := Options{Spec: checkpointSpec(t, testPython(t)), Dir: t.TempDir(), Env: os.Environ()}
+	o := kernel.Options{Spec: checkpointSpec(t, testPython(t)), Dir: t.TempDir(), Env: os.Environ()}
 	o.Scratch = o.Dir
-	kerneltest.Confine(t, &o.Sandbox, "builtin", o.Dir)
+	o.Sandbox = kerneltest.Confine(t, "builtin", o.Dir)
 	k := open(t, o)
 	if x := runCell(t, k, "open('/proc/1/stat')", notebook.Raised); !strings.Contains(x.PlainText(),
 		"PermissionError") {

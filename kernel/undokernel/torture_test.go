@@ -1,6 +1,6 @@
 //go:build linux
 
-package kernel
+package undokernel_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook"
 )
@@ -64,7 +65,7 @@ def state():
 type torture struct {
 	*rand.Rand
 	*testing.T
-	k     *Kernel
+	k     *kernel.Kernel
 	front int             // its process
 	ctx   context.Context // of the operation
 	n     int             // of the operation
@@ -90,12 +91,12 @@ func TestTortureBuiltin(t *testing.T) {
 
 func inflict(t *testing.T, operations int, tier string) {
 	dir := t.TempDir()
-	options := Options{
+	options := kernel.Options{
 		Spec: checkpointSpec(t, testPython(t)), Dir: dir, Env: os.Environ(),
-		Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}, Run: 1 << 40},
+		Outputs: kernel.Outputs{Limits: notebook.Limits{Stream: 32 << 20}, Run: 1 << 40},
 	}
 	if tier != "" {
-		kerneltest.Confine(t, &options.Sandbox, tier, options.Dir)
+		options.Sandbox = kerneltest.Confine(t, tier, options.Dir)
 	}
 	k := open(t, options)
 	o := &torture{Rand: rand.New(rand.NewPCG(*tortureSeed, 6)), T: t, k: k, front: frontOf(t, k),
@@ -234,7 +235,7 @@ func (o *torture) ask(kind string, content any) checkpointReply {
 		o.Fatal(err)
 	}
 	var reply checkpointReply
-	m, err := o.k.Request(o.ctx, Message{Channel: Control, Header: Header{MsgType: kind},
+	m, err := o.k.Request(o.ctx, kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: kind},
 		Content: body})
 	if err == nil {
 		err = json.Unmarshal(m.Content, &reply)
@@ -313,7 +314,6 @@ func (o *torture) back(id string) {
 	if reply.Status != "ok" || reply.Count != o.now.Count {
 		o.fatalf("roll back: %+v, want the count %d", reply, o.now.Count)
 	}
-	o.k.current().rise()
 	o.check()
 }
 
@@ -378,7 +378,7 @@ func (o *torture) under(code string, then func()) notebook.Execution {
 	began, done := make(chan struct{}), make(chan notebook.Execution, 1)
 	closed := false
 	go func() {
-		x, err := o.k.ExecuteCell(o.ctx, Cell{Code: code, Observe: func(notebook.Output) {
+		x, err := o.k.ExecuteCell(o.ctx, kernel.Cell{Code: code, Observe: func(notebook.Output) {
 			if !closed {
 				closed = true
 				close(began)
@@ -440,7 +440,6 @@ func (o *torture) backUnderCell() {
 		o.fatalf("%s %s, %+v\n%.3000s", x.Status, x.Reason, reply, x.PlainText())
 	}
 	o.now = o.kept[id].clone()
-	o.k.current().rise()
 	o.check()
 }
 
@@ -551,7 +550,7 @@ type use struct {
 	live, depth         int // descriptors of the worker, and frames of its stack
 }
 
-func usedBy(t testing.TB, k *Kernel) use {
+func usedBy(t testing.TB, k *kernel.Kernel) use {
 	t.Helper()
 	pid := frontOf(t, k)
 	var u use
@@ -568,7 +567,7 @@ func usedBy(t testing.TB, k *Kernel) use {
 	fmt.Sscanf(string(statm), "%d %d", &pages, &pages)
 	u.memory = pages * os.Getpagesize()
 	reply, err := k.Request(t.Context(),
-		Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: json.RawMessage(
+		kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "execute_request"}, Content: json.RawMessage(
 			`{"code": "", "silent": true, "store_history": false, "user_expressions": {"x": "[len(__import__('os').listdir('/proc/self/fd')), len(__import__('inspect').stack())]"}}`)})
 	if err != nil {
 		t.Fatal(err)
