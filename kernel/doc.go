@@ -1,32 +1,58 @@
-// Package kernel drives live Jupyter kernels. [Start] starts a kernel on this machine, [Attach]
-// joins a local kernel as a guest, and [Dial] starts or joins one on a Jupyter Server, a JupyterHub
-// user's server, a Kernel Gateway or an Enterprise Gateway. All three return a [Kernel]. [Specs]
-// finds kernels to start, [Discover] kernels to join, and [Choose] picks one by name.
+// Package kernel runs code in Jupyter kernels: in one that it starts on this machine ([Start]), in
+// a running one that it joins as a guest ([Attach]), and in one on a Jupyter Server, a JupyterHub
+// user's server, a Kernel Gateway or an Enterprise Gateway ([Dial]). All three return a [Kernel].
 //
-// A [Kernel] runs cells ([Kernel.Execute]), answers any other request of the
-// protocol ([Kernel.Request]), undoes its cells ([Kernel.Reset]) and is closed
-// ([Kernel.Close]), or left running ([Kernel.Leave]). A kernel that this program
-// did not start is never restarted or ended. Package checkpoint restores the
-// state that given cells produce.
+//	k, err := kernel.Start(ctx, kernel.Options{
+//		Spec: kernel.PythonSpec("/usr/bin/python3"), // or kernel.FindSpec, for any language
+//		Env:  os.Environ(),
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	defer k.Close()
+//	x, err := k.Execute(ctx, "print(6 * 7)") // x.Stdout() is "42\n"
 //
-// # Faults
+// [Specs] finds kernels to start, [Discover] kernels to join, and [Choose] picks one by name. A
+// [Kernel] runs cells ([Kernel.Execute]; with outputs as they arrive, [Kernel.ExecuteCell]),
+// interrupts them ([Kernel.Interrupt]), answers input() ([Options]), sends any other request of the
+// protocol ([Kernel.Request], [Kernel.Send]), starts again ([Kernel.Reset]), and is closed
+// ([Kernel.Close]) or left running ([Kernel.Leave]). The command in the folder example is a whole
+// program.
+//
+// # What holds
 //
 // Anything that a cell's code can cause is data in the [notebook.Execution]: an exception, a cell
 // that does not end, the death of the kernel. Earlier outputs are kept. What code cannot cause is
 // an error: a missing program, a kernel that never becomes ready, a lost server, a cancelled
-// context. If outputs may be missing, [notebook.Execution.Incomplete] says why, and so do the
-// outputs.
+// context.
 //
-// # Waiting
+// This package drops no output. If outputs may be missing, [notebook.Execution.Incomplete] says why,
+// and so do the outputs; only a kernel that drops outputs itself may do so unnoticed, and an
+// IPython kernel that this package starts is kept from it. Outputs of threads after the end of
+// their cell are in [Kernel.Late].
 //
-// Every wait ends with the kernel, a timeout or the context, whichever comes first. Only a guest's
-// cell waits for other clients' cells without a timeout.
+// Nothing hangs: every wait ends with the kernel, a timeout or the context, whichever comes first.
+// Only a guest's cell waits for other clients' cells without a timeout. The memory for outputs is
+// bounded ([Outputs]).
+//
+// Nothing is left behind: [Kernel.Close] ends the process group of a kernel that this program
+// started and removes its files. If this program is killed, the kernel ends too (on macOS, if it
+// watches its parent, as ipykernel does), unless it was started to be left ([Options.KeepIn]). A
+// kernel that this program did not start is never restarted or ended. In an IPython kernel, a
+// guest's names, working folder and random generators are kept apart from the user's.
 //
 // # Concurrency
 //
 // All methods may be called from any goroutine. Cells run one at a time:
 // released ipykernels of series 7 can lose the reply to a pipelined request
 // (ipykernel#1554), so there is never more than one in flight.
+//
+// # What it does not do
+//
+// There are no kernels of this machine on Windows, no kernel provisioners, no CURVE encryption and
+// no widgets: comm messages go to [Cell.Divert] and [Kernel.Send]. Kernels are not confined unless
+// [Options.Sandbox] is set: package sandbox has one for Linux. They do not go back to earlier
+// states: package checkpoint does that. This package imports neither.
 //
 // # Layers
 //
@@ -35,6 +61,6 @@
 // or WebSocket (ws.go), which delivers into queues that do not block it (internal/inbox). start.go,
 // attach.go and dial.go open sessions. A run (run.go) follows one cell until its last message; a
 // visit (visit.go) keeps a guest's cells apart from the user's session. Reset replaces the session.
-// worker.go has what is particular to the kernel of package undokernel, and sandbox.go what a kernel
-// asks of its sandbox.
+// sandbox.go has what a kernel asks of its sandbox, worker.go what is particular to the kernel of
+// package undokernel.
 package kernel

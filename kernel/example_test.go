@@ -2,24 +2,26 @@ package kernel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 	"time"
 
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
+	"dsstar/notebook"
 )
 
-// The kernel here is a fake that speaks the protocol; kernel.PythonSpec and kernel.FindSpec give
-// the specs of real ones.
+// spec is a kernelspec of a fake kernel that speaks the protocol, and understands print, sleep and
+// raise. kernel.PythonSpec and kernel.FindSpec give the specs of real kernels.
+var spec = kernel.Spec{Argv: kerneltest.Argv(kerneltest.None), Language: "python"}
+
 func ExampleStart() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	k, err := kernel.Start(ctx, kernel.Options{
-		Spec: kernel.Spec{Argv: kerneltest.Argv(kerneltest.None), Language: "python"},
-		Env:  os.Environ(),
-	})
+	k, err := kernel.Start(ctx, kernel.Options{Spec: spec, Env: os.Environ()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,4 +39,141 @@ func ExampleStart() {
 	// Output:
 	// ok: hello
 	// error <nil>
+}
+
+// A guest finds a running kernel through Jupyter's runtime folder, and leaves it as it was.
+func ExampleAttach() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	runtime, err := os.MkdirTemp("", "runtime-*")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(runtime)
+	host, err := kernel.Start(ctx, kernel.Options{Spec: spec, Env: os.Environ(), KeepIn: runtime})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer host.Close()
+
+	// os.Getenv, outside of an example
+	getenv := func(name string) string { return map[string]string{"JUPYTER_RUNTIME_DIR": runtime}[name] }
+	found := kernel.Discover(ctx, kernel.Lookup{Getenv: getenv})
+	running, err := kernel.Choose(kernel.Newest, found.Kernels)
+	if err != nil {
+		log.Fatal(err)
+	}
+	k, err := kernel.Attach(ctx, running.File, kernel.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, err := k.Execute(ctx, `print("hello from a guest")`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(x.Stdout())
+	fmt.Println("ours:", k.Info().Owned, "the same:", filepath.Base(running.File) ==
+		filepath.Base(host.Info().File))
+	if err := k.Close(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("still runs:", host.Alive())
+	// Output:
+	// hello from a guest
+	// ours: false the same: true
+	// still runs: true
+}
+
+// A Jupyter Server, a hub or a gateway runs the kernel.
+func ExampleDial() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	server, err := kernel.NewServer("http://localhost:8888/lab?token=abc", "") // as copied
+	if err != nil {
+		log.Fatal(err)
+	}
+	k, err := kernel.Dial(ctx, server, "", kernel.Options{Spec: kernel.Spec{Name: "python3"}})
+	if refused, ok := errors.AsType[*kernel.ServerError](err); ok && refused.Credentials() {
+		log.Fatal("the token is wrong: ", err)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer k.Close() // ends the kernel, as we started it
+
+	x, err := k.Execute(ctx, "6 * 7")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x.PlainText())
+}
+
+// Outputs can be had while the cell runs. All of them are in the Execution, too.
+func ExampleKernel_ExecuteCell() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	k, err := kernel.Start(ctx, kernel.Options{Spec: spec, Env: os.Environ()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer k.Close()
+
+	x, err := k.ExecuteCell(ctx, kernel.Cell{
+		Code:    "print(\"one\")\nsleep 0.1\nprint(\"two\")",
+		Timeout: time.Minute,
+		Observe: func(o notebook.Output) { fmt.Print("now: ", o.Text) },
+	})
+	fmt.Printf("%s %q %v\n", x.Status, x.Stdout(), err)
+	// Output:
+	// now: one
+	// now: two
+	// ok "one\ntwo\n" <nil>
+}
+
+// An interrupted cell raises an exception, and the kernel runs on.
+func ExampleKernel_Interrupt() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	k, err := kernel.Start(ctx, kernel.Options{Spec: spec, Env: os.Environ()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer k.Close()
+
+	x, err := k.ExecuteCell(ctx, kernel.Cell{
+		Code: "print(\"asleep\")\nsleep",
+		Observe: func(o notebook.Output) {
+			if o.Type == notebook.Stream {
+				k.Interrupt()
+			}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	exception, _ := x.Error()
+	fmt.Println(x.Status, exception.EName, k.Alive())
+	// Output:
+	// error KeyboardInterrupt true
+}
+
+// Any other request of the protocol, and its reply.
+func ExampleKernel_Request() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	k, err := kernel.Start(ctx, kernel.Options{Spec: spec, Env: os.Environ()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer k.Close()
+
+	reply, err := k.Request(ctx, kernel.Message{Channel: kernel.Shell,
+		Header:  kernel.Header{MsgType: "is_complete_request"},
+		Content: []byte(`{"code": "print(1)"}`)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(reply.Header.MsgType, string(reply.Content))
+	// Output:
+	// is_complete_reply {"status":"complete"}
 }

@@ -92,6 +92,8 @@ func (k *Kernel) Send(m Message) error {
 }
 
 // Interrupt interrupts the running cell, of whatever client, as Ctrl-C would. It does not wait.
+// Python can miss an interrupt that comes just as the cell begins to sleep or to wait: if the cell
+// does not end, interrupt it again.
 func (k *Kernel) Interrupt() {
 	if s := k.current(); !ended(s.host) {
 		s.host.interrupt(s)

@@ -6,12 +6,21 @@ import (
 	"dsstar/kernel/internal/wire"
 )
 
-// A Message is a message of the protocol, in either direction. To send one, set Channel,
-// Header.MsgType, Content and, if needed, Parent, Metadata and Buffers; the rest of the header is
-// filled in.
+// A Message is a message of the protocol, in either direction:
+//
+//	Channel  Channel
+//	Header   Header
+//	Parent   Header          // of the message that this one answers or is about
+//	Metadata json.RawMessage // a JSON object; nil for an empty one
+//	Content  json.RawMessage // likewise
+//	Buffers  [][]byte
+//
+// To send one, set Channel, Header.MsgType, Content and, if needed, Parent, Metadata and Buffers;
+// the rest of the header is filled in.
 type Message = wire.Message
 
-// A Header identifies a message.
+// A Header identifies a message: its fields MsgID, MsgType, Session, Username, Date and Version are
+// strings.
 type Header = wire.Header
 
 // A Channel is one of the protocol's channels to a kernel. Requests go to Shell or Control.
