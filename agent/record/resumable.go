@@ -45,6 +45,31 @@ func (t *Trajectory) DataChanges(now []File) string {
 	return ""
 }
 
+// Drop drops a step of the plan, by its number from 1, and all after it, as a person does who
+// removes their cells. The run then continues from there.
+func (t *Trajectory) Drop(step int) error {
+	plan := t.Plan()
+	switch {
+	case t.Method.Script:
+		return &EditError{"a run in the paper's way has no cells to go back to, but whole scripts"}
+	case len(t.Edits()) > 0:
+		return &EditError{"the notebook was edited, and those edits come first"}
+	case step < 1 || step > len(plan):
+		return &EditError{fmt.Sprintf("the plan has %s, and no step %d", human.Plural(len(plan), "step"),
+			step)}
+	}
+	t.Rounds = append(t.Rounds, Round{Edit: &Edit{
+		What: []string{fmt.Sprintf("step %d was dropped, with all after it", step)},
+		Plan: Numbers(plan[:step-1]),
+	}})
+	t.Unsettle()
+	if t.Final != nil {
+		t.Final = &Final{Begun: t.Final.Begun + 1}
+	}
+	t.Ended, t.Failure = false, ""
+	return nil
+}
+
 // Ask adds another question to the same session. The error is an [*EditError] if the previous
 // question is still open.
 func (t *Trajectory) Ask(question, guidelines string) error {

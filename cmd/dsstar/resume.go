@@ -25,7 +25,8 @@ import (
 )
 
 var resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
-another question in the session of a finished run.
+another question in the session of a finished run; with --drop, go back to before a
+step of it.
 
 RUN is the run folder, or a notebook in it; without it, the newest run of this
 folder. No request that the model has answered is repeated. The accepted cells run
@@ -46,10 +47,12 @@ stays as it is.
 
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget
-  dsstar resume --ask "And the year before?" RUN`
+  dsstar resume --ask "And the year before?" RUN
+  dsstar resume --drop 2 --note "only the completed rides" RUN`
 
 func (a *app) resumeCommand() *cobra.Command {
 	var question, guidelines string
+	var back goBack
 	var keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
@@ -61,6 +64,9 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd.Flags().StringVar(&question, "ask", "", "ask another question in the same session")
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
 		"the form of the answer to --ask: TEXT, or @FILE")
+	cmd.Flags().IntVar(&back.drop, "drop", 0,
+		"go back to before this step of the plan: drop it and all after it")
+	cmd.Flags().StringVar(&back.note, "note", "", "with --drop: what to do otherwise, as a note in the notebook")
 	keepFlag(cmd.Flags(), &keep)
 	flags.addCommon(cmd.Flags())
 	settingFlags(cmd.Flags())
@@ -92,6 +98,11 @@ func (a *app) resumeCommand() *cobra.Command {
 			return usage.New("--guidelines needs --ask",
 				usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
 		}
+		back.asked = cmd.Flags().Changed("drop")
+		if back.asked && question != "" || !back.asked && back.note != "" {
+			return usage.New("--drop goes with --note, not with --ask",
+				usage.Shell("dsstar resume --drop STEP --note TEXT %s", args[0]))
+		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
 			return err
@@ -102,9 +113,29 @@ func (a *app) resumeCommand() *cobra.Command {
 		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
-		return a.resume(cmd.Context(), j, args[0], question, form)
+		return a.resume(cmd.Context(), j, args[0], question, form, back)
 	}
 	return cmd
+}
+
+// A goBack drops steps of a finished or stopped run.
+type goBack struct {
+	asked bool
+	drop  int    // the first step to drop
+	note  string // to the agent
+}
+
+func (b goBack) do(t *record.Trajectory) error {
+	if !b.asked {
+		return nil
+	}
+	if err := t.Drop(b.drop); err != nil {
+		return err
+	}
+	if note := strings.TrimSpace(b.note); note != "" {
+		t.AddNote(note)
+	}
+	return nil
 }
 
 // A pastRun is a run read from disk.
@@ -116,7 +147,8 @@ type pastRun struct {
 }
 
 // resume continues the run at path. All arguments are checked before anything is set up.
-func (a *app) resume(ctx context.Context, j job, path, question, form string) error {
+func (a *app) resume(ctx context.Context, j job, path, question, form string,
+	back goBack) error {
 	r, err := findRun(path)
 	if err != nil {
 		return err
@@ -155,6 +187,9 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		if err := r.t.Ask(question, form); err != nil {
 			return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 		}
+	}
+	if err := back.do(r.t); err != nil {
+		return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 	}
 	a.recallDemo(&j, r.t)
 	saver := continued(r)
