@@ -51,6 +51,8 @@ func TestLayering(t *testing.T) {
 		"github.com/yuin/goldmark":        "notebook/export",
 		"github.com/alecthomas/chroma/v2": "notebook/export",
 		"golang.org/x/net/html":           "notebook",
+
+		"github.com/modelcontextprotocol/go-sdk/mcp": "cmd/dsstar/internal/mcp",
 	}
 	arrows, seen := arrows(), 0
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {

@@ -182,7 +182,7 @@ func (a *app) rootCommand() *cobra.Command {
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
 		a.describeCommand(), a.demoCommand(), a.runsCommand(), a.traceCommand(),
-		a.kernelsCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
+		a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
 	return root
 }
 

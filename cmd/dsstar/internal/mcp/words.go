@@ -1,0 +1,133 @@
+package mcp
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"dsstar/notebook/human"
+)
+
+// answerInWords is the result of a run for clients that read no structured content.
+func answerInWords(out json.RawMessage) string {
+	var r struct {
+		Answer, Summary, Notebook, Script string
+		Verified                          bool
+		Doubts                            []string
+		RunDir                            string `json:"run_dir"`
+		Readings                          []struct {
+			Point, Reading, Answer string
+			Chosen                 bool
+		}
+		Usage struct {
+			Calls int
+			Cost  *float64 `json:"cost_usd"`
+		}
+		Seconds struct{ Total float64 }
+	}
+	if json.Unmarshal(out, &r) != nil {
+		return string(out)
+	}
+	lines := []string{}
+	if r.Summary != "" {
+		lines = append(lines, r.Summary)
+	}
+	if !strings.Contains(r.Summary, r.Answer) {
+		lines = append(lines, "Answer: "+r.Answer)
+	}
+	switch {
+	case r.Answer == "":
+		lines = append(lines, "There is no answer yet.")
+	case r.Verified:
+		lines = append(lines, "Verified: proved in a fresh session and derived twice.")
+	default:
+		lines = append(lines, "NOT verified: "+strings.Join(r.Doubts, "; "))
+	}
+	for _, o := range r.Readings {
+		taken := ""
+		if o.Chosen {
+			taken = " (taken)"
+		}
+		lines = append(lines, fmt.Sprintf("Reading of %q: %s%s: %s", o.Point, o.Reading, taken,
+			cmp.Or(o.Answer, "not computed")))
+	}
+	cost := ""
+	if r.Usage.Cost != nil {
+		cost = ", about " + human.Dollars(*r.Usage.Cost)
+	}
+	calls := human.Plural(r.Usage.Calls, "model call")
+	return strings.Join(append(lines, fmt.Sprintf("Cost: %s%s, %.0f s", calls, cost, r.Seconds.Total),
+		"Run: "+r.RunDir, "Notebook: "+r.Notebook), "\n")
+}
+
+// descriptionsInWords are the descriptions of data files.
+func descriptionsInWords(out json.RawMessage) string {
+	var d struct {
+		Files []struct{ Name, Description, Error string }
+		// which columns match
+		Relations string
+	}
+	if json.Unmarshal(out, &d) != nil {
+		return string(out)
+	}
+	var parts []string
+	for _, f := range d.Files {
+		text := f.Description
+		if f.Error != "" {
+			text = "not described: " + f.Error
+		}
+		parts = append(parts, "# "+f.Name+"\n"+strings.TrimSpace(text))
+	}
+	return strings.Join(append(parts, d.Relations), "\n\n")
+}
+
+// checkInWords says what has changed in a notebook that ran again.
+func checkInWords(out json.RawMessage) string {
+	var r struct {
+		Notebook, Out   string
+		Cells, Executed int
+		Checked         []struct {
+			Index           int
+			Verdict, Reason string
+			Differences     []struct{ What, Diff string }
+		}
+		Answers []struct {
+			Question, Was, Is string
+			Same              bool
+		}
+	}
+	if json.Unmarshal(out, &r) != nil {
+		return string(out)
+	}
+	same := 0
+	var changed, answers []string
+	for _, c := range r.Checked {
+		if c.Verdict == "same" {
+			same++
+			continue
+		}
+		text := fmt.Sprintf("Cell %d: %s %s", c.Index+1, c.Verdict, c.Reason)
+		for _, d := range c.Differences {
+			text += "\n" + d.What + ":\n" + strings.TrimRight(d.Diff, "\n")
+		}
+		changed = append(changed, strings.TrimSpace(text))
+	}
+	for _, a := range r.Answers {
+		text := fmt.Sprintf("The answer to %q is the same: %s", a.Question, a.Is)
+		if !a.Same {
+			text = fmt.Sprintf("The answer to %q differs: was %s, is %s", a.Question, a.Was,
+				cmp.Or(a.Is, "none"))
+		}
+		answers = append(answers, text)
+	}
+	lines := []string{fmt.Sprintf("%s: %d of %s ran.", r.Notebook, r.Executed,
+		human.Plural(r.Cells, "cell"))}
+	if len(r.Checked) > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d have the same outputs.", same, len(r.Checked)))
+	}
+	if r.Out != "" {
+		lines = append(lines, "Executed notebook: "+r.Out)
+	}
+	return strings.Join(append(append(lines, answers...), changed...), "\n")
+}

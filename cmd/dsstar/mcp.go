@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"dsstar/cmd/dsstar/internal/mcp"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
+)
+
+const mcpHelp = `Serve the Model Context Protocol, with which agents such as Claude Code ask dsstar:
+on standard input and output, or with --http on a port of this machine.
+
+Tools: ask, follow_up, continue_run, go_back, describe_data, list_kernels, list_runs,
+rerun_notebook. Resources: the runs, with notebook and script. Each call is a
+command of dsstar in a process of its own. Model, key, budget and all other
+settings are those of this command's environment and of your own file.
+
+--root names what may be asked about: a folder with all in it, or an address of a
+database, bucket or website (or env:VARIABLE, which hides it); may be repeated.
+Hidden files are left out. Runs are put into dsstar-runs in the first folder, and
+relative paths begin there. The default is the current folder.
+
+With --http a client needs the token that is printed, or that of DSSTAR_MCP_TOKEN:
+  Authorization: Bearer TOKEN`
+
+const mcpExample = `  dsstar mcp
+  dsstar mcp --root ~/sales --root env:SALES_DB
+  claude mcp add dsstar -e DSSTAR_MODEL=… -- dsstar mcp --root ~/sales
+  DSSTAR_MCP_TOKEN=… dsstar mcp --http 127.0.0.1:8765`
+
+// mcpAnswer is the result of a tool that answers a question.
+type mcpAnswer struct {
+	result
+	Error string `json:"error,omitempty"` // and hints; "": the run came to its end
+}
+
+// mcpToken is the variable with the token of --http.
+const mcpToken = "DSSTAR_MCP_TOKEN"
+
+func (a *app) mcpCommand() *cobra.Command {
+	var config mcp.Config
+	var roots []string
+	var address string
+	cmd := &cobra.Command{
+		Use:     "mcp",
+		Short:   "Let other agents ask, by the Model Context Protocol",
+		Long:    mcpHelp,
+		Example: mcpExample,
+		Args:    noArgs,
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&roots, "root", nil,
+		"what may be asked about: a folder, or an address as dsstar nb takes it; may be repeated")
+	f.StringVar(&address, "http", "", "serve HTTP on this port of the loopback interface, such as "+
+		"127.0.0.1:8765, instead of standard input and output")
+	f.BoolVar(&config.Kernels, "allow-kernels", false,
+		"questions may be about running kernels, which are not in the sandbox")
+	f.IntVar(&config.Parallel, "parallel", 2, "calls that may compute at once; others wait")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if config.Parallel < 1 {
+			return usage.New("--parallel must be at least 1", usage.Again("--parallel", "1"))
+		}
+		within, err := newWithin(roots)
+		if err != nil {
+			return err
+		}
+		if config.Answer, err = jsonschema.For[mcpAnswer](nil); err != nil {
+			return err
+		}
+		if config.Program, err = os.Executable(); err != nil {
+			return err
+		}
+		config.Version, config.Data, config.MayRead = version(), within.data(),
+			func(data string) error { return a.inWords(within.check(data)) }
+		config.Env = slices.DeleteFunc(slices.Clone(a.Env),
+			func(entry string) bool { return strings.HasPrefix(entry, mcpToken+"=") })
+		server := mcp.New(cmd.Context(), config)
+		if address != "" {
+			return a.serveHTTP(cmd.Context(), server, address)
+		}
+		return server.Serve()
+	}
+	return cmd
+}
+
+// inWords returns an error as one text, with its hints.
+func (a *app) inWords(err error) error {
+	if err == nil {
+		return nil
+	}
+	_, text, hints := explain(err, a.line)
+	for _, hint := range hints {
+		text += "\nhint: " + hint
+	}
+	return errors.New(text)
+}
+
+// serveHTTP serves on a port of the loopback interface.
+func (a *app) serveHTTP(ctx context.Context, server *mcp.Server, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return usage.New("--http: "+address+" is not a port of the loopback interface",
+			usage.Again("--http", "127.0.0.1:8765"))
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("--http: %w", err)
+	}
+	token, shown := a.Getenv(mcpToken), "of "+mcpToken
+	if token == "" {
+		token = rand.Text()
+		shown = token
+	}
+	fmt.Fprintf(a.stderr, "serving  http://%s%s\ntoken    %s\n", listener.Addr(), mcp.Path, shown)
+	return server.ServeHTTP(listener, token)
+}
+
+// within are the folders and addresses that a server's clients may name.
+type within struct{ folders, addresses []string }
+
+// newWithin reads the values of --root and makes the first folder the current one.
+func newWithin(roots []string) (w within, err error) {
+	if len(roots) == 0 {
+		if here, err := os.Getwd(); err != nil || sandbox.Private(here) {
+			return w, usage.New("the current folder is hidden, the system's or above your home: name "+
+				"what may be asked about", usage.Again("--root", "DIR"))
+		}
+		roots = []string{"."}
+	}
+	for _, root := range roots {
+		if isAddress(root) {
+			w.addresses = append(w.addresses, root)
+			continue
+		}
+		at, err := filepath.Abs(root)
+		if err == nil {
+			at, err = filepath.EvalSymlinks(at)
+		}
+		if info, e := os.Stat(at); err != nil || e != nil || !info.IsDir() {
+			return w, usage.New("--root: there is no folder "+root, usage.Shell("ls -ld %s", root))
+		}
+		w.folders = append(w.folders, at)
+	}
+	if len(w.folders) > 0 {
+		err = os.Chdir(w.folders[0])
+	}
+	return w, err
+}
+
+// data is what a question is about that names no data.
+func (w within) data() []string { return slices.Concat(w.folders, w.addresses) }
+
+// isAddress reports whether a value of --data is no path.
+func isAddress(data string) bool {
+	return fromVariable.MatchString(data) || strings.Contains(data, "://") && !isFile.MatchString(data)
+}
+
+// check rejects data that are not in the folders and not at the addresses.
+func (w within) check(data string) error {
+	if isAddress(data) {
+		address := data
+		if m := hasName.FindStringSubmatch(data); m != nil {
+			address = m[2]
+		}
+		if !slices.ContainsFunc(w.addresses, func(root string) bool { return covers(root, address) }) {
+			return w.outside("this address")
+		}
+		return nil
+	}
+	found, err := source(data)
+	if err != nil {
+		return err
+	}
+	for _, s := range found {
+		real := disk.RealPath(s.Path)
+		if !slices.ContainsFunc(w.folders, func(folder string) bool { return holds(folder, real) }) {
+			return w.outside(data)
+		}
+	}
+	return nil
+}
+
+func (w within) outside(what string) error {
+	return usage.New(fmt.Sprintf("%s is not among what this server may read, which is %s; the user "+
+		"can start it with another --root", what, strings.Join(w.data(), ", ")))
+}
+
+// covers reports whether an address is a root, or below one that ends with a slash.
+func covers(root, address string) bool {
+	below, found := strings.CutPrefix(address, root)
+	read, err := url.PathUnescape(below)
+	return found && (below == "" ||
+		strings.HasSuffix(root, "/") && err == nil && !strings.Contains(read, ".."))
+}
+
+// holds reports whether a path is in a folder, and not hidden there.
+func holds(folder, path string) bool {
+	below, err := filepath.Rel(folder, path)
+	return err == nil && disk.Inside(folder, path) &&
+		(below == "." || !strings.Contains("/"+filepath.ToSlash(below), "/."))
+}

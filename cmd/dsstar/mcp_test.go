@@ -1,0 +1,380 @@
+//go:build unix
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"dsstar/agent/llm/llmtest"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// A client is one of the MCP server, with what it was told of the progress of its calls.
+type client struct {
+	*sdk.ClientSession
+	t     *testing.T
+	mu    sync.Mutex
+	heard []*sdk.ProgressNotificationParams
+}
+
+// mcpProgram is the server's command line, for a folder with numbers and the model behind url.
+func mcpProgram(t *testing.T, url string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"mcp"}, args...)...)
+	cmd.Dir = dataFolder(t, numbers)
+	cmd.Env = append(cleanEnv(), asProgram+"=1", descriptionsIn+"="+t.TempDir(),
+		"XDG_CONFIG_HOME="+t.TempDir(), "DSSTAR_PYTHON="+pyenvtest.Python(t), "DSSTAR_MODEL=scripted",
+		"DSSTAR_RETRIES=0", "DSSTAR_BASE_URL="+url)
+	return cmd
+}
+
+func newClient(t *testing.T, transport sdk.Transport) *client {
+	t.Helper()
+	c := &client{t: t}
+	of := sdk.NewClient(&sdk.Implementation{Name: "test"}, &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.heard = append(c.heard, r.Params)
+		}})
+	var err error
+	if c.ClientSession, err = of.Connect(t.Context(), transport, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// call calls a tool, which must return what it prints, and an error only if failing is set.
+func (c *client) call(failing bool, tool string, args map[string]any, into any) (text string) {
+	c.t.Helper()
+	params := &sdk.CallToolParams{Name: tool, Arguments: args}
+	params.SetProgressToken(tool)
+	r, err := c.CallTool(c.t.Context(), params)
+	if err != nil {
+		c.t.Fatalf("%s: %v", tool, err)
+	}
+	for _, part := range r.Content {
+		text += part.(*sdk.TextContent).Text + "\n"
+	}
+	if r.IsError != failing {
+		c.t.Fatalf("%s: error %v\n%s", tool, r.IsError, text)
+	}
+	if into != nil {
+		b, err := json.Marshal(r.StructuredContent)
+		if err == nil {
+			err = json.Unmarshal(b, into)
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return text
+}
+
+// told reports whether the client was told a text.
+func (c *client) told(text string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.heard, func(p *sdk.ProgressNotificationParams) bool {
+		return strings.Contains(p.Message, text)
+	})
+}
+
+// TestMCP asks, follows up and checks as an agent does, over standard input and output.
+func TestMCP(t *testing.T) {
+	t.Parallel()
+	m := counting()
+	c := newClient(t, &sdk.CommandTransport{Command: mcpProgram(t, m.with(roles{
+		"step": say(m["step"][0].Text, "Count them."),
+		"cell": say(m["cell"][0].Text, cell("rows = len(numbers)")),
+		"last": say(cell("print(total)"), cell("print(rows)")),
+		"second": say(m["second"][0].Text,
+			cell("answer = str(len(open('data/numbers.csv').readlines()) - 1)\nanswer")),
+	}).serve(t).URL)})
+	var r result
+	text := c.call(false, "ask", map[string]any{"question": "--json", "guidelines": "@/etc/passwd"}, &r)
+	if r.Answer != "42" || !r.Verified || r.Usage.Calls == 0 {
+		t.Errorf("ask: %+v", r)
+	}
+	wantText(t, "the text", text, "42", "Verified", "Cost: ", r.Notebook)
+	task := readRun(t, r.RunDir).Task
+	if task.Question != "--json" || task.Guidelines != "@/etc/passwd" {
+		t.Errorf("asked was %q in the form %q", task.Question, task.Guidelines)
+	}
+	if !c.told("Load the numbers") {
+		t.Error("the client was told nothing of the step")
+	}
+	c.mu.Lock()
+	grows := slices.IsSortedFunc(c.heard, func(a, b *sdk.ProgressNotificationParams) int {
+		return cmp.Compare(a.Progress, b.Progress)
+	})
+	c.mu.Unlock()
+	if !grows {
+		t.Error("the progress does not grow")
+	}
+
+	name := filepath.Base(r.RunDir)
+	c.call(false, "follow_up", map[string]any{"question": "How many are they?", "run": name}, &r)
+	if r.Answer != "3" || !r.Verified {
+		t.Errorf("follow_up: %+v", r)
+	}
+	var runs struct{ Runs []listedRun }
+	c.call(false, "list_runs", map[string]any{"words": []string{"how many"}}, &runs)
+	if len(runs.Runs) != 1 || runs.Runs[0].Standing != "verified" {
+		t.Errorf("list_runs: %+v", runs)
+	}
+	var again struct{ Answers []struct{ Same bool } }
+	c.call(false, "rerun_notebook", map[string]any{"notebook": name}, &again)
+	if len(again.Answers) != 2 || !again.Answers[0].Same || !again.Answers[1].Same {
+		t.Errorf("rerun_notebook: %+v", again)
+	}
+	wantText(t, "describe_data", c.call(false, "describe_data", nil, nil), "# numbers.csv", "3 rows")
+	c.call(false, "list_kernels", nil, &listing{})
+	wantText(t, "go_back", c.call(true, "go_back", map[string]any{"step": 9}, nil), "no step 9", "hint")
+	c.resources(name)
+}
+
+// resources reads the resources of a run.
+func (c *client) resources(run string) {
+	c.t.Helper()
+	read := func(uri string) (string, error) {
+		r, err := c.ReadResource(c.t.Context(), &sdk.ReadResourceParams{URI: uri})
+		if err != nil {
+			return "", err
+		}
+		return r.Contents[0].Text, nil
+	}
+	of := "dsstar://runs/" + run
+	list, err := read("dsstar://runs")
+	if err != nil || !strings.Contains(list, run) {
+		c.t.Errorf("the runs: %v, %s", err, list)
+	}
+	text, err := read(of + "/notebook.ipynb")
+	if err == nil {
+		_, err = notebook.Read(strings.NewReader(text))
+	}
+	if err != nil {
+		c.t.Error(err)
+	}
+	if script, err := read(of + "/solution.py"); err != nil || !strings.Contains(script, "total = ") {
+		c.t.Errorf("the script: %v", err)
+	}
+	for _, uri := range []string{of + "/trace.jsonl", "dsstar://runs/../notebook.ipynb",
+		"dsstar://runs/other/solution.py"} {
+		if _, err := read(uri); err == nil {
+			c.t.Errorf("%s can be read", uri)
+		}
+	}
+}
+
+// TestMCPRefuses: what a client may not name, and what is no call.
+func TestMCPRefuses(t *testing.T) {
+	t.Parallel()
+	outside := dataFolder(t, numbers)
+	program := mcpProgram(t, "", "--root", ".", "--root", "https://example.org/open/")
+	for _, err := range []error{
+		os.Symlink(outside, filepath.Join(program.Dir, "link")),
+		os.MkdirAll(filepath.Join(program.Dir, ".ssh"), 0o700),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newClient(t, &sdk.CommandTransport{Command: program})
+	c.described()
+	for _, data := range []string{outside, "link", ".ssh", "..", "x=" + outside, "file://" + outside,
+		outside + "/*.csv", "sqlite:///" + outside + "/numbers.csv", "https://example.org/",
+		"https://example.org/open/../x.csv", "https://example.org/open/%2e%2e/x.csv",
+		"postgresql://localhost/postgres", "env:HOME", "s3://bucket/x"} {
+		text := c.call(true, "ask", map[string]any{"question": "?", "data": []string{data}}, nil)
+		wantText(t, data, text, "not among what this server may read")
+	}
+	for tool, args := range map[string]map[string]any{
+		"describe_data":  {"data": outside},
+		"rerun_notebook": {"notebook": outside},
+		"continue_run":   {"run": outside},
+	} {
+		wantText(t, tool, c.call(true, tool, args, nil), "not among what this server may read")
+	}
+	wantText(t, "a flag", c.call(true, "ask", map[string]any{"question": "?",
+		"data": []string{"--out=x"}}, nil), "no such file or folder: --out=x", "hint: ")
+	wantText(t, "a kernel", c.call(true, "ask",
+		map[string]any{"question": "?", "kernel": "newest"}, nil), "--allow-kernels")
+	c.call(true, "ask", map[string]any{"question": " "}, nil)
+	c.call(true, "ask", map[string]any{"question": "?", "sandbox": "off"}, nil)
+}
+
+// described checks that every tool and argument says what it is for.
+func (c *client) described() {
+	c.t.Helper()
+	for tool, err := range c.Tools(c.t.Context(), nil) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if tool.Description == "" {
+			c.t.Errorf("%s has no description", tool.Name)
+		}
+		arguments, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+		for name, schema := range arguments {
+			if schema.(map[string]any)["description"] == nil {
+				c.t.Errorf("%s.%s has no description", tool.Name, name)
+			}
+		}
+	}
+}
+
+// TestMCPCancel: a run that fails or whose call is cancelled can be continued.
+func TestMCPCancel(t *testing.T) {
+	t.Parallel()
+	reply := counting().with(roles{
+		"verdict": {llmtest.Refuse(400, "", "no such thing"), {Stall: true}, {Text: sufficient}},
+	}).reply()
+	stalled := make(chan struct{}, 1)
+	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		response := reply(r)
+		if response.Stall {
+			stalled <- struct{}{}
+		}
+		return response
+	})
+	c := newClient(t, &sdk.CommandTransport{Command: mcpProgram(t, server.URL, "--parallel", "1")})
+	var r mcpAnswer
+	text := c.call(true, "ask", map[string]any{"question": "What is the total?"}, &r)
+	wantText(t, "the text", text, "no such thing", "hint: dsstar resume", "There is no answer yet")
+	wantText(t, "the error", r.Error, "no such thing", "hint: dsstar resume")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "continue_run"})
+		ended <- err
+	}()
+	<-stalled
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("the call was not cancelled")
+	}
+	r = mcpAnswer{}
+	c.call(false, "continue_run", nil, &r) // waits for the one slot, and so for the run's end
+	if r.Answer != "42" || !r.Verified || r.Rounds != 1 || r.Error != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestMCPKernel: a server that may use running kernels asks about their variables.
+func TestMCPKernel(t *testing.T) {
+	t.Parallel()
+	runtime := t.TempDir()
+	file := kernelstest.Start(t, runtime, "0123abcd")
+	kernelstest.Run(t, file, "numbers = [1, 2, 39]")
+	program := mcpProgram(t, counting().with(roles{
+		"cell":   say(cell("total = sum(numbers)\nprint(total)")),
+		"second": say(cell("answer = str(numbers[0] + numbers[1] + numbers[2])\nanswer")),
+	}).serve(t).URL, "--allow-kernels")
+	program.Env = append(program.Env, kernelstest.Env(t, runtime)...)
+	program.Env = append(program.Env, "DSSTAR_PYTHON=")
+	c := newClient(t, &sdk.CommandTransport{Command: program})
+	var r result
+	c.call(false, "ask", map[string]any{"question": "What is the total?", "kernel": "0123abcd"}, &r)
+	if r.Answer != "42" || r.Kernel.Owned || !r.Verified {
+		t.Errorf("%+v", r)
+	}
+	if left := kernelstest.Run(t, file, "print('total' in globals())"); left != "False\n" {
+		t.Errorf("total in the kernel: %s", left)
+	}
+}
+
+// TestMCPHTTP serves whom the token says, and no page of the web.
+func TestMCPHTTP(t *testing.T) {
+	t.Parallel()
+	cmd := mcpProgram(t, "", "--http", "127.0.0.1:0")
+	said := filepath.Join(t.TempDir(), "stderr")
+	stderr, err := os.Create(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if code := exitCode(t, cmd); code != 0 {
+			t.Errorf("exit code %d\n%s", code, content(t, said))
+		}
+	})
+	where := regexp.MustCompile(`serving  (http\S+)\ntoken    (\S+)\n`)
+	var at []string
+	waitFor(t, "the server says where it is", func() bool {
+		at = where.FindStringSubmatch(content(t, said))
+		return at != nil
+	})
+	for name, want := range map[string]struct {
+		token, host, origin string
+		status              int
+	}{
+		"no token":       {status: http.StatusUnauthorized},
+		"a wrong token":  {token: at[2] + "x", status: http.StatusUnauthorized},
+		"a name":         {token: at[2], host: "evil.example.org", status: http.StatusForbidden},
+		"another's page": {token: at[2], origin: "https://evil.example.org", status: http.StatusForbidden},
+	} {
+		body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at[1], body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = want.host
+		r.Header = http.Header{"Content-Type": {"application/json"},
+			"Accept": {"application/json, text/event-stream"}}
+		if want.token != "" {
+			r.Header.Set("Authorization", "Bearer "+want.token)
+		}
+		if want.origin != "" {
+			r.Header.Set("Origin", want.origin)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want.status {
+			t.Errorf("%s: status %d", name, response.StatusCode)
+		}
+	}
+	c := newClient(t, &sdk.StreamableClientTransport{Endpoint: at[1],
+		HTTPClient: &http.Client{Transport: withToken(at[2])}})
+	c.call(false, "list_runs", nil, &struct{ Runs []listedRun }{})
+
+	a, _, errs := testApp(t)
+	for _, address := range []string{"0.0.0.0:0", ":0", "example.org:80", "8765"} {
+		if code := a.run(t.Context(), []string{"mcp", "--http", address}); code != exitUsage {
+			t.Errorf("--http %s: exit code %d\n%s", address, code, errs)
+		}
+	}
+}
+
+// withToken sends requests with a token.
+type withToken string
+
+func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", fmt.Sprintf("Bearer %s", string(token)))
+	return http.DefaultTransport.RoundTrip(r)
+}
