@@ -115,7 +115,7 @@ func runsIn(base string) (all []listedRun) {
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Standing: t.Standing(), Cost: t.Cost, Started: t.Started}
-		if !t.Ended {
+		if !t.Ended || t.Failure != "" {
 			r.Standing = "unfinished"
 			if isRunning(folder) {
 				r.Standing = "running"
