@@ -169,8 +169,11 @@ func (r *standard) chooseReadings(ctx context.Context) (reopened bool, err error
 			continue
 		}
 		n, err := r.cfg.ChooseReading(ctx, *reading, r.t.Answer())
-		if err != nil || n < 0 {
+		if err != nil {
 			return false, err
+		}
+		if n < 0 {
+			continue // it stays open
 		}
 		option := reading.Options[n]
 		reading.ByUser = true

@@ -48,11 +48,11 @@ stays as it is.
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget
   dsstar resume --ask "And the year before?" RUN
-  dsstar resume --drop 2 --note "only the completed rides" RUN`
+  dsstar resume --drop 2 --note "only the completed rides" RUN
+  dsstar resume --choose 2 RUN                       when the answer depends on a reading`
 
 func (a *app) resumeCommand() *cobra.Command {
-	var question, guidelines string
-	var back goBack
+	var w wish
 	var keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
@@ -61,12 +61,15 @@ func (a *app) resumeCommand() *cobra.Command {
 		Long:    resumeHelp,
 		Example: resumeExample,
 	}
-	cmd.Flags().StringVar(&question, "ask", "", "ask another question in the same session")
-	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
+	cmd.Flags().StringVar(&w.question, "ask", "", "ask another question in the same session")
+	cmd.Flags().StringVarP(&w.form, "guidelines", "g", "",
 		"the form of the answer to --ask: TEXT, or @FILE")
-	cmd.Flags().IntVar(&back.drop, "drop", 0,
+	cmd.Flags().IntVar(&w.back.drop, "drop", 0,
 		"go back to before this step of the plan: drop it and all after it")
-	cmd.Flags().StringVar(&back.note, "note", "", "with --drop: what to do otherwise, as a note in the notebook")
+	cmd.Flags().StringVar(&w.back.note, "note", "",
+		"with --drop: what to do otherwise, as a note in the notebook")
+	cmd.Flags().IntVar(&w.choose, "choose", 0,
+		"the option that is meant, of the readings that change the answer, numbered as in --json")
 	keepFlag(cmd.Flags(), &keep)
 	flags.addCommon(cmd.Flags())
 	settingFlags(cmd.Flags())
@@ -83,25 +86,28 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
-		form, err := a.guidelines(guidelines)
-		if err != nil {
+		if w.form, err = a.guidelines(w.form); err != nil {
 			return err
 		}
 		if flags.names, err = kernels.Names(keep); err != nil {
 			return err
 		}
-		if question = strings.TrimSpace(question); question == "" && cmd.Flags().Changed("ask") {
+		if w.question = strings.TrimSpace(w.question); w.question == "" && cmd.Flags().Changed("ask") {
 			return usage.New("--ask: no question is given",
 				usage.Shell(`dsstar resume --ask "question" %s`, args[0]))
 		}
-		if form != "" && question == "" {
+		if w.form != "" && w.question == "" {
 			return usage.New("--guidelines needs --ask",
 				usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
 		}
-		back.asked = cmd.Flags().Changed("drop")
-		if back.asked && question != "" || !back.asked && back.note != "" {
+		w.back.asked = cmd.Flags().Changed("drop")
+		if w.back.asked && w.question != "" || !w.back.asked && w.back.note != "" {
 			return usage.New("--drop goes with --note, not with --ask",
 				usage.Shell("dsstar resume --drop STEP --note TEXT %s", args[0]))
+		}
+		if w.choose != 0 && (w.question != "" || w.back.asked) {
+			return usage.New("--choose, --drop and --ask are for runs one after the other",
+				usage.Without("ask", "guidelines", "drop", "note"))
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
@@ -113,7 +119,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
-		return a.resume(cmd.Context(), j, args[0], question, form, back)
+		return a.resume(cmd.Context(), j, args[0], w)
 	}
 	return cmd
 }
@@ -138,6 +144,13 @@ func (b goBack) do(t *record.Trajectory) error {
 	return nil
 }
 
+// A wish is what a resumed run is to do besides going on.
+type wish struct {
+	question, form string // a follow-up, and the form of its answer; "" for none
+	choose         int    // the option of a reading that is meant; 0: none
+	back           goBack
+}
+
 // A pastRun is a run read from disk.
 type pastRun struct {
 	folder  record.Folder
@@ -147,8 +160,7 @@ type pastRun struct {
 }
 
 // resume continues the run at path. All arguments are checked before anything is set up.
-func (a *app) resume(ctx context.Context, j job, path, question, form string,
-	back goBack) error {
+func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	r, err := findRun(path)
 	if err != nil {
 		return err
@@ -179,17 +191,23 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string,
 	}
 	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
-	if question != "" && j.settings.Model == demoModel {
+	if w.question != "" && j.settings.Model == demoModel {
 		return usage.New("the demo has recorded replies for its own question only",
-			usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
+			usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", w.question, path))
 	}
-	if question != "" {
-		if err := r.t.Ask(question, form); err != nil {
+	if w.question != "" {
+		if err := r.t.Ask(w.question, w.form); err != nil {
 			return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 		}
 	}
-	if err := back.do(r.t); err != nil {
+	if err := w.back.do(r.t); err != nil {
 		return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
+	}
+	if w.choose != 0 {
+		if j.chosen, err = chosenReading(r.t, w.choose); err != nil {
+			return err
+		}
+		r.t.Proof = nil // of the answer that was not meant, or that depended on the choice
 	}
 	a.recallDemo(&j, r.t)
 	saver := continued(r)
@@ -202,7 +220,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string,
 		j.progress.Say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
-	r.tell(j.progress, question)
+	r.tell(j.progress, w.question)
 	exchanges, err := answered(r.folder)
 	if err != nil {
 		return err
