@@ -20,10 +20,19 @@ func (a *app) consent(ctx context.Context, j *job) error {
 	if lines == nil {
 		return nil
 	}
-	if g := j.place.Guest; g != nil {
-		g.MayDrop(j.yes)
+	g, agreed := j.place.Guest, j.yes
+	if g != nil {
+		if own := a.Within(g); own && a.extension == 0 {
+			return usage.New("a cell of the kernel "+g.Name+" has started this process: the run would "+
+				"wait for the kernel, and the kernel for the cell",
+				usage.Shell("%load_ext dsstar   # in a cell,"),
+				usage.Shell("%%dsstar           # then this above the question, in another cell"))
+		} else if own {
+			agreed = true // the question was asked there
+		}
+		g.MayDrop(agreed)
 	}
-	return a.agree(ctx, j.progress, j.yes, lines, what, question)
+	return a.agree(ctx, j.progress, agreed, lines, what, question)
 }
 
 // agree shows lines and asks the user to agree. --yes agrees in advance.

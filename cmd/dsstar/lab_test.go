@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,6 +73,12 @@ type lab struct {
 
 func startLab(t *testing.T, collaboration bool) *lab {
 	t.Helper()
+	return startLabWith(t, collaboration, nil)
+}
+
+// startLabWith is startLab with more variables in the environment of the kernels.
+func startLabWith(t *testing.T, collaboration bool, env map[string]string) *lab {
+	t.Helper()
 	browser := browserPath(t)
 	python := pyenvtest.Lab(t)
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
@@ -82,6 +89,10 @@ func startLab(t *testing.T, collaboration bool) *lab {
 			t.Fatal(err)
 		}
 	}
+	if own := spec.Env["PYTHONPATH"]; own != "" && env["PYTHONPATH"] != "" {
+		env["PYTHONPATH"] += string(filepath.ListSeparator) + own
+	}
+	maps.Copy(spec.Env, env)
 	kernels := map[string]map[string]any{"python3": {
 		"argv": spec.Argv, "env": spec.Env, "display_name": "Python 3 (ipykernel)", "language": "python",
 		"metadata": map[string]any{"debugger": collaboration},

@@ -44,6 +44,7 @@ type app struct {
 	descriptionDir string       // the folder of cached descriptions
 	line           usage.Line   // what the user typed
 	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
+	extension      int          // process of the kernel whose extension started this one; 0: none
 }
 
 func main() {
@@ -56,8 +57,10 @@ func main() {
 func newApp() *app {
 	// cannot fail: the value comes from the environment
 	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH")))
+	extension := takeExtension()
 	a := &app{
-		Host: kernels.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		extension: extension,
+		Host:      kernels.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout),
 		stderrTTY: term.IsTerminal(os.Stderr),
 		width: func() int {
@@ -102,6 +105,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go a.untilOrphaned(ctx, cancel)
 	go func() {
 		defer signal.Stop(signals)
 		for {

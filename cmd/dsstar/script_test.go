@@ -64,6 +64,10 @@ func TestLongScript(t *testing.T) {
 
 func runScripts(t *testing.T, dir string) {
 	python := pyenvtest.Python(t)
+	extension, err := filepath.Abs("python")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var database dbtest.Server // one story has it
 	testscript.Run(t, testscript.Params{
 		Dir:                dir,
@@ -74,7 +78,7 @@ func runScripts(t *testing.T, dir string) {
 				descriptionsIn+"="+filepath.Join(env.WorkDir, ".descriptions"),
 				"XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, ".config"), "TMPDIR="+os.TempDir(),
 				"DSSTAR_PYTHON="+python, "DSSTAR_BASE_URL=http://127.0.0.1:1/v1",
-				"DSSTAR_MODEL=scripted", "DSSTAR_RETRIES=0", "PYTHON="+python, "DSSTAR="+os.Args[0],
+				"DSSTAR_MODEL=scripted", "DSSTAR_RETRIES=0", "PYTHON="+python, "EXTENSION="+extension, "DSSTAR="+os.Args[0],
 				"DSSTAR_TEST_MARK="+env.WorkDir)
 			runtime := filepath.Join(env.WorkDir, ".runtime")
 			env.Vars = append(env.Vars, kernelstest.Env(t, runtime)...)

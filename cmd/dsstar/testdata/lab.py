@@ -108,6 +108,25 @@ class Lab:
         """The printed text of each code cell, in order."""
         return [printed(cell) for cell in self.model()["cells"] if cell["cell_type"] == "code"]
 
+    def sources(self):
+        """The sources of the cells."""
+        return ["".join(cell["source"]) for cell in self.model()["cells"]]
+
+    def dark(self):
+        """Settings > Theme > JupyterLab Dark."""
+        self.page.evaluate(
+            "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+        )
+        self.page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
+
+    def follow(self, part):
+        """Clicks the last link whose address has a part, and waits for the notebook that it opens."""
+        self.page.locator(f'.jp-RenderedHTML a[href*="{part}"]').last.click()
+        self.page.wait_for_function(
+            "part => {" + PANEL + "return panel?.context?.path.endsWith('/' + part)}", arg=part
+        )
+        self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
+
     def shown(self):
         """The text on the page, cell by cell."""
         self.page.wait_for_function(DRAWN)

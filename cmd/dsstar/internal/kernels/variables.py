@@ -140,7 +140,7 @@ def table(names, rows):
 def frame(x):
     rows, columns = x.shape
     small = rows * columns <= CELLS
-    yield f"{rows} rows, {columns} columns, {size(int(x.memory_usage(index=True, deep=small).sum()))}"
+    yield f"{rows} rows, {columns} columns, {size(int(x.memory_usage(index=False, deep=small).sum()))}"
     index = x.index
     if type(index).__name__ != "RangeIndex":
         yield f"index: {type(index).__name__}, {[str(n) for n in index.names]}, from {brief(index[0]) if rows else '-'}"
@@ -181,7 +181,7 @@ def column(x):
 
 
 def series(x):
-    yield f"{len(x)} values named {brief(x.name)}, {x.dtype}, {size(int(x.memory_usage(deep=len(x) <= CELLS)))}{column(x) if len(x) <= CELLS else ''}"
+    yield f"{len(x)} values named {brief(x.name)}, {x.dtype}, {size(int(x.memory_usage(index=False, deep=len(x) <= CELLS)))}{column(x) if len(x) <= CELLS else ''}"
     if not NAMED.search(str(x.name)[:100]):
         yield "first: " + ", ".join(
             f"{brief(k, 30)}: {brief(v, 30)}"

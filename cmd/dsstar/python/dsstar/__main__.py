@@ -5,5 +5,6 @@ import sys
 
 from . import program
 
-path = program()
+if (path := program()) is None:
+    sys.exit("dsstar: error: the program dsstar is not installed")
 os.execv(path, [path, *sys.argv[1:]])
