@@ -1,4 +1,4 @@
-"""The front's side of checkpoints: the messages of docs/checkpoints.md."""
+"""The front's side of checkpoints: the messages of README.md."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import hazards, linux
@@ -90,49 +90,76 @@ class Checkpoint:
             linux.kill(pid)
             linux.wait(pid)
 
-    def end(self) -> None:
+    def kill(self, by: Callable[[int], None] = linux.kill) -> set[int]:
+        """Ends the copies without waiting for it. Returns their ids."""
         self.settle()
+        pids = self.pids()
         self.line.close()
-        if self.pid:
-            linux.kill(self.pid)
-            linux.wait(self.pid)
-        self._end_ready()
+        for pid in pids:
+            by(pid)
+        if self.readied:
+            self.readied[1].close()
+        self.pid, self.readied = 0, None
+        return pids
+
+    def end(self) -> None:
+        for pid in self.kill():
+            linux.wait(pid)
 
 
-@dataclass
 class Asked:
-    """A pending request."""
+    """A pending request for a checkpoint or a rollback, and what is done with its result."""
 
-    checkpoints: Checkpoints
-    idents: Any
-    message: Message
-    began: float = field(default_factory=time.monotonic)
-    again: bool = False  # this is the second attempt
-    folder: str = ""  # the client restores the files in it
+    folder = ""  # whoever asked restores the files in it
+    aborts = True  # a rollback answers waiting cells with "aborted"
 
-    def __post_init__(self) -> None:
-        self.folder = str(self.message["content"].get("folder") or "")
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.again = False  # this is the second attempt
 
-    def reply(self, content: Message) -> None:
-        self.checkpoints.front.control.reply(self.idents, self.message, content)
+    def made(self, name: str, info: Message) -> None:
+        """Handles the new checkpoint."""
 
-    def fail(self, name: str, why: str, findings: list[Finding] | None = None) -> None:
-        self.reply(
-            {
-                "status": "error",
-                "ename": name,
-                "evalue": why,
-                "traceback": [],
-                "findings": findings or [],
-            }
-        )
+    def resumed(self, info: Message) -> None:
+        """Handles the end of a rollback."""
+
+    def fail(self, name: str, why: str, findings: list[Finding]) -> None:
+        """Handles an error."""
 
     def refuse(self, findings: list[Finding]) -> None:
-        self.fail(
-            "Refused", "; ".join(f"{f['kind']}: {f['detail']}" for f in findings)[:500], findings
+        reasons = "; ".join(f"{f['kind']}: {f['detail']}" for f in findings)[:500]
+        self.fail("Refused", reasons, findings)
+
+
+class Client(Asked):
+    """A client's request on the control channel."""
+
+    def __init__(self, checkpoints: Checkpoints, idents: Any, message: Message) -> None:
+        super().__init__()
+        self._checkpoints, self._idents, self._message = checkpoints, idents, message
+        self.folder = str(message["content"].get("folder") or "")
+
+    def reply(self, content: Message) -> None:
+        self._checkpoints.front.control.reply(self._idents, self._message, content)
+
+    def made(self, name: str, info: Message) -> None:
+        self._checkpoints.expect(name)
+        self.reply({
+            "status": "ok", "checkpoint": name, "execution_count": info["execution_count"],
+            "resident": self._checkpoints.resident(),
+            "milliseconds": {**info["milliseconds"], "all": self._milliseconds()},
+        })  # fmt: skip
+
+    def resumed(self, info: Message) -> None:
+        self._checkpoints.expect(str(self._message["content"]["checkpoint"]))
+        self.reply({"status": "ok", **info, "milliseconds": self._milliseconds()})
+
+    def fail(self, name: str, why: str, findings: list[Finding]) -> None:
+        self.reply(
+            {"status": "error", "ename": name, "evalue": why, "traceback": [], "findings": findings}
         )
 
-    def milliseconds(self) -> float:
+    def _milliseconds(self) -> float:
         return 1e3 * (time.monotonic() - self.began)
 
 
@@ -140,6 +167,7 @@ class Checkpoints:
     def __init__(self, front: Front) -> None:
         self.front = front
         self.kept: dict[str, Checkpoint] = {}
+        self.dying: set[int] = set()  # copies that have been killed and not waited for
         self._made = 0
         self._resuming: tuple[Asked, str] | None = None
         self.due = 0.0  # when the next copy is to be readied
@@ -148,24 +176,34 @@ class Checkpoints:
     def handle(self, kind: str, idents: Any, message: Message) -> bool:
         """Handles a checkpoint request. Returns whether it was one."""
         do = {
-            "undokernel_checkpoint_request": self._checkpoint, "undokernel_rollback_request": self._rollback,
-            "undokernel_drop_request": self._drop, "undokernel_checkpoints_request": self._list,
-        }.get(kind)  # fmt: skip
+            "undokernel_checkpoint_request": self._checkpoint,
+            "undokernel_rollback_request": self._rollback,
+            "undokernel_drop_request": self._drop,
+            "undokernel_checkpoints_request": self._list,
+        }.get(kind)
         if do is None:
             return False
-        do(Asked(self, idents, message), message["content"])
+        if do in (self._checkpoint, self._rollback):
+            self.front.end_policy()  # the client has its own
+        do(Client(self, idents, message), message["content"])
         return True
+
+    def resident(self) -> int:
+        """Resident bytes of the worker and all copies at most."""
+        live = self.front.live.pid if self.front.live else 0
+        return sum(map(linux.rss, {live, *self.pids()}))
 
     def pids(self) -> set[int]:
         """All processes of checkpoints. Drops checkpoints without processes."""
         for name, checkpoint in list(self.kept.items()):
             if not checkpoint.settle() and not checkpoint.readied:
                 self.kept.pop(name).end()
-        return {pid for checkpoint in self.kept.values() for pid in checkpoint.pids()}
+        kept = {pid for checkpoint in self.kept.values() for pid in checkpoint.pids()}
+        return kept | self.dying
 
     # ---- checkpoint
 
-    def _checkpoint(self, asked: Asked, _: Message) -> None:
+    def _checkpoint(self, asked: Client, _: Message) -> None:
         if (free := linux.available()) < LEAST_FREE:
             asked.refuse([Finding(kind="memory", detail=f"only {free >> 20} MB are free")])
         else:
@@ -181,7 +219,7 @@ class Checkpoints:
             return
         asked: Asked = request.checkpoint
         if "failed" in info:
-            asked.fail("Failed", info["failed"])
+            asked.fail("Failed", info["failed"], [])
             return
         findings = info["findings"] or self._daemons(info["pid"])
         if findings or sock is None:
@@ -193,13 +231,11 @@ class Checkpoints:
         self._made += 1
         name = f"{os.getpid()}-{self._made}"
         self.kept[name] = Checkpoint(info["pid"], sock, info["execution_count"], info["files"])
-        self._next, self.due = name, time.monotonic() + IDLE
-        live = self.front.live.pid if self.front.live else 0
-        asked.reply({
-            "status": "ok", "checkpoint": name, "execution_count": info["execution_count"],
-            "resident": sum(map(linux.rss, {live, *self.pids()})),
-            "milliseconds": {**info["milliseconds"], "all": asked.milliseconds()},
-        })  # fmt: skip
+        asked.made(name, info)
+
+    def expect(self, name: str, after: float = IDLE) -> None:
+        """Has a copy of this checkpoint readied, as it is probably the next to be resumed."""
+        self._next, self.due = name, time.monotonic() + after
 
     def _daemons(self, new: int) -> list[Finding]:
         """The user's processes that were re-parented to the front."""
@@ -217,47 +253,72 @@ class Checkpoints:
 
     # ---- rollback
 
-    def _rollback(self, asked: Asked, content: Message) -> None:
-        name = str(content.get("checkpoint"))
+    def _rollback(self, asked: Client, content: Message) -> None:
+        self.restore(asked, str(content.get("checkpoint")))
+
+    def changed(self, name: str, folder: str = "") -> list[Finding]:
+        """What has changed since a checkpoint so that it cannot be restored."""
+        checkpoint = self.kept[name]
+        checkpoint.settle()
+        pids = checkpoint.pids()
+        return hazards.changed(min(pids), checkpoint.files, folder) if pids else []
+
+    def restore(self, asked: Asked, name: str) -> None:
+        """Restores a checkpoint, or refuses to."""
         checkpoint = self.kept.get(name)
         if checkpoint is None or not checkpoint.answers():
-            asked.fail("NoCheckpoint", f"there is no checkpoint {name}")
+            asked.fail("NoCheckpoint", f"there is no checkpoint {name}", [])
             return
-        if findings := hazards.changed(min(checkpoint.pids()), checkpoint.files, asked.folder):
+        if findings := self.changed(name, asked.folder):
             asked.refuse(findings)
             return
         if self._resuming:
-            self._resuming[0].fail("Failed", "another roll-back has come")
+            self._resuming[0].fail("Failed", "another roll-back has come", [])
         self._resuming = (asked, name)
         self._resume(checkpoint)
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         """Resumes a copy in place of the current worker."""
         front = self.front
+        assert self._resuming
+        unnoticed = not self._resuming[0].aborts and self._alone(checkpoint)
         checkpoint.ready()
-        self._end_others()
+        self._end_others(unnoticed)
         if front.live:
             front.disconnect()
-        front.give_up("RolledBack", "the kernel was rolled back while this ran")
+        if self._resuming[0].aborts:
+            front.give_up("RolledBack", "the kernel was rolled back while this ran")
         if checkpoint.readied:
             front.connect(*checkpoint.readied)
             checkpoint.readied = None
         else:
             self._failed("the copy did not answer")
 
-    def _end_others(self) -> None:
-        """Kills the worker and all other processes except those of checkpoints."""
+    def _alone(self, checkpoint: Checkpoint) -> bool:
+        """Whether there is only an idle worker, and it does not matter to the copy when it ends."""
+        live, children = self.front.live, set(linux.children(os.getpid()))
+        if not live or not children <= {live.pid, *self.pids()}:
+            return False
+        return not hazards.lingers(live.pid, min(checkpoint.pids()))
+
+    def _end_others(self, unnoticed: bool = False) -> None:
+        """Kills the worker and all other processes except those of checkpoints, and waits for their
+        end, which takes long if there is much memory to free; unless it goes unnoticed."""
         if self.front.live:  # by its id, in case processes cannot be listed
-            linux.kill(self.front.live.pid)
-            linux.wait(self.front.live.pid)
+            pid = self.front.live.pid
+            if unnoticed:
+                linux.retire(pid)
+                self.dying.add(pid)
+                return
+            linux.kill(pid)
+            linux.wait(pid)
         linux.end_all(os.getpid(), self.pids())
 
     def resumed(self, info: Message) -> None:
         """Handles the message that the resumed worker is ready."""
         if self._resuming:
-            (asked, name), self._resuming = self._resuming, None
-            self._next, self.due = name, time.monotonic() + IDLE
-            asked.reply({"status": "ok", **info, "milliseconds": asked.milliseconds()})
+            (asked, _), self._resuming = self._resuming, None
+            asked.resumed(info)
 
     def resume_failed(self, how: str) -> bool:
         """Handles the end of a worker. Returns whether it was being resumed."""
@@ -276,6 +337,8 @@ class Checkpoints:
         """Gives up a roll-back that takes too long, and readies the copy most likely to be resumed
         next."""
         now = time.monotonic()
+        if self.front.policy:
+            self.front.policy.check()
         if self._resuming and now > self._resuming[0].began + PATIENCE:
             self._failed("the copy did not go on")
         if self.due and now > self.due:
@@ -295,23 +358,33 @@ class Checkpoints:
         if self.front.live:
             self.front.disconnect()
         self.front.obituary = f"the kernel died: {why}"
-        asked.fail("Failed", why)
+        asked.fail("Failed", why, [])
         self.front.next()
 
     # ---- drop, list
 
-    def _drop(self, asked: Asked, content: Message) -> None:
-        for name in content.get("checkpoints") or ():
+    def drop(self, names: Iterable[Any]) -> None:
+        """Drops checkpoints. It takes a while until their memory is free."""
+        for checkpoint in self._take(names):
+            self.dying |= checkpoint.kill(linux.retire)
+
+    def _take(self, names: Iterable[Any]) -> Iterator[Checkpoint]:
+        for name in names:
             if self._resuming and self._resuming[1] == name:
                 continue
             if checkpoint := self.kept.pop(str(name), None):
-                checkpoint.end()
+                yield checkpoint
+
+    def _drop(self, asked: Client, content: Message) -> None:
+        for checkpoint in self._take(content.get("checkpoints") or ()):
+            checkpoint.end()
         asked.reply({"status": "ok"})
         if not self.front.live and not self.kept and not self._resuming:
             self.front.status = self.front.ended  # there is nothing left to resume
 
     def lost(self, pid: int) -> None:
         """Removes the checkpoint or the readied copy whose process pid has ended."""
+        self.dying.discard(pid)
         for name, checkpoint in list(self.kept.items()):
             if checkpoint.pid == pid:
                 checkpoint.pid = 0
@@ -320,7 +393,7 @@ class Checkpoints:
                 checkpoint.readied[1].close()
                 checkpoint.readied = None
 
-    def _list(self, asked: Asked, _: Message) -> None:
+    def _list(self, asked: Client, _: Message) -> None:
         def process(pid: int, more: Collection[int] = ()) -> Message:
             return {"pid": pid, "bytes": sum(map(linux.pss, {pid, *more}))}
 

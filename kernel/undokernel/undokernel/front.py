@@ -13,7 +13,7 @@ import socket
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,11 +23,14 @@ from . import linux
 from .channel import Channel
 from .checkpoints import Asked, Checkpoints
 from .control import Control
+from .options import Options
+from .policy import Policy
 from .sockets import DELIM, Sockets
 
 TEXT_DELAY = 0.03  # seconds for which output is held back, to merge it
 TEXT_SIZE = 1 << 20
 MESSAGE_SIZE = 4 << 20  # bytes of one text: readers hold a whole message in memory
+Published = tuple[str, dict[str, Any]]  # type and content of a message on the iopub channel
 FAILURES = 100  # consecutive failed turns after which the front gives up
 SUBSCRIBER = 0.002  # seconds in which a subscriber can take some of its queue
 GROUP_SIGNAL = 0.2  # seconds within which a signal to the group also reaches the worker
@@ -45,7 +48,8 @@ class Live:
 
 @dataclass
 class Request:
-    """A message on the shell channel, or a undokernel_checkpoint_request, which waits in the same queue."""
+    """A message on the shell channel, or a request for a checkpoint, which waits in the same
+    queue."""
 
     frames: list[bytes]
     header: bytes = b""
@@ -53,12 +57,20 @@ class Request:
     aborted: bool = False
     answered: bool = False
     checkpoint: Asked | None = None
+    attempts: int = 0  # to make a checkpoint before it
 
     @classmethod
     def of(cls, frames: list[bytes]) -> Request:
         """Reads a signed message. Raises an exception if it is malformed."""
         header = frames[frames.index(DELIM) + 2]
         return cls(frames, header, str(json.loads(header)["msg_type"]))
+
+    def content(self) -> dict[str, Any]:
+        """The content of a message; empty if it is malformed."""
+        with contextlib.suppress(ValueError, LookupError):
+            content = json.loads(self.frames[self.frames.index(DELIM) + 5])
+            return content if isinstance(content, dict) else {}
+        return {}
 
 
 class Output:
@@ -118,7 +130,14 @@ class Output:
 
 
 class Front:
-    def __init__(self, sockets: Sockets, channel: Channel, pipes: list[int], worker: int) -> None:
+    def __init__(
+        self,
+        sockets: Sockets,
+        channel: Channel,
+        pipes: list[int],
+        worker: int,
+        options: Options | None = None,
+    ) -> None:
         self.sockets, self.session = sockets, sockets.session
         self.live: Live | None = Live(worker, channel)
         self.output = Output(sockets, pipes)
@@ -134,12 +153,19 @@ class Front:
         self.poller = zmq.Poller()
         self.checkpoints = Checkpoints(self)
         self.control = Control(self)
+        self.policy = Policy(self, options) if options else None
 
     # ---- requests
 
     def request(self, asked: Asked) -> Request:
-        """Returns the placeholder of a undokernel_checkpoint_request in the queue."""
+        """Returns the placeholder in the queue of a request for a checkpoint."""
         return Request([], checkpoint=asked)
+
+    def end_policy(self) -> None:
+        """Leaves it to a client when checkpoints are made."""
+        if self.policy:
+            self.policy.end()
+            self.policy = None
 
     def enqueue(self, request: Request) -> None:
         comm = request.type in ("comm_msg", "comm_close")
@@ -150,7 +176,7 @@ class Front:
             and not any(r.type == "comm_open" for r in self.queue)
         ):
             # A running cell may be waiting for it: an async one, or one that runs the event loop.
-            self.live.channel.post(b"shell", *request.frames)
+            self.send(request)
             return
         self.queue.append(request)
         self.next()
@@ -165,25 +191,36 @@ class Front:
             request = self.queue.popleft()
             if request.aborted:
                 self.answer(request, {"status": "aborted"})
+            elif self.policy and self.policy.before(request):
+                pass
             elif request.checkpoint and self.live:
                 self.running = request
                 self.live.channel.post(b"checkpoint", b"1" if request.checkpoint.folder else b"")
             elif request.checkpoint:
-                request.checkpoint.fail("Failed", self.obituary)
+                request.checkpoint.fail("Failed", self.obituary, [])
             elif self.live:
                 self.running = request
                 if request.type == "execute_request":
                     self.output.parent = request.header
-                self.live.channel.post(b"shell", *request.frames)
+                self.send(request)
             elif request.type == "kernel_info_request":
                 self.answer(request, self.info)
             else:
-                self.answer(
-                    request, error("KernelDied", self.obituary), request.type == "execute_request"
-                )
+                content = self.error("KernelDied", self.obituary)
+                is_cell = request.type == "execute_request"
+                self.answer(request, content, [self.published(content)] if is_cell else [])
 
-    def answer(self, request: Request, content: dict[str, Any], publish: bool = False) -> None:
-        """Answers a request in place of the worker."""
+    def send(self, request: Request) -> None:
+        """Sends a request to the worker."""
+        assert self.live
+        if self.policy:
+            self.policy.sending(request)
+        self.live.channel.post(b"shell", *request.frames)
+
+    def answer(
+        self, request: Request, content: dict[str, Any], also: Iterable[Published] = ()
+    ) -> None:
+        """Answers a request in place of the worker, and also publishes messages."""
         try:
             idents, frames = self.session.feed_identities(request.frames)
             message = self.session.deserialize(frames)
@@ -192,13 +229,24 @@ class Front:
         reply = request.type.rsplit("_", 1)[0] + "_reply"
         if request.type.endswith("_request") and not request.answered:
             self.publish_status("busy", message)
-            if publish:
-                shown = {key: content[key] for key in ("ename", "evalue", "traceback")}
+            for kind, shown in also:
                 self.session.send(
-                    self.sockets.iopub, "error", shown, parent=message, ident=b"error"
+                    self.sockets.iopub, kind, shown, parent=message, ident=kind.encode()
                 )
             self.session.send(self.sockets.shell, reply, content, parent=message, ident=idents)
         self.publish_status("idle", message)
+
+    def error(self, name: str, value: str) -> dict[str, Any]:
+        """The content of a reply."""
+        content: dict[str, Any] = {"status": "error", "ename": name, "evalue": value}
+        content["traceback"] = [f"{name}: {value}"]
+        if self.policy:  # jupyter console needs it
+            content["execution_count"] = self.policy.count
+        return content
+
+    def published(self, content: dict[str, Any]) -> Published:
+        """What is published of a reply that is an error."""
+        return "error", {key: content[key] for key in ("ename", "evalue", "traceback")}
 
     def publish_status(self, state: str, about: dict[str, Any]) -> None:
         self.session.send(
@@ -218,14 +266,15 @@ class Front:
     def give_up(self, name: str, why: str, publish: bool = False) -> None:
         """Answers the requests that the worker has not handled when it ended."""
         if self.running and self.running.checkpoint:
-            self.running.checkpoint.fail("Failed", why)
+            self.running.checkpoint.fail("Failed", why, [])
         elif self.running:
-            self.answer(self.running, error(name, why), publish)
+            content = self.error(name, why)
+            self.answer(self.running, content, [self.published(content)] if publish else [])
         self.running = None
         waiting, self.queue = self.queue, deque()
         for request in waiting:
             if request.checkpoint:
-                request.checkpoint.fail("Failed", why)
+                request.checkpoint.fail("Failed", why, [])
             else:
                 self.answer(request, {"status": "aborted"})
 
@@ -294,8 +343,11 @@ class Front:
             return
         if self.running.type == "execute_request" and not self.running.answered:
             # An interrupt hit the kernel's own code.
-            self.answer(self.running, error("KeyboardInterrupt", ""), publish=True)
-        self.running = None
+            content = self.error("KeyboardInterrupt", "")
+            self.answer(self.running, content, [self.published(content)])
+        self.running, self.interrupted = None, 0
+        if self.policy:
+            self.policy.rest()
 
     def connect(self, pid: int, sock: socket.socket) -> None:
         """Resumes a ready copy as the worker."""
@@ -344,6 +396,8 @@ class Front:
             return
         linux.end_all(os.getpid(), self.checkpoints.pids())
         self.ended, self.obituary = status or 0, f"the kernel died: {how}"
+        if self.policy:
+            self.obituary += self.policy.way_out()
         self.give_up("KernelDied", self.obituary, publish=True)
 
     def reap(self) -> None:
@@ -380,6 +434,10 @@ class Front:
         elif self.interrupted and time.monotonic() > self.interrupted + GROUP_SIGNAL:
             self.interrupted = 0
             os.kill(self.live.pid, signal.SIGINT)
+
+    def busy(self) -> bool:
+        """Whether a cell runs, or waits for a checkpoint."""
+        return bool(self.running and (self.queue or not self.running.checkpoint))
 
     def stop(self) -> None:
         """Asks the worker to shut down."""
@@ -473,7 +531,7 @@ class Front:
                 signals = wake.recv(4096)
                 if signal.SIGTERM in signals:
                     break
-                if signal.SIGINT in signals and self.running:
+                if signal.SIGINT in signals and self.busy():
                     self.interrupted = time.monotonic()
             self.failed = False
             self.guarded(self.turn, ready)
@@ -493,6 +551,8 @@ class Front:
             dues.append(self.interrupted + GROUP_SIGNAL / 10)
         if self.checkpoints.due:
             dues.append(self.checkpoints.due)
+        if self.policy and self.policy.due:
+            dues.append(self.policy.due)
         return max(0, int(1e3 * (min(dues) - time.monotonic())) + 1)
 
     def turn(self, ready: dict[Any, int]) -> None:
@@ -527,16 +587,6 @@ class Front:
         return self.status
 
 
-def error(name: str, value: str, **more: Any) -> dict[str, Any]:
-    return {
-        "status": "error",
-        "ename": name,
-        "evalue": value,
-        "traceback": [f"{name}: {value}"],
-        **more,
-    }
-
-
 def orphanage() -> Any:
     """Returns a function that tells whether the process that owns the kernel has ended."""
     parent, now = int(os.environ.get("JPY_PARENT_PID") or 0), os.getppid()
@@ -547,11 +597,18 @@ def orphanage() -> Any:
     return lambda: os.getppid() != parent
 
 
-def run(argv: list[str], sock: socket.socket, pipes: list[int], worker: int, session: str) -> int:
+def run(
+    argv: list[str],
+    sock: socket.socket,
+    pipes: list[int],
+    worker: int,
+    session: str,
+    options: Options | None,
+) -> int:
     """Runs the front. Ends like the last worker: by the same signal, or with its exit status."""
     try:
         file = argv[argv.index("-f") + 1]
-        front = Front(Sockets(file, session), Channel(sock), pipes, worker)
+        front = Front(Sockets(file, session), Channel(sock), pipes, worker, options)
     except BaseException:
         linux.kill(worker)
         raise

@@ -224,6 +224,7 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
                     kind="file", detail="the folder that cells worked in has been removed since"
                 )
             )
+    kept = {file["node"] for file in files if file["kept"]}  # through whichever descriptor
     for file in files:
         at = f"/proc/{pid}/fd/{file['fd']}"
         try:
@@ -234,13 +235,13 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
             put_back = (
                 bool(folder) and not deleted and file["path"].startswith(folder.rstrip("/") + "/")
             )
-            if file["kept"]:
+            if file["node"] in kept:
                 same = deleted or link == file["path"] and os.path.samefile(link, at)
             elif put_back:  # the client replaces a changed file that has hard links elsewhere
                 same = now.st_nlink == 1 or now.st_ctime_ns == file["status"]
             else:
                 same = (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
-            if same and not file["kept"] and (put_back or file["writable"]):
+            if same and file["node"] not in kept and (put_back or file["writable"]):
                 same = link == file["path"] and (deleted or os.path.samefile(link, at))
         except FileNotFoundError:
             continue
@@ -253,13 +254,30 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
     return found
 
 
-def _descriptors() -> list[int]:
-    return [int(name) for name in os.listdir("/proc/self/fd")]
-
-
-def _link(fd: int) -> str:
+def lingers(worker: int, copy: int) -> bool:
+    """Whether a worker, once killed, could still be felt by the resumed copy until it has ended: by
+    its threads, processes, locks, or sockets other than its channel."""
     try:
-        return os.readlink(f"/proc/self/fd/{fd}")
+        tasks = os.listdir(f"/proc/{worker}/task")
+        if linux.children(worker) or any(linux.state(int(tid)) != "S" for tid in tasks):
+            return True
+        links = {fd: _link(fd, worker) for fd in _descriptors(worker)}
+        files = (fd for fd, link in links.items() if link.startswith("/") and link != os.devnull)
+        if any(LOCKED.search(Path(f"/proc/{worker}/fdinfo/{fd}").read_text()) for fd in files):
+            return True
+        own = set(links.values()) - {_link(fd, copy) for fd in _descriptors(copy)}
+        return sum(not link.startswith("/") for link in own) > 1
+    except OSError:
+        return True
+
+
+def _descriptors(pid: int | str = "self") -> list[int]:
+    return [int(name) for name in os.listdir(f"/proc/{pid}/fd")]
+
+
+def _link(fd: int, pid: int | str = "self") -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/fd/{fd}")
     except OSError:
         return ""  # the descriptor of the listing itself
 

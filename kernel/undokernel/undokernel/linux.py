@@ -130,6 +130,13 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def retire(pid: int) -> None:
+    """Kills pid and lets it free its memory when nothing else wants the processor."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, pid, 19)
+    kill(pid)
+
+
 def kill_child(pid: int, parent: int) -> None:
     """Kills pid if it is a child of parent, or of this process, which inherits the children of a
     parent that has ended. Otherwise the id belongs to another process by now."""
@@ -207,6 +214,14 @@ def end_all(pid: int, without: Collection[int] = (), seconds: float = 5) -> None
         unseen = 0 if killed else unseen + 1
 
 
+def work(pid: int) -> str:
+    """How long and how often the main thread of a process has run, as Linux prints it."""
+    try:
+        return Path(f"/proc/{pid}/schedstat").read_text()
+    except OSError:
+        return ""
+
+
 def rss(pid: int) -> int:
     """Resident bytes, shared pages included; cheap."""
     try:
@@ -224,6 +239,18 @@ def pss(pid: int) -> int:
     except OSError:
         pass
     return rss(pid)
+
+
+def anonymous(pid: int) -> tuple[int, int]:
+    """The process's proportional share of its memory that is not files', and all of it, in bytes;
+    takes milliseconds per gigabyte."""
+    fields = {"Pss_Anon": 0, "Anonymous": 0}  # before Linux 5.4 there is no Pss_Anon
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            name, _, rest = line.partition(":")
+            if name in fields:
+                fields[name] = int(rest.split()[0]) << 10
+    return fields["Pss_Anon"], fields["Anonymous"]
 
 
 def available() -> int:

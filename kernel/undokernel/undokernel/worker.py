@@ -32,7 +32,7 @@ from jupyter_client.session import json_packer
 from tornado import ioloop
 from traitlets import Any as AnyTrait
 
-from . import hazards, linux, pools
+from . import hazards, linux, magics, pools
 from .channel import Channel, Uninterrupted
 from .frozen import Freezer
 
@@ -393,12 +393,12 @@ class App(kernelapp.IPKernelApp):
                 self._resumed(kept)
                 return
         fds: list[int] = []
-        reply: dict[str, Any] = {"findings": left}
+        count = self.kernel.shell.execution_count - 1
+        reply: dict[str, Any] = {"findings": left, "execution_count": count}
         if frozen and not left:
             fds = [frozen.line.fileno()]
             reply |= {
                 "pid": frozen.pid, "files": self.hazards.files,
-                "execution_count": self.kernel.shell.execution_count - 1,
                 "milliseconds": {
                     "look": 1e3 * (looked - began), "copy": 1e3 * (time.perf_counter() - looked),
                 },
@@ -428,7 +428,12 @@ class App(kernelapp.IPKernelApp):
 
 
 def run(
-    argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], front: int, session: str
+    argv: list[str],
+    sock: socket.socket,
+    pipes: list[tuple[int, int]],
+    front: int,
+    session: str,
+    undo: bool,
 ) -> None:
     """Runs the kernel until it is asked to shut down."""
     linux.die_with_parent()
@@ -440,4 +445,6 @@ def run(
     app = App.instance()
     app.setup(channel, pipes, front, session)
     app.initialize([*argv, "--HistoryManager.hist_file=:memory:"])
+    if undo:
+        magics.register(app.shell)
     app.start()
