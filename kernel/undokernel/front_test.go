@@ -4,28 +4,11 @@ package undokernel_test
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
-
-// TestFront runs the tests of the Python package that do not need a kernel.
-func TestFront(t *testing.T) {
-	t.Parallel()
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), testPython(t), "-B", filepath.Join("testdata", "front.py"))
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+here)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
 
 // send sends a malformed message.
 func send(t testing.TB, k *kernel.Kernel, c kernel.Channel, kind string) {

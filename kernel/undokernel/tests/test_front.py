@@ -1,4 +1,4 @@
-"""Tests of parts of undokernel that do not need a kernel. Run by TestFront."""
+"""Parts that do not need a kernel."""
 
 import os
 import socket
@@ -118,7 +118,9 @@ class Publishing(unittest.TestCase):
                 p.flush()
             self.assertEqual(reader.recv(), message)
         got = []
-        thread = threading.Thread(target=lambda: got.extend(reader.recv() for _ in range(400)), daemon=True)
+        thread = threading.Thread(
+            target=lambda: got.extend(reader.recv() for _ in range(400)), daemon=True
+        )
         thread.start()
         p.finish(60)
         self.assertFalse(p.waits())
@@ -139,5 +141,17 @@ class Publishing(unittest.TestCase):
         self.assertTrue(p.waits())
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_children_without_the_list_of_the_kernel(monkeypatch):
+    """Some kernels have no /proc/PID/task/TID/children."""
+    shell = subprocess.Popen(["/bin/sh", "-c", "sleep 600 & echo; wait"], stdout=subprocess.PIPE)
+    try:
+        shell.stdout.readline()
+        listed = list(linux.descendants(shell.pid))
+        monkeypatch.setattr(linux, "LISTS_CHILDREN", False)
+        assert len(listed) == 1
+        assert list(linux.descendants(shell.pid)) == listed
+        linux.end_all(shell.pid)
+    finally:
+        shell.kill()
+        shell.wait()
+        shell.stdout.close()
