@@ -203,7 +203,7 @@ type held struct {
 	Bytes int64
 }
 
-// A checkpointReply is the reply to any request of docs/checkpoints.md.
+// A checkpointReply is the reply to any request of undokernel/README.md.
 type checkpointReply struct {
 	Status, EName, EValue string
 	Checkpoint            string

@@ -37,7 +37,7 @@ type frozen struct {
 	resident int64 // bytes held by the kernel and all copies, shared pages counted repeatedly
 }
 
-// An undoer is a kernel of package undokernel. It sends the requests of docs/checkpoints.md.
+// An undoer is a kernel of package undokernel. It sends the requests of undokernel/README.md.
 type undoer struct {
 	*kernel.Kernel
 	folder string // its scratch folder as processes see it

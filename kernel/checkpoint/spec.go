@@ -13,7 +13,7 @@ import (
 )
 
 // Spec returns a spec of the same kernel with checkpoints: one that can freeze and resume copies of
-// itself in milliseconds (docs/checkpoints.md). The Python package that does so, around the
+// itself in milliseconds (undokernel/README.md). The Python package that does so, around the
 // interpreter's ipykernel, is written to a subfolder of dir named after its content: packages of
 // other versions stay, and several programs may write there at the same time. A spec that has
 // checkpoints already is returned as it is. The error is [errors.ErrUnsupported] on systems other

@@ -54,7 +54,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A checkpointReply is any of the replies of docs/checkpoints.md.
+// A checkpointReply is any of the replies of README.md.
 type checkpointReply struct {
 	Status, EName, EValue string
 	Checkpoint            string
