@@ -43,6 +43,8 @@ type method interface {
 	ready(ctx context.Context) (intact bool, err error)
 	// finalStep words the task of the last cell as a step.
 	finalStep() string
+	// learnFrom has the model propose what the answer leaves for the memory of the data.
+	learnFrom(ctx context.Context, p *prover) error
 	// calls estimates the model calls of a number of rounds.
 	calls(rounds int) int
 }
@@ -77,7 +79,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
 func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	return &record.Trajectory{
 		Task: task, Method: cfg.Method, Choice: cfg.Choice, Sandbox: cfg.Sandbox, Memory: cfg.Memory,
-		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings),
+		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings), Recalled: cfg.Recalled,
 	}
 }
 
@@ -148,7 +150,10 @@ func (r *run) run(ctx context.Context) (ended error) {
 		}
 	}
 	if r.t.Answer() != "" && r.method.settled() {
-		return r.proveAlone(ctx, prove)
+		if err := r.proveAlone(ctx, prove); err != nil {
+			return err
+		}
+		return r.method.learnFrom(ctx, prove)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	work := r.openSession(ctx, Work)
@@ -176,7 +181,10 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.method.answer(ctx); err != nil {
 		return err
 	}
-	return prove.prove(ctx, work)
+	if err := prove.prove(ctx, work); err != nil {
+		return err
+	}
+	return r.method.learnFrom(ctx, prove)
 }
 
 // learn has the files described unless the record has their descriptions.

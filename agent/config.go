@@ -24,6 +24,9 @@ type Config struct {
 	MaxRounds int            // steps that are tried at most
 	Answered  []llm.Exchange // of the run that [Resume] goes on with: what need not be asked again
 
+	Recalled *record.Recalled // of the memory of the data, to show and to use: see [RecallFor]
+	Learn    bool             // have the model propose what a verified answer leaves for the memory
+
 	Choice   record.Choice // of the models, for the record
 	Sandbox  string        // what confines the cells, for the record
 	Memory   int64         // bytes that the session may take, for the coder; 0: not known

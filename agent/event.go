@@ -37,6 +37,7 @@ const (
 	Ruled     Kind = "ruled"     // two derivations differ, and an arbiter has decided
 	Proving   Kind = "proving"   // a fresh run begins
 	Proved    Kind = "proved"    // it ended
+	Learnt    Kind = "learnt"    // what the answer leaves for the memory is known
 	Warned    Kind = "warned"    // something that the user should know
 	Ended     Kind = "ended"     // nothing follows
 )

@@ -150,3 +150,6 @@ func (r *paper) finalize(ctx context.Context) error {
 }
 
 func (r *paper) finalStep() string { return r.inForm(lastStep) }
+
+// learnFrom does nothing: the paper has no memory.
+func (r *paper) learnFrom(context.Context, *prover) error { return nil }

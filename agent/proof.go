@@ -41,10 +41,10 @@ func (r *prover) elsewhere() *record.Trajectory {
 
 // proveAlone proves the answer of a finished run that has no proof.
 func (r *run) proveAlone(ctx context.Context, p *prover) error {
+	r.recall()
 	if proof := r.t.Proof; proof != nil && !proof.Unable {
 		return nil
 	}
-	r.recall()
 	return p.prove(ctx, nil)
 }
 
@@ -70,6 +70,7 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	begin := time.Now()
 	defer r.kernel.Start()()
 	work.end()
+	r.t.DropUnusedTools()
 	aside, err := setFilesAside(r.folder)
 	if err != nil {
 		return fmt.Errorf("make room for the proof: %w", err)

@@ -44,6 +44,9 @@ func (r *requests) known(code string) ([]prompts.Part, map[string]string) {
 	if said := variableWords(context); said != "" {
 		inputs["variables"] = said
 	}
+	if context.Facts+context.Functions != "" {
+		inputs["memory"] = context.Facts + context.Functions
+	}
 	return []prompts.Part{context}, inputs
 }
 
@@ -57,6 +60,7 @@ func (r *requests) context(code string) prompts.Context {
 		NoFiles: r.t.Task.Data == ""}
 	c.Files, c.Relations, c.LeftOut = r.files.Files(show, code)
 	c.Variables, c.OtherVariables = r.shownVariables(show)
+	c.Facts, c.Functions = shownMemory(r.t.Recalled)
 	if code == "" {
 		r.madeWords, r.madeFor, r.made = c, show, true
 	}
@@ -103,7 +107,7 @@ func (r *standard) plan(cells string) ([]prompts.Part, map[string]string) {
 		inputs["earlier"] = fmt.Sprint(earlier)
 	}
 	if len(steps) > 0 {
-		parts = append(parts, prompts.Notebook{Steps: steps})
+		parts = append(parts, prompts.Notebook{Functions: usedFunctions(r.t), Steps: steps})
 	}
 	parts = r.withNotes(parts, inputs)
 	var plan, code, results []string

@@ -11,6 +11,9 @@ import (
 	"dsstar/notebook/lazy"
 )
 
+// SameAnswer reports whether two answers say the same, in whatever order: see [sameAnswer].
+func SameAnswer(a, b string) bool { return sameAnswer(a, b, false) }
+
 // sameAnswer reports whether two answers say the same: the same words and numbers, whatever their
 // case, spaces, quotes and brackets. A number may be rounded to fewer decimals than the other, but
 // to one at least. inOrder says that the order of the items of a list matters.

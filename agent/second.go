@@ -86,7 +86,7 @@ func (r *standard) derive(ctx context.Context) error {
 		}
 	}
 	answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", task: secondTask,
-		base: r.openings(), known: r.unseen, attempts: &s.Attempts}, s.Proposed)
+		base: r.unaided(), known: r.unseen, attempts: &s.Attempts}, s.Proposed)
 	if err != nil {
 		return err
 	}
@@ -114,9 +114,11 @@ func (r *standard) again() string {
 }
 
 // unseen is what requests of the second derivation begin with: question, files, earlier questions
-// and a person's notes, but no step, cell or output of the first.
+// and a person's notes, but no step, cell or output of the first, and nothing of the memory, which
+// may be wrong.
 func (r *standard) unseen() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.known("")
+	forget(parts, inputs)
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
 		parts = append(parts, earlier)
@@ -184,6 +186,7 @@ func (r *standard) takeBack(reason string, wrong int) {
 
 func (r *standard) arbiterWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
+	forget(parts, inputs) // the notebook has the source of the functions that it uses
 	last, _ := r.t.FinalCell()
 	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]
 	show := r.Sizes().Result

@@ -116,7 +116,7 @@ func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken
 	opening, before := len(r.t.Opening()), len(r.t.EarlierCells())
 	for i, e := range executions {
 		e.Outputs = notebook.Steady(e.Outputs)
-		if i == 2 && i < opening && e.Status != notebook.OK {
+		if i == 2 && len(r.t.Loaded()) > 0 && e.Status != notebook.OK {
 			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded "+
 				"here; the Python of that kernel can: %s", brief.Problem(e))
 		}

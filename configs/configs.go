@@ -41,6 +41,9 @@ type Settings struct {
 	MaxFiles         int  `mapstructure:"max_files"`
 	Cache            bool `mapstructure:"cache"`
 
+	Memory string `mapstructure:"memory"` // "auto", "off" or a folder
+	Learn  bool   `mapstructure:"learn"`
+
 	Include        []string `mapstructure:"include"`
 	AskAboveTokens int      `mapstructure:"ask_above_tokens"` // 0: never asks
 	AskAboveUSD    float64  `mapstructure:"ask_above_usd"`    // 0: never asks

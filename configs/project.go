@@ -106,6 +106,8 @@ var classes = []class{
 		"take in files that are skipped", false},
 	{map[string]func(s *Settings) any{"cache": func(s *Settings) any { return s.Cache }},
 		"have descriptions of your data kept", false},
+	{map[string]func(s *Settings) any{"learn": func(s *Settings) any { return s.Learn }},
+		"have answers kept with the data", false},
 }
 
 // checkProject returns a [RelaxedError] for the first key that the project file relaxes. won holds
@@ -152,7 +154,7 @@ func redirects(key string, value any, is *Settings, chosen []string) string {
 		return ""
 	case slices.Contains(sends, part[len(part)-1]):
 		return "say where your data and keys are sent"
-	case key == "out" && !filepath.IsLocal(text):
+	case (key == "out" || key == "memory") && !filepath.IsLocal(text):
 		return "have results written outside its folder"
 	case !namesModel(part):
 		return ""

@@ -129,7 +129,7 @@ func TestProjectBesideFlag(t *testing.T) {
 func TestProjectRulesAreWhole(t *testing.T) {
 	free := strings.Fields(`context temperature rollback method.analyzer method.router`)
 	// see redirects
-	whole := strings.Fields("model models embedding_model base_url api_key_env providers prices out")
+	whole := strings.Fields("model models embedding_model base_url api_key_env providers prices out memory")
 	known := func(key string) bool {
 		return slices.Contains(free, key) || slices.Contains(whole, key) ||
 			slices.ContainsFunc(classes, func(c class) bool { return c.keys[key] != nil })

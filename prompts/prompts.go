@@ -45,9 +45,15 @@ type (
 		NoFiles              bool   // there is no data folder
 		Variables            []Variable
 		OtherVariables       string // names of variables that are not described
+		Facts                string // that earlier questions about the data left, a line each
+		Functions            string // signatures and docstrings of the memory's functions
 	}
-	// Notebook is the accepted steps with their cells and outputs.
-	Notebook struct{ Steps []Step }
+	// Notebook is the accepted steps with their cells and outputs, after the source of the functions
+	// of memory that the cells use.
+	Notebook struct {
+		Functions string
+		Steps     []Step
+	}
 	// Earlier holds the earlier questions and answers of the session.
 	Earlier struct{ Parts []Answered }
 	// Notes holds what a person has written in the notebook for the agent.
@@ -141,6 +147,8 @@ type (
 		Readings bool // the reply also names the points that leave open what is meant
 		Points   []Point
 	}
+	// Learner asks for facts and functions that a verified answer leaves for other questions.
+	Learner struct{ Answer string }
 	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches that
 	// take the other options.
 	Judgement struct {
@@ -214,6 +222,7 @@ func (Solver) template() string         { return "solver" }
 func (Judgement) template() string      { return "judgement" }
 func (Second) template() string         { return "second" }
 func (Arbiter) template() string        { return "arbiter" }
+func (Learner) template() string        { return "learner" }
 func (Branches) template() string       { return "branches" }
 func (Coder) template() string          { return "coder" }
 func (Picker) template() string         { return "picker" }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 // Derivations counts what was derived beside the accepted cells, and how often it changed anything.
@@ -12,6 +14,16 @@ import (
 type Derivations struct {
 	Readings ReadingCounts `json:"readings"`
 	Second   SecondCounts  `json:"second"`
+	Memory   MemoryCounts  `json:"memory,omitzero"`
+}
+
+// MemoryCounts counts what runs were given of the memory of their data, and what that saved.
+type MemoryCounts struct {
+	Facts     int `json:"facts"`
+	Functions int `json:"functions"` // that cells use
+	Again     int `json:"again"`     // questions that were answered by their notebooks, without a call
+	Calls     int `json:"calls"`     // that those had cost, and so their input tokens
+	Tokens    int `json:"input_tokens"`
 }
 
 // ReadingCounts counts readings of the question.
@@ -35,6 +47,12 @@ func (t *Trajectory) Derivations() *Derivations {
 		return nil
 	}
 	d := &Derivations{Second: SecondCounts{Rulings: map[string]int{}}}
+	if r := t.Recalled; r != nil {
+		d.Memory = MemoryCounts{Facts: len(r.Facts), Functions: len(t.UsedTools())}
+		if !r.Asked.IsZero() {
+			d.Memory.Again, d.Memory.Calls, d.Memory.Tokens = 1, r.Spent.Calls, r.Spent.InputTokens
+		}
+	}
 	for k := range len(t.Earlier) + 1 {
 		part := t.Part(k)
 		for _, r := range part.Readings {
@@ -92,6 +110,11 @@ func (d *Derivations) Add(o *Derivations) {
 	d.Readings.Open += o.Readings.Open
 	d.Readings.Computed += o.Readings.Computed
 	d.Readings.Changed += o.Readings.Changed
+	d.Memory.Facts += o.Memory.Facts
+	d.Memory.Functions += o.Memory.Functions
+	d.Memory.Again += o.Memory.Again
+	d.Memory.Calls += o.Memory.Calls
+	d.Memory.Tokens += o.Memory.Tokens
 	d.Second.Run += o.Second.Run
 	d.Second.Agreed += o.Second.Agreed
 	if d.Second.Rulings == nil {
@@ -100,6 +123,19 @@ func (d *Derivations) Add(o *Derivations) {
 	for ruling, n := range o.Second.Rulings {
 		d.Second.Rulings[ruling] += n
 	}
+}
+
+// InWords returns what runs were given of memory, and what that saved; "" if nothing.
+func (m MemoryCounts) InWords() string {
+	if m == (MemoryCounts{}) {
+		return ""
+	}
+	said := fmt.Sprintf("%s shown, %s used", human.Plural(m.Facts, "fact"), human.Plural(m.Functions, "function"))
+	if m.Again > 0 {
+		said += fmt.Sprintf("; %s answered again, which saved %s with %d input tokens",
+			human.Plural(m.Again, "question"), human.Plural(m.Calls, "call"), m.Tokens)
+	}
+	return said
 }
 
 // InWords returns a line about readings and one about second derivations.

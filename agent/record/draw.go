@@ -19,6 +19,7 @@ const (
 	roleData       = "data"
 	roleParameters = "parameters"
 	roleSetup      = "setup"
+	roleTools      = "tools"     // defines the functions of memory that the cells use
 	roleVariables  = "variables" // loads what the cells use of somebody's session
 	roleRound      = "round"     // heading of an accepted step
 	roleDropped    = "dropped"   // a round without a cell, in earlier notebooks
@@ -32,7 +33,7 @@ const (
 	roleProof      = "proof"
 )
 
-var codeRoles = []string{roleParameters, roleSetup, roleVariables, roleStep, roleFinal}
+var codeRoles = []string{roleParameters, roleSetup, roleTools, roleVariables, roleStep, roleFinal}
 
 // notebookMeta is the notebook's metadata under "dsstar".
 type notebookMeta struct {
@@ -76,9 +77,8 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	d.kept("")
 	d.report(0)
 	d.markdown("data", cellMeta{Role: roleData}, showData(t))
-	for i, c := range t.Opening() {
-		role := codeRoles[i]
-		d.code(role, cellMeta{Role: role}, Attempt{Code: c.code})
+	for _, c := range t.Opening() {
+		d.code(c.role, cellMeta{Role: c.role}, Attempt{Code: c.code})
 	}
 	for k := range len(t.Earlier) + 1 {
 		d.part(k)

@@ -211,7 +211,8 @@ func (r *reader) reopened() (moved bool, err error) {
 		return false, &EditError{"the parameters or the set-up cell is gone: undo that, " +
 			"or take it over from solution.py"}
 	}
-	if r.opening[roleSetup].changed || r.opening[roleVariables].changed {
+	if r.opening[roleSetup].changed || r.opening[roleTools].changed ||
+		r.opening[roleVariables].changed {
 		return false, &EditError{"the set-up was changed, whose cells are dsstar's own: undo it, " +
 			"and put your code into a cell after them"}
 	}

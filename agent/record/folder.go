@@ -196,12 +196,17 @@ func slug(question string) string {
 
 // Script returns the code of the notebook's cells in order as one Python script. Editors see the
 // cells by the comments between them.
-func (t *Trajectory) Script() string {
+func (t *Trajectory) Script() string { return script(append(t.EarlierCells(), t.own()...)) }
+
+// OpeningScript returns the script of the cells before the first step.
+func (t *Trajectory) OpeningScript() string { return script(t.Opening()) }
+
+func script(cells []titled) string {
 	var b strings.Builder
 	for _, line := range safety {
 		b.WriteString("# " + line + "\n")
 	}
-	for _, c := range append(t.EarlierCells(), t.own()...) {
+	for _, c := range cells {
 		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.title), c.code)
 	}
 	return b.String()

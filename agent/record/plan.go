@@ -142,7 +142,7 @@ func (t *Trajectory) CellRounds() []int {
 }
 
 // A titled cell is one that Run All executes.
-type titled struct{ title, code string }
+type titled struct{ role, title, code string }
 
 // own returns the cells of the last part.
 func (t *Trajectory) own() []titled {
@@ -152,13 +152,16 @@ func (t *Trajectory) own() []titled {
 		if t.Method.Script {
 			n = t.StepOf(i) - 1 // the notebook has the last script alone
 		}
-		cells = append(cells, titled{fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step), a.Code})
+		cells = append(cells, titled{roleStep, fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step), a.Code})
 	}
 	if a, ok := t.FinalCell(); ok {
-		cells = append(cells, titled{"Answer", a.Code})
+		cells = append(cells, titled{roleFinal, "Answer", a.Code})
 	}
 	return cells
 }
+
+// OwnCells returns the code of the accepted cells of the last question.
+func (t *Trajectory) OwnCells() []string { return codes(t.own()) }
 
 // EarlierCells returns the cells before the last part.
 func (t *Trajectory) EarlierCells() []titled {

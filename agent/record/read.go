@@ -178,7 +178,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 		if p.changed && !strings.Contains(c.Source, Prose(r.t.Part(p.part-1).Task.Question)) {
 			return errQuestion
 		}
-	case roleParameters, roleSetup, roleVariables:
+	case roleParameters, roleSetup, roleTools, roleVariables:
 		r.opening[m.Role] = p
 	case roleStep:
 		p.part = r.t.partOf(m.Round)
@@ -236,7 +236,7 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 }
 
 // ownID matches the ids that [Draw] gives.
-var ownID = lazy.Regexp(`^(data|parameters|setup|variables|proof` +
+var ownID = lazy.Regexp(`^(data|parameters|setup|tools|variables|proof` +
 	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)-\d+)$`)
 
 // newID returns a new id for a person's cell that has the id of one of dsstar's.

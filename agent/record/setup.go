@@ -85,14 +85,18 @@ func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string)
 	return reason
 }
 
-// Opening returns the cells before the first step: parameters, set-up and, if later cells use
-// variables of a user's session, the cell that loads them.
+// Opening returns the cells before the first step: parameters, set-up, if later cells use variables
+// of a user's session the cell that loads them, and the functions of memory if there are any.
 func (t *Trajectory) Opening() []titled {
 	cells := []titled{
-		{"Parameters", parametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)},
+		{roleParameters, "Parameters", parametersCell(t.Part(0).Task)},
+		{roleSetup, "Set-up", SetUpCell(t.Task)},
 	}
 	if code := t.variablesCell(); code != "" {
-		cells = append(cells, titled{"Variables", code})
+		cells = append(cells, titled{roleVariables, "Variables", code})
+	}
+	if code := t.toolsCell(); code != "" { // last: the second derivation begins before it
+		cells = append(cells, titled{roleTools, "Functions", code})
 	}
 	return cells
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
@@ -69,6 +70,7 @@ func showData(t *Trajectory) string {
 		fmt.Fprintf(&b, "\nSkipped as unlikely to be data: %s.\n", prose(skipped))
 	}
 	b.WriteString(showVariables(t))
+	b.WriteString(showMemory(t.Recalled))
 	return b.String()
 }
 
@@ -91,6 +93,25 @@ func (d Description) notes() []string {
 		all = append(all, "corrected by hand")
 	}
 	return all
+}
+
+// showMemory shows what the run was given of the memory of its data.
+func showMemory(r *Recalled) string {
+	if r == nil {
+		return ""
+	}
+	var facts, b strings.Builder
+	for _, f := range r.Facts {
+		facts.WriteString(f.String() + "\n")
+	}
+	if !r.Asked.IsZero() {
+		fmt.Fprintf(&b, "\nThe question was answered and verified on %s. The cells of that run were run "+
+			"again; no model was asked.\n", r.Asked.Format(time.DateOnly))
+	}
+	if facts.Len() > 0 {
+		b.WriteString(folded("Facts from earlier questions", fenced(facts.String(), "")))
+	}
+	return b.String()
 }
 
 func showVariables(t *Trajectory) string {

@@ -29,6 +29,7 @@ type Trajectory struct {
 	Descriptions []Description `json:"descriptions,omitempty"`
 	Relations    string        `json:"relations,omitempty"` // which columns of the files match
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
+	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	Earlier      []Part        `json:"earlier,omitempty"`
 	Rounds       []Round       `json:"rounds"` // of all parts
@@ -36,6 +37,7 @@ type Trajectory struct {
 	Readings     []Reading     `json:"readings,omitempty"` // of the last part
 	Second       *Second       `json:"second,omitempty"`   // of the last part; nil: not derived yet
 	Proof        *Proof        `json:"proof,omitempty"`
+	Learned      *Learned      `json:"learned,omitempty"` // for the memory; nil: not asked for
 	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
 	Kept         []Kept        `json:"-"`                 // the notebook has them where they belong
 	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two solution.py

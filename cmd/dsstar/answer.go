@@ -42,10 +42,14 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 		return err
 	}
 	j.progress.Folder(string(folder))
-	return a.carryOut(ctx, j, folder, newSaver(folder),
-		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-			return agent.Run(ctx, config, task)
-		})
+	run := func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
+		config.Recalled = a.recalled(ctx, j, config)
+		return agent.Run(ctx, config, task)
+	}
+	if t, q := a.before(j); t != nil {
+		run = a.answerAgain(j, t, q, run, task)
+	}
+	return a.carryOut(ctx, j, folder, newSaver(folder), run)
 }
 
 // carryOut runs the loop in a run folder, with kernel and trace, and prints the result.
@@ -102,6 +106,7 @@ func (a *app) config(j job) (agent.Config, error) {
 	config.Model, config.Stream = j.model, j.progress.Stream
 	config.Cache, config.Agree, config.AgreeToCost = j.cache, a.afford(j), a.affordRounds(j)
 	config.ChooseReading = a.chooseReading(j)
+	config.Learn = j.settings.Learn
 	if err == nil {
 		config.Corrections, err = a.correctionsOf(j.sources)
 	}
@@ -163,6 +168,11 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)
+	}
+	if ended == nil {
+		if err := a.learned(ctx, j, t, folder); err != nil {
+			j.progress.Warn("%v", err)
+		}
 	}
 	kept, unregistered := j.keeper.result(ctx)
 	r.KeptKernel = kept

@@ -66,6 +66,7 @@ var phrases = []struct{ role, phrase string }{
 	{"finalizer", "Write the notebook's last cell"},
 	{"second", "A colleague answers the same question"},
 	{"arbiter", "Find out where the derivations part"},
+	{"learner", "Note what will help colleagues with other questions"},
 	{"branches", "Write a cell for each branch above"},
 	{"picker", "Pick the candidate"},
 	{"planner", "towards an answer to the question"},

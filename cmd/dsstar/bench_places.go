@@ -112,7 +112,7 @@ func (r *benchRun) newTrial() (err error) {
 		return err
 	}
 	config.Jobs, config.Price = max(1, r.settings.Jobs), r.prices
-	agent, err := solver.New(r.flags.agent, r.flags.options())
+	agent, err := solver.New(r.flags.agent, r.flags.options(r.settings.Learn))
 	r.trial = trial.Run{
 		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent, Config: config,
 		Compat: bench.Compat(r.flags.compat), Models: r.modelsOf, Plain: r.python.Run,

@@ -30,7 +30,9 @@ run again. Other settings are refused.
 
 With several --server, tasks are spread over the kernels of these Jupyter servers;
 if one is lost, the others take over its tasks. The description cache is not used,
-so that the cost of a task does not depend on other tasks.`
+so that the cost of a task does not depend on other tasks. With --learn it does: each
+task sees what those before it, on the same data, have taught. OUT/memory holds that,
+and tables keep such runs apart.`
 
 // benchFlags are the flags of bench run that are not settings.
 type benchFlags struct {
@@ -233,6 +235,11 @@ func (b *benchFlags) check(s *configs.Settings) error {
 	case b.jobs < 1:
 		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
 			usage.Again("--jobs", "1"))
+	case s.Learn && (b.agent != "dsstar" || s.Method.Paper):
+		return usage.New("--learn: only dsstar's own method learns", usage.Without("learn"))
+	case s.Learn && (b.jobs > 1 || len(b.servers) > 1):
+		return usage.New("--learn: tasks run one after another, since each learns from those before",
+			usage.Again("--jobs", "1"))
 	case b.repeat < 1:
 		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat),
 			usage.Again("--repeat", "1"))
@@ -253,10 +260,14 @@ func (b *benchFlags) check(s *configs.Settings) error {
 }
 
 // options returns the agents' options that are flags but not settings.
-func (b *benchFlags) options() solver.Options {
+func (b *benchFlags) options(learn bool) solver.Options {
 	i := b.interpreter
 	i.Pool = b.pool().In(b.out)
-	return solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: i}
+	o := solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: i}
+	if learn {
+		o.Learn = filepath.Join(b.out, "memory")
+	}
+	return o
 }
 
 // pool returns the experience pool of the run.

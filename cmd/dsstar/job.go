@@ -17,6 +17,7 @@ import (
 	"dsstar/agent/describe"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/agent/memory"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
@@ -35,6 +36,7 @@ type job struct {
 	model    llm.Model
 	ranker   llm.Ranker // nil: files are ranked by word frequency
 	cache    *describe.Cache
+	memory   *memory.Memory // of the data; nil: none
 	place    kernels.Place
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept
@@ -54,6 +56,7 @@ type runFlags struct {
 	yes    bool     // attach to the user's kernel without asking
 	review bool     // ask before every cell
 	keep   bool     // keep the kernel at the end
+	anew   bool     // answer the question anew, whatever was asked before
 	names  []string // names to keep in the user's kernel
 	// choices, "" for the default
 	answer, ask, progressForm string

@@ -185,8 +185,8 @@ func (a *app) rootCommand() *cobra.Command {
 		return usage.New(flagError(err), usage.Shell(cmd.CommandPath()+" --help"))
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
-		a.describeCommand(), a.demoCommand(), a.runsCommand(), a.traceCommand(),
-		a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
+		a.describeCommand(), a.demoCommand(), a.runsCommand(), a.memoryCommand(), a.learnCommand(),
+		a.traceCommand(), a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
 	return root
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -98,6 +99,8 @@ func (a *app) nbCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
 		"the form of the answer: TEXT, or @FILE")
 	flags.add(cmd.Flags())
+	cmd.Flags().BoolVar(&flags.anew, "fresh", false,
+		"answer anew, also a question that was answered and verified before")
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.mayReview(flags); err != nil {
@@ -141,30 +144,41 @@ func (a *app) nbCommand() *cobra.Command {
 		if err := a.engine(engine, &j); err != nil {
 			return err
 		}
-		if j.task, err = newTask(cmd.Context(), question, form, j.sources, s.Include,
-			cmd.Flags().Changed("include")); err != nil {
-			return err
-		}
-		if err := flags.checkOut(); err != nil {
-			return err
-		}
-		if err := checkBudget(s); err != nil {
-			return err
-		}
-		if err := checkMethod(s, flags.review); err != nil {
-			return err
-		}
-		if err := a.models(&j); err != nil {
-			return err
-		}
-		j.progress.Say("model    %s", a.modelLine(s))
-		j.progress.Skipped(j.task)
-		if err := j.setUp(cmd.Context(), a); err != nil {
+		if err := a.ready(cmd.Context(), &j, question, form, cmd.Flags().Changed("include")); err != nil {
 			return err
 		}
 		return a.answer(cmd.Context(), j)
 	}
 	return cmd
+}
+
+// ready makes a job of a question about the job's sources: all is checked before anything is set up.
+func (a *app) ready(ctx context.Context, j *job, question, form string, includeGiven bool) (err error) {
+	if j.task, err = newTask(ctx, question, form, j.sources, j.settings.Include,
+		includeGiven); err != nil {
+		return err
+	}
+	if err := j.checkOut(); err != nil {
+		return err
+	}
+	if err := a.remember(j); err != nil {
+		return err
+	}
+	if err := checkBudget(j.settings); err != nil {
+		return err
+	}
+	if err := checkMethod(j.settings, j.review); err != nil {
+		return err
+	}
+	if err := a.models(j); err != nil {
+		return err
+	}
+	j.progress.Say("model    %s", a.modelLine(j.settings))
+	j.progress.Skipped(j.task)
+	if err := j.setUp(ctx, a); err != nil {
+		return err
+	}
+	return nil
 }
 
 // question takes the question from the arguments or from standard input.

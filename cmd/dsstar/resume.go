@@ -216,7 +216,11 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		j.progress.Say("notebook %s: notebook.ipynb was edited while the run went on, "+
 			"and is left alone", name)
 	}
-	if record.Finished(r.t, now, j.settings.MaxRounds) {
+	if err := a.remember(&j); err != nil {
+		return err
+	}
+	teaches := j.settings.Learn && r.t.Verified() && r.t.Learned == nil
+	if record.Finished(r.t, now, j.settings.MaxRounds) && !teaches {
 		j.progress.Say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}

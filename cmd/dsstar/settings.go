@@ -49,6 +49,8 @@ func modelFlags(f *pflag.FlagSet) {
 	f.Int("max-calls", 0, "limit on model calls")
 	f.Duration("max-time", 0, "time limit of the run")
 	f.Bool("no-cache", false, "do not cache descriptions of files")
+	f.String("memory", "", "the folder of what earlier questions taught, or off (default .dsstar beside the data)")
+	f.Bool("learn", false, "add what a verified answer teaches to the memory of the data")
 	methodFlags(f)
 }
 
@@ -125,6 +127,7 @@ var notSettings = map[string]bool{
 	"keep-kernel": true, "help": true, "version": true,
 	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
 	"answer": true, "choose": true, "progress": true, "last": true, "drop": true, "note": true,
+	"fresh": true, "from": true,
 }
 
 // settings loads the settings, with the flags of the command line.

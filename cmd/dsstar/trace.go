@@ -41,7 +41,8 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
 If the run's notebook is beside the trace, two lines follow: how many readings of
 the question were named, left open by the evidence, computed, and changed the
 answer; and how many second derivations were run and agreed, with the arbiter's
-rulings.
+rulings. A third says what the run was given of the memory of its data, and what
+that saved.
 
 --json prints one object instead:
   traces  list of trace (path), roles, total and derivations
@@ -50,7 +51,7 @@ rulings.
           cacheable_tokens and cacheable_percent (null: not known), output_tokens,
           cost_usd (null: not known), estimated (some tokens are), seconds
   derivations  readings (named, open, computed, changed) and second (run, agreed,
-          rulings), of all traces; null: no notebook, or another method`
+          rulings) and memory (facts, functions, again, calls, input_tokens), of all traces; null: no notebook, or another method`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
   dsstar trace dsstar-runs/*/trace.jsonl
@@ -290,6 +291,9 @@ func printDerivations(b *strings.Builder, d *record.Derivations) {
 	}
 	readings, second := d.InWords()
 	fmt.Fprintf(b, "readings            %s\nsecond derivations  %s\n", readings, second)
+	if said := d.Memory.InWords(); said != "" {
+		fmt.Fprintf(b, "memory              %s\n", said)
+	}
 }
 
 func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {

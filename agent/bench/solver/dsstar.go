@@ -2,21 +2,25 @@ package solver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/memory"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
 // dsstar is this program's own loop, configured by cfg.
-type dsstar struct{}
+type dsstar struct{ learn string }
 
 // saveEvery is the minimum time between saves of the notebook while files are described.
 const saveEvery = 500 * time.Millisecond
 
-func (dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
+func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	folder, watching := record.Folder(cfg.Dir), cfg.Observe
 	var saved time.Time
 	cfg.Observe = func(e agent.Event, t *record.Trajectory) error {
@@ -31,8 +35,43 @@ func (dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*R
 		}
 		return watching(e, t)
 	}
+	known, err := d.recall(&cfg, task)
+	if err != nil {
+		return nil, err
+	}
 	t, err := agent.Run(ctx, cfg, task)
+	if err == nil {
+		err = d.keep(known, t)
+	}
 	return resultOf(t, err == nil), err
+}
+
+// recall reads what earlier tasks have taught about the data of this one.
+func (d dsstar) recall(cfg *agent.Config, task record.Task) (*memory.Memory, error) {
+	if d.learn == "" {
+		return nil, nil
+	}
+	sum := sha256.Sum256([]byte(task.Data))
+	known, err := memory.Read(filepath.Join(d.learn, hex.EncodeToString(sum[:6])))
+	if err != nil {
+		return nil, err
+	}
+	cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question)
+	return known, nil
+}
+
+// keep adds what a verified answer teaches. Questions are not kept: every task is to be answered.
+func (d dsstar) keep(known *memory.Memory, t *record.Trajectory) error {
+	if known == nil || t.Learned == nil {
+		return nil
+	}
+	for _, f := range t.Learned.Facts {
+		known.AddFact(f)
+	}
+	for _, tool := range t.Learned.Tools {
+		known.AddTool(tool, t.Learned.Imports)
+	}
+	return known.Save()
 }
 
 // saveRun saves the notebook and the script of a run: see [record.Folder].

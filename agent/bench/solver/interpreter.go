@@ -44,14 +44,14 @@ type interpreter struct {
 	Steps       int `json:"steps"`
 	Observation int `json:"observation"`
 	Interpreter
-	memory *memory
+	memory *pool
 }
 
 func newInterpreter(o Options) interpreter {
 	i := o.Interpreter
 	i.Tasks, i.Tries, i.Trials, i.Recall, i.Choose = or(i.Tasks, 3), or(i.Tries, 3), or(i.Trials,
 		1), or(i.Recall, 20), or(i.Choose, 5)
-	return interpreter{or(o.Steps, 20), or(o.Observation, 5000), i, &memory{path: i.Pool}}
+	return interpreter{or(o.Steps, 20), or(o.Observation, 5000), i, &pool{path: i.Pool}}
 }
 
 func (s interpreter) Solve(ctx context.Context, cfg agent.Config,

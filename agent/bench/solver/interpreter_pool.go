@@ -26,9 +26,9 @@ type Experience struct {
 	Question string `json:"question,omitempty"` // the question of the task
 }
 
-// memory is the file with the experiences and tools of all questions of a solver. Without a
+// pool is the file with the experiences and tools of all questions of a solver. Without a
 // path it is always empty. No other program must write to the file at the same time.
-type memory struct {
+type pool struct {
 	path string
 	mu   sync.Mutex
 }
@@ -40,7 +40,7 @@ type remembered struct {
 
 // read returns what was learnt from other questions. It omits what earlier runs learnt from the
 // same question, which must not help to answer it.
-func (m *memory) read(question string) (remembered, error) {
+func (m *pool) read(question string) (remembered, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, err := m.load()
@@ -55,7 +55,7 @@ func (r *remembered) forget(question string) {
 	r.Tools = slices.DeleteFunc(r.Tools, func(t Tool) bool { return t.Question == question })
 }
 
-func (m *memory) load() (r remembered, err error) {
+func (m *pool) load() (r remembered, err error) {
 	if m.path == "" {
 		return r, nil
 	}
@@ -73,7 +73,7 @@ func (m *memory) load() (r remembered, err error) {
 }
 
 // add stores what was learnt from a question, and replaces what was learnt from it before.
-func (m *memory) add(question string, learnt []Experience, made []Tool) error {
+func (m *pool) add(question string, learnt []Experience, made []Tool) error {
 	if m.path == "" {
 		return nil
 	}

@@ -70,6 +70,7 @@ type Options struct {
 	Observation int  // maximum of an observation, in bytes
 	Reasoning   bool // react uses the prompt for reasoning models
 	Interpreter Interpreter
+	Learn       string // the folder of what dsstar learns from task to task; "" for nothing
 }
 
 // A Named is an agent with its name, and with the published settings that only the caller can
@@ -88,7 +89,7 @@ func All() []Named {
 	greedy := 0.0 // DA-Code, section 5.1
 	return []Named{
 		{Name: "dsstar", Summary: "this program: DS-STAR in a live notebook",
-			make: func(Options) Solver { return dsstar{} }},
+			make: func(o Options) Solver { return dsstar{o.Learn} }},
 		{Name: "model-only", Summary: "the model alone, with what fits of the files (DS-STAR, tables " +
 			"1 and 2)",
 			make: func(Options) Solver { return modelOnly{} }},

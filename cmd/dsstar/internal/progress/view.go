@@ -141,7 +141,7 @@ func block(label string, lines []string) []row {
 
 // labels are the labels of the roles.
 var labels = map[string]string{
-	"solver": "step", "arbiter": "ruling", "branches": "readings",
+	"solver": "step", "arbiter": "ruling", "branches": "readings", "learner": "memory",
 	"analyzer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
 	"verifier": "judge", "finalizer": "answer",
 }

@@ -37,7 +37,7 @@ REFUSED = {
     "--keep-kernel": "this kernel stays anyway",
 }
 # Options without a value, besides --no-….
-SWITCHES = ("--yes", "-y", "--paper", "--allow-net", "--allow-gpu", "--allow-multiprocessing")
+SWITCHES = ("--yes", "-y", "--learn", "--fresh", "--paper", "--allow-net", "--allow-gpu", "--allow-multiprocessing")
 OPTION = re.compile(r"""\s*(--?[A-Za-z][\w-]*)(?:=("[^"]*"|'[^']*'|\S*))?(?=\s|$)""")
 VALUE = re.compile(r"""\s+("[^"]*"|'[^']*'|\S+)""")
 

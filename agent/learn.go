@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/memory"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+	"dsstar/notebook/lazy"
+	"dsstar/prompts"
+)
+
+// maxLearned bounds the facts, and maxCut the functions, that one answer may leave.
+const (
+	maxLearned = 5
+	maxCut     = 3
+)
+
+// learnFrom asks what a verified answer leaves for other questions, and admits the functions that
+// give the values of the run in a fresh process.
+func (r *standard) learnFrom(ctx context.Context, p *prover) error {
+	if !r.cfg.Learn || !r.t.Verified() || r.t.Learned != nil || r.t.Recalled != nil && !r.t.Recalled.Asked.IsZero() {
+		return nil
+	}
+	proposed, err := ask.Role(ctx, r.Asker, ask.Request{Role: "learner", Subject: "the answer",
+		Words: func() ([]prompts.Part, map[string]string) {
+			parts, inputs := r.shared()
+			inputs["answer"] = r.t.Answer()
+			return append(parts, prompts.Learner{Answer: r.t.Answer()}), inputs
+		}}, reply.Learned)
+	if err != nil && ctx.Err() == nil { // the answer is verified all the same
+		r.t.Learned = &record.Learned{LeftOut: []string{err.Error()}}
+		return r.Warn("nothing was learned: " + err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	learned := &record.Learned{LeftOut: proposed.Problems, Imports: proposed.Imports,
+		Facts: proposed.Facts[:min(len(proposed.Facts), maxLearned)]}
+	for _, tool := range proposed.Tools[:min(len(proposed.Tools), maxCut)] {
+		reason, err := r.fault(ctx, p, learned, tool)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			learned.LeftOut = append(learned.LeftOut, fmt.Sprintf("the function %s: %s", tool.Name, reason))
+			continue
+		}
+		learned.Tools = append(learned.Tools, tool)
+	}
+	r.t.Learned = learned
+	return r.observe(Event{Kind: Learnt, Text: fmt.Sprintf("%d facts, %d functions",
+		len(learned.Facts), len(learned.Tools))})
+}
+
+// fault returns why a function is not admitted, or "".
+func (r *standard) fault(ctx context.Context, p *prover, so *record.Learned, tool memory.Tool) (string, error) {
+	known := so.Tools
+	if r.t.Recalled != nil {
+		known = slices.Concat(r.t.Recalled.Tools, known)
+	}
+	if slices.ContainsFunc(known, func(t memory.Tool) bool { return t.Name == tool.Name }) {
+		return "there is one of this name", nil
+	}
+	if reason := r.unseenValue(tool.Test); reason != "" {
+		return reason, nil
+	}
+	imports := so.Imports
+	if r.t.Recalled != nil {
+		imports = slices.Concat(r.t.Recalled.Imports, imports)
+	}
+	defer r.kernel.Start()()
+	module := memory.Module(imports, memory.Needed(append(slices.Clone(known), tool), tool.Name))
+	return ToolFault(ctx, p.runScript, p.elsewhere().Task, module, tool.Test)
+}
+
+var valuePattern = lazy.Regexp(`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[^']*'|"[^"]*"`)
+
+// unseenValue returns which value of the cases the run has not printed, in words, or "". Values of
+// the model's own would prove nothing.
+func (r *standard) unseenValue(test string) string {
+	var printed strings.Builder
+	for _, n := range r.t.AcceptedRounds() {
+		a, _ := r.t.Rounds[n].Accepted()
+		printed.WriteString(a.Execution.PlainText() + "\n")
+	}
+	printed.WriteString(r.t.Answer())
+	for line := range strings.Lines(test) {
+		_, value, ok := strings.Cut(line, "==")
+		values := valuePattern().FindAllString(value, -1)
+		if !ok || len(values) == 0 {
+			return "a case compares with no value: " + brief.OneLine(line)
+		}
+		for _, v := range values {
+			if !hasValue(printed.String(), strings.Trim(v, `'"`)) {
+				return "the run has not printed " + v
+			}
+		}
+	}
+	return ""
+}
+
+// hasValue reports whether a text has a value: a number by its size, or else by its letters.
+func hasValue(text, value string) bool {
+	want, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return strings.Contains(text, value)
+	}
+	for _, found := range valuePattern().FindAllString(strings.ReplaceAll(text, "'", " "), -1) {
+		if got, err := strconv.ParseFloat(found, 64); err == nil && got == want {
+			return true
+		}
+	}
+	return false
+}
+
+// toolPatience is the time limit for the cases of a function.
+const toolPatience = 5 * time.Minute
+
+// ToolFault runs the cases of a function of a module in plain Python, in a fresh process and an empty
+// folder with the data of the task, whose path is absolute. It returns why they do not hold, or "".
+// The error is one that no code can cause.
+func ToolFault(ctx context.Context, run RunScript, task record.Task, module, test string) (string, error) {
+	dir, err := disk.TempFolder("", "dsstar-proof-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
+	bare := record.Trajectory{Task: task}
+	script := bare.OpeningScript() + "\n\n" + module + "\n\n" + test
+	if err := os.WriteFile(record.Folder(dir).Script(), []byte(script), 0o600); err != nil {
+		return "", err
+	}
+	x, err := run(ctx, dir, toolPatience)
+	if err != nil || x.Status == notebook.OK {
+		return "", err
+	}
+	lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
+	reason := cmp.Or(lines[len(lines)-1], x.Reason)
+	if strings.HasPrefix(reason, "AssertionError") {
+		reason = "it gives another value than it did"
+	}
+	return brief.Clip("its cases do not hold: "+reason, 300), nil
+}

@@ -1,0 +1,222 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/notebook/disk"
+)
+
+// text returns a file as it is to be written.
+func (m *Memory) text(name string) string {
+	if text, ok := m.changed[name]; ok {
+		return text
+	}
+	return m.texts[name]
+}
+
+// AddFact adds a fact, unless it is known, and reports whether it did.
+func (m *Memory) AddFact(f Fact) bool {
+	f.Text, f.Source = oneLine(f.Text), oneLine(f.Source)
+	if f.Text == "" || slices.ContainsFunc(m.Facts, func(o Fact) bool { return o.Text == f.Text }) {
+		return false
+	}
+	m.Facts = append(m.Facts, f)
+	text := m.text(factsFile)
+	if text == "" {
+		text = factsHead
+	}
+	m.changed[factsFile] = ended(text) + "- " + f.String() + "\n"
+	return true
+}
+
+// AddQuestion adds the record of a question, whose notebook has an absolute path; the last one about a
+// question counts.
+func (m *Memory) AddQuestion(q Question) error {
+	if dir, err := filepath.Abs(filepath.Dir(m.Dir)); err == nil {
+		if rel, err := filepath.Rel(dir, q.Notebook); err == nil {
+			q.Notebook = filepath.ToSlash(rel)
+		}
+	}
+	b, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	m.takeQuestion(q)
+	m.changed[questionsFile] = ended(m.text(questionsFile)) + string(b) + "\n"
+	return nil
+}
+
+// AddTool adds a function with its cases, in place of one of the same name. imports are the import
+// lines that it needs.
+func (m *Memory) AddTool(t Tool, imports []string) {
+	m.drop(t.Name)
+	text := m.text(toolsFile)
+	if text == "" {
+		text = toolsHead
+	}
+	for _, line := range imports {
+		if !slices.Contains(m.Imports, line) {
+			m.Imports = append(m.Imports, line)
+			text = ended(text) + line + "\n"
+		}
+	}
+	m.Tools = append(m.Tools, t)
+	m.changed[toolsFile] = ended(text) + "\n\n" + t.Code + "\n"
+	m.changed[testName(t.Name)] = t.Test
+}
+
+const toolsHead = "# Functions for questions about these data, each with cases in tests/NAME.py.\n\n"
+
+func testName(tool string) string { return testsFolder + "/" + tool + ".py" }
+
+// Take adds what another memory has and this one does not.
+func (m *Memory) Take(other *Memory) error {
+	for _, f := range other.Facts {
+		m.AddFact(f)
+	}
+	for _, t := range other.Tools {
+		if !slices.ContainsFunc(m.Tools, func(o Tool) bool { return o.Name == t.Name }) {
+			m.AddTool(t, other.Imports)
+		}
+	}
+	for _, q := range other.Questions {
+		q.Notebook = other.NotebookOf(q)
+		if slices.ContainsFunc(m.Questions, func(o Question) bool { return o.same(q.Question, q.Guidelines) }) {
+			continue
+		}
+		if err := m.AddQuestion(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetAside moves a function that no longer holds out of use, with the reason.
+func (m *Memory) SetAside(name, reason string) {
+	t, ok := m.drop(name)
+	if !ok {
+		return
+	}
+	m.changed[asideFolder+"/"+name+".py"] = "# Set aside: " + oneLine(reason) + "\n\n" + t.Code + "\n\n\n" + t.Test
+	m.changed[testName(name)] = ""
+}
+
+// Forget removes a fact, given by its whole text, a function or a question, and reports whether it
+// was there.
+func (m *Memory) Forget(what string) bool {
+	if _, ok := m.drop(what); ok {
+		m.changed[testName(what)] = ""
+		return true
+	}
+	facts, questions := len(m.Facts), len(m.Questions)
+	m.Facts = slices.DeleteFunc(m.Facts, func(f Fact) bool { return f.Text == oneLine(what) })
+	m.Questions = slices.DeleteFunc(m.Questions, func(q Question) bool { return plain(q.Question) == plain(what) })
+	if len(m.Facts) < facts {
+		m.keepLines(factsFile, func(line string) bool {
+			item, is := cutBullet(line)
+			text, _, _ := strings.Cut(item, sourceMark)
+			return !is || oneLine(text) != oneLine(what)
+		})
+	}
+	if len(m.Questions) < questions {
+		m.keepLines(questionsFile, func(line string) bool {
+			var q Question
+			return json.Unmarshal([]byte(line), &q) != nil || plain(q.Question) != plain(what)
+		})
+	}
+	return len(m.Facts) < facts || len(m.Questions) < questions
+}
+
+func (m *Memory) keepLines(name string, keep func(line string) bool) {
+	var b strings.Builder
+	for line := range strings.Lines(m.text(name)) {
+		if keep(strings.TrimRight(line, "\n")) {
+			b.WriteString(line)
+		}
+	}
+	m.changed[name] = b.String()
+}
+
+// drop removes a function from the module.
+func (m *Memory) drop(name string) (Tool, bool) {
+	i := slices.IndexFunc(m.Tools, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return Tool{}, false
+	}
+	t := m.Tools[i]
+	m.Tools = slices.Delete(m.Tools, i, i+1)
+	before, after, _ := strings.Cut(m.text(toolsFile), t.Code)
+	m.changed[toolsFile] = strings.TrimRight(before, "\n") + "\n" + strings.TrimLeft(after, "\n")
+	return t, true
+}
+
+// ended returns a text with an end of line, unless it is empty.
+func ended(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+// A Change is a file of the folder that Save writes.
+type Change struct{ Name, Before, After string }
+
+// Changes returns what Save writes, by name.
+func (m *Memory) Changes() (all []Change) {
+	for _, name := range slices.Sorted(maps.Keys(m.changed)) {
+		if c := (Change{name, m.texts[name], m.changed[name]}); c.Before != c.After {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Save writes the changed files, each whole. No link is followed.
+func (m *Memory) Save() error {
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
+		return err
+	}
+	folder, err := disk.OpenFolder(m.Dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	for _, c := range m.Changes() {
+		if err := save(folder, c); err != nil {
+			return err
+		}
+		m.texts[c.Name] = c.After
+	}
+	clear(m.changed)
+	return nil
+}
+
+func save(folder *os.Root, c Change) error {
+	if c.After == "" {
+		if err := folder.Remove(c.Name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	dir, name := path.Split(c.Name)
+	if dir == "" {
+		return disk.WriteFileIn(folder, name, []byte(c.After))
+	}
+	if err := folder.MkdirAll(path.Clean(dir), 0o755); err != nil {
+		return err
+	}
+	below, err := folder.OpenRoot(path.Clean(dir))
+	if err != nil {
+		return err
+	}
+	defer below.Close()
+	return disk.WriteFileIn(below, name, []byte(c.After))
+}

@@ -1,0 +1,166 @@
+package memory
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const fee = `# From: What does the account A pay?
+def fee(account: str, *,
+        year: int = 2023) -> float:
+    """Fees of an account in a year, in EUR.
+
+    An empty list of account types means all.
+    """
+    return rate(account) * year`
+
+const rate = `def rate(account):
+    return 2`
+
+func read(t *testing.T, dir string) *Memory {
+	t.Helper()
+	m, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func saved(t *testing.T, m *Memory) *Memory {
+	t.Helper()
+	if err := m.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if changes := m.Changes(); len(changes) > 0 {
+		t.Errorf("after Save, changes %v", changes)
+	}
+	return read(t, m.Dir)
+}
+
+// TestSave: what was added is read again, in files that people can read.
+func TestSave(t *testing.T) {
+	m := read(t, filepath.Join(t.TempDir(), Name))
+	m.AddFact(Fact{"An empty list means\nall.", "manual.md, section 5"})
+	if m.AddFact(Fact{Text: "An empty list means all."}) {
+		t.Error("a fact was added twice")
+	}
+	m.AddTool(Tool{Name: "fee", Code: fee, Test: "assert fee('A') == 4046\n"}, []string{"import pandas as pd"})
+	m.AddTool(Tool{Name: "rate", Code: rate}, nil)
+	if err := m.AddQuestion(Question{Question: "What?", Answer: "1", Verified: true}); err != nil {
+		t.Fatal(err)
+	}
+	again := saved(t, m)
+	if again.Problems != nil {
+		t.Error(again.Problems)
+	}
+	for what, diff := range map[string]string{
+		"facts":     cmp.Diff([]Fact{{"An empty list means all.", "manual.md, section 5"}}, again.Facts),
+		"tools":     cmp.Diff(m.Tools, again.Tools),
+		"questions": cmp.Diff(m.Questions, again.Questions),
+		"source":    cmp.Diff("import pandas as pd\n\n\n"+fee+"\n\n\n"+rate, Module(again.Imports, Needed(again.Tools, "fee"))),
+	} {
+		if diff != "" {
+			t.Errorf("%s: -want +got\n%s", what, diff)
+		}
+	}
+	signature, doc := again.Tools[0].Signature()
+	if !strings.HasPrefix(signature, "def fee(account: str, *,\n") || !strings.HasSuffix(signature, "-> float:") ||
+		!strings.HasPrefix(doc, "Fees of an account") {
+		t.Errorf("signature %q, doc %q", signature, doc)
+	}
+}
+
+// TestForget removes one thing and leaves the rest of a file as people wrote it.
+func TestForget(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, factsFile, "# Ours\n\nA note.\n\n- One — source: a.md\n* Two\n  goes on\n")
+	write(t, dir, toolsFile, "import os\n\n\n"+fee+"\n\n\n"+rate+"\n")
+	m := read(t, dir)
+	if !m.Forget("One") || !m.Forget("fee") || m.Forget("other") {
+		t.Error("not forgotten")
+	}
+	m.SetAside("rate", "it gives another\nvalue")
+	m = saved(t, m)
+	if diff := cmp.Diff([]Fact{{Text: "Two goes on"}}, m.Facts); diff != "" || len(m.Tools) != 0 {
+		t.Error(diff, m.Tools)
+	}
+	for name, want := range map[string]string{
+		factsFile: "# Ours\n\nA note.\n\n* Two\n  goes on\n", toolsFile: "import os\n",
+		"aside/rate.py": "# Set aside: it gives another value\n\n" + rate + "\n\n\n",
+	} {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != want {
+			t.Errorf("%s: %v, %q", name, err, b)
+		}
+	}
+}
+
+// TestReadHostile: only imports and plain functions count, conflicts are told, links not followed.
+func TestReadHostile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, toolsFile, "import os\nimport sys; os.remove('x')\nos.remove('y')\n@cached\n"+rate+"\n\nclass A:\n    pass\n")
+	write(t, dir, factsFile, "<<<<<<< ours\n- One\n=======\n- Two\n>>>>>>> theirs\n")
+	write(t, dir, questionsFile, "{\n{\"question\": \"A\", \"answer\": \"1\"}\nnull\n")
+	m := read(t, dir)
+	if diff := cmp.Diff([]string{"import os"}, m.Imports); diff != "" {
+		t.Error(diff)
+	}
+	if len(m.Facts) != 0 || len(m.Questions) != 1 || len(m.Tools) != 0 || len(m.Problems) < 5 {
+		t.Errorf("facts %v, questions %v, tools %v, problems %q", m.Facts, m.Questions, m.Tools, m.Problems)
+	}
+	if err := os.Remove(filepath.Join(dir, factsFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, factsFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(dir); err == nil {
+		t.Error("a link was followed")
+	}
+}
+
+// TestAsked: the same question about the same data, however it is spaced.
+func TestAsked(t *testing.T) {
+	data := map[string]string{"a.csv": "1"}
+	m := &Memory{Questions: []Question{{Question: "How many?", Guidelines: "a number", Verified: true, Data: data}}}
+	for _, c := range []struct {
+		question, guidelines string
+		data                 map[string]string
+		want                 bool
+	}{
+		{"how  many", "a number", data, true},
+		{"How many?", "in %", data, false},
+		{"How much?", "a number", data, false},
+		{"How many?", "a number", map[string]string{"a.csv": "2"}, false},
+	} {
+		if _, got := m.Asked(c.question, c.guidelines, c.data); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestNear: a question in almost the same words, but not any about the same things.
+func TestNear(t *testing.T) {
+	m := &Memory{Questions: []Question{{Question: "How many merchants have account type R?"},
+		{Question: "What is the mean fee of GlobalCard in 2023?"}}}
+	for question, want := range map[string]string{
+		"How many merchants have account type D?":                         "How many merchants have account type R?",
+		"What was the mean fee of GlobalCard in 2023":                     "What is the mean fee of GlobalCard in 2023?",
+		"How many fees are there?":                                        "",
+		"What is the mean fee of all cards that merchants have, by year?": "",
+	} {
+		if near, ok := m.Near(question); near.Question != want || ok != (want != "") {
+			t.Errorf("%s: %q", question, near.Question)
+		}
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

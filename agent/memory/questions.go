@@ -1,0 +1,105 @@
+package memory
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A Question was answered by a verified run.
+type Question struct {
+	Question   string    `json:"question"`
+	Guidelines string    `json:"guidelines,omitempty"` // the form of the answer
+	Answer     string    `json:"answer"`
+	Verified   bool      `json:"verified"`
+	Notebook   string    `json:"notebook"`           // relative to the folder that has this one
+	Readings   []string  `json:"readings,omitempty"` // that were chosen
+	Tools      []string  `json:"tools,omitempty"`    // functions that its cells use
+	Asked      time.Time `json:"asked"`
+	// Data are digests of the files, by name.
+	Data map[string]string `json:"data"`
+}
+
+// readQuestions reads a line each. Of lines about the same question and data the last counts.
+func (m *Memory) readQuestions(text string) {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		var q Question
+		if err := json.Unmarshal([]byte(line), &q); err != nil || q.Question == "" {
+			m.problem("%s, line %d is no question and is left out", questionsFile, n)
+			continue
+		}
+		m.takeQuestion(q)
+	}
+}
+
+// takeQuestion adds a question in place of an earlier record of the same.
+func (m *Memory) takeQuestion(q Question) {
+	for i, o := range m.Questions {
+		if o.same(q.Question, q.Guidelines) {
+			m.Questions[i] = q
+			return
+		}
+	}
+	m.Questions = append(m.Questions, q)
+}
+
+// NotebookOf returns the path of a question's notebook, absolute if that of the folder is.
+func (m *Memory) NotebookOf(q Question) string {
+	path := filepath.FromSlash(q.Notebook)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(m.Dir), path)
+}
+
+// Asked returns the record of a question that was verified on the same data and asked for in the
+// same form. Letter case, spacing and the end of the sentence make no difference.
+func (m *Memory) Asked(question, guidelines string, data map[string]string) (Question, bool) {
+	for _, q := range m.Questions {
+		if q.Verified && q.same(question, guidelines) && maps.Equal(q.Data, data) {
+			return q, true
+		}
+	}
+	return Question{}, false
+}
+
+// Near returns the record of the question that shares the most words with another one, if those are
+// most of the words of both.
+func (m *Memory) Near(question string) (near Question, ok bool) {
+	most, asked := 0.6, wordsOf(question)
+	for _, q := range m.Questions {
+		words, shared := wordsOf(q.Question), 0
+		for w := range words {
+			if asked[w] {
+				shared++
+			}
+		}
+		if share := float64(shared) / float64(len(words)+len(asked)-shared); share > most {
+			near, ok, most = q, true, share
+		}
+	}
+	return near, ok
+}
+
+func wordsOf(text string) map[string]bool {
+	words := map[string]bool{}
+	for _, w := range wordPattern().FindAllString(plain(text), -1) {
+		words[w] = true
+	}
+	return words
+}
+
+func (q Question) same(question, guidelines string) bool {
+	return plain(q.Question) == plain(question) && oneLine(q.Guidelines) == oneLine(guidelines)
+}
+
+func plain(question string) string {
+	return strings.TrimRight(strings.ToLower(oneLine(question)), " .?!")
+}

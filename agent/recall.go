@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"dsstar/agent/describe"
+	"dsstar/agent/memory"
+	"dsstar/agent/record"
+	"dsstar/prompts"
+)
+
+const (
+	maxFacts = 6000 // bytes of facts that a request shows
+	maxTools = 8    // functions that a session has, besides those that they call
+)
+
+// RecallFor returns what a memory has for a question: the facts and functions nearest to it, in the
+// memory's order; nil if there is none. Functions without cases are left out.
+func RecallFor(m *memory.Memory, question string) *record.Recalled {
+	if m == nil || len(m.Facts)+len(m.Tools) == 0 {
+		return nil
+	}
+	facts := make([]string, len(m.Facts))
+	for i, f := range m.Facts {
+		facts[i] = f.String()
+	}
+	room, near := maxFacts, make([]bool, len(facts))
+	for _, i := range describe.ByWords(question, facts) {
+		if near[i] = len(facts[i]) <= room; near[i] {
+			room -= len(facts[i]) + 1
+		}
+	}
+	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t memory.Tool) bool { return t.Test == "" })
+	tools := make([]string, len(tested))
+	for i, t := range tested {
+		signature, doc := t.Signature()
+		tools[i] = t.Name + " " + strings.ReplaceAll(t.Name, "_", " ") + "\n" + signature + "\n" + doc
+	}
+	var names []string
+	for _, i := range describe.ByWords(question, tools) {
+		if len(names) < maxTools {
+			names = append(names, tested[i].Name)
+		}
+	}
+	r := &record.Recalled{Imports: slices.Clone(m.Imports),
+		Tools: memory.Needed(tested, strings.Join(names, " "))}
+	for i, f := range m.Facts {
+		if near[i] {
+			r.Facts = append(r.Facts, f)
+		}
+	}
+	return r
+}
+
+// shownMemory returns the facts, a line each, and the signatures of the functions.
+func shownMemory(r *record.Recalled) (facts, functions string) {
+	if r == nil {
+		return "", ""
+	}
+	var said, signatures []string
+	for _, f := range r.Facts {
+		said = append(said, f.String())
+	}
+	for _, t := range r.Tools {
+		signature, doc := t.Signature()
+		if doc != "" {
+			signature += "\n    \"\"\"" + doc + "\"\"\""
+		}
+		signatures = append(signatures, signature)
+	}
+	return strings.Join(said, "\n"), strings.Join(signatures, "\n\n")
+}
+
+// usedFunctions returns the source of the functions of memory that the cells use, for those who
+// judge the cells.
+func usedFunctions(t *record.Trajectory) string {
+	if t.Recalled == nil {
+		return ""
+	}
+	return memory.Module(t.Recalled.Imports, t.UsedTools())
+}
+
+// forget takes the memory out of a request, for those who must not rely on it.
+func forget(parts []prompts.Part, inputs map[string]string) {
+	for i, p := range parts {
+		if context, ok := p.(prompts.Context); ok {
+			context.Facts, context.Functions = "", ""
+			parts[i] = context
+		}
+	}
+	delete(inputs, "memory")
+}
+
+// unaided is openings without the functions of memory, unless cells of earlier questions use them.
+func (r *workspace) unaided() []string {
+	cells := r.openings()
+	if len(r.t.Earlier) > 0 || r.t.Recalled == nil || len(r.t.Recalled.Tools) == 0 {
+		return cells
+	}
+	return cells[:len(cells)-1]
+}

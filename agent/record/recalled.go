@@ -1,0 +1,63 @@
+package record
+
+import (
+	"strings"
+	"time"
+
+	"dsstar/agent/memory"
+)
+
+// Recalled is what a run was given of the memory of its data.
+type Recalled struct {
+	Facts   []memory.Fact `json:"facts,omitempty"`
+	Imports []string      `json:"imports,omitempty"` // of the functions
+	Tools   []memory.Tool `json:"tools,omitempty"`   // after the run, only those that its cells use
+
+	// of the run whose notebook was run again in place of asking the model; zero: none was
+	Asked time.Time `json:"asked,omitzero"`
+	Spent Usage     `json:"spent,omitzero"` // what that run had used
+}
+
+// toolsCell returns the cell that defines the functions of memory; "" if there are none.
+func (t *Trajectory) toolsCell() string {
+	if t.Recalled == nil {
+		return ""
+	}
+	source := memory.Module(t.Recalled.Imports, t.Recalled.Tools)
+	if source == "" {
+		return ""
+	}
+	return "# Functions that earlier questions about these data left.\n" + source
+}
+
+// UsedTools returns the functions of memory that the cells use, with those that these call.
+func (t *Trajectory) UsedTools() []memory.Tool {
+	if t.Recalled == nil {
+		return nil
+	}
+	var cells []titled
+	for k := range len(t.Earlier) + 1 {
+		cells = append(cells, t.Part(k).own()...)
+	}
+	return memory.Needed(t.Recalled.Tools, strings.Join(codes(cells), "\n"))
+}
+
+// DropUnusedTools leaves the functions that no cell uses out of the notebook. The session must end,
+// because it was built with them.
+func (t *Trajectory) DropUnusedTools() {
+	if t.Recalled != nil {
+		used := *t.Recalled
+		if used.Tools = t.UsedTools(); len(used.Tools) == 0 {
+			used.Imports = nil
+		}
+		t.Recalled = &used
+	}
+}
+
+// Learned is what a verified answer leaves for the memory of the data.
+type Learned struct {
+	Facts   []memory.Fact `json:"facts,omitempty"`
+	Imports []string      `json:"imports,omitempty"`
+	Tools   []memory.Tool `json:"tools,omitempty"`    // each gave the values of its cases in a fresh process
+	LeftOut []string      `json:"left_out,omitempty"` // what was proposed and not admitted, with the reason
+}

@@ -1,0 +1,339 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/files"
+	"dsstar/agent/memory"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/configs"
+	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
+)
+
+// memoryFolder returns the folder of what is known about the data; "" if memory is off or there are
+// no files beside which it could be. Nothing is written into a data folder, unless one works in it.
+func memoryFolder(s *configs.Settings, sources []files.Source) string {
+	switch s.Memory {
+	case "off":
+		return ""
+	case "auto", "":
+	default:
+		return s.Memory
+	}
+	for _, source := range sources {
+		if source.Database != "" || source.From != "" {
+			continue
+		}
+		dir := filepath.Dir(source.Path)
+		if here, err := filepath.EvalSymlinks("."); err == nil {
+			if here, err = filepath.Abs(here); err == nil && here == source.Path {
+				dir = here
+			}
+		}
+		return filepath.Join(dir, memory.Name)
+	}
+	return ""
+}
+
+// remember reads the memory of the job's data, and says what is in it.
+func (a *app) remember(j *job) error {
+	dir := memoryFolder(j.settings, j.sources)
+	if dir == "" || j.settings.Method.Paper {
+		return nil
+	}
+	m, err := memory.Read(dir)
+	if err != nil && j.settings.Memory == "auto" && !j.settings.Learn {
+		j.progress.Warn("the memory of the data is left out: %v", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the memory of the data: %w", err)
+	}
+	for _, problem := range m.Problems {
+		j.progress.Warn("memory: %s", problem)
+	}
+	if j.memory = m; len(m.Facts)+len(m.Tools)+len(m.Questions) > 0 {
+		j.progress.Say("memory   %s: %s, %s, %s", dir, human.Plural(len(m.Facts), "fact"),
+			human.Plural(len(m.Tools), "function"), human.Plural(len(m.Questions), "question"))
+	}
+	return nil
+}
+
+// recalled returns what the memory has for the question. Functions whose cases no longer hold, because
+// the data or the function have changed, are left out, and set aside if the run may learn.
+func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.Recalled {
+	if j.memory == nil || j.place.Guest != nil {
+		return nil
+	}
+	r := agent.RecallFor(j.memory, j.task.Question)
+	if r == nil || len(r.Tools) == 0 {
+		return r
+	}
+	j.progress.Wait("testing the functions of memory")
+	task := j.task
+	if !filepath.IsAbs(task.Data) {
+		task.Data = filepath.Join(config.Dir, task.Data)
+	}
+	sound := r.Tools[:0:0]
+	for _, tool := range r.Tools {
+		reason, err := a.toolFault(ctx, config.RunScript, task, r.Imports, r.Tools, tool)
+		switch {
+		case err != nil:
+			j.progress.Warn("memory: the function %s is not tested and left out: %v", tool.Name, err)
+		case reason != "":
+			j.progress.Warn("memory: the function %s is left out: %s", tool.Name, reason)
+			if j.settings.Learn {
+				j.memory.SetAside(tool.Name, reason)
+			}
+		default:
+			tool.Test = "" // the memory has it
+			sound = append(sound, tool)
+		}
+	}
+	r.Tools = sound // what calls one that fell has fallen, too
+	return r
+}
+
+// toolFault is [agent.ToolFault], remembered while function, cases and data stay the same.
+func (a *app) toolFault(ctx context.Context, run agent.RunScript, task record.Task, imports []string,
+	tools []memory.Tool, tool memory.Tool) (string, error) {
+	module := memory.Module(imports, memory.Needed(tools, tool.Name))
+	parts := []string{module, tool.Test, task.Data}
+	for _, f := range task.Files {
+		info, err := os.Stat(filepath.Join(task.Data, filepath.FromSlash(f.Name)))
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, fmt.Sprintf("%s %d %d", f.Name, info.Size(), info.ModTime().UnixNano()))
+	}
+	mark := a.mark("sound", parts)
+	if _, err := os.Stat(mark); err == nil {
+		return "", nil
+	}
+	reason, err := agent.ToolFault(ctx, run, task, module, tool.Test)
+	if err == nil && reason == "" {
+		err = setMark(mark)
+	}
+	return reason, err
+}
+
+// mark returns the path of a file in the cache whose being there says something of the parts.
+func (a *app) mark(what string, parts []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return filepath.Join(a.CacheDir, what, hex.EncodeToString(sum[:]))
+}
+
+func setMark(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return disk.WriteFile(path, nil)
+}
+
+// digests returns the digest of each data file, by name; nil if data are no files, or cannot be read.
+func digests(sources []files.Source, all []record.File) map[string]string {
+	sums := map[string]string{}
+	for _, source := range sources {
+		if source.Database != "" {
+			return nil
+		}
+		dir, prefix := source.Path, source.Name
+		info, err := os.Stat(dir)
+		if err != nil {
+			return nil
+		}
+		if !info.IsDir() {
+			dir = filepath.Dir(dir)
+		}
+		folder, err := files.Open(dir, nil)
+		if err != nil {
+			return nil
+		}
+		defer folder.Close()
+		for _, f := range all {
+			name, ok := below(f.Name, prefix, info.IsDir(), source.Path)
+			if !ok {
+				continue
+			}
+			sum, err := files.Sum(folder, files.File{Name: name, Size: f.Size})
+			if err != nil {
+				return nil
+			}
+			sums[f.Name] = sum
+		}
+	}
+	if len(sums) < len(all) {
+		return nil
+	}
+	return sums
+}
+
+// below returns the name of a data file in its source.
+func below(name, prefix string, isDir bool, source string) (string, bool) {
+	switch {
+	case !isDir:
+		return filepath.Base(source), name == prefix
+	case prefix == "":
+		return name, true
+	}
+	return strings.CutPrefix(name, prefix+"/")
+}
+
+// before returns the run that has answered the job's question about the same data; nil if there is
+// none, or a new answer is wanted.
+func (a *app) before(j job) (*record.Trajectory, memory.Question) {
+	if j.memory == nil || j.anew || j.review {
+		return nil, memory.Question{}
+	}
+	q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines, digests(j.sources, j.task.Files))
+	if !ok {
+		if near, ok := j.memory.Near(j.task.Question); ok {
+			j.progress.Say("memory   near: %s (asked on %s, answer %s)", term.Fit(term.Printed(near.Question), 100),
+				day(near.Asked), term.Fit(near.Answer, 60))
+		}
+		return nil, q
+	}
+	nb, err := openNotebook(j.memory.NotebookOf(q))
+	if err != nil {
+		j.progress.Say("memory   asked on %s, answer %s; its notebook is not there", day(q.Asked),
+			term.Fit(q.Answer, 60))
+		return nil, q
+	}
+	t, err := record.Read(nb)
+	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 {
+		j.progress.Say("memory   asked on %s, answer %s; its notebook has been changed since", day(q.Asked),
+			term.Fit(q.Answer, 60))
+		return nil, q
+	}
+	return t, q
+}
+
+func day(t time.Time) string { return t.Local().Format(time.DateOnly) }
+
+// anew returns a run's trajectory with nothing proved: what was judged and derived counts only if
+// this user's dsstar has verified it.
+func (a *app) anew(t *record.Trajectory, task record.Task) *record.Trajectory {
+	again := *t
+	again.Task, again.Started = task, time.Now()
+	again.Proof, again.Learned, again.Warnings, again.Models = nil, nil, nil, nil
+	again.Usage, again.ByRole, again.Cost, again.Seconds = record.Usage{}, nil, new(float64), record.Seconds{}
+	if again.Scripts = nil; !a.vouches(t) {
+		again.Second = nil
+	}
+	if again.Recalled == nil {
+		again.Recalled = &record.Recalled{}
+	}
+	recalled := *again.Recalled
+	recalled.Asked, recalled.Spent = t.Started, t.Usage
+	again.Recalled = &recalled
+	return &again
+}
+
+// vouched returns the path of the file that is there if this user's dsstar has verified a run.
+func (a *app) vouched(t *record.Trajectory) string {
+	return a.mark("verified", append([]string{t.Task.Question, t.Task.Guidelines, t.Answer()}, t.OwnCells()...))
+}
+
+func (a *app) vouches(t *record.Trajectory) bool {
+	_, err := os.Stat(a.vouched(t))
+	return err == nil
+}
+
+// answerAgain runs the notebook of a question that was answered before again, and answers the
+// question anew if that no longer gives the answer.
+func (a *app) answerAgain(j job, t *record.Trajectory, q memory.Question,
+	run func(context.Context, agent.Config) (*record.Trajectory, error),
+	task record.Task) func(context.Context, agent.Config) (*record.Trajectory, error) {
+	return func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
+		j.progress.Say("memory   asked on %s, answer %s: its notebook is run again", day(q.Asked),
+			term.Fit(q.Answer, 60))
+		again, err := agent.Resume(ctx, config, a.anew(t, task), task.Files)
+		if err != nil || again.Verified() {
+			return again, err
+		}
+		j.progress.Say("memory   that is no longer proved (%s): thinking anew", strings.Join(again.Doubts(), "; "))
+		return run(ctx, config)
+	}
+}
+
+// learned adds what a verified run teaches to the memory of its data, after showing it.
+func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder record.Folder) error {
+	if !j.settings.Learn || !t.Verified() || j.memory == nil {
+		return nil
+	}
+	if err := setMark(a.vouched(t)); err != nil {
+		return err
+	}
+	m := j.memory
+	if t.Learned != nil {
+		for _, f := range t.Learned.Facts {
+			m.AddFact(f)
+		}
+		for _, tool := range t.Learned.Tools {
+			tool.Test = "# " + t.Task.Question + "\n" + tool.Test
+			m.AddTool(tool, t.Learned.Imports)
+		}
+		for _, out := range t.Learned.LeftOut {
+			j.progress.Say("left out %s", out)
+		}
+	}
+	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
+		Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
+		Data: digests(j.sources, t.Task.Files)}
+	for _, tool := range t.UsedTools() {
+		q.Tools = append(q.Tools, tool.Name)
+	}
+	if t.Recalled == nil || t.Recalled.Asked.IsZero() {
+		if err := m.AddQuestion(q); err != nil {
+			return err
+		}
+	}
+	return a.keepMemory(ctx, j, m)
+}
+
+// keepMemory shows the changes of a memory and, on a terminal, asks before it writes them.
+func (a *app) keepMemory(ctx context.Context, j job, m *memory.Memory) error {
+	changes := m.Changes()
+	if len(changes) == 0 {
+		return nil
+	}
+	for _, c := range changes {
+		j.progress.Say("memory   %s", filepath.Join(m.Dir, filepath.FromSlash(c.Name)))
+		for line := range strings.Lines(c.After) {
+			if !strings.Contains("\n"+c.Before, "\n"+line) && strings.TrimSpace(line) != "" {
+				j.progress.Say("         + %s", term.Fit(strings.TrimRight(line, "\n"), 160))
+			}
+		}
+		for line := range strings.Lines(c.Before) {
+			if !strings.Contains("\n"+c.After, "\n"+line) && strings.TrimSpace(line) != "" {
+				j.progress.Say("         - %s", term.Fit(strings.TrimRight(line, "\n"), 160))
+			}
+		}
+	}
+	if a.stdinTTY && a.stderrTTY && !j.yes && !j.quiet {
+		j.progress.Wait("")
+		err := a.ask(ctx, "         Keep this? [y/N] ")
+		if errors.Is(err, errDeclined) {
+			j.progress.Say("memory   is unchanged")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := m.Save(); err != nil {
+		return fmt.Errorf("write the memory of the data: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dsstar/agent/files"
+	"dsstar/agent/memory"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/rerun"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
+)
+
+const memoryHelp = `Show what earlier questions taught about the data: facts with their sources,
+functions with their cases, and questions with their verified answers. They are
+plain files in .dsstar beside the data, or where --memory says, which you may read,
+edit, review and commit:
+
+  facts.md         one item for each fact; "— source: …" ends it
+  tools.py         imports and functions; anything else is left out
+  tests/NAME.py    cases of a function: lines that begin with assert
+  aside/NAME.py    functions that no longer held, with the reason
+  questions.jsonl  verified questions with their notebooks
+
+dsstar nb shows the model the facts and functions nearest to its question, and
+adds to them with --learn. A question that was verified on the same data is
+answered by its notebook; --fresh answers it anew.`
+
+func (a *app) memoryCommand() *cobra.Command {
+	var data string
+	cmd := &cobra.Command{
+		Use:   "memory [--data PATH]",
+		Short: "Show, check and change what earlier questions taught about data",
+		Long:  memoryHelp,
+		Example: "  dsstar memory --data ./data\n  dsstar memory check --data ./data\n" +
+			"  dsstar memory forget --data ./data total_fees\n  dsstar memory export --data ./data ../other/.dsstar",
+		Args: noArgs,
+	}
+	cmd.PersistentFlags().StringVarP(&data, "data", "d", ".", "the data that the memory is about")
+	cmd.PersistentFlags().String("memory", "", "the folder of the memory (default .dsstar beside the data)")
+	read := func(cmd *cobra.Command) (*memory.Memory, job, error) { return a.memoryOf(cmd, data) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		m, _, err := read(cmd)
+		if err != nil {
+			return err
+		}
+		return listMemory(a.stdout, m)
+	}
+	cmd.AddCommand(
+		&cobra.Command{Use: "show NAME", Short: "Print a function with its cases", Args: noMoreThanOne,
+			RunE: func(cmd *cobra.Command, args []string) error {
+				m, _, err := read(cmd)
+				if err != nil {
+					return err
+				}
+				return a.showTool(m, args)
+			}},
+		&cobra.Command{Use: "forget WHAT...", Short: "Remove functions by name, facts and questions by their text",
+			RunE: func(cmd *cobra.Command, args []string) error {
+				m, j, err := read(cmd)
+				if err != nil {
+					return err
+				}
+				return a.forget(cmd.Context(), j, m, args)
+			}},
+		&cobra.Command{Use: "export DIR", Short: "Copy facts and functions to the memory of other data of the same structure",
+			Args: noMoreThanOne,
+			RunE: func(cmd *cobra.Command, args []string) error {
+				m, j, err := read(cmd)
+				if err != nil {
+					return err
+				}
+				return a.exportMemory(cmd.Context(), j, m, args)
+			}},
+		a.checkMemoryCommand(&data),
+	)
+	return cmd
+}
+
+func noMoreThanOne(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usage.New(fmt.Sprintf("expected one argument, got %d", len(args)),
+			usage.Shell(cmd.CommandPath()+" --help"))
+	}
+	return nil
+}
+
+// memoryOf reads the memory of some data.
+func (a *app) memoryOf(cmd *cobra.Command, data string) (*memory.Memory, job, error) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "data" {
+			flags.AddFlag(f)
+		}
+	})
+	s, err := a.settings(flags)
+	if err != nil {
+		return nil, job{}, err
+	}
+	j := job{settings: s, progress: a.newProgress(false)}
+	if j.sources, err = a.sources(cmd.Context(), []string{data}, j.progress.Wait); err == nil {
+		err = a.remember(&j)
+	}
+	if err == nil && j.memory == nil {
+		err = usage.New("memory is off", usage.Again("--memory", "auto"))
+	}
+	return j.memory, j, err
+}
+
+func listMemory(out io.Writer, m *memory.Memory) error {
+	var b strings.Builder
+	for _, f := range m.Facts {
+		fmt.Fprintf(&b, "fact      %s\n", term.Printable(f.String()))
+	}
+	for _, t := range m.Tools {
+		signature, doc := t.Signature()
+		first, _, _ := strings.Cut(doc, "\n")
+		cases := strings.Count("\n"+t.Test, "\nassert ")
+		fmt.Fprintf(&b, "function  %s %s (%s)\n", term.Printed(signature), term.Printable(first),
+			human.Plural(cases, "case"))
+	}
+	for _, q := range m.Questions {
+		fmt.Fprintf(&b, "question  %s: %s (%s, %s)\n", term.Printed(q.Question), term.Printed(q.Answer),
+			day(q.Asked), term.Printable(q.Notebook))
+	}
+	if b.Len() == 0 {
+		fmt.Fprintf(&b, "Nothing yet in %s. This adds to it:  dsstar nb --learn --data PATH \"question\"\n",
+			term.Printable(m.Dir))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (a *app) showTool(m *memory.Memory, args []string) error {
+	i := slices.IndexFunc(m.Tools, func(t memory.Tool) bool { return t.Name == args[0] })
+	if i < 0 {
+		return usage.New("the memory has no function "+args[0], usage.Shell("dsstar memory"))
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s\n\n\n%s", memory.Module(m.Imports, m.Tools[i:i+1]), m.Tools[i].Test)
+	return err
+}
+
+func (a *app) forget(ctx context.Context, j job, m *memory.Memory, args []string) error {
+	if len(args) == 0 {
+		return usage.New("nothing is named", usage.Shell("dsstar memory"))
+	}
+	for _, arg := range args {
+		if !m.Forget(arg) {
+			return usage.New("the memory has no "+arg+": a function is named by its name, a fact or question by its text",
+				usage.Shell("dsstar memory"))
+		}
+	}
+	return a.keepMemory(ctx, j, m)
+}
+
+// exportMemory adds facts and functions to another memory; answers belong to their data.
+func (a *app) exportMemory(ctx context.Context, j job, m *memory.Memory, args []string) error {
+	other, err := memory.Read(args[0])
+	if err != nil {
+		return err
+	}
+	bare := *m
+	bare.Questions = nil
+	if err := other.Take(&bare); err != nil {
+		return err
+	}
+	return a.keepMemory(ctx, j, other)
+}
+
+func (a *app) checkMemoryCommand(data *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Test all functions and run the notebooks of all questions again",
+		Long: "Test all functions on the data as they are, and run the notebooks of all questions\n" +
+			"again. Functions that fell are set aside, and questions whose answers no longer\n" +
+			"hold are forgotten, after showing it. Exit code 3 if there are any.",
+		Args: noArgs,
+	}
+	kernelFlags(cmd.Flags())
+	sandboxFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		m, j, err := a.memoryOf(cmd, *data)
+		if err != nil {
+			return err
+		}
+		defer j.progress.Stop()
+		fell, err := a.checkMemory(cmd.Context(), &j, m)
+		if err != nil {
+			return err
+		}
+		if err := a.keepMemory(cmd.Context(), j, m); err != nil {
+			return err
+		}
+		if fell > 0 {
+			return silent{exitNotVerified}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// checkMemory tests functions and questions, takes those that fell out, and returns how many did.
+func (a *app) checkMemory(ctx context.Context, j *job, m *memory.Memory) (fell int, err error) {
+	if j.task, err = newTask(ctx, "the memory", "", j.sources, j.settings.Include, false); err != nil {
+		return 0, err
+	}
+	dir, err := disk.TempFolder("", "dsstar-proof-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
+	if len(j.task.Sources) > 0 {
+		if j.sources, err = files.Link(dir, record.DataFolder, j.task.Sources); err != nil {
+			return 0, err
+		}
+		j.task.Data = filepath.Join(dir, record.DataFolder)
+	}
+	if err := j.setUpAlone(ctx, a); err != nil {
+		return 0, err
+	}
+	j.place.Show(record.Folder(dir), j.task.Data)
+	run := a.RunScript(&j.place, j.settings)
+	for _, tool := range slices.Clone(m.Tools) {
+		j.progress.Wait("testing " + tool.Name)
+		reason, err := "it has no cases", error(nil)
+		if tool.Test != "" {
+			reason, err = a.toolFault(ctx, run, j.task, m.Imports, m.Tools, tool)
+		}
+		if err != nil {
+			return fell, err
+		}
+		if reason == "" {
+			j.progress.Say("function %s: its cases hold", tool.Name)
+			continue
+		}
+		fell++
+		j.progress.Warn("function %s: %s", tool.Name, reason)
+		m.SetAside(tool.Name, reason)
+	}
+	for _, q := range slices.Clone(m.Questions) {
+		j.progress.Wait("running " + q.Notebook)
+		reason, err := a.questionFault(ctx, *j, m, q)
+		if err != nil {
+			return fell, err
+		}
+		if reason == "" {
+			j.progress.Say("question %s: still %s", term.Fit(q.Question, 60), term.Fit(q.Answer, 40))
+			continue
+		}
+		fell++
+		j.progress.Warn("question %s: %s", term.Fit(q.Question, 60), reason)
+		m.Forget(q.Question)
+	}
+	return fell, nil
+}
+
+// questionFault runs the notebook of a question again, and returns why its answer no longer holds,
+// or "".
+func (a *app) questionFault(ctx context.Context, j job, m *memory.Memory, q memory.Question) (string, error) {
+	path := m.NotebookOf(q)
+	nb, err := openNotebook(path)
+	if err != nil {
+		return "its notebook cannot be read", nil
+	}
+	r := rerun.Runner{Host: a.Host, Stdout: io.Discard, Stderr: io.Discard, File: io.Discard, Width: a.width,
+		Progress: a.newProgress}
+	err = r.Run(ctx, path, nb, rerun.Flags{Check: true, Quiet: true, Tolerance: rerun.Tolerance}, j.settings)
+	if errors.Is(err, rerun.ErrDiffers) {
+		return "its notebook prints something else", nil
+	}
+	return "", err
+}
