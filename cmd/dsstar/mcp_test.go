@@ -280,6 +280,7 @@ func TestMCPCancel(t *testing.T) {
 
 // TestMCPKernel: a server that may use running kernels asks about their variables.
 func TestMCPKernel(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	runtime := t.TempDir()
 	file := kernelstest.Start(t, runtime, "0123abcd")
