@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 	// Runs spend more time waiting than computing.
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err) // the testing package has renamed its flag
 	}
 	code := plantedMain(m)
