@@ -48,6 +48,8 @@ def command(text):
 def counted(run):
     """What the run has used, in words."""
     words = [f"{run.seconds():.0f} s"]
+    if run.running:  # still true if the kernel ends, and nothing can change what is shown
+        words[0] += time.strftime(" at %H:%M:%S")
     if run.spent.get("calls"):
         calls = run.spent["calls"]
         words.append(f"{calls} model call" + ("s" if calls > 1 else ""))
@@ -101,7 +103,8 @@ def progress(run, busy):
     current = run.steps[-1] if run.steps else None
     if current and current.code:
         rows.insert(1, tag("pre", CODE, esc(current.code)))
-    rows.append(faint(command("%dsstar stop") + " stops it, and nothing is lost"))
+    rows.append(faint(command("%dsstar stop") + " stops it, and nothing is lost · " + command("%dsstar")
+                      + " shows what became of it"))
     return rows
 
 
