@@ -77,6 +77,16 @@ const toolsHead = "# Functions for questions about these data, each with cases i
 
 func testName(tool string) string { return testsFolder + "/" + tool + ".py" }
 
+// Learn adds what an answer has taught.
+func (m *Memory) Learn(facts []Fact, imports []string, tools []Tool) {
+	for _, f := range facts {
+		m.AddFact(f)
+	}
+	for _, t := range tools {
+		m.AddTool(t, imports)
+	}
+}
+
 // Take adds what another memory has and this one does not.
 func (m *Memory) Take(other *Memory) error {
 	for _, f := range other.Facts {

@@ -136,7 +136,7 @@ func TestAsked(t *testing.T) {
 		{"How much?", "a number", data, false},
 		{"How many?", "a number", map[string]string{"a.csv": "2"}, false},
 	} {
-		if _, got := m.Asked(c.question, c.guidelines, c.data); got != c.want {
+		if _, got := m.Asked(c.question, c.guidelines, func() map[string]string { return c.data }); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

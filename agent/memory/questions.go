@@ -60,10 +60,12 @@ func (m *Memory) NotebookOf(q Question) string {
 }
 
 // Asked returns the record of a question that was verified on the same data and asked for in the
-// same form. Letter case, spacing and the end of the sentence make no difference.
-func (m *Memory) Asked(question, guidelines string, data map[string]string) (Question, bool) {
+// same form. Letter case, spacing and the end of the sentence make no difference. data, which reads
+// all files, is called only for such a question.
+func (m *Memory) Asked(question, guidelines string, data func() map[string]string) (Question, bool) {
 	for _, q := range m.Questions {
-		if q.Verified && q.same(question, guidelines) && maps.Equal(q.Data, data) {
+		if q.Verified && len(q.Data) > 0 && q.same(question, guidelines) &&
+			maps.Equal(q.Data, data()) {
 			return q, true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -196,7 +197,8 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question) {
 	if j.memory == nil || j.anew || j.review {
 		return nil, memory.Question{}
 	}
-	q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines, digests(j.sources, j.task.Files))
+	q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines,
+		func() map[string]string { return digests(j.sources, j.task.Files) })
 	if !ok {
 		if near, ok := j.memory.Near(j.task.Question); ok {
 			j.progress.Say("memory   near: %s (asked on %s, answer %s)", term.Fit(term.Printed(near.Question), 100),
@@ -277,24 +279,22 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 	}
 	m := j.memory
 	if t.Learned != nil {
-		for _, f := range t.Learned.Facts {
-			m.AddFact(f)
+		tools := slices.Clone(t.Learned.Tools)
+		for i := range tools {
+			tools[i].Test = "# " + t.Task.Question + "\n" + tools[i].Test
 		}
-		for _, tool := range t.Learned.Tools {
-			tool.Test = "# " + t.Task.Question + "\n" + tool.Test
-			m.AddTool(tool, t.Learned.Imports)
-		}
+		m.Learn(t.Learned.Facts, t.Learned.Imports, tools)
 		for _, out := range t.Learned.LeftOut {
 			j.progress.Say("left out %s", out)
 		}
 	}
-	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
-		Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
-		Data: digests(j.sources, t.Task.Files)}
-	for _, tool := range t.UsedTools() {
-		q.Tools = append(q.Tools, tool.Name)
-	}
-	if t.Recalled == nil || t.Recalled.Asked.IsZero() {
+	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else it has the question
+		q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
+			Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
+			Data: digests(j.sources, t.Task.Files)}
+		for _, tool := range t.UsedTools() {
+			q.Tools = append(q.Tools, tool.Name)
+		}
 		if err := m.AddQuestion(q); err != nil {
 			return err
 		}

@@ -65,12 +65,7 @@ func (d dsstar) keep(known *memory.Memory, t *record.Trajectory) error {
 	if known == nil || t.Learned == nil {
 		return nil
 	}
-	for _, f := range t.Learned.Facts {
-		known.AddFact(f)
-	}
-	for _, tool := range t.Learned.Tools {
-		known.AddTool(tool, t.Learned.Imports)
-	}
+	known.Learn(t.Learned.Facts, t.Learned.Imports, t.Learned.Tools)
 	return known.Save()
 }
 
