@@ -79,7 +79,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
 func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	return &record.Trajectory{
 		Task: task, Method: cfg.Method, Choice: cfg.Choice, Sandbox: cfg.Sandbox, Memory: cfg.Memory,
-		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings), Recalled: cfg.Recalled,
+		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings), Recalled: cfg.recalled(),
 	}
 }
 

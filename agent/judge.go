@@ -50,7 +50,7 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	for _, p := range r.pictures() {
 		names = append(names, brief.OneLine(p.Name))
 	}
-	ask := prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
+	ask := prompts.Judgement{Varied: r.variedFrom(inputs), Written: written, Pictures: strings.Join(names, "\n"),
 		Points: r.points(r.unwritten()), Guidelines: r.t.Task.Guidelines != ""}
 	if ask.Branches = len(r.unwritten()) > 0; ask.Branches {
 		inputs["readings"] = fmt.Sprint(ask.Points)

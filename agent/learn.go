@@ -30,7 +30,7 @@ const (
 // learnFrom asks what a verified answer leaves for other questions, and admits the functions that
 // give the values of the run in a fresh process.
 func (r *standard) learnFrom(ctx context.Context, p *prover) error {
-	if !r.cfg.Learn || !r.t.Verified() || r.t.Learned != nil || r.t.Recalled != nil && !r.t.Recalled.Asked.IsZero() {
+	if !r.cfg.Learn || !r.t.Verified() || r.t.Learned != nil || r.t.Reused() {
 		return nil
 	}
 	proposed, err := ask.Role(ctx, r.Asker, ask.Request{Role: "learner", Subject: "the answer",

@@ -53,6 +53,19 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	return r
 }
 
+// recalled returns what the run has of the memory, for the record.
+func (c Config) recalled() *record.Recalled {
+	if c.Draft == nil {
+		return c.Recalled
+	}
+	var r record.Recalled
+	if c.Recalled != nil {
+		r = *c.Recalled
+	}
+	r.Varied = &c.Draft.Variation
+	return &r
+}
+
 // shownMemory returns the facts, a line each, and the signatures of the functions.
 func shownMemory(r *record.Recalled) (facts, functions string) {
 	if r == nil {

@@ -152,11 +152,17 @@ type (
 	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches that
 	// take the other options.
 	Judgement struct {
+		Varied     Varied
 		Written    string // files that the cells have written
 		Pictures   string // names of those that go with the request, if the model takes any
 		Points     []OpenPoint
 		Branches   bool // some points have other options
 		Guidelines bool // the task has some
+	}
+	// Varied says from which question the steps are taken, and which values of it were replaced.
+	Varied struct {
+		Question string // "": the steps were written for this one
+		Swaps    string // a line each, "old → new"
 	}
 	// Second asks for an answer by somebody who has not seen the notebook.
 	Second struct{}

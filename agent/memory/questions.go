@@ -1,9 +1,11 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -72,10 +74,15 @@ func (m *Memory) Asked(question, guidelines string, data func() map[string]strin
 	return Question{}, false
 }
 
-// Near returns the record of the question that shares the most words with another one, if those are
-// most of the words of both.
-func (m *Memory) Near(question string) (near Question, ok bool) {
-	most, asked := 0.6, wordsOf(question)
+// Near returns the records of up to n questions that share the most words with another one, if those
+// are more than a share of the words of both; the nearest first.
+func (m *Memory) Near(question string, least float64, n int) []Question {
+	type near struct {
+		q     Question
+		share float64
+	}
+	var all []near
+	asked := wordsOf(question)
 	for _, q := range m.Questions {
 		words, shared := wordsOf(q.Question), 0
 		for w := range words {
@@ -83,11 +90,21 @@ func (m *Memory) Near(question string) (near Question, ok bool) {
 				shared++
 			}
 		}
-		if share := float64(shared) / float64(len(words)+len(asked)-shared); share > most {
-			near, ok, most = q, true, share
+		if share := float64(shared) / float64(len(words)+len(asked)-shared); share > least {
+			all = append(all, near{q, share})
 		}
 	}
-	return near, ok
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(b.share, a.share) })
+	var found []Question
+	for _, one := range all[:min(len(all), n)] {
+		found = append(found, one.q)
+	}
+	return found
+}
+
+// SameForm reports whether the answer was asked for in a form.
+func (q Question) SameForm(guidelines string) bool {
+	return oneLine(q.Guidelines) == oneLine(guidelines)
 }
 
 func wordsOf(text string) map[string]bool {
@@ -99,7 +116,7 @@ func wordsOf(text string) map[string]bool {
 }
 
 func (q Question) same(question, guidelines string) bool {
-	return plain(q.Question) == plain(question) && oneLine(q.Guidelines) == oneLine(guidelines)
+	return plain(q.Question) == plain(question) && q.SameForm(guidelines)
 }
 
 func plain(question string) string {

@@ -42,11 +42,14 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 		return err
 	}
 	j.progress.Folder(string(folder))
+	t, q, draft := a.before(j)
 	run := func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-		config.Recalled = a.recalled(ctx, j, config)
+		if config.Recalled = a.recalled(ctx, j, config); draft != nil && draft.Fits(config.Recalled) {
+			config.Draft = draft
+		}
 		return agent.Run(ctx, config, task)
 	}
-	if t, q := a.before(j); t != nil {
+	if t != nil {
 		run = a.answerAgain(j, t, q, run, task)
 	}
 	return a.carryOut(ctx, j, folder, newSaver(folder), run)

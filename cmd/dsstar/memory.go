@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"dsstar/agent"
@@ -191,34 +193,66 @@ func below(name, prefix string, isDir bool, source string) (string, bool) {
 	return strings.CutPrefix(name, prefix+"/")
 }
 
-// before returns the run that has answered the job's question about the same data; nil if there is
-// none, or a new answer is wanted.
-func (a *app) before(j job) (*record.Trajectory, memory.Question) {
+// before returns the run that has answered the job's question about the same data, or a draft from one
+// that has answered a question of the same form; nil if there is none, or a new answer is wanted.
+func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) {
 	if j.memory == nil || j.anew || j.review {
-		return nil, memory.Question{}
+		return nil, memory.Question{}, nil
 	}
-	q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines,
-		func() map[string]string { return digests(j.sources, j.task.Files) })
-	if !ok {
-		if near, ok := j.memory.Near(j.task.Question); ok {
-			j.progress.Say("memory   near: %s (asked on %s, answer %s)", term.Fit(term.Printed(near.Question), 100),
-				day(near.Asked), term.Fit(near.Answer, 60))
+	data := sync.OnceValue(func() map[string]string { return digests(j.sources, j.task.Files) })
+	if q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines, data); ok {
+		t, problem := runOf(j.memory, q)
+		if t == nil {
+			j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), term.Fit(q.Answer, 60), problem)
 		}
-		return nil, q
+		return t, q, nil
 	}
-	nb, err := openNotebook(j.memory.NotebookOf(q))
+	for _, q := range j.memory.Near(j.task.Question, 0.3, 10) { // each costs reading a notebook
+		if draft := a.draft(j, q, data); draft != nil {
+			j.progress.Say("memory   of the same form: %s (asked on %s, answer %s)",
+				term.Fit(term.Printed(q.Question), 100), day(q.Asked), term.Fit(q.Answer, 60))
+			return nil, q, draft
+		}
+	}
+	for _, q := range j.memory.Near(j.task.Question, 0.6, 1) {
+		j.progress.Say("memory   near: %s (asked on %s, answer %s)", term.Fit(term.Printed(q.Question), 100),
+			day(q.Asked), term.Fit(q.Answer, 60))
+	}
+	return nil, memory.Question{}, nil
+}
+
+// draft returns a draft from the run of a question on the same data; nil if the job's question is not
+// of its form.
+func (a *app) draft(j job, q memory.Question, data func() map[string]string) *agent.Draft {
+	if !q.Verified || !q.SameForm(j.task.Guidelines) {
+		return nil
+	}
+	t, _ := runOf(j.memory, q)
+	if t == nil {
+		return nil
+	}
+	draft := agent.DraftFrom(t, j.task.Question)
+	if draft == nil || len(q.Data) == 0 || !maps.Equal(q.Data, data()) {
+		return nil
+	}
+	if !a.vouches(t) {
+		return draft.WithoutSecond()
+	}
+	return draft
+}
+
+// runOf returns the run that a question's notebook records; nil, with the reason, if it is not there as
+// it was.
+func runOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem string) {
+	nb, err := openNotebook(m.NotebookOf(q))
 	if err != nil {
-		j.progress.Say("memory   asked on %s, answer %s; its notebook is not there", day(q.Asked),
-			term.Fit(q.Answer, 60))
-		return nil, q
+		return nil, "its notebook is not there"
 	}
-	t, err := record.Read(nb)
+	t, err = record.Read(nb)
 	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 {
-		j.progress.Say("memory   asked on %s, answer %s; its notebook has been changed since", day(q.Asked),
-			term.Fit(q.Answer, 60))
-		return nil, q
+		return nil, "its notebook has been changed since"
 	}
-	return t, q
+	return t, ""
 }
 
 func day(t time.Time) string { return t.Local().Format(time.DateOnly) }
@@ -288,7 +322,7 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 			j.progress.Say("left out %s", out)
 		}
 	}
-	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else it has the question
+	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else the memory has the question
 		q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
 			Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
 			Data: digests(j.sources, t.Task.Files)}

@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"context"
+	"slices"
+
+	"dsstar/agent/memory"
+	"dsstar/agent/record"
+	"dsstar/agent/vary"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// A Draft is what a verified answer to a question of the same form leaves for another: its cells with
+// other values in them. They count once they have run and the judge has found them sufficient.
+type Draft struct {
+	Variation record.Variation
+	steps     []record.Round // steps with their cells
+	readings  []record.Reading
+	tools     []memory.Tool
+	second    string // the cell of the second derivation; "": it is asked for
+}
+
+// DraftFrom returns a draft for a question from a run that has verified an answer; nil if the questions
+// are not of the same form, or more than values would change.
+func DraftFrom(t *record.Trajectory, question string) *Draft {
+	if !t.Verified() || t.Inconclusive() || len(t.Earlier) > 0 || len(t.Notes) > 0 || t.Method.Script {
+		return nil
+	}
+	var cells []string
+	for _, n := range t.AcceptedRounds() {
+		a, _ := t.Rounds[n].Accepted()
+		cells = append(cells, a.Code)
+	}
+	swaps, ok := vary.Between(t.Task.Question, cells, question)
+	if !ok {
+		return nil
+	}
+	d := &Draft{tools: t.UsedTools(), Variation: record.Variation{Question: t.Task.Question, Asked: t.Started, Spent: t.Usage,
+		Swaps: swaps, Rounds: len(cells)}}
+	for i, n := range t.AcceptedRounds() {
+		code, _ := vary.Code(swaps, cells[i])
+		d.steps = append(d.steps, record.Round{Step: vary.Text(swaps, t.Rounds[n].Step), Proposed: code})
+	}
+	for _, r := range t.Readings {
+		d.readings = append(d.readings, variedReading(swaps, r))
+	}
+	if s := t.Second; s != nil && s.Agrees && s.Ruling == "" && len(s.Attempts) > 0 {
+		if code, whole := vary.Code(swaps, s.Attempts[len(s.Attempts)-1].Code); whole {
+			d.second = code
+		}
+	}
+	return d
+}
+
+// WithoutSecond returns the draft with its second derivation to be asked for.
+func (d Draft) WithoutSecond() *Draft {
+	d.second = ""
+	return &d
+}
+
+// Fits reports whether a run with a memory has the functions that the draft's cells use, as they were.
+func (d Draft) Fits(r *record.Recalled) bool {
+	for _, tool := range d.tools {
+		if r == nil || !slices.ContainsFunc(r.Tools, func(t memory.Tool) bool {
+			return t.Name == tool.Name && t.Code == tool.Code
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// variedReading returns a reading of a question for another one. The cells of its branches are to run.
+func variedReading(swaps []vary.Swap, r record.Reading) record.Reading {
+	varied := record.Reading{Point: vary.Text(swaps, r.Point), Evidence: vary.Text(swaps, r.Evidence),
+		Settled: r.Settled, Chosen: r.Chosen}
+	for _, o := range r.Options {
+		option := record.Option{Text: vary.Text(swaps, o.Text), Steps: o.Steps}
+		if n := len(o.Attempts); n > 0 && o.Attempts[n-1].Execution.Status == notebook.OK {
+			option.Proposed, _ = vary.Code(swaps, o.Attempts[n-1].Code)
+		}
+		varied.Options = append(varied.Options, option)
+	}
+	return varied
+}
+
+// beginDraft carries the draft out and has it judged. Unless it suffices as it is, the rounds go on
+// from what is left of it, and the second derivation is asked for.
+func (r *standard) beginDraft(ctx context.Context) error {
+	d := r.cfg.Draft
+	if d == nil || len(r.t.Rounds) > 0 || r.candidateCount() > 1 {
+		return nil
+	}
+	r.t.Readings = slices.Clone(d.readings)
+	if err := r.reopenUnfounded(r.t.Readings); err != nil {
+		return err
+	}
+	for i, step := range d.steps {
+		if err := r.beginRound(step.Step, step.Proposed); err != nil {
+			return err
+		}
+		if done, err := r.implement(ctx); err != nil || !done {
+			if err == nil {
+				_, err = r.restore(ctx)
+			}
+			return err
+		}
+		if i == len(d.steps)-1 {
+			break
+		}
+		r.current().Verdict = &record.Verdict{Unfinished: true, Reason: "the next step of the other question follows"}
+		r.current().Route = &record.Route{Reason: r.current().Verdict.Reason}
+		if err := r.follow(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.judge(ctx); err != nil {
+		return err
+	}
+	if r.asDrafted() && d.second != "" && !r.t.Method.NoSecond && !r.t.Inconclusive() {
+		r.t.Second = &record.Second{Proposed: d.second}
+	}
+	return nil
+}
+
+// asDrafted reports whether the judge found the draft sufficient, and no cell of it had to be
+// repaired.
+func (r *standard) asDrafted() bool {
+	return r.t.Sufficient() && r.t.AsVaried() &&
+		!slices.ContainsFunc(r.t.Rounds, func(x record.Round) bool { return len(x.Attempts) != 1 })
+}
+
+// variedFrom returns from which question the cells are taken, for the judge, unless the rounds have
+// gone on.
+func (r *standard) variedFrom(inputs map[string]string) prompts.Varied {
+	if !r.t.AsVaried() {
+		return prompts.Varied{}
+	}
+	from := r.t.Recalled.Varied
+	inputs["varied"] = from.Question + "\n" + from.String()
+	return prompts.Varied{Question: from.Question, Swaps: from.String()}
+}
