@@ -175,13 +175,12 @@ func (r *standard) chooseReadings(ctx context.Context) (reopened bool, err error
 		if n < 0 {
 			continue // it stays open
 		}
-		option := reading.Options[n]
-		reading.ByUser = true
-		r.t.AddNote(fmt.Sprintf("%s Meant is: %s", reading.Point, option.Text))
-		if n == reading.Chosen {
+		option, taken := reading.Options[n], reading.Chosen
+		reading.ByUser, reading.Chosen = true, n
+		r.t.AddNote(reading.Chose())
+		if n == taken {
 			continue
 		}
-		reading.Chosen = n
 		r.t.Second = nil // it did not see the note
 		r.takeBack("the user means: "+option.Text, min(option.Steps+1, r.t.Steps()))
 		return true, r.follow(ctx)

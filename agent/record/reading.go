@@ -33,6 +33,14 @@ type Option struct {
 // Open reports whether neither evidence nor a person has settled the point.
 func (r Reading) Open() bool { return !r.Settled && !r.ByUser }
 
+// Chose returns what a person has said of the point; "" if nobody has.
+func (r Reading) Chose() string {
+	if !r.ByUser {
+		return ""
+	}
+	return fmt.Sprintf("%s Meant is: %s", r.Point, r.Options[r.Chosen].Text)
+}
+
 // Computed reports whether every option has an answer, or a reason why it has none.
 func (r Reading) Computed() bool {
 	for i, o := range r.Options {

@@ -74,13 +74,18 @@ func (a *app) remember(j *job) error {
 }
 
 // recalled returns what the memory has for the question. Functions whose cases no longer hold, because
-// the data or the function have changed, are left out, and set aside if the run may learn.
+// the data or the function have changed, are left out, and set aside if the run may learn. Somebody
+// else's session gets no functions.
 func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.Recalled {
-	if j.memory == nil || j.place.Guest != nil {
+	if j.memory == nil {
 		return nil
 	}
 	r := agent.RecallFor(j.memory, j.task.Question)
 	if r == nil || len(r.Tools) == 0 {
+		return r
+	}
+	if j.place.Guest != nil {
+		r.Tools, r.Imports = nil, nil
 		return r
 	}
 	j.progress.Wait("testing the functions of memory")
@@ -328,6 +333,12 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 			Data: digests(j.sources, t.Task.Files)}
 		for _, tool := range t.UsedTools() {
 			q.Tools = append(q.Tools, tool.Name)
+		}
+		for _, r := range t.Readings {
+			if chosen := r.Chose(); chosen != "" {
+				q.Readings = append(q.Readings, chosen)
+				m.AddFact(memory.Fact{Text: chosen, Source: "a person's choice for the question: " + t.Task.Question})
+			}
 		}
 		if err := m.AddQuestion(q); err != nil {
 			return err
