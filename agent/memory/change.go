@@ -126,33 +126,36 @@ func (m *Memory) Forget(what string) bool {
 		m.changed[testName(what)] = ""
 		return true
 	}
-	facts, questions := len(m.Facts), len(m.Questions)
-	m.Facts = slices.DeleteFunc(m.Facts, func(f Fact) bool { return f.Text == oneLine(what) })
-	m.Questions = slices.DeleteFunc(m.Questions, func(q Question) bool { return plain(q.Question) == plain(what) })
-	if len(m.Facts) < facts {
-		m.keepLines(factsFile, func(line string) bool {
-			item, is := cutBullet(line)
-			text, _, _ := strings.Cut(item, sourceMark)
-			return !is || oneLine(text) != oneLine(what)
-		})
-	}
-	if len(m.Questions) < questions {
-		m.keepLines(questionsFile, func(line string) bool {
-			var q Question
-			return json.Unmarshal([]byte(line), &q) != nil || plain(q.Question) != plain(what)
-		})
-	}
-	return len(m.Facts) < facts || len(m.Questions) < questions
+	fact, question := m.forgetFact(what), m.forgetQuestion(what)
+	return fact || question
 }
 
-func (m *Memory) keepLines(name string, keep func(line string) bool) {
-	var b strings.Builder
-	for line := range strings.Lines(m.text(name)) {
-		if keep(strings.TrimRight(line, "\n")) {
-			b.WriteString(line)
-		}
+func (m *Memory) forgetFact(what string) bool {
+	before := len(m.Facts)
+	m.Facts = slices.DeleteFunc(m.Facts, func(f Fact) bool { return f.Text == oneLine(what) })
+	if len(m.Facts) == before {
+		return false
 	}
-	m.changed[name] = b.String()
+	kept := slices.DeleteFunc(parts(m.text(factsFile)), func(part string) bool {
+		f, ok := factIn(part)
+		return ok && f.Text == oneLine(what)
+	})
+	m.changed[factsFile] = strings.Join(kept, "")
+	return true
+}
+
+func (m *Memory) forgetQuestion(what string) bool {
+	before := len(m.Questions)
+	m.Questions = slices.DeleteFunc(m.Questions, func(q Question) bool { return plain(q.Question) == plain(what) })
+	if len(m.Questions) == before {
+		return false
+	}
+	kept := slices.DeleteFunc(slices.Collect(strings.Lines(m.text(questionsFile))), func(line string) bool {
+		var q Question
+		return json.Unmarshal([]byte(line), &q) == nil && plain(q.Question) == plain(what)
+	})
+	m.changed[questionsFile] = strings.Join(kept, "")
+	return true
 }
 
 // drop removes a function from the module.

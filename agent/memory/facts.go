@@ -25,24 +25,32 @@ One item for each, with its source. Edit them freely: they are shown to the mode
 
 `
 
-// readFacts reads the items of a Markdown list. Indented lines continue an item.
+// readFacts reads the items of a Markdown list.
 func (m *Memory) readFacts(text string) {
-	var items []string
+	for _, part := range parts(text) {
+		if f, ok := factIn(part); ok && f.Text != "" {
+			m.Facts = append(m.Facts, f)
+		}
+	}
+}
+
+// parts returns a text in parts: a line each, with the indented and empty lines below it.
+func parts(text string) (all []string) {
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n ")
-		switch item, ok := cutBullet(line); {
-		case ok:
-			items = append(items, item)
-		case len(items) > 0 && strings.HasPrefix(line, " "):
-			items[len(items)-1] += " " + strings.TrimSpace(line)
+		if n := len(all); n > 0 && (strings.HasPrefix(line, " ") || strings.TrimSpace(line) == "") {
+			all[n-1] += line
+		} else {
+			all = append(all, line)
 		}
 	}
-	for _, item := range items {
-		text, source, _ := strings.Cut(item, sourceMark)
-		if text = strings.TrimSpace(text); text != "" {
-			m.Facts = append(m.Facts, Fact{text, strings.TrimSpace(source)})
-		}
-	}
+	return all
+}
+
+// factIn returns the fact of a list's item.
+func factIn(part string) (f Fact, ok bool) {
+	item, ok := cutBullet(part)
+	text, source, _ := strings.Cut(oneLine(item), sourceMark)
+	return Fact{strings.TrimSpace(text), strings.TrimSpace(source)}, ok
 }
 
 func cutBullet(line string) (string, bool) {

@@ -77,10 +77,10 @@ func TestSave(t *testing.T) {
 // TestForget removes one thing and leaves the rest of a file as people wrote it.
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, factsFile, "# Ours\n\nA note.\n\n- One — source: a.md\n* Two\n  goes on\n")
+	write(t, dir, factsFile, "# Ours\n\nA note.\n\n- One — source: a.md\n- Three\n  of them\n* Two\n  goes on\n")
 	write(t, dir, toolsFile, "import os\n\n\n"+fee+"\n\n\n"+rate+"\n")
 	m := read(t, dir)
-	if !m.Forget("One") || !m.Forget("fee") || m.Forget("other") {
+	if !m.Forget("One") || !m.Forget("Three of them") || !m.Forget("fee") || m.Forget("other") {
 		t.Error("not forgotten")
 	}
 	m.SetAside("rate", "it gives another\nvalue")

@@ -74,6 +74,18 @@ func (m *Memory) Asked(question, guidelines string, data func() map[string]strin
 	return Question{}, false
 }
 
+// Using returns the verified questions whose cells use a function, the newest first.
+func (m *Memory) Using(tool string) []Question {
+	all := slices.DeleteFunc(slices.Clone(m.Questions), func(q Question) bool {
+		return !q.Verified || !slices.Contains(q.Tools, tool)
+	})
+	slices.SortStableFunc(all, func(a, b Question) int { return b.Asked.Compare(a.Asked) })
+	return all
+}
+
+// On reports whether a question was asked on data of these digests.
+func (q Question) On(data map[string]string) bool { return len(q.Data) > 0 && maps.Equal(q.Data, data) }
+
 // Near returns the records of up to n questions that share the most words with another one, if those
 // are more than a share of the words of both; the nearest first.
 func (m *Memory) Near(question string, least float64, n int) []Question {

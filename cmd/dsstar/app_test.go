@@ -67,6 +67,8 @@ var phrases = []struct{ role, phrase string }{
 	{"second", "A colleague answers the same question"},
 	{"arbiter", "Find out where the derivations part"},
 	{"learner", "Note what will help colleagues with other questions"},
+	{"asker", "questions about these data, of the kind"},
+	{"reviser", "Find what they share"},
 	{"branches", "Write a cell for each branch above"},
 	{"picker", "Pick the candidate"},
 	{"planner", "towards an answer to the question"},

@@ -8,18 +8,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"dsstar/agent"
-	"dsstar/agent/memory"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/learn"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
-	"dsstar/notebook/disk"
-	"dsstar/notebook/human"
 )
 
 const learnHelp = `Learn about data from runs, or from questions.
@@ -30,39 +24,44 @@ is admitted if, in a fresh process, it gives values that the run has printed. Wh
 is added to the memory is shown, and on a terminal asked about, before it is kept.
 
 dsstar learn --from FILE asks the questions of a file, one in each line, perhaps with
-"=> ANSWER" at its end. All but every third are answered with --learn. Those held
-back are then answered with what was learned, and without it. Functions and facts
-stay if no held-back answer that was right, or verified where none is given, is
-lost; otherwise the memory is as it was.`
+"=> ANSWER" at its end; with --make N the model makes N questions from the profiles of
+the files, which are shown. All but every third are answered with --learn. Then one
+request proposes what makes the memory smaller and more general: functions that replace
+others, facts that are merged or withdrawn. A function replaces others if it gives the
+values of all their cases, and every verified question that uses them still gives its
+answer with it. The questions held back are then answered with the revised memory, and
+without memory. The revised memory is kept if no held-back answer that was right, or
+verified where none is given, is lost. Otherwise they are answered with what was learned
+before the revision; if an answer is lost by that, too, the memory stays as it was.`
 
 func (a *app) learnCommand() *cobra.Command {
-	var from string
-	var data []string
+	var f ahead
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use:   "learn [flags] RUN... | --from FILE --data PATH",
+		Use:   "learn [flags] RUN... | --from FILE --data PATH | --make N --data PATH",
 		Short: "Add what verified runs teach to the memory of their data",
 		Long:  learnHelp,
 		Example: "  dsstar learn dsstar-runs/2026-11-21-which-store-sold-most\n" +
-			"  dsstar learn --from questions.txt --data ./data",
+			"  dsstar learn --from questions.txt --data ./data\n" +
+			"  dsstar learn --make 9 --data ./data",
 	}
-	cmd.Flags().StringVar(&from, "from", "", "a file of questions, one in each line")
-	cmd.Flags().StringArrayVarP(&data, "data", "d", nil, "with --from: the data, as for dsstar nb")
+	cmd.Flags().StringVar(&f.from, "from", "", "a file of questions, one in each line")
+	cmd.Flags().IntVar(&f.make, "make", 0, "have the model make this many questions about the data, from 3 to 30")
+	cmd.Flags().StringArrayVarP(&f.data, "data", "d", nil, "with --from or --make: the data, as for dsstar nb")
 	cmd.Flags().BoolVarP(&flags.quiet, "quiet", "q", false, "no progress on standard error")
 	cmd.Flags().BoolVarP(&flags.yes, "yes", "y", false, "do not ask before the memory is changed")
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if (from == "") == (len(args) == 0) {
-			return usage.New("name runs to learn from, or --from FILE", usage.Shell("dsstar runs"),
-				usage.Shell("dsstar learn --help"))
+		if err := f.check(args); err != nil {
+			return err
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
 			return err
 		}
 		s.Learn = true
-		if from != "" {
-			return a.learnFrom(cmd.Context(), s, flags, from, data)
+		if len(args) == 0 {
+			return a.learnAhead(cmd.Context(), s, flags, f)
 		}
 		for _, run := range args {
 			if err := a.learnRun(cmd.Context(), s, flags, run); err != nil {
@@ -85,31 +84,48 @@ func (a *app) learnRun(ctx context.Context, s *configs.Settings, flags runFlags,
 	return a.resume(ctx, j, run, wish{})
 }
 
-// heldBack is how many questions there are for each one that is held back.
-const heldBack = 3
-
-// A lesson is a question to learn from, or to try the memory on.
-type lesson struct{ question, answer string }
-
-// A heldOut is how a held-back question went.
-type heldOut struct {
-	lesson
-	with, without result
+// ahead is where the questions of dsstar learn come from: a file, or the model.
+type ahead struct {
+	from string
+	make int
+	data []string
 }
 
-// learnFrom learns from questions in a memory of its own, tries it on those held back, and keeps it if
-// it does no harm.
-func (a *app) learnFrom(ctx context.Context, s *configs.Settings, flags runFlags, from string, data []string) error {
-	lessons, err := readLessons(from)
-	if err != nil {
-		return err
+// check checks the flags.
+func (f ahead) check(runs []string) error {
+	ways := 0
+	for _, given := range []bool{f.from != "", f.make != 0, len(runs) > 0} {
+		if given {
+			ways++
+		}
 	}
-	if len(data) == 0 {
+	switch {
+	case ways != 1:
+		return usage.New("name runs to learn from, or --from FILE, or --make N", usage.Shell("dsstar runs"),
+			usage.Shell("dsstar learn --help"))
+	case f.make != 0 && (f.make < fewestMade || f.make > mostMade):
+		return usage.New(fmt.Sprintf("--make: from %d to %d questions", fewestMade, mostMade),
+			usage.Again("--make", "9"))
+	case len(runs) == 0 && len(f.data) == 0:
 		return usage.New("no data are given", usage.Again("--data", "PATH"))
 	}
+	return nil
+}
+
+// The questions that can be made at once. Of fewer, none would be held back.
+const fewestMade, mostMade = 3, 30
+
+// learnAhead learns from questions in a memory of its own, and keeps it if it does no harm.
+func (a *app) learnAhead(ctx context.Context, s *configs.Settings, flags runFlags, f ahead) (err error) {
 	j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet)}
 	defer j.progress.Stop()
-	if j.sources, err = a.sources(ctx, data, j.progress.Wait); err != nil {
+	var lessons []learn.Lesson
+	if f.from != "" {
+		if lessons, err = readLessons(f.from); err != nil {
+			return err
+		}
+	}
+	if j.sources, err = a.sources(ctx, f.data, j.progress.Wait); err != nil {
 		return err
 	}
 	if err := a.remember(&j); err != nil {
@@ -118,82 +134,58 @@ func (a *app) learnFrom(ctx context.Context, s *configs.Settings, flags runFlags
 	if j.memory == nil {
 		return usage.New("memory is off", usage.Again("--memory", "auto"))
 	}
-	dir, err := disk.TempFolder("", "dsstar-proof-")
+	st, err := a.study(ctx, j)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
-	own := *s
-	own.Memory = filepath.Join(dir, memory.Name)
-	draft, err := memory.Read(own.Memory)
+	defer st.close()
+	if f.make > 0 {
+		if lessons, err = st.makeQuestions(ctx, f.make); err != nil {
+			return err
+		}
+	}
+	kept, err := a.loop(j, st, f.data).Run(ctx, j.memory, lessons)
 	if err != nil {
 		return err
 	}
-	if err := draft.Take(j.memory); err != nil {
-		return err
-	}
-	if err := draft.Save(); err != nil {
-		return err
-	}
-	ask := func(l lesson, memory string, learn bool) (result, error) {
-		settings := own
-		settings.Memory, settings.Learn = memory, learn
-		return a.askAside(ctx, settings, runFlags{quiet: flags.quiet, yes: true, json: true, anew: !learn},
-			data, l.question)
-	}
-	var trials []heldOut
-	for i, l := range lessons {
-		if i%heldBack == heldBack-1 {
-			trials = append(trials, heldOut{lesson: l})
-		} else if _, err := ask(l, own.Memory, true); err != nil {
-			return err
-		}
-	}
-	for i, t := range trials {
-		if trials[i].with, err = ask(t.lesson, own.Memory, false); err == nil {
-			trials[i].without, err = ask(t.lesson, "off", false)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	lost := a.showTrials(trials)
-	if lost > 0 {
-		j.progress.Warn("the memory is as it was: with what was learned, %s of those held back is lost",
-			human.Plural(lost, "answer"))
+	if !kept {
 		return silent{exitNotVerified}
-	}
-	if draft, err = memory.Read(own.Memory); err != nil {
-		return err
-	}
-	if err := j.memory.Take(draft); err != nil {
-		return err
 	}
 	return a.keepMemory(ctx, j, j.memory)
 }
 
-// readLessons reads the questions of a file. Empty lines and those that begin with # are none.
-func readLessons(path string) (all []lesson, err error) {
-	b, err := disk.ReadFile(path, disk.MaxText)
+func readLessons(path string) ([]learn.Lesson, error) {
+	lessons, err := learn.Read(path)
+	if errors.Is(err, learn.ErrNone) {
+		return nil, usage.New("--from: there is no question in "+path, usage.Shell("head %s", path))
+	}
 	if err != nil {
 		return nil, usage.New(fmt.Sprintf("--from: %v", err), usage.Shell("ls -l %s", path))
 	}
-	for line := range strings.Lines(string(b)) {
-		question, answer, _ := strings.Cut(line, "=>")
-		if question = strings.TrimSpace(question); question != "" && question[0] != '#' {
-			all = append(all, lesson{question, strings.TrimSpace(answer)})
-		}
+	return lessons, nil
+}
+
+// loop is the loop on the data of a job.
+func (a *app) loop(j job, st *study, data []string) learn.Loop {
+	return learn.Loop{
+		Dir: filepath.Join(st.dir, "memory"),
+		Ask: func(ctx context.Context, l learn.Lesson, memory string, learns bool) (learn.Outcome, error) {
+			settings := *j.settings
+			settings.Memory, settings.Learn = memory, learns
+			r, err := a.askAside(ctx, settings, runFlags{quiet: j.quiet, yes: true, json: true, anew: !learns}, data, l)
+			return learn.Outcome{Answer: r.Answer, Verified: r.Verified, Calls: r.Usage.Calls,
+				Tokens: r.Usage.InputTokens}, err
+		},
+		Revise: st.revise,
+		Show:   func(trials []learn.Trial, title string) { learn.Print(a.stdout, trials, title) },
+		Warn:   j.progress.Warn,
 	}
-	if len(all) == 0 {
-		return nil, usage.New("--from: there is no question in "+path, usage.Shell("head %s", path))
-	}
-	return all, nil
 }
 
 // askAside answers a question as dsstar nb does, and returns what --json prints. An answer that is not
 // verified is no error.
 func (a *app) askAside(ctx context.Context, s configs.Settings, flags runFlags, data []string,
-	question string) (r result, err error) {
+	l learn.Lesson) (r result, err error) {
 	j := job{runFlags: flags, settings: &s, progress: a.newProgress(flags.quiet)}
 	defer j.progress.Stop()
 	if j.sources, err = a.sources(ctx, data, j.progress.Wait); err != nil {
@@ -203,7 +195,7 @@ func (a *app) askAside(ctx context.Context, s configs.Settings, flags runFlags, 
 	stdout := a.stdout
 	a.stdout = &out
 	defer func() { a.stdout = stdout }()
-	err = a.ready(ctx, &j, question, "", false)
+	err = a.ready(ctx, &j, l.Question, l.Form, false)
 	if err == nil {
 		err = a.answer(ctx, j)
 	}
@@ -214,42 +206,4 @@ func (a *app) askAside(ctx context.Context, s configs.Settings, flags runFlags, 
 		return r, err
 	}
 	return r, json.Unmarshal(out.Bytes(), &r)
-}
-
-// showTrials prints how the held-back questions went, and returns how many answers were lost.
-func (a *app) showTrials(trials []heldOut) (lost int) {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "HELD BACK\tWITH\tCALLS\tTOKENS\tWITHOUT\tCALLS\tTOKENS")
-	for _, t := range trials {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%d\t%d\n", term.Fit(term.Printed(t.question), 48),
-			t.standing(t.with), t.with.Usage.Calls, t.with.Usage.InputTokens,
-			t.standing(t.without), t.without.Usage.Calls, t.without.Usage.InputTokens)
-		if t.good(t.without) && !t.good(t.with) {
-			lost++
-		}
-	}
-	_ = w.Flush() // what cannot be shown is kept all the same
-	return lost
-}
-
-// good reports whether an answer is right or, if none is given, verified.
-func (l lesson) good(r result) bool {
-	if l.answer == "" {
-		return r.Verified
-	}
-	return agent.SameAnswer(r.Answer, l.answer)
-}
-
-func (l lesson) standing(r result) string {
-	said := term.Fit(term.Printed(r.Answer), 24)
-	switch {
-	case l.answer != "" && l.good(r):
-		said += ", right"
-	case l.answer != "":
-		said += ", wrong"
-	}
-	if r.Verified {
-		said += ", verified"
-	}
-	return said
 }

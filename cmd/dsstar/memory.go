@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,9 +72,9 @@ func (a *app) remember(j *job) error {
 	return nil
 }
 
-// recalled returns what the memory has for the question. Functions whose cases no longer hold, because
-// the data or the function have changed, are left out, and set aside if the run may learn. Somebody
-// else's session gets no functions.
+// recalled returns what the memory has for the question. Functions that no longer hold, because the data
+// or the function have changed, are left out, and set aside if the run may learn. Somebody else's
+// session gets no functions.
 func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.Recalled {
 	if j.memory == nil {
 		return nil
@@ -93,47 +92,8 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	if !filepath.IsAbs(task.Data) {
 		task.Data = filepath.Join(config.Dir, task.Data)
 	}
-	sound := r.Tools[:0:0]
-	for _, tool := range r.Tools {
-		reason, err := a.toolFault(ctx, config.RunScript, task, r.Imports, r.Tools, tool)
-		switch {
-		case err != nil:
-			j.progress.Warn("memory: the function %s is not tested and left out: %v", tool.Name, err)
-		case reason != "":
-			j.progress.Warn("memory: the function %s is left out: %s", tool.Name, reason)
-			if j.settings.Learn {
-				j.memory.SetAside(tool.Name, reason)
-			}
-		default:
-			tool.Test = "" // the memory has it
-			sound = append(sound, tool)
-		}
-	}
-	r.Tools = sound // what calls one that fell has fallen, too
+	r.Tools = a.checker(config.RunScript, task, j.sources).offered(ctx, j, r.Tools)
 	return r
-}
-
-// toolFault is [agent.ToolFault], remembered while function, cases and data stay the same.
-func (a *app) toolFault(ctx context.Context, run agent.RunScript, task record.Task, imports []string,
-	tools []memory.Tool, tool memory.Tool) (string, error) {
-	module := memory.Module(imports, memory.Needed(tools, tool.Name))
-	parts := []string{module, tool.Test, task.Data}
-	for _, f := range task.Files {
-		info, err := os.Stat(filepath.Join(task.Data, filepath.FromSlash(f.Name)))
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, fmt.Sprintf("%s %d %d", f.Name, info.Size(), info.ModTime().UnixNano()))
-	}
-	mark := a.mark("sound", parts)
-	if _, err := os.Stat(mark); err == nil {
-		return "", nil
-	}
-	reason, err := agent.ToolFault(ctx, run, task, module, tool.Test)
-	if err == nil && reason == "" {
-		err = setMark(mark)
-	}
-	return reason, err
 }
 
 // mark returns the path of a file in the cache whose being there says something of the parts.
@@ -237,7 +197,7 @@ func (a *app) draft(j job, q memory.Question, data func() map[string]string) *ag
 		return nil
 	}
 	draft := agent.DraftFrom(t, j.task.Question)
-	if draft == nil || len(q.Data) == 0 || !maps.Equal(q.Data, data()) {
+	if draft == nil || !q.On(data()) {
 		return nil
 	}
 	if !a.vouches(t) {

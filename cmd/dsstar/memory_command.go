@@ -5,20 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent/files"
 	"dsstar/agent/memory"
-	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
-	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -182,9 +178,11 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Test all functions and run the notebooks of all questions again",
-		Long: "Test all functions on the data as they are, and run the notebooks of all questions\n" +
-			"again. Functions that fell are set aside, and questions whose answers no longer\n" +
-			"hold are forgotten, after showing it. Exit code 3 if there are any.",
+		Long: "Test all functions on the data as they are: by their cases, and by the questions\n" +
+			"that use them, if the function is no longer that of the notebook. Then run the\n" +
+			"notebooks of all questions again. Functions that fell are set aside, and questions\n" +
+			"whose answers no longer hold are forgotten, after showing it. Exit code 3 if there\n" +
+			"are any.",
 		Args: noArgs,
 	}
 	kernelFlags(cmd.Flags())
@@ -195,7 +193,7 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 			return err
 		}
 		defer j.progress.Stop()
-		fell, err := a.checkMemory(cmd.Context(), &j, m)
+		fell, err := a.checkMemory(cmd.Context(), j, m)
 		if err != nil {
 			return err
 		}
@@ -211,31 +209,18 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 }
 
 // checkMemory tests functions and questions, takes those that fell out, and returns how many did.
-func (a *app) checkMemory(ctx context.Context, j *job, m *memory.Memory) (fell int, err error) {
-	if j.task, err = newTask(ctx, "the memory", "", j.sources, j.settings.Include, false); err != nil {
-		return 0, err
-	}
-	dir, err := disk.TempFolder("", "dsstar-proof-")
+func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell int, err error) {
+	s, err := a.study(ctx, j)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
-	if len(j.task.Sources) > 0 {
-		if j.sources, err = files.Link(dir, record.DataFolder, j.task.Sources); err != nil {
-			return 0, err
-		}
-		j.task.Data = filepath.Join(dir, record.DataFolder)
-	}
-	if err := j.setUpAlone(ctx, a); err != nil {
-		return 0, err
-	}
-	j.place.Show(record.Folder(dir), j.task.Data)
-	run := a.RunScript(&j.place, j.settings)
+	defer s.close()
+	s.thorough = true
 	for _, tool := range slices.Clone(m.Tools) {
 		j.progress.Wait("testing " + tool.Name)
 		reason, err := "it has no cases", error(nil)
 		if tool.Test != "" {
-			reason, err = a.toolFault(ctx, run, j.task, m.Imports, m.Tools, tool)
+			reason, err = s.toolFault(ctx, m, tool)
 		}
 		if err != nil {
 			return fell, err
@@ -250,7 +235,7 @@ func (a *app) checkMemory(ctx context.Context, j *job, m *memory.Memory) (fell i
 	}
 	for _, q := range slices.Clone(m.Questions) {
 		j.progress.Wait("running " + q.Notebook)
-		reason, err := a.questionFault(ctx, *j, m, q)
+		reason, err := a.notebookFault(ctx, j, m, q)
 		if err != nil {
 			return fell, err
 		}
@@ -265,9 +250,9 @@ func (a *app) checkMemory(ctx context.Context, j *job, m *memory.Memory) (fell i
 	return fell, nil
 }
 
-// questionFault runs the notebook of a question again, and returns why its answer no longer holds,
+// notebookFault runs the notebook of a question again, and returns why its answer no longer holds,
 // or "".
-func (a *app) questionFault(ctx context.Context, j job, m *memory.Memory, q memory.Question) (string, error) {
+func (a *app) notebookFault(ctx context.Context, j job, m *memory.Memory, q memory.Question) (string, error) {
 	path := m.NotebookOf(q)
 	nb, err := openNotebook(path)
 	if err != nil {
