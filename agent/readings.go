@@ -82,12 +82,9 @@ func (p optionOf) String() string {
 	return fmt.Sprintf("reading %d, option %d", p.reading+1, p.option+1)
 }
 
-// pending returns the options of open readings that are to be computed: none if the data hold no
-// answer.
+// pending returns the options of open readings that are to be computed. That the data hold no answer
+// may hang on a reading, too.
 func (r *standard) pending() (all []optionOf) {
-	if r.t.Inconclusive() {
-		return nil
-	}
 	for i, reading := range r.t.Readings {
 		for n, o := range reading.Options {
 			if reading.Open() && n != reading.Chosen && o.Answer == "" && o.Problem == "" {

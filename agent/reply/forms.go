@@ -39,7 +39,7 @@ func branchForm(asked []Branch) string {
 
 const (
 	branchesForm  = "Reply in this form, once for each branch:\n\n"
-	branchingForm = judgementForm + "\n\nand then, if it is sufficient, once for each branch:\n\n"
+	branchingForm = judgementForm + "\n\nand then, if it is sufficient or inconclusive, once for each branch:\n\n"
 )
 
 const rulingForm = "Reply in this form, with `Wrong step` only for first, `Reading` and its " +
@@ -80,7 +80,7 @@ var (
 	}
 	judgementSchema = objectSchema("judgement", judgementFields...)
 	branchingSchema = objectSchema("judgement", append(slices.Clone(judgementFields),
-		listOf("branches", "if sufficient, one for each branch asked for; else empty",
+		listOf("branches", "if sufficient or inconclusive, one for each branch asked for; else empty",
 			branchProperties...))...)
 	branchesSchema = objectSchema("branches",
 		listOf("branches", "one for each branch asked for", branchProperties...))

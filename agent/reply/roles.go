@@ -197,7 +197,7 @@ func Judgements(steps int, asked []Branch) Format[Judgement] {
 		f.Parse = func(text string) (Judgement, error) {
 			first, rest := cutBranches(text)
 			j, err := verdict(first)
-			if err == nil && j.Sufficient && !j.Inconclusive {
+			if err == nil && j.Sufficient {
 				j.Branches, _ = by(branchFields, func(f *fields) ([]Branch, error) {
 					if len(f.parts) == 0 {
 						return nil, errNoBranch

@@ -237,6 +237,10 @@ func TestJudgement(t *testing.T) {
 			"branches": [{"reading": 1, "option": 2, "keeps": 0, "code": "x = 1\nprint(x)"},
 			{"reading": 2, "option": 1, "keeps": 3, "code": "x = 1\nprint(x)"}]}`,
 	)
+	branched.Inconclusive = true
+	readAll(t, Judgements(3, asked), branched, "",
+		"Verdict: inconclusive\nReason: all is there\n\n"+cellX+"\n\nBranch 1.2\nKeeps: 0\n\n"+cellX+
+			"\n\nBranch 2.1\nKeeps: 3\n\n"+cellX)
 	readAll(t, Judgements(3, asked), enough, "",
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX,
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX+"\n\nBranch 3.1\nKeeps: 0\n\n"+cellX)
