@@ -81,7 +81,7 @@ func (r *standard) fault(ctx context.Context, p *prover, so *record.Learned, too
 		imports = slices.Concat(r.t.Recalled.Imports, imports)
 	}
 	defer r.kernel.Start()()
-	module := memory.Module(imports, memory.Needed(append(slices.Clone(known), tool), tool.Name))
+	module := memory.Module(imports, memory.Needed(append(slices.Clone(known), tool), tool.Name+"\n"+tool.Test))
 	return ToolFault(ctx, p.runScript, p.elsewhere().Task, module, tool.Test)
 }
 
@@ -97,9 +97,9 @@ func (r *standard) unseenValue(test string) string {
 	}
 	printed.WriteString(r.t.Answer())
 	for line := range strings.Lines(test) {
-		_, value, ok := strings.Cut(line, "==")
-		values := valuePattern().FindAllString(value, -1)
-		if !ok || len(values) == 0 {
+		at := strings.LastIndex(line, "==")
+		values := valuePattern().FindAllString(line[at+1:], -1)
+		if at < 0 || len(values) == 0 {
 			return "a case compares with no value: " + brief.OneLine(line)
 		}
 		for _, v := range values {

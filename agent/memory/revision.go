@@ -114,6 +114,16 @@ func replacement(block string) (r Replacement, problems []string) {
 	return r, append(problems, proposed.Problems...)
 }
 
+// Together returns replacements as one.
+func Together(all []Replacement) (r Replacement) {
+	for _, one := range all {
+		r.Old = append(r.Old, one.Old...)
+		r.Imports = append(r.Imports, one.Imports...)
+		r.New = append(r.New, one.New...)
+	}
+	return r
+}
+
 // Has reports whether there is a function of a name.
 func (m *Memory) Has(tool string) bool {
 	return slices.ContainsFunc(m.Tools, func(t Tool) bool { return t.Name == tool })
@@ -138,8 +148,8 @@ func (r Replacement) Fault(m *Memory) string {
 			return "there is no function " + name
 		}
 	}
-	for _, t := range r.New {
-		if m.Has(t.Name) && !slices.Contains(r.Old, t.Name) {
+	for i, t := range r.New {
+		if m.Has(t.Name) && !slices.Contains(r.Old, t.Name) || slices.Contains(namesOf(r.New[:i]), t.Name) {
 			return "there is a function of the name " + t.Name
 		}
 	}

@@ -133,3 +133,16 @@ func TestUsing(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// TestTogether: replacements that need each other are one, and no name is defined twice.
+func TestTogether(t *testing.T) {
+	m := revisable(t)
+	a := m.ProposeRevision("", []string{general, "# Replaces: twice\ndef twice():\n    return 2 * total(42)\nassert twice() == 84"})
+	all := Together(a.Tools)
+	if fault := all.Fault(m); fault != "" || len(all.Old) != 3 || len(all.New) != 3 {
+		t.Errorf("%q, %+v", fault, all)
+	}
+	if fault := Together([]Replacement{a.Tools[0], a.Tools[0]}).Fault(m); fault != "there is a function of the name total" {
+		t.Errorf("twice the same: %q", fault)
+	}
+}

@@ -49,6 +49,16 @@ func (s *study) revise(ctx context.Context, dir string) (*memory.Revision, error
 	for _, f := range proposed.Facts {
 		s.j.progress.Say("revised  %s", mergerInWords(f))
 	}
+	// Together, as they may need each other; or else those that hold alone.
+	if all := memory.Together(proposed.Tools); len(proposed.Tools) > 1 {
+		reason, err := s.tryReplacement(ctx, dir, admitted, all)
+		if err != nil {
+			return nil, err
+		}
+		if reason == "" {
+			proposed.Tools = []memory.Replacement{all}
+		}
+	}
 	for _, r := range proposed.Tools {
 		reason, err := s.tryReplacement(ctx, dir, admitted, r)
 		if err != nil {
