@@ -37,45 +37,36 @@ func (m *Memory) AddFact(f Fact) bool {
 	return true
 }
 
-// AddQuestion adds the record of a question, whose notebook has an absolute path; the last one about a
+// AddQuestion adds records of questions, whose notebooks have absolute paths; the newest about a
 // question counts.
-func (m *Memory) AddQuestion(q Question) error {
-	if dir, err := filepath.Abs(filepath.Dir(m.Dir)); err == nil {
-		if rel, err := filepath.Rel(dir, q.Notebook); err == nil {
-			q.Notebook = filepath.ToSlash(rel)
+func (m *Memory) AddQuestion(all ...Question) error {
+	var text strings.Builder
+	text.WriteString(ended(m.text(questionsFile)))
+	all = slices.Clone(all)
+	for i := range all {
+		if rel, err := filepath.Rel(filepath.Dir(m.Dir), all[i].Notebook); err == nil {
+			all[i].Notebook = filepath.ToSlash(rel)
 		}
+		b, err := json.Marshal(all[i])
+		if err != nil {
+			return err
+		}
+		text.WriteString(string(b) + "\n")
 	}
-	b, err := json.Marshal(q)
-	if err != nil {
-		return err
-	}
-	m.takeQuestion(q)
-	m.changed[questionsFile] = ended(m.text(questionsFile)) + string(b) + "\n"
+	m.takeQuestions(all)
+	m.changed[questionsFile] = text.String()
 	return nil
 }
 
-// AddTool adds a function with its cases, in place of one of the same name. imports are the import
-// lines that it needs.
+// AddTool adds a function with its cases, in place of one of the same name. imports are import lines
+// among which are those that it needs.
 func (m *Memory) AddTool(t Tool, imports []string) {
 	m.drop(t.Name)
-	text := m.text(toolsFile)
-	if text == "" {
-		text = toolsHead
-	}
-	for _, line := range imports {
-		if !slices.Contains(m.Imports, line) {
-			m.Imports = append(m.Imports, line)
-			text = ended(text) + line + "\n"
-		}
-	}
+	m.addImports(imports)
 	m.Tools = append(m.Tools, t)
-	m.changed[toolsFile] = ended(text) + "\n\n" + t.Code + "\n"
-	m.changed[testName(t.Name)] = t.Test
+	m.changed[fileOf(toolsFolder, t.Name)] = Module(imports, []Tool{t}) + "\n"
+	m.changed[fileOf(testsFolder, t.Name)] = t.Test
 }
-
-const toolsHead = "# Functions for questions about these data, each with cases in tests/NAME.py.\n\n"
-
-func testName(tool string) string { return testsFolder + "/" + tool + ".py" }
 
 // Learn adds what an answer has taught.
 func (m *Memory) Learn(facts []Fact, imports []string, tools []Tool) {
@@ -97,16 +88,18 @@ func (m *Memory) Take(other *Memory) error {
 			m.AddTool(t, other.Imports)
 		}
 	}
+	known := m.byQuestion()
+	var questions []Question
 	for _, q := range other.Questions {
-		q.Notebook = other.NotebookOf(q)
-		if slices.ContainsFunc(m.Questions, func(o Question) bool { return o.same(q.Question, q.Guidelines) }) {
-			continue
-		}
-		if err := m.AddQuestion(q); err != nil {
-			return err
+		if _, ok := known[q.key()]; !ok {
+			q.Notebook = other.NotebookOf(q)
+			questions = append(questions, q)
 		}
 	}
-	return nil
+	if len(questions) == 0 {
+		return nil
+	}
+	return m.AddQuestion(questions...)
 }
 
 // SetAside moves a function that no longer holds out of use, with the reason.
@@ -115,15 +108,16 @@ func (m *Memory) SetAside(name, reason string) {
 	if !ok {
 		return
 	}
-	m.changed[asideFolder+"/"+name+".py"] = "# Set aside: " + oneLine(reason) + "\n\n" + t.Code + "\n\n\n" + t.Test
-	m.changed[testName(name)] = ""
+	m.changed[fileOf(asideFolder, name)] = "# Set aside: " + oneLine(reason) + "\n\n" +
+		m.text(fileOf(toolsFolder, name)) + "\n\n" + t.Test
+	m.removeTool(name)
 }
 
 // Forget removes a fact, given by its whole text, a function or a question, and reports whether it
 // was there.
 func (m *Memory) Forget(what string) bool {
 	if _, ok := m.drop(what); ok {
-		m.changed[testName(what)] = ""
+		m.removeTool(what)
 		return true
 	}
 	fact, question := m.forgetFact(what), m.forgetQuestion(what)
@@ -158,17 +152,19 @@ func (m *Memory) forgetQuestion(what string) bool {
 	return true
 }
 
-// drop removes a function from the module.
-func (m *Memory) drop(name string) (Tool, bool) {
+// drop takes a function out of the list.
+func (m *Memory) drop(name string) (t Tool, ok bool) {
 	i := slices.IndexFunc(m.Tools, func(t Tool) bool { return t.Name == name })
 	if i < 0 {
-		return Tool{}, false
+		return t, false
 	}
-	t := m.Tools[i]
+	t = m.Tools[i]
 	m.Tools = slices.Delete(m.Tools, i, i+1)
-	before, after, _ := strings.Cut(m.text(toolsFile), t.Code)
-	m.changed[toolsFile] = strings.TrimRight(before, "\n") + "\n" + strings.TrimLeft(after, "\n")
 	return t, true
+}
+
+func (m *Memory) removeTool(name string) {
+	m.changed[fileOf(toolsFolder, name)], m.changed[fileOf(testsFolder, name)] = "", ""
 }
 
 // ended returns a text with an end of line, unless it is empty.
@@ -182,18 +178,27 @@ func ended(text string) string {
 // A Change is a file of the folder that Save writes.
 type Change struct{ Name, Before, After string }
 
-// Changes returns what Save writes, by name.
+// Changes returns what Save writes, by name. The first change of a folder says how git merges its files.
 func (m *Memory) Changes() (all []Change) {
 	for _, name := range slices.Sorted(maps.Keys(m.changed)) {
 		if c := (Change{name, m.texts[name], m.changed[name]}); c.Before != c.After {
 			all = append(all, c)
 		}
 	}
+	if _, ok := m.texts[attributesFile]; !ok && len(all) > 0 {
+		all = append([]Change{{attributesFile, "", attributes}}, all...)
+	}
 	return all
 }
 
-// Save writes the changed files, each whole. No link is followed.
+// Save writes the changed files, each whole. No link is followed, and nothing is written if a file to
+// change has an unsolved merge conflict: its content was not read.
 func (m *Memory) Save() error {
+	for name := range m.changed {
+		if conflict, ok := m.conflicts[name]; ok {
+			return errors.New(conflict)
+		}
+	}
 	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return err
 	}

@@ -1,21 +1,24 @@
 // Package memory reads and writes what earlier questions taught about a data folder: plain files in
-// a folder beside the data, which people read, edit, review and commit.
+// a folder beside the data, which people read, edit, review, commit and merge.
 //
 //	facts.md         definitions and rules, each with its source
-//	tools.py         functions, each with the question that it comes from
-//	tests/NAME.py    cases of a function, with values that verified runs printed
+//	tools/NAME.py    a function with its imports
+//	tests/NAME.py    its cases, with values that verified runs printed
 //	aside/NAME.py    functions that no longer hold, with the reason
 //	questions.jsonl  questions that were answered and verified
+//	.gitattributes   has git keep the lines of both sides in a merge
 //
-// Nothing here runs code. What is read is data: facts are evidence with a source, and of tools.py
-// only imports and functions count.
+// Each function has a file, so that git merges the additions of two people by itself. Nothing here runs
+// code. What is read is data: facts are evidence with a source, and only imports and functions count.
 package memory
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -27,12 +30,17 @@ const Name = ".dsstar"
 
 // The files of the folder.
 const (
-	factsFile     = "facts.md"
-	toolsFile     = "tools.py"
-	questionsFile = "questions.jsonl"
-	testsFolder   = "tests"
-	asideFolder   = "aside"
+	factsFile      = "facts.md"
+	questionsFile  = "questions.jsonl"
+	attributesFile = ".gitattributes"
+	toolsFolder    = "tools"
+	testsFolder    = "tests"
+	asideFolder    = "aside"
 )
+
+// attributes are for files in which a line stands for itself. Of functions, the lines of both sides
+// would be a third one.
+const attributes = "facts.md merge=union\nquestions.jsonl merge=union\ntests/*.py merge=union\n"
 
 const maxFile = 16 << 20 // bytes of a file that is read
 
@@ -42,11 +50,12 @@ type Memory struct {
 	Facts     []Fact
 	Tools     []Tool
 	Questions []Question
-	Imports   []string // lines of tools.py that its functions may need
+	Imports   []string // lines that the functions may need
 	Problems  []string // what could not be read, in words
 
-	texts   map[string]string // the files as read
-	changed map[string]string // files to write, by name; "" removes one
+	texts     map[string]string // the files as read
+	changed   map[string]string // files to write, by name; "" removes one
+	conflicts map[string]string // where files have an unsolved merge conflict, in words, by name
 }
 
 // Read reads a memory folder. One that does not exist is empty. What cannot be understood is left
@@ -56,49 +65,72 @@ func Read(dir string) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{Dir: dir, texts: map[string]string{}, changed: map[string]string{}}
-	for name, take := range map[string]func(string){
-		factsFile: m.readFacts, toolsFile: m.readTools, questionsFile: m.readQuestions,
-	} {
-		text, err := m.read(name)
-		if err != nil {
-			return nil, err
-		}
-		take(text)
+	m := &Memory{Dir: dir, texts: map[string]string{}, changed: map[string]string{}, conflicts: map[string]string{}}
+	folder, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
 	}
-	return m, m.readTests()
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	facts, err1 := m.read(folder, factsFile, "its facts are")
+	m.readFacts(facts)
+	questions, err2 := m.read(folder, questionsFile, "its questions are")
+	m.readQuestions(questions)
+	_, err3 := m.read(folder, attributesFile, "it is")
+	return m, errors.Join(err1, err2, err3, m.readToolFiles(folder))
 }
 
 // read returns the content of a file, or "" if there is none. Links are not followed: a data folder
-// may be somebody else's.
-func (m *Memory) read(name string) (string, error) {
-	path := filepath.Join(m.Dir, name)
-	info, err := os.Lstat(path)
+// may be somebody else's. what is left out, if the file has an unsolved merge conflict.
+func (m *Memory) read(folder *os.Root, name, what string) (string, error) {
+	info, err := folder.Lstat(filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+		err = &fs.PathError{Op: "read", Path: filepath.Join(m.Dir, name), Err: disk.ErrNotRegular}
 	}
 	if err != nil {
 		return "", err
 	}
-	b, err := disk.ReadFile(path, maxFile)
+	f, err := disk.OpenIn(folder, filepath.FromSlash(name), maxFile)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
 	text := strings.ReplaceAll(string(b), "\r\n", "\n")
-	if err == nil && conflicted(text) {
-		m.Problems = append(m.Problems, fmt.Sprintf("%s has an unsolved merge conflict and is left out", name))
+	m.texts[name] = text
+	if line := conflictAt(text); line > 0 {
+		m.conflicts[name] = fmt.Sprintf("%s, line %d, has an unsolved merge conflict", name, line)
+		m.problem("%s: %s left out. Edit the file, then git add it", m.conflicts[name], what)
 		return "", nil
 	}
-	m.texts[name] = text
 	return text, err
 }
 
-// conflicted reports whether a merge has left its marks in a text.
-func conflicted(text string) bool {
-	text = "\n" + text
-	return strings.Contains(text, "\n<<<<<<< ") && strings.Contains(text, "\n>>>>>>> ")
+// conflictAt returns the line at which the marks that a merge has left begin; 0 if there are none.
+func conflictAt(text string) (begin int) {
+	if !strings.Contains(text, "<<<<<<< ") {
+		return 0
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if begin == 0 && strings.HasPrefix(line, "<<<<<<< ") {
+			begin = n
+		} else if begin > 0 && strings.HasPrefix(line, ">>>>>>> ") {
+			return begin
+		}
+	}
+	return 0
 }
 
 func (m *Memory) problem(format string, args ...any) {
 	m.Problems = append(m.Problems, fmt.Sprintf(format, args...))
 }
+
+// fileOf returns the name of a function's file in one of the folders.
+func fileOf(folder, tool string) string { return path.Join(folder, tool+".py") }

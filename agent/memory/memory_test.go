@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ def fee(account: str, *,
     return rate(account) * year`
 
 const rate = `def rate(account):
-    return 2`
+    return math.floor(2.5)`
 
 func read(t *testing.T, dir string) *Memory {
 	t.Helper()
@@ -49,7 +50,7 @@ func TestSave(t *testing.T) {
 		t.Error("a fact was added twice")
 	}
 	m.AddTool(Tool{Name: "fee", Code: fee, Test: "assert fee('A') == 4046\n"}, []string{"import pandas as pd"})
-	m.AddTool(Tool{Name: "rate", Code: rate}, nil)
+	m.AddTool(Tool{Name: "rate", Code: rate}, []string{"import absent", "from os import sep as s, path", "import math"})
 	if err := m.AddQuestion(Question{Question: "What?", Answer: "1", Verified: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestSave(t *testing.T) {
 		"facts":     cmp.Diff([]Fact{{"An empty list means all.", "manual.md, section 5"}}, again.Facts),
 		"tools":     cmp.Diff(m.Tools, again.Tools),
 		"questions": cmp.Diff(m.Questions, again.Questions),
-		"source":    cmp.Diff("import pandas as pd\n\n\n"+fee+"\n\n\n"+rate, Module(again.Imports, Needed(again.Tools, "fee"))),
+		"source":    cmp.Diff("import math\n\n\n"+fee+"\n\n\n"+rate, Module(again.Imports, Needed(again.Tools, "fee"))),
 	} {
 		if diff != "" {
 			t.Errorf("%s: -want +got\n%s", what, diff)
@@ -78,7 +79,9 @@ func TestSave(t *testing.T) {
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, factsFile, "# Ours\n\nA note.\n\n- One — source: a.md\n- Three\n  of them\n* Two\n  goes on\n")
-	write(t, dir, toolsFile, "import os\n\n\n"+fee+"\n\n\n"+rate+"\n")
+	write(t, dir, "tools/fee.py", fee+"\n")
+	write(t, dir, "tools/rate.py", "# Ours\nimport math\n\n\n"+rate+"\n")
+	write(t, dir, "tests/rate.py", "assert rate('A') == 2\n")
 	m := read(t, dir)
 	if !m.Forget("One") || !m.Forget("Three of them") || !m.Forget("fee") || m.Forget("other") {
 		t.Error("not forgotten")
@@ -89,36 +92,40 @@ func TestForget(t *testing.T) {
 		t.Error(diff, m.Tools)
 	}
 	for name, want := range map[string]string{
-		factsFile: "# Ours\n\nA note.\n\n* Two\n  goes on\n", toolsFile: "import os\n",
-		"aside/rate.py": "# Set aside: it gives another value\n\n" + rate + "\n\n\n",
+		factsFile: "# Ours\n\nA note.\n\n* Two\n  goes on\n", "tools/fee.py": "", "tools/rate.py": "", "tests/rate.py": "",
+		"aside/rate.py": "# Set aside: it gives another value\n\n# Ours\nimport math\n\n\n" + rate +
+			"\n\n\nassert rate('A') == 2\n",
 	} {
-		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != want {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); string(b) != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %v, %q", name, err, b)
 		}
 	}
 }
 
-// TestReadHostile: only imports and plain functions count, conflicts are told, links not followed.
+// TestReadHostile: only imports and plain functions count, links are not followed.
 func TestReadHostile(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, toolsFile, "import os\nimport sys; os.remove('x')\nos.remove('y')\n@cached\n"+rate+"\n\nclass A:\n    pass\n")
-	write(t, dir, factsFile, "<<<<<<< ours\n- One\n=======\n- Two\n>>>>>>> theirs\n")
+	write(t, dir, "tools/rate.py", "import os\nimport sys; os.remove('x')\nos.remove('y')\n@cached\n"+rate+"\n\nclass A:\n    pass\n")
+	write(t, dir, "tools/good.py", "import math\n\ndef good():\n    return 1\n\ndef other():\n    return 2\n")
 	write(t, dir, questionsFile, "{\n{\"question\": \"A\", \"answer\": \"1\"}\nnull\n")
 	m := read(t, dir)
-	if diff := cmp.Diff([]string{"import os"}, m.Imports); diff != "" {
+	if diff := cmp.Diff([]string{"import math"}, m.Imports); diff != "" {
 		t.Error(diff)
 	}
-	if len(m.Facts) != 0 || len(m.Questions) != 1 || len(m.Tools) != 0 || len(m.Problems) < 5 {
-		t.Errorf("facts %v, questions %v, tools %v, problems %q", m.Facts, m.Questions, m.Tools, m.Problems)
+	if len(m.Questions) != 1 || len(m.Tools) != 1 || len(m.Problems) != 11 {
+		t.Errorf("questions %v, tools %v, problems %q", m.Questions, m.Tools, m.Problems)
 	}
-	if err := os.Remove(filepath.Join(dir, factsFile)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, factsFile)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Read(dir); err == nil {
-		t.Error("a link was followed")
+	for _, name := range []string{factsFile, testsFolder, toolsFolder} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.RemoveAll(path), os.Symlink("/etc", path)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(dir); err == nil {
+			t.Errorf("the link %s was followed", name)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -160,7 +167,23 @@ func TestNear(t *testing.T) {
 
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	path := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestFactsOn: a fact is left out if its source names files, and none of them is there.
+func TestFactsOn(t *testing.T) {
+	files := []string{"manual.md", "sub/fees.csv", "Q1 sales.xlsx"}
+	for source, missing := range map[string]string{
+		"manual.md, section 5.2": "", "data/fees.csv, column a": "", "FEES.csv": "", "Q1 sales.xlsx": "",
+		"computed, e.g. for 2023": "", "": "", "Ann": "", "fees.csv and gone.csv": "", "fees_*.csv": "",
+		"gone.csv": "gone.csv", "other_fees.csv": "other_fees.csv", "a.json, b.parquet": "a.json, b.parquet",
+	} {
+		f := Fact{"A fact", source}
+		if got := f.Missing(files); got != missing {
+			t.Errorf("%s: %q", source, got)
+		}
 	}
 }

@@ -26,10 +26,14 @@ func Propose(text string, code []string) *Memory {
 				rest.WriteString(line)
 			}
 		}
-		before := len(m.Tools)
-		m.readTools(rest.String())
-		for i := before; i < len(m.Tools); i++ {
-			m.Tools[i].Test = casesOf(m.Tools[i].Name, cases.String())
+		found := parse(rest.String())
+		for _, line := range found.others {
+			m.problem("only imports and plain functions count: %s", line)
+		}
+		m.addImports(found.imports)
+		for _, t := range found.tools {
+			t.Test = casesOf(t.Name, cases.String())
+			m.Tools = append(slices.DeleteFunc(m.Tools, func(o Tool) bool { return o.Name == t.Name }), t)
 		}
 	}
 	m.Tools = slices.DeleteFunc(m.Tools, func(t Tool) bool {
@@ -45,7 +49,7 @@ func Propose(text string, code []string) *Memory {
 func casesOf(name, cases string) string {
 	var b strings.Builder
 	for line := range strings.Lines(cases) {
-		if slices.Contains(wordPattern().FindAllString(line, -1), name) {
+		if words(line)[name] {
 			b.WriteString(strings.TrimRight(line, "\n") + "\n")
 		}
 	}

@@ -24,8 +24,9 @@ type Question struct {
 	Data map[string]string `json:"data"`
 }
 
-// readQuestions reads a line each. Of lines about the same question and data the last counts.
+// readQuestions reads a line each.
 func (m *Memory) readQuestions(text string) {
+	var all []Question
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -37,20 +38,38 @@ func (m *Memory) readQuestions(text string) {
 			m.problem("%s, line %d is no question and is left out", questionsFile, n)
 			continue
 		}
-		m.takeQuestion(q)
+		all = append(all, q)
+	}
+	m.takeQuestions(all)
+}
+
+// takeQuestions adds questions in place of earlier records of the same. A merge may leave an older one
+// behind a newer one.
+func (m *Memory) takeQuestions(all []Question) {
+	known := m.byQuestion()
+	for _, q := range all {
+		i, ok := known[q.key()]
+		switch {
+		case !ok:
+			known[q.key()] = len(m.Questions)
+			m.Questions = append(m.Questions, q)
+		case !q.Asked.Before(m.Questions[i].Asked):
+			m.Questions[i] = q
+		}
 	}
 }
 
-// takeQuestion adds a question in place of an earlier record of the same.
-func (m *Memory) takeQuestion(q Question) {
-	for i, o := range m.Questions {
-		if o.same(q.Question, q.Guidelines) {
-			m.Questions[i] = q
-			return
-		}
+// byQuestion returns the indexes of the questions by their keys.
+func (m *Memory) byQuestion() map[string]int {
+	known := make(map[string]int, len(m.Questions))
+	for i, q := range m.Questions {
+		known[q.key()] = i
 	}
-	m.Questions = append(m.Questions, q)
+	return known
 }
+
+// key is the same for records of the same question.
+func (q Question) key() string { return plain(q.Question) + "\n" + oneLine(q.Guidelines) }
 
 // NotebookOf returns the path of a question's notebook, absolute if that of the folder is.
 func (m *Memory) NotebookOf(q Question) string {
@@ -119,13 +138,7 @@ func (q Question) SameForm(guidelines string) bool {
 	return oneLine(q.Guidelines) == oneLine(guidelines)
 }
 
-func wordsOf(text string) map[string]bool {
-	words := map[string]bool{}
-	for _, w := range wordPattern().FindAllString(plain(text), -1) {
-		words[w] = true
-	}
-	return words
-}
+func wordsOf(text string) map[string]bool { return words(plain(text)) }
 
 func (q Question) same(question, guidelines string) bool {
 	return plain(q.Question) == plain(question) && q.SameForm(guidelines)

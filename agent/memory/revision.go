@@ -101,7 +101,7 @@ func replacement(block string) (r Replacement, problems []string) {
 	var rest strings.Builder
 	for line := range strings.Lines(block) {
 		if found := replacesLine().FindStringSubmatch(strings.TrimRight(line, "\n ")); found != nil {
-			r.Old = append(r.Old, wordPattern().FindAllString(found[1], -1)...)
+			r.Old = append(r.Old, wordsIn(found[1])...)
 		} else {
 			rest.WriteString(line)
 		}
@@ -242,7 +242,7 @@ func (m *Memory) Replace(r Replacement) {
 	var notes []string
 	for _, old := range r.Old {
 		t, _ := m.drop(old)
-		m.changed[testName(old)] = ""
+		m.removeTool(old)
 		for line := range strings.Lines(t.Test) {
 			if line = strings.TrimSpace(line); strings.HasPrefix(line, "#") && !slices.Contains(notes, line) {
 				notes = append(notes, line)

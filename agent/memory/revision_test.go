@@ -76,14 +76,14 @@ func TestRevise(t *testing.T) {
 		t.Errorf("touched %v", got)
 	}
 	m = saved(t, m)
-	if got := namesOf(m.Tools); strings.Join(got, " ") != "twice total total_a" {
+	if got := namesOf(m.Tools); strings.Join(got, " ") != "total total_a twice" {
 		t.Errorf("functions %v", got)
 	}
 	if diff := cmp.Diff([]Fact{{"Three.", "a.csv"}, {"Both.", "a.csv"}}, m.Facts); diff != "" {
 		t.Error(diff)
 	}
-	if want := "# A?\n# B?\nassert total(1) == 1\nassert total(2) == 2\n"; m.Tools[1].Test != want {
-		t.Errorf("cases %q", m.Tools[1].Test)
+	if want := "# A?\n# B?\nassert total(1) == 1\nassert total(2) == 2\n"; m.Tools[0].Test != want {
+		t.Errorf("cases %q", m.Tools[0].Test)
 	}
 }
 

@@ -1,136 +1,105 @@
 package memory
 
 import (
-	"path/filepath"
+	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
+	"unicode"
 
-	"dsstar/notebook/lazy"
+	"dsstar/notebook/disk"
 )
 
-// A Tool is a function of tools.py.
+// A Tool is a function of a file in tools/.
 type Tool struct {
 	Name string `json:"name"`
 	Code string `json:"code"` // with its comment lines above, without imports
 	Test string `json:"test"` // of tests/NAME.py; "" if there is none
 }
 
-var (
-	defLine    = lazy.Regexp(`^def\s+([A-Za-z_][A-Za-z0-9_]*)\s*\(`)
-	importLine = lazy.Regexp(`^(?:import|from)\s+[\w.]+(?:\s+(?:import|as)\s+[\w, ]+)?\s*(?:#.*)?$`)
-	docPattern = lazy.Regexp(`(?s)^\s*[rR]?("""|''')(.*?)("""|''')`)
-)
-
-// readTools takes the imports and functions of a module; other statements are left out. Decorated
-// functions are, too, since a decorator runs code when it is read.
-func (m *Memory) readTools(text string) {
-	var above, body []string // comment lines before a function, and its lines
-	name := ""
-	flush := func() {
-		if name != "" {
-			code := strings.TrimRight(strings.Join(append(above, body...), "\n"), "\n ")
-			m.Tools = append(slices.DeleteFunc(m.Tools, func(t Tool) bool { return t.Name == name }),
-				Tool{Name: name, Code: code})
-			above = nil
+// readToolFiles reads the functions, each from a file of its name, with their cases.
+func (m *Memory) readToolFiles(folder *os.Root) error {
+	if _, err := folder.Lstat("tools.py"); err == nil {
+		m.problem("tools.py is left out: a function belongs in a file of its name in %s/", toolsFolder)
+	}
+	below, err := disk.OpenFolderIn(folder, toolsFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer below.Close()
+	entries, err := fs.ReadDir(below.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name, ok := strings.CutSuffix(entry.Name(), ".py")
+		if !ok {
+			continue
 		}
-		name, body = "", nil
-	}
-	skip := false // the line before is a decorator
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		indented := line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") ||
-			name != "" && strings.HasPrefix(line, ")")
-		decorated := skip
-		skip = strings.HasPrefix(line, "@") || skip && strings.HasPrefix(line, "#")
-		switch found := defLine().FindStringSubmatch(line); {
-		case indented && name != "":
-			body = append(body, line)
-		case found != nil && !decorated:
-			flush()
-			name, body = found[1], []string{line}
-		case strings.HasPrefix(line, "#"):
-			flush()
-			above = append(above, line)
-		case importLine().MatchString(line):
-			flush()
-			above = nil
-			if !slices.Contains(m.Imports, line) {
-				m.Imports = append(m.Imports, line)
-			}
-		case line == "":
-			above = nil
-		default:
-			flush()
-			above = nil
-			m.problem("%s: only imports and plain functions count; left out: %s", toolsFile, clip(line))
-		}
-	}
-	flush()
-}
-
-func clip(line string) string {
-	if r := []rune(line); len(r) > 60 {
-		return string(r[:60]) + " …"
-	}
-	return line
-}
-
-// Signature returns the lines from def to the colon, and the docstring, as the model is shown them.
-func (t Tool) Signature() (signature, doc string) {
-	at := strings.Index("\n"+t.Code, "\ndef ")
-	if at < 0 {
-		return "", ""
-	}
-	code := t.Code[at:]
-	end := signatureEnd(code)
-	if found := docPattern().FindStringSubmatch(code[end:]); found != nil && found[1] == found[3] {
-		doc = strings.TrimSpace(found[2])
-	}
-	return strings.TrimSpace(code[:end]), doc
-}
-
-// signatureEnd returns the index after the colon that ends a signature.
-func signatureEnd(code string) int {
-	depth, quote := 0, rune(0)
-	for i, r := range code {
-		switch {
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			}
-		case r == '\'' || r == '"':
-			quote = r
-		case strings.ContainsRune("([{", r):
-			depth++
-		case strings.ContainsRune(")]}", r):
-			depth--
-		case r == ':' && depth == 0:
-			return i + 1
-		}
-	}
-	return len(code)
-}
-
-// readTests gives each function its cases.
-func (m *Memory) readTests() error {
-	for i, t := range m.Tools {
-		text, err := m.read(filepath.Join(testsFolder, t.Name+".py"))
+		what := "the function " + name + " is"
+		text, err := m.read(folder, fileOf(toolsFolder, name), what)
 		if err != nil {
 			return err
 		}
-		m.Tools[i].Test = text
+		if i := m.readTool(name, text); i >= 0 {
+			if m.Tools[i].Test, err = m.read(folder, fileOf(testsFolder, name), what); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
+// readTool takes the function and the imports of its file, and returns the function's index; -1 if
+// there is none.
+func (m *Memory) readTool(name, text string) int {
+	if text == "" {
+		return -1
+	}
+	found := parse(text)
+	for _, line := range found.others {
+		m.problem("%s: only imports and plain functions count; left out: %s", fileOf(toolsFolder, name), line)
+	}
+	at := -1
+	for _, t := range found.tools {
+		if t.Name != name {
+			m.problem("%s: the function %s is left out: it belongs in %s", fileOf(toolsFolder, name), t.Name,
+				fileOf(toolsFolder, t.Name))
+			continue
+		}
+		at = len(m.Tools)
+		m.Tools = append(m.Tools, t)
+		m.addImports(found.imports)
+	}
+	if at < 0 {
+		m.problem("%s has no function %s", fileOf(toolsFolder, name), name)
+	}
+	return at
+}
+
+func (m *Memory) addImports(lines []string) {
+	for _, line := range lines {
+		if !slices.Contains(m.Imports, line) {
+			m.Imports = append(m.Imports, line)
+		}
+	}
+}
+
 // Needed returns the functions that some code names, and those that they call, in their order.
 func Needed(tools []Tool, code string) []Tool {
+	known := make(map[string]int, len(tools))
+	for i, t := range tools {
+		known[t.Name] = i
+	}
 	wanted := map[string]bool{}
 	var want func(code string)
 	want = func(code string) {
-		for _, word := range wordPattern().FindAllString(code, -1) {
-			i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == word })
-			if i >= 0 && !wanted[word] {
+		for word := range words(code) {
+			if i, ok := known[word]; ok && !wanted[word] {
 				wanted[word] = true
 				want(tools[i].Code)
 			}
@@ -140,19 +109,59 @@ func Needed(tools []Tool, code string) []Tool {
 	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !wanted[t.Name] })
 }
 
-var wordPattern = lazy.Regexp(`[\p{L}\p{N}_]+`)
+// wordsIn returns the words of a text or code.
+func wordsIn(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+}
 
-// Module returns the source of functions with the imports; "" if there are none.
+// words returns the different words of a text or code.
+func words(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range wordsIn(text) {
+		all[w] = true
+	}
+	return all
+}
+
+// Module returns the source of functions with the imports that they need; "" if there are none.
 func Module(imports []string, tools []Tool) string {
-	var parts []string
-	if len(imports) > 0 {
-		parts = append(parts, strings.Join(imports, "\n"))
-	}
-	for _, t := range tools {
-		parts = append(parts, t.Code)
-	}
 	if len(tools) == 0 {
 		return ""
 	}
-	return strings.Join(parts, "\n\n\n")
+	var parts []string
+	var tests strings.Builder
+	for _, t := range tools {
+		parts = append(parts, t.Code)
+		tests.WriteString(t.Test + "\n")
+	}
+	code := strings.Join(parts, "\n\n\n")
+	if needed := importsFor(imports, code+"\n"+tests.String()); len(needed) > 0 {
+		return strings.Join(needed, "\n") + "\n\n\n" + code
+	}
+	return code
+}
+
+// importsFor returns the import lines that bind a name of some code. The others might be of packages
+// that only other functions need, and that are not there.
+func importsFor(imports []string, code string) (needed []string) {
+	named := words(code)
+	for _, line := range imports {
+		if slices.ContainsFunc(boundBy(line), func(name string) bool { return named[name] }) {
+			needed = append(needed, line)
+		}
+	}
+	return needed
+}
+
+// boundBy returns the names that an import line binds.
+func boundBy(line string) (names []string) {
+	line, _, _ = strings.Cut(line, "#")
+	_, list, _ := strings.Cut(line, "import ")
+	for part := range strings.SplitSeq(list, ",") {
+		if fields := strings.Fields(part); len(fields) > 0 {
+			name, _, _ := strings.Cut(fields[len(fields)-1], ".")
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -1,0 +1,135 @@
+package memory
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMerge: two people teach their clones of a folder, and git merges them.
+func TestMerge(t *testing.T) {
+	tool := func(name, body string) Tool {
+		return Tool{Name: name, Code: "def " + name + "(path: str) -> float:\n    \"\"\"Numbers.\n\n    In EUR.\n    \"\"\"\n" +
+			"    rows = open(path)\n    rows = list(rows)\n    rows = rows[1:]\n    rows = sorted(rows)\n    return " + body,
+			Test: "assert " + name + "('a') == 1\n"}
+	}
+	question := func(text, answer string, hour int) Question {
+		return Question{Question: text, Answer: answer, Asked: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)}
+	}
+	learns := func(name string, hour int) func(*Memory) {
+		return func(m *Memory) {
+			m.Learn([]Fact{{"Fact of " + name, name + ".md"}, {"Known to both", name + ".md"}}, []string{"import math"},
+				[]Tool{tool("of_"+name, "math.nan")})
+			_ = m.AddQuestion(question("By "+name+"?", name, hour), question("By both?", name, hour))
+		}
+	}
+	in := func(file, old, text string) func(*Memory) {
+		return func(m *Memory) { m.changed[file] = strings.Replace(m.texts[file], old, text, 1) }
+	}
+	edits := func(old, text string) func(*Memory) { return in("tools/fee.py", old, text) }
+	base := func(m *Memory) {
+		m.Learn([]Fact{{Text: "Base"}}, nil, []Tool{tool("fee", "len(rows)"), tool("of", "rows")})
+	}
+	for _, c := range []struct {
+		name           string
+		base, ann, bob func(*Memory)
+		want           string // functions, facts and answers; in what git leaves
+		conflict       string // what is told
+	}{
+		{"both begin", nil, learns("ann", 2), learns("bob", 1),
+			"of_ann of_bob | Fact of bob, Fact of ann, Known to both | bob ann ann", ""},
+		{"both add", base, learns("ann", 1), learns("bob", 2),
+			"fee of of_ann of_bob | Base, Fact of bob, Fact of ann, Known to both | bob bob ann", ""},
+		{"one sets a function aside", base, func(m *Memory) { m.SetAside("fee", "it fell") }, learns("bob", 1),
+			"of of_bob | Base, Fact of bob, Known to both | bob bob", ""},
+		{"one edits what the other sets aside", base, func(m *Memory) { m.SetAside("fee", "it fell") },
+			edits("In EUR", "In USD"), "of | Base | ", ""},
+		{"both edit a function, in other lines", base, edits("Numbers", "Fees"), edits("len(rows)", "0"), "fee of | Base | ", ""},
+		{"both edit a fact", base, in(factsFile, "Base", "Basis"), in(factsFile, "Base", "Bottom"), "fee of | Bottom, Basis | ", ""},
+		{"both edit a line", base, edits("len(rows)", "1"), edits("len(rows)", "0"), "of | Base | ", "tools/fee.py, line 10, has"},
+		{"both add a function of one name", base, func(m *Memory) { m.AddTool(tool("new", "1"), nil) },
+			func(m *Memory) { m.AddTool(tool("new", "2"), nil) }, "fee of | Base | ", "tools/new.py, line 10, has"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			m := read(t, merged(t, dir, c.base, c.ann, c.bob))
+			var tools, facts, answers []string
+			for _, tool := range m.Tools {
+				tools = append(tools, tool.Name)
+			}
+			for _, f := range m.Facts {
+				facts = append(facts, f.Text)
+			}
+			for _, q := range m.Questions {
+				answers = append(answers, q.Answer)
+			}
+			got := strings.Join(tools, " ") + " | " + strings.Join(facts, ", ") + " | " + strings.Join(answers, " ")
+			if problems := strings.Join(m.Problems, "; "); got != c.want || (problems == "") != (c.conflict == "") ||
+				!strings.Contains(problems, c.conflict) {
+				t.Errorf("%s\nproblems: %s", got, problems)
+			}
+		})
+	}
+}
+
+// TestConflict: what is in a file with an unsolved merge conflict is left out, and never overwritten.
+func TestConflict(t *testing.T) {
+	dir := t.TempDir()
+	const conflict = "# Ours\n\n<<<<<<< HEAD\n- One\n=======\n- Two\n>>>>>>> theirs\n"
+	write(t, dir, factsFile, conflict)
+	m := read(t, dir)
+	if len(m.Facts) != 0 || len(m.Problems) != 1 || !strings.HasPrefix(m.Problems[0], "facts.md, line 3, has") {
+		t.Errorf("facts %v, problems %q", m.Facts, m.Problems)
+	}
+	if err := m.AddQuestion(Question{Question: "What?"}); err != nil {
+		t.Fatal(err)
+	}
+	m = saved(t, m)
+	m.AddFact(Fact{Text: "Three"})
+	if err := m.Save(); err == nil {
+		t.Error("the file was written")
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, factsFile)); err != nil || string(b) != conflict {
+		t.Errorf("%v, %s", err, b)
+	}
+}
+
+// merged returns the memory folder of bob's clone after it has taken ann's.
+func merged(t *testing.T, dir string, base, ann, bob func(*Memory)) string {
+	git(t, dir, "init", "--quiet", "bob")
+	change := func(name string, do func(*Memory)) {
+		clone := filepath.Join(dir, name)
+		if do != nil {
+			m := read(t, filepath.Join(clone, Name))
+			do(m)
+			saved(t, m)
+		}
+		git(t, clone, "add", "--all")
+		git(t, clone, "commit", "--quiet", "--allow-empty", "--message", name)
+	}
+	change("bob", base)
+	git(t, dir, "clone", "--quiet", "bob", "ann")
+	change("ann", ann)
+	change("bob", bob)
+	git(t, filepath.Join(dir, "bob"), "pull", "--quiet", "--no-rebase", "--no-edit", "../ann")
+	return filepath.Join(dir, "bob", Name)
+}
+
+// git runs git without the user's settings. A merge with conflicts is no failure.
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	path, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git")
+	}
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b.c", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.c")
+	if out, err := cmd.CombinedOutput(); err != nil && args[0] != "pull" {
+		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
