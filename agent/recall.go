@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"dsstar/agent/describe"
 	"dsstar/agent/memory"
@@ -26,7 +27,7 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 		facts[i] = f.String()
 	}
 	room, near := maxFacts, make([]bool, len(facts))
-	for _, i := range describe.ByWords(question, facts) {
+	for _, i := range describe.ByWords(stems(question), stemsOf(facts)) {
 		if near[i] = len(facts[i]) <= room; near[i] {
 			room -= len(facts[i]) + 1
 		}
@@ -35,10 +36,10 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	tools := make([]string, len(tested))
 	for i, t := range tested {
 		signature, doc := t.Signature()
-		tools[i] = t.Name + " " + strings.ReplaceAll(t.Name, "_", " ") + "\n" + signature + "\n" + doc
+		tools[i] = signature + "\n" + doc + "\n" + t.From()
 	}
 	var names []string
-	for _, i := range describe.ByWords(question, tools) {
+	for _, i := range describe.ByWords(stems(question), stemsOf(tools)) {
 		if len(names) < maxTools {
 			names = append(names, tested[i].Name)
 		}
@@ -64,6 +65,28 @@ func (c Config) recalled() *record.Recalled {
 	}
 	r.Varied = &c.Draft.Variation
 	return &r
+}
+
+// stems returns a text's words without what the forms of a word differ in, roughly: a final s, and
+// what follows the sixth letter.
+func stems(text string) string {
+	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+	for i, word := range words {
+		letters := []rune(strings.TrimSuffix(word, "s"))
+		if n := len(letters); n > 3 && letters[n-1] == 'y' {
+			letters[n-1] = 'i' // country, countries
+		}
+		words[i] = string(letters[:min(len(letters), 6)])
+	}
+	return strings.Join(words, " ")
+}
+
+func stemsOf(texts []string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = stems(text)
+	}
+	return all
 }
 
 // shownMemory returns the facts, a line each, and the signatures of the functions.
