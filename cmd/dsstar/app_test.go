@@ -30,7 +30,7 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	a.app = &app{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		Host: kernels.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
-		configDir: t.TempDir(), descriptionDir: t.TempDir(),
+		configDir: t.TempDir(), descriptionDir: t.TempDir(), markDir: t.TempDir(),
 	}
 	a.CacheDir, _ = userDirs(a.Getenv)
 	return a, stdout, stderr

@@ -20,7 +20,7 @@ import (
 // asProgram makes the test binary run as the program.
 const (
 	asProgram      = "DSSTAR_TEST_AS_PROGRAM"
-	descriptionsIn = "DSSTAR_TEST_DESCRIPTIONS" // its folder of descriptions
+	descriptionsIn = "DSSTAR_TEST_DESCRIPTIONS" // its folder of descriptions, and of marks
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		a := newApp()
 		if dir := os.Getenv(descriptionsIn); dir != "" {
-			a.descriptionDir = dir
+			a.descriptionDir, a.markDir = dir, dir
 		}
 		if os.Getenv("DSSTAR_TEST_TTY") != "" {
 			a.stdinTTY, a.stderrTTY = true, true

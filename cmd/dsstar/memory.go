@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,6 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
-	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -48,6 +48,8 @@ func memoryFolder(s *configs.Settings, sources []files.Source) string {
 	return ""
 }
 
+const mostProblems = 10 // that are told of a memory
+
 // remember reads the memory of the job's data, and says what is in it.
 func (a *app) remember(j *job) error {
 	dir := memoryFolder(j.settings, j.sources)
@@ -62,7 +64,11 @@ func (a *app) remember(j *job) error {
 	if err != nil {
 		return fmt.Errorf("read the memory of the data: %w", err)
 	}
-	for _, problem := range m.Problems {
+	for i, problem := range m.Problems {
+		if i == mostProblems {
+			j.progress.Warn("memory: and %s more", human.Plural(len(m.Problems)-i, "problem"))
+			break
+		}
 		j.progress.Warn("memory: %s", problem)
 	}
 	if j.memory = m; len(m.Facts)+len(m.Tools)+len(m.Questions) > 0 {
@@ -79,7 +85,13 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	if j.memory == nil {
 		return nil
 	}
-	r := agent.RecallFor(j.memory, j.task.Question)
+	known := *j.memory
+	var gone []string
+	if known.Facts, gone = known.FactsOn(fileNames(j.task)); len(gone) > 0 {
+		j.progress.Say("memory   %s left out, whose sources are not among the data: %s",
+			human.Plural(len(j.memory.Facts)-len(known.Facts), "fact"), term.Fit(term.Printed(strings.Join(gone, ", ")), 100))
+	}
+	r := agent.RecallFor(&known, j.task.Question)
 	if r == nil || len(r.Tools) == 0 {
 		return r
 	}
@@ -96,17 +108,11 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	return r
 }
 
-// mark returns the path of a file in the cache whose being there says something of the parts.
-func (a *app) mark(what string, parts []string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return filepath.Join(a.CacheDir, what, hex.EncodeToString(sum[:]))
-}
-
-func setMark(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+func fileNames(task record.Task) (names []string) {
+	for _, f := range task.Files {
+		names = append(names, f.Name)
 	}
-	return disk.WriteFile(path, nil)
+	return names
 }
 
 // digests returns the digest of each data file, by name; nil if data are no files, or cannot be read.
@@ -144,7 +150,22 @@ func digests(sources []files.Source, all []record.File) map[string]string {
 	if len(sums) < len(all) {
 		return nil
 	}
-	return sums
+	return folded(sums)
+}
+
+const mostDigests = 10 // of files, in the record of a question
+
+// folded returns digests as a question's record has them: one of all, if there are many. A memory of
+// thousands of questions about a thousand files would be too large to read.
+func folded(sums map[string]string) map[string]string {
+	if len(sums) <= mostDigests {
+		return sums
+	}
+	all := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		_, _ = fmt.Fprintf(all, "%s\x00%s\x00", name, sums[name]) // a hash takes everything
+	}
+	return map[string]string{human.Plural(len(sums), "file"): hex.EncodeToString(all.Sum(nil))}
 }
 
 // below returns the name of a data file in its source.
@@ -307,6 +328,20 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 	return a.keepMemory(ctx, j, m)
 }
 
+// linesNotIn returns the lines of a text that another does not have, but for empty ones.
+func linesNotIn(text, other string) (all []string) {
+	known := map[string]bool{}
+	for line := range strings.Lines(other) {
+		known[strings.TrimRight(line, "\n")] = true
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, "\n"); !known[line] && strings.TrimSpace(line) != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
 // keepMemory shows the changes of a memory and, on a terminal, asks before it writes them.
 func (a *app) keepMemory(ctx context.Context, j job, m *memory.Memory) error {
 	changes := m.Changes()
@@ -315,15 +350,11 @@ func (a *app) keepMemory(ctx context.Context, j job, m *memory.Memory) error {
 	}
 	for _, c := range changes {
 		j.progress.Say("memory   %s", filepath.Join(m.Dir, filepath.FromSlash(c.Name)))
-		for line := range strings.Lines(c.After) {
-			if !strings.Contains("\n"+c.Before, "\n"+line) && strings.TrimSpace(line) != "" {
-				j.progress.Say("         + %s", term.Fit(strings.TrimRight(line, "\n"), 160))
-			}
+		for _, line := range linesNotIn(c.After, c.Before) {
+			j.progress.Say("         + %s", term.Fit(line, 160))
 		}
-		for line := range strings.Lines(c.Before) {
-			if !strings.Contains("\n"+c.After, "\n"+line) && strings.TrimSpace(line) != "" {
-				j.progress.Say("         - %s", term.Fit(strings.TrimRight(line, "\n"), 160))
-			}
+		for _, line := range linesNotIn(c.Before, c.After) {
+			j.progress.Say("         - %s", term.Fit(line, 160))
 		}
 	}
 	if a.stdinTTY && a.stderrTTY && !j.yes && !j.quiet {

@@ -24,10 +24,12 @@ plain files in .dsstar beside the data, or where --memory says, which you may re
 edit, review and commit:
 
   facts.md         one item for each fact; "— source: …" ends it
-  tools.py         imports and functions; anything else is left out
-  tests/NAME.py    cases of a function: lines that begin with assert
+  tools/NAME.py    a function with its imports; anything else is left out
+  tests/NAME.py    its cases: lines that begin with assert
   aside/NAME.py    functions that no longer held, with the reason
   questions.jsonl  verified questions with their notebooks
+
+The last twenty of each kind are listed or, with words, all that have them all.
 
 dsstar nb shows the model the facts and functions nearest to its question, and
 adds to them with --learn. A question that was verified on the same data is
@@ -36,30 +38,32 @@ answered by its notebook; --fresh answers it anew.`
 func (a *app) memoryCommand() *cobra.Command {
 	var data string
 	cmd := &cobra.Command{
-		Use:   "memory [--data PATH]",
+		Use:   "memory [--data PATH] [WORD...]",
 		Short: "Show, check and change what earlier questions taught about data",
 		Long:  memoryHelp,
-		Example: "  dsstar memory --data ./data\n  dsstar memory check --data ./data\n" +
+		Example: "  dsstar memory --data ./data\n  dsstar memory --data ./data fees 2023\n  dsstar memory check --data ./data\n" +
 			"  dsstar memory forget --data ./data total_fees\n  dsstar memory export --data ./data ../other/.dsstar",
-		Args: noArgs,
+		Args: cobra.ArbitraryArgs,
 	}
 	cmd.PersistentFlags().StringVarP(&data, "data", "d", ".", "the data that the memory is about")
 	cmd.PersistentFlags().String("memory", "", "the folder of the memory (default .dsstar beside the data)")
 	read := func(cmd *cobra.Command) (*memory.Memory, job, error) { return a.memoryOf(cmd, data) }
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		m, _, err := read(cmd)
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		m, j, err := read(cmd)
 		if err != nil {
 			return err
 		}
-		return listMemory(a.stdout, m)
+		defer j.progress.Stop()
+		return listMemory(a.stdout, m, words)
 	}
 	cmd.AddCommand(
 		&cobra.Command{Use: "show NAME", Short: "Print a function with its cases", Args: noMoreThanOne,
 			RunE: func(cmd *cobra.Command, args []string) error {
-				m, _, err := read(cmd)
+				m, j, err := read(cmd)
 				if err != nil {
 					return err
 				}
+				defer j.progress.Stop()
 				return a.showTool(m, args)
 			}},
 		&cobra.Command{Use: "forget WHAT...", Short: "Remove functions by name, facts and questions by their text",
@@ -68,6 +72,7 @@ func (a *app) memoryCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				defer j.progress.Stop()
 				return a.forget(cmd.Context(), j, m, args)
 			}},
 		&cobra.Command{Use: "export DIR", Short: "Copy facts and functions to the memory of other data of the same structure",
@@ -77,6 +82,7 @@ func (a *app) memoryCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				defer j.progress.Stop()
 				return a.exportMemory(cmd.Context(), j, m, args)
 			}},
 		a.checkMemoryCommand(&data),
@@ -114,28 +120,55 @@ func (a *app) memoryOf(cmd *cobra.Command, data string) (*memory.Memory, job, er
 	return j.memory, j, err
 }
 
-func listMemory(out io.Writer, m *memory.Memory) error {
-	var b strings.Builder
+// mostListed is how many facts, functions and questions are listed if no word is given.
+const mostListed = 20
+
+func listMemory(out io.Writer, m *memory.Memory, words []string) error {
+	var facts, functions, questions []string
 	for _, f := range m.Facts {
-		fmt.Fprintf(&b, "fact      %s\n", term.Printable(f.String()))
+		facts = append(facts, term.Printable(f.String()))
 	}
 	for _, t := range m.Tools {
 		signature, doc := t.Signature()
 		first, _, _ := strings.Cut(doc, "\n")
 		cases := strings.Count("\n"+t.Test, "\nassert ")
-		fmt.Fprintf(&b, "function  %s %s (%s)\n", term.Printed(signature), term.Printable(first),
-			human.Plural(cases, "case"))
+		functions = append(functions, fmt.Sprintf("%s %s (%s)", term.Printed(signature), term.Printable(first),
+			human.Plural(cases, "case")))
 	}
 	for _, q := range m.Questions {
-		fmt.Fprintf(&b, "question  %s: %s (%s, %s)\n", term.Printed(q.Question), term.Printed(q.Answer),
-			day(q.Asked), term.Printable(q.Notebook))
+		questions = append(questions, fmt.Sprintf("%s: %s (%s, %s)", term.Printed(q.Question),
+			term.Printed(q.Answer), day(q.Asked), term.Printable(q.Notebook)))
 	}
-	if b.Len() == 0 {
+	var b strings.Builder
+	list(&b, "fact", facts, words)
+	list(&b, "function", functions, words)
+	list(&b, "question", questions, words)
+	switch {
+	case b.Len() > 0:
+	case len(words) > 0:
+		fmt.Fprintf(&b, "Nothing in %s has %s.\n", term.Printable(m.Dir), term.Printable(strings.Join(words, " and ")))
+	default:
 		fmt.Fprintf(&b, "Nothing yet in %s. This adds to it:  dsstar nb --learn --data PATH \"question\"\n",
 			term.Printable(m.Dir))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// list writes a line for each item that has all words, or for the last ones if there are no words.
+func list(b *strings.Builder, kind string, items, words []string) {
+	shown := slices.DeleteFunc(items, func(item string) bool {
+		return slices.ContainsFunc(words, func(word string) bool {
+			return !strings.Contains(strings.ToLower(item), strings.ToLower(word))
+		})
+	})
+	if more := len(shown) - mostListed; more > 0 && len(words) == 0 {
+		shown = shown[more:]
+		fmt.Fprintf(b, "%-9s %d more: dsstar memory WORD lists those with a word\n", kind, more)
+	}
+	for _, item := range shown {
+		fmt.Fprintf(b, "%-9s %s\n", kind, item)
+	}
 }
 
 func (a *app) showTool(m *memory.Memory, args []string) error {
@@ -181,8 +214,8 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 		Long: "Test all functions on the data as they are: by their cases, and by the questions\n" +
 			"that use them, if the function is no longer that of the notebook. Then run the\n" +
 			"notebooks of all questions again. Functions that fell are set aside, and questions\n" +
-			"whose answers no longer hold are forgotten, after showing it. Exit code 3 if there\n" +
-			"are any.",
+			"whose answers no longer hold are forgotten, after showing it. Facts whose sources\n" +
+			"are gone are told. Exit code 3 if there are any.",
 		Args: noArgs,
 	}
 	kernelFlags(cmd.Flags())
@@ -216,6 +249,10 @@ func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell in
 	}
 	defer s.close()
 	s.thorough = true
+	j.progress.Wait("testing the functions")
+	if err := s.testTogether(ctx, m, m.Tools); err != nil {
+		return 0, err
+	}
 	for _, tool := range slices.Clone(m.Tools) {
 		j.progress.Wait("testing " + tool.Name)
 		reason, err := "it has no cases", error(nil)
@@ -232,6 +269,13 @@ func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell in
 		fell++
 		j.progress.Warn("function %s: %s", tool.Name, reason)
 		m.SetAside(tool.Name, reason)
+	}
+	names := fileNames(s.task)
+	for _, f := range m.Facts {
+		if gone := f.Missing(names); gone != "" {
+			fell++
+			j.progress.Warn("fact %s: its source is not among the data: %s", term.Fit(f.Text, 60), gone)
+		}
 	}
 	for _, q := range slices.Clone(m.Questions) {
 		j.progress.Wait("running " + q.Notebook)

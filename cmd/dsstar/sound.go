@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"dsstar/agent"
@@ -13,6 +14,7 @@ import (
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/notebook/disk"
 )
 
 // maxQuestions bounds how many questions are run again for one function before it is offered.
@@ -25,29 +27,24 @@ type checker struct {
 	run      agent.RunScript
 	task     record.Task              // the data, whose folder is absolute
 	data     func() map[string]string // digests of the files
+	state    func() ([]string, error) // what changes with them; of any size
+	held     map[string]bool          // functions, by source and cases, whose cases have held
 	thorough bool                     // with all questions, and whatever was found before
 }
 
 // checker returns one that runs scripts on the data of a task, which come from the sources.
 func (a *app) checker(run agent.RunScript, task record.Task, sources []files.Source) *checker {
-	return &checker{app: a, run: run, task: task,
-		data: sync.OnceValue(func() map[string]string { return digests(sources, task.Files) })}
+	return &checker{app: a, run: run, task: task, held: map[string]bool{},
+		state: sync.OnceValues(func() ([]string, error) { return stateOf(task) }),
+		data:  sync.OnceValue(func() map[string]string { return digests(sources, task.Files) })}
 }
 
 // toolFault returns why a function does not hold, or "". What was found is remembered while function,
 // cases and data stay the same.
 func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.Tool) (string, error) {
-	parts := []string{memory.Module(m.Imports, memory.Needed(m.Tools, tool.Name)), tool.Test, c.task.Data}
-	for _, f := range c.task.Files {
-		info, err := os.Stat(filepath.Join(c.task.Data, filepath.FromSlash(f.Name)))
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, fmt.Sprintf("%s %d %d", f.Name, info.Size(), info.ModTime().UnixNano()))
-	}
-	mark := c.mark("sound", parts)
-	if exists(mark) && !c.thorough {
-		return "", nil
+	mark, err := c.soundMark(m, tool)
+	if err != nil || exists(mark) && !c.thorough {
+		return "", err
 	}
 	reason, err := c.casesFault(ctx, m, tool)
 	if err == nil && reason == "" {
@@ -59,9 +56,72 @@ func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.T
 	return reason, err
 }
 
+// soundMark returns the path of the file that is there if a function holds.
+func (c *checker) soundMark(m *memory.Memory, tool memory.Tool) (string, error) {
+	state, err := c.state()
+	return c.mark("sound", append([]string{sourceOf(m, tool), tool.Test}, state...)), err
+}
+
+func sourceOf(m *memory.Memory, tool memory.Tool) string {
+	return memory.Module(m.Imports, memory.Needed(m.Tools, tool.Name))
+}
+
+// stateOf returns what changes when the data do, nearly always. A run may have a link to its data.
+func stateOf(task record.Task) (state []string, err error) {
+	for _, f := range task.Files {
+		path := filepath.Join(task.Data, filepath.FromSlash(f.Name))
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		state = append(state, fmt.Sprintf("%s %s %d %d", f.Name, disk.RealPath(path), info.Size(),
+			info.ModTime().UnixNano()))
+	}
+	return state, nil
+}
+
 // casesFault returns why the cases of a function do not hold, or "".
 func (c *checker) casesFault(ctx context.Context, m *memory.Memory, tool memory.Tool) (string, error) {
-	return agent.ToolFault(ctx, c.run, c.task, memory.Module(m.Imports, memory.Needed(m.Tools, tool.Name)), tool.Test)
+	module := sourceOf(m, tool)
+	if c.held[module+tool.Test] {
+		return "", nil
+	}
+	return agent.ToolFault(ctx, c.run, c.task, module, tool.Test)
+}
+
+// testTogether runs the cases of those of some functions that are not known to hold in one process, as
+// each takes a second to start. If one does not hold it tries halves; casesFault tries what is left
+// alone.
+func (c *checker) testTogether(ctx context.Context, m *memory.Memory, some []memory.Tool) error {
+	var untested []memory.Tool
+	var names, tests []string
+	for _, tool := range some {
+		mark, err := c.soundMark(m, tool)
+		if err != nil {
+			return err
+		}
+		if tool.Test != "" && (c.thorough || !exists(mark)) {
+			untested, names, tests = append(untested, tool), append(names, tool.Name), append(tests, tool.Test)
+		}
+	}
+	if len(untested) < 2 {
+		return nil
+	}
+	module := memory.Module(m.Imports, memory.Needed(m.Tools, strings.Join(names, " ")))
+	reason, err := agent.ToolFault(ctx, c.run, c.task, module, strings.Join(tests, "\n"))
+	if err != nil {
+		return err
+	}
+	if half := len(untested) / 2; reason != "" {
+		if err := c.testTogether(ctx, m, untested[:half]); err != nil {
+			return err
+		}
+		return c.testTogether(ctx, m, untested[half:])
+	}
+	for _, tool := range untested {
+		c.held[sourceOf(m, tool)+tool.Test] = true
+	}
+	return nil
 }
 
 // usesFault returns which question that uses a function no longer gives its answer with functions as
@@ -72,8 +132,11 @@ func (c *checker) usesFault(ctx context.Context, m *memory.Memory, name string) 
 		if tried == maxQuestions && !c.thorough {
 			break
 		}
+		if !q.On(c.data()) {
+			continue
+		}
 		t, _ := runOf(m, q)
-		if t == nil || !q.On(c.data()) {
+		if t == nil {
 			continue
 		}
 		tried++
@@ -103,6 +166,10 @@ func (c *checker) questionFault(ctx context.Context, m *memory.Memory, q memory.
 func (c *checker) offered(ctx context.Context, j job, tools []memory.Tool) []memory.Tool {
 	m := *j.memory
 	m.Tools = tools // what the session has
+	if err := c.testTogether(ctx, &m, tools); err != nil {
+		j.progress.Warn("memory: the functions are not tested and left out: %v", err)
+		return nil
+	}
 	fell := map[string]bool{}
 	for _, tool := range tools {
 		reason, err := c.toolFault(ctx, &m, tool)

@@ -148,3 +148,67 @@ func TestSoundOf(t *testing.T) {
 		t.Errorf("%v, %q", sound, others)
 	}
 }
+
+// TestTestTogether: the cases of all functions run in one process, once, and each function that falls
+// is found.
+func TestTestTogether(t *testing.T) {
+	a, _, _ := testApp(t)
+	runs := 0
+	run := func(_ context.Context, dir string, _ time.Duration) (notebook.Execution, error) {
+		runs++
+		if strings.Contains(content(t, record.Folder(dir).Script()), "assert bad()") {
+			return notebook.Execution{Status: notebook.Raised, Reason: "exit code 1"}, nil
+		}
+		return notebook.Execution{Status: notebook.OK}, nil
+	}
+	test := func(names ...string) (fell string) {
+		m := &memory.Memory{}
+		for _, name := range names {
+			m.Tools = append(m.Tools, memory.Tool{Name: name, Code: "def " + name + "():\n    pass",
+				Test: "assert " + name + "() == 1\n"})
+		}
+		runs = 0
+		c := a.checker(run, record.Task{}, nil)
+		if err := c.testTogether(t.Context(), m, m.Tools); err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range m.Tools {
+			reason, err := c.toolFault(t.Context(), m, tool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reason != "" {
+				fell += tool.Name
+			}
+		}
+		return fell
+	}
+	for _, c := range []struct {
+		functions, fell string
+		runs            int
+	}{
+		{"a b c d e f g h", "", 1}, {"a b c d e f g h", "", 0}, {"a b i", "", 1},
+		{"j k bad l", "bad", 5 /* all, both halves, and two alone */}, {"j k bad l", "bad", 1},
+	} {
+		if fell := test(strings.Fields(c.functions)...); fell != c.fell || runs != c.runs {
+			t.Errorf("%s: %q fell, in %d runs", c.functions, fell, runs)
+		}
+	}
+}
+
+// TestFolded: the record of a question about many files has one digest, which any change changes.
+func TestFolded(t *testing.T) {
+	sums := map[string]string{}
+	for i := range mostDigests {
+		sums[fmt.Sprint(i)] = "sum"
+	}
+	if len(folded(sums)) != mostDigests {
+		t.Error("few digests are folded")
+	}
+	sums["more"] = "sum"
+	first := folded(sums)
+	sums["more"] = "another"
+	if second := folded(sums); len(first) != 1 || len(second) != 1 || fmt.Sprint(first) == fmt.Sprint(second) {
+		t.Errorf("%v, %v", first, second)
+	}
+}
