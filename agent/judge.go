@@ -44,6 +44,7 @@ func (r *standard) judge(ctx context.Context) error {
 
 func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.results()
+	forget(parts, inputs) // as of the arbiter
 	written := r.written()
 	inputs["written"] = written
 	var names []string

@@ -19,14 +19,14 @@ func recalled(code string) func(*stage) {
 	}
 }
 
-// TestRecalled: those who derive and judge see the memory, the second derivation and the arbiter do
-// not, and the notebook has what its cells use.
+// TestRecalled: who derives the answer sees the memory; the judge, the second derivation and the arbiter
+// do not, and the notebook has what its cells use.
 func TestRecalled(t *testing.T) {
 	p := play(t, another.with(script{"cell": "x = tool\nprint(x)", "second": "z = 2\nz",
 		"arbiter": "Ruling: undecided"}), recalled("tool = 1")).noError(t)
 	const fact, source = "An empty list means all. — source: manual.md", "tool = 1"
 	for key, sees := range map[string]struct{ fact, source bool }{
-		"solver round 1": {true, false}, "judge round 1": {true, true}, "second the answer": {false, false},
+		"solver round 1": {true, false}, "judge round 1": {false, true}, "second the answer": {false, false},
 		"arbiter two answers": {false, true},
 	} {
 		text := p.model.prompt(t, key)

@@ -62,8 +62,9 @@ func (c *checker) soundMark(m *memory.Memory, tool memory.Tool) (string, error) 
 	return c.mark("sound", append([]string{sourceOf(m, tool), tool.Test}, state...)), err
 }
 
+// sourceOf returns a function with those that it or its cases call.
 func sourceOf(m *memory.Memory, tool memory.Tool) string {
-	return memory.Module(m.Imports, memory.Needed(m.Tools, tool.Name))
+	return memory.Module(m.Imports, memory.Needed(m.Tools, tool.Name+"\n"+tool.Test))
 }
 
 // stateOf returns what changes when the data do, nearly always. A run may have a link to its data.
@@ -107,7 +108,7 @@ func (c *checker) testTogether(ctx context.Context, m *memory.Memory, some []mem
 	if len(untested) < 2 {
 		return nil
 	}
-	module := memory.Module(m.Imports, memory.Needed(m.Tools, strings.Join(names, " ")))
+	module := memory.Module(m.Imports, memory.Needed(m.Tools, strings.Join(slices.Concat(names, tests), "\n")))
 	reason, err := agent.ToolFault(ctx, c.run, c.task, module, strings.Join(tests, "\n"))
 	if err != nil {
 		return err
