@@ -33,11 +33,8 @@ type Option struct {
 // Open reports whether neither evidence nor a person has settled the point.
 func (r Reading) Open() bool { return !r.Settled && !r.ByUser }
 
-// Chose returns what a person has said of the point; "" if nobody has.
+// Chose returns what a person has said of the point, who chose the option.
 func (r Reading) Chose() string {
-	if !r.ByUser {
-		return ""
-	}
 	return fmt.Sprintf("%s Meant is: %s", r.Point, r.Options[r.Chosen].Text)
 }
 

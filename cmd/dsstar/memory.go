@@ -100,12 +100,24 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 		return r
 	}
 	j.progress.Wait("testing the functions of memory")
-	task := j.task
-	if !filepath.IsAbs(task.Data) {
-		task.Data = filepath.Join(config.Dir, task.Data)
-	}
-	r.Tools = a.checker(config.RunScript, task, j.sources).offered(ctx, j, r.Tools)
+	check := a.checker(config.RunScript, inFolder(j.task, config.Dir), j.sources)
+	check.idle = !j.confined()
+	r.Tools = check.offered(ctx, j, r.Tools)
 	return r
+}
+
+// inFolder returns a task of a run folder with the absolute path of the data.
+func inFolder(task record.Task, dir string) record.Task {
+	if !filepath.IsAbs(task.Data) {
+		task.Data = filepath.Join(dir, task.Data)
+	}
+	return task
+}
+
+// confined reports whether a sandbox of dsstar's confines the cells. Otherwise code of a memory, which
+// may come with somebody else's data, runs only if this user's dsstar has run it before.
+func (j job) confined() bool {
+	return j.place.Guest == nil && j.place.Server.URL == "" && j.place.Box.Confines()
 }
 
 func fileNames(task record.Task) (names []string) {
@@ -188,6 +200,9 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) 
 	data := sync.OnceValue(func() map[string]string { return digests(j.sources, j.task.Files) })
 	if q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines, data); ok {
 		t, problem := runOf(j.memory, q)
+		if t != nil && !j.confined() && !a.vouches(t) {
+			t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
+		}
 		if t == nil {
 			j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), term.Fit(q.Answer, 60), problem)
 		}
@@ -218,13 +233,15 @@ func (a *app) draft(j job, q memory.Question, data func() map[string]string) *ag
 		return nil
 	}
 	draft := agent.DraftFrom(t, j.task.Question)
-	if draft == nil || !q.On(data()) {
+	switch {
+	case draft == nil || !q.On(data()):
+		return nil
+	case a.vouches(t):
+		return draft
+	case !j.confined():
 		return nil
 	}
-	if !a.vouches(t) {
-		return draft.WithoutSecond()
-	}
-	return draft
+	return draft.WithoutSecond()
 }
 
 // runOf returns the run that a question's notebook records; nil, with the reason, if it is not there as
@@ -304,25 +321,21 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 			tools[i].Test = "# " + t.Task.Question + "\n" + tools[i].Test
 		}
 		m.Learn(t.Learned.Facts, t.Learned.Imports, tools)
+		if err := a.checker(nil, inFolder(j.task, string(folder)), j.sources).hold(m, tools); err != nil {
+			return err
+		}
 		for _, out := range t.Learned.LeftOut {
 			j.progress.Say("left out %s", out)
 		}
 	}
 	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else the memory has the question
-		q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
-			Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
-			Data: digests(j.sources, t.Task.Files)}
-		for _, tool := range t.UsedTools() {
-			q.Tools = append(q.Tools, tool.Name)
+		if err := m.AddQuestion(asQuestion(j, t, folder)); err != nil {
+			return err
 		}
 		for _, r := range t.Readings {
-			if chosen := r.Chose(); chosen != "" {
-				q.Readings = append(q.Readings, chosen)
-				m.AddFact(memory.Fact{Text: chosen, Source: "a person's choice for the question: " + t.Task.Question})
+			if r.ByUser {
+				m.AddFact(memory.Fact{Text: r.Chose(), Source: "a person's choice for the question: " + t.Task.Question})
 			}
-		}
-		if err := m.AddQuestion(q); err != nil {
-			return err
 		}
 	}
 	return a.keepMemory(ctx, j, m)
@@ -340,6 +353,22 @@ func linesNotIn(text, other string) (all []string) {
 		}
 	}
 	return all
+}
+
+// asQuestion returns the record of a question that a run has answered.
+func asQuestion(j job, t *record.Trajectory, folder record.Folder) memory.Question {
+	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
+		Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
+		Data: digests(j.sources, t.Task.Files)}
+	for _, tool := range t.UsedTools() {
+		q.Tools = append(q.Tools, tool.Name)
+	}
+	for _, r := range t.Readings {
+		if r.ByUser {
+			q.Readings = append(q.Readings, r.Chose())
+		}
+	}
+	return q
 }
 
 // keepMemory shows the changes of a memory and, on a terminal, asks before it writes them.
