@@ -303,7 +303,9 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 		for i := range tools {
 			tools[i].Test = "# " + t.Task.Question + "\n" + tools[i].Test
 		}
-		m.Learn(t.Learned.Facts, t.Learned.Imports, tools)
+		for _, name := range m.Learn(t.Learned.Facts, t.Learned.Imports, tools) {
+			j.progress.Say("left out the function %s: there is one of this name", name)
+		}
 		for _, out := range t.Learned.LeftOut {
 			j.progress.Say("left out %s", out)
 		}
