@@ -36,12 +36,12 @@ func TestQuestionFault(t *testing.T) {
 		want    string // the beginning of the reason
 	}{
 		"the same":        {tools: tool("total", "total was")},
-		"another":         {tools: tool("other", "other is")},
-		"edited":          {tools: tool("total", "total is"), prints: "so far: 42\n", script: "total is", without: "total was"},
-		"the others stay": {tools: tool("total", "total is"), prints: "42", script: "rest was", without: "zzz"},
-		"another answer":  {tools: tool("total", "total is"), prints: "142\n", script: "total is", without: "total was", want: "the script printed another answer, at the end of: 142"},
-		"gone":            {tools: tool("other", "other is"), gone: []string{"total"}, prints: "42", script: "other is", without: "total was"},
-		"renewed":         {tools: tool("total", "total is"), gone: []string{"total"}, prints: "42", script: "total is", without: "total was"},
+		"another":         {tools: tool("other", "other is math")},
+		"edited":          {tools: tool("total", "total is math"), prints: "so far: 42\n", script: "total is", without: "total was"},
+		"the others stay": {tools: tool("total", "total is math"), prints: "42", script: "rest was", without: "zzz"},
+		"another answer":  {tools: tool("total", "total is math"), prints: "142\n", script: "total is", without: "total was", want: "the script printed another answer, at the end of: 142"},
+		"gone":            {tools: tool("other", "other is math"), gone: []string{"total"}, prints: "42", script: "other is", without: "total was"},
+		"renewed":         {tools: tool("total", "total is math"), gone: []string{"total"}, prints: "42", script: "total is", without: "total was"},
 	} {
 		script := ""
 		runScript := func(_ context.Context, dir string, _ time.Duration) (notebook.Execution, error) {

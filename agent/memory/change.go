@@ -68,14 +68,21 @@ func (m *Memory) AddTool(t Tool, imports []string) {
 	m.changed[fileOf(testsFolder, t.Name)] = t.Test
 }
 
-// Learn adds what an answer has taught.
-func (m *Memory) Learn(facts []Fact, imports []string, tools []Tool) {
+// Learn adds what an answer has taught, and returns the names of functions that are left out because
+// there are others of their names, which the answer was not shown: earlier questions may use them.
+func (m *Memory) Learn(facts []Fact, imports []string, tools []Tool) (taken []string) {
 	for _, f := range facts {
 		m.AddFact(f)
 	}
 	for _, t := range tools {
-		m.AddTool(t, imports)
+		i := slices.IndexFunc(m.Tools, func(o Tool) bool { return o.Name == t.Name })
+		if i < 0 {
+			m.AddTool(t, imports)
+		} else if m.Tools[i].Code != t.Code {
+			taken = append(taken, t.Name)
+		}
 	}
+	return taken
 }
 
 // Take adds what another memory has and this one does not.

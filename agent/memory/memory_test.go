@@ -75,6 +75,19 @@ func TestSave(t *testing.T) {
 	}
 }
 
+// TestLearn: a function that is known by its name is not replaced.
+func TestLearn(t *testing.T) {
+	m := read(t, filepath.Join(t.TempDir(), Name))
+	m.AddTool(Tool{Name: "rate", Code: rate}, nil)
+	taken := m.Learn(nil, nil, []Tool{{Name: "rate", Code: "def rate():\n    return 3"}, {Name: "fee", Code: fee}})
+	if strings.Join(taken, " ") != "rate" || len(m.Tools) != 2 || m.Tools[0].Code != rate {
+		t.Errorf("taken %q, functions %v", taken, m.Tools)
+	}
+	if taken := m.Learn(nil, nil, []Tool{{Name: "fee", Code: fee}}); taken != nil {
+		t.Errorf("taken %q, which is the same", taken)
+	}
+}
+
 // TestForget removes one thing and leaves the rest of a file as people wrote it.
 func TestForget(t *testing.T) {
 	dir := t.TempDir()

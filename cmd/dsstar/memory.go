@@ -320,7 +320,11 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 		for i := range tools {
 			tools[i].Test = "# " + t.Task.Question + "\n" + tools[i].Test
 		}
-		m.Learn(t.Learned.Facts, t.Learned.Imports, tools)
+		taken := m.Learn(t.Learned.Facts, t.Learned.Imports, tools)
+		for _, name := range taken {
+			j.progress.Say("left out the function %s: there is one of this name", name)
+		}
+		tools = slices.DeleteFunc(tools, func(t memory.Tool) bool { return slices.Contains(taken, t.Name) })
 		if err := a.checker(nil, inFolder(j.task, string(folder)), j.sources).hold(m, tools); err != nil {
 			return err
 		}
