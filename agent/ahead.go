@@ -12,13 +12,17 @@ import (
 	"dsstar/prompts"
 )
 
-// aheadQuestion is the question of requests about the data as a whole, which have none.
-const aheadQuestion = "What can be asked about these data, and what do the answers share?"
+// The questions of requests about the data as a whole, which have none.
+const (
+	askerQuestion   = "What can be asked about these data?"
+	reviserQuestion = "What do the answers to questions about these data share?"
+)
 
 // MakeQuestions describes the task's files as [Run] would, and has the model make n questions about
 // them. The trajectory has no rounds; it says what was spent.
 func MakeQuestions(ctx context.Context, cfg Config, task record.Task, n int,
 	asked []string) (*record.Trajectory, []reply.Question, error) {
+	task.Question = askerQuestion
 	t, questions, err := askAhead(ctx, cfg, task, "asker", prompts.Asker{Count: n, Asked: strings.Join(asked, "\n")},
 		reply.Questions)
 	return t, questions[:min(len(questions), n)], err
@@ -29,6 +33,7 @@ func MakeQuestions(ctx context.Context, cfg Config, task record.Task, n int,
 // [MakeQuestions].
 func ProposeRevision(ctx context.Context, cfg Config, task record.Task, m *memory.Memory,
 	examples []prompts.Example) (*record.Trajectory, *memory.Revision, error) {
+	task.Question = reviserQuestion
 	part := prompts.Reviser{Functions: memory.Module(m.Imports, withCases(m.Tools)), Examples: examples}
 	var facts []string
 	for i, f := range m.Facts {
@@ -50,7 +55,6 @@ func withCases(tools []memory.Tool) (all []memory.Tool) {
 // askAhead describes the task's files, and asks one role one thing about the data as a whole.
 func askAhead[T any](ctx context.Context, cfg Config, task record.Task, role string, part prompts.Part,
 	format reply.Format[T]) (t *record.Trajectory, value T, err error) {
-	task.Question = aheadQuestion
 	t = newTrajectory(cfg, task)
 	if err := cfg.validate(); err != nil {
 		return t, value, err

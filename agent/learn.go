@@ -111,18 +111,27 @@ func (r *standard) unseenValue(test string) string {
 	return ""
 }
 
-// hasValue reports whether a text has a value: a number by its size, or else by its letters.
+// hasValue reports whether a text has a value: a number by its size, perhaps rounded to the decimals
+// of the value, or else by its letters.
 func hasValue(text, value string) bool {
 	want, err := strconv.ParseFloat(value, 64)
 	if err != nil {
 		return strings.Contains(text, value)
 	}
 	for _, found := range valuePattern().FindAllString(strings.ReplaceAll(text, "'", " "), -1) {
-		if got, err := strconv.ParseFloat(found, 64); err == nil && got == want {
+		got, err := strconv.ParseFloat(found, 64)
+		if err == nil && (got == want || isRounded(got, value)) {
 			return true
 		}
 	}
 	return false
+}
+
+// isRounded reports whether a value with decimals is a number rounded to them.
+func isRounded(number float64, value string) bool {
+	_, decimals, _ := strings.Cut(value, ".")
+	return decimals != "" && !strings.ContainsAny(decimals, "eE") &&
+		strconv.FormatFloat(number, 'f', len(decimals), 64) == value
 }
 
 // toolPatience is the time limit for the cases of a function.
