@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -210,5 +211,21 @@ func TestFolded(t *testing.T) {
 	sums["more"] = "another"
 	if second := folded(sums); len(first) != 1 || len(second) != 1 || fmt.Sprint(first) == fmt.Sprint(second) {
 		t.Errorf("%v, %v", first, second)
+	}
+}
+
+// TestIdle: where nothing confines the cases, only what has held before is offered.
+func TestIdle(t *testing.T) {
+	c, m, ran := checked(t, nil)
+	tool := m.Tools[0]
+	c.idle = true
+	if _, err := c.toolFault(t.Context(), m, tool); !errors.Is(err, errIdle) || len(*ran) > 0 {
+		t.Errorf("%v, ran %q", err, *ran)
+	}
+	if err := c.hold(m, m.Tools); err != nil {
+		t.Fatal(err)
+	}
+	if reason, err := c.toolFault(t.Context(), m, tool); reason != "" || err != nil {
+		t.Errorf("what has held: %q, %v", reason, err)
 	}
 }
