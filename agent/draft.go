@@ -127,7 +127,7 @@ func (r *standard) beginDraft(ctx context.Context) error {
 // asDrafted reports whether the judge found the draft sufficient, and no cell of it had to be
 // repaired.
 func (r *standard) asDrafted() bool {
-	return r.t.Sufficient() && r.t.AsVaried() &&
+	return r.t.Sufficient() &&
 		!slices.ContainsFunc(r.t.Rounds, func(x record.Round) bool { return len(x.Attempts) != 1 })
 }
 

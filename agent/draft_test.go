@@ -59,6 +59,19 @@ func TestDraftRejected(t *testing.T) {
 	}
 }
 
+// TestDraftRepaired: a cell that fails with the new value is repaired, and the answer derived again by a
+// request.
+func TestDraftRepaired(t *testing.T) {
+	first := play(t, sizes.with(script{"cell": "x = \"31\"\nfail_on(x, \"4\")\nprint(x)"}),
+		about("How many of size 31 are there?")).noError(t)
+	const asked = "How many of size 42 are there?"
+	p := play(t, judgeOnly.with(script{"debugger": "x = \"42\"\nprint(x)", "second": "z = \"42\"\nz"}), about(asked),
+		func(s *stage) { s.config.Draft = agent.DraftFrom(first.Trajectory, asked) }).noError(t)
+	if !p.Verified() || p.model.count("debugger") != 1 || p.model.count("second") != 1 {
+		t.Errorf("%s: %q; asked %q", p.Standing(), p.Doubts(), p.model.asked)
+	}
+}
+
 // TestDraftReadings: an open point is computed again with the new value, without a request.
 func TestDraftReadings(t *testing.T) {
 	sized := func(reply string) string { return "raw:" + strings.ReplaceAll(reply, "= 1\n", "= \"31\"\n") }
