@@ -119,7 +119,7 @@ func (r *standard) beginDraft(ctx context.Context) error {
 		return err
 	}
 	if r.asDrafted() && d.second != "" && !r.t.Method.NoSecond && !r.t.Inconclusive() {
-		r.t.Second = &record.Second{Proposed: d.second}
+		r.t.Second, r.t.Recalled.Varied.Second = &record.Second{Proposed: d.second}, true
 	}
 	return nil
 }

@@ -63,7 +63,8 @@ func (c Config) recalled() *record.Recalled {
 	if c.Recalled != nil {
 		r = *c.Recalled
 	}
-	r.Varied = &c.Draft.Variation
+	varied := c.Draft.Variation
+	r.Varied = &varied
 	return &r
 }
 
