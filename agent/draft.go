@@ -59,6 +59,16 @@ func (d Draft) WithoutSecond() *Draft {
 	return &d
 }
 
+// Tools returns the names of the functions of memory that the draft's cells use.
+func (d *Draft) Tools() (names []string) {
+	if d != nil {
+		for _, tool := range d.tools {
+			names = append(names, tool.Name)
+		}
+	}
+	return names
+}
+
 // Fits reports whether a run with a memory has the functions that the draft's cells use, as they were.
 func (d Draft) Fits(r *record.Recalled) bool {
 	for _, tool := range d.tools {

@@ -12,13 +12,17 @@ import (
 )
 
 const (
-	maxFacts = 6000 // bytes of facts that a request shows
+	maxFacts = 3000 // bytes of facts that a request shows; a rule may hold for questions in other words
 	maxTools = 8    // functions that a session has, besides those that they call
+
+	// nearEnough is the least nearness of a function to the question, as a share of the nearest one's.
+	// One that is farther rarely serves, and costs tokens with every question.
+	nearEnough = 0.5
 )
 
-// RecallFor returns what a memory has for a question: the facts and functions nearest to it, in the
-// memory's order; nil if there is none. Functions without cases are left out.
-func RecallFor(m *memory.Memory, question string) *record.Recalled {
+// RecallFor returns what a memory has for a question: the facts and functions nearest to it, with those
+// of some names, in the memory's order; nil if there is none. Functions without cases are left out.
+func RecallFor(m *memory.Memory, question string, also ...string) *record.Recalled {
 	if m == nil || len(m.Facts)+len(m.Tools) == 0 {
 		return nil
 	}
@@ -39,13 +43,13 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 		tools[i] = signature + "\n" + doc + "\n" + t.From()
 	}
 	var names []string
-	for _, i := range describe.ByWords(stems(question), stemsOf(tools)) {
+	for _, i := range describe.NearByWords(stems(question), stemsOf(tools), nearEnough) {
 		if len(names) < maxTools {
 			names = append(names, tested[i].Name)
 		}
 	}
 	r := &record.Recalled{Imports: slices.Clone(m.Imports),
-		Tools: memory.Needed(tested, strings.Join(names, " "))}
+		Tools: memory.Needed(tested, strings.Join(append(names, also...), " "))}
 	for i, f := range m.Facts {
 		if near[i] {
 			r.Facts = append(r.Facts, f)

@@ -54,17 +54,17 @@ func TestRecalledWrong(t *testing.T) {
 	}
 }
 
-// TestRecallFor: the nearest facts and functions, with those that they call.
+// TestRecallFor: the nearest facts and functions, with those that they call, and nothing far.
 func TestRecallFor(t *testing.T) {
 	m := &memory.Memory{Imports: []string{"import math"}}
 	for _, name := range strings.Fields("fee tax rate cost price sum mean count total share") {
-		m.Facts = append(m.Facts, memory.Fact{Text: name + strings.Repeat(" word", 300)})
+		m.Facts = append(m.Facts, memory.Fact{Text: name + strings.Repeat(" word", 150)})
 		m.Tools = append(m.Tools, memory.Tool{Name: name + "_of", Test: "assert",
 			Code: "def " + name + "_of(a):\n    \"\"\"" + name + "\"\"\"\n    return helper(a)"})
 	}
 	m.Tools = append(m.Tools, memory.Tool{Name: "helper", Test: "assert", Code: "def helper(a):\n    return 1"},
 		memory.Tool{Name: "untested", Code: "def untested(a):\n    return 'share'"})
-	r := agent.RecallFor(m, "What is the share of the total?")
+	r := agent.RecallFor(m, "What is the share of the total?", "fee_of")
 	has := func(name string) bool {
 		for _, tool := range r.Tools {
 			if tool.Name == name {
@@ -73,11 +73,15 @@ func TestRecallFor(t *testing.T) {
 		}
 		return false
 	}
-	if len(r.Tools) != 9 || !has("share_of") || !has("total_of") || !has("helper") || has("untested") {
+	if len(r.Tools) != 4 || !has("share_of") || !has("total_of") || !has("fee_of") || !has("helper") {
 		t.Errorf("functions %+v", r.Tools)
 	}
 	if n := len(r.Facts); n != 3 || !strings.HasPrefix(r.Facts[n-1].Text, "share") {
 		t.Errorf("%d facts: %.20v", n, r.Facts)
+	}
+	r = agent.RecallFor(m, "Fee, tax, rate, cost, price, sum, mean, count, total, share?")
+	if len(r.Tools) != 9 { // as many as there is room for
+		t.Errorf("functions %+v", r.Tools)
 	}
 	if agent.RecallFor(nil, "") != nil || agent.RecallFor(&memory.Memory{}, "") != nil {
 		t.Error("an empty memory has something")

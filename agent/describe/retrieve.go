@@ -221,7 +221,20 @@ func (r *Describer) chosen() (all []int, alike map[int][]string) {
 
 // ByWords orders texts by the cosine of their weighted words and the question's,
 // the nearest first. It keeps no words of the texts: there may be 100,000.
-func ByWords(question string, texts []string) []int {
+func ByWords(question string, texts []string) []int { return byScore(wordScores(question, texts)) }
+
+// NearByWords returns those of ByWords whose nearness is at least a share of the nearest one's.
+func NearByWords(question string, texts []string, share float64) []int {
+	scores := wordScores(question, texts)
+	order := byScore(scores)
+	far := slices.IndexFunc(order, func(i int) bool { return scores[i] == 0 || scores[i] < share*scores[order[0]] })
+	if far < 0 {
+		return order
+	}
+	return order[:far]
+}
+
+func wordScores(question string, texts []string) []float64 {
 	inTexts := map[string]float64{}
 	for _, text := range texts {
 		for w := range wordCounts(text) {
@@ -244,7 +257,7 @@ func ByWords(question string, texts []string) []int {
 			scores[i] = dot / math.Sqrt(norm)
 		}
 	}
-	return byScore(scores)
+	return scores
 }
 
 // byScore returns the indexes of scores from the highest to the lowest; equal

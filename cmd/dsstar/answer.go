@@ -44,7 +44,7 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 	j.progress.Folder(string(folder))
 	t, q, draft := a.before(j)
 	run := func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-		if config.Recalled = a.recalled(ctx, j, config); draft != nil && draft.Fits(config.Recalled) {
+		if config.Recalled = a.recalled(ctx, j, config, draft); draft != nil && draft.Fits(config.Recalled) {
 			config.Draft = draft
 		}
 		return agent.Run(ctx, config, task)

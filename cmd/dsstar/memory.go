@@ -81,7 +81,7 @@ func (a *app) remember(j *job) error {
 // recalled returns what the memory has for the question. Functions that no longer hold, because the data
 // or the function have changed, are left out, and set aside if the run may learn. Somebody else's
 // session gets no functions.
-func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.Recalled {
+func (a *app) recalled(ctx context.Context, j job, config agent.Config, draft *agent.Draft) *record.Recalled {
 	if j.memory == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 		j.progress.Say("memory   %s left out, whose sources are not among the data: %s",
 			human.Plural(len(j.memory.Facts)-len(known.Facts), "fact"), term.Fit(term.Printed(strings.Join(gone, ", ")), 100))
 	}
-	r := agent.RecallFor(&known, j.task.Question)
+	r := agent.RecallFor(&known, j.task.Question, draft.Tools()...)
 	if r == nil || len(r.Tools) == 0 {
 		return r
 	}
