@@ -53,6 +53,39 @@ func DraftFrom(t *record.Trajectory, question string) *Draft {
 	return d
 }
 
+// DraftNear returns a draft for a question from the nearest one in a memory whose form it has and that is
+// usable, with that one and its run; nil if there is none.
+func DraftNear(m *memory.Memory, question, guidelines string, usable func(memory.Question) bool) (*Draft,
+	memory.Question, *record.Trajectory) {
+	for _, q := range m.Near(question, 0.3, 10) { // each costs reading a notebook
+		if !q.Verified || !q.SameForm(guidelines) {
+			continue
+		}
+		t, _ := RunOf(m, q)
+		if t == nil {
+			continue
+		}
+		if d := DraftFrom(t, question); d != nil && usable(q) {
+			return d, q, t
+		}
+	}
+	return nil, memory.Question{}, nil
+}
+
+// RunOf returns the run that a question's notebook records; nil, with the reason, if it is not there as
+// it was.
+func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem string) {
+	nb, err := notebook.Open(m.NotebookOf(q))
+	if err != nil {
+		return nil, "its notebook is not there"
+	}
+	t, err = record.Read(nb)
+	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 {
+		return nil, "its notebook has been changed since"
+	}
+	return t, ""
+}
+
 // WithoutSecond returns the draft with its second derivation to be asked for.
 func (d Draft) WithoutSecond() *Draft {
 	d.second = ""

@@ -199,7 +199,7 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) 
 	}
 	data := sync.OnceValue(func() map[string]string { return digests(j.sources, j.task.Files) })
 	if q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines, data); ok {
-		t, problem := runOf(j.memory, q)
+		t, problem := agent.RunOf(j.memory, q)
 		if t != nil && !j.confined() && !a.vouches(t) {
 			t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
 		}
@@ -208,12 +208,12 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) 
 		}
 		return t, q, nil
 	}
-	for _, q := range j.memory.Near(j.task.Question, 0.3, 10) { // each costs reading a notebook
-		if draft := a.draft(j, q, data); draft != nil {
-			j.progress.Say("memory   of the same form: %s (asked on %s, answer %s)",
-				term.Fit(term.Printed(q.Question), 100), day(q.Asked), term.Fit(q.Answer, 60))
-			return nil, q, draft
-		}
+	draft, q, t := agent.DraftNear(j.memory, j.task.Question, j.task.Guidelines,
+		func(q memory.Question) bool { return q.On(data()) })
+	if draft = a.trusted(j, draft, t); draft != nil {
+		j.progress.Say("memory   of the same form: %s (asked on %s, answer %s)",
+			term.Fit(term.Printed(q.Question), 100), day(q.Asked), term.Fit(q.Answer, 60))
+		return nil, q, draft
 	}
 	for _, q := range j.memory.Near(j.task.Question, 0.6, 1) {
 		j.progress.Say("memory   near: %s (asked on %s, answer %s)", term.Fit(term.Printed(q.Question), 100),
@@ -222,40 +222,16 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) 
 	return nil, memory.Question{}, nil
 }
 
-// draft returns a draft from the run of a question on the same data; nil if the job's question is not
-// of its form.
-func (a *app) draft(j job, q memory.Question, data func() map[string]string) *agent.Draft {
-	if !q.Verified || !q.SameForm(j.task.Guidelines) {
-		return nil
-	}
-	t, _ := runOf(j.memory, q)
-	if t == nil {
-		return nil
-	}
-	draft := agent.DraftFrom(t, j.task.Question)
+// trusted returns as much of a draft from a run as counts: its second derivation only if this user's
+// dsstar has verified it, and nothing of somebody else's where no sandbox confines the cells.
+func (a *app) trusted(j job, draft *agent.Draft, t *record.Trajectory) *agent.Draft {
 	switch {
-	case draft == nil || !q.On(data()):
-		return nil
-	case a.vouches(t):
+	case draft == nil || a.vouches(t):
 		return draft
 	case !j.confined():
 		return nil
 	}
 	return draft.WithoutSecond()
-}
-
-// runOf returns the run that a question's notebook records; nil, with the reason, if it is not there as
-// it was.
-func runOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem string) {
-	nb, err := openNotebook(m.NotebookOf(q))
-	if err != nil {
-		return nil, "its notebook is not there"
-	}
-	t, err = record.Read(nb)
-	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 {
-		return nil, "its notebook has been changed since"
-	}
-	return t, ""
 }
 
 func day(t time.Time) string { return t.Local().Format(time.DateOnly) }

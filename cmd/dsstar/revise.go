@@ -87,7 +87,7 @@ func (s *study) examples(m *memory.Memory) (all []prompts.Example) {
 	newest := slices.Clone(m.Questions)
 	slices.SortStableFunc(newest, func(a, b memory.Question) int { return b.Asked.Compare(a.Asked) })
 	for _, q := range newest {
-		t, _ := runOf(m, q)
+		t, _ := agent.RunOf(m, q)
 		if t == nil || len(all) == maxExamples {
 			continue
 		}
@@ -137,7 +137,7 @@ func (c *checker) replacementFault(ctx context.Context, was, now *memory.Memory,
 		if !q.On(c.data()) {
 			continue // its answer is about other data
 		}
-		t, problem := runOf(was, q)
+		t, problem := agent.RunOf(was, q)
 		if t == nil {
 			return fmt.Sprintf("the question %q cannot be run again: %s", term.Fit(term.Printed(q.Question), 60), problem), nil
 		}

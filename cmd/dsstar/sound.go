@@ -161,7 +161,7 @@ func (c *checker) usesFault(ctx context.Context, m *memory.Memory, name string) 
 		if !q.On(c.data()) {
 			continue
 		}
-		t, _ := runOf(m, q)
+		t, _ := agent.RunOf(m, q)
 		if t == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,7 +42,7 @@ func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (
 	}
 	t, err := agent.Run(ctx, cfg, task)
 	if err == nil {
-		err = d.keep(known, t)
+		err = d.keep(known, t, folder)
 	}
 	return resultOf(t, err == nil), err
 }
@@ -56,17 +57,26 @@ func (d dsstar) recall(cfg *agent.Config, task record.Task) (*memory.Memory, err
 	if err != nil {
 		return nil, err
 	}
-	cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question)
+	draft, _, _ := agent.DraftNear(known, task.Question, task.Guidelines,
+		func(memory.Question) bool { return true }) // the data are the same
+	cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question, draft.Tools()...)
+	if draft != nil && draft.Fits(cfg.Recalled) {
+		cfg.Draft = draft
+	}
 	return known, nil
 }
 
-// keep adds what a verified answer teaches. Questions are not kept: every task is to be answered.
-func (d dsstar) keep(known *memory.Memory, t *record.Trajectory) error {
-	if known == nil || t.Learned == nil {
+// keep adds what a verified answer teaches, and the question for others of its form.
+func (d dsstar) keep(known *memory.Memory, t *record.Trajectory, folder record.Folder) error {
+	if known == nil || !t.Verified() {
 		return nil
 	}
-	known.Learn(t.Learned.Facts, t.Learned.Imports, t.Learned.Tools)
-	return known.Save()
+	if t.Learned != nil {
+		known.Learn(t.Learned.Facts, t.Learned.Imports, t.Learned.Tools)
+	}
+	err := known.AddQuestion(memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines,
+		Answer: t.Answer(), Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC()})
+	return cmp.Or(err, known.Save())
 }
 
 // saveRun saves the notebook and the script of a run: see [record.Folder].
