@@ -39,14 +39,17 @@ func DraftFrom(t *record.Trajectory, question string) *Draft {
 	d := &Draft{tools: t.UsedTools(), Variation: record.Variation{Question: t.Task.Question, Asked: t.Started, Spent: t.Usage,
 		Swaps: swaps, Rounds: len(cells)}}
 	for i, n := range t.AcceptedRounds() {
-		code, _ := vary.Code(swaps, cells[i])
+		code, _, clean := vary.Code(swaps, cells[i])
+		if !clean {
+			return nil
+		}
 		d.steps = append(d.steps, record.Round{Step: vary.Text(swaps, t.Rounds[n].Step), Proposed: code})
 	}
 	for _, r := range t.Readings {
 		d.readings = append(d.readings, variedReading(swaps, r))
 	}
 	if s := t.Second; s != nil && s.Agrees && s.Ruling == "" && len(s.Attempts) > 0 {
-		if code, whole := vary.Code(swaps, s.Attempts[len(s.Attempts)-1].Code); whole {
+		if code, whole, clean := vary.Code(swaps, s.Attempts[len(s.Attempts)-1].Code); whole && clean {
 			d.second = code
 		}
 	}
@@ -121,7 +124,9 @@ func variedReading(swaps []vary.Swap, r record.Reading) record.Reading {
 	for _, o := range r.Options {
 		option := record.Option{Text: vary.Text(swaps, o.Text), Steps: o.Steps}
 		if n := len(o.Attempts); n > 0 && o.Attempts[n-1].Execution.Status == notebook.OK {
-			option.Proposed, _ = vary.Code(swaps, o.Attempts[n-1].Code)
+			if code, _, clean := vary.Code(swaps, o.Attempts[n-1].Code); clean {
+				option.Proposed = code
+			}
 		}
 		varied.Options = append(varied.Options, option)
 	}

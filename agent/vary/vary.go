@@ -69,6 +69,9 @@ func isNumber(value string) bool {
 	return err == nil
 }
 
+// isShort reports whether a value is a number of one or two digits.
+func isShort(value string) bool { return isNumber(value) && len(value) < 3 }
+
 // likeValue reports whether a value may stand for another: a number for a number, and of other text
 // nothing that reads like more than one value.
 func likeValue(from, to string) bool {
@@ -86,11 +89,12 @@ func likeValue(from, to string) bool {
 	return true
 }
 
-// valuesOf returns the strings and numbers of some code, the longest first. A number counts if it
-// stands once in the code, and in no string.
+// valuesOf returns the strings and numbers of some code that may be values, the longest first. A string
+// is one where it is compared, looked for or assigned, but not if it is a name in brackets, as of a
+// column. A number of one or two digits is one if it stands once in the code, and in no string: it often
+// means something else.
 func valuesOf(code string) []string {
-	numbers, texts := map[string]int{}, map[string]bool{}
-	columns := map[string]bool{}
+	numbers, texts, columns := map[string]int{}, map[string]bool{}, map[string]bool{}
 	var strung strings.Builder // all strings
 	for _, m := range token().FindAllStringSubmatchIndex(code, -1) {
 		switch {
@@ -99,22 +103,22 @@ func valuesOf(code string) []string {
 		case m[4] >= 0:
 			text := inside(code[m[4]:m[5]])
 			strung.WriteString(" " + text + " ")
-			if texts[text] = true; isIndex(code, m[0], m[1]) {
-				columns[text] = true
-			}
-			for _, q := range quoted().FindAllStringSubmatch(text, -1) {
-				texts[cmp.Or(q[1], q[2])] = true
+			texts[text] = texts[text] || isValue(code[:m[0]], code[m[1]:])
+			columns[text] = columns[text] || isIndex(code[:m[0]], code[m[1]:])
+			for _, q := range quoted().FindAllStringSubmatchIndex(text, -1) {
+				within := text[q[0]+1 : q[1]-1]
+				texts[within] = texts[within] || isValue("; "+text[:q[0]], text[q[1]:])
 			}
 		}
 	}
 	var all []string
-	for text := range texts {
-		if strings.TrimSpace(text) != "" && len(text) <= maxValue && !columns[text] {
+	for text, value := range texts {
+		if value && strings.TrimSpace(text) != "" && len(text) <= maxValue && !columns[text] && numbers[text] == 0 {
 			all = append(all, text)
 		}
 	}
 	for n, times := range numbers {
-		if times == 1 && !isWord(n, strung.String()) {
+		if !isShort(n) || times == 1 && !isWord(n, strung.String()) {
 			all = append(all, n)
 		}
 	}
@@ -132,15 +136,31 @@ func inside(literal string) string {
 	return literal
 }
 
-// isIndex reports whether a token stands alone in brackets, as the name of a column does.
-func isIndex(code string, begin, end int) bool {
-	before, after := strings.TrimRight(code[:begin], " \n"), strings.TrimLeft(code[end:], " \n")
-	if !strings.HasSuffix(before, "[") || !strings.HasPrefix(after, "]") {
-		return false
+var (
+	listItem  = lazy.Regexp(`(?:"[^"\n]*"|'[^'\n]*'|[\p{L}\p{N}_.]+)\s*,\s*$`)
+	looksFor  = lazy.Regexp(`(?i)(?:==|!=|<>|\bin|\blike|\bisin|\.eq|\.ne|\.get|\.contains|\.startswith|\.endswith|\.match)$`)
+	assigns   = lazy.Regexp(`(?:^|[\n;])\s*[\p{L}_][\p{L}\p{N}_., ]*(?:\s*:\s*[\p{L}_]+)?\s*=$`)
+	sqlEquals = lazy.Regexp(`^; .*=$`)
+	lookedFor = lazy.Regexp(`^\s*(?:==|!=|in\b|not in\b)`)
+)
+
+// isValue reports whether a string between two pieces of code is compared, looked for or assigned.
+func isValue(before, after string) bool {
+	for item := listItem().FindStringIndex(before); item != nil; item = listItem().FindStringIndex(before) {
+		before = before[:item[0]]
 	}
-	holder := strings.TrimRight(strings.TrimSuffix(before, "["), " ")
-	return holder != "" && (regexp.MustCompile(`[\p{L}\p{N}_\])]$`).MatchString(holder))
+	before = strings.TrimRight(before, " \n([{")
+	return looksFor().MatchString(before) || assigns().MatchString(before) || sqlEquals().MatchString(before) ||
+		lookedFor().MatchString(after)
 }
+
+// isIndex reports whether a string stands alone in brackets, as the name of a column does.
+func isIndex(before, after string) bool {
+	before, after = strings.TrimRight(before, " \n"), strings.TrimLeft(after, " \n")
+	return indexed().MatchString(before) && strings.HasPrefix(after, "]")
+}
+
+var indexed = lazy.Regexp(`[\p{L}\p{N}_\])]\s*\[$`)
 
 // word matches a value that stands in a text as a whole word or number.
 func word(value string) *regexp.Regexp {
@@ -189,18 +209,19 @@ func template(question string, values []string) (form *regexp.Regexp, groups []s
 	return regexp.MustCompile(`(?i)^` + b.String() + `$`), groups
 }
 
-// Code returns code with other values, and whether it has each of those that are replaced.
-func Code(swaps []Swap, code string) (varied string, whole bool) {
-	found := make([]bool, len(swaps))
+// Code returns code with other values; whether it has each of those that are replaced; and whether
+// that is clean: no short number stands there twice, and no string still has an old value.
+func Code(swaps []Swap, code string) (varied string, whole, clean bool) {
+	found := make([]int, len(swaps))
 	varied = token().ReplaceAllStringFunc(code, func(t string) string {
 		m := token().FindStringSubmatch(t)
 		for i, s := range swaps {
 			switch {
 			case m[4] != "" && m[4] == s.From:
-				found[i] = true
+				found[i]++
 				return strings.ReplaceAll(s.To, ",", "")
 			case m[2] != "" && inside(m[2]) == s.From:
-				found[i] = true
+				found[i]++
 				return m[1] + requoted(m[2], s.To)
 			}
 		}
@@ -209,16 +230,42 @@ func Code(swaps []Swap, code string) (varied string, whole bool) {
 		}
 		for _, q := range quoted().FindAllStringSubmatch(inside(m[2]), -1) {
 			for i, s := range swaps {
-				found[i] = found[i] || cmp.Or(q[1], q[2]) == s.From && plainText(s)
+				if cmp.Or(q[1], q[2]) == s.From && plainText(s) {
+					found[i]++
+				}
 			}
 		}
 		return wordsAround(swaps, t, strings.ContainsAny(m[1], "fF"))
 	})
-	return varied, !slices.Contains(found, false)
+	clean = !leaves(swaps, varied)
+	for i, s := range swaps {
+		clean = clean && (found[i] < 2 || !isShort(s.From))
+	}
+	return varied, !slices.Contains(found, 0), clean
+}
+
+// leaves reports whether a string of some code still has an old value, in whatever case: then it means
+// something that nobody has looked at, as in a regular expression.
+func leaves(swaps []Swap, code string) bool {
+	for _, m := range token().FindAllStringSubmatch(code, -1) {
+		text := m[2]
+		if strings.ContainsAny(m[1], "fF") {
+			text = field().ReplaceAllString(text, " ")
+		}
+		text = strings.ToLower(text)
+		for _, s := range swaps {
+			from := strings.ToLower(s.From)
+			text := strings.ReplaceAll(text, strings.ToLower(s.To), " ")
+			if len(from) > 2 && strings.Contains(text, from) || isShort(from) && isWord(from, text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plainText reports whether a value can be replaced inside of a string.
-func plainText(s Swap) bool { return !isNumber(s.From) && !strings.ContainsAny(s.To, `'"`) }
+func plainText(s Swap) bool { return !isShort(s.From) && !strings.ContainsAny(s.To, `'"`) }
 
 // wordsAround replaces the values in a literal or comment, but not in the code of an f-string.
 func wordsAround(swaps []Swap, text string, formatted bool) string {

@@ -1,6 +1,7 @@
 package vary_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,10 +40,14 @@ func TestBetweenRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ question, code, asked string }{
 		"a column":             {"What is the mean of age?", `print(t["age"].mean())`, "What is the mean of income?"},
 		"a number used twice":  {"Which are the top 5?", "a = t.nlargest(5); b = t.head(5)", "Which are the top 6?"},
-		"a number in a string": {"Sales in 2023?", `t[t.d > "2023-01-01"]; y = 2023`, "Sales in 2024?"},
+		"a number in a string": {"Sales in shop 12?", `t[t.d > "12-01"]; y = 12`, "Sales in shop 13?"},
 		"a part of a name":     {"What of Rafa?", `t = t[t.n == "Rafa_AI"]`, "What of Mia?"},
 		"a value that repeats": {"Is A more than A?", `x = "A"`, "Is B more than C?"},
 		"a part of a number":   {"Is it 10.5?", `x = 10`, "Is it 11.5?"},
+		"an operation":         {"What is the mean age?", `t.age.agg("mean"); print("mean", t)`, "What is the median age?"},
+		"a label":              {"What is the total?", `print("total", t)`, "What is the maximum?"},
+		"an option":            {"What of left?", `a.merge(b, how="left")`, "What of right?"},
+		"a number and a digit": {"What of class 1?", `x = t[t.c == "1"].iloc[1]`, "What of class 2?"},
 		"a value in a comment": {"What of Lyon?", `x = 1  # "Lyon"`, "What of Nice?"},
 	} {
 		if got, ok := vary.Between(c.question, []string{c.code}, c.asked); ok {
@@ -53,23 +58,62 @@ func TestBetweenRefuses(t *testing.T) {
 
 // TestCode replaces literals, values in SQL, and labels; no code.
 func TestCode(t *testing.T) {
-	swaps := []vary.Swap{{"GlobalCard", "McDonald's"}, {"R", "F"}, {"10", "1,000"}, {"F", "R"}}
-	got, whole := vary.Code(swaps, cells[0]+"\nF = 'F'")
-	want := `rows = fees[(fees["scheme"] == "McDonald's") & fees["types"].apply(lambda t: 'F' in t)]
+	swaps := []vary.Swap{{"GlobalCard", "Nex Pay"}, {"R", "F"}, {"10", "1,000"}, {"F", "R"}}
+	got, whole, clean := vary.Code(swaps, cells[0]+"\nF = 'F'")
+	want := `rows = fees[(fees["scheme"] == "Nex Pay") & fees["types"].apply(lambda t: 'F' in t)]
 AMOUNT = 1000
-print(f"GlobalCard, F, {R}:", (rows.fixed_amount + rows.rate * AMOUNT / 10000).mean())
+print(f"Nex Pay, F, {R}:", (rows.fixed_amount + rows.rate * AMOUNT / 10000).mean())
 F = 'R'`
-	if diff := cmp.Diff(want, got); diff != "" || !whole {
-		t.Error(whole, diff)
+	if diff := cmp.Diff(want, got); diff != "" || !whole || !clean {
+		t.Error(whole, clean, diff)
 	}
-	got, whole = vary.Code([]vary.Swap{{"Lyon", "New York"}}, `q = "select n from t where c = 'Lyon'"  # of Lyon`)
-	if want := `q = "select n from t where c = 'New York'"  # of New York`; got != want || !whole {
+	got, whole, clean = vary.Code([]vary.Swap{{"Lyon", "New York"}}, `q = "select n from t where c = 'Lyon'"  # of Lyon`)
+	if want := `q = "select n from t where c = 'New York'"  # of New York`; got != want || !whole || !clean {
 		t.Error(whole, got)
 	}
-	if got, whole = vary.Code([]vary.Swap{{"Lyon", "Nice"}, {"7", "8"}}, `t[t.c == "Lyon"]`); whole {
+	if got, _, _ := vary.Code([]vary.Swap{{"Lyon", "Val d'Or"}}, `x = 'Lyon'`); got != `x = "Val d'Or"` {
+		t.Error(got)
+	}
+	if got, whole, _ = vary.Code([]vary.Swap{{"Lyon", "Nice"}, {"7", "8"}}, `t[t.c == "Lyon"]`); whole {
 		t.Error(got)
 	}
 	if got := vary.Text([]vary.Swap{{"<3", ">5"}, {"10", "11"}}, "Class '<3', 10 of 100."); got != "Class '>5', 11 of 100." {
 		t.Error(got)
+	}
+}
+
+// TestPositions: a value is what is compared, looked for or assigned.
+func TestPositions(t *testing.T) {
+	for _, code := range []string{`t[t.c == "Lyon"]`, `t[t["c"].isin(["Nice", "Lyon"])]`, `x = "Lyon"`, `city: str = "Lyon"`,
+		`t.query("c == 'Lyon'")`, `name, n = "Lyon", 5`, `a, b = 5, "Lyon"`, `sql = "select n from t where c in ('Nice', 'Lyon')"`, `"Lyon" in t`, `d.get("Lyon", 0)`,
+		`t.c.str.contains("Lyon")`, "x = (\n    \"Lyon\"\n)", `sql = """select n from t where c = 'Lyon'"""`} {
+		swaps, ok := vary.Between("What of Lyon?", []string{code}, "What of New York?")
+		if varied, whole, clean := vary.Code(swaps, code); !ok || !whole || !clean || strings.Contains(varied, "Lyon") {
+			t.Errorf("%s: %v, %q", code, swaps, varied)
+		}
+	}
+}
+
+// TestUnclear: what may mean something else is told.
+func TestUnclear(t *testing.T) {
+	swaps := []vary.Swap{{"Lyon", "Nice"}, {"10", "20"}}
+	for _, code := range []string{`x = "Lyon"; y = t.c.str.match(r"\bLyon\b")`, `x = "Lyon"; y = "lyon_shops.csv"`,
+		`x = "Lyon"; a = 10; b = 10`, `x = "Lyon"; a = 10; b = "10-01"`} {
+		if varied, _, clean := vary.Code(swaps, code); clean {
+			t.Error(varied)
+		}
+	}
+}
+
+// TestYears: long numbers are replaced wherever they stand alone.
+func TestYears(t *testing.T) {
+	code := `y = 2023; t = t[(t.d >= "2023-01-01") & (t.y == 2023)]; print("in 2023", len(t))`
+	swaps, ok := vary.Between("Sales in 2023?", []string{code}, "Sales in 2024?")
+	varied, whole, clean := vary.Code(swaps, code)
+	if want := strings.ReplaceAll(code, "2023", "2024"); !ok || !whole || !clean || varied != want {
+		t.Errorf("%v, %v, %v: %s", ok, whole, clean, varied)
+	}
+	if _, _, clean := vary.Code(swaps, `y = 2023; t = pd.read_csv("data/sales_2023.csv")`); clean {
+		t.Error("the name of a file has another year")
 	}
 }
