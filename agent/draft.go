@@ -48,7 +48,9 @@ func DraftFrom(t *record.Trajectory, question string) *Draft {
 	for _, r := range t.Readings {
 		d.readings = append(d.readings, variedReading(swaps, r))
 	}
-	if s := t.Second; s != nil && s.Agrees && s.Ruling == "" && len(s.Attempts) > 0 {
+	// Somebody must have derived an answer from scratch not more than one question ago.
+	again := t.AsVaried() && t.Recalled.Varied.Second
+	if s := t.Second; !again && s != nil && s.Agrees && s.Ruling == "" && len(s.Attempts) > 0 {
 		if code, whole, clean := vary.Code(swaps, s.Attempts[len(s.Attempts)-1].Code); whole && clean {
 			d.second = code
 		}
@@ -119,8 +121,8 @@ func (d Draft) Fits(r *record.Recalled) bool {
 
 // variedReading returns a reading of a question for another one. The cells of its branches are to run.
 func variedReading(swaps []vary.Swap, r record.Reading) record.Reading {
-	varied := record.Reading{Point: vary.Text(swaps, r.Point), Evidence: vary.Text(swaps, r.Evidence),
-		Settled: r.Settled, Chosen: r.Chosen}
+	varied := record.Reading{Point: vary.Text(swaps, r.Point), Evidence: vary.Text(swaps, r.Evidence), Chosen: r.Chosen}
+	varied.Settled = r.Settled && varied.Point == r.Point && varied.Evidence == r.Evidence // a rule of one value is not another's
 	for _, o := range r.Options {
 		option := record.Option{Text: vary.Text(swaps, o.Text), Steps: o.Steps}
 		if n := len(o.Attempts); n > 0 && o.Attempts[n-1].Execution.Status == notebook.OK {
@@ -179,13 +181,16 @@ func (r *standard) asDrafted() bool {
 		!slices.ContainsFunc(r.t.Rounds, func(x record.Round) bool { return len(x.Attempts) != 1 })
 }
 
-// variedFrom returns from which question the cells are taken, for the judge, unless the rounds have
-// gone on.
+// variedFrom returns from which question the cells are taken, for the judge, while
+// an accepted one is.
 func (r *standard) variedFrom(inputs map[string]string) prompts.Varied {
-	if !r.t.AsVaried() {
+	if r.t.Recalled == nil || r.t.Recalled.Varied == nil {
 		return prompts.Varied{}
 	}
 	from := r.t.Recalled.Varied
+	if !slices.ContainsFunc(r.t.AcceptedRounds(), func(n int) bool { return n < from.Rounds }) {
+		return prompts.Varied{}
+	}
 	inputs["varied"] = from.Question + "\n" + from.String()
 	return prompts.Varied{Question: from.Question, Swaps: from.String()}
 }

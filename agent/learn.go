@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"slices"
@@ -147,13 +148,20 @@ func ToolFault(ctx context.Context, run RunScript, task record.Task, module, tes
 	}
 	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
 	bare := record.Trajectory{Task: task}
-	script := bare.OpeningScript() + "\n\n" + module + "\n\n" + test
+	end := rand.Text() // a script that ends by itself, as with exit, has run no case
+	script := bare.OpeningScript() + "\n\n" + module + "\n\n" + test + "\n\nprint(" + strconv.Quote(end) + ")\n"
 	if err := os.WriteFile(record.Folder(dir).Script(), []byte(script), 0o600); err != nil {
 		return "", err
 	}
 	x, err := run(ctx, dir, toolPatience)
-	if err != nil || x.Status == notebook.OK {
+	if err != nil {
 		return "", err
+	}
+	if x.Status == notebook.OK {
+		if strings.HasSuffix(strings.TrimSpace(x.Stdout()), end) {
+			return "", nil
+		}
+		return "its cases do not hold: the script ended before its end", nil
 	}
 	lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
 	reason := cmp.Or(lines[len(lines)-1], x.Reason)

@@ -3,6 +3,8 @@ package memory
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -192,7 +194,7 @@ func (m *Memory) Changes() (all []Change) {
 			all = append(all, c)
 		}
 	}
-	if _, ok := m.texts[attributesFile]; !ok && len(all) > 0 {
+	if _, ok := m.texts[attributesFile]; !ok && len(all) > 0 && filepath.Base(m.Dir) == Name { // others may be whole repositories
 		all = append([]Change{{attributesFile, "", attributes}}, all...)
 	}
 	return all
@@ -215,6 +217,9 @@ func (m *Memory) Save() error {
 	}
 	defer folder.Close()
 	for _, c := range m.Changes() {
+		if c, err = meanwhile(folder, c); err != nil {
+			return err
+		}
 		if err := save(folder, c); err != nil {
 			return err
 		}
@@ -222,6 +227,50 @@ func (m *Memory) Save() error {
 	}
 	clear(m.changed)
 	return nil
+}
+
+// meanwhile returns a change with what others have written since the memory was read: another run may
+// have learned. Of facts and questions the lines of both stay; other files hold one function each.
+func meanwhile(folder *os.Root, c Change) (Change, error) {
+	f, err := disk.OpenIn(folder, c.Name, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	now := strings.ReplaceAll(string(b), "\r\n", "\n")
+	switch {
+	case err != nil || now == c.Before || c.Name == attributesFile:
+		return c, err
+	case c.Name != factsFile && c.Name != questionsFile:
+		return c, fmt.Errorf("%s was changed meanwhile, and is left as it is", c.Name)
+	}
+	was, is := lineSet(c.Before), lineSet(c.After)
+	var text strings.Builder
+	for line := range strings.Lines(ended(now)) {
+		if is[line] || !was[line] {
+			text.WriteString(line)
+		}
+	}
+	known := lineSet(ended(now))
+	for line := range strings.Lines(ended(c.After)) {
+		if !was[line] && !known[line] {
+			text.WriteString(line)
+		}
+	}
+	c.After = text.String()
+	return c, nil
+}
+
+func lineSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for line := range strings.Lines(text) {
+		set[line] = true
+	}
+	return set
 }
 
 func save(folder *os.Root, c Change) error {

@@ -200,3 +200,25 @@ func TestFactsOn(t *testing.T) {
 		}
 	}
 }
+
+// TestMeanwhile: what another run has learned since stays.
+func TestMeanwhile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), Name)
+	first := read(t, dir)
+	first.AddFact(Fact{"Zero.", "a.csv"})
+	first = saved(t, first)
+	second := read(t, dir)
+	first.AddFact(Fact{"One.", "a.csv"})
+	first.AddTool(Tool{Name: "rate", Code: rate, Test: "assert rate(1) == 2\n"}, nil)
+	first.Forget("Zero.")
+	saved(t, first)
+	second.AddFact(Fact{"Two.", "a.csv"})
+	got := saved(t, second)
+	if diff := cmp.Diff([]Fact{{"One.", "a.csv"}, {"Two.", "a.csv"}}, got.Facts); diff != "" || len(got.Tools) != 1 {
+		t.Error(diff, got.Tools)
+	}
+	second.AddTool(Tool{Name: "rate", Code: fee}, nil)
+	if err := second.Save(); err == nil {
+		t.Error("a function that another run has added was replaced")
+	}
+}

@@ -161,7 +161,7 @@ func (r Replacement) caseFault(m *Memory) string {
 	if problem != "" {
 		return problem
 	}
-	known := map[string]bool{}
+	needed := map[string]int{} // cases, by value
 	for _, t := range m.Tools {
 		if !slices.Contains(r.Old, t.Name) {
 			continue
@@ -171,13 +171,13 @@ func (r Replacement) caseFault(m *Memory) string {
 			return problem
 		}
 		for _, value := range slices.Sorted(maps.Keys(was)) {
-			if known[value] = true; len(now[value]) < len(was[value]) {
+			if needed[value] += len(was[value]); len(now[value]) < needed[value] {
 				return fmt.Sprintf("not all cases of %s with the value %s are among its own", t.Name, value)
 			}
 		}
 	}
 	for _, value := range slices.Sorted(maps.Keys(now)) {
-		if !known[value] {
+		if needed[value] == 0 {
 			return "no case that it takes over has the value " + value
 		}
 	}

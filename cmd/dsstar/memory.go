@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -255,9 +256,27 @@ func (a *app) anew(t *record.Trajectory, task record.Task) *record.Trajectory {
 	return &again
 }
 
-// vouched returns the path of the file that is there if this user's dsstar has verified a run.
+// vouched returns the path of the file that is there if this user's dsstar has verified a run: its
+// cells, those of branches and of the second derivation, and the functions that they use.
 func (a *app) vouched(t *record.Trajectory) string {
-	return a.mark("verified", append([]string{t.Task.Question, t.Task.Guidelines, t.Answer()}, t.OwnCells()...))
+	parts := append([]string{t.Task.Question, t.Task.Guidelines, t.Answer()}, t.OwnCells()...)
+	if t.Recalled != nil {
+		parts = append(parts, memory.Module(t.Recalled.Imports, t.UsedTools()))
+	}
+	attempts := []record.Attempt{}
+	for _, r := range t.Readings {
+		parts = append(parts, r.Point, r.Evidence, strconv.FormatBool(r.Settled))
+		for _, o := range r.Options {
+			attempts = append(attempts, o.Attempts...)
+		}
+	}
+	if t.Second != nil {
+		attempts = append(attempts, t.Second.Attempts...)
+	}
+	for _, attempt := range attempts {
+		parts = append(parts, attempt.Code)
+	}
+	return a.mark("verified", parts)
 }
 
 func (a *app) vouches(t *record.Trajectory) bool {

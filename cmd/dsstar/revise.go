@@ -124,6 +124,9 @@ func (c *checker) replacementFault(ctx context.Context, was, now *memory.Memory,
 	if reason := r.Fault(was); reason != "" {
 		return reason, nil
 	}
+	if c.idle {
+		return errIdle.Error(), nil
+	}
 	var names []string
 	for _, tool := range r.Touched(was, now) {
 		reason, err := c.casesFault(ctx, now, tool)

@@ -52,6 +52,7 @@ func (a *app) study(ctx context.Context, j job) (s *study, err error) {
 	j.progress.Wait("") // others write now
 	s.j = j
 	s.checker = a.checker(a.RunScript(&s.j.place, j.settings), j.task, sources)
+	s.idle = !s.j.confined()
 	return s, nil
 }
 

@@ -43,7 +43,10 @@ func Read(path string) (all []Lesson, err error) {
 		return nil, err
 	}
 	for line := range strings.Lines(string(b)) {
-		question, answer, _ := strings.Cut(line, "=>")
+		question, answer := line, ""
+		if at := strings.LastIndex(line, "=>"); at >= 0 {
+			question, answer = line[:at], line[at+2:]
+		}
 		if question = strings.TrimSpace(question); question != "" && question[0] != '#' {
 			all = append(all, Lesson{Question: question, Answer: strings.TrimSpace(answer)})
 		}
