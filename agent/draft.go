@@ -122,7 +122,7 @@ func (d Draft) Fits(r *record.Recalled) bool {
 // variedReading returns a reading of a question for another one. The cells of its branches are to run.
 func variedReading(swaps []vary.Swap, r record.Reading) record.Reading {
 	varied := record.Reading{Point: vary.Text(swaps, r.Point), Evidence: vary.Text(swaps, r.Evidence), Chosen: r.Chosen}
-	varied.Settled = r.Settled && varied.Point == r.Point && varied.Evidence == r.Evidence // a rule of one value is not another's
+	varied.Settled = r.Settled && varied.Evidence == r.Evidence // a rule about one value is not about another
 	for _, o := range r.Options {
 		option := record.Option{Text: vary.Text(swaps, o.Text), Steps: o.Steps}
 		if n := len(o.Attempts); n > 0 && o.Attempts[n-1].Execution.Status == notebook.OK {

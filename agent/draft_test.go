@@ -110,3 +110,20 @@ func TestNoDraft(t *testing.T) {
 		t.Errorf("%s; asked %q", p.Standing(), p.model.asked)
 	}
 }
+
+// TestDraftSettled: words that speak of the old value do not settle a point of the new one.
+func TestDraftSettled(t *testing.T) {
+	for evidence, settled := range map[string]bool{
+		"\"All files are in the folder\" (form)":            true,
+		"\"How many of size 31 are there?\" (the question)": false,
+	} {
+		solver := "raw:" + strings.ReplaceAll(reads("Evidence: "+evidence+"\nSettled: yes"), "x = 1", "x = \"31\"")
+		first := play(t, sizes.with(script{"solver": solver}), about("How many of size 31 are there?")).noError(t)
+		const asked = "How many of size 42 are there?"
+		p := play(t, judgeOnly.with(script{"branches": branches("z = \"42\"\nz")}), about(asked),
+			func(s *stage) { s.config.Draft = agent.DraftFrom(first.Trajectory, asked) }).noError(t)
+		if !first.Readings[0].Settled || p.Readings[0].Settled != settled || !p.Verified() {
+			t.Errorf("%s: settled %v, then %v, %s", evidence, first.Readings[0].Settled, p.Readings[0].Settled, p.Standing())
+		}
+	}
+}
