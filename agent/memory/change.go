@@ -93,7 +93,7 @@ func (m *Memory) Take(other *Memory) error {
 		m.AddFact(f)
 	}
 	for _, t := range other.Tools {
-		if !slices.ContainsFunc(m.Tools, func(o Tool) bool { return o.Name == t.Name }) {
+		if !m.Has(t.Name) {
 			m.AddTool(t, other.Imports)
 		}
 	}

@@ -207,16 +207,14 @@ func isName(before, after string) bool {
 	return indexed().MatchString(before) && strings.HasPrefix(after, "]") || strings.HasPrefix(after, ":")
 }
 
-// around returns an expression for a text that stands as a whole word or number, in its second group.
-func around(text string, number bool) *regexp.Regexp {
+// word returns an expression for a value that stands as a whole word or number, in its second group.
+func word(value string) *regexp.Regexp {
 	before, after := `(^|[^\p{L}\p{N}_])`, `($|[^\p{L}\p{N}_])`
-	if number {
+	if isNumber(value) {
 		before, after = `(^|[^\p{L}\p{N}_.,-])`, `($|[^\p{L}\p{N}_.,]|[.,](?:$|[^\d]))`
 	}
-	return regexp.MustCompile(before + "(" + text + ")" + after)
+	return regexp.MustCompile(before + "(" + regexp.QuoteMeta(value) + ")" + after)
 }
-
-func word(value string) *regexp.Regexp { return around(regexp.QuoteMeta(value), isNumber(value)) }
 
 func isWord(value, text string) bool { return word(value).MatchString(text) }
 
@@ -318,10 +316,10 @@ func leaves(swaps []Swap, code string) bool {
 // has reports whether a string has a value, in whatever case; short ones and numbers only by themselves.
 func has(text, value string) bool {
 	text, value = strings.ToLower(text), strings.ToLower(value)
-	if len(value) > 2 && !isNumber(value) {
-		return strings.Contains(text, value)
+	if !strings.Contains(text, value) {
+		return false // without an expression, of which there would be one for each string
 	}
-	return regexp.MustCompile(`(^|[^\p{L}\p{N}])` + regexp.QuoteMeta(value) + `($|[^\p{L}\p{N}])`).MatchString(text)
+	return len(value) > 2 && !isNumber(value) || regexp.MustCompile(`(^|[^\p{L}\p{N}])`+regexp.QuoteMeta(value)+`($|[^\p{L}\p{N}])`).MatchString(text)
 }
 
 // foresees reports whether some code has a new value already, or the year before or after a year: then

@@ -279,10 +279,7 @@ func (a *app) vouched(t *record.Trajectory) string {
 	return a.mark("verified", parts)
 }
 
-func (a *app) vouches(t *record.Trajectory) bool {
-	_, err := os.Stat(a.vouched(t))
-	return err == nil
-}
+func (a *app) vouches(t *record.Trajectory) bool { return exists(a.vouched(t)) }
 
 // answerAgain runs the notebook of a question that was answered before again, and answers the
 // question anew if that no longer gives the answer.
@@ -328,13 +325,12 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 		}
 	}
 	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else the memory has the question
-		if err := m.AddQuestion(asQuestion(j, t, folder)); err != nil {
+		q := asQuestion(j, t, folder)
+		if err := m.AddQuestion(q); err != nil {
 			return err
 		}
-		for _, r := range t.Readings {
-			if r.ByUser {
-				m.AddFact(memory.Fact{Text: r.Chose(), Source: "a person's choice for the question: " + t.Task.Question})
-			}
+		for _, chosen := range q.Readings {
+			m.AddFact(memory.Fact{Text: chosen, Source: "a person's choice for the question: " + q.Question})
 		}
 	}
 	return a.keepMemory(ctx, j, m)
