@@ -22,9 +22,11 @@ type Source struct {
 	// Database, if set, is the address of a database, bucket or cluster, without its password. Then the
 	// file has [Source.Content], which tells the profiler where the address is.
 	Database string `json:"database,omitempty"`
-	// From, if set, is the web address of a file that was downloaded to Path, which the data folder
-	// has whole.
+	// From, if set, is the web address of a file of which the data folder has its own copy.
 	From string `json:"from,omitempty"`
+	// Download is the file to copy. Only the process that has downloaded it sets Download: a record may
+	// come from a stranger, and could name any file.
+	Download string `json:"-"`
 }
 
 // String is for people.
@@ -165,8 +167,9 @@ func within(source string, include []string) (names []string) {
 // Link makes the folder data below dir a data folder whose names lead to the sources. Relative paths
 // of sources start at dir, and their links are relative, so that all can be moved together. Names
 // that are there already are left alone: a person may have made one lead to where the data are
-// now. It returns the sources by where their names lead, without links.
-func Link(dir, data string, sources []Source) ([]Source, error) {
+// now. It returns the sources by where their names lead, without links. A source is linked only if
+// may, unless nil, returns no error for the file or folder that its name will lead to.
+func Link(dir, data string, sources []Source, may func(real string) error) ([]Source, error) {
 	root, err := os.OpenRoot(dir) // nothing is made outside of it, wherever links in it lead
 	if err != nil {
 		return nil, fmt.Errorf("link the data: %w", err)
@@ -185,7 +188,7 @@ func Link(dir, data string, sources []Source) ([]Source, error) {
 			return nil, fmt.Errorf("link the data: %q is no name for data", s.Name)
 		}
 		at := filepath.Join(data, filepath.FromSlash(s.Name))
-		if linked[i], err = link(root, at, s); err != nil {
+		if linked[i], err = link(root, at, s, may); err != nil {
 			return nil, fmt.Errorf("link the data %s: %w", s.Name, err)
 		}
 	}
@@ -194,19 +197,22 @@ func Link(dir, data string, sources []Source) ([]Source, error) {
 
 // keep gives the data folder its own copy of a downloaded file, unless it has one.
 func (s Source) keep(root *os.Root, at string) (Source, error) {
-	kept := filepath.Join(root.Name(), at)
+	kept := Source{Name: s.Name, Path: filepath.Join(root.Name(), at), From: s.From}
 	if info, err := root.Lstat(at); err == nil && info.Mode().IsRegular() {
-		return Source{Name: s.Name, Path: kept, From: s.From}, nil
+		return kept, nil
+	}
+	if s.Download == "" {
+		return s, fmt.Errorf("the copy of %s is not there any more", s.From)
 	}
 	if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return s, err
 	}
-	if err := os.Link(s.Path, kept); err != nil { // such as another disk
-		if err := copyFile(root, at, s.Path); err != nil {
+	if err := os.Link(s.Download, kept.Path); err != nil { // such as another disk
+		if err := copyFile(root, at, s.Download); err != nil {
 			return s, err
 		}
 	}
-	return Source{Name: s.Name, Path: kept, From: s.From}, nil
+	return kept, nil
 }
 
 func copyFile(root *os.Root, at, from string) error {
@@ -226,7 +232,7 @@ func copyFile(root *os.Root, at, from string) error {
 	return nil
 }
 
-func link(root *os.Root, at string, s Source) (Source, error) {
+func link(root *os.Root, at string, s Source, may func(real string) error) (Source, error) {
 	if s.Database != "" {
 		err := root.WriteFile(at, s.Content(), 0o644)
 		return Source{Name: s.Name, Path: filepath.Join(root.Name(), at), Database: s.Database}, err
@@ -234,19 +240,28 @@ func link(root *os.Root, at string, s Source) (Source, error) {
 	if s.From != "" {
 		return s.keep(root, at)
 	}
-	to := filepath.FromSlash(s.Path)
-	if !filepath.IsAbs(to) {
-		var err error
-		if to, err = filepath.Rel(filepath.Dir(at), to); err != nil {
-			return s, err
-		}
+	to, there := filepath.FromSlash(s.Path), filepath.Join(root.Name(), at)
+	_, err := root.Lstat(at)
+	made := err == nil
+	if !made && filepath.IsAbs(to) {
+		there = to
+	} else if !made {
+		there = filepath.Join(root.Name(), to)
+	}
+	real, err := filepath.EvalSymlinks(there)
+	if err == nil && may != nil {
+		err = may(real)
+	}
+	if err != nil || made {
+		return Source{Name: s.Name, Path: real}, err
 	}
 	if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return s, err
 	}
-	if err := root.Symlink(to, at); err != nil && !errors.Is(err, fs.ErrExist) {
-		return s, err
+	if !filepath.IsAbs(to) {
+		if to, err = filepath.Rel(filepath.Dir(at), to); err != nil {
+			return s, err
+		}
 	}
-	real, err := filepath.EvalSymlinks(filepath.Join(root.Name(), at))
-	return Source{Name: s.Name, Path: real}, err
+	return Source{Name: s.Name, Path: real}, root.Symlink(to, at)
 }

@@ -40,8 +40,8 @@ const DataFolder = "data"
 
 // LinkData makes the data folder of a task with several sources, and returns these by where their
 // names lead: see [files.Link].
-func (f Folder) LinkData(t Task) ([]files.Source, error) {
-	return files.Link(string(f), DataFolder, t.Sources)
+func (f Folder) LinkData(t Task, may func(real string) error) ([]files.Source, error) {
+	return files.Link(string(f), DataFolder, t.Sources, may)
 }
 
 // CreateFolder creates the run folder at path, which may exist if it is empty.

@@ -123,7 +123,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 			return err
 		}
 		defer disk.RemoveTemp(dir)
-		if j.sources, err = files.Link(dir, record.DataFolder, j.task.Sources); err != nil {
+		if j.sources, err = files.Link(dir, record.DataFolder, j.task.Sources, nil); err != nil {
 			return err
 		}
 		j.task.Data = filepath.Join(dir, record.DataFolder)

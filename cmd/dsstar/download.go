@@ -97,7 +97,8 @@ func (a *app) downloadWeb(ctx context.Context, address, name string,
 	if name = cmp.Or(name, known.Name); filepath.Ext(name) == "" {
 		name += filepath.Ext(known.Name)
 	}
-	return files.Source{Name: name, Path: filepath.Join(dir, "file"), From: public.String()}, nil
+	file := filepath.Join(dir, "file")
+	return files.Source{Name: name, Path: file, From: public.String(), Download: file}, nil
 }
 
 // webClient waits for a server that has stopped sending no longer than webSilence.

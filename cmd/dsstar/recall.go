@@ -76,7 +76,7 @@ func (a *app) lastData(j *job) error {
 		err = r.read()
 	}
 	if err == nil {
-		j.sources, err = r.sources()
+		j.sources, err = r.sources(a.mayRead(j.settings))
 	}
 	if err != nil {
 		return err
@@ -86,9 +86,6 @@ func (a *app) lastData(j *job) error {
 			usage.Again("--kernel", "newest").But("last"))
 	}
 	if err := a.Reopen(j.sources); err != nil {
-		return err
-	}
-	if err := a.mayRead(r, j.sources, j.settings); err != nil {
 		return err
 	}
 	j.settings.Include = slices.Concat(j.settings.Include, r.t.Task.Include)

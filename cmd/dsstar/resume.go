@@ -173,13 +173,10 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err := r.read(); err != nil {
 		return err
 	}
-	if j.sources, err = r.sources(); err != nil {
+	if j.sources, err = r.sources(a.mayRead(j.settings)); err != nil {
 		return err
 	}
 	if err := a.Reopen(j.sources); err != nil {
-		return err
-	}
-	if err := a.mayRead(r, j.sources, j.settings); err != nil {
 		return err
 	}
 	now, err := r.dataFiles(ctx, j.sources, j.settings.Include)
@@ -277,8 +274,8 @@ func (r pastRun) data() string {
 }
 
 // sources returns the run's data by where they are. Links in its data folder that are gone are made
-// again.
-func (r pastRun) sources() ([]files.Source, error) {
+// again. Data for which may returns an error are not looked at.
+func (r pastRun) sources(may func(real string) error) ([]files.Source, error) {
 	if r.t.Task.Data != record.DataFolder {
 		r.t.Task.Sources = nil
 	}
@@ -291,9 +288,12 @@ func (r pastRun) sources() ([]files.Source, error) {
 				usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to "+
 					"where it is now", data))
 		}
-		return []files.Source{{Path: data}}, nil
+		return []files.Source{{Path: data}}, may(disk.RealPath(data))
 	default:
-		all, err := r.folder.LinkData(r.t.Task)
+		all, err := r.folder.LinkData(r.t.Task, may)
+		if refused, ok := errors.AsType[*usage.Error](err); ok {
+			return nil, refused
+		}
 		if err != nil {
 			return nil, usage.New(fmt.Sprintf("the run's data: %v", err),
 				usage.Shell("ls -l %s   # make the link lead to where the data are now", data))
@@ -302,21 +302,21 @@ func (r pastRun) sources() ([]files.Source, error) {
 	}
 }
 
-// mayRead rejects private data that only the notebook names, because dsstar itself reads them.
-func (a *app) mayRead(r pastRun, sources []files.Source, s *configs.Settings) error {
-	for _, source := range sources {
+// mayRead returns a function that rejects private data that only the notebook names, because dsstar
+// itself reads them.
+func (a *app) mayRead(s *configs.Settings) func(real string) error {
+	return func(real string) error {
 		allowed := func(path string) bool {
 			abs, err := filepath.Abs(path)
-			return err == nil && disk.Inside(disk.RealPath(abs), disk.RealPath(source.Path))
+			return err == nil && disk.Inside(disk.RealPath(abs), real)
 		}
-		if a.Private(source.Path) &&
-			!slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
+		if a.Private(real) && !slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 			return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data, %s, are "+
-				"hidden, the system's or your home", term.Printable(source.Path)),
+				"hidden, the system's or your home", term.Printable(real)),
 				usage.Again("--allow-read", "PATH").Note("PATH: those data, if the notebook is yours"))
 		}
+		return nil
 	}
-	return nil
 }
 
 // dataFiles lists the run's data, with the files that the run included and those of include. An

@@ -196,7 +196,7 @@ func link(folder record.Folder, task *record.Task) error {
 			task.Sources[i].Path = dataFrom(string(folder), s.Path)
 		}
 	}
-	if _, err := folder.LinkData(*task); err != nil {
+	if _, err := folder.LinkData(*task, nil); err != nil {
 		return err
 	}
 	for i, s := range task.Sources {

@@ -35,7 +35,7 @@ func (a *app) study(ctx context.Context, j job) (s *study, err error) {
 		}
 	}()
 	if len(j.task.Sources) > 0 {
-		if j.sources, err = files.Link(s.dir, record.DataFolder, j.task.Sources); err != nil {
+		if j.sources, err = files.Link(s.dir, record.DataFolder, j.task.Sources, nil); err != nil {
 			return nil, err
 		}
 		j.task.Data = filepath.Join(s.dir, record.DataFolder)
