@@ -79,7 +79,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	j.progress.Wait("starting the kernel")
 	j.place.Show(folder, j.task.Data)
 	for _, source := range j.sources {
-		j.progress.Say("data     %s", source)
+		j.progress.Paste("data     %s", source)
 		if source.Name != "" && source.Database == "" && source.From == "" { // a link out of the data folder
 			j.place.Box.Read = append(j.place.Box.Read, source.Path)
 			config.Readable = append(config.Readable, source.Path)
@@ -217,7 +217,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		j.progress.Warn("NOT verified: %s", strings.Join(t.Doubts(), "; "))
 		j.progress.Say("spent    %s", spent)
 	}
-	j.progress.Say("notebook %s", r.Notebook)
+	j.progress.Paste("notebook %s", r.Notebook)
 	if !t.Verified() && !(j.shown && t.Depends()) {
 		return silent{exitNotVerified}
 	}

@@ -374,7 +374,7 @@ func isUsage(err error) bool {
 
 // run runs the tasks and prints the result.
 func (r *benchRun) run(ctx context.Context) error {
-	r.progress.Say("run      %s", r.folder.Path())
+	r.progress.Paste("run      %s", r.folder.Path())
 	began := time.Now()
 	view := &benchView{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
 	config := runner.Config{

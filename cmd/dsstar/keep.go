@@ -114,8 +114,8 @@ func (k *keeper) tell(p *progress.Progress, r *resultKept, unregistered, ended e
 		p.Say("kernel   none stays: none was ready")
 	case r.Server == "":
 		p.Say("kernel   process %d stays, %s", r.PID, state)
-		p.Say("connect  jupyter console --existing %s", human.Shell(r.ConnectionFile))
-		p.Say("or       dsstar nb --kernel %s --data DIR \"question\"", short(r.ID))
+		p.Paste("connect  jupyter console --existing %s", human.Shell(r.ConnectionFile))
+		p.Paste("or       dsstar nb --kernel %s --data DIR \"question\"", short(r.ID))
 		p.Say("end it   kill %d", r.PID)
 	case unregistered != nil:
 		p.Say("kernel   %s stays on %s, %s", short(r.ID), r.Server, state)

@@ -31,7 +31,7 @@ func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
 		return err
 	}
 	for _, path := range drawn {
-		j.progress.Say("picture  %s", path)
+		j.progress.Paste("picture  %s", path)
 	}
 	return nil
 }

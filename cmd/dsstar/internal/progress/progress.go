@@ -81,6 +81,16 @@ func (p *Progress) Warn(format string, args ...any) {
 
 // SayIn is Say with a style for the label or, in an indented line, for the text before a colon.
 func (p *Progress) SayIn(style term.Style, format string, args ...any) {
+	p.tell(term.Line{Style: style}, format, args...)
+}
+
+// Paste is Say for a line with a path or command to paste, or with code: it stays one line.
+func (p *Progress) Paste(format string, args ...any) {
+	p.tell(term.Line{Style: term.Faint, Whole: true}, format, args...)
+}
+
+// tell writes a line with this text.
+func (p *Progress) tell(line term.Line, format string, args ...any) {
 	if p.quiet {
 		return
 	}
@@ -94,12 +104,12 @@ func (p *Progress) SayIn(style term.Style, format string, args ...any) {
 			args[i] = term.Clean(arg.Error())
 		}
 	}
-	text := strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " ")
+	line.Text = strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " ")
 	if p.json {
-		p.send(message{Event: lineMessage, Text: text})
+		p.send(message{Event: lineMessage, Text: line.Text})
 		return
 	}
-	p.screen.Tell(term.Line{Text: text, Style: style})
+	p.screen.Tell(line)
 }
 
 // Wait shows what is being waited for. With "" it removes the view and flushes, so that others
@@ -122,7 +132,7 @@ func (p *Progress) Await(doing string) {
 
 // Folder reports the run folder.
 func (p *Progress) Folder(path string) {
-	p.Say("run      %s", path)
+	p.Paste("run      %s", path)
 	p.send(message{Event: folderMessage, Text: path})
 }
 

@@ -104,3 +104,26 @@ func TestScreenResized(t *testing.T) {
 		t.Errorf("%s", m)
 	}
 }
+
+// TestPathsStayWhole: a path that is wider than the terminal can be copied from it: only the terminal
+// wraps it, and nothing of the view stays beside it.
+func TestPathsStayWhole(t *testing.T) {
+	for _, columns := range []int{30, 40, 100, 200} {
+		for _, length := range []int{1, columns - 10, columns - 9, 2*columns - 9, 5 * columns} {
+			s := newStage("notes.md")
+			m := onTerminal(s, columns, 24)
+			s.plan("Load the sales.")
+			s.cell(strings.Repeat("sales = 1 # and more of this cell\n", 9))
+			s.screen.Flush()
+			path := "/home/ada/my runs  of May/" + strings.Repeat("x", max(length-26, 0))
+			s.Folder(path)
+			s.Say("data     %s", "/"+strings.Repeat("y", length))
+			s.Stop()
+			rest := strings.TrimPrefix(m.String(), "step 1   Load the sales.\n")
+			want := "run      " + path + "\ndata     /" + strings.Repeat("y", length) + "\n"
+			if !strings.HasPrefix(rest, want) || strings.Contains(rest, "sales =") {
+				t.Errorf("%d columns, %d characters:\n%s", columns, length, m)
+			}
+		}
+	}
+}

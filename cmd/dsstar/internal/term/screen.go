@@ -44,6 +44,7 @@ type Screen struct {
 type Line struct {
 	Text  string
 	Style Style
+	Whole bool // it is to be pasted: the terminal alone wraps it
 }
 
 // Painted returns the line with its style.
@@ -211,12 +212,17 @@ func (s *Screen) lines(history []Line, end string) string {
 	var b strings.Builder
 	for _, line := range history {
 		rows := []string{line.Text}
-		if s.Live {
+		if s.Live && !line.Whole {
 			rows = Wrap(line.Text, columns-1, maxWrapped)
 		}
 		for i, row := range rows {
+			end := end
+			if s.Live && Width(row) >= columns { // it goes on in the terminal's next rows
+				b.WriteString("\x1b[J")
+				end = "\n"
+			}
 			if i == 0 && s.Colours {
-				row = Line{row, line.Style}.Painted()
+				row = Line{Text: row, Style: line.Style}.Painted()
 			}
 			b.WriteString(row + end)
 		}

@@ -74,8 +74,9 @@ func Fit(line string, columns int) string {
 // Margin is the width of the label at the beginning of a line.
 const Margin = 9
 
-// Wrap wraps a clean line at words, indents continuation lines by Margin, and truncates after most
-// lines. In narrow terminals it breaks at the last column.
+// Wrap wraps a clean line between words, indents continuation lines by Margin, and truncates after
+// most lines. A longer word, such as a path, stays whole: the terminal wraps it. In narrow terminals
+// Wrap breaks at the last column.
 func Wrap(line string, columns, most int) []string {
 	var lines []string
 	if len(line) <= Margin || columns < 3*Margin || Width(line[:Margin]) != Margin {
@@ -100,12 +101,7 @@ func Wrap(line string, columns, most int) []string {
 		if used > 0 {
 			next()
 		}
-		for Width(word) > columns-Margin && len(lines) < most {
-			var head string
-			head, word = Split(word, columns-Margin)
-			row += head
-			next()
-		}
+		word = Cut(word, columns*most)
 		row, used = row+word, Width(word)
 	}
 	if lines = append(lines, row); len(lines) > most {

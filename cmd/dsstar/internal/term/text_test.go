@@ -30,9 +30,10 @@ func TestCut(t *testing.T) {
 			t.Errorf("cut(%q) = %q, want %q", c.text, got, c.cut)
 		}
 	}
-	long := "         日本語日本語日本語 and " + strings.Repeat("x", 60) + " end"
-	for _, line := range Wrap(long, 30, 9) {
-		if displaywidth.String(line) > 30 || !strings.HasPrefix(line, "         ") {
+	word := strings.Repeat("x", 60)
+	for _, line := range Wrap("         日本語日本語日本語 and some more words and "+word+" end", 30, 9) {
+		if displaywidth.String(line) > 30 && strings.TrimSpace(line) != word ||
+			!strings.HasPrefix(line, "         ") {
 			t.Errorf("%q", line)
 		}
 	}
