@@ -19,7 +19,7 @@ func BenchmarkLarge(b *testing.B) {
 		b.Fatal(err)
 	}
 	read := func() *memory.Memory {
-		m, err := memory.Read(dir)
+		m, err := memory.Read(b.Context(), dir)
 		if err != nil || len(m.Tools) != 500 || len(m.Facts) != 600 || len(m.Questions) != 5000 {
 			b.Fatal(err, len(m.Tools), len(m.Facts), len(m.Questions))
 		}
@@ -48,7 +48,7 @@ func BenchmarkLarge(b *testing.B) {
 			}
 		}},
 		{"Take", func() {
-			empty, _ := memory.Read(filepath.Join(b.TempDir(), memory.Name))
+			empty, _ := memory.Read(b.Context(), filepath.Join(b.TempDir(), memory.Name))
 			if err := empty.Take(m); err != nil || len(empty.Questions) != 5000 {
 				b.Fatal(err)
 			}

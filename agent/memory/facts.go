@@ -2,7 +2,6 @@ package memory
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"dsstar/notebook/lazy"
@@ -31,23 +30,41 @@ One item for each, with its source. Edit them freely: they are shown to the mode
 
 `
 
+const mostFacts = 10_000 // of a memory
+
 // readFacts reads the items of a Markdown list. Of equal facts, which a merge leaves, the last counts.
 func (m *Memory) readFacts(text string) {
+	var all []Fact
+	last := map[string]int{} // index of a text in all
 	for _, part := range parts(text) {
 		if f, ok := factIn(part); ok && f.Text != "" {
-			m.Facts = append(slices.DeleteFunc(m.Facts, func(o Fact) bool { return o.Text == f.Text }), f)
+			last[f.Text] = len(all)
+			all = append(all, f)
 		}
+	}
+	for i, f := range all {
+		if last[f.Text] == i {
+			m.Facts = append(m.Facts, f)
+		}
+	}
+	if more := len(m.Facts) - mostFacts; more > 0 {
+		m.problem("%s: only the first %d facts count, %d are left out", factsFile, mostFacts, more)
+		m.Facts = m.Facts[:mostFacts]
 	}
 }
 
 // parts returns a text in parts: a line each, with the indented and empty lines below it.
 func parts(text string) (all []string) {
+	begin, end := 0, 0
 	for line := range strings.Lines(text) {
-		if n := len(all); n > 0 && (strings.HasPrefix(line, " ") || strings.TrimSpace(line) == "") {
-			all[n-1] += line
-		} else {
-			all = append(all, line)
+		if end > begin && !strings.HasPrefix(line, " ") && strings.TrimSpace(line) != "" {
+			all = append(all, text[begin:end])
+			begin = end
 		}
+		end += len(line)
+	}
+	if end > begin {
+		all = append(all, text[begin:end])
 	}
 	return all
 }
@@ -63,32 +80,39 @@ func factIn(part string) (f Fact, ok bool) {
 var namedFile = lazy.Regexp(`(?i)[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:csv|tsv|txt|md|pdf|docx?|html?|xml|jsonl?|ndjson|` +
 	`ya?ml|xlsx?|ods|parquet|feather|arrow|avro|orc|db|sqlite3?|duckdb|log|gz|zip)\b`)
 
-// Missing returns the files that the source of a fact names if none of them is among the files of the
-// data, so that nothing supports it; "" otherwise.
-func (f Fact) Missing(files []string) string {
+// FactsOn returns the facts that some files may support, and for each of the others the files that its
+// source names.
+func (m *Memory) FactsOn(files []string) (facts []Fact, gone map[Fact]string) {
+	there := map[string]bool{}
+	for _, file := range files {
+		name := strings.ToLower(path.Base(file))
+		for there[name] = true; strings.Contains(name, " "); there[name] = true {
+			_, name, _ = strings.Cut(name, " ")
+		}
+	}
+	gone = map[Fact]string{}
+	for _, f := range m.Facts {
+		if missing := f.missing(there); missing != "" {
+			gone[f] = missing
+		} else {
+			facts = append(facts, f)
+		}
+	}
+	return facts, gone
+}
+
+// missing returns the files that the source of a fact names if none of them is there, so that nothing
+// supports it; "" otherwise.
+func (f Fact) missing(there map[string]bool) string {
 	named := namedFile().FindAllString(f.Source, -1)
 	for _, name := range named {
 		for part := range strings.SplitSeq(strings.ToLower(name), "/") { // it may be in an archive
-			if slices.ContainsFunc(files, func(file string) bool {
-				return strings.HasSuffix(" "+strings.ToLower(path.Base(file)), " "+part)
-			}) {
+			if there[part] {
 				return ""
 			}
 		}
 	}
 	return strings.Join(named, ", ")
-}
-
-// FactsOn returns the facts that some files may support, and the sources that are missing.
-func (m *Memory) FactsOn(files []string) (facts []Fact, missing []string) {
-	for _, f := range m.Facts {
-		if gone := f.Missing(files); gone == "" {
-			facts = append(facts, f)
-		} else if !slices.Contains(missing, gone) {
-			missing = append(missing, gone)
-		}
-	}
-	return facts, missing
 }
 
 func cutBullet(line string) (string, bool) {

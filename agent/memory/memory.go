@@ -13,6 +13,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"strings"
 
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 // Name is the name of the folder beside the data.
@@ -42,7 +44,11 @@ const (
 // would be a third one.
 const attributes = "facts.md merge=union\nquestions.jsonl merge=union\ntests/*.py merge=union\n"
 
-const maxFile = 16 << 20 // bytes of a file that is read
+// Limits of what is read, in bytes: of a file, and of all.
+const (
+	maxFile = 4 << 20
+	maxRead = 64 << 20
+)
 
 // A Memory is the content of a memory folder.
 type Memory struct {
@@ -56,11 +62,12 @@ type Memory struct {
 	texts     map[string]string // the files as read
 	changed   map[string]string // files to write, by name; "" removes one
 	conflicts map[string]string // where files have an unsolved merge conflict, in words, by name
+	size      int               // bytes that were read
 }
 
 // Read reads a memory folder. One that does not exist is empty. What cannot be understood is left
 // out and told in Problems; the error is for files that cannot be read.
-func Read(dir string) (*Memory, error) {
+func Read(ctx context.Context, dir string) (*Memory, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -74,17 +81,20 @@ func Read(dir string) (*Memory, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	facts, err1 := m.read(folder, factsFile, "its facts are")
+	facts, err1 := m.read(ctx, folder, factsFile, "its facts are")
 	m.readFacts(facts)
-	questions, err2 := m.read(folder, questionsFile, "its questions are")
+	questions, err2 := m.read(ctx, folder, questionsFile, "its questions are")
 	m.readQuestions(questions)
-	_, err3 := m.read(folder, attributesFile, "it is")
-	return m, errors.Join(err1, err2, err3, m.readToolFiles(folder))
+	_, err3 := m.read(ctx, folder, attributesFile, "it is")
+	return m, errors.Join(err1, err2, err3, m.readToolFiles(ctx, folder))
 }
 
 // read returns the content of a file, or "" if there is none. Links are not followed: a data folder
 // may be somebody else's. what is left out, if the file has an unsolved merge conflict.
-func (m *Memory) read(folder *os.Root, name, what string) (string, error) {
+func (m *Memory) read(ctx context.Context, folder *os.Root, name, what string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
 	info, err := folder.Lstat(filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -101,6 +111,9 @@ func (m *Memory) read(folder *os.Root, name, what string) (string, error) {
 	}
 	defer f.Close()
 	b, err := io.ReadAll(f)
+	if m.size += len(b); m.size > maxRead {
+		return "", fmt.Errorf("%s: all files together have more than %s", m.Dir, human.Bytes(maxRead))
+	}
 	text := strings.ReplaceAll(string(b), "\r\n", "\n")
 	m.texts[name] = text
 	if line := conflictAt(text); line > 0 {

@@ -1,13 +1,17 @@
 package memory
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"dsstar/notebook/disk"
 )
 
 const fee = `# From: What does the account A pay?
@@ -24,7 +28,7 @@ const rate = `def rate(account):
 
 func read(t *testing.T, dir string) *Memory {
 	t.Helper()
-	m, err := Read(dir)
+	m, err := Read(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +137,7 @@ func TestReadHostile(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(path), os.Symlink("/etc", path)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(dir); err == nil {
+		if _, err := Read(t.Context(), dir); err == nil {
 			t.Errorf("the link %s was followed", name)
 		}
 		if err := os.Remove(path); err != nil {
@@ -195,8 +199,9 @@ func TestFactsOn(t *testing.T) {
 		"gone.csv": "gone.csv", "other_fees.csv": "other_fees.csv", "a.json, b.parquet": "a.json, b.parquet",
 	} {
 		f := Fact{"A fact", source}
-		if got := f.Missing(files); got != missing {
-			t.Errorf("%s: %q", source, got)
+		m := Memory{Facts: []Fact{f}}
+		if facts, gone := m.FactsOn(files); gone[f] != missing || len(facts)+len(gone) != 1 {
+			t.Errorf("%s: %v", source, gone)
 		}
 	}
 }
@@ -220,5 +225,40 @@ func TestMeanwhile(t *testing.T) {
 	second.AddTool(Tool{Name: "rate", Code: fee}, nil)
 	if err := second.Save(); err == nil {
 		t.Error("a function that another run has added was replaced")
+	}
+}
+
+// TestReadMuch: a memory that a stranger has filled up to its limits is read, and no more of it.
+func TestReadMuch(t *testing.T) {
+	dir := t.TempDir()
+	var facts, tool strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&facts, "- Fact %d\n  and more — source: data.csv\n", i)
+		fmt.Fprintf(&tool, "import m%d\ndef f%d():\n    pass\n", i, i)
+	}
+	write(t, dir, factsFile, facts.String()+strings.Repeat("  and more.\n", 50_000))
+	write(t, dir, "tools/f7.py", tool.String())
+	m, err := Read(t.Context(), dir)
+	if err != nil || len(m.Facts) != mostFacts || len(m.Tools) != 1 || len(m.Imports) != 60_000 {
+		t.Errorf("%v, facts %d, tools %d, imports %d", err, len(m.Facts), len(m.Tools), len(m.Imports))
+	}
+	if _, gone := m.FactsOn(strings.Fields(strings.Repeat("other.csv ", 50_000))); len(gone) != mostFacts {
+		t.Errorf("%d facts are left out, whose source is not there", len(gone))
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := Read(ended, dir); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for i := range 20 {
+		write(t, dir, fmt.Sprintf("tests/g%d.py", i), strings.Repeat("#", maxFile))
+		write(t, dir, fmt.Sprintf("tools/g%d.py", i), fmt.Sprintf("def g%d():\n    pass\n", i))
+	}
+	if _, err := Read(t.Context(), dir); err == nil {
+		t.Error("there is no limit on all files together")
+	}
+	write(t, dir, factsFile, strings.Repeat("- A fact\n", maxFile))
+	if _, err := Read(t.Context(), dir); !errors.Is(err, disk.ErrTooLong) {
+		t.Error(err)
 	}
 }

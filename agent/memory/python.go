@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"slices"
 	"strings"
 
 	"dsstar/notebook/lazy"
@@ -24,12 +23,17 @@ type module struct {
 // functions are, too, since a decorator runs code when it is read.
 func parse(text string) (m module) {
 	var above, body []string // comment lines before a function, and its lines
+	at := map[string]int{}   // index of a function in m.tools; the last of a name counts
 	name := ""
 	flush := func() {
 		if name != "" {
 			code := strings.TrimRight(strings.Join(append(above, body...), "\n"), "\n ")
-			m.tools = append(slices.DeleteFunc(m.tools, func(t Tool) bool { return t.Name == name }),
-				Tool{Name: name, Code: code})
+			if i, ok := at[name]; ok {
+				m.tools[i].Code = code
+			} else {
+				at[name] = len(m.tools)
+				m.tools = append(m.tools, Tool{Name: name, Code: code})
+			}
 			above = nil
 		}
 		name, body = "", nil
@@ -53,9 +57,7 @@ func parse(text string) (m module) {
 		case importLine().MatchString(line):
 			flush()
 			above = nil
-			if !slices.Contains(m.imports, line) {
-				m.imports = append(m.imports, line)
-			}
+			m.imports = append(m.imports, line)
 		case line == "":
 			above = nil
 		default:
@@ -65,6 +67,7 @@ func parse(text string) (m module) {
 		}
 	}
 	flush()
+	m.imports = different(m.imports)
 	return m
 }
 

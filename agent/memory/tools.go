@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -19,7 +20,7 @@ type Tool struct {
 }
 
 // readToolFiles reads the functions, each from a file of its name, with their cases.
-func (m *Memory) readToolFiles(folder *os.Root) error {
+func (m *Memory) readToolFiles(ctx context.Context, folder *os.Root) error {
 	if _, err := folder.Lstat("tools.py"); err == nil {
 		m.problem("tools.py is left out: a function belongs in a file of its name in %s/", toolsFolder)
 	}
@@ -41,16 +42,17 @@ func (m *Memory) readToolFiles(folder *os.Root) error {
 			continue
 		}
 		what := "the function " + name + " is"
-		text, err := m.read(folder, fileOf(toolsFolder, name), what)
+		text, err := m.read(ctx, folder, fileOf(toolsFolder, name), what)
 		if err != nil {
 			return err
 		}
 		if i := m.readTool(name, text); i >= 0 {
-			if m.Tools[i].Test, err = m.read(folder, fileOf(testsFolder, name), what); err != nil {
+			if m.Tools[i].Test, err = m.read(ctx, folder, fileOf(testsFolder, name), what); err != nil {
 				return err
 			}
 		}
 	}
+	m.addImports(nil)
 	return nil
 }
 
@@ -73,7 +75,7 @@ func (m *Memory) readTool(name, text string) int {
 		}
 		at = len(m.Tools)
 		m.Tools = append(m.Tools, t)
-		m.addImports(found.imports)
+		m.Imports = append(m.Imports, found.imports...)
 	}
 	if at < 0 {
 		m.problem("%s has no function %s", fileOf(toolsFolder, name), name)
@@ -82,11 +84,19 @@ func (m *Memory) readTool(name, text string) int {
 }
 
 func (m *Memory) addImports(lines []string) {
+	m.Imports = different(append(m.Imports, lines...))
+}
+
+// different returns lines without those that repeat an earlier one.
+func different(lines []string) (all []string) {
+	seen := map[string]bool{}
 	for _, line := range lines {
-		if !slices.Contains(m.Imports, line) {
-			m.Imports = append(m.Imports, line)
+		if !seen[line] {
+			seen[line] = true
+			all = append(all, line)
 		}
 	}
+	return all
 }
 
 // Needed returns the functions that some code names, and those that they call, in their order.

@@ -128,7 +128,7 @@ func (a *app) learnAhead(ctx context.Context, s *configs.Settings, flags runFlag
 	if j.sources, err = a.sources(ctx, f.data, j.progress.Wait); err != nil {
 		return err
 	}
-	if err := a.remember(&j); err != nil {
+	if err := a.remember(ctx, &j); err != nil {
 		return err
 	}
 	if j.memory == nil {

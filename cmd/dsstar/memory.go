@@ -52,12 +52,12 @@ func memoryFolder(s *configs.Settings, sources []files.Source) string {
 const mostProblems = 10 // that are told of a memory
 
 // remember reads the memory of the job's data, and says what is in it.
-func (a *app) remember(j *job) error {
+func (a *app) remember(ctx context.Context, j *job) error {
 	dir := memoryFolder(j.settings, j.sources)
 	if dir == "" || j.settings.Method.Paper {
 		return nil
 	}
-	m, err := memory.Read(dir)
+	m, err := memory.Read(ctx, dir)
 	if err != nil && j.settings.Memory == "auto" && !j.settings.Learn {
 		j.progress.Warn("the memory of the data is left out: %v", err)
 		return nil
@@ -87,10 +87,11 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config, draft *a
 		return nil
 	}
 	known := *j.memory
-	var gone []string
+	var gone map[memory.Fact]string
 	if known.Facts, gone = known.FactsOn(fileNames(j.task)); len(gone) > 0 {
+		sources := strings.Join(slices.Compact(slices.Sorted(maps.Values(gone))), ", ")
 		j.progress.Say("memory   %s left out, whose sources are not among the data: %s",
-			human.Plural(len(j.memory.Facts)-len(known.Facts), "fact"), term.Fit(term.Printed(strings.Join(gone, ", ")), 100))
+			human.Plural(len(gone), "fact"), term.Fit(term.Printed(sources), 100))
 	}
 	r := agent.RecallFor(&known, j.task.Question, draft.Tools()...)
 	if r == nil || len(r.Tools) == 0 {
@@ -375,10 +376,10 @@ func (a *app) keepMemory(ctx context.Context, j job, m *memory.Memory) error {
 	for _, c := range changes {
 		j.progress.Paste("memory   %s", filepath.Join(m.Dir, filepath.FromSlash(c.Name)))
 		for _, line := range linesNotIn(c.After, c.Before) {
-			j.progress.Say("         + %s", term.Fit(line, 160))
+			j.progress.Paste("         + %s", term.Cut(term.Clean(line), 160))
 		}
 		for _, line := range linesNotIn(c.Before, c.After) {
-			j.progress.Say("         - %s", term.Fit(line, 160))
+			j.progress.Paste("         - %s", term.Cut(term.Clean(line), 160))
 		}
 	}
 	if a.stdinTTY && a.stderrTTY && !j.yes && !j.quiet {

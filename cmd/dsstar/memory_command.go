@@ -112,7 +112,7 @@ func (a *app) memoryOf(cmd *cobra.Command, data string) (*memory.Memory, job, er
 	}
 	j := job{settings: s, progress: a.newProgress(false)}
 	if j.sources, err = a.sources(cmd.Context(), []string{data}, j.progress.Wait); err == nil {
-		err = a.remember(&j)
+		err = a.remember(cmd.Context(), &j)
 	}
 	if err == nil && j.memory == nil {
 		err = usage.New("memory is off", usage.Again("--memory", "auto"))
@@ -195,7 +195,7 @@ func (a *app) forget(ctx context.Context, j job, m *memory.Memory, args []string
 
 // exportMemory adds facts and functions to another memory; answers belong to their data.
 func (a *app) exportMemory(ctx context.Context, j job, m *memory.Memory, args []string) error {
-	other, err := memory.Read(args[0])
+	other, err := memory.Read(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -270,11 +270,11 @@ func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell in
 		j.progress.Warn("function %s: %s", tool.Name, reason)
 		m.SetAside(tool.Name, reason)
 	}
-	names := fileNames(s.task)
+	_, gone := m.FactsOn(fileNames(s.task))
 	for _, f := range m.Facts {
-		if gone := f.Missing(names); gone != "" {
+		if source, ok := gone[f]; ok {
 			fell++
-			j.progress.Warn("fact %s: its source is not among the data: %s", term.Fit(f.Text, 60), gone)
+			j.progress.Warn("fact %s: its source is not among the data: %s", term.Fit(f.Text, 60), source)
 		}
 	}
 	for _, q := range slices.Clone(m.Questions) {

@@ -161,7 +161,7 @@ func (a *app) ready(ctx context.Context, j *job, question, form string, includeG
 	if err := j.checkOut(); err != nil {
 		return err
 	}
-	if err := a.remember(j); err != nil {
+	if err := a.remember(ctx, j); err != nil {
 		return err
 	}
 	if err := checkBudget(j.settings); err != nil {

@@ -213,7 +213,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		j.progress.Say("notebook %s: notebook.ipynb was edited while the run went on, "+
 			"and is left alone", name)
 	}
-	if err := a.remember(&j); err != nil {
+	if err := a.remember(ctx, &j); err != nil {
 		return err
 	}
 	teaches := j.settings.Learn && r.t.Verified() && r.t.Learned == nil

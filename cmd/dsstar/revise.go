@@ -23,7 +23,7 @@ const (
 // what of it is admitted. If the request fails, nothing is revised: what was learned is worth keeping.
 func (s *study) revise(ctx context.Context, dir string) (*memory.Revision, error) {
 	admitted := &memory.Revision{}
-	m, err := memory.Read(dir)
+	m, err := memory.Read(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +101,14 @@ func (s *study) examples(m *memory.Memory) (all []prompts.Example) {
 // admitted already, or "".
 func (s *study) tryReplacement(ctx context.Context, dir string, admitted *memory.Revision,
 	r memory.Replacement) (string, error) {
-	was, err := memory.Read(dir)
+	was, err := memory.Read(ctx, dir)
 	if err != nil {
 		return "", err
 	}
 	for _, before := range admitted.Tools {
 		was.Replace(before)
 	}
-	now, err := memory.Read(dir)
+	now, err := memory.Read(ctx, dir)
 	if err != nil {
 		return "", err
 	}

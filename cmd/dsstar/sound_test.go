@@ -23,7 +23,7 @@ func checked(t *testing.T, wrong map[string]string) (c *checker, m *memory.Memor
 	a, _, _ := testApp(t)
 	a.CacheDir = t.TempDir()
 	dir := t.TempDir()
-	m, err := memory.Read(filepath.Join(dir, memory.Name))
+	m, err := memory.Read(t.Context(), filepath.Join(dir, memory.Name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestReplaced(t *testing.T) {
 		if err := was.Save(); err != nil {
 			t.Fatal(err)
 		}
-		now, err := memory.Read(was.Dir)
+		now, err := memory.Read(t.Context(), was.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}

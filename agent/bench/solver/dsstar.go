@@ -36,7 +36,7 @@ func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (
 		}
 		return watching(e, t)
 	}
-	known, err := d.recall(&cfg, task)
+	known, err := d.recall(ctx, &cfg, task)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +48,12 @@ func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (
 }
 
 // recall reads what earlier tasks have taught about the data of this one.
-func (d dsstar) recall(cfg *agent.Config, task record.Task) (*memory.Memory, error) {
+func (d dsstar) recall(ctx context.Context, cfg *agent.Config, task record.Task) (*memory.Memory, error) {
 	if d.learn == "" {
 		return nil, nil
 	}
 	sum := sha256.Sum256([]byte(task.Data))
-	known, err := memory.Read(filepath.Join(d.learn, hex.EncodeToString(sum[:6])))
+	known, err := memory.Read(ctx, filepath.Join(d.learn, hex.EncodeToString(sum[:6])))
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ ES,2023-02-07,39,ok,a
 // that [Data] writes.
 func Large(t testing.TB, dir string) *memory.Memory {
 	t.Helper()
-	m, err := memory.Read(dir)
+	m, err := memory.Read(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type Loop struct {
 func (l Loop) Run(ctx context.Context, m *memory.Memory, lessons []Lesson) (bool, error) {
 	taught, held := split(lessons)
 	draft := filepath.Join(l.Dir, memory.Name)
-	if err := save(draft, m, nil); err != nil {
+	if err := save(ctx, draft, m, nil); err != nil {
 		return false, err
 	}
 	for _, lesson := range taught {
@@ -38,7 +38,7 @@ func (l Loop) Run(ctx context.Context, m *memory.Memory, lessons []Lesson) (bool
 			return false, err
 		}
 	}
-	after, err := memory.Read(draft)
+	after, err := memory.Read(ctx, draft)
 	if err != nil {
 		return false, err
 	}
@@ -72,7 +72,7 @@ func (l Loop) choose(ctx context.Context, draft *memory.Memory, held []Lesson) (
 	}
 	if !revision.Empty() {
 		revised := filepath.Join(l.Dir, "revised")
-		if err := save(revised, draft, revision); err != nil {
+		if err := save(ctx, revised, draft, revision); err != nil {
 			return nil, err
 		}
 		lost, err := l.try(ctx, trials, revised, "REVISED")
@@ -115,8 +115,8 @@ func (l Loop) try(ctx context.Context, trials []Trial, memory, title string) (lo
 }
 
 // save writes a copy of a memory, revised, into a folder.
-func save(dir string, m *memory.Memory, revision *memory.Revision) error {
-	other, err := memory.Read(dir)
+func save(ctx context.Context, dir string, m *memory.Memory, revision *memory.Revision) error {
+	other, err := memory.Read(ctx, dir)
 	if err != nil {
 		return err
 	}

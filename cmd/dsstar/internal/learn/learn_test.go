@@ -42,11 +42,11 @@ func (p *play) run(t *testing.T, m *memory.Memory, questions ...string) bool {
 	return kept
 }
 
-func (p *play) ask(_ context.Context, l Lesson, dir string, learns bool) (Outcome, error) {
+func (p *play) ask(ctx context.Context, l Lesson, dir string, learns bool) (Outcome, error) {
 	with := map[string]string{memory.Name: "draft", "revised": "revised", "off": "off"}[filepath.Base(dir)]
 	p.asked = append(p.asked, l.Question+" "+with)
 	if learns {
-		m, err := memory.Read(dir)
+		m, err := memory.Read(ctx, dir)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -152,7 +152,7 @@ func TestGood(t *testing.T) {
 
 func read(t *testing.T, dir string) *memory.Memory {
 	t.Helper()
-	m, err := memory.Read(dir)
+	m, err := memory.Read(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

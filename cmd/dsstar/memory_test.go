@@ -1,0 +1,22 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"dsstar/agent/memory"
+)
+
+// TestKeepMemoryShows: what is added is shown as it is written, code with its indentation.
+func TestKeepMemoryShows(t *testing.T) {
+	a, _, stderr := testApp(t)
+	m, err := memory.Read(t.Context(), filepath.Join(t.TempDir(), memory.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.AddTool(memory.Tool{Name: "f", Code: "def f():\n    for  i in a:\n        return i"}, nil)
+	if err := a.keepMemory(t.Context(), job{progress: a.newProgress(false)}, m); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, "what is kept", stderr.String(), "+ def f():\n", "+     for  i in a:\n", "+         return i\n")
+}
