@@ -27,10 +27,11 @@ type Settings struct {
 	DescriptionChars int // of one file's description
 	ContextChars     int // of all descriptions together
 
-	// Stream, if set, is told of a request when it is sent, with no text, and of the
-	// reply as it comes: all of it so far, which begins again when a call is
-	// repeated. It must not block. Calls for different subjects may be concurrent.
-	Stream func(role, subject, soFar string)
+	// Stream, if set, is told of a request when it is sent, with nil, and of the reply as
+	// it comes: soFar returns all of it up to then, and may be called later. The reply
+	// begins again when a call is repeated. Stream must not block. Calls for different
+	// subjects may be concurrent.
+	Stream func(role, subject string, soFar func() string)
 }
 
 // A Caller makes model calls within the limits, and counts them. It may be used by
@@ -109,8 +110,8 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 	}
 	if c.Stream != nil {
 		role, subject := request.Role, request.Subject
-		request.OnText = func(soFar string) { c.Stream(role, subject, soFar) }
-		request.OnText("")
+		request.OnText = func(soFar func() string) { c.Stream(role, subject, soFar) }
+		c.Stream(role, subject, nil)
 	}
 	stop := c.busy.Start()
 	reply, err := c.Model.Ask(ctx, request)
@@ -146,7 +147,7 @@ func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, t
 		}
 	}
 	if c.Stream != nil {
-		c.Stream(role, "files", "")
+		c.Stream(role, "files", nil)
 	}
 	stop := c.busy.Start()
 	ranking, err := ranker.Rank(ctx, question, texts)

@@ -127,8 +127,8 @@ func (m embedder) embed(ctx context.Context, texts []string) (embeddings, error)
 			return m.read(body, contentType, len(texts))
 		},
 	})
-	if err == nil && got.usage == (Usage{}) {
-		got.usage.Estimated = true
+	if err == nil && !got.usage.told() {
+		got.usage = Usage{Estimated: true}
 		for _, text := range texts {
 			got.usage.InputTokens += (len(text) + 3) / 4
 		}
@@ -169,8 +169,11 @@ func (m embedder) read(body io.Reader, contentType string, want int) (embeddings
 	if problem != "" {
 		return embeddings{}, m.statusError(http.StatusOK, "not "+m.answer+": "+problem)
 	}
-	return embeddings{vectors, Usage{InputTokens: int(list.Usage.PromptTokens)},
-		either(list.Model, m.Model)}, nil
+	usage := impossible
+	if n := list.Usage.PromptTokens; n >= 0 && n <= maxTokens {
+		usage = Usage{InputTokens: int(n)}
+	}
+	return embeddings{vectors, usage, either(list.Model, m.Model)}, nil
 }
 
 // vectors returns the vectors in the order of the texts, scaled to length 1, or the problem

@@ -65,7 +65,8 @@ type Retry struct {
 // if a required key is missing or malformed.
 //
 // Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
-// [ErrContextLength]), [*ConnectionError], [ErrIdle], [ErrTimeout], [ErrCut], or ctx.Err().
+// [ErrContextLength]), [*ConnectionError], [*RedirectedError], [*TooLongError], [ErrEmpty],
+// [ErrIdle], [ErrTimeout], [ErrCut], or ctx.Err().
 // Transient errors are returned after the retries, or at once if the next wait would exceed
 // ctx's deadline.
 func (e Endpoint) Open() (Model, error) {
@@ -101,7 +102,10 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 			Err: errors.New("it contains invalid characters, such as a space or a line break")}
 	}
 	e.fillDefaults()
-	return &endpoint{Endpoint: e, url: publicURL(base, path), answer: answer,
+	once := *e.HTTP // a POST that is redirected would become a GET, or go to another server
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	e.HTTP = &once
+	return &endpoint{Endpoint: e, url: publicURL(base.JoinPath(path)), path: path, answer: answer,
 		hide: hider(e.Key, base)}, nil
 }
 
@@ -123,9 +127,9 @@ func (e *Endpoint) fillDefaults() {
 	}
 }
 
-// publicURL returns the URL of the calls, without credentials and query.
-func publicURL(base *url.URL, path string) string {
-	u := *base.JoinPath(path)
+// publicURL returns a URL without credentials and query.
+func publicURL(whole *url.URL) string {
+	u := *whole
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
@@ -134,6 +138,7 @@ func publicURL(base *url.URL, path string) string {
 type endpoint struct {
 	Endpoint
 	url    string // for messages
+	path   string // of the calls, below the base URL
 	answer string // expected response, for messages: "a chat completion"
 
 	// redacts the Endpoint's secrets in a text from the server
@@ -206,7 +211,7 @@ func (m chat) ask(ctx context.Context, r Request) (Reply, error) {
 	}
 	onText := func(soFar string) {
 		if r.OnText != nil {
-			r.OnText(m.hide(soFar))
+			r.OnText(func() string { return m.hide(soFar) })
 		}
 	}
 	start := m.Now()
@@ -223,7 +228,7 @@ func (m chat) ask(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	if reply.Usage == (Usage{}) {
+	if !reply.Usage.told() {
 		reply.Usage = estimate(r.Messages, reply.Text)
 	}
 	reply.Text, reply.Model = m.hide(reply.Text), m.hide(reply.Model)

@@ -1,13 +1,17 @@
 package llm
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"dsstar/notebook/human"
 )
 
 // Kinds of failure, for errors.Is.
@@ -17,7 +21,33 @@ var (
 	ErrIdle          = errors.New("the endpoint stopped responding")
 	ErrTimeout       = errors.New("the call timed out") // never retried
 	ErrCut           = errors.New("the reply was truncated")
+	ErrEmpty         = errors.New("the reply has no content") // never retried
 )
+
+// A RedirectedError is a redirect, which is not followed.
+type RedirectedError struct {
+	Provider string
+	Endpoint string // its address, without secrets
+	To       string // the new address, without secrets
+	Base     string // the base URL that leads there; "": none does
+	KeyEnv   string // the variable with the key, if the host stays and is no less secure; may be ""
+}
+
+func (e *RedirectedError) Error() string {
+	return fmt.Sprintf("%s: %s redirects to %s", e.Provider, e.Endpoint, e.To)
+}
+
+// A TooLongError is a response of which dsstar reads no more than Limit bytes.
+type TooLongError struct {
+	Provider string
+	Endpoint string // its address, without secrets
+	Limit    int64
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("%s: %s: the reply is longer than %s, where dsstar stops to read", e.Provider,
+		e.Endpoint, human.Bytes(e.Limit))
+}
 
 // A StatusError is an error response. It matches ErrContextLength if the response says so.
 type StatusError struct {
@@ -107,8 +137,29 @@ func (e *ConnectionError) Error() string {
 
 func (e *ConnectionError) Unwrap() error { return e.Err }
 
+// cut returns the error for a reply that has broken off with err.
 func (m *endpoint) cut(err error) error {
+	var long *TooLongError
+	switch {
+	case errors.As(err, &long) || errors.Is(err, ErrEmpty): // see watched
+		return err
+	case errors.Is(err, bufio.ErrTooLong):
+		return &TooLongError{m.Provider, m.url, maxLine}
+	}
 	return fmt.Errorf("%s: %s: %w: %v", m.Provider, m.url, ErrCut, err)
+}
+
+// redirected returns the error for a redirect to another address.
+func (m *endpoint) redirected(to *url.URL) error {
+	e := &RedirectedError{Provider: m.Provider, Endpoint: m.url, To: m.line(publicURL(to))}
+	if base, ok := strings.CutSuffix(e.To, "/"+m.path); ok {
+		e.Base = base
+	}
+	if from, err := url.Parse(m.url); err == nil && to.Hostname() == from.Hostname() &&
+		(to.Scheme == "https" || to.Scheme == from.Scheme) {
+		e.KeyEnv = m.KeyEnv
+	}
+	return e
 }
 
 func (m *endpoint) statusError(status int, message string) *StatusError {

@@ -47,10 +47,11 @@ type Request struct {
 	Schema *Schema
 	Form   string
 
-	// OnText, if set, is called from one goroutine with all of the reply's text so far, and Ask
-	// waits for it. The text starts over when the call is retried. A reply that is not streamed
-	// causes one call. OnText is not recorded.
-	OnText func(soFar string)
+	// OnText, if set, is called from one goroutine as the reply comes, and Ask waits for it. soFar
+	// returns all of its text up to now; it takes time in proportion to the text, and may be called
+	// later, too. The text starts over when the call is retried. A reply that is not streamed causes
+	// one call. OnText is not recorded.
+	OnText func(soFar func() string)
 }
 
 // A Reply is a model's answer. Text may be empty, and incomplete if Finish is "length".
@@ -74,7 +75,7 @@ type Usage struct {
 	CachedTokens    int `json:"cached_tokens"`
 	OutputTokens    int `json:"output_tokens"`
 	ReasoningTokens int `json:"reasoning_tokens"`
-	// the endpoint sent no counts: assumes four bytes per token
+	// the endpoint sent no counts, or impossible ones: assumes four bytes per token
 	Estimated bool `json:"estimated,omitempty"`
 }
 
@@ -87,7 +88,7 @@ func (u *Usage) Add(v Usage) {
 	u.Estimated = u.Estimated || v.Estimated
 }
 
-// estimate returns a usage for an endpoint that sent none.
+// estimate returns a usage for an endpoint that sent none that can be true.
 func estimate(asked []Message, answer string) Usage {
 	u := Usage{OutputTokens: (len(answer) + 3) / 4, Estimated: true}
 	for _, m := range asked {

@@ -27,7 +27,10 @@ func chunk(text, finish string) string {
 func TestQuirks(t *testing.T) {
 	whole := chunk("o", "") + chunk("k", "stop")
 	cases := map[string]struct{ body, finish string }{
-		"no [DONE]": {whole, "stop"},
+		"no [DONE]":             {whole, "stop"},
+		"no reason, but [DONE]": {chunk("o", "") + chunk("k", "") + "data: [DONE]\n\n", ""},
+		"an event that is the whole reply": {`data: {"object":"chat.completion","choices":[{"index":0,` +
+			`"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}` + "\n\n", "stop"},
 		"lines end with CR LF": {strings.ReplaceAll(whole+"data: [DONE]\n\n", "\n", "\r\n"),
 			"stop"},
 		"a byte order mark":        {"\xEF\xBB\xBF" + whole, "stop"},
@@ -62,14 +65,91 @@ func TestQuirks(t *testing.T) {
 // A reply without a sign of completeness is retried, then an error.
 func TestNotWhole(t *testing.T) {
 	for name, body := range map[string]string{
-		"no reason to finish":           chunk("half", ""),
-		"no reason to finish, but DONE": chunk("half", "") + "data: [DONE]\n\n",
-		"half of JSON":                  `{"choices":[{"message":{"content":"ha`,
+		"no reason to finish": chunk("half", ""),
+		"only white space":    "\n\n\n",
+		"half of JSON":        `{"choices":[{"message":{"content":"ha`,
 	} {
 		s := llmtest.New(t, llmtest.Each(llmtest.Response{Body: body}))
 		_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
 		if !errors.Is(err, llm.ErrCut) || len(s.Requests()) != 4 {
 			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
+		}
+	}
+}
+
+// A failure that would come again is final: there is one try.
+func TestPermanent(t *testing.T) {
+	to := func(status int, address string) llmtest.Response {
+		return llmtest.Response{Status: status, Header: map[string]string{"Location": address}}
+	}
+	moved := func(address, base string) func(error) bool {
+		return func(err error) bool {
+			e, ok := errors.AsType[*llm.RedirectedError](err)
+			return ok && e.To == address && e.Base == base && strings.Contains(err.Error(), address)
+		}
+	}
+	long := func(err error) bool {
+		e, ok := errors.AsType[*llm.TooLongError](err)
+		return ok && e.Limit > 1<<20 && !errors.Is(err, llm.ErrCut)
+	}
+	empty := func(err error) bool { return errors.Is(err, llm.ErrEmpty) }
+	event := "data: " + strings.Repeat("x", 35<<20)
+	for name, c := range map[string]struct {
+		response llmtest.Response
+		check    func(error) bool
+	}{
+		"another host": {to(301, "https://user:pw@new.example/v1/chat/completions?key="+secret),
+			moved("https://new.example/v1/chat/completions", "https://new.example/v1")},
+		"a page to sign in":    {to(302, "https://sso.example/login"), moved("https://sso.example/login", "")},
+		"a POST kept":          {to(307, "https://b.example/chat/completions"), moved("https://b.example/chat/completions", "https://b.example")},
+		"nowhere":              {llmtest.Response{Status: 300, Body: "many"}, isStatus(300, "many")},
+		"no content":           {llmtest.Response{Status: 204}, empty},
+		"an empty body":        {llmtest.Response{Body: "", Text: "", Header: map[string]string{"Content-Length": "0"}}, empty},
+		"a stream without end": {llmtest.Response{Body: strings.Repeat(": waiting\n", 7<<20)}, long},
+		"JSON without end":     {llmtest.Response{Body: `{"choices":[` + strings.Repeat("0,", 33<<20)}, long},
+		"a line without end":   {llmtest.Response{Body: event}, long},
+	} {
+		s := llmtest.New(t, llmtest.Each(c.response))
+		_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
+		if err == nil || !c.check(err) || len(s.Requests()) != 1 ||
+			strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
+		}
+	}
+	loop := llmtest.New(t, llmtest.Each(to(302, "/v1/chat/completions")))
+	_, err := open(t, endpoint(loop, &waits{})).Ask(t.Context(), question)
+	if !moved(loop.URL+"/chat/completions", loop.URL)(err) || len(loop.Requests()) != 1 {
+		t.Errorf("loop: %v after %d requests", err, len(loop.Requests()))
+	}
+}
+
+// Counts that cannot be true are replaced by an estimate.
+func TestImpossibleUsage(t *testing.T) {
+	for _, counts := range []string{
+		`"prompt_tokens":-5,"completion_tokens":2`, `"prompt_tokens":5,"completion_tokens":-1`,
+		`"prompt_tokens":1e30,"completion_tokens":2`, `"prompt_tokens":5,"completion_tokens":999999999999`,
+		`"prompt_tokens":5,"completion_tokens":2,"total_tokens":1e18`,
+		`"prompt_tokens":5,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":-9}`,
+	} {
+		usage := `"usage":{` + counts + `}}`
+		for _, body := range []string{
+			`{"choices":[{"message":{"content":"12345678"},"finish_reason":"stop"}],` + usage,
+			chunk("12345678", "stop") + `data: {"choices":[],` + usage + "\n\n",
+		} {
+			s := llmtest.New(t, llmtest.Each(llmtest.Response{Body: body}))
+			got, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
+			want := llm.Usage{InputTokens: 7, OutputTokens: 2, Estimated: true}
+			if err != nil || got.Usage != want {
+				t.Errorf("%s: %+v, %v", body, got.Usage, err)
+			}
+		}
+	}
+	for _, count := range []string{"-5", "1e30"} {
+		s := llmtest.New(t, llmtest.Each(llmtest.Response{
+			Body: `{"data":[{"embedding":[1]},{"embedding":[1]}],"usage":{"prompt_tokens":` + count + `}}`}))
+		got, err := ranker(t, endpoint(s, &waits{})).Rank(t.Context(), "1234", []string{"12345678"})
+		if want := (llm.Usage{InputTokens: 3, Estimated: true}); err != nil || got.Usage != want {
+			t.Errorf("embeddings, %s: %+v, %v", count, got.Usage, err)
 		}
 	}
 }

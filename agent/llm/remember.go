@@ -43,7 +43,7 @@ func (m *remembering) Ask(ctx context.Context, r Request) (Reply, error) {
 		return m.model.Ask(ctx, r)
 	}
 	if r.OnText != nil {
-		r.OnText(e.Reply)
+		r.OnText(func() string { return e.Reply })
 	}
 	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
 		Schema: e.Schema != "", Remembered: true}, nil

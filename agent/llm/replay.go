@@ -98,7 +98,7 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 		return Reply{}, err
 	}
 	if r.OnText != nil {
-		r.OnText(e.Reply)
+		r.OnText(func() string { return e.Reply })
 	}
 	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
 		Schema: e.Schema != ""}, nil

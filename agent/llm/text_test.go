@@ -17,7 +17,7 @@ import (
 func watch(t *testing.T, m llm.Model) (told []string, reply llm.Reply, err error) {
 	t.Helper()
 	r := question
-	r.OnText = func(soFar string) { told = append(told, soFar) }
+	r.OnText = func(soFar func() string) { told = append(told, soFar()) }
 	reply, err = m.Ask(t.Context(), r)
 	return told, reply, err
 }

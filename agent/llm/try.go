@@ -18,8 +18,11 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// maxBody is the maximum size of a response that is not a stream.
-const maxBody = 64 << 20
+// maxBody is the maximum size of a response, whether it is a stream or not.
+const maxBody = 64_000_000
+
+// maxLine is the maximum length of a line of a stream, which the library's decoder takes.
+const maxLine = bufio.MaxScanTokenSize << 9
 
 // A call sends one request and reads its response.
 type call[T any] struct {
@@ -50,7 +53,8 @@ func attempt[T any](ctx context.Context, m *endpoint, c call[T]) (T, error) {
 	if err == nil {
 		defer res.Body.Close()
 		var result T
-		if result, err = c.read(watched{res.Body, alive}, res.Header.Get("Content-Type")); err == nil {
+		body := &watched{ReadCloser: res.Body, endpoint: m, alive: alive}
+		if result, err = c.read(body, res.Header.Get("Content-Type")); err == nil {
 			return result, nil
 		}
 	}
@@ -78,10 +82,13 @@ func (m *endpoint) exchange(req *http.Request, next option.MiddlewareNext) (*htt
 		}
 	}
 	res, err := next(req)
-	if err != nil || res.StatusCode < 400 {
+	if err != nil || res.StatusCode < 300 {
 		return res, err
 	}
 	defer res.Body.Close()
+	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
+		return nil, m.redirected(to)
+	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if err != nil && len(body) == 0 {
 		body = []byte(err.Error())
@@ -89,16 +96,26 @@ func (m *endpoint) exchange(req *http.Request, next option.MiddlewareNext) (*htt
 	return nil, m.refusal(res.StatusCode, res.Header, body)
 }
 
-// watched calls alive whenever bytes arrive.
+// watched calls alive whenever bytes arrive, and fails for a response that has none or too many.
 type watched struct {
 	io.ReadCloser
-	alive func()
+	endpoint *endpoint
+	alive    func()
+	came     int64 // bytes
 }
 
-func (w watched) Read(p []byte) (int, error) {
+func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
 		w.alive()
+	}
+	w.came += int64(n)
+	m := w.endpoint
+	switch {
+	case w.came > maxBody:
+		return 0, &TooLongError{m.Provider, m.url, maxBody}
+	case err == io.EOF && w.came == 0:
+		return 0, fmt.Errorf("%s: %s: %w", m.Provider, m.url, ErrEmpty)
 	}
 	return n, err
 }
@@ -171,7 +188,7 @@ func (m chat) readJSON(r io.Reader, onText func(string)) (Reply, error) {
 // decode reads a whole body as one JSON value. Incomplete JSON counts as truncated, even if
 // the connection ended normally.
 func (m *endpoint) decode(r io.Reader, into any) (body []byte, err error) {
-	body, err = io.ReadAll(io.LimitReader(r, maxBody))
+	body, err = io.ReadAll(r)
 	if err != nil {
 		return nil, m.cut(err)
 	}
@@ -186,13 +203,14 @@ func (m *endpoint) decode(r io.Reader, into any) (body []byte, err error) {
 	return body, nil
 }
 
-// readStream concatenates the chunks. A stream without a finish reason counts as truncated,
-// which the library does not report. Errors after the finish reason are ignored: only the
-// usage follows.
+// readStream concatenates the chunks. A stream without a finish reason and without [DONE] counts as
+// truncated, which the library does not report. Errors after the finish reason are ignored: only
+// the usage follows. A chunk may be the whole reply, in the form of one that is not streamed.
 func (m chat) readStream(r io.Reader, body io.Closer, onText func(string)) (Reply, error) {
 	reply := Reply{Model: m.Model}
 	var text, refusal strings.Builder
-	stream := ssestream.NewStream[openai.ChatCompletionChunk](newEvents(r, body), nil)
+	events := newEvents(r, body)
+	stream := ssestream.NewStream[openai.ChatCompletionChunk](events, nil)
 	for stream.Next() {
 		c := stream.Current()
 		reply.Model = either(c.Model, reply.Model)
@@ -201,10 +219,14 @@ func (m chat) readStream(r io.Reader, body io.Closer, onText func(string)) (Repl
 		}
 		for _, choice := range c.Choices {
 			if choice.Index == 0 {
-				text.WriteString(choice.Delta.Content)
-				refusal.WriteString(choice.Delta.Refusal)
+				delta := choice.Delta
+				if whole, ok := choice.JSON.ExtraFields["message"]; ok {
+					_ = json.Unmarshal([]byte(whole.Raw()), &delta) // it is valid
+				}
+				text.WriteString(delta.Content)
+				refusal.WriteString(delta.Refusal)
 				reply.Finish = either(choice.FinishReason, reply.Finish)
-				if choice.Delta.Content+choice.Delta.Refusal != "" {
+				if delta.Content+delta.Refusal != "" {
 					onText(either(text.String(), refusal.String())) // neither is copied
 				}
 			}
@@ -219,6 +241,8 @@ func (m chat) readStream(r io.Reader, body io.Closer, onText func(string)) (Repl
 		return Reply{}, m.failure(told.Event.Data)
 	case err != nil:
 		return Reply{}, m.cut(err)
+	case events.done():
+		return reply, nil
 	}
 	return Reply{}, m.cut(io.ErrUnexpectedEOF)
 }
@@ -253,6 +277,9 @@ func (e *events) Next() bool {
 	return false
 }
 
+// done reports whether the last event says that the stream has ended.
+func (e *events) done() bool { return bytes.HasPrefix(e.data, []byte("[DONE]")) }
+
 func (e *events) Event() ssestream.Event {
 	return ssestream.Event{Type: e.Decoder.Event().Type, Data: e.data}
 }
@@ -270,8 +297,23 @@ func withoutNullError(data []byte) []byte {
 	return mended
 }
 
+// maxTokens bounds the counts of one call that may be true.
+const maxTokens = 100_000_000
+
+// impossible stands for a usage whose counts cannot be true.
+var impossible = Usage{Estimated: true}
+
+// told reports whether the endpoint has sent counts that may be true.
+func (u Usage) told() bool { return u != (Usage{}) && u != impossible }
+
 // tokens converts a usage. Gemini counts reasoning only in the total.
 func tokens(u openai.CompletionUsage) Usage {
+	for _, n := range []int64{u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.CompletionTokens,
+		u.CompletionTokensDetails.ReasoningTokens, u.TotalTokens} {
+		if n < 0 || n > maxTokens {
+			return impossible
+		}
+	}
 	v := Usage{
 		InputTokens:     int(u.PromptTokens),
 		CachedTokens:    int(u.PromptTokensDetails.CachedTokens),

@@ -152,7 +152,20 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 			usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace"),
 		}
 	}
-	if _, ok := errors.AsType[*llm.ConnectionError](err); ok {
+	if r, ok := errors.AsType[*llm.RedirectedError](err); ok {
+		switch {
+		case r.Base == "":
+			return exitError, []usage.Hint{usage.Shell("dsstar config   # shows the base URL")}
+		case r.KeyEnv == "":
+			return exitError, []usage.Hint{usage.Again("--base-url", r.Base)}
+		}
+		return exitError, []usage.Hint{usage.Again("--base-url", r.Base, "--api-key-env", r.KeyEnv)}
+	}
+	if _, ok := errors.AsType[*llm.TooLongError](err); ok {
+		return exitError, []usage.Hint{usage.Shell(
+			"export DSSTAR_MAX_OUTPUT_TOKENS=16000   # the longest reply to ask for")}
+	}
+	if _, ok := errors.AsType[*llm.ConnectionError](err); ok || errors.Is(err, llm.ErrEmpty) {
 		return exitError, []usage.Hint{usage.Shell("dsstar doctor   # tries the endpoint")}
 	}
 	return 0, nil

@@ -143,9 +143,9 @@ func (p *Progress) Models(name func(role string) string) {
 	p.view.model = name
 }
 
-// Stream shows a request to a model and its reply so far.
-func (p *Progress) Stream(role, subject, soFar string) {
-	if !p.live && !(p.json && soFar == "") {
+// Stream shows a request to a model, and its reply so far: nil, before it comes.
+func (p *Progress) Stream(role, subject string, soFar func() string) {
+	if !p.live && !(p.json && soFar == nil) {
 		return
 	}
 	p.mu.Lock()

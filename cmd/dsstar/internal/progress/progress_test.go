@@ -87,17 +87,20 @@ func printedOut(text string) notebook.Output {
 	return notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text}
 }
 
+// said is a reply so far.
+func said(text string) func() string { return func() string { return text } }
+
 // script takes the stage through a round, and calls see at each moment.
 func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Started, Text: "Python 3.13"})
 	s.Models(func(role string) string { return "acme/" + role })
-	s.Stream("analyzer", "sales.csv", "")
+	s.Stream("analyzer", "sales.csv", nil)
 	s.Stream(
 		"analyzer",
 		"sales.csv",
-		"```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())",
+		said("```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())"),
 	)
-	s.Stream("analyzer", "stores of the whole country.xlsx", "```python\nimport openpyxl")
+	s.Stream("analyzer", "stores of the whole country.xlsx", said("```python\nimport openpyxl"))
 	s.spend(1, 812, 0, 95, 0)
 	s.happens(agent.Event{Kind: agent.Described, Text: "notes.md"})
 	s.passes(4)
@@ -106,18 +109,18 @@ func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Described, Text: "stores of the whole country.xlsx"})
 	s.spend(4, 5480, 2048, 654, 0.0123)
 	see("waiting")
-	s.Stream("planner", "round 1", "")
+	s.Stream("planner", "round 1", nil)
 	s.passes(12)
-	s.Stream("planner", "round 1", "Step:")
+	s.Stream("planner", "round 1", said("Step:"))
 	see("asking")
 	s.plan(
 		"Load the sales, keep those of last year and add them up for each of the stores, whatever their name.",
 	)
-	s.Stream("coder", "round 1", "")
+	s.Stream("coder", "round 1", nil)
 	s.Stream(
 		"coder",
 		"round 1",
-		"The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in",
+		said("The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in"),
 	)
 	s.passes(3)
 	see("writing")
@@ -146,11 +149,11 @@ func script(s *stage, see func(moment string)) {
 	)
 	s.t.Rounds[0].Route = &record.Route{Back: 1}
 	s.happens(agent.Event{Kind: agent.Routed})
-	s.Stream("planner", "round 2", "")
-	s.Stream("planner", "round 2", "Step: rank the stores")
+	s.Stream("planner", "round 2", nil)
+	s.Stream("planner", "round 2", said("Step: rank the stores"))
 	s.passes(3600)
 	see("planning")
-	s.Stream("second", "the answer", "")
+	s.Stream("second", "the answer", nil)
 	see("checking")
 	s.happens(agent.Event{Kind: agent.Proving})
 	see("proving")
@@ -221,10 +224,10 @@ func TestProgressHostile(t *testing.T) {
 	s.screen.W = &b
 	s.screen.Start()
 	s.happens(agent.Event{Kind: agent.Started, Text: hostile})
-	s.Stream(hostile, hostile, hostile)
+	s.Stream(hostile, hostile, said(hostile))
 	s.screen.Flush()
-	s.Stream("analyzer", hostile, hostile)
-	s.Stream("analyzer", hostile+"2", hostile)
+	s.Stream("analyzer", hostile, said(hostile))
+	s.Stream("analyzer", hostile+"2", said(hostile))
 	s.screen.Flush()
 	for _, kind := range []agent.Kind{agent.Described, agent.Estimated, agent.Warned, agent.Proved} {
 		s.happens(agent.Event{Kind: kind, Text: hostile})
@@ -368,7 +371,7 @@ func TestProgressBlocked(t *testing.T) {
 			p := newProgress(stuck, Options{Live: live})
 			for i := range 10_000 {
 				p.Warn("%d", i)
-				p.Stream("coder", "round 1", "x")
+				p.Stream("coder", "round 1", said("x"))
 				p.output(printedOut("y\n"))
 			}
 			p.Stop()
@@ -397,7 +400,7 @@ func TestProgressConcurrent(t *testing.T) {
 				case 2:
 					s.Wait([]string{"", "judging"}[n%2])
 				case 3, 4:
-					s.Stream("analyzer", fmt.Sprint("file ", i), strings.Repeat("x\n", n))
+					s.Stream("analyzer", fmt.Sprint("file ", i), said(strings.Repeat("x\n", n)))
 				case 5:
 					s.output(printedOut("y\n"))
 				}
@@ -420,8 +423,8 @@ func TestProgressSchema(t *testing.T) {
 		"= 1": "step     │ x = 1\n", "x)": "step     │ x = 1\n         │ print(x)\n",
 	} {
 		soFar := reply[:strings.Index(reply, end)+len(end)]
-		s.Stream("solver", "round 1", "")
-		s.Stream("solver", "round 1", soFar)
+		s.Stream("solver", "round 1", nil)
+		s.Stream("solver", "round 1", said(soFar))
 		got := s.shown(60)
 		if strings.ContainsAny(got, "{}") || !strings.Contains(got, want) ||
 			want == "" && strings.Contains(got, "│") {

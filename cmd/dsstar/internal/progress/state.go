@@ -81,7 +81,7 @@ const DescribingFiles = "describing the files"
 
 // write records a request, or its reply so far.
 func (v *view) write(d draft, now time.Time) {
-	if d.text == "" {
+	if d.text == nil {
 		v.asking(d, now)
 	}
 	same := func(other draft) bool { return other.role == d.role && other.subject == d.subject }
@@ -101,7 +101,7 @@ func (v *view) run(code string, now time.Time) {
 		v.await("preparing the session", now)
 		return
 	}
-	v.drafts, v.output = []draft{{"coder", "", code}}, nil
+	v.drafts, v.output = []draft{{"coder", "", func() string { return code }}}, nil
 	v.await("running the cell", now)
 }
 

@@ -34,7 +34,10 @@ type view struct {
 }
 
 // A draft is a model's reply so far, or the running cell.
-type draft struct{ role, subject, text string }
+type draft struct {
+	role, subject string
+	text          func() string // nil: nothing has come
+}
 
 // A row is one line of the view: a label in the margin, and text.
 type row struct {
@@ -149,10 +152,13 @@ var labels = map[string]string{
 
 // shown returns the text of the draft: of a reply by JSON schema the field that came last.
 func (d draft) shown() string {
-	if d.subject == "" { // a cell
-		return d.text
+	switch {
+	case d.text == nil:
+		return ""
+	case d.subject == "": // a cell
+		return d.text()
 	}
-	return reply.SoFar(d.text)
+	return reply.SoFar(d.text())
 }
 
 func (d draft) label() string {
