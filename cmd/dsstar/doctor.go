@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -297,48 +297,22 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	if err != nil {
 		return failedBy("model", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		strings.TrimSuffix(e.BaseURL, "/")+"/models", nil)
-	if err != nil {
-		return failedBy("model", err)
+	e.CallTimeout = 20 * time.Second
+	names, err := e.Models(ctx)
+	_, badKey := errors.AsType[*llm.CredentialError](err)
+	refused, answers := errors.AsType[*llm.StatusError](err)
+	same := func(listed string) bool { // Gemini lists models/NAME, Ollama NAME:latest
+		return listed == e.Model || strings.HasSuffix(listed, "/"+e.Model) ||
+			strings.HasPrefix(listed, e.Model+":")
 	}
-	if e.Key != "" {
-		request.Header.Set("Authorization", "Bearer "+e.Key)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		if sent, ok := errors.AsType[*url.Error](err); ok {
-			err = sent.Err // without the URL, which may contain a key
-		}
-		return finding{Check: "model", Status: "failed",
-			Detail: fmt.Sprintf("%s cannot be reached: %v", e.Provider, err),
-			hints:  []usage.Hint{usage.Shell("dsstar config   # shows the base URL")}}
-	}
-	defer response.Body.Close()
-	// not the server's own text
-	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
-	// a partial body is enough to find a name
-	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20))
-	refused := response.StatusCode == http.StatusUnauthorized ||
-		response.StatusCode == http.StatusForbidden
 	switch {
-	case refused && e.Key == "":
-		return finding{Check: "model", Status: "failed",
-			Detail: fmt.Sprintf("%s needs a key, and none was sent (%s)", e.Provider, status),
-			hints:  []usage.Hint{keyForURL}}
-	case refused:
-		f := finding{Check: "model", Status: "failed",
-			Detail: fmt.Sprintf("%s refuses the key (%s)", e.Provider, status)}
-		if e.KeyEnv != "" {
-			f.hints = []usage.Hint{usage.Shell("export " + e.KeyEnv + "=KEY")}
-		}
-		return f
-	case response.StatusCode != http.StatusOK:
-		return finding{Check: "model", Status: "warning",
-			Detail: fmt.Sprintf("%s returned %s to the request for its models", e.Provider, status)}
-	case !strings.Contains(string(body), e.Model):
+	case answers && refused.Status != http.StatusOK && !badKey:
+		return finding{Check: "model", Status: "warning", Detail: fmt.Sprintf(
+			"%s returned %d %s to the request for its models", e.Provider, refused.Status,
+			http.StatusText(refused.Status))}
+	case err != nil:
+		return failedBy("model", err)
+	case !slices.ContainsFunc(names, same):
 		return finding{Check: "model", Status: "warning",
 			Detail: fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model)}
 	}

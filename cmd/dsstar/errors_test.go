@@ -48,6 +48,10 @@ func TestExplain(t *testing.T) {
 		{fmt.Errorf("start kernel: %w", sandbox.ErrTooMany), exitUsage, "--sandbox builtin", ""},
 		{&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}},
 			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6
+		{fmt.Errorf("x: %w", llm.ErrEmpty), exitError, "dsstar doctor", ""},
+		{&llm.TooLongError{}, exitError, "DSSTAR_MAX_OUTPUT_TOKENS=", ""},
+		{&llm.RedirectedError{Base: "https://b/v1"}, exitError, "dsstar nb --base-url https://b/v1 DIR", "key"},
+		{&llm.RedirectedError{}, exitError, "dsstar config", "--base-url"},
 		{price, exitUsage, "dsstar nb --ask-above-tokens 0 DIR", "--yes"},
 		{&stoppedError{err: price, notebook: "n", run: "RUN",
 			with: []usage.Flag{{Name: "model", Value: "m"}}}, exitUsage,
@@ -100,26 +104,53 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// The doctor says whose key was refused, or that none was sent, and never repeats a key in an
-// address (U6).
+// The doctor says whose key was refused, or that none was sent, never repeats a key in an address
+// (U6), and takes no web page for a model.
 func TestDoctorEndpoint(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer right" {
-			w.WriteHeader(http.StatusUnauthorized)
-		}
-	}))
-	defer server.Close()
-	a, _, _ := testApp(t, "OPENAI_API_KEY=right", "WRONG_KEY=wrong")
-	for _, c := range []struct{ url, env, said, hint string }{
-		{server.URL, "", "none was sent", "--api-key-env OPENAI_API_KEY"},
-		{server.URL, "WRONG_KEY", "refuses the key", "export WRONG_KEY=KEY"},
-		{server.URL, "OPENAI_API_KEY", "does not list", ""},
-		{"http://127.0.0.1:1/v1?key=secret", "", "", ""},
+	answer := func(write func(w http.ResponseWriter, r *http.Request)) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer right" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			write(w, r)
+		}))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	lists := func(body string) string {
+		return answer(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) })
+	}
+	page := lists("<!doctype html><title>m</title>")
+	moved := answer(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/v2"+r.URL.Path, http.StatusMovedPermanently)
+	})
+	const right = "OPENAI_API_KEY"
+	a, _, _ := testApp(t, right+"=right", "WRONG_KEY=wrong")
+	for _, c := range []struct{ url, env, status, hint string }{
+		{page, "", "failed", "--api-key-env OPENAI_API_KEY"},
+		{page, "WRONG_KEY", "failed", "export WRONG_KEY=KEY"},
+		{page, right, "failed", ""},
+		{lists(""), right, "failed", ""},
+		{lists(`"m"`), right, "failed", ""},
+		{lists(`{"status":"m"}`), right, "failed", ""},
+		{moved, right, "failed", "--base-url " + moved + "/v2 --api-key-env " + right},
+		{"http://127.0.0.1:1/v1?key=secret", "", "failed", ""},
+		{answer(http.NotFound), right, "warning", ""},
+		{lists(`{"data":[{"id":"other m"},{"id":"m2"}]}`), right, "warning", ""},
+		{lists(`{"data":[]}`), right, "warning", ""},
+		{lists(`{"object":"list","data":[{"id":"m2"},{"id":"m"}]}`), right, "ok", ""},
+		{lists(`{"data":[{"id":"models/m"}]}`), right, "ok", ""},
+		{lists(`{"models":[{"name":"m:latest"}]}`), right, "ok", ""},
+		{lists(`[{"id":"m"}]`), right, "ok", ""},
 	} {
 		f := a.checkEndpoint(t.Context(), &configs.Settings{BaseURL: c.url, APIKeyEnv: c.env}, "m")
-		if f.Status == "ok" || !strings.Contains(f.Detail, c.said) || strings.Contains(f.Detail, "secret") ||
-			!strings.Contains(fmt.Sprint(f.hints), c.hint) {
-			t.Errorf("%s: %+v", c.env, f)
+		var hints string
+		for _, hint := range f.hints {
+			hints += hint.On(usage.Line{Command: "dsstar doctor"}) + "\n"
+		}
+		if f.Status != c.status || strings.Contains(f.Detail, "secret") || !strings.Contains(hints, c.hint) {
+			t.Errorf("%+v: %+v\n%s", c, f, hints)
 		}
 	}
 }
