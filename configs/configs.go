@@ -75,9 +75,9 @@ type Settings struct {
 	// configuration folder.
 	UserFile string `mapstructure:"-"`
 
-	// OutGiven is true if the user has chosen Out: it comes from neither the defaults nor the
-	// project file.
-	OutGiven bool `mapstructure:"-"`
+	// Chosen says which folders, by key, the user has chosen: they come from neither the defaults
+	// nor the project file.
+	Chosen map[string]bool `mapstructure:"-"`
 
 	// Warnings tell the user about likely mistakes and about choices that others have made.
 	Warnings []string `mapstructure:"-"`
@@ -154,7 +154,10 @@ func Load(from Sources) (*Settings, error) {
 		return nil, err
 	}
 	s.entries, s.UserFile, s.project = entries(won), from.UserFile, from.ProjectFile
-	s.OutGiven = won["out"].source != defaultSource && won["out"].source != from.ProjectFile
+	s.Chosen = map[string]bool{}
+	for _, key := range folders {
+		s.Chosen[key] = won[key].source != defaultSource && won[key].source != from.ProjectFile
+	}
 	s.Warnings = strayVariables(from.Env, won)
 	if err := s.validate(won); err != nil {
 		return nil, err

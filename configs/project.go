@@ -142,6 +142,9 @@ const (
 	DemoModel    = "demo"
 )
 
+// folders are the keys of folders that are written to. A project file may name some in its own folder.
+var folders = []string{"out", "memory"}
+
 // redirects says what a project file must not do with a key that decides where questions, keys and
 // results go, or what they cost; "" if the value is allowed. chosen are the user's providers.
 func redirects(key string, value any, is *Settings, chosen []string) string {
@@ -154,7 +157,7 @@ func redirects(key string, value any, is *Settings, chosen []string) string {
 		return ""
 	case slices.Contains(sends, part[len(part)-1]):
 		return "say where your data and keys are sent"
-	case (key == "out" || key == "memory") && !filepath.IsLocal(text):
+	case slices.Contains(folders, key) && !filepath.IsLocal(text):
 		return "have results written outside its folder"
 	case !namesModel(part):
 		return ""

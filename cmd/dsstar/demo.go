@@ -124,7 +124,7 @@ func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 		return nil, err
 	}
 	s.Python, s.Kernel, s.Jobs, s.Out = user.Python, user.Kernel, user.Jobs, user.Out
-	s.OutGiven, s.Model = user.OutGiven, demoModel
+	s.Chosen, s.Model = user.Chosen, demoModel
 	s.CellTimeout, s.StartTimeout, s.Warnings = user.CellTimeout, user.StartTimeout, user.Warnings
 	s.Rollback, s.Sandbox, s.AllowNet, s.AllowMultiprocessing = user.Rollback, user.Sandbox, user.AllowNet, user.AllowMultiprocessing
 	s.AllowRead, s.AllowWrite, s.AllowEnv = user.AllowRead, user.AllowWrite, user.AllowEnv

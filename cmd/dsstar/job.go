@@ -204,15 +204,24 @@ func (j job) folder() (record.Folder, error) {
 		return record.CreateFolder(j.out)
 	}
 	base := j.base()
-	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", usage.New(
-			fmt.Sprintf("the runs folder %s is a symbolic link that somebody else may have made",
-				term.Printable(link)),
-			usage.Shell("ls -ld %s", link),
-			usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base),
-		)
+	if err := checkLinks(j.settings, "out", base, j.settings.Out); err != nil {
+		return "", err
 	}
 	return record.NewFolder(base, j.task.Question, time.Now())
+}
+
+// checkLinks rejects a symbolic link among the trailing elements rel of the path of a folder, unless the
+// user has chosen the folder by the setting key: the link may have come with somebody else's data.
+func checkLinks(s *configs.Settings, key, path, rel string) error {
+	link := linkIn(path, rel)
+	if link == "" || s.Chosen[key] {
+		return nil
+	}
+	return usage.New(
+		fmt.Sprintf("%s is a symbolic link that somebody else may have made", term.Printable(link)),
+		usage.Shell("ls -ld %s", link),
+		usage.Shell("export DSSTAR_"+strings.ToUpper(key)+"=%s   # if the link is yours", path),
+	)
 }
 
 // linkIn returns the last symbolic link among the trailing elements rel of path, or "".

@@ -26,13 +26,16 @@ import (
 
 // memoryFolder returns the folder of what is known about the data; "" if memory is off or there are
 // no files beside which it could be. Nothing is written into a data folder, unless one works in it.
-func memoryFolder(s *configs.Settings, sources []files.Source) string {
+func memoryFolder(s *configs.Settings, sources []files.Source) (string, error) {
 	switch s.Memory {
 	case "off":
-		return ""
+		return "", nil
 	case "auto", "":
 	default:
-		return s.Memory
+		if filepath.IsAbs(s.Memory) { // no project's file has named it
+			return s.Memory, nil
+		}
+		return s.Memory, checkLinks(s, "memory", s.Memory, s.Memory)
 	}
 	for _, source := range sources {
 		if source.Database != "" || source.From != "" {
@@ -44,26 +47,30 @@ func memoryFolder(s *configs.Settings, sources []files.Source) string {
 				dir = here
 			}
 		}
-		return filepath.Join(dir, memory.Name)
+		dir = filepath.Join(dir, memory.Name)
+		return dir, checkLinks(s, "memory", dir, memory.Name)
 	}
-	return ""
+	return "", nil
 }
 
 const mostProblems = 10 // that are told of a memory
 
 // remember reads the memory of the job's data, and says what is in it.
 func (a *app) remember(ctx context.Context, j *job) error {
-	dir := memoryFolder(j.settings, j.sources)
+	dir, err := memoryFolder(j.settings, j.sources)
 	if dir == "" || j.settings.Method.Paper {
 		return nil
 	}
-	m, err := memory.Read(ctx, dir)
+	var m *memory.Memory
+	if err == nil {
+		m, err = memory.Read(ctx, dir)
+	}
 	if err != nil && j.settings.Memory == "auto" && !j.settings.Learn {
 		j.progress.Warn("the memory of the data is left out: %v", err)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read the memory of the data: %w", err)
+		return fmt.Errorf("the memory of the data: %w", err)
 	}
 	for i, problem := range m.Problems {
 		if i == mostProblems {

@@ -74,7 +74,7 @@ func (a *app) runsFolder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.Out, nil
+	return s.Out, checkLinks(s, "out", s.Out, s.Out)
 }
 
 // A listedRun is what runs --json prints of one run. Its fields are a contract: see the help.
