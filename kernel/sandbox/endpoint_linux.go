@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
@@ -25,6 +26,7 @@ import (
 // of the caller's. All other connections fail, also within the sandbox: no call continues that the
 // guard has looked at, as the caller could meanwhile change its memory and its descriptors. It could
 // disconnect a socket of the guard's, which has the machine's network, and connect it to elsewhere.
+// For the same reason nothing may change the way that such a socket's packets take, or its port.
 
 // connectWithin bounds a connection attempt. Meanwhile the caller can only be killed.
 const connectWithin = 10 * time.Second
@@ -36,6 +38,7 @@ func (st stage) reaches() bool { return len(st.Box.Endpoints) > 0 && !st.Box.Net
 func (st stage) askedConnects() (rules []rule) {
 	rules = append(rules, rule{call: unix.SYS_CONNECT, errno: askGuard})
 	rules = append(rules, requests(socketRequests)...)
+	rules = append(rules, requests(wirelessRequests)...)
 	for call, flags := range map[uint32]int{unix.SYS_SENDTO: 3, unix.SYS_SENDMSG: 2,
 		unix.SYS_SENDMMSG: 3} {
 		rules = append(rules, rule{call, unix.EPERM, // it connects
@@ -56,6 +59,33 @@ func (st stage) askedConnects() (rules []rule) {
 	// Without bind it would take any port; Landlock covers only bind.
 	rules = append(rules, rule{call: unix.SYS_LISTEN, errno: askGuard})
 	return append(rules, askedOpens()...) // of /etc/hosts
+}
+
+// socketOptions are the options that sockets may have beside endpoints, by level.
+var socketOptions = map[uint32][]uint32{
+	unix.SOL_SOCKET: {unix.SO_REUSEADDR, unix.SO_REUSEPORT, unix.SO_KEEPALIVE, unix.SO_LINGER,
+		unix.SO_BROADCAST, unix.SO_OOBINLINE, unix.SO_RCVLOWAT, unix.SO_RCVTIMEO, unix.SO_SNDTIMEO,
+		unix.SO_PASSCRED},
+	unix.IPPROTO_TCP: {unix.TCP_NODELAY, unix.TCP_CORK, unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL,
+		unix.TCP_KEEPCNT, unix.TCP_SYNCNT, unix.TCP_LINGER2, unix.TCP_DEFER_ACCEPT, unix.TCP_QUICKACK,
+		unix.TCP_WINDOW_CLAMP, unix.TCP_USER_TIMEOUT, unix.TCP_NOTSENT_LOWAT},
+	unix.IPPROTO_IPV6: {unix.IPV6_V6ONLY},
+}
+
+// otherOptions refuses all socket options but socketOptions, with the error for options that a
+// protocol lacks. Among them are routing headers, interfaces, marks and filters. In a message TCP
+// ignores those headers.
+func otherOptions() (rules []rule) {
+	levels := rule{call: unix.SYS_SETSOCKOPT, errno: unix.ENOPROTOOPT}
+	for level, allowed := range socketOptions {
+		levels.when = append(levels.when, isNot(1, level))
+		options := rule{levels.call, levels.errno, []condition{is(1, level)}}
+		for _, option := range allowed {
+			options.when = append(options.when, isNot(2, option))
+		}
+		rules = append(rules, options)
+	}
+	return append(rules, levels)
 }
 
 // unixOnly refuses sockets of all families except Unix and, for endpoints, those of TCP.
@@ -100,7 +130,12 @@ func (st stage) answerConnect(listener int, q *question) reply {
 func (e Endpoint) connectFor(listener int, id uint64, fd, flags int) unix.Errno {
 	ctx, cancel := context.WithTimeout(context.Background(), connectWithin)
 	defer cancel()
-	d := net.Dialer{Control: e.permits}
+	d := net.Dialer{Control: func(network, address string, c syscall.RawConn) error {
+		if err := e.permits(address); err != nil {
+			return err
+		}
+		return keepPort(network, c)
+	}}
 	c, err := d.DialContext(ctx, "tcp", e.String())
 	if err != nil {
 		return errnoOf(err)
@@ -133,8 +168,8 @@ const addAtDescriptor = 1 // SECCOMP_ADDFD_FLAG_SETFD
 var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"),
 	netip.MustParseAddr("100.100.100.200")}
 
-// permits refuses, for [net.Dialer], that the name of a host leads to a cloud's metadata service.
-func (e Endpoint) permits(_, address string, _ syscall.RawConn) error {
+// permits refuses that the name of a host leads to a cloud's metadata service.
+func (e Endpoint) permits(address string) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
@@ -153,6 +188,27 @@ func (e Endpoint) permits(_, address string, _ syscall.RawConn) error {
 	}
 	return nil
 }
+
+// keepPort binds a socket to a port by its number. Linux takes any other port away when the server
+// resets the connection, and who has the socket could then bind it to any port of the machine's.
+func keepPort(network string, c syscall.RawConn) error {
+	var err error
+	failed := c.Control(func(fd uintptr) {
+		for range 100 { // most ports are free
+			port := ephemeral + rand.IntN(1<<16-ephemeral)
+			var own unix.Sockaddr = &unix.SockaddrInet4{Port: port}
+			if network == "tcp6" {
+				own = &unix.SockaddrInet6{Port: port}
+			}
+			if err = unix.Bind(int(fd), own); !errors.Is(err, unix.EADDRINUSE) {
+				return
+			}
+		}
+	})
+	return errors.Join(failed, err)
+}
+
+const ephemeral = 49152 // the first port that belongs to no service (RFC 6335)
 
 // errnoOf returns the error of connect(2) that says the same.
 func errnoOf(err error) unix.Errno {

@@ -122,6 +122,9 @@ func (st stage) rules() []rule {
 		rules = st.askedConnects()
 	}
 	rules = append(rules, surface()...)
+	if st.reaches() {
+		rules = append(rules, otherOptions()...)
+	}
 	full := st.Box.Tier == Full
 	switch {
 	case st.Box.Net:
@@ -301,10 +304,11 @@ func withoutMounts(net bool) []rule {
 	}
 	rules = append(rules, fileRequests()...)
 	// PIDFD_GET_INFO reveals other processes and, without the network, SIOCGIFCONF the machine's
-	// interfaces.
+	// interfaces and SIOCGIWESSID its wireless network.
 	rules = append(rules, requests(pidfdRequests)...)
 	if !net {
 		rules = append(rules, requests(socketRequests)...)
+		rules = append(rules, requests(wirelessRequests)...)
 	}
 	// Watching files that cannot be read.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_INOTIFY_ADD_WATCH)...)
@@ -361,7 +365,8 @@ func requests(kind uint32, allowed ...uint32) []rule {
 	return []rule{r}
 }
 
-const pidfdRequests, socketRequests = 0xff, 0x89 // linux/pidfd.h, linux/sockios.h
+// linux/pidfd.h, linux/sockios.h, linux/wireless.h
+const pidfdRequests, socketRequests, wirelessRequests = 0xff, 0x89, 0x8b
 
 // linux/fs.h, linux/fiemap.h
 const getFlags32, fiemap, fsGetXattr = 0x80046601, 0xc020660b, 0x801c581f

@@ -51,8 +51,21 @@ func TestAttacks(t *testing.T) {
 			}
 			v.judge(t, box.Tier, nil, outcomes(t, out))
 			v.attackSeparately(t, box)
+			v.attackBesideEndpoint(t, box)
 			v.unharmed(t)
 		})
+	}
+}
+
+// attackBesideEndpoint makes all attempts in a box that leads to an endpoint: to nothing else, and
+// not by a way of its own.
+func (v *victims) attackBesideEndpoint(t *testing.T, box sandbox.Box) {
+	t.Helper()
+	before := v.reached.Load()
+	box.Endpoints = []sandbox.Endpoint{v.endpoint}
+	v.attackIn(t, box, 0)
+	if v.reached.Load() == before {
+		t.Error("the endpoint was not reached")
 	}
 }
 
@@ -139,6 +152,7 @@ func TestAttacksOfPlainPython(t *testing.T) {
 		t.Run(string(box.Tier), func(t *testing.T) {
 			v.attackIn(t, box, 0)
 			v.attackSeparately(t, box)
+			v.attackBesideEndpoint(t, box)
 			v.unharmed(t)
 		})
 	}

@@ -19,11 +19,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"dsstar/kernel/sandbox"
 )
 
 // victims are the targets of attacks.py, all outside the sandbox and created for one test: a home,
@@ -36,6 +39,9 @@ type victims struct {
 	key string
 	// the T of attacks.py; a test may add bomb and memory
 	targets map[string]any
+
+	endpoint sandbox.Endpoint // a server that resets connections
+	reached  atomic.Int32     // how many it has reset
 
 	victim *exec.Cmd
 	gone   chan struct{} // closed when the victim has ended
@@ -205,13 +211,33 @@ func (v *victims) listen(t testing.TB) {
 	packets("unixgram", "@"+v.targets["abstract"].(string)+"d")
 	udp := packets("udp", "127.0.0.1:0")
 	v.targets["udp"] = udp.LocalAddr().(*net.UDPAddr).Port
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil { // without IPv6
+		l = stream("tcp", "127.0.0.1:0")
+	}
+	at := l.Addr().(*net.TCPAddr)
+	v.endpoint = sandbox.Endpoint{Host: at.IP.String(), Port: uint16(at.Port)}
+	v.targets["endpoint"] = []any{v.endpoint.Host, v.endpoint.Port}
 	var serving sync.WaitGroup
-	t.Cleanup(func() { _ = udp.Close(); serving.Wait() })
+	t.Cleanup(func() { _, _ = udp.Close(), l.Close(); serving.Wait() })
+	serving.Go(func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			serving.Go(func() { v.reset(c.(*net.TCPConn)) })
+		}
+	})
 	serving.Go(func() {
 		for _, from, err := udp.ReadFrom(nil); err == nil; _, from, err = udp.ReadFrom(nil) {
 			_, _ = udp.WriteTo([]byte("pong"), from)
 		}
 	})
+}
+
+// reset resets a connection once its client has sent something, or has gone, even by another way.
+func (v *victims) reset(c *net.TCPConn) {
+	v.reached.Add(1)
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_, _ = c.Read(make([]byte, 1))
+	_, _ = c.SetLinger(0), c.Close()
 }
 
 // start starts the victim, a shell that ignores SIGUSR1 and ends with the test, however that ends.

@@ -5,6 +5,8 @@ T: home, data, run, project   folders outside, with what victims_linux_test.go h
    tcp, udp                   ports of listeners on loopback; stream, datagram,
                               inside (the data): paths of Unix sockets;
                               abstract: a name, that of packets with a d after it
+   endpoint                   host and port of a server that resets the connection once it has read;
+                              a sandbox may lead there
    tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory
                               of System V
    queue                      the name of a POSIX queue outside
@@ -748,6 +750,41 @@ def n17_answer_in_a_name():
     if not outside("net"):
         raise Private("on a network of the sandbox's own")
     return "listening under a name that another program may call"
+
+
+@attempt
+def n18_way_of_connection():
+    header = struct.pack("=8B", 0, 2, 4, 0, 0, 0, 0, 0) + b"\xfd" + bytes(14) + b"\x09"
+    taken = []
+    with socket.create_connection(T["endpoint"], 5) as s:
+        for name, level, option, value in (
+            ("routing header", 41, 57, header), ("headers", 41, 54, struct.pack("=8B", *bytes(8))),
+            ("interface", 1, 25, b"lo"), ("interface of IPv6", 41, 76, bytes(4)),
+            ("interface of IPv4", 0, 50, bytes(4)), ("options of IPv4", 0, 4, b"\1\1\1\1"),
+            ("no gateway", 1, 5, bytes(4)), ("mark", 1, 36, bytes(4)), ("service", 0, 1, bytes(4)),
+            ("flow", 41, 33, bytes(4)), ("control of congestion", 6, 13, b"reno"),
+        ):
+            try:
+                s.setsockopt(level, option, value)
+                taken.append(name)
+            except OSError:
+                pass
+    if not taken:
+        raise Blocked("none is taken")
+    return ", ".join(taken)
+
+
+@attempt
+def n19_port_after_reset():
+    # Linux takes the port away from a connection that is reset; it could be bound to any other.
+    with socket.create_connection(T["endpoint"], 5) as s:
+        s.sendall(b"x")
+        try:
+            s.recv(1)
+        except ConnectionResetError:
+            pass
+        s.bind((s.getsockname()[0], 0))
+    return "bound anew"
 
 
 # Processes and the system's kernel
