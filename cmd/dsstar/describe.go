@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,6 +49,7 @@ const describeExample = `  dsstar describe ./data
 
 // describeFlags are the flags of describe that are not settings.
 type describeFlags struct {
+	data     []string
 	question string
 	edit     string
 	set      []string
@@ -67,6 +67,8 @@ func (a *app) describeCommand() *cobra.Command {
 		Example: describeExample,
 	}
 	f := cmd.Flags()
+	f.StringArrayVarP(&d.data, "data", "d", nil,
+		"data in place of the first argument; may be repeated, as for dsstar nb")
 	f.StringVar(&d.question, "question", "",
 		"the question, which chooses files if there are more than max_files")
 	f.StringVar(&d.edit, "edit", "", "correct the description of this file in your editor")
@@ -85,15 +87,22 @@ func (a *app) describeCommand() *cobra.Command {
 
 // describe runs the command.
 func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error {
-	if len(args) == 0 {
-		return usage.New("no data are given", usage.Shell("dsstar describe DIR"))
+	given := []string{}
+	for _, data := range d.data {
+		given = append(given, "--data", data)
+	}
+	if len(d.data) == 0 {
+		if len(args) == 0 {
+			return usage.New("no data are given", usage.Shell("dsstar describe DIR"))
+		}
+		given, d.data, args = args[:1], args[:1], args[1:]
 	}
 	edit, set := cmd.Flags().Changed("edit"), cmd.Flags().Changed("set")
 	switch help := []usage.Hint{usage.Shell(cmd.CommandPath() + " --help")}; {
 	case edit && set, (edit || set) && d.json:
 		return usage.New("--edit, --set and --json cannot be combined", help...)
-	case (edit || set) && len(args) > 1:
-		return usage.New("--edit and --set name the file themselves: "+args[1]+" is one too many",
+	case (edit || set) && len(args) > 0:
+		return usage.New("--edit and --set name the file themselves: "+args[0]+" is one too many",
 			help...)
 	}
 	s, err := a.settings(cmd.Flags())
@@ -103,10 +112,12 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes}, settings: s,
 		progress: a.newProgress(d.quiet)}
 	defer j.progress.Stop()
-	if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
-		args = slices.Concat([]string{filepath.Dir(args[0]), filepath.Base(args[0])}, args[1:])
+	if info, err := os.Stat(d.data[0]); err == nil && len(d.data) == 1 && info.Mode().IsRegular() {
+		args = append([]string{filepath.Base(d.data[0])}, args...)
+		d.data = []string{filepath.Dir(d.data[0])}
+		given[len(given)-1] = d.data[0]
 	}
-	if j.sources, err = a.sources(cmd.Context(), args[:1], j.progress.Wait); err != nil {
+	if j.sources, err = a.sources(cmd.Context(), d.data, j.progress.Wait); err != nil {
 		return err
 	}
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", j.sources, s.Include,
@@ -128,7 +139,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 		}
 		j.task.Data = filepath.Join(dir, record.DataFolder)
 	}
-	folder := dataFiles{given: args[0], dir: j.task.Data, files: j.task.Files}
+	folder := dataFiles{given: given, dir: j.task.Data, files: j.task.Files}
 	switch {
 	case set:
 		for _, one := range d.set {
@@ -140,7 +151,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	case edit:
 		return a.editDescription(cmd.Context(), j, folder, d.edit)
 	}
-	names, err := folder.find(args[1:])
+	names, err := folder.find(args)
 	if err != nil {
 		return err
 	}

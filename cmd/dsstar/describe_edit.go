@@ -113,7 +113,7 @@ func (a *app) setDescription(j job, folder dataFiles, arg string) error {
 	said, value, ok := strings.Cut(arg, "=")
 	if !ok {
 		return usage.New("--set: "+arg+" is not FILE=TEXT, FILE=@PATH or FILE=-",
-			usage.Shell("dsstar describe %s --set FILE=@PATH", folder.given))
+			folder.line("--set", "FILE=@PATH").Hint())
 	}
 	return folder.unknown(said,
 		func(near string) []string { return []string{"--set", near + "=" + value} })
@@ -216,8 +216,7 @@ var editors = []string{"sensible-editor", "editor", "nano", "vim", "vi"}
 
 // editor returns the user's editor as a command for the shell.
 func (a *app) editor(folder dataFiles, name string) (string, error) {
-	instead := usage.Shell("dsstar describe %s --set %s   # or =-: from standard input",
-		folder.given, name+"=@PATH")
+	instead := folder.line("--set", name+"=@PATH").Hint()
 	if !a.stdinTTY || !a.stderrTTY {
 		return "", usage.New("--edit needs a terminal for the editor", instead)
 	}

@@ -125,9 +125,14 @@ func (f fileDescription) from() string {
 
 // dataFiles are the files of a data folder that a user may name.
 type dataFiles struct {
-	given string // the folder as the user named it
-	dir   string // the real path
+	given []string // arguments with which the user named the data
+	dir   string   // the real path
 	files []record.File
+}
+
+// line is a command line about the data.
+func (l dataFiles) line(args ...string) usage.Line {
+	return usage.Line{Command: "dsstar describe", Args: slices.Concat(l.given, args)}
 }
 
 // find returns the names of the files that the user names, in the folder's order. An unknown
@@ -172,16 +177,15 @@ func (l dataFiles) file(name string) (string, bool) {
 
 // unknown returns the error for an unknown name; words turns a similar name into arguments.
 func (l dataFiles) unknown(name string, words func(string) []string) error {
-	e := &usage.Error{Text: fmt.Sprintf("%s has no data file %s", l.given, term.Printable(name))}
+	e := &usage.Error{Text: fmt.Sprintf("there is no data file %s", term.Printable(name))}
 	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
 		e.Text += ": it is not a file, or hidden"
 	}
 	for _, near := range l.near(name) {
-		e.Hints = append(e.Hints,
-			usage.Line{Command: "dsstar describe", Args: append([]string{l.given}, words(near)...)}.Hint())
+		e.Hints = append(e.Hints, l.line(words(near)...).Hint())
 	}
 	if len(e.Hints) == 0 {
-		e.Hints = []usage.Hint{usage.Shell("ls %s", l.given)}
+		e.Hints = []usage.Hint{usage.Shell("ls %s", l.dir)}
 	}
 	return e
 }

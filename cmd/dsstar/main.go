@@ -194,7 +194,7 @@ func (a *app) rootCommand() *cobra.Command {
 // lineOf returns the command line of a command.
 func lineOf(cmd *cobra.Command, args []string) usage.Line {
 	line := usage.NewLine(cmd.CommandPath(), cmd.Flags(), args)
-	line.Folder = cmd.Name() == "describe"
+	line.Folder = cmd.Name() == "describe" && !cmd.Flags().Changed("data")
 	if cmd.Name() == "nb" && (len(args) == 0 || args[0] == "-") {
 		line.Args, line.Input = nil, " < question.txt"
 	}

@@ -49,6 +49,7 @@ func newClient(t *testing.T, transport sdk.Transport) *client {
 	c := &client{t: t}
 	of := sdk.NewClient(&sdk.Implementation{Name: "test"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			checkObeys(t, "the progress", r.Params.Message)
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.heard = append(c.heard, r.Params)
@@ -73,6 +74,8 @@ func (c *client) call(failing bool, tool string, args map[string]any, into any) 
 	for _, part := range r.Content {
 		text += part.(*sdk.TextContent).Text + "\n"
 	}
+	checkObeys(c.t, tool, strings.ReplaceAll(text, "\ufffd", "")) // which a description may hold
+	checkValues(c.t, tool, r.StructuredContent)
 	if r.IsError != failing {
 		c.t.Fatalf("%s: error %v\n%s", tool, r.IsError, text)
 	}
@@ -86,6 +89,24 @@ func (c *client) call(failing bool, tool string, args map[string]any, into any) 
 		}
 	}
 	return text
+}
+
+// checkValues checks that no text in a JSON value contains anything that terminals obey.
+func checkValues(t *testing.T, what string, value any) {
+	t.Helper()
+	switch value := value.(type) {
+	case string:
+		checkObeys(t, what, strings.ReplaceAll(value, "\ufffd", ""))
+	case []any:
+		for _, v := range value {
+			checkValues(t, what, v)
+		}
+	case map[string]any:
+		for name, v := range value {
+			checkObeys(t, what, name)
+			checkValues(t, what, v)
+		}
+	}
 }
 
 // told reports whether the client was told a text.
@@ -159,6 +180,7 @@ func (c *client) resources(run string) {
 		if err != nil {
 			return "", err
 		}
+		checkObeys(c.t, uri, r.Contents[0].Text)
 		return r.Contents[0].Text, nil
 	}
 	of := "dsstar://runs/" + run
@@ -217,8 +239,57 @@ func TestMCPRefuses(t *testing.T) {
 		"data": []string{"--out=x"}}, nil), "no such file or folder: --out=x", "hint: ")
 	wantText(t, "a kernel", c.call(true, "ask",
 		map[string]any{"question": "?", "kernel": "newest"}, nil), "--allow-kernels")
-	c.call(true, "ask", map[string]any{"question": " "}, nil)
-	c.call(true, "ask", map[string]any{"question": "?", "sandbox": "off"}, nil)
+	for _, one := range []struct {
+		tool string
+		args map[string]any
+		says string
+	}{
+		{"ask", map[string]any{"question": " "}, "question: no question is given"},
+		{"ask", nil, "question is missing: the whole question"},
+		{"ask", map[string]any{"question": "?", "sandbox": "off"},
+			"there is no argument sandbox, only: data, guidelines, kernel, question"},
+		{"ask", map[string]any{"question": []string{"?"}}, "question must be a text: "},
+		{"describe_data", map[string]any{"data": 7}, "data must be a list of texts: paths of "},
+		{"list_runs", map[string]any{"words": []int{7}}, "words must be a list of texts: "},
+		{"go_back", map[string]any{"step": "one"}, "step must be a whole number: "},
+		{"rerun_notebook", map[string]any{"write": 1}, "write must be true or false: "},
+	} {
+		if text := c.call(true, one.tool, one.args, nil); !strings.HasPrefix(text, one.says) {
+			t.Errorf("%s %v: %s", one.tool, one.args, text)
+		}
+	}
+}
+
+// TestMCPTexts: no text of a client's obeys what names of files, questions, cells and errors hold.
+func TestMCPTexts(t *testing.T) {
+	t.Parallel()
+	program := mcpProgram(t, llmtest.New(t, func(llmtest.Request) llmtest.Response {
+		return llmtest.Refuse(400, "", "no"+obeyed)
+	}).URL)
+	name := "nu" + strings.ReplaceAll(obeyed, "/", "") + "m.csv"
+	run := filepath.Join(program.Dir, "dsstar-runs", "old")
+	for path, text := range map[string]string{filepath.Join(program.Dir, name): "n\n\u202e1\n",
+		filepath.Join(run, "solution.py"): "total = '" + obeyed + "'\n"} {
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saveRun(t, filepath.Join(run, "notebook.ipynb"), "What"+obeyed+"?", "42"+obeyed)
+	c := newClient(t, &sdk.CommandTransport{Command: program})
+	for _, data := range []any{name, []string{name, "numbers.csv"}, nil} {
+		args := map[string]any{}
+		if data != nil {
+			args["data"] = data
+		}
+		wantText(t, "describe_data", c.call(false, "describe_data", args, nil), "# nu")
+	}
+	wantText(t, "list_runs", c.call(false, "list_runs", nil, nil), "What")
+	c.resources("old")
+	c.call(true, "ask", map[string]any{"question": "What" + obeyed + "?", "data": []string{name}}, nil)
+	c.call(true, "rerun_notebook", map[string]any{"notebook": obeyed}, nil)
+	if !c.told("nu") {
+		t.Error("the client was not told of the file")
+	}
 }
 
 // described checks that every tool and argument says what it is for.

@@ -42,7 +42,7 @@ const headerTimeout = 10 * time.Second
 // carryOut runs a command for a call, when there is a slot for it. Nothing of what the command says
 // is lost: an error is text beside what the command has printed until then.
 func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, c command,
-	inWords func(json.RawMessage) string) (*sdk.CallToolResult, json.RawMessage, error) {
+	inWords func(json.RawMessage) string) (*sdk.CallToolResult, error) {
 	p := newProgress(ctx, r)
 	defer p.stop()
 	select {
@@ -52,28 +52,28 @@ func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, c command
 		select {
 		case s.slots <- struct{}{}:
 		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 	defer func() { <-s.slots }()
 	p.wait("at work")
 	end, err := s.execute(ctx, c, p.line)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	out := json.RawMessage(end.printed)
 	if !json.Valid(out) {
-		return nil, nil, fmt.Errorf("%s", firstOf(end.said, fmt.Sprintf("exit code %d", end.code)))
+		return nil, fmt.Errorf("%s", firstOf(end.said, fmt.Sprintf("exit code %d", end.code)))
 	}
 	if c.change != nil {
 		if out, err = c.change(out); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	result := &sdk.CallToolResult{IsError: end.code != exitDone && end.code != exitNotVerified}
 	if result.IsError {
 		if out, err = withError(out, end.said); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	words := string(out)
@@ -85,7 +85,8 @@ func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, c command
 			result.Content = append(result.Content, &sdk.TextContent{Text: text})
 		}
 	}
-	return result, out, nil
+	result.StructuredContent = out
+	return result, nil
 }
 
 // withError adds an error to an object: many clients show a model the object only.

@@ -91,6 +91,8 @@ const (
 	runsURI     = "dsstar://runs"
 	notebookURI = runsURI + "/{name}/notebook.ipynb"
 	scriptURI   = runsURI + "/{name}/solution.py"
+
+	notebookType = "application/x-ipynb+json"
 )
 
 // addResources adds the runs. Their traces are none of them: they hold every request, and with that
@@ -102,7 +104,7 @@ func (s *Server) addResources() {
 			_, text, err := s.listed(ctx)
 			return contents(r.Params.URI, "application/json", text), err
 		})
-	s.addFiles(notebookURI, "notebook", "application/x-ipynb+json", "The notebook of a run.",
+	s.addFiles(notebookURI, "notebook", notebookType, "The notebook of a run.",
 		func(r run) string { return r.Notebook })
 	s.addFiles(scriptURI, "script", "text/x-python", "The accepted cells of a run as plain Python.",
 		func(r run) string { return filepath.Join(r.Run, "solution.py") })

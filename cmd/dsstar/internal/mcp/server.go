@@ -49,6 +49,8 @@ func New(ctx context.Context, config Config) *Server {
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "dsstar", Title: "dsstar", Version: config.Version},
 		&sdk.ServerOptions{Instructions: oneLine(instructions),
 			Capabilities: &sdk.ServerCapabilities{}})
+	s.sdk.AddReceivingMiddleware(clean)
+	s.sdk.AddSendingMiddleware(clean)
 	s.addTools()
 	s.addResources()
 	return s

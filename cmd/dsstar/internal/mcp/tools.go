@@ -1,11 +1,9 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -62,32 +60,32 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // add adds a tool, which runs the command that made returns.
 func add[In any](s *Server, tool *sdk.Tool, made func(context.Context, In) (command, error),
 	inWords func(json.RawMessage) string) {
-	// An array alone: some clients do not take the alternative null.
-	strs := &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string"}}
-	schema, err := jsonschema.For[In](&jsonschema.ForOptions{
-		TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[[]string](): strs}})
-	if err != nil {
-		panic(err) // the types are those of args.go
-	}
-	for name, argument := range schema.Properties {
-		argument.Description = cmp.Or(arguments[tool.Name+"."+name], arguments[name])
-	}
+	schema := schemaOf[In](tool.Name)
 	tool.InputSchema, tool.OutputSchema = schema, &jsonschema.Schema{Type: "object"}
 	if !tool.Annotations.ReadOnlyHint && tool.Name != "rerun_notebook" {
 		tool.OutputSchema = s.Answer
 	}
-	sdk.AddTool(s.sdk, tool, func(ctx context.Context, r *sdk.CallToolRequest, in In) (
-		*sdk.CallToolResult, json.RawMessage, error) {
+	s.sdk.AddTool(tool, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		s.calls.Add(1)
 		defer s.calls.Done()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(s.ctx, cancel)()
-		c, err := made(ctx, in)
-		if err != nil {
-			return nil, nil, err
+		var in In
+		var c command
+		var result *sdk.CallToolResult
+		err := readArguments(r.Params.Arguments, schema, &in)
+		if err == nil {
+			c, err = made(ctx, in)
 		}
-		return s.carryOut(ctx, r, c, inWords)
+		if err == nil {
+			result, err = s.carryOut(ctx, r, c, inWords)
+		}
+		if err != nil {
+			result = &sdk.CallToolResult{}
+			result.SetError(err)
+		}
+		return result, nil
 	})
 }
 
@@ -108,14 +106,9 @@ func (s *Server) ask(_ context.Context, in askArgs) (command, error) {
 	} else if len(in.Data) == 0 {
 		in.Data = s.Data
 	}
-	for _, data := range in.Data {
-		if err := s.MayRead(data); err != nil {
-			return c, err
-		}
-		c.args = append(c.args, "--data="+data)
-	}
+	err := s.addData(&c, in.Data)
 	c.args = append(c.args, form(in.Guidelines)...)
-	return c, nil
+	return c, err
 }
 
 var errNoQuestion = errors.New("question: no question is given")
@@ -151,11 +144,23 @@ func (s *Server) goBack(ctx context.Context, in goBackArgs) (command, error) {
 }
 
 func (s *Server) describe(_ context.Context, in describeArgs) (command, error) {
-	if in.Data == "" {
-		in.Data = s.Data[0]
+	c := command{args: []string{"describe", "--json", "--quiet", "--question=" + in.Question}}
+	if len(in.Data) == 0 {
+		in.Data = s.Data
 	}
-	return command{args: []string{"describe", "--json", "--quiet", "--question=" + in.Question, "--",
-		in.Data}}, s.MayRead(in.Data)
+	err := s.addData(&c, in.Data)
+	return c, err
+}
+
+// addData adds data to a command, if they may be read.
+func (s *Server) addData(c *command, data []string) error {
+	for _, one := range data {
+		if err := s.MayRead(one); err != nil {
+			return err
+		}
+		c.args = append(c.args, "--data="+one)
+	}
+	return nil
 }
 
 func (s *Server) rerun(ctx context.Context, in rerunArgs) (command, error) {
@@ -165,8 +170,7 @@ func (s *Server) rerun(ctx context.Context, in rerunArgs) (command, error) {
 		c.args = append(c.args, "--check")
 	}
 	if in.Data != "" && err == nil {
-		c.args = append(c.args, "--data="+in.Data)
-		err = s.MayRead(in.Data)
+		err = s.addData(&c, []string{in.Data})
 	}
 	c.args = append(c.args, "--", path)
 	return c, err

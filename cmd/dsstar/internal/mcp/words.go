@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/human"
 )
 
@@ -77,7 +78,7 @@ func descriptionsInWords(out json.RawMessage) string {
 		if f.Error != "" {
 			text = "not described: " + f.Error
 		}
-		parts = append(parts, "# "+f.Name+"\n"+strings.TrimSpace(text))
+		parts = append(parts, "# "+term.Printed(f.Name)+"\n"+strings.TrimSpace(text))
 	}
 	return strings.Join(append(parts, d.Relations), "\n\n")
 }
