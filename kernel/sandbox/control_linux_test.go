@@ -20,7 +20,7 @@ import (
 var attacks string
 
 // attempts is how many attacks.py makes.
-const attempts = 101
+const attempts = 106
 
 // An outcome is what an attempt of attacks.py reports: OPEN, PRIVATE or BLOCKED, and a detail.
 type outcome [2]string
@@ -29,7 +29,7 @@ type outcome [2]string
 var closedAnyway = map[string]string{
 	"needs root, or a Python or control group of one's own": "r01 w21 w23 w24 p13",
 	"needs a file system with attributes, flags or devices": "r17 w13 w22 w26",
-	"the system's kernel may lack it, or is too old":        "r20 r22 w28 n05 n07",
+	"the system's kernel may lack it, or is too old":        "r20 r22 w28 n05 n07 a14 a15 a16",
 	"containers and sysctls refuse it":                      "r23 w25 n08 p11 p12",
 	"there is no network, terminal or memory in T":          "n02 n04 p14 a08",
 	"Yama allows only children":                             "p04 p05 p06 p08",

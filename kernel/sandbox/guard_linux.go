@@ -177,6 +177,12 @@ func (w watch) processesExceed() string {
 	if kept.mappings > mostMappings {
 		return fmt.Sprintf("over %d memory mappings", mostMappings)
 	}
+	if kept.locks > mostLocks {
+		return fmt.Sprintf("over %d locks of parts of files", mostLocks)
+	}
+	if kept.unknown != "" && !w.Box.GPU { // its drivers have descriptors of their own
+		return fmt.Sprintf("a process holds %q, whose memory cannot be counted", kept.unknown)
+	}
 	files, own := kept.memory+w.inMemory(all), used.tables+w.queued(all, kept.sockets)+
 		int64(kept.mappings)*sizeOfMapping
 	if used.resident+files+own <= l.Memory {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,14 +23,22 @@ type held struct {
 	memory, disk int64
 	sockets      map[string]bool // by the link targets in /proc/PID/fd
 	mappings     int             // a lower bound if there are more than mostMappings
+	locks        int             // of parts of files
+	unknown      string          // the link target of a descriptor that may keep anything; "" if there is none
 }
 
-// mostMappings bounds the mappings of all processes together: each takes memory of Linux, and
-// reading them takes time.
+// mostMappings and mostLocks bound what all processes have together: each takes memory of Linux,
+// and reading them takes time.
 const (
 	mostMappings  = 1 << 20
-	sizeOfMapping = 220 // approximately, in bytes
+	sizeOfMapping = 220     // approximately, in bytes
+	mostLocks     = 1 << 16 // 13 MB
 )
+
+// knownDescriptor matches the link targets of descriptors that keep little memory, or memory that is
+// counted.
+var knownDescriptor = regexp.MustCompile(`^(/|socket:|pipe:|pidfd:|[a-z_]+:\[[0-9]+\]$|` +
+	`anon_inode:(\[(eventpoll|eventfd|signalfd|timerfd|pidfd|landlock-ruleset)\]|seccomp notify)$)`)
 
 // Linux does not report how full a Unix socket or a pipe is. Beyond fewBuffers, each counts as
 // full.
@@ -65,6 +75,10 @@ func heldBy(pids []int) (sum held) {
 	for _, pid := range pids { // open files first: their sizes are known
 		eachDescriptor(pid, func(fd, target string) {
 			sum.memory += leastOfDescriptor
+			sum.locks += locksAt(fd)
+			if !knownDescriptor.MatchString(target) {
+				sum.unknown = target
+			}
 			switch {
 			case strings.HasPrefix(target, "socket:"):
 				sum.sockets[target] = true
@@ -102,6 +116,13 @@ func eachDescriptor(pid int, f func(fd, target string)) {
 			f(dir+fd.Name(), target)
 		}
 	}
+}
+
+// locksAt returns how many locks a process has on parts of the file of a descriptor, which is a path
+// in /proc.
+func locksAt(fd string) int {
+	info, _ := os.ReadFile(filepath.Dir(filepath.Dir(fd)) + "/fdinfo/" + filepath.Base(fd))
+	return bytes.Count(info, []byte("\nlock:"))
 }
 
 // eachOpen calls f for each regular file that a process has open.

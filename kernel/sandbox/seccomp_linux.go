@@ -217,6 +217,15 @@ func surface() []rule {
 	rules = append(rules, setID()...)
 	// A user has few inotify instances: other programs would get none.
 	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
+	// Rulesets and secret memory take memory that the guard does not see; asynchronous input and output
+	// has contexts of which the machine has few. Libraries do without, as on an older Linux.
+	rules = append(rules, deny(unix.ENOSYS, unix.SYS_LANDLOCK_CREATE_RULESET,
+		unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF, unix.SYS_MEMFD_SECRET,
+		unix.SYS_IO_SETUP)...)
+	// Locks that outlive their descriptor, if the file is mapped: the guard counts by descriptors.
+	for _, command := range []uint32{unix.F_OFD_SETLK, unix.F_OFD_SETLKW} {
+		rules = append(rules, rule{unix.SYS_FCNTL, unix.EINVAL, []condition{is(1, command)}})
+	}
 	// Leases and notifications delay or reveal what other programs do with the data; hints persist
 	// with the file.
 	for _, command := range []uint32{unix.F_SETLEASE, unix.F_NOTIFY, fSetDelegation,

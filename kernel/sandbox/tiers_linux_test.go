@@ -27,7 +27,7 @@ var open = map[sandbox.Tier][]string{sandbox.Builtin: {"r10_stat_ssh_key"}}
 
 // separate are the attempts that may end the process that makes them.
 var separate = []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb",
-	"p17_daemon_survives"}
+	"a12_locks", "p17_daemon_survives"}
 
 // TestAttacks makes all attempts in every tier: in a kernel, whose sandbox has fewer restrictions,
 // and those of separate each in its own Python.

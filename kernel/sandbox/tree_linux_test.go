@@ -87,3 +87,36 @@ func TestHeldDescriptors(t *testing.T) {
 		t.Errorf("300 more descriptors count for %d bytes", grown)
 	}
 }
+
+// A descriptor of a kind that the guard does not know may keep anything.
+func TestUnknownDescriptors(t *testing.T) {
+	file := func(fd int, err error) *os.File {
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := os.NewFile(uintptr(fd), "")
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	unknown := func(files ...*os.File) string {
+		cmd := exec.Command("/bin/sleep", "600")
+		cmd.ExtraFiles = files
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+		return heldBy([]int{cmd.Process.Pid}).unknown
+	}
+	known := []*os.File{
+		file(unix.Open("/proc/self/ns/mnt", unix.O_RDONLY, 0)), file(unix.Open(".", unix.O_PATH, 0)),
+		file(unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)), file(unix.MemfdCreate("x", 0)),
+		file(unix.EpollCreate1(0)), file(unix.Eventfd(0, 0)), file(unix.TimerfdCreate(0, 0)),
+		file(unix.Signalfd(-1, &unix.Sigset_t{}, 0)), file(unix.PidfdOpen(os.Getpid(), 0)),
+	}
+	if got := unknown(known...); got != "" {
+		t.Errorf("%q is not known", got)
+	}
+	if got := unknown(file(unix.InotifyInit1(0))); got == "" {
+		t.Error("inotify is known") // cells have none
+	}
+}

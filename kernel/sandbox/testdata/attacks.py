@@ -50,7 +50,7 @@ import time
 
 LIMIT = 10  # seconds for an attempt
 SEPARATE = [
-    "a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb",
+    "a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "a12_locks",
     "p17_daemon_survives",
 ]
 ATTEMPTS = {}
@@ -107,7 +107,8 @@ def syscall(name, *args):
         "perf_event_open": (298, 241),
         "io_uring_setup": (425, 425), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
         "openat2": (437, 437), "fchmodat2": (452, 452), "listmount": (458, 458),
-        "mq_unlink": (241, 181),
+        "mq_unlink": (241, 181), "io_setup": (206, 0), "landlock_create_ruleset": (444, 444),
+        "memfd_secret": (447, 447),
     }[name]
     number = {"x86_64": x86, "aarch64": arm}[platform.machine()]
     args = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
@@ -1169,6 +1170,55 @@ def a11_timers():
         for timer in timers:
             libc.timer_delete(timer)
     return "%d timers" % len(timers)
+
+
+def lock(f, command, start):
+    """Locks one byte of a file (struct flock)."""
+    fcntl.fcntl(f, command, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, start, 1, 0))
+
+
+@attempt
+def a12_locks():
+    # 200 bytes of Linux each
+    files = [tempfile.TemporaryFile(dir=".") for _ in range(100)]
+    try:
+        for f in files:
+            for i in range(1000):
+                lock(f, fcntl.F_SETLK, 2 * i)
+        time.sleep(2)  # a guard that polls must see them
+    finally:
+        for f in files:
+            f.close()
+    return "100000 locks"
+
+
+@attempt
+def a13_locks_of_a_mapping():
+    # They stay if the file is closed and still mapped, where no descriptor shows them.
+    with tempfile.TemporaryFile(dir=".") as f:
+        lock(f, 37, 0)  # F_OFD_SETLK
+    return "locked"
+
+
+@attempt
+def a14_landlock_ruleset():
+    # A rule for a port takes 64 bytes of Linux, and a ruleset has any number.
+    os.close(syscall("landlock_create_ruleset", struct.pack("QQ", 0, 1), 16, 0))
+    return "a ruleset"
+
+
+@attempt
+def a15_asynchronous_contexts():
+    # The machine has 65,536 of them.
+    context = ctypes.c_ulong()
+    syscall("io_setup", 1000, ctypes.byref(context))
+    return "1000"
+
+
+@attempt
+def a16_secret_memory():
+    os.close(syscall("memfd_secret", 0))
+    return "a file"
 
 
 print(json.dumps({name: run(function) for name, function in ATTEMPTS.items()
