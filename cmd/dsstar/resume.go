@@ -407,11 +407,11 @@ func answered(folder record.Folder) ([]llm.Exchange, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the notebook is enough
 	}
-	if err != nil {
-		return nil, err
+	var exchanges []llm.Exchange
+	if err == nil {
+		defer f.Close()
+		exchanges, err = llm.ReadTrace(f)
 	}
-	defer f.Close()
-	exchanges, err := llm.ReadTrace(f)
 	if err != nil {
 		return nil, usage.New(fmt.Sprintf("the trace %s: %v", folder.Trace(), err),
 			usage.Shell("mv %s %s   # the notebook is enough to go on from", folder.Trace(),

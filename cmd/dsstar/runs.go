@@ -21,6 +21,7 @@ import (
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
@@ -105,11 +106,7 @@ func runsIn(base string) (all []listedRun) {
 		if path == "" {
 			continue
 		}
-		nb, err := openNotebook(path)
-		if err != nil {
-			continue
-		}
-		t, err := record.Read(nb)
+		t, err := outlined(path)
 		if err != nil {
 			continue
 		}
@@ -125,6 +122,22 @@ func runsIn(base string) (all []listedRun) {
 	}
 	slices.SortStableFunc(all, func(a, b listedRun) int { return b.Started.Compare(a.Started) })
 	return all
+}
+
+const maxListed = 16 << 20 // bytes of a notebook without outputs
+
+// outlined reads the trajectory of a run's notebook without the outputs of its cells.
+func outlined(path string) (*record.Trajectory, error) {
+	f, err := disk.Open(path, disk.MaxDocument)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	nb, err := notebook.ReadOutline(f, maxListed)
+	if err != nil {
+		return nil, err
+	}
+	return record.Read(nb)
 }
 
 // isRunning reports whether a process is at work in a run folder.

@@ -133,10 +133,13 @@ var errMeanwhile = errors.New("it has just changed")
 
 // Write writes data, whole or not at all, if the file is missing or unedited. It does not touch a
 // file that already has this content. If the file was edited, it stays as it is, and the error
-// wraps [ErrEdited].
+// wraps [ErrEdited]. More than MaxDocument bytes are not written.
 func (g *Guarded) Write(data []byte) error {
 	if g.folderErr != nil {
 		return g.folderErr
+	}
+	if len(data) > MaxDocument {
+		return &fs.PathError{Op: "write", Path: g.path, Err: ErrTooLong}
 	}
 	for range 10 { // retry if somebody else wrote during the exchange
 		old, err := g.look()

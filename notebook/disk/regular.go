@@ -17,8 +17,8 @@ var (
 
 // Limits for reading files, in bytes.
 const (
-	MaxText     = 1 << 20 // settings, guidelines and the like
-	MaxDocument = 1 << 30 // notebooks, traces, lists of tasks
+	MaxText     = 1 << 20   // settings, guidelines and the like
+	MaxDocument = 128 << 20 // notebooks, traces, lists of tasks
 )
 
 // Open opens a regular file for reading. A file of more than most bytes is an error. Open follows
