@@ -46,6 +46,7 @@ func (s instant) Rollback(ctx context.Context, cells []string) (notebook.Restora
 	return back, nil
 }
 
+func (instant) Alive() bool  { return true }
 func (instant) Close() error { return nil }
 
 // idleConfig is of a run whose model and sessions take no time.

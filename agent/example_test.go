@@ -45,6 +45,7 @@ func (c calculator) Rollback(ctx context.Context, cells []string) (notebook.Rest
 	return back, nil
 }
 
+func (calculator) Alive() bool  { return true }
 func (calculator) Close() error { return nil }
 
 func ExampleRun() {

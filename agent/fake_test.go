@@ -220,6 +220,7 @@ type world struct {
 	sessions  []*session
 	ticks     int // of tick()
 	once      bool
+	ended     bool
 	rollbacks int                    // of the work session
 	ways      []notebook.Restoration // of Rollback, in turn; the last goes on; none: by replay
 	profiles  map[string]string      // in JSON, by path; a file without one is not understood
@@ -265,6 +266,7 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 //	agreed()         the answer of the accepted cells
 //	x                as the last line: the cell's result
 //	raise KeyError("x")   die()   hang()   wait()
+//	ends()   ends(1)     the session ends after the cell; the first time only
 type session struct {
 	w           *world
 	purpose     agent.Purpose
@@ -291,6 +293,8 @@ func (s *session) use(what string) (done func()) {
 	}
 	return func() { s.busy.Store(false) }
 }
+
+func (s *session) Alive() bool { return !s.dead }
 
 func (s *session) Close() error {
 	defer s.use("Close")()
@@ -453,6 +457,10 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		return errDie
 	case line == "hang()":
 		return errHang
+	case line == "ends()" || line == "ends(1)":
+		s.dead = line == "ends()" || !s.w.ended
+		s.w.ended = true
+		return nil
 	case m != nil && m[1] == "fail_on":
 		name, part, _ := strings.Cut(m[2], ", ")
 		value, err := s.value(name)

@@ -536,6 +536,26 @@ func TestReplayFails(t *testing.T) {
 	}
 }
 
+// A session that ends after an accepted cell gets the cells again. If it ends then, too, the step is
+// dropped.
+func TestSessionEnds(t *testing.T) {
+	for _, c := range []struct {
+		ends string
+		plan []int
+	}{{"ends()", []int{1}}, {"ends(1)", []int{0, 1}}} {
+		p := play(t, simple.with(script{"step round 1": "End it.", "verdict round 1": no,
+			"cell round 1": "x = 1\n" + c.ends + "\nprint(x)"})).noError(t)
+		equal(t, c.ends, p.Plan(), c.plan)
+		if len(c.plan) == 1 {
+			p.warned(t, "step 1 ran before")
+			contains(t, p.model.prompt(t, "solver round 2"), "- End it.\n", p.Warnings[0])
+		}
+		if p.Answer() != "1" || !p.Verified() {
+			t.Errorf("%s: answer %q, doubts %q", c.ends, p.Answer(), p.Doubts())
+		}
+	}
+}
+
 // That a context may end anywhere is tested with limits on the time.
 func TestCancel(t *testing.T) {
 	canceled := func(what string, replies script, asked int, change func(*stage, func())) {

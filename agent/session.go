@@ -15,6 +15,8 @@ type Session interface {
 	// folder included, that the cells produce from an empty session, and
 	// returns what they gave. It stops at a cell that fails.
 	Rollback(ctx context.Context, cells []string) (notebook.Restoration, error)
+	// Alive reports whether the session has not ended, as far as is known. Rollback works all the same.
+	Alive() bool
 	Close() error
 }
 

@@ -22,6 +22,7 @@ type workspace struct {
 	host      Host // the session, if it is somebody else's
 	dirty     bool // the session is not at the accepted cells
 	answering bool // the rounds are over
+	ended     int  // accepted cells, set-up included, after which the session was found ended
 
 	all         []record.File // that the data folder had and the run may look at
 	data        dataState
@@ -49,17 +50,28 @@ func (r *workspace) execute(ctx context.Context, code string) (notebook.Executio
 	return e, err
 }
 
-// restore puts a dirty session back to the accepted cells. If they run again for that, the
-// record keeps their new outputs, since later cells build on them. A step that fails then is
-// dropped with all after it, and the plan is not intact.
+// restore puts a session that is dirty, or has ended since the last cell, back to the accepted
+// cells. If they run again for that, the record keeps their new outputs, since later cells build on
+// them. A step that fails then, or after which the session ends again, is dropped with all after
+// it, and the plan is not intact.
 func (r *workspace) restore(ctx context.Context) (intact bool, err error) {
-	for intact = true; r.dirty; {
-		cells := r.t.Base()
+	for intact = true; r.dirty || !r.session.Alive(); {
+		cells, ended := r.t.Base(), !r.dirty
 		stop := r.kernel.Start()
 		back, err := r.session.Rollback(ctx, cells)
 		stop()
 		if err != nil {
 			return false, err
+		}
+		if n := len(back.Executions); ended && n == len(cells) {
+			again := n == r.ended
+			if r.ended = n; again && r.t.Steps() == 0 {
+				return intact, nil // no step is to blame
+			} else if again {
+				back.Executions = slices.Clone(back.Executions) // the session's own
+				back.Executions[n-1].Status = notebook.Died
+				back.Executions[n-1].Reason = "it ended the session after it had run"
+			}
 		}
 		r.returned(back)
 		if back.Way != notebook.NotAtAll {

@@ -104,7 +104,7 @@ func TestGuests(t *testing.T) {
 	}{
 		{"two at once", testTwoGuests}, {"reset", testGuestReset},
 		{"newer work", testGuestSparesNewerWork}, {"no hint", testGuestIsNotHinted},
-		{"death", testGuestSeesDeath},
+		{"quit", testGuestQuits}, {"death", testGuestSeesDeath},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, k, file) })
 	}
@@ -280,6 +280,15 @@ func testGuestIsNotHinted(t *testing.T, _ *Kernel, file string) {
 	if x := runCell(t, g, "raise MemoryError", notebook.Raised); strings.Contains(x.PlainText(),
 		"dsstar sandbox") {
 		t.Error(x.PlainText())
+	}
+}
+
+// A guest's cell cannot end the kernel as it could end its own; the user's cells still can.
+func testGuestQuits(t *testing.T, k *Kernel, file string) {
+	g := visitor(t, file, Options{})
+	for _, end := range []string{"exit()", "quit", "get_ipython().ask_exit()"} {
+		runCell(t, g, end, notebook.Raised)
+		stdout(t, k, "print('ask_exit' in vars(get_ipython()))", "False\n")
 	}
 }
 

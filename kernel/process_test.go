@@ -150,18 +150,6 @@ func TestDeathInGuardsWords(t *testing.T) {
 	}
 }
 
-// quit() in a cell replies first and then ends the kernel.
-func TestQuit(t *testing.T) {
-	t.Parallel()
-	k := open(t, options(t))
-	x, err := k.Execute(t.Context(), "print('bye')\nquit()")
-	if err != nil || x.Status != notebook.OK || x.Stdout() != "bye\n" {
-		t.Errorf("%v %+v", err, x)
-	}
-	gone(t, k.Info().PID)
-	runCell(t, k, "1", notebook.Died)
-}
-
 // The kernel does not outlive a program that is killed.
 func TestDiesWithParent(t *testing.T) {
 	t.Parallel()

@@ -58,7 +58,7 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 		how, lost = r.s.host.fate()
 	}
 	if how != "" || lost != nil {
-		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel was already dead: "+how
+		r.exec.Status, r.exec.Reason = notebook.Died, "the session had ended before this cell: "+how
 		return r.exec, lost
 	}
 	if ctx.Err() != nil {
@@ -183,6 +183,7 @@ func (r *run) reply(ctx context.Context, m Message) {
 		Status        string
 		Count         int `json:"execution_count"`
 		EName, EValue string
+		Payload       json.RawMessage
 	}
 	if err := json.Unmarshal(m.Content, &reply); err != nil {
 		r.doubt("the kernel's reply could not be read: " + err.Error())
@@ -206,6 +207,28 @@ func (r *run) reply(ctx context.Context, m Message) {
 		r.s.fall(how)
 		r.exec.Status, r.exec.Reason = notebook.Died, r.s.death(how)
 	}
+	if asksExit(reply.Payload) { // the kernel ends in a moment
+		r.s.fall("a cell ended it")
+		r.exec.Status, r.exec.Reason = notebook.Died, endedByCell
+	}
+}
+
+const endedByCell = "the cell ended the session (exit(), quit())"
+
+// asksExit reports whether the payload of an execute_reply asks for the end of the kernel, as after
+// exit() and quit().
+func asksExit(payload json.RawMessage) bool {
+	var all []struct {
+		Source     string
+		KeepKernel bool // only the client is to end
+	}
+	_ = json.Unmarshal(payload, &all) // what cannot be read asks for nothing
+	for _, p := range all {
+		if p.Source == "ask_exit" && !p.KeepKernel {
+			return true
+		}
+	}
+	return false
 }
 
 // publish handles an iopub message.
@@ -411,7 +434,9 @@ func (r *run) died() {
 
 func (r *run) die(how string) {
 	r.over = true
-	r.exec.Status, r.exec.Reason = notebook.Died, r.s.death(how)
+	if r.exec.Status != notebook.Died { // else the cause is known
+		r.exec.Status, r.exec.Reason = notebook.Died, r.s.death(how)
+	}
 }
 
 // execution returns the result of the run.

@@ -33,6 +33,8 @@ class Visit:
         if self.running or not self.ours():
             return
         self.running = True
+        self.exits = vars(self.shell).get("ask_exit", self)  # self stands for the shell's own
+        self.shell.ask_exit = self.stay
         self.known = dict(self.shell.user_ns)
         self.results = set(self.shell.user_ns.get("Out", {}))
         self.swap()
@@ -42,6 +44,10 @@ class Visit:
         if not self.running:
             return
         self.running = False
+        if self.exits is self:
+            del self.shell.ask_exit
+        else:
+            self.shell.ask_exit = self.exits
         names = self.shell.user_ns
         for name in ("_", "__", "___"):  # the session's last results
             if name in self.known:
@@ -64,6 +70,10 @@ class Visit:
             del results[number]
         self.known = {}  # it would keep alive what the user deletes
         self.swap()
+
+    def stay(self):
+        """Is called by exit() and quit() of our cells."""
+        raise RuntimeError("exit() and quit() would end this kernel, which belongs to somebody else")
 
     def swap(self):
         """Exchanges working folder and random generators with those of the session."""

@@ -49,7 +49,8 @@ func TestCheckpoints(t *testing.T) {
 		"a.clear(); open('log.txt', 'w').close(); open('new', 'w').close()\n1/0": notebook.Raised,
 		"import os; os.remove('log.txt'); os._exit(3)":                           notebook.Died,
 		"import os, signal; a.clear(); os.kill(os.getpid(), signal.SIGKILL)":     notebook.Died,
-		"a.clear(); random.seed(1)":                                              notebook.OK,
+		"a.clear(); exit()":         notebook.Died,
+		"a.clear(); random.seed(1)": notebook.OK,
 	} {
 		runCell(t, k, code, status)
 		if status == notebook.Raised { // one does not go back to what a failed cell has left

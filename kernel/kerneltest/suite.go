@@ -52,7 +52,7 @@ func Run(t *testing.T, subject Subject) {
 		part{"Unicode", testUnicode}, part{"Display", testDisplay}, part{"Flood", testFlood},
 		part{"Large", testLarge},
 		part{"Serial", testSerial}, part{"Cancel", testCancel},
-		part{"Reset", testReset}, part{"LateOutput", testLateOutput}, part{"Death", subject.testDeath},
+		part{"Reset", testReset}, part{"Quit", testQuit}, part{"LateOutput", testLateOutput}, part{"Death", subject.testDeath},
 		part{"Close", testClose})
 	run(2*time.Second, part{"Timeout", testTimeout}, part{"Stubborn", testStubborn})
 }
@@ -249,7 +249,25 @@ func (s Subject) testDeath(t *testing.T, k Kernel) {
 	equal(t, "reason", x.Reason, "the kernel died: "+how)
 	equal(t, "count", x.Count, 1)
 	equal(t, "alive", k.Alive(), false)
-	equal(t, "reason", must(t, k, "1", notebook.Died).Reason, "the kernel was already dead: "+how)
+	equal(t, "reason", must(t, k, "1", notebook.Died).Reason, "the session had ended before this cell: "+how)
+}
+
+// The kernel replies to a cell that asks for its end, and then ends: the cell has died, not the next.
+func testQuit(t *testing.T, k Kernel) {
+	must(t, k, "exit(keep_kernel=True)", notebook.OK)
+	for _, end := range []string{"exit()", "quit()", "get_ipython().ask_exit()", "exit(); 1/0"} {
+		if err := k.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		x := must(t, k, "print('bye')\n"+end, notebook.Died)
+		equal(t, "stdout", x.Stdout(), "bye\n")
+		equal(t, "the reason is the cell", strings.Contains(x.Reason, "exit()"), true)
+		equal(t, "alive", k.Alive(), false)
+		must(t, k, "1", notebook.Died)
+	}
+	if err := k.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func testReset(t *testing.T, k Kernel) {

@@ -31,7 +31,7 @@ func TestCheckpointCrashes(t *testing.T) {
 		if !strings.HasPrefix(x.Reason, "the kernel died: "+how) || len(x.Outputs) != 1 || x.Stdout() != "last words\n" {
 			t.Errorf("%s: %+v", code, x)
 		}
-		if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel was already dead: "+how {
+		if x := runCell(t, k, "x", notebook.Died); x.Reason != "the session had ended before this cell: "+how {
 			t.Errorf("a dead kernel says %+v", x)
 		}
 		if reply := request(t, k, "undokernel_checkpoint_request", struct{}{}); reply.EName != "Failed" {

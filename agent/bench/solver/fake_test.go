@@ -136,6 +136,8 @@ func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 	return back, nil
 }
 
+func (s *session) Alive() bool { return !s.dead }
+
 func (s *session) Close() error { s.closed = true; return nil }
 
 func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {

@@ -386,7 +386,8 @@ class Front:
 
     def worker_ended(self, status: int | None) -> None:
         assert self.live
-        leaving = self.live.leaving or self.stopping
+        # A client that makes checkpoints can go back from a cell that ended the worker by exit().
+        leaving = self.stopping or self.policy and self.live.leaving
         self.disconnect()
         how = linux.ending(status)
         if self.checkpoints.resume_failed(how):
