@@ -99,13 +99,17 @@ func wholePaths(list string) string {
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// untilSignal returns a context that the first SIGINT or SIGTERM cancels, which leaves time to save
-// and close everything. A second signal kills the program. SIGINT is ignored while an editor runs,
-// because many editors use Ctrl-C themselves.
+// untilSignal returns a context that the first SIGINT, SIGTERM or SIGHUP cancels, which leaves time to
+// save and close everything. A second signal kills the program, unless it is SIGHUP: a terminal that
+// closes and its shell both send one. SIGHUP has no effect if it was ignored at the start (nohup).
+// SIGINT is ignored while an editor runs, because many editors use Ctrl-C themselves.
 func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go a.untilOrphaned(ctx, cancel)
 	go func() {
 		defer signal.Stop(signals)
@@ -115,6 +119,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 				if s == os.Interrupt && time.Now().UnixNano() < a.editors.Load() {
 					continue
 				}
+				signal.Ignore(syscall.SIGHUP)
 				cancel()
 				time.Sleep(time.Second) // the terminal and a parent process may both forward one Ctrl-C
 			case <-ctx.Done():

@@ -17,6 +17,7 @@ import (
 	tty "golang.org/x/term"
 
 	"dsstar/agent/llm/llmtest"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/cmd/dsstar/internal/term/termtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -85,6 +86,65 @@ func TestTerminalLeft(t *testing.T) {
 	exitCode(t, s.cmd)
 	if m := s.shows(t); m.Column != 0 || strings.Count(m.String(), "now  ") != 1 {
 		t.Errorf("left in column %d:\n%s", m.Column, m)
+	}
+}
+
+// TestTerminalCloses: when its terminal closes, the program restores the user's kernel and leaves
+// nothing; with nohup it goes on.
+func TestTerminalCloses(t *testing.T) {
+	for _, nohup := range []bool{false, true} {
+		runtime, temp, run := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "run")
+		kernel := kernelstest.Start(t, runtime, "mine")
+		kernelstest.Run(t, kernel, "total = 1")
+		m := counting()
+		m["cell"] = say(cell("total = 999\nmade = 42\nprint(made)"))
+		m["last"], m["second"] = say(cell("print(made)")), say(cell("answer = '42'\nanswer"))
+		judge, asked, closed := m.reply(), make(chan struct{}), make(chan struct{})
+		model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+			if roleOf(r) == "judge" {
+				close(asked)
+				<-closed
+			}
+			return judge(r)
+		})
+		s := &session{done: make(chan struct{})}
+		s.cmd = asDsstar("nb", "--data", dataFolder(t, numbers), "--out", run, "--base-url", model.URL,
+			"--model", "scripted", "--kernel", kernel, "--yes", "What is the total?")
+		if nohup {
+			s.cmd.Args = append([]string{"nohup"}, s.cmd.Args...)
+			s.cmd.Path, s.cmd.Stdout, s.cmd.Stderr = "/usr/bin/nohup", io.Discard, io.Discard
+		}
+		s.cmd.Env = append(append(s.cmd.Env, kernelstest.Env(t, runtime)...), "TERM=xterm",
+			"TMPDIR="+temp, descriptionsIn+"="+t.TempDir())
+		s.start(t, &pty.Winsize{Rows: 24, Cols: 100})
+		waitFor(t, "the judge's request", func() bool {
+			select {
+			case <-asked:
+				return true
+			default:
+				return false
+			}
+		})
+		if err := s.tty.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if nohup {
+			close(closed)
+		}
+		code := exitCode(t, s.cmd)
+		tr := readRun(t, run)
+		if nohup != tr.Verified() || nohup == (tr.Failure == "interrupted") {
+			t.Errorf("nohup %v: exit code %d, failure %q, doubts %q", nohup, code, tr.Failure, tr.Doubts())
+		}
+		if out := kernelstest.Run(t, kernel, "print(total, 'made' in globals())"); out != "1 False\n" {
+			t.Errorf("nohup %v: in the user's kernel: %q", nohup, out)
+		}
+		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+			t.Errorf("nohup %v: %v is left, %v", nohup, left, err)
+		}
+		if !nohup {
+			close(closed)
+		}
 	}
 }
 
