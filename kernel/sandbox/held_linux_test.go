@@ -51,7 +51,7 @@ for s in kept: fill_socket(s, 30000)`,
 	// An unreaped child must not end the session, though only root can read its files in /proc.
 	"unreaped": "import subprocess; p = subprocess.Popen(['/bin/true'])\n" +
 		"time.sleep(1.2); sys.exit('lives')",
-	"too much": `for v in map(os.statvfs, ['/dev/shm', '/tmp']): print(v.f_blocks * v.f_frsize >> 20)
+	"too much": `for v in map(os.statvfs, ['/dev/shm', '/tmp']): print(v.f_blocks * v.f_frsize // 10**6)
 sys.exit()`,
 }
 
@@ -127,13 +127,13 @@ func holdUnseen(t *testing.T, ways map[string]string) {
 // endOf returns the limits for a way of unseen or heavy, and words of the message that ends it,
 // alternatives separated by |; "" if it cannot be tried.
 func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) {
-	limits = sandbox.Limits{Memory: 128 << 20, Folder: 16 << 20}
+	limits = sandbox.Limits{Memory: 128e6, Folder: 16e6}
 	builtin, root := tier == sandbox.Builtin, os.Getuid() == 0
 	switch name {
 	case "deleted", "nameless", "mapped", "deep":
 		return limits, "limit 16 MB; raise it with --max-folder"
 	case "many", "folders":
-		limits.Folder = 8 << 20
+		limits.Folder = 8e6
 		return limits, "limit 8 MB; raise it with --max-folder"
 	case "deeper":
 		return limits, "a folder that it has made cannot be looked into"
@@ -155,7 +155,7 @@ func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) 
 			return limits, ""
 		}
 	case "mappings":
-		limits.Memory = 512 << 20
+		limits.Memory = 512e6
 		return limits, "memory mappings"
 	case "zombies":
 		limits.Processes = 20
@@ -165,7 +165,7 @@ func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) 
 		// Linux counts all of the user's at the start
 		return limits, "Resource temporarily unavailable|limit 20; raise it"
 	case "unreaped":
-		limits.Memory = 512 << 20
+		limits.Memory = 512e6
 		return limits, "lives\n"
 	case "too much":
 		if builtin {

@@ -165,13 +165,10 @@ func inAny(path string, folders []string) bool {
 	})
 }
 
-// limitText formats a limit in the binary units of --max-memory; 0 is no limit.
+// limitText formats a limit as people write it, in decimal units: 5 MB, 4.3 GB; 0 is no limit.
 func limitText(n int64) string {
 	if n == 0 {
 		return "any size"
 	}
-	if n >= 1<<30 {
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	}
-	return fmt.Sprintf("%d MB", n>>20)
+	return strings.Replace(human.Bytes(n), ".0 ", " ", 1)
 }

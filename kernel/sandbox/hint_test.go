@@ -37,7 +37,7 @@ func TestHint(t *testing.T) {
 	}
 	builtin := Box{Tier: Builtin, Read: []string{base + "/linked", base + "/gone",
 		"/dev/shm/gone/data"}, Write: []string{base + "/library"},
-		Limits: Limits{Memory: 4 << 30, File: 2 << 30, Processes: 256}}
+		Limits: Limits{Memory: 4e9, File: 2.5e9, Processes: 256}}
 	full, net, shared, gpu := builtin, builtin, builtin, builtin
 	full.Tier, net.Net, shared.Multiprocessing, gpu.GPU = Full, true, true, true
 	const (
@@ -78,9 +78,9 @@ func TestHint(t *testing.T) {
 			"graphics processors are off; allow them with --allow-gpu"},
 		{gpu, "RuntimeError", "No CUDA GPUs are available", "", ""},
 		{builtin, "MemoryError", "", "",
-			"the code may use 4.0 GB of memory; read the data in parts, or raise it with --max-memory"},
+			"the code may use 4 GB of memory; read the data in parts, or raise it with --max-memory"},
 		{builtin, "OSError", "[Errno 27] File too large", "",
-			"a file may have 2.0 GB; raise it with --max-file"},
+			"a file may have 2.5 GB; raise it with --max-file"},
 		{builtin, "RuntimeError", "can't start new thread", "",
 			"there may be 256 processes and threads; raise it with --max-processes"},
 		{builtin, "ValueError", "bad", "", ""},
@@ -148,8 +148,8 @@ func TestHint(t *testing.T) {
 }
 
 func TestDeath(t *testing.T) {
-	b := Box{Tier: Builtin, Limits: Limits{Memory: 1 << 30}}
-	if got := b.Death("killed by signal 11 (SIGSEGV)"); !strings.Contains(got, "of which it has 1.0 GB") {
+	b := Box{Tier: Builtin, Limits: Limits{Memory: 5e6}}
+	if got := b.Death("killed by signal 11 (SIGSEGV)"); !strings.Contains(got, "of which it has 5 MB") {
 		t.Error(got)
 	}
 	for how, b := range map[string]Box{"killed by signal 9 (SIGKILL)": b, "killed by signal 11 (SIGSEGV)": {}} {
