@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -146,6 +147,34 @@ func TestDeathInGuardsWords(t *testing.T) {
 		<-p.Exited
 		if got := p.Death(); got != want {
 			t.Errorf("written to descriptor %s: %q, want %q", descriptor, got, want)
+		}
+	}
+}
+
+// stuck is a sandbox whose guard says why it kills the kernel, and then takes too long.
+type stuck struct{ words string }
+
+func (stuck) Confines() bool          { return true }
+func (stuck) Reach() (tcp, unix bool) { return true, true }
+func (stuck) Seal() string            { return "" }
+func (s stuck) Command(cmd *exec.Cmd, _ Confined) (*exec.Cmd, error) {
+	script := `trap "" TERM; w="$1"; shift; "$@" 3>&-; echo "$w" >&3; sleep 60`
+	guarded := exec.Command("/bin/sh", append([]string{"-c", script, "sh", s.words}, cmd.Args...)...)
+	guarded.Dir, guarded.Env = cmd.Dir, cmd.Env
+	return guarded, nil
+}
+
+// If the kernel cannot be killed, the guard's reason for trying remains the reason.
+func TestFirstCause(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"9 GB of memory used", ""} {
+		o, w := options(t), brisk()
+		o.Sandbox, w.kill = stuck{words}, 100*time.Millisecond
+		k := openWith(t, o, w)
+		x := runCell(t, k, "import os; os._exit(0)", notebook.Died)
+		_ = syscall.Kill(-k.Info().PID, syscall.SIGKILL) // the guard
+		if want := cmp.Or(words, "it closed its connections"); !strings.Contains(x.Reason, want) {
+			t.Errorf("reason %q, want %q", x.Reason, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -307,7 +308,10 @@ func (r *run) check(now time.Time) {
 	case r.killed != "":
 		if now.After(r.killAt.Add(w.kill)) {
 			r.s.host.kill() // the whole kernel, not only its worker
-			r.die("it could not be killed")
+			if l, ok := r.s.host.(*local); ok {
+				r.cause = cmp.Or(l.Reason(), r.cause)
+			}
+			r.die(strings.TrimPrefix(r.cause+"; it could not be killed", "; "))
 		}
 	case !r.killAt.IsZero() && now.After(r.killAt):
 		r.s.endVisitLater()

@@ -66,8 +66,8 @@ func (st stage) guard(file string) error {
 		w.end()
 		os.Exit(128 + int(unix.SIGTERM))
 	case why := <-passed:
+		fmt.Fprintln(reports, Stopped+why) // first, as freeing much memory takes long
 		w.end()
-		fmt.Fprintln(reports, Stopped+why)
 		os.Exit(128 + int(unix.SIGKILL))
 	}
 	panic("unreachable")

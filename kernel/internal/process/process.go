@@ -2,6 +2,7 @@
 package process
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"io"
@@ -23,9 +24,10 @@ type Process struct {
 	State  string        // how it ended, in plain words; set before Exited is closed
 	Killed bool          // Kill ended it; set before Exited is closed
 	Stderr *Tail
-	guard  bool     // the process is a sandbox's guard, which kills its descendants on SIGTERM
-	report *os.File // pipe to which only the guard writes why it killed the kernel; nil without one
-	reason string   // what it wrote; set before Exited is closed
+	guard  bool          // the process is a sandbox's guard, which kills its descendants on SIGTERM
+	report *os.File      // pipe to which only the guard writes why it killed the kernel; nil without one
+	heard  chan struct{} // closed once it has written, or cannot any more; then reason is set
+	reason string
 
 	mu   sync.Mutex
 	gone bool // the pid may be reused: no more signals
@@ -54,6 +56,8 @@ func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
 			p.Stderr.Close()
 			return nil, err
 		}
+		p.heard = make(chan struct{})
+		go p.hear()
 		cmd.ExtraFiles = []*os.File{theirs} // Session.Reports
 	}
 	started := make(chan error)
@@ -62,7 +66,7 @@ func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
 	_ = theirs.Close() // nothing was written to it; nil without a guard
 	if err != nil {
 		p.Stderr.Close()
-		_ = p.report.Close() // likewise
+		p.hearOut()
 		return nil, err
 	}
 	return p, nil
@@ -92,19 +96,36 @@ func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
 	})
 	p.State = describe(cmd.ProcessState)
 	p.Killed = told && killed(cmd.ProcessState, p.guard)
-	if p.report != nil {
-		p.reason = readReport(p.report)
-	}
+	p.hearOut()
 	close(p.Exited)
 }
 
-// readReport returns the guard's line, "" if there is none, and closes the pipe.
-func readReport(r *os.File) string {
-	defer r.Close()
+// hear waits for the guard's line.
+func (p *Process) hear() {
+	defer close(p.heard)
+	line, _ := bufio.NewReader(io.LimitReader(p.report, 1<<10)).ReadString('\n') // as much as there is
+	p.reason = strings.TrimSpace(line)
+}
+
+// hearOut ends hear, and closes the pipe.
+func (p *Process) hearOut() {
+	if p.report == nil {
+		return
+	}
 	// a guard whose parent was killed may still hold the other end open
-	_ = r.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-	line, _ := io.ReadAll(io.LimitReader(r, 1<<10)) // as much as there is
-	return strings.TrimSpace(string(line))
+	_ = p.report.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	<-p.heard
+	_ = p.report.Close() // nothing was written to it
+}
+
+// Reason says why the guard kills the kernel, in its words; "" if it has not said so.
+func (p *Process) Reason() string {
+	select {
+	case <-p.heard: // never without a guard
+		return p.reason
+	default:
+		return ""
+	}
 }
 
 // Interrupt sends SIGINT to the process group, as Ctrl-C would.
@@ -152,8 +173,8 @@ func (p *Process) Alive() bool {
 // Death says in one line how the process ended: in the guard's words if the guard killed it,
 // otherwise with the last line of stderr, to which cells can write anything. Valid after Exited.
 func (p *Process) Death() string {
-	if p.reason != "" {
-		return p.reason
+	if reason := p.Reason(); reason != "" {
+		return reason
 	}
 	text := strings.TrimSpace(p.Stderr.String())
 	if text == "" {
