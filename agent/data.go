@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"dsstar/agent/files"
@@ -20,23 +22,34 @@ type fileState struct {
 	date time.Time
 }
 
-// lookAt returns the state of the files of a data folder.
-func lookAt(data string, files []record.File) dataState {
+// lookAt returns the state of the files of a data folder, and of their companions that hold data.
+func lookAt(data string, all []record.File) dataState {
 	state := dataState{}
-	for _, f := range files {
-		if info, err := os.Stat(filepath.Join(data, filepath.FromSlash(f.Name))); err == nil {
-			state[f.Name] = fileState{info.Size(), info.ModTime()}
+	look := func(name, path string) {
+		if info, err := os.Stat(path); err == nil {
+			state[name] = fileState{info.Size(), info.ModTime()}
+		}
+	}
+	for _, f := range all {
+		at := filepath.Join(data, filepath.FromSlash(f.Name))
+		look(f.Name, at)
+		for _, c := range files.Companions(at, f.Name) {
+			if c.Holds() {
+				look(c.Name, c.Path)
+			}
 		}
 	}
 	return state
 }
 
-// changed returns the first file that is not as it was, or "".
+// changed returns a file that is not as it was, or "".
 func (s dataState) changed(data string, files []record.File) string {
 	now := lookAt(data, files)
-	for _, f := range files {
-		if s[f.Name] != now[f.Name] {
-			return f.Name
+	all := maps.Clone(now)
+	maps.Copy(all, s)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if s[name] != now[name] {
+			return name
 		}
 	}
 	return ""

@@ -12,7 +12,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
 	"dsstar/prompts"
 )
@@ -50,7 +49,7 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, re
 			continue
 		}
 		f := &shown[place[n]-1]
-		f.Size = human.StableBytes(r.t.Task.Files[n].Size)
+		f.Size = r.t.Task.Files[n].Weight()
 		f.Alike = beside[n] + brief.Lines(d.Alike, show.Description/8)
 		if f.Whole = d.Whole && texts[n] == d.Text; f.Whole {
 			f.Kind = d.Kind // which tells the encoding

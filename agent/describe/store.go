@@ -67,6 +67,9 @@ func (s store) read(root *files.Folder, f record.File, i int) {
 		return
 	}
 	if sum, err := files.Sum(root, f); err == nil {
+		for _, c := range root.Companions(f) {
+			sum += " " + ending(c.Name) // how a database is opened depends on what is beside it
+		}
 		s.sums[i] = sum
 	}
 }

@@ -9,10 +9,38 @@
 // link to a folder is never followed out of the data folder.
 package files
 
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"dsstar/notebook/human"
+)
+
 // A File is a data file. Its name is its path below the data folder, with slashes.
 type File struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"` // bytes
+	// With are the companions whose data belong to it.
+	With []Companion `json:"with,omitempty"`
+}
+
+// Same reports whether two files have the same size, and companions of the same names and sizes.
+func (f File) Same(other File) bool {
+	return f.Size == other.Size && slices.EqualFunc(f.With, other.With, func(a, b Companion) bool {
+		return a.Name == b.Name && a.Size == b.Size
+	})
+}
+
+// Weight says in words how large the file and its companions are.
+func (f File) Weight() string { return human.StableBytes(f.Size) + Beside(f.With) }
+
+// Beside says in words, after those on a file, which companions it has.
+func Beside(all []Companion) (text string) {
+	for _, c := range all {
+		text += fmt.Sprintf(", with %q of %s", path.Base(c.Name), human.StableBytes(c.Size))
+	}
+	return text
 }
 
 // Families groups the indexes of looks by Shape, in the order of their first members. A look

@@ -82,7 +82,21 @@ func List(ctx context.Context, root string, include []string) (Listing, error) {
 	if err != nil {
 		return Listing{}, fmt.Errorf("list the data folder: %w", err)
 	}
-	return l, nil
+	return l.together(root), nil
+}
+
+// together takes companions out of the list and puts them to the files that they belong to.
+func (l Listing) together(root string) Listing {
+	taken := map[string]bool{}
+	for i, f := range l.Files {
+		all := Companions(filepath.Join(root, filepath.FromSlash(f.Name)), f.Name)
+		l.Files[i].With = parts(all)
+		for _, c := range all {
+			taken[c.Name] = taken[c.Name] || !c.own()
+		}
+	}
+	l.Files = slices.DeleteFunc(l.Files, func(f File) bool { return taken[f.Name] })
+	return l
 }
 
 // A walk is the state of List.
@@ -170,7 +184,7 @@ func (w *walk) skipped(path, name string, d fs.DirEntry) string {
 			return "a conda environment"
 		case d.Name() == "CVS" && has("Entries"):
 			return "version control"
-		case strings.HasPrefix(string(readSome(filepath.Join(path, "CACHEDIR.TAG"))),
+		case strings.HasPrefix(string(readSome(filepath.Join(path, "CACHEDIR.TAG"), 64)),
 			"Signature: 8a477f597d28d172789f06886806bc55"):
 			return "a cache" // https://bford.info/cachedir/: of Cargo, and many more
 		}
@@ -186,7 +200,7 @@ func (w *walk) skipped(path, name string, d fs.DirEntry) string {
 func (w *walk) enter(path, name string) {
 	_, err := os.Lstat(filepath.Join(path, ".git"))
 	if top := err == nil; top || len(w.ignores) > 0 {
-		rules := ignoreRules(readSome(filepath.Join(path, ".gitignore")))
+		rules := ignoreRules(readSome(filepath.Join(path, ".gitignore"), 1<<20))
 		w.ignores = append(w.ignores, ignoreFile{name, top, rules})
 	}
 }
@@ -207,9 +221,9 @@ func (w *walk) leaveOut(name string, d fs.DirEntry, why string) {
 	w.listing.Skipped = append(all, Skipped{Name: name, Why: why})
 }
 
-// readSome reads the beginning of a regular file. It reads nothing from links, pipes and others.
-func readSome(path string) []byte {
-	const most = 1 << 20
+// readSome reads at most that many bytes from the beginning of a regular file. It returns nil for
+// links, pipes and others.
+func readSome(path string, most int64) []byte {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}

@@ -45,8 +45,9 @@ func TestList(t *testing.T) {
 		}
 	}
 	want := []File{
-		{`a b's "x".csv`, 13}, {"b.csv", 5}, {"deep/er/c.json", 14}, {"empty.txt", 0},
-		{"files/kept.csv", 14}, {"link.csv", 5}, {"é.csv", 6},
+		{Name: `a b's "x".csv`, Size: 13}, {Name: "b.csv", Size: 5}, {Name: "deep/er/c.json", Size: 14},
+		{Name: "empty.txt"}, {Name: "files/kept.csv", Size: 14}, {Name: "link.csv", Size: 5},
+		{Name: "é.csv", Size: 6},
 	}
 	for _, folder := range []string{data, filepath.Join(base, "linked"), data + "/deep/.."} {
 		if got, err := List(t.Context(), folder, nil); err != nil ||
@@ -201,7 +202,7 @@ func TestForeignNames(t *testing.T) {
 	if runtime.GOOS != "linux" || os.Mkdir(filepath.Join(data, "Stra\xdfe"), 0o755) != nil {
 		t.Skip("names are UTF-8 here")
 	}
-	want := []File{{"Stra\xdfe/\xe9_1.txt", 1}}
+	want := []File{{Name: "Stra\xdfe/\xe9_1.txt", Size: 1}}
 	write(t, filepath.Join(data, want[0].Name), "x")
 	got, err := List(t.Context(), data, nil)
 	if err != nil || !reflect.DeepEqual(got.Files, want) {

@@ -35,7 +35,7 @@ func lookAll(t testing.TB, head int, content map[string]string) map[string]Look 
 	root := openRoot(t, data)
 	looks := map[string]Look{}
 	for name, c := range content {
-		look, err := LookAt(root, File{name, int64(len(c))}, head)
+		look, err := LookAt(root, File{Name: name, Size: int64(len(c))}, head)
 		if err != nil {
 			t.Fatal(err)
 		}

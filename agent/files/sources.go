@@ -24,6 +24,9 @@ type Source struct {
 	Database string `json:"database,omitempty"`
 	// From, if set, is the web address of a file of which the data folder has its own copy.
 	From string `json:"from,omitempty"`
+	// Of, if set, is the name of the source whose companion this is. No record has companions: they are
+	// found anew.
+	Of string `json:"-"`
 	// Download is the file to copy. Only the process that has downloaded it sets Download: a record may
 	// come from a stranger, and could name any file.
 	Download string `json:"-"`
@@ -115,6 +118,9 @@ func (s Source) Has(name string) bool {
 func ListAll(ctx context.Context, sources []Source, include []string) (Listing, error) {
 	var all Listing
 	for _, s := range sources {
+		if s.Of != "" {
+			continue
+		}
 		if s.Database != "" {
 			all.Files = append(all.Files, File{Name: s.Name, Size: int64(len(s.Content()))})
 			continue
@@ -124,7 +130,8 @@ func ListAll(ctx context.Context, sources []Source, include []string) (Listing, 
 			return Listing{}, fmt.Errorf("list the data: %w", err)
 		}
 		if info.Mode().IsRegular() {
-			all.Files = append(all.Files, File{Name: s.Name, Size: info.Size()})
+			all.Files = append(all.Files,
+				File{Name: s.Name, Size: info.Size(), With: parts(Companions(s.Path, s.Name))})
 			continue
 		}
 		l, err := List(ctx, s.Path, within(s.Name, include))
@@ -133,6 +140,9 @@ func ListAll(ctx context.Context, sources []Source, include []string) (Listing, 
 		}
 		for _, f := range l.Files {
 			f.Name = path.Join(s.Name, f.Name)
+			for i := range f.With {
+				f.With[i].Name = path.Join(s.Name, f.With[i].Name)
+			}
 			all.Files = append(all.Files, f)
 		}
 		for _, name := range l.Unread {
@@ -167,8 +177,9 @@ func within(source string, include []string) (names []string) {
 // Link makes the folder data below dir a data folder whose names lead to the sources. Relative paths
 // of sources start at dir, and their links are relative, so that all can be moved together. Names
 // that are there already are left alone: a person may have made one lead to where the data are
-// now. It returns the sources by where their names lead, without links. A source is linked only if
-// may, unless nil, returns no error for the file or folder that its name will lead to.
+// now. It returns the sources and their companions, which are linked as they are now, by where
+// their names lead, without links. A source is linked only if may, unless nil, returns no error for
+// the file or folder that its name will lead to.
 func Link(dir, data string, sources []Source, may func(real string) error) ([]Source, error) {
 	root, err := os.OpenRoot(dir) // nothing is made outside of it, wherever links in it lead
 	if err != nil {
@@ -192,7 +203,7 @@ func Link(dir, data string, sources []Source, may func(real string) error) ([]So
 			return nil, fmt.Errorf("link the data %s: %w", s.Name, err)
 		}
 	}
-	return linked, nil
+	return linkCompanions(root, data, sources, linked)
 }
 
 // keep gives the data folder its own copy of a downloaded file, unless it has one.

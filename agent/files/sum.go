@@ -3,8 +3,10 @@ package files
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 )
 
 const (
@@ -15,8 +17,22 @@ const (
 
 // Sum returns the SHA-256 of a file of up to 64 MB, in hexadecimal. For a larger file it
 // hashes the size, the modification time and 64 samples of 64 kB, so it may miss a change that
-// keeps size and time.
+// keeps size and time. Of a file with companions it returns the hash of the sums of all.
 func Sum(d *Folder, f File) (string, error) {
+	sum, err := d.sum(f)
+	for _, c := range parts(d.Companions(f)) {
+		if below, ok := relative(d.real, c.Path); ok {
+			c.Name = filepath.ToSlash(below)
+		}
+		more, failed := d.sum(File{Name: c.Name})
+		both := sha256.Sum256([]byte(sum + more))
+		sum, err = hex.EncodeToString(both[:]), errors.Join(err, failed)
+	}
+	return sum, err
+}
+
+// sum returns the sum of one file.
+func (d *Folder) sum(f File) (string, error) {
 	file, info, err := d.open(f)
 	if err != nil {
 		return "", err

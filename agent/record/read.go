@@ -361,11 +361,15 @@ func Sources(nb *notebook.Notebook) []files.Source {
 	return meta.Trajectory.Task.Sources
 }
 
-// LinkedData returns the links to data in a notebook's data folder, whose path is data: none if it
-// is a folder of data itself.
+// LinkedData returns the links to data in a notebook's data folder, whose path is data, and the
+// companions of the data: none if it is a folder of data itself.
 func LinkedData(nb *notebook.Notebook, data string) (paths []string) {
 	for _, s := range Sources(nb) {
-		paths = append(paths, filepath.Join(data, filepath.FromSlash(s.Name)))
+		at := filepath.Join(data, filepath.FromSlash(s.Name))
+		paths = append(paths, at)
+		for _, c := range files.Companions(at, s.Name) {
+			paths = append(paths, c.Path)
+		}
 	}
 	return paths
 }

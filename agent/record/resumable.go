@@ -23,20 +23,19 @@ func (t *Trajectory) Edits() []string {
 	return nil
 }
 
-// DataChanges describes how the data files differ in name or size from those that were described.
-// It returns "" if they do not.
+// DataChanges describes how the data files and their companions differ in name or size from those
+// that were described. It returns "" if they do not.
 func (t *Trajectory) DataChanges(now []File) string {
-	sizes := map[string]int64{}
+	present := map[string]File{}
 	for _, f := range now {
-		sizes[f.Name] = f.Size
+		present[f.Name] = f
 	}
 	for _, f := range t.Task.Files {
-		switch size, there := sizes[f.Name]; {
+		switch is, there := present[f.Name]; {
 		case !there:
 			return f.Name + " is not there"
-		case size != f.Size:
-			return fmt.Sprintf("%s has %s, not %s",
-				f.Name, human.StableBytes(size), human.StableBytes(f.Size))
+		case !is.Same(f):
+			return fmt.Sprintf("%s has %s, not %s", f.Name, is.Weight(), f.Weight())
 		}
 	}
 	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {

@@ -44,8 +44,7 @@ func showData(t *Trajectory) string {
 		if d.Text == "" && d.Error == "" {
 			continue // not described yet
 		}
-		size := human.StableBytes(t.Task.Files[i].Size)
-		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), size)
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), inHTML(t.Task.Files[i].Weight()))
 		body := fenced(d.Text, "")
 		for _, note := range d.notes() {
 			title += " · " + inHTML(note)

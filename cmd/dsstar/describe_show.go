@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -26,10 +27,12 @@ type descriptions struct {
 }
 
 type fileDescription struct {
-	Name        string `json:"name"`
-	Size        int64  `json:"size"` // bytes
-	Kind        string `json:"kind"`
-	Description string `json:"description"`
+	Name string `json:"name"`
+	Size int64  `json:"size"` // bytes
+	// files that belong to it, such as the log of a database
+	With        []files.Companion `json:"with,omitempty"`
+	Kind        string            `json:"kind"`
+	Description string            `json:"description"`
 	// the script that printed it; "": it is that of Like, or there is none
 	Code      string `json:"code"`
 	Like      string `json:"like"` // the file for which the script was written, if not for this one
@@ -56,7 +59,7 @@ func newDescriptions(t *record.Trajectory, names []string) descriptions {
 			own.Error = "the run ended before it"
 		}
 		d.Files = append(d.Files, fileDescription{
-			Name: f.Name, Size: f.Size, Kind: own.Kind, Description: own.Text, Code: own.Code,
+			Name: f.Name, Size: f.Size, With: f.With, Kind: own.Kind, Description: own.Text, Code: own.Code,
 			Like: own.Like, Profile: own.Profile,
 			Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole, Error: own.Error,
 			Tries:     own.Tries,
@@ -77,7 +80,8 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{term.Printable(f.Name), human.Bytes(f.Size), term.Clean(f.Kind),
+		heading := []string{term.Printable(f.Name), human.Bytes(f.Size) + files.Beside(f.With),
+			term.Clean(f.Kind),
 			term.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
@@ -168,8 +172,11 @@ func (l dataFiles) file(name string) (string, bool) {
 		}
 	}
 	for _, c := range candidates {
-		if slices.ContainsFunc(l.files, func(f record.File) bool { return f.Name == c }) {
-			return c, true
+		for _, f := range l.files {
+			of := func(companion files.Companion) bool { return companion.Name == c }
+			if f.Name == c || slices.ContainsFunc(f.With, of) {
+				return f.Name, true
+			}
 		}
 	}
 	return "", false

@@ -270,7 +270,8 @@ func newTask(ctx context.Context, question, guidelines string, sources []files.S
 	if task.Data = record.DataFolder; sources[0].Name == "" {
 		task.Data = sources[0].Path
 	} else {
-		task.Sources = slices.Clone(sources)
+		task.Sources = slices.DeleteFunc(slices.Clone(sources),
+			func(s files.Source) bool { return s.Of != "" })
 	}
 	return task, listData(ctx, &task, sources)
 }

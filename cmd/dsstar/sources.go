@@ -73,7 +73,21 @@ func (a *app) sources(ctx context.Context, given []string,
 		}
 		all[i].Path = real
 	}
+	if all, err = together(all); err != nil {
+		return nil, err
+	}
 	return all, distinct(all)
+}
+
+// together is [files.Together] with its error as one of usage.
+func together(all []files.Source) ([]files.Source, error) {
+	all, err := files.Together(all)
+	if e, ok := errors.AsType[*files.CompanionError](err); ok {
+		return nil, usage.New("--data: "+e.Error()+", so that what it holds would be missing",
+			usage.Shell("ls -l %s", e.Companion),
+			usage.Again("--data", filepath.Dir(e.File)).Note("the whole folder, or end the log of a database with a checkpoint"))
+	}
+	return all, err
 }
 
 // named reports whether a value of --data is NAME=PATH. A file of this very name comes first.
@@ -233,7 +247,7 @@ func listData(ctx context.Context, task *record.Task, sources []files.Source) er
 func (a *app) correctionsOf(sources []files.Source) (map[string]string, error) {
 	all := map[string]string{}
 	for _, s := range sources {
-		if s.Database != "" {
+		if s.Database != "" || s.Of != "" {
 			continue
 		}
 		info, err := os.Stat(s.Path)

@@ -277,3 +277,31 @@ func FuzzProfile(f *testing.F) {
 		}
 	})
 }
+
+// TestLogs has the rows of a database that are not in its file yet, wherever programs have left them,
+// and says how cells open it where they cannot write.
+func TestLogs(t *testing.T) {
+	dir, _ := made(t, "logs.py")
+	p := start(t, dir)
+	for name, asks := range map[string]bool{"at-work.sqlite": false, "copied.sqlite": true,
+		"closed.sqlite": true, "idle.sqlite": false, "plain.sqlite": false, "store.duckdb": false} {
+		if err := os.MkdirAll(filepath.Join(dir, "data"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(dir, name), filepath.Join(dir, "data", name)); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{name, "data/" + name} {
+			is := p.profile(t, path)
+			if len(is.Tables) != 1 || is.Tables[0].Rows != 100 {
+				t.Errorf("%s: tables are %v, %s", path, is.Tables, is.Problem)
+			}
+			if text := is.Text("", 10_000, describe.ByWords); strings.Contains(text, "file:PATH?") != asks {
+				t.Errorf("%s: %s", path, text)
+			}
+		}
+	}
+	if is := p.profile(t, "cut.sqlite"); len(is.Tables) > 0 || !strings.Contains(is.Problem, "cut off") {
+		t.Errorf("a change that was cut off: tables are %v, %s", is.Tables, is.Problem)
+	}
+}

@@ -112,20 +112,50 @@ def duckdb_file(path: str, deadline: Deadline) -> Found:
     return found
 
 
+def _sqlite(path: str) -> tuple[sqlite3.Connection, str]:
+    """A connection to a database that may be in a folder that cannot be written to; what says how
+    to make one where sqlite3.connect(path) fails for that."""
+    real = os.path.realpath(path)  # beside which SQLite looks for the log
+    uri = f"file:{urllib.parse.quote(real)}?mode=ro"
+    with open(real, "rb") as f:
+        logs = f.read(19)[18:] == b"\2"
+    if os.path.exists(real + "-wal") and os.path.exists(real + "-shm"):
+        return sqlite3.connect(uri, uri=True), ""
+    if os.path.exists(real + "-wal") and os.path.getsize(real + "-wal"):
+        con = sqlite3.connect(f"{uri}&vfs=unix-none", uri=True)
+        con.execute("PRAGMA locking_mode=EXCLUSIVE")  # with an index in memory
+        return con, (
+            'con = sqlite3.connect("file:PATH?mode=ro&vfs=unix-none", uri=True); '
+            'con.execute("PRAGMA locking_mode=EXCLUSIVE"), as its log has no index; with immutable=1 '
+            "the rows of the log would be missing"
+        )
+    if os.path.exists(real + "-journal"):
+        return sqlite3.connect(uri, uri=True), ""
+    how = 'con = sqlite3.connect("file:PATH?immutable=1", uri=True), as it has no log now'
+    return sqlite3.connect(f"{uri}&immutable=1", uri=True), how if logs else ""
+
+
 def sqlite(path: str, deadline: Deadline) -> Found:
     found = Found("SQLite")
-    fixed = "" if os.path.exists(path + "-wal") else "&immutable=1"
-    con = sqlite3.connect(
-        f"file:{urllib.parse.quote(os.path.abspath(path))}?mode=ro{fixed}", uri=True
-    )
+    con, how = _sqlite(path)
+    if how:
+        found.lines.append(f"opens, where its folder cannot be written to, with {how}")
     con.text_factory = lambda b: b.decode("utf-8", "replace")
     con.execute("PRAGMA trusted_schema=OFF")
     con.set_progress_handler(lambda: deadline.left() == 0, 100_000)
     with contextlib.closing(con):
-        listed = con.execute(
-            "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') "
-            "AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-        ).fetchall()
+        try:
+            listed = con.execute(
+                "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') "
+                "AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+            ).fetchall()
+        except sqlite3.OperationalError as error:
+            if os.path.exists(os.path.realpath(path) + "-journal"):
+                error.args = (
+                    f"{error}: a change of it was cut off or is under way; it can be read when a "
+                    "program that may write to it has opened it",
+                )
+            raise
         for kind, name in listed[:60]:
             try:
                 info = con.execute(f"PRAGMA table_info({named(name)})").fetchall()
