@@ -210,7 +210,7 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 		return usage.New(fmt.Sprintf(
 			"--kernel: %s is a running kernel (%s), but files are described in new ones", g.Name,
 			kernels.Identity(g.Running)),
-			usage.Shell("dsstar describe DIR   # with the Python that dsstar sets up itself"),
+			kernels.ManagedHint,
 			usage.Shell("dsstar kernels   # kernelspecs"))
 	}
 	if err := a.consent(ctx, j); err != nil {

@@ -68,7 +68,9 @@ fix what fails. Exit code 1 if something failed.`,
 			}
 			f.Hints = []string{}
 			for _, hint := range f.hints {
-				f.Hints = append(f.Hints, hint.On(a.line))
+				if hint.Fits(a.line) {
+					f.Hints = append(f.Hints, hint.On(a.line))
+				}
 			}
 			all = append(all, f)
 			failed = failed || f.Status == "failed"

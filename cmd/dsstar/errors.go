@@ -57,14 +57,18 @@ func explain(err error, line usage.Line) (code int, text string, lines []string)
 	code, text, hints := causeOf(err)
 	if s, ok := errors.AsType[*stoppedError](err); ok {
 		code, _, hints = causeOf(s.err)
+		takes, alike := line.Takes, line.Alike
 		text, hints, line = err.Error(), s.hints(hints), s.line()
+		line.Takes, line.Alike = takes, alike
 	}
 	if s, ok := errors.AsType[*benchStopped](err); ok {
 		code, _, hints = causeOf(s.err)
 		text, hints, line = err.Error(), s.hints(hints), s.line()
 	}
 	for _, hint := range hints {
-		lines = append(lines, hint.On(line))
+		if hint.Fits(line) {
+			lines = append(lines, hint.On(line))
+		}
 	}
 	return code, text, lines
 }

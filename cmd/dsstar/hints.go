@@ -175,7 +175,7 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 func kernelHints(err error) (code int, hints []usage.Hint) {
 	if s, ok := errors.AsType[*kernel.SpecNotFoundError](err); ok {
 		for _, name := range s.Available {
-			hints = append(hints, usage.Again("--kernel", name))
+			hints = append(hints, usage.Again("--kernel", name).Fresh())
 		}
 		return exitUsage, append(hints, kernels.ManagedHint)
 	}

@@ -200,9 +200,18 @@ func (a *app) rootCommand() *cobra.Command {
 func lineOf(cmd *cobra.Command, args []string) usage.Line {
 	line := usage.NewLine(cmd.CommandPath(), cmd.Flags(), args)
 	line.Folder = cmd.Name() == "describe" && !cmd.Flags().Changed("data")
-	if cmd.Name() == "nb" && (len(args) == 0 || args[0] == "-") {
-		line.Args, line.Input = nil, " < question.txt"
+	if cmd.Name() == "nb" {
+		line.Needs = []string{"data", "kernel", "last", "engine"}
+		if len(args) == 0 || args[0] == "-" {
+			line.Args, line.Input = nil, " < question.txt"
+		}
 	}
+	root := cmd.Root()
+	line.Takes = func(line, flag string) bool {
+		other, _, err := root.Find(strings.Fields(line)[1:])
+		return err == nil && other.Flag(flag) != nil
+	}
+	line.Alike = func(flag string) bool { return !notSettings[flag] || flag == "data" }
 	return line
 }
 

@@ -183,11 +183,11 @@ func (a *app) ready(ctx context.Context, j *job, question, form string, includeG
 
 // question takes the question from the arguments or from standard input.
 func (a *app) question(args []string) (string, error) {
-	hint := []usage.Hint{usage.Shell(`dsstar nb --data PATH "question"`)}
+	hint := usage.Again().Args("your question")
 	if len(args) > 1 {
 		return "", usage.New(
 			fmt.Sprintf("the question must be one argument, got %d", len(args)),
-			usage.Shell("dsstar nb --data PATH %s", strings.Join(args, " ")),
+			usage.Again().Args(strings.Join(args, " ")),
 		)
 	}
 	text := ""
@@ -195,7 +195,7 @@ func (a *app) question(args []string) (string, error) {
 	case len(args) == 1 && args[0] != "-":
 		text = args[0]
 	case a.stdinTTY && len(args) == 0:
-		return "", usage.New("no question is given", hint...)
+		return "", usage.New("no question is given", hint)
 	default:
 		b, err := io.ReadAll(io.LimitReader(a.stdin, 1<<20))
 		if err != nil {
@@ -204,7 +204,7 @@ func (a *app) question(args []string) (string, error) {
 		text = string(b)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", usage.New("no question is given", hint...)
+		return "", usage.New("no question is given", hint)
 	}
 	return text, nil
 }

@@ -94,16 +94,16 @@ func (a *app) resumeCommand() *cobra.Command {
 		}
 		if w.question = strings.TrimSpace(w.question); w.question == "" && cmd.Flags().Changed("ask") {
 			return usage.New("--ask: no question is given",
-				usage.Shell(`dsstar resume --ask "question" %s`, args[0]))
+				usage.Again("--ask", "your question"))
 		}
 		if w.form != "" && w.question == "" {
 			return usage.New("--guidelines needs --ask",
-				usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
+				usage.Again("--ask", "your question"))
 		}
 		w.back.asked = cmd.Flags().Changed("drop")
 		if w.back.asked && w.question != "" || !w.back.asked && w.back.note != "" {
 			return usage.New("--drop goes with --note, not with --ask",
-				usage.Shell("dsstar resume --drop STEP --note TEXT %s", args[0]))
+				usage.Again("--drop", "STEP").But("ask", "guidelines"))
 		}
 		if w.choose != 0 && (w.question != "" || w.back.asked) {
 			return usage.New("--choose, --drop and --ask are for runs one after the other",
@@ -190,7 +190,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if w.question != "" && j.settings.Model == demoModel {
 		return usage.New("the demo has recorded replies for its own question only",
-			usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", w.question, path))
+			usage.Again("--model", "PROVIDER/MODEL"))
 	}
 	if w.question != "" {
 		if err := r.t.Ask(w.question, w.form); err != nil {
@@ -230,7 +230,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		(r.t.Task.Data == "" || len(r.t.Variables) > 0) {
 		return usage.New("the run uses the variables of a running kernel and has not finished: "+
 			"name that kernel",
-			usage.Shell("dsstar resume --kernel NAME %s", path),
+			usage.Again("--kernel", "NAME"),
 			usage.Shell("dsstar kernels   # those that are running"))
 	}
 	if err := a.recall(&j, r.t); err != nil {

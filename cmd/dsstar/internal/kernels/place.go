@@ -159,7 +159,7 @@ func (v Survey) hints(specs []kernel.Spec, kernels []kernel.Running) []usage.Hin
 	}
 	var hints []usage.Hint
 	for _, s := range specs {
-		choice := usage.Again(slices.Concat(server, []string{"--kernel", s.Name})...)
+		choice := usage.Again(slices.Concat(server, []string{"--kernel", s.Name})...).Fresh()
 		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == nil {
 			choice = usage.Again("--python", s.Argv[0]).But("kernel") // its name is ambiguous
 		}

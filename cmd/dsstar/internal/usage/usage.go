@@ -23,7 +23,9 @@ func New(text string, hints ...Hint) *Error { return &Error{text, hints} }
 type Hint struct {
 	shell   string   // a shell command; "": the command line that failed, changed
 	flags   []string // words to add to it
+	args    []string // arguments in place of its own; nil: its own
 	without []string // names of flags to leave out
+	fresh   bool     // --kernel names a new kernel, without variables to ask about
 	note    string
 }
 
@@ -57,6 +59,18 @@ func (h Hint) But(names ...string) Hint {
 	return h
 }
 
+// Fresh says that --kernel names a new kernel, which is no data to ask about.
+func (h Hint) Fresh() Hint {
+	h.fresh = true
+	return h
+}
+
+// Args replaces the arguments and the input.
+func (h Hint) Args(args ...string) Hint {
+	h.args = args
+	return h
+}
+
 // Note adds a comment.
 func (h Hint) Note(text string) Hint {
 	h.note = text
@@ -67,25 +81,72 @@ func (h Hint) Note(text string) Hint {
 func (h Hint) On(line Line) string {
 	text := h.shell
 	if text == "" {
-		words, flags := []string{line.Command}, h.flags
-		if line.Folder && len(flags) == 2 && flags[0] == "--data" {
-			line.Args, flags = slices.Concat(flags[1:], line.Args[min(1, len(line.Args)):]), nil
-		}
-		for _, word := range flags {
-			words = append(words, human.Shell(word))
-		}
-		for _, f := range line.Flags {
-			if !slices.Contains(h.without, f.Name) {
-				words = append(words, f.String())
-			}
-		}
-		for _, arg := range line.Args {
-			words = append(words, human.Shell(arg))
-		}
-		text = strings.Join(words, " ") + line.Input
+		text = h.again(line)
+	} else {
+		text = line.other(text)
 	}
 	if h.note != "" {
 		text += "   # " + h.note
 	}
 	return text
+}
+
+// again is the command line that failed, changed.
+func (h Hint) again(line Line) string {
+	words, flags := []string{line.Command}, h.flags
+	if h.args != nil {
+		line.Args, line.Input = h.args, ""
+	}
+	if line.Folder && len(flags) == 2 && flags[0] == "--data" {
+		line.Args, flags = slices.Concat(flags[1:], line.Args[min(1, len(line.Args)):]), nil
+	}
+	for _, word := range flags {
+		words = append(words, human.Shell(word))
+	}
+	for _, f := range line.Flags {
+		if !slices.Contains(h.without, f.Name) {
+			words = append(words, f.String())
+		}
+	}
+	enough := func(name string) bool { return has(words, name) && !(h.fresh && name == "kernel") }
+	if len(line.Needs) > 0 && !slices.ContainsFunc(line.Needs, enough) {
+		words = append(words, "--"+line.Needs[0], "PATH")
+	}
+	for _, arg := range line.Args {
+		words = append(words, human.Shell(arg))
+	}
+	return strings.Join(words, " ") + line.Input
+}
+
+// other is a shell command, with the flags that mean the same to it if it is one of ours.
+func (l Line) other(text string) string {
+	command, note, _ := strings.Cut(text, "   #")
+	if l.Takes == nil || !strings.HasPrefix(command, "dsstar ") || strings.Contains(command, " --help") {
+		return text
+	}
+	words := []string{command}
+	for _, f := range l.Flags {
+		if l.Alike(f.Name) && l.Takes(command, f.Name) && !has(words[:1], f.Name) {
+			words = append(words, f.String())
+		}
+	}
+	if note != "" {
+		words = append(words, "  #"+note)
+	}
+	return strings.Join(words, " ")
+}
+
+// Fits reports whether the command of a line has the flags that the hint adds to it.
+func (h Hint) Fits(line Line) bool {
+	return line.Takes == nil || !slices.ContainsFunc(h.flags, func(word string) bool {
+		name, isFlag := strings.CutPrefix(word, "--")
+		return isFlag && !line.Takes(line.Command, name) && !(line.Folder && name == "data")
+	})
+}
+
+// has reports whether there is a flag in parts of a command line.
+func has(parts []string, flag string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return strings.Contains(" "+part+" ", " --"+flag+" ")
+	})
 }

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/kernel"
+	"dsstar/kernel/pyenv"
+	"dsstar/kernel/sandbox"
+)
+
+// typed parses a command line as a shell and dsstar do. Values that do not fit their flags, such as
+// placeholders of hints, are no error.
+func typed(t *testing.T, line string) (cmd *cobra.Command, args []string) {
+	t.Helper()
+	words, err := exec.Command("sh", "-c", "printf '%s\\0' "+line).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	a, _, _ := testApp(t)
+	root := a.rootCommand()
+	root.InitDefaultCompletionCmd()
+	cmd, rest, err := root.Find(strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00")[1:])
+	if err == nil {
+		cmd.InitDefaultHelpFlag()
+		err = cmd.ParseFlags(rest)
+	}
+	if _, placeholder := errors.AsType[*pflag.InvalidValueError](err); err != nil && !placeholder {
+		t.Errorf("%s: %v", line, err)
+	}
+	return cmd, cmd.Flags().Args()
+}
+
+// TestHintsKeepFlags: whatever fails, the commands that help are about what was typed: with its data,
+// and another command with all settings that it has, too.
+func TestHintsKeepFlags(t *testing.T) {
+	failed := []error{
+		&llm.ConnectionError{}, &llm.StatusError{Status: 404}, &llm.StatusError{Status: 429}, &llm.ReplayError{},
+		&llm.CredentialError{KeyEnv: "KEY"}, &llm.CredentialError{Unsent: true}, &llm.RedirectedError{},
+		fmt.Errorf("x: %w", llm.ErrContextLength), llm.ErrEmpty, &kernel.SpecNotFoundError{Available: []string{"python3"}},
+		&kernel.ServerError{URL: "http://h/", Status: 500}, &kernel.NotFoundError{}, &kernel.BufferedError{ID: "1"},
+		&kernel.ServerLostError{URL: "http://h/"}, &kernels.UnreachableError{URL: "http://h/", Err: errors.New("why")},
+		&pyenv.NoPythonError{}, &pyenv.InstallError{Reason: pyenv.ReasonNetwork, Err: errors.New("why")},
+		fmt.Errorf("%w: %w", sandbox.ErrNone, &sandbox.MissingError{Tier: sandbox.Full, Err: errors.New("why")}),
+		usage.New("", kernels.Hints(nil, []kernel.Running{{ID: "1"}})...), usage.New("", usage.Shell("dsstar memory")),
+		usage.New("", usage.Again().Args("your question")),
+	}
+	for _, c := range conditions {
+		failed = append(failed, c.err)
+	}
+	for _, line := range []string{
+		"dsstar nb --base-url http://127.0.0.1:1/v1 --model 'a b' --api-key-env K --data d --max-rounds 3 'How many?'",
+		"dsstar nb --kernel nothere --model m 'x?'", "dsstar nb --last --server http://h/ 'x?'", "dsstar nb -d d -d e < q.txt",
+		"dsstar resume --model m --base-url http://h/v1 --review RUN", "dsstar describe d --model m --sandbox off",
+		"dsstar memory forget --data d --memory m name", "dsstar rerun --kernel k n.ipynb", "dsstar doctor --model m",
+	} {
+		cmd, args := typed(t, strings.Split(line, " <")[0])
+		was := lineOf(cmd, args)
+		for _, err := range failed {
+			_, _, hints := explain(err, was)
+			for _, hint := range hints {
+				if command, _, _ := strings.Cut(hint, "   #"); strings.HasPrefix(command, "dsstar ") {
+					checkHint(t, was, err, command)
+				}
+			}
+		}
+	}
+}
+
+func checkHint(t *testing.T, was usage.Line, err error, hint string) {
+	t.Helper()
+	cmd, _ := typed(t, strings.Split(hint, " <")[0])
+	given := func(name string) bool { return cmd.Flags().Changed(name) }
+	if cmd.Name() == "nb" && !given("data") && !given("last") && !given("engine") &&
+		!(given("kernel") && !strings.Contains(hint, "--kernel python3")) {
+		t.Errorf("%s\n%v: there are no data in the hint\n%s", was.Hint().On(was), err, hint)
+	}
+	for _, f := range was.Flags {
+		takes := cmd.Flags().Lookup(f.Name) != nil || cmd.PersistentFlags().Lookup(f.Name) != nil
+		if cmd.CommandPath() != was.Command && takes && (!notSettings[f.Name] || f.Name == "data") &&
+			!strings.Contains(hint, " --"+f.Name+" ") {
+			t.Errorf("%s\n%v: --%s is not in the hint\n%s", was.Hint().On(was), err, f.Name, hint)
+		}
+	}
+}
+
+// TestHintsAreCommands: a hint in the code that begins with dsstar is a command with flags that it has.
+func TestHintsAreCommands(t *testing.T) {
+	paths, err := filepath.Glob("*.go")
+	below, err2 := filepath.Glob("internal/*/*.go")
+	if errors.Join(err, err2) != nil {
+		t.Fatal(err, err2)
+	}
+	n := 0
+	for _, path := range slices.Concat(paths, below) {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			literal, ok := node.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING || strings.HasSuffix(path, "_test.go") {
+				return true
+			}
+			text, err := strconv.Unquote(literal.Value)
+			if command, _, _ := strings.Cut(text, "   #"); err == nil && strings.HasPrefix(command, "dsstar ") &&
+				!strings.HasSuffix(text, " ") && !strings.Contains(text, "\n") { // no part of something
+				typed(t, strings.NewReplacer("%s", "x", "(", "", ")", "").Replace(command))
+				n++
+			}
+			return true
+		})
+	}
+	if n < 20 {
+		t.Errorf("only %d hints were found", n)
+	}
+}
