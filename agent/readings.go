@@ -154,33 +154,73 @@ func (r *standard) taken() (all []prompts.Point) {
 	return all
 }
 
-// chooseReadings asks a person which option of each open reading that changes the answer is meant.
-// The choice becomes a note. If it is not what the cells take, the rounds are reopened.
-func (r *standard) chooseReadings(ctx context.Context) (reopened bool, err error) {
+// chooseReadings asks a person which option of each open reading that changes the answer is meant,
+// and reports whether the answer is another one then.
+func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error) {
 	if r.cfg.ChooseReading == nil {
 		return false, nil
 	}
-	for i := range r.t.Readings {
-		reading := &r.t.Readings[i]
+	for i, reading := range r.t.Readings {
 		if !reading.Open() || !reading.Matters() {
 			continue
 		}
-		n, err := r.cfg.ChooseReading(ctx, *reading, r.t.Answer())
+		n, err := r.cfg.ChooseReading(ctx, reading, r.t.Answer())
 		if err != nil {
 			return false, err
 		}
-		if n < 0 {
-			continue // it stays open
+		if n < 0 || !Choose(r.t, i, n) {
+			continue // it stays open, or as it is
 		}
-		option, taken := reading.Options[n], reading.Chosen
-		reading.ByUser, reading.Chosen = true, n
-		r.t.AddNote(reading.Chose())
-		if n == taken {
-			continue
+		r.answering, r.dirty = false, true
+		if r.current().Route != nil {
+			return true, r.follow(ctx)
 		}
-		r.t.Second = nil // it did not see the note
-		r.takeBack("the user means: "+option.Text, min(option.Steps+1, r.t.Steps()))
-		return true, r.follow(ctx)
+		if err := r.observe(Event{Kind: Repeated, Text: r.current().Step}); err != nil {
+			return true, err
+		}
+		_, err = r.restore(ctx)
+		return true, err
 	}
 	return false, nil
+}
+
+// Choose records that a person means option n of reading i, as a note. It reports whether the answer
+// is another one then. If the option's branch has computed that, its cells become the accepted ones,
+// and nothing is asked to compute it anew. Otherwise the steps that it does not keep are dropped.
+func Choose(t *record.Trajectory, i, n int) (changed bool) {
+	option, taken, second := t.Readings[i].Options[n], t.Readings[i].Chosen, t.Second
+	t.Readings[i].ByUser, t.Readings[i].Chosen = true, n
+	meant := t.Readings[i].Chose()
+	t.AddNote(meant)
+	if t.Proof = nil; n == taken {
+		return false
+	}
+	code, computed := option.Last()
+	keeps := min(option.Steps, t.Steps())
+	if !computed {
+		keeps = min(keeps, t.Steps()-1)
+	}
+	t.Unsettle()
+	t.Final = nil
+	last := &t.Rounds[len(t.Rounds)-1]
+	last.Verdict = &record.Verdict{Reason: meant, Unfinished: keeps == t.Steps()}
+	last.Route = &record.Route{Reason: meant}
+	if keeps < t.Steps() {
+		last.Route.Back = keeps + 1
+	}
+	if computed {
+		t.Rounds = append(t.Rounds, record.Round{Step: meant, Attempts: option.Attempts, Answer: code,
+			Verdict: &record.Verdict{Sufficient: true, Reason: "It computes the answer as it is meant."}})
+		if second != nil && derives(*second, option) {
+			t.Second = &record.Second{Attempts: second.Attempts, Answer: second.Answer}
+		}
+	}
+	return true
+}
+
+// derives reports whether a second derivation has found the answer of an option by itself.
+func derives(s record.Second, o record.Option) bool {
+	own := func(a record.Attempt) bool { return a.Code == o.Attempts[len(o.Attempts)-1].Code }
+	return s.Ruling == record.RuledReading && !slices.ContainsFunc(s.Attempts, own) &&
+		SameAnswer(s.Answer, o.Answer)
 }

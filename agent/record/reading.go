@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // A Reading is a point at which question and files leave open what is meant, and which could
@@ -29,6 +30,19 @@ type Option struct {
 	Same     bool      `json:"same,omitempty"`    // the answer is that of the accepted cells
 	Problem  string    `json:"problem,omitempty"` // why it has no answer, in one line
 }
+
+// Last returns the last cell of a notebook whose accepted cells are those of the option's branch: it
+// prints the variable that the branch ends with. ok is false if the branch gave no answer in one.
+func (o Option) Last() (code string, ok bool) {
+	a, ran := accepted(o.Attempts)
+	m := lastName().FindStringSubmatch(a.Code)
+	if !ran || o.Answer == "" || m == nil {
+		return "", false
+	}
+	return "print(" + m[1] + ")", true
+}
+
+var lastName = lazy.Regexp(`(?:^|\n)([A-Za-z_]\w*)\s*$`)
 
 // Open reports whether neither evidence nor a person has settled the point.
 func (r Reading) Open() bool { return !r.Settled && !r.ByUser }

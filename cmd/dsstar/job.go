@@ -41,11 +41,10 @@ type job struct {
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress.Progress
-	shown    bool            // a demo: that the answer depends on a reading is what it shows
-	chosen   *record.Reading // the option of it that is meant, of resume --choose; or nil
-	fresh    bool            // the run makes its folder, which need not stay
-	past     bool            // the run is resumed and already has the variables that it needs
-	goOn     []usage.Flag    // flags that a later resume needs, too
+	shown    bool         // a demo: that the answer depends on a reading is what it shows
+	fresh    bool         // the run makes its folder, which need not stay
+	past     bool         // the run is resumed and already has the variables that it needs
+	goOn     []usage.Flag // flags that a later resume needs, too
 }
 
 // runFlags are the flags of the commands that answer a question.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -16,14 +17,6 @@ import (
 // answers beside the options; nil if nobody can be asked. The recorded replies of a demo know of no
 // choice.
 func (a *app) chooseReading(j job) func(context.Context, record.Reading, string) (int, error) {
-	if j.chosen != nil {
-		return func(_ context.Context, r record.Reading, _ string) (int, error) {
-			if r.Point == j.chosen.Point {
-				return j.chosen.Chosen, nil
-			}
-			return -1, nil
-		}
-	}
 	if j.ask == "never" || j.json || j.quiet || j.shown || !a.stdinTTY || !a.stderrTTY {
 		return nil
 	}
@@ -42,23 +35,25 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 	}
 }
 
-// chosenReading returns the reading of which option n is meant, with that as its chosen one. The
-// options of all open readings are numbered from 1, as --json lists them.
-func chosenReading(t *record.Trajectory, n int) (*record.Reading, error) {
-	all := t.OpenReadings()
-	if len(all) == 0 {
-		return nil, usage.New("--choose: the answer depends on no open reading of the question",
-			usage.Shell("dsstar resume --help"))
-	}
+// choose records that option n is meant. The options of all open readings are numbered from 1, as
+// --json lists them.
+func choose(t *record.Trajectory, n int) error {
 	options := 0
-	for _, r := range all {
-		if before := options; n > before && n <= before+len(r.Options) {
-			r.Chosen = n - before - 1
-			return &r, nil
+	for i, r := range t.Readings {
+		if !r.Open() || !r.Matters() {
+			continue
+		}
+		if n > options && n <= options+len(r.Options) {
+			agent.Choose(t, i, n-options-1)
+			return nil
 		}
 		options += len(r.Options)
 	}
-	return nil, usage.New(fmt.Sprintf("--choose %d: the options are 1 to %d", n, options),
+	if options == 0 {
+		return usage.New("--choose: the answer depends on no open reading of the question",
+			usage.Shell("dsstar resume --help"))
+	}
+	return usage.New(fmt.Sprintf("--choose %d: the options are 1 to %d", n, options),
 		usage.Again("--choose", "2"))
 }
 

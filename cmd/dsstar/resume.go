@@ -201,10 +201,9 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 	}
 	if w.choose != 0 {
-		if j.chosen, err = chosenReading(r.t, w.choose); err != nil {
+		if err := choose(r.t, w.choose); err != nil {
 			return err
 		}
-		r.t.Proof = nil // of the answer that was not meant, or that depended on the choice
 	}
 	a.recallDemo(&j, r.t)
 	saver := continued(r)
