@@ -265,12 +265,16 @@ func without(all map[string]any, key string) map[string]any {
 }
 
 // Questions returns the questions of a run's notebook, in order; nil if it cannot be read.
-func Questions(nb *notebook.Notebook) (all []string) {
+func Questions(nb *notebook.Notebook) []string {
 	meta, err := recorded(nb)
 	if err != nil {
 		return nil
 	}
-	t := meta.Trajectory
+	return meta.Trajectory.Questions()
+}
+
+// Questions returns the questions of all parts, in order.
+func (t *Trajectory) Questions() (all []string) {
 	for k := range len(t.Earlier) + 1 {
 		all = append(all, t.Part(k).Task.Question)
 	}

@@ -27,15 +27,15 @@ import (
 )
 
 const runsHelp = `List the runs of this folder, the newest first: those in dsstar-runs, or where the
-setting out says. With words, only runs whose question, answer or name has them all.
+setting out says. With words, only runs whose questions, answer or name have them all.
 
 The newest run is the one that resume, trace, export and rerun take if none is
 named. --open shows it, or the one that is named, as a page in the browser: see dsstar
 export. --remove removes the named runs, with everything in their folders.
 
---json prints a list of objects instead: run (the folder), notebook, question, answer,
-standing (verified, depends on a reading, not verified, unfinished, running),
-cost_usd (null: not known), started`
+--json prints a list of objects instead: run (the folder), notebook, question (the
+last one), questions (how many), answer, standing (verified, depends on a reading,
+not verified, unfinished, running), cost_usd (null: not known), started`
 
 func (a *app) runsCommand() *cobra.Command {
 	var asJSON, open, remove bool
@@ -80,18 +80,21 @@ func (a *app) runsFolder() (string, error) {
 
 // A listedRun is what runs --json prints of one run. Its fields are a contract: see the help.
 type listedRun struct {
-	Run      string    `json:"run"`
-	Notebook string    `json:"notebook"`
-	Question string    `json:"question"`
-	Answer   string    `json:"answer"`
-	Standing string    `json:"standing"`
-	Cost     *float64  `json:"cost_usd"`
-	Started  time.Time `json:"started"`
+	Run       string    `json:"run"`
+	Notebook  string    `json:"notebook"`
+	Question  string    `json:"question"` // the last one
+	Questions int       `json:"questions"`
+	Answer    string    `json:"answer"` // to that
+	Standing  string    `json:"standing"`
+	Cost      *float64  `json:"cost_usd"`
+	Started   time.Time `json:"started"`
+
+	asked []string // all questions
 }
 
 // has reports whether the run has all words.
 func (r listedRun) has(words []string) bool {
-	text := strings.ToLower(r.Run + "\n" + r.Question + "\n" + r.Answer)
+	text := strings.ToLower(r.Run + "\n" + strings.Join(r.asked, "\n") + "\n" + r.Answer)
 	return !slices.ContainsFunc(words, func(word string) bool {
 		return !strings.Contains(text, strings.ToLower(word))
 	})
@@ -111,7 +114,8 @@ func runsIn(base string) (all []listedRun) {
 			continue
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
-			Standing: t.Standing(), Cost: t.Cost, Started: t.Started}
+			Standing: t.Standing(), Cost: t.Cost, Started: t.Started, asked: t.Questions()}
+		r.Questions = len(r.asked)
 		if !t.Ended || t.Failure != "" {
 			r.Standing = "unfinished"
 			if isRunning(folder) {
@@ -213,10 +217,18 @@ func printRuns(out io.Writer, all []listedRun, base string, now time.Time) error
 			cost = human.Dollars(*r.Cost)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", kernels.Ago(now.Sub(r.Started)), r.Standing, cost,
-			dash(term.Fit(term.Printed(r.Answer), 24)), term.Fit(term.Printed(r.Question), 48),
+			dash(term.Fit(term.Printed(r.Answer), 24)), term.Fit(term.Printed(r.Question), 48)+more(r.Questions),
 			term.Printable(r.Run))
 	}
 	return w.Flush()
+}
+
+// more says how many questions a run has, if it has several.
+func more(questions int) string {
+	if questions < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (the last of %d)", questions)
 }
 
 // removeRuns removes run folders that no process works in. All are checked before one is removed. A
