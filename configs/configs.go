@@ -45,6 +45,7 @@ type Settings struct {
 	Learn  bool   `mapstructure:"learn"`
 
 	Include        []string `mapstructure:"include"`
+	MaxDownload    Bytes    `mapstructure:"max_download"`
 	AskAboveTokens int      `mapstructure:"ask_above_tokens"` // 0: never asks
 	AskAboveUSD    float64  `mapstructure:"ask_above_usd"`    // 0: never asks
 

@@ -75,6 +75,7 @@ var spending = map[string]func(s *Settings) any{
 	"ask_above_tokens":  func(s *Settings) any { return s.AskAboveTokens }, // 0: never asks
 	"ask_above_usd":     func(s *Settings) any { return s.AskAboveUSD },
 	"max_files":         func(s *Settings) any { return count(s.MaxFiles) },
+	"max_download":      func(s *Settings) any { return int(s.MaxDownload) },
 	"result_chars":      func(s *Settings) any { return count(s.ResultChars) },
 	"description_chars": func(s *Settings) any { return count(s.DescriptionChars) },
 	"context_chars":     func(s *Settings) any { return count(s.ContextChars) },

@@ -31,6 +31,8 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"", "max_processes: 255", ""},
 		{"", "max_file: 3GB", "max_file"},
 		{"", "max_file: 0", "max_file"},
+		{"", "max_download: 3GB", "max_download"},
+		{"", "max_download: 0", "max_download"},
 		{"", "max_folder: 5GB", "max_folder"},
 		{"", "max_memory: 4GB", "max_memory"},
 		{"max_memory: 8GB", "max_memory: 0", "max_memory"},

@@ -92,7 +92,7 @@ folder.`,
 		if err != nil {
 			return err
 		}
-		if j.sources, err = a.sources(cmd.Context(), []string{data}, j.progress.Wait); err != nil {
+		if j.sources, err = a.sources(cmd.Context(), &j, []string{data}); err != nil {
 			return err
 		}
 		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), j.sources, nil,

@@ -117,7 +117,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 		d.data = []string{filepath.Dir(d.data[0])}
 		given[len(given)-1] = d.data[0]
 	}
-	if j.sources, err = a.sources(cmd.Context(), d.data, j.progress.Wait); err != nil {
+	if j.sources, err = a.sources(cmd.Context(), &j, d.data); err != nil {
 		return err
 	}
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", j.sources, s.Include,

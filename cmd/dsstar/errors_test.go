@@ -14,6 +14,7 @@ import (
 
 	"dsstar/agent/describe"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/download"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -52,6 +53,10 @@ func TestExplain(t *testing.T) {
 		{&llm.TooLongError{}, exitError, "DSSTAR_MAX_OUTPUT_TOKENS=", ""},
 		{&llm.RedirectedError{Base: "https://b/v1"}, exitError, "dsstar nb --base-url https://b/v1 DIR", "key"},
 		{&llm.RedirectedError{}, exitError, "dsstar config", "--base-url"},
+		{&download.Error{Address: "https://a/b.csv", Status: 404}, exitError, "curl -I https://a/b.csv", ""},
+		{&download.Error{Status: 403}, exitCredentials, "curl -I", ""},
+		{&download.Error{Size: 2e9}, exitError, "dsstar nb --max-download 3GB DIR", "curl"},
+		{&download.Error{Full: true}, exitError, "export XDG_CACHE_HOME=", "curl"},
 		{price, exitUsage, "dsstar nb --ask-above-tokens 0 DIR", "--yes"},
 		{&stoppedError{err: price, notebook: "n", run: "RUN",
 			with: []usage.Flag{{Name: "model", Value: "m"}}}, exitUsage,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/download"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -73,11 +75,9 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	if d, ok := errors.AsType[*describe.DatabaseError](err); ok {
 		return exitCredentials, text, databaseHints(d)
 	}
-	if d, ok := errors.AsType[*downloadError](err); ok {
-		if d.status == http.StatusUnauthorized || d.status == http.StatusForbidden {
-			return exitCredentials, text, []usage.Hint{usage.Shell("curl -I %s", d.shown)}
-		}
-		return exitUsage, text, []usage.Hint{usage.Shell("curl -I %s", d.shown)}
+	if d, ok := errors.AsType[*download.Error](err); ok {
+		code, hints = downloadHints(d)
+		return code, text, hints
 	}
 	if f, ok := errors.AsType[*rerun.FailedError](err); ok {
 		return exitError, text, f.Hints
@@ -111,6 +111,21 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 			"wsl --install   # on Windows, dsstar runs kernels only in WSL")}
 	}
 	return exitError, text, hints
+}
+
+// downloadHints returns the exit code and hints for a file of the web that does not come.
+func downloadHints(d *download.Error) (code int, hints []usage.Hint) {
+	switch {
+	case d.Status == http.StatusUnauthorized || d.Status == http.StatusForbidden:
+		code = exitCredentials
+	case d.Size > 0:
+		return exitError, []usage.Hint{usage.Again("--max-download", fmt.Sprintf("%dGB", d.Size/1e9+1))}
+	case d.Full:
+		return exitError, []usage.Hint{usage.Shell("export XDG_CACHE_HOME=DIR   # on a disk with more room")}
+	default:
+		code = exitError
+	}
+	return code, []usage.Hint{usage.Shell("curl -I %s", d.Address)}
 }
 
 // keyForURL is the hint for an endpoint that requires a key. A provider's key is never sent to

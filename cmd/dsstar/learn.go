@@ -125,7 +125,7 @@ func (a *app) learnAhead(ctx context.Context, s *configs.Settings, flags runFlag
 			return err
 		}
 	}
-	if j.sources, err = a.sources(ctx, f.data, j.progress.Wait); err != nil {
+	if j.sources, err = a.sources(ctx, &j, f.data); err != nil {
 		return err
 	}
 	if err := a.remember(ctx, &j); err != nil {
@@ -188,7 +188,7 @@ func (a *app) askAside(ctx context.Context, s configs.Settings, flags runFlags, 
 	l learn.Lesson) (r result, err error) {
 	j := job{runFlags: flags, settings: &s, progress: a.newProgress(flags.quiet)}
 	defer j.progress.Stop()
-	if j.sources, err = a.sources(ctx, data, j.progress.Wait); err != nil {
+	if j.sources, err = a.sources(ctx, &j, data); err != nil {
 		return r, err
 	}
 	var out bytes.Buffer

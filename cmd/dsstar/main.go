@@ -46,6 +46,7 @@ type app struct {
 	line           usage.Line   // what the user typed
 	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
 	extension      int          // process of the kernel whose extension started this one; 0: none
+	roots          []string     // all that web addresses may lead to, of dsstar mcp; nil: anywhere
 }
 
 func main() {
@@ -60,8 +61,8 @@ func newApp() *app {
 	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH")))
 	extension := takeExtension()
 	a := &app{
-		extension: extension,
-		Host:      kernels.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		extension: extension, roots: takeRoots(),
+		Host: kernels.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout),
 		stderrTTY: term.IsTerminal(os.Stderr),
 		width: func() int {

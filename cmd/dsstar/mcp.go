@@ -48,8 +48,19 @@ type mcpAnswer struct {
 	Error string `json:"error,omitempty"` // and hints; "": the run came to its end
 }
 
-// mcpToken is the variable with the token of --http.
-const mcpToken = "DSSTAR_MCP_TOKEN"
+// mcpToken is the variable with the token of --http. mcpRoots is the one with which the server tells
+// its commands, one on each line, the addresses that they may read.
+const mcpToken, mcpRoots = "DSSTAR_MCP_TOKEN", "DSSTAR_MCP_ROOTS"
+
+// takeRoots returns the addresses of mcpRoots, and removes the variable; nil: it is not set.
+func takeRoots() []string {
+	roots, set := os.LookupEnv(mcpRoots)
+	_ = os.Unsetenv(mcpRoots) // cannot fail: the name is valid
+	if !set {
+		return nil
+	}
+	return strings.Split(roots, "\n")
+}
 
 func (a *app) mcpCommand() *cobra.Command {
 	var config mcp.Config
@@ -86,8 +97,9 @@ func (a *app) mcpCommand() *cobra.Command {
 		}
 		config.Version, config.Data, config.MayRead = version(), within.data(),
 			func(data string) error { return a.inWords(within.check(data)) }
-		config.Env = slices.DeleteFunc(slices.Clone(a.Env),
-			func(entry string) bool { return strings.HasPrefix(entry, mcpToken+"=") })
+		config.Env = append(slices.DeleteFunc(slices.Clone(a.Env), func(entry string) bool {
+			return strings.HasPrefix(entry, mcpToken+"=")
+		}), mcpRoots+"="+strings.Join(within.addresses, "\n"))
 		server := mcp.New(cmd.Context(), config)
 		if address != "" {
 			return a.serveHTTP(cmd.Context(), server, address)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -210,7 +211,10 @@ func (c *client) resources(run string) {
 func TestMCPRefuses(t *testing.T) {
 	t.Parallel()
 	outside := dataFolder(t, numbers)
-	program := mcpProgram(t, "", "--root", ".", "--root", "https://example.org/open/")
+	web := httptest.NewServer(http.RedirectHandler("/private/x.csv", http.StatusFound))
+	defer web.Close()
+	program := mcpProgram(t, "", "--root", ".", "--root", "https://example.org/open/", "--root",
+		web.URL+"/open/")
 	for _, err := range []error{
 		os.Symlink(outside, filepath.Join(program.Dir, "link")),
 		os.MkdirAll(filepath.Join(program.Dir, ".ssh"), 0o700),
@@ -224,7 +228,8 @@ func TestMCPRefuses(t *testing.T) {
 	for _, data := range []string{outside, "link", ".ssh", "..", "x=" + outside, "file://" + outside,
 		outside + "/*.csv", "sqlite:///" + outside + "/numbers.csv", "https://example.org/",
 		"https://example.org/open/../x.csv", "https://example.org/open/%2e%2e/x.csv",
-		"postgresql://localhost/postgres", "env:HOME", "s3://bucket/x"} {
+		"postgresql://localhost/postgres", "env:HOME", "s3://bucket/x", web.URL + "/x.csv",
+		web.URL + "/open/x.csv"} { // which leads elsewhere
 		text := c.call(true, "ask", map[string]any{"question": "?", "data": []string{data}}, nil)
 		wantText(t, data, text, "not among what this server may read")
 	}

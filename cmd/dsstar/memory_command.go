@@ -111,7 +111,7 @@ func (a *app) memoryOf(cmd *cobra.Command, data string) (*memory.Memory, job, er
 		return nil, job{}, err
 	}
 	j := job{settings: s, progress: a.newProgress(false)}
-	if j.sources, err = a.sources(cmd.Context(), []string{data}, j.progress.Wait); err == nil {
+	if j.sources, err = a.sources(cmd.Context(), &j, []string{data}); err == nil {
 		err = a.remember(cmd.Context(), &j)
 	}
 	if err == nil && j.memory == nil {

@@ -136,7 +136,7 @@ func (a *app) nbCommand() *cobra.Command {
 		if last {
 			err = a.lastData(&j)
 		} else {
-			j.sources, err = a.sources(cmd.Context(), data, j.progress.Wait)
+			j.sources, err = a.sources(cmd.Context(), &j, data)
 		}
 		if err != nil {
 			return err

@@ -212,7 +212,8 @@ func runScripts(t *testing.T, dir string) {
 	})
 }
 
-// webFiles serves the files of a folder, and /cut, which ends early, /private and /moved/NAME.
+// webFiles serves the files of a folder, and /cut, which ends early, /endless, /private, /moved/NAME and
+// /inside, which leads to another machine.
 func webFiles(folder string) http.Handler {
 	mux := http.NewServeMux()
 	files := http.FileServer(http.Dir(folder))
@@ -224,6 +225,14 @@ func webFiles(folder string) http.Handler {
 	mux.HandleFunc("/private", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "who are you?", http.StatusForbidden)
 	})
+	mux.HandleFunc("/endless", func(w http.ResponseWriter, _ *http.Request) {
+		for line := []byte(strings.Repeat("n", 1<<16)); ; {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	})
+	mux.Handle("/inside", http.RedirectHandler("http://10.0.0.1/secret.csv", http.StatusFound))
 	mux.HandleFunc("/moved/{name}", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/"+r.PathValue("name"), http.StatusFound)
 	})

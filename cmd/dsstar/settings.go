@@ -26,6 +26,7 @@ func settingFlags(f *pflag.FlagSet) {
 	f.StringSlice("include", nil,
 		"a file or folder of the data to include although it would be skipped; . for all; "+
 			"may be repeated")
+	f.String("max-download", "", "size limit of a file of the web (default 2GB)")
 	f.Int("ask-above-tokens", 0,
 		"ask first if describing files takes more input tokens than this; 0: never (default 100000)")
 	f.Float64("ask-above-usd", 0,

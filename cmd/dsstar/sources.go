@@ -32,8 +32,7 @@ var hasName = regexp.MustCompile(`^([\pL\pN_][\pL\pN_. -]*)=(.+)$`)
 
 // sources returns what the values of --data name: folders, files, or the matches of patterns, each
 // perhaps with a name. A single folder without a name is the data folder itself.
-func (a *app) sources(ctx context.Context, given []string,
-	say func(string)) (all []files.Source, err error) {
+func (a *app) sources(ctx context.Context, j *job, given []string) (all []files.Source, err error) {
 	if len(given) == 0 {
 		return nil, nil
 	}
@@ -45,7 +44,7 @@ func (a *app) sources(ctx context.Context, given []string,
 			continue
 		}
 		if m := isWeb.FindStringSubmatch(arg); m != nil {
-			s, err := a.downloadWeb(ctx, m[2], m[1], say)
+			s, err := a.downloadWeb(ctx, j.settings, m[2], m[1], j.progress.Wait)
 			if err != nil {
 				return nil, err
 			}

@@ -19,6 +19,13 @@ type Endpoint struct {
 // String is host:port.
 func (e Endpoint) String() string { return net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port))) }
 
+// Metadata reports whether an address may be that of a service which gives a machine of a cloud its
+// credentials.
+func Metadata(ip netip.Addr) bool {
+	return ip.IsLinkLocalUnicast() || ip == netip.MustParseAddr("fd00:ec2::254") ||
+		ip == netip.MustParseAddr("100.100.100.200")
+}
+
 // private is where processes see the hosts that have names: documentation addresses, which are
 // routed nowhere (RFC 5737).
 var private = netip.MustParsePrefix("192.0.2.0/24")

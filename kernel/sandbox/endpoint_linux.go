@@ -163,11 +163,6 @@ func (e Endpoint) connectFor(listener int, id uint64, fd, flags int) unix.Errno 
 
 const addAtDescriptor = 1 // SECCOMP_ADDFD_FLAG_SETFD
 
-// metadata are the services that give a machine of a cloud its credentials, besides link-local
-// addresses.
-var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"),
-	netip.MustParseAddr("100.100.100.200")}
-
 // permits refuses that the name of a host leads to a cloud's metadata service.
 func (e Endpoint) permits(address string) error {
 	to, err := netip.ParseAddrPort(address)
@@ -178,12 +173,7 @@ func (e Endpoint) permits(address string) error {
 	if literal, err := netip.ParseAddr(e.Host); err == nil && literal.Unmap().WithZone("") == ip {
 		return nil
 	}
-	for _, m := range metadata {
-		if ip == m {
-			return unix.EACCES
-		}
-	}
-	if ip.IsLinkLocalUnicast() {
+	if Metadata(ip) {
 		return unix.EACCES
 	}
 	return nil

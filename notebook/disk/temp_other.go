@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 )
@@ -11,3 +12,6 @@ import (
 func lockFolder(path string) (*os.File, error) { return os.Open(path) }
 
 func ownedByMe(fs.FileInfo) bool { return false }
+
+// Free is not known on this system.
+func Free(string) (int64, error) { return 0, errors.ErrUnsupported }

@@ -7,7 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// Free returns how many bytes this program may still write to the file system of folder.
+func Free(folder string) (int64, error) {
+	var s unix.Statfs_t
+	err := unix.Statfs(folder, &s)
+	return int64(s.Bavail) * int64(s.Bsize), err
+}
 
 // lockFolder opens and locks the folder at path, or fails if it is locked. Closing the file unlocks
 // the folder, and so does the end of this program, even if it is killed.

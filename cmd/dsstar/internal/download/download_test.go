@@ -1,0 +1,315 @@
+package download
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// site serves handler at another address of this machine, or at the usual one.
+func site(t *testing.T, host string, handler http.HandlerFunc) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		t.Skip(err) // not Linux
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func wide(t *testing.T) Options {
+	return Options{Folder: t.TempDir(), Limit: 1 << 40, Room: 1 << 40, Time: time.Minute}
+}
+
+// get returns a file's name and content.
+func get(t *testing.T, address string, o Options) (name, content string, err error) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Get(t.Context(), u, o)
+	if err != nil {
+		return "", "", err
+	}
+	b, err := os.ReadFile(f.Path)
+	if err != nil || strings.Contains(f.From, "?") {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	return f.Name, string(b), nil
+}
+
+func packed(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(content)
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A file that has not changed is not sent again, and one that is not used for long does not stay.
+func TestCache(t *testing.T) {
+	sent, tag := 0, `"1"`
+	home := site(t, "127.0.0.1", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		sent++
+		_, _ = w.Write([]byte("n\n" + tag))
+	})
+	o := wide(t)
+	for n, want := range []struct {
+		content string
+		sent    int
+	}{{"n\n\"1\"", 1}, {"n\n\"1\"", 1}, {"n\n\"2\"", 2}} {
+		if n == 2 {
+			tag = `"2"`
+		}
+		if name, content, err := get(t, home+"/a.csv?key=k", o); name != "a.csv" ||
+			content != want.content || sent != want.sent || err != nil {
+			t.Errorf("%d: %q with %q, sent %d times: %v", n, name, content, sent, err)
+		}
+	}
+	all, err := filepath.Glob(filepath.Join(o.Folder, "*"))
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	aged := func(at string, days int) {
+		then := time.Now().AddDate(0, 0, -days)
+		if err := os.Chtimes(at, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	part := filepath.Join(all[0], "part-1")
+	if err := os.WriteFile(part, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	aged(part, 2)
+	for days, stays := range map[int]bool{29: true, 31: false} {
+		aged(all[0], days)
+		if _, _, err := get(t, home+"/b.csv", o); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(all[0]); (err == nil) != stays {
+			t.Errorf("not used for %d days: %v", days, err)
+		}
+		if _, err := os.Stat(part); err == nil {
+			t.Error("what a killed program has left is still there")
+		}
+		if _, _, err := get(t, home+"/a.csv?key=k", o); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a server sends is bounded, and nothing of it stays that is not whole.
+func TestBounds(t *testing.T) {
+	plain := bytes.Repeat([]byte("1,2\n"), 1000)
+	bomb := packed(t, make([]byte, 70<<20))
+	home := site(t, "127.0.0.1", func(w http.ResponseWriter, r *http.Request) {
+		if asked := r.Header.Get("Accept-Encoding"); asked != "" {
+			t.Errorf("%s: was asked to send %s", r.URL.Path, asked)
+		}
+		switch r.URL.Path {
+		case "/known.csv":
+			_, _ = w.Write(plain[:2000])
+		case "/unknown.csv":
+			w.(http.Flusher).Flush()
+			_, _ = w.Write(plain)
+		case "/packed.csv":
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(packed(t, plain))
+		case "/packed.csv.gz":
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write([]byte("as it is"))
+		case "/bomb.csv":
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(bomb)
+		case "/strange.csv":
+			w.Header().Set("Content-Encoding", "br")
+			_, _ = w.Write(plain)
+		case "/cut.csv":
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("n\n"))
+		case "/slow.csv":
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		default:
+			http.Error(w, "no", http.StatusTeapot)
+		}
+	})
+	with := func(change func(*Options)) Options {
+		o := wide(t)
+		change(&o)
+		return o
+	}
+	small := func(o *Options) { o.Limit = 1999 }
+	full := func(o *Options) { o.Room = 1999 }
+	brief := func(o *Options) { o.Time = 100 * time.Millisecond }
+	usual := func(*Options) {}
+	for _, c := range []struct {
+		path   string
+		change func(*Options)
+		want   Error // without its texts
+		good   string
+	}{
+		{"/known.csv", usual, Error{}, string(plain[:2000])},
+		{"/known.csv", func(o *Options) { o.Limit, o.Room = 2000, 2000 }, Error{}, string(plain[:2000])},
+		{"/unknown.csv", usual, Error{}, string(plain)},
+		{"/packed.csv", usual, Error{}, string(plain)},
+		{"/packed.csv.gz", usual, Error{}, "as it is"},
+		{"/known.csv", small, Error{Size: 3998}, ""},
+		{"/unknown.csv", small, Error{Size: 3998}, ""},
+		{"/packed.csv", small, Error{Size: 3998}, ""},
+		{"/known.csv", full, Error{Full: true}, ""},
+		{"/unknown.csv", full, Error{Full: true}, ""},
+		{"/bomb.csv", usual, Error{}, ""},
+		{"/strange.csv", usual, Error{}, ""},
+		{"/cut.csv", usual, Error{}, ""},
+		{"/slow.csv", brief, Error{}, ""},
+		{"/none.csv", usual, Error{Status: http.StatusTeapot}, ""},
+	} {
+		o := with(c.change)
+		_, content, err := get(t, home+c.path, o)
+		left, _ := filepath.Glob(filepath.Join(o.Folder, "*", "*"))
+		if failed, ok := errors.AsType[*Error](err); ok {
+			c.want.Address, c.want.Text = home+c.path, failed.Text
+			if c.good != "" || *failed != c.want || failed.Text == "" || len(left) > 0 {
+				t.Errorf("%s: %+v, left %q", c.path, failed, left)
+			}
+		} else if err != nil || content != c.good || len(left) != 2 {
+			t.Errorf("%s: %d bytes, left %q: %v", c.path, len(content), left, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	u, _ := url.Parse(home)
+	if _, err := Get(ctx, u, wide(t)); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A redirect leads to public addresses and to the machine that is named, whatever it is called.
+func TestRedirects(t *testing.T) {
+	var inside http.Header
+	secret := func(w http.ResponseWriter, r *http.Request) {
+		inside = r.Header
+		_, _ = w.Write([]byte("secret"))
+	}
+	to := ""
+	moved := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, to, http.StatusFound)
+	}
+	home, other := site(t, "127.0.0.1", moved), site(t, "127.0.0.1", secret)
+	there := site(t, "127.0.0.2", moved)
+	named := strings.Replace(other, "127.0.0.1", "localhost", 1)
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{home, other, true}, {home, named, true},
+		{there, other, false}, {there, named, false},
+		{home, strings.Replace(there, "http:", "ftp:", 1), false},
+		{home, "http://169.254.169.254/latest", false}, {home, "http://[::ffff:10.0.0.1]/", false},
+		{home, "http://[::1]:1/", false}, {home, "http://0.0.0.0:1/", false}, {home, home, false},
+	} {
+		to, inside = c.to, nil
+		_, content, err := get(t, c.from+"/a.csv?key=k", wide(t))
+		failed, refused := errors.AsType[*Error](err)
+		if c.ok != (content == "secret" && err == nil) || !c.ok && (!refused || inside != nil ||
+			strings.Contains(failed.Error(), "key=")) || inside.Get("Referer") != "" {
+			t.Errorf("%s to %s: %q, %v, %v", c.from, c.to, content, inside, err)
+		}
+	}
+	o := wide(t)
+	o.Covers = func(address string) bool { return strings.HasPrefix(address, other+"/data/") }
+	for path, ok := range map[string]bool{"/data/b.csv": true, "/b.csv": false} {
+		to = other + path
+		if _, _, err := get(t, home+"/a.csv", o); (err == nil) != ok {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	step := func(from, to string) error {
+		request := func(address string) *http.Request {
+			u, err := url.Parse(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &http.Request{URL: u, Header: http.Header{}}
+		}
+		return newRoute(request(from).URL, nil).redirect(request(to), []*http.Request{request(from)})
+	}
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"https://a.example", "https://b.example", true}, {"http://a.example", "https://b.example", true},
+		{"https://a.example", "http://a.example", false}, {"http://a.example", "file:///etc/passwd", false},
+		{"http://10.0.0.1", "http://10.0.0.1:81", true}, {"http://10.0.0.1", "http://10.0.0.2", false},
+	} {
+		if err := step(c.from, c.to); (err == nil) != c.ok {
+			t.Errorf("%s to %s: %v", c.from, c.to, err)
+		}
+	}
+}
+
+// The name of a host does not lead to a cloud's metadata service; its address does.
+func TestControl(t *testing.T) {
+	for _, c := range []struct {
+		typed, address string
+		redirected, ok bool
+	}{
+		{"http://a.example", "127.0.0.1:80", false, true},
+		{"http://a.example", "169.254.169.254:80", false, false},
+		{"http://a.example", "[fd00:ec2::254]:80", false, false},
+		{"http://169.254.169.254", "169.254.169.254:80", false, true},
+		{"http://a.example", "8.8.8.8:80", true, true},
+		{"http://a.example", "127.0.0.1:80", true, false},
+	} {
+		u, err := url.Parse(c.typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRoute(u, nil)
+		r.redirected = c.redirected
+		if err := r.control("tcp", c.address, nil); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestPublic(t *testing.T) {
+	for list, want := range map[string]bool{
+		"8.8.8.8 172.15.0.1 172.32.0.1 2606:4700::1111 ::ffff:8.8.8.8 64:ff9b::808:808": true,
+		"127.0.0.1 127.9.9.9 10.0.0.1 172.16.0.1 172.31.255.255 192.168.0.1 169.254.169.254 0.0.0.0 " +
+			"0.1.2.3 100.64.0.1 100.100.100.200 192.0.2.1 198.18.0.1 224.0.0.1 240.0.0.1 " +
+			"255.255.255.255 :: ::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::127.0.0.1 fe80::1 fe80::1%eth0 " +
+			"fc00::1 fd00:ec2::254 fec0::1 ff02::1 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b:1::1 " +
+			"2001::1 2001:db8::1 2002:7f00:1::": false,
+	} {
+		for _, text := range strings.Fields(list) {
+			if got := public(netip.MustParseAddr(text)); got != want {
+				t.Errorf("%s: %v", text, got)
+			}
+		}
+	}
+}
