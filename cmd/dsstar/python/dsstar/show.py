@@ -3,11 +3,14 @@ escaped, and nothing is fetched from anywhere."""
 
 import html
 import os
+import re
 import shlex
 import threading
 import time
 import urllib.parse
 import uuid
+
+from . import program
 
 # The colours are those of JupyterLab's theme, of VS Code's, or neutral.
 INK = "var(--jp-content-font-color1, var(--vscode-editor-foreground, inherit))"
@@ -139,7 +142,8 @@ def outcome(run):
         rows += [div(f"color:{BAD};white-space:pre-wrap", esc(e)) for e in complaints(run)]
         if run.run_dir:
             rows.append(faint(command("%dsstar resume") + " goes on from there"))
-        rows += [div("margin-top:2px", command(h)) for h in hints(run)]
+        rows += [div("margin-top:2px;white-space:pre-wrap", (command(cell) if cell else "") + faint(esc(note)))
+                 for cell, note in hints(run)]
     if run.steps:
         inner = "".join(
             div("margin-top:4px", f"<b>{s.number}</b> {esc(s.text)}") + tag("pre", CODE, esc(s.code))
@@ -198,32 +202,53 @@ OWN = {"--kernel": 2, "--progress": 2, "--json": 1}  # flags that the extension 
 
 
 def hints(run):
-    """What the program advises, as one types it in a cell."""
+    """What the program advises, in pairs: a cell to paste, and a note. Commands that need a terminal
+    are notes without a cell."""
     for hint in run.hints:
-        text, mark, note = hint.partition("   # ")
-        note = mark + note
+        text, _, note = hint.partition("   # ")
         try:
             words = shlex.split(text)
         except ValueError:
             words = []
-        if words[:1] == ["export"] and len(words) == 2:
-            yield f"%env {words[1]}{note}"
-        elif words[:2] in (["dsstar", "nb"], ["dsstar", "resume"]):
-            kept, skip = [], 0
-            for word in words[2:]:
-                if skip:
-                    skip -= 1
-                elif word in OWN:
-                    skip = OWN[word] - 1
-                elif word == "<":
-                    break
-                elif word not in (run.run_dir, "-"):
-                    kept.append(shlex.quote(word) if word != "…" else word)
-            yield " ".join(["%%dsstar" if words[1] == "nb" else "%dsstar resume"] + kept) + note
+        if words[:1] == ["export"]:
+            yield "\n".join(map(setting, words[1:])), note
+        elif words[:2] == ["dsstar", "nb"]:
+            yield " ".join(["%%dsstar"] + options(run, words)) + "\n" + run.question, note
+        elif words[:2] == ["dsstar", "resume"]:
+            yield " ".join(["%dsstar"] + options(run, words) + ["resume"]), note
+        elif words[:1] == ["dsstar"]:
+            yield "!" + shlex.quote(program() or "dsstar") + text.removeprefix("dsstar"), note
         elif words[1:4] == ["-m", "pip", "install"]:
-            yield "%pip install " + " ".join(words[4:]) + note
+            yield "%pip install " + " ".join(words[4:]), note
+        elif words[:1] in TERMINAL or words[:2] == ["jupyter", "lab"] or "${EDITOR" in text:
+            yield "", "in a terminal: " + hint
         else:
-            yield "!" + hint
+            yield (text if text.startswith("%") else "!" + text), note
+
+
+TERMINAL = ["sudo"], ["apt-get"], ["brew"], ["wsl"]  # they ask something
+
+
+def setting(assignment):
+    """The magic that does what export does with an assignment: a subshell could not."""
+    name, _, value = assignment.partition("=")
+    value = re.sub(r"\$\((.*)\)", lambda found: "{get_ipython().getoutput(%r).s}" % found[1], value)
+    return f"%env {name}={value}"
+
+
+def options(run, words):
+    """The options of a command line of dsstar that are not the extension's own."""
+    kept, skip = [], 0
+    for word in words[2:]:
+        if skip:
+            skip -= 1
+        elif word in OWN:
+            skip = OWN[word] - 1
+        elif word == "<":
+            break
+        elif word not in (run.run_dir, "-", run.question):
+            kept.append(shlex.quote(word) if word != "…" else word)
+    return kept
 
 
 def where(run):
@@ -260,7 +285,9 @@ def plain(run, busy=False):
             lines += ["not verified: " + d for d in r["doubts"]]
         lines.append("%dsstar insert puts the cells below, %dsstar result is the answer as a value")
     else:
-        lines += complaints(run) + [f"hint: {h}" for h in hints(run)]
+        lines += complaints(run)
+        for cell, note in hints(run):
+            lines += ["hint: " + note, cell]
         if run.run_dir:
             lines.append("%dsstar resume goes on from there")
     if run.run_dir:
