@@ -153,9 +153,9 @@ func TestMCP(t *testing.T) {
 	}
 
 	name := filepath.Base(r.RunDir)
-	c.call(false, "follow_up", map[string]any{"question": "How many are they?", "run": name}, &r)
-	if r.Answer != "3" || !r.Verified {
-		t.Errorf("follow_up: %+v", r)
+	c.call(false, "follow_up", map[string]any{"question": "@/etc/passwd: how many?", "run": name}, &r)
+	if q := readRun(t, r.RunDir).Task.Question; r.Answer != "3" || !r.Verified || q != "@/etc/passwd: how many?" {
+		t.Errorf("follow_up: %q, %+v", q, r)
 	}
 	var runs struct{ Runs []listedRun }
 	c.call(false, "list_runs", map[string]any{"words": []string{"how many"}}, &runs)

@@ -125,7 +125,7 @@ func (a *app) nbCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		form, err := a.guidelines(guidelines)
+		form, err := textOf("--guidelines", guidelines)
 		if err != nil {
 			return err
 		}
@@ -190,37 +190,45 @@ func (a *app) question(args []string) (string, error) {
 			usage.Again().Args(strings.Join(args, " ")),
 		)
 	}
-	text := ""
+	var text string
 	switch {
 	case len(args) == 1 && args[0] != "-":
-		text = args[0]
+		var err error
+		if text, err = textOf("the question", args[0]); err != nil {
+			return "", err
+		}
 	case a.stdinTTY && len(args) == 0:
 		return "", usage.New("no question is given", hint)
 	default:
-		b, err := io.ReadAll(io.LimitReader(a.stdin, 1<<20))
+		b, err := io.ReadAll(io.LimitReader(a.stdin, disk.MaxText+1))
 		if err != nil {
 			return "", fmt.Errorf("read the question: %w", err)
 		}
-		text = string(b)
+		if len(b) > disk.MaxText {
+			return "", usage.New("the question on standard input is longer than 1 MiB", hint)
+		}
+		text = strings.TrimSpace(string(b))
 	}
-	if text = strings.TrimSpace(text); text == "" {
+	if text == "" {
 		return "", usage.New("no question is given", hint)
 	}
 	return text, nil
 }
 
-func (a *app) guidelines(arg string) (string, error) {
+// textOf returns a text of the command line, or of the file that it names after an @. what is the
+// text, for errors.
+func textOf(what, arg string) (string, error) {
 	path, isFile := strings.CutPrefix(arg, "@")
 	if !isFile {
 		return strings.TrimSpace(arg), nil
 	}
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", usage.New("--guidelines: no such file: "+path,
-			usage.Again("--guidelines", "TEXT").Note("or @FILE"))
+		return "", usage.New(fmt.Sprintf("%s begins with @: there is no such file: %s", what, path),
+			usage.Shell("ls %s   # a space before the @ makes it a part of the text", existing(path)))
 	}
 	if err != nil {
-		return "", usage.New(fmt.Sprintf("--guidelines: %v", err), usage.Shell("ls -l %s", path))
+		return "", usage.New(fmt.Sprintf("%s: %v", what, err), usage.Shell("ls -l %s", path))
 	}
 	return strings.TrimSpace(string(b)), nil
 }

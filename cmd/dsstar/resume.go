@@ -61,7 +61,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		Long:    resumeHelp,
 		Example: resumeExample,
 	}
-	cmd.Flags().StringVar(&w.question, "ask", "", "ask another question in the same session")
+	cmd.Flags().StringVar(&w.question, "ask", "", "ask another question in the same session: TEXT, or @FILE")
 	cmd.Flags().StringVarP(&w.form, "guidelines", "g", "",
 		"the form of the answer to --ask: TEXT, or @FILE")
 	cmd.Flags().IntVar(&w.back.drop, "drop", 0,
@@ -86,13 +86,16 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
-		if w.form, err = a.guidelines(w.form); err != nil {
+		if w.form, err = textOf("--guidelines", w.form); err != nil {
 			return err
 		}
 		if flags.names, err = kernels.Names(keep); err != nil {
 			return err
 		}
-		if w.question = strings.TrimSpace(w.question); w.question == "" && cmd.Flags().Changed("ask") {
+		if w.question, err = textOf("--ask", w.question); err != nil {
+			return err
+		}
+		if w.question == "" && cmd.Flags().Changed("ask") {
 			return usage.New("--ask: no question is given",
 				usage.Again("--ask", "your question"))
 		}

@@ -132,7 +132,7 @@ func (s *Server) followUp(ctx context.Context, in followUpArgs) (command, error)
 	if strings.TrimSpace(in.Question) == "" {
 		return command{}, errNoQuestion
 	}
-	return s.resume(ctx, in.Run, append(form(in.Guidelines), "--ask="+in.Question)...)
+	return s.resume(ctx, in.Run, append(form(in.Guidelines), "--ask= "+in.Question)...)
 }
 
 func (s *Server) continueRun(ctx context.Context, in continueArgs) (command, error) {

@@ -130,7 +130,7 @@ class Dsstar(Magics):
         if not run["run"]:
             raise UsageError("there is no run to go on with")
         if question:
-            given = given + ["--ask", question]
+            given = given + ["--ask", f" {question}"]  # an @ at its beginning names no file
         self.begin(["resume"] + given + [run["run"]], "", question or run["question"])
 
     def begin(self, arguments, stdin, question):
