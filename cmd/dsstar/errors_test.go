@@ -46,6 +46,7 @@ func TestExplain(t *testing.T) {
 		{missing(sandbox.Builtin, sandbox.NoLandlock), exitError, "lsm", "--sandbox builtin"},
 		{missing(sandbox.Builtin, sandbox.NoSeccomp), exitError, "--sandbox external", "--sandbox builtin"},
 		{missing(sandbox.Builtin, sandbox.NoLinux), exitError, "--sandbox external", "--sandbox builtin"},
+		{fmt.Errorf("x: %w", sandbox.ErrProcesses), exitError, "ulimit -u", "namespaces"},
 		{fmt.Errorf("start kernel: %w", sandbox.ErrTooMany), exitUsage, "--sandbox builtin", ""},
 		{&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}},
 			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6

@@ -59,6 +59,9 @@ var conditions = []struct {
 		usage.Again("--allow-read", "DIR").Note("the folder that it could not read"),
 		usage.Shell("dsstar doctor --sandbox off   # does it start without the sandbox?"),
 	}},
+	{sandbox.ErrProcesses, exitError, []usage.Hint{
+		usage.Shell("ulimit -u; ps -eLo user= | sort | uniq -c   # how many you may have, and who has them"),
+	}},
 	{errInterrupted, exitInterrupted, nil},
 	{agent.ErrStopped, exitInterrupted, nil},
 }

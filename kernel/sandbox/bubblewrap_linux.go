@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -40,39 +41,46 @@ func findBubblewrap() (string, error) {
 	return "", &MissingError{Full, NoBubblewrap, errors.New("bubblewrap is not installed")}
 }
 
-// Which ways to create the namespaces of full work, each tried once.
-var (
-	ownWork         = sync.OnceValue(func() error { return tryFull("") })
-	bubblewrapWorks = sync.OnceValues(func() (string, error) {
-		bwrap, err := findBubblewrap()
-		if err == nil {
-			err = tryFull(bwrap)
-		}
-		return bwrap, err
-	})
-)
-
-// maker returns the path of the bubblewrap to use for a box in full; "" means this program, which
-// is preferred.
-func (b Box) maker() (bwrap string, err error) {
-	if !b.Bubblewrap && ownWork() == nil {
-		return "", nil
-	}
-	return bubblewrapWorks()
+// A way creates the namespaces of full. It is tried once, except for errors that may pass.
+type way struct {
+	mu    sync.Mutex
+	tried bool
+	err   error
 }
 
-// fullWorks returns why namespaces cannot be created, nil if they can.
-func fullWorks() error {
-	_, err := Box{}.maker()
-	if missing, ok := errors.AsType[*MissingError](err); ok && missing.Cause == NoBubblewrap {
-		own := ownWork()
-		cause := whyNoNamespaces()
-		if cause == AppArmor { // it has a profile for bubblewrap
-			cause = NoBubblewrap
-		}
-		return &MissingError{Full, cause, fmt.Errorf("%w, and %w", own, err)}
+var own, byBubblewrap way
+
+// works returns why the way does not work here, with bwrap or, if that is "", this program.
+func (w *way) works(bwrap string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.tried {
+		w.err = tryFull(bwrap)
+		w.tried = w.err == nil || isMissing(w.err)
 	}
-	return err
+	return w.err
+}
+
+// maker returns the path of the bubblewrap to use for a box in full; "" means this program, which
+// is preferred. The error says why namespaces cannot be created.
+func (b Box) maker() (bwrap string, err error) {
+	var refused error
+	if !b.Bubblewrap {
+		if refused = own.works(""); refused == nil || !isMissing(refused) {
+			return "", refused
+		}
+	}
+	if bwrap, err = findBubblewrap(); err == nil {
+		return bwrap, byBubblewrap.works(bwrap)
+	}
+	if refused == nil {
+		return "", err
+	}
+	cause := whyNoNamespaces()
+	if cause == AppArmor { // it has a profile for bubblewrap
+		cause = NoBubblewrap
+	}
+	return "", &MissingError{Full, cause, fmt.Errorf("%w, and %w", refused, err)}
 }
 
 // tryFull runs /bin/true in full, in namespaces of bwrap, or of this program if bwrap is "".
@@ -109,16 +117,23 @@ func tryFull(bwrap string) error {
 		err = cmd.Wait()
 		stop()
 	}
-	if err != nil {
-		what := "bubblewrap does not work"
-		if bwrap == "" {
-			what = "Linux does not let this user make namespaces"
-		}
-		return &MissingError{Full, whyNoNamespaces(),
-			fmt.Errorf("%s: %w %s", what, err, strings.TrimSpace(words.String()))}
+	if err == nil {
+		return nil
 	}
-	return nil
+	// only the first line: Go's runtime then lists its threads
+	said, _, _ := strings.Cut(strings.TrimSpace(words.String()), "\n")
+	if errors.Is(err, unix.EAGAIN) || noProcess.MatchString(said) {
+		return ErrProcesses
+	}
+	what := "bubblewrap does not work"
+	if bwrap == "" {
+		what = "Linux does not let this user make namespaces"
+	}
+	return &MissingError{Full, whyNoNamespaces(), fmt.Errorf("%s: %w %s", what, err, said)}
 }
+
+// noProcess matches what programs say that cannot start a process or a thread.
+var noProcess = regexp.MustCompile(`(?i)resource temporarily unavailable|create new OS thread`)
 
 // inNamespaces returns the command that enters the stage in new namespaces.
 func (st stage) inNamespaces(self, file string) (*exec.Cmd, error) {

@@ -40,6 +40,14 @@ func TestTryFull(t *testing.T) {
 			t.Errorf("without %s: %v", refused, err)
 		}
 	}
+	// What may pass refuses nothing.
+	for _, words := range []string{"bwrap: Creating new namespace failed: Resource temporarily unavailable",
+		"runtime: failed to create new OS thread (have 2 already; errno=11)\nfatal error: newosproc"} {
+		err := tryFull(wrapped("echo '" + words + "' >&2; exit 2"))
+		if !errors.Is(err, ErrProcesses) || isMissing(err) {
+			t.Errorf("%s: %v", words, err)
+		}
+	}
 	// One older than 0.7.
 	if err := tryFull(wrapped("[ \"$1\" = --help ] && exec echo --tmpfs DEST\n" +
 		"for a; do [ \"$a\" != --size ] || exit 1; done")); err != nil {
@@ -47,6 +55,10 @@ func TestTryFull(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "dsstar-full-*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+	t.Setenv("TMPDIR", os.TempDir()+"/missing")
+	if err := tryFull(bwrap); err == nil || isMissing(err) {
+		t.Errorf("without a temporary folder: %v", err)
 	}
 }
 

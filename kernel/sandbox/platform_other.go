@@ -18,7 +18,6 @@ func builtinWorks() error {
 	return &MissingError{Builtin, NoLinux, fmt.Errorf("there is none for %s/%s", runtime.GOOS,
 		runtime.GOARCH)}
 }
-func fullWorks() error { return builtinWorks() }
 
 func (Box) maker() (string, error) { return "", builtinWorks() }
 

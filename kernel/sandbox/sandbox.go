@@ -80,6 +80,9 @@ const Stopped = "dsstar stopped the code: "
 // ErrNone is wrapped by the error of [Choose] if the tier does not work here.
 var ErrNone = errors.New("no sandbox works here")
 
+// ErrProcesses is wrapped by the error of [Choose] if a tier could not be tried.
+var ErrProcesses = errors.New("too many processes run here to start another")
+
 // A Cause says why a tier does not work on this machine.
 type Cause string
 
@@ -104,21 +107,27 @@ type MissingError struct {
 func (e *MissingError) Error() string { return e.Err.Error() }
 func (e *MissingError) Unwrap() error { return e.Err }
 
+func isMissing(err error) bool {
+	_, ok := errors.AsType[*MissingError](err)
+	return ok
+}
+
 // Choose returns the tier that wanted names, or the strongest that works here if it is "auto". why
 // then says what prevents a stronger one, "" if nothing does. If the tier does not work here, the
-// error wraps [ErrNone] and a [MissingError].
+// error wraps [ErrNone] and a [MissingError]. Any other error may pass, and is no reason for a weaker
+// tier.
 func Choose(wanted string) (tier Tier, why string, err error) {
 	switch wanted {
 	case string(Off), string(External):
 		return Tier(wanted), "", nil
 	case string(Full):
 		if err = builtinWorks(); err == nil { // full builds on builtin
-			err = fullWorks()
+			_, err = Box{}.maker()
 		}
-		if err != nil {
-			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
+		if isMissing(err) {
+			err = fmt.Errorf("%w: %w", ErrNone, err)
 		}
-		return Full, "", nil
+		return Full, "", err
 	case string(Builtin), "auto":
 		if err = builtinWorks(); err != nil {
 			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
@@ -126,10 +135,10 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 		if wanted == string(Builtin) {
 			return Builtin, "", nil
 		}
-		if err := fullWorks(); err != nil {
+		if _, err = (Box{}).maker(); isMissing(err) {
 			return Builtin, err.Error(), nil
 		}
-		return Full, "", nil
+		return Full, "", err
 	}
 	return "", "", fmt.Errorf("there is no sandbox %q", wanted)
 }

@@ -43,6 +43,9 @@ type Guest struct {
 
 // Place chooses where sessions are opened and how they are confined. It starts nothing.
 func (h Host) Place(ctx context.Context, s *configs.Settings, say func(string)) (Place, error) {
+	if err := h.temporary(); err != nil {
+		return Place{}, err
+	}
 	p, err := h.findPlace(ctx, s, say)
 	if err == nil {
 		err = h.confine(&p, s, say)

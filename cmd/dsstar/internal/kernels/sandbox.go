@@ -1,7 +1,9 @@
 package kernels
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +20,9 @@ const LeastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half o
 // Box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
 // it is the strongest.
 func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
+	if err := h.temporary(); err != nil {
+		return b, "", err
+	}
 	tier, why, err := sandbox.Choose(s.Sandbox)
 	if err != nil {
 		return b, "", err
@@ -66,6 +71,27 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 		}
 	}
 	return b, why, nil
+}
+
+// temporary returns an error if the folder for temporary files, which every session needs, cannot be
+// used.
+func (h Host) temporary() error {
+	dir, err := os.MkdirTemp("", "dsstar-")
+	if err == nil {
+		err = os.Remove(dir)
+	}
+	if err == nil {
+		return nil
+	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err
+	}
+	name := "TMPDIR"
+	if h.Getenv(name) == "" {
+		name = "the folder for temporary files"
+	}
+	return usage.New(fmt.Sprintf("%s is %s, which cannot be used: %v", name, os.TempDir(), err),
+		usage.Shell("mkdir -p ~/tmp && export TMPDIR=~/tmp   # or another folder that you can write to"))
 }
 
 // launches are names in a project's folder from which tools run code automatically.
