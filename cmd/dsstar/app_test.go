@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,7 +33,7 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 		Host: kernels.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
 		configDir: t.TempDir(), descriptionDir: t.TempDir(), markDir: t.TempDir(),
 	}
-	a.CacheDir, _ = userDirs(a.Getenv)
+	a.CacheDir, _, a.noCache = userDirs(a.Getenv)
 	return a, stdout, stderr
 }
 
@@ -326,6 +327,44 @@ func waitFor(t testing.TB, what string, happened func() bool) {
 	for ; !happened(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("did not come to pass: %s", what)
+		}
+	}
+}
+
+// Without a home the caches are where nobody else can have put or changed anything.
+func TestNoHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_CACHE_HOME", "")
+	for name, c := range map[string]struct {
+		before func(at string) error // what is there
+		good   bool
+	}{
+		"nothing":   {func(string) error { return nil }, true},
+		"one's own": {func(at string) error { return os.Mkdir(at, 0o700) }, true},
+		"a file":    {func(at string) error { return os.WriteFile(at, nil, 0o600) }, false},
+		"a link":    {func(at string) error { return os.Symlink(t.TempDir(), at) }, false},
+		"open to others": {func(at string) error {
+			return errors.Join(os.Mkdir(at, 0o700), os.Chmod(at, 0o777))
+		}, false},
+		"another user's": {func(at string) error {
+			return errors.Join(os.Mkdir(at, 0o700), os.Chown(at, 12345, -1))
+		}, false},
+	} {
+		if name == "another user's" && os.Getuid() != 0 {
+			continue // only root can make one
+		}
+		dir := t.TempDir()
+		t.Setenv("TMPDIR", dir)
+		at := filepath.Join(dir, fmt.Sprintf("dsstar-cache-%d", os.Getuid()))
+		if err := c.before(at); err != nil {
+			t.Fatal(err)
+		}
+		a, _, stderr := testApp(t)
+		code := a.run(t.Context(), []string{"config"})
+		info, err := os.Lstat(at)
+		if err != nil || (code == 0) != c.good || a.CacheDir != filepath.Join(at, "dsstar") ||
+			c.good && info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: exit code %d, %s: %s, %v", name, code, a.CacheDir, stderr, err)
 		}
 	}
 }

@@ -47,6 +47,7 @@ type app struct {
 	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
 	extension      int          // process of the kernel whose extension started this one; 0: none
 	roots          []string     // all that web addresses may lead to, of dsstar mcp; nil: anywhere
+	noCache        error        // why there is no folder for caches
 }
 
 func main() {
@@ -72,7 +73,7 @@ func newApp() *app {
 			return 80
 		},
 	}
-	a.CacheDir, a.configDir = userDirs(a.Getenv)
+	a.CacheDir, a.configDir, a.noCache = userDirs(a.Getenv)
 	a.descriptionDir, a.markDir = filepath.Join(a.CacheDir, "descriptions"), a.CacheDir
 	return a
 }
@@ -182,7 +183,10 @@ func (a *app) rootCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
-		PersistentPreRun: func(cmd *cobra.Command, args []string) { a.line = lineOf(cmd, args) },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			a.line = lineOf(cmd, args)
+			return a.noCache
+		},
 	}
 	root.SetVersionTemplate("dsstar {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -299,20 +303,25 @@ func (a *app) size() (columns, rows int) {
 	return a.width(), 24
 }
 
-// userDirs returns dsstar's folders for caches and for configuration.
-func userDirs(getenv func(string) string) (cache, config string) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = filepath.Join(os.TempDir(), "dsstar-cache")
+// userDirs returns dsstar's folders for caches and for configuration. Without a home the caches, which
+// hold programs that dsstar runs, are in the temporary folder, in one that nobody else may use.
+func userDirs(getenv func(string) string) (cache, config string, err error) {
+	cache, homeless := os.UserCacheDir()
+	if homeless != nil {
+		cache = filepath.Join(os.TempDir(), fmt.Sprintf("dsstar-cache-%d", os.Getuid()))
+		if e := disk.PrivateFolder(cache); e != nil {
+			err = usage.New(fmt.Sprintf("there is no home for caches (%v), and none in its place: %v", homeless, e),
+				usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours"))
+		}
 	}
 	config = getenv("XDG_CONFIG_HOME")
 	if config == "" {
-		if config, err = os.UserConfigDir(); err != nil {
-			config = ""
+		if dir, e := os.UserConfigDir(); e == nil {
+			config = dir
 		}
 	}
 	if config != "" {
 		config = filepath.Join(config, "dsstar")
 	}
-	return filepath.Join(cache, "dsstar"), config
+	return filepath.Join(cache, "dsstar"), config, err
 }

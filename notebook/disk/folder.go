@@ -12,6 +12,23 @@ import (
 // errReplaced means that something else, perhaps put there by a cell, has replaced a folder.
 var errReplaced = errors.New("it has been replaced by something else")
 
+// errNotPrivate means that others may use a folder, or may have made it.
+var errNotPrivate = errors.New("it is a link, another user's or open to others")
+
+// PrivateFolder makes a folder that only this user may use. One that is there already must be such a
+// folder.
+func PrivateFolder(path string) error {
+	err := os.Mkdir(path, 0o700)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err == nil && (!info.IsDir() || !ownedByMe(info) || info.Mode().Perm()&0o077 != 0) {
+		err = &fs.PathError{Op: "use", Path: path, Err: errNotPrivate}
+	}
+	return err
+}
+
 // OpenFolder opens the folder at path, which cells may have replaced. A link or a pipe there is an
 // error: OpenFolder does not follow or wait.
 func OpenFolder(path string) (*os.Root, error) {
