@@ -31,7 +31,8 @@ executed.
   md      Markdown. It contains its pictures as data URIs, which most editors and
           pandoc show, but not GitHub's site. Tables are text.
   script  the code cells, each after a comment (# %%); for a run, its solution.py.
-          Lines that only IPython understands become comments.
+          Lines that only IPython understands become comments. A relative data_dir
+          of a run leads to its data from where the script is.
 
 The format is that of --to, or of the extension of -o, or html. The file is written
 beside the notebook, and its path is printed. An earlier export of the same name is
@@ -145,6 +146,11 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	if warning != "" {
 		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", term.Clean(warning))
 	}
+	if e.name == "script" && nb.Metadata["dsstar"] != nil {
+		data = []byte(rerun.MoveData(string(data), func(folder string) string {
+			return dataSeen(path, target, folder)
+		}))
+	}
 	if out == "-" {
 		_, err := a.fileOut().Write(data)
 		return "", err
@@ -154,6 +160,25 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	}
 	_, err = fmt.Fprintln(a.stdout, target)
 	return target, err
+}
+
+// dataSeen returns the data folder, which a notebook names by a relative path, as a script names it.
+// It is absolute if nobody knows where the script, "", will be.
+func dataSeen(notebook, script, data string) string {
+	folder := func(path string) string {
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
+		return disk.RealPath(filepath.Dir(path))
+	}
+	at := filepath.Join(folder(notebook), data)
+	switch {
+	case script == "":
+		return at
+	case folder(script) == folder(notebook):
+		return filepath.ToSlash(data)
+	}
+	return dataFrom(folder(script), at)
 }
 
 // exportTarget returns the path of the export. It rejects an existing file that is not an

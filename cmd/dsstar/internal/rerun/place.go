@@ -170,6 +170,19 @@ func (p *place) injectData(at int, data string, nb *notebook.Notebook) {
 			Metadata: map[string]any{"tags": []any{injected}}})
 }
 
+// MoveData returns the source of a run's parameters cell, or of the script with it, with the data folder
+// that moved returns for a relative one.
+func MoveData(source string, moved func(data string) string) string {
+	line := dataDir.FindStringSubmatch(source)
+	if line == nil {
+		return source
+	}
+	if data, ok := pythonString(line[1]); ok && !filepath.IsAbs(data) {
+		return withData(source, moved(filepath.FromSlash(data)))
+	}
+	return source
+}
+
 func withData(source, data string) string {
 	first := true
 	return dataDir.ReplaceAllStringFunc(source, func(line string) string {
