@@ -18,7 +18,7 @@ import (
 
 const (
 	lookEvery    = 250 * time.Millisecond
-	measureEvery = time.Second // for folders, which may have many files
+	measureEvery = time.Second // for folders, which may have many files, and for locks
 )
 
 // A watch is a stage that its guard is watching.
@@ -54,10 +54,11 @@ func (st stage) guard(file string) error {
 	if err := st.start(file, ended); err != nil {
 		return err
 	}
-	passed := make(chan string, 2)
+	passed := make(chan string, 3)
 	go report(lookEvery, passed, w.processesExceed)
-	// separately, as it may take long and must not delay the other
+	// separately, as these may take long and must not delay the other
 	go report(measureEvery, passed, w.foldersExceed)
+	go report(measureEvery, passed, locksExceed)
 	select {
 	case status := <-ended:
 		w.end()
@@ -177,9 +178,6 @@ func (w watch) processesExceed() string {
 	if kept.mappings > mostMappings {
 		return fmt.Sprintf("over %d memory mappings", mostMappings)
 	}
-	if kept.locks > mostLocks {
-		return fmt.Sprintf("over %d locks of parts of files", mostLocks)
-	}
 	if kept.unknown != "" && !w.Box.GPU { // its drivers have descriptors of their own
 		return fmt.Sprintf("a process holds %q, whose memory cannot be counted", kept.unknown)
 	}
@@ -219,4 +217,12 @@ func (w watch) foldersExceed() string {
 			limitText(limit))
 	}
 	return ""
+}
+
+// locksExceed is processesExceed for locks on parts of files.
+func locksExceed() string {
+	if locksOf(descendants(os.Getpid())) <= mostLocks {
+		return ""
+	}
+	return fmt.Sprintf("over %d locks of parts of files", mostLocks)
 }

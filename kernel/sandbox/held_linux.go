@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,7 +22,6 @@ type held struct {
 	memory, disk int64
 	sockets      map[string]bool // by the link targets in /proc/PID/fd
 	mappings     int             // a lower bound if there are more than mostMappings
-	locks        int             // of parts of files
 	unknown      string          // the link target of a descriptor that may keep anything; "" if there is none
 }
 
@@ -75,7 +73,6 @@ func heldBy(pids []int) (sum held) {
 	for _, pid := range pids { // open files first: their sizes are known
 		eachDescriptor(pid, func(fd, target string) {
 			sum.memory += leastOfDescriptor
-			sum.locks += locksAt(fd)
 			if !knownDescriptor.MatchString(target) {
 				sum.unknown = target
 			}
@@ -118,11 +115,15 @@ func eachDescriptor(pid int, f func(fd, target string)) {
 	}
 }
 
-// locksAt returns how many locks a process has on parts of the file of a descriptor, which is a path
-// in /proc.
-func locksAt(fd string) int {
-	info, _ := os.ReadFile(filepath.Dir(filepath.Dir(fd)) + "/fdinfo/" + filepath.Base(fd))
-	return bytes.Count(info, []byte("\nlock:"))
+// locksOf returns how many locks processes have on parts of files.
+func locksOf(pids []int) (locks int) {
+	for _, pid := range pids {
+		eachDescriptor(pid, func(fd, _ string) {
+			info, _ := os.ReadFile(strings.Replace(fd, "/fd/", "/fdinfo/", 1)) // it may be closed
+			locks += bytes.Count(info, []byte("\nlock:"))
+		})
+	}
+	return locks
 }
 
 // eachOpen calls f for each regular file that a process has open.

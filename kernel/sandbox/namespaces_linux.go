@@ -271,7 +271,7 @@ func makeDevices(at string) error {
 		return err
 	}
 	return mountNew("devpts", at+"/pts", unix.MS_NOSUID|unix.MS_NOEXEC,
-		"newinstance,ptmxmode=0666,mode=620")
+		"newinstance,ptmxmode=0666,mode=620,max=64") // the namespaces of a machine share 3,072
 }
 
 // beProcess1 starts the program, reaps its orphans, and exits with the program's status, which
