@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -85,7 +86,7 @@ func (k *file) write(text string) {
 		n, err := k.open.WriteString(part)
 		k.size += int64(n)
 		k.fold.written += int64(n)
-		k.err = cause(err)
+		k.err = disk.Cause(err)
 	}
 	if k.err == nil && len(part) < len(text) {
 		k.err = fmt.Errorf("the files of one cell may have %s", human.Bytes(limit))
@@ -130,7 +131,7 @@ func (k *file) create() error {
 			continue
 		}
 		if err != nil {
-			return cause(err)
+			return disk.Cause(err)
 		}
 		k.name, k.open = name, open
 		return nil
@@ -146,7 +147,7 @@ func (f *Fold) folder() (*os.Root, error) {
 	if f.root == nil {
 		root, err := f.Folder()
 		if err != nil {
-			return nil, cause(err)
+			return nil, disk.Cause(err)
 		}
 		f.root = root
 	}
@@ -164,7 +165,7 @@ func (k *file) close() error {
 	}
 	err := k.open.Close()
 	if err != nil && k.err == nil {
-		k.err = cause(err)
+		k.err = disk.Cause(err)
 	}
 	return err
 }
@@ -196,14 +197,6 @@ func (k *file) where(what string) string {
 		return "it is not kept"
 	}
 	return fmt.Sprintf("it is not kept: %v", k.err)
-}
-
-// cause strips the operation and the path from an error.
-func cause(err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return e.Err
-	}
-	return err
 }
 
 // shortLine returns text as one line of at most about 300 bytes.

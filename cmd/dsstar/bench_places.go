@@ -25,6 +25,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -270,7 +271,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 		if err := r.consent(ctx, &r.places[0].place); err != nil {
 			return err
 		}
-		if err := r.app.Look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
+		if err := r.app.Look(ctx, &r.places[0].place, r.settings, disk.Existing(r.flags.out)); err != nil {
 			return err
 		}
 		r.progress.Say("sandbox  %s", p.Sandbox())
@@ -338,7 +339,7 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 			usage.Without("kernel"))
 	}
 	if err == nil {
-		err = r.app.Look(ctx, &p, b.settings, existing(r.flags.out))
+		err = r.app.Look(ctx, &p, b.settings, disk.Existing(r.flags.out))
 	}
 	switch {
 	case err == nil:

@@ -140,6 +140,9 @@ func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spe
 	}
 	sum := sha256.Sum256([]byte(demoGenerator))
 	dir := filepath.Join(a.CacheDir, "demo-"+hex.EncodeToString(sum[:4]))
+	if err := a.checkCache(); err != nil {
+		return "", err
+	}
 	if err := os.MkdirAll(a.CacheDir, 0o755); err != nil {
 		return "", err
 	}

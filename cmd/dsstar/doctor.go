@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -116,15 +115,10 @@ func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
 // checkFolders checks that the folders for runs and caches are writable.
 func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 	for _, dir := range []string{a.CacheDir, s.Out} {
-		existing := existing(dir)
-		probe, err := os.CreateTemp(existing, ".dsstar-doctor-")
-		if err != nil {
-			return finding{Check: "folders", Status: "failed",
-				Detail: fmt.Sprintf("cannot write to %s: %v", dir, err),
-				hints:  []usage.Hint{usage.Shell("ls -ld %s", existing)}}
+		if err := disk.CheckWritable(dir); err != nil {
+			return finding{Check: "folders", Status: "failed", Detail: err.Error(),
+				hints: []usage.Hint{usage.Shell("ls -ld %s", disk.Existing(dir))}}
 		}
-		probe.Close()
-		os.Remove(probe.Name())
 	}
 	return finding{Check: "folders", Status: "ok",
 		Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.CacheDir)}
@@ -141,7 +135,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		return finding{Check: "kernel", Status: "ok",
 			Detail: fmt.Sprintf("%s is running: %s", p.Guest.Name, kernels.About(p.Guest.Running))}
 	}
-	if err := a.Look(ctx, &p, s, existing(s.Out)); err != nil {
+	if err := a.Look(ctx, &p, s, disk.Existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
 	}
 	dir, err := disk.TempFolder("", "dsstar-doctor-")

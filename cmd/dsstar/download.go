@@ -30,11 +30,14 @@ func (a *app) downloadWeb(ctx context.Context, s *configs.Settings, address, nam
 		return files.Source{}, usage.New("--data: the web address cannot be read",
 			usage.Again("--data", "https://HOST/FILE"))
 	}
+	if err := a.checkCache(); err != nil {
+		return files.Source{}, err
+	}
 	say("downloading " + download.Public(u))
 	const noLimit = math.MaxInt64 - 1
 	o := download.Options{Folder: filepath.Join(a.CacheDir, "downloads"), Time: downloadTime,
 		Limit: cmp.Or(int64(s.MaxDownload), noLimit), Room: noLimit}
-	if free, err := disk.Free(existing(o.Folder)); err == nil {
+	if free, err := disk.Free(disk.Existing(o.Folder)); err == nil {
 		o.Room = max(0, free-leftFree)
 	}
 	if a.roots != nil {

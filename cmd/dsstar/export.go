@@ -134,6 +134,9 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	if target, err = exportTarget(path, out, e, nb); err != nil {
 		return "", err
 	}
+	if err := disk.CheckWritable(filepath.Dir(target)); err != nil && out != "-" {
+		return "", usage.New(err.Error(), usage.Again("--out", filepath.Join(elsewhere(), filepath.Base(target))))
+	}
 	o := export.Options{Title: strings.TrimSuffix(filepath.Base(path), ".ipynb")}
 	if beside, err := os.OpenRoot(filepath.Dir(path)); err == nil {
 		defer beside.Close()

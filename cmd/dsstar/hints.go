@@ -252,6 +252,8 @@ func serverHints(s *kernel.ServerError) (code int, hints []usage.Hint) {
 	return exitError, []usage.Hint{list}
 }
 
+var cacheHint = usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours with 2 GB to spare")
+
 // pythonHints is like modelHints, for the Python environment.
 func pythonHints(err error) (code int, hints []usage.Hint) {
 	if n, ok := errors.AsType[*pyenv.NoPythonError](err); ok {
@@ -276,9 +278,8 @@ func pythonHints(err error) (code int, hints []usage.Hint) {
 	case pyenv.ReasonNetwork:
 		return exitError, []usage.Hint{usage.Shell(
 			"export PIP_INDEX_URL=URL   # a mirror of the package index"), own}
-	case pyenv.ReasonDisk:
-		return exitError, []usage.Hint{usage.Shell(
-			"export XDG_CACHE_HOME=DIR   # a folder with 2 GB to spare")}
+	case pyenv.ReasonDisk, pyenv.ReasonFolder:
+		return exitError, []usage.Hint{cacheHint, own}
 	}
 	return exitError, []usage.Hint{own}
 }

@@ -108,10 +108,20 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if a.placeToKeep(ctx, j) {
 		return j.forGuest()
 	}
+	if j.settings.Kernel == "" { // else the run may be beside that kernel's notebook
+		if err := j.checkWritable(); err != nil {
+			return err
+		}
+	}
 	j.progress.Wait("setting up Python")
 	if j.place, err = a.Place(ctx, j.settings,
 		func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
+	}
+	if j.settings.Kernel != "" {
+		if err := j.checkWritable(); err != nil {
+			return err
+		}
 	}
 	if len(a.Databases) > 0 && (j.place.Guest != nil || j.place.Server.URL != "") {
 		return usage.New("databases, buckets and clusters are reached from dsstar's own local kernels only",
@@ -141,7 +151,7 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 
 // folders returns the folders that kernels must be able to read.
 func (j *job) folders() []string {
-	folders := []string{existing(cmp.Or(j.out, j.base()))}
+	folders := []string{disk.Existing(cmp.Or(j.out, j.base()))}
 	for _, s := range j.sources {
 		if s.Path != "" {
 			folders = append(folders, s.Path)
@@ -185,17 +195,36 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// existing returns the absolute path or its nearest existing ancestor.
-func existing(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
+// checkWritable rejects a place for the run that cannot be written to.
+func (j *job) checkWritable() error {
+	run := cmp.Or(j.out, j.base())
+	err := disk.CheckWritable(run)
+	switch {
+	case err == nil:
+		return nil
+	case j.past:
+		return usage.New(err.Error(), usage.Shell("cp -r %s %s   # a copy that can be written to, and then:", run, elsewhere()),
+			usage.Again().Args(filepath.Join(elsewhere(), filepath.Base(run))))
+	case j.out != "":
+		return usage.New(err.Error(), usage.Without("out").Note("a new run folder in "+j.base()))
 	}
-	for {
-		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
-			return path
-		}
-		path = filepath.Dir(path)
+	return usage.New(err.Error(), usage.Shell("export DSSTAR_OUT=%s   # runs go there", filepath.Join(elsewhere(), "dsstar-runs")))
+}
+
+// elsewhere returns a folder that can be written to, as a rule.
+func elsewhere() string {
+	if home, err := os.UserHomeDir(); err == nil && disk.CheckWritable(home) == nil {
+		return home
 	}
+	return os.TempDir()
+}
+
+// checkCache rejects a cache folder that cannot be written to.
+func (a *app) checkCache() error {
+	if err := disk.CheckWritable(a.CacheDir); err != nil {
+		return usage.New(err.Error(), cacheHint)
+	}
+	return nil
 }
 
 func (j job) folder() (record.Folder, error) {

@@ -12,6 +12,7 @@ import (
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
+	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -145,7 +146,7 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 		return false
 	}
 	server, ok := serverWith(kernel.LocalServers(a.Lookup()),
-		filepath.Join(existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
+		filepath.Join(disk.Existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
 	if !ok {
 		return false
 	}

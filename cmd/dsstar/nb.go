@@ -225,7 +225,7 @@ func textOf(what, arg string) (string, error) {
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", usage.New(fmt.Sprintf("%s begins with @: there is no such file: %s", what, path),
-			usage.Shell("ls %s   # a space before the @ makes it a part of the text", existing(path)))
+			usage.Shell("ls %s   # a space before the @ makes it a part of the text", disk.Existing(path)))
 	}
 	if err != nil {
 		return "", usage.New(fmt.Sprintf("%s: %v", what, err), usage.Shell("ls -l %s", path))

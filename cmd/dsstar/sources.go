@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/disk"
 )
 
 // isURL matches the beginning of an address, perhaps after a name.
@@ -122,7 +123,7 @@ func source(arg string) ([]files.Source, error) {
 		return matches(arg, name)
 	case errors.Is(err, os.ErrNotExist):
 		return nil, usage.New("there is no such file or folder: "+arg,
-			usage.Shell("ls %s", existing(at)))
+			usage.Shell("ls %s", disk.Existing(at)))
 	case err != nil:
 		return nil, usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", at))
 	case !info.IsDir() && !info.Mode().IsRegular():
@@ -156,7 +157,7 @@ func matches(pattern, name string) (all []files.Source, err error) {
 	}
 	if err != nil || len(all) == 0 {
 		return nil, usage.New("nothing matches "+pattern,
-			usage.Shell("ls %s", existing(fixed(pattern))))
+			usage.Shell("ls %s", disk.Existing(fixed(pattern))))
 	}
 	return all, nil
 }

@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"dsstar/notebook/disk"
 )
 
 // recipe is part of every environment's name. Raise it when environments are built differently.
@@ -46,6 +48,9 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 	}
 	if dir, ok := findReady(ctx, o); ok {
 		return interpreter(dir), nil
+	}
+	if err := disk.CheckWritable(o.Dir); err != nil {
+		return "", &InstallError{Tool: "mkdir", Reason: ReasonFolder, Output: err.Error(), Err: err}
 	}
 	base, err := Find(ctx, o.Env)
 	if err != nil {

@@ -25,6 +25,7 @@ const (
 	ReasonNetwork Reason = "the package index cannot be reached"
 	ReasonHash    Reason = "a package does not match its hash"
 	ReasonDisk    Reason = "the disk is full"
+	ReasonFolder  Reason = "the folder of environments cannot be written to"
 	ReasonWheel   Reason = "a package has no build for this Python or system"
 )
 

@@ -1,6 +1,9 @@
 package disk
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,4 +37,39 @@ func RealPath(path string) string {
 		return real
 	}
 	return path
+}
+
+// Existing returns the absolute path, or that of its nearest ancestor that exists.
+func Existing(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	for {
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// CheckWritable returns an error if nothing can be written to a folder, or if it is missing and cannot
+// be made.
+func CheckWritable(dir string) error {
+	there := Existing(dir)
+	probe, err := os.MkdirTemp(there, ".dsstar-")
+	if err == nil {
+		err = os.Remove(probe)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: nothing can be written to %s: %w", dir, there, Cause(err))
+	}
+	return nil
+}
+
+// Cause strips the operation and the path from an error.
+func Cause(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }

@@ -48,7 +48,7 @@ func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
 	temporary := "." + name + "." + rand.Text()[:8]
 	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return "", err
+		return "", &fs.PathError{Op: "write", Path: filepath.Join(folder.Name(), name), Err: Cause(err)}
 	}
 	_, err = f.Write(data)
 	if err == nil && mode != 0o644 {
