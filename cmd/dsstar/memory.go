@@ -146,6 +146,9 @@ func digests(sources []files.Source, all []record.File) map[string]string {
 		if source.Database != "" {
 			return nil
 		}
+		if source.Of != "" {
+			continue // a part of the sum of its file
+		}
 		dir, prefix := source.Path, source.Name
 		info, err := os.Stat(dir)
 		if err != nil {
