@@ -310,7 +310,7 @@ def _header(block: Rows) -> tuple[int | None, int]:
             r for r in block[n + 1 : n + 60] if sum(not empty(c) for c in r) * 2 >= len(filled)
         ]
         if not below:
-            return (n, n + 1) if len(block) == n + 1 and n == 0 else (None, n)
+            return (n, n + 1) if len(block) == n + 1 and n == 0 and width > 1 else (None, n)
         years = all(number(c) for c in filled)
         if years and width < 3:
             return None, n

@@ -189,6 +189,7 @@ hidden = book.create_sheet("Old")
 hidden.sheet_state = "hidden"
 for n in range(5):
     hidden.append((datetime.date(2024, 1, n + 1), n) if n else ("day", "count"))
+book.create_sheet("Memo")["A1"] = "Returned orders count as sold."
 book.save("book.xlsx")
 
 # The oldest form of an Excel file, which a few records make
