@@ -218,6 +218,8 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		j.progress.Say("spent    %s", spent)
 	}
 	j.progress.Paste("notebook %s", r.Notebook)
+	j.progress.Paste("look     dsstar runs --open %s   # a page in the browser, or open the notebook in Jupyter",
+		human.Shell(string(folder)))
 	if !t.Verified() && !(j.shown && t.Depends()) {
 		return silent{exitNotVerified}
 	}

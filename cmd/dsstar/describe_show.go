@@ -182,70 +182,24 @@ func (l dataFiles) file(name string) (string, bool) {
 	return "", false
 }
 
+func (l dataFiles) names() (names []string) {
+	for _, f := range l.files {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // unknown returns the error for an unknown name; words turns a similar name into arguments.
 func (l dataFiles) unknown(name string, words func(string) []string) error {
 	e := &usage.Error{Text: fmt.Sprintf("there is no data file %s", term.Printable(name))}
 	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
 		e.Text += ": it is not a file, or hidden"
 	}
-	for _, near := range l.near(name) {
+	for _, near := range near(name, l.names()) {
 		e.Hints = append(e.Hints, l.line(words(near)...).Hint())
 	}
 	if len(e.Hints) == 0 {
 		e.Hints = []usage.Hint{usage.Shell("ls %s", l.dir)}
 	}
 	return e
-}
-
-// maxNear is the maximum number of names that an error lists.
-const maxNear = 5
-
-// near returns the names similar to name, the most similar first.
-func (l dataFiles) near(name string) []string {
-	type candidate struct {
-		name  string
-		share float64
-	}
-	var all []candidate
-	for _, f := range l.files {
-		share := max(likeness(name, f.Name), likeness(filepath.Base(name), filepath.Base(f.Name)))
-		if share >= 0.4 {
-			all = append(all, candidate{f.Name, share})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		switch {
-		case a.share > b.share:
-			return -1
-		case a.share < b.share:
-			return 1
-		}
-		return 0
-	})
-	var names []string
-	for _, c := range all[:min(len(all), maxNear)] {
-		names = append(names, c.name)
-	}
-	return names
-}
-
-// likeness is Dice's coefficient of the letter pairs of two words, from 0 to 1.
-func likeness(a, b string) float64 {
-	count := map[string]int{}
-	pairs := func(s string, each func(string)) (n int) {
-		runes := []rune(" " + strings.ToLower(s) + " ")
-		for i := range len(runes) - 1 {
-			each(string(runes[i : i+2]))
-		}
-		return len(runes) - 1
-	}
-	common := 0
-	n := pairs(a, func(p string) { count[p]++ })
-	n += pairs(b, func(p string) {
-		if count[p] > 0 {
-			count[p]--
-			common++
-		}
-	})
-	return 2 * float64(common) / float64(n)
 }

@@ -63,6 +63,9 @@ func (a *app) learnCommand() *cobra.Command {
 		if len(args) == 0 {
 			return a.learnAhead(cmd.Context(), s, flags, f)
 		}
+		if args, err = a.namedRuns(args); err != nil {
+			return err
+		}
 		for _, run := range args {
 			if err := a.learnRun(cmd.Context(), s, flags, run); err != nil {
 				return err

@@ -136,6 +136,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 func (a *app) run(ctx context.Context, args []string) int {
 	a.cleaned()
 	root := a.rootCommand()
+	a.line.Typed = args
 	root.SetArgs(asked(args))
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
@@ -184,7 +185,9 @@ func (a *app) rootCommand() *cobra.Command {
 			return cmd.Help()
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			typed := a.line.Typed
 			a.line = lineOf(cmd, args)
+			a.line.Typed = typed
 			return a.noCache
 		},
 	}
@@ -193,7 +196,14 @@ func (a *app) rootCommand() *cobra.Command {
 		if u, ok := errors.AsType[*usage.Error](err); ok {
 			return u
 		}
-		return usage.New(flagError(err), usage.Shell(cmd.CommandPath()+" --help"))
+		if typed := a.line.Typed; cmd == root && len(typed) > 0 && !strings.HasPrefix(typed[0], "-") {
+			return noArgs(cmd, typed[:1]) // an unknown command, whose flags are unknown, too
+		}
+		hints := []usage.Hint{usage.Shell(cmd.CommandPath() + " --help")}
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+			hints = append(nearFlags(cmd, unknown.GetSpecifiedName()), hints...)
+		}
+		return usage.New(flagError(err), hints...)
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
 		a.describeCommand(), a.demoCommand(), a.runsCommand(), a.memoryCommand(), a.learnCommand(),
@@ -241,10 +251,19 @@ func flagError(err error) string {
 
 // noArgs rejects arguments; those of dsstar itself are unknown commands.
 func noArgs(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return usage.New(err.Error(), usage.Shell(cmd.CommandPath()+" --help"))
+	err := cobra.NoArgs(cmd, args)
+	if err == nil {
+		return nil
 	}
-	return nil
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	var hints []usage.Hint
+	for _, name := range near(args[0], names) {
+		hints = append(hints, usage.Instead(args[0], name))
+	}
+	return usage.New(err.Error(), append(hints, usage.Shell(cmd.CommandPath()+" --help"))...)
 }
 
 var rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit

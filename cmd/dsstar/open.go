@@ -19,11 +19,11 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	bad := func(hint usage.Hint, format string, args ...any) (*notebook.Notebook, error) {
 		return nil, usage.New(fmt.Sprintf(format, args...), hint)
 	}
-	list := usage.Shell("ls %s/*.ipynb", filepath.Dir(path))
 	info, err := os.Stat(path)
 	switch {
 	case os.IsNotExist(err):
-		return bad(list, "there is no file %s", term.Printable(path))
+		return nil, usage.New("there is no file "+term.Printable(path),
+			append(similar(path, filepath.Dir(path)), usage.Shell("ls %s/*.ipynb", filepath.Dir(path)))...)
 	case err == nil && info.IsDir():
 		return bad(usage.Shell("ls %s/*.ipynb", path), "%s is a folder, not a notebook",
 			term.Printable(path))

@@ -354,8 +354,8 @@ func findRun(arg string) (r pastRun, err error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return bad(usage.Shell("dsstar runs"), "there is no run %s",
-			term.Printable(arg))
+		return pastRun{}, usage.New("there is no run "+term.Printable(arg),
+			append(similar(arg, filepath.Dir(arg)), usage.Shell("dsstar runs"))...)
 	}
 	if err != nil {
 		return bad(usage.Shell("ls -l %s", arg), "the run: %v", err)

@@ -30,8 +30,9 @@ const runsHelp = `List the runs of this folder, the newest first: those in dssta
 setting out says. With words, only runs whose questions, answer or name have them all.
 
 The newest run is the one that resume, trace, export and rerun take if none is
-named. --open shows it, or the one that is named, as a page in the browser: see dsstar
-export. --remove removes the named runs, with everything in their folders.
+named; others may be named without their folder. --open shows a run as a page in the
+browser: see dsstar export. --remove removes the named runs, with everything in their
+folders.
 
 --json prints a list of objects instead: run (the folder), notebook, question (the
 last one), questions (how many), answer, standing (verified, depends on a reading,
@@ -60,11 +61,16 @@ func (a *app) runsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all := slices.DeleteFunc(runsIn(base), func(r listedRun) bool { return !r.has(args) })
+		all := runsIn(base)
+		none := "There is no run yet in " + term.Printable(base) + `. This makes one:  dsstar nb --data PATH "question"`
+		if len(all) > 0 {
+			none = "No run in " + term.Printable(base) + " has " + term.Printed(strings.Join(args, " and ")) + "."
+		}
+		all = slices.DeleteFunc(all, func(r listedRun) bool { return !r.has(args) })
 		if asJSON {
 			return term.JSON(a.stdout, append([]listedRun{}, all...))
 		}
-		return printRuns(a.stdout, all, base, time.Now())
+		return printRuns(a.stdout, all, none, time.Now())
 	}
 	return cmd
 }
@@ -156,10 +162,10 @@ func isRunning(folder record.Folder) bool {
 	return errors.Is(err, record.ErrRunning)
 }
 
-// lastRun returns the arguments of a command that takes one run: the newest run if there are none.
+// lastRun returns the paths of what a command's arguments name: the newest run if there are none.
 func (a *app) lastRun(args []string) ([]string, error) {
 	if len(args) > 0 {
-		return args, nil
+		return a.namedRuns(args)
 	}
 	base, err := a.runsFolder()
 	if err != nil {
@@ -202,11 +208,10 @@ func (a *app) openRun(ctx context.Context, args []string) error {
 	return cmd.Process.Release()
 }
 
-// printRuns prints a table, or a sentence in place of an empty one.
-func printRuns(out io.Writer, all []listedRun, base string, now time.Time) error {
+// printRuns prints a table, or the sentence none in place of an empty one.
+func printRuns(out io.Writer, all []listedRun, none string, now time.Time) error {
 	if len(all) == 0 {
-		_, err := fmt.Fprintf(out, "No such run in %s. This makes one:  dsstar nb --data PATH \"question\"\n",
-			term.Printable(base))
+		_, err := fmt.Fprintln(out, none)
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -242,6 +247,9 @@ func (a *app) removeRuns(args []string) error {
 		return err
 	}
 	if base, err = filepath.Abs(base); err != nil {
+		return err
+	}
+	if args, err = a.namedRuns(args); err != nil {
 		return err
 	}
 	var folders []record.Folder

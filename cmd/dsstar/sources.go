@@ -123,7 +123,7 @@ func source(arg string) ([]files.Source, error) {
 		return matches(arg, name)
 	case errors.Is(err, os.ErrNotExist):
 		return nil, usage.New("there is no such file or folder: "+arg,
-			usage.Shell("ls %s", disk.Existing(at)))
+			append(similar(arg, filepath.Dir(arg)), usage.Shell("ls %s", disk.Existing(at)))...)
 	case err != nil:
 		return nil, usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", at))
 	case !info.IsDir() && !info.Mode().IsRegular():

@@ -13,7 +13,8 @@ import (
 // A Line is a command line as the user typed it. Server addresses in it have no
 // token.
 type Line struct {
-	Command string // "dsstar nb"
+	Typed   []string // its words, without the name of the program
+	Command string   // "dsstar nb"
 	Flags   []Flag
 	Args    []string
 	Input   string // " < FILE", if something was read from standard input

@@ -26,6 +26,8 @@ type Hint struct {
 	args    []string // arguments in place of its own; nil: its own
 	without []string // names of flags to leave out
 	fresh   bool     // --kernel names a new kernel, without variables to ask about
+	old     string   // a word, which is replaced by new; "": none
+	new     string
 	note    string
 }
 
@@ -53,6 +55,9 @@ func Again(flags ...string) Hint {
 // Without returns the command line that failed without some flags.
 func Without(names ...string) Hint { return Hint{without: names} }
 
+// Instead returns the command line that failed with another word, or value of a flag, for one of its.
+func Instead(old, new string) Hint { return Hint{old: old, new: new} }
+
 // But leaves out more flags.
 func (h Hint) But(names ...string) Hint {
 	h.without = slices.Concat(h.without, names)
@@ -79,11 +84,14 @@ func (h Hint) Note(text string) Hint {
 
 // On renders the hint for the command line that failed.
 func (h Hint) On(line Line) string {
-	text := h.shell
-	if text == "" {
+	var text string
+	switch {
+	case h.old != "":
+		text = strings.Join(append([]string{"dsstar"}, h.instead(line)...), " ")
+	case h.shell != "":
+		text = line.other(h.shell)
+	default:
 		text = h.again(line)
-	} else {
-		text = line.other(text)
 	}
 	if h.note != "" {
 		text += "   # " + h.note
@@ -118,6 +126,23 @@ func (h Hint) again(line Line) string {
 	return strings.Join(words, " ") + line.Input
 }
 
+// instead returns the words of the command line with the other one, quoted.
+func (h Hint) instead(line Line) (words []string) {
+	for _, word := range line.Typed {
+		before, value, _ := strings.Cut(word, "=")
+		switch {
+		case word == h.old:
+			word = h.new
+		case before == h.old:
+			word = h.new + "=" + value
+		case value == h.old:
+			word = before + "=" + h.new
+		}
+		words = append(words, human.Shell(word))
+	}
+	return words
+}
+
 // other is a shell command, with the flags that mean the same to it if it is one of ours.
 func (l Line) other(text string) string {
 	command, note, _ := strings.Cut(text, "   #")
@@ -136,8 +161,12 @@ func (l Line) other(text string) string {
 	return strings.Join(words, " ")
 }
 
-// Fits reports whether the command of a line has the flags that the hint adds to it.
+// Fits reports whether the line has the word that the hint replaces, and its command the flags that the
+// hint adds.
 func (h Hint) Fits(line Line) bool {
+	if h.old != "" {
+		return !slices.Equal(h.instead(line), Hint{}.instead(line))
+	}
 	return line.Takes == nil || !slices.ContainsFunc(h.flags, func(word string) bool {
 		name, isFlag := strings.CutPrefix(word, "--")
 		return isFlag && !line.Takes(line.Command, name) && !(line.Folder && name == "data")
