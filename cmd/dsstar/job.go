@@ -211,12 +211,13 @@ func (j *job) checkWritable() error {
 	return usage.New(err.Error(), usage.Shell("export DSSTAR_OUT=%s   # runs go there", filepath.Join(elsewhere(), "dsstar-runs")))
 }
 
-// elsewhere returns a folder that can be written to, as a rule.
+// elsewhere returns a folder of the user's that can be written to; DIR stands for one if there is no
+// such home.
 func elsewhere() string {
 	if home, err := os.UserHomeDir(); err == nil && disk.CheckWritable(home) == nil {
 		return home
 	}
-	return os.TempDir()
+	return "DIR"
 }
 
 // checkCache rejects a cache folder that cannot be written to.
