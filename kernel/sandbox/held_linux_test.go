@@ -32,7 +32,7 @@ f.write(open(sys.executable, 'rb').read()); f.close(); m = os.memfd_create('x', 
 if not os.getuid(): fill(open(m, 'wb', closefd=False))
 os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(200)'])`,
 	"unlisted": "os.mkdir('unlisted', 0o300); fill(open('unlisted/x', 'wb'), 24)",
-	"untold":   "os.mkdir('untold'); fill(open('untold/x', 'wb'), 24); os.chmod('untold', 0o400)",
+	"untold":   "os.mkdir('untold'); f = open('untold/x', 'wb'); os.chmod('untold', 0o400); fill(f, 24)",
 	"deep": `for i in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)
 fill(open('x', 'wb'), 24)`,
 	"deeper":  "for i in range(600): os.mkdir('d'); os.chdir('d')",
