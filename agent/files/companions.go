@@ -126,12 +126,12 @@ func Together(sources []Source) ([]Source, error) {
 			if info, err := os.Lstat(c.Path); err != nil || !info.Mode().IsRegular() || !opens(c.Path) {
 				return nil, &CompanionError{s.Path, c.Path}
 			}
-			companion := Source{Name: c.Name, Path: c.Path}
-			named := slices.Index(all, companion)
-			if !c.own() {
-				companion.Of = s.Name
+			companion := Source{Name: c.Name, Path: c.Path, Of: s.Name}
+			if c.own() {
+				companion.Of = ""
 			}
-			if named >= 0 {
+			same := func(s Source) bool { return s.Name == c.Name && s.Path == c.Path }
+			if named := slices.IndexFunc(all, same); named >= 0 {
 				all[named] = companion
 			} else {
 				all = append(all, companion)

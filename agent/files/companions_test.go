@@ -195,6 +195,12 @@ func TestTogether(t *testing.T) {
 	if all, err = files.Together([]files.Source{wal, db}); err != nil || len(all) != 3 || all[0].Of != "" {
 		t.Errorf("the log has a name of its own: %+v, %v", all, err)
 	}
+	first := files.Source{Name: "b.tif", Path: put(t, "…", dir, "b.tif")}
+	second := files.Source{Name: "b.tiff", Path: put(t, "…", dir, "b.tiff")}
+	put(t, "1\n", dir, "b.tfw")
+	if all, err = files.Together([]files.Source{first, second}); err != nil || len(all) != 3 {
+		t.Errorf("a companion of two: %+v, %v", all, err)
+	}
 	numbers := files.Source{Name: "a.img", Path: put(t, "…", dir, "a.img")}
 	put(t, "rows = 2", dir, "a.hdr")
 	if all, err = files.Together([]files.Source{numbers}); err != nil || len(all) != 2 || all[1].Of != "" {
