@@ -41,6 +41,13 @@ def connect_database(variable):
                 limit = "max_statement_time = %[2]d" if is_mariadb else "max_execution_time = %[2]d000"
                 cursor.execute("SET SESSION " + limit)
         connection.commit()
+        if dialect == "postgresql":
+            try:  # since version 14: a statement ends soon after the client has been killed
+                with connection.cursor() as cursor:
+                    cursor.execute("SET client_connection_check_interval = '5s'")
+                connection.commit()
+            except Exception:
+                connection.rollback()
 
     @sqlalchemy.event.listens_for(engine, "after_cursor_execute")
     def refuse_many(connection, cursor, *_):
