@@ -544,7 +544,7 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 		clear(s.vars)
 		s.vars["path"] = path
 		e, err := s.end(s.w.profiles[path], nil), error(nil)
-		if script != profile.Script() {
+		if script != profile.Script(60) {
 			e, err = s.run(ctx, script)
 		}
 		text := "null"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe/profile"
@@ -21,6 +22,8 @@ type Options struct {
 	// files and folders outside of the data that links in it may lead to
 	Readable []string
 	Private  func(path string) bool // what no warning advises the user to allow; nil: nothing
+
+	CellTimeout time.Duration // of the kernels that describe files; 0: none
 
 	MaxFiles   int // that are looked at at most; 0: all
 	TopK       int // files that are shown to the model at most

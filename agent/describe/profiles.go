@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -21,6 +22,17 @@ import (
 // profileTime is how long files are profiled; those that are left are only named.
 const profileTime = 5 * time.Minute
 
+// profileSeconds is how long the program may look into one file: less than a cell may run, so that it
+// says itself how far it came.
+func (r *Describer) profileSeconds() int {
+	const usual = 60
+	cell := int(r.CellTimeout.Seconds())
+	if cell == 0 {
+		return usual
+	}
+	return max(1, min(cell*4/5, max(usual, cell/5)))
+}
+
 // profileChars is how long the JSON of a profile may be: a thousand columns take half of it.
 const profileChars = 4 << 20
 
@@ -37,7 +49,7 @@ func (r *Describer) profileFiles(ctx context.Context, pool *pool, left []int) er
 	var late []int
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(pool.size)
-	which := script{code: profile.Script(), most: profileChars}
+	which := script{code: profile.Script(r.profileSeconds()), most: profileChars}
 	for _, part := range r.batches(left) {
 		g.Go(func() error {
 			if time.Now().After(end) {
@@ -115,7 +127,8 @@ func (r *Describer) profiled(i int, text string) error {
 	p, err := profile.Parse(text)
 	if err != nil {
 		p = profile.Profile{Format: "unknown",
-			Problem: "the program that looks into files has not come to an end with it"}
+			Problem: "the program that looks into files has not come to an end with it",
+			Cause:   profile.NoTime}
 	} else if !files.ChangesUnseen(r.t.Task.Files[i].Name) {
 		r.store.keepProfile(i, p)
 	}
@@ -126,6 +139,7 @@ func (r *Describer) profiled(i int, text string) error {
 type DatabaseError struct {
 	Source files.Source
 	Reason string
+	Cause  string // one of package profile's; "": another, such as that it cannot be reached
 }
 
 func (e *DatabaseError) Error() string {
@@ -136,17 +150,24 @@ func (e *DatabaseError) Error() string {
 	case e.Source.Is(files.ClusterEnding):
 		what = "cluster %s cannot be used"
 	}
-	return fmt.Sprintf("the "+what+": %s", e.Source.Database, e.Reason)
+	return fmt.Sprintf("the "+what+": %s", cmp.Or(e.Source.Database, e.Source.Path), e.Reason)
 }
 
 // takeProfile gives file i the description that its profile is. A file that the program does not
-// understand waits for the model, if there is one.
+// understand waits for the model, if there is one; one that is locked, nobody understands. Without a
+// database that the user has named there is nothing to ask about.
 func (r *Describer) takeProfile(i int, p profile.Profile) error {
-	for _, s := range files.Databases(r.t.Task.Sources) {
-		if s.Name == r.t.Task.Files[i].Name && p.Problem != "" && len(p.Tables) == 0 {
-			reason := strings.TrimPrefix(strings.TrimPrefix(p.Problem, "not read: "), "not read to its end: ")
-			return &DatabaseError{s, reason}
+	reason := strings.TrimPrefix(strings.TrimPrefix(p.Problem, "not read: "), "not read to its end: ")
+	for _, s := range r.t.Task.Sources {
+		named := s.Name == r.t.Task.Files[i].Name && p.Problem != "" && len(p.Tables) == 0
+		if named && (s.Database != "" || p.Cause == profile.Locked) {
+			return &DatabaseError{s, reason, p.Cause}
 		}
+	}
+	if p.Cause == profile.Locked {
+		d := r.t.Descriptions[i]
+		d.Error = reason
+		return r.describedAs(i, d)
 	}
 	if r.profiles[i] = &p; !p.Known() && r.Model != nil {
 		return nil

@@ -51,7 +51,7 @@ func (r *Describer) openStore() store {
 	m := r.method
 	s.dir = r.Cache.Dir
 	s.asks = hash("2", r.Cache.Model, m.Script, r.DescriptionChars, words)
-	s.looks = hash("profile", r.Cache.Python, profile.Script())
+	s.looks = hash("profile", r.Cache.Python, profile.Script(r.profileSeconds()))
 	return s
 }
 

@@ -127,9 +127,10 @@ func agentConfig(s *configs.Settings) (agent.Config, error) {
 			ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 		},
 		Options: describe.Options{
-			Readable: slices.Concat(s.AllowRead, s.AllowWrite),
-			Private:  func(path string) bool { return !sandbox.MayAdvise(path) },
-			MaxFiles: s.MaxFiles, TopK: s.TopK, Jobs: jobs(s.Jobs), DebugTries: s.DebugTries,
+			Readable:    slices.Concat(s.AllowRead, s.AllowWrite),
+			Private:     func(path string) bool { return !sandbox.MayAdvise(path) },
+			CellTimeout: s.CellTimeout,
+			MaxFiles:    s.MaxFiles, TopK: s.TopK, Jobs: jobs(s.Jobs), DebugTries: s.DebugTries,
 		},
 		Method: method(s.Method), MaxRounds: s.MaxRounds,
 	}, err

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/download"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -54,6 +55,10 @@ func TestExplain(t *testing.T) {
 		{&llm.TooLongError{}, exitError, "DSSTAR_MAX_OUTPUT_TOKENS=", ""},
 		{&llm.RedirectedError{Base: "https://b/v1"}, exitError, "dsstar nb --base-url https://b/v1 DIR", "key"},
 		{&llm.RedirectedError{}, exitError, "dsstar config", "--base-url"},
+		{&describe.DatabaseError{Cause: profile.NoLogin}, exitCredentials, "=ADDRESS", ""},
+		{&describe.DatabaseError{}, exitError, "=ADDRESS", "password"},
+		{&describe.DatabaseError{Cause: profile.NoTime}, exitError, "dsstar nb --cell-timeout 15m DIR", ""},
+		{&describe.DatabaseError{Cause: profile.Locked}, exitError, "fuser -v", ""},
 		{&download.Error{Address: "https://a/b.csv", Status: 404}, exitError, "curl -I https://a/b.csv", ""},
 		{&download.Error{Status: 403}, exitCredentials, "curl -I", ""},
 		{&download.Error{Size: 2e9}, exitError, "dsstar nb --max-download 3GB DIR", "curl"},

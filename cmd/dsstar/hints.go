@@ -10,6 +10,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -76,7 +77,11 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 		return exitUsage, text, []usage.Hint{anyPrice}
 	}
 	if d, ok := errors.AsType[*describe.DatabaseError](err); ok {
-		return exitCredentials, text, databaseHints(d)
+		code = exitError
+		if d.Cause == profile.NoLogin {
+			code = exitCredentials
+		}
+		return code, text, databaseHints(d)
 	}
 	if d, ok := errors.AsType[*download.Error](err); ok {
 		code, hints = downloadHints(d)
@@ -334,7 +339,8 @@ func tierHints(err error) []usage.Hint {
 var drivers = map[string]string{"spark": "pyspark-client", "dask": "dask[dataframe,distributed]",
 	"ray": "ray[client]"}
 
-// databaseHints says how to mend the address of a database, or which Python has the client for it.
+// databaseHints says how to mend the address of a database, which Python has the client for it, or
+// how to get at it.
 func databaseHints(d *describe.DatabaseError) []usage.Hint {
 	_, module, missing := strings.Cut(d.Reason, "this Python has no ")
 	cluster := d.Source.Is(files.ClusterEnding)
@@ -345,12 +351,21 @@ func databaseHints(d *describe.DatabaseError) []usage.Hint {
 	case missing:
 		return []usage.Hint{usage.Again("--python", "~/venv/bin/python").Note("which has the driver " +
 			module)}
+	case d.Cause == profile.Locked:
+		return []usage.Hint{usage.Shell("fuser -v %s   # which program has it open", d.Source.Path),
+			usage.Shell("cp %s* DIR   # a copy, with its log", d.Source.Path)}
+	case d.Cause == profile.NoTime:
+		return []usage.Hint{usage.Again("--cell-timeout", "15m").Note("or longer: a fifth of it is for this")}
 	case d.Source.Is(files.BucketEnding):
 		return []usage.Hint{kernels.BucketHint(d.Source.Database)}
 	case cluster:
 		host, port, _ := strings.Cut(d.Source.Database[strings.Index(d.Source.Database, "://")+3:], ":")
 		return []usage.Hint{usage.Shell("nc -vz %s %s   # does the cluster listen there?", host, port)}
 	}
-	return []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right host, user and password: %s",
+	what := "host, port and database"
+	if d.Cause == profile.NoLogin {
+		what = "user and password"
+	}
+	return []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right "+what+": %s",
 		d.Source.Variable(), d.Source.Database)}
 }

@@ -20,9 +20,10 @@ var sources embed.FS
 var modules = []string{"columns", "grids", "nested", "texts", "found", "readers",
 	"formats", "databases", "buckets", "clusters", "profile"}
 
-// Script returns Python that prints the profile of the file at path, a name that is set before.
-// It needs no files of its own: its modules are made from their sources, once per process.
-func Script() string {
+// Script returns Python that prints the profile of the file at path, a name that is set before, within
+// so many seconds. It needs no files of its own: its modules are made from their sources, once per
+// process.
+func Script(seconds int) string {
 	var b strings.Builder
 	b.WriteString("import sys, types\n\n")
 	for _, name := range append([]string{"__init__"}, modules...) {
@@ -40,7 +41,7 @@ func Script() string {
     exec(compile(%[2]s, %[1]q, "exec"), _module.__dict__)
 `, full, brief.Python(string(source)))
 	}
-	b.WriteString("sys.modules[\"dsstar_profile.profile\"].main(path)\n")
+	fmt.Fprintf(&b, "sys.modules[\"dsstar_profile.profile\"].main(path, %d)\n", seconds)
 	return b.String()
 }
 
@@ -55,8 +56,16 @@ type Profile struct {
 	Lines     []string `json:"lines"`
 	Warnings  []string `json:"warnings"`
 	Problem   string   `json:"problem"` // why it could not be read to its end
+	Cause     string   `json:"cause"`   // of Problem; "": none of those below
 	Tables    []Table  `json:"tables"`
 }
+
+// Causes of problems.
+const (
+	NoLogin = "login"  // a server refuses user or password
+	NoTime  = "time"   // it takes too long
+	Locked  = "locked" // another program has locked the file
+)
 
 // Known reports whether the program understood the file.
 func (p Profile) Known() bool { return p.Problem == "" && p.Format != "binary" }

@@ -46,7 +46,7 @@ type python struct {
 func start(t testing.TB, dir string) python {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	cmd := exec.CommandContext(ctx, pyenvtest.Python(t), "-I", "-c", serve, profile.Script())
+	cmd := exec.CommandContext(ctx, pyenvtest.Python(t), "-I", "-c", serve, profile.Script(60))
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

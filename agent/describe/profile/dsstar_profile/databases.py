@@ -20,7 +20,7 @@ TABLES = 2000  # that are named
 ROWS = 1000  # that are read of a table
 TOGETHER = 50_000  # that are read of all tables, but of none less than 20
 COUNTED = 2_000_000  # estimated rows up to which figures are of all
-STATEMENT = 10  # seconds that a statement may take
+STATEMENT = 10  # seconds that a statement may take at most
 PLANNED = "of large tables, and of many, ranges and distinct values are estimates of the planner's"
 OURS = ("information_schema", "pg_catalog", "pg_toast", "mysql", "performance_schema", "sys", "crdb_internal")
 
@@ -34,27 +34,31 @@ def database(path: str, deadline: Deadline) -> Found:
     if not about["variable"].startswith("DSSTAR_DB_") or about["variable"] not in os.environ:
         raise KeyError(f"{about['variable']} is not set: it has the address of the database")
     engine = sa.create_engine(os.environ[about["variable"]], poolclass=sa.NullPool)
-    with contextlib.closing(_connect(engine)) as con:
+    with contextlib.closing(_connect(engine, deadline)) as con:
         return _read(sa, con, name, deadline)
 
 
-def _connect(engine: Any) -> Any:
-    """A connection that only reads."""
+def _connect(engine: Any, deadline: Deadline) -> Any:
+    """A connection that only reads, and none of whose statements takes all of the time."""
     con = engine.connect()
-    for statements in {
+    most = max(1, min(STATEMENT, int(deadline.left() / 4)))
+    for statement in {
         "postgresql": (
             "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
-            f"SET statement_timeout = {STATEMENT * 1000}",
+            f"SET statement_timeout = {most * 1000}",
+            "SET client_connection_check_interval = '5s'",  # since 14
         ),
         "mysql": (
             "SET SESSION TRANSACTION READ ONLY",
-            f"SET SESSION max_execution_time = {STATEMENT * 1000}",
-            f"SET SESSION max_statement_time = {STATEMENT}",  # MariaDB
+            f"SET SESSION max_execution_time = {most * 1000}",
+            f"SET SESSION max_statement_time = {most}",  # MariaDB
         ),
     }.get("mysql" if engine.dialect.name == "mariadb" else engine.dialect.name, ()):
-        with contextlib.suppress(Exception):
-            con.exec_driver_sql(statements)
-    con.commit()
+        try:
+            con.exec_driver_sql(statement)
+            con.commit()
+        except Exception:
+            con.rollback()  # else the next ones would fail
     return con
 
 

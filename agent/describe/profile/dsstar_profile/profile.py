@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -18,7 +19,6 @@ from typing import Any
 from dsstar_profile import buckets, clusters, databases, formats, readers, texts
 from dsstar_profile.columns import show
 
-SECONDS = 60  # for a file
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB
 UNSAFE = (
@@ -115,10 +115,40 @@ def reader_of(path: str) -> Any:
     return lambda p, deadline: readers.text_file(p, ending, deadline)
 
 
-def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
+ADDRESSED = (databases.database, buckets.bucket, clusters.cluster)
+# What servers say of a login, after names in quotes are left out.
+LOGIN = re.compile(
+    r"passw|authenti|authori[sz]|access.?(denied|key)|permission.*denied|forbidden|credential|"
+    r"log.?[oi]n |pg_hba|role  does not exist|signature|\b40[13]\b",
+    re.IGNORECASE,
+)
+LOCKED = "it is open in another program: close it, or copy the file together with its log (.wal, -wal)"
+
+
+def why(error: BaseException, addressed: bool) -> tuple[str, str]:
+    """The cause of an error, if it is one of those that dsstar tells apart, and words for people."""
+    if isinstance(error, OutOfTime):
+        return "time", str(error)
+    if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or (
+        "duckdb" in type(error).__module__ and "Could not set lock" in str(error)
+    ):
+        return "locked", LOCKED
+    if not addressed:
+        return "", f"{type(error).__name__}: {show(error, 200)}"
+    said = getattr(error, "orig", None) or error  # what SQLAlchemy adds is for programmers
+    texts = [a for a in said.args if isinstance(a, str)] or [str(said)]
+    text = show(texts[-1].strip().split("\n")[0], 300)
+    code = str(getattr(said, "sqlstate", None) or (*said.args, "")[0])
+    if code in ("57014", "1969", "3024"):
+        return "time", text
+    login = code.startswith("28") or code in ("1044", "1045", "1698")
+    return "login" if login or LOGIN.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", text)) else "", text
+
+
+def profile(path: str, seconds: float) -> dict[str, Any]:
     """The profile of a file, also of one that cannot be read: then it says why."""
     out: dict[str, Any] = {"bytes": os.path.getsize(path)}
-    problem = ""
+    problem, reader = "", None
     try:
         with bounded(seconds), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -145,14 +175,15 @@ def profile(path: str, seconds: float = SECONDS) -> dict[str, Any]:
     except MemoryError:
         problem = "not read to its end: it takes too much memory"
     except (Exception, OutOfTime) as error:
-        problem = f"not read to its end: {type(error).__name__}: {show(error, 200)}"
+        out["cause"], text = why(error, reader in ADDRESSED)
+        problem = f"not read to its end: {text}"
     if problem:
         out.setdefault("format", "unknown")
         out["problem"] = problem
     return out
 
 
-def main(path: str) -> None:
+def main(path: str, seconds: float) -> None:
     with contextlib.redirect_stdout(io.StringIO()):  # libraries print warnings
-        found = profile(path)
+        found = profile(path, seconds)
     print(json.dumps(found, default=str, allow_nan=False, separators=(",", ":")))
