@@ -21,8 +21,8 @@ const (
 	leftFree     = 500 << 20 // bytes on the disk that a download leaves
 )
 
-// downloadWeb returns the file at a web address, from the cache folder if it has not changed since. name
-// replaces its own name; say tells of what takes time.
+// downloadWeb returns the file at a web address, from the cache folder if it has not changed since.
+// name replaces its own name; say tells of what takes time.
 func (a *app) downloadWeb(ctx context.Context, s *configs.Settings, address, name string,
 	say func(string)) (files.Source, error) {
 	u, err := url.Parse(address)

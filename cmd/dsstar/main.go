@@ -329,8 +329,8 @@ func userDirs(getenv func(string) string) (cache, config string, err error) {
 	if homeless != nil {
 		cache = filepath.Join(os.TempDir(), fmt.Sprintf("dsstar-cache-%d", os.Getuid()))
 		if e := disk.PrivateFolder(cache); e != nil {
-			err = usage.New(fmt.Sprintf("there is no home for caches (%v), and none in its place: %v", homeless, e),
-				usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours"))
+			err = usage.New(fmt.Sprintf("there is no home for caches (%v), and none in its place: %v",
+				homeless, e), usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours"))
 		}
 	}
 	config = getenv("XDG_CONFIG_HOME")

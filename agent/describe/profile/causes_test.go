@@ -20,11 +20,13 @@ func TestCauses(t *testing.T) {
 		Cause  string
 		Text   string // "": another
 	}{
-		{pythonic(failed + "Connection refused\n\tIs the server running on that host?"), "", failed + "Connection refused"},
+		{pythonic(failed + "Connection refused\n\tIs the server running on that host?"), "",
+			failed + "Connection refused"},
 		{pythonic(failed + `FATAL:  database "login" does not exist`), "", ""},
 		{pythonic(failed + "FATAL:  the database system is starting up"), "", ""},
 		{pythonic(failed + `FATAL:  password authentication failed for user "a"`), profile.NoLogin, ""},
-		{pythonic(failed + "FATAL:  Passwort-Authentifizierung für Benutzer »a« fehlgeschlagen"), profile.NoLogin, ""},
+		{pythonic(failed + "FATAL:  Passwort-Authentifizierung für Benutzer »a« fehlgeschlagen"),
+			profile.NoLogin, ""},
 		{pythonic(failed + `FATAL:  role "a" does not exist`), profile.NoLogin, ""},
 		{pythonic(failed + "fe_sendauth: no password supplied"), profile.NoLogin, ""},
 		{"Exception(1045, 'Zugriff verweigert')", profile.NoLogin, "Zugriff verweigert"},
