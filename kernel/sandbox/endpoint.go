@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,8 +23,16 @@ func (e Endpoint) String() string { return net.JoinHostPort(e.Host, strconv.Itoa
 // Metadata reports whether an address may be that of a service which gives a machine of a cloud its
 // credentials.
 func Metadata(ip netip.Addr) bool {
-	return ip.IsLinkLocalUnicast() || ip == netip.MustParseAddr("fd00:ec2::254") ||
-		ip == netip.MustParseAddr("100.100.100.200")
+	return ip.IsLinkLocalUnicast() || slices.Contains(metadata, ip.Unmap())
+}
+
+// metadata are the addresses of those services that are not link-local.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("fd00:ec2::254"),   // Amazon
+	netip.MustParseAddr("168.63.129.16"),   // Azure
+	netip.MustParseAddr("fd20:ce::254"),    // Google
+	netip.MustParseAddr("192.0.0.192"),     // Oracle
+	netip.MustParseAddr("100.100.100.200"), // Alibaba
 }
 
 // private is where processes see the hosts that have names: documentation addresses, which are

@@ -36,7 +36,7 @@ const (
 // knownDescriptor matches the link targets of descriptors that keep little memory, or memory that is
 // counted.
 var knownDescriptor = regexp.MustCompile(`^(/|socket:|pipe:|pidfd:|[a-z_]+:\[[0-9]+\]$|` +
-	`anon_inode:(\[(eventpoll|eventfd|signalfd|timerfd|pidfd|landlock-ruleset)\]|seccomp notify)$)`)
+	`anon_inode:\[(eventpoll|eventfd|signalfd|timerfd|pidfd)\]$)`)
 
 // Linux does not report how full a Unix socket or a pipe is. Beyond fewBuffers, each counts as
 // full.

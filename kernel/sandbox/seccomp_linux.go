@@ -122,6 +122,9 @@ func (st stage) rules() []rule {
 		rules = st.askedConnects()
 	}
 	rules = append(rules, surface()...)
+	if !st.Listens || st.Box.Seal() == "" { // otherwise the seal is a filter, which refuses others
+		rules = append(rules, deny(unix.ENOSYS, unix.SYS_SECCOMP)...)
+	}
 	if st.reaches() {
 		rules = append(rules, otherOptions()...)
 	}
@@ -217,8 +220,9 @@ func surface() []rule {
 	rules = append(rules, setID()...)
 	// A user has few inotify instances: other programs would get none.
 	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
-	// Rulesets and secret memory take memory that the guard does not see; asynchronous input and output
-	// has contexts of which the machine has few. Libraries do without, as on an older Linux.
+	// Filters, rulesets and secret memory take memory that the guard does not see; asynchronous input
+	// and output has contexts of which the machine has few. Libraries do without, as on an older Linux.
+	rules = append(rules, rule{unix.SYS_PRCTL, unix.EINVAL, []condition{is(0, unix.PR_SET_SECCOMP)}})
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_LANDLOCK_CREATE_RULESET,
 		unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF, unix.SYS_MEMFD_SECRET,
 		unix.SYS_IO_SETUP)...)

@@ -265,6 +265,11 @@ func TestRedirects(t *testing.T) {
 		{"https://a.example", "https://b.example", true}, {"http://a.example", "https://b.example", true},
 		{"https://a.example", "http://a.example", false}, {"http://a.example", "file:///etc/passwd", false},
 		{"http://10.0.0.1", "http://10.0.0.1:81", true}, {"http://10.0.0.1", "http://10.0.0.2", false},
+		// what some proxies take for an address
+		{"http://a.example", "http://2130706433", false}, {"http://a.example", "http://0x7F000001", false},
+		{"http://a.example", "http://0177.0.0.1", false}, {"http://a.example", "http://127.0x1", false},
+		{"http://a.example", "http://127.1.", false}, {"http://a.example", "http://127.0.0.1.", false},
+		{"http://a.example", "http://0", false}, {"http://a.example", "http://7.example", true},
 	} {
 		if err := step(c.from, c.to); (err == nil) != c.ok {
 			t.Errorf("%s to %s: %v", c.from, c.to, err)
@@ -281,6 +286,8 @@ func TestControl(t *testing.T) {
 		{"http://a.example", "127.0.0.1:80", false, true},
 		{"http://a.example", "169.254.169.254:80", false, false},
 		{"http://a.example", "[fd00:ec2::254]:80", false, false},
+		{"http://a.example", "[::ffff:168.63.129.16]:80", false, false},
+		{"http://a.example", "[fd20:ce::254]:80", false, false},
 		{"http://169.254.169.254", "169.254.169.254:80", false, true},
 		{"http://a.example", "8.8.8.8:80", true, true},
 		{"http://a.example", "127.0.0.1:80", true, false},
@@ -302,7 +309,7 @@ func TestPublic(t *testing.T) {
 		"8.8.8.8 172.15.0.1 172.32.0.1 2606:4700::1111 ::ffff:8.8.8.8 64:ff9b::808:808": true,
 		"127.0.0.1 127.9.9.9 10.0.0.1 172.16.0.1 172.31.255.255 192.168.0.1 169.254.169.254 0.0.0.0 " +
 			"0.1.2.3 100.64.0.1 100.100.100.200 192.0.2.1 198.18.0.1 224.0.0.1 240.0.0.1 " +
-			"255.255.255.255 :: ::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::127.0.0.1 fe80::1 fe80::1%eth0 " +
+			"255.255.255.255 168.63.129.16 :: ::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::127.0.0.1 fe80::1 fe80::1%eth0 " +
 			"fc00::1 fd00:ec2::254 fec0::1 ff02::1 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b:1::1 " +
 			"2001::1 2001:db8::1 2002:7f00:1::": false,
 	} {

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -62,7 +63,8 @@ func (r *route) redirect(request *http.Request, before []*http.Request) error {
 	r.redirected = true
 	request.Header.Del("Referer") // it may have a secret
 	from, to := before[len(before)-1].URL, request.URL
-	ip, noIP := netip.ParseAddr(to.Hostname())
+	host := strings.TrimSuffix(to.Hostname(), ".")
+	ip, noIP := netip.ParseAddr(host)
 	switch {
 	case len(before) > maxRedirects:
 		return fmt.Errorf("it redirects more than %d times", maxRedirects)
@@ -70,10 +72,17 @@ func (r *route) redirect(request *http.Request, before []*http.Request) error {
 		return &refusedError{Public(to), "which is less secure"}
 	case r.covers != nil && !r.covers(to.String()):
 		return &refusedError{Public(to), "which is not among what this server may read"}
-	case noIP == nil && !r.permits(ip):
+	case noIP == nil && !r.permits(ip), noIP != nil && isNumber(host):
 		return &refusedError{Public(to), notPublic}
 	}
 	return nil
+}
+
+// isNumber reports whether a host that is no address ends in a number, as 127.1 and 0x7f000001 do. Some
+// proxies take it for an address of IPv4, and no name ends so (WHATWG URL, "ends in a number").
+func isNumber(host string) bool {
+	last := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
+	return last != "" && (strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x"))
 }
 
 func (r *route) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -133,7 +142,7 @@ func public(ip netip.Addr) bool {
 		all := ip.As16()
 		ip = netip.AddrFrom4([4]byte(all[12:]))
 	}
-	return ip.IsGlobalUnicast() && !ip.IsPrivate() && (ip.Is4() || everywhere.Contains(ip)) &&
+	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !sandbox.Metadata(ip) && (ip.Is4() || everywhere.Contains(ip)) &&
 		!slices.ContainsFunc(inNone, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
