@@ -42,7 +42,8 @@ func (r *standard) runBranch(ctx context.Context, b branch, first string) (answe
 			last := (*b.attempts)[n-1]
 			if problem = problemOf(last); problem == "" {
 				answer = answerOf(last.Execution)
-				return cmp.Or(r.filesGiven(answer), answer), "", nil
+				_, text := r.filesGiven(answer)
+				return cmp.Or(text, answer), "", nil
 			}
 			if n > r.cfg.DebugTries || last.NotRun() {
 				return "", problem, nil

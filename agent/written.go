@@ -103,35 +103,37 @@ const maxAskedFor = 64 << 10
 // namedFile matches what looks like the name of a file, with folders.
 var namedFile = lazy.Regexp(`[\pL\d_./-]*[\pL\d_-]\.[A-Za-z]\w{1,7}\b`)
 
-// filesGiven returns the content of the files that the question asks for, and of those that the
-// answer names; "" if there are none, or if one that is asked for is missing. Derivations are
-// compared by it that both print a file's name. Of a file that is long or no text it is a digest.
-func (r *standard) filesGiven(answer string) string {
+// filesGiven returns the names of the files that the question asks for and of those that the answer
+// names, and their content; "" if there are none, or if one that is asked for is missing. Derivations
+// are compared by it that both print a file's name. Of a file that is long or no text it is a digest.
+func (r *standard) filesGiven(answer string) (names []string, content string) {
 	folder := r.filesWritten()
 	if folder == nil {
-		return ""
+		return nil, ""
 	}
 	defer folder.Close()
 	var all []string
 	asked := formOf(r.t.Task).files
 	for _, name := range asked {
-		text, err := contentOf(folder, name)
-		if err != nil {
-			return ""
+		if text, err := contentOf(folder, name); err == nil {
+			names, all = append(names, name), append(all, text)
 		}
-		all = append(all, text)
 	}
+	missing := len(names) < len(asked)
 	named := strings.FieldsFunc(answer, func(c rune) bool { return strings.ContainsRune("\n,;", c) })
 	for _, name := range append(named, namedFile().FindAllString(answer, maxWritten)...) {
 		name = strings.TrimPrefix(strings.Trim(name, " \t\"'[]"), "./")
-		if slices.Contains(asked, name) || !filepath.IsLocal(name) {
+		if slices.Contains(names, name) || !filepath.IsLocal(name) {
 			continue
 		}
 		if text, err := contentOf(folder, name); err == nil {
-			asked, all = append(asked, name), append(all, text)
+			names, all = append(names, name), append(all, text)
 		}
 	}
-	return strings.Join(all, "\n")
+	if missing {
+		return names, ""
+	}
+	return names, strings.Join(all, "\n")
 }
 
 // contentOf returns the text of a file, or its digest.

@@ -3,6 +3,8 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -79,7 +81,7 @@ func showReport(all *Trajectory, k int) (text string, attached map[string]notebo
 	for _, r := range t.OpenReadings() {
 		b.WriteString(showOptions(r, t.Answer()))
 	}
-	b.WriteString(showAssumptions(t))
+	b.WriteString(showAssumptions(t) + showFiles(t))
 	chart, attached := showChart(t)
 	b.WriteString(chart + showFigures(t))
 	if k == 0 {
@@ -132,6 +134,28 @@ func showAssumptions(t *Trajectory) string {
 		return ""
 	}
 	return "**Assumptions**\n\n" + b.String() + "\n"
+}
+
+// Given returns the names, below the cells' folder, of the files that the question asks for and of those
+// that the answer names.
+func (t *Trajectory) Given() []string {
+	if t.Final == nil {
+		return nil
+	}
+	return t.Final.Given
+}
+
+// showFiles links the files that are part of the answer.
+func showFiles(t *Trajectory) string {
+	var b strings.Builder
+	for _, name := range t.Given() {
+		to := url.URL{Path: path.Join(FilesFolder, name)}
+		fmt.Fprintf(&b, "- [%s](<%s>)\n", prose(name), to.EscapedPath())
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "**Files**\n\n" + b.String() + "\n"
 }
 
 // maxAttached is the size of the largest chart that the report repeats, in base64.

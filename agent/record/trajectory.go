@@ -234,6 +234,7 @@ type Final struct {
 	Answer   string    `json:"answer"`
 	Summary  string    `json:"summary,omitempty"` // sentences for people; the value of the last cell
 	Files    string    `json:"files,omitempty"`   // text of the files that the question asks for
+	Given    []string  `json:"given,omitempty"`   // names of these, and of those that the answer names
 	ByHand   bool      `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Again    bool      `json:"again,omitempty"`   // the accepted cell is to be run again
 	Begun    int       `json:"begun,omitempty"`   // how often all tries were given up

@@ -142,6 +142,9 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 		defer beside.Close()
 		o.Files = beside.FS()
 	}
+	if rel, err := filepath.Rel(realFolder(target), realFolder(path)); err == nil && target != "" && rel != "." {
+		o.Folder = filepath.ToSlash(rel)
+	}
 	data, warning := e.make(nb, o)
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -168,20 +171,23 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 // dataSeen returns the data folder, which a notebook names by a relative path, as a script names it.
 // It is absolute if nobody knows where the script, "", will be.
 func dataSeen(notebook, script, data string) string {
-	folder := func(path string) string {
-		if abs, err := filepath.Abs(path); err == nil {
-			path = abs
-		}
-		return disk.RealPath(filepath.Dir(path))
-	}
-	at := filepath.Join(folder(notebook), data)
-	switch {
+	home, at := realFolder(notebook), filepath.Join(realFolder(notebook), data)
+	switch from := realFolder(script); {
 	case script == "":
 		return at
-	case folder(script) == folder(notebook):
+	case from == home:
 		return filepath.ToSlash(data)
+	default:
+		return dataFrom(from, at)
 	}
-	return dataFrom(folder(script), at)
+}
+
+// realFolder returns the folder of a file, absolute and without links.
+func realFolder(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return disk.RealPath(filepath.Dir(file))
 }
 
 // exportTarget returns the path of the export. It rejects an existing file that is not an

@@ -125,10 +125,11 @@ func TestMCP(t *testing.T) {
 	m := counting()
 	c := newClient(t, &sdk.CommandTransport{Command: mcpProgram(t, m.with(roles{
 		"step": say(m["step"][0].Text, "Count them."),
-		"cell": say(m["cell"][0].Text, cell("rows = len(numbers)")),
+		"cell": say(m["cell"][0].Text, cell("rows = len(numbers)\nopen('rows.txt', 'w').write(str(rows))")),
 		"last": say(cell("print(total)"), cell("print(rows)")),
 		"second": say(m["second"][0].Text,
-			cell("answer = str(len(open('data/numbers.csv').readlines()) - 1)\nanswer")),
+			cell("answer = str(len(open('data/numbers.csv').readlines()) - 1)\n"+
+				"open('rows.txt', 'w').write(answer)\nanswer")),
 	}).serve(t).URL)})
 	var r result
 	text := c.call(false, "ask", map[string]any{"question": "--json", "guidelines": "@/etc/passwd"}, &r)
@@ -153,8 +154,10 @@ func TestMCP(t *testing.T) {
 	}
 
 	name := filepath.Base(r.RunDir)
-	c.call(false, "follow_up", map[string]any{"question": "@/etc/passwd: how many?", "run": name}, &r)
-	if q := readRun(t, r.RunDir).Task.Question; r.Answer != "3" || !r.Verified || q != "@/etc/passwd: how many?" {
+	question := "@/etc/passwd: how many? Save it as rows.txt."
+	text = c.call(false, "follow_up", map[string]any{"question": question, "run": name}, &r)
+	wantText(t, "the text", text, "File: "+filepath.Join(r.RunDir, "files", "rows.txt"))
+	if q := readRun(t, r.RunDir).Task.Question; r.Answer != "3" || !r.Verified || q != question {
 		t.Errorf("follow_up: %q, %+v", q, r)
 	}
 	var runs struct{ Runs []listedRun }

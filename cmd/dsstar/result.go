@@ -28,6 +28,7 @@ type result struct {
 	Notebook   string          `json:"notebook"`
 	Script     string          `json:"script"`
 	Trace      string          `json:"trace"`
+	Files      []string        `json:"files"` // paths: asked for or named by the answer; pictures
 	Usage      resultUsage     `json:"usage"`
 	Seconds    record.Seconds  `json:"seconds"`
 	Kernel     resultKernel    `json:"kernel"`
@@ -87,6 +88,7 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
 		Doubts: append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
+		Files:    delivered(t, f),
 		Usage:    usageOf(t),
 		Seconds:  t.Seconds,
 		Kernel:   kernel,

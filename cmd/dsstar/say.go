@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dsstar/agent/record"
@@ -18,27 +20,27 @@ func (a *app) forPeople(j job) bool {
 
 // say prints the answer.
 func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
-	drawn := pictures(folder.Files())
+	files := delivered(t, folder)
 	if a.forPeople(j) {
 		columns := 0
 		if a.stdoutTTY {
 			columns, _ = a.size()
 		}
-		_, err := fmt.Fprintln(a.stdout, inWords(t, drawn, columns))
+		_, err := fmt.Fprintln(a.stdout, inWords(t, files, columns))
 		return err
 	}
 	if _, err := fmt.Fprintln(a.stdout, t.Answer()); err != nil {
 		return err
 	}
-	for _, path := range drawn {
-		j.progress.Paste("picture  %s", path)
+	for _, path := range files {
+		j.progress.Paste("written  %s", path)
 	}
 	return nil
 }
 
 // inWords is the answer for people: its sentences, the answers under other readings, and the paths
-// of pictures. Sentences are wrapped at columns; 0: not at all.
-func inWords(t *record.Trajectory, pictures []string, columns int) string {
+// of files. Sentences are wrapped at columns; 0: not at all.
+func inWords(t *record.Trajectory, files []string, columns int) string {
 	text := t.Summary()
 	if !strings.Contains(text, t.Answer()) {
 		text = strings.TrimPrefix(text+"\n\n"+t.Answer(), "\n\n")
@@ -57,8 +59,8 @@ func inWords(t *record.Trajectory, pictures []string, columns int) string {
 		}
 	}
 	text = wrapped(text, columns)
-	if len(pictures) > 0 {
-		text += "\n\n" + strings.Join(pictures, "\n")
+	if len(files) > 0 {
+		text += "\n\n" + strings.Join(files, "\n")
 	}
 	return text
 }
@@ -82,6 +84,29 @@ func wrapped(text string, columns int) string {
 		}
 	}
 	return strings.Join(all, "\n")
+}
+
+// delivered returns the paths of the files that are part of the answer, and of the first pictures that
+// cells have written. Links are not followed.
+func delivered(t *record.Trajectory, folder record.Folder) (paths []string) {
+	paths = []string{}
+	written, err := os.OpenRoot(folder.Files())
+	if err != nil {
+		return paths
+	}
+	defer written.Close()
+	for _, name := range t.Given() {
+		name = filepath.FromSlash(name)
+		if info, err := written.Lstat(name); err == nil && info.Mode().IsRegular() {
+			paths = append(paths, filepath.Join(folder.Files(), name))
+		}
+	}
+	for _, path := range pictures(folder.Files()) {
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // maxPictures is the number of pictures that are named.

@@ -3,6 +3,7 @@ package export
 import (
 	"encoding/base64"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -44,7 +45,8 @@ var dropped = strings.Fields(
 
 // A cleaner sanitizes HTML for a page. It knows the ids of the page.
 type cleaner struct {
-	ids map[string]bool
+	ids    map[string]bool
+	folder string // of the notebook, from the page's
 	// data URI of a picture by its name in src; "" if unknown
 	picture func(name string) string
 
@@ -151,7 +153,7 @@ var (
 func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 	switch a.Key {
 	case "href":
-		return link(a.Val)
+		return c.link(a.Val)
 	case "src", "style": // see image and style
 		return "", false
 	case "alt", "title", "lang":
@@ -172,9 +174,9 @@ func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 	return a.Val, plain().MatchString(a.Val)
 }
 
-// link returns an allowed link target: a web or mail address, a place in the page or a file beside
-// it.
-func link(to string) (string, bool) {
+// link returns an allowed link target: a web or mail address, a place in the page or a file by its path
+// from the notebook.
+func (c *cleaner) link(to string) (string, bool) {
 	to = strings.TrimSpace(to)
 	if place, ok := strings.CutPrefix(to, "#"); ok {
 		return "#n-" + place, place != ""
@@ -183,6 +185,10 @@ func link(to string) (string, bool) {
 	if err != nil || !slices.Contains([]string{"", "http", "https", "mailto"}, u.Scheme) ||
 		strings.Contains(to, `\`) {
 		return "", false
+	}
+	if u.Scheme == "" && u.Host == "" && u.Path != "" && !path.IsAbs(u.Path) && c.folder != "" {
+		u.Path, u.RawPath = path.Join(c.folder, u.Path), ""
+		return u.String(), true
 	}
 	return to, true
 }

@@ -18,6 +18,8 @@ type Options struct {
 	Title string // used if the notebook has no heading
 	// the notebook's folder, for pictures that it names; nil: none are read
 	Files fs.FS
+	// that folder as the page's folder sees it, with slashes, for links to files; "": the same
+	Folder string
 }
 
 //go:embed page.css
@@ -32,7 +34,7 @@ const Mark = "made by dsstar export"
 
 // HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
-	p := &page{nb: nb, options: o, cleaner: cleaner{ids: map[string]bool{}}}
+	p := &page{nb: nb, options: o, cleaner: cleaner{ids: map[string]bool{}, folder: o.Folder}}
 	for i := range nb.Cells {
 		p.cell(&nb.Cells[i])
 	}

@@ -15,7 +15,7 @@ func answerInWords(out json.RawMessage) string {
 	var r struct {
 		Answer, Summary, Notebook, Script string
 		Verified                          bool
-		Doubts                            []string
+		Doubts, Files                     []string
 		RunDir                            string `json:"run_dir"`
 		Readings                          []struct {
 			Point, Reading, Answer string
@@ -56,6 +56,9 @@ func answerInWords(out json.RawMessage) string {
 	cost := ""
 	if r.Usage.Cost != nil {
 		cost = ", about " + human.Dollars(*r.Usage.Cost)
+	}
+	for _, path := range r.Files {
+		lines = append(lines, "File: "+path)
 	}
 	calls := human.Plural(r.Usage.Calls, "model call")
 	return strings.Join(append(lines, fmt.Sprintf("Cost: %s%s, %.0f s", calls, cost, r.Seconds.Total),
