@@ -2,19 +2,17 @@ package notebook
 
 import (
 	"bytes"
-	"io"
 
 	"dsstar/notebook/disk"
 )
 
-// Open reads the notebook at path with [Read]. The file need not be trusted.
+// Open reads the notebook at path with [Read]. The file need not be trusted. A link there is an error.
 func Open(path string) (*Notebook, error) {
-	f, err := disk.Open(path, disk.MaxDocument)
+	data, err := disk.ReadPlain(path, disk.MaxDocument)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return Read(io.LimitReader(f, disk.MaxDocument))
+	return Read(bytes.NewReader(data))
 }
 
 // Save writes the notebook to path whole or not at all.

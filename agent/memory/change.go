@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -232,15 +231,10 @@ func (m *Memory) Save() error {
 // meanwhile returns a change with what others have written since the memory was read: another run may
 // have learned. Of facts and questions the lines of both stay; other files hold one function each.
 func meanwhile(folder *os.Root, c Change) (Change, error) {
-	f, err := disk.OpenIn(folder, c.Name, maxFile)
+	b, err := disk.ReadIn(folder, c.Name, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
-	if err != nil {
-		return c, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
 	now := strings.ReplaceAll(string(b), "\r\n", "\n")
 	switch {
 	case err != nil || now == c.Before || c.Name == attributesFile:

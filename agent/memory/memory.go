@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -95,22 +94,13 @@ func (m *Memory) read(ctx context.Context, folder *os.Root, name, what string) (
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	info, err := folder.Lstat(filepath.FromSlash(name))
+	b, err := disk.ReadIn(folder, filepath.FromSlash(name), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: filepath.Join(m.Dir, name), Err: disk.ErrNotRegular}
-	}
 	if err != nil {
 		return "", err
 	}
-	f, err := disk.OpenIn(folder, filepath.FromSlash(name), maxFile)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
 	if m.size += len(b); m.size > maxRead {
 		return "", fmt.Errorf("%s: all files together have more than %s", m.Dir, human.Bytes(maxRead))
 	}
@@ -121,7 +111,7 @@ func (m *Memory) read(ctx context.Context, folder *os.Root, name, what string) (
 		m.problem("%s: %s left out. Edit the file, then git add it", m.conflicts[name], what)
 		return "", nil
 	}
-	return text, err
+	return text, nil
 }
 
 // conflictAt returns the line at which the marks that a merge has left begin; 0 if there are none.

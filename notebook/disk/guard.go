@@ -196,7 +196,7 @@ func (g *Guarded) look() ([]byte, error) {
 // read reads the file, or another one in its folder. Anything that is not a regular file counts as
 // an edit.
 func (g *Guarded) read(name string) ([]byte, error) {
-	data, err := readFileIn(g.folder, name, MaxDocument)
+	data, err := ReadIn(g.folder, name, MaxDocument)
 	if errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLong) {
 		err = fmt.Errorf("%w: %w", err, ErrEdited)
 	}

@@ -66,6 +66,43 @@ func CheckOwn(path string) error {
 // ReadFile reads a regular file. A file of more than most bytes is an error; see [Open].
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := Open(path, most)
+	return readAll(f, most, err)
+}
+
+// OpenPlain is [Open], but a link at path is an error, as a stranger may have put it there.
+func OpenPlain(path string, most int64) (*os.File, error) {
+	folder, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return openPlainIn(folder, filepath.Base(path), most)
+}
+
+func openPlainIn(folder *os.Root, name string, most int64) (*os.File, error) {
+	info, err := folder.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name), Err: ErrNotRegular}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return OpenIn(folder, name, most)
+}
+
+// ReadPlain is [ReadFile], but a link at path is an error.
+func ReadPlain(path string, most int64) ([]byte, error) {
+	f, err := OpenPlain(path, most)
+	return readAll(f, most, err)
+}
+
+// ReadIn is [ReadPlain] for a file below folder. A link that leads out of folder is an error, too.
+func ReadIn(folder *os.Root, name string, most int64) ([]byte, error) {
+	f, err := openPlainIn(folder, name, most)
+	return readAll(f, most, err)
+}
+
+func readAll(f *os.File, most int64, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,7 +23,7 @@ func WriteFile(path string, data []byte) error {
 
 // WriteFileIn is [WriteFile] for the file name directly in folder.
 func WriteFileIn(folder *os.Root, name string, data []byte) error {
-	old, err := readFileIn(folder, name, int64(len(data)))
+	old, err := ReadIn(folder, name, int64(len(data)))
 	if err == nil && bytes.Equal(old, data) {
 		return nil
 	}
@@ -61,22 +60,4 @@ func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
 		return "", errors.Join(err, folder.Remove(temporary))
 	}
 	return temporary, nil
-}
-
-// readFileIn is [ReadFile] for the file name directly in folder. It follows no link.
-func readFileIn(folder *os.Root, name string, most int64) ([]byte, error) {
-	info, err := folder.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name),
-			Err: ErrNotRegular}
-	}
-	f, err := OpenIn(folder, name, most)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
 }
