@@ -18,7 +18,8 @@ type Config struct {
 	describe.Options
 	Open      Open
 	RunScript RunScript
-	Dir       string // the run folder
+	Dir       string     // the run folder
+	Key       record.Key // of whoever draws the notebook
 
 	Method    record.Method
 	MaxRounds int            // steps that are tried at most

@@ -40,7 +40,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	ended := t.Ended && t.Failure == "" // in its own time
 	t.Ended, t.Failure, t.Unusable = false, "", nil
 	if what := t.DataChanges(files); what != "" && t.Described {
-		r.startOver("the data files have changed: " + what)
+		t.StartOver("the data files have changed: " + what)
 	}
 	if !t.Described {
 		if len(t.Rounds) == 0 {
@@ -79,23 +79,6 @@ func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 		return e.Role == t.Unusable.Role &&
 			strings.TrimSuffix(e.Subject, ask.AskedAgain) == t.Unusable.Subject
 	})
-}
-
-// startOver has the files described again and all cells of the plan run again.
-func (r *run) startOver(why string) {
-	t := r.t
-	t.Described, t.Descriptions, t.Relations = false, nil, ""
-	if len(t.Rounds) == t.EarlierRounds() {
-		return
-	}
-	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
-	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{},
-		Rest: record.Numbers(plan)}})
-	t.Unsettle()
-	if t.Final != nil {
-		_, t.Final.Again = t.FinalCell()
-		t.Final.Answer = ""
-	}
 }
 
 // recall replaces describing for files whose descriptions are recorded.

@@ -80,6 +80,9 @@ type Settings struct {
 	// nor the project file.
 	Chosen map[string]bool `mapstructure:"-"`
 
+	// AllowDatabases are the addresses that were given as AllowRead, which then has paths only.
+	AllowDatabases []string `mapstructure:"-"`
+
 	// Warnings tell the user about likely mistakes and about choices that others have made.
 	Warnings []string `mapstructure:"-"`
 

@@ -243,6 +243,23 @@ func copyFile(root *os.Root, at, from string) error {
 	return nil
 }
 
+// LeadsTo returns the path to which the name of a source leads, or will lead, in the folder data below
+// dir: see [Link].
+func LeadsTo(dir, data string, s Source) string {
+	return leadsTo(dir, filepath.Join(data, filepath.FromSlash(s.Name)), s)
+}
+
+func leadsTo(dir, at string, s Source) string {
+	to := filepath.FromSlash(s.Path)
+	switch _, err := os.Lstat(filepath.Join(dir, at)); {
+	case err == nil:
+		return filepath.Join(dir, at)
+	case filepath.IsAbs(to):
+		return to
+	}
+	return filepath.Join(dir, to)
+}
+
 func link(root *os.Root, at string, s Source, may func(real string) error) (Source, error) {
 	if s.Database != "" {
 		err := root.WriteFile(at, s.Content(), 0o644)
@@ -251,15 +268,10 @@ func link(root *os.Root, at string, s Source, may func(real string) error) (Sour
 	if s.From != "" {
 		return s.keep(root, at)
 	}
-	to, there := filepath.FromSlash(s.Path), filepath.Join(root.Name(), at)
+	to := filepath.FromSlash(s.Path)
 	_, err := root.Lstat(at)
 	made := err == nil
-	if !made && filepath.IsAbs(to) {
-		there = to
-	} else if !made {
-		there = filepath.Join(root.Name(), to)
-	}
-	real, err := filepath.EvalSymlinks(there)
+	real, err := filepath.EvalSymlinks(leadsTo(root.Name(), at, s))
 	if err == nil && may != nil {
 		err = may(real)
 	}

@@ -148,7 +148,7 @@ var errInUse = errors.New("the run has come to something")
 
 // unanswered returns an error if the trace has a reply.
 func (f Folder) unanswered() error {
-	file, err := disk.Open(f.Trace(), disk.MaxDocument)
+	file, err := disk.OpenPlain(f.Trace(), disk.MaxDocument)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (f Folder) unedited() error {
 	if err != nil {
 		return err
 	}
-	script, err := disk.ReadFile(f.Script(), disk.MaxDocument)
+	script, err := disk.ReadPlain(f.Script(), disk.MaxDocument)
 	if err == nil && !slices.Contains(t.Scripts, Digest(string(script))) || len(t.Rounds)+len(t.Kept) > 0 {
 		return errInUse
 	}

@@ -26,6 +26,7 @@ func Read(nb *notebook.Notebook) (*Trajectory, error) {
 		t: meta.Trajectory, seen: seen{}, ids: map[string]bool{}, changed: map[int]bool{},
 		opening: map[string]present{}, finals: map[int]present{},
 	}
+	r.t.Seal = sealOf(nb)
 	for _, c := range nb.Cells {
 		r.ids[c.ID] = true
 	}
@@ -70,12 +71,16 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	return meta, nil
 }
 
-// check validates round numbers, since the notebook may be damaged.
+// check validates numbers of rounds and options, since the notebook may be damaged.
 func (t *Trajectory) check() error {
 	end, wrong := 0, len(t.Descriptions) > len(t.Task.Files)
+	readings := slices.Clone(t.Readings)
 	for _, p := range t.Earlier {
 		wrong = wrong || p.End < end || p.End > len(t.Rounds)
-		end = p.End
+		end, readings = p.End, append(readings, p.Readings...)
+	}
+	for _, r := range readings {
+		wrong = wrong || r.Chosen < 0 || r.Chosen >= len(r.Options)
 	}
 	for _, r := range t.Rounds {
 		if r.Edit == nil {
@@ -86,7 +91,7 @@ func (t *Trajectory) check() error {
 		}
 	}
 	if wrong {
-		return fmt.Errorf("its record is damaged: it names rounds or files that it does not have")
+		return fmt.Errorf("its record is damaged: it names rounds, options or files that it does not have")
 	}
 	return nil
 }
@@ -164,6 +169,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	r.anchor = c.ID
 	p := present{max(1, m.Part), m.Round, m.Digest != "" && m.Digest != Digest(c.Source), c}
 	if shown != nil {
+		p.changed = p.changed || shown.Code != c.Source // whatever the cell says of itself
 		shown.Code, shown.Execution.Outputs = c.Source, recounted(c.Outputs, shown.Execution.Count)
 	}
 	switch m.Role {

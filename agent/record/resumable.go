@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"time"
 
 	"dsstar/notebook/human"
 )
@@ -42,6 +43,55 @@ func (t *Trajectory) DataChanges(now []File) string {
 		return fmt.Sprintf("there are %s, not %d", human.Plural(len(now), "file"), len(now)-n)
 	}
 	return ""
+}
+
+// StartOver has the files described again and all cells of the plan run again.
+func (t *Trajectory) StartOver(why string) {
+	t.Described, t.Descriptions, t.Relations = false, nil, ""
+	if len(t.Rounds) == t.EarlierRounds() {
+		return
+	}
+	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
+	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: []string{why}, Plan: []int{}, Rest: Numbers(plan)}})
+	t.Unsettle()
+	if t.Final != nil {
+		_, t.Final.Again = t.FinalCell()
+		t.Final.Answer = ""
+	}
+}
+
+// Disown leaves nothing proved or judged of a trajectory that a stranger may have written: files are
+// described, cells run, and the plan is judged, derived and proved again. What was planned, written and
+// answered stays, as do notes.
+func (t *Trajectory) Disown() {
+	for k := range t.Earlier {
+		p := &t.Earlier[k]
+		p.Proof, p.Second, p.Readings = nil, nil, doubted(p.Readings)
+	}
+	t.Second, t.Readings = nil, doubted(t.Readings)
+	t.Unprove()
+	t.StartOver("another dsstar made this run: its cells run again, and its answer is judged, derived " +
+		"and proved again")
+	t.Ended, t.Failure, t.Unusable, t.Memory, t.Task.Include = false, "", nil, 0, nil
+	if r := t.Recalled; r != nil {
+		t.Recalled = &Recalled{Facts: r.Facts, Imports: r.Imports, Tools: r.Tools}
+	}
+}
+
+// Unprove leaves a trajectory that is to be proved in a run of its own, which begins now.
+func (t *Trajectory) Unprove() {
+	t.Proof, t.Learned, t.Warnings, t.Models = nil, nil, nil, nil
+	t.Usage, t.ByRole, t.Cost, t.Seconds = Usage{}, nil, new(float64), Seconds{}
+	t.Started = time.Now()
+}
+
+// doubted returns the readings as open ones without answers.
+func doubted(readings []Reading) []Reading {
+	readings = restated(readings)
+	for i := range readings {
+		readings[i].Settled, readings[i].ByUser = false, false
+	}
+	return readings
 }
 
 // Drop drops a step of the plan, by its number from 1, and all after it, as a person does who

@@ -53,6 +53,8 @@ type Trajectory struct {
 	ByRole  map[string]Usage `json:"by_role,omitempty"`
 	Cost    *float64         `json:"cost_usd,omitempty"` // nil: a price is not known
 	Seconds Seconds          `json:"seconds"`
+
+	Seal Seal `json:"-"` // of the notebook that it was read from
 }
 
 // A Task is a question about the files of a data folder.
@@ -133,6 +135,7 @@ type Variable struct {
 	Import  string `json:"import,omitempty"`  // the statement that imports it
 	File    string `json:"file,omitempty"`    // its pickle from before the run, below the run folder
 	Bytes   int64  `json:"bytes,omitempty"`   // of that file
+	Sum     string `json:"sum,omitempty"`     // its SHA-256
 	Problem string `json:"problem,omitempty"` // why a fresh session cannot have it
 }
 

@@ -52,7 +52,7 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 	if t != nil {
 		run = a.answerAgain(j, t, q, run, task)
 	}
-	return a.carryOut(ctx, j, folder, newSaver(folder), run)
+	return a.carryOut(ctx, j, folder, newSaver(folder, a.key()), run)
 }
 
 // carryOut runs the loop in a run folder, with kernel and trace, and prints the result.
@@ -71,6 +71,9 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	}
 	defer trace.Close()
 	trace.Price = config.Price
+	if key := a.key(); key != nil {
+		trace.Seal = key.Sum
+	}
 	s := j.settings
 	for _, w := range s.Warnings {
 		j.progress.Warn("%s", w)

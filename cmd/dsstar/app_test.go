@@ -21,6 +21,18 @@ import (
 	"dsstar/notebook"
 )
 
+// testKey is that of the user in tests.
+var testKey = record.Key(strings.Repeat("k", keyBytes))
+
+// configFolder returns a configuration folder of dsstar with testKey.
+func configFolder(t testing.TB, dir string) string {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "key"), testKey, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // testApp returns the program with its own settings and descriptions. It shares the user's managed
 // Python environment, so that this is created only once.
 func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes.Buffer) {
@@ -31,7 +43,7 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	a.app = &app{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		Host: kernels.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
-		configDir: t.TempDir(), descriptionDir: t.TempDir(), markDir: t.TempDir(),
+		configDir: configFolder(t, t.TempDir()), descriptionDir: t.TempDir(), markDir: t.TempDir(),
 	}
 	a.CacheDir, _, a.noCache = userDirs(a.Getenv)
 	return a, stdout, stderr

@@ -109,6 +109,7 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 // newTrial prepares what all tasks share.
 func (r *benchRun) newTrial() (err error) {
 	config, err := agentConfig(r.settings)
+	config.Key = r.key()
 	if err != nil {
 		return err
 	}

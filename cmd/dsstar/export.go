@@ -119,6 +119,7 @@ func chooseExporter(to, out string) (exporter, error) {
 // export writes a run or notebook in another format, prints the path of the file and returns it.
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) (target string, err error) {
 	path := arg
+	real := disk.RealPath(arg) // the user has named it, and so where it leads
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
 			return "", usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
@@ -126,11 +127,13 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 				usage.Shell("dsstar runs"),
 				usage.Shell("ls %s/*.ipynb", arg))
 		}
+		real = path
 	}
-	nb, err := openNotebook(path)
+	nb, err := openNotebook(real)
 	if err != nil {
 		return "", err
 	}
+	disclaim(nb, a.key())
 	if target, err = exportTarget(path, out, e, nb); err != nil {
 		return "", err
 	}
@@ -188,6 +191,27 @@ func realFolder(file string) string {
 		file = abs
 	}
 	return disk.RealPath(filepath.Dir(file))
+}
+
+// disclaim has a notebook that another dsstar made say that its standing is a claim.
+func disclaim(nb *notebook.Notebook, key record.Key) {
+	meta, ok := nb.Metadata["dsstar"].(map[string]any)
+	if !ok {
+		return
+	}
+	said := "Another dsstar made this notebook: what it says of its answer is its own claim."
+	t, err := record.Read(nb)
+	made := key.Made(nb)
+	if meta["verified"] == true {
+		meta["verified"] = err == nil && made && t.Verified()
+	}
+	if err == nil {
+		said = "**" + key.Standing(t) + "**: " + said
+	}
+	if !made {
+		nb.Cells = slices.Insert(nb.Cells, 0,
+			notebook.Cell{ID: "claimed", Type: notebook.Markdown, Source: "> " + said})
+	}
 }
 
 // exportTarget returns the path of the export. It rejects an existing file that is not an

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
 )
 
 // finished is created by the first test that needs it. All other tests get copies.
@@ -61,7 +62,18 @@ func (s *scene) copyTo(out string) error {
 		err,
 		readErr,
 		os.WriteFile(path, bytes.ReplaceAll(text, []byte(s.out), []byte(out)), 0o644),
+		seal(path),
 	)
+}
+
+// seal makes a notebook one that the user's dsstar has written.
+func seal(path string) error {
+	nb, err := notebook.Open(path)
+	if err != nil {
+		return err
+	}
+	testKey.Seal(nb)
+	return nb.Save(path)
 }
 
 // dropping returns a model whose second round has a failed attempt and is dropped.

@@ -43,6 +43,7 @@ type job struct {
 	progress *progress.Progress
 	shown    bool         // a demo: that the answer depends on a reading is what it shows
 	fresh    bool         // the run makes its folder, which need not stay
+	theirs   bool         // another dsstar made the run that is resumed
 	past     bool         // the run is resumed and already has the variables that it needs
 	goOn     []usage.Flag // flags that a later resume needs, too
 }

@@ -22,7 +22,7 @@ func TestKeepHanging(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saver := newSaver(folder)
+	saver := newSaver(folder, nil)
 	if _, err := saver.save(&record.Trajectory{}); err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func TestKill(t *testing.T) {
 // in the trace.
 func checkAsked(t *testing.T, run string, at []time.Duration) {
 	t.Helper()
-	exchanges, err := answered(record.Folder(run))
+	exchanges, err := answered(record.Folder(run), testKey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
@@ -48,6 +50,9 @@ type app struct {
 	extension      int          // process of the kernel whose extension started this one; 0: none
 	roots          []string     // all that web addresses may lead to, of dsstar mcp; nil: anywhere
 	noCache        error        // why there is no folder for caches
+	keyOnce        sync.Once
+	ownKey         record.Key         // see key
+	progress       *progress.Progress // the last that was started; nil: none
 }
 
 func main() {
@@ -307,9 +312,10 @@ func (a *app) newProgress(quiet bool) *progress.Progress {
 // runProgress is newProgress in the form that the flags of a run ask for.
 func (a *app) runProgress(r runFlags) *progress.Progress {
 	able := a.stderrTTY && a.Getenv("TERM") != "dumb"
-	return progress.New(a.stderr, progress.Options{
+	a.progress = progress.New(a.stderr, progress.Options{
 		Quiet: r.quiet, JSON: r.progressForm == "json", Live: able, Colours: able && a.Getenv("NO_COLOR") == "", Size: a.size,
 	})
+	return a.progress
 }
 
 // size returns the columns and rows of the terminal behind stderr.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -215,7 +214,7 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) 
 	data := sync.OnceValue(func() map[string]string { return digests(j.sources, j.task.Files) })
 	if q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines, data); ok {
 		t, problem := agent.RunOf(j.memory, q)
-		if t != nil && !j.confined() && !a.vouches(t) {
+		if t != nil && !j.confined() && !a.key().Wrote(t) {
 			t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
 		}
 		if t == nil {
@@ -241,7 +240,7 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) 
 // dsstar has verified it, and nothing of somebody else's where no sandbox confines the cells.
 func (a *app) trusted(j job, draft *agent.Draft, t *record.Trajectory) *agent.Draft {
 	switch {
-	case draft == nil || a.vouches(t):
+	case draft == nil || a.key().Wrote(t):
 		return draft
 	case !j.confined():
 		return nil
@@ -252,15 +251,13 @@ func (a *app) trusted(j job, draft *agent.Draft, t *record.Trajectory) *agent.Dr
 func day(t time.Time) string { return t.Local().Format(time.DateOnly) }
 
 // anew returns a run's trajectory with nothing proved: what was judged and derived counts only if
-// this user's dsstar has verified it.
+// this user's dsstar did it.
 func (a *app) anew(t *record.Trajectory, task record.Task) *record.Trajectory {
 	again := *t
-	again.Task, again.Started = task, time.Now()
-	again.Proof, again.Learned, again.Warnings, again.Models = nil, nil, nil, nil
-	again.Usage, again.ByRole, again.Cost, again.Seconds = record.Usage{}, nil, new(float64), record.Seconds{}
-	if again.Scripts = nil; !a.vouches(t) {
-		again.Second = nil
+	if again.Unprove(); !a.key().Wrote(t) {
+		again.Disown()
 	}
+	again.Task, again.Scripts = task, nil
 	if again.Recalled == nil {
 		again.Recalled = &record.Recalled{}
 	}
@@ -269,31 +266,6 @@ func (a *app) anew(t *record.Trajectory, task record.Task) *record.Trajectory {
 	again.Recalled = &recalled
 	return &again
 }
-
-// vouched returns the path of the file that is there if this user's dsstar has verified a run: its
-// cells, those of branches and of the second derivation, and the functions that they use.
-func (a *app) vouched(t *record.Trajectory) string {
-	parts := append([]string{t.Task.Question, t.Task.Guidelines, t.Answer()}, t.OwnCells()...)
-	if t.Recalled != nil {
-		parts = append(parts, memory.Module(t.Recalled.Imports, t.UsedTools()))
-	}
-	attempts := []record.Attempt{}
-	for _, r := range t.Readings {
-		parts = append(parts, r.Point, r.Evidence, strconv.FormatBool(r.Settled))
-		for _, o := range r.Options {
-			attempts = append(attempts, o.Attempts...)
-		}
-	}
-	if t.Second != nil {
-		attempts = append(attempts, t.Second.Attempts...)
-	}
-	for _, attempt := range attempts {
-		parts = append(parts, attempt.Code)
-	}
-	return a.mark("verified", parts)
-}
-
-func (a *app) vouches(t *record.Trajectory) bool { return exists(a.vouched(t)) }
 
 // answerAgain runs the notebook of a question that was answered before again, and answers the
 // question anew if that no longer gives the answer.
@@ -316,9 +288,6 @@ func (a *app) answerAgain(j job, t *record.Trajectory, q memory.Question,
 func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder record.Folder) error {
 	if !j.settings.Learn || !t.Verified() || j.memory == nil {
 		return nil
-	}
-	if err := setMark(a.vouched(t)); err != nil {
-		return err
 	}
 	m := j.memory
 	if t.Learned != nil {

@@ -303,7 +303,7 @@ func (a *app) notebookFault(ctx context.Context, j job, m *memory.Memory, q memo
 		return "its notebook cannot be read", nil
 	}
 	r := rerun.Runner{Host: a.Host, Stdout: io.Discard, Stderr: io.Discard, File: io.Discard, Width: a.width,
-		Progress: a.newProgress}
+		Progress: a.newProgress, Key: a.key()}
 	err = r.Run(ctx, path, nb, rerun.Flags{Check: true, Quiet: true, Tolerance: rerun.Tolerance}, j.settings)
 	if errors.Is(err, rerun.ErrDiffers) {
 		return "its notebook prints something else", nil

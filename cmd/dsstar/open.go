@@ -14,12 +14,12 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// openNotebook reads the notebook at path.
+// openNotebook reads the notebook at path. It follows no link, which a stranger may have put there.
 func openNotebook(path string) (*notebook.Notebook, error) {
 	bad := func(hint usage.Hint, format string, args ...any) (*notebook.Notebook, error) {
 		return nil, usage.New(fmt.Sprintf(format, args...), hint)
 	}
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	switch {
 	case os.IsNotExist(err):
 		return nil, usage.New("there is no file "+term.Printable(path),
@@ -27,6 +27,9 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	case err == nil && info.IsDir():
 		return bad(usage.Shell("ls %s/*.ipynb", path), "%s is a folder, not a notebook",
 			term.Printable(path))
+	case err == nil && !info.Mode().IsRegular():
+		return bad(usage.Shell("ls -l %s", path), "%s is not a file, as a run leaves it, but something else, "+
+			"such as a link", term.Printable(path))
 	case err != nil:
 		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
@@ -46,7 +49,7 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 
 // formatOf returns the nbformat version of a file; 0 if it has none.
 func formatOf(path string) int {
-	data, err := disk.ReadFile(path, disk.MaxDocument)
+	data, err := disk.ReadPlain(path, disk.MaxDocument)
 	var file struct {
 		NBFormat int `json:"nbformat"`
 	}

@@ -73,10 +73,10 @@ func (a *app) lastData(j *job) error {
 	}
 	r, err := findRun(args[0])
 	if err == nil {
-		err = r.read()
+		err = r.read(a.key())
 	}
 	if err == nil {
-		j.sources, err = r.sources(a.mayRead(j.settings))
+		j.sources, err = a.sourcesOf(r, j.settings)
 	}
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (a *app) lastData(j *job) error {
 		return usage.New("the last run has no data, only the variables of a running kernel",
 			usage.Again("--kernel", "newest").But("last"))
 	}
-	if err := a.Reopen(j.sources); err != nil {
+	if err := a.Reopen(j.sources, j.settings, !r.theirs); err != nil {
 		return err
 	}
 	j.settings.Include = slices.Concat(j.settings.Include, r.t.Task.Include)

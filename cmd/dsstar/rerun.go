@@ -150,6 +150,9 @@ func (a *app) rerunCommand() *cobra.Command {
 		settings.VisitAll(func(f *pflag.Flag) {
 			if f.Changed {
 				_, value := keyOf(f)
+				if list, ok := f.Value.(pflag.SliceValue); ok {
+					_ = list.Replace(nil) // Set adds
+				}
 				f.Changed = false               // the flag belongs to the other set
 				_ = settings.Set(f.Name, value) // the value has been parsed already
 			}
@@ -203,17 +206,18 @@ func (p *patience) Set(text string) error {
 // rerun executes a notebook, or that of a run folder.
 func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
 	s *configs.Settings) error {
+	real := disk.RealPath(path) // the user has named it, and so where it leads
 	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
-		path = run
+		path, real = run, run
 	}
-	nb, err := openNotebook(path)
+	nb, err := openNotebook(real)
 	if err != nil {
 		return err
 	}
 	r := rerun.Runner{
 		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY,
 		Width:    a.width,
-		Progress: a.newProgress,
+		Progress: a.newProgress, Key: a.key(),
 	}
 	err = r.Run(ctx, path, nb, flags, s)
 	if errors.Is(err, rerun.ErrDiffers) {

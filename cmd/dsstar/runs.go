@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -29,14 +30,17 @@ import (
 const runsHelp = `List the runs of this folder, the newest first: those in dsstar-runs, or where the
 setting out says. With words, only runs whose questions, answer or name have them all.
 
-The newest run is the one that resume, trace, export and rerun take if none is
-named; others may be named without their folder. --open shows a run as a page in the
-browser: see dsstar export. --remove removes the named runs, with everything in their
-folders.
+The newest run that your dsstar made is the one that resume, trace, export and rerun
+take if none is named; others may be named without their folder. --open shows a run as
+a page in the browser: see dsstar export. --remove removes the named runs, with
+everything in their folders.
 
 --json prints a list of objects instead: run (the folder), notebook, question (the
 last one), questions (how many), answer, standing (verified, depends on a reading,
-not verified, unfinished, running), cost_usd (null: not known), started`
+not verified, unfinished, running), claimed (only the notebook says so, because
+another dsstar made it), cells (if the code cells are as your dsstar ran them, their
+SHA-256, joined by zero bytes), pickles (those of the variables that they load, by
+name), cost_usd (null: not known), started`
 
 func (a *app) runsCommand() *cobra.Command {
 	var asJSON, open, remove bool
@@ -61,7 +65,7 @@ func (a *app) runsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all := runsIn(base)
+		all := runsIn(base, a.key())
 		none := "There is no run yet in " + term.Printable(base) + `. This makes one:  dsstar nb --data PATH "question"`
 		if len(all) > 0 {
 			none = "No run in " + term.Printable(base) + " has " + term.Printed(strings.Join(args, " and ")) + "."
@@ -86,14 +90,18 @@ func (a *app) runsFolder() (string, error) {
 
 // A listedRun is what runs --json prints of one run. Its fields are a contract: see the help.
 type listedRun struct {
-	Run       string    `json:"run"`
-	Notebook  string    `json:"notebook"`
-	Question  string    `json:"question"` // the last one
-	Questions int       `json:"questions"`
-	Answer    string    `json:"answer"` // to that
-	Standing  string    `json:"standing"`
-	Cost      *float64  `json:"cost_usd"`
-	Started   time.Time `json:"started"`
+	Run       string   `json:"run"`
+	Notebook  string   `json:"notebook"`
+	Question  string   `json:"question"` // the last one
+	Questions int      `json:"questions"`
+	Answer    string   `json:"answer"` // to that
+	Standing  string   `json:"standing"`
+	Claimed   bool     `json:"claimed"` // by another dsstar
+	Cells     string   `json:"cells"`
+	Cost      *float64 `json:"cost_usd"`
+
+	Pickles map[string]string `json:"pickles"`
+	Started time.Time         `json:"started"`
 
 	asked []string // all questions
 }
@@ -107,7 +115,7 @@ func (r listedRun) has(words []string) bool {
 }
 
 // runsIn lists the runs in a folder, the newest first. What cannot be read as a run is none.
-func runsIn(base string) (all []listedRun) {
+func runsIn(base string, key record.Key) (all []listedRun) {
 	entries, _ := os.ReadDir(base) // a folder that is not there has no runs
 	for _, entry := range entries {
 		folder := record.Folder(filepath.Join(base, entry.Name()))
@@ -120,8 +128,17 @@ func runsIn(base string) (all []listedRun) {
 			continue
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
-			Standing: t.Standing(), Cost: t.Cost, Started: t.Started, asked: t.Questions()}
+			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
+			Pickles: map[string]string{}, asked: t.Questions()}
 		r.Questions = len(r.asked)
+		if !r.Claimed && len(t.Edits()) == 0 {
+			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
+		}
+		for _, v := range t.Loaded() {
+			if v.File != "" {
+				r.Pickles[v.Name] = v.Sum
+			}
+		}
 		if !t.Ended || t.Failure != "" {
 			r.Standing = "unfinished"
 			if isRunning(folder) {
@@ -138,7 +155,7 @@ const maxListed = 16 << 20 // bytes of a notebook without outputs
 
 // outlined reads the trajectory of a run's notebook without the outputs of its cells.
 func outlined(path string) (*record.Trajectory, error) {
-	f, err := disk.Open(path, disk.MaxDocument)
+	f, err := disk.OpenPlain(path, disk.MaxDocument)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +179,8 @@ func isRunning(folder record.Folder) bool {
 	return errors.Is(err, record.ErrRunning)
 }
 
-// lastRun returns the paths of what a command's arguments name: the newest run if there are none.
+// lastRun returns the paths of what a command's arguments name: the newest run that this user's dsstar
+// made if there are none.
 func (a *app) lastRun(args []string) ([]string, error) {
 	if len(args) > 0 {
 		return a.namedRuns(args)
@@ -171,9 +189,10 @@ func (a *app) lastRun(args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := runsIn(base)
+	all := slices.DeleteFunc(runsIn(base, a.key()), func(r listedRun) bool { return r.Claimed })
 	if len(all) == 0 {
-		return nil, usage.New("no run is given, and there is none in "+base, usage.Shell("dsstar runs --help"))
+		return nil, usage.New("no run is given, and there is none in "+base+" that your dsstar made",
+			usage.Shell("dsstar runs"))
 	}
 	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[0].Run, term.Fit(term.Printed(all[0].Question), 60))
 	return []string{all[0].Run}, nil
@@ -256,7 +275,7 @@ func (a *app) removeRuns(args []string) error {
 	for _, arg := range args {
 		r, err := findRun(arg)
 		if err == nil {
-			err = r.read() // a notebook of dsstar's
+			err = r.read(a.key()) // a notebook of dsstar's
 		}
 		if err != nil {
 			return err

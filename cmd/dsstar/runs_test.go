@@ -41,7 +41,7 @@ func TestRunsLong(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	all := runsIn(base)
+	all := runsIn(base, testKey)
 	runtime.ReadMemStats(&after)
 	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 120 {
 		t.Errorf("%d MB", used)

@@ -21,18 +21,19 @@ import (
 type saver struct {
 	notebook *disk.Guarded
 	script   *disk.Guarded
+	key      record.Key
 }
 
-func newSaver(f record.Folder) *saver {
-	return &saver{notebook.Guard(f.Notebook()), disk.Guard(f.Script(), disk.Format{})}
+func newSaver(f record.Folder, key record.Key) *saver {
+	return &saver{notebook.Guard(f.Notebook()), disk.Guard(f.Script(), disk.Format{}), key}
 }
 
 // continued returns the saver of a resumed run.
-func continued(r pastRun) *saver {
-	s := newSaver(r.folder)
+func continued(r pastRun, key record.Key) *saver {
+	s := newSaver(r.folder, key)
 	s.notebook.SwitchTo(r.path, r.content)
 	if path := disk.Newest(r.folder.Script()); path != "" {
-		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil &&
+		if script, err := disk.ReadPlain(path, disk.MaxDocument); err == nil &&
 			slices.Contains(r.t.Scripts, record.Digest(string(script))) {
 			s.script.SwitchTo(path, script)
 		}
@@ -53,7 +54,11 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
 	}
-	draw := func() ([]byte, error) { return record.Draw(t).Encode() }
+	draw := func() ([]byte, error) {
+		nb := record.Draw(t)
+		s.key.Seal(nb)
+		return nb.Encode()
+	}
 	if err := guarded(s.notebook, draw, warn); err != nil {
 		return warnings, fmt.Errorf("save the notebook: %w", err)
 	}

@@ -41,13 +41,13 @@ func TestSaverGoesOn(t *testing.T) {
 		t.Helper()
 		r, err := findRun(string(f))
 		if err == nil {
-			err = r.read()
+			err = r.read(testKey)
 		}
 		if err != nil || filepath.Base(r.path) != name {
 			t.Fatalf("%v: it goes on from %s, want %s", err, r.path, name)
 		}
 		tr = r.t
-		return continued(r)
+		return continued(r, testKey)
 	}
 	mine := func(path string) {
 		t.Helper()
@@ -55,7 +55,7 @@ func TestSaverGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := newSaver(f)
+	s := newSaver(f, testKey)
 	save(s)
 	save(goOn("notebook.ipynb"))
 	mine(f.Script())

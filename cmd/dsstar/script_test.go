@@ -41,6 +41,7 @@ import (
 //	shown FILE.ipynb N      prints the outputs of the N-th cell
 //	validate FILE.ipynb…    checks notebooks with nbformat
 //	edit FILE OLD NEW       replaces a text in a file
+//	seal FILE.ipynb         makes a notebook one that the user's dsstar has written
 //	python ARG…             runs the Python of cells; tools ARG… one with Jupyter's tools
 //	kernel ID               starts a kernel of the user's
 //	in ID CODE              runs code in a kernel, as its user does
@@ -84,6 +85,7 @@ func runScripts(t *testing.T, dir string) {
 			env.Vars = append(env.Vars, kernelstest.Env(t, runtime)...)
 			env.Vars = append(env.Vars, "RUNTIME="+runtime)
 			env.Defer(func() { checkNotHeld(t, env.WorkDir) })
+			configFolder(t, filepath.Join(env.WorkDir, ".config", "dsstar"))
 			return os.Mkdir(runtime, 0o700)
 		},
 		Condition: func(name string) (bool, error) {
@@ -143,6 +145,9 @@ func runScripts(t *testing.T, dir string) {
 				}
 				text = strings.ReplaceAll(text, args[1], args[2])
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+			},
+			"seal": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(seal(ts.MkAbs(args[0])))
 			},
 			"python": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(ts.Exec(python, args...))

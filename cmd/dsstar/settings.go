@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -104,7 +105,7 @@ func sandboxFlags(f *pflag.FlagSet) {
 	f.String("sandbox", "",
 		"what confines the cells: auto, full, builtin, external or off (default auto)")
 	f.Bool("allow-net", false, "cells may use the network")
-	f.StringSlice("allow-read", nil, "another file or folder that cells may read; may be repeated")
+	f.StringSlice("allow-read", nil, "another file or folder that cells may read, or the address of a run's database; may be repeated")
 	f.StringSlice("allow-write", nil, "another folder that cells may write; may be repeated")
 	f.StringSlice("allow-env", nil, "an environment variable that cells get; may be repeated")
 	f.Bool("allow-gpu", false, "cells may use graphics processors")
@@ -163,6 +164,13 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 		return nil, usage.New(err.Error(),
 			usage.Shell("dsstar config --defaults   # every setting, with what it may be"))
 	}
+	isAddress := func(entry string) bool { return strings.Contains(entry, "://") }
+	for _, entry := range s.AllowRead {
+		if isAddress(entry) {
+			s.AllowDatabases = append(s.AllowDatabases, entry)
+		}
+	}
+	s.AllowRead = slices.DeleteFunc(slices.Clone(s.AllowRead), isAddress)
 	return s, kernels.OnPage(s)
 }
 

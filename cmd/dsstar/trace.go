@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +18,6 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
@@ -51,7 +49,8 @@ that saved.
           cacheable_tokens and cacheable_percent (null: not known), output_tokens,
           cost_usd (null: not known), estimated (some tokens are), seconds
   derivations  readings (named, open, computed, changed) and second (run, agreed,
-          rulings) and memory (facts, functions, again, calls, input_tokens), of all traces; null: no notebook, or another method`
+          rulings) and memory (facts, functions, again, calls, input_tokens), of all traces; null: no notebook, or another method
+  claimed  only a notebook says so, because another dsstar made it`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
   dsstar trace dsstar-runs/*/trace.jsonl
@@ -76,7 +75,7 @@ func (a *app) traceCommand() *cobra.Command {
 			if err := cmd.Context().Err(); err != nil {
 				return err
 			}
-			one, err := traceSpending(arg)
+			one, err := traceSpending(arg, a.key())
 			if err != nil {
 				return err
 			}
@@ -96,12 +95,12 @@ var traceHints = []usage.Hint{
 }
 
 // traceSpending returns the spending of the trace that an argument names.
-func traceSpending(arg string) (traceSpent, error) {
-	path := arg
+func traceSpending(arg string, key record.Key) (traceSpent, error) {
+	path := disk.RealPath(arg)
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		path = record.Folder(arg).Trace()
 	}
-	f, err := disk.Open(path, disk.MaxDocument)
+	f, err := disk.OpenPlain(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return traceSpent{}, usage.New("there is no trace "+path, traceHints...)
 	}
@@ -120,26 +119,22 @@ func traceSpending(arg string) (traceSpent, error) {
 			usage.Shell("head -c 300 %s", path))
 	}
 	sum := sumTrace(path, exchanges)
-	sum.Derivations = derivationsBeside(path)
+	sum.Derivations, sum.Claimed = derivationsBeside(path, key)
 	return sum, nil
 }
 
 // derivationsBeside returns the derivations of the run whose trace this is; nil if its notebook is
-// not there, or cannot be read.
-func derivationsBeside(trace string) *record.Derivations {
-	data, err := disk.ReadFile(record.Folder(filepath.Dir(trace)).Notebook(), disk.MaxDocument)
+// not there, or cannot be read. They are claimed if another dsstar made the run.
+func derivationsBeside(trace string, key record.Key) (d *record.Derivations, claimed bool) {
+	nb, err := openNotebook(record.Folder(filepath.Dir(trace)).Notebook())
 	if err != nil {
-		return nil
-	}
-	nb, err := notebook.Read(bytes.NewReader(data))
-	if err != nil {
-		return nil
+		return nil, false
 	}
 	t, err := record.Read(nb)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	return t.Derivations()
+	return t.Derivations(), !key.Wrote(t)
 }
 
 // A spending is the object that trace --json prints. Its fields are a contract:
@@ -150,6 +145,7 @@ type spending struct {
 	Total  spent        `json:"total"`
 
 	Derivations *record.Derivations `json:"derivations"`
+	Claimed     bool                `json:"claimed"`
 }
 
 type traceSpent struct {
@@ -158,6 +154,7 @@ type traceSpent struct {
 	Total spent       `json:"total"`
 
 	Derivations *record.Derivations `json:"derivations"`
+	Claimed     bool                `json:"claimed"`
 }
 
 type roleSpent struct {
@@ -265,6 +262,7 @@ func (all *spending) join(one traceSpent) {
 			all.Derivations = &record.Derivations{}
 		}
 		all.Derivations.Add(one.Derivations)
+		all.Claimed = all.Claimed || one.Claimed
 	}
 }
 
@@ -273,11 +271,11 @@ func (all *spending) print(out io.Writer) error {
 	var b strings.Builder
 	for _, one := range all.Traces {
 		printSpent(&b, term.Printable(one.Trace), one.Roles, one.Total)
-		printDerivations(&b, one.Derivations)
+		printDerivations(&b, one.Derivations, one.Claimed)
 	}
 	if n := len(all.Traces); n > 1 {
 		printSpent(&b, fmt.Sprintf("all %d traces", n), all.Roles, all.Total)
-		printDerivations(&b, all.Derivations)
+		printDerivations(&b, all.Derivations, all.Claimed)
 	}
 	if _, err := io.WriteString(out, strings.TrimPrefix(b.String(), "\n")); err != nil {
 		return fmt.Errorf("write the tables: %w", err)
@@ -285,12 +283,16 @@ func (all *spending) print(out io.Writer) error {
 	return nil
 }
 
-func printDerivations(b *strings.Builder, d *record.Derivations) {
+func printDerivations(b *strings.Builder, d *record.Derivations, claimed bool) {
 	if d == nil {
 		return
 	}
+	says := ""
+	if claimed {
+		says = record.Claimed
+	}
 	readings, second := d.InWords()
-	fmt.Fprintf(b, "readings            %s\nsecond derivations  %s\n", readings, second)
+	fmt.Fprintf(b, "readings            %s%s\nsecond derivations  %s%[2]s\n", readings, says, second)
 	if said := d.Memory.InWords(); said != "" {
 		fmt.Fprintf(b, "memory              %s\n", said)
 	}

@@ -18,7 +18,9 @@ func TestTraceDerivations(t *testing.T) {
 		folder := record.Folder(t.TempDir())
 		files := map[string][]byte{folder.Trace(): []byte(exchange)}
 		if tr != nil {
-			data, err := record.Draw(tr).Encode()
+			nb := record.Draw(tr)
+			testKey.Seal(nb)
+			data, err := nb.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +43,7 @@ func TestTraceDerivations(t *testing.T) {
 	all := spending{Total: newSpent()}
 	for _, path := range []string{run, filepath.Join(run, "trace.jsonl"), of(nil),
 		of(&record.Trajectory{Method: record.Paper()})} {
-		one, err := traceSpending(path)
+		one, err := traceSpending(path, testKey)
 		if err != nil {
 			t.Fatal(err)
 		}

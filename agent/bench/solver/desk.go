@@ -165,7 +165,9 @@ func (d *desk) back(ctx context.Context) (whole bool, err error) {
 // save writes the notebook.
 func (d *desk) save() error {
 	d.spent, d.total = d.Spent(), time.Since(d.started)
-	data, err := d.draw().Encode()
+	nb := d.draw()
+	d.cfg.Key.Seal(nb)
+	data, err := nb.Encode()
 	if err != nil {
 		return err
 	}

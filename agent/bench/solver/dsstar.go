@@ -26,7 +26,7 @@ func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (
 	var saved time.Time
 	cfg.Observe = func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind != agent.Described || time.Since(saved) > saveEvery {
-			if err := saveRun(folder, t); err != nil {
+			if err := saveRun(folder, t, cfg.Key); err != nil {
 				return err
 			}
 			saved = time.Now()
@@ -80,8 +80,10 @@ func (d dsstar) keep(known *memory.Memory, t *record.Trajectory, folder record.F
 }
 
 // saveRun saves the notebook and the script of a run: see [record.Folder].
-func saveRun(folder record.Folder, t *record.Trajectory) error {
-	data, err := record.Draw(t).Encode()
+func saveRun(folder record.Folder, t *record.Trajectory, key record.Key) error {
+	nb := record.Draw(t)
+	key.Seal(nb)
+	data, err := nb.Encode()
 	if err != nil {
 		return err
 	}

@@ -193,23 +193,30 @@ func (h Host) password(dialect string, u *url.URL, at sandbox.Endpoint) string {
 }
 
 // Reopen has cells reach the databases of a recorded run. Their addresses are those that the user has
-// set: the notebook may come from a stranger.
-func (h *Host) Reopen(sources []files.Source) error {
-	for _, s := range files.Databases(sources) {
-		address := h.Getenv(s.Variable())
+// set: the notebook may come from a stranger. Each must be the recorded one of a run that this user's
+// dsstar has made, or one that the user has named.
+func (h *Host) Reopen(sources []files.Source, s *configs.Settings, made bool) error {
+	for _, source := range files.Databases(sources) {
+		address := h.Getenv(source.Variable())
 		if address == "" {
 			return usage.New(fmt.Sprintf("the notebook reads %s, whose address with what is secret is in "+
-				"no file, and cells would reach it", term.Printable(s.Database)),
-				usage.Shell("export %s=ADDRESS   # with user and password", s.Variable()))
+				"no file, and cells would reach it", term.Printable(source.Database)),
+				usage.Shell("export %s=ADDRESS   # with user and password", source.Variable()))
 		}
-		d, _, err := h.FindDatabase(address)
+		d, shown, err := h.FindDatabase(address)
 		if err != nil {
 			if e, ok := errors.AsType[*usage.Error](err); ok {
-				return usage.New(s.Variable() + ": " + e.Text)
+				return usage.New(source.Variable() + ": " + e.Text)
 			}
 			return err
 		}
-		d.Variable = s.Variable()
+		if (!made || shown != source.Database) && !slices.Contains(s.AllowDatabases, shown) {
+			whose := map[bool]string{true: "your dsstar", false: "another dsstar"}[made]
+			return usage.New(fmt.Sprintf("the notebook, which %s made, names %s, and %s leads to %s", whose,
+				term.Printable(source.Database), source.Variable(), shown),
+				allowRead(s, shown).Note("if its cells may read that"))
+		}
+		d.Variable = source.Variable()
 		h.Databases = append(h.Databases, d)
 	}
 	return nil

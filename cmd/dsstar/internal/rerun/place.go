@@ -25,6 +25,7 @@ import (
 // A place is the folder in which the cells of a notebook run, and their data.
 type place struct {
 	own       bool   // dsstar wrote the notebook
+	made      bool   // this user's dsstar did
 	home      string // the notebook's folder, absolute
 	dir       string // where cells run: home, or a temporary folder for dsstar's own notebooks
 	temporary string // that folder, as it was created
@@ -47,8 +48,8 @@ func (a *Runner) newPlace(path, data string, nb *notebook.Notebook,
 		return nil, err
 	}
 	home = disk.RealPath(home) // as cells see it
-	p := &place{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{},
-		env: a.Env, given: data != ""}
+	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Made(nb), home: home, dir: home,
+		code: map[int]string{}, env: a.Env, given: data != ""}
 	if data != "" {
 		if data, err = checkData(data, path); err != nil {
 			return nil, err
@@ -57,7 +58,12 @@ func (a *Runner) newPlace(path, data string, nb *notebook.Notebook,
 	if err := p.setData(path, data, nb); err != nil || !p.own {
 		return p, err
 	}
-	if err := a.Reopen(record.Sources(nb)); err != nil {
+	if !p.made && !p.given {
+		if err := kernels.Named(s, home, append(slices.Clone(p.linked), p.data)...); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.Reopen(record.Sources(nb), s, p.made); err != nil {
 		return nil, err
 	}
 	// As in the run, so that sets of strings have the same order.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"dsstar/agent/files"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
@@ -28,6 +30,7 @@ type Runner struct {
 	Terminal       bool      // Stderr is one
 	Width          func() int
 	Progress       func(quiet bool) *progress.Progress // starts one
+	Key            record.Key                          // of this user's dsstar; may be nil
 }
 
 // Flags are the flags of rerun that are not settings; its help describes them.
@@ -121,6 +124,9 @@ func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, 
 	o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
 	for _, w := range s.Warnings {
 		p.Warn("%s", w)
+	}
+	for _, source := range files.Databases(record.Sources(nb)) {
+		p.Say("data     %s", source)
 	}
 	spec, err := a.spec(ctx, path, nb, s, p)
 	if err != nil {

@@ -27,6 +27,7 @@ type rerun struct {
 	nb     *notebook.Notebook
 	out    *outFile
 	show   *transcript
+	key    record.Key
 	begin  time.Time
 	todo   []int            // positions of the cells to execute
 	cells  map[string]int   // positions of all cells, by id
@@ -87,7 +88,7 @@ func (k *kernelInfo) of(info kernel.Info) {
 
 func newRerun(a *Runner, path string, place *place, out *outFile, flags Flags) *rerun {
 	r := &rerun{
-		Flags: flags, place: place, nb: out.nb, out: out,
+		Flags: flags, place: place, nb: out.nb, out: out, key: a.Key,
 		show:     a.newTranscript(flags.Quiet || flags.Check),
 		recorded: recordedRuns(out.nb), runs: map[int]*notebook.Execution{},
 		cells: map[string]int{}, shows: map[string][]int{},
@@ -154,7 +155,11 @@ func (r *rerun) restate() {
 		}
 	}
 	if len(now) > 0 {
-		r.out.change(func() { record.Restate(r.nb, now) })
+		r.out.change(func() {
+			if record.Restate(r.nb, now); r.place.made {
+				r.key.Seal(r.nb)
+			}
+		})
 	}
 }
 

@@ -1,0 +1,86 @@
+package record
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"dsstar/notebook"
+)
+
+// A Key seals what one user's dsstar writes. Nobody else can make a seal that holds. The nil Key seals
+// nothing, and no seal holds with it.
+type Key []byte
+
+// Seal seals the record of a notebook: what the entry "dsstar" of its metadata says, whatever its
+// cells show.
+func (k Key) Seal(nb *notebook.Notebook) {
+	if meta, sum := content(nb); len(k) > 0 && meta != nil {
+		meta["seal"] = k.Sum(sum)
+		nb.Metadata["dsstar"] = meta
+	}
+}
+
+// Made reports whether the record of a notebook is as the holder of the key has sealed it.
+func (k Key) Made(nb *notebook.Notebook) bool { return k.holds(sealOf(nb)) }
+
+// Wrote reports whether the record that a trajectory was read from is as the holder of the key has
+// sealed it.
+func (k Key) Wrote(t *Trajectory) bool { return k.holds(t.Seal) }
+
+// Claimed follows what only the record of another user's dsstar says.
+const Claimed = ", says its notebook"
+
+// Standing says in words what the answer of a run is worth to the holder of the key.
+func (k Key) Standing(t *Trajectory) string {
+	if k.Wrote(t) {
+		return t.Standing()
+	}
+	return t.Standing() + Claimed
+}
+
+// Sum returns the seal of some bytes.
+func (k Key) Sum(data []byte) string {
+	mac := hmac.New(sha256.New, k)
+	mac.Write(data)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Holds reports whether a seal is that of some bytes.
+func (k Key) Holds(seal string, data []byte) bool {
+	return len(k) > 0 && hmac.Equal([]byte(seal), []byte(k.Sum(data)))
+}
+
+func (k Key) holds(s Seal) bool { return k.Holds(s.Text, s.Sum[:]) }
+
+// A Seal is the text of a seal, and the digest of what it is for.
+type Seal struct {
+	Text string
+	Sum  [sha256.Size]byte
+}
+
+func sealOf(nb *notebook.Notebook) (s Seal) {
+	meta, _ := nb.Metadata["dsstar"].(map[string]any)
+	if s.Text, _ = meta["seal"].(string); s.Text != "" {
+		if _, sum := content(nb); sum != nil {
+			copy(s.Sum[:], sum)
+		}
+	}
+	return s
+}
+
+// content returns the record of a notebook, which may be just drawn or rewritten by another program,
+// and the digest of what it says but for the seal; nil if there is none.
+func content(nb *notebook.Notebook) (meta map[string]any, sum []byte) {
+	data, err := json.Marshal(nb.Metadata["dsstar"])
+	if err != nil || json.Unmarshal(data, &meta) != nil || meta == nil {
+		return nil, nil
+	}
+	delete(meta, "seal")
+	if data, err = json.Marshal(meta); err != nil { // sorted, and numbers in one form
+		return nil, nil
+	}
+	digest := sha256.Sum256(data)
+	return meta, digest[:]
+}

@@ -1,0 +1,112 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dsstar/notebook"
+)
+
+var key, otherKey = Key("ours"), Key("theirs")
+
+// sealed returns the notebook of a run as the holder of the key writes it.
+func sealed(t *testing.T, tr *Trajectory) *notebook.Notebook {
+	t.Helper()
+	nb := Draw(tr)
+	key.Seal(nb)
+	data, err := nb.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, data)
+}
+
+// rewritten returns a notebook as a program writes it that has one kind of numbers and other white space.
+func rewritten(t *testing.T, nb *notebook.Notebook) *notebook.Notebook {
+	t.Helper()
+	data, err := nb.Encode()
+	var all any
+	if err = errors.Join(err, json.Unmarshal(data, &all)); err == nil {
+		data, err = json.Marshal(all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, bytes.ReplaceAll(data, []byte(`":`), []byte("\" :\n")))
+}
+
+// TestSeal: a seal holds for whoever has the key while the record is as it was, whatever other programs
+// and people do to its form and the cells.
+func TestSeal(t *testing.T) {
+	all := []*Trajectory{answered()}
+	for _, name := range []string{"asked", "paper", "review"} {
+		all = append(all, readAgain(t, golden(t, name)))
+	}
+	for _, tr := range all {
+		nb := rewritten(t, sealed(t, tr))
+		nb.Cells = nb.Cells[:len(nb.Cells)-1]
+		if read, err := Read(nb); err == nil && !key.Wrote(read) || !key.Made(nb) {
+			t.Error("the seal does not hold")
+		}
+		if otherKey.Made(nb) || Key(nil).Made(nb) || key.Made(Draw(tr)) {
+			t.Error("a seal holds that is not the user's, or none")
+		}
+	}
+	ours, theirs := sealed(t, all[0]), sealed(t, all[1])
+	theirs.Metadata["dsstar"].(map[string]any)["seal"] = ours.Metadata["dsstar"].(map[string]any)["seal"]
+	if key.Made(theirs) {
+		t.Error("the seal of another run holds")
+	}
+}
+
+// TestSealIsOfAll: no edit of the record keeps the seal.
+func TestSealIsOfAll(t *testing.T) {
+	nb := sealed(t, readAgain(t, golden(t, "asked")))
+	rapid.Check(t, func(rt *rapid.T) {
+		nb := *nb
+		nb.Metadata = maps.Clone(nb.Metadata)
+		if nb.Metadata["dsstar"] = edited(rt, nb.Metadata["dsstar"]); key.Made(&nb) {
+			rt.Errorf("the seal holds for %v", nb.Metadata["dsstar"])
+		}
+	})
+}
+
+// edited returns a JSON value that differs in one place.
+func edited(t *rapid.T, value any) any {
+	switch value := value.(type) {
+	case string:
+		return value + "x"
+	case bool:
+		return !value
+	case json.Number:
+		return json.Number("1" + strings.TrimPrefix(value.String(), "-"))
+	case map[string]any:
+		changed := maps.Clone(value)
+		name := rapid.SampledFrom(append(slices.Sorted(maps.Keys(value)), "more")).Draw(t, "name")
+		switch old, there := value[name]; {
+		case !there:
+			changed[name] = nil
+		case rapid.Bool().Draw(t, "removed"):
+			delete(changed, name)
+		default:
+			changed[name] = edited(t, old)
+		}
+		return changed
+	case []any:
+		i := rapid.IntRange(0, len(value)).Draw(t, "element")
+		if i == len(value) {
+			return append(slices.Clone(value), nil)
+		}
+		changed := slices.Clone(value)
+		changed[i] = edited(t, changed[i])
+		return changed
+	}
+	return "x" // null
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dsstar/agent/files"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
+)
+
+// A pastRun is a run read from disk.
+type pastRun struct {
+	folder  record.Folder
+	path    string // of the notebook
+	content []byte // of the notebook
+	t       *record.Trajectory
+	theirs  bool // another dsstar made it: nothing of it counts as proved
+}
+
+// needsModel says why a run needs a model that perhaps had one.
+func (r pastRun) needsModel(err error) error {
+	if u, ok := errors.AsType[*usage.Error](err); ok && r.theirs {
+		return usage.New("another dsstar made this run, so a model judges and derives its answer again; "+u.Text,
+			u.Hints...)
+	}
+	return err
+}
+
+// tell says from where the run goes on.
+func (r pastRun) tell(p *progress.Progress, question string) {
+	if r.theirs {
+		p.Say("theirs   another dsstar made this run: all that it says is found out again")
+		return
+	}
+	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
+		p.Say("goes on  where it stopped: %s so far", human.Plural(done, "round"))
+	}
+	for _, what := range r.t.Edits() {
+		p.Say("edited   %s", what)
+	}
+	if question != "" {
+		p.Say("question %s", question)
+	}
+}
+
+// data returns the run's data folder, or "".
+func (r pastRun) data() string {
+	data := filepath.FromSlash(r.t.Task.Data)
+	if data != "" && !filepath.IsAbs(data) {
+		data = filepath.Join(string(r.folder), data)
+	}
+	return data
+}
+
+// sources returns the run's data by where they are. Links in its data folder that are gone are made
+// again. Data that the user must name first are not looked at.
+func (a *app) sourcesOf(r pastRun, s *configs.Settings) ([]files.Source, error) {
+	if r.t.Task.Data != record.DataFolder {
+		r.t.Task.Sources = nil
+	}
+	if r.theirs {
+		if err := kernels.Named(s, string(r.folder), r.named()...); err != nil {
+			return nil, err
+		}
+	}
+	may := a.mayRead(s)
+	switch data := r.data(); {
+	case data == "":
+		return nil, nil
+	case len(r.t.Task.Sources) == 0:
+		if info, err := os.Stat(data); err != nil || !info.IsDir() {
+			return nil, usage.New("the run's data folder does not exist: "+data,
+				usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to "+
+					"where it is now", data))
+		}
+		return []files.Source{{Path: data}}, may(disk.RealPath(data))
+	default:
+		all, err := r.folder.LinkData(r.t.Task, may)
+		if refused, ok := errors.AsType[*usage.Error](err); ok {
+			return nil, refused
+		}
+		if err != nil {
+			return nil, usage.New(fmt.Sprintf("the run's data: %v", err),
+				usage.Shell("ls -l %s   # make the link lead to where the data are now", data))
+		}
+		return all, nil
+	}
+}
+
+// mayRead returns a function that rejects private data that only the notebook names, because dsstar
+// itself reads them.
+func (a *app) mayRead(s *configs.Settings) func(real string) error {
+	return func(real string) error {
+		if a.Private(real) && !kernels.Allows(s, real) {
+			return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data, %s, are "+
+				"hidden, the system's or your home", term.Printable(real)),
+				usage.Again("--allow-read", "PATH").Note("PATH: those data, if the notebook is yours"))
+		}
+		return nil
+	}
+}
+
+// named returns the paths of the data that the run names, as far as they are files and folders.
+func (r pastRun) named() (paths []string) {
+	if len(r.t.Task.Sources) == 0 {
+		return []string{r.data()}
+	}
+	for _, s := range r.t.Task.Sources {
+		if s.Database == "" && s.From == "" {
+			paths = append(paths, files.LeadsTo(string(r.folder), record.DataFolder, s))
+		}
+	}
+	return paths
+}
+
+// dataFiles lists the run's data, with the files that the run included and those of include. An
+// earlier version of dsstar may have listed files that are now skipped; they stay listed if the
+// data are otherwise unchanged.
+func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
+	include []string) ([]record.File, error) {
+	if len(sources) == 0 {
+		return nil, nil
+	}
+	include = slices.Concat(r.t.Task.Include, include)
+	slices.Sort(include)
+	now := record.Task{Include: slices.Compact(include)}
+	err := listData(ctx, &now, sources)
+	if r.t.DataChanges(now.Files) != "" && !r.theirs {
+		all := record.Task{Include: []string{"."}}
+		if listData(ctx, &all, sources) == nil && r.t.DataChanges(all.Files) == "" {
+			now, err = all, nil
+		}
+	}
+	r.t.Task.Unread, r.t.Task.Include, r.t.Task.Skipped = now.Unread, now.Include, now.Skipped
+	return now.Files, err
+}
+
+// findRun finds the run that arg names: a run folder, whose newest notebook it takes, or a notebook
+// in one.
+func findRun(arg string) (r pastRun, err error) {
+	bad := func(hint usage.Hint, format string, args ...any) (pastRun, error) {
+		return pastRun{}, usage.New(fmt.Sprintf(format, args...), hint)
+	}
+	path, err := filepath.Abs(arg)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return pastRun{}, usage.New("there is no run "+term.Printable(arg),
+			append(similar(arg, filepath.Dir(arg)), usage.Shell("dsstar runs"))...)
+	}
+	if err != nil {
+		return bad(usage.Shell("ls -l %s", arg), "the run: %v", err)
+	}
+	r.folder, r.path = record.Folder(filepath.Dir(path)), path
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		r.folder = record.Folder(path)
+		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
+			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb",
+				term.Printable(arg))
+		}
+	}
+	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // the run writes them
+		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+			return bad(usage.Shell("ls -l %s", path),
+				"%s is not a file, as a run leaves it, but something else, such as a link",
+				term.Printable(path))
+		}
+	}
+	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // cells read it
+		return bad(usage.Shell("ls -l %s", r.folder.Variables()),
+			"%s is not a folder, as a run leaves it, but something else, such as a link",
+			term.Printable(r.folder.Variables()))
+	}
+	if _, err := openNotebook(r.path); err != nil {
+		return pastRun{}, err
+	}
+	return r, nil
+}
+
+// read reads the trajectory. That of another dsstar proves nothing.
+func (r *pastRun) read(key record.Key) error {
+	nb, err := openNotebook(r.path)
+	if err != nil {
+		return err
+	}
+	if r.content, err = disk.ReadPlain(r.path, disk.MaxDocument); err != nil {
+		return err
+	}
+	if r.t, err = record.Read(nb); err != nil {
+		return usage.New(fmt.Sprintf("%s: %v", term.Printable(r.path), err),
+			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
+			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
+	}
+	if r.theirs = !key.Wrote(r.t); r.theirs {
+		r.t.Disown()
+	}
+	return nil
+}
+
+// answered reads the exchanges with the model so far that this user's dsstar had.
+func answered(folder record.Folder, key record.Key) ([]llm.Exchange, error) {
+	f, err := disk.OpenPlain(folder.Trace(), disk.MaxDocument)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // the notebook is enough
+	}
+	var exchanges []llm.Exchange
+	if err == nil {
+		defer f.Close()
+		exchanges, err = llm.ReadTrace(f)
+	}
+	if err != nil {
+		return nil, usage.New(fmt.Sprintf("the trace %s: %v", folder.Trace(), err),
+			usage.Shell("mv %s %s   # the notebook is enough to go on from", folder.Trace(),
+				folder.Trace()+".bad"))
+	}
+	return slices.DeleteFunc(exchanges, func(e llm.Exchange) bool { return !key.Holds(e.Seal, e.Content()) }), nil
+}
