@@ -5,6 +5,7 @@
 # anything. It checks type(), never isinstance(), which consults the object, and looks further only
 # if it knows the type.
 import ast
+import hashlib
 import json
 import os
 import pickle
@@ -545,7 +546,7 @@ class Writer:
     """Writes to a file, up to a maximum size."""
 
     def __init__(self, file, most):
-        self.file, self.most, self.size = file, most, 0
+        self.file, self.most, self.size, self.sum = file, most, 0, hashlib.sha256()
 
     def write(self, data):
         self.size += memoryview(data).nbytes
@@ -553,6 +554,7 @@ class Writer:
             raise Refused(
                 f"with it, more than {size(request['limit'])} would be written for this run"
             )
+        self.sum.update(data)
         return self.file.write(data)
 
 
@@ -601,7 +603,7 @@ def statement_for(name, value):
 
 
 def keep(name, value, room):
-    """Writes a value to its file and returns its size."""
+    """Writes a value to its file and returns its size and digest."""
     if secret(name, value):
         raise Refused("it looks like a secret, which is not written to a file")
     os.makedirs(request["folder"], exist_ok=True)
@@ -620,7 +622,7 @@ def keep(name, value, room):
             os.rmdir(request["folder"])
         except OSError:
             pass  # it is not empty
-    return writer.size
+    return writer.size, writer.sum.hexdigest()
 
 
 def carry():
@@ -641,7 +643,7 @@ def carry():
             v["type"] = kind(value)
             v["import"] = statement_for(name, value)
             if not v["import"]:
-                v["bytes"] = keep(name, value, room)
+                v["bytes"], v["sum"] = keep(name, value, room)
                 room -= v["bytes"]
                 v["file"] = f"variables/{name}.pickle"
                 visit.carried[name] = id(value)

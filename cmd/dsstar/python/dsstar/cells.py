@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -146,9 +147,15 @@ def aside():
                 plot.close(number)
 
 
-def value(path, answer, shell):
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def value(known, shell):
     """Runs the accepted cells in a namespace of their own, with the variables that the run has
-    stored, and returns what the last one prints, as an object."""
+    stored, and returns what the last one prints, as an object. Cells and variables must be those of
+    which dsstar gives the digests: nothing else runs in the user's kernel."""
+    path, answer = known["notebook"], known["answer"]
     run = os.path.dirname(path)
     try:
         stored = {name.removesuffix(".pickle") for name in os.listdir(os.path.join(run, "variables"))}
@@ -161,6 +168,12 @@ def value(path, answer, shell):
     }
     names.update(__name__="__main__", __builtins__=__builtins__, base_dir=run)
     cells, printed = read(path), Printed()
+    if digest("\0".join(source for _, source in cells).encode()) != known["cells"]:
+        raise UsageError("the notebook of the run has changed meanwhile")
+    for name, wanted in known["pickles"].items():
+        with open(os.path.join(run, "variables", name + ".pickle"), "rb") as file:
+            if digest(file.read()) != wanted:
+                raise UsageError(f"the variable {name} of the run is not what dsstar has stored")
     chosen = [c for c in cells if c[0].get("role") in READY] + steps(cells)
     with aside():
         for ours, source in chosen:

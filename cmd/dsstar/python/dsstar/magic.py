@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import time
 
@@ -270,20 +271,27 @@ class Dsstar(Magics):
         self.run.stop()
 
     def last(self):
-        """The last run of this kernel that has a folder, or the newest one of the working folder."""
+        """The last run of this kernel that has a folder, or the newest one of the working folder that
+        the user's dsstar made."""
         run = self.run
         if run is not None and run.run_dir:
             r = run.result or {}
             return {"run": run.run_dir, "question": run.question, "answer": r.get("answer", ""),
                     "notebook": r.get("notebook") or os.path.join(run.run_dir, "notebook.ipynb")}
+        mine = (r for r in self.listed() if not r["claimed"])
+        return next(mine, {"run": "", "question": "", "answer": ""})
+
+    def listed(self, folder=None):
+        """The runs of a folder of runs, or of the working folder, the newest first."""
         found = program()
-        said = found and subprocess.run([found, "runs", "--json"], capture_output=True, text=True)
-        runs = json.loads(said.stdout or "[]") if said else []
-        if not runs:
-            return {"run": "", "question": "", "answer": ""}
-        newest = runs[0]
-        newest["run"], newest["notebook"] = map(os.path.abspath, (newest["run"], newest["notebook"]))
-        return newest
+        if found is None:
+            return []
+        said = subprocess.run([found, "runs", "--json"], capture_output=True, text=True,
+                              env={**os.environ, **({"DSSTAR_OUT": folder} if folder else {})})
+        runs = json.loads(said.stdout or "[]")
+        for r in runs:
+            r["run"], r["notebook"] = os.path.abspath(r["run"]), os.path.abspath(r["notebook"])
+        return runs
 
     def answered(self):
         if self.run is not None and self.run.running:
@@ -298,8 +306,11 @@ class Dsstar(Magics):
         self.shell.set_next_input(cells.text(run["notebook"], run["question"], os.getcwd()), replace=False)
 
     def result(self):
-        run = self.answered()
-        return cells.value(run["notebook"], run["answer"], self.shell)
+        run = self.answered()["run"]
+        [known] = [r for r in self.listed(os.path.dirname(run)) if r["run"] == run] or [{}]
+        if not known.get("cells"):
+            raise UsageError(f"the notebook of the run is not as dsstar made it: !dsstar rerun {shlex.quote(run)}")
+        return cells.value(known, self.shell)
 
 
 ASKED = re.compile(r"%dsstar[ \t]+(\S.*\?)\s*$")
