@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,10 +18,12 @@ import (
 type run struct {
 	Run      string `json:"run"`
 	Notebook string `json:"notebook"`
+	Claimed  bool   `json:"claimed"` // another dsstar made it
 }
 
-// runsList is the command that lists runs, by absolute paths: a client may be elsewhere.
-func runsList(words []string) command {
+// runsList is the command that lists runs, by absolute paths: a client may be elsewhere. A run to which
+// a link leads must be among what may be read.
+func (s *Server) runsList(words []string) command {
 	return command{args: append([]string{"runs", "--json", "--"}, words...),
 		change: func(printed []byte) ([]byte, error) {
 			var all []map[string]any
@@ -34,13 +37,18 @@ func runsList(words []string) command {
 					}
 				}
 			}
+			all = slices.DeleteFunc(all, func(r map[string]any) bool {
+				run, _ := r["run"].(string)
+				linked := filepath.Dir(disk.RealPath(run)) != disk.RealPath(filepath.Dir(run))
+				return linked && s.MayRead(run) != nil
+			})
 			return json.Marshal(map[string]any{"runs": all})
 		}}
 }
 
 // listed are the runs of the server's folder, the newest first, and as JSON.
 func (s *Server) listed(ctx context.Context) ([]run, []byte, error) {
-	c := runsList(nil)
+	c := s.runsList(nil)
 	end, err := s.execute(ctx, c, func(message) {})
 	if err == nil && end.code != exitDone {
 		err = errors.New(end.said)
@@ -56,23 +64,21 @@ func (s *Server) listed(ctx context.Context) ([]run, []byte, error) {
 	return all.Runs, text, err
 }
 
-// folderOf returns the folder of the run that a name or path names, the newest for "", or the path
-// itself if it may be read.
+// folderOf returns the folder of the run that a name or path names, the newest that this user's dsstar
+// made for "", or the path itself if it may be read.
 func (s *Server) folderOf(ctx context.Context, name string) (string, error) {
 	all, _, err := s.listed(ctx)
 	if err != nil {
 		return "", err
 	}
-	if name == "" && len(all) > 0 {
-		return all[0].Run, nil
-	}
 	for _, r := range all {
-		if name == filepath.Base(r.Run) || absolute(name) == r.Run {
+		named := name == filepath.Base(r.Run) || absolute(name) == r.Run
+		if name == "" && !r.Claimed || name != "" && named {
 			return r.Run, nil
 		}
 	}
 	if strings.TrimSpace(name) == "" {
-		return "", errors.New("there is no run yet: ask makes one")
+		return "", errors.New("there is no run yet that your dsstar made: ask makes one, and list_runs lists all")
 	}
 	if err := s.MayRead(name); err != nil {
 		return "", fmt.Errorf("%w\nlist_runs lists the runs", err)
@@ -123,7 +129,7 @@ func (s *Server) addFiles(template, name, kind, text string, path func(run) stri
 			}
 			for _, listed := range all {
 				if filepath.Base(listed.Run) == wanted {
-					b, err := disk.ReadFile(path(listed), disk.MaxDocument)
+					b, err := disk.ReadPlain(path(listed), disk.MaxDocument)
 					return contents(r.Params.URI, kind, b), err
 				}
 			}

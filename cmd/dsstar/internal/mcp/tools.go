@@ -33,8 +33,9 @@ this machine, and the kernelspecs.`), func(context.Context, struct{}) (command, 
 		return command{args: []string{"kernels", "--json"}}, nil
 	}, nil)
 	add(s, readTool("list_runs", "List runs", `Lists earlier questions with their answers, the newest
-first: whether each is verified, what it cost, its run folder and notebook.`),
-		func(_ context.Context, in runsArgs) (command, error) { return runsList(in.Words), nil }, nil)
+first: whether each is verified, what it cost, its run folder and notebook. What is claimed is only
+said by the notebook, because another dsstar made it: continue_run checks it.`),
+		func(_ context.Context, in runsArgs) (command, error) { return s.runsList(in.Words), nil }, nil)
 	add(s, &sdk.Tool{Name: "rerun_notebook", Title: "Re-run a notebook",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(bool), IdempotentHint: true,
 			OpenWorldHint: new(bool)},

@@ -1,0 +1,180 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// A says is what a command must print, and its exit code.
+type says struct {
+	code int
+	text string
+}
+
+// TestWhoseRun: of a run that this user's dsstar has made, every command says what it is worth; of any
+// other, that its notebook says so, or it leaves the run alone.
+func TestWhoseRun(t *testing.T) {
+	data := finishedRun(t).data
+	none := says{exitUsage, "none in dsstar-runs that your dsstar made"}
+	theirs := says{exitUsage, "another dsstar made this"}
+	noModel := says{exitUsage, "error: no model is configured"}
+	noRound := says{exitUsage, "--round: the run has only"}
+	routes := []struct {
+		args                 []string
+		made, edited, theirs says
+	}{
+		{[]string{"runs"}, says{0, " verified  "}, says{0, " unfinished  "}, says{0, "verified, says its notebook"}},
+		{[]string{"runs", "--json"}, says{0, `"standing": "verified"`}, says{0, `"cells": ""`}, says{0, `"claimed": true`}},
+		{[]string{"export", "--to", "md", "-o", "-", "x"}, says{0, "\n# What is"}, says{0, "\n# What is"},
+			says{0, "> **verified, says its notebook**"}},
+		{[]string{"export", "-o", "-", "x"}, says{0, `class="run verified"`}, says{0, `class="run"`}, says{0, `class="run"`}},
+		{[]string{"export", "--to", "md", "-o", "-"}, says{0, "# What is"}, says{0, "# What is"}, none},
+		{[]string{"trace", "x"}, says{0, "1 agreed\n"}, says{0, "0 run, 0 agreed\n"}, says{0, "1 agreed, says its notebook\n"}},
+		{[]string{"trace"}, says{0, "1 agreed\n"}, says{0, "0 run, 0 agreed\n"}, none},
+		{[]string{"resume"}, says{0, "finished"}, noModel, none},
+		{[]string{"resume", "x"}, says{0, "finished"}, noModel, theirs},
+		{[]string{"resume", "--allow-read", data, "x"}, says{0, "finished"}, noModel,
+			says{exitUsage, "a model judges and derives its answer again"}},
+		{[]string{"resume", "--allow-read", data, "--ask", "More?", "x"}, noModel,
+			says{exitUsage, "not answered yet"}, theirs},
+		{[]string{"learn", "--allow-read", data, "x"}, noModel, noModel, theirs},
+		{[]string{"nb", "--last", "More?"}, noModel, noModel, none},
+		{[]string{"rerun", "--round", "99", "x"}, noRound, noRound, theirs},
+		{[]string{"rerun", "--round", "99", "--allow-read", data, "x"}, noRound, noRound, noRound},
+		{[]string{"rerun", "--round", "99", "--data", data, "x"}, noRound, noRound, noRound},
+	}
+	for name, v := range variants(t) {
+		dir := t.TempDir()
+		t.Chdir(dir)
+		run := filepath.Join("dsstar-runs", "x")
+		if err := errors.Join(finishedRun(t).copyTo(run), v.change(filepath.Join(run, "notebook.ipynb"))); err != nil {
+			t.Fatal(err)
+		}
+		before := content(t, filepath.Join(run, "notebook.ipynb"))
+		for _, route := range routes {
+			a, stdout, stderr := testApp(t)
+			args := append([]string{}, route.args...)
+			if last := len(args) - 1; args[last] == "x" {
+				args[last] = run
+			}
+			want := map[string]says{"made": route.made, "edited": route.edited, "theirs": route.theirs}[v.is]
+			code := a.run(t.Context(), args)
+			if said := "\n" + stdout.String() + stderr.String(); code != want.code || !strings.Contains(said, want.text) {
+				t.Errorf("%s: %v: exit code %d, want %d and %q:\n%.2000s", name, route.args, code, want.code, want.text, said)
+			}
+			if code == 0 && v.is == "theirs" && strings.Contains(stdout.String(), `"verified": true`) {
+				t.Errorf("%s: %v: %s", name, route.args, stdout)
+			}
+		}
+		if content(t, filepath.Join(run, "notebook.ipynb")) != before {
+			t.Errorf("%s: the notebook has changed", name)
+		}
+	}
+}
+
+// A variant is a change of a run's notebook, and whose the run then is: "made" by the user's dsstar,
+// "edited" since, or "theirs".
+type variant struct {
+	is     string
+	change func(path string) error
+}
+
+func variants(t *testing.T) map[string]variant {
+	meta := func(nb *notebook.Notebook) map[string]any { return nb.Metadata["dsstar"].(map[string]any) }
+	edit := func(nb *notebook.Notebook, adapted bool) {
+		for i, c := range nb.Cells {
+			if strings.Contains(c.Source, "total = sum(numbers)") && c.Type == notebook.Code {
+				nb.Cells[i].Source = strings.ReplaceAll(c.Source, "sum(", "max(")
+				if adapted {
+					c.Metadata["dsstar"].(map[string]any)["digest"] = record.Digest(nb.Cells[i].Source)
+				}
+			}
+		}
+	}
+	in := func(is string, change func(nb *notebook.Notebook)) variant {
+		return variant{is, func(path string) error {
+			nb, err := notebook.Open(path)
+			if err == nil {
+				change(nb)
+				err = nb.Save(path)
+			}
+			return err
+		}}
+	}
+	return map[string]variant{
+		"as it was made": in("made", func(*notebook.Notebook) {}),
+		"written by another program": {"made", func(path string) error {
+			var all any
+			data, err := os.ReadFile(path)
+			if err = errors.Join(err, json.Unmarshal(data, &all)); err == nil {
+				data, err = json.Marshal(all)
+			}
+			return errors.Join(err, os.WriteFile(path, data, 0o644))
+		}},
+		"a cell edited":                       in("edited", func(nb *notebook.Notebook) { edit(nb, false) }),
+		"a cell edited, as if dsstar drew it": in("edited", func(nb *notebook.Notebook) { edit(nb, true) }),
+		"no seal":                             in("theirs", func(nb *notebook.Notebook) { delete(meta(nb), "seal") }),
+		"the seal of another user":            in("theirs", record.Key("another").Seal),
+		"the seal of another run": in("theirs", func(nb *notebook.Notebook) {
+			other := record.Draw(&record.Trajectory{Task: record.Task{Question: "q"}})
+			testKey.Seal(other)
+			meta(nb)["seal"] = meta(other)["seal"]
+		}),
+		"another answer": in("theirs", func(nb *notebook.Notebook) {
+			meta(nb)["trajectory"].(map[string]any)["final"].(map[string]any)["answer"] = "99999"
+		}),
+	}
+}
+
+// TestMCPStranger: what a stranger's run says is a claim, and links in it, or to one, lead nowhere.
+func TestMCPStranger(t *testing.T) {
+	program := mcpProgram(t, "")
+	runs, secret := filepath.Join(program.Dir, "dsstar-runs"), filepath.Join(t.TempDir(), "secret")
+	theirs, outside := filepath.Join(runs, "theirs"), filepath.Join(t.TempDir(), "outside")
+	for _, err := range []error{
+		os.WriteFile(secret, []byte("PRIVATE"), 0o600), finishedRun(t).copyTo(theirs), finishedRun(t).copyTo(outside),
+		os.Remove(filepath.Join(theirs, "solution.py")), os.Symlink(secret, filepath.Join(theirs, "solution.py")),
+		os.Symlink(outside, filepath.Join(runs, "elsewhere")),
+		finishedRun(t).copyTo(filepath.Join(runs, "more")), os.Symlink("more", filepath.Join(runs, "beside")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newClient(t, &sdk.CommandTransport{Command: program}) // of a user with another key
+	var all struct{ Runs []listedRun }
+	c.call(false, "list_runs", nil, &all)
+	for _, r := range all.Runs {
+		if !r.Claimed || r.Standing != "verified, says its notebook" || strings.Contains(r.Run, "elsewhere") {
+			t.Errorf("list_runs: %+v", r)
+		}
+	}
+	if len(all.Runs) != 3 {
+		t.Errorf("list_runs: %+v", all)
+	}
+	for _, uri := range []string{"theirs/solution.py", "elsewhere/notebook.ipynb", "elsewhere/solution.py"} {
+		r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "dsstar://runs/" + uri})
+		if err == nil {
+			t.Errorf("%s can be read: %.100s", uri, r.Contents[0].Text)
+		}
+	}
+	wantText(t, "the newest", c.call(true, "continue_run", nil, nil), "no run yet that your dsstar made")
+	wantText(t, "theirs", c.call(true, "continue_run", map[string]any{"run": "beside"}, nil), "another dsstar made this")
+	for _, name := range []string{"elsewhere", filepath.Join(runs, "elsewhere")} {
+		c.call(true, "continue_run", map[string]any{"run": name}, nil)
+		c.call(true, "rerun_notebook", map[string]any{"notebook": name}, nil)
+	}
+	wantText(t, "elsewhere", c.call(true, "rerun_notebook", map[string]any{"notebook": filepath.Join(runs, "elsewhere"),
+		"write": true}, nil), "not among what this server may read")
+}
