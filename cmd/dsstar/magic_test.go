@@ -36,7 +36,7 @@ func TestMagicHints(t *testing.T) {
 			done{"costs more", none, 0, [][]string{{"nb", "--max-cost=2", "--data=a b", "-", "How many?"}}, map[string]string{}, true}},
 		{"dsstar resume --model a/b --kernel k.json RUN   # continues",
 			done{"continues", none, 0, [][]string{{"resume", "--model=a/b", "RUN", "How many?"}}, map[string]string{}, true}},
-		{"dsstar doctor --model 'a b'   # tries it", done{"tries it", none, 7, never, map[string]string{}, true}},
+		{"dsstar doctor --model 'a b' --kernel k.json   # tries it", done{"tries it", none, 7, never, map[string]string{}, true}},
 		{"true   # it is", done{"it is", none, 0, never, map[string]string{}, true}},
 		{"sudo sysctl -e -w x=1   # lets it", done{"in a terminal: sudo sysctl -e -w x=1   # lets it", "", 0, never, map[string]string{}, true}},
 		{"%env SEEN=1   # in a cell,", done{"in a cell,", none, 0, never, map[string]string{"SEEN": "1"}, true}},

@@ -213,11 +213,11 @@ def hints(run):
         if words[:1] == ["export"]:
             yield "\n".join(map(setting, words[1:])), note
         elif words[:2] == ["dsstar", "nb"]:
-            yield " ".join(["%%dsstar"] + options(run, words)) + "\n" + run.question, note
+            yield " ".join(["%%dsstar"] + options(words, "-", run.question)) + "\n" + run.question, note
         elif words[:2] == ["dsstar", "resume"]:
-            yield " ".join(["%dsstar"] + options(run, words) + ["resume"]), note
+            yield " ".join(["%dsstar"] + options(words, run.run_dir) + ["resume"]), note
         elif words[:1] == ["dsstar"]:
-            yield "!" + shlex.quote(program() or "dsstar") + text.removeprefix("dsstar"), note
+            yield "!" + " ".join([shlex.quote(program() or "dsstar"), words[1]] + options(words)), note
         elif words[1:4] == ["-m", "pip", "install"]:
             yield "%pip install " + " ".join(words[4:]), note
         elif words[:1] in TERMINAL or words[:2] == ["jupyter", "lab"] or "${EDITOR" in text:
@@ -236,8 +236,9 @@ def setting(assignment):
     return f"%env {name}={value}"
 
 
-def options(run, words):
-    """The options of a command line of dsstar that are not the extension's own."""
+def options(words, *known):
+    """What follows the command in a command line, without what the extension adds: it names this
+    kernel, which the cell keeps busy."""
     kept, skip = [], 0
     for word in words[2:]:
         if skip:
@@ -246,7 +247,7 @@ def options(run, words):
             skip = OWN[word] - 1
         elif word == "<":
             break
-        elif word not in (run.run_dir, "-", run.question):
+        elif word not in known:
             kept.append(shlex.quote(word) if word != "…" else word)
     return kept
 
@@ -287,7 +288,7 @@ def plain(run, busy=False):
     else:
         lines += complaints(run)
         for cell, note in hints(run):
-            lines += ["hint: " + note, cell]
+            lines += ["hint: " + (note or cell), cell if note else ""]
         if run.run_dir:
             lines.append("%dsstar resume goes on from there")
     if run.run_dir:
