@@ -267,11 +267,12 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 //	x                as the last line: the cell's result
 //	raise KeyError("x")   die()   hang()   wait()
 //	ends()   ends(1)     the session ends after the cell; the first time only
+//	noisy()              a thread prints at the end of every cell, but not in the proof
 type session struct {
 	w           *world
 	purpose     agent.Purpose
 	vars, files map[string]string
-	dead        bool
+	dead, noisy bool
 	closed      int
 	count       int
 	busy        atomic.Bool
@@ -280,7 +281,7 @@ type session struct {
 }
 
 func (s *session) reset() {
-	s.vars, s.files, s.dead, s.count = map[string]string{}, map[string]string{}, false, 0
+	s.vars, s.files, s.dead, s.noisy, s.count = map[string]string{}, map[string]string{}, false, false, 0
 }
 
 // use fails the test when a session is used by two at once, or after its end.
@@ -390,6 +391,9 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 			return s.end(out.String(), err), nil
 		}
 	}
+	if s.noisy {
+		out.WriteString("noise\n")
+	}
 	return withResult(s.end(out.String(), nil), last, s.vars, s.w), nil
 }
 
@@ -457,6 +461,9 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		return errDie
 	case line == "hang()":
 		return errHang
+	case line == "noisy()":
+		s.noisy = s.purpose == agent.Work
+		return nil
 	case line == "ends()" || line == "ends(1)":
 		s.dead = line == "ends()" || !s.w.ended
 		s.w.ended = true

@@ -291,6 +291,8 @@ func TestProof(t *testing.T) {
 		{"same", "x = 1", "print(x)", "1", ""},
 		{"what looks like an address", `x = "at 0x08048000"`, "print(x)", "at 0x08048000", ""},
 		{"another answer", "x = purpose()", "print(x)", "work", "another answer: prove"},
+		{"a thread that prints", "x = 1\nnoisy()\nprint(x)", "print(x)", "1\nnoise",
+			"step 1 started may have printed: noise"},
 		{"a cell that runs once", "x = 1\nonce()", "print(x)", "1", "cell 3 of 4 failed"},
 		{"a script with another answer", "x = tick()", "y = x\nprint(tick())", "2", "another answer"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,7 +149,8 @@ func (r *prover) proveCells(ctx context.Context,
 		}
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
-		return "the fresh session printed another answer: " + brief.Clip(answer, 300), "", true, nil
+		return "the fresh session printed another answer: " + brief.Clip(answer, 300) +
+			r.intrusion(answer), "", true, nil
 	}
 	if reason := r.summaryFault(last); reason != "" {
 		return reason, "", true, nil
@@ -161,6 +163,36 @@ func (r *prover) proveCells(ctx context.Context,
 		r.provedAt, r.counts = time.Now().UTC().Truncate(time.Second), record.Counted(x)
 	}
 	return "", printed, true, nil
+}
+
+// intrusion says that a thread or process of a step has probably printed into the last cell's output,
+// if two answers differ only in lines that this step has printed, too. Otherwise it returns "".
+func (r *prover) intrusion(fresh string) string {
+	more := append(moreLines(r.t.Answer(), fresh), moreLines(fresh, r.t.Answer())...)
+	if len(more) == 0 || len(moreLines(fresh, strings.Join(more, "\n"))) == 0 {
+		return ""
+	}
+	for n, i := range r.t.AcceptedRounds() {
+		a, _ := r.t.Rounds[i].Accepted()
+		printed := strings.Split(a.Execution.Stdout(), "\n")
+		if !slices.ContainsFunc(more, func(s string) bool { return !slices.Contains(printed, s) }) {
+			return fmt.Sprintf("; a thread or process that step %d started may have printed: %s", n+1,
+				brief.Clip(strings.Join(more, "; "), 100))
+		}
+	}
+	return ""
+}
+
+// moreLines returns the lines of a text that another has not, or less often.
+func moreLines(text, other string) []string {
+	others := strings.Split(other, "\n")
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+		i := slices.Index(others, line)
+		if i >= 0 {
+			others = slices.Delete(others, i, i+1)
+		}
+		return i >= 0
+	})
 }
 
 // summaryFault returns how the value of the last cell differs from the run's summary, or "".
