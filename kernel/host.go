@@ -52,9 +52,11 @@ type local struct {
 	spec Spec
 	dir  string // private folder
 	file string // connection file
-	keep bool   // others can find it, and it may outlive this program
-	conn zmq.File
-	left bool
+	// the one that the kernel was given
+	given string
+	keep  bool // others can find it, and it may outlive this program
+	conn  zmq.File
+	left  bool
 
 	ports zmq.Ports // held until the kernel is ready
 

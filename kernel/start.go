@@ -40,6 +40,9 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		}
 		l.ports.Release()
 		if err == nil {
+			err = l.hide()
+		}
+		if err == nil {
 			l.Stderr.Reset() // what it says from now on is about cells
 			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.PID, true
 			if l.keep {
@@ -114,10 +117,24 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if l.Process, err = l.run(cmd, o); err != nil {
 		return err
 	}
+	l.given = file
 	if err := l.connect(ctx, s, c, file); err != nil || file == l.file {
 		return err
 	}
 	return l.conn.Write(l.file) // with the ports that the kernel chose
+}
+
+// hide removes what cells could forge requests with, to a kernel whose cells run in another process:
+// the file with the key and, unless others may connect, the names of the sockets.
+func (l *local) hide() error {
+	if !l.spec.hasWorker() || l.keep && l.given == l.file {
+		return nil
+	}
+	err := os.Remove(l.given)
+	if !l.keep {
+		err = errors.Join(err, l.conn.RemoveSockets())
+	}
+	return err
 }
 
 // share returns what the sandbox grants to the kernel.

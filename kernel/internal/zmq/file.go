@@ -110,6 +110,19 @@ func (c File) Write(path string) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
+// RemoveSockets removes the names of Unix sockets, so that nobody else can connect.
+func (c File) RemoveSockets() (err error) {
+	if c.Transport != "ipc" {
+		return nil
+	}
+	for _, port := range []int{c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort} {
+		if e := os.Remove(c.IP + "-" + strconv.Itoa(port)); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
 // Bound reports whether the kernel listens on every socket that is dialled. If the kernel chose its
 // ports, they are read from the connection file at path.
 func (c *File) Bound(path string) bool {

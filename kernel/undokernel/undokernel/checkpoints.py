@@ -287,6 +287,7 @@ class Checkpoints:
         if front.live:
             front.disconnect()
         if self._resuming[0].aborts:
+            front.read_shell()  # what was sent before is not for the copy
             front.give_up("RolledBack", "the kernel was rolled back while this ran")
         if checkpoint.readied:
             front.connect(*checkpoint.readied)

@@ -316,7 +316,7 @@ class Front:
         if kind in (b"iopub", b"shell", b"control", b"stdin"):
             if kind == b"shell" and self.running:
                 self.running.answered = True
-            getattr(self.sockets, kind.decode()).send_multipart(parts)
+            getattr(self.sockets, kind.decode()).send_multipart(self.sockets.sign(parts))
         elif kind == b"done":
             self.done(parts[0])
             self.next()

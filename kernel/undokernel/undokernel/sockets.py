@@ -15,6 +15,7 @@ import zmq
 from jupyter_client.session import Session
 
 DELIM = b"<IDS|MSG>"
+SEEN = 1 << 16  # signatures remembered, as jupyter_client does
 QUEUE = 200  # messages queued for one subscriber
 STALLED = 10.0  # seconds after which a subscriber that takes nothing is stalled
 
@@ -85,6 +86,7 @@ class Sockets:
             session=session, key=self.info.get("key", "").encode(), check_pid=False,
             signature_scheme=self.info.get("signature_scheme") or "hmac-sha256",
         )  # fmt: skip
+        self._seen: dict[bytes, None] = {}  # signatures of requests
         self.context = zmq.Context()
         before = dict(self.info)
         self.shell = self._bind(zmq.ROUTER, "shell_port")
@@ -127,12 +129,26 @@ class Sockets:
         return sock
 
     def signed(self, frames: list[bytes]) -> bool:
-        """Whether these are the frames of a message with a valid signature."""
+        """Whether these are the frames of a message with a valid signature, for the first time."""
         if DELIM not in frames or len(frames) < (at := frames.index(DELIM)) + 6:
             return False
         if self.session.auth is None:
             return True
-        return hmac.compare_digest(self.session.sign(frames[at + 2 : at + 6]), frames[at + 1])
+        signature = frames[at + 1]
+        if signature in self._seen or not hmac.compare_digest(
+            self.session.sign(frames[at + 2 : at + 6]), signature
+        ):
+            return False
+        self._seen[signature] = None
+        if len(self._seen) > SEEN:
+            del self._seen[next(iter(self._seen))]
+        return True
+
+    def sign(self, frames: list[bytes]) -> list[bytes]:
+        """Signs a message of the worker, which does not have the key."""
+        if DELIM in frames and len(frames) >= (at := frames.index(DELIM)) + 6:
+            frames[at + 1] = self.session.sign(frames[at + 2 : at + 6])
+        return frames
 
     def close(self) -> None:
         """Closes the sockets after giving clients a second to receive what was sent."""

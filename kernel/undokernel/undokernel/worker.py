@@ -259,6 +259,7 @@ class App(kernelapp.IPKernelApp):
 
     def init_sockets(self) -> None:
         self.session.session = self.session_id
+        self.session.key = b""  # the front signs: cells cannot forge requests
 
     def init_io(self) -> None:
         """Redirects descriptors 1 and 2 to the pipes. Errors before that go to whoever started the
