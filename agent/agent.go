@@ -88,7 +88,7 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
 	}
 	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now()}
-	work := &workspace{recorder: rec, open: cfg.Open, dir: cfg.Dir}
+	work := &workspace{recorder: rec, site: &site{folder: cfg.Dir}, open: cfg.Open, dir: cfg.Dir}
 	words := &requests{recorder: rec, work: work}
 	r := &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
 	if t.Method.Script {
@@ -156,7 +156,8 @@ func (r *run) run(ctx context.Context) (ended error) {
 		return r.method.learnFrom(ctx, prove)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	work := r.openSession(ctx, Work)
+	defer r.ending.Wait()
+	work := r.openSession(func() (Session, error) { return r.open(ctx, Work, r.dir) })
 	defer work.close()
 	defer cancel() // first, so that a session still opening gives up
 	if err := r.learn(ctx); err != nil {

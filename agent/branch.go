@@ -117,19 +117,34 @@ func (r *standard) repairBranch(ctx context.Context, b branch, failed record.Att
 func (r *workspace) enter(ctx context.Context, cells []string) (problem string, err error) {
 	defer r.kernel.Start()()
 	r.dirty = true
-	back, err := r.session.Rollback(ctx, cells)
+	there := r.arrived
+	if r.arrived = nil; there == nil {
+		there = reach(ctx, r.session, cells)
+	}
+	return there.problem, there.err
+}
+
+// An arrival says why a session is not at the state that some cells produce; zero: it is.
+type arrival struct {
+	problem string
+	err     error
+}
+
+// reach takes a session to the state that cells produce.
+func reach(ctx context.Context, s Session, cells []string) *arrival {
+	back, err := s.Rollback(ctx, cells)
 	if err != nil {
-		return "", err
+		return &arrival{err: err}
 	}
 	if back.Way == notebook.NotAtAll {
-		return "going back is off, and a branch needs it", nil
+		return &arrival{problem: "going back is off, and a branch needs it"}
 	}
 	for _, e := range back.Executions {
 		if e.Status != notebook.OK {
-			return "a cell before it no longer runs: " + brief.Problem(e), nil
+			return &arrival{problem: "a cell before it no longer runs: " + brief.Problem(e)}
 		}
 	}
-	return "", nil
+	return &arrival{}
 }
 
 // answerOf returns the answer of a branch's cell: the string that is its last expression, or else
@@ -140,13 +155,6 @@ func answerOf(e notebook.Execution) string {
 		text = e.Stdout()
 	}
 	return strings.TrimSpace(text)
-}
-
-// openings returns the cells that the rounds of this question build on: set-up, and the cells of
-// earlier questions.
-func (r *workspace) openings() []string {
-	cells := r.t.Base()
-	return cells[:len(cells)-r.t.Steps()]
 }
 
 // kept returns the cells of a branch that keeps the first steps.

@@ -216,7 +216,6 @@ type world struct {
 
 	mu        sync.Mutex
 	answer    string // of the accepted cells, at the last event
-	dir       string // of the run
 	sessions  []*session
 	ticks     int // of tick()
 	once      bool
@@ -235,7 +234,7 @@ func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Se
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		w.t.Errorf("a session is opened in %s: %v", dir, err)
 	}
-	s := &session{w: w, purpose: p}
+	s := &session{w: w, purpose: p, dir: dir}
 	s.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -271,6 +270,7 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 type session struct {
 	w           *world
 	purpose     agent.Purpose
+	dir         string // whose folder files/ has what it saves
 	vars, files map[string]string
 	dead, noisy bool
 	closed      int
@@ -281,7 +281,8 @@ type session struct {
 }
 
 func (s *session) reset() {
-	s.vars, s.files, s.dead, s.noisy, s.count = map[string]string{}, map[string]string{}, false, false, 0
+	s.vars, s.files, s.count = map[string]string{}, map[string]string{}, 0
+	s.dead, s.noisy = false, false
 }
 
 // use fails the test when a session is used by two at once, or after its end.
@@ -483,8 +484,8 @@ func (s *session) statement(line string, out *strings.Builder) error {
 	case m != nil && m[1] == "save":
 		name, value, _ := strings.Cut(m[2], ", ")
 		value, err := s.value(value)
-		name = filepath.Join(s.w.dir, record.FilesFolder, name)
-		if err == nil && s.purpose == agent.Work && s.w.dir != "" {
+		name = filepath.Join(s.dir, record.FilesFolder, name)
+		if err == nil && (s.purpose == agent.Work || s.purpose == agent.Second) && s.dir != "" {
 			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(value), 0o644))
 		}
 		return err
@@ -521,7 +522,7 @@ func (s *session) value(expr string) (string, error) {
 		s.w.ticks++
 		return strconv.Itoa(s.w.ticks), nil
 	case m[1] == "purpose":
-		return []string{"describe", "work", "prove", "script"}[s.purpose], nil
+		return []string{"describe", "work", "prove", "second", "script"}[s.purpose], nil
 	case m[1] == "once" && !s.w.once:
 		s.w.once = true
 		return "", nil
@@ -578,7 +579,7 @@ func (w *world) RunScript(ctx context.Context, dir string,
 	if err != nil {
 		return x, err
 	}
-	plain := &session{w: w, purpose: agent.Prove + 1}
+	plain := &session{w: w, purpose: agent.Second + 1}
 	plain.reset()
 	var out strings.Builder
 	for _, part := range strings.Split("\n\n\n"+string(text), "\n\n\n# %% ")[1:] {
@@ -657,7 +658,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &played{world: &world{t: t, dir: dir}, model: newModel(replies)}
+	p := &played{world: &world{t: t}, model: newModel(replies)}
 	s := &stage{
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{

@@ -16,6 +16,7 @@ type standard struct{ *run }
 // readings that are open, and derives it again. A mistake that comes to light then reopens the
 // rounds.
 func (r *standard) answer(ctx context.Context) error {
+	defer r.leaveApart()
 	if err := r.beginDraft(ctx); err != nil {
 		return err
 	}
@@ -31,6 +32,7 @@ func (r *standard) answer(ctx context.Context) error {
 		if r.settled() {
 			return nil
 		}
+		r.openApart(ctx) // meanwhile, other branches run and models write cells
 		if err := r.computeReadings(ctx); err != nil {
 			return err
 		}

@@ -294,7 +294,7 @@ func TestEveryRoute(t *testing.T) {
 					if got := p.Steps(); got != kept+2 {
 						t.Errorf("%d steps, want %d that are kept and 2", got, kept)
 					}
-					if name == "own" && p.world.rollbacks != min(l, 1)+2 { // for the second derivation, and after it
+					if name == "own" && p.world.rollbacks != min(l, 1) {
 						t.Errorf("the session went back %d times", p.world.rollbacks)
 					}
 				})

@@ -16,7 +16,7 @@ import (
 )
 
 // A painter is a session in which a cell shows a picture for each of its comments "# shows", whose
-// bytes are the rest of the line. In the run folder there are pictures, too.
+// bytes are the rest of the line. In its folder there are pictures, too.
 type painter struct{ *session }
 
 func (p painter) Execute(ctx context.Context, code string) (notebook.Execution, error) {
@@ -30,17 +30,17 @@ func (p painter) Execute(ctx context.Context, code string) (notebook.Execution, 
 	return e, err
 }
 
-// paints lets the session of the steps show pictures. Its folder has the named files, which hold
-// their names.
+// paints lets the sessions of both derivations show pictures. Their folders have the named files,
+// which hold their names.
 func paints(written ...string) func(*stage) {
 	return func(s *stage) {
 		open := s.config.Open
 		s.config.Open = func(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
 			one, err := open(ctx, p, dir)
-			if p != agent.Work || err != nil {
+			if p != agent.Work && p != agent.Second || err != nil {
 				return one, err
 			}
-			files := record.Folder(s.config.Dir).Files()
+			files := record.Folder(dir).Files()
 			err = os.MkdirAll(files, 0o755)
 			for _, name := range written {
 				data := bytes.Repeat([]byte(name), 1+strings.Count(name, "big")<<20)

@@ -32,14 +32,6 @@ type prover struct {
 	counts   []record.TableCount
 }
 
-// elsewhere returns the trajectory for a script in another folder: the data folder has its
-// absolute path.
-func (r *prover) elsewhere() *record.Trajectory {
-	t := *r.t
-	t.Task.Data = r.dataPath()
-	return &t
-}
-
 // proveAlone proves the answer of a finished run that has no proof.
 func (r *run) proveAlone(ctx context.Context, p *prover) error {
 	r.recall()
@@ -50,7 +42,7 @@ func (r *run) proveAlone(ctx context.Context, p *prover) error {
 }
 
 // prove runs the script in plain Python, then the accepted cells in a fresh session, and
-// compares their answers with the run's. The run's own session ends first, and the script
+// compares their answers with the run's. All sessions of the run end first, and the script
 // ends before the cells begin, so that no cell can pass anything on, for instance by locks
 // on the data. The fresh session works in the same folder as the run's own, so that cells
 // see the same. It stays if it is [Lasting] and all cells ran; otherwise it ends, and files/
@@ -71,13 +63,14 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	begin := time.Now()
 	defer r.kernel.Start()()
 	work.end()
+	r.ending.Wait()
 	r.t.DropUnusedTools()
 	aside, err := setFilesAside(r.folder)
 	if err != nil {
 		return fmt.Errorf("make room for the proof: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	fresh, whole := r.openSession(ctx, Prove), false
+	fresh, whole := r.openSession(func() (Session, error) { return r.open(ctx, Prove, r.dir) }), false
 	defer func() {
 		cancel() // first, so that a session still opening gives up
 		if whole && fresh.stays() {
@@ -165,8 +158,8 @@ func (r *prover) proveCells(ctx context.Context,
 	return "", printed, true, nil
 }
 
-// intrusion says that a thread or process of a step has probably printed into the last cell's output,
-// if two answers differ only in lines that this step has printed, too. Otherwise it returns "".
+// intrusion says that a thread or process of a step has probably printed into the last cell's
+// output, if two answers differ only in lines that this step has printed, too; else it returns "".
 func (r *prover) intrusion(fresh string) string {
 	more := append(moreLines(r.t.Answer(), fresh), moreLines(fresh, r.t.Answer())...)
 	if len(more) == 0 || len(moreLines(fresh, strings.Join(more, "\n"))) == 0 {

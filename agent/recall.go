@@ -133,10 +133,12 @@ func forget(parts []prompts.Part, inputs map[string]string) {
 	delete(inputs, "memory")
 }
 
-// unaided is openings without the functions of memory, unless cells of earlier questions use them.
-func (r *workspace) unaided() []string {
-	cells := r.openings()
-	if len(r.t.Earlier) > 0 || r.t.Recalled == nil || len(r.t.Recalled.Tools) == 0 {
+// unaided returns the cells that the rounds of this question build on, set-up and the cells of
+// earlier questions, without the functions of memory unless cells of earlier questions use them.
+func unaided(t *record.Trajectory) []string {
+	cells := t.Base()
+	cells = cells[:len(cells)-t.Steps()]
+	if len(t.Earlier) > 0 || t.Recalled == nil || len(t.Recalled.Tools) == 0 {
 		return cells
 	}
 	return cells[:len(cells)-1]

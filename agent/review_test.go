@@ -55,12 +55,15 @@ func (p *played) ranApproved(t reporter, c *critic) {
 	equal(t, "cells that ran", p.ranCells(), c.approved)
 }
 
-// ranCells are the cells that ran for the first time in the run's session, without the agent's own.
+// ranCells are the cells that ran for the first time in the sessions of the derivations, without
+// the agent's own.
 func (p *played) ranCells() (all []string) {
-	for _, code := range p.world.of(agent.Work)[0].ran {
-		own := func(head string) bool { return strings.HasPrefix(code, head) }
-		if !slices.ContainsFunc([]string{"data_dir = ", "# Set-up: ", "import sys\n"}, own) {
-			all = append(all, code)
+	for _, s := range append(p.world.of(agent.Work), p.world.of(agent.Second)...) {
+		for _, code := range s.ran {
+			own := func(head string) bool { return strings.HasPrefix(code, head) }
+			if !slices.ContainsFunc([]string{"data_dir = ", "# Set-up: ", "import sys\n"}, own) {
+				all = append(all, code)
+			}
 		}
 	}
 	return all

@@ -15,7 +15,7 @@ import (
 // maxRulings bounds how often an arbiter may have a derivation changed.
 const maxRulings = 2
 
-// deriveAgain answers the question a second time from scratch, in a branch, and settles a
+// deriveAgain answers the question a second time from scratch, in a session apart, and settles a
 // difference. It reports whether the plan has changed, so that the rounds go on.
 func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 	if r.t.Method.NoSecond || r.t.Answer() == "" {
@@ -28,7 +28,8 @@ func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 	if s.Settled() {
 		return false, nil
 	}
-	if s.Answer == "" && s.Reason == "" {
+	defer r.leaveApart()
+	if s.Answer == "" {
 		if err := r.derive(ctx); err != nil {
 			return false, err
 		}
@@ -85,15 +86,17 @@ func (r *standard) derive(ctx context.Context) error {
 			return err
 		}
 	}
-	answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", task: secondTask,
-		base: r.unaided(), known: r.unseen, attempts: &s.Attempts}, s.Proposed)
-	if err != nil {
-		return err
-	}
-	if s.Answer, s.Proposed = answer, ""; answer == "" {
-		s.Reason = unableBecause(problem)
-	}
-	return nil
+	return r.inApart(ctx, func(base []string) error {
+		answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", task: secondTask,
+			base: base, known: r.unseen, attempts: &s.Attempts}, s.Proposed)
+		if err != nil {
+			return err
+		}
+		if s.Answer, s.Proposed = answer, ""; answer == "" {
+			s.Reason = unableBecause(problem)
+		}
+		return nil
+	})
 }
 
 // again tells requests after a ruling or a choice, which changed a derivation, from those before.

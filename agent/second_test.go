@@ -1,9 +1,12 @@
 package agent_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -73,7 +76,9 @@ func TestNoSecondAnswer(t *testing.T) {
 		{"no cell runs", script{"second": "die()", "debugger": "die()"}, nil, "the kernel died"},
 		{"nothing is printed", script{"second": "z = 1", "debugger": "z = 1"}, nil, "gave no answer"},
 		{"no code", script{"second": "raw:No."}, nil, "second's reply"},
-		{"going back is off", nil, func(s *stage) {
+		{"no session", nil, refuses(errors.New("no room")), "no room"},
+		{"no session apart, and going back is off", nil, func(s *stage) {
+			refuses(errors.ErrUnsupported)(s)
 			s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}}
 		}, "going back is off"},
 		{"it is left out", nil, func(s *stage) { s.config.Method.NoSecond = true }, "derived only once"},
@@ -132,25 +137,55 @@ func TestFilesAreCompared(t *testing.T) {
 	}
 }
 
-// TestSecondIsABranch: it runs on what the set-up leaves, and nothing of it stays.
-func TestSecondIsABranch(t *testing.T) {
-	p := play(t, three.with(script{"second": "x = 123\nx"})).noError(t)
-	work := p.world.of(0)
-	for _, s := range work {
-		if n := len(s.rolled); n > 0 {
-			equal(t, "it begins with", s.rolled[n-1], p.Cells()[:2])
+// refuses has the session of the second derivation fail to open.
+func refuses(err error) func(*stage) {
+	return func(s *stage) {
+		s.world.open = func(_ context.Context, p agent.Purpose) error {
+			if p == agent.Second {
+				return err
+			}
+			return nil
 		}
 	}
-	if !p.Verified() || strings.Contains(strings.Join(p.Cells(), "\n"), "x = 123") {
-		t.Errorf("%q, cells %q", p.Doubts(), p.Cells())
-	}
-	if s := p.Second; len(s.Attempts) != 1 || s.Answer != "123" || s.Ruling != "" {
-		t.Errorf("%+v", s)
-	}
-	nb := record.Draw(p.Trajectory)
-	for _, c := range nb.Cells {
-		if c.Type == notebook.Code {
-			lacks(t, c.Source, "x = 123")
+}
+
+// TestSecondIsApart: it runs on what the set-up leaves, in a session of its own if there can be
+// one, and nothing of it stays. A run without such a session derives again when it goes on.
+func TestSecondIsApart(t *testing.T) {
+	replies := three.with(script{"second": "x = 123\nx"})
+	for _, refusal := range []error{nil, errors.ErrUnsupported, errors.New("no room")} {
+		p := play(t, replies, refuses(refusal)).noError(t)
+		together := refusal == errors.ErrUnsupported
+		if refusal != nil && !together {
+			p = goOn(t, replies, p.Trajectory).noError(t)
+		}
+		var begins []string // the first cells of its session, whose data folder has its whole path
+		if together {
+			rolled := p.world.of(agent.Work)[0].rolled
+			begins = rolled[len(rolled)-2]
+			equal(t, "the session goes back to", rolled[len(rolled)-1], p.Cells())
+		} else {
+			begins = p.world.of(agent.Second)[0].rolled[0]
+			equal(t, "times that the run's session went back", len(p.world.of(agent.Work)[0].rolled), 0)
+		}
+		equal(t, "it begins with", begins, p.Cells()[:2])
+		if !p.Verified() || strings.Contains(strings.Join(p.Cells(), "\n"), "x = 123") {
+			t.Errorf("%q, cells %q", p.Doubts(), p.Cells())
+		}
+		s := p.Second
+		if len(s.Attempts) != 1 || s.Answer != "123" || s.Ruling != "" || s.Together != together {
+			t.Errorf("%+v", s)
+		}
+		nb := record.Draw(p.Trajectory)
+		for _, c := range nb.Cells {
+			if c.Type == notebook.Code {
+				lacks(t, c.Source, "x = 123")
+			}
+		}
+		shown := nb.Cells[cellOf(t, nb, "second")].Source
+		s.Together = !together
+		if nb = record.Draw(p.Trajectory); nb.Cells[cellOf(t, nb, "second")].Source == shown {
+			t.Errorf("together or not, the notebook says: %s", shown)
 		}
 	}
 }

@@ -28,6 +28,8 @@ const (
 	Work                    // the run's own session
 	// run the accepted cells from scratch, in the place of the run's own session
 	Prove
+	// derive the answer again, apart from the run's own session, which goes on
+	Second
 )
 
 // A Lasting session outlives the run: Close leaves it running, and End ends it.
@@ -38,7 +40,8 @@ type Lasting interface {
 
 // Open opens a private session that starts in dir; dir/files is the folder that its cells
 // may write to. The caller closes it. Sessions for Work and Prove are opened in the run
-// folder, one after the other, and must look the same to a cell.
+// folder, one after the other, and must look the same to a cell. The error wraps
+// [errors.ErrUnsupported] if there can be no session for Second, but for Work.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
 
 // A pendingSession is a session that is being opened.
@@ -49,14 +52,14 @@ type pendingSession struct {
 	closed  bool // by the run, which is one goroutine
 }
 
-// openSession opens a session in the run folder.
-func (r *workspace) openSession(ctx context.Context, purpose Purpose) *pendingSession {
+// openSession begins to open a session.
+func (r *workspace) openSession(open func() (Session, error)) *pendingSession {
 	p := &pendingSession{done: make(chan struct{})}
 	stop := r.kernel.Start()
 	go func() {
 		defer close(p.done)
 		defer stop()
-		p.session, p.err = r.open(ctx, purpose, r.dir)
+		p.session, p.err = open()
 	}()
 	return p
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
@@ -15,14 +16,15 @@ import (
 // A workspace is the session of a run, and what is known of the state of session and data.
 type workspace struct {
 	*recorder
-	open Open
-	dir  string // the run folder
+	*site // where the next cell runs
+	open  Open
+	dir   string // the run folder
 
-	session   Session
-	host      Host // the session, if it is somebody else's
-	dirty     bool // the session is not at the accepted cells
-	answering bool // the rounds are over
-	ended     int  // accepted cells, set-up included, after which the session was found ended
+	other     *apart         // for the second derivation; nil: none is open
+	ending    sync.WaitGroup // of sessions of which nothing else depends on their end
+	host      Host           // the session, if it is somebody else's
+	answering bool           // the rounds are over
+	ended     int            // accepted cells, with set-up, after which the session was found ended
 
 	all         []record.File // that the data folder had and the run may look at
 	data        dataState
@@ -225,6 +227,14 @@ func (r *workspace) begin(ctx context.Context) error {
 	r.dirty, r.t.Final = true, nil // what it rests on is no more
 	_, err = r.restore(ctx)
 	return err
+}
+
+// elsewhere returns the trajectory for cells in another folder: the data folder has its absolute
+// path.
+func (r *workspace) elsewhere() *record.Trajectory {
+	t := *r.t
+	t.Task.Data = r.dataPath()
+	return &t
 }
 
 // dataPath returns the absolute path of the data folder, or "".

@@ -31,7 +31,7 @@ func (r *workspace) filesWritten() *os.Root {
 	if r.host != nil {
 		return nil
 	}
-	folder, err := os.OpenRoot(r.dir)
+	folder, err := os.OpenRoot(r.folder)
 	if err != nil {
 		return nil
 	}

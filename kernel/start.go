@@ -124,8 +124,8 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	return l.conn.Write(l.file) // with the ports that the kernel chose
 }
 
-// hide removes what cells could forge requests with, to a kernel whose cells run in another process:
-// the file with the key and, unless others may connect, the names of the sockets.
+// hide removes what cells could forge requests with, if they run in another process than the one
+// that takes requests: the file with the key and, unless others may connect, the sockets' names.
 func (l *local) hide() error {
 	if !l.spec.hasWorker() || l.keep && l.given == l.file {
 		return nil

@@ -84,7 +84,7 @@ func (t *Trajectory) OpenReadings() []Reading {
 }
 
 // A Second is a derivation of the answer by a request that saw question, profiles and form, and
-// nothing of the first derivation. Its cell ran in a branch.
+// nothing of the first derivation. Its cell ran in a session of its own.
 type Second struct {
 	Proposed string    `json:"proposed,omitempty"` // its cell, until it has run to its end
 	Attempts []Attempt `json:"attempts"`
@@ -92,6 +92,8 @@ type Second struct {
 	Agrees   bool      `json:"agrees"`             // it is the answer of the accepted cells
 	Ruling   string    `json:"ruling,omitempty"`   // of the arbiter, if they differed: see the constants
 	Reason   string    `json:"reason,omitempty"`   // of the ruling, or why there is no answer
+	Unable   bool      `json:"unable,omitempty"`   // no session could be opened: to be derived yet
+	Together bool      `json:"together,omitempty"` // its cell ran in a branch of the first's session
 	Rejected []Ruled   `json:"rejected,omitempty"` // earlier rulings that changed a derivation
 }
 
@@ -119,7 +121,7 @@ func (s Second) Settled() bool {
 		return true
 	}
 	if s.Answer == "" {
-		return s.Reason != ""
+		return s.Reason != "" && !s.Unable
 	}
 	return s.Ruling != "" && s.Ruling != RuledFirst && s.Ruling != RuledSecond
 }

@@ -391,6 +391,9 @@ func showSecond(t *Trajectory) string {
 	var b strings.Builder
 	b.WriteString("## Second derivation\n\nThe question was answered once more from the files, " +
 		"by a request that saw nothing of the steps above. ")
+	if s.Together {
+		b.WriteString("Its cell ran in their session, which was taken back to before the first step. ")
+	}
 	switch {
 	case s.Answer == "":
 		fmt.Fprintf(&b, "It gave no answer%s.\n", prose(after(": ", s.Reason)))

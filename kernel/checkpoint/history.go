@@ -63,7 +63,10 @@ func (h *history) rollback(ctx context.Context, cells []string) (notebook.Restor
 	if h.branches || hasPrefix(cells, h.trail.cells) { // else it is not needed again
 		h.way.keep(ctx, h)
 	}
-	back, known, err := h.way.back(ctx, h, cells)
+	back, known, err := notebook.Restoration{Way: notebook.ByReplay}, h.trail.known, error(nil)
+	if len(h.trail.cells) > 0 || h.trail.lost || !h.kernel.Alive() { // else there is nothing to undo
+		back, known, err = h.way.back(ctx, h, cells)
+	}
 	if err == nil && back.Way != notebook.NotAtAll {
 		n := len(back.Executions)
 		h.trail = trail{cells: cells[:n:n], ran: back.Executions[:n:n], known: known}
@@ -124,7 +127,7 @@ func newWay(k *kernel.Kernel, o Options) way {
 	return c
 }
 
-// stay does not go back, unless the kernel is dead or new.
+// stay does not go back, unless the kernel is dead.
 type stay struct{ way }
 
 func (stay) name() notebook.Way             { return notebook.NotAtAll }
@@ -132,7 +135,7 @@ func (stay) keep(context.Context, *history) {}
 
 func (s stay) back(ctx context.Context, h *history, cells []string) (notebook.Restoration, bool,
 	error) {
-	if h.kernel.Alive() && (len(h.trail.cells) > 0 || h.trail.lost) {
+	if h.kernel.Alive() {
 		return notebook.Restoration{Way: notebook.NotAtAll}, true, nil
 	}
 	return s.way.back(ctx, h, cells)

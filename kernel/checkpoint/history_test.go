@@ -201,7 +201,7 @@ func TestCancelled(t *testing.T) {
 func TestOff(t *testing.T) {
 	f := &fake{}
 	p := player{t, &history{kernel: f, way: stay{reset{way: notebook.ByReplay, why: "so"}}}, f}
-	p.back(notebook.ByReplay, 0, "so", "a") // a new kernel
+	p.back(notebook.ByReplay, 0, "", "a") // a new kernel
 	p.run("b", "fail")
 	if back, err := p.rollback(t.Context(), []string{"a"}); err != nil ||
 		back.Way != notebook.NotAtAll || len(back.Executions) > 0 {

@@ -26,8 +26,8 @@ def flood():
 threading.Thread(target=flood, daemon=True).start()
 threading.Event().wait(0.3)`
 
-// TestForgedRequests: no request of a cell reaches the kernel, whether Unix sockets or TCP connect it,
-// neither the live session nor the one that is restored.
+// TestForgedRequests: no request of a cell reaches the kernel, by Unix sockets or TCP, neither the
+// live session nor the one that is restored.
 func TestForgedRequests(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"ipc", "tcp"} {

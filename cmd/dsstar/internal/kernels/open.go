@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -23,7 +24,7 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Optio
 	if !s.Rollback.Freezes() {
 		return Begin(ctx, o, back)
 	}
-	if slices.ContainsFunc(h.Databases, func(d Database) bool { return d.Cluster }) {
+	if h.onCluster() {
 		back.Why = "a copy of the session could not use its connection to the cluster"
 		return Begin(ctx, o, back)
 	}
@@ -43,6 +44,11 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Optio
 	}
 	back.Why = err.Error()
 	return Begin(ctx, o, back)
+}
+
+// onCluster reports whether cells reach a cluster.
+func (h Host) onCluster() bool {
+	return slices.ContainsFunc(h.Databases, func(d Database) bool { return d.Cluster })
 }
 
 // Begin starts a local kernel and returns its session.
@@ -80,14 +86,22 @@ const profiles = 32 << 20
 func (h Host) Open(p *Place, s *configs.Settings,
 	keep func(*checkpoint.Session) agent.Session) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+		if purpose == agent.Second && (p.Guest != nil || p.Server.URL != "" || h.onCluster()) {
+			return nil, fmt.Errorf("a second session beside the run's: %w", errors.ErrUnsupported)
+		}
 		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
 		box := p.Box
 		o.Outputs.Run = keptOutputs
 		var back checkpoint.Options
 		files := filepath.Join(dir, "files")
-		if purpose == agent.Describe { // dir is a temporary folder
-			o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: profiles}, Run: math.MaxInt64}
+		if purpose == agent.Describe || purpose == agent.Second { // dir is a temporary folder
 			box.Read = append(slices.Clone(box.Read), dir)
+		}
+		if purpose == agent.Second { // the run's session holds memory, too
+			box.Limits.Memory = min(box.Limits.Memory, max(LeastMemory, availableMemory()/4*3))
+		}
+		if purpose == agent.Describe {
+			o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: profiles}, Run: math.MaxInt64}
 		} else { // the main session and the proof look the same to cells
 			back.Off, back.Branches = s.Rollback.Off(), !s.Method.Paper
 			back.MaxMemory = box.Limits.Memory / 4 * 3
@@ -107,7 +121,7 @@ func (h Host) Open(p *Place, s *configs.Settings,
 		}
 		var k *checkpoint.Session
 		var err error
-		kept := keep != nil && purpose != agent.Describe
+		kept := keep != nil && (purpose == agent.Work || purpose == agent.Prove)
 		if kept && p.Server.URL == "" {
 			o.KeepIn = h.Lookup().RuntimeDir()
 		}

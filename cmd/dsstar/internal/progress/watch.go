@@ -8,8 +8,8 @@ import (
 	"dsstar/notebook"
 )
 
-// Watch wraps open so that the view shows the main session's cells and their outputs. Without a
-// view it returns open.
+// Watch wraps open so that the view shows the cells of the derivations, and their outputs. Without
+// a view it returns open.
 func (p *Progress) Watch(open agent.Open) agent.Open {
 	if !p.live {
 		return open
@@ -17,7 +17,7 @@ func (p *Progress) Watch(open agent.Open) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		s, err := open(ctx, purpose, dir)
 		cells, ok := s.(cellRunner)
-		if !ok || err != nil || purpose != agent.Work {
+		if !ok || err != nil || purpose != agent.Work && purpose != agent.Second {
 			return s, err
 		}
 		if host, ok := s.(agent.Host); ok {
