@@ -126,7 +126,7 @@ func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, 
 		p.Warn("%s", w)
 	}
 	for _, source := range files.Databases(record.Sources(nb)) {
-		p.Say("data     %s", source)
+		p.Paste("data     %s", source)
 	}
 	spec, err := a.spec(ctx, path, nb, s, p)
 	if err != nil {
