@@ -24,13 +24,9 @@ import (
 // testKey is that of the user in tests.
 var testKey = record.Key(strings.Repeat("k", keyBytes))
 
-// configFolder returns a configuration folder of dsstar with testKey.
-func configFolder(t testing.TB, dir string) string {
-	t.Helper()
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "key"), testKey, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+// configFolder makes dir a configuration folder of dsstar with testKey.
+func configFolder(dir string) error {
+	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "key"), testKey, 0o600))
 }
 
 // testApp returns the program with its own settings and descriptions. It shares the user's managed
@@ -43,7 +39,10 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	a.app = &app{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		Host: kernels.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
-		configDir: configFolder(t, t.TempDir()), descriptionDir: t.TempDir(), markDir: t.TempDir(),
+		configDir: t.TempDir(), descriptionDir: t.TempDir(), markDir: t.TempDir(),
+	}
+	if err := configFolder(a.configDir); err != nil {
+		t.Fatal(err)
 	}
 	a.CacheDir, _, a.noCache = userDirs(a.Getenv)
 	return a, stdout, stderr

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -40,7 +41,12 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err) // the testing package has renamed its flag
 	}
+	config, err := os.MkdirTemp("", "dsstar-config-") // nothing is read or made in the real one
+	if err := errors.Join(err, configFolder(filepath.Join(config, "dsstar")), os.Setenv("XDG_CONFIG_HOME", config)); err != nil {
+		panic(err)
+	}
 	code := plantedMain(m)
+	_ = os.RemoveAll(config)
 	if finished.folder != "" {
 		_ = os.RemoveAll(finished.folder)
 	}

@@ -85,8 +85,7 @@ func runScripts(t *testing.T, dir string) {
 			env.Vars = append(env.Vars, kernelstest.Env(t, runtime)...)
 			env.Vars = append(env.Vars, "RUNTIME="+runtime)
 			env.Defer(func() { checkNotHeld(t, env.WorkDir) })
-			configFolder(t, filepath.Join(env.WorkDir, ".config", "dsstar"))
-			return os.Mkdir(runtime, 0o700)
+			return errors.Join(configFolder(filepath.Join(env.WorkDir, ".config", "dsstar")), os.Mkdir(runtime, 0o700))
 		},
 		Condition: func(name string) (bool, error) {
 			_, _, err := sandbox.Choose(name)
