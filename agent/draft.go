@@ -85,7 +85,8 @@ func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem s
 		return nil, "its notebook is not there"
 	}
 	t, err = record.Read(nb)
-	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 {
+	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 ||
+		t.Method.Script {
 		return nil, "its notebook has been changed since"
 	}
 	return t, ""

@@ -162,6 +162,10 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return usage.New("another dsstar made this run, and what it says is to be found out again first",
 			usage.Without("ask", "guidelines", "drop", "note", "choose"))
 	}
+	if r.theirs && r.t.Method.Script {
+		return usage.New("another dsstar made this run in the paper's way: its question can be asked anew",
+			usage.Shell("dsstar nb --paper --data PATH %s", r.t.Task.Question))
+	}
 	if j.sources, err = a.sourcesOf(r, j.settings); err != nil {
 		return err
 	}

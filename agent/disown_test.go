@@ -1,0 +1,49 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDisowned: whatever a stranger's notebook says, at any moment of a run, nothing of it is proved, and
+// an answer that is verified in the end has been judged, derived and proved here.
+func TestDisowned(t *testing.T) {
+	replies := simple.with(script{"debugger": "y = x\nprint(y)", "branches": branches("z = 1\nz", "z = 2\nz")})
+	for _, c := range troubled {
+		t.Run(c.name, func(t *testing.T) {
+			r := &recorder{}
+			method := func(s *stage) { s.config.Method.Candidates = strings.Count(c.name, "candidates") * 3 }
+			play(t, c.replies, r.record, method).noError(t)
+			for n, m := range r.all {
+				if m.notebook == nil || spared(n) && n < len(r.all)-1 {
+					continue
+				}
+				tr := reread(t, m.notebook)
+				tr.Disown()
+				if tr.Sufficient() || tr.Proof != nil || tr.Second != nil || tr.Usage.Calls > 0 {
+					t.Fatalf("after %s: disowned, it is %+v", m.what, tr)
+				}
+				got := goOn(t, replies, tr, method, func(s *stage) { s.quick = true })
+				asked := func(role string) bool { return got.model.count(role) > 0 }
+				judged := asked("judge") && asked("second")
+				if got.err != nil || got.Verified() && !judged || got.Proof == nil || !got.Proof.Same {
+					t.Errorf("after %s: %v, %q, asked %q", m.what, got.err, got.Doubts(), got.model.asked)
+				}
+			}
+		})
+	}
+}
+
+// TestDisownedFollowUp: nor do the answers to earlier questions count.
+func TestDisownedFollowUp(t *testing.T) {
+	tr := play(t, simple).noError(t).Trajectory
+	if err := tr.Ask("And now?", ""); err != nil {
+		t.Fatal(err)
+	}
+	tr = goOn(t, simple, tr).noError(t).Trajectory
+	tr.Disown()
+	got := goOn(t, simple, tr).noError(t)
+	if first := got.Part(0); first.Standing() != "not verified" || !got.Verified() || got.model.count("judge") == 0 {
+		t.Errorf("%s, then %s; asked %q", first.Standing(), got.Standing(), got.model.asked)
+	}
+}
