@@ -148,6 +148,8 @@ class Dsstar(Magics):
         where = ["--kernel", file, "--json", "--progress", "json"]
         run = Run([found, arguments[0]] + where + arguments[1:], stdin, os.getcwd(), self.changed)
         run.question = question
+        if arguments[0] == "resume" and (self.run is None or self.run.answered):
+            run.before = self.run, self.painter
         self.run, self.painter = run, show.Painter(run, self.busy)
         self.listen(True)
         run.start()
@@ -175,7 +177,8 @@ class Dsstar(Magics):
         if output:
             run.result = json.loads(output)
             run.run_dir = run.result["run_dir"]
-            self.run = run
+            if command[1] != "resume" or run.answered:
+                self.run = run
             print(show.plain(run))
 
     def file(self):
@@ -213,13 +216,17 @@ class Dsstar(Magics):
         place.show({"text/html": "", "text/plain": ""})
 
     def changed(self, run):
-        """Is called by the thread of the run after each of its reports."""
+        """Is called by the thread of the run after each of its reports. One that goes on from an answer and
+        finds no other leaves that answer."""
+        painter = self.painter
         if not run.running:
+            if run.before and not run.answered:
+                self.run, self.painter = run.before
             self.listen(False)
             if self.button:
                 self.hide(*self.button)
                 self.button = None
-        self.painter.news.set()
+        painter.news.set()
 
     def listen(self, on):
         change = self.shell.events.register if on else self.shell.events.unregister
@@ -263,6 +270,8 @@ class Dsstar(Magics):
             print("it was interrupted: %dsstar resume goes on from there, with the variables of this kernel")
         else:
             print(f"{run['standing']}: {run['answer']}")
+        if run.get("goes_on"):
+            print("another answer is unfinished: %dsstar resume goes on")
         print("notebook", run["notebook"])
 
     def stop(self):

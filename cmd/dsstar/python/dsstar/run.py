@@ -36,6 +36,11 @@ class Run:
         self.errors, self.hints, self.warnings = [], [], []
         self.stopped = False  # by %dsstar stop
         self.answer = ""
+        self.before = None  # the run with an answer that this one goes on from, and its painter
+
+    @property
+    def answered(self):
+        return bool((self.result or {}).get("answer"))
 
     def start(self):
         environment = {k: v for k, v in os.environ.items() if k not in ELSEWHERE}
