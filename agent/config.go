@@ -20,6 +20,7 @@ type Config struct {
 	RunScript RunScript
 	Dir       string     // the run folder
 	Key       record.Key // of whoever draws the notebook
+	Home      string     // that outputs show in place of Dir, where the files will be; "": Dir
 
 	Method    record.Method
 	MaxRounds int            // steps that are tried at most

@@ -135,7 +135,7 @@ func (r *prover) proveCells(ctx context.Context,
 		if last, err = s.Execute(ctx, code); err != nil {
 			return "", "", false, err
 		}
-		last.Outputs = notebook.Steady(last.Outputs)
+		last.Outputs = r.steady(last.Outputs)
 		if last.Status != notebook.OK {
 			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
 				i+1, len(cells), brief.Problem(last))), "", false, nil

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -19,6 +20,7 @@ type workspace struct {
 	*site // where the next cell runs
 	open  Open
 	dir   string // the run folder
+	home  string // that outputs show instead; "": dir
 
 	other     *apart         // for the second derivation; nil: none is open
 	ending    sync.WaitGroup // of sessions of which nothing else depends on their end
@@ -39,7 +41,7 @@ func (r *workspace) execute(ctx context.Context, code string) (notebook.Executio
 		return notebook.Execution{}, err
 	}
 	e, err := r.session.Execute(ctx, code)
-	e.Outputs = notebook.Steady(e.Outputs)
+	e.Outputs = r.steady(e.Outputs)
 	if err != nil || e.Status != notebook.OK {
 		r.dirty = true
 	}
@@ -50,6 +52,11 @@ func (r *workspace) execute(ctx context.Context, code string) (notebook.Executio
 		err = r.Warn("outputs of a cell may be missing: " + e.Incomplete)
 	}
 	return e, err
+}
+
+// steady returns the outputs of a cell as any session of the run gives them.
+func (r *workspace) steady(outputs []notebook.Output) []notebook.Output {
+	return notebook.Moved(notebook.Steady(outputs), r.dir, cmp.Or(r.home, r.dir))
 }
 
 // restore puts a session that is dirty, or has ended since the last cell, back to the accepted
@@ -129,7 +136,7 @@ func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken
 	plan := r.t.AcceptedRounds()
 	opening, before := len(r.t.Opening()), len(r.t.EarlierCells())
 	for i, e := range executions {
-		e.Outputs = notebook.Steady(e.Outputs)
+		e.Outputs = r.steady(e.Outputs)
 		if i == 2 && len(r.t.Loaded()) > 0 && e.Status != notebook.OK {
 			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded "+
 				"here; the Python of that kernel can: %s", brief.Problem(e))

@@ -42,6 +42,17 @@ func Read(nb *notebook.Notebook) (*Trajectory, error) {
 	return r.t, r.reconcile()
 }
 
+// Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook since,
+// without the outputs of its cells.
+func Recorded(nb *notebook.Notebook) (*Trajectory, error) {
+	meta, err := recorded(nb)
+	if err != nil {
+		return nil, err
+	}
+	meta.Trajectory.Seal = sealOf(nb)
+	return meta.Trajectory, nil
+}
+
 // recorded returns the record in the notebook's metadata, without the outputs of the cells.
 func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	meta := &notebookMeta{}
@@ -272,11 +283,11 @@ func without(all map[string]any, key string) map[string]any {
 
 // Questions returns the questions of a run's notebook, in order; nil if it cannot be read.
 func Questions(nb *notebook.Notebook) []string {
-	meta, err := recorded(nb)
+	t, err := Recorded(nb)
 	if err != nil {
 		return nil
 	}
-	return meta.Trajectory.Questions()
+	return t.Questions()
 }
 
 // Questions returns the questions of all parts, in order.

@@ -62,8 +62,12 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	if err != nil {
 		return err
 	}
+	work, kept := folder, saver
+	if j.stands != "" {
+		work, kept, config.Home = folder.Unfinished(), newSaver(folder, a.key()), string(folder)
+	}
 	if j.keep {
-		j.keeper = &keeper{saver: saver, server: j.place.Server}
+		j.keeper = &keeper{saver: kept, server: j.place.Server}
 	}
 	trace, err := llm.OpenTrace(folder.Trace())
 	if err != nil {
@@ -81,6 +85,9 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	j.progress.Models(func(role string) string { return modelOf(s, role) })
 	j.progress.Wait("starting the kernel")
 	j.place.Show(folder, j.task.Data)
+	if work != folder {
+		j.place.Show(work, "")
+	}
 	for _, source := range j.sources {
 		j.progress.Paste("data     %s", source)
 		if source.Name != "" && source.Database == "" && source.From == "" { // a link out of the data folder
@@ -91,7 +98,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	config.Sandbox, config.Choice = j.place.Sandbox(), a.choice(s)
 	config.Memory = j.place.Memory()
 	j.progress.Say("sandbox  %s", config.Sandbox)
-	config.Dir, config.Model = string(folder), llm.Traced(j.model, trace)
+	config.Dir, config.Model = string(work), llm.Traced(j.model, trace)
 	config.Open = j.progress.Watch(a.Open(&j.place, s, j.keeper.wrap()))
 	config.RunScript = a.RunScript(&j.place, s)
 	if j.ranker != nil {
@@ -100,6 +107,9 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	config.Warnings, config.Observe, config.Review = j.place.Warnings(), j.observer(saver), a.review(j)
 	t, err := run(ctx, config)
 	j.progress.Stop()
+	if j.stands != "" {
+		saver, err = j.replace(t, folder, saver, err)
+	}
 	return a.conclude(ctx, j, t, folder, saver, err)
 }
 
@@ -202,7 +212,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		return ended
 	}
 	if ended != nil {
-		return &stoppedError{ended, r.Notebook, string(folder), j.goOn}
+		return &stoppedError{ended, r.Notebook, string(folder), j.stands, j.goOn}
 	}
 	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out%s, "+
 		"%.0f s (model %.0f s, kernel %.0f s)",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -88,7 +89,7 @@ func (e *stoppedError) hints(cause []usage.Hint) []usage.Hint {
 		again, cause = anyPrice, nil // else it would stop at the same point
 	}
 	if _, ok := errors.AsType[*record.EditError](e.err); ok {
-		return []usage.Hint{again.Note("after you have fixed " + e.notebook)}
+		return []usage.Hint{again.Note("after you have fixed " + cmp.Or(e.stands, e.notebook))}
 	}
 	if _, ok := errors.AsType[*ask.BudgetError](e.err); ok {
 		cause = nil
@@ -101,11 +102,16 @@ type stoppedError struct {
 	err      error
 	notebook string       // its path
 	run      string       // the run folder
+	stands   string       // the notebook of the answer so far; "": there is none
 	with     []usage.Flag // needed to resume it
 }
 
 func (e *stoppedError) Error() string {
-	return fmt.Sprintf("%v\nnotebook so far: %s", e.err, e.notebook)
+	text := fmt.Sprintf("%v\nnotebook so far: %s", e.err, e.notebook)
+	if e.stands != "" {
+		text += "\nthe answer so far stays in " + e.stands
+	}
+	return text
 }
 func (e *stoppedError) Unwrap() error { return e.err }
 

@@ -121,7 +121,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	path := arg
 	real := disk.RealPath(arg) // the user has named it, and so where it leads
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
+		if path = a.shownRun(arg); path == "" {
 			return "", usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
 				term.Printable(arg)),
 				usage.Shell("dsstar runs"),

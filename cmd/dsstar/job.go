@@ -42,6 +42,7 @@ type job struct {
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress.Progress
 	shown    bool         // a demo: that the answer depends on a reading is what it shows
+	stands   string       // the notebook of an answer that stands until the run has one; "": none
 	fresh    bool         // the run makes its folder, which need not stay
 	theirs   bool         // another dsstar made the run that is resumed
 	past     bool         // the run is resumed and already has the variables that it needs

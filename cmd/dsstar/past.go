@@ -16,6 +16,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
@@ -25,6 +26,7 @@ type pastRun struct {
 	folder  record.Folder
 	path    string // of the notebook
 	content []byte // of the notebook
+	nb      *notebook.Notebook
 	t       *record.Trajectory
 	theirs  bool // another dsstar made it: nothing of it counts as proved
 }
@@ -172,6 +174,9 @@ func findRun(arg string) (r pastRun, err error) {
 				term.Printable(arg))
 		}
 	}
+	if run := record.Folder(filepath.Dir(string(r.folder))); run.Unfinished() == r.folder && exists(run.Notebook()) {
+		return findRun(string(run)) // which goes on there
+	}
 	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // the run writes them
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			return bad(usage.Shell("ls -l %s", path),
@@ -192,14 +197,14 @@ func findRun(arg string) (r pastRun, err error) {
 
 // read reads the trajectory. That of another dsstar proves nothing.
 func (r *pastRun) read(key record.Key) error {
-	nb, err := openNotebook(r.path)
-	if err != nil {
+	var err error
+	if r.nb, err = openNotebook(r.path); err != nil {
 		return err
 	}
 	if r.content, err = disk.ReadPlain(r.path, disk.MaxDocument); err != nil {
 		return err
 	}
-	if r.t, err = record.Read(nb); err != nil {
+	if r.t, err = record.Read(r.nb); err != nil {
 		return usage.New(fmt.Sprintf("%s: %v", term.Printable(r.path), err),
 			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
 			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))

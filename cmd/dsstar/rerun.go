@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -207,7 +206,7 @@ func (p *patience) Set(text string) error {
 func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
 	s *configs.Settings) error {
 	real := disk.RealPath(path) // the user has named it, and so where it leads
-	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
+	if run := a.shownRun(path); run != "" {
 		path, real = run, run
 	}
 	nb, err := openNotebook(real)

@@ -155,7 +155,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	}
 	defer release()
-	if err := r.read(a.key()); err != nil {
+	if r, err = a.takeUp(&j, r, w != wish{}); err != nil {
 		return err
 	}
 	if j.theirs = r.theirs; r.theirs && (w.question != "" || w.back.asked || w.choose != 0) {
@@ -199,9 +199,8 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		}
 	}
 	a.recallDemo(&j, r.t)
-	saver := continued(r, a.key())
 	j.progress.Folder(string(r.folder))
-	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
+	if name := filepath.Base(r.path); name != filepath.Base(r.folder.Notebook()) {
 		j.progress.Say("notebook %s: notebook.ipynb was edited while the run went on, "+
 			"and is left alone", name)
 	}
@@ -211,7 +210,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	teaches := j.settings.Learn && r.t.Verified() && r.t.Learned == nil
 	if record.Finished(r.t, now, j.settings.MaxRounds) && !teaches {
 		j.progress.Say("finished there is nothing left to do")
-		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
+		return a.conclude(ctx, j, r.t, r.folder, continued(r, a.key()), nil)
 	}
 	r.tell(j.progress, w.question)
 	exchanges, err := answered(r.folder, a.key())
@@ -234,6 +233,10 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	j.progress.Say("model    %s", a.modelLine(j.settings))
 	j.progress.Skipped(r.t.Task)
 	if err := j.setUp(ctx, a); err != nil {
+		return err
+	}
+	saver, err := a.saverOf(&j, r)
+	if err != nil {
 		return err
 	}
 	return a.carryOut(ctx, j, r.folder, saver,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -40,7 +41,8 @@ last one), questions (how many), answer, standing (verified, depends on a readin
 not verified, unfinished, running), claimed (only the notebook says so, because
 another dsstar made it), cells (if the code cells are as your dsstar ran them, their
 SHA-256, joined by zero bytes), pickles (those of the variables that they load, by
-name), cost_usd (null: not known), started`
+name), cost_usd (null: not known), started, goes_on (edited, unfinished, running: the
+answer of before is shown, and dsstar resume goes on from it)`
 
 func (a *app) runsCommand() *cobra.Command {
 	var asJSON, open, remove bool
@@ -102,6 +104,7 @@ type listedRun struct {
 
 	Pickles map[string]string `json:"pickles"`
 	Started time.Time         `json:"started"`
+	GoesOn  string            `json:"goes_on"` // from the answer; "": it does not
 
 	asked []string // all questions
 }
@@ -119,19 +122,23 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 	entries, _ := os.ReadDir(base) // a folder that is not there has no runs
 	for _, entry := range entries {
 		folder := record.Folder(filepath.Join(base, entry.Name()))
+		going := goesOn(folder, key)
 		path := disk.Newest(folder.Notebook())
 		if path == "" {
 			continue
 		}
-		t, err := outlined(path)
+		t, edited, err := outlined(path)
 		if err != nil {
 			continue
 		}
+		if edited {
+			going = cmp.Or(going, isEdited)
+		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
-			Pickles: map[string]string{}, asked: t.Questions()}
+			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions()}
 		r.Questions = len(r.asked)
-		if !r.Claimed && len(t.Edits()) == 0 {
+		if !r.Claimed && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
 		}
 		for _, v := range t.Loaded() {
@@ -153,18 +160,27 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 
 const maxListed = 16 << 20 // bytes of a notebook without outputs
 
-// outlined reads the trajectory of a run's notebook without the outputs of its cells.
-func outlined(path string) (*record.Trajectory, error) {
+// outlined reads the trajectory of a run's notebook without the outputs of its cells. If a person has
+// edited the notebook of an answer, it is that of the answer.
+func outlined(path string) (t *record.Trajectory, edited bool, err error) {
 	f, err := disk.OpenPlain(path, disk.MaxDocument)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
 	nb, err := notebook.ReadOutline(f, maxListed)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return record.Read(nb)
+	t, err = record.Read(nb)
+	if err == nil && t.Stands() {
+		return t, false, nil
+	}
+	was, recordedErr := record.Recorded(nb)
+	if recordedErr == nil && was.Stands() {
+		return was, true, nil
+	}
+	return t, false, err
 }
 
 // isRunning reports whether a process is at work in a run folder.
@@ -244,7 +260,13 @@ func printRuns(out io.Writer, all []listedRun, none string, now time.Time) error
 			dash(term.Fit(term.Printed(r.Answer), 24)), term.Fit(term.Printed(r.Question), 48)+more(r.Questions),
 			term.Printable(r.Run))
 	}
-	return w.Flush()
+	err := w.Flush()
+	for _, r := range all {
+		if r.GoesOn != "" && err == nil {
+			err = sayGoesOn(out, r.GoesOn, r.Run)
+		}
+	}
+	return err
 }
 
 // more says how many questions a run has, if it has several.

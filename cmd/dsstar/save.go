@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,17 +23,19 @@ type saver struct {
 	notebook *disk.Guarded
 	script   *disk.Guarded
 	key      record.Key
+	data     string // the task's data folder as the files name it; "": as the trajectory does
 }
 
 func newSaver(f record.Folder, key record.Key) *saver {
-	return &saver{notebook.Guard(f.Notebook()), disk.Guard(f.Script(), disk.Format{}), key}
+	return &saver{notebook: notebook.Guard(f.Notebook()), script: disk.Guard(f.Script(), disk.Format{}), key: key}
 }
 
 // continued returns the saver of a resumed run.
 func continued(r pastRun, key record.Key) *saver {
-	s := newSaver(r.folder, key)
+	folder := record.Folder(filepath.Dir(r.path))
+	s := newSaver(folder, key)
 	s.notebook.SwitchTo(r.path, r.content)
-	if path := disk.Newest(r.folder.Script()); path != "" {
+	if path := disk.Newest(folder.Script()); path != "" && r.t != nil {
 		if script, err := disk.ReadPlain(path, disk.MaxDocument); err == nil &&
 			slices.Contains(r.t.Scripts, record.Digest(string(script))) {
 			s.script.SwitchTo(path, script)
@@ -50,12 +53,12 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 	}
 	// Save the notebook first. It has the digests of this script and the previous one, so that a
 	// run killed between the two writes recognizes either as its own.
-	script := t.Script()
+	script := s.drawn(t).Script()
 	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
 	}
 	draw := func() ([]byte, error) {
-		nb := record.Draw(t)
+		nb := record.Draw(s.drawn(t))
 		s.key.Seal(nb)
 		return nb.Encode()
 	}
@@ -73,6 +76,13 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 		}
 	}
 	return warnings, nil
+}
+
+// drawn returns the trajectory as the files show it.
+func (s *saver) drawn(t *record.Trajectory) *record.Trajectory {
+	drawn := *t
+	drawn.Task.Data = cmp.Or(s.data, t.Task.Data)
+	return &drawn
 }
 
 // guarded writes the output of draw, to a sibling if somebody has edited the file.

@@ -216,24 +216,9 @@ func pythonString(literal string) (value string, ok bool) {
 	return "", false
 }
 
-// relocate replaces the temporary folder by the notebook's folder in outputs.
-func (p *place) relocate(outputs []notebook.Output) {
-	if p.dir == p.home {
-		return
-	}
-	move := func(text string) string { return strings.ReplaceAll(text, p.dir, p.home) }
-	for i := range outputs {
-		o := &outputs[i]
-		o.Text, o.EValue = move(o.Text), move(o.EValue)
-		for n := range o.Traceback {
-			o.Traceback[n] = move(o.Traceback[n])
-		}
-		for mime, value := range o.Data {
-			if text, ok := value.(string); ok && strings.HasPrefix(mime, "text/") {
-				o.Data[mime] = move(text)
-			}
-		}
-	}
+// moved returns outputs with the notebook's folder in place of the temporary one.
+func (p *place) moved(outputs []notebook.Output) []notebook.Output {
+	return notebook.Moved(outputs, p.dir, p.home)
 }
 
 // cellRecord is dsstar's metadata of a cell.

@@ -201,7 +201,7 @@ func (r *replay) run(ctx context.Context) error {
 			return err
 		}
 		r.show.end(x)
-		r.place.relocate(x.Outputs)
+		x.Outputs = r.place.moved(x.Outputs)
 		r.result.Attempts = append(r.result.Attempts, r.compare(i+1, recorded.Execution, x))
 	}
 	return nil

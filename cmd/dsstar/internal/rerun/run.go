@@ -241,8 +241,8 @@ const obedience = 2 * time.Second
 
 // keep stores a cell's outputs in the notebook.
 func (r *rerun) keep(i int, x notebook.Execution) {
-	r.place.relocate(x.Outputs)
-	r.place.relocate(x.Updates)
+	x.Outputs = r.place.moved(x.Outputs)
+	x.Updates = r.place.moved(x.Updates)
 	r.runs[i] = &x
 	r.redisplay(x.Updates)
 	c := &r.nb.Cells[i]
@@ -295,8 +295,8 @@ func (r *rerun) late() {
 				continue
 			}
 			c := &r.nb.Cells[i]
-			r.place.relocate(l.Outputs)
-			r.place.relocate(l.Updates)
+			l.Outputs = r.place.moved(l.Outputs)
+			l.Updates = r.place.moved(l.Updates)
 			for _, o := range l.Outputs {
 				c.Outputs = appendOutput(c.Outputs, o)
 			}

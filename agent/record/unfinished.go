@@ -1,0 +1,95 @@
+package record
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/notebook/disk"
+)
+
+// unfinishedFolder is the folder in a run folder in which a run that has an answer goes on.
+const unfinishedFolder = "unfinished"
+
+// besideNotebook are the folders in a run folder that belong to its notebook.
+var besideNotebook = []string{FilesFolder, variablesFolder, "outputs"}
+
+// Unfinished returns the folder in which a run that has an answer goes on until it has another one. It
+// is a run folder, but for the trace and the data, which stay in f.
+func (f Folder) Unfinished() Folder { return Folder(filepath.Join(string(f), unfinishedFolder)) }
+
+// From returns the copy, in that folder, of the notebook from which the run goes on.
+func (f Folder) From() string { return filepath.Join(string(f.Unfinished()), "from.ipynb") }
+
+// GoOn makes that folder anew. What cells find beside a notebook has copies there, but for the files,
+// which the cells make. Links that lead out of f are not followed.
+func (f Folder) GoOn() error {
+	next := string(f.Unfinished())
+	root, err := os.OpenRoot(string(f))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := errors.Join(disk.RemoveFolderIn(root, unfinishedFolder), root.Mkdir(unfinishedFolder, 0o755)); err != nil {
+		return err
+	}
+	for _, name := range besideNotebook[1:] {
+		from, err := fs.Sub(root.FS(), name)
+		if err == nil {
+			err = os.CopyFS(filepath.Join(next, name), from)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// TakeOver puts the folders beside the notebook of the unfinished run in the place of those in f. After
+// a kill it is to be called again.
+func (f Folder) TakeOver() error {
+	root, err := os.OpenRoot(string(f))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range besideNotebook {
+		next := path.Join(unfinishedFolder, name)
+		if _, err := root.Lstat(next); errors.Is(err, fs.ErrNotExist) {
+			continue // it is there already, or the cells had no such folder
+		}
+		err := root.Rename(name, path.Join(unfinishedFolder, "former-"+name))
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = root.Rename(next, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stands reports whether the run has ended with an answer. What fails after the proof does not count.
+func (t *Trajectory) Stands() bool {
+	proved := t.Proof != nil && !t.Proof.Unable
+	return t.Ended && t.Answer() != "" && (t.Failure == "" || proved)
+}
+
+// Edition returns what counts of a notebook when a run goes on from it: its cells, and what a person has
+// changed.
+func (t *Trajectory) Edition() string { return t.Script() + strings.Join(t.Edits(), "\n") }
+
+// TakeRemarks takes over the cells that a person has added or changed in another notebook of the run.
+func (t *Trajectory) TakeRemarks(from *Trajectory) {
+	kept := slices.Clone(from.Kept)
+	for _, k := range t.Kept {
+		if !slices.ContainsFunc(kept, func(o Kept) bool { return o.Cell.ID == k.Cell.ID }) {
+			kept = append(kept, k)
+		}
+	}
+	t.Kept = kept
+}

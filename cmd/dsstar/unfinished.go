@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
+)
+
+// A run that has an answer goes on in a folder of its own in the run folder: see
+// [record.Folder.Unfinished]. Notebook, script and files of the answer stay until another one stands.
+
+// takeUp reads a run that is to go on, and notes if it has an answer, which stands until there is another
+// one. What was begun of that goes on, unless anew says that something else is to be done.
+func (a *app) takeUp(j *job, r pastRun, anew bool) (pastRun, error) {
+	if err := r.read(a.key()); err != nil {
+		return r, err
+	}
+	was, err := record.Recorded(r.nb)
+	if err != nil || !was.Stands() {
+		return r, err
+	}
+	next, ok, err := r.unfinished(a.key())
+	if err != nil {
+		return r, err
+	}
+	if ok && next.t.Stands() { // a killed run has found it
+		s, _, err := r.takeOver(a.key())
+		if err != nil {
+			return r, err
+		}
+		r.path = s.notebook.Path()
+		return a.takeUp(j, r, anew)
+	}
+	if j.stands = r.path; ok && !anew {
+		next.t.TakeRemarks(r.t)
+		return next, disk.WriteFile(r.folder.From(), r.content)
+	}
+	return r, nil
+}
+
+// saverOf returns what saves a run that goes on, and begins a folder for that if an answer stands meanwhile.
+func (a *app) saverOf(j *job, r pastRun) (*saver, error) {
+	s := continued(r, a.key())
+	if j.stands == "" {
+		return s, nil
+	}
+	if r.path == j.stands {
+		err := r.folder.GoOn()
+		if err == nil {
+			err = disk.WriteFile(r.folder.From(), r.content)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("go on in the run folder: %w", err)
+		}
+		s = newSaver(r.folder.Unfinished(), a.key())
+	}
+	s.data = r.t.Task.Data
+	r.t.Task.Data = r.data() // from another folder, too
+	return s, nil
+}
+
+// unfinished returns how far the run went on from its answer. ok is false if it did not, or if a
+// person has changed what it went on from, or if another dsstar made it.
+func (r pastRun) unfinished(key record.Key) (next pastRun, ok bool, err error) {
+	folder := r.folder.Unfinished()
+	next = pastRun{folder: r.folder, path: disk.Newest(folder.Notebook())}
+	from := pastRun{folder: r.folder, path: r.folder.From()}
+	for _, path := range []string{string(folder), next.path, from.path} {
+		info, err := os.Lstat(path)
+		if err != nil || info.IsDir() != (path == string(folder)) || info.Mode()&fs.ModeSymlink != 0 {
+			return next, false, nil // there is none, or it is not what a run leaves
+		}
+	}
+	if err := errors.Join(from.read(key), next.read(key)); err != nil {
+		return next, false, err
+	}
+	same := r.t != nil && r.t.Edition() == from.t.Edition() || bytes.Equal(r.content, next.content)
+	return next, same && !next.theirs, nil
+}
+
+// takeOver puts the answer that a run has gone on to in the place of the one before. It can be done
+// again after a kill at any moment. Files that somebody has edited meanwhile are left alone, with
+// warnings.
+func (r pastRun) takeOver(key record.Key) (s *saver, warnings []string, err error) {
+	folder := r.folder.Unfinished()
+	var files [3][]byte
+	for i, path := range []string{r.folder.From(), disk.Newest(folder.Script()), disk.Newest(folder.Notebook())} {
+		if files[i], err = disk.ReadPlain(path, disk.MaxDocument); err != nil {
+			return nil, nil, fmt.Errorf("save the answer: %w", err)
+		}
+	}
+	r.content = files[0]
+	s = continued(r, key)
+	warn := func(text string) { warnings = append(warnings, text) }
+	for i, file := range []*disk.Guarded{s.script, s.notebook} {
+		data := files[1+i]
+		file.Accept(data)
+		if err := guarded(file, func() ([]byte, error) { return data, nil }, warn); err != nil {
+			return s, warnings, fmt.Errorf("save the answer: %w", err)
+		}
+	}
+	if err := r.folder.TakeOver(); err != nil {
+		return s, warnings, fmt.Errorf("save the answer: %w", err)
+	}
+	return s, warnings, disk.RemoveFolder(string(folder))
+}
+
+// replace puts the answer of a run that went on in the place of the one that has stood until now. It
+// returns what has saved the run. ended is the error that cut the run short, if any.
+func (j job) replace(t *record.Trajectory, folder record.Folder, s *saver, ended error) (*saver, error) {
+	t.Task.Data = s.data
+	if !t.Stands() {
+		return s, ended
+	}
+	r := pastRun{folder: folder, path: j.stands}
+	_ = r.read(s.key) // whatever somebody has made of it meanwhile
+	s, warnings, err := r.takeOver(s.key)
+	for _, w := range warnings {
+		j.progress.Warn("%s", w)
+	}
+	return s, cmp.Or(ended, err)
+}
+
+// How a run that has an answer goes on: see runs --json.
+const (
+	isEdited     = "edited"     // a person has changed its cells
+	isUnfinished = "unfinished" // another answer was begun
+	isAtWork     = "running"    // and a process is at work on it
+)
+
+// goesOn says how a run goes on from its answer; "" if it does not. An answer that a killed run has
+// found takes its place first.
+func goesOn(folder record.Folder, key record.Key) string {
+	if _, err := os.Lstat(string(folder.Unfinished())); err != nil {
+		return ""
+	}
+	release, err := folder.Lock()
+	if errors.Is(err, record.ErrRunning) {
+		return isAtWork
+	}
+	if err != nil {
+		return ""
+	}
+	defer release()
+	r := pastRun{folder: folder, path: disk.Newest(folder.Notebook())}
+	if _ = r.read(key); r.t == nil { // an edit that resume refuses does not matter here
+		return ""
+	}
+	next, ok, err := r.unfinished(key)
+	switch {
+	case err != nil || !ok:
+		return ""
+	case next.t.Stands():
+		_, _, _ = r.takeOver(key) // if it cannot, the next one does
+		return ""
+	}
+	return isUnfinished
+}
+
+// sayGoesOn says how a run goes on from the answer that is shown.
+func sayGoesOn(out io.Writer, how, run string) error {
+	words := map[string]string{isEdited: "its cells were changed", isUnfinished: "another answer is unfinished",
+		isAtWork: "another answer is being looked for"}
+	_, err := fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(term.Printable(run)))
+	return err
+}
+
+// shownRun returns the notebook of the answer of the run at path; "" if path is no run folder.
+func (a *app) shownRun(path string) string {
+	if how := goesOn(record.Folder(path), a.key()); how != "" {
+		_ = sayGoesOn(a.stderr, how, path) // it is not what was asked for
+	}
+	return disk.Newest(record.Folder(path).Notebook())
+}
