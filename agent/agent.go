@@ -215,7 +215,7 @@ func (r *run) readyToAsk(ctx context.Context) error {
 // cannot be read. In the first round that is an error. A round that is under way continues where
 // its record ends.
 func (r *run) rounds(ctx context.Context, round func(context.Context) error) error {
-	for r.underWay() || r.left() > 0 && !r.t.Sufficient() {
+	for r.underWay() || r.left() > 0 && !r.t.Sufficient() && r.t.Disputed() == nil {
 		err := round(ctx)
 		if unread, ok := errors.AsType[*reply.Error](err); ok && r.t.Steps() > 0 {
 			return r.Warn(unread.Error())
@@ -233,7 +233,7 @@ func (r *run) left() int { return r.t.RoundsLeft(r.cfg.MaxRounds) }
 
 // underWay reports whether the last round is unfinished.
 func (r *run) underWay() bool {
-	if len(r.t.Rounds) == r.t.EarlierRounds() || r.t.Sufficient() {
+	if len(r.t.Rounds) == r.t.EarlierRounds() || r.t.Sufficient() || r.t.Disputed() != nil {
 		return false
 	}
 	last := r.current()

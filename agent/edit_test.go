@@ -139,9 +139,9 @@ func TestResumeEdited(t *testing.T) {
 			"last": "print(z)",
 		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 2 3 g", "123g"},
 		{"the judge goes back", source("step-2", `"2"`, `"II"`), script{
-			"verdict round 4": bad, "wrong": "2", "step round 5": "Again.",
-			"cell round 5": "z = x\nz += \"a\"\nprint(z)", "last": "print(z)",
-		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 a", "1a"},
+			"verdict round 4": bad, "wrong": "3", "step round 5": "Again.",
+			"cell round 5": "z = y\nz += \"a\"\nprint(z)", "last": "print(z)",
+		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 II a", "1IIa"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := goOn(t, judged.with(c.replies), must(edited(t, p.Trajectory, c.change))).noError(t)

@@ -16,9 +16,11 @@ import (
 // judge lets the judge decide whether the plan suffices. One reply holds the verdict, the step that
 // is wrong if one is, and the last cell of a plan that suffices. A reply that cannot be read counts
 // as unfinished, which drops nothing.
-func (r *standard) judge(ctx context.Context) error {
-	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: r.subject(0),
-		Words: r.judgeWords, Images: r.pictures()}, reply.Judgements(r.t.Steps(), r.askedBranches()))
+func (r *standard) judge(ctx context.Context) error { return r.judgeAbout(ctx, r.subject(0)) }
+
+func (r *standard) judgeAbout(ctx context.Context, subject string) error {
+	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Words: r.judgeWords,
+		Images: r.pictures()}, reply.Judgements(r.t.Steps(), branchesOf(r.judged()), r.rereads()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}
@@ -30,10 +32,21 @@ func (r *standard) judge(ctx context.Context) error {
 	if said.Reason == "" && !said.Sufficient {
 		said.Reason = "the judge did not say what is missing"
 	}
+	step, meant, err := r.insists(ctx, said.Wrong, said.Reason)
+	if err != nil {
+		return err
+	}
+	if meant {
+		return r.judgeAbout(ctx, subject+", as it is meant")
+	}
+	if err := r.readAnew(said.Readings); err != nil {
+		return err
+	}
 	round := r.current()
 	round.Verdict, round.Answer = &said.Verdict, said.Code
+	round.Verdict.Disputes = step
 	r.proposed(said.Branches)
-	if !said.Sufficient && r.left() > 0 {
+	if !said.Sufficient && step == 0 && r.left() > 0 {
 		round.Route = &record.Route{Back: said.Wrong, Reason: said.Reason}
 	}
 	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil || round.Route == nil {
@@ -51,10 +64,14 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	for _, p := range r.pictures() {
 		names = append(names, brief.OneLine(p.Name))
 	}
+	branches := r.judged()
 	ask := prompts.Judgement{Varied: r.variedFrom(inputs), Written: written, Pictures: strings.Join(names, "\n"),
-		Points: r.points(r.unwritten()), Guidelines: r.t.Task.Guidelines != ""}
-	if ask.Branches = len(r.unwritten()) > 0; ask.Branches {
+		Points: r.points(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
+	if ask.Branches = len(branches) > 0; ask.Branches {
 		inputs["readings"] = fmt.Sprint(ask.Points)
+	}
+	if len(ask.Hand) > 0 {
+		inputs["hand"] = fmt.Sprint(ask.Hand, ask.Reread)
 	}
 	return append(parts, ask), inputs
 }

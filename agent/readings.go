@@ -38,7 +38,7 @@ func (r *standard) proposeBranches(ctx context.Context) error {
 	}
 	cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
 		Subject: "the readings" + r.again(), Words: r.branchWords},
-		reply.Branches(r.askedBranches(), r.t.Steps()))
+		reply.Branches(branchesOf(asked), r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		cells, err = nil, r.Warn(unread.Error())
 	}
@@ -95,9 +95,9 @@ func (r *standard) pending() (all []optionOf) {
 	return all
 }
 
-// askedBranches returns the options whose cells are asked for as the reply is to number them.
-func (r *standard) askedBranches() (all []reply.Branch) {
-	for _, p := range r.unwritten() {
+// branchesOf returns options whose cells are asked for as the reply is to number them.
+func branchesOf(asked []optionOf) (all []reply.Branch) {
+	for _, p := range asked {
 		all = append(all, reply.Branch{Point: p.reading + 1, Option: p.option + 1})
 	}
 	return all

@@ -63,7 +63,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 		t.Final = &record.Final{Begun: t.Final.Begun + 1}
 		r.current().Answer = ""
 	}
-	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
+	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 && r.t.Disputed() == nil {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
 	}
 	return r.carryOut(ctx, r.run)

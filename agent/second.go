@@ -151,6 +151,15 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed boo
 	case record.RuledReading:
 		r.t.Readings = append(r.t.Readings, readingOf(ruling, s))
 	case record.RuledFirst:
+		step, _, err := r.insists(ctx, ruling.Wrong, ruling.Reason)
+		if err != nil {
+			s.Ruling, s.Reason = "", ""
+			return false, err
+		}
+		if step > 0 {
+			s.Ruling, s.Reason = record.RuledUndecided, fmt.Sprintf("your cell of step %d stays: %s", step, ruling.Reason)
+			break
+		}
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
 			First: r.t.Answer(), Second: s.Answer})
 		r.takeBack(ruling.Reason, ruling.Wrong)

@@ -101,6 +101,12 @@ type Step struct {
 	Text, Code, Output string
 }
 
+// A HandStep is a step whose cell the user wrote, in place of Was if that is not empty.
+type HandStep struct {
+	Number int
+	Was    string
+}
+
 // A Candidate is one of several cells for a step, with its output.
 type Candidate struct {
 	Number       int
@@ -172,6 +178,8 @@ type (
 		Points     []OpenPoint
 		Branches   bool // some points have other options
 		Guidelines bool // the task has some
+		Hand       []HandStep
+		Reread     bool // the reply names the points anew, which the user may have changed
 	}
 	// Varied says from which question the steps are taken, and which values of it were replaced.
 	Varied struct {

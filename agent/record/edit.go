@@ -43,6 +43,7 @@ func (r *reader) reconcile() error {
 	for first < min(len(was), len(now)) && was[first] == now[first] && !r.changed[now[first]] {
 		first++
 	}
+	steps := first < max(len(was), len(now))
 	ordered := !slices.Equal(inBoth(was, now), inBoth(now, was)) ||
 		len(r.what) == 0 && first < max(len(was), len(now))
 	if ordered {
@@ -62,7 +63,7 @@ func (r *reader) reconcile() error {
 	r.lastCell()
 	if len(r.what) > 0 {
 		t.Rounds = append(t.Rounds, Round{Edit: &Edit{
-			What: r.what, Plan: Numbers(now[:first]), Rest: Numbers(now[first:]), Ordered: ordered,
+			What: r.what, Plan: Numbers(now[:first]), Rest: Numbers(now[first:]), Ordered: ordered, Steps: steps,
 		}})
 		t.Unsettle()
 		t.Ended, t.Failure = false, ""
@@ -99,7 +100,7 @@ func (r *reader) compare(k int) (was, now []int) {
 			t.Rounds = append(t.Rounds, handMade(p.cell))
 			r.did("a cell was added as step %d", step)
 		case p.changed:
-			t.Rounds[i].ByHand, r.changed[i] = true, true
+			t.Rounds[i].ByHand, t.Rounds[i].Was, r.changed[i] = true, p.was, true
 			r.did("the cell of step %d%s was changed", step, of)
 		}
 		now = append(now, i)

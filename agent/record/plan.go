@@ -81,6 +81,17 @@ func (t *Trajectory) AcceptedRounds() []int {
 	return rounds
 }
 
+// Mine returns the number of the first step of the plan, from step from on, whose cell a person wrote; 0 if
+// there is none.
+func (t *Trajectory) Mine(from int) int {
+	for n, i := range t.AcceptedRounds() {
+		if n+1 >= from && t.Rounds[i].ByHand {
+			return n + 1
+		}
+	}
+	return 0
+}
+
 // Steps returns the number of accepted steps in the plan.
 func (t *Trajectory) Steps() int { return len(t.AcceptedRounds()) }
 

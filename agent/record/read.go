@@ -155,6 +155,7 @@ type present struct {
 	part, round int // 0: the cell is not one of ours
 	changed     bool
 	cell        notebook.Cell
+	was         string // the cell as it was drawn, if it has changed
 }
 
 // seen holds the ids of dsstar's cells that were read.
@@ -178,9 +179,11 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 		return nil
 	}
 	r.anchor = c.ID
-	p := present{max(1, m.Part), m.Round, m.Digest != "" && m.Digest != Digest(c.Source), c}
+	p := present{part: max(1, m.Part), round: m.Round, cell: c,
+		changed: m.Digest != "" && m.Digest != Digest(c.Source)}
 	if shown != nil {
 		p.changed = p.changed || shown.Code != c.Source // whatever the cell says of itself
+		p.was = shown.Code
 		shown.Code, shown.Execution.Outputs = c.Source, recounted(c.Outputs, shown.Execution.Count)
 	}
 	switch m.Role {

@@ -11,7 +11,8 @@ import (
 // maximum number of rounds.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
 	proved := t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable
-	return proved && (t.Sufficient() || t.RoundsLeft(maxRounds) <= 0) && t.DataChanges(files) == ""
+	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Disputed() != nil
+	return proved && done && t.DataChanges(files) == ""
 }
 
 // Edits describes the edits to the notebook that were not carried out yet.

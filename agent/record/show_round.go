@@ -116,6 +116,9 @@ func showVerdict(n int, r Round) string {
 	if r.Route != nil {
 		text += "\n\n→ " + showRoute(r)
 	}
+	if step := r.Verdict.Disputes; step > 0 {
+		text += fmt.Sprintf("\n\n→ the cell of step %d stays: it was written or changed by hand", step)
+	}
 	return text
 }
 

@@ -47,7 +47,9 @@ func (t *Trajectory) faults() []string {
 	if t.Answer() == "" {
 		why = append(why, "no cell printed an answer")
 	}
-	if !t.Sufficient() {
+	if v := t.Disputed(); v != nil {
+		why = append(why, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+after(": ", v.Reason))
+	} else if !t.Sufficient() {
 		why = append(why, "the plan was not judged sufficient")
 	}
 	switch {

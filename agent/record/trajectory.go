@@ -169,6 +169,7 @@ type Round struct {
 
 	Edit    *Edit  `json:"edit,omitempty"`
 	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+	Was     string `json:"was,omitempty"`     // the cell before that
 	Rewrite string `json:"rewrite,omitempty"` // a person's words for the step, until it has a cell
 }
 
@@ -198,7 +199,8 @@ type Verdict struct {
 	Sufficient   bool   `json:"sufficient"`
 	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right so far
 	Inconclusive bool   `json:"inconclusive,omitempty"`
-	Reason       string `json:"reason,omitempty"` // what is missing, or why it suffices
+	Disputes     int    `json:"disputes,omitempty"` // the step of a person's, which stays, that is in its way
+	Reason       string `json:"reason,omitempty"`   // what is missing, or why it suffices
 }
 
 // Word returns the verdict in one word.
@@ -228,6 +230,7 @@ type Edit struct {
 	Rest []int    `json:"rest,omitempty"` // those that follow once they have been run again
 
 	Ordered bool `json:"ordered,omitempty"` // a person chose the order: nothing is dropped
+	Steps   bool `json:"steps,omitempty"`   // other cells than before: they may take other readings
 }
 
 // Final is the last cell, which prints the answer, with the tries at it.
@@ -349,6 +352,17 @@ func (t *Trajectory) Sufficient() bool {
 	}
 	last := t.Rounds[len(t.Rounds)-1]
 	return last.Verdict != nil && last.Verdict.Sufficient && last.Route == nil
+}
+
+// Disputed returns the verdict that is against a cell of a person's, which stays; nil if there is none.
+func (t *Trajectory) Disputed() *Verdict {
+	if len(t.Rounds) == t.EarlierRounds() {
+		return nil
+	}
+	if v := t.Rounds[len(t.Rounds)-1].Verdict; v != nil && v.Disputes > 0 {
+		return v
+	}
+	return nil
 }
 
 // Inconclusive reports whether the judge found that the data hold no answer.

@@ -14,18 +14,24 @@ const stepForm = "Step: the step, in a few sentences\n\n```python\nits cell\n```
 
 const solutionForm = "Reply in this form:\n\n" + stepForm
 
-const firstSolutionForm = "Reply in this form, with the lines from `Reading` to `Settled` once for " +
-	"each reading, or left out if there is none:\n\n" +
-	"Reading: what is left open, in one sentence\n" +
+const readingsForm = "Reading: what is left open, in one sentence\n" +
 	"Option 1: one way to take it\n" +
 	"Option 2: another way (and so on)\n" +
 	"Taken: the number of the option that the cell takes\n" +
 	"Evidence: \"the sentence that decides\" (its file, question or form), or none\n" +
-	"Settled: yes or no\n\n" + stepForm
+	"Settled: yes or no\n\n"
+
+const firstSolutionForm = "Reply in this form, with the lines from `Reading` to `Settled` once for " +
+	"each reading, or left out if there is none:\n\n" + readingsForm + stepForm
 
 const judgementForm = "Reply in this form, with `Wrong step` only if a step is wrong, and with " +
-	"the cell only if the verdict is sufficient or inconclusive:\n\n" +
-	"Verdict: sufficient, unfinished, insufficient or inconclusive\n" +
+	"the cell only if the verdict is sufficient or inconclusive:\n\n" + verdictForm
+
+const rereadForm = "Reply in this form, with the lines from `Reading` to `Settled` once for each reading, " +
+	"or left out if there is none, with `Wrong step` only if a step is wrong, and with the cell only if the " +
+	"verdict is sufficient or inconclusive:\n\n" + readingsForm + verdictForm
+
+const verdictForm = "Verdict: sufficient, unfinished, insufficient or inconclusive\n" +
 	"Reason: one sentence\n" +
 	"Wrong step: its number\n\n" +
 	"```python\nthe last cell\n```"
@@ -57,16 +63,15 @@ var (
 	cellField   = property("code", "string", "the Python cell of the step")
 	reasonField = property("reason", "string", "one or two sentences")
 
-	solutionSchema      = objectSchema("solution", stepField, cellField)
-	firstSolutionSchema = objectSchema("solution",
-		listOf("readings", "what question and files leave open; may be empty",
-			property("point", "string", "what is left open, in one sentence"),
-			listOf("options", "two or more ways to take it"),
-			property("taken", "integer", "the number of the option that the code takes, from 1"),
-			property("evidence", "string?", "the sentence that decides, with its source; null: none"),
-			property("settled", "boolean", "whether that sentence decides")),
-		stepField, cellField)
-	judgementFields = []string{
+	solutionSchema = objectSchema("solution", stepField, cellField)
+	readingsField  = listOf("readings", "what question and files leave open; may be empty",
+		property("point", "string", "what is left open, in one sentence"),
+		listOf("options", "two or more ways to take it"),
+		property("taken", "integer", "the number of the option that the code takes, from 1"),
+		property("evidence", "string?", "the sentence that decides, with its source; null: none"),
+		property("settled", "boolean", "whether that sentence decides"))
+	firstSolutionSchema = objectSchema("solution", readingsField, stepField, cellField)
+	judgementFields     = []string{
 		property("verdict", "string", "", "sufficient", "unfinished", "insufficient", "inconclusive"),
 		reasonField,
 		property("wrong_step", "integer?", "the number of the wrong step; null: none is wrong"),
@@ -79,6 +84,7 @@ var (
 		property("code", "string", "the Python cell that goes on from there"),
 	}
 	judgementSchema = objectSchema("judgement", judgementFields...)
+	rereadSchema    = objectSchema("judgement", append([]string{readingsField}, judgementFields...)...)
 	branchingSchema = objectSchema("judgement", append(slices.Clone(judgementFields),
 		listOf("branches", "if sufficient or inconclusive, one for each branch asked for; else empty",
 			branchProperties...))...)

@@ -22,7 +22,8 @@ type Solution struct {
 // A Judgement is a verdict with what follows from it.
 type Judgement struct {
 	record.Verdict
-	Wrong    int    // number of the step that is wrong; 0: none
+	Wrong    int // number of the step that is wrong; 0: none
+	Readings []record.Reading
 	Code     string // the last cell, if the verdict is sufficient or inconclusive
 	Branches []Branch
 }
@@ -63,6 +64,7 @@ var (
 const (
 	codeWords   = `(?:(?:last|corrected|python)\s+)?(?:code|cell|python)`
 	optionWords = `options?`
+	takenWords  = `taken|chosen|choice|takes|selected`
 	pointWords  = `readings?|(?:open\s+)?points?|ambiguity`
 	wrongWords  = `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`
 	reasonWords = `reason|explanation|mistake`
@@ -70,7 +72,7 @@ const (
 
 var solutionFields = newVocabulary("reading", "options taken evidence settled",
 	"step", `steps?`, "code", codeWords, "options", optionWords, "reading", pointWords,
-	"taken", `taken|chosen|choice|takes|selected`, "evidence", `evidence`, "settled", `settled`)
+	"taken", takenWords, "evidence", `evidence`, "settled", `settled`)
 
 // Solutions reads a step and its cell, and the readings if they are asked for.
 func Solutions(readings bool) Format[Solution] {
@@ -97,12 +99,18 @@ func solutionIn(f *fields) (s Solution, err error) {
 	case refuses(s.Step):
 		return s, errRefusal
 	}
+	s.Readings = f.readings()
+	return s, nil
+}
+
+// readings returns those of the parts that can be read.
+func (f *fields) readings() (all []record.Reading) {
 	for _, part := range f.parts {
 		if r, ok := part.reading(); ok {
-			s.Readings = append(s.Readings, r)
+			all = append(all, r)
 		}
 	}
-	return s, nil
+	return all
 }
 
 var words = lazy.Regexp(`\pL+[^\pL]+\pL+`)
@@ -178,9 +186,15 @@ func (f *fields) taken(options []string) int {
 var verdictFields = newVocabulary("", "", "wrong", wrongWords, "verdict", `verdict|answer|judge?ment`,
 	"missing", `missing|problem`, "reason", reasonWords, "code", codeWords)
 
+// The fields of a judgement that comes with readings.
+var rereadFields = newVocabulary("reading", "options taken evidence settled",
+	"wrong", wrongWords, "verdict", `verdict|judge?ment`, "missing", `missing|problem`, "reason", reasonWords,
+	"code", codeWords, "options", optionWords, "reading", pointWords,
+	"taken", takenWords, "evidence", `evidence`, "settled", `settled`)
+
 // Judgements reads the judgement of a plan with that many steps, and the cells of the branches that are
-// asked for with it, of which those that cannot be read are left out.
-func Judgements(steps int, asked []Branch) Format[Judgement] {
+// asked for with it, of which those that cannot be read are left out. With readings, it names them.
+func Judgements(steps int, asked []Branch, readings bool) Format[Judgement] {
 	f := Format[Judgement]{
 		Rule: "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
 			"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
@@ -190,6 +204,14 @@ func Judgements(steps int, asked []Branch) Format[Judgement] {
 		}),
 		Form:   judgementForm,
 		Schema: judgementSchema,
+	}
+	if readings {
+		f.Form, f.Schema = rereadForm, rereadSchema
+		f.Parse = by(rereadFields, func(f *fields) (Judgement, error) {
+			j, err := f.judgement(steps)
+			j.Readings = f.readings()
+			return j, err
+		})
 	}
 	if len(asked) > 0 {
 		verdict := f.Parse

@@ -183,13 +183,34 @@ Count.
 	)
 }
 
+func TestJudgementWithReadings(t *testing.T) {
+	want := Judgement{Verdict: record.Verdict{Sufficient: true, Reason: "all is there"}, Code: "x = 1\nprint(x)",
+		Readings: []record.Reading{{Point: "What is an order?", Chosen: 1,
+			Options: []record.Option{{Text: "all rows"}, {Text: "paid rows"}}}}}
+	readAll(t, Judgements(3, nil, true), want, "",
+		"Reading: What is an order?\nOption 1: all rows\nOption 2: paid rows\nTaken: 2\nEvidence: none\n"+
+			"Settled: no\n\nVerdict: sufficient\nReason: all is there\n\n"+cellX,
+		"Verdict: sufficient\nReason: all is there\n\n"+cellX+"\n\n**Reading:** What is an order?\n"+
+			"Option 1: all rows\nOption 2: paid rows\nTaken: paid rows\nSettled: no",
+		`{"readings": [{"point": "What is an order?", "options": ["all rows", "paid rows"], "taken": 2,
+			"evidence": null, "settled": false}], "verdict": "sufficient", "reason": "all is there",
+			"wrong_step": null, "code": "x = 1\nprint(x)"}`)
+	want.Readings = nil
+	readAll(t, Judgements(3, nil, true), want, "",
+		"Verdict: sufficient\nReason: all is there\n\n"+cellX,
+		`{"readings": [], "verdict": "sufficient", "reason": "all is there", "wrong_step": null,
+			"code": "x = 1\nprint(x)"}`)
+	readAll(t, Judgements(3, nil, true), Judgement{Verdict: record.Verdict{Reason: "it loses rows"}, Wrong: 2}, "",
+		"Reading: none\n\nVerdict: insufficient\nReason: it loses rows\nWrong step: 2")
+}
+
 func TestJudgement(t *testing.T) {
 	lacks := func(reason string, wrong int) Judgement {
 		return Judgement{Verdict: record.Verdict{Reason: reason}, Wrong: wrong}
 	}
 	enough := Judgement{Verdict: record.Verdict{Sufficient: true, Reason: "all is there"},
 		Code: "x = 1\nprint(x)"}
-	readAll(t, Judgements(3, nil), enough, "",
+	readAll(t, Judgements(3, nil, false), enough, "",
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX,
 		"**Verdict:** Sufficient\n**Reason:** all is there\n**Wrong step:** none\n\n**Code:**\n"+cellX,
 		"## Verdict\nsufficient\n\n## Reason\nall is there\n\n## Last cell\n"+cellX,
@@ -200,7 +221,7 @@ func TestJudgement(t *testing.T) {
 			"```python\\nx = 1\\nprint(x)\\n```"+`"}`,
 		"{\"verdict\": \"sufficient\", \"reason\": \"all is there\"}\n"+cellX,
 	)
-	readAll(t, Judgements(3, nil), lacks("the join loses rows", 2), "",
+	readAll(t, Judgements(3, nil, false), lacks("the join loses rows", 2), "",
 		"Verdict: insufficient\nReason: the join loses rows\nWrong step: 2",
 		"Verdict: insufficient\nWrong step: Step 2\nReason: the join loses rows\n"+cellX,
 		"- **Verdict**: insufficient\n- **Reason**: the join loses rows\n- **Wrong step**: two",
@@ -212,23 +233,23 @@ func TestJudgement(t *testing.T) {
 		"```json\n{\"verdict\": \"insufficient\", \"reason\": \"the join loses rows\",\n"+
 			"\"wrong_step\": [2],}\n```",
 	)
-	readAll(t, Judgements(3, nil), lacks("Step 2 is wrong: it loses rows", 2), "",
+	readAll(t, Judgements(3, nil, false), lacks("Step 2 is wrong: it loses rows", 2), "",
 		"Verdict: insufficient\nReason: Step 2 is wrong: it loses rows")
-	readAll(t, Judgements(3, nil), lacks("the mean", 0), "",
+	readAll(t, Judgements(3, nil, false), lacks("the mean", 0), "",
 		"Verdict: insufficient\nMissing: the mean", "Insufficient: the mean",
 		`{"verdict": "insufficient", "missing": "the mean"}`)
-	readAll(t, Judgements(3, nil),
+	readAll(t, Judgements(3, nil, false),
 		Judgement{Verdict: record.Verdict{Unfinished: true, Reason: "the mean"}}, "",
 		"Verdict: unfinished\nReason: the mean",
 		"Verdict: unfinished\nReason: the mean\nWrong step: none")
-	readAll(t, Judgements(3, nil), Judgement{Code: "x = 1\nprint(x)",
+	readAll(t, Judgements(3, nil, false), Judgement{Code: "x = 1\nprint(x)",
 		Verdict: record.Verdict{Sufficient: true, Inconclusive: true, Reason: "no prices"}}, "",
 		"Verdict: inconclusive\nReason: no prices\n"+cellX)
 	asked := []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
 	branched := enough
 	branched.Branches = []Branch{{Point: 1, Option: 2, Steps: 0, Code: "x = 1\nprint(x)"},
 		{Point: 2, Option: 1, Steps: 3, Code: "x = 1\nprint(x)"}}
-	readAll(t, Judgements(3, asked), branched, "",
+	readAll(t, Judgements(3, asked, false), branched, "",
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX+"\n\nBranch 1.2\nKeeps: 0\n\n"+cellX+
 			"\n\nBranch 2.1\nKeeps: 3\n\n"+cellX,
 		"**Verdict:** sufficient\n**Reason:** all is there\n\n"+cellX+"\n\n## Branch 1.2\n**Keeps:** 0\n\n"+
@@ -238,13 +259,13 @@ func TestJudgement(t *testing.T) {
 			{"reading": 2, "option": 1, "keeps": 3, "code": "x = 1\nprint(x)"}]}`,
 	)
 	branched.Inconclusive = true
-	readAll(t, Judgements(3, asked), branched, "",
+	readAll(t, Judgements(3, asked, false), branched, "",
 		"Verdict: inconclusive\nReason: all is there\n\n"+cellX+"\n\nBranch 1.2\nKeeps: 0\n\n"+cellX+
 			"\n\nBranch 2.1\nKeeps: 3\n\n"+cellX)
-	readAll(t, Judgements(3, asked), enough, "",
+	readAll(t, Judgements(3, asked, false), enough, "",
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX,
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX+"\n\nBranch 3.1\nKeeps: 0\n\n"+cellX)
-	readAll(t, Judgements(3, asked), lacks("Step 2 is wrong: it loses rows", 2), "",
+	readAll(t, Judgements(3, asked, false), lacks("Step 2 is wrong: it loses rows", 2), "",
 		"Verdict: insufficient\nReason: Step 2 is wrong: it loses rows\n\nBranch 1.2\nKeeps: 0\n\n"+cellX)
 	for problem, replies := range map[string][]string{
 		"no code":    {"Verdict: sufficient\nReason: x", `{"verdict": "sufficient", "reason": "x"}`},
@@ -258,7 +279,7 @@ func TestJudgement(t *testing.T) {
 		"a reason":       {"Verdict: inconclusive\n" + cellX},
 		"of those asked": {"Verdict: sufficient / insufficient\n" + cellX, "Verdict: maybe\n" + cellX, `{"verdict": "maybe", "code": "x = 1"}`},
 	} {
-		readAll(t, Judgements(3, nil), Judgement{}, problem, replies...)
+		readAll(t, Judgements(3, nil, false), Judgement{}, problem, replies...)
 	}
 }
 

@@ -121,7 +121,7 @@ func (a *app) config(j job) (agent.Config, error) {
 	}
 	config.Model, config.Stream = j.model, j.progress.Stream
 	config.Cache, config.Agree, config.AgreeToCost = j.cache, a.afford(j), a.affordRounds(j)
-	config.ChooseReading = a.chooseReading(j)
+	config.ChooseReading, config.Insist = a.chooseReading(j), a.insist(j)
 	config.Learn = j.settings.Learn
 	if err == nil {
 		config.Corrections, err = a.correctionsOf(j.sources)

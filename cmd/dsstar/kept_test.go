@@ -138,7 +138,9 @@ func (k kept) checkDone(t *testing.T, a act) {
 //	go test ./cmd/dsstar -run TestKept -keeps 10 -timeout 1h -v
 func TestKept(t *testing.T) {
 	server, config := thinking(t), t.TempDir()
-	configFolder(t, filepath.Join(config, "dsstar"))
+	if err := configFolder(filepath.Join(config, "dsstar")); err != nil {
+		t.Fatal(err)
+	}
 	data := dataFolder(t, map[string]string{"numbers.csv": "n,returned\n1,yes\n2,no\n39,no\n"})
 	dsstar := func(after time.Duration, args ...string) (code int) {
 		cmd := asDsstar(append(args, "--quiet", "--base-url", server.URL, "--model", "scripted",

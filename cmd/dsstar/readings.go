@@ -17,7 +17,7 @@ import (
 // answers beside the options; nil if nobody can be asked. The recorded replies of a demo know of no
 // choice.
 func (a *app) chooseReading(j job) func(context.Context, record.Reading, string) (int, error) {
-	if j.ask == "never" || j.json || j.quiet || j.shown || !a.stdinTTY || !a.stderrTTY {
+	if !a.canAsk(j) {
 		return nil
 	}
 	return func(ctx context.Context, r record.Reading, answer string) (int, error) {
@@ -32,6 +32,26 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 		}
 		return a.number(ctx, fmt.Sprintf("Which is meant? [1-%d, or Enter to leave it open] ",
 			len(r.Options)), len(r.Options))
+	}
+}
+
+// canAsk reports whether a person can be asked what the question or a cell means.
+func (a *app) canAsk(j job) bool {
+	return j.ask != "never" && !j.json && !j.quiet && !j.shown && a.stdinTTY && a.stderrTTY
+}
+
+// insist returns a function that asks the user what becomes of a cell of theirs that is found wrong;
+// nil if nobody can be asked.
+func (a *app) insist(j job) func(context.Context, int, string) (agent.Choice, error) {
+	if !a.canAsk(j) {
+		return nil
+	}
+	return func(ctx context.Context, step int, reason string) (agent.Choice, error) {
+		j.progress.Wait("")
+		fmt.Fprintf(a.stderr, "Your cell of step %d is found wrong: %s\n  1  it is meant as it is\n"+
+			"  2  drop it, and the steps after it\n", step, term.Printable(reason))
+		n, err := a.number(ctx, "Which? [1-2, or Enter to leave it, not verified] ", 2)
+		return []agent.Choice{"", agent.Accept, agent.Reject}[n+1], err
 	}
 }
 

@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"dsstar/agent/record"
+	"dsstar/prompts"
+)
+
+// insists asks what becomes of a person's cell that would be dropped because a step is wrong; 0: none is.
+// step is that of the cell, if it stays; meant says that the person has said why, in a note.
+func (r *run) insists(ctx context.Context, wrong int, reason string) (step int, meant bool, err error) {
+	if wrong == 0 {
+		return 0, false, nil
+	}
+	step = r.t.Mine(wrong)
+	if step == 0 {
+		return 0, false, nil
+	}
+	note := fmt.Sprintf("The cell of step %d is meant as it is: %s", step, r.t.StepTexts()[step-1])
+	if r.cfg.Insist == nil || slices.Contains(r.t.Notes, note) {
+		return step, false, nil
+	}
+	switch choice, err := r.cfg.Insist(ctx, step, reason); {
+	case err != nil:
+		return step, false, err
+	case choice == Reject:
+		return 0, false, nil
+	case choice == Accept:
+		r.t.AddNote(note)
+		return step, true, nil
+	}
+	return step, false, nil
+}
+
+// byPerson returns the steps whose cells a person wrote or changed.
+func (r *standard) byPerson() (all []prompts.HandStep) {
+	for n, i := range r.t.AcceptedRounds() {
+		if round := r.t.Rounds[i]; round.ByHand {
+			all = append(all, prompts.HandStep{Number: n + 1, Was: round.Was})
+		}
+	}
+	return all
+}
+
+// rereads reports whether the next verdict names the readings anew, since a person has changed the cells
+// that took them.
+func (r *standard) rereads() bool {
+	edit := r.current().Edit
+	return edit != nil && edit.Steps && !r.t.Method.NoReadings
+}
+
+// judged returns the options whose cells are asked for with a verdict: not of readings that come with it.
+func (r *standard) judged() []optionOf {
+	if r.rereads() {
+		return nil
+	}
+	return r.unwritten()
+}
+
+// readAnew takes the readings that came with a verdict. What a person has chosen stays.
+func (r *standard) readAnew(said []record.Reading) error {
+	if len(said) == 0 {
+		return nil
+	}
+	if err := r.reopenUnfounded(said); err != nil {
+		return err
+	}
+	all := slices.DeleteFunc(r.t.Readings, func(x record.Reading) bool { return !x.ByUser })
+	for _, reading := range said {
+		if !slices.ContainsFunc(all, func(x record.Reading) bool { return x.Point == reading.Point }) {
+			all = append(all, reading)
+		}
+	}
+	r.t.Readings = all
+	return nil
+}

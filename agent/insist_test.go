@@ -1,0 +1,146 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// TestNoVerdictDrops: whatever a verdict finds wrong, a person's cell stays, unless the person drops it.
+// Without a word of the person's the answer is not verified, with the reason; steps after the cell may go.
+func TestNoVerdictDrops(t *testing.T) {
+	p := play(t, three).noError(t)
+	tr := func() *record.Trajectory {
+		return must(edited(t, p.Trajectory, source("step-2", "\"2\"", "\"mine\"")))
+	}
+	judges := func(wrong int) script {
+		return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong),
+			"cell": "x = 1\nprint(x)", "last": "print(x)"})
+	}
+	arbiter := func(wrong int) script {
+		return more.with(script{"second": "w = 1\nw", "arbiter": fmt.Sprintf(
+			"Ruling: first\nReason: the total is wrong\nWrong step: %d", wrong)})
+	}
+	for _, c := range []struct {
+		name    string
+		replies script
+		choice  agent.Choice // "-": nobody is asked
+		stays   bool         // the person's cell
+		doubt   string
+	}{
+		{"the cell, nobody there", judges(2), "-", true, "your cell of step 2: the total is wrong"},
+		{"a step before it, nobody there", judges(1), "-", true, "your cell of step 2: the total is wrong"},
+		{"a step after it, nobody there", judges(3), "-", true, ""},
+		{"the cell, left open", judges(2), "", true, "your cell of step 2: the total is wrong"},
+		{"the cell, meant", judges(2), agent.Accept, true, ""},
+		{"the cell, dropped", judges(2), agent.Reject, false, ""},
+		{"a step before it, dropped", judges(1), agent.Reject, false, ""},
+		{"the cell, by the arbiter", arbiter(2), "-", true, "your cell of step 2 stays: the total is wrong"},
+		{"a step before it, by the arbiter", arbiter(1), "", true, "your cell of step 2 stays"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked := 0
+			got := goOn(t, c.replies, tr(), func(s *stage) {
+				if c.choice == "-" {
+					return
+				}
+				s.config.Insist = func(_ context.Context, step int, reason string) (agent.Choice, error) {
+					if asked++; step != 2 || reason != "the total is wrong" {
+						t.Errorf("asked about step %d: %s", step, reason)
+					}
+					return c.choice, nil
+				}
+			}).noError(t)
+			if (asked > 0) != (c.choice != "-") || asked > 1 {
+				t.Errorf("asked %d times", asked)
+			}
+			if stays := strings.Contains(strings.Join(got.Cells(), "\n"), "mine"); stays != c.stays {
+				t.Errorf("%v: it is in the cells %q", stays, got.Cells()[2:])
+			}
+			if doubts := strings.Join(got.Doubts(), "; "); !strings.Contains(doubts, c.doubt) || (doubts == "") != (c.doubt == "") {
+				t.Errorf("doubts %q", doubts)
+			}
+			if got.Answer() == "" {
+				t.Error("there is no answer")
+			}
+			again := readAgain(t, got.Trajectory)
+			if !record.Finished(again, again.Task.Files, 6) {
+				t.Error("it is not finished")
+			}
+			equal(t, "doubts that are read again", again.Doubts(), got.Doubts())
+		})
+	}
+}
+
+// TestMeant: that a cell is meant as it is, is a note, and said once.
+func TestMeant(t *testing.T) {
+	p := play(t, three).noError(t)
+	tr := must(edited(t, p.Trajectory, source("step-2", "\"2\"", "\"mine\"")))
+	asked := 0
+	got := goOn(t, more.with(script{"verdict": bad, "wrong": "2"}), tr, func(s *stage) {
+		s.config.Insist = func(context.Context, int, string) (agent.Choice, error) {
+			asked++
+			return agent.Accept, nil
+		}
+	}).noError(t)
+	if asked != 1 || len(got.Notes) != 1 || got.model.count("judge") != 2 || got.Disputed() == nil {
+		t.Errorf("asked %d times; notes %q; asked %q", asked, got.Notes, got.model.asked)
+	}
+	contains(t, got.model.prompt(t, "judge round 4, as it is meant"), "The cell of step 2 is meant as it is: Two.")
+}
+
+// TestJudgeKnowsHand: the judge is told which cells are a person's, and what they were before.
+func TestJudgeKnowsHand(t *testing.T) {
+	p := play(t, three).noError(t)
+	lacks(t, p.model.prompt(t, "judge round 3"), "Cells of the user")
+	tr := must(edited(t, p.Trajectory, all(source("step-2", "\"2\"", "\"mine\""), insert("step-2", mine))))
+	got := goOn(t, more, tr).noError(t)
+	contains(t, got.model.prompt(t, "judge round 5"), "The user wrote the cell of step 2 in place of this one:",
+		"y += \"2\"", "The user wrote the cell of step 3.")
+}
+
+// TestReadingsAfterEdit: readings are named anew after a change of the cells that took them. What a person
+// has chosen stays, and so do the readings if the judge names none.
+func TestReadingsAfterEdit(t *testing.T) {
+	open := simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz")})
+	p := play(t, open).noError(t)
+	now := func(taken int, more ...string) string {
+		text := fmt.Sprintf("Reading: Which of 1 count.\nOption 1: all\nOption 2: some\nTaken: %d\n%s\n\n", taken, isOpen)
+		return text + strings.Join(more, "") + "Verdict: sufficient\nReason: it is\n\n```python\ny = x\nprint(y)\ny\n```"
+	}
+	other := "Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 2\n" + isOpen + "\n\n"
+	change := source("step-1", "x = 1", "x = 2")
+	for _, c := range []struct {
+		name   string
+		change func(reporter, *notebook.Notebook)
+		judge  string
+		taken  []int
+	}{
+		{"another option", change, now(2), []int{1}},
+		{"another point", change, now(1, other), []int{0, 1}},
+		{"none is named", change, judged, []int{0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := goOn(t, open.with(script{"judge round 2": c.judge, "branches": branches("z = 3\nz", "z = 3\nz")}),
+				must(edited(t, p.Trajectory, c.change))).noError(t)
+			var taken []int
+			for _, r := range got.Readings {
+				taken = append(taken, r.Chosen)
+			}
+			if !slices.Equal(taken, c.taken) {
+				t.Errorf("%+v", got.Readings)
+			}
+			contains(t, got.model.prompt(t, "judge round 2"), "They may take other options now", "Which of 1 count.")
+		})
+	}
+	t.Run("a note", func(t *testing.T) {
+		got := goOn(t, open, must(edited(t, p.Trajectory, insert("step-1", note("Mind."))))).noError(t)
+		lacks(t, got.model.prompt(t, "judge round 2"), "They may take other options now")
+	})
+}
