@@ -20,7 +20,8 @@ func TestDisowned(t *testing.T) {
 				}
 				tr := reread(t, m.notebook)
 				tr.Disown()
-				if tr.Sufficient() || tr.Proof != nil || tr.Second != nil || tr.Usage.Calls > 0 {
+				if tr.Sufficient() || tr.Proof != nil || tr.Second != nil || tr.Usage.Calls > 0 || !tr.Adopted ||
+					tr.Variables != nil {
 					t.Fatalf("after %s: disowned, it is %+v", m.what, tr)
 				}
 				got := goOn(t, replies, tr, method, func(s *stage) { s.quick = true })
@@ -34,7 +35,8 @@ func TestDisowned(t *testing.T) {
 	}
 }
 
-// TestDisownedFollowUp: nor do the answers to earlier questions count.
+// TestDisownedFollowUp: nor do the answers to earlier questions count, whose cells run before a second
+// derivation, too.
 func TestDisownedFollowUp(t *testing.T) {
 	tr := play(t, simple).noError(t).Trajectory
 	if err := tr.Ask("And now?", ""); err != nil {
@@ -43,7 +45,9 @@ func TestDisownedFollowUp(t *testing.T) {
 	tr = goOn(t, simple, tr).noError(t).Trajectory
 	tr.Disown()
 	got := goOn(t, simple, tr).noError(t)
-	if first := got.Part(0); first.Standing() != "not verified" || !got.Verified() || got.model.count("judge") == 0 {
-		t.Errorf("%s, then %s; asked %q", first.Standing(), got.Standing(), got.model.asked)
+	first, doubts := got.Part(0), strings.Join(got.Doubts(), "; ")
+	if first.Standing() != "not verified" || !strings.HasPrefix(doubts, "it follows questions of a run that another") ||
+		got.model.count("judge") == 0 {
+		t.Errorf("%s, then %q; asked %q", first.Standing(), doubts, got.model.asked)
 	}
 }

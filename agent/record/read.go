@@ -314,7 +314,7 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 	for i, c := range nb.Cells {
 		if m, err := decodeCell[cellMeta](i, c); err == nil {
 			if a := r.shown(m); a != nil && c.Type == notebook.Code {
-				a.Code, a.Execution.Outputs = c.Source, c.Outputs
+				a.Execution.Outputs = c.Outputs // whoever has edited the cell: that stays an edit
 			}
 		}
 	}

@@ -63,8 +63,9 @@ func (t *Trajectory) StartOver(why string) {
 
 // Disown leaves nothing proved or judged of a trajectory that a stranger may have written: files are
 // described, cells run, and the plan is judged, derived and proved again. What was planned, written and
-// answered stays, as do notes.
+// answered stays, as do notes. Variables do not: the cell that loads them runs what the record says.
 func (t *Trajectory) Disown() {
+	t.Adopted, t.Variables = true, nil
 	for k := range t.Earlier {
 		p := &t.Earlier[k]
 		p.Proof, p.Second, p.Readings = nil, nil, doubted(p.Readings)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"dsstar/notebook"
 )
@@ -38,6 +39,19 @@ func (k Key) Standing(t *Trajectory) string {
 		return t.Standing()
 	}
 	return t.Standing() + Claimed
+}
+
+// Rewritten reports whether a text that dsstar has drawn into a notebook, whose trajectory is t, is
+// another one now.
+func Rewritten(nb *notebook.Notebook, t *Trajectory) bool {
+	drew := map[string]string{}
+	for _, c := range Draw(t).Cells {
+		drew[c.ID] = c.Source
+	}
+	return slices.ContainsFunc(nb.Cells, func(c notebook.Cell) bool {
+		was, ok := drew[c.ID]
+		return ok && c.Type == notebook.Markdown && c.Source != was
+	})
 }
 
 // Sum returns the seal of some bytes.

@@ -48,6 +48,9 @@ type Trajectory struct {
 	Failure      string        `json:"failure,omitempty"`  // what ended the run early, in one line
 	Unusable     *Request      `json:"unusable,omitempty"` // whose unusable replies ended the run
 
+	// Adopted: another dsstar began the run, so that cells of a stranger may be among its cells.
+	Adopted bool `json:"adopted,omitempty"`
+
 	Started time.Time        `json:"started"`
 	Usage   Usage            `json:"usage"`
 	ByRole  map[string]Usage `json:"by_role,omitempty"`

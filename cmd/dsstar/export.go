@@ -193,7 +193,8 @@ func realFolder(file string) string {
 	return disk.RealPath(filepath.Dir(file))
 }
 
-// disclaim has a notebook that another dsstar made say that its standing is a claim.
+// disclaim has a notebook that another dsstar made, or whose texts are not those of its record, say that
+// its standing is a claim.
 func disclaim(nb *notebook.Notebook, key record.Key) {
 	meta, ok := nb.Metadata["dsstar"].(map[string]any)
 	if !ok {
@@ -201,14 +202,17 @@ func disclaim(nb *notebook.Notebook, key record.Key) {
 	}
 	said := "Another dsstar made this notebook: what it says of its answer is its own claim."
 	t, err := record.Read(nb)
-	made := key.Made(nb)
+	made, changed := key.Made(nb), err != nil || record.Rewritten(nb, t)
 	if meta["verified"] == true {
-		meta["verified"] = err == nil && made && t.Verified()
+		meta["verified"] = !changed && made && t.Verified()
 	}
-	if err == nil {
+	switch {
+	case made:
+		said = "This notebook was changed after dsstar had written it: what it shows need not be what was proved."
+	case err == nil:
 		said = "**" + key.Standing(t) + "**: " + said
 	}
-	if !made {
+	if !made || changed {
 		nb.Cells = slices.Insert(nb.Cells, 0,
 			notebook.Cell{ID: "claimed", Type: notebook.Markdown, Source: "> " + said})
 	}

@@ -138,7 +138,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
 			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions()}
 		r.Questions = len(r.asked)
-		if !r.Claimed && !edited && len(t.Edits()) == 0 {
+		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
 		}
 		for _, v := range t.Loaded() {

@@ -128,8 +128,10 @@ class Unformatted(ast.NodeTransformer):
 
 @contextlib.contextmanager
 def aside():
-    """Keeps working folder, random generators, figures and outputs of the session as they are."""
-    folder, state = os.getcwd(), random.getstate()
+    """Keeps working folder, random generators, figures and outputs of the session as they are. No
+    module comes from the folder that the cells work in, where anybody may have put one."""
+    folder, state, path = os.getcwd(), random.getstate(), sys.path[:]
+    sys.path[:] = [entry for entry in path if os.path.isabs(entry)]
     numpy = sys.modules.get("numpy")
     numbers = numpy.random.get_state() if numpy else None
     plot = sys.modules.get("matplotlib.pyplot")
@@ -138,6 +140,7 @@ def aside():
         with capture_output():
             yield
     finally:
+        sys.path[:] = path
         os.chdir(folder)
         random.setstate(state)
         if numbers is not None:
