@@ -36,7 +36,7 @@ func TestWhoseRun(t *testing.T) {
 		args                 []string
 		made, edited, theirs says
 	}{
-		{[]string{"runs"}, says{0, " verified  "}, says{0, " unfinished  "}, says{0, "verified, says its notebook"}},
+		{[]string{"runs"}, says{0, " verified  "}, says{0, "goes on  its cells were changed"}, says{0, "verified, says its notebook"}},
 		{[]string{"runs", "--json"}, says{0, `"standing": "verified"`}, says{0, `"cells": ""`}, says{0, `"claimed": true`}},
 		{[]string{"export", "--to", "md", "-o", "-", "x"}, says{0, "\n# What is"}, says{0, "\n# What is"},
 			says{0, "> **verified, says its notebook**"}},
