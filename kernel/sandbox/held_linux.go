@@ -34,9 +34,9 @@ const (
 )
 
 // knownDescriptor matches the link targets of descriptors that keep little memory, or memory that is
-// counted.
+// counted. A process has the last two kinds while it enters the sandbox, and none after that.
 var knownDescriptor = regexp.MustCompile(`^(/|socket:|pipe:|pidfd:|[a-z_]+:\[[0-9]+\]$|` +
-	`anon_inode:\[(eventpoll|eventfd|signalfd|timerfd|pidfd)\]$)`)
+	`anon_inode:(\[(eventpoll|eventfd|signalfd|timerfd|pidfd|landlock-ruleset)\]|seccomp notify)$)`)
 
 // Linux does not report how full a Unix socket or a pipe is. Beyond fewBuffers, each counts as
 // full.
