@@ -1,4 +1,4 @@
-// Package compare compares the outputs of two executions of a cell.
+// Package compare compares the outputs of two executions of a cell, and two answers.
 package compare
 
 import (

@@ -1,0 +1,306 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func said(order Order) Asked { return Asked{Decimals: -1, Order: order} }
+
+// TestAnswers: what is written differently is the same, and what means something else is not, both
+// ways.
+func TestAnswers(t *testing.T) {
+	places := func(n int) Asked { return Asked{Decimals: n} }
+	var none, free, names, fixed = said(Unsaid), said(Free), said(Names), said(Fixed)
+	words := Asked{Decimals: -1, Words: "What is the mean? And the sd?"}
+	nothing := Asked{Decimals: -1, None: true}
+	for _, test := range []struct {
+		a, b  string
+		asked Asked
+		want  Sameness
+	}{
+		// whole numbers and codes
+		{"1,234,567", "1234567", none, Same},
+		{"1'234", "1234", none, Same},
+		{"1\u202f234\u202f567", "1234567", none, Same},
+		{"-5", "\u22125", none, Same},
+		{"+5", "5", none, Same},
+		{"82", "82.0", none, Same},
+		{"199", "200", none, Different},
+		{"4006381333133", "4006381333140", none, Different},
+		{"1234567890", "1234567891", none, Different},
+		{"1234567890123458304", "1234567890123458189", none, Different},
+		{"20240101123045", "20240101143045", none, Different},
+		{"2134", "02134", none, Unsure},
+		{"02134", "02134", none, Same},
+		{"02134", "02135", none, Different},
+		{"01.1", "01.14", none, Different},
+		{"12.345", "12345", none, Different},
+		{".5", "5", none, Different},
+		{".05", "5", none, Different},
+		{"aB7", "Ab7", none, Unsure},
+		{"A-17", "A-18", none, Unsure},
+		{"(512)", "512", none, Unsure},
+		{"5'10", "5 10", none, Unsure},
+		// decimals
+		{"0.50", "0.5", none, Same},
+		{"198.79", "198.7921", none, Same},
+		{"198.79", "198.78", none, Different},
+		{"0.30000000000000004", "0.3", none, Same},
+		{"98765432101.25", "98765432109.20", none, Different},
+		{"0.0", "0.0456", none, Different},
+		{"0.0", "-0.04", none, Different},
+		{"0.1", "0.14", none, Unsure},
+		{"82", "82.4", none, Unsure},
+		{"13", "12.6", none, Unsure},
+		{"13", "13.6", none, Different},
+		{"1.2346e-05", "1.23456e-05", none, Same},
+		{"1.2346e-05", "0.0000123456", none, Same},
+		{"1.2e-05", "1.23e-05", none, Unsure},
+		{"1e-9", "1.0e-9", none, Same},
+		{"1.234e10", "12341234567", none, Unsure},
+		{"5e3", "5001", none, Unsure},
+		{"0.1", "0.10", places(2), Same},
+		{"0.1", "0.14", places(2), Different},
+		{"0.1", "0.1004", places(2), Same},
+		{"12.5", "12.46", places(2), Different},
+		{"2.68", "2.675", places(2), Same},
+		{"12.4567", "12.4561", places(2), Same},
+		{"12.4567", "12.4461", places(2), Different},
+		{"0.0", "0.0456", places(4), Different},
+		{"0.0000", "0.00004", places(4), Same},
+		{"13", "12.6", places(0), Same},
+		{"13", "12.4", places(0), Different},
+		{"12", "13", places(0), Different},
+		{"0,5", "0.5", none, Same},
+		{"12,5", "12,50", none, Unsure},
+		{"12,5", "12, 5", none, Same},
+		{"np.float64(5.25)", "5.25", none, Same},
+		{"[np.float64(5.25), np.int64(3)]", "5.25, 3", none, Same},
+		// units
+		{"12.5 %", "12.5%", none, Same},
+		{"45 percent", "45%", none, Same},
+		{"45%", "0.45", none, Unsure},
+		{"45%", "45", none, Unsure},
+		{"0.45%", "0.45", none, Unsure},
+		{"45%", "0.3", none, Different},
+		{"5%", "$5", none, Unsure},
+		{"$1250.50", "€1250.50", none, Unsure},
+		{"$1,250.50", "1250.5", none, Same},
+		{"$5", "5 USD", none, Same},
+		{"5 km", "5km", none, Same},
+		{"5 km", "6 km", none, Different},
+		{"5 km", "5", none, Unsure},
+		{"2 hours", "120 minutes", none, Unsure},
+		{"12A", "12a", none, Unsure},
+		// words
+		{"Yes", "yes.", none, Same},
+		{"Yes", "True", none, Same},
+		{"Yes", "No", none, Different},
+		{"yes", "False", none, Different},
+		{"France\n", "france", none, Same},
+		{`"France"`, "France", none, Same},
+		{"Zürich", "Zu\u0308rich", none, Same},
+		{"Ada Müller", "Ada Muller", none, Unsure},
+		{"North-East", "North East", none, Unsure},
+		{"1,234 (2020)", "1234 (2020)", none, Same},
+		{"1,234 (2020)", "1234 (2021)", none, Different},
+		{"1,234 (2020)", "1234", none, Unsure},
+		{"about 12.5 km", "about 13.5 km", none, Different},
+		{"Not Applicable", "not applicable", none, Same},
+		{"Not Applicable", "no data", none, Unsure},
+		{"Not Applicable", "no data", nothing, Same},
+		{"", "", none, Unsure},
+		{"", "5", none, Unsure},
+		// dates
+		{"2024-01-02", "2024-01-02 00:00:00", none, Same},
+		{"2024-01-02", "January 2, 2024", none, Same},
+		{"2 Jan 2024", "2024-01-02T00:00:00Z", none, Same},
+		{"Timestamp('2024-01-02 00:00:00')", "2024-01-02", none, Same},
+		{"2024-01-02", "2024-02-01", none, Different},
+		{"2024-01-02", "02/01/2024", none, Unsure},
+		{"2024-01-02", "2024-01-02 12:00", none, Different},
+		// lists
+		{"A, B", "A,B", none, Same},
+		{"A, B", "B, A", none, Unsure},
+		{"A, B", "B, A", fixed, Unsure},
+		{"A, B", "B, A", names, Same},
+		{"A, B", "B, A", free, Same},
+		{"52.31, 27.9", "27.9, 52.31", none, Unsure},
+		{"52.31, 27.9", "27.9, 52.31", names, Unsure},
+		{"52.31, 27.9", "27.9, 52.31", free, Same},
+		{"52.31, 27.9", "52.31, 28.9", free, Different},
+		{"yes, no", "no, yes", names, Unsure},
+		{"40, 38", "38, 40", names, Unsure},
+		{"A, B, C", "A, B and C", none, Same},
+		{"A, B, C", "A, B, and C", none, Same},
+		{"C, A, B", "A, B and C", names, Same},
+		{"A and B", "A, B", none, Same},
+		{"A\nB\nC", "A, B and C", none, Same},
+		{"Bosnia and Herzegovina, Serbia", "Serbia, Bosnia and Herzegovina", names, Same},
+		{"A, B", "A, B, C", names, Different},
+		{"A", "A, B", none, Unsure},
+		{"5", "5, 7", none, Different},
+		{"A, B", "A, B, B", none, Unsure},
+		{"A, A, B", "A, B, B", free, Different},
+		{"USA, 5", "5, United States", free, Unsure},
+		{"USA, 5", "United States, 6", none, Different},
+		{"['A', 'B']", "A, B", none, Same},
+		{"('A', 'B')", `["A", "B"]`, none, Same},
+		{"['A']", "A", none, Same},
+		{"[]", "[]", none, Same},
+		{"[]", "{}", none, Unsure},
+		{"[]", "[0]", none, Different},
+		{"1,200, 3,400", "1200, 3400", none, Same},
+		{"North; South", "North, South", none, Same},
+		{`"Smith, John"; "Doe, Jane"`, `["Smith, John", "Doe, Jane"]`, none, Same},
+		{"O'Brien, D'Angelo", "['O\\'Brien', \"D'Angelo\"]", none, Unsure},
+		{"[52.52, 13.41]", "[13.41, 52.52]", none, Unsure},
+		{"[[50, 3], [7, 40]]", "[[50, 7], [3, 40]]", none, Different},
+		{"Monaco, which has only 5 of them, is first", "Monaco, with 5", none, Unsure},
+		// labels and objects
+		{"Mean: 5", "5", words, Same},
+		{"Mean = 5.0", "5", words, Same},
+		{"Answer: 5", "5", none, Same},
+		{"Monaco: 5", "5", words, Unsure},
+		{"mean: 5, sd: 2", "5, 2", words, Same},
+		{"mean: 5, sd: 2", "sd: 2, mean: 5", words, Same},
+		{"mean: 5, sd: 2", "sd: 5, mean: 2", words, Different},
+		{"mean: 5\nsd: 2", "mean=5, sd=2", none, Same},
+		{"Monaco: 5, Mongolia: 2", "Monaco 5, Mongolia 2", none, Same},
+		{"@mean[3.10], @p[0.05]", "@mean[3.1]\n@p[0.05]", none, Same},
+		{"@names[A, B], @n[2]", "@n[2]\n@names[A, B]", none, Same},
+		{"@names[A, B], @n[2]", "@n[2]\n@names[A, C]", none, Unsure},
+		{"GlobalCard:120.31, NexPay:55.2", "[GlobalCard: 120.31, NexPay: 55.20]", none, Same},
+		{"GlobalCard:120.31, NexPay:55.2", "[GlobalCard: 55.2, NexPay: 120.31]", none, Different},
+		{"['FIGO Grade 2']", "FIGO Grade 2", none, Same},
+		{"FIGO Grade 2", "FIGO Grade 3", none, Different},
+		{"at 12:30", "at 12:45", none, Unsure},
+		{"{'A', 'B'}", "B, A", names, Same},
+		{"@mean[3.1]", "@median[3.1]", none, Unsure},
+		{`{"a":1,"b":[1,2]}`, "{\n \"b\": [1, 2],\n \"a\": 1.0\n}", none, Same},
+		{`{"a": 1, "b": true}`, "{'a': 1, 'b': True}", none, Same},
+		{`{"high": ["Monaco"]}`, `{"high": ["Mongolia"]}`, none, Unsure},
+		{`{"high": 1, "low": 2}`, `{"high": 2, "low": 1}`, free, Different},
+		{"North: 40, South: 38", "South: 38, North: 40", none, Same},
+		{"North: 40, South: 38", "South: 38, North: 40", fixed, Unsure},
+		{"x >= 5", "x > 5", none, Unsure},
+		{`{"a": null}`, `{"a": ""}`, none, Different},
+		{`{"a": "1"}`, `{"a": 1}`, none, Same},
+		{`{"a": 1}`, `{"a": 1, "b": 2}`, none, Unsure},
+		{`[{"s": "N", "n": 40}, {"s": "S", "n": 38}]`, `[{"n": 38, "s": "S"}, {"n": 40, "s": "N"}]`, none, Same},
+		{`[{"s": "N", "n": 40}, {"s": "S", "n": 38}]`, `[{"n": 38, "s": "S"}, {"n": 40, "s": "N"}]`, fixed, Unsure},
+		{`[{"s": "N", "n": 40}, {"s": "S", "n": 38}]`, `[{"s": "N", "n": 38}, {"s": "S", "n": 40}]`, free, Different},
+		{`{"N": {"min": 1, "max": 9}}`, `{"N": {"min": 9, "max": 1}}`, none, Different},
+		{`{"city": "Z\u00fcrich"}`, "{'city': 'Zürich'}", none, Same},
+		// tables
+		{"North,100\nSouth,200", "North,200\nSouth,100", none, Different},
+		{"North,100\nSouth,200", "South,200\nNorth,100", none, Same},
+		{"North,100\nSouth,200", "South,200\nNorth,100", fixed, Unsure},
+		{"x,1,\ny,,2", "x,,1\ny,2,", none, Different},
+		{"x,1,\ny,,2", "y,,2\nx,1,", none, Same},
+		{"| a | b |\n|---|---|\n| x | 1 |", "a,b\nx,1", none, Same},
+		{"store,n\nN,1\nS,2", "n\tstore\n1\tN\n2\tS", none, Same},
+		{"store,n\nN,1\nS,2", "n,store\n1,S\n2,N", none, Different},
+		{"store,n\nN,1\nS,2", "store,n\nN,1", none, Different},
+		{"store,n\nN,1\nS,2", "shop,n\nN,1\nS,2", none, Unsure},
+		{"a;b\n0,5;1", "a,b\n0.5,1", none, Same},
+		{"N,E\nS,W", "S,W\nN,E", none, Unsure},
+		{"zip,n\n02134,5", "zip,n\n2134,5", none, Unsure},
+	} {
+		a, b := Answer{Words: test.a}, Answer{Words: test.b}
+		got, back := Answers(a, b, test.asked), Answers(b, a, test.asked)
+		if got.Sameness != test.want {
+			t.Errorf("%q and %q: %d, %s; want %d", test.a, test.b, got.Sameness, got.Why, test.want)
+		}
+		if back.Sameness != got.Sameness {
+			t.Errorf("%q and %q: %d, %s; the other way %d, %s", test.a, test.b, got.Sameness, got.Why, back.Sameness, back.Why)
+		}
+		if (got.Why == "") != (got.Sameness == Same) || strings.Contains(got.Why, "\n") {
+			t.Errorf("%q and %q: %d because %q", test.a, test.b, got.Sameness, got.Why)
+		}
+	}
+}
+
+// TestFilesOfAnswers: files are compared by their cells or names, beside the words.
+func TestFilesOfAnswers(t *testing.T) {
+	var long, noisy strings.Builder
+	for i := range 6000 {
+		fmt.Fprintln(&long, float64(i)/7)
+		fmt.Fprintln(&noisy, float64(i)*(1.0/7))
+	}
+	table := "store,n\nCaf\xc3\xa9,1\nS,2.5\n"
+	for name, test := range map[string]struct {
+		a, b answer
+		want Sameness
+	}{
+		"equal":           {answer{"a.csv", "a.csv", table}, answer{"a.csv", "a.csv", table}, Same},
+		"byte order mark": {answer{"a.csv", "a.csv", table}, answer{"a.csv", "a.csv", "\ufeff" + table}, Same},
+		"encoding":        {answer{"", "a.csv", table}, answer{"", "a.csv", strings.ReplaceAll(table, "\xc3\xa9", "\xe9")}, Same},
+		"line ends":       {answer{"", "a.csv", table}, answer{"", "a.csv", strings.ReplaceAll(table, "\n", "\r\n")}, Same},
+		"columns":         {answer{"", "a.csv", table}, answer{"", "a.csv", "n;store\n1;Café\n2.5;S"}, Same},
+		"rows":            {answer{"", "a.csv", table}, answer{"", "a.csv", "store,n\nS,2.5\nCafé,1"}, Same},
+		"values moved":    {answer{"", "a.csv", table}, answer{"", "a.csv", "store,n\nCafé,2.5\nS,1"}, Different},
+		"a row less":      {answer{"", "a.csv", table}, answer{"", "a.csv", "store,n\nCafé,1"}, Different},
+		"noise":           {answer{"", "a.csv", "x\n" + long.String()}, answer{"", "a.csv", "x\n" + noisy.String()}, Same},
+		"a last digit":    {answer{"", "a.csv", "x\n0.12\n1.13\n"}, answer{"", "a.csv", "x\n0.12\n1.14\n"}, Different},
+		"codes":           {answer{"", "a.csv", "zip\n02134\n"}, answer{"", "a.csv", "zip\n2134\n"}, Unsure},
+		"JSON":            {answer{"", "a.json", `{"a": [1, 2]}`}, answer{"", "a.json", "{\n \"a\": [1, 2.0]}\n"}, Same},
+		"JSON, another":   {answer{"", "a.json", `{"a": 1, "b": 2}`}, answer{"", "a.json", `{"a": 2, "b": 1}`}, Different},
+		"Markdown":        {answer{"", "a.md", "|a|b|\n|--|--|\n|x|1|"}, answer{"", "a.md", "| b | a |\n|---|---|\n| 1.0 | x |"}, Same},
+		"bytes":           {answer{"", "a.png", "\x00a"}, answer{"", "a.png", "\x00b"}, Unsure},
+		"the same bytes":  {answer{"", "a.png", "\x00a"}, answer{"", "a.png", "\x00a"}, Same},
+		"free name":       {answer{"a.csv", "a.csv", table}, answer{"b.csv", "b.csv", table}, Same},
+		"not written":     {answer{"a.csv", "a.csv", table}, answer{"a.csv", "a.csv", ""}, Different},
+		"words differ":    {answer{"5, a.csv", "a.csv", table}, answer{"6, a.csv", "a.csv", table}, Different},
+		"in brackets":     {answer{"5 (a.csv)", "a.csv", table}, answer{"6 (a.csv)", "a.csv", table}, Different},
+		"file differs":    {answer{"5, a.csv", "a.csv", table}, answer{"5, a.csv", "a.csv", "store,n\nS,1"}, Different},
+		"name left out":   {answer{"5, a.csv", "a.csv", table}, answer{"5", "a.csv", table}, Same},
+		"name in front":   {answer{"./a.csv, A, B", "a.csv", table}, answer{"A, B and a.csv", "a.csv", table}, Same},
+		"only the file":   {answer{"5, a.csv", "a.csv", table}, answer{"a.csv", "a.csv", table}, Unsure},
+	} {
+		a, b := test.a.read(t), test.b.read(t)
+		for _, found := range []Finding{Answers(a, b, said(Unsaid)), Answers(b, a, said(Unsaid))} {
+			if found.Sameness != test.want {
+				t.Errorf("%s: %+v; want %d", name, found, test.want)
+			}
+		}
+	}
+}
+
+// An answer has words and a file; one without content is not written.
+type answer struct{ words, file, content string }
+
+func (a answer) read(t *testing.T) Answer {
+	f := File{Name: a.file}
+	if a.content != "" {
+		var err error
+		if f, err = ReadFile(a.file, strings.NewReader(a.content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Answer{Words: a.words, Files: []File{f}}
+}
+
+// TestAnswersEitherWay: whatever the texts, an answer is the same as itself, and which of two is the
+// first does not matter.
+func TestAnswersEitherWay(t *testing.T) {
+	parts := rapid.SampledFrom([]string{"5", "5.0", "5.25", "5.249", "0", "0.0", "007", "1,234", "12%", "$3", "A",
+		"B", "a7", "yes", "2024-01-02", "Mean: ", "\"", "'", "(", ")", "[", "]", "{", "}", ":", ", ", ",", ";", "\n",
+		"|", " and ", " ", "-", "e5", "@x["})
+	text := rapid.Map(rapid.SliceOfN(parts, 1, 9), func(parts []string) string { return strings.Join(parts, "") })
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := Answer{Words: text.Draw(t, "a")}, Answer{Words: text.Draw(t, "b")}
+		asked := Asked{Decimals: rapid.IntRange(-1, 3).Draw(t, "decimals"),
+			Order: rapid.SampledFrom([]Order{Unsaid, Names, Free, Fixed}).Draw(t, "order")}
+		if own := Answers(a, a, asked); own.Sameness != Same && strings.TrimSpace(a.Words) != "" {
+			t.Errorf("%q and itself: %+v", a.Words, own)
+		}
+		if got, back := Answers(a, b, asked), Answers(b, a, asked); got.Sameness != back.Sameness {
+			t.Errorf("%q and %q: %+v; the other way %+v", a.Words, b.Words, got, back)
+		}
+	})
+}

@@ -1,0 +1,194 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+type kind int
+
+const (
+	scalar kind = iota
+	list
+	row // of a table that does not name its columns
+	object
+)
+
+// A node is an answer, or a part of one. A table is a list of rows or objects.
+type node struct {
+	kind  kind
+	atom  atom     // of a scalar
+	names []string // of an object's items
+	items []node
+	lined bool // of an object: it is a line or lines, and has an order
+}
+
+func (c comparison) nodes(x, y node) Finding {
+	switch {
+	case x.kind < y.kind:
+		return c.unlike(y, x)
+	case x.kind > y.kind:
+		return c.unlike(x, y)
+	case x.kind == scalar:
+		return c.atoms(x.atom, y.atom)
+	case x.kind == object:
+		return c.objects(x, y)
+	case x.kind == row:
+		return c.inTurn(x.items, y.items)
+	}
+	return c.lists(x.items, y.items, c.isFree(x.items) && c.isFree(y.items))
+}
+
+// unlike compares a list or an object with something simpler: its only item, or values without
+// their labels.
+func (c comparison) unlike(x, y node) Finding {
+	isWord := func(n node) bool { return n.atom.number == nil }
+	switch {
+	case len(x.items) == 1 && (x.kind == list || x.kind == object && c.areKnown(x.names)):
+		return c.nodes(x.items[0], y)
+	case x.lined && y.kind == list && c.areKnown(x.names):
+		return c.nodes(node{kind: list, items: x.items}, y)
+	case x.kind == list && len(x.items) > 1 && !isWord(y) && !slices.ContainsFunc(x.items, isWord):
+		return Finding{Different, fmt.Sprintf("%d numbers / one", len(x.items))}
+	}
+	return Finding{Unsure, "they are built differently"}
+}
+
+// areKnown reports whether all words of labels stand in question or form.
+func (c comparison) areKnown(labels []string) bool {
+	words := func(text string) []string {
+		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		})
+	}
+	known := words(c.asked.Words + " the final answer result value is")
+	return !slices.ContainsFunc(words(strings.Join(labels, " ")), func(word string) bool {
+		return !slices.Contains(known, word)
+	})
+}
+
+const otherOrder = "the same items in another order"
+
+// objects compares items by their names.
+func (c comparison) objects(x, y node) (found Finding) {
+	for i, name := range x.names {
+		if j := slices.Index(y.names, name); j >= 0 {
+			found = found.and(c.nodes(x.items[i], y.items[j]).under(name))
+		} else {
+			found = found.and(Finding{Unsure, "only one of them has " + name})
+		}
+	}
+	if len(x.names) != len(y.names) {
+		found = found.and(Finding{Unsure, fmt.Sprintf("%d names / %d", len(x.names), len(y.names))})
+	}
+	if c.asked.Order == Fixed && x.lined && !slices.Equal(x.names, y.names) {
+		found = found.and(Finding{Unsure, otherOrder})
+	}
+	return found
+}
+
+// inTurn compares items one after the other.
+func (c comparison) inTurn(x, y []node) (found Finding) {
+	if len(x) != len(y) {
+		return Finding{Unsure, fmt.Sprintf("%d items / %d", len(x), len(y))}
+	}
+	for i := 0; i < len(x) && found.Sameness != Different; i++ {
+		found = found.and(c.nodes(x[i], y[i]))
+	}
+	return found
+}
+
+// isFree reports whether items may come in any order.
+func (c comparison) isFree(items []node) bool {
+	if c.asked.Order == Free || c.asked.Order == Fixed {
+		return c.asked.Order == Free
+	}
+	return !slices.ContainsFunc(items, func(n node) bool {
+		isValue := n.atom.number != nil || n.atom.date != "" || truths[n.atom.folded] != ""
+		return n.kind == list || n.kind == scalar && (isValue || c.asked.Order != Names)
+	})
+}
+
+// maxPaired is how many items are compared each with each.
+const maxPaired = 1000
+
+// lists compares items in order or, as far as they are free, in any order.
+func (c comparison) lists(x, y []node, free bool) Finding {
+	inOrder := c.inTurn(x, y)
+	if inOrder.Sameness == Same {
+		return inOrder
+	}
+	byKey := func(a, b node) int { return strings.Compare(a.key(), b.key()) }
+	left := slices.SortedStableFunc(slices.Values(x), byKey)
+	right := slices.SortedStableFunc(slices.Values(y), byKey)
+	isLong := len(x)+len(y) > maxPaired
+	if c.inTurn(left, right).Sameness == Same {
+		left, right = nil, nil
+	} else if !isLong {
+		left, right = c.unpaired(x, y)
+	}
+	extra := append(left, right...)
+	switch {
+	case len(extra) == 0 && free:
+		return Finding{}
+	case len(extra) == 0:
+		return Finding{Unsure, otherOrder}
+	case len(x) == len(y):
+		return c.inTurn(left, right)
+	case !isLong && c.has(y, left) && c.has(x, right):
+		return Finding{Unsure, "an item is repeated"}
+	case slices.ContainsFunc(extra, func(n node) bool { return strings.Count(n.atom.text, " ") > 3 }):
+		return inOrder // sentences
+	}
+	return Finding{Different, fmt.Sprintf("%d items / %d", len(x), len(y))}
+}
+
+// has reports whether each item is the same as one of a list.
+func (c comparison) has(all, items []node) bool {
+	return !slices.ContainsFunc(items, func(item node) bool {
+		return !slices.ContainsFunc(all, func(n node) bool { return c.nodes(item, n).Sameness == Same })
+	})
+}
+
+// unpaired returns the items of two lists that are left when each has been paired with one that is
+// the same.
+func (c comparison) unpaired(x, y []node) (left, right []node) {
+	right = slices.Clone(y)
+	for _, item := range x {
+		at := slices.IndexFunc(right, func(n node) bool { return c.nodes(item, n).Sameness == Same })
+		if at < 0 {
+			left = append(left, item)
+		} else {
+			right = slices.Delete(right, at, at+1)
+		}
+	}
+	return left, right
+}
+
+// visit visits the values of a part.
+func (n node) visit(each func(atom)) {
+	if n.kind == scalar {
+		each(n.atom)
+	}
+	for _, item := range n.items {
+		item.visit(each)
+	}
+}
+
+// key returns a text by which parts that are the same are sorted alike.
+func (n node) key() string {
+	var keys []string
+	n.visit(func(a atom) {
+		if a.number != nil {
+			keys = append(keys, a.number.value.FloatString(0))
+		} else {
+			keys = append(keys, a.folded)
+		}
+	})
+	if n.kind == object {
+		slices.Sort(keys)
+	}
+	return strings.Join(keys, "\x00")
+}
