@@ -12,6 +12,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 	"dsstar/prompts"
 )
 
@@ -30,8 +31,9 @@ type words func() ([]prompts.Part, map[string]string)
 
 // runBranch runs the branch's cell and has it repaired while it fails, at most DebugTries times.
 // first is the cell unless there are attempts to go on from. The answer is that of
-// [answerOf]. The problem says why there is none.
-func (r *standard) runBranch(ctx context.Context, b branch, first string) (answer, problem string, err error) {
+// [answerOf], with its files. The problem says why it has no words.
+func (r *standard) runBranch(ctx context.Context, b branch,
+	first string) (answer compare.Answer, problem string, err error) {
 	code := first
 	if len(*b.attempts) > 0 {
 		code = ""
@@ -41,26 +43,25 @@ func (r *standard) runBranch(ctx context.Context, b branch, first string) (answe
 		if code == "" && n > 0 {
 			last := (*b.attempts)[n-1]
 			if problem = problemOf(last); problem == "" {
-				answer = answerOf(last.Execution)
-				_, text := r.filesGiven(answer)
-				return cmp.Or(text, answer), "", nil
+				words := answerOf(last.Execution)
+				return compare.Answer{Words: words, Files: r.filesGiven(words)}, "", nil
 			}
 			if n > r.cfg.DebugTries || last.NotRun() {
-				return "", problem, nil
+				return answer, problem, nil
 			}
 			if code, err = r.repairBranch(ctx, b, last); err != nil {
 				if unread, ok := errors.AsType[*reply.Error](err); ok {
-					return "", unread.Error(), nil
+					return answer, unread.Error(), nil
 				}
-				return "", "", err
+				return answer, "", err
 			}
 		}
 		if problem, err = r.enter(ctx, b.base); err != nil || problem != "" {
-			return "", problem, err
+			return answer, problem, err
 		}
 		a, err := r.branchAttempt(ctx, b, code)
 		if err != nil {
-			return "", "", err
+			return answer, "", err
 		}
 		*b.attempts, code = append(*b.attempts, a), ""
 		kind := Branched
@@ -69,7 +70,7 @@ func (r *standard) runBranch(ctx context.Context, b branch, first string) (answe
 		}
 		if err := r.observe(Event{Kind: kind, Try: n + 1, Branch: b.name, Text: problemOf(a),
 			Execution: &a.Execution}); err != nil {
-			return "", "", err
+			return answer, "", err
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (r *standard) finalize(ctx context.Context) error {
 		return err
 	}
 	if n := len(final.Attempts); n > 0 && problem == "" {
-		final.Given, final.Files = r.filesGiven(final.Attempts[n-1].Execution.Stdout())
+		final.Files = r.filesGiven(final.Attempts[n-1].Execution.Stdout())
 	}
 	return r.finalized(problem)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dsstar/agent/record"
+	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 )
 
@@ -25,6 +26,7 @@ type form struct {
 var (
 	decimalPlaces = lazy.Regexp(`(?i)\b(\d{1,2}|one|two|three|four|five|six)\s+(?:decimals?\b|(?:decimal|digits?\s+after)\b)`)
 	wholeNumber   = lazy.Regexp(`(?i)\b(?:whole\s+number|an\s+integer|integer\s+(?:value|only))\b`)
+	asWholeNumber = lazy.Regexp(`(?i)\b(?:as|to)\s+(?:an?|the\s+nearest)\s+(?:whole\s+number|integer)\b`)
 	jsonForm      = lazy.Regexp(`(?i)\b(?:as|a|valid|in)\s+JSON\b`)
 	label         = lazy.Regexp(`@([A-Za-z_]\w*)\[`)
 	choice        = lazy.Regexp(`(?i)\b(?:either|one\s+of|must\s+be|answer\s+with)\b[:\s]+((?:["'“‘][^"'”’\n]{1,40}["'”’][\s,]*(?:or\s+|and\s+)?){2,})`)
@@ -54,7 +56,7 @@ func formOf(task record.Task) form {
 		for n := range places {
 			f.decimals = n
 		}
-	case wholeNumber().MatchString(guidelines):
+	case wholeNumber().MatchString(guidelines) || asWholeNumber().MatchString(task.Question):
 		f.decimals = 0
 	}
 	f.json = jsonForm().MatchString(guidelines)
@@ -119,4 +121,44 @@ func (r *standard) formProblem(answer string) string {
 	}
 	defer root.Close()
 	return f.problem(answer, root.FS())
+}
+
+var (
+	anyOrder = lazy.Regexp(`(?i)\bany\s+order\b|\border\s+(?:does\s+not|doesn't)\b|\bunordered\b`)
+	// "sort of" and "rank" as the name of a column are no orders
+	inOrder = lazy.Regexp(`(?i)\b(?:order(?:ed)?\s+(?:by|from)|in\s+(?:\w+\s+)?order|sorted|` +
+		`sort\s+(?:\w+\s+){0,3}by|ranked|rank(?:ing)?\s+(?:\w+\s+){0,2}by|ascending|descending|` +
+		`\w+est\s+first|most\s+first|least\s+first|by\s+(?:de|in)creasing|top|` +
+		`from\s+(?:the\s+)?(?:\w+est|most|least)|chronological\w*|alphabetical\w*|` +
+		`absteigend\w*|aufsteigend\w*|sortiert\w*|geordnet\w*)\b`)
+	// "which stores", "what are the names of the stores", "a list of stores"
+	manyNames = lazy.Regexp(`(?i)\b(?:which|what\s+(?:are|(?:sort|kind|type)s?\s+of)|who\s+are|list|` +
+		`names)\s+(?:[\w-]+\s+){0,4}?[\w-]{2,}(?:[^\Wsiue]|[^\Wo]e)s\b`)
+	aRole = lazy.Regexp(`(?i)\b(?:\w{2,}est|most|least|first|last|second|worst|min\w*|max\w*|` +
+		`respectively|followed)\b`)
+)
+
+// asked returns what question and form say of the answer, for comparisons.
+func asked(t *record.Trajectory) compare.Asked {
+	words := t.Task.Question + "\n" + t.Task.Guidelines
+	return compare.Asked{Words: words, Decimals: formOf(t.Task).decimals, Order: orderIn(words),
+		None: t.Inconclusive()}
+}
+
+// orderIn reads from question and form whether the order of an answer's items matters. It does where
+// each has a role, the largest and the smallest.
+func orderIn(words string) compare.Order {
+	roles := map[string]bool{}
+	for _, role := range aRole().FindAllString(words, -1) {
+		roles[strings.ToLower(role)] = true
+	}
+	switch {
+	case anyOrder().MatchString(words):
+		return compare.Free
+	case inOrder().MatchString(words):
+		return compare.Fixed
+	case len(roles) < 2 && !roles["respectively"] && manyNames().MatchString(words):
+		return compare.Names
+	}
+	return compare.Unsaid
 }

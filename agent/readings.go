@@ -9,6 +9,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
+	"dsstar/notebook/compare"
 	"dsstar/prompts"
 )
 
@@ -114,10 +115,12 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 		return err
 	}
 	o.Proposed = ""
-	if o.Answer = answer; answer == "" {
+	if o.Answer, o.Files = answer.Words, answer.Files; answer.Words == "" {
 		o.Problem = unableBecause(problem)
+		return nil
 	}
-	o.Same = answer != "" && sameAnswer(answer, r.firstAnswer(), r.inOrder())
+	found := compare.Answers(r.firstAnswer(), answer, asked(r.t))
+	o.Same, o.Differs = found.Sameness == compare.Same, found.Why
 	return nil
 }
 
@@ -211,16 +214,16 @@ func Choose(t *record.Trajectory, i, n int) (changed bool) {
 	if computed {
 		t.Rounds = append(t.Rounds, record.Round{Step: meant, Attempts: option.Attempts, Answer: code,
 			Verdict: &record.Verdict{Sufficient: true, Reason: "It computes the answer as it is meant."}})
-		if second != nil && derives(*second, option) {
-			t.Second = &record.Second{Attempts: second.Attempts, Answer: second.Answer}
+		if second != nil && derives(t, *second, option) {
+			t.Second = &record.Second{Attempts: second.Attempts, Answer: second.Answer, Files: second.Files}
 		}
 	}
 	return true
 }
 
 // derives reports whether a second derivation has found the answer of an option by itself.
-func derives(s record.Second, o record.Option) bool {
+func derives(t *record.Trajectory, s record.Second, o record.Option) bool {
 	own := func(a record.Attempt) bool { return a.Code == o.Attempts[len(o.Attempts)-1].Code }
 	return s.Ruling == record.RuledReading && !slices.ContainsFunc(s.Attempts, own) &&
-		SameAnswer(s.Answer, o.Answer)
+		compare.Answers(secondAnswer(s), optionAnswer(o), asked(t)).Sameness == compare.Same
 }

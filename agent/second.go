@@ -9,6 +9,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
+	"dsstar/notebook/compare"
 	"dsstar/prompts"
 )
 
@@ -35,14 +36,15 @@ func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	for s.Answer != "" {
-		if s.Agrees = sameAnswer(s.Answer, r.firstAnswer(), r.inOrder()); s.Agrees {
+		found := compare.Answers(r.firstAnswer(), secondAnswer(*s), asked(r.t))
+		if s.Agrees, s.Differs = found.Sameness == compare.Same, found.Why; s.Agrees {
 			break
 		}
-		if r.explained(s.Answer) {
+		if r.explained(secondAnswer(*s)) {
 			s.Ruling, s.Reason = record.RuledReading, "it is the answer under another reading"
 			break
 		}
-		changed, err = r.arbitrate(ctx, s)
+		changed, err = r.arbitrate(ctx, s, found)
 		if err != nil || changed {
 			return changed, err
 		}
@@ -55,10 +57,10 @@ func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 
 // explained reports whether an answer is that of another option of an open reading: then the two
 // derivations differ by a reading that is reported anyway.
-func (r *standard) explained(answer string) bool {
+func (r *standard) explained(answer compare.Answer) bool {
 	for _, reading := range r.t.OpenReadings() {
 		for _, o := range reading.Options {
-			if o.Answer != "" && sameAnswer(answer, o.Answer, r.inOrder()) {
+			if compare.Answers(answer, optionAnswer(o), asked(r.t)).Sameness == compare.Same {
 				return true
 			}
 		}
@@ -92,7 +94,8 @@ func (r *standard) derive(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.Answer, s.Proposed = answer, ""; answer == "" {
+		s.Answer, s.Files, s.Proposed = answer.Words, answer.Files, ""
+		if s.Answer == "" {
 			s.Reason = unableBecause(problem)
 		}
 		return nil
@@ -131,18 +134,26 @@ func (r *standard) unseen() ([]prompts.Part, map[string]string) {
 }
 
 // arbitrate has one request decide between two derivations that differ, and carries the ruling out.
-func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed bool, err error) {
+// That they mean the same counts only where a program cannot exclude it.
+func (r *standard) arbitrate(ctx context.Context, s *record.Second,
+	found compare.Finding) (changed bool, err error) {
 	if len(s.Rejected) >= maxRulings {
 		s.Ruling, s.Reason = record.RuledUndecided, "the derivations still differ after two corrections"
 		return false, nil
 	}
 	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter",
-		Subject: "two answers" + r.again(), Words: r.arbiterWords}, reply.Rulings(r.t.Steps()))
+		Subject: "two answers" + r.again(), Words: func() ([]prompts.Part, map[string]string) {
+			return r.arbiterWords(found)
+		}}, reply.Rulings(r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		ruling, err = reply.Ruling{Ruling: record.RuledUndecided, Reason: unread.Error()}, nil
 	}
 	if err != nil {
 		return false, err
+	}
+	if ruling.Ruling == record.RuledSame && found.Sameness == compare.Different {
+		ruling.Ruling = record.RuledUndecided
+		ruling.Reason = "the answers cannot mean the same, as the arbiter says: " + found.Why
 	}
 	s.Ruling, s.Reason = ruling.Ruling, ruling.Reason
 	switch ruling.Ruling {
@@ -170,7 +181,7 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed boo
 	case record.RuledSecond:
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
 			First: r.t.Answer(), Second: s.Answer})
-		s.Attempts, s.Answer, s.Proposed = nil, "", ruling.Code
+		s.Attempts, s.Answer, s.Files, s.Proposed = nil, "", nil, ruling.Code
 		return false, r.derive(ctx)
 	}
 	return false, r.observe(Event{Kind: Ruled, Text: ruling.Reason})
@@ -180,7 +191,8 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second) (changed boo
 func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
 	return record.Reading{Point: ruling.Point, Options: []record.Option{
 		{Text: ruling.Options[0]},
-		{Text: ruling.Options[1], Attempts: s.Attempts, Answer: s.Answer},
+		{Text: ruling.Options[1], Attempts: s.Attempts, Answer: s.Answer, Files: s.Files,
+			Differs: s.Differs},
 	}}
 }
 
@@ -196,16 +208,25 @@ func (r *standard) takeBack(reason string, wrong int) {
 	round.Route = &record.Route{Back: wrong, Reason: reason}
 }
 
-func (r *standard) arbiterWords() ([]prompts.Part, map[string]string) {
+func (r *standard) arbiterWords(found compare.Finding) ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	forget(parts, inputs) // the notebook has the source of the functions that it uses
 	last, _ := r.t.FinalCell()
 	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]
 	show := r.Sizes().Result
-	a := prompts.Arbiter{Code: last.Code, Answer: brief.Clip(r.t.Answer(), show),
+	told := func(words string, files []compare.File) string {
+		for _, f := range files {
+			if f.Text != "" {
+				words += "\n\n" + f.Name + ":\n" + f.Text
+			}
+		}
+		return brief.Clip(words, show)
+	}
+	a := prompts.Arbiter{Code: last.Code, Answer: told(r.t.Answer(), r.t.Final.Files),
 		SecondCode: second.Code, SecondOutput: brief.Clip(second.Execution.Stdout(), show),
-		SecondAnswer: brief.Clip(r.t.Second.Answer, show)}
+		SecondAnswer: told(r.t.Second.Answer, r.t.Second.Files),
+		Differs:      found.Why, Excluded: found.Sameness == compare.Different}
 	inputs["cell"], inputs["answer"] = a.Code, a.Answer
-	inputs["second"] = a.SecondCode + "\n" + a.SecondOutput + "\n" + a.SecondAnswer
+	inputs["second"] = a.SecondCode + "\n" + a.SecondOutput + "\n" + a.SecondAnswer + "\n" + a.Differs
 	return append(parts, a), inputs
 }

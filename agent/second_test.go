@@ -31,7 +31,10 @@ func TestRulings(t *testing.T) {
 		arbiter          int
 		doubt            string
 	}{
-		{"same", script{"arbiter": "Ruling: same\nReason: a unit"}, "1", "verified", []int{0}, 1, ""},
+		{"same", script{"second": "z = \"one\"\nz", "arbiter": "Ruling: same\nReason: a word"}, "1",
+			"verified", []int{0}, 1, ""},
+		{"same, which it cannot be", script{"arbiter": "Ruling: same\nReason: both are counts"}, "1",
+			"not verified", []int{0}, 1, "gave another answer, 2"},
 		{"a wrong step", script{"arbiter two answers": first + "1"}, "2", "verified", []int{1}, 1, ""},
 		{"a wrong last cell", script{"arbiter two answers": first + "0"}, "2", "verified", []int{0, 1}, 1,
 			""},
@@ -117,6 +120,48 @@ func TestSecondSeesNothing(t *testing.T) {
 		}
 	}
 	contains(t, again.model.prompt(t, "second the answer"), "Mind the gap.")
+}
+
+// TestWordsAndFiles: an answer of values and a file is the same if all of it is, and is shown by its
+// words.
+func TestWordsAndFiles(t *testing.T) {
+	for _, c := range []struct{ question, first, file, second, other, standing string }{
+		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "out.csv, 5", "x,1", "verified"},
+		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "5", "x,1.0", "verified"},
+		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "3, out.csv", "x,1", "not verified"},
+		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "5, out.csv", "x,2", "not verified"},
+		{"How many?", "5 (other.csv)", "x,1", "3 (other.csv)", "x,1", "not verified"},
+		{"How many of what you saved as out.csv?", "5", "x,1", "3", "x,1", "not verified"},
+		{"How many of what you saved as out.csv?", "5", "x,1", "5", "x,1", "verified"},
+	} {
+		name := "out.csv"
+		if strings.Contains(c.first, "other.csv") {
+			name = "other.csv"
+		}
+		for _, role := range []string{"second", "branches"} {
+			replies := script{"cell": "x = \"" + c.file + "\"\nsave(" + name + ", x)\nprint(x)",
+				"last": "y = x\nprint(\"" + c.first + "\")", "arbiter": "Ruling: undecided"}
+			other := "z = \"" + c.other + "\"\nsave(" + name + ", z)\na = \"" + c.second + "\"\na"
+			replies[role] = other
+			if role == "branches" {
+				replies[role] = branches(other)
+				replies["second"] = "z = \"" + c.file + "\"\nsave(" + name + ", z)\na = \"" + c.first + "\"\na"
+				replies["solver round 1"] = strings.Replace(reads(isOpen), "x = 1\n", replies["cell"]+"\n", 1)
+			}
+			p := play(t, simple.with(replies), func(s *stage) { s.task.Question = c.question }).noError(t)
+			want := c.standing
+			if role == "branches" {
+				want = strings.Replace(want, "not verified", "depends on a reading", 1)
+			}
+			if p.Standing() != want || p.Answer() != c.first {
+				t.Errorf("%s, %q, %s %q with %q: answer %q, %s: %q", c.question, c.first, role, c.second, c.other,
+					p.Answer(), p.Standing(), p.Doubts())
+			}
+			if role == "second" && p.Second.Answer != c.second {
+				t.Errorf("%q is the second's answer, not its words %q", p.Second.Answer, c.second)
+			}
+		}
+	}
 }
 
 // TestFilesAreCompared: answers that are names of files are compared by what is in them, whether the

@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"cmp"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +12,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/notebook/compare"
 	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
 )
@@ -97,70 +96,64 @@ func beginning(folder fs.FS, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// maxAskedFor is the size of a file, in bytes, up to which its text is compared.
-const maxAskedFor = 64 << 10
-
 // namedFile matches what looks like the name of a file, with folders.
 var namedFile = lazy.Regexp(`[\pL\d_./-]*[\pL\d_-]\.[A-Za-z]\w{1,7}\b`)
 
-// filesGiven returns the names of the files that the question asks for and of those that the answer
-// names, and their content; "" if there are none, or if one that is asked for is missing. Derivations
-// are compared by it that both print a file's name. Of a file that is long or no text it is a digest.
-func (r *standard) filesGiven(answer string) (names []string, content string) {
+// filesGiven returns the files that the question asks for, written or not, and those that the answer
+// names. Derivations are compared by them, too.
+func (r *standard) filesGiven(answer string) (all []compare.File) {
 	folder := r.filesWritten()
 	if folder == nil {
-		return nil, ""
+		return nil
 	}
 	defer folder.Close()
-	var all []string
-	asked := formOf(r.t.Task).files
-	for _, name := range asked {
-		if text, err := contentOf(folder, name); err == nil {
-			names, all = append(names, name), append(all, text)
+	for _, name := range formOf(r.t.Task).files {
+		f, err := fileOf(folder, name)
+		if err != nil {
+			f = compare.File{Name: name}
 		}
+		all = append(all, f)
 	}
-	missing := len(names) < len(asked)
 	named := strings.FieldsFunc(answer, func(c rune) bool { return strings.ContainsRune("\n,;", c) })
 	for _, name := range append(named, namedFile().FindAllString(answer, maxWritten)...) {
 		name = strings.TrimPrefix(strings.Trim(name, " \t\"'[]"), "./")
-		if slices.Contains(names, name) || !filepath.IsLocal(name) {
+		is := func(f compare.File) bool { return f.Name == name }
+		if slices.ContainsFunc(all, is) || !filepath.IsLocal(name) {
 			continue
 		}
-		if text, err := contentOf(folder, name); err == nil {
-			names, all = append(names, name), append(all, text)
+		if f, err := fileOf(folder, name); err == nil {
+			all = append(all, f)
 		}
 	}
-	if missing {
-		return names, ""
-	}
-	return names, strings.Join(all, "\n")
+	return all
 }
 
-// contentOf returns the text of a file, or its digest.
-func contentOf(folder *os.Root, name string) (string, error) {
+// fileOf reads a file that cells have written.
+func fileOf(folder *os.Root, name string) (compare.File, error) {
 	info, err := folder.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fs.ErrInvalid
 	}
 	if err != nil {
-		return "", err
+		return compare.File{}, err
 	}
 	f, err := folder.Open(name)
 	if err != nil {
-		return "", err
+		return compare.File{}, err
 	}
 	defer f.Close()
-	var text strings.Builder
-	digest := sha256.New()
-	if _, err := io.Copy(io.MultiWriter(&text, digest), io.LimitReader(f, maxAskedFor)); err != nil {
-		return "", err
-	}
-	more, err := io.Copy(digest, f)
-	if err == nil && more == 0 && utf8.ValidString(text.String()) {
-		return strings.TrimSpace(text.String()), nil
-	}
-	return fmt.Sprintf("%s: SHA-256 %x", name, digest.Sum(nil)), err
+	return compare.ReadFile(name, f)
 }
 
-// firstAnswer is what the accepted cells give, to compare other derivations with.
-func (r *standard) firstAnswer() string { return cmp.Or(r.t.Final.Files, r.t.Answer()) }
+// The answers that are compared: of the accepted cells, a second derivation, an option.
+func (r *standard) firstAnswer() compare.Answer {
+	return compare.Answer{Words: r.t.Answer(), Files: r.t.Final.Files}
+}
+
+func secondAnswer(s record.Second) compare.Answer {
+	return compare.Answer{Words: s.Answer, Files: s.Files}
+}
+
+func optionAnswer(o record.Option) compare.Answer {
+	return compare.Answer{Words: o.Answer, Files: o.Files}
+}

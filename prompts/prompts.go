@@ -192,6 +192,8 @@ type (
 	Arbiter struct {
 		Code, Answer                           string // the last cell
 		SecondCode, SecondOutput, SecondAnswer string
+		Differs                                string // how, in one line
+		Excluded                               bool   // they cannot mean the same
 	}
 	// Branches asks for the cells that compute the answer under other readings.
 	Branches struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 )
 
@@ -22,13 +23,15 @@ type Reading struct {
 // An Option is one way to take a [Reading]'s point. That of the accepted cells has no attempts and
 // no answer of its own.
 type Option struct {
-	Text     string    `json:"text"`
-	Steps    int       `json:"steps,omitempty"`    // accepted steps that its branch begins with
-	Proposed string    `json:"proposed,omitempty"` // its cell, until it has run to its end
-	Attempts []Attempt `json:"attempts,omitempty"` // at the cell of its branch
-	Answer   string    `json:"answer,omitempty"`
-	Same     bool      `json:"same,omitempty"`    // the answer is that of the accepted cells
-	Problem  string    `json:"problem,omitempty"` // why it has no answer, in one line
+	Text     string         `json:"text"`
+	Steps    int            `json:"steps,omitempty"`    // accepted steps that its branch begins with
+	Proposed string         `json:"proposed,omitempty"` // its cell, until it has run to its end
+	Attempts []Attempt      `json:"attempts,omitempty"` // at the cell of its branch
+	Answer   string         `json:"answer,omitempty"`
+	Files    []compare.File `json:"files,omitempty"`   // of the answer
+	Same     bool           `json:"same,omitempty"`    // the answer is that of the accepted cells
+	Differs  string         `json:"differs,omitempty"` // how it differs from that, in one line
+	Problem  string         `json:"problem,omitempty"` // why it has no answer, in one line
 }
 
 // Last returns the last cell of a notebook whose accepted cells are those of the option's branch: it
@@ -86,15 +89,17 @@ func (t *Trajectory) OpenReadings() []Reading {
 // A Second is a derivation of the answer by a request that saw question, profiles and form, and
 // nothing of the first derivation. Its cell ran in a session of its own.
 type Second struct {
-	Proposed string    `json:"proposed,omitempty"` // its cell, until it has run to its end
-	Attempts []Attempt `json:"attempts"`
-	Answer   string    `json:"answer,omitempty"`
-	Agrees   bool      `json:"agrees"`             // it is the answer of the accepted cells
-	Ruling   string    `json:"ruling,omitempty"`   // of the arbiter, if they differed: see the constants
-	Reason   string    `json:"reason,omitempty"`   // of the ruling, or why there is no answer
-	Unable   bool      `json:"unable,omitempty"`   // no session could be opened: to be derived yet
-	Together bool      `json:"together,omitempty"` // its cell ran in a branch of the first's session
-	Rejected []Ruled   `json:"rejected,omitempty"` // earlier rulings that changed a derivation
+	Proposed string         `json:"proposed,omitempty"` // its cell, until it has run to its end
+	Attempts []Attempt      `json:"attempts"`
+	Answer   string         `json:"answer,omitempty"`
+	Files    []compare.File `json:"files,omitempty"`    // of the answer
+	Differs  string         `json:"differs,omitempty"`  // how it differs from the accepted cells' answer
+	Agrees   bool           `json:"agrees"`             // it is the answer of the accepted cells
+	Ruling   string         `json:"ruling,omitempty"`   // of the arbiter, if they differed: see the constants
+	Reason   string         `json:"reason,omitempty"`   // of the ruling, or why there is no answer
+	Unable   bool           `json:"unable,omitempty"`   // no session could be opened: to be derived yet
+	Together bool           `json:"together,omitempty"` // its cell ran in a branch of the first's session
+	Rejected []Ruled        `json:"rejected,omitempty"` // earlier rulings that changed a derivation
 }
 
 // The rulings of an arbiter on two derivations that differ.

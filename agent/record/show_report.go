@@ -113,7 +113,7 @@ func optionAnswer(o Option) string {
 	if o.Same {
 		return "the same"
 	}
-	return clipped(o.Answer)
+	return withFiles(o.Answer, o.Files, o.Differs)
 }
 
 // showAssumptions lists the readings that evidence or a person has settled.
@@ -137,12 +137,17 @@ func showAssumptions(t *Trajectory) string {
 }
 
 // Given returns the names, below the cells' folder, of the files that the question asks for and of those
-// that the answer names.
-func (t *Trajectory) Given() []string {
+// that the answer names, if they were written.
+func (t *Trajectory) Given() (names []string) {
 	if t.Final == nil {
 		return nil
 	}
-	return t.Final.Given
+	for _, f := range t.Final.Files {
+		if f.Digest != "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // showFiles links the files that are part of the answer.
@@ -400,7 +405,8 @@ func showSecond(t *Trajectory) string {
 	case s.Agrees && s.Ruling != RuledSame:
 		b.WriteString("It gave the same answer.\n")
 	default:
-		fmt.Fprintf(&b, "It gave %s. %s%s.\n", prose(clipped(s.Answer)), rulings[s.Ruling],
+		answer := withFiles(s.Answer, s.Files, s.Differs)
+		fmt.Fprintf(&b, "It gave %s. %s%s.\n", prose(answer), rulings[s.Ruling],
 			prose(after(": ", strings.TrimSuffix(s.Reason, "."))))
 	}
 	for _, r := range s.Rejected {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dsstar/agent/brief"
+	"dsstar/notebook/compare"
 )
 
 // Proved reports whether the plan was found sufficient and a fresh run printed the same answer.
@@ -88,7 +89,7 @@ func (t *Trajectory) disagreement() string {
 		return ""
 	}
 	return fmt.Sprintf("the second derivation gave another answer, %s",
-		clipped(s.Answer)) + after(": ", s.Reason)
+		withFiles(s.Answer, s.Files, s.Differs)) + after(": ", s.Reason)
 }
 
 // after returns the text in one line after mark, or "" if there is none.
@@ -101,6 +102,15 @@ func after(mark, text string) string {
 
 // clippedChars limits an answer within a sentence or a table.
 const clippedChars = 200
+
+// withFiles returns an answer in one line. If it has files, how it differs is said, too: the words
+// can be the same.
+func withFiles(answer string, files []compare.File, differs string) string {
+	if answer = clipped(answer); len(files) > 0 && differs != "" {
+		answer += " (" + clipped(differs) + ")"
+	}
+	return answer
+}
 
 // clipped returns an answer in one line.
 func clipped(answer string) string { return brief.OneLine(brief.Clip(answer, clippedChars)) }

@@ -17,6 +17,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
 
 // A Trajectory is the whole record of a run.
@@ -238,15 +239,14 @@ type Edit struct {
 
 // Final is the last cell, which prints the answer, with the tries at it.
 type Final struct {
-	Attempts []Attempt `json:"attempts"`
-	Returns  []Return  `json:"returns,omitempty"` // without their executions
-	Answer   string    `json:"answer"`
-	Summary  string    `json:"summary,omitempty"` // sentences for people; the value of the last cell
-	Files    string    `json:"files,omitempty"`   // text of the files that the question asks for
-	Given    []string  `json:"given,omitempty"`   // names of these, and of those that the answer names
-	ByHand   bool      `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
-	Again    bool      `json:"again,omitempty"`   // the accepted cell is to be run again
-	Begun    int       `json:"begun,omitempty"`   // how often all tries were given up
+	Attempts []Attempt      `json:"attempts"`
+	Returns  []Return       `json:"returns,omitempty"` // without their executions
+	Answer   string         `json:"answer"`
+	Summary  string         `json:"summary,omitempty"` // sentences for people; the value of the last cell
+	Files    []compare.File `json:"files,omitempty"`   // that the question asks for, or the answer names
+	ByHand   bool           `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+	Again    bool           `json:"again,omitempty"`   // the accepted cell is to be run again
+	Begun    int            `json:"begun,omitempty"`   // how often all tries were given up
 }
 
 // A Proof records how the accepted cells ran in a fresh, private session and the script in plain

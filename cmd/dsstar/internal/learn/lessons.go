@@ -7,8 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/notebook/compare"
 	"dsstar/notebook/disk"
 )
 
@@ -74,7 +74,9 @@ func (l Lesson) good(o Outcome) bool {
 	if l.Answer == "" {
 		return o.Verified
 	}
-	return agent.SameAnswer(o.Answer, l.Answer)
+	found := compare.Answers(compare.Answer{Words: o.Answer}, compare.Answer{Words: l.Answer},
+		compare.Asked{Decimals: -1, Order: compare.Free})
+	return found.Sameness == compare.Same
 }
 
 // standing is an outcome in words.

@@ -6,50 +6,8 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
-
-// TestSameAnswer: whatever does not change what an answer says does not matter, and all else does.
-func TestSameAnswer(t *testing.T) {
-	for _, test := range []struct {
-		a, b    string
-		inOrder bool
-		same    bool
-	}{
-		{"198.79", "198.7921", false, true},
-		{"198.79", "198.78", false, false},
-		{"{\n  \"high\": [\n    \"Monaco\"\n  ],\n  \"low\": 3.50\n}", `{"low": 3.5, "high": ["Monaco"]}`,
-			false, true},
-		{`{"high": ["Monaco"]}`, `{"high": ["Mongolia"]}`, false, false},
-		{`["b", "a"]`, `["a", "b"]`, false, true},
-		{`{"high": 1, "low": 2}`, `{"high": 2, "low": 1}`, false, false},
-		{"82", "82.0", false, true},
-		{"82", "82.4", false, false}, // a count is no rounded mean
-		{"1,234,567", "1234567", false, true},
-		{"12.5 %", "12.5%", false, true},
-		{"12.5%", "0.125", false, false},
-		{"Yes", "yes.", false, true},
-		{"Yes", "No", false, false},
-		{"A, B", "B,A", false, true},
-		{"A, B", "B,A", true, false},
-		{"A, B", "A, B, C", false, false},
-		{"A, A, B", "A, B, B", false, false},
-		{"['A', 'B']", "A, B", false, true},
-		{"@mean[3.10], @p[0.05]", "@mean[3.1]\n@p[0.05]", false, true},
-		{"@mean[3.1]", "@median[3.1]", false, false},
-		{`{"x": 1, "y": 2}`, `{"y": 2.0, "x": 1}`, false, true},
-		{"-3", "3", false, false},
-		{"1e-9", "1.0e-9", false, true},
-		{"", "", false, false},
-		{"Not Applicable", "not applicable", false, true},
-	} {
-		if got := sameAnswer(test.a, test.b, test.inOrder); got != test.same {
-			t.Errorf("%q and %q: %v", test.a, test.b, got)
-		}
-		if sameAnswer(test.a, test.b, test.inOrder) != sameAnswer(test.b, test.a, test.inOrder) {
-			t.Errorf("%q and %q: not symmetric", test.a, test.b)
-		}
-	}
-}
 
 // TestForm: a program finds what a form that it recognises forbids, and nothing else.
 func TestForm(t *testing.T) {
@@ -65,6 +23,9 @@ func TestForm(t *testing.T) {
 		{"Round to two decimal places.", "", "3.141", true},
 		{"", "Answer must be just a whole number.", "3.5", true},
 		{"", "Answer must be just a whole number.", "3", false},
+		{"What is the mean, as a whole number?", "", "12.6", true},
+		{"Round to the nearest whole number.", "", "12.6", true},
+		{"How many have a whole number of units, on average to 2 decimals?", "", "12.65", false},
 		{"", "@mean_fare[number with 2 decimals]", "@mean_fare[3.14]", false},
 		{"", "@mean_fare[number with 2 decimals]", "3.14", true},
 		{"", "Provide the answer as JSON.", `{"a": 1}`, false},
@@ -83,6 +44,37 @@ func TestForm(t *testing.T) {
 			Guidelines: test.guidelines, Files: data}).problem(test.answer, written)
 		if (got != "") != test.bad {
 			t.Errorf("%q in the form %q %q: %q", test.answer, test.question, test.guidelines, got)
+		}
+	}
+}
+
+// TestOrderIn: question and form say whether the order of items matters.
+func TestOrderIn(t *testing.T) {
+	for words, want := range map[string]compare.Order{
+		"Which stores?":                                               compare.Names,
+		"Which distinct stores have no order?":                        compare.Names,
+		"What sort of stores are there?":                              compare.Names,
+		"Name them. A list of restaurant names.":                      compare.Names,
+		"Which values of the column rank occur?":                      compare.Names,
+		"Which regions? Give them in any order.":                      compare.Free,
+		"The two numbers, in any order.":                              compare.Free,
+		"What are the mean and the standard deviation of amount?":     compare.Unsaid,
+		"Which store has the largest and which the smallest revenue?": compare.Unsaid,
+		"Which stores have the most and the least orders?":            compare.Unsaid,
+		"Who is the best customer, as surname, first name?":           compare.Unsaid,
+		"Which cities are the first and the last?":                    compare.Unsaid,
+		"Where is the centre, as [latitude, longitude]?":              compare.Unsaid,
+		"How many?": compare.Unsaid,
+		"Which are the top 3 stores by amount, the largest first?":             compare.Fixed,
+		"Welche drei Filialen haben den höchsten Umsatz? Absteigend sortiert.": compare.Fixed,
+		"List the three stores by decreasing revenue.":                         compare.Fixed,
+		"Which stores? Sort the names by revenue.":                             compare.Fixed,
+		"Which stores? In alphabetical order.":                                 compare.Fixed,
+		"Which stores, sorted in descending order?":                            compare.Fixed,
+		"The stores, ranked by revenue.":                                       compare.Fixed,
+	} {
+		if got := orderIn(words); got != want {
+			t.Errorf("%q: %d, want %d", words, got, want)
 		}
 	}
 }
