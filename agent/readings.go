@@ -151,8 +151,11 @@ func (r *standard) points(asked []optionOf) (all []prompts.OpenPoint) {
 // taken returns the readings with the options that the cells take.
 func (r *standard) taken() (all []prompts.Point) {
 	for _, reading := range r.t.Readings {
-		all = append(all, prompts.Point{Text: reading.Point,
-			Taken: reading.Options[reading.Chosen].Text})
+		point := prompts.Point{Text: reading.Point, Taken: "not said"}
+		if reading.Problem == "" {
+			point.Taken = reading.Options[reading.Chosen].Text
+		}
+		all = append(all, point)
 	}
 	return all
 }
@@ -164,7 +167,7 @@ func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error)
 		return false, nil
 	}
 	for i, reading := range r.t.Readings {
-		if !reading.Open() || !reading.Matters() {
+		if !reading.Open() || !reading.Matters() || reading.Problem != "" {
 			continue
 		}
 		n, err := r.cfg.ChooseReading(ctx, reading, r.t.Answer())

@@ -36,6 +36,9 @@ const (
 	isSettled = "Evidence: \"All files are in the folder\" (form)\nSettled: yes"
 )
 
+// unread is reads with a reading that does not say which option is taken.
+var unread = strings.Replace(reads(isOpen), "Taken: 1\n", "", 1)
+
 // TestReadings: only a reading that changes the answer is spoken of.
 func TestReadings(t *testing.T) {
 	for _, c := range []struct {
@@ -72,6 +75,12 @@ func TestReadings(t *testing.T) {
 			"depends on a reading", 1, "12"},
 		{"no reply that can be read", reads(isOpen), script{"branches": "Hm."},
 			"depends on a reading", 2, "the model wrote no cell for it"},
+		{"one that cannot be read", unread, script{"solver round 1, asked again": reads(isOpen),
+			"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
+		{"one that still cannot be read", unread, script{"solver round 1, asked again": unread},
+			"depends on a reading", 0, ""},
+		{"one that cannot be read, and then no reply can", unread,
+			script{"solver round 1, asked again": "Hm."}, "depends on a reading", 0, ""},
 		{"the second derivation takes the other", reads(isOpen),
 			script{"branches": branches("z = 2\nz"), "second": "z = 2\nz"}, "depends on a reading", 1, "2"},
 	} {

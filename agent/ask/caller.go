@@ -210,7 +210,8 @@ func Model[T any](ctx context.Context, c *Caller, request llm.Request,
 	return readOrAskAgain(ctx, c, request, first, format)
 }
 
-// readOrAskAgain reads a reply, or the one that follows when the rule was quoted.
+// readOrAskAgain reads a reply, or the one that follows when the rule was quoted. A reply of which
+// only a part cannot be read serves if none can be read whole.
 func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, first llm.Reply,
 	format reply.Format[T]) (T, error) {
 	value, problem := format.Read(first)
@@ -232,11 +233,13 @@ func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, 
 	switch {
 	case err == nil:
 		last = second
-		value, problem = format.Read(second)
+		if v, err := format.Read(second); err == nil || reply.IsPart(err) || !reply.IsPart(problem) {
+			value, problem = v, err
+		}
 	case !errors.Is(err, llm.ErrContextLength): // else there is no room to ask again
 		return *new(T), err
 	}
-	if problem != nil {
+	if problem != nil && !reply.IsPart(problem) {
 		return *new(T), &reply.Error{
 			Role: request.Role, Subject: subject, Problem: problem.Error(),
 			Reply: last.Text, Kind: reply.KindOf(problem),

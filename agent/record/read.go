@@ -91,7 +91,7 @@ func (t *Trajectory) check() error {
 		end, readings = p.End, append(readings, p.Readings...)
 	}
 	for _, r := range readings {
-		wrong = wrong || r.Chosen < 0 || r.Chosen >= len(r.Options)
+		wrong = wrong || r.Problem == "" && (r.Chosen < 0 || r.Chosen >= len(r.Options))
 	}
 	for _, r := range t.Rounds {
 		if r.Edit == nil {

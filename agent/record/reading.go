@@ -18,6 +18,7 @@ type Reading struct {
 	Evidence string   `json:"evidence,omitempty"` // for it, quoted from a file or the question
 	Settled  bool     `json:"settled,omitempty"`  // the evidence leaves no doubt
 	ByUser   bool     `json:"by_user,omitempty"`  // a person chose the option
+	Problem  string   `json:"problem,omitempty"`  // why it could not be read; then it has no options
 }
 
 // An Option is one way to take a [Reading]'s point. That of the accepted cells has no attempts and
@@ -65,8 +66,11 @@ func (r Reading) Computed() bool {
 	return true
 }
 
-// Matters reports whether another option changes the answer, or could not be computed.
+// Matters reports whether another option changes the answer, or is not known to leave it.
 func (r Reading) Matters() bool {
+	if r.Problem != "" {
+		return true
+	}
 	for i, o := range r.Options {
 		if i != r.Chosen && !o.Same && (o.Answer != "" || o.Problem != "") {
 			return true

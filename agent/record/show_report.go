@@ -93,6 +93,10 @@ func showReport(all *Trajectory, k int) (text string, attached map[string]notebo
 // showOptions shows the answer under each option of a reading; answer is that of the taken one.
 func showOptions(r Reading, answer string) string {
 	var b strings.Builder
+	if r.Problem != "" {
+		return fmt.Sprintf("**Depends on a reading:** %s\n\nWhat the other readings give is not known: %s.\n\n",
+			prose(r.Point), prose(r.Problem))
+	}
 	fmt.Fprintf(&b, "**Depends on a reading:** %s\n\n| if it means | the answer is |\n|---|---|\n",
 		prose(r.Point))
 	for i, o := range r.Options {

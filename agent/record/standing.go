@@ -37,7 +37,7 @@ func (t *Trajectory) Standing() string {
 func (t *Trajectory) Doubts() []string {
 	why := t.faults()
 	for _, r := range t.OpenReadings() {
-		why = append(why, "it depends on a reading: "+brief.OneLine(r.Point))
+		why = append(why, "it depends on a reading: "+brief.OneLine(r.Point)+after(", but ", r.Problem))
 	}
 	return why
 }

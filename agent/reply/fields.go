@@ -348,6 +348,9 @@ func (v vocabulary) ofObject(o object) *fields {
 				list = []any{value}
 			}
 			for _, one := range list {
+				if text, ok := one.(string); ok {
+					one = object{v.opens: text}
+				}
 				if o, ok := one.(object); ok {
 					f.parts = append(f.parts, v.ofObject(o))
 				}

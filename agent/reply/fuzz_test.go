@@ -154,12 +154,13 @@ func FuzzSolution(f *testing.F) {
 	asked := []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
 	f.Fuzz(func(t *testing.T, reply string) {
 		s, err := Solutions(true).readText(reply)
-		if (err == nil) != (s.Step != "" && s.Code != "") || err != nil && len(s.Readings) > 0 {
+		whole := err == nil || IsPart(err)
+		if whole != (s.Step != "" && s.Code != "") || !whole && len(s.Readings) > 0 {
 			t.Errorf("%+v, %v", s, err)
 		}
 		for _, r := range s.Readings {
-			if r.Point == "" || len(r.Options) < 2 || r.Chosen < 0 || r.Chosen >= len(r.Options) ||
-				r.Settled && r.Evidence == "" {
+			read := len(r.Options) > 1 && r.Chosen >= 0 && r.Chosen < len(r.Options) && r.Point != ""
+			if read == (r.Problem != "") || r.Settled && r.Evidence == "" {
 				t.Errorf("%+v", r)
 			}
 		}

@@ -20,6 +20,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the %s's reply for %s could not be used: %s", e.Role, e.Subject, e.Problem)
 }
 
+// A PartError says that one part of a reply cannot be read. The value has the others, and says of
+// that part that it could not be read.
+type PartError struct{ error }
+
+// IsPart reports whether an error is a [*PartError].
+func IsPart(err error) bool {
+	_, is := errors.AsType[*PartError](err)
+	return is
+}
+
 // A Kind is the way in which a reply is unusable. Each has another remedy: another prompt,
 // another model, a higher limit.
 type Kind string
@@ -84,8 +94,8 @@ func (f Format[T]) readText(reply string) (T, error) {
 		return none, err
 	}
 	value, err := f.Parse(text)
-	if err == nil {
-		return value, nil
+	if err == nil || IsPart(err) {
+		return value, err
 	}
 	if refuses(text) {
 		return none, errRefusal

@@ -83,10 +83,14 @@ func Solutions(readings bool) Format[Solution] {
 		Schema: solutionSchema,
 	}
 	if readings {
+		f.Rule += readingRule
 		f.Form, f.Schema = firstSolutionForm, firstSolutionSchema
 	}
 	return f
 }
+
+const readingRule = " Of each reading it says what is left open, two different options or more, and the " +
+	"number of the one that the cells take."
 
 func solutionIn(f *fields) (s Solution, err error) {
 	s.Step = f.step()
@@ -99,19 +103,27 @@ func solutionIn(f *fields) (s Solution, err error) {
 	case refuses(s.Step):
 		return s, errRefusal
 	}
-	s.Readings = f.readings()
-	return s, nil
+	s.Readings, err = f.readings()
+	return s, err
 }
 
-// readings returns those of the parts that can be read.
-func (f *fields) readings() (all []record.Reading) {
+// readings returns the readings. That one cannot be read is a [*PartError].
+func (f *fields) readings() (all []record.Reading, err error) {
 	for _, part := range f.parts {
-		if r, ok := part.reading(); ok {
-			all = append(all, r)
+		if len(part.items) == 0 && noReading().MatchString(part.text["reading"]) {
+			continue
 		}
+		r := part.reading()
+		if r.Problem != "" {
+			err = &PartError{fmt.Errorf("of the reading %q, %s", r.Point, r.Problem)}
+		}
+		all = append(all, r)
 	}
-	return all
+	return all, err
 }
+
+// noReading matches what stands for a reading where there is none.
+var noReading = lazy.Regexp(`(?i)^\W*(?:n/a\b|null\b|(?:there\s+(?:is|are)\s+)?(?:no|none|nothing)\b|$)`)
 
 var words = lazy.Regexp(`\pL+[^\pL]+\pL+`)
 
@@ -132,16 +144,25 @@ func (f *fields) step() string {
 
 var isYes = lazy.Regexp(`(?i)^\W*(?:yes|true|settled)\b`)
 
-// reading returns the reading of a part. ok is false if it cannot be read.
-func (f *fields) reading() (r record.Reading, ok bool) {
-	r.Point, r.Evidence = f.line("reading"), f.line("evidence")
-	options := f.options()
+// reading returns the reading of a part. If that cannot be read, it has a problem and no options.
+func (f *fields) reading() record.Reading {
+	point, options := f.line("reading"), f.options()
+	taken := f.taken(options)
+	switch {
+	case point == "":
+		point = brief.OneLine(strings.Join(f.items, " / "))
+		return record.Reading{Point: point, Problem: "it is not said what is left open"}
+	case len(options) < 2:
+		return record.Reading{Point: point, Problem: "there are no two different options"}
+	case taken < 0:
+		return record.Reading{Point: point, Problem: "it is not said which option is taken"}
+	}
+	r := record.Reading{Point: point, Chosen: taken, Evidence: f.line("evidence")}
 	for _, text := range options {
 		r.Options = append(r.Options, record.Option{Text: text})
 	}
-	r.Chosen = f.taken(options)
 	r.Settled = r.Evidence != "" && isYes().MatchString(f.text["settled"])
-	return r, r.Point != "" && len(options) > 1 && r.Chosen >= 0
+	return r
 }
 
 // options returns the options that are not empty; nil if two are the same, or there are too many.
@@ -206,10 +227,13 @@ func Judgements(steps int, asked []Branch, readings bool) Format[Judgement] {
 		Schema: judgementSchema,
 	}
 	if readings {
+		f.Rule += readingRule
 		f.Form, f.Schema = rereadForm, rereadSchema
 		f.Parse = by(rereadFields, func(f *fields) (Judgement, error) {
 			j, err := f.judgement(steps)
-			j.Readings = f.readings()
+			if err == nil {
+				j.Readings, err = f.readings()
+			}
 			return j, err
 		})
 	}

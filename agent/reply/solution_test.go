@@ -168,19 +168,52 @@ Count.
 {"reading": "What is an order?", "option_1": "all rows", "option_2": "paid rows",
  "chosen": "Option 2", "evidence": "\"status: paid\" (readme.md)", "settled": "yes"},
 {"point": "Which year?", "options": {"1": "2019", "2": "2020", "3": "both"}, "taken": "A",
- "evidence": "none"},
-{"point": "What is a customer?", "options": []}, {"point": "unread"}, "or what"],
+ "evidence": "none"}, {"point": "none", "options": []}],
 "code": "x = 1\nprint(x)"}`,
 		`{"step": "Count.", "readings": [
 {"point": "What is an order?", "options": [{"id": 1, "text": "all rows"},
  {"id": 2, "text": "paid rows"}], "taken": "paid rows", "evidence": "\"status: paid\" (readme.md)",
  "settled": true},
 {"point": "Which year?", "options": "2019 / 2020 / both", "taken": "1", "evidence": "",
- "settled": true},
-{"point": "Dropped", "options": ["a", "a"], "taken": 1},
-{"point": "Dropped", "options": ["a", "b"], "taken": 3}],
+ "settled": true}],
 "code": "x = 1\nprint(x)"}`,
 	)
+}
+
+// TestUnreadableReadings: a reading that cannot be read is a problem of the reply, which has it by its
+// point; what says that there is none is no reading.
+func TestUnreadableReadings(t *testing.T) {
+	step := `"step": "Count.", "code": "x = 1\nprint(x)"`
+	for reading, problem := range map[string]string{
+		`{"point": "Which?", "options": ["a", "b"], "taken": null}`:      "which option",
+		`{"point": "Which?", "options": ["a", "b"]}`:                     "which option",
+		`{"point": "Which?", "options": ["a", "b"], "taken": 3}`:         "which option",
+		`{"point": "Which?", "options": ["a", "b"], "taken": 0}`:         "which option",
+		`{"point": "Which?", "options": ["a"], "taken": 1}`:              "two different",
+		`{"point": "Which?", "options": ["a", "A"], "taken": 1}`:         "two different",
+		`{"point": "Which?", "options": ["a", "none"], "taken": 1}`:      "two different",
+		`{"point": "Which?", "options": []}`:                             "two different",
+		`"Which?"`:                                                       "two different",
+		`{"options": ["Which?"], "taken": 1}`:                            "what is left open",
+		`{"point": "none", "options": []}`:                               "",
+		`{"point": "There is no point left open.", "options": []}`:       "",
+		`{"point": "Which?", "options": ["a", "b", "none"], "taken": 2}`: "",
+	} {
+		for _, text := range []string{"{" + step + `, "readings": [` + reading + "]}",
+			`{"readings": [{"point": "What?", "options": ["c", "d"], "taken": 2}, ` + reading + "], " + step + "}"} {
+			s, err := Solutions(true).readText(text)
+			if s.Code == "" || IsPart(err) != (problem != "") || err != nil && !strings.Contains(err.Error(), problem) {
+				t.Errorf("%s: %+v, %v", text, s, err)
+			}
+			if n := len(s.Readings); problem != "" && (s.Readings[n-1].Problem == "" || s.Readings[n-1].Point != "Which?") {
+				t.Errorf("%s: %+v", text, s.Readings)
+			}
+		}
+	}
+	s, err := Solutions(true).readText("Reading: Which?\nOption 1: a\nOption 2: b\n\nStep: Count.\n\n" + cellX)
+	if !IsPart(err) || len(s.Readings) != 1 || s.Code == "" {
+		t.Errorf("%+v, %v", s, err)
+	}
 }
 
 func TestJudgementWithReadings(t *testing.T) {
