@@ -32,7 +32,7 @@ func TestAsk(t *testing.T) {
 	prompt := second.model.prompt(t, "solver round 4")
 	nb := readNotebook(t, second.Trajectory)
 	top := nb.Cells[cellOf(t, nb, "question-2")].Source
-	contains(t, prompt, "# Question\n\nAnd now?", "Question: How many?", "Step 3: Three.", "123")
+	contains(t, prompt, "# Question\n\nAnd now?", "Question 1: How many?", "Step 3: Three.", "123")
 	contains(t, top, "# And now?", "1235", "Verified")
 	equal(t, "cells", second.Cells()[2:],
 		append(tr.Cells()[2:6:6], "v = z\nv += \"5\"\nprint(v)", "print(v)"))
@@ -70,7 +70,7 @@ func TestResumeEarlierEdit(t *testing.T) {
 
 	change := all(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)"))
 	end := goOn(t, more, must(edited(t, second, change))).noError(t)
-	if end.Answer() != "723!4" || !end.Verified() || end.Earlier[0].Final.Answer != "723!" ||
+	if end.Answer() != "723!4" || end.Verified() || end.Earlier[0].Final.Answer != "723!" ||
 		end.Earlier[0].Proof != nil {
 		t.Errorf("answer %q, before it %+v", end.Answer(), end.Earlier[0].Final)
 	}
@@ -79,7 +79,7 @@ func TestResumeEarlierEdit(t *testing.T) {
 	change = all(source("step-2", "y = x", "y = x\nz = y"), source("final", "print(z)", "print(y)"),
 		remove("round-3", "step-3"))
 	end = goOn(t, more, must(edited(t, second, change))).noError(t)
-	if end.Answer() != "14" || !end.Verified() || len(end.Cells()) != 7 {
+	if end.Answer() != "14" || end.Verified() || len(end.Cells()) != 7 {
 		t.Errorf("answer %q, cells %q", end.Answer(), end.Cells())
 	}
 
@@ -90,5 +90,38 @@ func TestResumeEarlierEdit(t *testing.T) {
 	end = goOn(t, replies, must(edited(t, second, source("parameters", "/data", "/other")))).noError(t)
 	if end.Task.Data != "/other" || !end.Verified() || !strings.Contains(end.Cells()[0], "How many?") {
 		t.Errorf("%q, verified %v", end.Cells()[0], end.Verified())
+	}
+}
+
+// TestAskInherits: a follow-up that builds on an answer is worth no more than that, and its requests
+// say what that is worth; one that builds on nothing of it is on its own.
+func TestAskInherits(t *testing.T) {
+	for _, c := range []struct {
+		name, cell       string
+		second           string // of the first question
+		standing, builds string
+		told             string // by requests about the follow-up
+	}{
+		{"on a reading", "b = x\nprint(b)", "agreed()", "depends on a reading", "depends on a reading",
+			"- some: 2"},
+		{"on another derivation", "b = x\nprint(b)", "w = 7\nw", "not verified", "not verified",
+			"gave another answer, 7"},
+		{"on nothing", "b = 1\nprint(b)", "w = 7\nw", "not verified", "verified", "gave another answer, 7"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			first := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz"),
+				"second": c.second, "arbiter": "Ruling: undecided\nReason: who knows"})).noError(t)
+			tr := readAgain(t, first.Trajectory)
+			if tr.Standing() != c.standing || tr.Ask("And now?", "") != nil {
+				t.Fatalf("%s: %q", tr.Standing(), tr.Doubts())
+			}
+			p := goOn(t, script{"step": "On.", "cell": c.cell, "last": "print(b)", "verdict": yes, "second": "agreed()"},
+				tr).noError(t)
+			if p.Standing() != c.builds {
+				t.Errorf("%s: %q", p.Standing(), p.Doubts())
+			}
+			contains(t, p.model.prompt(t, "solver round 2"), "Which of 1 count.", c.told)
+			contains(t, p.model.prompt(t, "second the answer"), "Which of 1 count.", c.told)
+		})
 	}
 }

@@ -139,11 +139,26 @@ func (r *standard) answered() prompts.Earlier {
 			steps[i].Output = brief.Clip(steps[i].Output, r.Sizes().Result/2)
 		}
 		last, _ := part.FinalCell()
-		earlier.Parts = append(earlier.Parts, prompts.Answered{
-			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Code: last.Code, Answer: part.Answer(),
+		earlier.Open = earlier.Open || len(part.OpenReadings()) > 0
+		earlier.Parts = append(earlier.Parts, prompts.Answered{Number: k + 1,
+			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Code: last.Code,
+			Answer: part.Answer(), Worth: worth(part, r.Sizes().Result/2),
 		})
 	}
 	return earlier
+}
+
+// worth says what an earlier answer is worth, if that is less than verified, and how it takes what the
+// question left open.
+func worth(part *record.Trajectory, most int) string {
+	var all []string
+	if !part.Verified() || part.Inconclusive() {
+		all = append(all, part.InWords())
+	}
+	for _, reading := range part.Readings {
+		all = append(all, reading.InWords(brief.Clip(part.Answer(), most)))
+	}
+	return brief.Clip(strings.Join(all, "\n"), most)
 }
 
 // steps returns the steps of a plan with their accepted cells.

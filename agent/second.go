@@ -78,7 +78,7 @@ func (r *standard) derive(ctx context.Context) error {
 		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.again(),
 			Words: func() ([]prompts.Part, map[string]string) {
 				parts, inputs := r.unseen()
-				return append(parts, prompts.Second{}), inputs
+				return append(parts, prompts.Second{Follows: len(r.t.Earlier) > 0}), inputs
 			}}, reply.Code)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			s.Reason = unread.Error()
@@ -127,6 +127,7 @@ func (r *standard) unseen() ([]prompts.Part, map[string]string) {
 	forget(parts, inputs)
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
+		earlier.Apart = true
 		parts = append(parts, earlier)
 		inputs["earlier"] = fmt.Sprint(earlier)
 	}

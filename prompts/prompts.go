@@ -55,7 +55,11 @@ type (
 		Steps     []Step
 	}
 	// Earlier holds the earlier questions and answers of the session.
-	Earlier struct{ Parts []Answered }
+	Earlier struct {
+		Parts []Answered
+		Apart bool // the request is about no plan
+		Open  bool // an answer depends on a reading
+	}
 	// Notes holds what a person has written in the notebook for the agent.
 	Notes struct{ Texts []string }
 )
@@ -84,9 +88,11 @@ func title(path, size, kind string) string {
 
 // Answered is a question with its steps and answer.
 type Answered struct {
+	Number               int
 	Question, Guidelines string
 	Steps                []Step
 	Code, Answer         string // the last cell, and what it printed
+	Worth                string // its standing and readings; "": it is verified, and takes none
 }
 
 // A Variable is a variable of the session, as the model sees it.
@@ -187,7 +193,9 @@ type (
 		Swaps    string // a line each, "old → new"
 	}
 	// Second asks for an answer by somebody who has not seen the notebook.
-	Second struct{}
+	Second struct {
+		Follows bool // other questions were answered before, whose cells have run
+	}
 	// Arbiter asks which of two answers is right.
 	Arbiter struct {
 		Code, Answer                           string // the last cell

@@ -13,13 +13,15 @@ func (t *Trajectory) Proved() bool {
 	return t.Sufficient() && t.Answer() != "" && t.Proof != nil && t.Proof.Same
 }
 
-// Verified reports whether the answer is proved, a second derivation agrees, and no open reading of
-// the question changes it.
+// Verified reports whether the answer is proved, a second derivation agrees, no open reading of the
+// question changes it, and so are the answers on which it builds.
 func (t *Trajectory) Verified() bool { return t.Proved() && len(t.Doubts()) == 0 }
 
-// Depends reports whether nothing but open readings keeps the answer from being verified.
+// Depends reports whether nothing but open readings, its own or those of questions on which it builds,
+// keeps the answer from being verified.
 func (t *Trajectory) Depends() bool {
-	return t.Proved() && len(t.faults()) == 0 && len(t.OpenReadings()) > 0
+	faults, readings := t.doubts()
+	return t.Proved() && len(faults) == 0 && len(readings) > 0
 }
 
 // Standing says in words what the answer is worth.
@@ -35,11 +37,36 @@ func (t *Trajectory) Standing() string {
 
 // Doubts lists the reasons why the answer is not verified. It is empty for a verified answer.
 func (t *Trajectory) Doubts() []string {
-	why := t.faults()
+	faults, readings := t.doubts()
+	return append(faults, readings...)
+}
+
+// doubts lists the faults of the answer and the readings that change it, and those of the earlier
+// questions on which it builds.
+func (t *Trajectory) doubts() (faults, readings []string) {
+	faults = t.faults()
 	for _, r := range t.OpenReadings() {
-		why = append(why, "it depends on a reading: "+brief.OneLine(r.Point)+after(", but ", r.Problem))
+		readings = append(readings, dependsOn+brief.OneLine(r.Point)+after(", but ", r.Problem))
 	}
-	return why
+	var on []int // nil: not looked for yet
+	for k := range t.Earlier {
+		its := t.Part(k)
+		why, open := its.faults(), its.OpenReadings()
+		if len(why)+len(open) == 0 {
+			continue
+		}
+		if on == nil {
+			on = append(t.BuildsOn(), -1)
+		}
+		switch it := fmt.Sprintf("it builds on question %d, which ", k+1); {
+		case !slices.Contains(on, k):
+		case len(why) > 0:
+			faults = append(faults, it+"is not verified: "+why[0])
+		default:
+			readings = append(readings, it+"depends on a reading: "+brief.OneLine(open[0].Point))
+		}
+	}
+	return faults, readings
 }
 
 // faults lists the doubts other than readings that change the answer.

@@ -1,0 +1,116 @@
+package record
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/notebook/lazy"
+)
+
+// InWords says in one line what the answer is worth, and why. Every surface takes its words from here
+// and from [Trajectory.Standing].
+func (t *Trajectory) InWords() string {
+	text := "Not verified: " + strings.Join(t.Doubts(), "; ") + "."
+	switch _, readings := t.doubts(); {
+	case t.Verified():
+		text = "Verified: " + t.proved(len(t.Readings)) + unconfined(t)
+	case t.Depends():
+		text = "Depends on a reading, and another one changes the answer: " +
+			strings.ReplaceAll(strings.Join(readings, "; "), dependsOn, "") + ". All else holds: " +
+			t.proved(-1) + unconfined(t)
+	}
+	return text + t.NoAnswer()
+}
+
+// dependsOn begins the doubt that a reading of the question raises.
+const dependsOn = "it depends on a reading: "
+
+// NoAnswer says why the data hold no answer, as a further sentence; "" if they hold one.
+func (t *Trajectory) NoAnswer() string {
+	if !t.Inconclusive() {
+		return ""
+	}
+	return " The data hold no answer" + after(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason)
+}
+
+// proved says how the answer was derived and repeated, which parts of it were compared, and, of so
+// many readings that were named, that none changes it; fewer than 0: nothing of readings.
+func (t *Trajectory) proved(readings int) string {
+	said := []string{t.twice(), "repeated from scratch in a fresh session and by solution.py"}
+	if names := t.Given(); len(names) > 0 {
+		said = append(said, "files compared: "+strings.Join(names, ", "))
+	}
+	if t.drawn() && !slices.ContainsFunc(t.Given(), isPicture) {
+		said = append(said, "chart: not compared")
+	}
+	if asksWhy().MatchString(t.Task.Question) {
+		said = append(said, "of a cause, only what both derivations say")
+	}
+	switch {
+	case readings == 0:
+		said = append(said, "no reading of the question was named")
+	case readings > 0:
+		said = append(said, "no open reading of the question changes it")
+	}
+	return strings.Join(said, "; ") + "."
+}
+
+var asksWhy = lazy.Regexp(`(?i)\b(?:why|explain|reasons?|causes?|caused|warum|wieso|weshalb|pourquoi|por\s+qué)\b`)
+
+// twice says how far the second derivation is one of its own.
+func (t *Trajectory) twice() string {
+	s := t.Second
+	switch {
+	case s == nil:
+		return "derived once"
+	case len(s.Rejected) > 0 && s.Rejected[len(s.Rejected)-1].Ruling == RuledSecond:
+		return "derived twice, the second time corrected after a comparison with the first"
+	case len(s.Rejected) > 0:
+		return "derived twice, the first time corrected after a comparison with the second"
+	case s.Together:
+		return "derived twice, both in one session"
+	case s.Ruling == RuledSame:
+		return "derived twice, independently; that both answers mean the same is a model's word"
+	case !s.Agrees:
+		return "derived twice, the second time under another reading"
+	}
+	return "derived twice, independently"
+}
+
+func isPicture(name string) bool { return pictureName().MatchString(strings.ToLower(path.Base(name))) }
+
+// drawn reports whether the last cells show a chart.
+func (t *Trajectory) drawn() bool {
+	for _, shown := range t.lastCells() {
+		for _, o := range shown.outputs {
+			for mime := range o.Data {
+				if strings.HasPrefix(mime, "image/") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// InWords says what an answer hangs on: the point, and a line for each option with its answer; that of
+// the one that the accepted cells take is given.
+func (r Reading) InWords(answer string) string {
+	text := brief.OneLine(r.Point)
+	for i, o := range r.Options {
+		line := o.Text
+		switch {
+		case i == r.Chosen:
+			line += ": " + answer + " (taken)"
+		case o.Answer != "":
+			line += ": " + optionAnswer(o)
+		case o.Problem != "":
+			line += ": not known: " + o.Problem
+		}
+		text += fmt.Sprintf("\n  - %s", strings.ReplaceAll(line, "\n", "\n    "))
+	}
+	return text
+}
