@@ -136,13 +136,13 @@ var troubled = []struct {
 	{"out of rounds", simple.with(script{"verdict": no})},
 	{"a mistake of the first derivation", another.with(script{
 		"arbiter two answers": "Ruling: first\nReason: it counts twice\nWrong step: 1"})},
-	{"a mistake of the second derivation", another.with(script{"arbiter": corrected("die()"),
+	{"a mistake of the second derivation", another.with(corrected("die()")).with(script{
 		"debugger second derivation, again 1, try 2": "agreed()"})},
 	{"readings", simple.with(script{"solver round 1": reads(isOpen, isOpen),
 		"branches": branches("die()", "z = 1\nz"), "debugger reading 1, option 2, try 2": "z = 2\nz"})},
 	{"a difference of reading", another.with(script{"arbiter": "Ruling: reading\nReason: both can be " +
 		"meant\nReading: Which count.\nOption 1: all\nOption 2: some"})},
-	{"still different after two corrections", another.with(script{"arbiter": corrected("z = 3\nz")})},
+	{"still different after two corrections", another.with(corrected("z = 3\nz"))},
 	{"a ruling that cannot be read", another.with(script{"arbiter": "Hm."})},
 	{"a second derivation that never runs", simple.with(script{"second": "die()", "debugger": "die()"})},
 	{"a script that fails", simple.with(script{"analyzer": `raise KeyError("c")`,

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/lazy"
 	"dsstar/prompts"
 )
 
@@ -78,7 +80,11 @@ func (r *standard) derive(ctx context.Context) error {
 		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.again(),
 			Words: func() ([]prompts.Part, map[string]string) {
 				parts, inputs := r.unseen()
-				return append(parts, prompts.Second{Follows: len(r.t.Earlier) > 0}), inputs
+				second := prompts.Second{Follows: len(r.t.Earlier) > 0, Mistakes: s.Mistakes()}
+				if len(second.Mistakes) > 0 {
+					inputs["mistakes"] = strings.Join(second.Mistakes, "\n")
+				}
+				return append(parts, second), inputs
 			}}, reply.Code)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			s.Reason = unread.Error()
@@ -180,12 +186,36 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second,
 		}
 		return true, r.follow(ctx)
 	case record.RuledSecond:
-		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
-			First: r.t.Answer(), Second: s.Answer})
-		s.Attempts, s.Answer, s.Files, s.Proposed = nil, "", nil, ruling.Code
+		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling,
+			Reason: r.withoutAnswer(ruling.Reason), First: r.t.Answer(), Second: s.Answer})
+		s.Attempts, s.Answer, s.Files, s.Proposed = nil, "", nil, ""
 		return false, r.derive(ctx)
 	}
 	return false, r.observe(Event{Kind: Ruled, Text: ruling.Reason})
+}
+
+// aWord matches a number with its marks, or a word.
+var aWord = lazy.Regexp(`\pN+(?:[.,'’]\pN+)*|[\pL\pN_-]+`)
+
+// withoutAnswer returns the reason of a ruling without the words of the first answer that stand
+// neither in the question nor in its form: whoever derives the answer anew is not to know them.
+func (r *standard) withoutAnswer(reason string) string {
+	bare := func(word string) string {
+		return strings.ToLower(strings.NewReplacer(",", "", "'", "", "’", "").Replace(word))
+	}
+	hidden := map[string]bool{}
+	for _, word := range aWord().FindAllString(r.t.Answer(), -1) {
+		hidden[bare(word)] = true
+	}
+	for _, word := range aWord().FindAllString(r.t.Task.Question+"\n"+r.t.Task.Guidelines, -1) {
+		delete(hidden, bare(word))
+	}
+	return aWord().ReplaceAllStringFunc(reason, func(word string) string {
+		if hidden[bare(word)] {
+			return "…"
+		}
+		return word
+	})
 }
 
 // readingOf returns the reading by which two derivations differ.

@@ -15,9 +15,10 @@ import (
 var another = simple.with(script{"second": "z = 2\nz", "step round 2": "Anew.",
 	"cell round 2": "x = 2\nprint(x)"})
 
-// corrected is a ruling that the second derivation has a mistake, with its new cell.
-func corrected(cell string) string {
-	return "Ruling: second\nReason: it counts twice\n\n```python\n" + cell + "\n```"
+// corrected is a ruling that the second derivation has a mistake, and the cell of the next one.
+func corrected(cell string) script {
+	return script{"second the answer, again 1": cell, "second the answer, again 2": cell,
+		"arbiter": "Ruling: second\nReason: it counts twice"}
 }
 
 // TestRulings: a difference is settled by the data; what stays open is told.
@@ -41,11 +42,10 @@ func TestRulings(t *testing.T) {
 		{"a wrong step, and still another answer", script{"arbiter two answers": first + "1",
 			"cell round 2": "x = 3\nprint(x)", "arbiter two answers, again 1": "Ruling: undecided"},
 			"3", "not verified", []int{1}, 2, "gave another answer, 2"},
-		{"a mistake of the second", script{"arbiter": corrected("z = 1\nz")}, "1", "verified", []int{0}, 1,
-			""},
-		{"a correction that fails at first", script{"arbiter": corrected("die()"),
-			"debugger second derivation, again 1, try 2": "agreed()"}, "1", "verified", []int{0}, 1, ""},
-		{"two mistakes of the second", script{"arbiter": corrected("z = 3\nz")}, "1", "not verified",
+		{"a mistake of the second", corrected("z = 1\nz"), "1", "verified", []int{0}, 1, ""},
+		{"a correction that fails at first", corrected("die()").with(script{
+			"debugger second derivation, again 1, try 2": "agreed()"}), "1", "verified", []int{0}, 1, ""},
+		{"two mistakes of the second", corrected("z = 3\nz"), "1", "not verified",
 			[]int{0}, 2, "still differ after two corrections"},
 		{"a reading", script{"arbiter": "Ruling: reading\nReason: both can be meant\n" +
 			"Reading: Which count.\nOption 1: all\nOption 2: some"}, "1", "depends on a reading", []int{0},
@@ -56,7 +56,8 @@ func TestRulings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, another.with(c.replies)).noError(t)
-			if p.Answer() != c.answer || p.Standing() != c.standing || p.model.count("second") != 1 {
+			if p.Answer() != c.answer || p.Standing() != c.standing ||
+				p.model.count("second") != 1+len(p.Second.Mistakes()) {
 				t.Errorf("answer %q, %s: %q; asked %q", p.Answer(), p.Standing(), p.Doubts(), p.model.asked)
 			}
 			equal(t, "plan", p.Plan(), c.plan)
@@ -64,8 +65,31 @@ func TestRulings(t *testing.T) {
 				t.Errorf("the arbiter was asked %d times", n)
 			}
 			contains(t, strings.Join(p.Doubts(), "\n"), c.doubt)
+			nb := record.Draw(p.Trajectory)
+			for _, ruled := range p.Second.Rejected {
+				contains(t, nb.Cells[cellOf(t, nb, "second")].Source, "the steps gave "+ruled.First+", and it gave "+ruled.Second)
+			}
 		})
 	}
+}
+
+// TestDerivedAnew: after a mistake of the second derivation the question is answered anew, by a request
+// that sees what was wrong, and nothing of either derivation. A ruling that brings code runs none of it.
+func TestDerivedAnew(t *testing.T) {
+	replies := simple.with(script{"cell": "x = 12345\nprint(x)", "second": "z = 678\nz",
+		"second the answer, again 1": "z = 678\nz", "arbiter two answers, again 1": "Ruling: undecided",
+		"arbiter": "Ruling: second\nReason: it leaves rows out, as 12,345 and not 678 is right\n\n" +
+			"```python\nz = 12345\nz\n```"})
+	p := play(t, replies).noError(t)
+	if p.Standing() != "not verified" || p.Answer() != "12345" || p.Second.Answer != "678" {
+		t.Errorf("answer %q, %s: %q", p.Answer(), p.Standing(), p.Doubts())
+	}
+	anew := p.model.prompt(t, "second the answer, again 1")
+	contains(t, anew, "it leaves rows out", "not 678 is right")
+	lacks(t, anew, "12,345", "12345", "z = 678", "Do the next thing")
+	nb := record.Draw(p.Trajectory)
+	contains(t, nb.Cells[cellOf(t, nb, "second")].Source, "12345", "678", "leaves rows out", "answered anew")
+	lacks(t, p.model.prompt(t, "second the answer"), "mistake")
 }
 
 // TestNoSecondAnswer: what nobody has derived twice is not verified, for a reason that is told.

@@ -194,7 +194,8 @@ type (
 	}
 	// Second asks for an answer by somebody who has not seen the notebook.
 	Second struct {
-		Follows bool // other questions were answered before, whose cells have run
+		Follows  bool     // other questions were answered before, whose cells have run
+		Mistakes []string // that earlier second derivations were found to have
 	}
 	// Arbiter asks which of two answers is right.
 	Arbiter struct {

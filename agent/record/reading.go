@@ -123,6 +123,17 @@ type Ruled struct {
 	Second string `json:"second"`
 }
 
+// Mistakes returns what second derivations before this one were found to have wrong: its request has
+// them.
+func (s Second) Mistakes() (all []string) {
+	for _, r := range s.Rejected {
+		if r.Ruling == RuledSecond {
+			all = append(all, r.Reason)
+		}
+	}
+	return all
+}
+
 // Settled reports whether the second derivation needs nothing more: it agrees, there is none, or a
 // ruling leaves both as they are.
 func (s Second) Settled() bool {

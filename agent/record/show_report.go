@@ -403,6 +403,9 @@ func showSecond(t *Trajectory) string {
 	if s.Together {
 		b.WriteString("Its cell ran in their session, which was taken back to before the first step. ")
 	}
+	if len(s.Mistakes()) > 0 {
+		b.WriteString("It was told what was found wrong with the one before, and nothing else of it. ")
+	}
 	switch {
 	case s.Answer == "":
 		fmt.Fprintf(&b, "It gave no answer%s.\n", prose(after(": ", s.Reason)))
@@ -429,7 +432,7 @@ var rulings = map[string]string{
 	"":             "Another reading of the question explains the difference",
 	RuledSame:      "Both mean the same",
 	RuledFirst:     "The steps were found wrong",
-	RuledSecond:    "It was found wrong",
+	RuledSecond:    "It was found wrong, and the question was answered anew",
 	RuledReading:   "Each is right for its reading of the question",
 	RuledUndecided: "Which is right could not be decided",
 }

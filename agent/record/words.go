@@ -67,7 +67,7 @@ func (t *Trajectory) twice() string {
 	case s == nil:
 		return "derived once"
 	case len(s.Rejected) > 0 && s.Rejected[len(s.Rejected)-1].Ruling == RuledSecond:
-		return "derived twice, the second time corrected after a comparison with the first"
+		return "derived twice, the second time anew, told what an arbiter had found wrong with the one before"
 	case len(s.Rejected) > 0:
 		return "derived twice, the first time corrected after a comparison with the second"
 	case s.Together:

@@ -48,15 +48,14 @@ const (
 	branchingForm = judgementForm + "\n\nand then, if it is sufficient or inconclusive, once for each branch:\n\n"
 )
 
-const rulingForm = "Reply in this form, with `Wrong step` only for first, `Reading` and its " +
-	"options only for reading, and the cell only for second:\n\n" +
+const rulingForm = "Reply in this form, with `Wrong step` only for first, and `Reading` and its " +
+	"options only for reading:\n\n" +
 	"Ruling: same, first, second, reading or undecided\n" +
 	"Reason: one or two sentences\n" +
 	"Wrong step: its number\n" +
 	"Reading: what the two derivations take differently, in one sentence\n" +
 	"Option 1: how the first takes it\n" +
-	"Option 2: how the second takes it\n\n" +
-	"```python\nthe whole corrected cell of the second\n```"
+	"Option 2: how the second takes it"
 
 var (
 	stepField   = property("step", "string", "the next step, in a few sentences")
@@ -94,7 +93,6 @@ var (
 		property("ruling", "string", "", "same", "first", "second", "reading", "undecided"),
 		reasonField,
 		property("wrong_step", "integer?", "of first: the number of the wrong step"),
-		property("code", "string?", "of second: its whole corrected Python cell"),
 		property("reading", "string?", "of reading: what the derivations take differently"),
 		listOf("options", "of reading: how the first takes it, how the second does; else empty"))
 )

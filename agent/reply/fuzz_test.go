@@ -180,7 +180,7 @@ func FuzzSolution(f *testing.F) {
 			}
 		}
 		r, err := Rulings(3).readText(reply)
-		if (err == nil) != (r.Ruling != "") || (r.Ruling == "second") != (r.Code != "") ||
+		if (err == nil) != (r.Ruling != "") || r.Ruling == "second" && r.Reason == "" ||
 			(r.Ruling == "reading") != (len(r.Options) == 2 && r.Point != "") ||
 			r.Wrong < 0 || r.Wrong > 3 {
 			t.Errorf("%+v, %v", r, err)

@@ -40,7 +40,6 @@ type Ruling struct {
 	Ruling  string // see [record.RuledSame] and the others
 	Reason  string
 	Wrong   int    // of first: number of the wrong step; 0: not said
-	Code    string // of second: its corrected cell
 	Point   string // of reading
 	Options []string
 }
@@ -51,6 +50,7 @@ var (
 	errSameBranch = errors.New("it gives two cells for one branch")
 	errNoRuling   = errors.New("it gives no ruling")
 	errRulings    = errors.New("it gives two rulings")
+	errNoMistake  = errors.New("it does not say what the mistake is")
 	errNoOptions  = errors.New("it does not say what is left open, with two different options")
 	errNoVerdict  = errors.New("it gives no verdict")
 	errVerdict    = errors.New("its verdict is not one of those asked for")
@@ -442,14 +442,13 @@ func (f *fields) branch() Branch {
 const rulingWord = `same|first|second|reading|undecided`
 
 var rulingFields = newVocabulary("", "", "wrong", wrongWords, "ruling", `ruling|decision|verdict`,
-	"reason", reasonWords+`|problem`, "code", codeWords, "options", optionWords, "reading", pointWords)
+	"reason", reasonWords+`|problem`, "options", optionWords, "reading", pointWords)
 
 // Rulings reads a ruling on two derivations, of which the first has that many steps.
 func Rulings(steps int) Format[Ruling] {
 	return Format[Ruling]{
 		Rule: "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
-			"undecided, and the reason; with second its whole corrected cell; with reading what is left " +
-			"open and the two options.",
+			"undecided, and the reason; with reading what is left open and the two options.",
 		Parse:  by(rulingFields, func(f *fields) (Ruling, error) { return f.ruled(steps) }),
 		Form:   rulingForm,
 		Schema: rulingSchema,
@@ -495,7 +494,9 @@ func (f *fields) ruled(steps int) (r Ruling, err error) {
 	case record.RuledFirst:
 		r.Wrong, err = f.wrong(steps)
 	case record.RuledSecond:
-		r.Code, err = f.code()
+		if r.Reason == "" {
+			err = errNoMistake
+		}
 	case record.RuledReading:
 		r.Point, r.Options = f.line("reading"), f.options()
 		if r.Point == "" || len(r.Options) != 2 {

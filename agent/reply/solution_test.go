@@ -364,9 +364,9 @@ func TestRuling(t *testing.T) {
 		"```json\n{'ruling': 'First', 'reason': 'the join loses rows', 'wrong_step': '2',}\n```",
 	)
 	readAll(t, Rulings(3),
-		Ruling{Ruling: "second", Reason: "it drops a file", Code: "x = 1\nprint(x)"}, "",
+		Ruling{Ruling: "second", Reason: "it drops a file"}, "", "Ruling: second\nReason: it drops a file",
 		"Ruling: second\nReason: it drops a file\n\n"+cellX,
-		`{"ruling": "second", "reason": "it drops a file", "code": "x = 1\nprint(x)"}`)
+		`{"ruling": "second", "reason": "it drops a file"}`)
 	readAll(t, Rulings(3), Ruling{Ruling: "reading", Reason: "both are right",
 		Point: "Which year?", Options: []string{"2019", "2020"}}, "",
 		"Ruling: reading\nReason: both are right\nReading: Which year?\nOption 1: 2019\nOption 2: 2020",
@@ -383,7 +383,7 @@ func TestRuling(t *testing.T) {
 		"no ruling": {"Ruling: both", "It is hard to say.", `{"ruling": "", "reason": "x"}`},
 		"two rulings": {"Ruling: first or second", "Ruling: first\nReason: x\nRuling: second",
 			"Ruling: first is correct", "Ruling: the second derivation is right"},
-		"no code":      {"Ruling: second\nReason: x"},
+		"mistake":      {"Ruling: second", "Ruling: second\n" + cellX},
 		"options":      {"Ruling: reading\nReason: x", "Ruling: reading\nReading: y\nOption 1: a"},
 		"names step 7": {"Ruling: first\nWrong step: 7"},
 	} {
