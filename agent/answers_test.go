@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -79,21 +80,82 @@ func TestOrderIn(t *testing.T) {
 	}
 }
 
-// TestEvidence: only words that stand in what the model was shown settle a point.
+// TestEvidence: a quotation settles a point if it stands as it is in a source, and the sentence that it
+// was cut from does not deny it. The sentence is told as it stands, with its place.
 func TestEvidence(t *testing.T) {
-	shown := plainWords("Cancelled orders do not count\n  towards the revenue. | status | text 取消的订单不计入收入。")
-	for evidence, want := range map[string]bool{
-		`"Cancelled orders do not count towards the revenue" (rules.md)`:       true,
-		`"cancelled orders ... do not count towards the revenue."`:             true,
-		`Cancelled orders do not count`:                                        true,
-		`"Cancelled orders do count towards the total of all revenue" (rules)`: false,
-		`"Refunds are to be subtracted from the revenue first" (rules.md)`:     false,
-		`"status"`:               false,
-		`the column is "status"`: false,
-		"":                       false,
+	const rules = "# Rules\n\nThe year begins in May. Cancelled orders do not count as revenue (see § 3), e.g. in " +
+		"the year.\nRefunds count in the month of the refund, and lower its revenue.\n\n" +
+		"What follows does not count:\n\n- test orders of a store\n- orders of the staff of a store\n\n" +
+		"| code | what it means |\n|---|---|\n| 4 | shipped to the customer whole |\n" +
+		"| 5 | never shipped to anyone at all |\n\nPossible values are \"3-5\" (between 3 and 5 days) and ‘<3’.\n" +
+		"Orders don’t count twice in a month. 取消的订单不计入收入。"
+	sources := []source{
+		{place: record.FromQuestion, text: "Not counting returns, how many units of orders that were shipped were sold?"},
+		{place: record.FromNote, text: "I mean the orders of all stores."},
+		{place: "rules.md", text: rules, whole: true},
+		{place: "long.pdf", text: "A fee is due\nfor each order."},
+	}
+	for evidence, want := range map[string]string{
+		`"Cancelled orders do not count as revenue" (rules.md)`:               "rules.md, line 3",
+		`"cancelled orders DO NOT count" and "Refunds count in the month of"`: "rules.md, line 4",
+		`Cancelled orders do not count as revenue`:                            "rules.md, line 3",
+		`"Refunds count in the month … lower its revenue."`:                   "rules.md, line 4",
+		`"Possible values are "3-5" (between 3 and 5 days)" (rules.md)`:       "rules.md, line 16",
+		`"units of orders that were shipped"`:                                 "(question)",
+		`"the orders of all stores" (note)`:                                   "(note)",
+		`"a fee is due for each order" (long.pdf)`:                            "(long.pdf)",
+		`"4 | shipped to the customer whole"`:                                 "rules.md, line 13",
+		`"取消的订单不计入收入"`:                                                        "rules.md, line 17",
+
+		`"Cancelled orders do count as revenue" (rules.md)`:              "", // what the sentence denies
+		`"Cancelled orders … count as revenue" (rules.md)`:               "",
+		`"count as revenue (see § 3)" (rules.md)`:                        "",
+		`"test orders of a store" (rules.md)`:                            "",
+		`"orders of the staff of a store" (rules.md)`:                    "",
+		`"shipped to anyone at all"`:                                     "",
+		`"count twice in a month"`:                                       "",
+		`"计入收入"`:                                                         "",
+		`"counting returns, how many units" (question)`:                  "",
+		`"Cancelled orders … lower its revenue"`:                         "", // a part that is too short
+		`"The year begins in … shipped to the customer whole"`:           "", // from two places
+		`"Refunds are to be subtracted from the revenue first"`:          "",
+		`"Refunds count in the month" and "All orders count as revenue"`: "", // half of it is invented
+		`"what it means"`:                                                "",
+		`the column is "status"`:                                         "",
+		"":                                                               "",
+		"…":                                                              "",
+		`"… …"`:                                                          "",
+		`"200 rows, 8 columns; 5 text"`:                                  "",
 	} {
-		if got := stands(evidence, shown); got != want {
-			t.Errorf("%s: %v", evidence, got)
+		sentences, from := grounds(evidence, sources)
+		if !strings.Contains(sentences, want) || (sentences == "") != (want == "") || (from == "") != (want == "") {
+			t.Errorf("%s: %q from %q, want %q", evidence, sentences, from, want)
+		}
+		if again, _ := grounds(sentences, sources); again != sentences {
+			t.Errorf("%q is read again as %q", sentences, again)
+		}
+	}
+	told, from := grounds(`"orders do not count" (rules.md); "units of orders that were shipped" (question)`, sources)
+	want := "“Cancelled orders do not count as revenue (see § 3), e.g. in the year.” (rules.md, line 3); " +
+		"“how many units of orders that were shipped were sold?” (question)"
+	if told != want || from != "rules.md" {
+		t.Errorf("%q from %s", told, from)
+	}
+}
+
+// TestDocumentIn: of a description only what a person wrote or a document says counts as such.
+func TestDocumentIn(t *testing.T) {
+	const table, page = "delimited text\n200 rows, 8 columns\n- text: text; 5 values: North", "HTML\n\n- a: text\ntext:\nIt is due."
+	for want, all := range map[string][]record.Description{
+		"": {{Text: table, Profile: true}, {Text: "JSON\ntext:\n[1", Kind: "JSON", Profile: true},
+			{Text: "The script says:\ntext:\nIt is due."}, {Error: "no", Profile: true}},
+		"It is due.": {{Text: "It is due.", Whole: true, Document: true, Profile: true}, {Text: page, Profile: true},
+			{Text: "It is due.", Corrected: true}, {Text: "PDF\n3 pages\nparts of the text:\nIt is due.", Profile: true}},
+	} {
+		for _, d := range all {
+			if got := documentIn(d); got != want {
+				t.Errorf("%+v: %q", d, got)
+			}
 		}
 	}
 }

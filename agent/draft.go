@@ -144,9 +144,7 @@ func (r *standard) beginDraft(ctx context.Context) error {
 		return nil
 	}
 	r.t.Readings = slices.Clone(d.readings)
-	if err := r.reopenUnfounded(r.t.Readings); err != nil {
-		return err
-	}
+	r.ground(r.t.Readings)
 	for i, step := range d.steps {
 		if err := r.beginRound(step.Step, step.Proposed); err != nil {
 			return err

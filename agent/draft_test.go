@@ -114,7 +114,7 @@ func TestNoDraft(t *testing.T) {
 // TestDraftSettled: words that speak of the old value do not settle a point of the new one.
 func TestDraftSettled(t *testing.T) {
 	for evidence, settled := range map[string]bool{
-		"\"All files are in the folder\" (form)":            true,
+		"\"a number, at most 2 decimals\" (form)":           true,
 		"\"How many of size 31 are there?\" (the question)": false,
 	} {
 		solver := "raw:" + strings.ReplaceAll(reads("Evidence: "+evidence+"\nSettled: yes"), "x = 1", "x = \"31\"")

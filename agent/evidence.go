@@ -1,72 +1,221 @@
 package agent
 
 import (
+	"fmt"
+	"slices"
 	"strings"
-	"unicode"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
 )
 
-// minQuoted is the number of words from which a quotation may settle a point: names of columns and
-// files are shorter.
-const minQuoted = 4
+// A quotation may settle a point from so many words on: names of columns and files are shorter. Each
+// part of one with gaps has so many.
+const minQuoted, minPart = 4, 3
 
-// reopenUnfounded opens the points that the model calls settled by words which stand nowhere in what
-// it was shown.
-func (r *standard) reopenUnfounded(readings []record.Reading) error {
-	parts, _ := r.unseen()
-	shown, err := r.Prompts.Text(parts...)
-	if err != nil {
-		return err
-	}
-	words := plainWords(shown)
-	for i := range readings {
-		reading := &readings[i]
-		reading.Settled = reading.Settled && stands(reading.Evidence, words)
-	}
-	return nil
+// A source is a text whose words may settle a point.
+type source struct {
+	place string // see [record.Reading.From]
+	text  string
+	whole bool // text is all of a file: its lines are the file's
 }
 
-var quotation = lazy.Regexp(`["“„«]([^"“”„«»]+)["”“»]`)
+// sources returns what may settle a point: the words of the asker and of other people, and documents
+// among the files. What a program or a model says of the files settles nothing, nor do values.
+func (r *standard) sources() []source {
+	all := []source{{place: record.FromQuestion, text: r.t.Task.Question},
+		{place: record.FromForm, text: r.t.Task.Guidelines}}
+	for _, note := range r.t.Notes {
+		all = append(all, source{place: record.FromNote, text: note})
+	}
+	for _, d := range r.t.Descriptions {
+		all = append(all, source{place: d.File, text: documentIn(d), whole: d.Whole})
+	}
+	return all
+}
 
-// stands reports whether a quotation stands in a text: at least half of its runs of three words do,
-// as models shorten and mend what they quote.
-func stands(evidence, text string) bool {
+// documentIn returns the text of a document in a description, or what a person says of a file.
+func documentIn(d record.Description) string {
+	m := documentBegins().FindStringIndex(d.Text)
+	switch {
+	case d.Whole || d.Corrected:
+		return d.Text
+	case !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || strings.HasPrefix(d.Kind, "XML"):
+		return "" // values
+	}
+	return d.Text[m[1]:]
+}
+
+// documentBegins matches the line above the text of a document in a profile.
+var documentBegins = lazy.Regexp(`(?m)^(?:the beginning of the |parts of the )?text:\n`)
+
+// ground replaces the evidence of readings by the sentences that it quotes, with their places. A point
+// whose evidence stands nowhere is open.
+func (r *standard) ground(readings []record.Reading) {
+	sources := r.sources()
+	for i := range readings {
+		reading := &readings[i]
+		reading.Evidence, reading.From = grounds(reading.Evidence, sources)
+		reading.Settled = reading.Settled && reading.Evidence != ""
+	}
+}
+
+var (
+	quotation = lazy.Regexp(`["“„«]([^"“”„«»]+)["”“»]`)
+	itsPlace  = lazy.Regexp(`\s*\([^()]*\)\W*$`)
+)
+
+// grounds returns the sentences that evidence quotes, each with its place, and the place that weighs
+// most: a document's more than the question's. It returns "" unless all that is quoted stands somewhere.
+func grounds(evidence string, sources []source) (sentences, from string) {
 	var quotes []string
 	for _, m := range quotation().FindAllStringSubmatch(evidence, -1) {
-		quotes = append(quotes, m[1])
+		if len(wordsOf(m[1])) >= minQuoted {
+			quotes = append(quotes, m[1])
+		}
 	}
-	if quotes == nil {
-		quotes = []string{evidence}
+	whole := []string{itsPlace().ReplaceAllString(evidence, "")} // has quotes within the quotation
+	for _, all := range [][]string{quotes, whole} {
+		var found []string
+		from := ""
+		for _, quote := range all {
+			for _, s := range slices.Backward(sources) {
+				if sentence, line := s.find(quote); sentence != "" {
+					place := s.place
+					if s.whole {
+						place += fmt.Sprintf(", line %d", line)
+					}
+					found = append(found, fmt.Sprintf("“%s” (%s)", brief.Clip(sentence, 600), place))
+					if from == "" || from == record.FromQuestion || from == record.FromForm {
+						from = s.place
+					}
+					break
+				}
+			}
+		}
+		if len(found) > 0 && len(found) == len(all) {
+			return strings.Join(found, "; "), from
+		}
 	}
-	total, found, words := 0, 0, 0
-	for _, quote := range quotes {
-		all := strings.Fields(plainWords(quote))
-		words += len(all)
-		for i := range max(len(all)-2, 0) {
-			total++
-			if strings.Contains(text, " "+strings.Join(all[i:i+3], " ")+" ") {
-				found++
+	return "", ""
+}
+
+// find returns the sentence, of people's words the clause, that a quotation was cut from, and its line;
+// "" if there is none, or if a word that denies it was left out. The quotation may have gaps.
+func (s source) find(quote string) (sentence string, line int) {
+	var parts [][]word
+	total := 0
+	for _, part := range gap().Split(quote, -1) {
+		words := wordsOf(part)
+		if len(words) == 0 && len(parts) == 0 {
+			continue // it begins with a gap
+		}
+		parts = append(parts, words)
+		total += len(words)
+	}
+	if last := len(parts) - 1; last > 0 && len(parts[last]) == 0 {
+		parts = parts[:last]
+	}
+	short := func(part []word) bool { return len(part) < minPart }
+	if total < minQuoted || slices.ContainsFunc(parts, short) {
+		return "", 0
+	}
+	words := wordsOf(s.text)
+	for first := range words {
+		if end, quoted := match(words, first, parts); end > 0 {
+			from, to := s.around(words[first].begin, words[end-1].end)
+			if !denied(s.text, words, from, to, quoted) {
+				return strings.Join(strings.Fields(s.text[from:to]), " "), 1 + strings.Count(s.text[:from], "\n")
 			}
 		}
 	}
-	return words >= minQuoted && found > 0 && 2*found >= total
+	return "", 0
 }
 
-// plainWords returns the words of a text in lower case, each between blanks. Of scripts without
-// blanks, each character is a word.
-func plainWords(text string) string {
-	var b strings.Builder
-	for _, c := range strings.ToLower(text) {
-		switch {
-		case unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
-			b.WriteString(" " + string(c) + " ")
-		case unicode.IsLetter(c) || unicode.IsDigit(c):
-			b.WriteRune(c)
-		default:
-			b.WriteByte(' ')
+var gap = lazy.Regexp(`\s*[\[(]?(?:…|\.\.\.+)[\])]?\s*`)
+
+// match returns where the parts that begin at the first word end, one after the other in one sentence
+// or a few, and which words they are; 0 if they are not there.
+func match(words []word, first int, parts [][]word) (end int, quoted map[int]bool) {
+	quoted, end = map[int]bool{}, first
+	for n, part := range parts {
+		at := end
+		for !begins(words[at:], part) {
+			if at++; n == 0 || at-end > 40 || at+len(part) > len(words) {
+				return 0, nil
+			}
+		}
+		for end = at; end < at+len(part); end++ {
+			quoted[end] = true
 		}
 	}
-	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
+	return end, quoted
+}
+
+func begins(words, part []word) bool {
+	return len(words) >= len(part) &&
+		slices.EqualFunc(words[:len(part)], part, func(a, b word) bool { return a.text == b.text })
+}
+
+// The ends of sentences, and those of clauses. What ends with a colon goes on in the list below it.
+var (
+	sentenceEnd = lazy.Regexp(`(?:[^\s.]{2}|\d)[.!?]+["'”)\]*_]*(?:\s+|$)|[。！？]|[^:\s]\s*\n\s*\n\s*|\n\s*(?:\||#)[\s#]*`)
+	clauseEnd   = lazy.Regexp(`[,;:.!?]["'”)\]]*(?:\s+|$)|[，；。！？]|\n`)
+)
+
+// around returns where the sentence or clause begins and ends that has a part of the text.
+func (s source) around(begin, end int) (from, to int) {
+	ends := sentenceEnd()
+	if s.said() {
+		ends = clauseEnd()
+	}
+	to = len(s.text)
+	for _, m := range ends.FindAllStringIndex(s.text, -1) {
+		if m[1] <= begin {
+			from = m[1]
+		} else if m[1] >= end {
+			return from, m[1]
+		}
+	}
+	return from, to
+}
+
+// said reports whether a source is what a person says of the question.
+func (s source) said() bool {
+	return s.place == record.FromQuestion || s.place == record.FromForm || s.place == record.FromNote
+}
+
+// denials are words without which a sentence says the opposite.
+var denials = lazy.Regexp(`^(?:not?|never|none|nor|neither|cannot|without|except|excluding|unless|` +
+	`nicht|keine?[nmrs]?|nie|niemals|ohne|außer|ne|pas|jamais|sans|sauf|nunca|jamás|sin|salvo|excepto|senza|` +
+	`[不没沒未無无非])$`)
+
+// denied reports whether a sentence has a denial outside of the words that are quoted from it.
+func denied(text string, words []word, from, to int, quoted map[int]bool) bool {
+	for i, w := range words {
+		if w.begin < from || w.end > to || quoted[i] {
+			continue
+		}
+		short := w.text == "t" && strings.HasSuffix(strings.ReplaceAll(text[:w.begin], "’", "'"), "n'") // "don't"
+		if short || denials().MatchString(w.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// A word is one of a text, in lower case. Of scripts without blanks, each character is one.
+type word struct {
+	text       string
+	begin, end int
+}
+
+var oneWord = lazy.Regexp(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\pL\pN]+`)
+
+func wordsOf(text string) (all []word) {
+	for _, m := range oneWord().FindAllStringIndex(text, -1) {
+		all = append(all, word{strings.ToLower(text[m[0]:m[1]]), m[0], m[1]})
+	}
+	return all
 }

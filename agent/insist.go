@@ -61,13 +61,11 @@ func (r *standard) judged() []optionOf {
 }
 
 // readAnew takes the readings that came with a verdict. What a person has chosen stays.
-func (r *standard) readAnew(said []record.Reading) error {
+func (r *standard) readAnew(said []record.Reading) {
 	if len(said) == 0 {
-		return nil
+		return
 	}
-	if err := r.reopenUnfounded(said); err != nil {
-		return err
-	}
+	r.ground(said)
 	all := slices.DeleteFunc(r.t.Readings, func(x record.Reading) bool { return !x.ByUser })
 	for _, reading := range said {
 		if !slices.ContainsFunc(all, func(x record.Reading) bool { return x.Point == reading.Point }) {
@@ -75,5 +73,4 @@ func (r *standard) readAnew(said []record.Reading) error {
 		}
 	}
 	r.t.Readings = all
-	return nil
 }

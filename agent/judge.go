@@ -39,9 +39,7 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 	if meant {
 		return r.judgeAbout(ctx, subject+", as it is meant")
 	}
-	if err := r.readAnew(said.Readings); err != nil {
-		return err
-	}
+	r.readAnew(said.Readings)
 	round := r.current()
 	round.Verdict, round.Answer = &said.Verdict, said.Code
 	round.Verdict.Disputes = step

@@ -33,7 +33,7 @@ func branches(cells ...string) string {
 const (
 	judged    = "Verdict: sufficient\nReason: it is\n\n```python\ny = x\nprint(y)\ny\n```\n\n"
 	isOpen    = "Evidence: none\nSettled: no"
-	isSettled = "Evidence: \"All files are in the folder\" (form)\nSettled: yes"
+	isSettled = "Evidence: \"a number, at most 2 decimals\" (form)\nSettled: yes"
 )
 
 // unread is reads with a reading that does not say which option is taken.
@@ -54,6 +54,11 @@ func TestReadings(t *testing.T) {
 		{"settled by words that stand nowhere",
 			reads("Evidence: \"Cancelled orders do not count\" (rules.md)\nSettled: yes"),
 			script{"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
+		{"settled by dsstar's words", reads("Evidence: \"All files are in the folder\"\nSettled: yes"),
+			script{"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
+		{"settled by a profile", reads("Evidence: \"a table of 200 rows\" (a.csv)\nSettled: yes"),
+			script{"branches": branches("z = 2\nz"), "analyzer": "print(\"a table of 200 rows\")"},
+			"depends on a reading", 1, "2"},
 		{"settled by a name", reads("Evidence: \"a.csv\"\nSettled: yes"),
 			script{"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
 		{"the same answer", reads(isOpen), script{"branches": branches("z = 1\nz")}, "verified", 1, ""},

@@ -53,9 +53,7 @@ func (r *standard) propose(ctx context.Context) error {
 		return err
 	}
 	if first {
-		if err := r.reopenUnfounded(next.Readings); err != nil {
-			return err
-		}
+		r.ground(next.Readings)
 		r.t.Readings = next.Readings
 	}
 	return r.beginRound(next.Step, next.Code)

@@ -15,11 +15,19 @@ type Reading struct {
 	Point    string   `json:"point"` // in one sentence
 	Options  []Option `json:"options"`
 	Chosen   int      `json:"chosen"`             // index of the option that the accepted cells take
-	Evidence string   `json:"evidence,omitempty"` // for it, quoted from a file or the question
+	Evidence string   `json:"evidence,omitempty"` // for it: sentences of sources, each with its place
+	From     string   `json:"from,omitempty"`     // the source that weighs most: a file, or see FromForm
 	Settled  bool     `json:"settled,omitempty"`  // the evidence leaves no doubt
 	ByUser   bool     `json:"by_user,omitempty"`  // a person chose the option
 	Problem  string   `json:"problem,omitempty"`  // why it could not be read; then it has no options
 }
+
+// Sources of evidence that are no files of the data.
+const (
+	FromQuestion = "question"
+	FromForm     = "form"
+	FromNote     = "note" // of a person to the agent
+)
 
 // An Option is one way to take a [Reading]'s point. That of the accepted cells has no attempts and
 // no answer of its own.
