@@ -68,7 +68,7 @@ var simple = script{
 }
 
 // aNumber are the guidelines: a number with three decimals is not in their form.
-const aNumber = "A number. At most 2 decimals."
+const aNumber = "A value. At most 2 decimals."
 
 // published is simple in the paper's roles.
 var published = script{

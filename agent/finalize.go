@@ -31,7 +31,7 @@ func (r *standard) finalize(ctx context.Context) error {
 	}
 	r.answering = true
 	final := r.t.Final
-	faults, doubts := r.finalFaults(verdict), (*formDoubts)(nil)
+	faults := r.finalFaults(verdict)
 	if err := r.finalAgain(ctx, faults); err != nil {
 		return err
 	}
@@ -43,15 +43,19 @@ func (r *standard) finalize(ctx context.Context) error {
 	}
 	problem, err := r.try(ctx, q, r.lastCell(), repair, &final.Attempts, faults)
 	if err == nil && problem != "" {
-		if doubts = r.doubted(); doubts != nil {
-			problem, err = r.keepDoubted(ctx, doubts, &final.Attempts)
+		if code := r.doubted(); code != "" {
+			problem, err = r.keepDoubted(ctx, code, &final.Attempts)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	if n := len(final.Attempts); n > 0 && problem == "" {
-		final.Files = r.filesGiven(final.Attempts[n-1].Execution.Stdout())
+		last := final.Attempts[n-1].Execution
+		final.Files, final.Unfit = r.filesGiven(last.Stdout()), ""
+		if !final.ByHand && !r.approved { // a person has the last word
+			final.Unfit = r.unfit(verdict, last)
+		}
 	}
 	return r.finalized(problem)
 }
@@ -80,24 +84,21 @@ func (r *standard) finalWords(v record.Verdict) ([]prompts.Part, map[string]stri
 const constantAnswer = "the cell prints a constant; it must take the answer from the variables " +
 	"of earlier cells, or compute it from the data"
 
-// formDoubts is the first answer that failed the form check.
-type formDoubts struct{ code, problem string }
-
-// doubted returns the recorded answer that failed the form check, or nil.
-func (r *standard) doubted() *formDoubts {
+// doubted returns the cell of the first answer that was not fit, or "".
+func (r *standard) doubted() string {
 	for _, a := range r.t.Final.Attempts {
 		_, raised := a.Execution.Error()
 		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised &&
 			reason != printedNothing && reason != constantAnswer {
-			return &formDoubts{a.Code, reason}
+			return a.Code
 		}
 	}
-	return nil
+	return ""
 }
 
 // finalFaults examines the last cell: it must print, the output must come from computed
-// values, and it must have the required form. A wrong form is sent back once; after that an
-// answer in a doubtful form is better than none.
+// values, and it must be fit. What is not fit is sent back once; after that a doubtful answer is
+// better than none.
 func (r *standard) finalFaults(v record.Verdict) examiner {
 	earlier := strings.Join(r.t.UpTo(len(r.t.Rounds)).Cells(), "\n")
 	return func(ctx context.Context, a record.Attempt) (string, error) {
@@ -107,32 +108,23 @@ func (r *standard) finalFaults(v record.Verdict) examiner {
 			return printedNothing, nil
 		case !v.Inconclusive && !usesResults(a.Code, earlier):
 			return constantAnswer, nil
-		case v.Inconclusive || r.approved:
-			return "", nil // that there is no answer has a form of its own, and a person has the last word
-		}
-		before := r.doubted()
-		problem := r.formProblem(answer)
-		if problem == "" {
+		case r.approved: // a person has the last word
 			return "", nil
 		}
-		if before == nil && len(r.t.Final.Attempts) < r.cfg.DebugTries {
-			return problem, nil
+		if r.doubted() == "" && len(r.t.Final.Attempts) < r.cfg.DebugTries {
+			return r.unfit(v, a.Execution), nil
 		}
-		return "", r.warnOfForm(problem)
+		return "", nil
 	}
 }
 
-func (r *standard) warnOfForm(problem string) error {
-	return r.Warn("the answer is perhaps not in the requested form: " + problem)
-}
-
 // keepDoubted runs the doubtful answer's cell again if no better cell has run.
-func (r *standard) keepDoubted(ctx context.Context, doubts *formDoubts,
+func (r *standard) keepDoubted(ctx context.Context, code string,
 	attempts *[]record.Attempt) (problem string, err error) {
 	if intact, err := r.restore(ctx); err != nil || !intact {
 		return "an earlier step no longer runs", err
 	}
-	a, err := r.attempt(ctx, doubts.code, nil)
+	a, err := r.attempt(ctx, code, nil)
 	if err != nil || a.Execution.Status != notebook.OK {
 		return brief.Problem(a.Execution), err
 	}
@@ -140,7 +132,7 @@ func (r *standard) keepDoubted(ctx context.Context, doubts *formDoubts,
 	if err := r.observe(Event{Kind: Ran, Try: len(*attempts), Execution: &a.Execution}); err != nil {
 		return "", err
 	}
-	return "", r.warnOfForm(doubts.problem)
+	return "", nil
 }
 
 func (r *standard) finalStep() string {

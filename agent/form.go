@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/notebook"
 	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 )
@@ -21,17 +26,32 @@ type form struct {
 	choices  []string // one of these
 	labels   []string // each occurs: @mean[…]
 	files    []string // each is written
+	number   bool     // it has a number
+	alone    bool     // it is one number, perhaps with a unit, or one name
+	between  []string // the bounds of its number, as they are written; nil: none
+	words    string   // the guidelines: what stands there may be the answer
 }
+
+// numberKind matches what a form calls a number.
+const numberKind = `(?:(?:single|whole|real|decimal|natural|positive)\s+)*(?:number|integer|float|percentage)`
 
 var (
 	decimalPlaces = lazy.Regexp(`(?i)\b(\d{1,2}|one|two|three|four|five|six)\s+(?:decimals?\b|(?:decimal|digits?\s+after)\b)`)
-	wholeNumber   = lazy.Regexp(`(?i)\b(?:whole\s+number|an\s+integer|integer\s+(?:value|only))\b`)
+	wholeNumber   = lazy.Regexp(`(?i)\b(?:whole\s+number|(?:an|one|single|nearest|only)\s+integer|integer\s+(?:value|only))\b`)
 	asWholeNumber = lazy.Regexp(`(?i)\b(?:as|to)\s+(?:an?|the\s+nearest)\s+(?:whole\s+number|integer)\b`)
 	jsonForm      = lazy.Regexp(`(?i)\b(?:as|a|valid|in)\s+JSON\b`)
-	label         = lazy.Regexp(`@([A-Za-z_]\w*)\[`)
-	choice        = lazy.Regexp(`(?i)\b(?:either|one\s+of|must\s+be|answer\s+with)\b[:\s]+((?:["'“‘][^"'”’\n]{1,40}["'”’][\s,]*(?:or\s+|and\s+)?){2,})`)
-	quoted        = lazy.Regexp(`["'“‘]([^"'”’\n]{1,40})["'”’]`)
-	fileName      = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?([\w.-]+\.(?:csv|json|png|jpg|svg|pdf|xlsx|parquet|txt|npy|html))\b`)
+	aNumber       = lazy.Regexp(`(?i)\b(?:an?|one)\s+` + numberKind + `\b(\s+of\b)?`)
+	onlyOne       = lazy.Regexp(`(?i)\b(?:(?:just|only)\s+an?|exactly\s+one|a\s+single)\s+(?:` +
+		numberKind + `|name)\b|\bone\s+name\b`)
+	several = lazy.Regexp(`(?i)\b(?:each|every|per|list|followed|and)\b`)
+	between = lazy.Regexp(`(?i)\b(?:number|integer|float|percentage|fraction|share|proportion|` +
+		`probability|value|score|decimal)\s+(?:that\s+is\s+)?(?:between|from|(?:with)?in)\s+` +
+		`(?:the\s+range\s+)?(?:(?:of|from)\s+)?\[?(-?\d+(?:\.\d+)?)%?\s*(?:and|to|,|-|–)\s*` +
+		`(-?\d+(?:\.\d+)?)\b`)
+	label    = lazy.Regexp(`@([A-Za-z_]\w*)\[`)
+	choice   = lazy.Regexp(`(?i)\b(?:either|one\s+of|must\s+be|answer\s+with)\b[:\s]+((?:["'“‘][^"'”’\n]{1,40}["'”’][\s,]*(?:or\s+|and\s+)?){2,})`)
+	quoted   = lazy.Regexp(`["'“‘]([^"'”’\n]{1,40})["'”’]`)
+	fileName = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?([\w.-]+\.(?:csv|json|png|jpg|svg|pdf|xlsx|parquet|txt|npy|html))\b`)
 )
 
 var smallNumbers = []string{"zero", "one", "two", "three", "four", "five", "six"}
@@ -39,29 +59,24 @@ var smallNumbers = []string{"zero", "one", "two", "three", "four", "five", "six"
 // formOf reads the form from a task's question and guidelines. What it does not recognise is not
 // checked.
 func formOf(task record.Task) form {
-	f := form{decimals: -1}
 	guidelines := task.Guidelines
+	f := form{words: guidelines}
 	both := task.Question + "\n" + guidelines
-	places := map[int]bool{}
-	for _, m := range decimalPlaces().FindAllStringSubmatch(both, -1) {
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			n = slices.Index(smallNumbers, strings.ToLower(m[1]))
-		}
-		places[n] = true
+	said := false
+	if f.decimals, said = decimalsIn(guidelines, wholeNumber()); !said {
+		f.decimals, _ = decimalsIn(task.Question, asWholeNumber())
 	}
-	switch {
-	case len(places) > 1: // each for another part
-	case len(places) == 1:
-		for n := range places {
-			f.decimals = n
-		}
-	case wholeNumber().MatchString(guidelines) || asWholeNumber().MatchString(task.Question):
-		f.decimals = 0
+	if m := aNumber().FindStringSubmatch(guidelines); m != nil {
+		f.number = m[1] == ""
+	}
+	f.alone = onlyOne().MatchString(guidelines) && !several().MatchString(guidelines)
+	if m := between().FindStringSubmatch(guidelines); m != nil {
+		f.between = m[1:]
 	}
 	f.json = jsonForm().MatchString(guidelines)
 	for _, m := range label().FindAllStringSubmatch(guidelines, -1) {
 		f.labels = append(f.labels, m[1])
+		f.number, f.alone = false, false
 	}
 	if m := choice().FindStringSubmatch(guidelines); m != nil {
 		for _, q := range quoted().FindAllStringSubmatch(m[1], -1) {
@@ -79,10 +94,40 @@ func formOf(task record.Task) form {
 	return f
 }
 
-var decimalNumber = lazy.Regexp(`[-+]?\d+\.(\d+)`)
+// decimalsIn returns how many decimals a text asks for, and whether it says anything of them; -1 if
+// each part of the answer has others.
+func decimalsIn(text string, whole *regexp.Regexp) (n int, said bool) {
+	places := map[int]bool{}
+	for _, m := range decimalPlaces().FindAllStringSubmatch(text, -1) {
+		var err error
+		if n, err = strconv.Atoi(m[1]); err != nil {
+			n = slices.Index(smallNumbers, strings.ToLower(m[1]))
+		}
+		places[n] = true
+	}
+	switch {
+	case len(places) == 1:
+		return n, true
+	case len(places) == 0 && whole.MatchString(text):
+		return 0, true
+	}
+	return -1, len(places) > 0
+}
 
 // problem returns what is wrong with an answer's form, or "". written is the folder of the cells.
 func (f form) problem(answer string, written fs.FS) string {
+	for _, name := range f.files {
+		if written == nil {
+			break
+		}
+		if info, err := fs.Stat(written, name); err != nil || info.Size() == 0 {
+			return fmt.Sprintf("the file %s, which is asked for, has not been written to the current "+
+				"folder", name)
+		}
+	}
+	if saidIn(f.words, answer) || len(f.files) > 0 && strings.Contains(answer, f.files[0]) {
+		return ""
+	}
 	if f.json && !json.Valid([]byte(answer)) {
 		return "the answer is not valid JSON, and the form asks for JSON"
 	}
@@ -95,21 +140,95 @@ func (f form) problem(answer string, written fs.FS) string {
 	if len(f.choices) > 1 && !slices.ContainsFunc(f.choices, is) {
 		return "the answer must be one of: " + strings.Join(f.choices, ", ")
 	}
-	for _, m := range decimalNumber().FindAllStringSubmatch(answer, -1) {
-		if f.decimals >= 0 && len(m[1]) > f.decimals {
-			return fmt.Sprintf("the answer has %s, and its form asks for %d decimals", m[0], f.decimals)
-		}
+	return f.numberProblem(answer)
+}
+
+// numberProblem returns what is wrong with the numbers of an answer, and with their count, or "".
+func (f form) numberProblem(answer string) string {
+	value, isNumber := compare.Number(answer)
+	switch {
+	case f.number && !strings.ContainsFunc(answer, unicode.IsDigit):
+		return "the form asks for a number, and the answer has none"
+	case f.number && f.alone && !isNumber:
+		return "the form asks for one number and nothing else"
+	case f.alone && !f.number && (strings.ContainsAny(answer, "\n;") || strings.HasPrefix(answer, "[")):
+		return "the form asks for one name, and the answer has several"
+	case f.between != nil && isNumber && (value < bound(f.between[0]) || value > bound(f.between[1])):
+		return fmt.Sprintf("the answer must be between %s and %s", f.between[0], f.between[1])
 	}
-	for _, name := range f.files {
-		if written == nil {
-			break
-		}
-		if info, err := fs.Stat(written, name); err != nil || info.Size() == 0 {
-			return fmt.Sprintf("the file %s, which is asked for, has not been written to the current "+
-				"folder", name)
+	mark := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '.' && c != '_' }
+	for _, word := range strings.FieldsFunc(answer, mark) {
+		whole, fraction, _ := strings.Cut(strings.TrimRight(word, "."), ".")
+		digits := !strings.ContainsFunc(whole+fraction, func(c rune) bool { return !unicode.IsDigit(c) })
+		if f.decimals >= 0 && digits && len(fraction) > f.decimals {
+			return fmt.Sprintf("the answer has %s, and its form asks for %d decimals", word, f.decimals)
 		}
 	}
 	return ""
+}
+
+// bound returns the value of a bound, which is a number.
+func bound(text string) float64 {
+	value, _ := strconv.ParseFloat(text, 64)
+	return value
+}
+
+// saidIn reports whether a text has the words of an answer, which has no digits: forms name what else
+// the answer may be.
+func saidIn(text, answer string) bool {
+	answer = strings.Trim(answer, " .\"'")
+	if answer == "" || strings.ContainsFunc(answer, unicode.IsDigit) {
+		return false
+	}
+	for _, at := range regexp.MustCompile("(?i)"+regexp.QuoteMeta(answer)).FindAllStringIndex(text, -1) {
+		before, _ := utf8.DecodeLastRuneInString(text[:at[0]])
+		after, _ := utf8.DecodeRuneInString(text[at[1]:])
+		if !unicode.IsLetter(before) && !unicode.IsLetter(after) {
+			return true
+		}
+	}
+	return false
+}
+
+// noValue matches an answer, or one that stands in brackets or after a label, that is what a program
+// prints in place of a value.
+var noValue = lazy.Regexp(`(?:^|[\[:=($€£]\s*)[-+]?(?:nan|NaN|inf|Infinity|None|NaT|<NA>)\s*(?:$|[\])}%])|` +
+	`^Empty DataFrame\b|^Series\(\[\]`)
+
+// unfit returns what is wrong with the answer that a last cell has printed, or with its sentences, or
+// "": the form is not kept, it is no answer, or the sentences have other figures.
+func (r *standard) unfit(v record.Verdict, last notebook.Execution) string {
+	answer, words := strings.TrimSpace(last.Stdout()), r.t.Task.Guidelines
+	if v.Inconclusive {
+		if compare.IsNone(answer) || saidIn(words, answer) {
+			return ""
+		}
+		return "the verdict is that the data hold no answer, and the cell prints " + brief.Clip(answer, 100)
+	}
+	if value := noValue().FindString(answer); value != "" && !saidIn(words, answer) {
+		return "it is no answer: " + brief.OneLine(brief.Clip(answer, 100))
+	}
+	if problem := r.formProblem(answer); problem != "" {
+		return problem
+	}
+	said := summaryOf(last)
+	if missing := compare.Missing(answer, said); missing != "" {
+		if other := compare.Foreign(said, words+r.t.Task.Question+r.printed()); other != "" {
+			return fmt.Sprintf("the summary says %s, which no cell has printed, in place of the answer, %s",
+				other, missing)
+		}
+	}
+	return ""
+}
+
+// printed returns what the accepted cells have printed.
+func (r *workspace) printed() string {
+	var b strings.Builder
+	for _, n := range r.t.AcceptedRounds() {
+		a, _ := r.t.Rounds[n].Accepted()
+		b.WriteString(a.Execution.PlainText() + "\n")
+	}
+	return b.String()
 }
 
 // formProblem is [form.problem] for the run's task and files.

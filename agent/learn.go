@@ -91,12 +91,7 @@ var valuePattern = lazy.Regexp(`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[^']*'|"[^"]*"`)
 // unseenValue returns which value of the cases the run has not printed, in words, or "". Values of
 // the model's own would prove nothing.
 func (r *standard) unseenValue(test string) string {
-	var printed strings.Builder
-	for _, n := range r.t.AcceptedRounds() {
-		a, _ := r.t.Rounds[n].Accepted()
-		printed.WriteString(a.Execution.PlainText() + "\n")
-	}
-	printed.WriteString(r.t.Answer())
+	printed := r.printed() + r.t.Answer()
 	for line := range strings.Lines(test) {
 		at := strings.LastIndex(line, "==")
 		values := valuePattern().FindAllString(line[at+1:], -1)
@@ -104,7 +99,7 @@ func (r *standard) unseenValue(test string) string {
 			return "a case compares with no value: " + brief.OneLine(line)
 		}
 		for _, v := range values {
-			if !hasValue(printed.String(), strings.Trim(v, `'"`)) {
+			if !hasValue(printed, strings.Trim(v, `'"`)) {
 				return "the run has not printed " + v
 			}
 		}

@@ -275,7 +275,7 @@ func TestFinalizer(t *testing.T) {
 				t.Errorf("answer %q, verified %v", p.Answer(), p.Verified())
 			}
 			if c.repair != "" {
-				contains(t, p.model.prompt(t, "debugger the answer, try 2"), c.repair, "this form: A number.")
+				contains(t, p.model.prompt(t, "debugger the answer, try 2"), c.repair, "this form: A value.")
 			}
 			if c.answer == "" && (len(p.Final.Attempts) != 3 || len(p.Warnings) != 1 || p.Proof != nil ||
 				len(p.Cells()) != 3) {

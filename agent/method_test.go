@@ -369,7 +369,7 @@ func TestScriptsStartFromNothing(t *testing.T) {
 	for key, text := range p.model.texts {
 		lacks(t, text, "judged", "Missing", "is missing", "all is there")
 		if strings.HasPrefix(key, "verifier") {
-			lacks(t, text, "data/a.csv", "a table", "A number.")
+			lacks(t, text, "data/a.csv", "a table", "A value.")
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestReviewProposals(t *testing.T) {
 		{Round: 2, Try: 1, Text: c.asked[3].Text, Code: "print(x)"},
 		{Round: 2, Branch: "second derivation", Try: 1, Text: c.asked[4].Text, Code: "agreed()"},
 	})
-	contains(t, c.asked[3].Text, "Print the answer", "A number.")
+	contains(t, c.asked[3].Text, "Print the answer", "A value.")
 }
 
 // TestReviewEdits: the person's words and code are the step from then on, and no check of the

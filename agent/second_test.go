@@ -133,7 +133,7 @@ func TestSecondSeesNothing(t *testing.T) {
 	again := goOn(t, more, tr).noError(t)
 	for _, played := range []*played{p, again} {
 		asked := played.model.prompt(t, "second the answer")
-		contains(t, asked, "How many?", "A number.", "a table")
+		contains(t, asked, "How many?", "A value.", "a table")
 		for _, r := range played.Rounds {
 			if r.Step != "" {
 				lacks(t, asked, r.Step)

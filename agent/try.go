@@ -11,6 +11,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
 
 // drop drops the current round's step, for which no attempt was good: the round gets verdict and
@@ -141,6 +142,12 @@ func (r *run) finalized(problem string) error {
 	if problem == "" {
 		last := final.Attempts[len(final.Attempts)-1].Execution
 		final.Answer, final.Summary = strings.TrimSpace(last.Stdout()), summaryOf(last)
+		if missing := compare.Missing(final.Answer, final.Summary); missing != "" {
+			final.Summary = ""
+			if err := r.Warn("the summary is left out: it does not say the answer, " + missing); err != nil {
+				return err
+			}
+		}
 	} else if err := r.Warn("the last cell printed no usable answer: " + problem); err != nil {
 		return err
 	}

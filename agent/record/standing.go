@@ -75,6 +75,9 @@ func (t *Trajectory) faults() []string {
 	if t.Answer() == "" {
 		why = append(why, "no cell printed an answer")
 	}
+	if t.Final != nil && t.Final.Unfit != "" {
+		why = append(why, t.Final.Unfit)
+	}
 	if v := t.Disputed(); v != nil {
 		why = append(why, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+after(": ", v.Reason))
 	} else if !t.Sufficient() {

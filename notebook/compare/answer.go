@@ -162,6 +162,8 @@ func (c comparison) words(a, b string) Finding {
 
 func (c comparison) files(a, b File) Finding {
 	switch {
+	case a.Digest == "" && b.Digest == "":
+		return Finding{Unsure, "neither derivation has written it"}
 	case a.Digest == b.Digest:
 		return Finding{}
 	case a.Digest == "" || b.Digest == "":

@@ -1,0 +1,70 @@
+package compare
+
+import "testing"
+
+// TestMissing: a sentence about an answer has its figures, however they are rounded and written.
+func TestMissing(t *testing.T) {
+	for _, test := range []struct{ answer, sentence, want string }{
+		{"11963.04", "The revenue is 11963.04 euros, by 200 orders.", ""},
+		{"11963.04", "The revenue is 11,963.04 euros.", ""},
+		{"11963.04", "Der Umsatz ist 11.963,04 Euro.", ""},
+		{"11963.04", "Le chiffre est de 11 963,04 euros.", ""},
+		{"11963.04", "It is about 12,000 euros.", ""},
+		{"11963.04", "It is about 12 thousand euros.", ""},
+		{"1234567", "It is 1.23 million.", ""},
+		{"1,234,567", "It is 1234567.", ""},
+		{"0.4512", "It is 45.1%.", ""},
+		{"45.12%", "It is 0.45 of all.", ""},
+		{"-5.25", "It fell by 5.25.", ""},
+		{"3", "There are three stores in 2024.", ""},
+		{"52.31, 27.9", "The mean is 52.3 and the deviation 27.90.", ""},
+		{"@mean[5.20], @sd[1.1]", "The mean is 5.2, with 1.1.", ""},
+		{`{"2024": 5}`, "Five orders of 200.", ""},
+		{"North: 40", "North has 40 of 200 orders.", ""},
+		{"1.2e-05", "The p-value is 0.000012.", ""},
+		// nothing is said of these
+		{"North", "It is South, with 40 orders.", ""},
+		{"2024-01-02", "It is January 2.", ""},
+		{"A12", "It is a 12.", ""},
+		{"02134", "It is zip code 2134.", ""},
+		{"1, 2, 3, 4", "There are 10 numbers.", ""},
+		{"42", "The answer is what the cells give.", ""},
+		{"Not Applicable", "There are 0 visitors in 1999.", ""},
+		{"42", "", ""},
+		// these contradict the answer
+		{"11963.04", "The revenue is 1.00 euros, by 200 orders.", "11963.04"},
+		{"11963.04", "The revenue is 10000 euros.", "11963.04"},
+		{"11963.04", "The revenue is 11963.94 euros.", "11963.04"},
+		{"4006381333133", "The article is 4006381333140.", "4006381333133"},
+		{"0.45", "It is 54%.", "0.45"},
+		{"200", "There are 2 files.", "200"},
+		{"40, 38", "North has 40 and South 39.", "38"},
+		{"@mean[5.20], @sd[1.1]", "The mean is 5.2, with 1.4.", "1.1"},
+	} {
+		if got := Missing(test.answer, test.sentence); got != test.want {
+			t.Errorf("%s / %s: %q, not %q", test.answer, test.sentence, got, test.want)
+		}
+	}
+}
+
+// TestForeign: what a sentence says beside the answer stands in the outputs.
+func TestForeign(t *testing.T) {
+	source := "rows 200\nmean 52.3149 of 2024-01-02\n"
+	for sentence, want := range map[string]string{"It is 52.31, of 200 rows.": "", "It is 1.00.": "1.00",
+		"It is of January 2, 2024.": "", "It rests on 201 rows.": "201", "It is of Ada.": ""} {
+		if got := Foreign(sentence, source); got != want {
+			t.Errorf("%s: %q, not %q", sentence, got, want)
+		}
+	}
+}
+
+// TestIsNone: words for no answer are known in every form.
+func TestIsNone(t *testing.T) {
+	for answer, want := range map[string]bool{"Not Applicable": true, "no data": true, "[]": true,
+		"@mean[N/A], @sd[N/A]": true, `{"mean": null}`: true, "42": false, "182 orders": false,
+		"@mean[N/A], @sd[2]": false, "North": false} {
+		if got := IsNone(answer); got != want {
+			t.Errorf("%s: %v", answer, got)
+		}
+	}
+}
