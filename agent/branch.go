@@ -24,6 +24,7 @@ type branch struct {
 	base     []string // cells that run before it
 	known    words    // what its requests begin with
 	attempts *[]record.Attempt
+	files    *[]compare.File // of the answer, recorded with the attempt: its session goes
 }
 
 // words words a request: see [ask.Request].
@@ -31,9 +32,9 @@ type words func() ([]prompts.Part, map[string]string)
 
 // runBranch runs the branch's cell and has it repaired while it fails, at most DebugTries times.
 // first is the cell unless there are attempts to go on from. The answer is that of
-// [answerOf], with its files. The problem says why it has no words.
+// [answerOf]. The problem says why there is none.
 func (r *standard) runBranch(ctx context.Context, b branch,
-	first string) (answer compare.Answer, problem string, err error) {
+	first string) (answer, problem string, err error) {
 	code := first
 	if len(*b.attempts) > 0 {
 		code = ""
@@ -43,8 +44,7 @@ func (r *standard) runBranch(ctx context.Context, b branch,
 		if code == "" && n > 0 {
 			last := (*b.attempts)[n-1]
 			if problem = problemOf(last); problem == "" {
-				words := answerOf(last.Execution)
-				return compare.Answer{Words: words, Files: r.filesGiven(words)}, "", nil
+				return answerOf(last.Execution), "", nil
 			}
 			if n > r.cfg.DebugTries || last.NotRun() {
 				return answer, problem, nil
@@ -64,6 +64,9 @@ func (r *standard) runBranch(ctx context.Context, b branch,
 			return answer, "", err
 		}
 		*b.attempts, code = append(*b.attempts, a), ""
+		if problemOf(a) == "" {
+			*b.files = r.filesGiven(answerOf(a.Execution))
+		}
 		kind := Branched
 		if a.NotRun() {
 			kind = Rejected

@@ -109,17 +109,17 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 	answer, problem, err := r.runBranch(ctx, branch{
 		name: p.String(),
 		task: "Compute the answer under another reading of the question: " + o.Text,
-		base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts,
+		base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts, files: &o.Files,
 	}, o.Proposed)
 	if err != nil {
 		return err
 	}
 	o.Proposed = ""
-	if o.Answer, o.Files = answer.Words, answer.Files; answer.Words == "" {
+	if o.Answer = answer; answer == "" {
 		o.Problem = unableBecause(problem)
 		return nil
 	}
-	found := compare.Answers(r.firstAnswer(), answer, asked(r.t))
+	found := compare.Answers(r.firstAnswer(), optionAnswer(*o), asked(r.t))
 	o.Same, o.Differs = found.Sameness == compare.Same, found.Why
 	return nil
 }

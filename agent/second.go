@@ -96,12 +96,11 @@ func (r *standard) derive(ctx context.Context) error {
 	}
 	return r.inApart(ctx, func(base []string) error {
 		answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", task: secondTask,
-			base: base, known: r.unseen, attempts: &s.Attempts}, s.Proposed)
+			base: base, known: r.unseen, attempts: &s.Attempts, files: &s.Files}, s.Proposed)
 		if err != nil {
 			return err
 		}
-		s.Answer, s.Files, s.Proposed = answer.Words, answer.Files, ""
-		if s.Answer == "" {
+		if s.Answer, s.Proposed = answer, ""; answer == "" {
 			s.Reason = unableBecause(problem)
 		}
 		return nil

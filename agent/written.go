@@ -102,18 +102,23 @@ var namedFile = lazy.Regexp(`[\pL\d_./-]*[\pL\d_-]\.[A-Za-z]\w{1,7}\b`)
 // filesGiven returns the files that the question asks for, written or not, and those that the answer
 // names. Derivations are compared by them, too.
 func (r *standard) filesGiven(answer string) (all []compare.File) {
-	folder := r.filesWritten()
-	if folder == nil {
+	if r.host != nil {
 		return nil
 	}
-	defer folder.Close()
+	folder := r.filesWritten()
 	for _, name := range formOf(r.t.Task).files {
-		f, err := fileOf(folder, name)
-		if err != nil {
-			f = compare.File{Name: name}
+		f := compare.File{Name: name}
+		if folder != nil {
+			if written, err := fileOf(folder, name); err == nil {
+				f = written
+			}
 		}
 		all = append(all, f)
 	}
+	if folder == nil {
+		return all
+	}
+	defer folder.Close()
 	named := strings.FieldsFunc(answer, func(c rune) bool { return strings.ContainsRune("\n,;", c) })
 	for _, name := range append(named, namedFile().FindAllString(answer, maxWritten)...) {
 		name = strings.TrimPrefix(strings.Trim(name, " \t\"'[]"), "./")
