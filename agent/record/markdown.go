@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"dsstar/agent/brief"
 	"dsstar/notebook/lazy"
@@ -90,3 +91,61 @@ func folded(title, body string) string {
 
 // fenced returns a fenced code block.
 func fenced(text, language string) string { return prompts.Fence(text, language) + "\n" }
+
+// Titles are at most this long, in bytes.
+const titleChars, stepTitleChars = 160, 60
+
+// questionTitle returns the sentence of a text that asks, cut if it is long.
+func questionTitle(text string) string {
+	text = brief.OneLine(text)
+	if len(text) <= titleChars {
+		return text
+	}
+	for sentence := range sentences(text) {
+		if strings.HasSuffix(sentence, "?") {
+			text = sentence
+			break
+		}
+	}
+	title, _ := headed(text, titleChars)
+	return title
+}
+
+// sentences yields the sentences of a line.
+func sentences(text string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for text != "" {
+			end := len(text)
+			for i, c := range text {
+				if strings.ContainsRune(".?!", c) && strings.HasPrefix(text[i+1:], " ") {
+					end = i + 1
+					break
+				}
+			}
+			if !yield(text[:end]) {
+				return
+			}
+			text = strings.TrimSpace(text[end:])
+		}
+	}
+}
+
+// headed splits a text into a heading and the rest. The heading is the first sentence; or as much
+// of the text as fits, up to a mark of punctuation if there is one, and then the rest is the whole
+// text.
+func headed(text string, most int) (title, body string) {
+	if len(text) <= most {
+		return text, ""
+	}
+	if end := strings.Index(text[:most], ". "); end > 0 {
+		return text[:end+1], text[end+2:]
+	}
+	end := strings.LastIndexAny(text[:most], ",;:(")
+	if end < most/2 {
+		end = strings.LastIndexByte(text[:most], ' ')
+	}
+	if end < most/3 {
+		return "…", text
+	}
+	return strings.TrimRightFunc(text[:end], unicode.IsSpace) + " …", text
+}

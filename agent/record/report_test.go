@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
 
 // answered is a run of one step with an answer that everything confirms.
@@ -53,15 +54,15 @@ func TestReport(t *testing.T) {
 		not      string   // is not in them
 	}{
 		{"verified", func(*Trajectory) {}, "verified",
-			[]string{"# Which sold most?", "North sold most", "**Answer**", "North", "**Verified**",
-				"**Assumptions**", "Which year?", "2025", "last year", "![Main chart](attachment:chart.png)",
+			[]string{"# Which sold most?", "**Answer**", "North", "**Verified**", "independently", ModelsWords,
+				"North sold most", "**Assumptions**", "Which year?", "2025", "last year", "![Main chart](attachment:chart.png)",
 				"**Key figures**", "South  1", "3 model calls"}, "refunds"},
 		{"depends on a reading", func(t *Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 			t.Second.Answer, t.Second.Agrees = "South", false // for the same reason
 		}, "depends on a reading",
-			[]string{"North sold most", "**Depends on a reading**", "Do refunds count?", "| yes *(taken)* | North |",
-				"| no | South |"}, "Verified"},
+			[]string{"**Depends on a reading**", "Do refunds count?", "North sold most", "Do refunds count?", "| yes *(taken)* | North |",
+				"| no | South |"}, "**Verified"},
 		{"chosen by a person", func(t *Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 			t.Readings[1].ByUser = true
@@ -69,7 +70,7 @@ func TestReport(t *testing.T) {
 		{"not computed", func(t *Trajectory) { t.Readings[1].Options[1] = Option{Text: "no"} },
 			"not verified", []string{"**Not verified**", "not known: Do refunds count?"}, "Depends"},
 		{"derived once", func(t *Trajectory) { t.Second = nil }, "not verified",
-			[]string{"**Not verified**: it was derived only once."}, "Verified**:"},
+			[]string{"**Not verified**: it was derived only once."}, "**Verified"},
 		{"derivations differ", func(t *Trajectory) {
 			t.Second.Answer, t.Second.Agrees, t.Second.Ruling = "South", false, RuledUndecided
 			t.Second.Reason = "both may be"
@@ -111,6 +112,45 @@ func TestReport(t *testing.T) {
 			}
 			readAgain(t, nb)
 		})
+	}
+}
+
+// TestWords: the words of an answer's worth are written only where they are true.
+func TestWords(t *testing.T) {
+	const own, none, whole, chart, why = "independently", "no reading", "no open reading", "chart: not", "cause"
+	for _, c := range []struct {
+		name   string
+		change func(*Trajectory)
+		said   []string // of those above
+	}{
+		{"as it was", func(*Trajectory) {}, []string{own, whole, chart}},
+		{"no reading was named", func(t *Trajectory) { t.Readings = nil }, []string{own, none, chart}},
+		{"in one session", func(t *Trajectory) { t.Second.Together = true }, []string{whole, chart}},
+		{"the second was told a mistake", func(t *Trajectory) {
+			t.Second.Rejected = []Ruled{{Ruling: RuledSecond}}
+		}, []string{whole, chart}},
+		{"the first was corrected", func(t *Trajectory) {
+			t.Second.Rejected = []Ruled{{Ruling: RuledFirst}}
+		}, []string{whole, chart}},
+		{"the chart is a file", func(t *Trajectory) {
+			t.Final.Files = []compare.File{{Name: "n.csv", Digest: "1"}, {Name: "c.png", Digest: "2"}}
+		}, []string{own, whole, "n.csv", "c.png"}},
+		{"no chart", func(t *Trajectory) {
+			t.Rounds[0].Attempts[1].Execution.Outputs = nil
+		}, []string{own, whole}},
+		{"a why", func(t *Trajectory) { t.Task.Question = "Why did it fall?" }, []string{own, whole, chart, why}},
+		{"depends", func(t *Trajectory) {
+			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
+		}, []string{own, chart}},
+		{"not verified", func(t *Trajectory) { t.Second.Agrees = false }, nil},
+	} {
+		tr := answered()
+		c.change(tr)
+		for _, word := range []string{own, none, whole, chart, why, "n.csv", "c.png"} {
+			if strings.Contains(tr.InWords(), word) != slices.Contains(c.said, word) {
+				t.Errorf("%s: %q in %s", c.name, word, tr.InWords())
+			}
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"dsstar/agent/brief"
 	"dsstar/notebook"
@@ -21,15 +20,21 @@ func showQuestion(all *Trajectory, k int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", prose(questionTitle(t.Task.Question)))
 	if answer := t.Answer(); answer != "" {
-		if t.Final.Summary != "" {
-			fmt.Fprintf(&b, "%s\n\n", Prose(t.Final.Summary))
-		}
-		fmt.Fprintf(&b, "**Answer**\n\n%s\n", fenced(answer, ""))
+		fmt.Fprintf(&b, "**Answer**, %s\n\n%s\n", prose(t.Label()), fenced(answer, ""))
 	}
-	fmt.Fprintf(&b, "%s\n", badge(t))
-	if t.Inconclusive() {
-		fmt.Fprintf(&b, "\nThe data hold no answer: %s\n",
-			prose(t.Rounds[len(t.Rounds)-1].Verdict.Reason))
+	mark := "⚠"
+	switch {
+	case t.Verified():
+		mark = "✔"
+	case t.Failure != "":
+		mark = "✘"
+	case !t.Ended:
+		mark = "…"
+	}
+	standing, why, _ := strings.Cut(t.InWords(), ": ")
+	fmt.Fprintf(&b, "%s **%s**: %s\n", mark, standing, prose(why))
+	if summary := t.Summary(); summary != "" {
+		fmt.Fprintf(&b, "\n*%s:*\n\n%s\n", ModelsWords, Prose(summary))
 	}
 	if k == 0 {
 		b.WriteString(showLater(all))
@@ -44,30 +49,12 @@ func showLater(t *Trajectory) string {
 		later := t.Part(k + 1)
 		answer := cmp.Or(later.Answer(), "no answer yet")
 		fmt.Fprintf(&b, "- %s → %s (%s)\n", prose(questionTitle(later.Task.Question)), prose(answer),
-			later.Standing())
+			later.Label())
 	}
 	if b.Len() == 0 {
 		return ""
 	}
 	return "\n**Asked afterwards**\n\n" + b.String()
-}
-
-// badge is the state of the run in one line.
-func badge(t *Trajectory) string {
-	switch {
-	case t.Verified():
-		return "✔ **Verified**: derived twice, independently; repeated from scratch in a fresh " +
-			"session and by `solution.py`; no open reading of the question changes it." + unconfined(t)
-	case t.Failure != "":
-		return "✘ **Stopped**: " + prose(t.Failure)
-	case !t.Ended:
-		return "… **Running**: this notebook is saved after every step."
-	case t.Depends():
-		return "⚠ **Depends on a reading**: the question can be read in more than one way, " +
-			"and another reading changes the answer, as shown below. All other checks passed." +
-			unconfined(t)
-	}
-	return "⚠ **Not verified**: " + prose(strings.Join(t.Doubts(), "; ")) + "."
 }
 
 // showReport shows what an answer rests on: readings, assumptions, key figures, the main chart or
@@ -281,64 +268,6 @@ func showAsked(all *Trajectory, k int) string {
 		text += "\n*" + strings.Join(safety, " ") + "*\n"
 	}
 	return text
-}
-
-// Titles are at most this long, in bytes.
-const titleChars, stepTitleChars = 160, 60
-
-// questionTitle returns the sentence of a text that asks, cut if it is long.
-func questionTitle(text string) string {
-	text = brief.OneLine(text)
-	if len(text) <= titleChars {
-		return text
-	}
-	for sentence := range sentences(text) {
-		if strings.HasSuffix(sentence, "?") {
-			text = sentence
-			break
-		}
-	}
-	title, _ := headed(text, titleChars)
-	return title
-}
-
-// sentences yields the sentences of a line.
-func sentences(text string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for text != "" {
-			end := len(text)
-			for i, c := range text {
-				if strings.ContainsRune(".?!", c) && strings.HasPrefix(text[i+1:], " ") {
-					end = i + 1
-					break
-				}
-			}
-			if !yield(text[:end]) {
-				return
-			}
-			text = strings.TrimSpace(text[end:])
-		}
-	}
-}
-
-// headed splits a text into a heading and the rest. The heading is the first sentence; or as much
-// of the text as fits, up to a mark of punctuation if there is one, and then the rest is the whole
-// text.
-func headed(text string, most int) (title, body string) {
-	if len(text) <= most {
-		return text, ""
-	}
-	if end := strings.Index(text[:most], ". "); end > 0 {
-		return text[:end+1], text[end+2:]
-	}
-	end := strings.LastIndexAny(text[:most], ",;:(")
-	if end < most/2 {
-		end = strings.LastIndexByte(text[:most], ' ')
-	}
-	if end < most/3 {
-		return "…", text
-	}
-	return strings.TrimRightFunc(text[:end], unicode.IsSpace) + " …", text
 }
 
 // showReadings shows the branches of the readings. Their cells are text.

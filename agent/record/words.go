@@ -10,31 +10,44 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// InWords says in one line what the answer is worth, and why. Every surface takes its words from here
-// and from [Trajectory.Standing].
-func (t *Trajectory) InWords() string {
-	text := "Not verified: " + strings.Join(t.Doubts(), "; ") + "."
-	switch _, readings := t.doubts(); {
-	case t.Verified():
-		text = "Verified: " + t.proved(len(t.Readings)) + unconfined(t)
-	case t.Depends():
-		text = "Depends on a reading, and another one changes the answer: " +
-			strings.ReplaceAll(strings.Join(readings, "; "), dependsOn, "") + ". All else holds: " +
-			t.proved(-1) + unconfined(t)
-	}
-	return text + t.NoAnswer()
-}
+// ModelsWords stands before the summary of an answer.
+const ModelsWords = "In the model's words, of which only the figures of the answer were checked"
 
 // dependsOn begins the doubt that a reading of the question raises.
 const dependsOn = "it depends on a reading: "
 
-// NoAnswer says why the data hold no answer, as a further sentence; "" if they hold one.
-func (t *Trajectory) NoAnswer() string {
-	if !t.Inconclusive() {
-		return ""
+// InWords says in one line what the answer is worth, and why: the standing, a colon, and the rest. Every
+// surface takes its words from here, or from [Trajectory.Label] where there is no room.
+func (t *Trajectory) InWords() string {
+	_, readings := t.doubts()
+	why := strings.ReplaceAll(strings.Join(readings, "; "), dependsOn, "")
+	text := "Not verified: " + strings.Join(t.Doubts(), "; ") + "."
+	switch {
+	case t.Verified():
+		text = "Verified: " + t.proved(len(t.Readings)) + unconfined(t)
+	case t.Failure != "":
+		text = "Stopped: " + brief.OneLine(t.Failure)
+	case !t.Ended:
+		text = "Running: this notebook is saved after every step."
+	case t.Depends():
+		text = "Depends on a reading: another one changes the answer (" + why + "). All else holds: " +
+			t.proved(-1) + unconfined(t)
 	}
-	return " The data hold no answer" + after(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason)
+	if t.Inconclusive() {
+		text += " The" + strings.TrimPrefix(noAnswer, "the") + after(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason)
+	}
+	return text
 }
+
+// Label returns the standing of the answer, and says with it that the data hold none.
+func (t *Trajectory) Label() string {
+	if t.Inconclusive() {
+		return t.Standing() + ", " + noAnswer
+	}
+	return t.Standing()
+}
+
+const noAnswer = "the data hold no answer"
 
 // proved says how the answer was derived and repeated, which parts of it were compared, and, of so
 // many readings that were named, that none changes it; fewer than 0: nothing of readings.

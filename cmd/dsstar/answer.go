@@ -219,18 +219,16 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
 		r.Usage.InputTokens, r.Usage.OutputTokens, inDollars(r.Usage.CostUSD), r.Seconds.Total,
 		r.Seconds.Model, r.Seconds.Kernel)
+	standing, why, _ := strings.Cut(r.Worth, ": ")
 	switch {
 	case t.Verified():
-		j.progress.SayIn(term.Good, "verified %s", spent)
-	case t.Depends():
-		if !a.forPeople(j) { // that text has it already
-			j.progress.Warn("%s", strings.Join(t.Doubts(), "; "))
-		}
-		j.progress.Say("spent    %s", spent)
-	default:
-		j.progress.Warn("NOT verified: %s", strings.Join(t.Doubts(), "; "))
-		j.progress.Say("spent    %s", spent)
+		j.progress.SayIn(term.Good, "verified %s", why)
+	case !t.Depends():
+		j.progress.Warn("NOT verified: %s", why)
+	case !a.forPeople(j): // that text has it already
+		j.progress.Warn("%s: %s", standing, why)
 	}
+	j.progress.Say("spent    %s", spent)
 	j.progress.Paste("notebook %s", r.Notebook)
 	j.progress.Paste("look     dsstar runs --open %s   # a page in the browser, or open the notebook in Jupyter",
 		human.Shell(string(folder)))

@@ -14,7 +14,10 @@ import (
 // docs/results.md.
 type result struct {
 	Answer     string `json:"answer"`
-	Summary    string `json:"summary"` // the answer in sentences; "" if there are none
+	Summary    string `json:"summary"`       // the answer in sentences; "" if there are none
+	Label      string `json:"summary_label"` // says whose words they are
+	Standing   string `json:"standing"`
+	Worth      string `json:"worth"` // the standing and why, in a line
 	Verified   bool   `json:"verified"`
 	Sufficient bool   `json:"sufficient"`
 	// Inconclusive: the verdict is that the data hold no answer.
@@ -84,7 +87,8 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 		warnings = []string{}
 	}
 	return result{
-		Answer: t.Answer(), Summary: t.Summary(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Answer: t.Answer(), Summary: t.Summary(), Standing: t.Standing(),
+		Label: record.ModelsWords, Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
 		Doubts: append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),

@@ -38,9 +38,9 @@ everything in their folders.
 
 --json prints a list of objects instead: run (the folder), notebook, question (the
 last one), questions (how many), answer, standing (verified, depends on a reading,
-not verified, unfinished, running), claimed (only the notebook says so, because
-another dsstar made it), cells (if the code cells are as your dsstar ran them, their
-SHA-256, joined by zero bytes), pickles (those of the variables that they load, by
+not verified, unfinished, running), label (that, and whether the data hold no answer),
+claimed (only the notebook says so, because another dsstar made it), cells (if the
+code cells are as your dsstar ran them, their SHA-256, joined by zero bytes), pickles (those of the variables that they load, by
 name), cost_usd (null: not known), started, goes_on (edited, unfinished, running: the
 answer of before is shown, and dsstar resume goes on from it)`
 
@@ -98,6 +98,7 @@ type listedRun struct {
 	Questions int      `json:"questions"`
 	Answer    string   `json:"answer"` // to that
 	Standing  string   `json:"standing"`
+	Label     string   `json:"label"`   // the standing, and that the data hold no answer
 	Claimed   bool     `json:"claimed"` // by another dsstar
 	Cells     string   `json:"cells"`
 	Cost      *float64 `json:"cost_usd"`
@@ -137,7 +138,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
 			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions()}
-		r.Questions = len(r.asked)
+		r.Questions, r.Label = len(r.asked), strings.Replace(r.Standing, t.Standing(), t.Label(), 1)
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
 		}
@@ -151,6 +152,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 			if isRunning(folder) {
 				r.Standing = "running"
 			}
+			r.Label = r.Standing
 		}
 		all = append(all, r)
 	}
@@ -256,7 +258,7 @@ func printRuns(out io.Writer, all []listedRun, none string, now time.Time) error
 		if r.Cost != nil {
 			cost = human.Dollars(*r.Cost)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", kernels.Ago(now.Sub(r.Started)), r.Standing, cost,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", kernels.Ago(now.Sub(r.Started)), r.Label, cost,
 			dash(term.Fit(term.Printed(r.Answer), 24)), term.Fit(term.Printed(r.Question), 48)+more(r.Questions),
 			term.Printable(r.Run))
 	}

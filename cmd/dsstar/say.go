@@ -38,25 +38,19 @@ func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
 	return nil
 }
 
-// inWords is the answer for people: its sentences, the answers under other readings, and the paths
-// of files. Sentences are wrapped at columns; 0: not at all.
+// inWords is the answer for people: itself, with what it is worth; the answers under other readings; the
+// model's sentences; and the paths of files. Sentences are wrapped at columns; 0: not at all.
 func inWords(t *record.Trajectory, files []string, columns int) string {
-	text := t.Summary()
-	if !strings.Contains(text, t.Answer()) {
-		text = strings.TrimPrefix(text+"\n\n"+t.Answer(), "\n\n")
+	mark := " "
+	if strings.Contains(t.Answer(), "\n") {
+		mark = "\n"
 	}
+	text := "Answer, " + t.Label() + ":" + mark + t.Answer()
 	for _, r := range t.OpenReadings() {
-		text += "\n\nIt depends on a reading: " + r.Point
-		for i, o := range r.Options {
-			answer := o.Answer
-			switch {
-			case i == r.Chosen:
-				answer = t.Answer() + " (taken above)"
-			case answer == "":
-				answer = "not known: " + o.Problem
-			}
-			text += fmt.Sprintf("\n  - %s: %s", o.Text, strings.ReplaceAll(answer, "\n", "\n    "))
-		}
+		text += "\n\nIt depends on a reading: " + r.InWords(t.Answer())
+	}
+	if t.Summary() != "" {
+		text += "\n\n" + record.ModelsWords + ":\n" + t.Summary()
 	}
 	text = wrapped(text, columns)
 	if len(files) > 0 {

@@ -13,11 +13,11 @@ import (
 // answerInWords is the result of a run for clients that read no structured content.
 func answerInWords(out json.RawMessage) string {
 	var r struct {
-		Answer, Summary, Notebook, Script string
-		Verified                          bool
-		Doubts, Files                     []string
-		RunDir                            string `json:"run_dir"`
-		Readings                          []struct {
+		Answer, Worth, Summary, Notebook, Script string
+		Files                                    []string
+		Label                                    string `json:"summary_label"`
+		RunDir                                   string `json:"run_dir"`
+		Readings                                 []struct {
 			Point, Reading, Answer string
 			Chosen                 bool
 		}
@@ -30,20 +30,9 @@ func answerInWords(out json.RawMessage) string {
 	if json.Unmarshal(out, &r) != nil {
 		return string(out)
 	}
-	lines := []string{}
-	if r.Summary != "" {
-		lines = append(lines, r.Summary)
-	}
-	if !strings.Contains(r.Summary, r.Answer) {
-		lines = append(lines, "Answer: "+r.Answer)
-	}
-	switch {
-	case r.Answer == "":
-		lines = append(lines, "There is no answer yet.")
-	case r.Verified:
-		lines = append(lines, "Verified: proved in a fresh session and derived twice.")
-	default:
-		lines = append(lines, "NOT verified: "+strings.Join(r.Doubts, "; "))
+	lines := []string{"Answer: " + r.Answer, r.Worth}
+	if r.Answer == "" {
+		lines = []string{"There is no answer yet.", r.Worth}
 	}
 	for _, o := range r.Readings {
 		taken := ""
@@ -52,6 +41,9 @@ func answerInWords(out json.RawMessage) string {
 		}
 		lines = append(lines, fmt.Sprintf("Reading of %q: %s%s: %s", o.Point, o.Reading, taken,
 			cmp.Or(o.Answer, "not computed")))
+	}
+	if r.Summary != "" {
+		lines = append(lines, r.Label+": "+r.Summary)
 	}
 	cost := ""
 	if r.Usage.Cost != nil {

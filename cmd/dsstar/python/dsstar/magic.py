@@ -269,7 +269,7 @@ class Dsstar(Magics):
         elif run["standing"] == "unfinished" or not run["answer"]:
             print("it was interrupted: %dsstar resume goes on from there, with the variables of this kernel")
         else:
-            print(f"{run['standing']}: {run['answer']}")
+            print(f"{run['label']}: {run['answer']}")
         if run.get("goes_on"):
             print("another answer is unfinished: %dsstar resume goes on")
         print("notebook", run["notebook"])

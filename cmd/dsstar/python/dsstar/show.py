@@ -67,12 +67,8 @@ def standing(run):
     r = run.result or {}
     if run.running:
         return ("stopping" if run.stopped else "working"), FAINT
-    if r.get("verified"):
-        return "verified", GOOD
-    if r.get("readings") and r.get("answer"):
-        return "depends on a reading", DOUBT
-    if r.get("answer") and run.code == 3:
-        return "not verified", DOUBT
+    if r.get("answer") and run.code in (0, 3):
+        return r["standing"], GOOD if r["verified"] else DOUBT
     if run.stopped or run.code == 130:
         return "stopped", DOUBT
     return "no answer", BAD
@@ -129,9 +125,10 @@ def outcome(run):
     rows, r = [], run.result or {}
     if r.get("answer") and not run.errors:
         rows.append(answer(r))
+        rows.append(div(f"color:{GOOD if r['verified'] else DOUBT}", esc(r["worth"])))
         rows += readings(r)
-        if not r["verified"] and not r["readings"]:
-            rows += [div(f"color:{DOUBT}", "Not verified: " + esc(d)) for d in r["doubts"]]
+        if r["summary"]:
+            rows.append(div("margin-top:6px", faint(esc(r["summary_label"]) + ":") + esc(r["summary"])))
         for w in run.warnings:
             rows.append(div(f"color:{DOUBT}", esc(w)))
         rows.append(
@@ -166,8 +163,7 @@ def aligned(text):
 
 
 def answer(r):
-    rows = div("margin-top:6px;font-size:14px", esc(r["summary"])) if r.get("summary") else ""
-    return rows + tag("pre", CODE + ";font-weight:600", esc(aligned(r["answer"])))
+    return tag("pre", CODE + ";font-weight:600", esc(aligned(r["answer"])))
 
 
 def readings(r):
@@ -274,7 +270,7 @@ def plain(run, busy=False):
         lines.append("waiting for the kernel: a cell of yours is running" if busy else run.waiting or "starting")
         lines.append("%dsstar shows how far it is, %dsstar stop stops it")
     elif r.get("answer") and not run.errors:
-        lines += [r.get("summary") or "", aligned(r["answer"])]
+        lines += [aligned(r["answer"]), r["worth"]]
         point = None
         for number, o in enumerate(r["readings"], 1):
             if o["point"] != point:
@@ -282,8 +278,8 @@ def plain(run, busy=False):
                 lines.append(f"it depends on a reading: {point}")
             said = "taken" if o["chosen"] else o["answer"] or "could not be computed"
             lines.append(f"  %dsstar choose {number}: {o['reading']}: {said}")
-        if not r["verified"] and not r["readings"]:
-            lines += ["not verified: " + d for d in r["doubts"]]
+        if r["summary"]:
+            lines += [r["summary_label"] + ":", r["summary"]]
         lines.append("%dsstar insert puts the cells below, %dsstar result is the answer as a value")
     else:
         lines += complaints(run)
