@@ -46,6 +46,10 @@ func (s instant) Rollback(ctx context.Context, cells []string) (notebook.Restora
 	return back, nil
 }
 
+func (s instant) Silently(ctx context.Context, code string, _ time.Duration) (notebook.Execution, error) {
+	return s.Execute(ctx, code)
+}
+
 func (instant) Alive() bool  { return true }
 func (instant) Close() error { return nil }
 

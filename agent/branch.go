@@ -65,7 +65,7 @@ func (r *standard) runBranch(ctx context.Context, b branch,
 		}
 		*b.attempts, code = append(*b.attempts, a), ""
 		if problemOf(a) == "" {
-			*b.files = r.filesGiven(answerOf(a.Execution))
+			*b.files = r.filesGiven(ctx, answerOf(a.Execution))
 		}
 		kind := Branched
 		if a.NotRun() {

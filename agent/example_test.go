@@ -45,6 +45,11 @@ func (c calculator) Rollback(ctx context.Context, cells []string) (notebook.Rest
 	return back, nil
 }
 
+func (c calculator) Silently(ctx context.Context, code string,
+	_ time.Duration) (notebook.Execution, error) {
+	return c.Execute(ctx, code)
+}
+
 func (calculator) Alive() bool  { return true }
 func (calculator) Close() error { return nil }
 

@@ -52,7 +52,7 @@ func (r *standard) finalize(ctx context.Context) error {
 	}
 	if n := len(final.Attempts); n > 0 && problem == "" {
 		last := final.Attempts[n-1].Execution
-		final.Files, final.Unfit = r.filesGiven(last.Stdout()), ""
+		final.Files, final.Unfit = r.filesGiven(ctx, last.Stdout()), ""
 		if !final.ByHand && !r.approved { // a person has the last word
 			final.Unfit = r.unfit(verdict, last)
 		}

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -202,6 +203,27 @@ func TestFilesAreCompared(t *testing.T) {
 				t.Errorf("%s, second %s: answer %q, %s: %q", question, value, p.Answer(), p.Standing(),
 					p.Doubts())
 			}
+		}
+	}
+}
+
+// TestToldFiles: what only the session can say of a file decides, and an arbiter cannot overrule it.
+func TestToldFiles(t *testing.T) {
+	for _, c := range []struct{ name, first, second, ruling, standing string }{
+		{"out.png", `a|{"bars": [{"at": "N", "value": 1}]}`, `b|{"bars": [{"at": "N", "value": 1}]}`, "", "verified"},
+		{"out.png", `a|{"bars": [{"at": "N", "value": 1}]}`, `b|{"bars": [{"at": "N", "value": 2}]}`, "same", "not verified"},
+		{"out.png", "a|{}", "a|{}", "same", "not verified"},
+		{"out.png", "a", "b", "same", "verified"},
+		{"out.xlsx", `a|[{"n": 1}, {"n": 2}]`, `b|[{"n": 2}, {"n": 1}]`, "", "verified"},
+		{"out.xlsx", `a|[{"n": 1}]`, `b|[{"n": 2}]`, "same", "not verified"},
+		{"out.html", "a1", "a2", "same", "verified"},
+	} {
+		cell := func(content string) string { return "z = " + strconv.Quote(content) + "\nsave(" + c.name + ", z)\n" }
+		p := play(t, simple.with(script{"cell": cell(c.first) + "x = 1\nprint(x)", "last": "x\nprint(\"" + c.name + "\")",
+			"second": cell(c.second) + "a = \"" + c.name + "\"\na", "arbiter": "Ruling: same\nReason: so it is"}),
+			func(s *stage) { s.task.Question = "Save it as " + c.name + "." }).noError(t)
+		if p.Standing() != c.standing || (p.model.count("arbiter") > 0) != (c.ruling != "") {
+			t.Errorf("%s, %q and %q: %s: %q; asked %q", c.name, c.first, c.second, p.Standing(), p.Doubts(), p.model.asked)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"time"
 
 	"dsstar/notebook"
 )
@@ -15,6 +16,9 @@ type Session interface {
 	// folder included, that the cells produce from an empty session, and
 	// returns what they gave. It stops at a cell that fails.
 	Rollback(ctx context.Context, cells []string) (notebook.Restoration, error)
+	// Silently runs code that is not a cell, within limit: nothing counts or shows it, and Rollback
+	// does not know of it.
+	Silently(ctx context.Context, code string, limit time.Duration) (notebook.Execution, error)
 	// Alive reports whether the session has not ended, as far as is known. Rollback works all the same.
 	Alive() bool
 	Close() error

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"io/fs"
@@ -8,10 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/notebook"
 	"dsstar/notebook/compare"
 	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
@@ -99,9 +103,20 @@ func beginning(folder fs.FS, name string) string {
 // namedFile matches what looks like the name of a file, with folders.
 var namedFile = lazy.Regexp(`[\pL\d_./-]*[\pL\d_-]\.[A-Za-z]\w{1,7}\b`)
 
+//go:embed written.py
+var writtenCode string
+
+// Prelude returns Python that runs before the first cell of every session that is not a user's own.
+// It remembers what the figures that cells save show.
+func Prelude() string {
+	return "import sys, types\n" +
+		"module = sys.modules['dsstar_written'] = types.ModuleType('dsstar_written')\n" +
+		"exec(compile(" + brief.Python(writtenCode) + ", 'dsstar_written', 'exec'), module.__dict__)"
+}
+
 // filesGiven returns the files that the question asks for, written or not, and those that the answer
 // names. Derivations are compared by them, too.
-func (r *standard) filesGiven(answer string) (all []compare.File) {
+func (r *standard) filesGiven(ctx context.Context, answer string) (all []compare.File) {
 	if r.host != nil {
 		return nil
 	}
@@ -109,7 +124,7 @@ func (r *standard) filesGiven(answer string) (all []compare.File) {
 	for _, name := range formOf(r.t.Task).files {
 		f := compare.File{Name: name}
 		if folder != nil {
-			if written, err := fileOf(folder, name); err == nil {
+			if written, err := fileOf(ctx, r.session, folder, name); err == nil {
 				f = written
 			}
 		}
@@ -126,15 +141,19 @@ func (r *standard) filesGiven(answer string) (all []compare.File) {
 		if slices.ContainsFunc(all, is) || !filepath.IsLocal(name) {
 			continue
 		}
-		if f, err := fileOf(folder, name); err == nil {
+		if f, err := fileOf(ctx, r.session, folder, name); err == nil {
 			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// fileOf reads a file that cells have written.
-func fileOf(folder *os.Root, name string) (compare.File, error) {
+// tellPatience is the time limit for a session to say what a file holds.
+const tellPatience = 10 * time.Second
+
+// fileOf reads a file that cells have written. If its bytes are no text, the session says what it
+// holds, unless it is nil.
+func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compare.File, error) {
 	info, err := folder.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fs.ErrInvalid
@@ -147,7 +166,16 @@ func fileOf(folder *os.Root, name string) (compare.File, error) {
 		return compare.File{}, err
 	}
 	defer f.Close()
-	return compare.ReadFile(name, f)
+	file, err := compare.ReadFile(name, f)
+	if err != nil || s == nil || !s.Alive() || !compare.IsTold(name) {
+		return file, err
+	}
+	x, err := s.Silently(ctx, "__import__('dsstar_written').tell("+
+		brief.Python(filepath.Join(folder.Name(), name))+")", tellPatience)
+	if text := strings.TrimSpace(x.Stdout()); err == nil && x.Status == notebook.OK && text != "" {
+		file.Text = text
+	}
+	return file, err
 }
 
 // The answers that are compared: of the accepted cells, a second derivation, an option.

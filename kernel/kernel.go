@@ -37,6 +37,9 @@ type Options struct {
 	// attach even if the server then drops output that it buffers for another client
 	Discard bool
 	Sandbox Sandbox // confines our process; nil for none
+	// Python that an IPython kernel of ours runs before the first cell. It defines no names in the
+	// session; if it raises, nobody is told
+	Prelude string
 	// Jupyter's runtime folder; set if [Kernel.Leave] may leave our process running
 	KeepIn string
 
@@ -217,6 +220,18 @@ func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, e
 	}
 	defer release()
 	return k.current().execute(ctx, c, k.limit(c))
+}
+
+// Silently runs code that is not a cell: it is not counted, and its value is not shown. Outputs and
+// errors are those of [Kernel.Execute].
+func (k *Kernel) Silently(ctx context.Context, code string,
+	limit time.Duration) (notebook.Execution, error) {
+	ctx, release, err := k.turn.Take(ctx)
+	if err != nil {
+		return notebook.Execution{}, err
+	}
+	defer release()
+	return k.current().silently(ctx, code, limit)
 }
 
 // Reset undoes all cells. A kernel of ours, even a dead one, is ended and started anew with an

@@ -29,6 +29,7 @@ type session struct {
 	outputs Outputs
 	box     Sandbox  // that confines a kernel started here; nil for none
 	own     []string // folders writable in box
+	prelude string   // see Options.Prelude
 	dir     string   // working folder at the start
 	guest   *visit   // what to undo in a kernel that is not ours; nil for ours
 
@@ -51,7 +52,7 @@ type lateMessage struct {
 
 func newSession(h host, o Options, w waits) *session {
 	return &session{
-		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs,
+		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs, prelude: o.Prelude,
 		pending: map[string]*inbox.Inbox{}, past: map[string]string{}, heard: make(chan struct{}),
 	}
 }
@@ -121,8 +122,8 @@ func (s *session) tune(ctx context.Context) error {
 	if s.box != nil {
 		seal = s.box.Seal()
 	}
-	r, err := s.silently(ctx, inShell(tuneCode+seal, map[string]string{}), s.waits.tune)
-	if err == nil && seal != "" && r.exec.Status != notebook.OK {
+	x, err := s.silently(ctx, inShell(tuneCode+seal, map[string]string{"prelude": s.prelude}), s.waits.tune)
+	if err == nil && seal != "" && x.Status != notebook.OK {
 		err = errors.New("the kernel could not be sealed in its sandbox")
 	}
 	if err == nil && ended(s.host) {
@@ -144,10 +145,10 @@ func inShell(script string, names map[string]string) string {
 }
 
 // silently runs code that is not a cell: it is not counted and publishes nothing.
-func (s *session) silently(ctx context.Context, code string, limit time.Duration) (*run, error) {
+func (s *session) silently(ctx context.Context, code string,
+	limit time.Duration) (notebook.Execution, error) {
 	r := &run{s: s, cell: Cell{Code: code}, silent: true, limit: limit}
-	_, err := r.execute(ctx)
-	return r, err
+	return r.execute(ctx)
 }
 
 // introduced sets s.info if there is a kernel_info_reply among items, and reports whether there is.

@@ -1,5 +1,5 @@
 # Runs once in every IPython kernel that we start, before the first cell, with shell
-# defined. It defines no names in the session. ipykernel's internals differ between versions:
+# and prelude defined. It defines no names in the session. ipykernel's internals differ between versions:
 # what is missing is skipped.
 import codecs
 import contextlib
@@ -74,6 +74,9 @@ for stream in (sys.stdout, sys.stderr):
     with contextlib.suppress(AttributeError):
         if stream._should_watch:
             watch(stream)
+
+with contextlib.suppress(Exception):
+    exec(prelude, {})
 
 # IPython runs `!command` in a new pseudo-terminal, which a sandbox may not provide.
 try:

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,13 +24,31 @@ type Answer struct {
 type File struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest,omitempty"` // "": it was not written
-	Text   string `json:"text,omitempty"`   // in UTF-8; "" if it is none, or longer than maxText
+	// in UTF-8: its own, or of a file that is none what it holds; "" if it is longer than maxText, or
+	// not known
+	Text string `json:"text,omitempty"`
 }
 
 // maxText is the size in bytes up to which the text of a file is compared.
 const maxText = 1 << 20
 
-// ReadFile reads a file of an answer. Text that is not UTF-8 is taken for Windows-1252.
+var (
+	tables   = []string{".xlsx", ".parquet", ".feather", ".pickle", ".pkl"}
+	drawings = []string{".png", ".jpg", ".jpeg", ".svg", ".pdf", ".webp", ".eps", ".tif", ".tiff"}
+)
+
+// IsTold reports whether only the program that has written a file can say what it holds: cells of a
+// table, or what a drawing shows.
+func IsTold(name string) bool {
+	return has(tables, name) || has(drawings, name)
+}
+
+func has(extensions []string, name string) bool {
+	return slices.Contains(extensions, strings.ToLower(path.Ext(name)))
+}
+
+// ReadFile reads a file of an answer. Text that is not UTF-8 is taken for Windows-1252. The text of
+// what is to be looked at is markup, which says nothing, and left out.
 func ReadFile(name string, content io.Reader) (File, error) {
 	digest := sha256.New()
 	text, err := io.ReadAll(io.LimitReader(io.TeeReader(content, digest), maxText+1))
@@ -36,7 +56,8 @@ func ReadFile(name string, content io.Reader) (File, error) {
 		_, err = io.Copy(digest, content)
 	}
 	f := File{Name: name, Digest: hex.EncodeToString(digest.Sum(nil))}
-	if err != nil || len(text) > maxText || bytes.IndexByte(text, 0) >= 0 {
+	isMarkup := IsTold(name) || has([]string{".html", ".htm"}, name)
+	if err != nil || isMarkup || len(text) > maxText || bytes.IndexByte(text, 0) >= 0 {
 		return f, err
 	}
 	if !utf8.Valid(text) {
@@ -115,7 +136,8 @@ type comparison struct {
 //   - Yes is true; a date is its midnight, in the forms that nobody can mistake.
 //   - Lists are compared in order, unless [Asked.Order] says otherwise; objects by their names;
 //     tables by whole rows, and these by the names of columns.
-//   - Files are compared as tables or trees, or else by their bytes.
+//   - Files are compared as tables or trees, drawings by the data that they show, and others by
+//     their bytes. A drawing without data is not even the same as itself.
 func Answers(a, b Answer, asked Asked) Finding {
 	c := comparison{asked: asked}
 	found := c.words(a.besideFiles(), b.besideFiles())
@@ -160,10 +182,15 @@ func (c comparison) words(a, b string) Finding {
 	return found
 }
 
+// blank is the text of a drawing that shows no data.
+const blank = "{}"
+
 func (c comparison) files(a, b File) Finding {
 	switch {
 	case a.Digest == "" && b.Digest == "":
 		return Finding{Unsure, "neither derivation has written it"}
+	case has(drawings, a.Name) && (a.Text == blank || b.Text == blank):
+		return Finding{Different, "it shows no data"}
 	case a.Digest == b.Digest:
 		return Finding{}
 	case a.Digest == "" || b.Digest == "":

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func cleaned(text string) string {
 
 // parseFile parses the text of a file: of CSV and TSV, a single column is a table, too.
 func parseFile(f File) node {
-	if slices.Contains([]string{".csv", ".tsv", ".tab"}, strings.ToLower(path.Ext(f.Name))) {
+	if has([]string{".csv", ".tsv", ".tab"}, f.Name) {
 		if t := tableOf(cleaned(f.Text), 1); t.kind != scalar {
 			return t
 		}

@@ -136,6 +136,10 @@ func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 	return back, nil
 }
 
+func (s *session) Silently(ctx context.Context, code string, _ time.Duration) (notebook.Execution, error) {
+	return s.run(ctx, code)
+}
+
 func (s *session) Alive() bool { return !s.dead }
 
 func (s *session) Close() error { s.closed = true; return nil }

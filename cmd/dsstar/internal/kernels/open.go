@@ -112,7 +112,7 @@ func (h Host) Open(p *Place, s *configs.Settings,
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs",
 				Run: keptOutputs, Files: int64(s.MaxFolder)}
 		}
-		o.Outputs.Secrets = h.SecretTexts()
+		o.Outputs.Secrets, o.Prelude = h.SecretTexts(), agent.Prelude()
 		o.Spec, o.Scratch = p.Spec, files
 		back.Replay = s.Rollback.Replays()
 		if purpose == agent.Work && p.Guest != nil {
