@@ -39,12 +39,8 @@ func QuestionFault(ctx context.Context, run RunScript, task record.Task, t *reco
 	again.Recalled = &record.Recalled{Imports: slices.Concat(t.Recalled.Imports, imports),
 		Tools: slices.Concat(kept, tools)}
 	p := &prover{workspace: &workspace{recorder: &recorder{t: &again}, dir: dir}, runScript: run}
-	limit := p.patience()
-	x, err := p.proveScript(ctx, limit)
-	if err != nil {
-		return "", err
-	}
-	return p.scriptFault(x, printedBefore(&again), limit), nil
+	_, fault, err := p.scriptFault(ctx, p.elsewhere().Script())
+	return fault, err
 }
 
 // printedBefore returns what the cells before the last one printed in the run.

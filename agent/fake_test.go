@@ -259,6 +259,7 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 //	x = 1            x += y           assign, append to the text of x
 //	print(x)         write("f", x)    also print(read("f"))
 //	fail_on(x, "b")  raises if the text of x has a b in it
+//	seed             the random numbers
 //	tick()           counts through all sessions; purpose() names the session's
 //	once()           runs once in the world, then raises
 //	save(f.csv, x)   writes a file that is really there
@@ -368,6 +369,7 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		s.vars["parameters"] = code
 	case strings.HasPrefix(code, "# Set-up: "):
 		s.vars["setup"] = "done after " + s.vars["parameters"]
+		s.vars["seed"] = strconv.Itoa(strings.Count(code, "random.seed(1)"))
 	case strings.Contains(code, "\n%reset -f") && !strings.HasPrefix(code, "import sys\n"):
 		clear(s.vars)
 	case strings.HasPrefix(code, "import sys\n"):
@@ -498,7 +500,7 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		name, value, _ := strings.Cut(m[2], ", ")
 		value, err := s.value(value)
 		name = filepath.Join(s.dir, record.FilesFolder, name)
-		if err == nil && (s.purpose == agent.Work || s.purpose == agent.Second) && s.dir != "" {
+		if err == nil && s.dir != "" {
 			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(value), 0o644))
 		}
 		return err
@@ -592,7 +594,7 @@ func (w *world) RunScript(ctx context.Context, dir string,
 	if err != nil {
 		return x, err
 	}
-	plain := &session{w: w, purpose: agent.Second + 1}
+	plain := &session{w: w, purpose: agent.Second + 1, dir: dir}
 	plain.reset()
 	var out strings.Builder
 	for _, part := range strings.Split("\n\n\n"+string(text), "\n\n\n# %% ")[1:] {

@@ -294,6 +294,7 @@ func TestProof(t *testing.T) {
 		{"a thread that prints", "x = 1\nnoisy()\nprint(x)", "print(x)", "1\nnoise",
 			"step 1 started may have printed: noise"},
 		{"a cell that runs once", "x = 1\nonce()", "print(x)", "1", "cell 3 of 4 failed"},
+		{"chance", "x = seed", "print(x)", "0", "depends on chance: with another seed the script printed"},
 		{"a script with another answer", "x = tick()", "y = x\nprint(tick())", "2", "another answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -306,6 +307,27 @@ func TestProof(t *testing.T) {
 				t.Error("the proof had no session of its own")
 			}
 		})
+	}
+}
+
+// TestProofComparesFiles: the proof writes the same file, also with other random numbers, unless its
+// bytes have other reasons to differ.
+func TestProofComparesFiles(t *testing.T) {
+	for _, c := range []struct{ value, first, name, reason string }{
+		{"1", "1", "out.csv", ""},
+		{"purpose()", "work", "out.csv", "the fresh session wrote another file, out.csv: "},
+		{"purpose()", "work", "out.svg", ""},
+		{"purpose()", "work", "out.xlsx", ""},
+		{"seed", "0", "out.csv", "depends on chance: with another seed the script wrote another file"},
+	} {
+		given := "\"" + c.name + "\""
+		p := play(t, simple.with(script{"cell": "x = " + c.value + "\nsave(" + c.name + ", x)",
+			"last":   "y = x\nprint(" + given + ")",
+			"second": "z = \"" + c.first + "\"\nsave(" + c.name + ", z)\na = " + given + "\na"})).noError(t)
+		if p.Answer() != c.name {
+			t.Errorf("answer %q", p.Answer())
+		}
+		p.proved(t, c.reason)
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lazy"
 )
 
 // RunScript runs dir/solution.py in plain Python. It works in dir/files, in the sandbox of
@@ -42,7 +44,7 @@ func (r *run) proveAlone(ctx context.Context, p *prover) error {
 }
 
 // prove runs the script in plain Python, then the accepted cells in a fresh session, and
-// compares their answers with the run's. All sessions of the run end first, and the script
+// compares their answers and files with the run's. All sessions of the run end first, and the script
 // ends before the cells begin, so that no cell can pass anything on, for instance by locks
 // on the data. The fresh session works in the same folder as the run's own, so that cells
 // see the same. It stays if it is [Lasting] and all cells ran; otherwise it ends, and files/
@@ -103,8 +105,7 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 // cells ran.
 func (r *prover) compare(ctx context.Context,
 	fresh *pendingSession) (reason string, unable, whole bool, err error) {
-	limit := r.patience()
-	script, err := r.proveScript(ctx, limit)
+	fault, err := r.reseededFault(ctx)
 	what := "the script could not be run: "
 	var session Session
 	if err == nil {
@@ -117,45 +118,80 @@ func (r *prover) compare(ctx context.Context,
 	if err != nil {
 		return "", false, false, ctx.Err()
 	}
-	reason, printed, whole, err := r.proveCells(ctx, session)
-	if reason == "" && err == nil {
-		reason = r.scriptFault(script, printed, limit)
-	}
-	return reason, false, whole, err
+	reason, whole, err = r.proveCells(ctx, session)
+	return cmp.Or(reason, fault), false, whole, err
 }
 
-// proveCells returns the first difference from the run, or ""; what the cells before the
-// last one printed; and whether all of them ran.
-func (r *prover) proveCells(ctx context.Context,
-	s Session) (reason, printed string, whole bool, err error) {
+// reseededFault returns how the script with other random numbers differs from the run, or "". If it
+// does, the script as it is tells whether chance is the reason.
+func (r *prover) reseededFault(ctx context.Context) (string, error) {
+	code := r.elsewhere().Script()
+	x, fault, err := r.scriptFault(ctx, record.Reseeded(code))
+	if err != nil || fault == "" || x.Status == notebook.TimedOut {
+		return fault, err
+	}
+	_, other, err := r.scriptFault(ctx, code)
+	return cmp.Or(other, "it depends on chance: with another seed "+fault), err
+}
+
+// proveCells returns the first difference from the run, or "", and whether all cells ran.
+func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whole bool, err error) {
 	var last notebook.Execution
 	cells := r.t.Cells()
 	for i, code := range cells {
-		printed += last.Stdout()
 		if last, err = s.Execute(ctx, code); err != nil {
-			return "", "", false, err
+			return "", false, err
 		}
 		last.Outputs = r.steady(last.Outputs)
 		if last.Status != notebook.OK {
 			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
-				i+1, len(cells), brief.Problem(last))), "", false, nil
+				i+1, len(cells), brief.Problem(last))), false, nil
 		}
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300) +
-			r.intrusion(answer), "", true, nil
+			r.intrusion(answer), true, nil
 	}
-	if reason := r.summaryFault(last); reason != "" {
-		return reason, "", true, nil
+	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, "the fresh session", r.dir, s)); reason != "" {
+		return reason, true, nil
 	}
 	if code := record.CountCode(r.t.Task.Sources, cells); code != "" {
 		x, err := s.Execute(ctx, code)
 		if err != nil {
-			return "", "", false, err
+			return "", false, err
 		}
 		r.provedAt, r.counts = time.Now().UTC().Truncate(time.Second), record.Counted(x)
 	}
-	return "", printed, true, nil
+	return "", true, nil
+}
+
+// steadyFile matches names of files whose bytes only depend on what they hold.
+var steadyFile = lazy.Regexp(`(?i)\.(?:csv|tsv|tab|txt|md|jsonl?|npy|parquet)$`)
+
+// filesFault returns how the files of the answer differ from those that its cells have written in
+// dir, or "". The session can say what they hold; nil: none can. Nothing is said of files that nobody
+// can read, and whose bytes may differ from time to time.
+func (r *prover) filesFault(ctx context.Context, who, dir string, s Session) string {
+	at := workspace{site: &site{folder: dir}}
+	folder := at.filesWritten()
+	if folder == nil {
+		return ""
+	}
+	defer folder.Close()
+	for _, f := range r.t.Final.Files {
+		again, err := fileOf(ctx, s, folder, f.Name)
+		found := compare.Answers(compare.Answer{Words: f.Name, Files: []compare.File{f}},
+			compare.Answer{Words: f.Name, Files: []compare.File{again}}, asked(r.t))
+		steady := steadyFile().MatchString(f.Name)
+		switch {
+		case f.Digest == "" || f.Digest == again.Digest || found.Sameness == compare.Same:
+		case err != nil:
+			return fmt.Sprintf("%s has not written %s", who, f.Name)
+		case steady || found.Sameness == compare.Different:
+			return who + " wrote another file, " + found.Why
+		}
+	}
+	return ""
 }
 
 // intrusion says that a thread or process of a step has probably printed into the last cell's
@@ -208,41 +244,41 @@ func (r *prover) patience() time.Duration {
 	return time.Minute + time.Duration(10*seconds*float64(time.Second))
 }
 
-// proveScript runs the script in an empty temporary folder.
-func (r *prover) proveScript(ctx context.Context, limit time.Duration) (notebook.Execution, error) {
+// scriptFault runs a script in an empty temporary folder, and returns how it differs from the run,
+// or "".
+func (r *prover) scriptFault(ctx context.Context,
+	code string) (x notebook.Execution, fault string, err error) {
 	dir, err := disk.TempFolder("", "dsstar-proof-")
 	if err != nil {
-		return notebook.Execution{}, err
+		return x, "", err
 	}
 	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
 	if err := record.Folder(r.dir).Lend(dir); err != nil {
-		return notebook.Execution{}, err
+		return x, "", err
 	}
-	if err := os.WriteFile(record.Folder(dir).Script(), []byte(r.elsewhere().Script()), 0o600); err != nil {
-		return notebook.Execution{}, err
+	if err := os.WriteFile(record.Folder(dir).Script(), []byte(code), 0o600); err != nil {
+		return x, "", err
 	}
-	return r.runScript(ctx, dir, limit)
-}
-
-// scriptFault returns how the script differs from the run, or "". printed is the output of
-// the cells before the last one.
-func (r *prover) scriptFault(x notebook.Execution, printed string, limit time.Duration) string {
+	limit := r.patience()
+	if x, err = r.runScript(ctx, dir, limit); err != nil {
+		return x, "", err
+	}
 	switch x.Status {
 	case notebook.OK:
 	case notebook.TimedOut:
-		return fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells",
-			limit.Seconds())
+		return x, fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells",
+			limit.Seconds()), nil
 	default:
 		lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
-		return "the script failed in plain Python: " +
-			brief.Clip(cmp.Or(lines[len(lines)-1], x.Reason), 300)
+		return x, "the script failed in plain Python: " +
+			brief.Clip(cmp.Or(lines[len(lines)-1], x.Reason), 300), nil
 	}
 	out := strings.TrimSpace(notebook.SteadyText(x.Stdout()))
-	if !endsWith(out, r.t.Answer(), printed) {
-		return "the script printed another answer, at the end of: " +
-			brief.Clip(out[strings.LastIndexByte(out, '\n')+1:], 300)
+	if !endsWith(out, r.t.Answer(), printedBefore(r.t)) {
+		return x, "the script printed another answer, at the end of: " +
+			brief.Clip(out[strings.LastIndexByte(out, '\n')+1:], 300), nil
 	}
-	return ""
+	return x, r.filesFault(ctx, "the script", dir, nil), nil
 }
 
 // endsWith reports whether the answer is the last lines of a script's output: "1" is not the
