@@ -175,9 +175,14 @@ func (c comparison) words(a, b string) Finding {
 		return Finding{Unsure, "an answer has no words"}
 	}
 	a, b = cleaned(a), cleaned(b)
-	found := c.wholes(parse(a), parse(b))
-	if x, y := flat(a), flat(b); x.kind == list && y.kind == list && c.wholes(x, y).Sameness == Same {
-		return Finding{}
+	x, y := parse(a), parse(b)
+	found := c.wholes(x, y)
+	if x, y = x.flat(a), y.flat(b); x.kind == list && y.kind == list {
+		listed := c.wholes(x, y)
+		isList := strings.Contains(a+b, " and ") && !strings.Contains(a+b, ": ")
+		if listed.Sameness == Same || isList && listed.Sameness < found.Sameness {
+			return listed
+		}
 	}
 	return found
 }

@@ -17,6 +17,7 @@ func TestAnswers(t *testing.T) {
 	var none, free, names, fixed = said(Unsaid), said(Free), said(Names), said(Fixed)
 	words := Asked{Decimals: -1, Words: "What is the mean? And the sd?"}
 	nothing := Asked{Decimals: -1, None: true}
+	choice := Asked{Decimals: -1, Words: "Give a total. Is it larger in Monaco or in Malta, and how large?"}
 	for _, test := range []struct {
 		a, b  string
 		asked Asked
@@ -73,6 +74,8 @@ func TestAnswers(t *testing.T) {
 		{"0.0", "0.0456", places(4), Different},
 		{"0.0000", "0.00004", places(4), Same},
 		{"13", "12.6", places(0), Same},
+		{"13 (km)", "12.6 km", places(0), Same},
+		{"A: 13, B: 2", "A: 12.6, B: 2.3", places(0), Same},
 		{"13", "12.4", places(0), Different},
 		{"12", "13", places(0), Different},
 		{"0,5", "0.5", none, Same},
@@ -109,6 +112,15 @@ func TestAnswers(t *testing.T) {
 		{"1,234 (2020)", "1234 (2020)", none, Same},
 		{"1,234 (2020)", "1234 (2021)", none, Different},
 		{"1,234 (2020)", "1234", none, Unsure},
+		{"5 (km)", "5 km", none, Same},
+		{"5 (km)", "5 (km)", none, Same},
+		{"5 (km)", "6 (km)", none, Different},
+		{"5 (km)", "5", none, Unsure},
+		{"12.5 (%)", "12.50%", none, Same},
+		{"1,234 (estimated)", "1234 (estimated)", none, Same},
+		{"1,234 (estimated)", "1235 (estimated)", none, Different},
+		{"1,234.5 (2020), 7 (2021)", "1234.50 (2020), 7 (2021)", none, Same},
+		{"Monaco (1,234)", "Monaco (1234)", none, Same},
 		{"about 12.5 km", "about 13.5 km", none, Different},
 		{"Not Applicable", "not applicable", none, Same},
 		{"Not Applicable", "no data", none, Unsure},
@@ -140,6 +152,10 @@ func TestAnswers(t *testing.T) {
 		{"C, A, B", "A, B and C", names, Same},
 		{"A and B", "A, B", none, Same},
 		{"A\nB\nC", "A, B and C", none, Same},
+		{"A; B; C", "A, B & C", none, Same},
+		{"3, 5 and 8", "3, 5, 8", none, Same},
+		{"3, 5 and 8", "3, 8 and 5", none, Unsure},
+		{"A, B and C", "A, B and D", names, Unsure},
 		{"Bosnia and Herzegovina, Serbia", "Serbia, Bosnia and Herzegovina", names, Same},
 		{"A, B", "A, B, C", names, Different},
 		{"A", "A, B", none, Unsure},
@@ -166,6 +182,9 @@ func TestAnswers(t *testing.T) {
 		{"Mean = 5.0", "5", words, Same},
 		{"Answer: 5", "5", none, Same},
 		{"Monaco: 5", "5", words, Unsure},
+		{"Monaco: 5", "5", choice, Unsure},
+		{"total: 5", "5", choice, Same},
+		{"total: 5", "6", choice, Different},
 		{"mean: 5, sd: 2", "5, 2", words, Same},
 		{"mean: 5, sd: 2", "sd: 2, mean: 5", words, Same},
 		{"mean: 5, sd: 2", "sd: 5, mean: 2", words, Different},

@@ -77,7 +77,7 @@ var (
 	comma  = strings.NewReplacer(".", ",", ",", ".")
 	powers = map[string]int{"thousand": 3, "k": 3, "million": 6, "mio": 6, "m": 6, "billion": 9,
 		"mrd": 9}
-	spelt  = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve")
+	spelt = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve")
 )
 
 // figuresIn returns the numbers of a sentence, also as those with a decimal comma.

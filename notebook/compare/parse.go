@@ -209,12 +209,13 @@ var (
 )
 
 // flat reads a line, or lines of one item each, as a list at every comma and "and", without labels.
-func flat(text string) (n node) {
+// A list in brackets, n, stays as it is.
+func (n node) flat(text string) node {
 	if strings.ContainsAny(text, "[({\t") ||
 		strings.Contains(text, "\n") && strings.ContainsAny(text, ",;|") {
 		return n
 	}
-	n.kind = list
+	n = node{kind: list}
 	for _, item := range itemMark().Split(labelMarks.Replace(text), -1) {
 		if strings.TrimSpace(item) != "" {
 			n.items = append(n.items, node{atom: newAtom(item)})

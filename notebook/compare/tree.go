@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"dsstar/notebook/lazy"
 )
 
 type kind int
@@ -56,14 +58,17 @@ func (c comparison) unlike(x, y node) Finding {
 	return Finding{Unsure, "they are built differently"}
 }
 
-// areKnown reports whether all words of labels stand in question or form.
+// choices are sentences that leave a choice: which of them it is, its name alone says.
+var choices = lazy.Regexp(`(?i)[^.?!\n]*\b(?:or|which|who|whose|whether)\b[^.?!\n]*`)
+
+// areKnown reports whether all words of labels stand in question or form, and name no choice.
 func (c comparison) areKnown(labels []string) bool {
 	words := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 		})
 	}
-	known := words(c.asked.Words + " the final answer result value is")
+	known := words(choices().ReplaceAllString(c.asked.Words, "") + " the final answer result value is")
 	return !slices.ContainsFunc(words(strings.Join(labels, " ")), func(word string) bool {
 		return !slices.Contains(known, word)
 	})

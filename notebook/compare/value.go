@@ -38,10 +38,12 @@ type quantity struct {
 	unit     string
 }
 
+const unitForm = `(%|[$€£¥]|\pL[\pL /µ°^-]{0,20})`
+
 var (
 	quantityForm = lazy.Regexp(`^([$€£¥]?)([-+]?)([$€£¥]?) ?` +
 		`((?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+|\d+)?(?:\.\d*)?)([eE][-+]?\d{1,3})?` +
-		` ?(%|[$€£¥]|\pL[\pL /µ°^-]{0,20})?$`)
+		` ?(?:` + unitForm + `|\(` + unitForm + `\))?$`)
 	decimalComma = lazy.Regexp(`^[-+]?\d+,\d+$`)
 	leadingZero  = lazy.Regexp(`^0\d`)
 	groupMarks   = strings.NewReplacer(",", "", "'", "")
@@ -62,9 +64,10 @@ func quantityOf(text string) *quantity {
 	}
 	_, fraction, point := strings.Cut(digits, ".")
 	power, _ := strconv.Atoi(strings.TrimLeft(m[5], "eE"))
+	unit := cmp.Or(m[6], m[7])
 	return &quantity{value: value, decimals: len(fraction) - power, whole: !point && m[5] == "",
 		code: leadingZero().MatchString(digits),
-		unit: m[1] + m[3] + cmp.Or(units[strings.ToLower(m[6])], m[6])}
+		unit: m[1] + m[3] + cmp.Or(units[strings.ToLower(unit)], unit)}
 }
 
 var (
