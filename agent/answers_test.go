@@ -182,7 +182,7 @@ func TestDocumentIn(t *testing.T) {
 	}
 }
 
-// TestAnswerOf: the answer of a branch is the string that its cell ends with, or what it printed.
+// TestAnswerOf: the answer of a branch is the string that its cell ends with, or what it printed last.
 func TestAnswerOf(t *testing.T) {
 	for repr, want := range map[string]string{
 		`'82'`:             "82",
@@ -199,16 +199,23 @@ func TestAnswerOf(t *testing.T) {
 			{Type: notebook.Stream, Name: "stdout", Text: "rows: 3\n"},
 			{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": repr}},
 		}}
-		if got := answerOf(e); got != want {
+		if got := answerOf(record.Attempt{Execution: e}); got != want {
 			t.Errorf("%s: %q, want %q", repr, got, want)
 		}
 		if _, ok := record.ResultText(e); !ok {
 			t.Errorf("%s: no result", repr)
 		}
 	}
-	e := notebook.Execution{Outputs: []notebook.Output{
-		{Type: notebook.Stream, Name: "stdout", Text: "82\n"}}}
-	if got := answerOf(e); got != "82" {
-		t.Errorf("without a result: %q", got)
+	for _, c := range []struct{ code, printed, want string }{
+		{"print(n)", "82\n", "82"},
+		{"print('rows', len(t))\nprint(n)", "rows 200\n82\n", "82"},
+		{"print(t.to_string())", "a 1\nb 2\n", "a 1\nb 2"},
+		{"n = 1", "", ""},
+	} {
+		e := notebook.Execution{Outputs: []notebook.Output{
+			{Type: notebook.Stream, Name: "stdout", Text: c.printed}}}
+		if got := answerOf(record.Attempt{Code: c.code, Execution: e}); got != c.want {
+			t.Errorf("%q: %q, want %q", c.code, got, c.want)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
@@ -19,7 +20,8 @@ import (
 // A branch is one cell that runs beside the accepted cells, on the state that base produces: the
 // second derivation, or the answer under another reading. The session is dirty after it.
 type branch struct {
-	name     string   // "second derivation", "reading 1, option 2"
+	name     string // "second derivation", "reading 1, option 2"
+	kind     lineage.Kind
 	task     string   // what the cell is to do, for the debugger and a reviewer
 	base     []string // cells that run before it
 	known    words    // what its requests begin with
@@ -44,7 +46,7 @@ func (r *standard) runBranch(ctx context.Context, b branch,
 		if code == "" && n > 0 {
 			last := (*b.attempts)[n-1]
 			if problem = problemOf(last); problem == "" {
-				return answerOf(last.Execution), "", nil
+				return answerOf(last), "", nil
 			}
 			if n > r.cfg.DebugTries || last.NotRun() {
 				return answer, problem, nil
@@ -65,7 +67,7 @@ func (r *standard) runBranch(ctx context.Context, b branch,
 		}
 		*b.attempts, code = append(*b.attempts, a), ""
 		if problemOf(a) == "" {
-			*b.files = r.filesGiven(ctx, answerOf(a.Execution))
+			*b.files = r.filesGiven(ctx, answerOf(a))
 		}
 		kind := Branched
 		if a.NotRun() {
@@ -94,11 +96,16 @@ func (r *standard) branchAttempt(ctx context.Context, b branch, code string) (re
 		return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
 			Reason: d.Reason}}, nil
 	}
-	return r.attempt(ctx, d.Code, func(_ context.Context, a record.Attempt) (string, error) {
-		if answerOf(a.Execution) == "" {
+	return r.attempt(ctx, d.Code, func(ctx context.Context, a record.Attempt) (string, error) {
+		if answerOf(a) == "" {
 			return "the cell gave no answer; its last line must be the expression `answer`", nil
 		}
-		return "", nil
+		found, err := r.trace(ctx, lineage.Query{Kind: b.kind, Cells: b.base, Code: a.Code,
+			First: withoutSetUp(r.t.Cells())})
+		if b.kind == lineage.Second {
+			r.t.Second.Doubts = found.Doubts
+		}
+		return found.Problem, err
 	})
 }
 
@@ -152,11 +159,14 @@ func reach(ctx context.Context, s Session, cells []string) *arrival {
 }
 
 // answerOf returns the answer of a branch's cell: the string that is its last expression, or else
-// all that it printed.
-func answerOf(e notebook.Execution) string {
-	text, ok := record.ResultText(e)
+// what it printed: the last line if it prints more than once.
+func answerOf(a record.Attempt) string {
+	text, ok := record.ResultText(a.Execution)
 	if !ok {
-		text = e.Stdout()
+		text = strings.TrimSpace(a.Execution.Stdout())
+		if strings.Count(a.Code, "print(") > 1 {
+			text = text[strings.LastIndexByte(text, '\n')+1:]
+		}
 	}
 	return strings.TrimSpace(text)
 }

@@ -31,6 +31,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
 	"dsstar/agent/describe/profile"
+	"dsstar/agent/lineage"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -223,6 +224,27 @@ type world struct {
 	rollbacks int                    // of the work session
 	ways      []notebook.Restoration // of Rollback, in turn; the last goes on; none: by replay
 	profiles  map[string]string      // in JSON, by path; a file without one is not understood
+}
+
+var constant = regexp.MustCompile(`^print\((\d+|"[^"]*")\)$|# typed in|# a copy`)
+
+// traced is what the program says that reads the code of cells: a cell that prints a constant, or has a
+// comment, types its answer in or is a copy.
+func traced(script string) string {
+	_, literal, _ := strings.Cut(script, "\nmain(json.loads(")
+	var request string
+	var q lineage.Query
+	if err := errors.Join(json.Unmarshal([]byte(strings.TrimSuffix(literal, "))\n")), &request),
+		json.Unmarshal([]byte(request), &q)); err != nil {
+		return err.Error()
+	}
+	switch constant.FindString(q.Code) {
+	case "":
+		return "{}"
+	case "# a copy":
+		return `{"doubts": ["it is a copy"]}`
+	}
+	return `{"problem": "it is typed in"}`
 }
 
 func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
@@ -589,11 +611,14 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 // RunScript runs the script, read from its file, from scratch.
 func (w *world) RunScript(ctx context.Context, dir string,
 	_ time.Duration) (x notebook.Execution, err error) {
-	w.alone("the script runs")
 	text, err := os.ReadFile(filepath.Join(dir, "solution.py"))
 	if err != nil {
 		return x, err
 	}
+	if strings.HasPrefix(string(text), lineage.Script(lineage.Query{})[:40]) {
+		return ran(notebook.OK, traced(string(text)), ""), nil
+	}
+	w.alone("the script runs")
 	plain := &session{w: w, purpose: agent.Second + 1, dir: dir}
 	plain.reset()
 	var out strings.Builder

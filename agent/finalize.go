@@ -56,6 +56,9 @@ func (r *standard) finalize(ctx context.Context) error {
 		if !final.ByHand && !r.approved { // a person has the last word
 			final.Unfit = r.unfit(verdict, last)
 		}
+		if final.ByHand {
+			final.Doubts = nil
+		}
 	}
 	return r.finalized(problem)
 }
@@ -80,16 +83,12 @@ func (r *standard) finalWords(v record.Verdict) ([]prompts.Part, map[string]stri
 	return append(parts, finalizer), inputs
 }
 
-// constantAnswer is why a last cell that runs is refused: the answer may be made up.
-const constantAnswer = "the cell prints a constant; it must take the answer from the variables " +
-	"of earlier cells, or compute it from the data"
-
 // doubted returns the cell of the first answer that was not fit, or "".
 func (r *standard) doubted() string {
 	for _, a := range r.t.Final.Attempts {
 		_, raised := a.Execution.Error()
 		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised &&
-			reason != printedNothing && reason != constantAnswer {
+			reason != printedNothing {
 			return a.Code
 		}
 	}
@@ -100,21 +99,22 @@ func (r *standard) doubted() string {
 // values, and it must be fit. What is not fit is sent back once; after that a doubtful answer is
 // better than none.
 func (r *standard) finalFaults(v record.Verdict) examiner {
-	earlier := strings.Join(r.t.UpTo(len(r.t.Rounds)).Cells(), "\n")
+	earlier := r.t.UpTo(len(r.t.Rounds)).Cells()
 	return func(ctx context.Context, a record.Attempt) (string, error) {
-		answer := strings.TrimSpace(a.Execution.Stdout())
-		switch {
-		case answer == "":
+		if strings.TrimSpace(a.Execution.Stdout()) == "" {
 			return printedNothing, nil
-		case !v.Inconclusive && !usesResults(a.Code, earlier):
-			return constantAnswer, nil
-		case r.approved: // a person has the last word
-			return "", nil
 		}
-		if r.doubted() == "" && len(r.t.Final.Attempts) < r.cfg.DebugTries {
-			return r.unfit(v, a.Execution), nil
+		problem, err := "", error(nil)
+		if !v.Inconclusive {
+			problem, err = r.traceLast(ctx, earlier, a.Code)
 		}
-		return "", nil
+		if err != nil || r.doubted() != "" || len(r.t.Final.Attempts) >= r.cfg.DebugTries {
+			return "", err
+		}
+		if problem == "" && !r.approved { // a person has the last word
+			problem = r.unfit(v, a.Execution)
+		}
+		return problem, nil
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
-	"dsstar/notebook/disk"
 	"dsstar/notebook/lazy"
 	"dsstar/prompts"
 )
@@ -137,18 +135,10 @@ const toolPatience = 5 * time.Minute
 // folder with the data of the task, whose path is absolute. It returns why they do not hold, or "".
 // The error is one that no code can cause.
 func ToolFault(ctx context.Context, run RunScript, task record.Task, module, test string) (string, error) {
-	dir, err := disk.TempFolder("", "dsstar-proof-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
 	bare := record.Trajectory{Task: task}
 	end := rand.Text() // a script that ends by itself, as with exit, has run no case
 	script := bare.OpeningScript() + "\n\n" + module + "\n\n" + test + "\n\nprint(" + strconv.Quote(end) + ")\n"
-	if err := os.WriteFile(record.Folder(dir).Script(), []byte(script), 0o600); err != nil {
-		return "", err
-	}
-	x, err := run(ctx, dir, toolPatience)
+	x, err := runAlone(ctx, run, script, toolPatience)
 	if err != nil {
 		return "", err
 	}

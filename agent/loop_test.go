@@ -264,15 +264,20 @@ func TestFinalizer(t *testing.T) {
 	}{
 		{"trimmed", script{"cell": "x = \"  a\\nb \"\nprint(x)"}, "a\nb", ""},
 		{"empty, repaired", script{"last": "y = x", "debugger": "print(x)"}, "1", "printed nothing"},
-		{"constant, repaired", script{"last": "print(42)", "debugger": "print(x)"}, "1", "constant"},
+		{"constant, repaired", script{"last": "print(42)", "debugger": "print(x)"}, "1", "typed in"},
 		{"failing, repaired", script{"last": "x += 5\nprint(q)", "debugger": "print(x)"}, "1",
 			"NameError"},
-		{"constant for ever", script{"last": "print(42)", "debugger": "print(42)"}, "", "constant"},
+		{"constant for ever", script{"last": "print(42)", "debugger": "print(42)"}, "42", "typed in"},
+		{"nothing for ever", script{"last": "y = x", "debugger": "y = x"}, "", "printed nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple.with(c.replies)).noError(t)
-			if p.Answer() != c.answer || p.Verified() != (c.answer != "") || !p.Sufficient() {
+			doubted := c.answer == "" || c.answer == "42"
+			if p.Answer() != c.answer || p.Verified() == doubted || !p.Sufficient() {
 				t.Errorf("answer %q, verified %v", p.Answer(), p.Verified())
+			}
+			if c.answer == "42" && (len(p.Final.Attempts) != 2 || !slices.Contains(p.Doubts(), "it is typed in")) {
+				t.Errorf("%d attempts, doubts %q", len(p.Final.Attempts), p.Doubts())
 			}
 			if c.repair != "" {
 				contains(t, p.model.prompt(t, "debugger the answer, try 2"), c.repair, "this form: A value.")
@@ -442,7 +447,10 @@ func TestProofUnfinished(t *testing.T) {
 			p := play(t, simple.with(script{"cell": c.coder}), f.join(t), f.has(t, "files/work"),
 				func(s *stage) {
 					cancel := s.cancellable(t)
-					s.config.RunScript = func(context.Context, string, time.Duration) (notebook.Execution, error) {
+					s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
+						if x, err := s.world.RunScript(ctx, dir, limit); x.Stdout() == "{}" {
+							return x, err // not the script of the proof
+						}
 						return ran(notebook.OK, "1\n", ""), c.run(cancel)
 					}
 				})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook/compare"
@@ -107,7 +108,7 @@ func branchesOf(asked []optionOf) (all []reply.Branch) {
 // computeOption runs the cell of an option's branch.
 func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Option) error {
 	answer, problem, err := r.runBranch(ctx, branch{
-		name: p.String(),
+		name: p.String(), kind: lineage.Branch,
 		task: "Compute the answer under another reading of the question: " + o.Text,
 		base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts, files: &o.Files,
 	}, o.Proposed)

@@ -70,6 +70,8 @@ func TestReadings(t *testing.T) {
 			"debugger reading 1, option 2, try 2": "z = 2\nz"}, "depends on a reading", 1, "2"},
 		{"never runs", reads(isOpen), script{"branches": branches("die()"), "debugger": "die()"},
 			"depends on a reading", 1, "the kernel died"},
+		{"typed in", reads(isOpen), script{"branches": branches("# typed in\nz = 1\nz"),
+			"debugger": "# typed in\nz = 1\nz"}, "depends on a reading", 1, "it is typed in"},
 		{"left out", reads(isOpen, isOpen), script{"branches": branches("z = 1\nz")},
 			"depends on a reading", 1, "the model wrote no cell for it"},
 		{"with the verdict", reads(isOpen), script{"judge round 1": judged + branches("z = 2\nz")},

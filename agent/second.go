@@ -8,6 +8,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook/compare"
@@ -95,8 +96,8 @@ func (r *standard) derive(ctx context.Context) error {
 		}
 	}
 	return r.inApart(ctx, func(base []string) error {
-		answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", task: secondTask,
-			base: base, known: r.unseen, attempts: &s.Attempts, files: &s.Files}, s.Proposed)
+		answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", kind: lineage.Second,
+			task: secondTask, base: base, known: r.unseen, attempts: &s.Attempts, files: &s.Files}, s.Proposed)
 		if err != nil {
 			return err
 		}

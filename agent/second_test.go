@@ -104,6 +104,9 @@ func TestNoSecondAnswer(t *testing.T) {
 		{"no cell runs", script{"second": "die()", "debugger": "die()"}, nil, "the kernel died"},
 		{"nothing is printed", script{"second": "z = 1", "debugger": "z = 1"}, nil, "gave no answer"},
 		{"no code", script{"second": "raw:No."}, nil, "second's reply"},
+		{"it is typed in", script{"second": "# typed in\nz = 1\nz", "debugger": "# typed in\nz = 1\nz"}, nil,
+			"gave no answer: it is typed in"},
+		{"it is a copy", script{"second": "# a copy\nz = 1\nz"}, nil, "it is a copy"},
 		{"no session", nil, refuses(errors.New("no room")), "no room"},
 		{"no session apart, and going back is off", nil, func(s *stage) {
 			refuses(errors.ErrUnsupported)(s)

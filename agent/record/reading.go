@@ -109,6 +109,7 @@ type Second struct {
 	Agrees   bool           `json:"agrees"`             // it is the answer of the accepted cells
 	Ruling   string         `json:"ruling,omitempty"`   // of the arbiter, if they differed: see the constants
 	Reason   string         `json:"reason,omitempty"`   // of the ruling, or why there is no answer
+	Doubts   []string       `json:"doubts,omitempty"`   // what its code puts in doubt
 	Unable   bool           `json:"unable,omitempty"`   // no session could be opened: to be derived yet
 	Together bool           `json:"together,omitempty"` // its cell ran in a branch of the first's session
 	Rejected []Ruled        `json:"rejected,omitempty"` // earlier rulings that changed a derivation

@@ -78,6 +78,9 @@ func (t *Trajectory) faults() []string {
 	if t.Final != nil && t.Final.Unfit != "" {
 		why = append(why, t.Final.Unfit)
 	}
+	if t.Final != nil {
+		why = append(why, t.Final.Doubts...)
+	}
 	if v := t.Disputed(); v != nil {
 		why = append(why, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+after(": ", v.Reason))
 	} else if !t.Sufficient() {
@@ -94,6 +97,9 @@ func (t *Trajectory) faults() []string {
 	}
 	if doubt := t.disagreement(); doubt != "" && (t.Second != nil || t.Proved()) {
 		why = append(why, doubt)
+	}
+	if t.Second != nil {
+		why = append(why, t.Second.Doubts...)
 	}
 	for _, r := range t.Readings {
 		if r.Open() && !r.Computed() && t.Proved() {

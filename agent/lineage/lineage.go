@@ -1,0 +1,55 @@
+// Package lineage says where the answer of cells comes from, as a program sees it that reads their
+// code as a syntax tree and runs none of it. [Script] is Python that prints what [Parse] reads. What
+// the program cannot follow, it says nothing about.
+package lineage
+
+import (
+	_ "embed"
+	"encoding/json"
+
+	"dsstar/agent/brief"
+)
+
+//go:embed lineage.py
+var program string
+
+// A Kind says what a cell with an answer is.
+type Kind string
+
+const (
+	Last   Kind = "last"   // it prints the answer of the cells before it
+	Second Kind = "second" // its last line is the answer, derived from nothing but the data
+	Branch Kind = "branch" // its last line is the answer under another reading
+)
+
+// A Query is a cell that gives an answer, with what its code is compared with.
+type Query struct {
+	Kind     Kind     `json:"kind"`
+	Cells    []string `json:"cells"` // that run before it, without those that set the session up
+	Code     string   `json:"code"`
+	First    []string `json:"first"` // the cells of the first derivation with its last; not for Last
+	Question string   `json:"question"`
+}
+
+// Found is what the program has found, in sentences. Zero: nothing.
+type Found struct {
+	Problem string   `json:"problem"` // of a cell, which must be written anew
+	Doubts  []string `json:"doubts"`  // about the answer
+}
+
+// Script returns Python that needs no files. The first line of what it prints is for [Parse].
+func Script(q Query) string {
+	if q.First == nil {
+		q.First = []string{}
+	}
+	request, _ := json.Marshal(q) // strings cannot fail
+	return program + "\nmain(json.loads(" + brief.Python(string(request)) + "))\n"
+}
+
+// Parse reads what the script has printed. Nothing is found if it was not the script that printed.
+func Parse(printed string) (f Found) {
+	if json.Unmarshal([]byte(printed), &f) != nil {
+		return Found{}
+	}
+	return f
+}

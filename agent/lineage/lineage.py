@@ -1,0 +1,492 @@
+# Where the answer of cells comes from, as far as their code tells. It reads the code as a syntax
+# tree, once from top to bottom, and runs none of it. What it cannot follow, it takes for data.
+#
+# request: kind ("last", "second" or "branch"), cells (that run before), code (the cell with the
+# answer), first (the cells of the first derivation, with its last one), question.
+import ast
+import builtins
+import hashlib
+import json
+import re
+import sys
+
+DATA = re.compile(r"(?:^|[^\w])data/|^[./]*data$")  # a path in the data folder, also within SQL
+FILE = re.compile(r"[\w)]\.\w{1,8}$")
+PLACES = {"data_dir", "data_path", "base_dir", "DATA_DIR"}
+SAYS = {"print", "display", "pprint"}
+# Calls whose argument may be a path that they do not read.
+PATHS = SAYS | {"str", "repr", "len", "format", "join", "Path", "PurePath", "abspath", "realpath",
+                "basename", "dirname", "splitext", "replace", "append", "chdir", "makedirs"}
+READS = re.compile(r"^(open|connect|create_engine|input|urlopen|urlretrieve|load|glob|iglob|rglob|"
+                   r"listdir|scandir|walk|iterdir|globals|locals|vars|eval|exec|import_module|"
+                   r"read(_\w+|text|lines?)?|load_\w+|fetch_\w+|scan_\w+|from_(csv|parquet|json))$")
+WRITES = re.compile(r"^(write(_\w+|lines|rows?)?|to_\w+|dump|save\w*|imwrite|copy2?|copyfile)$")
+SQL = re.compile(r"^(sql|query|execute\w*|eval|read_sql\w*|sqldf|register)$")
+LISTS = {"listdir", "glob", "iglob", "rglob", "scandir", "iterdir", "walk"}
+# Modules whose functions know nothing of the data but what they are given.
+PURE = {"numpy", "pandas", "polars", "pyarrow", "duckdb", "scipy", "sklearn", "statsmodels", "sympy",
+        "matplotlib", "seaborn", "plotly", "networkx", "geopandas", "shapely", "dateutil", "pytz",
+        "tqdm", "IPython", "openpyxl", "xarray", "torch", "xgboost", "lightgbm", "rapidfuzz", "PIL"}
+PURE |= set(sys.stdlib_module_names)
+# Functions and attributes whose value depends on more than the data.
+CLOCK = {"today", "now", "utcnow", "time", "time_ns", "perf_counter", "monotonic", "ctime",
+         "localtime", "gmtime"}
+CLOCKS = {"datetime", "date", "time", "Timestamp", "pd", "pandas", "dt", "pendulum", "arrow"}
+NOW = re.compile(r"\b(current_(date|timestamp|time)|now\(\)|today\(\)|date\('now'\)|datetime\('now'|"
+                 r"julianday\('now'|strftime\([^)]*'now')", re.I)
+MACHINE = {"cpu_count": "the number of processors", "sched_getaffinity": "the number of processors",
+           "process_cpu_count": "the number of processors", "environ": "the environment",
+           "getenv": "the environment", "uuid1": "a new UUID", "uuid4": "a new UUID",
+           "gethostname": "the name of the computer", "getuser": "the name of the user",
+           "getpid": "the number of the process", "urandom": "chance",
+           "token_hex": "chance", "token_bytes": "chance", "SystemRandom": "chance"}
+TIME, ORDER = "the current time", "the order in which a folder lists its files"
+
+
+class Value:
+    """What is known of a value."""
+
+    __slots__ = ("data", "path", "number", "chance", "listing", "texts", "files", "free", "key")
+
+    def __init__(self, data=False, path=False, number=False, chance=frozenset(), listing=False,
+                 texts=frozenset(), files=frozenset(), free=frozenset(), key=""):
+        self.data = data        # it rests on data
+        self.path = path        # it is, or has, a path in the data folder
+        self.number = number    # it rests on a number that is typed in, other than 0 and 1
+        self.chance = chance    # what else it depends on, in words
+        self.listing = listing  # it is an unordered list of files
+        self.texts = texts      # the strings in it
+        self.files = files      # the files that it writes
+        self.free = free        # the names that it looks up when it is called
+        self.key = key          # equal for equal computations
+
+
+def join(values):
+    values = list(values)
+    return Value(any(v.data for v in values), any(v.path for v in values), any(v.number for v in values),
+                 frozenset().union(*(v.chance for v in values)), any(v.listing for v in values),
+                 frozenset().union(*(v.texts for v in values)), frozenset().union(*(v.files for v in values)),
+                 frozenset().union(*(v.free for v in values)))
+
+
+def name_of(function):
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
+def root_of(node):
+    """The name that a chain of attributes, calls and subscripts begins with."""
+    while not isinstance(node, ast.Name):
+        if not isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
+            return ""
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id
+
+
+def parse(code):
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        return compile(code, "cell", "exec", flags).body
+    except SyntaxError:  # perhaps for lines that are IPython's
+        return compile(re.sub(r"(?m)^(\s*)[%!].*", r"\1pass", code), "cell", "exec", flags).body
+
+
+def compares(test):
+    """Whether a test compares with something, and does not only ask whether there is anything."""
+    def empty(node):
+        return isinstance(node, ast.Constant) and node.value in (0, None, "") or \
+            isinstance(node, (ast.List, ast.Dict, ast.Tuple)) and not ast.unparse(node)[1:-1]
+    return any(isinstance(n, ast.Compare) and not any(empty(c) for c in [n.left, *n.comparators])
+               for n in ast.walk(test))
+
+
+class Reader:
+    """Follows the values of names through cells."""
+
+    def __init__(self):
+        self.names = {}
+        self.files = {}     # what the cells have written, by path
+        self.control = []   # pairs of whether a test or loop rests on data, and the test
+        self.said = []      # of the last cell: pairs of value and printed nodes
+        self.touched = False
+
+    # Names.
+
+    def look(self, name):
+        """The value of a name; that of a function rests on the data that it, or one that it calls,
+        looks up."""
+        v, seen = self.own(name), {name}
+        todo = set(v.free) - seen
+        while todo and not v.data:
+            n = todo.pop()
+            seen.add(n)
+            inner = self.own(n)
+            todo |= inner.free - seen
+            if inner.data:
+                v, key = join([v, inner]), v.key
+                v.key = key
+        return v
+
+    def own(self, name):
+        if name in self.names:
+            return self.names[name]
+        if name in PLACES:
+            return Value(path=True, key=name)
+        if name in dir(builtins) or name in SAYS | {"np", "os", "random", "get_ipython", "question"} \
+                or name.startswith("__"):
+            return Value(key=name)
+        return Value(data=True, key=name)
+
+    def decided(self, value, controls):
+        """Whether tests and loops by the data choose a value that does not rest on data."""
+        return any(data and (test is None or not value.number or compares(test)) for data, test in controls)
+
+    def bind(self, target, value, key):
+        if isinstance(target, ast.Name):
+            value = join([value])
+            value.key = key
+            self.names[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for i, part in enumerate(target.elts):
+                self.bind(part, value, digest(key, str(i)))
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, value, key)
+        else:  # x[…] = value, x.y = value
+            self.absorb(root_of(target), join([value, self.value(target.value)]), key + self.key(target))
+
+    def absorb(self, name, value, key):
+        """A value becomes part of the object of a name."""
+        if name in self.names:
+            was = self.names[name]
+            self.bind(ast.Name(name), join([was, value]), digest(was.key, key) if key else was.key)
+
+    # Keys.
+
+    def key(self, node):
+        if isinstance(node, ast.Name):
+            return self.look(node.id).key
+        if isinstance(node, ast.Constant):
+            own = [p + self.files[p].key for p in self.files if isinstance(node.value, str) and p in node.value]
+            return repr(node.value) + "".join(own)
+        if isinstance(node, list):
+            return "[" + ",".join(self.key(n) for n in node) + "]"
+        if not isinstance(node, ast.AST):
+            return repr(node)
+        inner = dressed(node)
+        if inner is not None:
+            return self.key(inner)
+        return type(node).__name__ + "(" + ",".join(
+            self.key(v) for f, v in ast.iter_fields(node) if f not in ("ctx", "kind", "type_comment")) + ")"
+
+    def whole(self, node):
+        """The key of a value that has a name."""
+        while dressed(node) is not None:
+            node = dressed(node)
+        return self.look(node.id).key if isinstance(node, ast.Name) else digest(self.key(node))
+
+    # Expressions.
+
+    def value(self, node):
+        v = getattr(self, "value_" + type(node).__name__, self.parts)(node)
+        self.touched = self.touched or v.data
+        return v
+
+    def parts(self, node):
+        v = join(self.value(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+        v.listing = False
+        return v
+
+    def value_Constant(self, node):
+        c = node.value
+        if isinstance(c, str):
+            told = join([self.files[p] for p in self.files if p in c])  # it names what the cells wrote
+            return Value(told.data, bool(DATA.search(c)), texts=frozenset([c]),
+                         chance=told.chance | frozenset([TIME] if NOW.search(c) else []))
+        return Value(number=isinstance(c, (int, float, complex)) and c not in (0, 1))
+
+    def value_Name(self, node):
+        return self.look(node.id)
+
+    def value_Attribute(self, node):
+        v = join([self.value(node.value)])
+        if node.attr in MACHINE:
+            v.chance |= {MACHINE[node.attr]}
+        return v
+
+    def value_NamedExpr(self, node):
+        v = self.value(node.value)
+        self.bind(node.target, v, self.whole(node.value))
+        return v
+
+    def value_IfExp(self, node):
+        test = self.value(node.test)
+        self.control.append((test.data, node.test))
+        v = join([self.value(node.body), self.value(node.orelse), Value(chance=test.chance)])
+        v.data = v.data or self.decided(v, [self.control.pop()])
+        return v
+
+    def value_Subscript(self, node):
+        v = join([self.value(node.value), self.value(node.slice)])
+        if v.listing and not isinstance(node.slice, ast.Slice):
+            v.chance |= {ORDER}
+        return v
+
+    def value_Lambda(self, node):
+        return self.scoped(node, [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)])
+
+    def scoped(self, node, names):
+        """The value of a node in which names are bound that mean nothing outside."""
+        kept = {n: self.names[n] for n in names if n in self.names}
+        self.names.update((n, Value(key=n)) for n in names)
+        v = self.parts(node)
+        for n in names:
+            del self.names[n]
+        self.names.update(kept)
+        return v
+
+    def comprehension(self, node):
+        names = [n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+        whole = [self.scoped(g, names) for g in node.generators]
+        v = join([self.scoped(node, names)] + whole)
+        v.listing = isinstance(node, ast.ListComp) and self.value(node.generators[0].iter).listing
+        return v
+
+    value_ListComp = value_SetComp = value_DictComp = value_GeneratorExp = comprehension
+
+    def value_Call(self, node):
+        name, function = name_of(node.func), self.value(node.func)
+        given = [self.value(a) for a in node.args] + [self.value(k.value) for k in node.keywords]
+        v = join([function] + given)
+        v.listing = name in LISTS or v.listing and name in ("list", "tuple", "iter", "reversed", "filter", "map")
+        if name in ("sorted", "len", "sum", "set", "max", "min", "any", "all", "Counter"):
+            v.listing = False
+        if name in ("next", "pop") and any(g.listing for g in given + [function]):
+            v.chance |= {ORDER}
+        if name in CLOCK and (root_of(node.func) in CLOCKS or name in ("today", "utcnow", "perf_counter")) \
+                and not node.args or name == "strftime" and len(node.args) == 1 and root_of(node.func) == "time":
+            v.chance |= {TIME}
+        if name in ("Timestamp", "to_datetime", "datetime64") and v.texts & {"now", "today"}:
+            v.chance |= {TIME}
+        if name in MACHINE and isinstance(node.func, ast.Name):
+            v.chance |= {MACHINE[name]}
+        if SQL.match(name):
+            words = {w for t in v.texts for w in re.findall(r"[^\W\d]\w*", t)}
+            v.data = v.data or any(self.names[w].data for w in words & set(self.names))
+        own = [self.files[t] for t in v.texts if t in self.files]
+        if name == "open" and any(re.fullmatch("[wax][bt+]*", t) for g in given for t in g.texts):
+            v.files = v.texts
+        elif v.path and name not in PATHS or READS.match(name) and not own and not v.files:
+            v.data = True
+            if READS.match(name):
+                v.chance -= set(MACHINE.values())  # such as an address
+        elif own and not WRITES.match(name):  # what the cells themselves have written
+            v.data = v.data or any(f.data for f in own) or not READS.match(name) and name not in PLAIN
+        if WRITES.match(name) or name == "print" and v.files:
+            for path in v.files or [t for t in v.texts if FILE.search(t)]:
+                wrote = join([v, self.files.get(path, Value())])
+                wrote.data = wrote.data or "save" in name or self.decided(v, self.control)
+                wrote.texts, wrote.files = frozenset(), frozenset()
+                wrote.key = digest(wrote.key, self.key(node.func), self.key(node.args))
+                self.files[path] = wrote
+        root, given = root_of(node.func), join(given)
+        if SQL.match(name) and v.data:  # it may define a table
+            self.absorb(root, v, self.key(node.args))
+        elif isinstance(node.func, ast.Attribute) and given.data and root not in self.modules:
+            self.absorb(root, given, "")
+        if name in SAYS:
+            v.data = v.data or self.decided(v, self.control)
+            self.said.append((v, node.args))
+        return v
+
+    # Statements.
+
+    modules = set()
+
+    def run(self, body):
+        for s in body:
+            getattr(self, "do_" + type(s).__name__, self.compound)(s)
+
+    def do_Expr(self, s):
+        v, call = self.value(s.value), s.value
+        if not isinstance(call, ast.Call) or name_of(call.func) in SAYS:
+            return
+        if isinstance(call.func, ast.Name) and v.data:  # a function, which may print
+            self.said.append((v, []))
+        for a in [root_of(call.func)] + [root_of(a) for a in call.args]:
+            if a and a not in self.modules:  # the call may change what it is given
+                self.absorb(a, join(self.value(x) for x in call.args), self.key(call))
+        if name_of(call.func) == "sort" and root_of(call.func) in self.names:
+            self.names[root_of(call.func)].listing = False
+
+    def do_Assign(self, s):
+        v, key = self.value(s.value), self.whole(s.value)
+        for target in s.targets:
+            self.bind(target, v, key)
+
+    def do_AnnAssign(self, s):
+        if s.value is not None:
+            self.do_Assign(ast.Assign([s.target], s.value))
+
+    def do_AugAssign(self, s):
+        v, key = join([self.value(s.target), self.value(s.value)]), self.key(s.target) + self.key(s.value)
+        self.bind(s.target, v, digest(key, type(s.op).__name__))
+
+    def do_Import(self, s):
+        for a in s.names:
+            name = (a.asname or a.name).split(".")[0]
+            self.modules = self.modules | {name}
+            self.names[name] = Value(data=getattr(s, "module", a.name).split(".")[0] not in PURE, key=a.name)
+
+    def do_ImportFrom(self, s):
+        s.module = s.module or "."
+        self.do_Import(s)
+
+    def do_FunctionDef(self, s):
+        inner = [n for n in ast.walk(s)]
+        bound = {n.arg for n in inner if isinstance(n, ast.arg)}
+        bound |= {n.id for n in inner if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        bound |= {n.name for n in inner if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+        bound |= {a.asname or a.name.split(".")[0] for n in inner if isinstance(n, (ast.Import, ast.ImportFrom))
+                  for a in n.names}
+        free = {n.id for n in inner if isinstance(n, ast.Name)} - bound
+        texts = {n.value for n in inner if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        prints = any(isinstance(n, ast.Call) and name_of(n.func) in SAYS for n in inner)
+        self.names[s.name] = Value(data=prints or any(DATA.search(t) for t in texts), free=frozenset(free),
+                                   key=digest(ast.dump(s), *(self.look(n).key for n in sorted(free - {s.name}))))
+
+    do_AsyncFunctionDef = do_ClassDef = do_FunctionDef
+
+    def compound(self, s):
+        """Branches and loops: what a name is after one of them, or before, is what it may be."""
+        before, key = dict(self.names), digest(ast.dump(s), *sorted(
+            self.look(n.id).key for n in ast.walk(s) if isinstance(n, ast.Name)))
+        test = getattr(s, "test", None)
+        heads = [e for e in ast.iter_child_nodes(s) if isinstance(e, ast.expr)]
+        heads += [i.context_expr for i in getattr(s, "items", [])]
+        head = join(self.value(e) for e in heads if isinstance(getattr(e, "ctx", None), (ast.Load, type(None))))
+        if isinstance(s, (ast.For, ast.AsyncFor)):
+            head.listing = False
+            self.bind(s.target, head, key)
+        for i in getattr(s, "items", []):
+            if i.optional_vars is not None:
+                self.bind(i.optional_vars, self.value(i.context_expr), self.whole(i.context_expr))
+        bodies = [getattr(s, f, None) for f in ("body", "orelse", "finalbody")]
+        bodies += [h.body for h in getattr(s, "handlers", []) + getattr(s, "cases", [])]
+        if isinstance(s, (ast.With, ast.AsyncWith)):
+            self.run(s.body)
+            return
+        loops = isinstance(s, (ast.For, ast.AsyncFor, ast.While))
+        if not isinstance(s, ast.If):  # a loop or try can end in its midst
+            test = None
+            head.data = head.data or any(self.look(n.id).data for b in bodies if b for x in b
+                                         for n in ast.walk(x) if isinstance(n, ast.Name) and n.id in self.names)
+        self.control.append((head.data, test))
+        ends = []
+        for body in [b for b in bodies if b] * (2 if loops else 1):
+            start = dict(self.names)
+            self.run(body)
+            ends.append(self.names)
+            self.names = self.names if loops else start
+        self.control.pop()
+        self.names = dict(before)
+        for name in {n for end in ends for n in end}:
+            found = [e[name] for e in [before] + ends if name in e]
+            if any(f is not found[0] for f in found) or name not in before:
+                v = join(found + [Value(chance=head.chance)])
+                v.data, v.key = v.data or self.decided(v, [(head.data, test)]), digest(key, name)
+                self.names[name] = v
+
+
+# Calls that change nothing about a typed-in value but its type.
+PLAIN = SAYS | {"str", "int", "float", "strip", "round", "write", "close", "splitlines", "split", "loads",
+                "Path", "DataFrame", "Series", "exists", "remove", "item"}
+
+
+def dressed(node):
+    """The expression of which a node is only the text, or None."""
+    if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Name) and \
+            (node.func.id in ("str", "repr", "format") or node.func.id == "round" and len(node.args) == 2):
+        return node.args[0]
+    if isinstance(node, ast.JoinedStr) and len(node.values) == 1 and isinstance(node.values[0], ast.FormattedValue):
+        return node.values[0].value
+    return None
+
+
+def digest(*keys):
+    return hashlib.sha1("\0".join(keys).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def statements(cells):
+    """The statements of cells without those that give the answer at the end."""
+    body = [s for cell in cells for s in parse(cell)]
+    while body and (isinstance(body[-1], ast.Expr) and isinstance(body[-1].value, ast.Name)
+                    or isinstance(body[-1], ast.Assign) and name_of(body[-1].targets[0]) == "answer"):
+        body.pop()
+    return [ast.dump(s) for s in body]
+
+
+def read(cells, code):
+    """A reader that has read the cells, and then the code with the answer."""
+    r = Reader()
+    for cell in cells:
+        r.run(parse(cell))
+    r.said, r.touched = [], False
+    r.run(parse(code))
+    return r
+
+
+ASKS_TIME = re.compile(r"\b(today|now|current\w*|currently|so far|to date|old|age|ago|last \d+|since|"
+                       r"heute|jetzt|aktuell\w*|derzeit\w*)\b", re.I)
+
+
+def chances(values, question):
+    found = frozenset().union(*(v.chance for v in values))
+    if ASKS_TIME.search(question):
+        found -= {TIME}
+    return [f"the answer depends on {what}" for what in sorted(found)]
+
+
+def last_cell(request):
+    r = read(request["cells"], request["code"])
+    values = [v for v, _ in r.said]
+    problem = ""
+    if values and not any(v.data for v in values):
+        problem = "the printed answer is typed in, not computed from the data"
+    return {"problem": problem, "doubts": chances(values, request["question"])}
+
+
+READS_NOTHING = "its cell reads no data: the answer is typed in, not computed"
+
+
+def second(request):
+    r = read(request["cells"], request["code"])
+    if not r.touched:
+        return {"problem": READS_NOTHING}
+    mine = statements([request["code"]])
+    steps = statements(request["first"][:-1]), statements(request["first"])
+    if len(mine) > 1 and any(mine == s[-len(mine):] for s in steps):
+        return {"doubts": ["it was derived once: the second derivation has the code of the first"]}
+    return {}
+
+
+def branch(request):
+    r = read(request["cells"], request["code"])
+    if not r.touched:
+        return {"problem": READS_NOTHING}
+    first = read(request["first"][:-1], request["first"][-1])
+    body = parse(request["code"])
+    if body and isinstance(body[-1], ast.Expr):
+        answer, printed = body[-1].value, [args[0] for _, args in first.said if len(args) == 1]
+        v = r.value(answer)
+        if v.data and any(r.whole(answer) == first.whole(p) for p in printed):
+            return {"problem": "its cell computes the same as the notebook's cells, which shows nothing about "
+                               "another reading"}
+    return {}
+
+
+def main(request):
+    sys.setrecursionlimit(10_000)
+    try:
+        found = {"last": last_cell, "second": second, "branch": branch}[request["kind"]](request)
+    except (SyntaxError, RecursionError, ValueError):
+        found = {}  # not Python alone, or nothing that this program can follow
+    print(json.dumps(found))
