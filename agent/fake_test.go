@@ -370,14 +370,17 @@ func (s *session) Execute(ctx context.Context, code string) (notebook.Execution,
 // Silently tells of a file what stands in it behind the first bar.
 func (s *session) Silently(_ context.Context, code string, _ time.Duration) (notebook.Execution, error) {
 	defer s.use("Silently")()
-	_, literal, _ := strings.Cut(strings.TrimSuffix(code, ")"), "tell(")
-	name, err := strconv.Unquote(literal)
-	if err != nil {
-		return notebook.Execution{}, err
-	}
-	content, _ := os.ReadFile(name)
-	_, text, _ := strings.Cut(string(content), "|")
+	_, text := toldBy(code)
 	return s.end(text, nil), nil
+}
+
+// toldBy returns the name of the file that Python code of the agent asks for, and what it holds.
+func toldBy(code string) (name, text string) {
+	_, literal, _ := strings.Cut(code, "(\"")
+	name, _, _ = strings.Cut(literal, "\"")
+	content, _ := os.ReadFile(name)
+	_, text, _ = strings.Cut(string(content), "|")
+	return name, text
 }
 
 // cell answers the agent's own cells and runs all others.
@@ -495,6 +498,9 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		return err
 	}
 	switch m := calling.FindStringSubmatch(line); {
+	case strings.HasPrefix(line, "__import__('dsstar_written').leave("):
+		name, text := toldBy(line)
+		return os.WriteFile(name+".told", []byte(text), 0o644)
 	case line == "die()":
 		return errDie
 	case line == "hang()":

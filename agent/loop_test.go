@@ -324,6 +324,8 @@ func TestProofComparesFiles(t *testing.T) {
 		{"purpose()", "work", "out.svg", ""},
 		{"purpose()", "work", "out.xlsx", ""},
 		{"seed", "0", "out.csv", "depends on chance: with another seed the script wrote another file"},
+		{"\"a|\"\nx += seed", "a|0", "out.png", "depends on chance: with another seed the script wrote another file"},
+		{"\"a|5\"\nx += purpose()", "a|5work", "out.png", ""},
 	} {
 		given := "\"" + c.name + "\""
 		p := play(t, simple.with(script{"cell": "x = " + c.value + "\nsave(" + c.name + ", x)",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -169,8 +170,8 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whol
 var steadyFile = lazy.Regexp(`(?i)\.(?:csv|tsv|tab|txt|md|jsonl?|npy|parquet)$`)
 
 // filesFault returns how the files of the answer differ from those that its cells have written in
-// dir, or "". The session can say what they hold; nil: none can. Nothing is said of files that nobody
-// can read, and whose bytes may differ from time to time.
+// dir, or "". The session says what they hold; nil: the script has said it. Nothing is said of files that
+// nobody can read, and whose bytes may differ from time to time.
 func (r *prover) filesFault(ctx context.Context, who, dir string, s Session) string {
 	at := workspace{site: &site{folder: dir}}
 	folder := at.filesWritten()
@@ -256,6 +257,7 @@ func (r *prover) scriptFault(ctx context.Context,
 	if err := record.Folder(r.dir).Lend(dir); err != nil {
 		return x, "", err
 	}
+	code = telling(code, filepath.Join(dir, record.FilesFolder), r.t.Final.Files)
 	if err := os.WriteFile(record.Folder(dir).Script(), []byte(code), 0o600); err != nil {
 		return x, "", err
 	}

@@ -151,8 +151,43 @@ func (r *standard) filesGiven(ctx context.Context, answer string) (all []compare
 // tellPatience is the time limit for a session to say what a file holds.
 const tellPatience = 10 * time.Second
 
-// fileOf reads a file that cells have written. If its bytes are no text, the session says what it
-// holds, unless it is nil.
+// toldFile is added to a file's name, for that in which a script says what the file holds.
+const toldFile = ".told"
+
+// telling returns a script that in the end says what it has written to files in dir.
+func telling(script, dir string, files []compare.File) string {
+	tells := ""
+	for _, f := range files {
+		if compare.IsTold(f.Name) {
+			tells += "\n__import__('dsstar_written').leave(" + brief.Python(filepath.Join(dir, f.Name)) +
+				", " + brief.Python(toldFile) + ")"
+		}
+	}
+	if tells == "" {
+		return script
+	}
+	return "exec(" + brief.Python(Prelude()) + ", {})\n\n\n" + script + tells
+}
+
+// told returns what a file holds, by the session that has written it or, if that is nil, by a script
+// of [telling]; "" if it is not known.
+func told(ctx context.Context, s Session, folder *os.Root, name string) string {
+	if s == nil {
+		text, _ := folder.ReadFile(name + toldFile)
+		return strings.TrimSpace(string(text))
+	}
+	if !s.Alive() {
+		return ""
+	}
+	x, err := s.Silently(ctx, "__import__('dsstar_written').tell("+
+		brief.Python(filepath.Join(folder.Name(), name))+")", tellPatience)
+	if err != nil || x.Status != notebook.OK {
+		return ""
+	}
+	return strings.TrimSpace(x.Stdout())
+}
+
+// fileOf reads a file that cells have written. If its bytes are no text, it is what [told] returns.
 func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compare.File, error) {
 	info, err := folder.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -167,13 +202,8 @@ func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compa
 	}
 	defer f.Close()
 	file, err := compare.ReadFile(name, f)
-	if err != nil || s == nil || !s.Alive() || !compare.IsTold(name) {
-		return file, err
-	}
-	x, err := s.Silently(ctx, "__import__('dsstar_written').tell("+
-		brief.Python(filepath.Join(folder.Name(), name))+")", tellPatience)
-	if text := strings.TrimSpace(x.Stdout()); err == nil && x.Status == notebook.OK && text != "" {
-		file.Text = text
+	if err == nil && compare.IsTold(name) {
+		file.Text = told(ctx, s, folder, name)
 	}
 	return file, err
 }

@@ -60,6 +60,13 @@ def tell(path):
         print(json.dumps(value, ensure_ascii=False))
 
 
+def leave(path, ending):
+    """Writes that text to a file beside it."""
+    with contextlib.suppress(Exception), open(path + ending, "w", encoding="utf-8") as file:
+        with contextlib.redirect_stdout(file):
+            tell(path)
+
+
 def tables(path, kind):
     if kind == "xlsx":
         from openpyxl import load_workbook
