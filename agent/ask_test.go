@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsstar/agent"
 	"dsstar/agent/record"
 )
 
@@ -70,21 +71,20 @@ func TestResumeEarlierEdit(t *testing.T) {
 
 	change := all(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)"))
 	end := goOn(t, more, must(edited(t, second, change))).noError(t)
-	if end.Answer() != "723!4" || end.Verified() || end.Earlier[0].Final.Answer != "723!" ||
-		end.Earlier[0].Proof != nil {
+	if end.Answer() != "723!4" || !end.Verified() || end.Earlier[0].Final.Answer != "723!" || !end.Part(0).Verified() {
 		t.Errorf("answer %q, before it %+v", end.Answer(), end.Earlier[0].Final)
 	}
-	contains(t, record.Draw(end.Trajectory).Cells[0].Source, "Not verified", "723!")
+	contains(t, record.Draw(end.Trajectory).Cells[0].Source, "Verified", "723!")
 
 	change = all(source("step-2", "y = x", "y = x\nz = y"), source("final", "print(z)", "print(y)"),
 		remove("round-3", "step-3"))
 	end = goOn(t, more, must(edited(t, second, change))).noError(t)
-	if end.Answer() != "14" || end.Verified() || len(end.Cells()) != 7 {
+	if end.Answer() != "14" || !end.Verified() || len(end.Cells()) != 7 {
 		t.Errorf("answer %q, cells %q", end.Answer(), end.Cells())
 	}
 
 	change = source("step-1", "x = 1", "nothing_like_it")
-	goOn(t, more, must(edited(t, second, change))).refused(t, "an earlier question fails: NameError")
+	goOn(t, more, must(edited(t, second, change))).refused(t, "step 1 fails: NameError")
 
 	replies = more.with(script{"analyzer": `print("another table")`})
 	end = goOn(t, replies, must(edited(t, second, source("parameters", "/data", "/other")))).noError(t)
@@ -121,7 +121,69 @@ func TestAskInherits(t *testing.T) {
 				t.Errorf("%s: %q", p.Standing(), p.Doubts())
 			}
 			contains(t, p.model.prompt(t, "solver round 2"), "Which of 1 count.", c.told)
-			contains(t, p.model.prompt(t, "second the answer"), "Which of 1 count.", c.told)
+			contains(t, p.model.prompt(t, "second the answer to question 2"), "Which of 1 count.", c.told)
 		})
+	}
+}
+
+// TestEditReopens: after an edit of an earlier question, it and those that build on it are judged, derived
+// and proved again, and shown as such; another one is only proved. That goes on after a kill at any moment.
+func TestEditReopens(t *testing.T) {
+	once(t)
+	first := simple.with(script{"last": "print(x)\nsummary = x", "verdict": yes})
+	tr := play(t, first).noError(t).Trajectory
+	for _, cell := range []string{"b = x\nb += \"2\"\nprint(b)", "c = 3\nprint(c)"} {
+		if err := tr.Ask("And now?", ""); err != nil {
+			t.Fatal(err)
+		}
+		name := cell[:1]
+		tr = goOn(t, script{"step": "On.", "cell": cell, "last": "print(" + name + ")", "verdict": yes,
+			"second": "agreed()"}, tr).noError(t).Trajectory
+	}
+	changed := must(edited(t, tr, source("step-1", "1", "7")))
+	if changed.Stands() || record.Finished(changed, changed.Task.Files, 6) {
+		t.Error("nothing is to be done")
+	}
+	r := &recorder{}
+	p := goOn(t, more, changed, r.record).noError(t)
+	if got := p.Part(0).Answer() + " " + p.Part(1).Answer() + " " + p.Answer(); got != "7 72 3" || len(p.Later) > 0 {
+		t.Errorf("answers %s", got)
+	}
+	if asked := strings.Join(p.model.asked, "; "); asked != "judge round 2; second the answer; "+
+		"judge round 4; second the answer to question 2" {
+		t.Errorf("asked %s", asked)
+	}
+	for k := range 3 {
+		if part := p.Part(k); !part.Verified() || len(p.world.of(agent.Prove)) != 3 {
+			t.Errorf("question %d: %q", k+1, part.Doubts())
+		}
+	}
+	for i, m := range r.all {
+		if m.notebook == nil || spared(i) {
+			continue
+		}
+		got := goOn(t, more, reread(t, m.notebook), func(s *stage) { s.config.Answered = m.answered }).noError(t)
+		got.Usage, got.ByRole = p.Usage, p.ByRole // of the calls in this test
+		if diff := cmp.Diff(p.Trajectory, got.Trajectory, same); diff != "" {
+			t.Errorf("after %s (-whole +resumed)\n%s", m.what, diff)
+		}
+	}
+}
+
+// TestWithdrawn: what an earlier cell gives otherwise than before is not verified until it is proved again.
+func TestWithdrawn(t *testing.T) {
+	tr := play(t, simple).noError(t).Trajectory
+	if err := tr.Ask("And now?", ""); err != nil {
+		t.Fatal(err)
+	}
+	tr.Rounds[0].Attempts[0].Execution.Outputs[0].Text = "another\n" // as if the cell had printed that
+	follow := script{"step": "On.", "cell": "b = x\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
+	p := goOn(t, follow, tr).noError(t)
+	if first := p.Part(0); first.Verified() || p.Verified() || first.Second != nil || first.Sufficient() {
+		t.Errorf("verified: %q, then %q", first.Doubts(), p.Doubts())
+	}
+	again := goOn(t, follow, readAgain(t, p.Trajectory)).noError(t)
+	if !again.Part(0).Verified() || !again.Verified() {
+		t.Errorf("not proved again: %q, then %q", again.Part(0).Doubts(), again.Doubts())
 	}
 }

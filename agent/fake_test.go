@@ -795,7 +795,7 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 	if e.Kind == agent.Proving && (p.resumed || tr.Second != nil) {
 		return // the last cell may have run before; or the session is in a branch
 	}
-	live := work[0]
+	live := work[len(work)-1]
 	if diff := cmp.Diff(clean.vars, live.vars) + cmp.Diff(clean.files, live.files); diff != "" {
 		t.Errorf("%s: the session is not at the accepted cells (-want +got)\n%s", e.Kind, diff)
 	}

@@ -76,7 +76,7 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	fresh, whole := r.openSession(func() (Session, error) { return r.open(ctx, Prove, r.dir) }), false
 	defer func() {
 		cancel() // first, so that a session still opening gives up
-		if whole && fresh.stays() {
+		if whole && len(r.t.Later) == 0 && fresh.stays() {
 			err = cmp.Or(err, aside.remove()) // before the session is left: see putBackFiles
 			fresh.close()
 		} else {

@@ -74,9 +74,17 @@ func (r *requests) subject(plus int) string { return fmt.Sprintf("round %d", len
 // again must not get the recorded replies of before.
 func (r *requests) answerSubject() string {
 	if n := r.t.Final.Begun; n > 0 {
-		return fmt.Sprintf("the answer, begun again %d", n)
+		return fmt.Sprintf("the answer%s, begun again %d", r.ofQuestion(), n)
 	}
-	return "the answer"
+	return "the answer" + r.ofQuestion()
+}
+
+// ofQuestion tells the subjects of a follow-up's requests from those of the question before.
+func (r *requests) ofQuestion() string {
+	if k := len(r.t.Earlier); k > 0 {
+		return fmt.Sprintf(" to question %d", k+1)
+	}
+	return ""
 }
 
 const lastStep = "Print the answer to the question and nothing else."

@@ -40,7 +40,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	ended := t.Ended && t.Failure == "" // in its own time
 	t.Ended, t.Failure, t.Unusable = false, "", nil
 	if what := t.DataChanges(files); what != "" && t.Described {
-		t.StartOver("the data files have changed: " + what)
+		t.Renew("the data files have changed: " + what)
 	}
 	if !t.Described {
 		if len(t.Rounds) == 0 {
@@ -66,7 +66,20 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 && r.t.Disputed() == nil {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
 	}
-	return r.carryOut(ctx, r.run)
+	t.ProveAgain()
+	return r.carryOut(ctx, r.runAll)
+}
+
+// runAll runs the last question and those that follow it, each in sessions of its own.
+func (r *run) runAll(ctx context.Context) error {
+	for {
+		if err := r.run(ctx); err != nil || !r.t.Next() {
+			return err
+		}
+		*r.workspace = workspace{recorder: r.recorder, site: &site{folder: r.dir}, open: r.open, dir: r.dir, home: r.home,
+			all: r.all}
+		r.made, r.approved = false, false
+	}
 }
 
 // usable returns the exchanges except those of the request that ended the run, whose replies

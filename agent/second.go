@@ -120,9 +120,9 @@ func (r *standard) again() string {
 		}
 	}
 	if n == 0 {
-		return ""
+		return r.ofQuestion()
 	}
-	return fmt.Sprintf(", again %d", n)
+	return fmt.Sprintf("%s, again %d", r.ofQuestion(), n)
 }
 
 // unseen is what requests of the second derivation begin with: question, files, earlier questions

@@ -191,9 +191,8 @@ func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
 		}
 		if n--; n == -1 {
 			err := r.replaced(k, &part.Final.Attempts, e)
-			part.Final.Answer = strings.TrimSpace(
-				part.Final.Attempts[len(part.Final.Attempts)-1].Execution.Stdout(),
-			)
+			last := part.Final.Attempts[len(part.Final.Attempts)-1].Execution
+			part.Final.Answer, part.Final.Summary = strings.TrimSpace(last.Stdout()), summaryOf(last)
 			return err
 		}
 	}
@@ -209,9 +208,10 @@ func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Ex
 	if last.Execution.PlainText() == e.PlainText() {
 		return nil
 	}
-	last.Execution, r.t.Earlier[part].Proof = e, nil
+	last.Execution = e
+	r.t.Withdraw(part)
 	return r.Warn(fmt.Sprintf("a cell of question %d printed something else when it was run "+
-		"again: its answer is no longer proved", part+1))
+		"again: its answer is not verified until dsstar resume has proved it again", part+1))
 }
 
 // begin runs the cells before the next step: the set-up, and for a resumed run the plan.

@@ -37,7 +37,7 @@ func (r *reader) reconcile() error {
 			return err
 		}
 	}
-	unproved := len(r.what) > 0
+	r.what = nil
 	was, now := r.compare(len(t.Earlier))
 	first := 0 // the first place that is not as it was
 	for first < min(len(was), len(now)) && was[first] == now[first] && !r.changed[now[first]] {
@@ -53,8 +53,13 @@ func (r *reader) reconcile() error {
 	if err != nil {
 		return err
 	}
-	if moved || unproved {
+	if moved || len(r.edits) > 0 {
 		first = 0
+	}
+	for k := range t.Earlier {
+		if _, is := r.edits[k]; moved && !is {
+			r.edits[k] = change{what: r.what[len(r.what)-1:], rest: t.Part(k).CellRounds()}
+		}
 	}
 	r.readNotes()
 	if left := len(inBoth(was, t.ToRepeat())); left > 0 {
@@ -67,6 +72,15 @@ func (r *reader) reconcile() error {
 		}})
 		t.Unsettle()
 		t.Ended, t.Failure = false, ""
+	}
+	for k := range t.Earlier {
+		if _, is := r.edits[k]; is {
+			if len(r.what) > 0 {
+				r.edits[len(t.Earlier)] = change{} // its own
+			}
+			t.reopen(k, r.edits)
+			break
+		}
 	}
 	return nil
 }
@@ -130,30 +144,27 @@ func (r *reader) reword(now []int) {
 	}
 }
 
-// earlier compares part k, which is not the last. Its cells may be changed or removed; all cells
-// of the last part then run again.
+// earlier compares part k, which is not the last. Its cells may be changed or removed.
 func (r *reader) earlier(k int) error {
-	part, before := &r.t.Earlier[k], len(r.what)
+	part := &r.t.Earlier[k]
+	r.what = nil
 	was, now := r.compare(k)
 	if !slices.Equal(inBoth(was, now), now) {
 		return &EditError{fmt.Sprintf("the cells of question %d, which another has followed, "+
 			"were put into another order", k+1)}
 	}
-	for _, i := range was {
-		if !slices.Contains(now, i) {
-			_, r.t.Rounds[i].Attempts = lastAndRest(r.t.Rounds[i].Attempts)
-		}
-	}
+	steps := len(r.what) > 0
 	final, there := r.finals[k+1]
 	if _, drawn := r.t.Part(k).FinalCell(); drawn && !there {
-		_, part.Final.Attempts = lastAndRest(part.Final.Attempts)
+		part.Final = &Final{Begun: part.Final.Begun + 1}
+		r.did("the last cell of question %d was removed", k+1)
 	}
 	if final.changed {
 		part.Final.ByHand = true
 		r.did("the last cell of question %d was changed", k+1)
 	}
-	if len(r.what) > before {
-		part.Proof = nil
+	if len(r.what) > 0 {
+		r.edits[k] = change{what: r.what, rest: now, steps: steps}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func Read(nb *notebook.Notebook) (*Trajectory, error) {
 	}
 	r := &reader{
 		t: meta.Trajectory, seen: seen{}, ids: map[string]bool{}, changed: map[int]bool{},
-		opening: map[string]present{}, finals: map[int]present{},
+		opening: map[string]present{}, finals: map[int]present{}, edits: map[int]change{},
 	}
 	r.t.Seal = sealOf(nb)
 	for _, c := range nb.Cells {
@@ -90,21 +90,28 @@ func (t *Trajectory) check() error {
 		wrong = wrong || p.End < end || p.End > len(t.Rounds)
 		end, readings = p.End, append(readings, p.Readings...)
 	}
+	wrong = wrong || misnumbered(t.Rounds, 0)
+	for _, l := range t.Later {
+		wrong = wrong || l.Begin < 0 || misnumbered(l.Rounds, l.Begin)
+		readings = append(readings, l.Readings...)
+	}
 	for _, r := range readings {
 		wrong = wrong || r.Problem == "" && (r.Chosen < 0 || r.Chosen >= len(r.Options))
-	}
-	for _, r := range t.Rounds {
-		if r.Edit == nil {
-			continue
-		}
-		for _, n := range slices.Concat(r.Edit.Plan, r.Edit.Rest) {
-			wrong = wrong || n < 1 || n > len(t.Rounds) || len(t.Rounds[n-1].Attempts) == 0
-		}
 	}
 	if wrong {
 		return fmt.Errorf("its record is damaged: it names rounds, options or files that it does not have")
 	}
 	return nil
+}
+
+// misnumbered reports whether an edit names a round that has no cell, or is not among rounds, before
+// which there are so many others.
+func misnumbered(rounds []Round, before int) bool {
+	return slices.ContainsFunc(rounds, func(r Round) bool {
+		return r.Edit != nil && slices.ContainsFunc(slices.Concat(r.Edit.Plan, r.Edit.Rest), func(n int) bool {
+			return n < before+1 || n > before+len(rounds) || len(rounds[n-1-before].Attempts) == 0
+		})
+	})
 }
 
 // decode decodes the "dsstar" entry of a metadata object, read from a file or just drawn.
@@ -147,7 +154,8 @@ type reader struct {
 	notes   []string
 	opening map[string]present // by role
 	finals  map[int]present    // the last cells, by part
-	what    []string           // the person did, in words
+	what    []string           // the person did, in words, to the part in work
+	edits   map[int]change     // of parts before the last
 }
 
 // A present is a cell as the person left it.

@@ -10,6 +10,9 @@ import (
 // Finished reports whether a run has nothing left to do, given the current data files and the
 // maximum number of rounds.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
+	if t.unproved() >= 0 && !t.Adopted || len(t.Later) > 0 {
+		return false
+	}
 	proved := t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable
 	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Disputed() != nil
 	return proved && done && t.DataChanges(files) == ""
@@ -133,15 +136,11 @@ func (t *Trajectory) Ask(question, guidelines string) error {
 		t.Ended, t.Failure = false, ""
 		return nil // nothing was done for the one before
 	}
-	if !t.Ended || t.Answer() == "" {
+	if !t.Ended || t.Answer() == "" || len(t.Later) > 0 {
 		return &EditError{"the question before is not answered yet, or cells were changed since"}
 	}
-	t.Earlier = append(t.Earlier, Part{
-		Question: t.Task.Question, Guidelines: t.Task.Guidelines, End: len(t.Rounds),
-		Final: t.Final, Proof: t.Proof, Readings: t.Readings, Second: t.Second,
-	})
-	t.Task.Question, t.Task.Guidelines = question, guidelines
-	t.Final, t.Proof, t.Ended = nil, nil, false
-	t.Readings, t.Second = nil, nil
+	t.Earlier = append(t.Earlier, t.asPart())
+	t.take(Part{Question: question, Guidelines: guidelines})
+	t.Ended = false
 	return nil
 }

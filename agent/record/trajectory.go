@@ -33,7 +33,8 @@ type Trajectory struct {
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	Earlier      []Part        `json:"earlier,omitempty"`
-	Rounds       []Round       `json:"rounds"` // of all parts
+	Rounds       []Round       `json:"rounds"`          // of all parts
+	Later        []Later       `json:"later,omitempty"` // what follows, while an earlier question is the last
 	Final        *Final        `json:"final,omitempty"`
 	Readings     []Reading     `json:"readings,omitempty"` // of the last part
 	Second       *Second       `json:"second,omitempty"`   // of the last part; nil: not derived yet

@@ -76,12 +76,27 @@ func (f Folder) TakeOver() error {
 // Stands reports whether the run has ended with an answer. What fails after the proof does not count.
 func (t *Trajectory) Stands() bool {
 	proved := t.Proof != nil && !t.Proof.Unable
-	return t.Ended && t.Answer() != "" && (t.Failure == "" || proved)
+	return t.Ended && t.Answer() != "" && len(t.Later) == 0 && (t.Failure == "" || proved)
 }
 
 // Edition returns what counts of a notebook when a run goes on from it: its cells, and what a person has
 // changed.
-func (t *Trajectory) Edition() string { return t.Script() + strings.Join(t.Edits(), "\n") }
+func (t *Trajectory) Edition() string {
+	all := []string{t.Script()}
+	all = append(all, t.Edits()...)
+	for _, l := range t.Later {
+		for _, r := range l.Rounds {
+			if a, ok := r.Accepted(); ok {
+				all = append(all, r.Rewrite, a.Code)
+			}
+		}
+		if l.Final != nil {
+			a, _ := accepted(l.Final.Attempts)
+			all = append(all, a.Code)
+		}
+	}
+	return strings.Join(all, "\n")
+}
 
 // TakeRemarks takes over the cells that a person has added or changed in another notebook of the run.
 func (t *Trajectory) TakeRemarks(from *Trajectory) {
