@@ -7,27 +7,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 )
 
-// A dataState is the size and date of each data file. Cells are told not to write to the
-// data; an answer from files that the run has changed itself cannot be proved.
-type dataState map[string]fileState
-
-type fileState struct {
-	size int64
-	date time.Time
-}
+// A dataState is the stamp of each data file. Cells are told not to write to the data; an answer from
+// files that the run has changed itself cannot be proved.
+type dataState map[string]files.Stamp
 
 // lookAt returns the state of the files of a data folder, and of their companions that hold data.
 func lookAt(data string, all []record.File) dataState {
 	state := dataState{}
 	look := func(name, path string) {
 		if info, err := os.Stat(path); err == nil {
-			state[name] = fileState{info.Size(), info.ModTime()}
+			state[name] = files.StampOf(info)
 		}
 	}
 	for _, f := range all {
@@ -42,14 +36,42 @@ func lookAt(data string, all []record.File) dataState {
 	return state
 }
 
-// changed returns a file that is not as it was, or "".
-func (s dataState) changed(data string, files []record.File) string {
-	now := lookAt(data, files)
-	all := maps.Clone(now)
-	maps.Copy(all, s)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if s[name] != now[name] {
-			return name
+// changed returns a file that is not as it was, or "". Files that were touched may be.
+func (s dataState) changed(data string, all []record.File) (name string, touched bool) {
+	now := lookAt(data, all)
+	every := maps.Clone(now)
+	maps.Copy(every, s)
+	for _, name := range slices.Sorted(maps.Keys(every)) {
+		was, is := s[name], now[name]
+		if touched = touched || is.Touched(was); was != is && !is.Touched(was) {
+			return name, touched
+		}
+	}
+	return "", touched
+}
+
+// sums returns the sums of the files that the model is shown, in their order; "" where a file cannot be
+// read, or is not read whole.
+func (r *workspace) sums() []string {
+	all := make([]string, len(r.t.Task.Files))
+	folder, err := files.Open(r.dataPath(), r.readable)
+	if err != nil {
+		return all
+	}
+	defer folder.Close()
+	for i, f := range r.t.Task.Files {
+		if f.IsWhole() {
+			all[i], _ = files.Sum(folder, f)
+		}
+	}
+	return all
+}
+
+// rewritten returns a file that the model is shown whose content is not as it was, or "".
+func (r *workspace) rewritten() string {
+	for i, sum := range r.sums() {
+		if f := r.t.Task.Files[i]; f.Sum != "" && f.Sum != sum {
+			return f.Name
 		}
 	}
 	return ""
@@ -79,7 +101,10 @@ func (r *workspace) checkData(all bool) error {
 	if r.t.Task.Data == "" || r.changedFile != "" || (!all && len(r.all) > everyCell) {
 		return nil
 	}
-	r.changedFile = r.data.changed(r.dataPath(), r.all)
+	name, touched := r.data.changed(r.dataPath(), r.all)
+	if r.changedFile = name; name == "" && touched {
+		r.changedFile = r.rewritten()
+	}
 	if all && r.changedFile == "" && len(r.all) <= everyCell &&
 		r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
 		r.changedFile = r.data.added(r.t.Task.In(r.dataPath()), r.t.Task.Include)

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -312,6 +313,34 @@ func TestProof(t *testing.T) {
 				t.Error("the proof had no session of its own")
 			}
 		})
+	}
+}
+
+// TestRewrittenData: what changes in the data during the run is found, whatever size and date say, and
+// what only touches them is not. The record keeps the sums, by which later data are told from them.
+func TestRewrittenData(t *testing.T) {
+	for what, doubt := range map[string]string{"18\n": "a.csv was changed", "17\n": ""} {
+		p := play(t, simple, withData(t, tables("a.csv")), func(s *stage) {
+			s.quick = true
+			s.model.before = func(_ context.Context, key string) error {
+				if key != "second the answer" {
+					return nil
+				}
+				path := filepath.Join(s.task.Data, "a.csv")
+				info, err := os.Stat(path)
+				text := must(os.ReadFile(path))
+				return errors.Join(err, os.WriteFile(path, bytes.ReplaceAll(text, []byte("17\n"), []byte(what)), 0o644),
+					os.Chtimes(path, info.ModTime(), info.ModTime()))
+			}
+		}).noError(t)
+		if p.Verified() != (doubt == "") {
+			t.Errorf("%q: doubts %q", what, p.Doubts())
+		}
+		contains(t, strings.Join(p.Doubts(), "\n"), doubt)
+		now := slices.Clone(p.Task.Files)
+		if now[0].Sum = strings.Repeat("0", 64); p.Task.Files[0].Sum == "" || p.DataChanges(now) == "" {
+			t.Errorf("files %+v", p.Task.Files)
+		}
 	}
 }
 

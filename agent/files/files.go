@@ -23,11 +23,13 @@ type File struct {
 	Size int64  `json:"size"` // bytes
 	// With are the companions whose data belong to it.
 	With []Companion `json:"with,omitempty"`
+	Sum  string      `json:"sum,omitempty"` // of [Sum]; "": not known, or it is not read whole
 }
 
-// Same reports whether two files have the same size, and companions of the same names and sizes.
+// Same reports whether two files have the same size and companions of the same names and sizes, and
+// the same sum as far as both are known.
 func (f File) Same(other File) bool {
-	return f.Size == other.Size && slices.EqualFunc(f.With, other.With, func(a, b Companion) bool {
+	return f.Size == other.Size && (f.Sum == other.Sum || f.Sum == "" || other.Sum == "") && slices.EqualFunc(f.With, other.With, func(a, b Companion) bool {
 		return a.Name == b.Name && a.Size == b.Size
 	})
 }

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"sync"
+	"time"
 )
 
 const (
@@ -31,13 +34,20 @@ func Sum(d *Folder, f File) (string, error) {
 	return sum, err
 }
 
-// sum returns the sum of one file.
+// known are the sums of files that were read, by their stamps.
+var known sync.Map
+
+// sum returns the sum of one file. It is read once as long as its stamp tells that it is the same.
 func (d *Folder) sum(f File) (string, error) {
 	file, info, err := d.open(f)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
+	stamp := StampOf(info)
+	if sum, ok := known.Load(stamp); ok {
+		return sum.(string), nil
+	}
 	h := sha256.New()
 	if info.Size() <= sumWhole {
 		_, err = io.Copy(h, io.LimitReader(file, sumWhole)) // it may grow meanwhile
@@ -56,5 +66,15 @@ func (d *Folder) sum(f File) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", f.Name, err)
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	sum := hex.EncodeToString(h.Sum(nil))
+	if stamp.Changed != 0 && time.Since(time.Unix(0, stamp.Changed)) > time.Second {
+		known.Store(stamp, sum) // what changes a file now may leave its stamp, which counts in ticks
+	}
+	return sum, nil
+}
+
+// IsWhole reports whether [Sum] reads the whole of a file and of its companions.
+func (f File) IsWhole() bool {
+	return f.Size <= sumWhole &&
+		!slices.ContainsFunc(f.With, func(c Companion) bool { return c.Size > sumWhole })
 }

@@ -28,8 +28,8 @@ func (t *Trajectory) Edits() []string {
 	return nil
 }
 
-// DataChanges describes how the data files and their companions differ in name or size from those
-// that were described. It returns "" if they do not.
+// DataChanges describes how the data files and their companions differ in name, size or content from
+// those that were described. It returns "" if they do not.
 func (t *Trajectory) DataChanges(now []File) string {
 	present := map[string]File{}
 	for _, f := range now {
@@ -39,6 +39,8 @@ func (t *Trajectory) DataChanges(now []File) string {
 		switch is, there := present[f.Name]; {
 		case !there:
 			return f.Name + " is not there"
+		case is.Weight() == f.Weight() && !is.Same(f):
+			return f.Name + " has other content"
 		case !is.Same(f):
 			return fmt.Sprintf("%s has %s, not %s", f.Name, is.Weight(), f.Weight())
 		}

@@ -138,8 +138,14 @@ func fileNames(task record.Task) (names []string) {
 	return names
 }
 
-// digests returns the digest of each data file, by name; nil if data are no files, or cannot be read.
+// digests returns the digest of each data file as a question's record has them; nil if data are no
+// files, or cannot be read.
 func digests(sources []files.Source, all []record.File) map[string]string {
+	return folded(sumsOf(sources, all))
+}
+
+// sumsOf returns the digest of each data file, by name; nil if data are no files, or cannot be read.
+func sumsOf(sources []files.Source, all []record.File) map[string]string {
 	sums := map[string]string{}
 	for _, source := range sources {
 		if source.Database != "" {
@@ -176,7 +182,7 @@ func digests(sources []files.Source, all []record.File) map[string]string {
 	if len(sums) < len(all) {
 		return nil
 	}
-	return folded(sums)
+	return sums
 }
 
 const mostDigests = 10 // of files, in the record of a question

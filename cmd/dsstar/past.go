@@ -145,6 +145,12 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 			now, err = all, nil
 		}
 	}
+	if r.t.DataChanges(now.Files) == "" {
+		sums := sumsOf(sources, r.t.Task.Files)
+		for i, f := range now.Files {
+			now.Files[i].Sum = sums[f.Name]
+		}
+	}
 	r.t.Task.Unread, r.t.Task.Include, r.t.Task.Skipped = now.Unread, now.Include, now.Skipped
 	return now.Files, err
 }
