@@ -397,6 +397,11 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		s.vars["seed"] = strconv.Itoa(strings.Count(code, "random.seed(1)"))
 	case strings.Contains(code, "\n%reset -f") && !strings.HasPrefix(code, "import sys\n"):
 		clear(s.vars)
+	case strings.Contains(code, "dsstar_watch") && s.purpose != agent.Prove:
+		s.w.t.Errorf("a session of purpose %d is watched", s.purpose)
+	case strings.HasPrefix(code, "import sys, types\n"):
+	case strings.Contains(code, "dsstar_watch"): // a merge that has doubled its rows
+		return s.end(`{"merges": [{"line": "m", "left": 1, "right": 1, "rows": 2}]}`, nil), nil
 	case strings.HasPrefix(code, "import sys\n"):
 		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
 	case strings.HasPrefix(code, "import contextlib, io, json, os, select"):

@@ -292,6 +292,15 @@ func TestFinalizer(t *testing.T) {
 	}
 }
 
+// TestWatched: what pandas does is watched in the session of the proof, and nowhere else.
+func TestWatched(t *testing.T) {
+	p := play(t, simple.with(script{"cell": "# with pandas\nx = 1\nprint(x)"})).noError(t)
+	if p.Verified() || !p.Proof.Same || len(p.Doubts()) != 1 {
+		t.Errorf("%s: %q", p.Standing(), p.Doubts())
+	}
+	contains(t, strings.Join(p.Doubts(), "\n"), "a merge has 2 rows, more than its sides with 1 and 1: m")
+}
+
 func TestProof(t *testing.T) {
 	for _, c := range []struct{ name, coder, final, answer, reason string }{
 		{"same", "x = 1", "print(x)", "1", ""},

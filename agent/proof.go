@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
@@ -33,6 +34,8 @@ type prover struct {
 
 	provedAt time.Time // with databases
 	counts   []record.TableCount
+
+	doubts, notes []string // of what pandas did in the fresh session
 }
 
 // proveAlone proves the answer of a finished run that has no proof.
@@ -97,7 +100,8 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
 	r.t.Proof = &record.Proof{Same: reason == "", Reason: reason, Unable: unable,
-		Seconds: time.Since(begin).Seconds(), At: r.provedAt, Counts: r.counts}
+		Seconds: time.Since(begin).Seconds(), At: r.provedAt, Counts: r.counts,
+		Doubts: r.doubts, Notes: r.notes}
 	return r.observe(Event{Kind: Proved, Text: reason})
 }
 
@@ -138,8 +142,14 @@ func (r *prover) reseededFault(ctx context.Context) (string, error) {
 // proveCells returns the first difference from the run, or "", and whether all cells ran.
 func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whole bool, err error) {
 	var last notebook.Execution
-	cells := r.t.Cells()
+	cells, own := r.t.Cells(), r.t.OwnCells()
+	watch, watched := lineage.Watch(own)
 	for i, code := range cells {
+		if i == len(cells)-len(own) && watch != "" {
+			if _, err := s.Execute(ctx, watch); err != nil {
+				return "", false, err
+			}
+		}
 		if last, err = s.Execute(ctx, code); err != nil {
 			return "", false, err
 		}
@@ -148,6 +158,13 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whol
 			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
 				i+1, len(cells), brief.Problem(last))), false, nil
 		}
+	}
+	if watched != "" {
+		x, err := s.Execute(ctx, watched)
+		if err != nil {
+			return "", false, err
+		}
+		r.doubts, r.notes = lineage.Watched(x.Stdout(), r.t.Task.Question)
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300) +

@@ -165,6 +165,9 @@ func showProof(t *Trajectory) string {
 		if rows := showCounts(p); rows != "" {
 			line("%s", prose(rows))
 		}
+		for _, note := range p.Notes {
+			line("In it, %s.", prose(note))
+		}
 	}
 	line("Rounds: %d, steps in the plan: %d.", len(t.Rounds), t.Steps())
 	if u := t.Usage; u.Calls > 0 {

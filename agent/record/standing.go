@@ -92,6 +92,9 @@ func (t *Trajectory) faults() []string {
 	case t.Proof == nil && t.Answer() != "" && t.Ended:
 		why = append(why, "it was not proved as it is now")
 	}
+	if t.Proof != nil {
+		why = append(why, t.Proof.Doubts...)
+	}
 	if t.Adopted && len(t.Earlier) > 0 { // whose cells run before those of the second derivation, too
 		why = append(why, "it follows questions of a run that another dsstar began")
 	}

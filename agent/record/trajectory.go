@@ -262,6 +262,9 @@ type Proof struct {
 
 	At     time.Time    `json:"at,omitzero"`      // when the fresh session had run the cells
 	Counts []TableCount `json:"counts,omitempty"` // in databases, at that time
+
+	Doubts []string `json:"doubts,omitempty"` // from what pandas did for the cells
+	Notes  []string `json:"notes,omitempty"`  // the same, for whoever reads the notebook
 }
 
 // A Kept cell is a Markdown or raw cell of the person's own, which keeps its place in the notebook.
