@@ -26,6 +26,7 @@ type branch struct {
 	base     []string // cells that run before it
 	known    words    // what its requests begin with
 	attempts *[]record.Attempt
+	doubts   *[]string       // about its code; nil: they are dropped
 	files    *[]compare.File // of the answer, recorded with the attempt: its session goes
 }
 
@@ -102,8 +103,8 @@ func (r *standard) branchAttempt(ctx context.Context, b branch, code string) (re
 		}
 		found, err := r.trace(ctx, lineage.Query{Kind: b.kind, Cells: b.base, Code: a.Code,
 			First: withoutSetUp(r.t.Cells())})
-		if b.kind == lineage.Second {
-			r.t.Second.Doubts = found.Doubts
+		if b.doubts != nil {
+			*b.doubts = found.Doubts
 		}
 		return found.Problem, err
 	})

@@ -46,7 +46,9 @@ func DraftFrom(t *record.Trajectory, question string) *Draft {
 		d.steps = append(d.steps, record.Round{Step: vary.Text(swaps, t.Rounds[n].Step), Proposed: code})
 	}
 	for _, r := range t.Readings {
-		d.readings = append(d.readings, variedReading(swaps, r))
+		if r.Together == nil {
+			d.readings = append(d.readings, variedReading(swaps, r))
+		}
 	}
 	// Somebody must have derived an answer from scratch not more than one question ago.
 	again := t.AsVaried() && t.Recalled.Varied.Second

@@ -77,13 +77,14 @@ func TestDraftRepaired(t *testing.T) {
 // TestDraftReadings: an open point is computed again with the new value, without a request.
 func TestDraftReadings(t *testing.T) {
 	sized := func(reply string) string { return "raw:" + strings.ReplaceAll(reply, "= 1\n", "= \"31\"\n") }
-	replies := sizes.with(script{"solver": sized(reads(isOpen)), "branches": sized(branches("z = 1\nz"))})
+	takes := script{"verdict": yes + "\nTakes: 1"}
+	replies := sizes.with(takes).with(script{"solver": sized(reads(isOpen)), "branches": sized(branches("z = 1\nz"))})
 	first := play(t, replies, about("How many of size 31 are there?")).noError(t)
 	if len(first.Readings) != 1 || !first.Verified() {
 		t.Fatalf("readings %+v, %s", first.Readings, first.Standing())
 	}
 	const asked = "How many of size 42 are there?"
-	p := play(t, judgeOnly, about(asked), func(s *stage) {
+	p := play(t, judgeOnly.with(takes), about(asked), func(s *stage) {
 		s.config.Draft = agent.DraftFrom(first.Trajectory, asked)
 	}).noError(t)
 	if !p.Verified() || p.Readings[0].Options[1].Answer != "42" || len(p.model.asked) > 2 {
@@ -114,13 +115,14 @@ func TestNoDraft(t *testing.T) {
 // TestDraftSettled: words that speak of the old value do not settle a point of the new one.
 func TestDraftSettled(t *testing.T) {
 	for evidence, settled := range map[string]bool{
-		"\"a number, at most 2 decimals\" (form)":           true,
+		"\"a value, at most 2 decimals\" (form)":            true,
 		"\"How many of size 31 are there?\" (the question)": false,
 	} {
 		solver := "raw:" + strings.ReplaceAll(reads("Evidence: "+evidence+"\nSettled: yes"), "x = 1", "x = \"31\"")
-		first := play(t, sizes.with(script{"solver": solver}), about("How many of size 31 are there?")).noError(t)
+		decided := script{"verdict": yes + "\nTakes: 1\nDecided: 1"}
+		first := play(t, sizes.with(decided).with(script{"solver": solver}), about("How many of size 31 are there?")).noError(t)
 		const asked = "How many of size 42 are there?"
-		p := play(t, judgeOnly.with(script{"branches": branches("z = \"42\"\nz")}), about(asked),
+		p := play(t, judgeOnly.with(decided).with(script{"branches": branches("z = \"42\"\nz")}), about(asked),
 			func(s *stage) { s.config.Draft = agent.DraftFrom(first.Trajectory, asked) }).noError(t)
 		if !first.Readings[0].Settled || p.Readings[0].Settled != settled || !p.Verified() {
 			t.Errorf("%s: settled %v, then %v, %s", evidence, first.Readings[0].Settled, p.Readings[0].Settled, p.Standing())

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -58,6 +59,46 @@ func (r *standard) judged() []optionOf {
 		return nil
 	}
 	return r.unwritten()
+}
+
+// weighed returns how many readings a verdict speaks of: none if it names them itself.
+func (r *standard) weighed() int {
+	if r.rereads() {
+		return 0
+	}
+	return len(r.t.Readings)
+}
+
+// weighable returns the readings with the options whose cells are asked for.
+func (r *standard) weighable(asked []optionOf) (all []prompts.WeighedPoint) {
+	for i, open := range r.points(asked) {
+		reading, point := r.t.Readings[i], prompts.WeighedPoint{OpenPoint: open}
+		if reading.Problem == "" {
+			point.Option = reading.Chosen + 1
+		}
+		if reading.Settled {
+			point.Quoted = reading.Evidence
+		}
+		all = append(all, point)
+	}
+	return all
+}
+
+// weigh takes what a verdict that suffices says of the readings. Words of the question settle a point
+// only if the judge, too, finds that they decide it; those of a document, unless the judge does not.
+func (r *standard) weigh(said reply.Judgement) {
+	if !said.Sufficient {
+		return
+	}
+	for i := range r.t.Readings {
+		reading := &r.t.Readings[i]
+		reading.Confirmed = r.rereads() ||
+			len(said.Takes) == len(r.t.Readings) && said.Takes[i] == reading.Chosen+1
+		ofAsker := reading.From == record.FromQuestion || reading.From == record.FromForm
+		if !r.rereads() && (ofAsker || said.Decided != nil) && !slices.Contains(said.Decided, i+1) {
+			reading.Settled = false
+		}
+	}
 }
 
 // readAnew takes the readings that came with a verdict. What a person has chosen stays.

@@ -20,7 +20,7 @@ func (r *standard) judge(ctx context.Context) error { return r.judgeAbout(ctx, r
 
 func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Words: r.judgeWords,
-		Images: r.pictures()}, reply.Judgements(r.t.Steps(), branchesOf(r.judged()), r.rereads()))
+		Images: r.pictures()}, reply.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}
@@ -40,6 +40,7 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 		return r.judgeAbout(ctx, subject+", as it is meant")
 	}
 	r.readAnew(said.Readings)
+	r.weigh(said)
 	round := r.current()
 	round.Verdict, round.Answer = &said.Verdict, said.Code
 	round.Verdict.Disputes = step
@@ -64,8 +65,8 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 	}
 	branches := r.judged()
 	ask := prompts.Judgement{Varied: r.variedFrom(inputs), Written: written, Pictures: strings.Join(names, "\n"),
-		Points: r.points(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
-	if ask.Branches = len(branches) > 0; ask.Branches {
+		Points: r.weighable(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
+	if ask.Branches = len(branches) > 0; len(ask.Points) > 0 {
 		inputs["readings"] = fmt.Sprint(ask.Points)
 	}
 	if len(ask.Hand) > 0 {

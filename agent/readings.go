@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/lineage"
@@ -14,44 +15,86 @@ import (
 	"dsstar/prompts"
 )
 
-// computeReadings computes the answer under each option, not taken, of the readings that are open.
-// Their cells, which run as branches, came with the verdict; one request asks for those that did not.
+// computeReadings computes the answer under each option, not taken, of the readings, and then what that
+// leaves in doubt. Their cells, which run as branches, came with the verdict; one request asks for those
+// that did not.
 func (r *standard) computeReadings(ctx context.Context) error {
-	if err := r.proposeBranches(ctx); err != nil {
-		return err
-	}
-	for _, p := range r.pending() {
-		option := r.option(p)
-		if err := r.computeOption(ctx, p, option); err != nil {
+	for range 2 {
+		r.combine()
+		if err := r.proposeBranches(ctx); err != nil {
 			return err
 		}
-		if err := r.observe(Event{Kind: Read, Branch: p.String(), Text: option.Answer}); err != nil {
-			return err
+		for _, p := range r.pending() {
+			option := r.option(p)
+			if err := r.computeOption(ctx, p, option); err != nil {
+				return err
+			}
+			if err := r.observe(Event{Kind: Read, Branch: p.String(), Text: option.Answer}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// proposeBranches asks for the cells of the pending options that have none.
+// combine adds the reading that takes other options at all open points together, if each alone changes
+// nothing.
+func (r *standard) combine() {
+	if len(r.pending()) > len(r.unsure()) {
+		return
+	}
+	var open []int
+	var points, taken, others []string
+	for i, reading := range r.t.Readings {
+		if reading.Together != nil || reading.Open() && reading.Matters() {
+			return
+		}
+		if reading.Open() {
+			open, points = append(open, i), append(points, reading.Point)
+			taken = append(taken, reading.Options[reading.Chosen].Text)
+			others = append(others, reading.Options[reading.Other()].Text)
+		}
+	}
+	if len(open) > 1 {
+		r.t.Readings = append(r.t.Readings, record.Reading{Together: open,
+			Point:   "These points together: " + strings.Join(points, " "),
+			Options: []record.Option{{Text: strings.Join(taken, "; ")}, {Text: strings.Join(others, "; ")}}})
+	}
+}
+
+// proposeBranches asks for the cells of the pending options that have none. Those of settled points
+// alone are not worth a request.
 func (r *standard) proposeBranches(ctx context.Context) error {
-	asked := r.unwritten()
-	if len(asked) == 0 {
-		return nil
+	asked, doubts := r.unwritten(), ""
+	if len(r.unsure()) > 0 {
+		doubts = ", what is in doubt"
 	}
-	cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
-		Subject: "the readings" + r.again(), Words: r.branchWords},
-		reply.Branches(branchesOf(asked), r.t.Steps()))
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		cells, err = nil, r.Warn(unread.Error())
+	if slices.ContainsFunc(asked, func(p optionOf) bool {
+		reading := r.t.Readings[p.reading]
+		return reading.Open() || p.option == reading.Chosen
+	}) {
+		cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
+			Subject: "the readings" + doubts + r.again(), Words: r.branchWords},
+			reply.Branches(branchesOf(asked), r.t.Steps()))
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
+			cells, err = nil, r.Warn(unread.Error())
+		}
+		if err != nil {
+			return err
+		}
+		r.proposed(cells)
 	}
-	if err != nil {
-		return err
-	}
-	r.proposed(cells)
 	for _, p := range r.unwritten() {
 		r.option(p).Problem = "the model wrote no cell for it"
+		r.doubt(p)
 	}
 	return nil
+}
+
+// doubt opens a point of which an option has no answer that was to show what the cells take.
+func (r *standard) doubt(p optionOf) {
+	reading := &r.t.Readings[p.reading]
+	reading.Settled = reading.Settled && p.option != reading.Chosen
 }
 
 // proposed takes the cells of branches, for options that have none.
@@ -60,7 +103,9 @@ func (r *standard) proposed(cells []reply.Branch) {
 		for _, c := range cells {
 			if c.Point == p.reading+1 && c.Option == p.option+1 {
 				o := r.option(p)
-				o.Proposed, o.Steps = c.Code, c.Steps
+				if o.Proposed = c.Code; p.option != r.t.Readings[p.reading].Chosen {
+					o.Steps = c.Steps
+				}
 			}
 		}
 	}
@@ -84,12 +129,34 @@ func (p optionOf) String() string {
 	return fmt.Sprintf("reading %d, option %d", p.reading+1, p.option+1)
 }
 
-// pending returns the options of open readings that are to be computed. That the data hold no answer
-// may hang on a reading, too.
+// pending returns the options that are to be computed: those not taken of readings that nobody has
+// chosen, and then those in doubt. That the data hold no answer may hang on a reading, too.
 func (r *standard) pending() (all []optionOf) {
 	for i, reading := range r.t.Readings {
 		for n, o := range reading.Options {
-			if reading.Open() && n != reading.Chosen && o.Answer == "" && o.Problem == "" {
+			if !reading.ByUser && reading.Together == nil && n != reading.Chosen && o.Answer == "" && o.Problem == "" {
+				all = append(all, optionOf{i, n})
+			}
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	return r.unsure()
+}
+
+// unsure returns the options that are computed once the others are: all other options together, and the
+// one that is taken where another gives the same answer and nobody has found which one the cells take.
+func (r *standard) unsure() (all []optionOf) {
+	if len(r.t.OpenReadings()) > 0 {
+		return nil // the answer depends on a reading anyway
+	}
+	for i, reading := range r.t.Readings {
+		alike := slices.ContainsFunc(reading.Options, func(o record.Option) bool { return o.Same })
+		for n, o := range reading.Options {
+			asks := reading.Together != nil && n != reading.Chosen ||
+				reading.Together == nil && n == reading.Chosen && alike && !reading.Confirmed
+			if asks && !reading.ByUser && o.Answer == "" && o.Problem == "" {
 				all = append(all, optionOf{i, n})
 			}
 		}
@@ -107,8 +174,12 @@ func branchesOf(asked []optionOf) (all []reply.Branch) {
 
 // computeOption runs the cell of an option's branch.
 func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Option) error {
+	kind := lineage.Branch
+	if p.option == r.t.Readings[p.reading].Chosen {
+		kind = lineage.Second // it is to compute what the cells compute, but from the data
+	}
 	answer, problem, err := r.runBranch(ctx, branch{
-		name: p.String(), kind: lineage.Branch,
+		name: p.String(), kind: kind,
 		task: "Compute the answer under another reading of the question: " + o.Text,
 		base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts, files: &o.Files,
 	}, o.Proposed)
@@ -122,6 +193,11 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 	}
 	found := compare.Answers(r.firstAnswer(), optionAnswer(*o), asked(r.t))
 	o.Same, o.Differs = found.Sameness == compare.Same, found.Why
+	reading := &r.t.Readings[p.reading]
+	if p.option == reading.Chosen && !o.Same { // the cells take another one, which gives their answer
+		reading.Chosen = slices.IndexFunc(reading.Options, func(o record.Option) bool { return o.Same })
+		reading.Settled = false
+	}
 	return nil
 }
 
@@ -129,6 +205,9 @@ func (r *standard) branchWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	last, _ := r.t.FinalCell()
 	ask := prompts.Branches{Code: last.Code, Points: r.points(r.unwritten())}
+	for _, p := range r.unwritten() {
+		ask.Anew = ask.Anew || p.option == r.t.Readings[p.reading].Chosen
+	}
 	ask.Points = slices.DeleteFunc(ask.Points, func(p prompts.OpenPoint) bool {
 		return len(p.Others) == 0
 	})
@@ -196,6 +275,12 @@ func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error)
 // and nothing is asked to compute it anew. Otherwise the steps that it does not keep are dropped.
 func Choose(t *record.Trajectory, i, n int) (changed bool) {
 	option, taken, second := t.Readings[i].Options[n], t.Readings[i].Chosen, t.Second
+	for _, k := range t.Readings[i].Together {
+		of := &t.Readings[k]
+		if of.ByUser = true; n != taken {
+			of.Chosen = of.Other()
+		}
+	}
 	t.Readings[i].ByUser, t.Readings[i].Chosen = true, n
 	meant := t.Readings[i].Chose()
 	t.AddNote(meant)

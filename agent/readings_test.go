@@ -33,8 +33,11 @@ func branches(cells ...string) string {
 const (
 	judged    = "Verdict: sufficient\nReason: it is\n\n```python\ny = x\nprint(y)\ny\n```\n\n"
 	isOpen    = "Evidence: none\nSettled: no"
-	isSettled = "Evidence: \"a number, at most 2 decimals\" (form)\nSettled: yes"
+	isSettled = "Evidence: \"a value, at most 2 decimals\" (form)\nSettled: yes"
 )
+
+// taken is the reply with a cell for the option of the first reading that the cells are said to take.
+func taken(code string) string { return "Branch 1.1\nKeeps: 1\n\n```python\n" + code + "\n```" }
 
 // unread is reads with a reading that does not say which option is taken.
 var unread = strings.Replace(reads(isOpen), "Taken: 1\n", "", 1)
@@ -50,7 +53,14 @@ func TestReadings(t *testing.T) {
 		others   string // answers under readings that matter
 	}{
 		{"none", reads(), nil, "verified", 0, ""},
-		{"settled", reads(isSettled), nil, "verified", 0, ""},
+		{"settled", reads(isSettled), script{"verdict": yes + "\nTakes: 1\nDecided: 1"}, "verified", 0, ""},
+		{"settled, which changes the answer", reads(isSettled), script{"judge round 1": strings.Replace(judged,
+			"\n\n", "\nTakes: 1\nDecided: 1\n\n", 1) + branches("z = 2\nz")}, "verified", 0, ""},
+		{"settled by words of the question, says the solver alone", reads(isSettled),
+			script{"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
+		{"settled, which the judge does not find", reads(isSettled),
+			script{"branches": branches("z = 2\nz"), "verdict": yes + "\nTakes: 1\nDecided: none"},
+			"depends on a reading", 1, "2"},
 		{"settled by words that stand nowhere",
 			reads("Evidence: \"Cancelled orders do not count\" (rules.md)\nSettled: yes"),
 			script{"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
@@ -61,7 +71,28 @@ func TestReadings(t *testing.T) {
 			"depends on a reading", 1, "2"},
 		{"settled by a name", reads("Evidence: \"a.csv\"\nSettled: yes"),
 			script{"branches": branches("z = 2\nz")}, "depends on a reading", 1, "2"},
-		{"the same answer", reads(isOpen), script{"branches": branches("z = 1\nz")}, "verified", 1, ""},
+		{"the same answer", reads(isOpen), script{"branches": branches("z = 1\nz"),
+			"verdict": yes + "\nTakes: 1"}, "verified", 1, ""},
+		{"the same answer, and the cells take the option", reads(isOpen), script{"branches": branches("z = 1\nz"),
+			"branches the readings, what is in doubt": taken("w = 1\nw")}, "verified", 2, ""},
+		{"the same answer, which is that of the cells", reads(isOpen), script{"branches": branches("z = 1\nz"),
+			"branches the readings, what is in doubt": taken("w = 2\nw")}, "depends on a reading", 2, "2"},
+		{"the same answer, says the judge", reads(isOpen), script{"branches": branches("z = 1\nz"),
+			"branches the readings, what is in doubt": taken("w = 2\nw"), "verdict": yes + "\nTakes: 2"},
+			"depends on a reading", 2, "2"},
+		{"the same answer, and nothing shows what the cells take", reads(isOpen),
+			script{"branches": branches("z = 1\nz")}, "depends on a reading", 3, "wrote no cell"},
+		{"settled, and the cells take the other", reads(isSettled), script{"branches": taken("w = 2\nw"),
+			"judge round 1": strings.Replace(judged, "\n\n", "\nTakes: 2\nDecided: 1\n\n", 1) + branches("z = 1\nz")},
+			"depends on a reading", 1, "2"},
+		{"two, which together change the answer", reads(isOpen, isOpen), script{
+			"verdict": yes + "\nTakes: 1, 1", "branches": branches("z = 1\nz", "z = 1\nz"),
+			"branches the readings, what is in doubt": "Branch 3.2\nKeeps: 0\n\n```python\nz = 3\nz\n```"},
+			"depends on a reading", 2, "3"},
+		{"two, which change nothing together", reads(isOpen, isOpen), script{
+			"verdict": yes + "\nTakes: 1, 1", "branches": branches("z = 1\nz", "z = 1\nz"),
+			"branches the readings, what is in doubt": "Branch 3.2\nKeeps: 0\n\n```python\nz = 1\nz\n```"},
+			"verified", 2, ""},
 		{"another answer", reads(isOpen), script{"branches": branches("z = 2\nz")},
 			"depends on a reading", 1, "2"},
 		{"two, of which one matters", reads(isOpen, isOpen),
@@ -142,7 +173,7 @@ func TestBranchesKeepSteps(t *testing.T) {
 func TestReadingsOfNewPlan(t *testing.T) {
 	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "verdict round 1": bad,
 		"wrong round 1": "1", "solver round 2": reads(isOpen, isSettled),
-		"branches": branches("z = 1\nz")})).noError(t)
+		"verdict round 2": yes + "\nTakes: 1, 1\nDecided: 2", "branches": branches("z = 1\nz", "z = 2\nz")})).noError(t)
 	if len(p.Readings) != 2 || !p.Verified() {
 		t.Errorf("%+v, %q", p.Readings, p.Doubts())
 	}
@@ -173,7 +204,7 @@ func TestChosenReading(t *testing.T) {
 			1, "2", []string{"second the answer, again 1"}},
 		{"one without an answer", dies, 1, "2",
 			[]string{"solver round 2", "judge round 2", "second the answer, again 1"}},
-		{"one whose cell ends without a name", script{"branches": branches("print(2)")}, 1, "2",
+		{"one whose cell ends without a name", script{"branches": branches("z = 2\nprint(z)")}, 1, "2",
 			[]string{"solver round 2", "judge round 2", "second the answer, again 1"}},
 	} {
 		for _, later := range []bool{false, true} {
@@ -222,6 +253,26 @@ func TestChosenAmongReadings(t *testing.T) {
 		t.Errorf("answer %q, %q; asked %q", p.Answer(), p.Doubts(), p.model.asked)
 	}
 	contains(t, p.model.prompt(t, "second the answer, again 1"), "Meant is: some")
+}
+
+// TestChosenTogether: who means the other options of two points at once has chosen at both.
+func TestChosenTogether(t *testing.T) {
+	replies := simple.with(script{"solver round 1": reads(isOpen, isOpen), "verdict": yes + "\nTakes: 1, 1",
+		"branches": branches("z = 1\nz", "z = 1\nz"), "second the answer, again 3": "w = 3\nw",
+		"branches the readings, what is in doubt": "Branch 3.2\nKeeps: 0\n\n```python\nz = 3\nz\n```"})
+	first := play(t, replies).noError(t)
+	if len(first.OpenReadings()) != 1 || first.OpenReadings()[0].Options[1].Answer != "3" {
+		t.Fatalf("%+v", first.OpenReadings())
+	}
+	for option, answer := range []string{"1", "3"} {
+		tr := readAgain(t, first.Trajectory)
+		agent.Choose(tr, 2, option)
+		p := goOn(t, replies, tr).noError(t)
+		if p.Answer() != answer || !p.Verified() || p.Readings[0].Chosen != option || p.Readings[1].Chosen != option ||
+			p.Readings[0].Open() || p.Readings[1].Open() {
+			t.Errorf("option %d: answer %q, %q, %+v; asked %q", option, p.Answer(), p.Doubts(), p.Readings, p.model.asked)
+		}
+	}
 }
 
 // TestHostAfterBranches: somebody else's session is left at the accepted cells, with nothing of a
@@ -281,7 +332,7 @@ func TestInconclusiveReadings(t *testing.T) {
 	for cell, standing := range map[string]string{"z = 2\nz": "depends on a reading",
 		"z = \"Not Applicable\"\nz": "verified"} {
 		p := play(t, simple.with(script{"solver round 1": reads(isOpen), "last": "print(\"Not Applicable\")",
-			"verdict": "Verdict: inconclusive\nReason: no such column", "branches": branches(cell)})).noError(t)
+			"verdict": "Verdict: inconclusive\nReason: no such column\nTakes: 1", "branches": branches(cell)})).noError(t)
 		if p.Answer() != "Not Applicable" || p.Standing() != standing || !p.Inconclusive() {
 			t.Errorf("%s: answer %q, %s; asked %q", cell, p.Answer(), p.Standing(), p.model.asked)
 		}

@@ -97,7 +97,8 @@ func (r *standard) derive(ctx context.Context) error {
 	}
 	return r.inApart(ctx, func(base []string) error {
 		answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", kind: lineage.Second,
-			task: secondTask, base: base, known: r.unseen, attempts: &s.Attempts, files: &s.Files}, s.Proposed)
+			task: secondTask, base: base, known: r.unseen, attempts: &s.Attempts, doubts: &s.Doubts,
+			files: &s.Files}, s.Proposed)
 		if err != nil {
 			return err
 		}

@@ -172,7 +172,7 @@ func TestWordsAndFiles(t *testing.T) {
 			other := "z = \"" + c.other + "\"\nsave(" + name + ", z)\na = \"" + c.second + "\"\na"
 			replies[role] = other
 			if role == "branches" {
-				replies[role] = branches(other)
+				replies[role], replies["verdict"] = branches(other), yes+"\nTakes: 1"
 				replies["second"] = "z = \"" + c.file + "\"\nsave(" + name + ", z)\na = \"" + c.first + "\"\na"
 				replies["solver round 1"] = strings.Replace(reads(isOpen), "x = 1\n", replies["cell"]+"\n", 1)
 			}

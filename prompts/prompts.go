@@ -125,11 +125,18 @@ type Example struct{ Question, Cells, Uses string }
 // A Point leaves open what is meant; Taken is the option that the cells take.
 type Point struct{ Text, Taken string }
 
-// An OpenPoint is a [Point] with the options that are not taken.
+// An OpenPoint is a [Point] with the options whose cells are asked for.
 type OpenPoint struct {
 	Number      int
 	Text, Taken string
 	Others      []Option
+}
+
+// A WeighedPoint is one of which a verdict says which option the cells take, and whether words decide.
+type WeighedPoint struct {
+	OpenPoint
+	Option int    // number of the one taken; 0: not known
+	Quoted string // the words; "": none were
 }
 
 // An Option is another way to take a [Point].
@@ -181,7 +188,7 @@ type (
 		Varied     Varied
 		Written    string // files that the cells have written
 		Pictures   string // names of those that go with the request, if the model takes any
-		Points     []OpenPoint
+		Points     []WeighedPoint
 		Branches   bool // some points have other options
 		Guidelines bool // the task has some
 		Hand       []HandStep
@@ -208,6 +215,7 @@ type (
 	Branches struct {
 		Points []OpenPoint
 		Code   string // the last cell
+		Anew   bool   // of some points the option that is taken, too
 	}
 	// Coder asks for the cell of a step [49, 50].
 	Coder struct {

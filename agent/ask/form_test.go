@@ -32,7 +32,7 @@ func TestForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := reply.Judgements(1, nil, false)
+	form := reply.Judgements(1, 0, nil, false)
 	for _, m := range []*chatty{
 		{bySchema: true, replies: []string{`{"verdict": "maybe"}`,
 			`{"verdict": "unfinished", "reason": "x", "wrong_step": null, "code": null}`}},

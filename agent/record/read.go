@@ -363,10 +363,11 @@ func (r *reader) restate(view *Trajectory, c *notebook.Cell) {
 	}
 }
 
-// restated returns the readings without the answers, which were those of other data.
+// restated returns the readings without the answers, which were those of other cells or data.
 func restated(readings []Reading) []Reading {
-	readings = slices.Clone(readings)
+	readings = slices.DeleteFunc(slices.Clone(readings), func(r Reading) bool { return r.Together != nil })
 	for i := range readings {
+		readings[i].Confirmed = false
 		readings[i].Options = slices.Clone(readings[i].Options)
 		for n, o := range readings[i].Options {
 			readings[i].Options[n] = Option{Text: o.Text}

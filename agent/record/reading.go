@@ -20,6 +20,9 @@ type Reading struct {
 	Settled  bool     `json:"settled,omitempty"`  // the evidence leaves no doubt
 	ByUser   bool     `json:"by_user,omitempty"`  // a person chose the option
 	Problem  string   `json:"problem,omitempty"`  // why it could not be read; then it has no options
+
+	Confirmed bool  `json:"confirmed,omitempty"` // the judge, too, finds that the cells take the option
+	Together  []int `json:"together,omitempty"`  // indexes of the readings of which it takes the other options
 }
 
 // Sources of evidence that are no files of the data.
@@ -29,8 +32,8 @@ const (
 	FromNote     = "note" // of a person to the agent
 )
 
-// An Option is one way to take a [Reading]'s point. That of the accepted cells has no attempts and
-// no answer of its own.
+// An Option is one way to take a [Reading]'s point. That of the accepted cells has attempts and an
+// answer of its own only if it was in doubt whether they take it.
 type Option struct {
 	Text     string         `json:"text"`
 	Steps    int            `json:"steps,omitempty"`    // accepted steps that its branch begins with
@@ -64,6 +67,14 @@ func (r Reading) Chose() string {
 	return fmt.Sprintf("%s Meant is: %s", r.Point, r.Options[r.Chosen].Text)
 }
 
+// Other returns the index of the first option that is not chosen.
+func (r Reading) Other() int {
+	if r.Chosen == 0 {
+		return 1
+	}
+	return 0
+}
+
 // Computed reports whether every option has an answer, or a reason why it has none.
 func (r Reading) Computed() bool {
 	for i, o := range r.Options {
@@ -79,12 +90,9 @@ func (r Reading) Matters() bool {
 	if r.Problem != "" {
 		return true
 	}
-	for i, o := range r.Options {
-		if i != r.Chosen && !o.Same && (o.Answer != "" || o.Problem != "") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Options, func(o Option) bool {
+		return !o.Same && (o.Answer != "" || o.Problem != "")
+	})
 }
 
 // OpenReadings returns the open readings of the last part that change its answer.

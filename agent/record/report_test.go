@@ -63,6 +63,17 @@ func TestReport(t *testing.T) {
 		}, "depends on a reading",
 			[]string{"**Depends on a reading**", "Do refunds count?", "North sold most", "Do refunds count?", "| yes *(taken)* | North |",
 				"| no | South |"}, "**Verified"},
+		{"a settled point that changes the answer", func(t *Trajectory) { t.Readings[0].Options[1].Answer = "South" },
+			"verified", []string{"**Verified**", "**Assumptions**", "Which year?", "2025", "last year",
+				"otherwise (all): South"}, "Depends"},
+		{"a reading that could not be read", func(t *Trajectory) {
+			t.Readings[0] = Reading{Point: "Which year?", Problem: "it is not said which option is taken"}
+		}, "depends on a reading", []string{"**Depends on a reading**", "Which year?", "not said which option"},
+			"Assumptions"},
+		{"nothing shows what the steps take", func(t *Trajectory) {
+			t.Readings[1].Options[0].Problem = "its cell failed"
+		}, "depends on a reading", []string{"| yes *(taken)* | North, but that", "its cell failed", "| no | the same"},
+			"**Verified"},
 		{"chosen by a person", func(t *Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 			t.Readings[1].ByUser = true

@@ -89,7 +89,8 @@ func showOptions(r Reading, answer string) string {
 	for i, o := range r.Options {
 		switch {
 		case i == r.Chosen:
-			fmt.Fprintf(&b, "| %s *(taken)* | %s |\n", prose(o.Text), prose(clipped(answer)))
+			fmt.Fprintf(&b, "| %s *(taken)* | %s |\n", prose(o.Text),
+				prose(clipped(answer)+after(", but that the steps take it is not confirmed: ", o.Problem)))
 		case o.Answer != "":
 			fmt.Fprintf(&b, "| %s | %s |\n", prose(o.Text), prose(optionAnswer(o)))
 		default:
@@ -120,6 +121,15 @@ func showAssumptions(t *Trajectory) string {
 		}
 		fmt.Fprintf(&b, "- %s: **%s** — %s\n", strings.TrimRight(prose(r.Point), " .:"),
 			prose(r.Options[r.Chosen].Text), evidence)
+		for i, o := range r.Options {
+			switch {
+			case i == r.Chosen:
+			case o.Answer != "":
+				fmt.Fprintf(&b, "  - otherwise (%s): %s\n", prose(o.Text), prose(optionAnswer(o)))
+			case o.Problem != "":
+				fmt.Fprintf(&b, "  - otherwise (%s): not known: %s\n", prose(o.Text), prose(o.Problem))
+			}
+		}
 	}
 	if b.Len() == 0 {
 		return ""
@@ -283,7 +293,7 @@ func showReadings(t *Trajectory) string {
 		}
 		b.WriteString("\n")
 		for i, o := range r.Options {
-			if i != r.Chosen {
+			if i != r.Chosen || len(o.Attempts) > 0 {
 				b.WriteString(showOption(o))
 			}
 		}

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"dsstar/agent/brief"
 	"dsstar/notebook/compare"
@@ -46,7 +47,11 @@ func (t *Trajectory) Doubts() []string {
 func (t *Trajectory) doubts() (faults, readings []string) {
 	faults = t.faults()
 	for _, r := range t.OpenReadings() {
-		readings = append(readings, dependsOn+brief.OneLine(r.Point)+after(", but ", r.Problem))
+		point := brief.OneLine(r.Point)
+		if r.Problem != "" {
+			point = strings.TrimRight(point, " .") + ", but " + r.Problem
+		}
+		readings = append(readings, dependsOn+point)
 	}
 	var on []int // nil: not looked for yet
 	for k := range t.Earlier {

@@ -31,10 +31,18 @@ const rereadForm = "Reply in this form, with the lines from `Reading` to `Settle
 	"or left out if there is none, with `Wrong step` only if a step is wrong, and with the cell only if the " +
 	"verdict is sufficient or inconclusive:\n\n" + readingsForm + verdictForm
 
-const verdictForm = "Verdict: sufficient, unfinished, insufficient or inconclusive\n" +
+const verdictForm = verdictLines + lastForm
+
+const verdictLines = "Verdict: sufficient, unfinished, insufficient or inconclusive\n" +
 	"Reason: one sentence\n" +
-	"Wrong step: its number\n\n" +
-	"```python\nthe last cell\n```"
+	"Wrong step: its number\n"
+
+const lastForm = "\n```python\nthe last cell\n```"
+
+const pointsForm = "Reply in this form, with `Wrong step` only if a step is wrong, and with the rest only " +
+	"if the verdict is sufficient or inconclusive:\n\n" + verdictLines +
+	"Takes: of each reading in order the number of the option that the cells take, such as 1, 2\n" +
+	"Decided: the numbers of the readings that the words quoted for them decide, or none\n" + lastForm
 
 // branchForm returns the form of a branch's cell, with the number of the first one that is asked for.
 func branchForm(asked []Branch) string {
@@ -45,7 +53,7 @@ func branchForm(asked []Branch) string {
 
 const (
 	branchesForm  = "Reply in this form, once for each branch:\n\n"
-	branchingForm = judgementForm + "\n\nand then, if it is sufficient or inconclusive, once for each branch:\n\n"
+	branchingForm = "\n\nand then, once for each branch:\n\n"
 )
 
 const rulingForm = "Reply in this form, with `Wrong step` only for first, and `Reading` and its " +
@@ -85,6 +93,8 @@ var (
 	judgementSchema = objectSchema("judgement", judgementFields...)
 	rereadSchema    = objectSchema("judgement", append([]string{readingsField}, judgementFields...)...)
 	branchingSchema = objectSchema("judgement", append(slices.Clone(judgementFields),
+		property("takes", "string", "of each reading in order the number of the option that the cells take"),
+		property("decided", "string", "the numbers of the readings that the words quoted for them decide"),
 		listOf("branches", "if sufficient or inconclusive, one for each branch asked for; else empty",
 			branchProperties...))...)
 	branchesSchema = objectSchema("branches",

@@ -164,7 +164,7 @@ func FuzzSolution(f *testing.F) {
 				t.Errorf("%+v", r)
 			}
 		}
-		j, err := Judgements(3, nil, false).readText(reply)
+		j, err := Judgements(3, 0, nil, false).readText(reply)
 		if err != nil && !reflect.DeepEqual(j, Judgement{}) || j.Wrong < 0 || j.Wrong > 3 ||
 			j.Sufficient != (j.Code != "") || j.Sufficient && j.Wrong > 0 {
 			t.Errorf("%+v, %v", j, err)
@@ -219,7 +219,7 @@ func TestLongReplies(t *testing.T) {
 				"route":     func() error { _, err := Route(5).readText(reply); return err },
 				"pick":      func() error { _, err := Pick([]int{1, 2}).readText(reply); return err },
 				"solution":  func() error { _, err := Solutions(true).readText(reply); return err },
-				"judgement": func() error { _, err := Judgements(5, nil, false).readText(reply); return err },
+				"judgement": func() error { _, err := Judgements(5, 0, nil, false).readText(reply); return err },
 				"branches": func() error {
 					_, err := Branches([]Branch{{Point: 1, Option: 2}}, 5).readText(reply)
 					return err

@@ -24,6 +24,8 @@ type Judgement struct {
 	record.Verdict
 	Wrong    int // number of the step that is wrong; 0: none
 	Readings []record.Reading
+	Takes    []int  // of each point of the request the option that the cells take, from 1; nil: not said
+	Decided  []int  // points of the request that the words quoted for them decide; nil: not said
 	Code     string // the last cell, if the verdict is sufficient or inconclusive
 	Branches []Branch
 }
@@ -213,9 +215,15 @@ var rereadFields = newVocabulary("reading", "options taken evidence settled",
 	"code", codeWords, "options", optionWords, "reading", pointWords,
 	"taken", takenWords, "evidence", `evidence`, "settled", `settled`)
 
-// Judgements reads the judgement of a plan with that many steps, and the cells of the branches that are
-// asked for with it, of which those that cannot be read are left out. With readings, it names them.
-func Judgements(steps int, asked []Branch, readings bool) Format[Judgement] {
+// The fields of a judgement about the points of a request.
+var pointFields = newVocabulary("", "", "wrong", wrongWords, "verdict", `verdict|answer|judge?ment`,
+	"missing", `missing|problem`, "reason", reasonWords, "code", codeWords, "takes", `takes`,
+	"decided", `decided`)
+
+// Judgements reads the judgement of a plan with that many steps, which takes readings at so many points,
+// and the cells of the branches that are asked for with it, of which those that cannot be read are left
+// out. With readings, it names them.
+func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgement] {
 	f := Format[Judgement]{
 		Rule: "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
 			"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
@@ -237,9 +245,19 @@ func Judgements(steps int, asked []Branch, readings bool) Format[Judgement] {
 			return j, err
 		})
 	}
+	if points > 0 {
+		f.Form, f.Schema = pointsForm, branchingSchema
+		f.Parse = by(pointFields, func(f *fields) (Judgement, error) {
+			j, err := f.judgement(steps)
+			if err == nil && j.Sufficient {
+				j.Takes, j.Decided = f.listed("takes"), f.listed("decided")
+			}
+			return j, err
+		})
+	}
 	if len(asked) > 0 {
 		verdict := f.Parse
-		f.Form, f.Schema = branchingForm+branchForm(asked), branchingSchema
+		f.Form += branchingForm + branchForm(asked)
 		f.Parse = func(text string) (Judgement, error) {
 			first, rest := cutBranches(text)
 			j, err := verdict(first)
@@ -255,6 +273,14 @@ func Judgements(steps int, asked []Branch, readings bool) Format[Judgement] {
 		}
 	}
 	return f
+}
+
+// listed returns the numbers of a field; nil if the reply does not have it.
+func (f *fields) listed(name string) []int {
+	if _, said := f.text[name]; !said {
+		return nil
+	}
+	return append([]int{}, f.numbers(name)...)
 }
 
 var branchLine = lazy.Regexp(`(?i)^` + marks + `branch\s+\d{1,2}\.\d{1,2}\b`)

@@ -220,7 +220,7 @@ func TestJudgementWithReadings(t *testing.T) {
 	want := Judgement{Verdict: record.Verdict{Sufficient: true, Reason: "all is there"}, Code: "x = 1\nprint(x)",
 		Readings: []record.Reading{{Point: "What is an order?", Chosen: 1,
 			Options: []record.Option{{Text: "all rows"}, {Text: "paid rows"}}}}}
-	readAll(t, Judgements(3, nil, true), want, "",
+	readAll(t, Judgements(3, 0, nil, true), want, "",
 		"Reading: What is an order?\nOption 1: all rows\nOption 2: paid rows\nTaken: 2\nEvidence: none\n"+
 			"Settled: no\n\nVerdict: sufficient\nReason: all is there\n\n"+cellX,
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX+"\n\n**Reading:** What is an order?\n"+
@@ -229,11 +229,11 @@ func TestJudgementWithReadings(t *testing.T) {
 			"evidence": null, "settled": false}], "verdict": "sufficient", "reason": "all is there",
 			"wrong_step": null, "code": "x = 1\nprint(x)"}`)
 	want.Readings = nil
-	readAll(t, Judgements(3, nil, true), want, "",
+	readAll(t, Judgements(3, 0, nil, true), want, "",
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX,
 		`{"readings": [], "verdict": "sufficient", "reason": "all is there", "wrong_step": null,
 			"code": "x = 1\nprint(x)"}`)
-	readAll(t, Judgements(3, nil, true), Judgement{Verdict: record.Verdict{Reason: "it loses rows"}, Wrong: 2}, "",
+	readAll(t, Judgements(3, 0, nil, true), Judgement{Verdict: record.Verdict{Reason: "it loses rows"}, Wrong: 2}, "",
 		"Reading: none\n\nVerdict: insufficient\nReason: it loses rows\nWrong step: 2")
 }
 
@@ -243,7 +243,7 @@ func TestJudgement(t *testing.T) {
 	}
 	enough := Judgement{Verdict: record.Verdict{Sufficient: true, Reason: "all is there"},
 		Code: "x = 1\nprint(x)"}
-	readAll(t, Judgements(3, nil, false), enough, "",
+	readAll(t, Judgements(3, 0, nil, false), enough, "",
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX,
 		"**Verdict:** Sufficient\n**Reason:** all is there\n**Wrong step:** none\n\n**Code:**\n"+cellX,
 		"## Verdict\nsufficient\n\n## Reason\nall is there\n\n## Last cell\n"+cellX,
@@ -254,7 +254,7 @@ func TestJudgement(t *testing.T) {
 			"```python\\nx = 1\\nprint(x)\\n```"+`"}`,
 		"{\"verdict\": \"sufficient\", \"reason\": \"all is there\"}\n"+cellX,
 	)
-	readAll(t, Judgements(3, nil, false), lacks("the join loses rows", 2), "",
+	readAll(t, Judgements(3, 0, nil, false), lacks("the join loses rows", 2), "",
 		"Verdict: insufficient\nReason: the join loses rows\nWrong step: 2",
 		"Verdict: insufficient\nWrong step: Step 2\nReason: the join loses rows\n"+cellX,
 		"- **Verdict**: insufficient\n- **Reason**: the join loses rows\n- **Wrong step**: two",
@@ -266,23 +266,23 @@ func TestJudgement(t *testing.T) {
 		"```json\n{\"verdict\": \"insufficient\", \"reason\": \"the join loses rows\",\n"+
 			"\"wrong_step\": [2],}\n```",
 	)
-	readAll(t, Judgements(3, nil, false), lacks("Step 2 is wrong: it loses rows", 2), "",
+	readAll(t, Judgements(3, 0, nil, false), lacks("Step 2 is wrong: it loses rows", 2), "",
 		"Verdict: insufficient\nReason: Step 2 is wrong: it loses rows")
-	readAll(t, Judgements(3, nil, false), lacks("the mean", 0), "",
+	readAll(t, Judgements(3, 0, nil, false), lacks("the mean", 0), "",
 		"Verdict: insufficient\nMissing: the mean", "Insufficient: the mean",
 		`{"verdict": "insufficient", "missing": "the mean"}`)
-	readAll(t, Judgements(3, nil, false),
+	readAll(t, Judgements(3, 0, nil, false),
 		Judgement{Verdict: record.Verdict{Unfinished: true, Reason: "the mean"}}, "",
 		"Verdict: unfinished\nReason: the mean",
 		"Verdict: unfinished\nReason: the mean\nWrong step: none")
-	readAll(t, Judgements(3, nil, false), Judgement{Code: "x = 1\nprint(x)",
+	readAll(t, Judgements(3, 0, nil, false), Judgement{Code: "x = 1\nprint(x)",
 		Verdict: record.Verdict{Sufficient: true, Inconclusive: true, Reason: "no prices"}}, "",
 		"Verdict: inconclusive\nReason: no prices\n"+cellX)
 	asked := []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
 	branched := enough
 	branched.Branches = []Branch{{Point: 1, Option: 2, Steps: 0, Code: "x = 1\nprint(x)"},
 		{Point: 2, Option: 1, Steps: 3, Code: "x = 1\nprint(x)"}}
-	readAll(t, Judgements(3, asked, false), branched, "",
+	readAll(t, Judgements(3, 2, asked, false), branched, "",
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX+"\n\nBranch 1.2\nKeeps: 0\n\n"+cellX+
 			"\n\nBranch 2.1\nKeeps: 3\n\n"+cellX,
 		"**Verdict:** sufficient\n**Reason:** all is there\n\n"+cellX+"\n\n## Branch 1.2\n**Keeps:** 0\n\n"+
@@ -291,14 +291,26 @@ func TestJudgement(t *testing.T) {
 			"branches": [{"reading": 1, "option": 2, "keeps": 0, "code": "x = 1\nprint(x)"},
 			{"reading": 2, "option": 1, "keeps": 3, "code": "x = 1\nprint(x)"}]}`,
 	)
+	weighed := enough
+	weighed.Takes, weighed.Decided = []int{2, 1}, []int{}
+	readAll(t, Judgements(3, 2, nil, false), weighed, "",
+		"Verdict: sufficient\nReason: all is there\nTakes: 2, 1\nDecided: none\n\n"+cellX,
+		"**Verdict:** sufficient\n**Reason:** all is there\n**Takes:** option 2 and option 1\n**Decided:** -\n\n"+cellX,
+		`{"verdict": "sufficient", "reason": "all is there", "wrong_step": null, "code": "x = 1\nprint(x)",
+			"takes": "2, 1", "decided": "none", "branches": []}`,
+		`{"verdict": "sufficient", "reason": "all is there", "code": "x = 1\nprint(x)", "takes": [2, 1], "decided": []}`)
+	weighed.Decided = []int{1}
+	readAll(t, Judgements(3, 2, asked, false), weighed, "",
+		"Verdict: sufficient\nReason: all is there\nTakes: 2, 1\nDecided: 1\n\n"+cellX)
+	readAll(t, Judgements(3, 2, asked, false), enough, "", "Verdict: sufficient\nReason: all is there\n\n"+cellX)
 	branched.Inconclusive = true
-	readAll(t, Judgements(3, asked, false), branched, "",
+	readAll(t, Judgements(3, 2, asked, false), branched, "",
 		"Verdict: inconclusive\nReason: all is there\n\n"+cellX+"\n\nBranch 1.2\nKeeps: 0\n\n"+cellX+
 			"\n\nBranch 2.1\nKeeps: 3\n\n"+cellX)
-	readAll(t, Judgements(3, asked, false), enough, "",
+	readAll(t, Judgements(3, 2, asked, false), enough, "",
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX,
 		"Verdict: sufficient\nReason: all is there\n\n"+cellX+"\n\nBranch 3.1\nKeeps: 0\n\n"+cellX)
-	readAll(t, Judgements(3, asked, false), lacks("Step 2 is wrong: it loses rows", 2), "",
+	readAll(t, Judgements(3, 2, asked, false), lacks("Step 2 is wrong: it loses rows", 2), "",
 		"Verdict: insufficient\nReason: Step 2 is wrong: it loses rows\n\nBranch 1.2\nKeeps: 0\n\n"+cellX)
 	for problem, replies := range map[string][]string{
 		"no code":    {"Verdict: sufficient\nReason: x", `{"verdict": "sufficient", "reason": "x"}`},
@@ -312,7 +324,7 @@ func TestJudgement(t *testing.T) {
 		"a reason":       {"Verdict: inconclusive\n" + cellX},
 		"of those asked": {"Verdict: sufficient / insufficient\n" + cellX, "Verdict: maybe\n" + cellX, `{"verdict": "maybe", "code": "x = 1"}`},
 	} {
-		readAll(t, Judgements(3, nil, false), Judgement{}, problem, replies...)
+		readAll(t, Judgements(3, 0, nil, false), Judgement{}, problem, replies...)
 	}
 }
 
