@@ -118,3 +118,40 @@ func TestWhatIsDrawn(t *testing.T) {
 		}
 	}
 }
+
+// timed prints the milliseconds that sessions need for the prelude, a chart and a workbook.
+const timed = `
+import contextlib, io, json, os, time
+import matplotlib
+matplotlib.use("agg")
+import matplotlib.pyplot as plt, numpy as np, pandas as pd, openpyxl
+ms = {"prelude": 1000 * prelude}
+fig = plt.figure()
+fig.gca().scatter(np.arange(19_000), np.arange(19_000) / 7)
+pd.DataFrame(np.random.rand(9_000, 10)).to_excel("a.xlsx")
+for name, do in {"chart": lambda: json.dumps(module.shown(fig)), "workbook": lambda: module.tell("a.xlsx")}.items():
+    began = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()):
+        do()
+    ms[name] = 1000 * (time.perf_counter() - began)
+print(json.dumps(ms))`
+
+// BenchmarkTold measures what it costs to tell what the largest files hold.
+func BenchmarkTold(b *testing.B) {
+	for b.Loop() {
+		cmd := exec.Command(pyenvtest.Python(b), "-c", "import time, json, hashlib, importlib.util\n"+
+			"began = time.perf_counter()\n"+agent.Prelude()+"\nprelude = time.perf_counter() - began"+timed)
+		cmd.Dir = b.TempDir()
+		out, err := cmd.Output()
+		if err != nil {
+			b.Fatal(err)
+		}
+		var ms map[string]float64
+		if err := json.Unmarshal(out, &ms); err != nil {
+			b.Fatal(err)
+		}
+		for name, value := range ms {
+			b.ReportMetric(value, name+"-ms")
+		}
+	}
+}

@@ -125,9 +125,7 @@ func (c comparison) lists(x, y []node, free bool) Finding {
 	if inOrder.Sameness == Same {
 		return inOrder
 	}
-	byKey := func(a, b node) int { return strings.Compare(a.key(), b.key()) }
-	left := slices.SortedStableFunc(slices.Values(x), byKey)
-	right := slices.SortedStableFunc(slices.Values(y), byKey)
+	left, right := byKey(x), byKey(y)
 	isLong := len(x)+len(y) > maxPaired
 	if c.inTurn(left, right).Sameness == Same {
 		left, right = nil, nil
@@ -180,6 +178,21 @@ func (n node) visit(each func(atom)) {
 	for _, item := range n.items {
 		item.visit(each)
 	}
+}
+
+// byKey returns items sorted by their keys.
+func byKey(items []node) []node {
+	keys := make([]string, len(items))
+	order := make([]int, len(items))
+	for i, n := range items {
+		keys[i], order[i] = n.key(), i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return strings.Compare(keys[i], keys[j]) })
+	sorted := make([]node, len(items))
+	for i, at := range order {
+		sorted[i] = items[at]
+	}
+	return sorted
 }
 
 // key returns a text by which parts that are the same are sorted alike.

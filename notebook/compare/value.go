@@ -26,7 +26,14 @@ func newAtom(text string) atom {
 		text = strings.TrimSpace(text[1 : len(text)-1])
 	}
 	text = strings.TrimSuffix(text, ".")
-	return atom{text, strings.ToLower(text), quantityOf(text), dateOf(text)}
+	a := atom{text: text, folded: strings.ToLower(text)}
+	if strings.ContainsAny(text, "0123456789") {
+		a.number = quantityOf(text)
+	}
+	if a.number == nil {
+		a.date = dateOf(text)
+	}
+	return a
 }
 
 // A quantity is a number with its unit.
@@ -128,10 +135,13 @@ func (c comparison) atoms(x, y atom) Finding {
 
 // values compares two values, and says why they are perhaps the same.
 func (c comparison) values(x, y atom) (Sameness, string) {
+	if x.text == y.text {
+		return Same, ""
+	}
 	x.number, y.number = beside(x, y), beside(y, x)
 	isCode := strings.ContainsFunc(x.text, unicode.IsDigit) && !strings.Contains(x.text, " ")
 	switch {
-	case x.text == y.text || x.folded == y.folded && !isCode:
+	case x.folded == y.folded && !isCode:
 		return Same, ""
 	case x.text == "" || y.text == "":
 		return Different, ""
