@@ -187,3 +187,27 @@ func TestWithdrawn(t *testing.T) {
 		t.Errorf("not proved again: %q, then %q", again.Part(0).Doubts(), again.Doubts())
 	}
 }
+
+// TestChooseEarlier: a person may say what an earlier question means. It and those that build on it then
+// answer as it is meant.
+func TestChooseEarlier(t *testing.T) {
+	follow := script{"step": "On.", "cell": "b = x\nb += \"5\"\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
+	tr := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": "Branch 1.2\nKeeps: 0\n\n" +
+		"```python\nx = 2\nx\n```"})).noError(t).Trajectory
+	if err := tr.Ask("And now?", ""); err != nil {
+		t.Fatal(err)
+	}
+	tr = goOn(t, follow, tr).noError(t).Trajectory
+	for option, want := range []string{"1 15", "2 25"} {
+		chosen := readAgain(t, tr)
+		agent.Choose(chosen, 0, 0, option)
+		p := goOn(t, follow, readAgain(t, chosen)).noError(t)
+		first := p.Part(0)
+		if got := first.Answer() + " " + p.Answer(); got != want || !first.Verified() || !p.Verified() {
+			t.Errorf("option %d: %s, %q, then %q", option, got, first.Doubts(), p.Doubts())
+		}
+		if n := len(p.model.asked); option == 0 && n > 0 {
+			t.Errorf("asked %q", p.model.asked)
+		}
+	}
+}

@@ -254,7 +254,7 @@ func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error)
 		if err != nil {
 			return false, err
 		}
-		if n < 0 || !Choose(r.t, i, n) {
+		if n < 0 || !Choose(r.t, len(r.t.Earlier), i, n) {
 			continue // it stays open, or as it is
 		}
 		r.answering, r.dirty = false, true
@@ -272,8 +272,12 @@ func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error)
 
 // Choose records that a person means option n of reading i, as a note. It reports whether the answer
 // is another one then. If the option's branch has computed that, its cells become the accepted ones,
-// and nothing is asked to compute it anew. Otherwise the steps that it does not keep are dropped.
-func Choose(t *record.Trajectory, i, n int) (changed bool) {
+// and nothing is asked to compute it anew. Otherwise the steps that it does not keep are dropped. An
+// earlier question k, from 0, is reopened for that.
+func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
+	if k < len(t.Earlier) {
+		t.Reopen(k, n != t.Earlier[k].Readings[i].Chosen)
+	}
 	option, taken, second := t.Readings[i].Options[n], t.Readings[i].Chosen, t.Second
 	for _, k := range t.Readings[i].Together {
 		of := &t.Readings[k]

@@ -223,7 +223,7 @@ func TestChosenReading(t *testing.T) {
 				if later {
 					before = 0
 					tr := readAgain(t, first.Trajectory)
-					if changed := agent.Choose(tr, 0, c.option); changed != (c.option > 0) {
+					if changed := agent.Choose(tr, 0, 0, c.option); changed != (c.option > 0) {
 						t.Errorf("changed: %v", changed)
 					}
 					p = goOn(t, replies.with(c.replies), tr).noError(t)
@@ -266,7 +266,7 @@ func TestChosenTogether(t *testing.T) {
 	}
 	for option, answer := range []string{"1", "3"} {
 		tr := readAgain(t, first.Trajectory)
-		agent.Choose(tr, 2, option)
+		agent.Choose(tr, 0, 2, option)
 		p := goOn(t, replies, tr).noError(t)
 		if p.Answer() != answer || !p.Verified() || p.Readings[0].Chosen != option || p.Readings[1].Chosen != option ||
 			p.Readings[0].Open() || p.Readings[1].Open() {

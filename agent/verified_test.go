@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -233,14 +232,14 @@ func (c *conversation) act(tr *record.Trajectory) (*record.Trajectory, bool) {
 		}
 		tr = changed
 	case "choose":
-		for i, r := range tr.OpenReadings() {
-			if r.ByUser || len(r.Options) < 2 || !strings.Contains(r.Point, "of 1") {
+		k := rapid.IntRange(0, n-1).Draw(c.T, "question")
+		for i, r := range tr.Part(k).Readings {
+			if !r.Open() || !r.Matters() || len(r.Options) < 2 || !strings.Contains(r.Point, "of 1") || len(tr.Later) > 0 {
 				continue
 			}
-			i = slices.IndexFunc(tr.Readings, func(x record.Reading) bool { return x.Point == r.Point })
 			option := rapid.IntRange(0, 1).Draw(c.T, "option")
-			c.meant[n] = string("12"[option])
-			agent.Choose(tr, i, option)
+			c.meant[k+1] = string("12"[option])
+			agent.Choose(tr, k, i, option)
 			break
 		}
 	case "data":

@@ -35,9 +35,15 @@ func (t *Trajectory) unproved() int {
 }
 
 // Reopen makes earlier question k, from 0, the last one again. Those that follow it wait for
-// [Trajectory.Next]: to be proved again, and if they build on it, to run, to be judged and to be derived
-// again before. What is to be done about question k is the caller's.
-func (t *Trajectory) Reopen(k int) { t.reopen(k, map[int]change{k: {}}) }
+// [Trajectory.Next]: to be proved again, and if they build on it and it will change, to run, to be judged
+// and to be derived again before. What is to be done about question k is the caller's.
+func (t *Trajectory) Reopen(k int, changes bool) {
+	changed := map[int]change{}
+	if changes {
+		changed[k] = change{}
+	}
+	t.reopen(k, changed)
+}
 
 // Withdraw withdraws what was judged, derived and proved of earlier question k, from 0, whose cells give
 // something else now, and of those that build on it.

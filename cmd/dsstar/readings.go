@@ -55,26 +55,48 @@ func (a *app) insist(j job) func(context.Context, int, string) (agent.Choice, er
 	}
 }
 
-// choose records that option n is meant. The options of all open readings are numbered from 1, as
-// --json lists them.
-func choose(t *record.Trajectory, n int) error {
-	options := 0
-	for i, r := range t.Readings {
-		if !r.Open() || !r.Matters() {
-			continue
-		}
-		if n > options && n <= options+len(r.Options) {
-			agent.Choose(t, i, n-options-1)
+// choose records which option is meant. It is named by its number among those of all open readings of the
+// last question, from 1, or, after the number of a question and a point, of that one: as --json does.
+func choose(t *record.Trajectory, named string) error {
+	all := chooseable(t)
+	for _, c := range all {
+		if c.name == named {
+			agent.Choose(t, c.question, c.reading, c.option)
 			return nil
 		}
-		options += len(r.Options)
 	}
-	if options == 0 {
+	if len(all) == 0 {
 		return usage.New("--choose: the answer depends on no open reading of the question",
 			usage.Shell("dsstar resume --help"))
 	}
-	return usage.New(fmt.Sprintf("--choose %d: the options are 1 to %d", n, options),
-		usage.Again("--choose", "2"))
+	return usage.New(fmt.Sprintf("--choose %s: the options are %s to %s", named, all[0].name, all[len(all)-1].name),
+		usage.Again("--choose", all[0].name))
+}
+
+// A namedOption is an option of an open reading, by its question, reading and number, from 0.
+type namedOption struct {
+	name                      string // for --choose
+	question, reading, option int
+}
+
+// chooseable returns the options of the open readings that change the last answer, or that of an earlier
+// question: first those of the last one.
+func chooseable(t *record.Trajectory) (all []namedOption) {
+	for k := len(t.Earlier); k >= 0; k-- {
+		n, of := 0, ""
+		if k < len(t.Earlier) {
+			of = fmt.Sprintf("%d.", k+1)
+		}
+		for i, r := range t.Part(k).Readings {
+			for option := range r.Options {
+				if r.Open() && r.Matters() {
+					n++
+					all = append(all, namedOption{fmt.Sprintf("%s%d", of, n), k, i, option})
+				}
+			}
+		}
+	}
+	return all
 }
 
 // number asks for a number from 1 to most and returns it less one. Anything else is -1.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"slices"
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -44,6 +45,7 @@ type resultReading struct {
 	Reading  string `json:"reading"`
 	Answer   string `json:"answer"` // "": it could not be computed
 	Chosen   bool   `json:"chosen"` // the accepted cells take it
+	Choose   string `json:"choose"` // what --choose takes
 	Evidence string `json:"evidence"`
 }
 
@@ -100,16 +102,23 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 	}
 }
 
+// readingsOf returns the options of the open readings that change the answer, and of those of the earlier
+// questions on which it builds.
 func readingsOf(t *record.Trajectory) []resultReading {
 	all := []resultReading{}
-	for _, r := range t.OpenReadings() {
-		for i, o := range r.Options {
-			one := resultReading{Point: r.Point, Reading: o.Text, Answer: o.Answer}
-			if i == r.Chosen {
-				one.Answer, one.Chosen, one.Evidence = t.Answer(), true, r.Evidence
-			}
-			all = append(all, one)
+	on := append(t.BuildsOn(), len(t.Earlier))
+	for _, c := range chooseable(t) {
+		if !slices.Contains(on, c.question) {
+			continue
 		}
+		part := t.Part(c.question)
+		r := part.Readings[c.reading]
+		o := r.Options[c.option]
+		one := resultReading{Point: r.Point, Reading: o.Text, Answer: o.Answer, Choose: c.name}
+		if c.option == r.Chosen {
+			one.Answer, one.Chosen, one.Evidence = part.Answer(), true, r.Evidence
+		}
+		all = append(all, one)
 	}
 	return all
 }

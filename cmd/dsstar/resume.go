@@ -39,7 +39,8 @@ const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-m
   dsstar resume --max-cost 1 RUN                     after a spent budget
   dsstar resume --ask "And the year before?" RUN
   dsstar resume --drop 2 --note "only the completed rides" RUN
-  dsstar resume --choose 2 RUN                       when the answer depends on a reading`
+  dsstar resume --choose 2 RUN                       when the answer depends on a reading
+  dsstar resume --choose 1.2 RUN                     and when that of question 1 does`
 
 func (a *app) resumeCommand() *cobra.Command {
 	var w wish
@@ -58,8 +59,9 @@ func (a *app) resumeCommand() *cobra.Command {
 		"go back to before this step of the plan: drop it and all after it")
 	cmd.Flags().StringVar(&w.back.note, "note", "",
 		"with --drop: what to do otherwise, as a note in the notebook")
-	cmd.Flags().IntVar(&w.choose, "choose", 0,
-		"the option that is meant, of the readings that change the answer, numbered as in --json")
+	cmd.Flags().StringVar(&w.choose, "choose", "",
+		"the option that is meant, of the readings that change the answer, as --json names it: N, "+
+			"or QUESTION.N")
 	keepFlag(cmd.Flags(), &keep)
 	flags.addCommon(cmd.Flags())
 	settingFlags(cmd.Flags())
@@ -98,7 +100,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			return usage.New("--drop goes with --note, not with --ask",
 				usage.Again("--drop", "STEP").But("ask", "guidelines"))
 		}
-		if w.choose != 0 && (w.question != "" || w.back.asked) {
+		if w.choose != "" && (w.question != "" || w.back.asked) {
 			return usage.New("--choose, --drop and --ask are for runs one after the other",
 				usage.Without("ask", "guidelines", "drop", "note"))
 		}
@@ -140,7 +142,7 @@ func (b goBack) do(t *record.Trajectory) error {
 // A wish is what a resumed run is to do besides going on.
 type wish struct {
 	question, form string // a follow-up, and the form of its answer; "" for none
-	choose         int    // the option of a reading that is meant; 0: none
+	choose         string // the option of a reading that is meant; "": none
 	back           goBack
 }
 
@@ -160,7 +162,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	}
 	// Where no sandbox confines the cells, what others may have written runs only if the user agrees.
 	j.theirs = r.t.Adopted || len(r.t.Edits()) > 0
-	if r.theirs && (w.question != "" || w.back.asked || w.choose != 0) {
+	if r.theirs && (w.question != "" || w.back.asked || w.choose != "") {
 		return usage.New("another dsstar made this run, and what it says is to be found out again first",
 			usage.Without("ask", "guidelines", "drop", "note", "choose"))
 	}
@@ -195,7 +197,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err := w.back.do(r.t); err != nil {
 		return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 	}
-	if w.choose != 0 {
+	if w.choose != "" {
 		if err := choose(r.t, w.choose); err != nil {
 			return err
 		}

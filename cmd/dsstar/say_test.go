@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"dsstar/agent/record"
@@ -41,5 +42,25 @@ func TestAnswerFirst(t *testing.T) {
 		if all := runsIn(dir, nil); len(all) != 1 || all[0].Label != label+record.Claimed {
 			t.Errorf("%+v, want %s", all, label)
 		}
+	}
+}
+
+// TestChooseable: options are named by their number, those of an earlier question after its number.
+func TestChooseable(t *testing.T) {
+	open := []record.Reading{{Point: "Which?", Options: []record.Option{{Text: "a"}, {Text: "b", Answer: "2"}}}}
+	tr := &record.Trajectory{Rounds: make([]record.Round, 3), Readings: append(open, open...),
+		Earlier: []record.Part{{Readings: open, End: 1}, {End: 2}}}
+	var names []string
+	for _, o := range chooseable(tr) {
+		names = append(names, o.name)
+	}
+	if got := strings.Join(names, " "); got != "1 2 3 4 1.1 1.2" {
+		t.Error(got)
+	}
+	if err := choose(tr, "2.1"); err == nil {
+		t.Error("an option that is not there was chosen")
+	}
+	if err := choose(tr, "1.2"); err != nil || len(tr.Later) != 2 || !tr.Readings[0].ByUser || tr.Readings[0].Chosen != 1 {
+		t.Errorf("%v, %+v", err, tr.Readings)
 	}
 }

@@ -106,7 +106,7 @@ class Dsstar(Magics):
                    "help": lambda: print(HELP)}
         if cell is None and not given and not more and word in actions:
             return actions[word]()
-        if word == "choose" and cell is None and re.fullmatch(r"\d+", more.strip()):
+        if word == "choose" and cell is None and re.fullmatch(r"\d+(\.\d+)?", more.strip()):
             return self.resume(given + ["--choose", more.strip()], "")
         if word == "resume" and not more.strip():
             return self.resume(given, (cell or "").strip())

@@ -167,9 +167,9 @@ def answer(r):
 
 
 def readings(r):
-    """The options of each open reading, numbered as %dsstar choose takes them."""
+    """The options of each open reading, named as %dsstar choose takes them."""
     rows, point = [], None
-    for number, option in enumerate(r["readings"], 1):
+    for option in r["readings"]:
         if option["point"] != point:
             point = option["point"]
             rows.append(div(f"color:{DOUBT};margin-top:6px", "It depends on a reading: " + esc(point)))
@@ -180,7 +180,7 @@ def readings(r):
         if option["chosen"]:
             shown = ""
         rows.append(
-            div("margin:2px 0", command(f"%dsstar choose {number}") + " " + text)
+            div("margin:2px 0", command(f"%dsstar choose {option['choose']}") + " " + text)
             + (tag("pre", CODE + ";margin-left:16px", shown) if shown else "")
         )
     return rows
@@ -272,12 +272,12 @@ def plain(run, busy=False):
     elif r.get("answer") and not run.errors:
         lines += [aligned(r["answer"]), r["worth"]]
         point = None
-        for number, o in enumerate(r["readings"], 1):
+        for o in r["readings"]:
             if o["point"] != point:
                 point = o["point"]
                 lines.append(f"it depends on a reading: {point}")
             said = "taken" if o["chosen"] else o["answer"] or "could not be computed"
-            lines.append(f"  %dsstar choose {number}: {o['reading']}: {said}")
+            lines.append(f"  %dsstar choose {o['choose']}: {o['reading']}: {said}")
         if r["summary"]:
             lines += [r["summary_label"] + ":", r["summary"]]
         lines.append("%dsstar insert puts the cells below, %dsstar result is the answer as a value")
