@@ -14,12 +14,14 @@ import (
 // nothing, and no seal holds with it.
 type Key []byte
 
-// Seal seals the record of a notebook: what the entry "dsstar" of its metadata says, whatever its
-// cells show.
+// Seal seals the record of a notebook: what the entry "dsstar" of its metadata says, with the digest
+// of the outputs that its cells have now.
 func (k Key) Seal(nb *notebook.Notebook) {
-	if meta, sum := content(nb); len(k) > 0 && meta != nil {
-		meta["seal"] = k.Sum(sum)
+	if meta, _ := content(nb); len(k) > 0 && meta != nil {
+		meta["outputs"] = shownSum(nb)
 		nb.Metadata["dsstar"] = meta
+		_, sum := content(nb)
+		meta["seal"] = k.Sum(sum)
 	}
 }
 
@@ -41,9 +43,32 @@ func (k Key) Standing(t *Trajectory) string {
 	return t.Standing() + Claimed
 }
 
-// Rewritten reports whether a text that dsstar has drawn into a notebook, whose trajectory is t, is
-// another one now.
+// shownSum returns the digest of the outputs of dsstar's code cells.
+func shownSum(nb *notebook.Notebook) string {
+	var all []any
+	for _, c := range nb.Cells {
+		if _, own := c.Metadata["dsstar"]; own && c.Type == notebook.Code {
+			all = append(all, c.ID)
+			for _, o := range recounted(c.Outputs, 0) {
+				all = append(all, o)
+			}
+		}
+	}
+	data, err := json.Marshal(all)
+	var plain any // numbers in one form
+	if err == nil && json.Unmarshal(data, &plain) == nil {
+		data, _ = json.Marshal(plain)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Rewritten reports whether a text that dsstar has drawn into a notebook, whose trajectory is t, or
+// an output of its cells is another one now.
 func Rewritten(nb *notebook.Notebook, t *Trajectory) bool {
+	if meta, _ := content(nb); meta["outputs"] != nil && meta["outputs"] != shownSum(nb) {
+		return true
+	}
 	drew := map[string]string{}
 	for _, c := range Draw(t).Cells {
 		drew[c.ID] = c.Source

@@ -66,6 +66,32 @@ func TestSeal(t *testing.T) {
 	}
 }
 
+// TestRewritten: texts and outputs that are no longer those of the record are found, and nothing is
+// if another program has written the notebook.
+func TestRewritten(t *testing.T) {
+	for what, change := range map[string]func(nb *notebook.Notebook, i int){
+		"": func(*notebook.Notebook, int) {},
+		"an output": func(nb *notebook.Notebook, i int) {
+			nb.Cells[i].Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "42\n"}}
+		},
+		"no output": func(nb *notebook.Notebook, i int) { nb.Cells[i].Outputs = nil },
+		"a text":    func(nb *notebook.Notebook, _ int) { nb.Cells[0].Source += "!" },
+	} {
+		for _, name := range []string{"asked", "review"} {
+			nb := rewritten(t, sealed(t, readAgain(t, golden(t, name))))
+			i := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return len(c.Outputs) > 0 })
+			change(nb, i)
+			tr, err := Read(nb)
+			if err != nil || !key.Made(nb) {
+				t.Fatal(err)
+			}
+			if got := Rewritten(nb, tr); got != (what != "") {
+				t.Errorf("%s, %q: rewritten %v", name, what, got)
+			}
+		}
+	}
+}
+
 // TestSealIsOfAll: no edit of the record keeps the seal.
 func TestSealIsOfAll(t *testing.T) {
 	nb := sealed(t, readAgain(t, golden(t, "asked")))

@@ -85,6 +85,41 @@ func TestWhoseRun(t *testing.T) {
 	}
 }
 
+// TestChangedPage: a page of a run that shows another text or output than was proved says so.
+func TestChangedPage(t *testing.T) {
+	for what, change := range map[string]func(c *notebook.Cell){
+		"nothing": func(*notebook.Cell) {},
+		"text":    func(c *notebook.Cell) { c.Source = strings.ReplaceAll(c.Source, "42", "43") },
+		"output": func(c *notebook.Cell) {
+			for i, o := range c.Outputs {
+				c.Outputs[i].Text = strings.ReplaceAll(o.Text, "42", "43")
+			}
+		},
+	} {
+		run := filepath.Join(t.TempDir(), "x")
+		path := filepath.Join(run, "notebook.ipynb")
+		err := finishedRun(t).copyTo(run)
+		nb, openErr := notebook.Open(path)
+		if err = errors.Join(err, openErr); err != nil {
+			t.Fatal(err)
+		}
+		for i := range nb.Cells {
+			if c := &nb.Cells[i]; (c.Type == notebook.Code) == (what == "output") {
+				change(c)
+			}
+		}
+		a, stdout, _ := testApp(t)
+		if err := nb.Save(path); err != nil || a.run(t.Context(), []string{"export", "-o", "-", run}) != 0 {
+			t.Fatal(err)
+		}
+		page := stdout.String()
+		isSaid, isVerified := strings.Contains(page, "was changed after"), strings.Contains(page, `class="run verified"`)
+		if isSaid != (what != "nothing") || isVerified == isSaid {
+			t.Errorf("%s is changed: said %v, verified %v", what, isSaid, isVerified)
+		}
+	}
+}
+
 // A variant is a change of a run's notebook, and whose the run then is: "made" by the user's dsstar,
 // "edited" since, or "theirs".
 type variant struct {

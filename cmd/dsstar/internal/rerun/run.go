@@ -154,13 +154,17 @@ func (r *rerun) restate() {
 			now[is.part] = is.Is
 		}
 	}
-	if len(now) > 0 {
-		r.out.change(func() {
-			if record.Restate(r.nb, now); r.place.made {
-				r.key.Seal(r.nb)
-			}
-		})
-	}
+	whole := !slices.ContainsFunc(r.nb.Cells, func(c notebook.Cell) bool {
+		return slices.Contains(c.Tags(), "skip-execution")
+	})
+	r.out.change(func() {
+		if len(now) > 0 {
+			record.Restate(r.nb, now)
+		}
+		if r.place.made && (len(now) > 0 || whole) { // no output is anybody else's
+			r.key.Seal(r.nb)
+		}
+	})
 }
 
 func (r *rerun) execute(ctx context.Context) error {
