@@ -4,14 +4,28 @@
 package lineage
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
+	"sync"
 
 	"dsstar/agent/brief"
 )
 
-//go:embed lineage.py
-var program string
+//go:embed values.py lineage.py
+var sources embed.FS
+
+// program is what both files say.
+var program = sync.OnceValue(func() string {
+	var all string
+	for _, name := range []string{"values.py", "lineage.py"} {
+		text, err := sources.ReadFile(name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		all += string(text) + "\n\n"
+	}
+	return all
+})
 
 // A Kind says what a cell with an answer is.
 type Kind string
@@ -43,7 +57,7 @@ func Script(q Query) string {
 		q.First = []string{}
 	}
 	request, _ := json.Marshal(q) // strings cannot fail
-	return program + "\nmain(json.loads(" + brief.Python(string(request)) + "))\n"
+	return program() + "main(json.loads(" + brief.Python(string(request)) + "))\n"
 }
 
 // Parse reads what the script has printed. Nothing is found if it was not the script that printed.

@@ -1,102 +1,7 @@
-# Where the answer of cells comes from, as far as their code tells. It reads the code as a syntax
-# tree, once from top to bottom, and runs none of it. What it cannot follow, it takes for data.
+# Follows values through cells: after values.py, whose names it uses.
 #
 # request: kind ("last", "second" or "branch"), cells (that run before), code (the cell with the
 # answer), first (the cells of the first derivation, with its last one), question.
-import ast
-import builtins
-import hashlib
-import json
-import re
-import sys
-
-DATA = re.compile(r"(?:^|[^\w])data/|^[./]*data$")  # a path in the data folder, also within SQL
-FILE = re.compile(r"[\w)]\.\w{1,8}$")
-PLACES = {"data_dir", "data_path", "base_dir", "DATA_DIR"}
-SAYS = {"print", "display", "pprint"}
-# Calls whose argument may be a path that they do not read.
-PATHS = SAYS | {"str", "repr", "len", "format", "join", "Path", "PurePath", "abspath", "realpath",
-                "basename", "dirname", "splitext", "replace", "append", "chdir", "makedirs"}
-READS = re.compile(r"^(open|connect|create_engine|input|urlopen|urlretrieve|load|glob|iglob|rglob|"
-                   r"listdir|scandir|walk|iterdir|globals|locals|vars|eval|exec|import_module|"
-                   r"read(_\w+|text|lines?)?|load_\w+|fetch_\w+|scan_\w+|from_(csv|parquet|json))$")
-WRITES = re.compile(r"^(write(_\w+|lines|rows?)?|to_\w+|dump|save\w*|imwrite|copy2?|copyfile)$")
-SQL = re.compile(r"^(sql|query|execute\w*|eval|read_sql\w*|sqldf|register)$")
-LISTS = {"listdir", "glob", "iglob", "rglob", "scandir", "iterdir", "walk"}
-# Modules whose functions know nothing of the data but what they are given.
-PURE = {"numpy", "pandas", "polars", "pyarrow", "duckdb", "scipy", "sklearn", "statsmodels", "sympy",
-        "matplotlib", "seaborn", "plotly", "networkx", "geopandas", "shapely", "dateutil", "pytz",
-        "tqdm", "IPython", "openpyxl", "xarray", "torch", "xgboost", "lightgbm", "rapidfuzz", "PIL"}
-PURE |= set(sys.stdlib_module_names)
-# Functions and attributes whose value depends on more than the data.
-CLOCK = {"today", "now", "utcnow", "time", "time_ns", "perf_counter", "monotonic", "ctime",
-         "localtime", "gmtime"}
-CLOCKS = {"datetime", "date", "time", "Timestamp", "pd", "pandas", "dt", "pendulum", "arrow"}
-NOW = re.compile(r"\b(current_(date|timestamp|time)|now\(\)|today\(\)|date\('now'\)|datetime\('now'|"
-                 r"julianday\('now'|strftime\([^)]*'now')", re.I)
-MACHINE = {"cpu_count": "the number of processors", "sched_getaffinity": "the number of processors",
-           "process_cpu_count": "the number of processors", "environ": "the environment",
-           "getenv": "the environment", "uuid1": "a new UUID", "uuid4": "a new UUID",
-           "gethostname": "the name of the computer", "getuser": "the name of the user",
-           "getpid": "the number of the process", "urandom": "chance",
-           "token_hex": "chance", "token_bytes": "chance", "SystemRandom": "chance"}
-TIME, ORDER = "the current time", "the order in which a folder lists its files"
-
-
-class Value:
-    """What is known of a value."""
-
-    __slots__ = ("data", "path", "number", "chance", "listing", "texts", "files", "free", "key")
-
-    def __init__(self, data=False, path=False, number=False, chance=frozenset(), listing=False,
-                 texts=frozenset(), files=frozenset(), free=frozenset(), key=""):
-        self.data = data        # it rests on data
-        self.path = path        # it is, or has, a path in the data folder
-        self.number = number    # it rests on a number that is typed in, other than 0 and 1
-        self.chance = chance    # what else it depends on, in words
-        self.listing = listing  # it is an unordered list of files
-        self.texts = texts      # the strings in it
-        self.files = files      # the files that it writes
-        self.free = free        # the names that it looks up when it is called
-        self.key = key          # equal for equal computations
-
-
-def join(values):
-    values = list(values)
-    return Value(any(v.data for v in values), any(v.path for v in values), any(v.number for v in values),
-                 frozenset().union(*(v.chance for v in values)), any(v.listing for v in values),
-                 frozenset().union(*(v.texts for v in values)), frozenset().union(*(v.files for v in values)),
-                 frozenset().union(*(v.free for v in values)))
-
-
-def name_of(function):
-    return getattr(function, "attr", getattr(function, "id", ""))
-
-
-def root_of(node):
-    """The name that a chain of attributes, calls and subscripts begins with."""
-    while not isinstance(node, ast.Name):
-        if not isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
-            return ""
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id
-
-
-def parse(code):
-    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    try:
-        return compile(code, "cell", "exec", flags).body
-    except SyntaxError:  # perhaps for lines that are IPython's
-        return compile(re.sub(r"(?m)^(\s*)[%!].*", r"\1pass", code), "cell", "exec", flags).body
-
-
-def compares(test):
-    """Whether a test compares with something, and does not only ask whether there is anything."""
-    def empty(node):
-        return isinstance(node, ast.Constant) and node.value in (0, None, "") or \
-            isinstance(node, (ast.List, ast.Dict, ast.Tuple)) and not ast.unparse(node)[1:-1]
-    return any(isinstance(n, ast.Compare) and not any(empty(c) for c in [n.left, *n.comparators])
-               for n in ast.walk(test))
 
 
 class Reader:
@@ -121,8 +26,8 @@ class Reader:
             seen.add(n)
             inner = self.own(n)
             todo |= inner.free - seen
-            if inner.data:
-                v, key = join([v, inner]), v.key
+            if inner.data or inner.path:  # it is looked up to be read
+                v, key = join([v, inner, Value(data=True)]), v.key
                 v.key = key
         return v
 
@@ -131,14 +36,13 @@ class Reader:
             return self.names[name]
         if name in PLACES:
             return Value(path=True, key=name)
-        if name in dir(builtins) or name in SAYS | {"np", "os", "random", "get_ipython", "question"} \
-                or name.startswith("__"):
-            return Value(key=name)
-        return Value(data=True, key=name)
+        known = name in dir(builtins) or name in SET_UP or name.startswith("__")
+        return Value(data=not known, key=name)
 
     def decided(self, value, controls):
         """Whether tests and loops by the data choose a value that does not rest on data."""
-        return any(data and (test is None or not value.number or compares(test)) for data, test in controls)
+        return any(data and (test is None or not value.number or compares(test))
+                   for data, test in controls)
 
     def bind(self, target, value, key):
         if isinstance(target, ast.Name):
@@ -151,13 +55,15 @@ class Reader:
         elif isinstance(target, ast.Starred):
             self.bind(target.value, value, key)
         else:  # x[…] = value, x.y = value
-            self.absorb(root_of(target), join([value, self.value(target.value)]), key + self.key(target))
+            whole = join([value, self.value(target.value)])
+            self.absorb(root_of(target), whole, key + self.key(target))
 
     def absorb(self, name, value, key):
         """A value becomes part of the object of a name."""
         if name in self.names:
             was = self.names[name]
-            self.bind(ast.Name(name), join([was, value]), digest(was.key, key) if key else was.key)
+            key = digest(was.key, key) if key else was.key
+            self.bind(ast.Name(name), join([was, value]), key)
 
     # Keys.
 
@@ -165,8 +71,8 @@ class Reader:
         if isinstance(node, ast.Name):
             return self.look(node.id).key
         if isinstance(node, ast.Constant):
-            own = [p + self.files[p].key for p in self.files if isinstance(node.value, str) and p in node.value]
-            return repr(node.value) + "".join(own)
+            named = [p for p in self.files if isinstance(node.value, str) and p in node.value]
+            return repr(node.value) + "".join(p + self.files[p].key for p in named)
         if isinstance(node, list):
             return "[" + ",".join(self.key(n) for n in node) + "]"
         if not isinstance(node, ast.AST):
@@ -174,14 +80,17 @@ class Reader:
         inner = dressed(node)
         if inner is not None:
             return self.key(inner)
-        return type(node).__name__ + "(" + ",".join(
-            self.key(v) for f, v in ast.iter_fields(node) if f not in ("ctx", "kind", "type_comment")) + ")"
+        parts = [self.key(v) for f, v in ast.iter_fields(node)
+                 if f not in ("ctx", "kind", "type_comment")]
+        return type(node).__name__ + "(" + ",".join(parts) + ")"
 
     def whole(self, node):
         """The key of a value that has a name."""
         while dressed(node) is not None:
             node = dressed(node)
-        return self.look(node.id).key if isinstance(node, ast.Name) else digest(self.key(node))
+        if isinstance(node, ast.Name):
+            return self.look(node.id).key
+        return digest(self.key(node))
 
     # Expressions.
 
@@ -191,14 +100,15 @@ class Reader:
         return v
 
     def parts(self, node):
-        v = join(self.value(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+        parts = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+        v = join(self.value(n) for n in parts)
         v.listing = False
         return v
 
     def value_Constant(self, node):
         c = node.value
         if isinstance(c, str):
-            told = join([self.files[p] for p in self.files if p in c])  # it names what the cells wrote
+            told = join([self.files[p] for p in self.files if p in c])  # what the cells wrote
             return Value(told.data, bool(DATA.search(c)), texts=frozenset([c]),
                          chance=told.chance | frozenset([TIME] if NOW.search(c) else []))
         return Value(number=isinstance(c, (int, float, complex)) and c not in (0, 1))
@@ -244,50 +154,25 @@ class Reader:
         return v
 
     def comprehension(self, node):
-        names = [n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
-        whole = [self.scoped(g, names) for g in node.generators]
-        v = join([self.scoped(node, names)] + whole)
+        names = [n.id for g in node.generators for n in ast.walk(g.target)
+                 if isinstance(n, ast.Name)]
+        v = join([self.scoped(g, names) for g in node.generators] + [self.scoped(node, names)])
         v.listing = isinstance(node, ast.ListComp) and self.value(node.generators[0].iter).listing
         return v
 
     value_ListComp = value_SetComp = value_DictComp = value_GeneratorExp = comprehension
 
     def value_Call(self, node):
-        name, function = name_of(node.func), self.value(node.func)
-        given = [self.value(a) for a in node.args] + [self.value(k.value) for k in node.keywords]
-        v = join([function] + given)
-        v.listing = name in LISTS or v.listing and name in ("list", "tuple", "iter", "reversed", "filter", "map")
-        if name in ("sorted", "len", "sum", "set", "max", "min", "any", "all", "Counter"):
-            v.listing = False
-        if name in ("next", "pop") and any(g.listing for g in given + [function]):
+        name, root, function = name_of(node.func), root_of(node.func), self.value(node.func)
+        given = join(self.value(a) for a in [*node.args, *(k.value for k in node.keywords)])
+        v = join([function, given])
+        v.listing = name in LISTS or v.listing and name in KEEPS
+        v.chance |= self.chance(name, root, node, v.texts)
+        if name in ("next", "pop") and (function.listing or given.listing):
             v.chance |= {ORDER}
-        if name in CLOCK and (root_of(node.func) in CLOCKS or name in ("today", "utcnow", "perf_counter")) \
-                and not node.args or name == "strftime" and len(node.args) == 1 and root_of(node.func) == "time":
-            v.chance |= {TIME}
-        if name in ("Timestamp", "to_datetime", "datetime64") and v.texts & {"now", "today"}:
-            v.chance |= {TIME}
-        if name in MACHINE and isinstance(node.func, ast.Name):
-            v.chance |= {MACHINE[name]}
-        if SQL.match(name):
-            words = {w for t in v.texts for w in re.findall(r"[^\W\d]\w*", t)}
-            v.data = v.data or any(self.names[w].data for w in words & set(self.names))
-        own = [self.files[t] for t in v.texts if t in self.files]
-        if name == "open" and any(re.fullmatch("[wax][bt+]*", t) for g in given for t in g.texts):
-            v.files = v.texts
-        elif v.path and name not in PATHS or READS.match(name) and not own and not v.files:
-            v.data = True
-            if READS.match(name):
-                v.chance -= set(MACHINE.values())  # such as an address
-        elif own and not WRITES.match(name):  # what the cells themselves have written
-            v.data = v.data or any(f.data for f in own) or not READS.match(name) and name not in PLAIN
+        self.reads(name, v, given)
         if WRITES.match(name) or name == "print" and v.files:
-            for path in v.files or [t for t in v.texts if FILE.search(t)]:
-                wrote = join([v, self.files.get(path, Value())])
-                wrote.data = wrote.data or "save" in name or self.decided(v, self.control)
-                wrote.texts, wrote.files = frozenset(), frozenset()
-                wrote.key = digest(wrote.key, self.key(node.func), self.key(node.args))
-                self.files[path] = wrote
-        root, given = root_of(node.func), join(given)
+            self.writes(name, v, node)
         if SQL.match(name) and v.data:  # it may define a table
             self.absorb(root, v, self.key(node.args))
         elif isinstance(node.func, ast.Attribute) and given.data and root not in self.modules:
@@ -296,6 +181,40 @@ class Reader:
             v.data = v.data or self.decided(v, self.control)
             self.said.append((v, node.args))
         return v
+
+    def chance(self, name, root, node, texts):
+        """What else than the data a call by itself depends on."""
+        clock = name in CLOCK and not node.args and (
+            root in CLOCKS or name in ("today", "utcnow", "perf_counter"))
+        clock = clock or name == "strftime" and root == "time" and len(node.args) == 1
+        if clock or name in ("Timestamp", "to_datetime", "datetime64") and texts & {"now", "today"}:
+            return {TIME}
+        return {MACHINE[name]} if name in MACHINE and isinstance(node.func, ast.Name) else set()
+
+    def reads(self, name, v, given):
+        """Tells of a call whether its value rests on data that it reads."""
+        if SQL.match(name):
+            words = {w for t in v.texts for w in re.findall(r"[^\W\d]\w*", t)}
+            v.data = v.data or any(self.names[w].data for w in words & set(self.names))
+        own = [self.files[t] for t in v.texts if t in self.files]
+        if name == "open" and any(re.fullmatch("[wax][bt+]*", t) for t in given.texts):
+            v.files = v.texts
+        elif v.path and name not in PATHS or READS.match(name) and not own and not v.files:
+            v.data = True
+            if READS.match(name):
+                v.chance -= set(MACHINE.values())  # such as an address
+        elif own and not WRITES.match(name):  # what the cells themselves have written
+            computed = not READS.match(name) and name not in PLAIN
+            v.data = v.data or computed or any(f.data for f in own)
+
+    def writes(self, name, v, node):
+        """Tells what is in the files that a call writes."""
+        for path in v.files or [t for t in v.texts if FILE.search(t)]:
+            wrote = join([v, self.files.get(path, Value())])
+            wrote.data = wrote.data or "save" in name or self.decided(v, self.control)
+            wrote.texts, wrote.files = frozenset(), frozenset()
+            wrote.key = digest(wrote.key, self.key(node.func), self.key(node.args))
+            self.files[path] = wrote
 
     # Statements.
 
@@ -327,31 +246,29 @@ class Reader:
             self.do_Assign(ast.Assign([s.target], s.value))
 
     def do_AugAssign(self, s):
-        v, key = join([self.value(s.target), self.value(s.value)]), self.key(s.target) + self.key(s.value)
-        self.bind(s.target, v, digest(key, type(s.op).__name__))
+        v = join([self.value(s.target), self.value(s.value)])
+        self.bind(s.target, v, digest(self.key(s.target), self.key(s.value), type(s.op).__name__))
 
     def do_Import(self, s):
         for a in s.names:
             name = (a.asname or a.name).split(".")[0]
             self.modules = self.modules | {name}
-            self.names[name] = Value(data=getattr(s, "module", a.name).split(".")[0] not in PURE, key=a.name)
+            package = getattr(s, "module", a.name).split(".")[0]
+            self.names[name] = Value(data=package not in PURE, key=a.name)
 
     def do_ImportFrom(self, s):
         s.module = s.module or "."
         self.do_Import(s)
 
     def do_FunctionDef(self, s):
-        inner = [n for n in ast.walk(s)]
-        bound = {n.arg for n in inner if isinstance(n, ast.arg)}
-        bound |= {n.id for n in inner if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-        bound |= {n.name for n in inner if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-        bound |= {a.asname or a.name.split(".")[0] for n in inner if isinstance(n, (ast.Import, ast.ImportFrom))
-                  for a in n.names}
-        free = {n.id for n in inner if isinstance(n, ast.Name)} - bound
+        inner = list(ast.walk(s))
+        loads = {n.id for n in inner if isinstance(n, ast.Name)}
+        free = loads - bound(inner)
         texts = {n.value for n in inner if isinstance(n, ast.Constant) and isinstance(n.value, str)}
         prints = any(isinstance(n, ast.Call) and name_of(n.func) in SAYS for n in inner)
-        self.names[s.name] = Value(data=prints or any(DATA.search(t) for t in texts), free=frozenset(free),
-                                   key=digest(ast.dump(s), *(self.look(n).key for n in sorted(free - {s.name}))))
+        self.names[s.name] = Value(
+            data=prints or any(DATA.search(t) for t in texts), free=frozenset(free),
+            key=digest(ast.dump(s), *(self.look(n).key for n in sorted(free - {s.name}))))
 
     do_AsyncFunctionDef = do_ClassDef = do_FunctionDef
 
@@ -359,67 +276,56 @@ class Reader:
         """Branches and loops: what a name is after one of them, or before, is what it may be."""
         before, key = dict(self.names), digest(ast.dump(s), *sorted(
             self.look(n.id).key for n in ast.walk(s) if isinstance(n, ast.Name)))
-        test = getattr(s, "test", None)
-        heads = [e for e in ast.iter_child_nodes(s) if isinstance(e, ast.expr)]
-        heads += [i.context_expr for i in getattr(s, "items", [])]
-        head = join(self.value(e) for e in heads if isinstance(getattr(e, "ctx", None), (ast.Load, type(None))))
+        head = join(self.value(e) for e in ast.iter_child_nodes(s) if isinstance(e, ast.expr)
+                    and isinstance(getattr(e, "ctx", ast.Load()), ast.Load))
         if isinstance(s, (ast.For, ast.AsyncFor)):
             head.listing = False
             self.bind(s.target, head, key)
         for i in getattr(s, "items", []):
+            v = self.value(i.context_expr)
             if i.optional_vars is not None:
-                self.bind(i.optional_vars, self.value(i.context_expr), self.whole(i.context_expr))
-        bodies = [getattr(s, f, None) for f in ("body", "orelse", "finalbody")]
-        bodies += [h.body for h in getattr(s, "handlers", []) + getattr(s, "cases", [])]
+                self.bind(i.optional_vars, v, self.whole(i.context_expr))
         if isinstance(s, (ast.With, ast.AsyncWith)):
             self.run(s.body)
             return
-        loops = isinstance(s, (ast.For, ast.AsyncFor, ast.While))
-        if not isinstance(s, ast.If):  # a loop or try can end in its midst
-            test = None
-            head.data = head.data or any(self.look(n.id).data for b in bodies if b for x in b
-                                         for n in ast.walk(x) if isinstance(n, ast.Name) and n.id in self.names)
+        bodies = [getattr(s, f, None) for f in ("body", "orelse", "finalbody")]
+        bodies += [h.body for h in getattr(s, "handlers", []) + getattr(s, "cases", [])]
+        bodies, test = [b for b in bodies if b], s.test if isinstance(s, ast.If) else None
+        if test is None:  # a loop or try can end in its midst
+            head.data = head.data or any(
+                self.look(n.id).data for b in bodies for x in b for n in ast.walk(x)
+                if isinstance(n, ast.Name) and n.id in self.names)
         self.control.append((head.data, test))
+        ends = self.ends(bodies, isinstance(s, (ast.For, ast.AsyncFor, ast.While)))
+        self.merge(before, ends, head, self.control.pop(), key)
+
+    def ends(self, bodies, loops):
+        """The names after each of several bodies; those of a loop follow each other, twice."""
         ends = []
-        for body in [b for b in bodies if b] * (2 if loops else 1):
+        for body in bodies * (2 if loops else 1):
             start = dict(self.names)
             self.run(body)
             ends.append(self.names)
             self.names = self.names if loops else start
-        self.control.pop()
+        return ends
+
+    def merge(self, before, ends, head, control, key):
+        """Makes a name what it was before, or is at one of several ends."""
         self.names = dict(before)
         for name in {n for end in ends for n in end}:
             found = [e[name] for e in [before] + ends if name in e]
             if any(f is not found[0] for f in found) or name not in before:
                 v = join(found + [Value(chance=head.chance)])
-                v.data, v.key = v.data or self.decided(v, [(head.data, test)]), digest(key, name)
+                v.data, v.key = v.data or self.decided(v, [control]), digest(key, name)
                 self.names[name] = v
-
-
-# Calls that change nothing about a typed-in value but its type.
-PLAIN = SAYS | {"str", "int", "float", "strip", "round", "write", "close", "splitlines", "split", "loads",
-                "Path", "DataFrame", "Series", "exists", "remove", "item"}
-
-
-def dressed(node):
-    """The expression of which a node is only the text, or None."""
-    if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Name) and \
-            (node.func.id in ("str", "repr", "format") or node.func.id == "round" and len(node.args) == 2):
-        return node.args[0]
-    if isinstance(node, ast.JoinedStr) and len(node.values) == 1 and isinstance(node.values[0], ast.FormattedValue):
-        return node.values[0].value
-    return None
-
-
-def digest(*keys):
-    return hashlib.sha1("\0".join(keys).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def statements(cells):
     """The statements of cells without those that give the answer at the end."""
     body = [s for cell in cells for s in parse(cell)]
-    while body and (isinstance(body[-1], ast.Expr) and isinstance(body[-1].value, ast.Name)
-                    or isinstance(body[-1], ast.Assign) and name_of(body[-1].targets[0]) == "answer"):
+    while body and (
+            isinstance(body[-1], ast.Expr) and isinstance(body[-1].value, ast.Name)
+            or isinstance(body[-1], ast.Assign) and name_of(body[-1].targets[0]) == "answer"):
         body.pop()
     return [ast.dump(s) for s in body]
 
@@ -434,7 +340,7 @@ def read(cells, code):
     return r
 
 
-ASKS_TIME = re.compile(r"\b(today|now|current\w*|currently|so far|to date|old|age|ago|last \d+|since|"
+ASKS_TIME = re.compile(r"\b(today|now|current\w*|so far|to date|old|age|ago|last \d+|since|"
                        r"heute|jetzt|aktuell\w*|derzeit\w*)\b", re.I)
 
 
@@ -478,8 +384,8 @@ def branch(request):
         answer, printed = body[-1].value, [args[0] for _, args in first.said if len(args) == 1]
         v = r.value(answer)
         if v.data and any(r.whole(answer) == first.whole(p) for p in printed):
-            return {"problem": "its cell computes the same as the notebook's cells, which shows nothing about "
-                               "another reading"}
+            return {"problem": "its cell computes the same as the notebook's cells, which shows "
+                               "nothing about another reading"}
     return {}
 
 

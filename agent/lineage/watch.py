@@ -1,5 +1,5 @@
-# Watches what pandas does for the cells of a session: merges, and comparisons with strings that stand
-# in the cells. install(cells) begins it; report() ends it and prints what was seen as JSON.
+# Watches what pandas does for the cells of a session: merges, and comparisons with strings that
+# stand in the cells. install(cells) begins it; report() ends it and prints what was seen as JSON.
 import ast
 import functools
 import json
@@ -20,7 +20,8 @@ def literals(code):
     except (SyntaxError, ValueError):
         return set()
     sides = [x for n in nodes if isinstance(n, ast.Compare) for x in [n.left, *n.comparators]]
-    sides += [x for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "attr", "") in ("eq", "isin")
+    calls = [n for n in nodes if isinstance(n, ast.Call)]
+    sides += [x for n in calls if getattr(n.func, "attr", "") in ("eq", "isin")
               for a in n.args for x in [a, *getattr(a, "elts", [])]]
     return {x.value for x in sides if isinstance(x, ast.Constant) and isinstance(x.value, str)
             and re.search(r"[^\W\d]", x.value) and not MISSING.fullmatch(x.value.strip())}
