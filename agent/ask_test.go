@@ -153,6 +153,10 @@ func TestEditReopens(t *testing.T) {
 		"judge round 4; second the answer to question 2" {
 		t.Errorf("asked %s", asked)
 	}
+	before, after := readNotebook(t, tr), readNotebook(t, p.Trajectory)
+	if at := cellOf(t, after, "verdict-1"); after.Cells[at].Source == before.Cells[cellOf(t, before, "verdict-1")].Source {
+		t.Errorf("the verdict of before the edit still counts: %s", after.Cells[at].Source)
+	}
 	for k := range 3 {
 		if part := p.Part(k); !part.Verified() || len(p.world.of(agent.Prove)) != 3 {
 			t.Errorf("question %d: %q", k+1, part.Doubts())

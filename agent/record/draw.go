@@ -270,7 +270,7 @@ func (d *drawing) part(k int) {
 		if t.Method.Script {
 			n = t.StepOf(i) - 1
 		}
-		d.accepted(i+1, n+1, t.Rounds[i])
+		d.accepted(i+1, n+1, t.Rounds[i], t.editedAfter(i))
 	}
 	if t.Final != nil {
 		d.section(roleAnswer, k, "## Answer\n")
@@ -283,7 +283,13 @@ func (d *drawing) part(k int) {
 	d.section(roleTried, k, showTried(t))
 }
 
-func (d *drawing) accepted(n, step int, round Round) {
+// editedAfter reports whether a person, or new data, have changed cells of the last part after round i.
+func (t *Trajectory) editedAfter(i int) bool {
+	return slices.ContainsFunc(t.Rounds[i+1:], func(r Round) bool { return r.Edit != nil })
+}
+
+// accepted draws a step. A verdict from before an edit is told from those that count.
+func (d *drawing) accepted(n, step int, round Round, old bool) {
 	good, _ := lastAndRest(round.Attempts)
 	meta := cellMeta{Role: roleRound, Round: n, Step: step}
 	d.markdown(fmt.Sprintf("round-%d", n), meta, showStep(step, round))
@@ -291,7 +297,11 @@ func (d *drawing) accepted(n, step int, round Round) {
 	d.code(fmt.Sprintf("step-%d", n), meta, good)
 	if round.Verdict != nil {
 		meta = cellMeta{Role: roleVerdict, Round: n}
-		d.markdown(fmt.Sprintf("verdict-%d", n), meta, showVerdict(n, round))
+		text := showVerdict(n, round)
+		if old {
+			text = "*Before cells were changed, or ran again:*\n\n" + text
+		}
+		d.markdown(fmt.Sprintf("verdict-%d", n), meta, text)
 	}
 }
 

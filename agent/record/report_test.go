@@ -128,7 +128,7 @@ func TestReport(t *testing.T) {
 
 // TestWords: the words of an answer's worth are written only where they are true.
 func TestWords(t *testing.T) {
-	const own, none, whole, chart, why = "independently", "no reading", "no open reading", "chart: not", "cause"
+	const own, none, whole, chart, why = "independently", "no reading", "no open reading", "not compared: the chart", "cause"
 	for _, c := range []struct {
 		name   string
 		change func(*Trajectory)
@@ -145,7 +145,12 @@ func TestWords(t *testing.T) {
 		}, []string{whole, chart}},
 		{"the chart is a file", func(t *Trajectory) {
 			t.Final.Files = []compare.File{{Name: "n.csv", Digest: "1"}, {Name: "c.png", Digest: "2"}}
-		}, []string{own, whole, "n.csv", "c.png"}},
+			t.Second.Files = t.Final.Files
+		}, []string{own, whole, "compared: n.csv, c.png"}},
+		{"another picture", func(t *Trajectory) {
+			t.Final.Files = []compare.File{{Name: "c.png", Digest: "2"}}
+			t.Second.Files = []compare.File{{Name: "c.png", Digest: "3"}}
+		}, []string{own, whole, "not compared: c.png"}},
 		{"no chart", func(t *Trajectory) {
 			t.Rounds[0].Attempts[1].Execution.Outputs = nil
 		}, []string{own, whole}},
@@ -157,7 +162,7 @@ func TestWords(t *testing.T) {
 	} {
 		tr := answered()
 		c.change(tr)
-		for _, word := range []string{own, none, whole, chart, why, "n.csv", "c.png"} {
+		for _, word := range []string{own, none, whole, chart, why, "compared: n.csv, c.png", "not compared: c.png"} {
 			if strings.Contains(tr.InWords(), word) != slices.Contains(c.said, word) {
 				t.Errorf("%s: %q in %s", c.name, word, tr.InWords())
 			}

@@ -92,7 +92,7 @@ func showOptions(r Reading, answer string) string {
 			fmt.Fprintf(&b, "| %s *(taken)* | %s |\n", prose(o.Text),
 				prose(clipped(answer)+after(", but that the steps take it is not confirmed: ", o.Problem)))
 		case o.Answer != "":
-			fmt.Fprintf(&b, "| %s | %s |\n", prose(o.Text), prose(optionAnswer(o)))
+			fmt.Fprintf(&b, "| %s | %s |\n", prose(o.Text), prose(o.Told()))
 		default:
 			fmt.Fprintf(&b, "| %s | not known: %s |\n", prose(o.Text), prose(o.Problem))
 		}
@@ -100,8 +100,8 @@ func showOptions(r Reading, answer string) string {
 	return b.String() + "\n"
 }
 
-// optionAnswer is the answer of another option, in one line.
-func optionAnswer(o Option) string {
+// Told is the answer of another option, in one line, and how it differs if it has files.
+func (o Option) Told() string {
 	if o.Same {
 		return "the same"
 	}
@@ -125,7 +125,7 @@ func showAssumptions(t *Trajectory) string {
 			switch {
 			case i == r.Chosen:
 			case o.Answer != "":
-				fmt.Fprintf(&b, "  - otherwise (%s): %s\n", prose(o.Text), prose(optionAnswer(o)))
+				fmt.Fprintf(&b, "  - otherwise (%s): %s\n", prose(o.Text), prose(o.Told()))
 			case o.Problem != "":
 				fmt.Fprintf(&b, "  - otherwise (%s): not known: %s\n", prose(o.Text), prose(o.Problem))
 			}
@@ -308,7 +308,7 @@ func showReadings(t *Trajectory) string {
 func showOption(o Option) string {
 	result := "no answer" + after(": ", o.Problem)
 	if o.Answer != "" {
-		result = optionAnswer(o)
+		result = o.Told()
 	}
 	after := "the set-up"
 	if o.Steps > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 )
 
@@ -53,11 +54,15 @@ const noAnswer = "the data hold no answer"
 // many readings that were named, that none changes it; fewer than 0: nothing of readings.
 func (t *Trajectory) proved(readings int) string {
 	said := []string{t.twice(), "repeated from scratch in a fresh session and by solution.py"}
-	if names := t.Given(); len(names) > 0 {
-		said = append(said, "files compared: "+strings.Join(names, ", "))
+	compared, not := t.compared()
+	if len(compared) > 0 {
+		said = append(said, "files compared: "+strings.Join(compared, ", "))
 	}
 	if t.drawn() && !slices.ContainsFunc(t.Given(), isPicture) {
-		said = append(said, "chart: not compared")
+		not = append(not, "the chart")
+	}
+	if len(not) > 0 {
+		said = append(said, "not compared: "+strings.Join(not, ", "))
 	}
 	if asksWhy().MatchString(t.Task.Question) {
 		said = append(said, "of a cause, only what both derivations say")
@@ -93,6 +98,24 @@ func (t *Trajectory) twice() string {
 	return "derived twice, independently"
 }
 
+// compared returns the files of the answer that were compared with those of the second derivation, and the
+// others.
+func (t *Trajectory) compared() (names, not []string) {
+	for _, f := range t.Final.Files {
+		same := func(s compare.File) bool {
+			return s.Name == f.Name && (s.Digest == f.Digest || s.Text != "" && f.Text != "")
+		}
+		switch {
+		case f.Digest == "":
+		case t.Second != nil && slices.ContainsFunc(t.Second.Files, same):
+			names = append(names, f.Name)
+		default:
+			not = append(not, f.Name)
+		}
+	}
+	return names, not
+}
+
 func isPicture(name string) bool { return pictureName().MatchString(strings.ToLower(path.Base(name))) }
 
 // drawn reports whether the last cells show a chart.
@@ -119,7 +142,7 @@ func (r Reading) InWords(answer string) string {
 		case i == r.Chosen:
 			line += ": " + answer + " (taken)"
 		case o.Answer != "":
-			line += ": " + optionAnswer(o)
+			line += ": " + o.Told()
 		case o.Problem != "":
 			line += ": not known: " + o.Problem
 		}

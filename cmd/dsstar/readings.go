@@ -24,11 +24,11 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 		j.progress.Wait("")
 		fmt.Fprintln(a.stderr, term.Printable(r.Point))
 		for i, o := range r.Options {
-			if i == r.Chosen {
-				o.Answer = answer
+			told := answer
+			if i != r.Chosen {
+				told = o.Told()
 			}
-			fmt.Fprintf(a.stderr, "  %d  %s: %s\n", i+1, term.Printable(o.Text),
-				term.Printable(term.Fit(o.Answer, 200)))
+			fmt.Fprintf(a.stderr, "  %d  %s: %s\n", i+1, term.Printable(o.Text), term.Printable(term.Fit(told, 200)))
 		}
 		return a.number(ctx, fmt.Sprintf("Which is meant? [1-%d, or Enter to leave it open] ",
 			len(r.Options)), len(r.Options))

@@ -43,9 +43,10 @@ type result struct {
 type resultReading struct {
 	Point    string `json:"point"`
 	Reading  string `json:"reading"`
-	Answer   string `json:"answer"` // "": it could not be computed
-	Chosen   bool   `json:"chosen"` // the accepted cells take it
-	Choose   string `json:"choose"` // what --choose takes
+	Answer   string `json:"answer"`  // "": it could not be computed
+	Chosen   bool   `json:"chosen"`  // the accepted cells take it
+	Choose   string `json:"choose"`  // what --choose takes
+	Differs  string `json:"differs"` // if it has files: how they, or it, differ from the cells'
 	Evidence string `json:"evidence"`
 }
 
@@ -115,6 +116,9 @@ func readingsOf(t *record.Trajectory) []resultReading {
 		r := part.Readings[c.reading]
 		o := r.Options[c.option]
 		one := resultReading{Point: r.Point, Reading: o.Text, Answer: o.Answer, Choose: c.name}
+		if len(o.Files) > 0 {
+			one.Differs = o.Differs
+		}
 		if c.option == r.Chosen {
 			one.Answer, one.Chosen, one.Evidence = part.Answer(), true, r.Evidence
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsstar/agent/record"
+	"dsstar/notebook/compare"
 )
 
 // TestWrapped: sentences are wrapped at words, with the indentation of their line.
@@ -62,5 +63,15 @@ func TestChooseable(t *testing.T) {
 	}
 	if err := choose(tr, "1.2"); err != nil || len(tr.Later) != 2 || !tr.Readings[0].ByUser || tr.Readings[0].Chosen != 1 {
 		t.Errorf("%v, %+v", err, tr.Readings)
+	}
+}
+
+// TestOptionsWithFiles: where the words of two answers are the same, their files tell them apart.
+func TestOptionsWithFiles(t *testing.T) {
+	tr := &record.Trajectory{Final: &record.Final{Answer: "out.csv"}, Readings: []record.Reading{{Point: "Which?",
+		Options: []record.Option{{Text: "a"}, {Text: "b", Answer: "out.csv", Differs: "out.csv: 3 rows / 4",
+			Files: []compare.File{{Name: "out.csv"}}}}}}}
+	if said, all := inWords(tr, nil, 0), readingsOf(tr); !strings.Contains(said, "3 rows / 4") || all[1].Differs != "out.csv: 3 rows / 4" {
+		t.Errorf("%s\n%+v", said, all)
 	}
 }

@@ -18,8 +18,8 @@ func answerInWords(out json.RawMessage) string {
 		Label                                    string `json:"summary_label"`
 		RunDir                                   string `json:"run_dir"`
 		Readings                                 []struct {
-			Point, Reading, Answer string
-			Chosen                 bool
+			Point, Reading, Answer, Differs string
+			Chosen                          bool
 		}
 		Usage struct {
 			Calls int
@@ -38,6 +38,9 @@ func answerInWords(out json.RawMessage) string {
 		taken := ""
 		if o.Chosen {
 			taken = " (taken)"
+		}
+		if o.Differs != "" {
+			o.Answer += " (" + o.Differs + ")"
 		}
 		lines = append(lines, fmt.Sprintf("Reading of %q: %s%s: %s", o.Point, o.Reading, taken,
 			cmp.Or(o.Answer, "not computed")))

@@ -166,6 +166,12 @@ def answer(r):
     return tag("pre", CODE + ";font-weight:600", esc(aligned(r["answer"])))
 
 
+def whole(option):
+    """The answer of an option, and how its files differ from those of the answer that is taken."""
+    differs = f" ({option['differs']})" if option["differs"] else ""
+    return (aligned(option["answer"]) or "could not be computed") + differs
+
+
 def readings(r):
     """The options of each open reading, named as %dsstar choose takes them."""
     rows, point = [], None
@@ -176,7 +182,7 @@ def readings(r):
         text = f"{esc(option['reading'])}"
         if option["chosen"]:
             text += tag("span", f"color:{FAINT}", " (taken)")
-        shown = esc(aligned(option["answer"]) or "could not be computed")
+        shown = esc(whole(option))
         if option["chosen"]:
             shown = ""
         rows.append(
@@ -276,7 +282,7 @@ def plain(run, busy=False):
             if o["point"] != point:
                 point = o["point"]
                 lines.append(f"it depends on a reading: {point}")
-            said = "taken" if o["chosen"] else o["answer"] or "could not be computed"
+            said = "taken" if o["chosen"] else whole(o)
             lines.append(f"  %dsstar choose {o['choose']}: {o['reading']}: {said}")
         if r["summary"]:
             lines += [r["summary_label"] + ":", r["summary"]]
