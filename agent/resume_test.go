@@ -140,6 +140,9 @@ var troubled = []struct {
 		"debugger second derivation, again 1, try 2": "agreed()"})},
 	{"readings", simple.with(script{"solver round 1": reads(isOpen, isOpen),
 		"branches": branches("die()", "z = 1\nz"), "debugger reading 1, option 2, try 2": "z = 2\nz"})},
+	{"readings in doubt", simple.with(script{"solver round 1": reads(isOpen, isOpen),
+		"branches": branches("z = 1\nz", "z = 1\nz"), "branches the readings, what is in doubt": taken("w = 1\nw") +
+			"\n\nBranch 2.1\nKeeps: 0\n\n```python\nw = 1\nw\n```\n\nBranch 3.2\nKeeps: 0\n\n```python\nw = 1\nw\n```"})},
 	{"a difference of reading", another.with(script{"arbiter": "Ruling: reading\nReason: both can be " +
 		"meant\nReading: Which count.\nOption 1: all\nOption 2: some"})},
 	{"still different after two corrections", another.with(corrected("z = 3\nz"))},

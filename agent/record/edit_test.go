@@ -113,6 +113,11 @@ func TestReadRefuses(t *testing.T) {
 			"damaged"},
 		{func(nb *notebook.Notebook) { record(nb)["rounds"] = record(nb)["rounds"].([]any)[5:] },
 			"damaged"},
+		{func(nb *notebook.Notebook) { record(nb)["readings"] = []any{map[string]any{"point": "a"}} }, "damaged"},
+		{func(nb *notebook.Notebook) {
+			record(nb)["readings"] = []any{map[string]any{"options": []any{map[string]any{}, map[string]any{}},
+				"together": []any{1}}}
+		}, "damaged"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
 		{func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
 	} {

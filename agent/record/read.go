@@ -85,18 +85,23 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 // check validates numbers of rounds and options, since the notebook may be damaged.
 func (t *Trajectory) check() error {
 	end, wrong := 0, len(t.Descriptions) > len(t.Task.Files)
-	readings := slices.Clone(t.Readings)
+	readings := [][]Reading{t.Readings}
 	for _, p := range t.Earlier {
 		wrong = wrong || p.End < end || p.End > len(t.Rounds)
-		end, readings = p.End, append(readings, p.Readings...)
+		end, readings = p.End, append(readings, p.Readings)
 	}
 	wrong = wrong || misnumbered(t.Rounds, 0)
 	for _, l := range t.Later {
 		wrong = wrong || l.Begin < 0 || misnumbered(l.Rounds, l.Begin)
-		readings = append(readings, l.Readings...)
+		readings = append(readings, l.Readings)
 	}
-	for _, r := range readings {
-		wrong = wrong || r.Problem == "" && (r.Chosen < 0 || r.Chosen >= len(r.Options))
+	for _, all := range readings {
+		for _, r := range all {
+			wrong = wrong || r.Problem == "" && (len(r.Options) < 2 || r.Chosen < 0 || r.Chosen >= len(r.Options))
+			for _, k := range r.Together {
+				wrong = wrong || k < 0 || k >= len(all) || all[k].Problem != ""
+			}
+		}
 	}
 	if wrong {
 		return fmt.Errorf("its record is damaged: it names rounds, options or files that it does not have")
