@@ -133,7 +133,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	if err != nil {
 		return "", err
 	}
-	disclaim(nb, a.key())
+	disclaim(nb, a.key(), record.Folder(filepath.Dir(real)))
 	if target, err = exportTarget(path, out, e, nb); err != nil {
 		return "", err
 	}
@@ -193,9 +193,9 @@ func realFolder(file string) string {
 	return disk.RealPath(filepath.Dir(file))
 }
 
-// disclaim has a notebook that another dsstar made, or whose texts are not those of its record, say that
-// its standing is a claim.
-func disclaim(nb *notebook.Notebook, key record.Key) {
+// disclaim has a notebook in a folder say that another dsstar made it, that it shows something else than
+// its record, or that its data have changed.
+func disclaim(nb *notebook.Notebook, key record.Key, folder record.Folder) {
 	meta, ok := nb.Metadata["dsstar"].(map[string]any)
 	if !ok {
 		return
@@ -203,10 +203,14 @@ func disclaim(nb *notebook.Notebook, key record.Key) {
 	said := "Another dsstar made this notebook: what it says of its answer is its own claim."
 	t, err := record.Read(nb)
 	made, changed := key.Made(nb), err != nil || record.Rewritten(nb, t)
+	others := made && !changed && hasOtherData(folder, t.Task)
+	changed = changed || others
 	if meta["verified"] == true {
 		meta["verified"] = !changed && made && t.Verified()
 	}
 	switch {
+	case others:
+		said = "The data files of this run have changed since: its answer is that of the files before."
 	case made:
 		said = "This notebook was changed after dsstar had written it: what it shows need not be what was proved."
 	case err == nil:

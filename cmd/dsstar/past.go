@@ -155,6 +155,25 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 	return now.Files, err
 }
 
+// hasOtherData reports whether a data file of a run in a folder has other content or another size by
+// now. A file that is not where the run had it is not looked at.
+func hasOtherData(folder record.Folder, t record.Task) bool {
+	data := pastRun{folder: folder, t: &record.Trajectory{Task: t}}.data()
+	root, err := files.Open(data, []string{string(filepath.Separator)})
+	if data == "" || err != nil {
+		return false
+	}
+	defer root.Close()
+	return slices.ContainsFunc(t.Files, func(f record.File) bool {
+		info, err := os.Stat(filepath.Join(data, filepath.FromSlash(f.Name)))
+		if err != nil || info.Size() != f.Size || f.Sum == "" {
+			return err == nil && info.Size() != f.Size
+		}
+		sum, err := files.Sum(root, f)
+		return err == nil && sum != f.Sum
+	})
+}
+
 // findRun finds the run that arg names: a run folder, whose newest notebook it takes, or a notebook
 // in one.
 func findRun(arg string) (r pastRun, err error) {

@@ -41,8 +41,9 @@ last one), questions (how many), answer, standing (verified, depends on a readin
 not verified, unfinished, running), label (that, and whether the data hold no answer),
 claimed (only the notebook says so, because another dsstar made it), cells (if the
 code cells are as your dsstar ran them, their SHA-256, joined by zero bytes), pickles (those of the variables that they load, by
-name), cost_usd (null: not known), started, goes_on (edited, unfinished, running: the
-answer of before is shown, and dsstar resume goes on from it)`
+name), cost_usd (null: not known), started, goes_on (edited, unfinished, running, data:
+the answer of before is shown, and dsstar resume goes on from it; data: its data files
+have changed)`
 
 func (a *app) runsCommand() *cobra.Command {
 	var asJSON, open, remove bool
@@ -73,6 +74,11 @@ func (a *app) runsCommand() *cobra.Command {
 			none = "No run in " + term.Printable(base) + " has " + term.Printed(strings.Join(args, " and ")) + "."
 		}
 		all = slices.DeleteFunc(all, func(r listedRun) bool { return !r.has(args) })
+		for i, r := range all {
+			if !r.Claimed && r.GoesOn == "" && hasOtherData(record.Folder(r.Run), r.task) {
+				all[i].GoesOn = isOnOthers
+			}
+		}
 		if asJSON {
 			return term.JSON(a.stdout, append([]listedRun{}, all...))
 		}
@@ -108,6 +114,7 @@ type listedRun struct {
 	GoesOn  string            `json:"goes_on"` // from the answer; "": it does not
 
 	asked []string // all questions
+	task  record.Task
 }
 
 // has reports whether the run has all words.
@@ -137,7 +144,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
-			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions()}
+			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions(), task: t.Task}
 		r.Questions, r.Label = len(r.asked), strings.Replace(r.Standing, t.Standing(), t.Label(), 1)
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))

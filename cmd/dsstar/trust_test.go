@@ -120,6 +120,51 @@ func TestChangedPage(t *testing.T) {
 	}
 }
 
+// TestOtherData: a run beside data of the same names and sizes, but other content, is told from the
+// run that was proved.
+func TestOtherData(t *testing.T) {
+	for swapped, wants := range map[bool][3]string{
+		false: {`"goes_on": ""`, `class="run verified"`, "finished"},
+		true:  {`"goes_on": "data"`, "have changed since", "no model is configured"},
+	} {
+		t.Chdir(t.TempDir())
+		run, data := filepath.Join("dsstar-runs", "x"), t.TempDir()
+		if err := errors.Join(finishedRun(t).copyTo(run), os.CopyFS(data, os.DirFS(finishedRun(t).data))); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(data, "numbers.csv")
+		text, err := os.ReadFile(path)
+		if swapped {
+			text[len(text)-2]++
+		}
+		if err := errors.Join(err, os.WriteFile(path, text, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		nb, err := notebook.Open(filepath.Join(run, "notebook.ipynb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := record.Read(nb)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.Task.Data = data
+		nb = record.Draw(tr)
+		testKey.Seal(nb)
+		if err := nb.Save(filepath.Join(run, "notebook.ipynb")); err != nil {
+			t.Fatal(err)
+		}
+		for i, args := range [][]string{{"runs", "--json"}, {"export", "-o", "-", run},
+			{"resume", "--allow-read", data, run}} {
+			a, stdout, stderr := testApp(t)
+			a.run(t.Context(), args)
+			if said := stdout.String() + stderr.String(); !strings.Contains(said, wants[i]) {
+				t.Errorf("other data %v: %v lacks %q: %.1500s", swapped, args, wants[i], said)
+			}
+		}
+	}
+}
+
 // A variant is a change of a run's notebook, and whose the run then is: "made" by the user's dsstar,
 // "edited" since, or "theirs".
 type variant struct {

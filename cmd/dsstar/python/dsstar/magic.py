@@ -271,7 +271,8 @@ class Dsstar(Magics):
         else:
             print(f"{run['label']}: {run['answer']}")
         if run.get("goes_on"):
-            print("another answer is unfinished: %dsstar resume goes on")
+            why = "its data files have changed" if run["goes_on"] == "data" else "another answer is unfinished"
+            print(f"{why}: %dsstar resume goes on")
         print("notebook", run["notebook"])
 
     def stop(self):
