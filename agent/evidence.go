@@ -67,7 +67,8 @@ var (
 )
 
 // grounds returns the sentences that evidence quotes, each with its place, and the place that weighs
-// most: a document's more than the question's. It returns "" unless all that is quoted stands somewhere.
+// most: a document's more than the question's. It returns "" unless all that is quoted stands in some
+// source.
 func grounds(evidence string, sources []source) (sentences, from string) {
 	var quotes []string
 	for _, m := range quotation().FindAllStringSubmatch(evidence, -1) {
@@ -160,8 +161,9 @@ func begins(words, part []word) bool {
 
 // The ends of sentences, and those of clauses. What ends with a colon goes on in the list below it.
 var (
-	sentenceEnd = lazy.Regexp(`(?:[^\s.]{2}|\d)[.!?]+["'”)\]*_]*(?:\s+|$)|[。！？]|[^:\s]\s*\n\s*\n\s*|\n\s*(?:\||#)[\s#]*`)
-	clauseEnd   = lazy.Regexp(`[,;:.!?]["'”)\]]*(?:\s+|$)|[，；。！？]|\n`)
+	sentenceEnd = lazy.Regexp(`(?:[^\s.]{2}|\d)[.!?]+["'”)\]*_]*(?:\s+|$)|[。！？]|` +
+		`[^:\s]\s*\n\s*\n\s*|\n\s*(?:\||#)[\s#]*`)
+	clauseEnd = lazy.Regexp(`[,;:.!?]["'”)\]]*(?:\s+|$)|[，；。！？]|\n`)
 )
 
 // around returns where the sentence or clause begins and ends that has a part of the text.
@@ -197,7 +199,8 @@ func denied(text string, words []word, from, to int, quoted map[int]bool) bool {
 		if w.begin < from || w.end > to || quoted[i] {
 			continue
 		}
-		short := w.text == "t" && strings.HasSuffix(strings.ReplaceAll(text[:w.begin], "’", "'"), "n'") // "don't"
+		before := text[:w.begin]
+		short := w.text == "t" && (strings.HasSuffix(before, "n'") || strings.HasSuffix(before, "n’"))
 		if short || denials().MatchString(w.text) {
 			return true
 		}

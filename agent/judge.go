@@ -19,8 +19,9 @@ import (
 func (r *standard) judge(ctx context.Context) error { return r.judgeAbout(ctx, r.subject(0)) }
 
 func (r *standard) judgeAbout(ctx context.Context, subject string) error {
+	form := reply.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Words: r.judgeWords,
-		Images: r.pictures()}, reply.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads()))
+		Images: r.pictures()}, form)
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}

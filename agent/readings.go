@@ -15,9 +15,9 @@ import (
 	"dsstar/prompts"
 )
 
-// computeReadings computes the answer under each option, not taken, of the readings, and then what that
-// leaves in doubt. Their cells, which run as branches, came with the verdict; one request asks for those
-// that did not.
+// computeReadings computes the answer under each option, not taken, of the readings, and then what
+// that leaves in doubt. Their cells, which run as branches, came with the verdict; one request asks for
+// those that did not.
 func (r *standard) computeReadings(ctx context.Context) error {
 	for range 2 {
 		r.combine()
@@ -134,7 +134,8 @@ func (p optionOf) String() string {
 func (r *standard) pending() (all []optionOf) {
 	for i, reading := range r.t.Readings {
 		for n, o := range reading.Options {
-			if !reading.ByUser && reading.Together == nil && n != reading.Chosen && o.Answer == "" && o.Problem == "" {
+			own := reading.Together == nil && n != reading.Chosen
+			if own && !reading.ByUser && o.Answer == "" && o.Problem == "" {
 				all = append(all, optionOf{i, n})
 			}
 		}
@@ -145,8 +146,9 @@ func (r *standard) pending() (all []optionOf) {
 	return r.unsure()
 }
 
-// unsure returns the options that are computed once the others are: all other options together, and the
-// one that is taken where another gives the same answer and nobody has found which one the cells take.
+// unsure returns the options that are computed once the others are: all other options together, and
+// the one that is taken where another gives the same answer and the judge has not found which one the
+// cells take.
 func (r *standard) unsure() (all []optionOf) {
 	if len(r.t.OpenReadings()) > 0 {
 		return nil // the answer depends on a reading anyway

@@ -89,7 +89,7 @@ func TestDerivedAnew(t *testing.T) {
 	contains(t, anew, "it leaves rows out", "not 678 is right")
 	lacks(t, anew, "12,345", "12345", "z = 678", "Do the next thing")
 	nb := record.Draw(p.Trajectory)
-	contains(t, nb.Cells[cellOf(t, nb, "second")].Source, "12345", "678", "leaves rows out", "answered anew")
+	contains(t, nb.Cells[cellOf(t, nb, "second")].Source, "12345", "678", "leaves rows out", "told what was found wrong")
 	lacks(t, p.model.prompt(t, "second the answer"), "mistake")
 }
 

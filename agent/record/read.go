@@ -97,7 +97,8 @@ func (t *Trajectory) check() error {
 	}
 	for _, all := range readings {
 		for _, r := range all {
-			wrong = wrong || r.Problem == "" && (len(r.Options) < 2 || r.Chosen < 0 || r.Chosen >= len(r.Options))
+			n := len(r.Options)
+			wrong = wrong || r.Problem == "" && (n < 2 || r.Chosen < 0 || r.Chosen >= n)
 			for _, k := range r.Together {
 				wrong = wrong || k < 0 || k >= len(all) || all[k].Problem != ""
 			}
@@ -370,7 +371,8 @@ func (r *reader) restate(view *Trajectory, c *notebook.Cell) {
 
 // restated returns the readings without the answers, which were those of other cells or data.
 func restated(readings []Reading) []Reading {
-	readings = slices.DeleteFunc(slices.Clone(readings), func(r Reading) bool { return r.Together != nil })
+	together := func(r Reading) bool { return r.Together != nil }
+	readings = slices.DeleteFunc(slices.Clone(readings), together)
 	for i := range readings {
 		readings[i].Confirmed = false
 		readings[i].Options = slices.Clone(readings[i].Options)

@@ -22,7 +22,7 @@ type Reading struct {
 	Problem  string   `json:"problem,omitempty"`  // why it could not be read; then it has no options
 
 	Confirmed bool  `json:"confirmed,omitempty"` // the judge, too, finds that the cells take the option
-	Together  []int `json:"together,omitempty"`  // indexes of the readings of which it takes the other options
+	Together  []int `json:"together,omitempty"`  // indexes of readings: it takes their other options
 }
 
 // Sources of evidence that are no files of the data.

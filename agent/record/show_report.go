@@ -371,7 +371,7 @@ var rulings = map[string]string{
 	"":             "Another reading of the question explains the difference",
 	RuledSame:      "Both mean the same",
 	RuledFirst:     "The steps were found wrong",
-	RuledSecond:    "It was found wrong, and the question was answered anew",
+	RuledSecond:    "It was found wrong",
 	RuledReading:   "Each is right for its reading of the question",
 	RuledUndecided: "Which is right could not be decided",
 }
