@@ -31,7 +31,7 @@ func TestRecordDemo(t *testing.T) {
 		t.Skip("only with -record")
 	}
 	all := []string{"question", "guidelines", "file", "files", "plan", "code", "cell", "step", "missing",
-		"dropped", "reason", "answer", "like", "others", "written", "readings", "second"}
+		"dropped", "reason", "answer", "like", "others", "written", "readings", "second", "mistakes"}
 	keep := demoLoose
 	demoLoose = append(all, keep...)
 	defer func() { demoLoose = keep }()
@@ -94,7 +94,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Answer != demoAnswer || r.Verified || !r.Sufficient || r.Rounds != 3 || r.Steps != 2 ||
-		r.Usage.Calls != 8 || len(r.Warnings) > 0 {
+		r.Usage.Calls != 10 || len(r.Warnings) > 0 {
 		t.Errorf("--json: %+v", r)
 	}
 	wantText(t, "stderr", stderr.String(), "replies are recorded; all else is live",
@@ -110,7 +110,8 @@ func TestDemo(t *testing.T) {
 			dropped++
 		}
 	}
-	if failed != 1 || dropped != 1 || tr.Standing() != "depends on a reading" || !tr.Second.Agrees {
+	if failed != 1 || dropped != 1 || tr.Standing() != "depends on a reading" || !tr.Second.Agrees ||
+		len(tr.Second.Rejected) != 1 || tr.Second.Rejected[0].Second != "Seal Beach: 198.8" {
 		t.Errorf("%d rounds with a failed cell, %d dropped; the answer is %s, the second derivation %+v",
 			failed, dropped, tr.Standing(), tr.Second)
 	}
