@@ -2,6 +2,8 @@ package record
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"dsstar/notebook/human"
@@ -68,9 +70,11 @@ func (t *Trajectory) StartOver(why string) {
 
 // Disown leaves nothing proved or judged of a trajectory that a stranger may have written: files are
 // described, cells run, and the plan is judged, derived and proved again. What was planned, written and
-// answered stays, as do notes. Variables do not: the cell that loads them runs what the record says.
+// answered stays. Notes stay as text, and cells that a person wrote as any others: they are no wishes of
+// this user. Variables do not stay: the cell that loads them runs what the record says.
 func (t *Trajectory) Disown() {
 	t.Adopted, t.Variables = true, nil
+	t.disownWishes()
 	for k := range t.Earlier {
 		p := &t.Earlier[k]
 		p.Proof, p.Second, p.Readings = nil, nil, doubted(p.Readings)
@@ -82,6 +86,26 @@ func (t *Trajectory) Disown() {
 	t.Ended, t.Failure, t.Unusable, t.Memory, t.Task.Include = false, "", nil, 0, nil
 	if r := t.Recalled; r != nil {
 		t.Recalled = &Recalled{Facts: r.Facts, Imports: r.Imports, Tools: r.Tools}
+	}
+}
+
+// disownWishes takes from notes and cells the rank of what the user of dsstar wants.
+func (t *Trajectory) disownWishes() {
+	t.Notes, t.Kept = nil, slices.Clone(t.Kept)
+	for i := range t.Kept {
+		cell := &t.Kept[i].Cell
+		if tags, _ := cell.Metadata["tags"].([]any); slices.Contains(cell.Tags(), noteTag) {
+			cell.Metadata = maps.Clone(cell.Metadata)
+			cell.Metadata["tags"] = slices.DeleteFunc(slices.Clone(tags), func(tag any) bool { return tag == noteTag })
+		}
+	}
+	for i := range t.Rounds {
+		t.Rounds[i].ByHand, t.Rounds[i].Was = false, ""
+	}
+	for k := range len(t.Earlier) + 1 {
+		if f := t.Part(k).Final; f != nil {
+			f.ByHand = false
+		}
 	}
 }
 

@@ -200,7 +200,7 @@ func disclaim(nb *notebook.Notebook, key record.Key, folder record.Folder) {
 	if !ok {
 		return
 	}
-	said := "Another dsstar made this notebook: what it says of its answer is its own claim."
+	said := "Another dsstar made this notebook, or it was changed: what it says of its answer is its own claim."
 	t, err := record.Read(nb)
 	made, changed := key.Made(nb), err != nil || record.Rewritten(nb, t)
 	others := made && !changed && hasOtherData(folder, t.Task)

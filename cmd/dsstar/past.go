@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -28,13 +29,14 @@ type pastRun struct {
 	content []byte // of the notebook
 	nb      *notebook.Notebook
 	t       *record.Trajectory
-	theirs  bool // another dsstar made it: nothing of it counts as proved
+	theirs  bool   // another dsstar made it: nothing of it counts as proved
+	claimed string // the answer that theirs has
 }
 
 // needsModel says why a run needs a model that perhaps had one.
 func (r pastRun) needsModel(err error) error {
 	if u, ok := errors.AsType[*usage.Error](err); ok && r.theirs {
-		return usage.New("another dsstar made this run, so a model judges and derives its answer again; "+u.Text,
+		return usage.New("another dsstar made this run, or it was changed, so a model judges and derives its answer again; "+u.Text,
 			u.Hints...)
 	}
 	return err
@@ -43,7 +45,11 @@ func (r pastRun) needsModel(err error) error {
 // tell says from where the run goes on.
 func (r pastRun) tell(p *progress.Progress, question string) {
 	if r.theirs {
-		p.Say("theirs   another dsstar made this run: all that it says is found out again")
+		p.Say("theirs   another dsstar made this run, or it was changed: all that it says is found out again, " +
+			"and its notes and cells count as nobody's wishes")
+		if r.claimed != "" {
+			p.Say("         it says that the answer is %s", brief.OneLine(brief.Clip(r.claimed, 200)))
+		}
 		return
 	}
 	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
@@ -235,6 +241,7 @@ func (r *pastRun) read(key record.Key) error {
 			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
 	}
 	if r.theirs = !key.Wrote(r.t); r.theirs {
+		r.claimed = r.t.Answer()
 		r.t.Disown()
 	}
 	return nil
