@@ -29,6 +29,7 @@ type form struct {
 	number   bool     // it has a number
 	alone    bool     // it is one number, perhaps with a unit, or one name
 	between  []string // the bounds of its number, as they are written; nil: none
+	items    int      // so many at least, between commas or semicolons
 	words    string   // the guidelines: what stands there may be the answer
 }
 
@@ -50,6 +51,10 @@ var (
 		`(-?\d+(?:\.\d+)?)\b`)
 	label    = lazy.Regexp(`@([A-Za-z_]\w*)\[`)
 	choice   = lazy.Regexp(`(?i)\b(?:either|one\s+of|must\s+be|answer\s+with)\b[:\s]+((?:["'“‘][^"'”’\n]{1,40}["'”’][\s,]*(?:or\s+|and\s+)?){2,})`)
+	eitherOf = lazy.Regexp(`(?i)^\W*(?:(?:just|only|answer|with|must|be)\W+)*` +
+		`(?:["'“‘](\w+)["'”’]\s+or\s+["'“‘](\w+)["'”’]|(yes|true)\s+or\s+(no|false))\W*$`)
+	manyItems = lazy.Regexp(`(?i)\b(\d|two|three|four|five|six)\s+(?:\w+\s+)?(?:numbers|values|names|words|items),?\s+` +
+		`(?:that\s+are\s+)?separated\s+by\b`)
 	quoted   = lazy.Regexp(`["'“‘]([^"'”’\n]{1,40})["'”’]`)
 	fileName = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?([\w.-]+\.(?:csv|json|png|jpg|svg|pdf|xlsx|parquet|txt|npy|html))\b`)
 )
@@ -83,6 +88,12 @@ func formOf(task record.Task) form {
 			f.choices = append(f.choices, q[1])
 		}
 	}
+	if m := eitherOf().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
+		f.choices = []string{m[1] + m[3], m[2] + m[4]}
+	}
+	if m := manyItems().FindStringSubmatch(guidelines); m != nil {
+		f.items = smallNumber(m[1])
+	}
 	isData := func(name string) bool {
 		return slices.ContainsFunc(task.Files, func(d record.File) bool { return path.Base(d.Name) == name })
 	}
@@ -94,15 +105,21 @@ func formOf(task record.Task) form {
 	return f
 }
 
+// smallNumber reads digits, or one of smallNumbers.
+func smallNumber(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		n = slices.Index(smallNumbers, strings.ToLower(text))
+	}
+	return n
+}
+
 // decimalsIn returns how many decimals a text asks for, and whether it says anything of them; -1 if
 // each part of the answer has others.
 func decimalsIn(text string, whole *regexp.Regexp) (n int, said bool) {
 	places := map[int]bool{}
 	for _, m := range decimalPlaces().FindAllStringSubmatch(text, -1) {
-		var err error
-		if n, err = strconv.Atoi(m[1]); err != nil {
-			n = slices.Index(smallNumbers, strings.ToLower(m[1]))
-		}
+		n = smallNumber(m[1])
 		places[n] = true
 	}
 	switch {
@@ -139,6 +156,10 @@ func (f form) problem(answer string, written fs.FS) string {
 	is := func(c string) bool { return strings.EqualFold(strings.Trim(answer, " .\"'"), c) }
 	if len(f.choices) > 1 && !slices.ContainsFunc(f.choices, is) {
 		return "the answer must be one of: " + strings.Join(f.choices, ", ")
+	}
+	separators := func(c rune) bool { return strings.ContainsRune(",;\n", c) }
+	if n := len(strings.FieldsFunc(answer, separators)); n < f.items {
+		return fmt.Sprintf("the form asks for %d items, and the answer has %d", f.items, n)
 	}
 	return f.numberProblem(answer)
 }
