@@ -26,7 +26,7 @@ sys.modules["dsstar_watch"] = types.ModuleType("dsstar_watch")
 exec(%s, sys.modules["dsstar_watch"].__dict__)
 sys.modules["dsstar_watch"].install(__import__("json").loads(%s))
 del sys, types`, brief.Python(watcher), brief.Python(string(list)))
-	return begin, `__import__("sys").modules.pop("dsstar_watch").report()`
+	return begin, `__import__("sys").modules.pop("dsstar_watch").report(globals())`
 }
 
 // Watched says what was seen, for a question: doubts about the answer, and notes for whoever reads it.

@@ -1,5 +1,5 @@
 # Watches what pandas does for the cells of a session: merges, and comparisons with strings that
-# stand in the cells. install(cells) begins it; report() ends it and prints what was seen as JSON.
+# stand in the cells. install(cells) begins it; report(globals()) ends it and prints what was seen as JSON.
 import ast
 import functools
 import json
@@ -82,12 +82,23 @@ def install(cells):
         watch(pd.Series, name, equal)
 
 
-def report():
+def stands(value, session):
+    """Whether a table of the session has the value: then a part of it may well lack it."""
+    for x in list(session.values()):
+        columns = [x] if isinstance(x, pd.Series) else \
+            [x.iloc[:, n] for n in range(x.shape[1])] if isinstance(x, pd.DataFrame) else []
+        for c in columns:
+            if not pd.api.types.is_numeric_dtype(c.dtype) and c.isin([value]).any():
+                return True
+    return False
+
+
+def report(session):
     for owner, name, was in undo:
         if was is None:
             delattr(owner, name)
         else:
             setattr(owner, name, was)
     absent = [{"column": c, "value": v, "like": seen["like"]} for (c, v), seen in compared.items()
-              if not seen["matches"]]
+              if not seen["matches"] and not stands(v, session)]
     print(json.dumps({"merges": merges, "absent": absent}))

@@ -55,6 +55,8 @@ func TestWatch(t *testing.T) {
 		{`n = [(orders.status == s).sum() for s in stores.store]`, "", ""},
 		{`late = orders[orders.n > 99]
 n = (late.status == "paid").sum()`, "", ""},
+		{`late = orders[orders.n == 1].assign(kind=orders.status)
+n = (late.kind == "paid").sum()`, "", ""},
 		{`n = (orders.status == "paid").sum() + (orders[orders.n == 1].status == "paid").sum()`, "", ""},
 	}
 	var in, out bytes.Buffer

@@ -93,8 +93,8 @@ var (
 	judgementSchema = objectSchema("judgement", judgementFields...)
 	rereadSchema    = objectSchema("judgement", append([]string{readingsField}, judgementFields...)...)
 	branchingSchema = objectSchema("judgement", append(slices.Clone(judgementFields),
-		property("takes", "string", "of each reading in order the number of the option that the cells take"),
-		property("decided", "string", "the numbers of the readings that the words quoted for them decide"),
+		property("takes", "string", "of each reading in order the number of the option that the cells take, such as 1, 2"),
+		property("decided", "string", "the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"),
 		listOf("branches", "if sufficient or inconclusive, one for each branch asked for; else empty",
 			branchProperties...))...)
 	branchesSchema = objectSchema("branches",
