@@ -8,11 +8,11 @@ import (
 	"dsstar/agent/record"
 )
 
-// QuestionFault runs the accepted cells of a verified run as a script, with functions in place of those
-// of the same names that it had, and without those of the names gone. It returns why the answer is no
-// longer printed, or "". dir is the run's folder; the task is that of today, whose data folder is
-// absolute. Nothing needs to run if the run had the very same functions. The error is one that no code
-// can cause.
+// QuestionFault runs the accepted cells of a verified run as a script, with functions in place of
+// those of the same names that it had, and without those of the names gone. It returns why the
+// answer is no longer printed, or "". dir is the run's folder; the task is that of today, whose
+// data folder is absolute. Nothing needs to run if the run had the very same functions. The error
+// is one that no code can cause.
 func QuestionFault(ctx context.Context, run RunScript, task record.Task, t *record.Trajectory, dir string,
 	imports []string, tools []memory.Tool, gone ...string) (string, error) {
 	if t.Recalled == nil {

@@ -109,8 +109,8 @@ func TestOrderIn(t *testing.T) {
 	}
 }
 
-// TestEvidence: a quotation settles a point if it stands as it is in a source, and the sentence that it
-// was cut from does not deny it. The sentence is told as it stands, with its place.
+// TestEvidence: a quotation settles a point if it stands as it is in a source, and the sentence
+// that it was cut from does not deny it. The sentence is told as it stands, with its place.
 func TestEvidence(t *testing.T) {
 	const rules = "# Rules\n\nThe year begins in May. Cancelled orders do not count as revenue (see § 3), e.g. in " +
 		"the year.\nRefunds count in the month of the refund, and lower its revenue.\n\n" +
@@ -189,7 +189,8 @@ func TestDocumentIn(t *testing.T) {
 	}
 }
 
-// TestAnswerOf: the answer of a branch is the string that its cell ends with, or what it printed last.
+// TestAnswerOf: the answer of a branch is the string that its cell ends with, or what it printed
+// last.
 func TestAnswerOf(t *testing.T) {
 	for repr, want := range map[string]string{
 		`'82'`:             "82",

@@ -93,8 +93,8 @@ func TestResumeEarlierEdit(t *testing.T) {
 	}
 }
 
-// TestAskInherits: a follow-up that builds on an answer is worth no more than that, and its requests
-// say what that is worth; one that builds on nothing of it is on its own.
+// TestAskInherits: a follow-up that builds on an answer is worth no more than that, and its
+// requests say what that is worth; one that builds on nothing of it is on its own.
 func TestAskInherits(t *testing.T) {
 	for _, c := range []struct {
 		name, cell       string
@@ -126,8 +126,9 @@ func TestAskInherits(t *testing.T) {
 	}
 }
 
-// TestEditReopens: after an edit of an earlier question, it and those that build on it are judged, derived
-// and proved again, and shown as such; another one is only proved. That goes on after a kill at any moment.
+// TestEditReopens: after an edit of an earlier question, it and those that build on it are judged,
+// derived and proved again, and shown as such; another one is only proved. That goes on after a
+// kill at any moment.
 func TestEditReopens(t *testing.T) {
 	once(t)
 	first := simple.with(script{"last": "print(x)\nsummary = x", "verdict": yes})
@@ -174,7 +175,8 @@ func TestEditReopens(t *testing.T) {
 	}
 }
 
-// TestWithdrawn: what an earlier cell gives otherwise than before is not verified until it is proved again.
+// TestWithdrawn: what an earlier cell gives otherwise than before is not verified until it is
+// proved again.
 func TestWithdrawn(t *testing.T) {
 	tr := play(t, simple).noError(t).Trajectory
 	if err := tr.Ask("And now?", ""); err != nil {
@@ -192,8 +194,8 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// TestChooseEarlier: a person may say what an earlier question means. It and those that build on it then
-// answer as it is meant.
+// TestChooseEarlier: a person may say what an earlier question means. It and those that build on it
+// then answer as it is meant.
 func TestChooseEarlier(t *testing.T) {
 	follow := script{"step": "On.", "cell": "b = x\nb += \"5\"\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
 	tr := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": "Branch 1.2\nKeeps: 0\n\n" +

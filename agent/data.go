@@ -12,8 +12,8 @@ import (
 	"dsstar/agent/record"
 )
 
-// A dataState is the stamp of each data file. Cells are told not to write to the data; an answer from
-// files that the run has changed itself cannot be proved.
+// A dataState is the stamp of each data file. Cells are told not to write to the data; an answer
+// from files that the run has changed itself cannot be proved.
 type dataState map[string]files.Stamp
 
 // lookAt returns the state of the files of a data folder, and of their companions that hold data.
@@ -50,8 +50,8 @@ func (s dataState) changed(data string, all []record.File) (name string, touched
 	return "", touched
 }
 
-// sums returns the sums of the files that the model is shown, in their order; "" where a file cannot be
-// read, or is not read whole.
+// sums returns the sums of the files that the model is shown, in their order; "" where a file
+// cannot be read, or is not read whole.
 func (r *workspace) sums() []string {
 	all := make([]string, len(r.t.Task.Files))
 	folder, err := files.Open(r.dataPath(), r.readable)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDisowned: whatever a stranger's notebook says, at any moment of a run, nothing of it is proved, and
-// an answer that is verified in the end has been judged, derived and proved here.
+// TestDisowned: whatever a stranger's notebook says, at any moment of a run, nothing of it is
+// proved, and an answer that is verified in the end has been judged, derived and proved here.
 func TestDisowned(t *testing.T) {
 	replies := simple.with(script{"debugger": "y = x\nprint(y)", "branches": branches("z = 1\nz", "z = 2\nz")})
 	for _, c := range troubled {
@@ -35,8 +35,8 @@ func TestDisowned(t *testing.T) {
 	}
 }
 
-// TestDisownedFollowUp: nor do the answers to earlier questions count, whose cells run before a second
-// derivation, too.
+// TestDisownedFollowUp: nor do the answers to earlier questions count, whose cells run before a
+// second derivation, too.
 func TestDisownedFollowUp(t *testing.T) {
 	tr := play(t, simple).noError(t).Trajectory
 	if err := tr.Ask("And now?", ""); err != nil {
@@ -52,8 +52,8 @@ func TestDisownedFollowUp(t *testing.T) {
 	}
 }
 
-// TestDisownedWishes: notes and cells that a stranger has written are no wishes of the user: no request
-// gives them that rank, also when the notebook is read again.
+// TestDisownedWishes: notes and cells that a stranger has written are no wishes of the user: no
+// request gives them that rank, also when the notebook is read again.
 func TestDisownedWishes(t *testing.T) {
 	p := play(t, three).noError(t)
 	tr := must(edited(t, p.Trajectory, all(source("step-2", `"2"`, `"II"`), insert("step-3", note("Mind the gap.")))))

@@ -11,8 +11,8 @@ import (
 	"dsstar/prompts"
 )
 
-// A Draft is what a verified answer to a question of the same form leaves for another: its cells with
-// other values in them. They count once they have run and the judge has found them sufficient.
+// A Draft is what a verified answer to a question of the same form leaves for another: its cells
+// with other values in them. They count once they have run and the judge has found them sufficient.
 type Draft struct {
 	Variation record.Variation
 	steps     []record.Round // steps with their cells
@@ -21,8 +21,8 @@ type Draft struct {
 	second    string // the cell of the second derivation; "": it is asked for
 }
 
-// DraftFrom returns a draft for a question from a run that has verified an answer; nil if the questions
-// are not of the same form, or more than values would change.
+// DraftFrom returns a draft for a question from a run that has verified an answer; nil if the
+// questions are not of the same form, or more than values would change.
 func DraftFrom(t *record.Trajectory, question string) *Draft {
 	if !t.Verified() || t.Inconclusive() || len(t.Earlier) > 0 || len(t.Notes) > 0 || t.Method.Script {
 		return nil
@@ -60,8 +60,8 @@ func DraftFrom(t *record.Trajectory, question string) *Draft {
 	return d
 }
 
-// DraftNear returns a draft for a question from the nearest one in a memory whose form it has and that is
-// usable, with that one and its run; nil if there is none.
+// DraftNear returns a draft for a question from the nearest one in a memory whose form it has and
+// that is usable, with that one and its run; nil if there is none.
 func DraftNear(m *memory.Memory, question, guidelines string, usable func(memory.Question) bool) (*Draft,
 	memory.Question, *record.Trajectory) {
 	for _, q := range m.Near(question, 0.3, 10) { // each costs reading a notebook
@@ -79,8 +79,8 @@ func DraftNear(m *memory.Memory, question, guidelines string, usable func(memory
 	return nil, memory.Question{}, nil
 }
 
-// RunOf returns the run that a question's notebook records; nil, with the reason, if it is not there as
-// it was.
+// RunOf returns the run that a question's notebook records; nil, with the reason, if it is not
+// there as it was.
 func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem string) {
 	nb, err := notebook.Open(m.NotebookOf(q))
 	if err != nil {
@@ -110,7 +110,8 @@ func (d *Draft) Tools() (names []string) {
 	return names
 }
 
-// Fits reports whether a run with a memory has the functions that the draft's cells use, as they were.
+// Fits reports whether a run with a memory has the functions that the draft's cells use, as they
+// were.
 func (d Draft) Fits(r *record.Recalled) bool {
 	for _, tool := range d.tools {
 		if r == nil || !slices.ContainsFunc(r.Tools, func(t memory.Tool) bool {
@@ -122,7 +123,8 @@ func (d Draft) Fits(r *record.Recalled) bool {
 	return true
 }
 
-// variedReading returns a reading of a question for another one. The cells of its branches are to run.
+// variedReading returns a reading of a question for another one. The cells of its branches are to
+// run.
 func variedReading(swaps []vary.Swap, r record.Reading) record.Reading {
 	varied := record.Reading{Point: vary.Text(swaps, r.Point), Evidence: vary.Text(swaps, r.Evidence), Chosen: r.Chosen}
 	varied.Settled = r.Settled && varied.Evidence == r.Evidence // a rule about one value is not about another

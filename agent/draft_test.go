@@ -41,8 +41,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestDraftRejected: what the judge rejects, or does not run, is thought anew, and derived a second time
-// by a request.
+// TestDraftRejected: what the judge rejects, or does not run, is thought anew, and derived a second
+// time by a request.
 func TestDraftRejected(t *testing.T) {
 	anew := sizes.with(script{"cell": "x = \"7\"\nprint(x)", "second": "z = \"7\"\nz"})
 	for name, replies := range map[string]script{
@@ -61,8 +61,8 @@ func TestDraftRejected(t *testing.T) {
 	}
 }
 
-// TestDraftRepaired: a cell that fails with the new value is repaired, and the answer derived again by a
-// request.
+// TestDraftRepaired: a cell that fails with the new value is repaired, and the answer derived again
+// by a request.
 func TestDraftRepaired(t *testing.T) {
 	first := play(t, sizes.with(script{"cell": "x = \"31\"\nfail_on(x, \"4\")\nprint(x)"}),
 		about("How many of size 31 are there?")).noError(t)

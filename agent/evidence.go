@@ -10,8 +10,8 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// A quotation may settle a point from so many words on: names of columns and files are shorter. Each
-// part of one with gaps has so many.
+// A quotation may settle a point from so many words on: names of columns and files are shorter.
+// Each part of one with gaps has so many.
 const minQuoted, minPart = 4, 3
 
 // A source is a text whose words may settle a point.
@@ -21,8 +21,9 @@ type source struct {
 	whole bool // text is all of a file: its lines are the file's
 }
 
-// sources returns what may settle a point: the words of the asker and of other people, and documents
-// among the files. What a program or a model says of the files settles nothing, nor do values.
+// sources returns what may settle a point: the words of the asker and of other people, and
+// documents among the files. What a program or a model says of the files settles nothing, nor do
+// values.
 func (r *standard) sources() []source {
 	all := []source{{place: record.FromQuestion, text: r.t.Task.Question},
 		{place: record.FromForm, text: r.t.Task.Guidelines}}
@@ -50,8 +51,8 @@ func documentIn(d record.Description) string {
 // documentBegins matches the line above the text of a document in a profile.
 var documentBegins = lazy.Regexp(`(?m)^(?:the beginning of the |parts of the )?text:\n`)
 
-// ground replaces the evidence of readings by the sentences that it quotes, with their places. A point
-// whose evidence stands nowhere is open.
+// ground replaces the evidence of readings by the sentences that it quotes, with their places. A
+// point whose evidence stands nowhere is open.
 func (r *standard) ground(readings []record.Reading) {
 	sources := r.sources()
 	for i := range readings {
@@ -66,9 +67,9 @@ var (
 	itsPlace  = lazy.Regexp(`\s*\([^()]*\)\W*$`)
 )
 
-// grounds returns the sentences that evidence quotes, each with its place, and the place that weighs
-// most: a document's more than the question's. It returns "" unless all that is quoted stands in some
-// source.
+// grounds returns the sentences that evidence quotes, each with its place, and the place that
+// weighs most: a document's more than the question's. It returns "" unless all that is quoted
+// stands in some source.
 func grounds(evidence string, sources []source) (sentences, from string) {
 	var quotes []string
 	for _, m := range quotation().FindAllStringSubmatch(evidence, -1) {
@@ -102,8 +103,8 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 	return "", ""
 }
 
-// find returns the sentence, of people's words the clause, that a quotation was cut from, and its line;
-// "" if there is none, or if a word that denies it was left out. The quotation may have gaps.
+// find returns the sentence, of people's words the clause, that a quotation was cut from, and its
+// line; "" if there is none, or if a word that denies it was left out. The quotation may have gaps.
 func (s source) find(quote string) (sentence string, line int) {
 	var parts [][]word
 	total := 0
@@ -136,8 +137,8 @@ func (s source) find(quote string) (sentence string, line int) {
 
 var gap = lazy.Regexp(`\s*[\[(]?(?:…|\.\.\.+)[\])]?\s*`)
 
-// match returns where the parts that begin at the first word end, one after the other in one sentence
-// or a few, and which words they are; 0 if they are not there.
+// match returns where the parts that begin at the first word end, one after the other in one
+// sentence or a few, and which words they are; 0 if they are not there.
 func match(words []word, first int, parts [][]word) (end int, quoted map[int]bool) {
 	quoted, end = map[int]bool{}, first
 	for n, part := range parts {

@@ -228,8 +228,8 @@ type world struct {
 
 var constant = regexp.MustCompile(`^print\((\d+|"[^"]*")\)$|# typed in|# a copy`)
 
-// traced is what the program says that reads the code of cells: a cell that prints a constant, or has a
-// comment, types its answer in or is a copy.
+// traced is what the program says that reads the code of cells: a cell that prints a constant, or
+// has a comment, types its answer in or is a copy.
 func traced(script string) string {
 	_, literal, _ := strings.Cut(script, "\nmain(json.loads(")
 	var request string

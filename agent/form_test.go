@@ -52,8 +52,8 @@ func TestInconclusive(t *testing.T) {
 	}
 }
 
-// TestUnfit: an answer in another form than is asked for is not verified, nor is one that is none, nor
-// one whose sentences say another number, whoever agrees.
+// TestUnfit: an answer in another form than is asked for is not verified, nor is one that is none,
+// nor one whose sentences say another number, whoever agrees.
 func TestUnfit(t *testing.T) {
 	const q = "What is the value?"
 	for _, c := range []struct{ question, form, answer, summary, doubt string }{

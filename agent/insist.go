@@ -10,8 +10,9 @@ import (
 	"dsstar/prompts"
 )
 
-// insists asks what becomes of a person's cell that would be dropped because a step is wrong; 0: none is.
-// step is that of the cell, if it stays; meant says that the person has said why, in a note.
+// insists asks what becomes of a person's cell that would be dropped because a step is wrong; 0:
+// none is. step is that of the cell, if it stays; meant says that the person has said why, in a
+// note.
 func (r *run) insists(ctx context.Context, wrong int, reason string) (step int, meant bool, err error) {
 	if wrong == 0 {
 		return 0, false, nil
@@ -46,14 +47,15 @@ func (r *standard) byPerson() (all []prompts.HandStep) {
 	return all
 }
 
-// rereads reports whether the next verdict names the readings anew, since a person has changed the cells
-// that took them.
+// rereads reports whether the next verdict names the readings anew, since a person has changed the
+// cells that took them.
 func (r *standard) rereads() bool {
 	edit := r.current().Edit
 	return edit != nil && edit.Steps && !r.t.Method.NoReadings
 }
 
-// judged returns the options whose cells are asked for with a verdict: not of readings that come with it.
+// judged returns the options whose cells are asked for with a verdict: not of readings that come
+// with it.
 func (r *standard) judged() []optionOf {
 	if r.rereads() {
 		return nil
@@ -84,8 +86,9 @@ func (r *standard) weighable(asked []optionOf) (all []prompts.WeighedPoint) {
 	return all
 }
 
-// weigh takes what a verdict that suffices says of the readings. Words of the question settle a point
-// only if the judge, too, finds that they decide it; those of a document, unless the judge does not.
+// weigh takes what a verdict that suffices says of the readings. Words of the question settle a
+// point only if the judge, too, finds that they decide it; those of a document, unless the judge
+// does not.
 func (r *standard) weigh(said reply.Judgement) {
 	if !said.Sufficient {
 		return

@@ -105,8 +105,8 @@ func (r *standard) unseenValue(test string) string {
 	return ""
 }
 
-// hasValue reports whether a text has a value: a number by its size, perhaps rounded to the decimals
-// of the value, or else by its letters.
+// hasValue reports whether a text has a value: a number by its size, perhaps rounded to the
+// decimals of the value, or else by its letters.
 func hasValue(text, value string) bool {
 	want, err := strconv.ParseFloat(value, 64)
 	if err != nil {
@@ -131,9 +131,9 @@ func isRounded(number float64, value string) bool {
 // toolPatience is the time limit for the cases of a function.
 const toolPatience = 5 * time.Minute
 
-// ToolFault runs the cases of a function of a module in plain Python, in a fresh process and an empty
-// folder with the data of the task, whose path is absolute. It returns why they do not hold, or "".
-// The error is one that no code can cause.
+// ToolFault runs the cases of a function of a module in plain Python, in a fresh process and an
+// empty folder with the data of the task, whose path is absolute. It returns why they do not hold,
+// or "". The error is one that no code can cause.
 func ToolFault(ctx context.Context, run RunScript, task record.Task, module, test string) (string, error) {
 	bare := record.Trajectory{Task: task}
 	end := rand.Text() // a script that ends by itself, as with exit, has run no case

@@ -47,12 +47,12 @@ func (r *run) proveAlone(ctx context.Context, p *prover) error {
 	return p.prove(ctx, nil)
 }
 
-// prove runs the script in plain Python, then the accepted cells in a fresh session, and
-// compares their answers and files with the run's. All sessions of the run end first, and the script
-// ends before the cells begin, so that no cell can pass anything on, for instance by locks
-// on the data. The fresh session works in the same folder as the run's own, so that cells
-// see the same. It stays if it is [Lasting] and all cells ran; otherwise it ends, and files/
-// is the run's own again. work is nil if the run has no session.
+// prove runs the script in plain Python, then the accepted cells in a fresh session, and compares
+// their answers and files with the run's. All sessions of the run end first, and the script ends
+// before the cells begin, so that no cell can pass anything on, for instance by locks on the data.
+// The fresh session works in the same folder as the run's own, so that cells see the same. It stays
+// if it is [Lasting] and all cells ran; otherwise it ends, and files/ is the run's own again. work
+// is nil if the run has no session.
 func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	if r.t.Answer() == "" {
 		return nil
@@ -187,8 +187,8 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whol
 var steadyFile = lazy.Regexp(`(?i)\.(?:csv|tsv|tab|txt|md|jsonl?|npy|parquet)$`)
 
 // filesFault returns how the files of the answer differ from those that its cells have written in
-// dir, or "". The session says what they hold; nil: the script has said it. Nothing is said of files that
-// nobody can read, and whose bytes may differ from time to time.
+// dir, or "". The session says what they hold; nil: the script has said it. Nothing is said of
+// files that nobody can read, and whose bytes may differ from time to time.
 func (r *prover) filesFault(ctx context.Context, who, dir string, s Session) string {
 	at := workspace{site: &site{folder: dir}}
 	folder := at.filesWritten()

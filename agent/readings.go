@@ -16,8 +16,8 @@ import (
 )
 
 // computeReadings computes the answer under each option, not taken, of the readings, and then what
-// that leaves in doubt. Their cells, which run as branches, came with the verdict; one request asks for
-// those that did not.
+// that leaves in doubt. Their cells, which run as branches, came with the verdict; one request asks
+// for those that did not.
 func (r *standard) computeReadings(ctx context.Context) error {
 	for range 2 {
 		r.combine()
@@ -37,8 +37,8 @@ func (r *standard) computeReadings(ctx context.Context) error {
 	return nil
 }
 
-// combine adds the reading that takes other options at all open points together, if each alone changes
-// nothing.
+// combine adds the reading that takes other options at all open points together, if each alone
+// changes nothing.
 func (r *standard) combine() {
 	if len(r.pending()) > len(r.unsure()) {
 		return
@@ -147,8 +147,8 @@ func (r *standard) pending() (all []optionOf) {
 }
 
 // unsure returns the options that are computed once the others are: all other options together, and
-// the one that is taken where another gives the same answer and the judge has not found which one the
-// cells take.
+// the one that is taken where another gives the same answer and the judge has not found which one
+// the cells take.
 func (r *standard) unsure() (all []optionOf) {
 	if len(r.t.OpenReadings()) > 0 {
 		return nil // the answer depends on a reading anyway
@@ -272,10 +272,10 @@ func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error)
 	return false, nil
 }
 
-// Choose records that a person means option n of reading i, as a note. It reports whether the answer
-// is another one then. If the option's branch has computed that, its cells become the accepted ones,
-// and nothing is asked to compute it anew. Otherwise the steps that it does not keep are dropped. An
-// earlier question k, from 0, is reopened for that.
+// Choose records that a person means option n of reading i, as a note. It reports whether the
+// answer is another one then. If the option's branch has computed that, its cells become the
+// accepted ones, and nothing is asked to compute it anew. Otherwise the steps that it does not keep
+// are dropped. An earlier question k, from 0, is reopened for that.
 func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
 	if k < len(t.Earlier) {
 		t.Reopen(k, n != t.Earlier[k].Readings[i].Chosen)

@@ -36,7 +36,8 @@ const (
 	isSettled = "Evidence: \"a value, at most 2 decimals\" (form)\nSettled: yes"
 )
 
-// taken is the reply with a cell for the option of the first reading that the cells are said to take.
+// taken is the reply with a cell for the option of the first reading that the cells are said to
+// take.
 func taken(code string) string { return "Branch 1.1\nKeeps: 1\n\n```python\n" + code + "\n```" }
 
 // unread is reads with a reading that does not say which option is taken.
@@ -168,8 +169,8 @@ func TestBranchesKeepSteps(t *testing.T) {
 		"Taken: all")
 }
 
-// TestReadingsOfNewPlan: a new first step names its readings, as the judge may have dropped the old one
-// for what it took.
+// TestReadingsOfNewPlan: a new first step names its readings, as the judge may have dropped the old
+// one for what it took.
 func TestReadingsOfNewPlan(t *testing.T) {
 	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "verdict round 1": bad,
 		"wrong round 1": "1", "solver round 2": reads(isOpen, isSettled),
@@ -182,8 +183,8 @@ func TestReadingsOfNewPlan(t *testing.T) {
 	lacks(t, request, "Readings that were taken")
 }
 
-// TestChosenReading: a person is asked only about a reading that matters, and the choice is a note. The
-// cells of another option are taken over: nothing is asked to compute its answer anew.
+// TestChosenReading: a person is asked only about a reading that matters, and the choice is a note.
+// The cells of another option are taken over: nothing is asked to compute its answer anew.
 func TestChosenReading(t *testing.T) {
 	replies := simple.with(script{"solver round 1": reads(isOpen),
 		"branches": branches("z = 2\nz"), "step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"})

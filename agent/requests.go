@@ -24,8 +24,9 @@ type requests struct {
 	madeWords prompts.Context
 }
 
-// known returns the task with the files, and the inputs that a recorded reply must fit. Without code
-// it is the same throughout the run. With code, the tables that it does not name are not described.
+// known returns the task with the files, and the inputs that a recorded reply must fit. Without
+// code it is the same throughout the run. With code, the tables that it does not name are not
+// described.
 func (r *requests) known(code string) ([]prompts.Part, map[string]string) {
 	context := r.context(code)
 	var names, descriptions []string
@@ -101,7 +102,8 @@ func (r *requests) inForm(step string) string {
 // fit.
 func (r *standard) shared() ([]prompts.Part, map[string]string) { return r.plan("") }
 
-// results is shared for requests about what the cells gave, which need no tables that no cell reads.
+// results is shared for requests about what the cells gave, which need no tables that no cell
+// reads.
 func (r *standard) results() ([]prompts.Part, map[string]string) {
 	return r.plan(strings.Join(r.t.Cells(), "\n"))
 }
@@ -156,8 +158,8 @@ func (r *standard) answered() prompts.Earlier {
 	return earlier
 }
 
-// worth says what an earlier answer is worth, if that is less than verified, and how it takes what the
-// question left open.
+// worth says what an earlier answer is worth, if that is less than verified, and how it takes what
+// the question left open.
 func worth(part *record.Trajectory, most int) string {
 	var all []string
 	if !part.Verified() || part.Inconclusive() {

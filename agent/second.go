@@ -228,8 +228,8 @@ func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
 	}}
 }
 
-// takeBack takes the answer back, for a reason, so that the rounds go on. The steps from wrong on are
-// dropped; 0: none is. The session is still to follow.
+// takeBack takes the answer back, for a reason, so that the rounds go on. The steps from wrong on
+// are dropped; 0: none is. The session is still to follow.
 func (r *standard) takeBack(reason string, wrong int) {
 	second := r.t.Second // does not rest on the cells that change
 	r.t.Unsettle()

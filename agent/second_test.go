@@ -74,8 +74,9 @@ func TestRulings(t *testing.T) {
 	}
 }
 
-// TestDerivedAnew: after a mistake of the second derivation the question is answered anew, by a request
-// that sees what was wrong, and nothing of either derivation. A ruling that brings code runs none of it.
+// TestDerivedAnew: after a mistake of the second derivation the question is answered anew, by a
+// request that sees what was wrong, and nothing of either derivation. A ruling that brings code
+// runs none of it.
 func TestDerivedAnew(t *testing.T) {
 	replies := simple.with(script{"cell": "x = 12345\nprint(x)", "second": "z = 678\nz",
 		"second the answer, again 1": "z = 678\nz", "arbiter two answers, again 1": "Ruling: undecided",
@@ -150,8 +151,8 @@ func TestSecondSeesNothing(t *testing.T) {
 	contains(t, again.model.prompt(t, "second the answer"), "Mind the gap.")
 }
 
-// TestWordsAndFiles: an answer of values and a file is the same if all of it is, and is shown by its
-// words.
+// TestWordsAndFiles: an answer of values and a file is the same if all of it is, and is shown by
+// its words.
 func TestWordsAndFiles(t *testing.T) {
 	for _, c := range []struct{ question, first, file, second, other, standing string }{
 		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "out.csv, 5", "x,1", "verified"},
@@ -192,8 +193,8 @@ func TestWordsAndFiles(t *testing.T) {
 	}
 }
 
-// TestFilesAreCompared: answers that are names of files are compared by what is in them, whether the
-// question names the file or not, and if there is a data file of that name.
+// TestFilesAreCompared: answers that are names of files are compared by what is in them, whether
+// the question names the file or not, and if there is a data file of that name.
 func TestFilesAreCompared(t *testing.T) {
 	for question, name := range map[string]string{"Enter it into the provided a.csv.": "a.csv",
 		"Save it as out.csv.": "out.csv", "How many?": "my own.csv"} {
@@ -210,7 +211,8 @@ func TestFilesAreCompared(t *testing.T) {
 	}
 }
 
-// TestToldFiles: what only the session can say of a file decides, and an arbiter cannot overrule it.
+// TestToldFiles: what only the session can say of a file decides, and an arbiter cannot overrule
+// it.
 func TestToldFiles(t *testing.T) {
 	for _, c := range []struct{ name, first, second, ruling, standing string }{
 		{"out.png", `a|{"bars": [{"at": "N", "value": 1}]}`, `b|{"bars": [{"at": "N", "value": 1}]}`, "", "verified"},

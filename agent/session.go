@@ -19,7 +19,8 @@ type Session interface {
 	// Silently runs code that is not a cell, within limit: nothing counts or shows it, and Rollback
 	// does not know of it.
 	Silently(ctx context.Context, code string, limit time.Duration) (notebook.Execution, error)
-	// Alive reports whether the session has not ended, as far as is known. Rollback works all the same.
+	// Alive reports whether the session has not ended, as far as is known. Rollback works all the
+	// same.
 	Alive() bool
 	Close() error
 }

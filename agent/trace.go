@@ -14,8 +14,8 @@ import (
 // tracePatience is the time limit of the program that follows values through cells.
 const tracePatience = time.Minute
 
-// trace returns what a program finds in the code of a cell that gives an answer; nothing if it cannot
-// be run, or if there are no data that an answer must rest on.
+// trace returns what a program finds in the code of a cell that gives an answer; nothing if it
+// cannot be run, or if there are no data that an answer must rest on.
 func (r *run) trace(ctx context.Context, q lineage.Query) (lineage.Found, error) {
 	if r.t.Task.Data == "" && len(r.t.Variables) == 0 {
 		return lineage.Found{}, nil

@@ -32,9 +32,9 @@ func (r *run) drop(problem string) error {
 // An examiner returns what is wrong with a cell that ran, or "".
 type examiner func(context.Context, record.Attempt) (problem string, err error)
 
-// try has a cell written, runs it in the session, and has it repaired while it fails, at
-// most DebugTries times. first is the cell if it is written already. It adds each attempt to attempts; those already there count. It
-// returns why no attempt was good, or "".
+// try has a cell written, runs it in the session, and has it repaired while it fails, at most
+// DebugTries times. first is the cell if it is written already. It adds each attempt to attempts;
+// those already there count. It returns why no attempt was good, or "".
 func (r *run) try(ctx context.Context, q ask.Request, first string,
 	repair func(record.Attempt, string) ask.Request,
 	attempts *[]record.Attempt, faults examiner) (problem string, err error) {

@@ -18,9 +18,10 @@ import (
 	"dsstar/notebook"
 )
 
-// A conversation asks questions that build on each other, plays the model, and knows each answer: the
-// digits of all questions so far, 1 for the first reading, 2 for the second. Only some questions leave
-// open which is meant. The model may err in a cell, in a file, or in a derivation, by what is drawn.
+// A conversation asks questions that build on each other, plays the model, and knows each answer:
+// the digits of all questions so far, 1 for the first reading, 2 for the second. Only some
+// questions leave open which is meant. The model may err in a cell, in a file, or in a derivation,
+// by what is drawn.
 type conversation struct {
 	*rapid.T
 	meant   map[int]string // by a person, of each question
@@ -133,8 +134,8 @@ func (c *conversation) Ask(ctx context.Context, r llm.Request) (llm.Reply, error
 	return llm.Reply{Text: text, Model: "m1", Finish: "stop"}, nil
 }
 
-// run goes on with a record, or begins one. It may be killed at an event, and is then read from what
-// was saved there.
+// run goes on with a record, or begins one. It may be killed at an event, and is then read from
+// what was saved there.
 func (c *conversation) run(tr *record.Trajectory, question string) *record.Trajectory {
 	kill := -1
 	if rapid.IntRange(0, 2).Draw(c.T, "killed") == 0 {
@@ -273,9 +274,10 @@ func (c *conversation) edit(_ reporter, nb *notebook.Notebook) {
 	(&editor{T: c.T}).change(nb)
 }
 
-// TestVerifiedIsProved: no sequence of questions, edits, choices, new data, kills and resumes ends with an
-// answer that is verified, unless its own cells were proved on the present data, a derivation of its own
-// agreed in words and files, and nothing is open of what it, or a question before it, means.
+// TestVerifiedIsProved: no sequence of questions, edits, choices, new data, kills and resumes ends
+// with an answer that is verified, unless its own cells were proved on the present data, a
+// derivation of its own agreed in words and files, and nothing is open of what it, or a question
+// before it, means.
 func TestVerifiedIsProved(t *testing.T) {
 	once(t)
 	verified := 0

@@ -27,9 +27,9 @@ const (
 	writtenChars = 400 // of each
 )
 
-// filesWritten opens the folder that the cells write to; nil if it cannot be opened, and in somebody
-// else's session, where it is not known. It is a Root since cells can make links: what is read there
-// goes into requests. The caller closes it.
+// filesWritten opens the folder that the cells write to; nil if it cannot be opened, and in
+// somebody else's session, where it is not known. It is a Root since cells can make links: what is
+// read there goes into requests. The caller closes it.
 func (r *workspace) filesWritten() *os.Root {
 	if r.host != nil {
 		return nil
@@ -114,8 +114,8 @@ func Prelude() string {
 		"exec(compile(" + brief.Python(writtenCode) + ", 'dsstar_written', 'exec'), module.__dict__)"
 }
 
-// filesGiven returns the files that the question asks for, written or not, and those that the answer
-// names. Derivations are compared by them, too.
+// filesGiven returns the files that the question asks for, written or not, and those that the
+// answer names. Derivations are compared by them, too.
 func (r *standard) filesGiven(ctx context.Context, answer string) (all []compare.File) {
 	if r.host != nil {
 		return nil
@@ -169,8 +169,8 @@ func telling(script, dir string, files []compare.File) string {
 	return "exec(" + brief.Python(Prelude()) + ", {})\n\n\n" + script + tells
 }
 
-// told returns what a file holds, by the session that has written it or, if that is nil, by a script
-// of [telling]; "" if it is not known.
+// told returns what a file holds, by the session that has written it or, if that is nil, by a
+// script of [telling]; "" if it is not known.
 func told(ctx context.Context, s Session, folder *os.Root, name string) string {
 	if s == nil {
 		text, _ := folder.ReadFile(name + toldFile)

@@ -12,8 +12,8 @@ import (
 	compared "dsstar/notebook/compare"
 )
 
-// told runs cells in Python as a session does, each in a folder of its own, and returns what it tells
-// of the file that each has written.
+// told runs cells in Python as a session does, each in a folder of its own, and returns what it
+// tells of the file that each has written.
 const told = `
 import contextlib, io, json, os
 assert not {"matplotlib", "pandas"} & set(sys.modules)
@@ -37,8 +37,8 @@ for n, (name, code) in enumerate(cases):
     os.chdir("..")
 print(json.dumps(texts))`
 
-// TestWhatIsDrawn: charts are compared by the data that they show, and tables of any format by their
-// cells, whatever draws or writes them.
+// TestWhatIsDrawn: charts are compared by the data that they show, and tables of any format by
+// their cells, whatever draws or writes them.
 func TestWhatIsDrawn(t *testing.T) {
 	const bars = `plt.bar(t.store, t.n); plt.savefig("a.png")`
 	const line = `plt.plot(days.index, days); plt.savefig("a.png")`

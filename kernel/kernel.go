@@ -27,7 +27,8 @@ type Options struct {
 	Spec Spec // what to start
 	// working folder of the kernel process, or of a guest's cells
 	Dir string
-	// folder that cells write to; emptied at the start and by Reset, created if missing; "" for none
+	// folder that cells write to; emptied at the start and by Reset, created if missing; "" for
+	// none
 	Scratch      string
 	Env          []string      // complete environment of our process; the Spec's variables are added
 	CellTimeout  time.Duration // how long a cell may run; 0 for no limit
@@ -82,8 +83,8 @@ type Outputs struct {
 	// bytes of output kept for all cells together; 0 for 256 MiB; beyond it, a few KiB per cell
 	Run   int64
 	Files int64 // bytes that Folder may hold, including older files; 0 for 4 GiB
-	// where complete outputs are kept, outside of Scratch; created when needed; its path must not be a
-	// link; "" to keep none
+	// where complete outputs are kept, outside of Scratch; created when needed; its path must not
+	// be a link; "" to keep none
 	Folder  string
 	ShownAs string   // path of Folder for readers of the notebook
 	Secrets []string // texts of which each output has xxxxx instead, unless it comes in pieces
@@ -99,8 +100,8 @@ type InputFunc func(ctx context.Context, prompt string, password bool) (string, 
 // A Cell is code to run, and how to run it.
 type Cell struct {
 	Code string
-	// id of the notebook's cell; files of long outputs are named after it, and [Kernel.Late] returns
-	// it
+	// id of the notebook's cell; files of long outputs are named after it, and [Kernel.Late]
+	// returns it
 	ID       string
 	Timeout  time.Duration // 0 for Options.CellTimeout, negative for no limit
 	MayRaise bool          // an exception is expected

@@ -48,8 +48,8 @@ type (
 		Facts                string // that earlier questions about the data left, a line each
 		Functions            string // signatures and docstrings of the memory's functions
 	}
-	// Notebook is the accepted steps with their cells and outputs, after the source of the functions
-	// of memory that the cells use.
+	// Notebook is the accepted steps with their cells and outputs, after the source of the
+	// functions of memory that the cells use.
 	Notebook struct {
 		Functions string
 		Steps     []Step
@@ -132,7 +132,8 @@ type OpenPoint struct {
 	Others      []Option
 }
 
-// A WeighedPoint is one of which a verdict says which option the cells take, and whether words decide.
+// A WeighedPoint is one of which a verdict says which option the cells take, and whether words
+// decide.
 type WeighedPoint struct {
 	OpenPoint
 	Option int    // number of the one taken; 0: not known
@@ -151,8 +152,8 @@ type Dropped struct{ Text, Reason, Output string }
 
 // The parts that ask, one for each role, with the listing of Appendix H in brackets.
 type (
-	// Analyzer asks for a script that describes a file [46], or Count similar files; Like names some
-	// of the others.
+	// Analyzer asks for a script that describes a file [46], or Count similar files; Like names
+	// some of the others.
 	Analyzer struct {
 		Path, Size, Kind, Head string
 		Chars                  int // limit of the description
@@ -182,8 +183,8 @@ type (
 		Facts, Functions string
 		Examples         []Example
 	}
-	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches that
-	// take the other options.
+	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches
+	// that take the other options.
 	Judgement struct {
 		Varied     Varied
 		Written    string // files that the cells have written

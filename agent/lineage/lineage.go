@@ -1,6 +1,6 @@
 // Package lineage says where the answer of cells comes from, as a program sees it that reads their
-// code as a syntax tree and runs none of it. [Script] is Python that prints what [Parse] reads. What
-// the program cannot follow, it says nothing about.
+// code as a syntax tree and runs none of it. [Script] is Python that prints what [Parse] reads.
+// What the program cannot follow, it says nothing about.
 package lineage
 
 import (

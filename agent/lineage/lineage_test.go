@@ -26,8 +26,8 @@ type sample struct {
 	want  string
 }
 
-// samples reads a file of cells. Each sample begins with a line of its kind and what is to be found.
-// Lines of --- are between its cells, and ~~~ is after those of the first derivation.
+// samples reads a file of cells. Each sample begins with a line of its kind and what is to be
+// found. Lines of --- are between its cells, and ~~~ is after those of the first derivation.
 func samples(t *testing.T, path string) (all []sample) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -13,9 +13,9 @@ import (
 //go:embed watch.py
 var watcher string
 
-// Watch returns a cell that has a session watch what pandas does for the cells that follow, and a cell
-// after them that ends it and prints what [Watched] reads; "" if they do not use pandas. The cells see
-// no other names.
+// Watch returns a cell that has a session watch what pandas does for the cells that follow, and a
+// cell after them that ends it and prints what [Watched] reads; "" if they do not use pandas. The
+// cells see no other names.
 func Watch(cells []string) (begin, end string) {
 	if !slices.ContainsFunc(cells, func(code string) bool { return strings.Contains(code, "pandas") }) {
 		return "", ""
@@ -29,7 +29,8 @@ del sys, types`, brief.Python(watcher), brief.Python(string(list)))
 	return begin, `__import__("sys").modules.pop("dsstar_watch").report(globals())`
 }
 
-// Watched says what was seen, for a question: doubts about the answer, and notes for whoever reads it.
+// Watched says what was seen, for a question: doubts about the answer, and notes for whoever reads
+// it.
 func Watched(printed, question string) (doubts, notes []string) {
 	var seen struct {
 		Merges []struct {

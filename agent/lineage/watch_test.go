@@ -30,8 +30,8 @@ for line in sys.stdin:
         exec(code, space)
 `
 
-// TestWatch: merges that multiply rows and comparisons that no row meets are doubts; rows that a merge
-// loses are a note.
+// TestWatch: merges that multiply rows and comparisons that no row meets are doubts; rows that a
+// merge loses are a note.
 func TestWatch(t *testing.T) {
 	const question = "How many orders are of the kind Gone?"
 	cases := []struct{ code, doubts, notes string }{

@@ -28,8 +28,8 @@ func (t *Trajectory) BuildsOn() (on []int) {
 	return on
 }
 
-// flow returns the names and files that cells read before they give them, and those that they give: true
-// if that replaces what was there.
+// flow returns the names and files that cells read before they give them, and those that they give:
+// true if that replaces what was there.
 func flow(cells []string) (reads, gives map[string]bool) {
 	reads, gives = map[string]bool{}, map[string]bool{}
 	code := strings.Join(cells, "\n")

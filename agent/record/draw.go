@@ -283,7 +283,8 @@ func (d *drawing) part(k int) {
 	d.section(roleTried, k, showTried(t))
 }
 
-// editedAfter reports whether a person, or new data, have changed cells of the last part after round i.
+// editedAfter reports whether a person, or new data, have changed cells of the last part after
+// round i.
 func (t *Trajectory) editedAfter(i int) bool {
 	return slices.ContainsFunc(t.Rounds[i+1:], func(r Round) bool { return r.Edit != nil })
 }

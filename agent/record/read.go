@@ -42,8 +42,8 @@ func Read(nb *notebook.Notebook) (*Trajectory, error) {
 	return r.t, r.reconcile()
 }
 
-// Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook since,
-// without the outputs of its cells.
+// Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook
+// since, without the outputs of its cells.
 func Recorded(nb *notebook.Notebook) (*Trajectory, error) {
 	meta, err := recorded(nb)
 	if err != nil {
@@ -110,8 +110,8 @@ func (t *Trajectory) check() error {
 	return nil
 }
 
-// misnumbered reports whether an edit names a round that has no cell, or is not among rounds, before
-// which there are so many others.
+// misnumbered reports whether an edit names a round that has no cell, or is not among rounds,
+// before which there are so many others.
 func misnumbered(rounds []Round, before int) bool {
 	return slices.ContainsFunc(rounds, func(r Round) bool {
 		return r.Edit != nil && slices.ContainsFunc(slices.Concat(r.Edit.Plan, r.Edit.Rest), func(n int) bool {
@@ -391,8 +391,8 @@ func SetData(nb *notebook.Notebook, folder string) {
 	}
 }
 
-// Sources returns what the names in a notebook's data folder lead to: none if it is a folder of data
-// itself.
+// Sources returns what the names in a notebook's data folder lead to: none if it is a folder of
+// data itself.
 func Sources(nb *notebook.Notebook) []files.Source {
 	meta, err := recorded(nb)
 	if err != nil || meta.Trajectory.Task.Data != DataFolder {

@@ -46,8 +46,9 @@ type Option struct {
 	Problem  string         `json:"problem,omitempty"` // why it has no answer, in one line
 }
 
-// Last returns the last cell of a notebook whose accepted cells are those of the option's branch: it
-// prints the variable that the branch ends with. ok is false if the branch gave no answer in one.
+// Last returns the last cell of a notebook whose accepted cells are those of the option's branch:
+// it prints the variable that the branch ends with. ok is false if the branch gave no answer in
+// one.
 func (o Option) Last() (code string, ok bool) {
 	a, ran := accepted(o.Attempts)
 	m := lastName().FindStringSubmatch(a.Code)
@@ -140,8 +141,8 @@ type Ruled struct {
 	Second string `json:"second"`
 }
 
-// Mistakes returns what second derivations before this one were found to have wrong: its request has
-// them.
+// Mistakes returns what second derivations before this one were found to have wrong: its request
+// has them.
 func (s Second) Mistakes() (all []string) {
 	for _, r := range s.Rejected {
 		if r.Ruling == RuledSecond {

@@ -8,8 +8,8 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// A Later question followed one that is the last again. Begin is the number of rounds that were before
-// its own.
+// A Later question followed one that is the last again. Begin is the number of rounds that were
+// before its own.
 type Later struct {
 	Part
 	Begin  int     `json:"begin"`
@@ -28,15 +28,15 @@ func (t *Trajectory) take(p Part) {
 	t.Final, t.Proof, t.Readings, t.Second = p.Final, p.Proof, p.Readings, p.Second
 }
 
-// unproved returns the first earlier question, from 0, whose answer is not proved as it is now; -1 if
-// there is none.
+// unproved returns the first earlier question, from 0, whose answer is not proved as it is now; -1
+// if there is none.
 func (t *Trajectory) unproved() int {
 	return slices.IndexFunc(t.Earlier, func(p Part) bool { return p.Proof == nil || p.Proof.Unable })
 }
 
 // Reopen makes earlier question k, from 0, the last one again. Those that follow it wait for
-// [Trajectory.Next]: to be proved again, and if they build on it and it will change, to run, to be judged
-// and to be derived again before. What is to be done about question k is the caller's.
+// [Trajectory.Next]: to be proved again, and if they build on it and it will change, to run, to be
+// judged and to be derived again before. What is to be done about question k is the caller's.
 func (t *Trajectory) Reopen(k int, changes bool) {
 	changed := map[int]change{}
 	if changes {
@@ -45,8 +45,8 @@ func (t *Trajectory) Reopen(k int, changes bool) {
 	t.reopen(k, changed)
 }
 
-// Withdraw withdraws what was judged, derived and proved of earlier question k, from 0, whose cells give
-// something else now, and of those that build on it.
+// Withdraw withdraws what was judged, derived and proved of earlier question k, from 0, whose cells
+// give something else now, and of those that build on it.
 func (t *Trajectory) Withdraw(k int) {
 	for j := k; j < len(t.Earlier); j++ {
 		if j > k && !slices.Contains(t.Part(j).BuildsOn(), k) {
@@ -58,8 +58,8 @@ func (t *Trajectory) Withdraw(k int) {
 	}
 }
 
-// ProveAgain reopens the first earlier question that is not proved as it is now, so that it and those that
-// follow it are. What was withdrawn runs again before.
+// ProveAgain reopens the first earlier question that is not proved as it is now, so that it and
+// those that follow it are. What was withdrawn runs again before.
 func (t *Trajectory) ProveAgain() {
 	k := t.unproved()
 	if k < 0 || t.Adopted || len(t.Later) > 0 {
@@ -87,8 +87,8 @@ func (t *Trajectory) Renew(why string) {
 	t.reopen(0, changed)
 }
 
-// A change is what has become of the cells of a question, and the rounds that have a cell now. Without
-// words, its cells run as the caller says.
+// A change is what has become of the cells of a question, and the rounds that have a cell now.
+// Without words, its cells run as the caller says.
 type change struct {
 	what  []string
 	rest  []int

@@ -30,8 +30,8 @@ func (t *Trajectory) Edits() []string {
 	return nil
 }
 
-// DataChanges describes how the data files and their companions differ in name, size or content from
-// those that were described. It returns "" if they do not.
+// DataChanges describes how the data files and their companions differ in name, size or content
+// from those that were described. It returns "" if they do not.
 func (t *Trajectory) DataChanges(now []File) string {
 	present := map[string]File{}
 	for _, f := range now {
@@ -68,10 +68,11 @@ func (t *Trajectory) StartOver(why string) {
 	}
 }
 
-// Disown leaves nothing proved or judged of a trajectory that a stranger may have written: files are
-// described, cells run, and the plan is judged, derived and proved again. What was planned, written and
-// answered stays. Notes stay as text, and cells that a person wrote as any others: they are no wishes of
-// this user. Variables do not stay: the cell that loads them runs what the record says.
+// Disown leaves nothing proved or judged of a trajectory that a stranger may have written: files
+// are described, cells run, and the plan is judged, derived and proved again. What was planned,
+// written and answered stays. Notes stay as text, and cells that a person wrote as any others: they
+// are no wishes of this user. Variables do not stay: the cell that loads them runs what the record
+// says.
 func (t *Trajectory) Disown() {
 	t.Adopted, t.Variables = true, nil
 	t.disownWishes()

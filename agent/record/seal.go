@@ -10,12 +10,12 @@ import (
 	"dsstar/notebook"
 )
 
-// A Key seals what one user's dsstar writes. Nobody else can make a seal that holds. The nil Key seals
-// nothing, and no seal holds with it.
+// A Key seals what one user's dsstar writes. Nobody else can make a seal that holds. The nil Key
+// seals nothing, and no seal holds with it.
 type Key []byte
 
-// Seal seals the record of a notebook: what the entry "dsstar" of its metadata says, with the digest
-// of the outputs that its cells have now.
+// Seal seals the record of a notebook: what the entry "dsstar" of its metadata says, with the
+// digest of the outputs that its cells have now.
 func (k Key) Seal(nb *notebook.Notebook) {
 	if meta, _ := content(nb); len(k) > 0 && meta != nil {
 		meta["outputs"] = shownSum(nb)
@@ -109,8 +109,8 @@ func sealOf(nb *notebook.Notebook) (s Seal) {
 	return s
 }
 
-// content returns the record of a notebook, which may be just drawn or rewritten by another program,
-// and the digest of what it says but for the seal; nil if there is none.
+// content returns the record of a notebook, which may be just drawn or rewritten by another
+// program, and the digest of what it says but for the seal; nil if there is none.
 func content(nb *notebook.Notebook) (meta map[string]any, sum []byte) {
 	data, err := json.Marshal(nb.Metadata["dsstar"])
 	if err != nil || json.Unmarshal(data, &meta) != nil || meta == nil {

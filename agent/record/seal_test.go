@@ -28,7 +28,8 @@ func sealed(t *testing.T, tr *Trajectory) *notebook.Notebook {
 	return parse(t, data)
 }
 
-// rewritten returns a notebook as a program writes it that has one kind of numbers and other white space.
+// rewritten returns a notebook as a program writes it that has one kind of numbers and other white
+// space.
 func rewritten(t *testing.T, nb *notebook.Notebook) *notebook.Notebook {
 	t.Helper()
 	data, err := nb.Encode()
@@ -42,8 +43,8 @@ func rewritten(t *testing.T, nb *notebook.Notebook) *notebook.Notebook {
 	return parse(t, bytes.ReplaceAll(data, []byte(`":`), []byte("\" :\n")))
 }
 
-// TestSeal: a seal holds for whoever has the key while the record is as it was, whatever other programs
-// and people do to its form and the cells.
+// TestSeal: a seal holds for whoever has the key while the record is as it was, whatever other
+// programs and people do to its form and the cells.
 func TestSeal(t *testing.T) {
 	all := []*Trajectory{answered()}
 	for _, name := range []string{"asked", "paper", "review"} {

@@ -137,8 +137,8 @@ func showAssumptions(t *Trajectory) string {
 	return "**Assumptions**\n\n" + b.String() + "\n"
 }
 
-// Given returns the names, below the cells' folder, of the files that the question asks for and of those
-// that the answer names, if they were written.
+// Given returns the names, below the cells' folder, of the files that the question asks for and of
+// those that the answer names, if they were written.
 func (t *Trajectory) Given() (names []string) {
 	if t.Final == nil {
 		return nil

@@ -18,8 +18,8 @@ func (t *Trajectory) Proved() bool {
 // question changes it, and so are the answers on which it builds.
 func (t *Trajectory) Verified() bool { return t.Proved() && len(t.Doubts()) == 0 }
 
-// Depends reports whether nothing but open readings, its own or those of questions on which it builds,
-// keeps the answer from being verified.
+// Depends reports whether nothing but open readings, its own or those of questions on which it
+// builds, keeps the answer from being verified.
 func (t *Trajectory) Depends() bool {
 	faults, readings := t.doubts()
 	return t.Proved() && len(faults) == 0 && len(readings) > 0

@@ -363,7 +363,8 @@ func (t *Trajectory) Sufficient() bool {
 	return last.Verdict != nil && last.Verdict.Sufficient && last.Route == nil
 }
 
-// Disputed returns the verdict that is against a cell of a person's, which stays; nil if there is none.
+// Disputed returns the verdict that is against a cell of a person's, which stays; nil if there is
+// none.
 func (t *Trajectory) Disputed() *Verdict {
 	if len(t.Rounds) == t.EarlierRounds() {
 		return nil

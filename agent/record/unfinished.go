@@ -18,15 +18,15 @@ const unfinishedFolder = "unfinished"
 // besideNotebook are the folders in a run folder that belong to its notebook.
 var besideNotebook = []string{FilesFolder, variablesFolder, "outputs"}
 
-// Unfinished returns the folder in which a run that has an answer goes on until it has another one. It
-// is a run folder, but for the trace and the data, which stay in f.
+// Unfinished returns the folder in which a run that has an answer goes on until it has another one.
+// It is a run folder, but for the trace and the data, which stay in f.
 func (f Folder) Unfinished() Folder { return Folder(filepath.Join(string(f), unfinishedFolder)) }
 
 // From returns the copy, in that folder, of the notebook from which the run goes on.
 func (f Folder) From() string { return filepath.Join(string(f.Unfinished()), "from.ipynb") }
 
-// GoOn makes that folder anew. What cells find beside a notebook has copies there, but for the files,
-// which the cells make. Links that lead out of f are not followed.
+// GoOn makes that folder anew. What cells find beside a notebook has copies there, but for the
+// files, which the cells make. Links that lead out of f are not followed.
 func (f Folder) GoOn() error {
 	next := string(f.Unfinished())
 	root, err := os.OpenRoot(string(f))
@@ -49,8 +49,8 @@ func (f Folder) GoOn() error {
 	return nil
 }
 
-// TakeOver puts the folders beside the notebook of the unfinished run in the place of those in f. After
-// a kill it is to be called again.
+// TakeOver puts the folders beside the notebook of the unfinished run in the place of those in f.
+// After a kill it is to be called again.
 func (f Folder) TakeOver() error {
 	root, err := os.OpenRoot(string(f))
 	if err != nil {
@@ -73,14 +73,15 @@ func (f Folder) TakeOver() error {
 	return nil
 }
 
-// Stands reports whether the run has ended with an answer. What fails after the proof does not count.
+// Stands reports whether the run has ended with an answer. What fails after the proof does not
+// count.
 func (t *Trajectory) Stands() bool {
 	proved := t.Proof != nil && !t.Proof.Unable
 	return t.Ended && t.Answer() != "" && len(t.Later) == 0 && (t.Failure == "" || proved)
 }
 
-// Edition returns what counts of a notebook when a run goes on from it: its cells, and what a person has
-// changed.
+// Edition returns what counts of a notebook when a run goes on from it: its cells, and what a
+// person has changed.
 func (t *Trajectory) Edition() string {
 	all := []string{t.Script()}
 	all = append(all, t.Edits()...)
@@ -98,7 +99,8 @@ func (t *Trajectory) Edition() string {
 	return strings.Join(all, "\n")
 }
 
-// TakeRemarks takes over the cells that a person has added or changed in another notebook of the run.
+// TakeRemarks takes over the cells that a person has added or changed in another notebook of the
+// run.
 func (t *Trajectory) TakeRemarks(from *Trajectory) {
 	kept := slices.Clone(from.Kept)
 	for _, k := range t.Kept {

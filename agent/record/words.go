@@ -17,8 +17,8 @@ const ModelsWords = "In the model's words, of which only the figures of the answ
 // dependsOn begins the doubt that a reading of the question raises.
 const dependsOn = "it depends on a reading: "
 
-// InWords says in one line what the answer is worth, and why: the standing, a colon, and the rest. Every
-// surface takes its words from here, or from [Trajectory.Label] where there is no room.
+// InWords says in one line what the answer is worth, and why: the standing, a colon, and the rest.
+// Every surface takes its words from here, or from [Trajectory.Label] where there is no room.
 func (t *Trajectory) InWords() string {
 	_, readings := t.doubts()
 	why := strings.ReplaceAll(strings.Join(readings, "; "), dependsOn, "")
@@ -98,8 +98,8 @@ func (t *Trajectory) twice() string {
 	return "derived twice, independently"
 }
 
-// compared returns the files of the answer that were compared with those of the second derivation, and the
-// others.
+// compared returns the files of the answer that were compared with those of the second derivation,
+// and the others.
 func (t *Trajectory) compared() (names, not []string) {
 	for _, f := range t.Final.Files {
 		same := func(s compare.File) bool {
@@ -132,8 +132,8 @@ func (t *Trajectory) drawn() bool {
 	return false
 }
 
-// InWords says what an answer hangs on: the point, and a line for each option with its answer; that of
-// the one that the accepted cells take is given.
+// InWords says what an answer hangs on: the point, and a line for each option with its answer; that
+// of the one that the accepted cells take is given.
 func (r Reading) InWords(answer string) string {
 	text := brief.OneLine(r.Point)
 	for i, o := range r.Options {

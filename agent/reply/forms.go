@@ -44,7 +44,8 @@ const pointsForm = "Reply in this form, with `Wrong step` only if a step is wron
 	"Takes: of each reading in order the number of the option that the cells take, such as 1, 2\n" +
 	"Decided: the numbers of the readings that the words quoted for them decide, or none\n" + lastForm
 
-// branchForm returns the form of a branch's cell, with the number of the first one that is asked for.
+// branchForm returns the form of a branch's cell, with the number of the first one that is asked
+// for.
 func branchForm(asked []Branch) string {
 	return fmt.Sprintf("Branch %d.%d\n", asked[0].Point, asked[0].Option) +
 		"Keeps: the number of accepted steps that it begins with, or 0\n\n" +

@@ -171,8 +171,8 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	return target, err
 }
 
-// dataSeen returns the data folder, which a notebook names by a relative path, as a script names it.
-// It is absolute if nobody knows where the script, "", will be.
+// dataSeen returns the data folder, which a notebook names by a relative path, as a script names
+// it. It is absolute if nobody knows where the script, "", will be.
 func dataSeen(notebook, script, data string) string {
 	home, at := realFolder(notebook), filepath.Join(realFolder(notebook), data)
 	switch from := realFolder(script); {
@@ -193,8 +193,8 @@ func realFolder(file string) string {
 	return disk.RealPath(filepath.Dir(file))
 }
 
-// disclaim has a notebook in a folder say that another dsstar made it, that it shows something else than
-// its record, or that its data have changed.
+// disclaim has a notebook in a folder say that another dsstar made it, that it shows something else
+// than its record, or that its data have changed.
 func disclaim(nb *notebook.Notebook, key record.Key, folder record.Folder) {
 	meta, ok := nb.Metadata["dsstar"].(map[string]any)
 	if !ok {

@@ -85,9 +85,9 @@ func (a *app) remember(ctx context.Context, j *job) error {
 	return nil
 }
 
-// recalled returns what the memory has for the question. Functions that no longer hold, because the data
-// or the function have changed, are left out, and set aside if the run may learn. Somebody else's
-// session gets no functions.
+// recalled returns what the memory has for the question. Functions that no longer hold, because the
+// data or the function have changed, are left out, and set aside if the run may learn. Somebody
+// else's session gets no functions.
 func (a *app) recalled(ctx context.Context, j job, config agent.Config, draft *agent.Draft) *record.Recalled {
 	if j.memory == nil {
 		return nil
@@ -122,8 +122,8 @@ func inFolder(task record.Task, dir string) record.Task {
 	return task
 }
 
-// confined reports whether a sandbox of dsstar's confines the cells. Otherwise code of a memory, which
-// may come with somebody else's data, runs only if this user's dsstar has run it before.
+// confined reports whether a sandbox of dsstar's confines the cells. Otherwise code of a memory,
+// which may come with somebody else's data, runs only if this user's dsstar has run it before.
 func (j job) confined() bool {
 	return j.place.Guest == nil && j.place.Server.URL == "" && j.place.Box.Confines()
 }
@@ -144,7 +144,8 @@ func digests(sources []files.Source, all []record.File) map[string]string {
 	return folded(sumsOf(sources, all))
 }
 
-// sumsOf returns the digest of each data file, by name; nil if data are no files, or cannot be read.
+// sumsOf returns the digest of each data file, by name; nil if data are no files, or cannot be
+// read.
 func sumsOf(sources []files.Source, all []record.File) map[string]string {
 	sums := map[string]string{}
 	for _, source := range sources {
@@ -187,8 +188,8 @@ func sumsOf(sources []files.Source, all []record.File) map[string]string {
 
 const mostDigests = 10 // of files, in the record of a question
 
-// folded returns digests as a question's record has them: one of all, if there are many. A memory of
-// thousands of questions about a thousand files would be too large to read.
+// folded returns digests as a question's record has them: one of all, if there are many. A memory
+// of thousands of questions about a thousand files would be too large to read.
 func folded(sums map[string]string) map[string]string {
 	if len(sums) <= mostDigests {
 		return sums
@@ -211,8 +212,9 @@ func below(name, prefix string, isDir bool, source string) (string, bool) {
 	return strings.CutPrefix(name, prefix+"/")
 }
 
-// before returns the run that has answered the job's question about the same data, or a draft from one
-// that has answered a question of the same form; nil if there is none, or a new answer is wanted.
+// before returns the run that has answered the job's question about the same data, or a draft from
+// one that has answered a question of the same form; nil if there is none, or a new answer is
+// wanted.
 func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) {
 	if j.memory == nil || j.anew || j.review {
 		return nil, memory.Question{}, nil
@@ -242,8 +244,9 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) 
 	return nil, memory.Question{}, nil
 }
 
-// trusted returns as much of a draft from a run as counts: its second derivation only if this user's
-// dsstar has verified it, and nothing of somebody else's where no sandbox confines the cells.
+// trusted returns as much of a draft from a run as counts: its second derivation only if this
+// user's dsstar has verified it, and nothing of somebody else's where no sandbox confines the
+// cells.
 func (a *app) trusted(j job, draft *agent.Draft, t *record.Trajectory) *agent.Draft {
 	switch {
 	case draft == nil || a.key().Wrote(t):

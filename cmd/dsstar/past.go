@@ -161,8 +161,8 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 	return now.Files, err
 }
 
-// hasOtherData reports whether a data file of a run in a folder has other content or another size by
-// now. A file that is not where the run had it is not looked at.
+// hasOtherData reports whether a data file of a run in a folder has other content or another size
+// by now. A file that is not where the run had it is not looked at.
 func hasOtherData(folder record.Folder, t record.Task) bool {
 	data := pastRun{folder: folder, t: &record.Trajectory{Task: t}}.data()
 	root, err := files.Open(data, []string{string(filepath.Separator)})

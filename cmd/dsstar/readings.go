@@ -40,8 +40,8 @@ func (a *app) canAsk(j job) bool {
 	return j.ask != "never" && !j.json && !j.quiet && !j.shown && a.stdinTTY && a.stderrTTY
 }
 
-// insist returns a function that asks the user what becomes of a cell of theirs that is found wrong;
-// nil if nobody can be asked.
+// insist returns a function that asks the user what becomes of a cell of theirs that is found
+// wrong; nil if nobody can be asked.
 func (a *app) insist(j job) func(context.Context, int, string) (agent.Choice, error) {
 	if !a.canAsk(j) {
 		return nil
@@ -55,8 +55,9 @@ func (a *app) insist(j job) func(context.Context, int, string) (agent.Choice, er
 	}
 }
 
-// choose records which option is meant. It is named by its number among those of all open readings of the
-// last question, from 1, or, after the number of a question and a point, of that one: as --json does.
+// choose records which option is meant. It is named by its number among those of all open readings
+// of the last question, from 1, or, after the number of a question and a point, of that one: as
+// --json does.
 func choose(t *record.Trajectory, named string) error {
 	all := chooseable(t)
 	for _, c := range all {
@@ -79,8 +80,8 @@ type namedOption struct {
 	question, reading, option int
 }
 
-// chooseable returns the options of the open readings that change the last answer, or that of an earlier
-// question: first those of the last one.
+// chooseable returns the options of the open readings that change the last answer, or that of an
+// earlier question: first those of the last one.
 func chooseable(t *record.Trajectory) (all []namedOption) {
 	for k := len(t.Earlier); k >= 0; k-- {
 		n, of := 0, ""

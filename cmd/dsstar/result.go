@@ -103,8 +103,8 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 	}
 }
 
-// readingsOf returns the options of the open readings that change the answer, and of those of the earlier
-// questions on which it builds.
+// readingsOf returns the options of the open readings that change the answer, and of those of the
+// earlier questions on which it builds.
 func readingsOf(t *record.Trajectory) []resultReading {
 	all := []resultReading{}
 	on := append(t.BuildsOn(), len(t.Earlier))

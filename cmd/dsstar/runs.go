@@ -169,8 +169,8 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 
 const maxListed = 16 << 20 // bytes of a notebook without outputs
 
-// outlined reads the trajectory of a run's notebook without the outputs of its cells. If a person has
-// edited the notebook of an answer, it is that of the answer.
+// outlined reads the trajectory of a run's notebook without the outputs of its cells. If a person
+// has edited the notebook of an answer, it is that of the answer.
 func outlined(path string) (t *record.Trajectory, edited bool, err error) {
 	f, err := disk.OpenPlain(path, disk.MaxDocument)
 	if err != nil {
@@ -204,8 +204,8 @@ func isRunning(folder record.Folder) bool {
 	return errors.Is(err, record.ErrRunning)
 }
 
-// lastRun returns the paths of what a command's arguments name: the newest run that this user's dsstar
-// made if there are none.
+// lastRun returns the paths of what a command's arguments name: the newest run that this user's
+// dsstar made if there are none.
 func (a *app) lastRun(args []string) ([]string, error) {
 	if len(args) > 0 {
 		return a.namedRuns(args)

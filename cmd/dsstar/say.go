@@ -38,8 +38,9 @@ func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
 	return nil
 }
 
-// inWords is the answer for people: itself, with what it is worth; the answers under other readings; the
-// model's sentences; and the paths of files. Sentences are wrapped at columns; 0: not at all.
+// inWords is the answer for people: itself, with what it is worth; the answers under other
+// readings; the model's sentences; and the paths of files. Sentences are wrapped at columns; 0: not
+// at all.
 func inWords(t *record.Trajectory, files []string, columns int) string {
 	mark := " "
 	if strings.Contains(t.Answer(), "\n") {
@@ -80,8 +81,8 @@ func wrapped(text string, columns int) string {
 	return strings.Join(all, "\n")
 }
 
-// delivered returns the paths of the files that are part of the answer, and of the first pictures that
-// cells have written. Links are not followed.
+// delivered returns the paths of the files that are part of the answer, and of the first pictures
+// that cells have written. Links are not followed.
 func delivered(t *record.Trajectory, folder record.Folder) (paths []string) {
 	paths = []string{}
 	written, err := os.OpenRoot(folder.Files())

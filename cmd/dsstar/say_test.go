@@ -22,8 +22,8 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// TestAnswerFirst: the answer stands first, with what it is worth, whatever the model's sentences say; and
-// that the data hold none is said with it, in the list of runs, too.
+// TestAnswerFirst: the answer stands first, with what it is worth, whatever the model's sentences
+// say; and that the data hold none is said with it, in the list of runs, too.
 func TestAnswerFirst(t *testing.T) {
 	for inconclusive, label := range map[bool]string{false: "not verified", true: "not verified, the data hold no answer"} {
 		tr := &record.Trajectory{Ended: true, Final: &record.Final{Answer: "USA", Summary: "The USA has fewer."},

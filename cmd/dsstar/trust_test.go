@@ -24,8 +24,8 @@ type says struct {
 	text string
 }
 
-// TestWhoseRun: of a run that this user's dsstar has made, every command says what it is worth; of any
-// other, that its notebook says so, or it leaves the run alone.
+// TestWhoseRun: of a run that this user's dsstar has made, every command says what it is worth; of
+// any other, that its notebook says so, or it leaves the run alone.
 func TestWhoseRun(t *testing.T) {
 	data := finishedRun(t).data
 	none := says{exitUsage, "none in dsstar-runs that your dsstar made"}
@@ -165,8 +165,8 @@ func TestOtherData(t *testing.T) {
 	}
 }
 
-// A variant is a change of a run's notebook, and whose the run then is: "made" by the user's dsstar,
-// "edited" since, or "theirs".
+// A variant is a change of a run's notebook, and whose the run then is: "made" by the user's
+// dsstar, "edited" since, or "theirs".
 type variant struct {
 	is     string
 	change func(path string) error

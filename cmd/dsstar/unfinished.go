@@ -16,10 +16,11 @@ import (
 )
 
 // A run that has an answer goes on in a folder of its own in the run folder: see
-// [record.Folder.Unfinished]. Notebook, script and files of the answer stay until another one stands.
+// [record.Folder.Unfinished]. Notebook, script and files of the answer stay until another one
+// stands.
 
-// takeUp reads a run that is to go on, and notes if it has an answer, which stands until there is another
-// one. What was begun of that goes on, unless anew says that something else is to be done.
+// takeUp reads a run that is to go on, and notes if it has an answer, which stands until there is
+// another one. What was begun of that goes on, unless anew says that something else is to be done.
 func (a *app) takeUp(j *job, r pastRun, anew bool) (pastRun, error) {
 	if err := r.read(a.key()); err != nil {
 		return r, err
@@ -47,7 +48,8 @@ func (a *app) takeUp(j *job, r pastRun, anew bool) (pastRun, error) {
 	return r, nil
 }
 
-// saverOf returns what saves a run that goes on, and begins a folder for that if an answer stands meanwhile.
+// saverOf returns what saves a run that goes on, and begins a folder for that if an answer stands
+// meanwhile.
 func (a *app) saverOf(j *job, r pastRun) (*saver, error) {
 	s := continued(r, a.key())
 	if j.stands == "" {
@@ -114,8 +116,8 @@ func (r pastRun) takeOver(key record.Key) (s *saver, warnings []string, err erro
 	return s, warnings, disk.RemoveFolder(string(folder))
 }
 
-// replace puts the answer of a run that went on in the place of the one that has stood until now. It
-// returns what has saved the run. ended is the error that cut the run short, if any.
+// replace puts the answer of a run that went on in the place of the one that has stood until now.
+// It returns what has saved the run. ended is the error that cut the run short, if any.
 func (j job) replace(t *record.Trajectory, folder record.Folder, s *saver, ended error) (*saver, error) {
 	t.Task.Data = s.data
 	if !t.Stands() {

@@ -24,8 +24,8 @@ type Answer struct {
 type File struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest,omitempty"` // "": it was not written
-	// in UTF-8: its own, or of a file that is none what it holds; "" if it is longer than maxText, or
-	// not known
+	// in UTF-8: its own, or of a file that is none what it holds; "" if it is longer than maxText,
+	// or not known
 	Text string `json:"text,omitempty"`
 }
 

@@ -304,8 +304,8 @@ func (a answer) read(t *testing.T) Answer {
 	return Answer{Words: a.words, Files: []File{f}}
 }
 
-// TestAnswersEitherWay: whatever the texts, an answer is the same as itself, and which of two is the
-// first does not matter.
+// TestAnswersEitherWay: whatever the texts, an answer is the same as itself, and which of two is
+// the first does not matter.
 func TestAnswersEitherWay(t *testing.T) {
 	parts := rapid.SampledFrom([]string{"5", "5.0", "5.25", "5.249", "0", "0.0", "007", "1,234", "12%", "$3", "A",
 		"B", "a7", "yes", "2024-01-02", "Mean: ", "\"", "'", "(", ")", "[", "]", "{", "}", ":", ", ", ",", ";", "\n",

@@ -22,8 +22,8 @@ var (
 		"‘", "'", "“", `"`, "”", `"`, "²", "^2", "³", "^3")
 )
 
-// cleaned returns a text in one spelling of its characters and labels, without the types of Python's
-// values.
+// cleaned returns a text in one spelling of its characters and labels, without the types of
+// Python's values.
 func cleaned(text string) string {
 	text = norm.NFKC.String(thinGroup().ReplaceAllString(plain.Replace(text), "'$1"))
 	text = tight().ReplaceAllString(typed().ReplaceAllString(text, "$1"), "$1: $2")

@@ -35,8 +35,8 @@ type Trial struct {
 // ErrNone says that a file has no question.
 var ErrNone = errors.New("there is no question in it")
 
-// Read reads the questions of a file, one in each line, perhaps with "=> ANSWER" at its end. Empty lines
-// and those that begin with # are none.
+// Read reads the questions of a file, one in each line, perhaps with "=> ANSWER" at its end. Empty
+// lines and those that begin with # are none.
 func Read(path string) (all []Lesson, err error) {
 	b, err := disk.ReadFile(path, disk.MaxText)
 	if err != nil {

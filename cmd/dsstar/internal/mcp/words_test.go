@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAnswerFirst: the text begins with the answer and what it is worth, and says whose words follow.
+// TestAnswerFirst: the text begins with the answer and what it is worth, and says whose words
+// follow.
 func TestAnswerFirst(t *testing.T) {
 	said := answerInWords([]byte(`{"answer": "USA", "worth": "Verified: so far.", "verified": true,
 		"summary": "Japan has more than the USA.", "summary_label": "Their words"}`))
