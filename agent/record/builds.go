@@ -57,7 +57,9 @@ func flow(cells []string) (reads, gives map[string]bool) {
 			reads[name] = reads[name] || !own[name] && !inner[name] && !s.hides[name]
 		}
 		for _, name := range s.changes {
-			gives[name] = gives[name]
+			if _, given := gives[name]; !given {
+				gives[name] = false
+			}
 		}
 		for _, name := range s.gives {
 			gives[name] = gives[name] || !indented
