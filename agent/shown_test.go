@@ -27,7 +27,7 @@ func size(r llm.Request) (n int) {
 func largeData(s *stage) { s.task.Files = filesOf("0.csv", "1.csv", "2.csv", "3.csv") }
 
 var large = simple.with(script{
-	"analyzer": long, "cell": long, "last": "y = 1\nprint(y)\nx", "verdict": no,
+	"analyzer": long, "cell": long, "last": "y = 1\nx += \" 1\"\nprint(y)\nx", "verdict": no,
 	"verdict round 3": yes, "verdict round 2": bad, "wrong round 2": "2",
 	"cell round 2": long + "\nraise KeyError(\"b\")", "debugger": "y = x\nprint(x)",
 })
@@ -154,7 +154,7 @@ func TestContextIsKnown(t *testing.T) {
 	const tokens, bytesPerToken = 8000, 3
 	p := play(t, large.with(script{
 		"cell round 2": long, "verdict round 3": no, "verdict round 6": yes,
-		"last": "y = x\nprint(1)\ny",
+		"last": "y = x\ny += \" 1\"\nprint(1)\ny",
 	}), largeData, func(s *stage) {
 		s.config.Context, s.config.ContextChars = tokens, 60_000
 	}).noError(t)

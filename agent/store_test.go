@@ -79,7 +79,7 @@ func TestCache(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			files := withData(t, tables("a.csv"))
 			cache := &describe.Cache{Dir: filepath.Join(t.TempDir(), "cache"), Model: "m1"}
-			replies := simple.with(script{"last": `print("data/a.csv")`})
+			replies := simple.with(script{"last": "y = \"data/a.csv\"\nprint(y)"})
 			stored := func(s *stage) { s.config.Cache = cache }
 			first := play(t, replies, files, stored).noError(t)
 			if first.model.count("analyzer") != 1 || first.Descriptions[0].Cached ||

@@ -124,8 +124,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 		if path = a.shownRun(arg); path == "" {
 			return "", usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
 				term.Printable(arg)),
-				usage.Shell("dsstar runs"),
-				usage.Shell("ls %s/*.ipynb", arg))
+				notebooksIn(arg))
 		}
 		real = path
 	}

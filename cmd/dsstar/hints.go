@@ -170,10 +170,7 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 		return exitError, hints
 	}
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
-		return exitError, []usage.Hint{
-			usage.Shell("dsstar doctor   # a cell that fails only here changes the requests"),
-			usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace"),
-		}
+		return exitError, []usage.Hint{usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace")}
 	}
 	if r, ok := errors.AsType[*llm.RedirectedError](err); ok {
 		switch {

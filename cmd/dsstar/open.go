@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -23,9 +25,9 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	switch {
 	case os.IsNotExist(err):
 		return nil, usage.New("there is no file "+term.Printable(path),
-			append(similar(path, filepath.Dir(path)), usage.Shell("ls %s/*.ipynb", filepath.Dir(path)))...)
+			append(similar(path, filepath.Dir(path)), notebooksIn(filepath.Dir(path)))...)
 	case err == nil && info.IsDir():
-		return bad(usage.Shell("ls %s/*.ipynb", path), "%s is a folder, not a notebook",
+		return bad(notebooksIn(path), "%s is a folder, not a notebook",
 			term.Printable(path))
 	case err == nil && !info.Mode().IsRegular():
 		return bad(usage.Shell("ls -l %s", path), "%s is not a file, as a run leaves it, but something else, "+
@@ -57,4 +59,14 @@ func formatOf(path string) int {
 		return 0
 	}
 	return file.NBFormat
+}
+
+// notebooksIn returns the command that lists the notebooks of a folder, or else the runs.
+func notebooksIn(dir string) usage.Hint {
+	if entries, _ := os.ReadDir(dir); slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return strings.HasSuffix(e.Name(), ".ipynb")
+	}) {
+		return usage.Shell("ls %s/*.ipynb", dir)
+	}
+	return usage.Shell("dsstar runs")
 }

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,12 @@ func Named(s *configs.Settings, folder string, paths ...string) error {
 	}
 	if strays == nil {
 		return nil
+	}
+	for _, path := range strays {
+		if _, err := os.Stat(path); os.IsNotExist(err) {
+			return usage.New("the data of this notebook are not at "+term.Printable(path)+": set data_dir in "+
+				"its parameters cell to where they are", usage.Shell("ls -d %s", disk.Existing(path)))
+		}
 	}
 	hint := allowRead(s, strays...).Note("if you mean these data")
 	if hidden { // the notebook may be made for somebody who pastes what stands there

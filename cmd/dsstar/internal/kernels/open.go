@@ -125,7 +125,10 @@ func (h Host) Open(p *Place, s *configs.Settings,
 		if kept && p.Server.URL == "" {
 			o.KeepIn = h.Lookup().RuntimeDir()
 		}
-		if o.Env = h.KernelEnv(s); p.Server.URL != "" {
+		if o.Env = h.KernelEnv(s); purpose == agent.Prove {
+			o.Env = append(o.Env, "PYTHONHASHSEED=1") // so that what rests on the order of a set differs
+		}
+		if p.Server.URL != "" {
 			k, err = dial(ctx, p.Server, o, back)
 		} else {
 			k, err = h.Start(ctx, o, back, s)
