@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -92,6 +94,9 @@ func TestTerminalLeft(t *testing.T) {
 // TestTerminalCloses: when its terminal closes, the program restores the user's kernel and leaves
 // nothing; with nohup it goes on.
 func TestTerminalCloses(t *testing.T) {
+	hup := make(chan os.Signal, 1) // below nohup, tests ignore the signal, and so would the program
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
 	for _, nohup := range []bool{false, true} {
 		runtime, temp, run := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "run")
 		kernel := kernelstest.Start(t, runtime, "mine")
