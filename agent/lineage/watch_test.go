@@ -96,3 +96,26 @@ n = (late.kind == "paid").sum()`, "", ""},
 		t.Errorf("%q, %q", doubts, notes)
 	}
 }
+
+// TestRows: tables that pandas reads have their rows in another order, or half of them.
+func TestRows(t *testing.T) {
+	const script = `import io
+import pandas as pd
+t = pd.read_csv(io.StringIO("n\n" + "\n".join(map(str, range(8)))))
+u = pd.read_csv(io.StringIO("k,n\na,1\nb,2"), index_col="k")
+print(len(t), sorted(t.n) == list(range(8)), list(t.n) == list(range(8)), list(t.index) == list(range(len(t))), len(u))
+`
+	for name, c := range map[string]struct{ code, want string }{
+		"as it is": {script, "8 True True True 2\n"},
+		"shuffled": {lineage.Shuffled(script), "8 True False True 2\n"},
+		"halved":   {lineage.Halved(script), "4 False False True 2\n"},
+	} {
+		out, err := exec.Command(pyenvtest.Python(t), "-I", "-c", c.code).CombinedOutput()
+		if err != nil || string(out) != c.want {
+			t.Errorf("%s: %v, %s", name, err, out)
+		}
+	}
+	if lineage.Shuffled("print(1)")+lineage.Halved("import pandas") != "" {
+		t.Error("a script that reads no tables is changed")
+	}
+}
