@@ -77,7 +77,7 @@ func TestLabMagic(t *testing.T) {
 		goOn <- true
 	}
 	l.appears("It depends on a reading", true)
-	l.shows("North Gate sold most", "%dsstar choose 2", "They count", "Notebook of the run")
+	l.shows("%dsstar choose 2", "They count", "North Gate sold most", "Notebook of the run")
 	l.picture("depends.png")
 	close(goOn)
 
