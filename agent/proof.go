@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"dsstar/agent/brief"
@@ -137,20 +138,23 @@ const changeRows = 3 * time.Second
 // tryRows notes what the script prints if the rows of its tables come in another order, and without
 // every second one. Such answers are often right, so these are notes and no doubts.
 func (r *prover) tryRows(ctx context.Context, code string) {
-	ran := func(code string) (x notebook.Execution, fault string) {
-		if code != "" && ctx.Err() == nil {
-			var err error
-			if x, fault, err = r.scriptFault(ctx, code); err != nil {
-				x.Status = notebook.Died // it is only for a note
-			}
+	ran := func(code string) (fault string, ok bool) {
+		if code == "" || ctx.Err() != nil {
+			return "", false
 		}
-		return x, fault
+		x, fault, err := r.scriptFault(ctx, code)
+		return fault, err == nil && x.Status == notebook.OK
 	}
-	if x, fault := ran(lineage.Shuffled(code)); x.Status == notebook.OK && fault != "" {
+	var halved string
+	var ranHalved bool
+	var other sync.WaitGroup
+	if _, isNumber := compare.Number(r.t.Answer()); isNumber {
+		other.Go(func() { halved, ranHalved = ran(lineage.Halved(code)) })
+	}
+	if fault, ok := ran(lineage.Shuffled(code)); ok && fault != "" {
 		r.rowNotes = append(r.rowNotes, "with the rows of its tables in another order "+fault)
 	}
-	_, isNumber := compare.Number(r.t.Answer())
-	if x, fault := ran(lineage.Halved(code)); isNumber && x.Status == notebook.OK && fault == "" {
+	if other.Wait(); ranHalved && halved == "" {
 		r.rowNotes = append(r.rowNotes, "without every second row of its tables the script prints the same answer")
 	}
 }
