@@ -189,7 +189,10 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second,
 	case record.RuledSecond:
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling,
 			Reason: r.withoutAnswer(ruling.Reason), First: r.t.Answer(), Second: s.Answer})
-		s.Attempts, s.Answer, s.Files, s.Proposed = nil, "", nil, ""
+		s.Attempts, s.Answer, s.Files, s.Proposed, s.Reason = nil, "", nil, "", ""
+		if err := r.observe(Event{Kind: Ruled, Text: found.Why + ": " + ruling.Reason}); err != nil {
+			return false, err
+		}
 		return false, r.derive(ctx)
 	}
 	return false, r.observe(Event{Kind: Ruled, Text: ruling.Reason})
