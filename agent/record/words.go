@@ -31,8 +31,8 @@ func (t *Trajectory) InWords() string {
 	case !t.Ended:
 		text = "Running: this notebook is saved after every step."
 	case t.Depends():
-		text = "Depends on a reading: another one changes the answer (" + why + "). All else holds: " +
-			t.proved(-1) + unconfined(t)
+		text = "Depends on a reading: another one changes the answer (" + strings.TrimSuffix(why, ".") +
+			"). All else holds: " + t.proved(-1) + unconfined(t)
 	}
 	if t.Inconclusive() {
 		text += " The" + strings.TrimPrefix(noAnswer, "the") + after(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason)
