@@ -29,7 +29,8 @@ type File struct {
 // Same reports whether two files have the same size and companions of the same names and sizes, and
 // the same sum as far as both are known.
 func (f File) Same(other File) bool {
-	return f.Size == other.Size && (f.Sum == other.Sum || f.Sum == "" || other.Sum == "") && slices.EqualFunc(f.With, other.With, func(a, b Companion) bool {
+	sum := f.Sum == other.Sum || f.Sum == "" || other.Sum == ""
+	return f.Size == other.Size && sum && slices.EqualFunc(f.With, other.With, func(a, b Companion) bool {
 		return a.Name == b.Name && a.Size == b.Size
 	})
 }

@@ -36,7 +36,8 @@ type pastRun struct {
 // needsModel says why a run needs a model that perhaps had one.
 func (r pastRun) needsModel(err error) error {
 	if u, ok := errors.AsType[*usage.Error](err); ok && r.theirs {
-		return usage.New("another dsstar made this run, or it was changed, so a model judges and derives its answer again; "+u.Text,
+		return usage.New("another dsstar made this run, or it was changed, so a model judges and derives its "+
+			"answer again; "+u.Text,
 			u.Hints...)
 	}
 	return err
@@ -165,8 +166,11 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 // by now. A file that is not where the run had it is not looked at.
 func hasOtherData(folder record.Folder, t record.Task) bool {
 	data := pastRun{folder: folder, t: &record.Trajectory{Task: t}}.data()
+	if data == "" {
+		return false
+	}
 	root, err := files.Open(data, []string{string(filepath.Separator)})
-	if data == "" || err != nil {
+	if err != nil {
 		return false
 	}
 	defer root.Close()
