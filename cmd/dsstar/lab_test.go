@@ -167,20 +167,12 @@ func (l *lab) picture(name string) {
 	}
 }
 
-// shows checks that the page shows each of the texts, in the order of the notebook.
+// shows waits until the open notebook shows the texts, in this order.
 func (l *lab) shows(texts ...string) {
 	l.t.Helper()
-	var cells []string
-	l.do(&cells, "shown")
-	page := strings.Join(cells, "\n")
-	for _, text := range texts {
-		_, rest, ok := strings.Cut(page, text)
-		if !ok {
-			l.t.Errorf("the page does not show %q there:\n%s", text, strings.Join(cells, "\n--\n"))
-			return
-		}
-		page = rest
-	}
+	var took float64
+	l.do(&took, "wait_for", texts)
+	l.t.Logf("%q after %.1f s", texts, took)
 }
 
 // write puts a file into the server's folder.
@@ -387,11 +379,8 @@ func threeSteps() roles {
 // appears waits until the open notebook shows a text: by itself, or after a reload.
 func (l *lab) appears(text string, byItself bool) {
 	l.t.Helper()
-	const soon = 20 // seconds
 	if byItself {
-		var took float64
-		l.do(&took, "wait_for", text, soon)
-		l.t.Logf("%q after %.1f s", text, took)
+		l.shows(text)
 		return
 	}
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
@@ -401,7 +390,7 @@ func (l *lab) appears(text string, byItself bool) {
 		if strings.Contains(strings.Join(cells, "\n"), text) {
 			return
 		}
-		if time.Since(begun) > soon*time.Second {
+		if time.Since(begun) > time.Minute {
 			l.t.Fatalf("%q does not appear:\n%s", text, strings.Join(cells, "\n--\n"))
 		}
 	}

@@ -70,19 +70,19 @@ func TestLabMagic(t *testing.T) {
 	var printed string
 	l.do(&printed, "run_new", "%%dsstar\nWhich store sold most, and is it above its target?")
 	for _, step := range []string{"Leave out the returned sales", "Compare each store"} {
-		l.appears(step, true)
-		l.appears("asking the judge", true)
+		l.shows(step)
+		l.shows("asking the judge")
 		l.shows("working", step, "%dsstar stop")
 		l.picture("asking.png")
 		goOn <- true
 	}
-	l.appears("It depends on a reading", true)
+	l.shows("It depends on a reading")
 	l.shows("%dsstar choose 2", "They count", "North Gate sold most", "Notebook of the run")
 	l.picture("depends.png")
 	close(goOn)
 
 	l.do(&printed, "run_new", "%dsstar choose 1")
-	l.appears("verified", true)
+	l.shows("verified")
 	l.do(&printed, "run_new", "%dsstar insert")
 	var cells []string
 	l.do(&cells, "sources")

@@ -34,14 +34,6 @@ IDLE = (
     + KERNEL
     + "return kernel?.status === 'idle' && kernel.connectionStatus === 'connected'}"
 )
-# The prompt [*] marks a cell that runs or waits for the kernel.
-DONE = (
-    "() => {"
-    + KERNEL
-    + """return kernel?.status === 'idle' && !panel.node.querySelector('.jp-mod-running') &&
-    ![...panel.node.querySelectorAll('.jp-InputPrompt')].some(p => p.textContent.includes('*'))}"""
-)
-
 # Lab draws the cells of a long notebook one by one.
 DRAWN = (
     "() => {"
@@ -54,8 +46,8 @@ DRAWN = (
 
 class Lab:
     def __init__(self, page, url, token):
-        self.page, self.url, self.token, self.names = page, url, token, []
-        page.expose_function("ran", lambda name: self.names.append(name))
+        self.page, self.url, self.token, self.names = page, url, token, set()
+        page.expose_function("ran", lambda name: self.names.add(name))
 
     def open(self, path):
         """Saves and closes the open notebook, opens another, and waits for its kernel."""
@@ -78,10 +70,8 @@ class Lab:
             )
 
     def run_all(self):
-        """Run > Run All Cells; returns when the kernel is done."""
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        self.wait_for_cells()
+        """Run > Run All Cells; returns when all have run."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
 
     def run_new(self, code):
         """Types code into a new last cell, runs it and returns what it prints."""
@@ -90,15 +80,11 @@ class Lab:
             return window.jupyterapp.commands.execute('notebook:insert-cell-below')}"""
         )
         self.page.keyboard.press("Enter")
+        self.page.wait_for_selector(".jp-Cell.jp-mod-active .cm-content:focus")
         self.page.keyboard.insert_text(code)
-        self.page.keyboard.press("Control+Enter")
-        self.wait_for_cells()
+        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell')")
         index = self.page.evaluate("() => {" + PANEL + "return panel.content.activeCellIndex}")
         return printed(self.model()["cells"][index])
-
-    def wait_for_cells(self):
-        time.sleep(0.2)  # until the first request is sent
-        self.page.wait_for_function(DONE)
 
     def model(self):
         """The open notebook as Lab holds it."""
@@ -125,7 +111,6 @@ class Lab:
         self.page.wait_for_function(
             "part => {" + PANEL + "return panel?.context?.path.endsWith('/' + part)}", arg=part
         )
-        self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
 
     def shown(self):
         """The text on the page, cell by cell."""
@@ -137,16 +122,20 @@ class Lab:
             c => (c.querySelector('.jp-RenderedMarkdown') ?? c).innerText)}"""
         )
 
-    def wait_for(self, text, seconds):
-        """Waits, without reloading, until the page shows a text; returns the seconds it took."""
+    def wait_for(self, texts):
+        """Waits, without reloading, until the page shows the texts in order; returns the seconds."""
         begun = time.time()
         while True:
-            shown = self.shown()
-            if any(text in cell for cell in shown):
+            page, at = "\n".join(shown := self.shown()), 0
+            for text in texts:
+                if (found := page.find(text, at)) < 0:
+                    break
+                at = found + len(text)
+            else:
                 return round(time.time() - begun, 2)
-            if time.time() - begun > seconds:
-                raise TimeoutError(f"{text!r} is not shown after {seconds} s but {shown}")
-            time.sleep(0.1)
+            if time.time() - begun > WAIT:
+                raise TimeoutError(f"{text!r} is not shown there after {WAIT} s but {shown}")
+            self.page.wait_for_timeout(100)
 
     def folds(self):
         """The numbers of folded sections and of closed ones."""
@@ -201,9 +190,12 @@ class Lab:
         )
         self.page.wait_for_timeout(500)  # for calls of ran
 
-    def ran(self):
-        """The names given to ran(...) in any page or frame since the last time."""
-        names, self.names = sorted(set(self.names)), []
+    def ran(self, *expected):
+        """The names given to ran(...) in any page or frame since the last time; waits for the expected."""
+        begun = time.time()
+        while not self.names.issuperset(expected) and time.time() - begun < WAIT:
+            self.page.wait_for_timeout(100)
+        names, self.names = sorted(self.names), set()
         return names
 
     def dialogs(self):
