@@ -27,9 +27,11 @@ func profiled(profiles map[string]profile.Profile) func(*stage) {
 
 // table is the profile of a table whose first column has the values 0, 1, 2, ...
 func table(rows int, columns ...string) profile.Profile {
-	p := profile.Profile{Format: "delimited text", Tables: []profile.Table{{Rows: rows}}}
+	p := profile.Profile{Format: "delimited text", Headline: "delimited text",
+		Tables: []profile.Table{{Rows: rows, Names: columns,
+			Headline: fmt.Sprintf("%d rows, %d columns", rows, len(columns))}}}
 	for n, name := range columns {
-		c := profile.Column{Name: name, Type: "text", Unique: n == 0, Distinct: rows}
+		c := profile.Column{Name: name, Type: "text", Line: "text", Unique: n == 0, Distinct: rows}
 		for v := range rows {
 			c.Sketch = append(c.Sketch, uint32(1000*n+v))
 		}

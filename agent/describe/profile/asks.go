@@ -15,18 +15,12 @@ var units = lazy.Regexp(`\s*[(\[][^()\[\]]*[)\]]\s*$`)
 // small are words that any question has.
 var small = lazy.Regexp(`(?i)^(?:and|by|for|from|in|of|on|or|per|the|to|with)$`)
 
-// asked reports whether a question names a column, or one of the few values that it has.
+// asked reports whether a question names a column, or one of the values that it has.
 func (c Column) asked(question string) bool {
-	const most, least = 60, 4 // values; letters of one
-	if asks(question, c.Name) {
-		return true
-	}
-	if c.Type != "text" || len(c.Values) < 2 || len(c.Values) > most {
-		return false
-	}
 	text := " " + Fold(question) + " "
-	return slices.ContainsFunc(c.Values, func(v Value) bool {
-		return len(v.Text) >= least && strings.Contains(text, " "+Fold(v.Text)+" ") && Fold(v.Text) != ""
+	return asks(question, c.Name) || slices.ContainsFunc(c.Among, func(v string) bool {
+		folded := Fold(v)
+		return folded != "" && strings.Contains(text, " "+folded+" ")
 	})
 }
 

@@ -26,7 +26,7 @@ func TestAsks(t *testing.T) {
 }
 
 func TestAsked(t *testing.T) {
-	kinds := Column{Name: "Histologic_type", Type: "text", Values: []Value{{"Serous", 14}, {"Clear cell", 1}, {"No", 3}}}
+	kinds := Column{Name: "Histologic_type", Type: "text", Among: []string{"Serous", "Clear cell"}}
 	for _, c := range []struct {
 		question string
 		want     bool

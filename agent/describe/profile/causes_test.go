@@ -55,10 +55,10 @@ func TestCauses(t *testing.T) {
 	}
 	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", `import contextlib, io, json, sys
 with contextlib.redirect_stdout(io.StringIO()):
-    exec(sys.argv[1], {"path": sys.argv[3]})
+    exec(open(sys.argv[1]).read(), {"path": sys.argv[3]})
 module = sys.modules["dsstar_profile.profile"]
 errors = [eval(text, vars(module)) for text in json.loads(sys.argv[2])]
-print(json.dumps([module.why(error, True) for error in errors]))`, profile.Script(60), string(asked), file)
+print(json.dumps([module.why(error, True) for error in errors]))`, script(t), string(asked), file)
 	out, err := cmd.Output()
 	var got [][2]string
 	if err != nil || json.Unmarshal(out, &got) != nil || len(got) != len(cases) {

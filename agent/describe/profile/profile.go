@@ -18,7 +18,7 @@ var sources embed.FS
 
 // modules are the modules of the package dsstar_profile, each after those that it needs.
 var modules = []string{"columns", "grids", "nested", "texts", "found", "readers",
-	"formats", "databases", "buckets", "clusters", "profile"}
+	"formats", "databases", "buckets", "clusters", "words", "profile"}
 
 // Script returns Python that prints the profile of the file at path, a name that is set before, within
 // so many seconds. It needs no files of its own: its modules are made from their sources, once per
@@ -45,19 +45,20 @@ func Script(seconds int) string {
 	return b.String()
 }
 
-// A Profile is what a program found in a file.
+// A Profile is what a program found in a file, in words of which a request shows some.
 type Profile struct {
-	Bytes     int64    `json:"bytes"`
-	Format    string   `json:"format"`
-	Encoding  string   `json:"encoding"`
-	Delimiter string   `json:"delimiter"`
-	Document  string   `json:"text"` // its text, of a document
-	Cut       bool     `json:"cut"`  // Document is only its beginning
-	Lines     []string `json:"lines"`
-	Warnings  []string `json:"warnings"`
-	Problem   string   `json:"problem"` // why it could not be read to its end
-	Cause     string   `json:"cause"`   // of Problem; "": none of those below
-	Tables    []Table  `json:"tables"`
+	Bytes    int64             `json:"bytes"`
+	Format   string            `json:"format"`
+	Headline string            `json:"headline"` // format, encoding, delimiter
+	Document string            `json:"text"`     // its text, of a document
+	Sections []int             `json:"sections"` // where those of Document begin
+	Cut      bool              `json:"cut"`      // Document is only its beginning
+	Lines    []string          `json:"lines"`    // of its structure
+	Warnings []string          `json:"warnings"`
+	Problem  string            `json:"problem"` // why it could not be read to its end
+	Cause    string            `json:"cause"`   // of Problem; "": none of those below
+	Reads    map[string]string `json:"reads"`   // what it has to be read with
+	Tables   []Table           `json:"tables"`
 }
 
 // Causes of problems.
@@ -72,60 +73,47 @@ func (p Profile) Known() bool { return p.Problem == "" && p.Format != "binary" }
 
 // A Table is one of the tables in a file.
 type Table struct {
-	Name       string     `json:"name"`
-	Where      string     `json:"where"`
-	Rows       int        `json:"rows"`
-	Guessed    bool       `json:"guessed"` // Rows, from the file's size
-	Sample     int        `json:"sample"`  // rows that the figures are from; 0 for all
-	LeftOut    int        `json:"columns_left_out"`
-	Columns    []Column   `json:"columns"`
-	Keys       [][]string `json:"keys"`
-	Follows    []string   `json:"follows"`
-	Gaps       []string   `json:"gaps"` // which columns are missing in the same rows
-	Duplicates int        `json:"duplicates"`
-	Raw        []string   `json:"raw"` // the file's first lines, if the table begins below them
-	Head       []string   `json:"head"`
-	Foot       []string   `json:"foot"`
-	Warnings   []string   `json:"warnings"`
-	First      [][]string `json:"first"`
+	Name     string            `json:"name"`
+	Headline string            `json:"headline"` // rows, columns, where it is, keys
+	Rows     int               `json:"rows"`
+	LeftOut  int               `json:"columns_left_out"`
+	Names    []string          `json:"names"` // of columns with types, in order
+	Columns  []Column          `json:"columns"`
+	Groups   []Group           `json:"groups"`
+	Warnings []string          `json:"warnings"`
+	Call     string            `json:"call"`   // of pandas, which gives this table
+	Head     []string          `json:"head"`   // what stands above it
+	Raw      []string          `json:"raw"`    // the file's first lines, if it begins below them
+	Around   []string          `json:"around"` // what holds of it as a whole
+	Row      string            `json:"row"`    // the first row, or all
+	Whole    bool              `json:"whole"`  // Row has all
+	Explains bool              `json:"explains"`
+	Reads    map[string]string `json:"reads"`
 }
 
-// A Column is one of a table's. Its figures are of all rows if Whole, and else of those read.
+// A Group is columns in a row of which the same is said.
+type Group struct {
+	First int    `json:"first"`
+	Last  int    `json:"last"`
+	Text  string `json:"text"`
+}
+
+// A Column is one of a table's.
 type Column struct {
-	Name     string         `json:"name"`
-	Type     string         `json:"type"` // number, date, text, boolean, list or empty
-	Integer  bool           `json:"integer"`
-	Distinct int            `json:"distinct"`
-	Whole    bool           `json:"whole"` // Distinct, about, Gone and Range are of all rows
-	Gone     int            `json:"gone"`
-	Missing  map[string]int `json:"missing"` // by what stands for it
-	Range    [2]any         `json:"range"`
-	Without  []any          `json:"without"` // the range without a marker of missing
-	Values   []Value        `json:"values"`  // all
-	Frequent []Value        `json:"frequent"`
-	Examples []string       `json:"examples"`
-	Form     string         `json:"form"` // of dates
-	FormNote string         `json:"notes_form"`
-	Lengths  [2]int         `json:"lengths"` // of lists
-	Empty    int            `json:"empty"`   // lists
-	Unique   bool           `json:"unique"`
-	Notes    []string       `json:"notes"`
-	Sketch   []uint32       `json:"sketch"`
+	Name     string            `json:"name"`
+	Type     string            `json:"type"`  // number, date, text, boolean, list, empty or another
+	Brief    string            `json:"brief"` // what is said of it; "": Line
+	Line     string            `json:"line"`
+	Full     string            `json:"full"`  // with all values or more of them; "": Line
+	Said     string            `json:"said"`  // what its values do not show
+	Keep     bool              `json:"keep"`  // it may decide whether a row counts
+	Among    []string          `json:"among"` // values that a question may name
+	Reads    map[string]string `json:"reads"`
+	Holds    map[string]string `json:"holds"` // what members of a family have otherwise
+	Distinct int               `json:"distinct"`
+	Unique   bool              `json:"unique"`
+	Sketch   []uint32          `json:"sketch"` // of what may be a key, or refer to one
 }
-
-// A Value is a value and how often it is there.
-type Value struct {
-	Text  string
-	Count int
-}
-
-// UnmarshalJSON reads a pair of value and count.
-func (v *Value) UnmarshalJSON(data []byte) error {
-	return json.Unmarshal(data, &[2]any{&v.Text, &v.Count})
-}
-
-// MarshalJSON writes a pair of value and count.
-func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal([2]any{v.Text, v.Count}) }
 
 // Parse reads what the script has printed.
 func Parse(text string) (Profile, error) {

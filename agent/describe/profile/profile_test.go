@@ -28,13 +28,23 @@ var update = flag.Bool("update", false, "write testdata/profiles.golden anew")
 // serve makes the profile of each file that a line of stdin names.
 const serve = `
 import io, json, sys, contextlib
-script = compile(sys.argv[1], "<script>", "exec")
+script = compile(open(sys.argv[1]).read(), "<script>", "exec")
 for line in sys.stdin:
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         exec(script, {"__name__": "__main__", "path": json.loads(line)})
     print(text.getvalue().strip(), flush=True)
 `
+
+// script is a file with the program, which is longer than an argument may be.
+func script(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "profile.py")
+	if err := os.WriteFile(path, []byte(profile.Script(60)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // python is one process that makes profiles.
 type python struct {
@@ -46,7 +56,7 @@ type python struct {
 func start(t testing.TB, dir string) python {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	cmd := exec.CommandContext(ctx, pyenvtest.Python(t), "-I", "-c", serve, profile.Script(60))
+	cmd := exec.CommandContext(ctx, pyenvtest.Python(t), "-I", "-c", serve, script(t))
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -103,10 +113,10 @@ func (p python) profile(t testing.TB, path string) profile.Profile {
 }
 
 // made returns a folder with the files that a script in testdata writes.
-func made(t *testing.T, script string) (dir string, files []os.DirEntry) {
+func made(t *testing.T, by string) (dir string, files []os.DirEntry) {
 	t.Helper()
 	dir = t.TempDir()
-	recipe, err := filepath.Abs("testdata/" + script)
+	recipe, err := filepath.Abs("testdata/" + by)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +228,8 @@ func TestTextFits(t *testing.T) {
 	wide := profile.Profile{Format: "delimited text", Tables: []profile.Table{{Rows: 10}}}
 	for n := range 400 {
 		wide.Tables[0].Columns = append(wide.Tables[0].Columns, profile.Column{
-			Name: fmt.Sprintf("sensor%d", n), Type: "number", Range: [2]any{0.0, 9.5}})
+			Name: fmt.Sprintf("sensor%d", n), Type: "number", Line: "number 0 to 9.5"})
+		wide.Tables[0].Names = append(wide.Tables[0].Names, fmt.Sprintf("sensor%d", n))
 	}
 	for _, chars := range []int{20_000, 3000, 500, 200} {
 		text := wide.Text("What is the mean of sensor377?", chars, describe.ByWords)
@@ -231,14 +242,18 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
+// A family's member says whatever it is read with otherwise, and then what else differs.
 func TestBeyond(t *testing.T) {
-	table := func(rows int, last string) profile.Profile {
-		return profile.Profile{Format: "delimited text", Tables: []profile.Table{{Rows: rows,
-			Columns: []profile.Column{{Name: "day", Type: "date", Range: [2]any{"2024-01-01", last}},
-				{Name: "v", Type: "number", Range: [2]any{1.0, 2.0}}}}}}
+	table := func(mark, last string) profile.Profile {
+		return profile.Profile{Format: "delimited text", Reads: map[string]string{"delimiter": mark},
+			Tables: []profile.Table{{Rows: 5, Columns: []profile.Column{
+				{Name: "day", Holds: map[string]string{"range": "2024-01-01 to " + last}}, {Name: "v"}}}}}
 	}
-	first, second := table(5, "2024-01-05"), table(7, "2024-01-07")
-	if got, want := second.Beyond(first, 500), "7 rows; day: 2024-01-01 to 2024-01-07"; got != want {
+	first, second := table("commas", "2024-01-05"), table("tabs", "2024-01-07")
+	if got, want := second.Beyond(first, 500), "tabs; 5 rows; day: 2024-01-01 to 2024-01-07"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := second.Beyond(first, 5), "tabs; 5 rows"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	second.Tables[0].Columns[1].Name = "w"

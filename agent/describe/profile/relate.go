@@ -74,7 +74,7 @@ func sides(names []string, profiles []Profile) (all []side) {
 		for _, t := range p.Tables {
 			tables++
 			for _, c := range t.Columns {
-				if len(all) < most && len(c.Sketch) >= 3 && c.mayRefer() {
+				if len(all) < most && len(c.Sketch) >= 3 {
 					all = append(all, side{Place{names[n], t.Name, c.Name}, c, tables})
 				}
 			}
@@ -85,23 +85,6 @@ func sides(names []string, profiles []Profile) (all []side) {
 
 // many is how many values are seldom the same by chance.
 const many = 20
-
-// mayRefer reports whether the values of a column may be those of a key: not times, ranks and
-// shares, which agree by chance.
-func (c Column) mayRefer() bool {
-	chance := []string{"year", "month", "week", "day", "date", "time", "quarter", "rank", "percent",
-		"percentage", "pct", "share"}
-	for _, w := range wordsOf(c.Name) {
-		if slices.Contains(chance, strings.ToLower(w)) {
-			return false
-		}
-	}
-	low, _ := c.Range[0].(float64)
-	high, _ := c.Range[1].(float64)
-	years := low >= 1900 && high <= 2100
-	return c.Type == "text" || c.Type == "list" || c.Type == "number" && c.Integer && !years &&
-		!strings.Contains(c.Name, "%")
-}
 
 // refers reports whether the values of a seem to be those of b, which has about share of them.
 // Whole numbers, which every count is in, need a name that is like that of a key.

@@ -9,8 +9,7 @@ import (
 
 // of is a column that has the values from low to high, each once in a table of so many rows.
 func of(name, kind string, low, high, rows int) Profile {
-	c := Column{Name: name, Type: kind, Integer: kind == "number", Distinct: high - low + 1,
-		Unique: high-low+1 == rows, Range: [2]any{float64(low), float64(high)}}
+	c := Column{Name: name, Type: kind, Distinct: high - low + 1, Unique: high-low+1 == rows}
 	for v := low; v <= high; v++ {
 		c.Sketch = append(c.Sketch, crc32.ChecksumIEEE([]byte(fmt.Sprint(v))))
 	}
@@ -39,9 +38,6 @@ func TestRelate(t *testing.T) {
 		{"a third of three", of("phone", "text", 1, 3, 3), of("phone", "text", 3, 12, 10), ""},
 		{"counts", of("doors", "number", 1, 5, 90), of("doors", "number", 1, 9, 9), ""},
 		{"numbers by chance", of("height", "number", 1, 90, 90), of("id", "number", 1, 100, 100), ""},
-		{"years", of("Year", "number", 2000, 2020, 90), of("Year", "number", 1990, 2024, 35), ""},
-		{"years as text", of("Year", "text", 2000, 2020, 90), of("Year", "text", 1990, 2024, 35), ""},
-		{"ranks", of("Rank", "number", 1, 50, 50), of("Rank", "number", 1, 400, 400), ""},
 		{"no names", of("column 3", "number", 1, 90, 90), of("column 3", "number", 1, 90, 90), ""},
 	} {
 		matches := Relate([]string{"from.csv", "in.csv"}, []Profile{c.from, c.in})

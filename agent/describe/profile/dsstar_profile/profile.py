@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import buckets, clusters, databases, formats, readers, texts
+from dsstar_profile import buckets, clusters, databases, formats, readers, texts, words
 from dsstar_profile.columns import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
@@ -186,4 +186,5 @@ def profile(path: str, seconds: float) -> dict[str, Any]:
 def main(path: str, seconds: float) -> None:
     with contextlib.redirect_stdout(io.StringIO()):  # libraries print warnings
         found = profile(path, seconds)
+    words.render(found)
     print(json.dumps(found, default=str, allow_nan=False, separators=(",", ":")))

@@ -1,0 +1,390 @@
+"""What was found, in words: the pieces of a description, of which a request has as many as fit."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from dsstar_profile.columns import literal, unread
+
+Json = dict[str, Any]
+
+FULL = 1500  # characters of the values of a column that is told in full
+FULL_OF_ALL = 500_000  # and of all columns of a file together
+ROWS = 1500  # characters of the rows of a small table
+WORDY = 12_000  # and of one that explains something in words
+LETTERS = 4  # of a value that a question may name
+FEW = 5  # columns that are told of together at least
+# Names of columns that say whether a row counts, and how it is to be read.
+DECIDING = set(
+    "excluded exclude exclusion valid invalid validity validated flag flags flagged qc qa qualifier "
+    "quality status unit units uom outlier outliers remark remarks note notes comment comments is "
+    "has censored suppressed deleted cancelled canceled missing imputed estimated provisional "
+    "approved duplicate test violation footnote footnotes".split()
+)
+# Values that say so.
+TELLING = set(
+    "y n yes no true false valid invalid ok good bad pass passed fail failed flagged excluded "
+    "included include exclude missing outlier suspect approved rejected provisional estimated "
+    "active inactive deleted cancelled canceled complete completed incomplete".split()
+)
+CHANCE = set(
+    "year month week day date time quarter rank percent percentage pct share".split()
+)
+EXPLAINS = re.compile(r"\b(read ?me|notes?|legend|dictionary|code ?book|about)\b", re.I)
+BEGINS = re.compile(r"rows 1-\d+, columns A-[A-Z]+, header in row 1")  # goes without saying
+HEADING = re.compile(
+    r"#{1,6} \S|(\d+\.)+\d*\.? +[A-Z]|(chapter|section|part|appendix|table|figure|annex) [\dA-Z]",
+    re.I,
+)
+WORD = re.compile(r"[^\W_]+")
+
+
+def render(found: Json) -> None:
+    """Adds the words to a profile."""
+    found["headline"] = _headline(found)
+    room = FULL_OF_ALL
+    for table in found.get("tables", ()):
+        for c in table["columns"]:
+            _column(c, table["rows"])
+            room -= len(c.get("full", ""))
+            if room < 0:
+                c.pop("full", None)
+        _table(table)
+    encoding, mark = found.get("encoding", ""), found.get("delimiter", "")
+    found["reads"] = {
+        "encoding": encoding and f"encoding {encoding}",
+        "delimiter": mark and f"fields between {_mark(mark)}",
+    }
+    if text := found.get("text"):
+        found["sections"] = _sections(text)
+
+
+def plural(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+def figure(v: Any) -> str:
+    """A number or a date: every digit of it, or "about"."""
+    if isinstance(v, float) and v == int(v):
+        v = int(v)
+    if isinstance(v, int) and not isinstance(v, bool) and abs(v) >= 1 << 53:
+        return str(v)
+    if not isinstance(v, float):
+        return str(v)
+    short = f"{v:.10g}"
+    return short if float(short) == v else f"about {v:.6g}"
+
+
+def between(low: Any, high: Any) -> str:
+    """A range. If one end is rounded, both may be."""
+    ends = [figure(low), figure(high)]
+    about = "about " if any(e.startswith("about ") for e in ends) else ""
+    return about + " to ".join(e.removeprefix("about ") for e in ends)
+
+
+def _headline(p: Json) -> str:
+    parts = [p.get("format") or "unknown"]
+    encoding = p.get("encoding", "")
+    if encoding not in ("", "utf-8"):
+        parts.append(f'encoding {encoding} (pandas: encoding="{encoding}")')
+    mark = p.get("delimiter", "")
+    if mark == "spaces":
+        parts.append(r'fields between spaces (pandas: sep=r"\s+")')
+    elif mark not in ("", ","):
+        parts.append(f"fields between {_mark(mark)}")
+    if (n := len(p.get("tables", ()))) > 1:
+        parts.append(plural(n, "table"))
+    return ", ".join(parts)
+
+
+def _mark(mark: str) -> str:
+    return {"tab": "tabs"}.get(mark, mark if mark == "spaces" else json.dumps(mark))
+
+
+def _table(t: Json) -> None:
+    columns, first = t["columns"], t.get("first", [])
+    t["all"] = len(first) == t["rows"] > 0 and not t.get("sample")
+    t["headline"] = _size(t)
+    t["explains"] = bool(EXPLAINS.search(t.get("name", "")))
+    around = []
+    if raw := t.get("raw"):
+        around.append("first lines of the file:\n  " + "\n  ".join(raw))
+    for name, place in (("head", "above it"), ("foot", "below it")):
+        if lines := t.get(name):
+            around.append(f"{place}: " + "\n  ".join(lines))
+    around += t.get("gaps", [])[:3]
+    around += [f"in all rows read: {f}" for f in t.get("follows", ())]
+    t["around"] = around
+    rows = ["  " + " | ".join(row) for row in first]
+    t["whole"] = bool(t["all"] and sum(map(len, rows)) <= (WORDY if _wordy(t) else ROWS))
+    if t["whole"]:
+        t["row"] = "all rows:\n" + "\n".join(rows)
+    elif rows and not raw:
+        t["row"] = "first row:\n" + shortened(rows[0], 300)
+    t["names"] = _names(columns)
+    t["reads"] = _reads(t)
+    t["groups"] = [] if t["whole"] else _groups(columns, t["rows"])
+
+
+def _reads(t: Json) -> Json:
+    """What a table has to be read with, and what misleads who does not know it: in the words for a
+    table whose equal in another file has it otherwise."""
+    place = re.sub(r"^rows \d+-\d+", "", t.get("where", "")).strip(", ")
+    warnings = t.get("warnings", [])
+    return {
+        "place": place or "header in line 1",
+        "call": t.get("call", ""),
+        "head": "above it: " + shortened(" ".join(t.get("head", [])), 200) if t.get("head") else "",
+    } | {re.sub(r"\d+|'.*?'|\".*?\"", "", w)[:25]: w for w in warnings}
+
+
+def _wordy(t: Json) -> bool:
+    """Whether a table explains something in words."""
+    total = t["rows"]
+    return len(t["columns"]) <= 6 and any(
+        sum(v.count(" ") for v in values) > 3 * total for values in zip(*t["first"])
+    )
+
+
+def _size(t: Json) -> str:
+    rows = ("about " if t.get("guessed") else "") + plural(t["rows"], "row")
+    columns = plural(len(t["columns"]) + t.get("columns_left_out", 0), "column")
+    parts = [f"{rows}, {columns}"]
+    if (where := t.get("where", "")) and not BEGINS.fullmatch(where):
+        parts.append(where)
+    if sample := t.get("sample"):
+        parts.append(
+            f"figures from a sample of {sample} rows except where they are said to be of all"
+        )
+    if (keys := t.get("keys")) and not t["all"]:
+        parts.append("unique: " + "; ".join(" + ".join(k) for k in keys))
+    if again := t.get("duplicates"):
+        parts.append("1 row repeats another" if again == 1 else f"{again} rows repeat another")
+    return "; ".join(parts)
+
+
+def shortened(text: str, most: int) -> str:
+    """The beginning of a text, which ends with a word; as it is where little would be saved."""
+    if len(text) <= most + 20:
+        return text
+    return re.sub(r"\W*\w*$", "", text[:most]) + " …"
+
+
+def in_a_row(columns: list[Json]) -> list[str]:
+    """The names of columns; of numbered ones the first and the last."""
+    parts, n = [], 0
+    bases = [c["name"].rstrip("0123456789") for c in columns]
+    while n < len(columns):
+        last = n
+        while (
+            bases[n] != columns[n]["name"]
+            and last + 1 < len(columns)
+            and bases[last + 1] == bases[n] != columns[last + 1]["name"]
+        ):
+            last += 1
+        if last > n + 3:
+            parts.append(f"{columns[n]['name']} … {columns[last]['name']}")
+            n = last
+        else:
+            parts.append(columns[n]["name"])
+        n += 1
+    return parts
+
+
+def _names(columns: list[Json]) -> list[str]:
+    """The names in the order of the file, with a type after the last that has it."""
+    parts: list[str] = []
+    n = 0
+    while n < len(columns):
+        last = n
+        while last + 1 < len(columns) and columns[last + 1]["kind"] == columns[n]["kind"]:
+            last += 1
+        parts += in_a_row(columns[n : last + 1])
+        parts[-1] += f" ({columns[n]['kind']})"
+        n = last + 1
+    return parts
+
+
+def _groups(columns: list[Json], rows: int) -> list[Json]:
+    """Columns in a row of which the same is said but for the range of their numbers, if their
+    ranges are alike."""
+    groups, n = [], 0
+    while n < len(columns):
+        last = n
+        while last + 1 < len(columns) and _alike(columns[n], columns[last + 1], rows):
+            last += 1
+        if last >= n + FEW - 1:
+            some = columns[n : last + 1]
+            ends = [c["range"] for c in some]
+            each = columns[n] | {"range": [min(e[0] for e in ends), max(e[1] for e in ends)]}
+            text = "; ".join(_parts(_plain(each), rows, True))
+            text = f"- {', '.join(in_a_row(some))}, each: {text}"
+            groups.append({"first": n, "last": last, "text": text})
+        n = last + 1
+    return groups
+
+
+def _plain(c: Json) -> Json:
+    return {k: v for k, v in c.items() if k not in ("unique", "distinct", "values", "frequent")}
+
+
+def _alike(a: Json, b: Json, rows: int) -> bool:
+    for c in (a, b):
+        if c["type"] != "number" or c.get("without") or c["keep"] or len(c.get("values", ())) == 1:
+            return False
+
+    def said(c: Json) -> str:
+        text = "; ".join(_parts(_plain(c) | {"range": a["range"]}, rows, True))
+        return re.sub(r'"[^"]*"', "", text)
+
+    size = [max(map(abs, c["range"])) for c in (a, b)]
+    same = min(size) * 10 >= max(size) and (a["range"][0] < 0) == (b["range"][0] < 0)
+    numbered = in_a_row([a, b]) and re.sub(r"\d+$", "", a["name"]) == re.sub(
+        r"\d+$", "", b["name"]
+    )
+    return (same or numbered) and said(a) == said(b)
+
+
+def _kind(c: Json) -> str:
+    if c["type"] == "number":
+        return "integer" if c.get("integer") else "number"
+    return {"empty": "no values"}.get(c["type"], c["type"])
+
+
+def _column(c: Json, rows: int) -> None:
+    c["kind"] = _kind(c)
+    words = _words(c["name"])
+    values = {v.strip().lower() for v, _ in c.get("values", ())}
+    telling = len(values & TELLING) * 2 >= len(values) > 0
+    c["keep"] = bool(words & DECIDING) or telling and len(values) > 1
+    c["line"] = "; ".join(_parts(c, rows, False))
+    if (short := "; ".join(_parts(c, rows, True))) != c["line"]:
+        c["brief"] = short
+    if (full := "; ".join(_parts(c, rows, False, True))) != c["line"]:
+        c["full"] = full
+    c["said"] = "; ".join(_notes(c))
+    c["reads"] = {
+        "kind": c["kind"],
+        "form": c.get("form", "") and f"form {c['form']}",
+        "missing": ", ".join(f"missing written {literal(m)}" for m in sorted(unread(c))),
+    } | {n[:14]: n for n in _notes(c) if n.startswith(("written as", "mixed", "digits", "numbers kept", "dates kept"))}
+    values = c.get("values", ())
+    c["holds"] = {
+        "range": between(*c["range"]) if c["type"] == "date" else "",
+        "always": f"always {values[0][0]}" if len(values) == 1 else "",
+        "missing": "" if c.get("whole") else _missing(c, rows),
+    }
+    if c.get("sketch") and not _may_refer(c):
+        del c["sketch"]
+    if c["type"] == "text":
+        c["among"] = [v for v, _ in c.get("all", c.get("values", ())) if len(v) >= LETTERS]
+
+
+def _may_refer(c: Json) -> bool:
+    """Whether the values of a column may be those of a key: not times, ranks and shares, which
+    agree by chance."""
+    low, high = c.get("range", (0, 0)) if c["type"] == "number" else (0, 0)
+    return not (
+        _words(c["name"]) & CHANCE
+        or "%" in c["name"]
+        or c["type"] not in ("text", "list", "number")
+        or c["type"] == "number" and (not c.get("integer") or 1900 <= low and high <= 2100)
+    )
+
+
+def _words(name: str) -> set[str]:
+    return {w.lower() for w in WORD.findall(re.sub(r"([a-z])([A-Z])", r"\1 \2", name))}
+
+
+def _notes(c: Json) -> list[str]:
+    return c.get("notes", []) + ([c["notes_form"]] if c.get("notes_form") else [])
+
+
+def _parts(c: Json, rows: int, short: bool, full: bool = False) -> list[str]:
+    """What is said of a column after its name."""
+    parts = [_kind(c)]
+    of_all = " (of all rows)" if c.get("whole") else ""
+    if c.get("range") and len(c.get("values", ())) != 1:
+        parts[0] += f" {between(*c['range'])}{of_all}"
+    if c.get("without"):
+        parts.append(f"otherwise {between(*c['without'])}")
+    form = c.get("form", "")
+    if form and not short and not form.startswith("%Y-%m-%d"):
+        parts.append(f"form {form}")
+    if c["type"] == "list":
+        low, high = c["lengths"]
+        parts[0] += f" of {low} to {high} values"
+        if c.get("empty"):
+            parts.append(f"{c['empty']} empty lists")
+    parts += _values(c, short, full)
+    if full and c.get("zeros"):
+        parts.append(f"{c['zeros']} zero")
+    if c.get("whole"):
+        if c.get("gone"):
+            parts.append(f"missing in {c['gone']} of all rows")
+    elif gone := _missing(c, rows):
+        parts.append(gone)
+    return parts + _notes(c)
+
+
+def _values(c: Json, short: bool, full: bool) -> list[str]:
+    values, everything = c.get("values", []), c.get("all", [])
+    if len(values) == 1:
+        return [f"always {values[0][0]}"]
+    numeric = c["type"] == "number"
+    if full and everything and len(everything) == c.get("distinct"):
+        return [f"{len(everything)} values: {_counted(everything)}"]
+    if c.get("unique"):
+        said = [] if numeric else ["all different" + (" in the sample" if c.get("whole") else "")]
+        if numeric:
+            return said
+    elif values:
+        return [f"{len(values)} values: {_counted(values)}"]
+    elif numeric:
+        return []
+    else:
+        about = "about " if c.get("whole") else ""
+        said = [f"{about}{c['distinct']} values"] if c.get("distinct") else []
+    frequent = everything[:20] if full and everything else c.get("frequent", [])[:3]
+    if frequent:
+        said.append(f"most frequent {_counted(frequent)}")
+    elif c.get("examples") and not short:
+        said.append(f"such as {', '.join(c['examples'])}")
+    return said
+
+
+def _missing(c: Json, rows: int) -> str:
+    gone = c.get("missing", {})
+    if sum(gone.values()) == rows:
+        return ""
+    return ", ".join(
+        f"{n} {marker or 'missing'}" if marker in ("", "null") else f"{n} missing written {literal(marker)}"
+        for marker, n in sorted(gone.items())
+    )
+
+
+def _counted(values: list) -> str:
+    once = len(values) > 12 or all(n == 1 for _, n in values)
+    return ", ".join(
+        (literal(v, 80) if re.search(r"[,()]", v) or v != v.strip() else v)
+        + ("" if once else f" ({n})")
+        for v, n in values
+    )
+
+
+def _sections(text: str) -> list[int]:
+    """Where the sections of a document begin, in bytes: at headings, or else at paragraphs."""
+    starts, at, blank = [0], 0, True
+    paragraphs = [0]
+    for line in text.split("\n"):
+        bare = line.strip()
+        title = bool(HEADING.match(bare)) or bare.isupper() and len(bare) > 3
+        if at and bare and len(bare) < 100 and title:
+            starts.append(at)
+        if at and bare and blank:
+            paragraphs.append(at)
+        blank = not bare
+        at += len(line.encode("utf-8", "surrogatepass")) + 1
+    return starts if len(starts) > 3 else paragraphs
