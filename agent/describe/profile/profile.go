@@ -17,7 +17,7 @@ import (
 var sources embed.FS
 
 // modules are the modules of the package dsstar_profile, each after those that it needs.
-var modules = []string{"columns", "grids", "nested", "texts", "found", "readers",
+var modules = []string{"columns", "grids", "texts", "found", "hints", "nested", "readers",
 	"formats", "databases", "buckets", "clusters", "words", "profile"}
 
 // Script returns Python that prints the profile of the file at path, a name that is set before, within
@@ -81,7 +81,7 @@ type Table struct {
 	Columns  []Column          `json:"columns"`
 	Groups   []Group           `json:"groups"`
 	Warnings []string          `json:"warnings"`
-	Call     string            `json:"call"`   // of pandas, which gives this table
+	Call     string            `json:"call"`   // of pandas, which was run and gave this table
 	Head     []string          `json:"head"`   // what stands above it
 	Raw      []string          `json:"raw"`    // the file's first lines, if it begins below them
 	Around   []string          `json:"around"` // what holds of it as a whole

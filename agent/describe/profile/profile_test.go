@@ -94,6 +94,16 @@ func (p python) seconds() float64 {
 
 func (p python) profile(t testing.TB, path string) profile.Profile {
 	t.Helper()
+	found, err := profile.Parse(p.line(t, path))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return found
+}
+
+// line is what the script prints of a file.
+func (p python) line(t testing.TB, path string) string {
+	t.Helper()
 	name, err := json.Marshal(path)
 	if err != nil {
 		t.Fatal(err)
@@ -105,11 +115,7 @@ func (p python) profile(t testing.TB, path string) profile.Profile {
 	if err != nil {
 		t.Fatalf("%s: no profile: %v", path, err)
 	}
-	found, err := profile.Parse(line)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return found
+	return line
 }
 
 // made returns a folder with the files that a script in testdata writes.

@@ -143,8 +143,10 @@ func (t Table) draft(d *draft, question string, place, chars int, rank Ranker) f
 		}
 		return (place+1)*parts*mostTables + part
 	}
+	if t.Call != "" {
+		d.later(d.add(""), urge(misleads), "read: "+t.Call)
+	}
 	d.later(d.add(""), urge(misleads), notes(t.Warnings))
-	d.later(d.add(""), urge(misleads), t.Call)
 	names := d.add("")
 	d.later(names, urge(named), "columns: "+joined(t.Names, namesChars)+leftOut(t.LeftOut))
 	d.later(d.add(""), urge(around), strings.Join(t.Around, "\n"))

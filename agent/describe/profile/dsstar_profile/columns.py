@@ -229,6 +229,7 @@ def _numbers(numbers: dict, counts: Counter, notes: list[str]) -> Json:
     integer = all(n == int(n) for n in plain)
     out: Json = {"type": "number", "integer": integer, "range": [plain[0], plain[-1]]}
     if dress := Counter({d: sum(counts[v] for v in g) for d, g in _by_dress(numbers).items()}):
+        out["dress"] = sorted({word for d in dress for word in d.split(", ")})
         plain_ones = sum(counts[v] for v, (_, d) in numbers.items() if not d)
         example = next(v for v, (_, d) in numbers.items() if d)
         notes.append(

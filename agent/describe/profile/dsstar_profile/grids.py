@@ -44,6 +44,13 @@ class Table:
     foot: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     skip: int = 0  # rows before the first row of values
+    header: list[int] = field(default_factory=list)  # rows of the names, from 0
+    end: int = 0  # the row after the last one, before blank rows, notes and totals
+    calls: list[Any] = field(default_factory=list)  # of pandas, that may read it: the best first
+    short: str = ""  # how its header is shorter than its rows, a key of SHORT
+    index: int = 0  # columns that these calls take for the index
+    ordered: bool = True  # whether the calls give the columns in this order
+    lines: list[str] = field(default_factory=list)  # of a text, shown where no call reads it
     extra: Json = field(default_factory=dict)
     whole: list[Json | None] | None = None  # figures of all rows, by column, where rows are a sample
     notes: list[list[str]] = field(default_factory=list)  # by column, from elsewhere than its values
@@ -73,7 +80,7 @@ class Table:
         doubled = [n for n, times in Counter(names).items() if times > 1]
         warnings = list(self.warnings)
         if markers := sorted({m for c in columns for m in unread(c)}):
-            if self.text_source or self.name.startswith("sheet"):
+            if not self.calls and (self.text_source or self.name.startswith("sheet")):
                 told = ", ".join(map(literal, markers[:8]))
                 warnings.append(f"pandas takes these for text without na_values=[{told}]")
         if any(c["name"].startswith('"') for c in columns):
@@ -200,6 +207,7 @@ def tables(
             if filled > 1:
                 pad = left - last.extra["left"]
                 last.rows += [(None,) * pad + row for row in block]
+                last.end = bottom
                 last.where = re.sub(r"rows (\d+)-\d+", rf"rows \1-{bottom}", last.where)
                 last.warnings = [w for w in last.warnings if w != "there are blank rows in it"]
                 last.warnings.append("there are blank rows in it")
@@ -209,8 +217,15 @@ def tables(
         if sheet and (filled == 1 or bottom - top == 1) and len(blocks) > 1:
             above += _words(block)
             continue
+        block, kind = _aligned(block) if lines is not None else (block, "")
+        right = left + len(block[0])
         table = _table(block, name, text_source)
         table.head = above + table.head
+        if kind:
+            table.warnings.append(SHORT[kind])
+            table.short, table.index = kind, int(kind != "ended")
+            if table.index:
+                table.names[0] = "column 1 (no name; the index in pandas)"
         above = []
         header = [top + n for n in table.extra.pop("header")]
         start = header[-1] + 1 if header else top
@@ -228,16 +243,45 @@ def tables(
         table.where = ", ".join(filter(None, (span, place)))
         table.extra |= {"left": left, "right": right}
         table.skip = lines[start - 1] + 1 if lines and start else start
+        table.header = [lines[n] for n in header] if lines else header
+        table.end = bottom
         found.append(table)
     if not found and above:
         found.append(Table(name, ["text"], [(t,) for t in above], extra={"left": 0, "right": 1}))
         above = []
     for t in found:
-        _trim(t)
+        t.end -= _trim(t)
+        t.end = lines[t.end - 1] + 1 if lines and t.end else t.end
         del t.extra["left"], t.extra["right"]
     if found and above:
         found[-1].foot += above
     return found
+
+
+SHORT = {
+    "ended": "each row ends with a delimiter and the header does not: without index_col=False pandas "
+    "puts each name on the column before it",
+    "named": "the header has a name less than the rows have values: the first column, whose values all "
+    "differ, is taken to be without one, as R writes row names; pandas takes it for the index",
+    "guess": "the header has a name less than the rows have values. Which column lacks it is a guess: "
+    "the first is taken, as pandas does, though its values repeat",
+}
+
+
+def _aligned(block: Rows) -> tuple[Rows, str]:
+    """A block whose header is one name shorter than its rows, so that names stand above their
+    columns, and how it is shorter."""
+    header = _header(block)[0]
+    rows = block[(header or 0) + 1 :]
+    last = [r[-1] for r in rows]
+    if header is None or len(rows) < 2 or len(block[0]) < 3 or block[header][-1] is not None:
+        return block, ""
+    if empty(block[header][-2]) or sum(v is None for v in last) > len(rows) / 20:
+        return block, ""
+    if all(empty(v) for v in last):
+        return [r[:-1] for r in block], "ended"
+    names = [(None, *r[:-1]) if n <= header else r for n, r in enumerate(block)]
+    return names, "named" if len({r[0] for r in rows}) == len(rows) else "guess"
 
 
 def _place(header: list[int], start: int, always: bool, lines: Any, excel: bool) -> str:
@@ -257,7 +301,7 @@ def _place(header: list[int], start: int, always: bool, lines: Any, excel: bool)
             told.append(f"header={skip}")
     if header and not always:
         return ""
-    return where + (f" (pandas: {', '.join(told)})" if told and (lines or excel) else "")
+    return where + (f" (pandas: {', '.join(told)})" if told and excel else "")
 
 
 def _words(block: Rows) -> list[str]:
@@ -397,9 +441,10 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
     )
 
 
-def _trim(table: Table) -> None:
-    """Takes notes off the end of a table, and says which rows are totals."""
+def _trim(table: Table) -> int:
+    """Takes notes off the end of a table, and says which rows are totals; how many it took."""
     rows = table.rows
+    before = len(rows)
     width = len(table.names)
     usual = Counter(sum(not empty(c) for c in row) for row in rows[:1000]).most_common(1)
     while (
@@ -422,3 +467,4 @@ def _trim(table: Table) -> None:
         )
         table.warnings.append(f"the {seem}, left out of these figures: {'; '.join(totals)}")
     table.foot = [show(t, 300) for t in table.foot[:12]]
+    return before - len(rows)

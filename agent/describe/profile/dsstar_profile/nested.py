@@ -8,31 +8,35 @@ from typing import Any
 
 from dsstar_profile.columns import show
 from dsstar_profile.grids import MOST_CELLS, Table
+from dsstar_profile.hints import Call, python
 
 Json = dict[str, Any]
 DEEP = 8  # levels of objects that become columns
 
 
-def tables(value: Any, name: str = "$") -> tuple[list[Table], list[str]]:
+def tables(value: Any, name: str = "$", at: str = "") -> tuple[list[Table], list[str]]:
     """The tables of a document, which are its lists of objects and its objects of like objects,
-    and a line for each of its other paths."""
+    and a line for each of its other paths. The Python at gives the document, for calls of pandas.
+    """
     found: list[Table] = []
     lines: list[str] = []
-    _walk(value, name, found, lines, 0)
+    _walk(value, name, at, found, lines, 0)
     return found, lines[:60]
 
 
-def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: int) -> None:
+def _walk(value: Any, path: str, at: str, found: list[Table], lines: list[str], depth: int) -> None:
     if depth > DEEP or len(found) > 20 or len(lines) > 80:
         return
     if isinstance(value, list):
         objects = [v for v in value if isinstance(v, dict)]
         if objects and len(objects) * 2 > len(value):
-            table = records(objects, path)
-            if len(objects) < len(value):
+            all_objects = len(objects) == len(value)
+            of = at if all_objects else f"[v for v in {at} if isinstance(v, dict)]"
+            table = records(objects, path, of if at else "")
+            if not all_objects:
                 table.warnings.append(f"{len(value) - len(objects)} of the elements are no objects")
             found.append(table)
-            _inner(objects, path, found)
+            _inner(objects, path, of if at else "", found)
         elif (
             value
             and all(isinstance(v, list) for v in value)
@@ -40,14 +44,10 @@ def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: in
             and not isinstance(value[0][0] if value[0] else [], (list, dict))
         ):
             width = max(map(len, value))
-            found.append(
-                Table(
-                    path,
-                    [f"[{n}]" for n in range(width)],
-                    [tuple(v) for v in value[:50000]],
-                    len(value),
-                )
-            )
+            names = [f"[{n}]" for n in range(width)]
+            table = Table(path, names, [tuple(v) for v in value[:50000]], len(value))
+            table.calls = _frames(at)
+            found.append(table)
         else:
             lines.append(f"{path}: list of {len(value)}: {show(value, 120)}")
     elif isinstance(value, dict):
@@ -60,9 +60,10 @@ def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: in
             and keys
             and max(keys.values()) > 0.6 * min(len(objects), 1000)
         ):
-            table = records([{"(key)": k} | v for k, v in value.items()], path + ".*")
-            found.append(table)
-            _inner(objects, path + ".*", found)
+            of = f'[{{"(key)": k}} | v for k, v in {at}.items()]' if at else ""
+            keyed = [{"(key)": k} | v for k, v in value.items()]
+            found.append(records(keyed, path + ".*", of))
+            _inner(objects, path + ".*", f"{at}.values()" if at else "", found)
         elif (
             len(parts) > 1
             and lists == parts
@@ -70,19 +71,17 @@ def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: in
             and len(lists[0]) > 1
             and not any(isinstance(x, (list, dict)) for v in lists for x in v[:5])
         ):
-            found.append(
-                Table(path + " (a list for each column)", list(map(str, value)), list(zip(*lists)))
-            )
+            name = path + " (a list for each column)"
+            found.append(Table(name, list(map(str, value)), list(zip(*lists)), calls=_frames(at)))
         elif len(parts) > 20 and not any(isinstance(v, (dict, list)) for v in parts):
-            found.append(
-                Table(
-                    path + " (an object of plain values)", ["(key)", "(value)"], list(value.items())
-                )
-            )
+            name, both = path + " (an object of plain values)", ["(key)", "(value)"]
+            calls = [Call(f"pd.DataFrame({at}.items()", {"columns": both})] if at else []
+            found.append(Table(name, list(both), list(value.items()), calls=calls))
         else:
             for key, part in value.items():
                 if isinstance(part, (dict, list)):
-                    _walk(part, f"{path}.{show(key, 60)}", found, lines, depth + 1)
+                    inner = f"{at}[{python(key)}]" if at else ""
+                    _walk(part, f"{path}.{show(key, 60)}", inner, found, lines, depth + 1)
                 else:
                     lines.append(
                         f"{path}.{show(key, 60)}: {type(part).__name__} "
@@ -92,7 +91,13 @@ def _walk(value: Any, path: str, found: list[Table], lines: list[str], depth: in
         lines.append(f"{path}: {type(value).__name__} {show(value, 120)}")
 
 
-def records(objects: list[Json], path: str) -> Table:
+def _frames(at: str) -> list[Call]:
+    """Calls that make a table of rows or columns; the second keeps long numbers as they are."""
+    made = f"pd.DataFrame({at}"
+    return [Call(made, {}), Call(made + ", dtype=object", {})] if at else []
+
+
+def records(objects: list[Json], path: str, at: str = "") -> Table:
     """Objects as a table: the parts of an object in an object are columns with a dotted name."""
     flat = [_flat(o) for o in objects[:50000]]
     names = list(dict.fromkeys(k for o in flat for k in o))[:2000]
@@ -101,6 +106,9 @@ def records(objects: list[Json], path: str) -> Table:
     absent = {n: sum(n not in o for o in flat) for n in names}
     if gone := [f"{show(n, 40)} in {k}" for n, k in absent.items() if k][:8]:
         table.warnings.append("keys that objects lack: " + ", ".join(gone))
+    if at:
+        table.calls = [Call(f"pd.json_normalize({at}", {}), *_frames(at)]
+        table.ordered = False
     return table
 
 
@@ -117,15 +125,18 @@ def _flat(value: Json, before: str = "", depth: int = 0) -> Json:
     return out
 
 
-def _inner(objects: list[Json], path: str, found: list[Table]) -> None:
+def _inner(objects: list[Json], path: str, at: str, found: list[Table]) -> None:
     """The lists of objects within the objects of a list are tables, too."""
     parts: dict[str, list[Json]] = {}
-    for o in objects[:5000]:
+    for o in objects:
         for key, part in _flat(o).items():
             if isinstance(part, list) and part and isinstance(part[0], dict):
-                parts.setdefault(key, []).extend(p for p in part[:1000] if isinstance(p, dict))
+                parts.setdefault(key, []).extend(p for p in part if isinstance(p, dict))
     for key, inner in list(parts.items())[:8]:
-        found.append(records(inner, f"{path}[].{key}[]"))
+        each = "o" + "".join(f".get({python(k)}, {{}})" for k in key.split(".")[:-1])
+        each += f".get({python(key.split('.')[-1])}) or []"
+        of = f"[p for o in {at} for p in {each}]" if at else ""
+        found.append(records(inner, f"{path}[].{key}[]", of))
 
 
 def of_xml(element: Any, depth: int = 0) -> Any:

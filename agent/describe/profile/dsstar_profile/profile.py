@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import buckets, clusters, databases, formats, readers, texts, words
+from dsstar_profile import buckets, clusters, databases, formats, hints, readers, texts, words
 from dsstar_profile.columns import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
@@ -162,14 +162,16 @@ def profile(path: str, seconds: float) -> dict[str, Any]:
                         "not opened: files of this kind can run code or need a library of their own"
                     ],
                 }
-            found = reader(path, readers.Deadline(seconds * 0.75))
+            deadline = readers.Deadline(seconds * 0.75)
+            found = reader(path, deadline)
             for part in ("format", "encoding", "delimiter", "text", "cut", "lines", "warnings"):
                 if value := getattr(found, part):
                     out[part] = value
-            tables = []
+            tables: list[dict[str, Any]] = []
             for table in found.tables[: found.most]:
                 tables.append(table.profile())
                 out["tables"] = tables
+            hints.put(found.tables, tables, path, deadline)
     except ImportError as error:
         problem = f"not read: this Python has no {error.name}"
     except MemoryError:

@@ -12,7 +12,7 @@ import os
 import re
 from typing import Any
 
-from dsstar_profile import grids, nested, texts
+from dsstar_profile import grids, hints, nested, texts
 from dsstar_profile.columns import MARKERS, show
 from dsstar_profile.found import (
     TEXT,
@@ -25,7 +25,10 @@ from dsstar_profile.found import (
     quoted,
 )
 from dsstar_profile.grids import Table
+from dsstar_profile.hints import Call
 
+Json = dict[str, Any]
+AS_WRITTEN = {"dtype": False, "convert_dates": False}  # for read_json
 NESTED = (".json", ".geojson", ".xml")
 CODE = set(
     ".py .r .sql .go .js .ts .java .c .h .cpp .rs .sh .yaml .yml .toml .ini .cfg .tex .do".split()
@@ -99,6 +102,13 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
         rows = [rows[n] for n in lines]
     found = Found("delimited text", delimiter={"\t": "tab"}.get(mark, mark))
     found.tables = grids.tables(rows, "", True, bool(apart), lines)
+    count = len(lines) if not lines else lines[-1] + 1
+    for table in found.tables:
+        if len(table.names) == texts.FIELDS:
+            continue
+        alone = len(found.tables) == 1 and all_rows and source.whole
+        table.calls = _calls(table, _dialect(source, mark), count - table.end if alone else None)
+        table.lines = source.lines()[: hints.FIRST]
     for table in found.tables[:1]:
         if table.extra.pop("begins", False):
             few = min(6, max(3, table.skip + 2))
@@ -113,9 +123,10 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
         raw = [len(row) for row in rows[bisect.bisect_left(lines, table.skip) :] if row]
         if width == texts.FIELDS:
             found.warnings.append(f"only the first {width} fields of a row are looked at")
-        if odd := sum(n != width for n in raw):
+        fields = width + (table.short == "ended")
+        if odd := sum(n != fields for n in raw):
             table.warnings.append(
-                f"{odd} rows have another number of fields than {width}: {min(raw)} to {max(raw)}"
+                f"{odd} rows have another number of fields than {fields}: {min(raw)} to {max(raw)}"
             )
         if not (all_rows and source.whole):
             room = max(200, grids.MOST_CELLS // width)  # half of it for the beginning
@@ -125,6 +136,41 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
                 table.rows += [row for row in some if len(row) == width]
             _count_csv(path, source, mark, table, deadline)
     return found
+
+
+def _dialect(source: texts.Text, mark: str) -> Json:
+    """What pandas has to be told of a delimited text."""
+    options: Json = {} if mark == "," else {"sep": {"spaces": r"\s+"}.get(mark, mark)}
+    if source.encoding not in ("utf-8", "utf-8-sig"):
+        options["encoding"] = source.encoding
+    if source.broken:
+        options["encoding_errors"] = "replace"
+    return options
+
+
+def _calls(table: Table, options: Json, below: int | None) -> list[Call]:
+    """Calls that may read a table of a text; below it are so many lines, if that is known."""
+    at = table.header[0] if table.header else table.skip
+    top: Json = {"skiprows": at} if at else {}
+    if table.short:
+        top["index_col"] = 0 if table.index else False
+    named: Json = ({"skiprows": table.skip} if table.skip else {}) | {
+        "names": [str(n).split(" (no name")[0] for n in table.names],
+    }
+    heads = [top | ({} if table.header else {"header": None})]
+    if len(table.names) <= hints.NAMED:
+        heads.append(named)
+    if len(table.header) > 1:
+        heads[0]["header"] = [n - at for n in table.header]
+        if len(str(table.names)) < 600:
+            heads.reverse()
+    ends: list[Json] = [{}]
+    if below is None and not table.extra.get("open"):
+        ends = [{"nrows": len(table.rows)}]
+    elif below:
+        ends = [{"skipfooter": below, "engine": "python"}, {"nrows": len(table.rows)}]
+    calls = [Call("pd.read_csv(path", options).having(**h, **e) for h in heads for e in ends]
+    return calls
 
 
 def _count_csv(path: str, source: texts.Text, mark: str, table: Table, deadline: Deadline) -> None:
@@ -167,6 +213,7 @@ def _json(source: texts.Text, ending: str) -> Found | None:
     lines = [x for x in source.lines()[: texts.ROWS] if x.strip()]
     name = "GeoJSON" if ending == ".geojson" else "JSON"
     found = Found(name)
+    encoded = {} if source.encoding.startswith("utf-8") else {"encoding": source.encoding}
     try:
         if ending in (".jsonl", ".ndjson") or len(lines) > 1 and _one(lines[0]) and _one(lines[1]):
             values, bad = [], 0
@@ -176,14 +223,22 @@ def _json(source: texts.Text, ending: str) -> Found | None:
                 except ValueError:
                     bad += 1
             found.format = "JSON Lines"
-            found.tables, found.lines = nested.tables(values, "(lines)")
+            only = 'startswith("{")' if bad else "strip()"
+            each = f"[json.loads(line) for line in {_open(source)} if line.{only}]"
+            found.tables, found.lines = nested.tables(values, "(lines)", each)
+            for table in found.tables[:1]:
+                table.calls.insert(0, Call("pd.read_json(path, lines=True", AS_WRITTEN | encoded))
+                table.lines = lines[: hints.FIRST]
             if bad:
                 found.warnings.append(f"{bad} lines are no JSON")
             if not source.whole:
                 found.warnings.append("figures are from the beginning of the file")
         elif source.whole:
             value = json.loads(text)
-            found.tables, found.lines = nested.tables(value)
+            found.tables, found.lines = nested.tables(value, "$", f"json.load({_open(source)})")
+            for table in found.tables[:1]:
+                if table.name == "$":
+                    table.calls.insert(0, Call("pd.read_json(path", AS_WRITTEN | encoded))
             if ending == ".ipynb" and isinstance(value, dict) and "cells" in value:
                 cells = ["".join(c.get("source", "")) for c in value["cells"]]
                 return document("Jupyter notebook (the sources of its cells)", "\n\n".join(cells))
@@ -209,6 +264,16 @@ def _json(source: texts.Text, ending: str) -> Found | None:
             else "nested too deeply to be read"
         )
     return found
+
+
+def _open(source: texts.Text) -> str:
+    """Python that opens a text of JSON."""
+    name = hints.python(source.encoding)
+    return (
+        f'gzip.open(path, "rt", encoding={name})'
+        if source.packed
+        else f"open(path, encoding={name})"
+    )
 
 
 def _one(line: str) -> bool:
@@ -283,12 +348,27 @@ def _html(text: str) -> Found:
         if len(rows) > 1 and max(map(len, rows)) > 1:
             name = f"read_html()[{table.get('index')}]" + (f" ({caption})" if caption else "")
             found.tables += grids.tables(rows, name, True)
+            found.tables[-1].calls = _html_calls(found.tables[-1], table.get("index"))
             table.drop_tree()
     parts = [x.text_content() for x in page.xpath("//p|//h1|//h2|//h3|//li[not(.//a)]|//dl|//pre")]
     lines = parts if sum(map(len, parts)) > 200 else page.text_content().split("\n")
     words = "\n".join(filter(None, (" ".join(x.split()) for x in lines)))
     found.text, found.cut = clean(words)[:TEXT], len(words) > TEXT
     return found
+
+
+def _html_calls(table: Table, index: str) -> list[Call]:
+    """Calls that may read a table of a page: pandas takes cells marked as such for its names."""
+    below = f".iloc[:{len(table.rows)}]"
+    header: Any = table.header[0] if len(table.header) == 1 else table.header or None
+    return [
+        Call("pd.read_html(path", options, f"[{index}]{after}")
+        for after in ("", below)
+        for options in (
+            {},
+            {"header": header} if table.header else {"header": None, "skiprows": table.skip},
+        )
+    ]
 
 
 def _shown(table: Any) -> bool:

@@ -1,0 +1,288 @@
+"""Calls of pandas that read a table: made of what a reader knows, and run before they are shown."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dsstar_profile import texts
+from dsstar_profile.columns import READ, show
+from dsstar_profile.found import WHOLE, Deadline
+from dsstar_profile.grids import Table
+
+Json = dict[str, Any]
+SECONDS = 10  # for the calls of a file
+TRIES = 12  # of a table
+NUMERIC = {"decimal commas"} | {
+    f"thousands {mark}" for mark in ("commas", "points", "apostrophes", "spaces")
+}
+ENDS = 100_000  # rows at each end of a larger file that are read
+NAMED = 100  # columns of a table whose names a call may give
+FIRST = 12  # lines that are shown raw where no call reads a table
+
+
+@dataclass
+class Call:
+    """A function of pandas with its arguments; what follows is applied to what it gives."""
+
+    start: str  # such as pd.read_csv(path
+    options: Json
+    after: str = ""
+
+    def text(self) -> str:
+        return ", ".join([self.start, *(f"{k}={python(v)}" for k, v in self.options.items())]) + (
+            ")" + self.after
+        )
+
+    @property
+    def takes_types(self) -> bool:
+        return self.start.startswith("pd.read_csv")
+
+    def having(self, after: str | None = None, **more: Any) -> Call:
+        options = {k: v for k, v in (self.options | more).items() if v is not ...}
+        return Call(self.start, options, self.after if after is None else after)
+
+
+def python(value: Any) -> str:
+    """A value as Python source."""
+    if isinstance(value, str):
+        if "\\" in value and re.fullmatch(r"[\x20-\x7e]+", value) and '"' not in value[-1:]:
+            return f'r"{value}"' if '"' not in value and value[-1] != "\\" else json.dumps(value)
+        return json.dumps(value, ensure_ascii=not value.isprintable())
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(python, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{python(k)}: {python(v)}" for k, v in value.items()) + "}"
+    return repr(value)
+
+
+def put(tables: list[Table], described: list[Json], path: str, deadline: Deadline) -> None:
+    """Gives each table the first of its calls that was run and gave what is described of it."""
+    file = File(path, time.monotonic() + min(SECONDS, deadline.left()))
+    for table, said in zip(tables, described):
+        if not table.calls:
+            continue
+        if call := _found(table, said, file):
+            said["call"] = call
+            continue
+        said.setdefault("warnings", []).append(
+            "no call of pandas was found that reads this table as it is described here"
+            if file.left()
+            else "there was no time to try how pandas reads this table"
+        )
+        if table.lines:
+            said.setdefault("raw", [show(x, 160) for x in table.lines[:FIRST]])
+
+
+def _found(table: Table, said: Json, file: File) -> str:
+    """The first call whose table has also the types that are described, else one that has the
+    columns and rows."""
+    second = ""
+    tried: set[str] = set()
+    for call in _candidates(table, said):
+        for _ in range(3):
+            text = call.text()
+            if text in tried or len(tried) >= TRIES or not file.left():
+                break
+            tried.add(text)
+            frames = file.run(call, table)
+            if not frames or not all(_same(f, table, said, len(frames)) for f in frames):
+                break
+            pairs = [pair for f in frames for pair in _pairs(f, table, said)]
+            kept = [str(s.name) for s, c in pairs if _taken(s, c)]
+            if kept and call.takes_types:
+                call = call.having(
+                    dtype=call.options.get("dtype", {}) | dict.fromkeys(kept, "string")
+                )
+                continue
+            exact = len(frames) == 1 and "sample" not in said
+            if kept or exact and not all(_within(s, c) for s, c in pairs):
+                break
+            if all(_numeric(s, c) for s, c in pairs):
+                return text
+            second = second or text
+            break
+    return second
+
+
+def _candidates(table: Table, said: Json) -> Iterator[Call]:
+    for call in table.calls:
+        if not call.takes_types and not call.start.startswith("pd.read_html"):
+            yield call
+            continue
+        options = _numbers_as(said) | _missing_as(said)
+        if not call.takes_types and options.get("thousands") == ",":
+            del options["thousands"]  # as unasked
+        yield call.having(**options)
+        if "thousands" in options:
+            yield call.having(**options | {"thousands": ...})
+        if call.takes_types:
+            yield call.having(**options, after=call.after + '.dropna(how="all")')
+            yield call.having(**options, engine="python")
+        if options:
+            yield call
+
+
+def _numbers_as(said: Json) -> Json:
+    """How numbers are dressed in the columns."""
+    dress = {d for c in said["columns"] for d in c.get("dress", ())}
+    out: Json = {}
+    if "decimal commas" in dress:
+        out["decimal"] = ","
+    for word, mark in (("commas", ","), ("points", "."), ("apostrophes", "'"), ("spaces", " ")):
+        if f"thousands {word}" in dress and mark != out.get("decimal", "."):
+            out["thousands"] = mark
+    return out
+
+
+def _missing_as(said: Json) -> Json:
+    """What stands for missing values, where pandas takes something else for that."""
+    marks = {
+        n: [*c.get("missing", {}), *c.get("markers", ())] for n, c in enumerate(said["columns"])
+    }
+    all_marks = {m for of in marks.values() for m in of if m not in ("null", "")}
+    codes = {m for c in said["columns"] for m in c.get("codes", ())}
+    if not codes:
+        more = sorted(all_marks - READ)
+        return {"na_values": more} if more else {}
+    if codes & all_marks:
+        return {
+            "keep_default_na": False,
+            "na_values": {
+                said["columns"][n]["name"]: ["", *sorted(set(of) - {"", "null"})]
+                for n, of in marks.items()
+                if of
+            },
+        }
+    return {"keep_default_na": False, "na_values": ["", *sorted(all_marks)]}
+
+
+@dataclass
+class File:
+    """Where calls are run, until a time."""
+
+    path: str
+    ends: float
+    kept: tuple[str, Any] = ("", None)  # what the last call gave, before what is applied to it
+
+    def left(self) -> bool:
+        return time.monotonic() < self.ends
+
+    def run(self, call: Call, table: Table) -> list[Any]:
+        """The tables that a call gives: of a large text its beginning and its end. None: it fails."""
+        import pandas as pd
+
+        names = {"pd": pd, "json": json, "gzip": gzip, "path": self.path}
+        frames = []
+        try:
+            if os.path.getsize(self.path) <= WHOLE or not table.lines:
+                first = Call(call.start, call.options).text()
+                if self.kept[0] != first:
+                    self.kept = (first, eval(first, names))
+                return [eval("it" + call.after, {"it": self.kept[1]})]
+            for part in _parts(self.path, table):
+                frames.append(eval(call.text(), names | {"path": part}))
+        except (Exception, MemoryError):
+            return []
+        return frames
+
+
+def _parts(path: str, table: Table) -> Iterator[io.BytesIO]:
+    """The first rows of a large file, and what is above them with its last rows."""
+    with texts.opened(path) as f:
+        start = f.read(1 << 20)
+        most = min(WHOLE, int(ENDS * len(start) / max(1, start.count(b"\n"))))
+        start += f.read(max(0, most - len(start)))
+        yield io.BytesIO(start[: start.rfind(b"\n") + 1])
+        if not isinstance(f, io.BufferedReader):
+            return  # packed
+        at = 0
+        for _ in range(table.skip):
+            at = start.find(b"\n", at) + 1
+        f.seek(max(at, os.path.getsize(path) - most))
+        last = f.read(most)
+        yield io.BytesIO(start[:at] + last[last.find(b"\n") + 1 :])
+
+
+def _same(frame: Any, table: Table, said: Json, parts: int) -> bool:
+    """Whether a table has the columns that are described, in their order, and as many rows."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        return False
+    got = [*frame.index.names[: table.index], *frame.columns]
+    want = table.names
+    if len(got) != len(want):
+        return False
+    if table.ordered:
+        if not all(map(_named, got, want, range(len(got)))):
+            return False
+    elif sorted(map(str, got)) != sorted(map(str, want)):
+        return False
+    return parts > 1 or said.get("guessed", False) or len(frame) == said["rows"]
+
+
+def _pairs(frame: Any, table: Table, said: Json) -> Iterator[tuple[Any, Json]]:
+    """The columns of a table, each with what is described of it."""
+    described = said["columns"][table.index :]
+    if not table.ordered:
+        by_name = dict(zip(table.names, said["columns"]))
+        described = [by_name.get(n, {"type": ""}) for n in frame.columns]
+    for n, c in enumerate(described[: len(frame.columns)]):
+        yield frame.iloc[:, n], c
+
+
+def _named(got: Any, name: Any, at: int) -> bool:
+    """Whether pandas' name of a column is the one that is described."""
+    if isinstance(got, tuple):
+        low = [str(g) for g in got if not re.match(r"Unnamed: \d+(_level_\d+)?$", str(g))]
+        parts = str(name).split(" / ")
+        return all(p in parts for p in low) and (not low or low[-1] == parts[-1])
+    text, name = str(got), str(name)
+    return (
+        text == name
+        or re.sub(r"\.\d+$", "", text) == name
+        or name.startswith(text + " (no name")
+        or got == at
+        and name in (f"column {at + 1}", f"[{at}]")
+        or (got is None or text.startswith("Unnamed: "))
+        and name.startswith("column ")
+    )
+
+
+def _plain(series: Any) -> bool:
+    """Whether a column is of numbers."""
+    import pandas as pd
+
+    kinds = pd.api.types
+    return kinds.is_numeric_dtype(series) and not kinds.is_bool_dtype(series)
+
+
+def _taken(series: Any, c: Json) -> bool:
+    """Whether pandas takes codes for numbers, or loses digits of long ones."""
+    if c.get("long"):
+        return _plain(series) and str(series.dtype) not in ("int64", "uint64")
+    return c["type"] == "text" and _plain(series)
+
+
+def _within(series: Any, c: Json) -> bool:
+    """Whether numbers have the range that is described."""
+    given = series.dropna()
+    if c["type"] != "number" or c.get("long") or not _plain(series) or not len(given):
+        return True
+    low, high = c["range"]
+    near = 1e-6 * max(abs(low), abs(high))
+    return bool(abs(given.min() - low) <= near and abs(given.max() - high) <= near)
+
+
+def _numeric(series: Any, c: Json) -> bool:
+    """Whether a column of numbers is one, if pandas can be told how they are written."""
+    written = set(c.get("dress", ())) <= NUMERIC and not c.get("mixed")
+    return c["type"] != "number" or c.get("long") or not written or _plain(series)
