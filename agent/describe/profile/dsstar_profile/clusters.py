@@ -9,7 +9,7 @@ import socket
 from typing import Any
 from urllib.parse import urlsplit
 
-from dsstar_profile.columns import show
+from dsstar_profile.values import show
 from dsstar_profile.databases import plain
 from dsstar_profile.found import Deadline, Found
 from dsstar_profile.grids import Table

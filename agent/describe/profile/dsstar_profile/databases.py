@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsstar_profile import grids
-from dsstar_profile.columns import show
+from dsstar_profile.values import show
 from dsstar_profile.found import Deadline, Found
 from dsstar_profile.grids import Table
 

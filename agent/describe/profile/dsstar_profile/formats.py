@@ -16,7 +16,7 @@ import zipfile
 from typing import Any
 
 from dsstar_profile import grids, texts
-from dsstar_profile.columns import show
+from dsstar_profile.values import show
 from dsstar_profile.found import (
     TEXT,
     WHOLE,

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsstar_profile.columns import MARKERS, show
 from dsstar_profile.grids import Table
+from dsstar_profile.values import show
 
 TEXT = 60_000  # characters of a document that are kept
 WHOLE = 64 << 20  # bytes up to which a format is read that has to be read whole

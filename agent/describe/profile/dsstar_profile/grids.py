@@ -8,16 +8,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsstar_profile.columns import (
-    between,
-    column,
-    label,
-    literal,
-    missing,
-    number,
-    show,
-    unread,
-)
+from dsstar_profile.columns import Context, column, unread
+from dsstar_profile.numerals import number
+from dsstar_profile.relations import between
+from dsstar_profile.values import label, literal, missing, show
 
 Json = dict[str, Any]
 Rows = list[tuple]
@@ -28,6 +22,7 @@ TOTAL = re.compile(
 )
 MOST_COLUMNS = 1000  # of a table that are profiled
 MOST_CELLS = 600_000
+TOLD = 2000  # values of a column that tell how numbers are written in the others
 
 
 @dataclass
@@ -47,6 +42,7 @@ class Table:
     header: list[int] = field(default_factory=list)  # rows of the names, from 0
     end: int = 0  # the row after the last one, before blank rows, notes and totals
     calls: list[Any] = field(default_factory=list)  # of pandas, that may read it: the best first
+    commas: bool = False  # may be decimal ones, as others do not part the fields
     short: str = ""  # how its header is shorter than its rows, a key of SHORT
     index: int = 0  # columns that these calls take for the index
     ordered: bool = True  # whether the calls give the columns in this order
@@ -64,10 +60,7 @@ class Table:
             out["sample"] = len(rows)
         if len(names) < len(self.names):
             out["columns_left_out"] = len(self.names) - len(names)
-        columns = []
-        for n, name in enumerate(names):
-            values = [row[n] if n < len(row) else None for row in rows]
-            columns.append(column(name, values, self.text_source))
+        columns = self._columns(names, rows)
         for c, figures in zip(columns, self.whole or []):
             if figures:
                 _of_all_rows(c, figures, total)
@@ -95,6 +88,21 @@ class Table:
         return out | {
             k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v
         }
+
+
+    def _columns(self, names: list[str], rows: Rows) -> list[Json]:
+        """The profiles of the columns: each is read with what the others tell."""
+        context = Context()
+        context.marks.commas = self.commas
+        values = [[row[n] if n < len(row) else None for row in rows] for n in range(len(names))]
+        for name, some in zip(names, values):
+            context.marks.add(str(name), {v for v in some[:TOLD] if isinstance(v, str)})
+        made = [column(n, v, self.text_source, context) for n, v in zip(names, values)]
+        if context.order:
+            for n, c in enumerate(made):
+                if c.get("open"):
+                    made[n] = column(names[n], values[n], self.text_source, context)
+        return made
 
 
 def _first(rows: Rows, total: int, width: int) -> list[list[str]]:

@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from dsstar_profile import texts
-from dsstar_profile.columns import READ, show
 from dsstar_profile.found import WHOLE, Deadline
 from dsstar_profile.grids import Table
+from dsstar_profile.numerals import NUMERIC
+from dsstar_profile.values import READ, show
 
 Json = dict[str, Any]
 SECONDS = 10  # for the calls of a file
 TRIES = 12  # of a table
-NUMERIC = {"decimal commas"} | {
-    f"thousands {mark}" for mark in ("commas", "points", "apostrophes", "spaces")
-}
 ENDS = 100_000  # rows at each end of a larger file that are read
 NAMED = 100  # columns of a table whose names a call may give
 FIRST = 12  # lines that are shown raw where no call reads a table
@@ -132,7 +130,8 @@ def _candidates(table: Table, said: Json) -> Iterator[Call]:
 
 def _numbers_as(said: Json) -> Json:
     """How numbers are dressed in the columns."""
-    dress = {d for c in said["columns"] for d in c.get("dress", ())}
+    dressed = [set(c.get("dress", ())) for c in said["columns"]]
+    dress = set[str]().union(*(d for d in dressed if d <= NUMERIC))
     out: Json = {}
     if "decimal commas" in dress:
         out["decimal"] = ","

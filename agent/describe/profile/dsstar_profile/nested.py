@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from typing import Any
 
-from dsstar_profile.columns import show
 from dsstar_profile.grids import MOST_CELLS, Table
 from dsstar_profile.hints import Call, python
+from dsstar_profile.values import show
 
 Json = dict[str, Any]
 DEEP = 8  # levels of objects that become columns

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dsstar_profile import buckets, clusters, databases, formats, hints, readers, texts, words
-from dsstar_profile.columns import show
+from dsstar_profile.values import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB

@@ -13,7 +13,6 @@ import re
 from typing import Any
 
 from dsstar_profile import grids, hints, nested, texts
-from dsstar_profile.columns import MARKERS, show
 from dsstar_profile.found import (
     TEXT,
     Deadline,
@@ -26,6 +25,7 @@ from dsstar_profile.found import (
 )
 from dsstar_profile.grids import Table
 from dsstar_profile.hints import Call
+from dsstar_profile.values import MARKERS, show
 
 Json = dict[str, Any]
 AS_WRITTEN = {"dtype": False, "convert_dates": False}  # for read_json
@@ -104,6 +104,7 @@ def _delimited(path: str, source: texts.Text, mark: str, deadline: Deadline) -> 
     found.tables = grids.tables(rows, "", True, bool(apart), lines)
     count = len(lines) if not lines else lines[-1] + 1
     for table in found.tables:
+        table.commas = mark == ";"
         if len(table.names) == texts.FIELDS:
             continue
         alone = len(found.tables) == 1 and all_rows and source.whole

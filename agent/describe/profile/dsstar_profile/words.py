@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any
 
-from dsstar_profile.columns import literal, unread
+from dsstar_profile.columns import unread
+from dsstar_profile.values import literal
 
 Json = dict[str, Any]
 

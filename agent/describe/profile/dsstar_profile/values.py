@@ -1,0 +1,74 @@
+"""Single values: what stands for a missing one, and how one is shown."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+LONG = 80  # characters of a value that is shown
+MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".split()) | {
+    "",
+    "not available",
+}
+# What pandas takes for missing unasked.
+READ = set(
+    "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null".split()
+) | {"", "#N/A N/A"}
+# Words among numbers that are likely to stand for a missing one.
+LIKELY = set("m nd nr ns nq na. u unk unknown tbd tba * ** *** -- … suppressed".split()) | {
+    "no data",
+    "not reported",
+    "not recorded",
+    "not applicable",
+    "not determined",
+    "not collected",
+}
+
+
+def show(value: object, most: int = LONG) -> str:
+    """A value as one short line: what a file says is data, also where it is written to mislead."""
+    text = value if isinstance(value, str) else _text(value)
+    if len(text) <= most and text.isprintable():
+        return text
+    text = _escaped(text[: most + 1])
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def literal(value: object, most: int = 40) -> str:
+    """A value as a Python string in quotes."""
+    text = value if isinstance(value, str) else _text(value)
+    text = text if len(text) <= most else text[: most - 1] + "…"
+    return '"' + _escaped(text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def label(name: object) -> str:
+    """The name of a column: in quotes, as Python has it, if its characters do not show."""
+    text = name if isinstance(name, str) else _text(name)
+    plain = text.isprintable() and text == text.strip() and not text.startswith('"')
+    return show(text, 120) if plain else literal(text, 120)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return str(value.date())
+    if isinstance(value, float):
+        return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.10g}"
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"{len(value)} bytes"
+    return str(value)
+
+
+def missing(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) < 16 and value.strip().lower() in MARKERS
+    return value is None or value != value
+
+
+def times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
