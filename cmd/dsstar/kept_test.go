@@ -137,6 +137,8 @@ func (k kept) checkDone(t *testing.T, a act) {
 //
 //	go test ./cmd/dsstar -run TestKept -keeps 10 -timeout 1h -v
 func TestKept(t *testing.T) {
+	pyenvtest.Long(t)
+	t.Parallel()
 	server, config := thinking(t), t.TempDir()
 	if err := configFolder(filepath.Join(config, "dsstar")); err != nil {
 		t.Fatal(err)

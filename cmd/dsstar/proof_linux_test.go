@@ -12,6 +12,7 @@ import (
 // TestProofApart: nothing that has run a cell can influence the proof. For channels.py the run
 // folder is in the data.
 func TestProofApart(t *testing.T) {
+	t.Parallel()
 	for file, reason := range map[string]string{
 		// no cell can change how the script is read
 		"forgery.py": "the script printed another answer",

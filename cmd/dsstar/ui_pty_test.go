@@ -94,6 +94,7 @@ func TestTerminalLeft(t *testing.T) {
 // TestTerminalCloses: when its terminal closes, the program restores the user's kernel and leaves
 // nothing; with nohup it goes on.
 func TestTerminalCloses(t *testing.T) {
+	t.Parallel()
 	hup := make(chan os.Signal, 1) // below nohup, tests ignore the signal, and so would the program
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
