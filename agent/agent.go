@@ -89,7 +89,7 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	}
 	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now()}
 	work := &workspace{recorder: rec, site: &site{folder: cfg.Dir}, open: cfg.Open, dir: cfg.Dir,
-		home: cfg.Home, readable: cfg.Readable}
+		home: cfg.Home}
 	words := &requests{recorder: rec, work: work}
 	r := &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
 	if t.Method.Script {
@@ -200,8 +200,11 @@ func (r *run) learn(ctx context.Context) error {
 	}
 	r.all = r.t.Task.Files
 	r.data = lookAt(r.dataPath(), r.all)
-	for i, sum := range r.sums() {
-		r.t.Task.Files[i].Sum = sum
+	sums := r.sums()
+	for i, f := range r.all {
+		if r.t.Task.Files[i].Sum = sums[f.Name]; !f.IsWhole() {
+			r.t.Task.Files[i].Sum = ""
+		}
 	}
 	return r.files.Describe(ctx)
 }

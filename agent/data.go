@@ -50,31 +50,20 @@ func (s dataState) changed(data string, all []record.File) (name string, touched
 	return "", touched
 }
 
-// sums returns the sums of the files that the model is shown, in their order; "" where a file
-// cannot be read, or is not read whole.
-func (r *workspace) sums() []string {
-	all := make([]string, len(r.t.Task.Files))
-	folder, err := files.Open(r.dataPath(), r.readable)
-	if err != nil {
-		return all
-	}
-	defer folder.Close()
-	for i, f := range r.t.Task.Files {
-		if f.IsWhole() {
-			all[i], _ = files.Sum(folder, f)
-		}
-	}
-	return all
-}
-
 // rewritten returns a file that the model is shown whose content is not as it was, or "".
 func (r *workspace) rewritten() string {
-	for i, sum := range r.sums() {
-		if f := r.t.Task.Files[i]; f.Sum != "" && f.Sum != sum {
+	sums := r.sums()
+	for _, f := range r.t.Task.Files {
+		if f.Sum != "" && f.Sum != sums[f.Name] {
 			return f.Name
 		}
 	}
 	return ""
+}
+
+// sums returns the sums of the files that the model is shown, by their names.
+func (r *workspace) sums() map[string]string {
+	return files.Sums(r.t.Task.In(r.dataPath()), r.t.Task.Files)
 }
 
 // added returns the first file that was not there, or "".

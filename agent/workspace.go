@@ -29,7 +29,6 @@ type workspace struct {
 	ended     int            // accepted cells, with set-up, after which the session was found ended
 
 	all         []record.File // that the data folder had and the run may look at
-	readable    []string      // where links among the data may lead
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
 }

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -216,6 +218,32 @@ func TestSum(t *testing.T) {
 	}
 	if date = date.Add(time.Second); seen[sum(size, -1)] {
 		t.Error("the date is not in the sum")
+	}
+}
+
+// TestSums: the names of a run's data folder have the sums of the files that they lead to.
+func TestSums(t *testing.T) {
+	data, run := t.TempDir(), t.TempDir()
+	want := map[string]string{"a.csv": "1", "in/a.csv": "2", "in/deep/b.csv": "3"}
+	for name, text := range want {
+		write(t, filepath.Join(data, filepath.FromSlash(name)), text)
+		want[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+	}
+	sources := []Source{{Name: "a.csv", Path: filepath.Join(data, "a.csv")},
+		{Name: "in", Path: filepath.Join(data, "in")}, {Name: "db" + DatabaseEnding, Database: "sqlite://"}}
+	l, err := ListAll(t.Context(), sources, nil)
+	if _, linkErr := Link(run, "data", sources, nil); errors.Join(err, linkErr) != nil {
+		t.Fatal(err, linkErr)
+	}
+	gone := append(l.Files, File{Name: "in/gone.csv"})
+	if got := Sums(sources, gone); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for i, s := range sources {
+		sources[i].Path = filepath.Join(run, "data", s.Name)
+	}
+	if got := Sums(sources, gone); !maps.Equal(got, want) {
+		t.Errorf("in a run: got %v, want %v", got, want)
 	}
 }
 

@@ -1,11 +1,13 @@
 package files
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -32,6 +34,42 @@ func Sum(d *Folder, f File) (string, error) {
 		sum, err = hex.EncodeToString(both[:]), errors.Join(err, failed)
 	}
 	return sum, err
+}
+
+// Sums returns the [Sum] of each file, by its name, of sources as [ListAll] lists them. It leaves out
+// databases, and files that cannot be read.
+func Sums(sources []Source, all []File) map[string]string {
+	sums := map[string]string{}
+	for _, s := range sources {
+		if s.Database == "" && s.Of == "" { // a companion is a part of the sum of its file
+			s.sum(all, sums)
+		}
+	}
+	return sums
+}
+
+// sum adds the sums of the files that are the source's.
+func (s Source) sum(all []File, sums map[string]string) {
+	dir, err := realPath(s.Path)
+	if err != nil {
+		return
+	}
+	base := ""
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir, base = filepath.Split(dir)
+	}
+	folder, err := Open(dir, nil)
+	if err != nil {
+		return
+	}
+	defer folder.Close()
+	for _, f := range all {
+		for _, name := range within(s.Name, []string{f.Name}) {
+			if sum, err := Sum(folder, File{Name: cmp.Or(base, name)}); err == nil {
+				sums[f.Name] = sum
+			}
+		}
+	}
 }
 
 // known are the sums of files that were read, by their stamps.

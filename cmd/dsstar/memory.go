@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -141,49 +140,11 @@ func fileNames(task record.Task) (names []string) {
 // digests returns the digest of each data file as a question's record has them; nil if data are no
 // files, or cannot be read.
 func digests(sources []files.Source, all []record.File) map[string]string {
-	return folded(sumsOf(sources, all))
-}
-
-// sumsOf returns the digest of each data file, by name; nil if data are no files, or cannot be
-// read.
-func sumsOf(sources []files.Source, all []record.File) map[string]string {
-	sums := map[string]string{}
-	for _, source := range sources {
-		if source.Database != "" {
-			return nil
-		}
-		if source.Of != "" {
-			continue // a part of the sum of its file
-		}
-		dir, prefix := source.Path, source.Name
-		info, err := os.Stat(dir)
-		if err != nil {
-			return nil
-		}
-		if !info.IsDir() {
-			dir = filepath.Dir(dir)
-		}
-		folder, err := files.Open(dir, nil)
-		if err != nil {
-			return nil
-		}
-		defer folder.Close()
-		for _, f := range all {
-			name, ok := below(f.Name, prefix, info.IsDir(), source.Path)
-			if !ok {
-				continue
-			}
-			sum, err := files.Sum(folder, files.File{Name: name, Size: f.Size})
-			if err != nil {
-				return nil
-			}
-			sums[f.Name] = sum
-		}
-	}
+	sums := files.Sums(sources, all)
 	if len(sums) < len(all) {
 		return nil
 	}
-	return sums
+	return folded(sums)
 }
 
 const mostDigests = 10 // of files, in the record of a question
@@ -199,17 +160,6 @@ func folded(sums map[string]string) map[string]string {
 		_, _ = fmt.Fprintf(all, "%s\x00%s\x00", name, sums[name]) // a hash takes everything
 	}
 	return map[string]string{human.Plural(len(sums), "file"): hex.EncodeToString(all.Sum(nil))}
-}
-
-// below returns the name of a data file in its source.
-func below(name, prefix string, isDir bool, source string) (string, bool) {
-	switch {
-	case !isDir:
-		return filepath.Base(source), name == prefix
-	case prefix == "":
-		return name, true
-	}
-	return strings.CutPrefix(name, prefix+"/")
 }
 
 // before returns the run that has answered the job's question about the same data, or a draft from

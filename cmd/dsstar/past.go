@@ -153,7 +153,7 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 		}
 	}
 	if r.t.DataChanges(now.Files) == "" {
-		sums := sumsOf(sources, r.t.Task.Files)
+		sums := files.Sums(sources, r.t.Task.Files)
 		for i, f := range now.Files {
 			now.Files[i].Sum = sums[f.Name]
 		}
@@ -169,18 +169,10 @@ func hasOtherData(folder record.Folder, t record.Task) bool {
 	if data == "" {
 		return false
 	}
-	root, err := files.Open(data, []string{string(filepath.Separator)})
-	if err != nil {
-		return false
-	}
-	defer root.Close()
+	sums := files.Sums(t.In(data), t.Files)
 	return slices.ContainsFunc(t.Files, func(f record.File) bool {
 		info, err := os.Stat(filepath.Join(data, filepath.FromSlash(f.Name)))
-		if err != nil || info.Size() != f.Size || f.Sum == "" {
-			return err == nil && info.Size() != f.Size
-		}
-		sum, err := files.Sum(root, f)
-		return err == nil && sum != f.Sum
+		return err == nil && !f.Same(files.File{Size: info.Size(), With: f.With, Sum: sums[f.Name]})
 	})
 }
 
