@@ -52,12 +52,11 @@ func (r *standard) finalize(ctx context.Context) error {
 	}
 	if n := len(final.Attempts); n > 0 && problem == "" {
 		last := final.Attempts[n-1].Execution
-		final.Files, final.Unfit = r.filesGiven(ctx, last.Stdout()), ""
-		if !final.ByHand && !r.approved { // a person has the last word
-			final.Unfit = r.unfit(verdict, last)
-		}
-		if final.ByHand {
+		final.Files = r.filesGiven(ctx, last.Stdout())
+		if unfit := r.unfit(verdict, last); final.ByHand { // a person has the last word
 			final.Doubts = nil
+		} else if !r.approved && unfit != "" {
+			final.Doubts = append([]string{unfit}, final.Doubts...)
 		}
 	}
 	return r.finalized(problem)
@@ -105,7 +104,7 @@ func (r *standard) finalFaults(v record.Verdict) examiner {
 			return printedNothing, nil
 		}
 		problem, err := "", error(nil)
-		if !v.Inconclusive {
+		if r.t.Final.Doubts = nil; !v.Inconclusive {
 			problem, err = r.traceLast(ctx, earlier, a.Code)
 		}
 		if err != nil || r.doubted() != "" || len(r.t.Final.Attempts) >= r.cfg.DebugTries {

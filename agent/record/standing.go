@@ -80,9 +80,6 @@ func (t *Trajectory) faults() []string {
 	if t.Answer() == "" {
 		why = append(why, "no cell printed an answer")
 	}
-	if t.Final != nil && t.Final.Unfit != "" {
-		why = append(why, t.Final.Unfit)
-	}
 	if t.Final != nil {
 		why = append(why, t.Final.Doubts...)
 	}

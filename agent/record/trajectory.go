@@ -244,9 +244,8 @@ type Final struct {
 	Returns  []Return       `json:"returns,omitempty"` // without their executions
 	Answer   string         `json:"answer"`
 	Summary  string         `json:"summary,omitempty"` // sentences for people; the value of the last cell
-	Unfit    string         `json:"unfit,omitempty"`   // what is wrong with form or sentences, in one line
 	Files    []compare.File `json:"files,omitempty"`   // that the question asks for, or the answer names
-	Doubts   []string       `json:"doubts,omitempty"`  // what the code of the cells puts in doubt
+	Doubts   []string       `json:"doubts,omitempty"`  // from form, sentences and code, each a line
 	ByHand   bool           `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Again    bool           `json:"again,omitempty"`   // the accepted cell is to be run again
 	Begun    int            `json:"begun,omitempty"`   // how often all tries were given up
