@@ -36,8 +36,7 @@ type prover struct {
 	provedAt time.Time // with databases
 	counts   []record.TableCount
 
-	doubts, notes []string // of what pandas did in the fresh session
-	rowNotes      []string // of the script with changed rows
+	doubts, notes []string // of what pandas did, and of the script with changed rows
 }
 
 // proveAlone proves the answer of a finished run that has no proof.
@@ -125,9 +124,7 @@ func (r *prover) compare(ctx context.Context,
 	if err != nil {
 		return "", false, false, ctx.Err()
 	}
-	if reason, whole, err = r.proveCells(ctx, session); reason == "" {
-		r.notes = append(r.notes, r.rowNotes...)
-	}
+	reason, whole, err = r.proveCells(ctx, session)
 	return cmp.Or(reason, fault), false, whole, err
 }
 
@@ -152,10 +149,10 @@ func (r *prover) tryRows(ctx context.Context, code string) {
 		other.Go(func() { halved, ranHalved = ran(lineage.Halved(code)) })
 	}
 	if fault, ok := ran(lineage.Shuffled(code)); ok && fault != "" {
-		r.rowNotes = append(r.rowNotes, "with the rows of its tables in another order "+fault)
+		r.notes = append(r.notes, "with the rows of its tables in another order "+fault)
 	}
 	if other.Wait(); ranHalved && halved == "" {
-		r.rowNotes = append(r.rowNotes, "without every second row of its tables the script prints the same answer")
+		r.notes = append(r.notes, "without every second row of its tables the script prints the same answer")
 	}
 }
 
@@ -199,7 +196,8 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whol
 		if err != nil {
 			return "", false, err
 		}
-		r.doubts, r.notes = lineage.Watched(x.Stdout(), r.t.Task.Question)
+		doubts, notes := lineage.Watched(x.Stdout(), r.t.Task.Question)
+		r.doubts, r.notes = doubts, append(notes, r.notes...)
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300) +
