@@ -88,8 +88,8 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
 	}
 	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now()}
-	work := &workspace{recorder: rec, site: &site{folder: cfg.Dir}, open: cfg.Open, dir: cfg.Dir,
-		home: cfg.Home}
+	work := &workspace{recorder: rec, site: &site{folder: cfg.Dir}, open: cfg.Open,
+		dir: cfg.Dir, home: cfg.Home}
 	words := &requests{recorder: rec, work: work}
 	r := &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
 	if t.Method.Script {

@@ -76,8 +76,8 @@ func (r *run) runAll(ctx context.Context) error {
 		if err := r.run(ctx); err != nil || !r.t.Next() {
 			return err
 		}
-		*r.workspace = workspace{recorder: r.recorder, site: &site{folder: r.dir}, open: r.open, dir: r.dir, home: r.home,
-			all: r.all}
+		*r.workspace = workspace{recorder: r.recorder, site: &site{folder: r.dir}, open: r.open,
+			dir: r.dir, home: r.home, all: r.all}
 		r.made, r.approved = false, false
 	}
 }

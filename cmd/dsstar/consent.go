@@ -28,7 +28,7 @@ func (a *app) consent(ctx context.Context, j *job) error {
 				usage.Shell("%load_ext dsstar   # in a cell,"),
 				usage.Shell("%%dsstar           # then this above the question, in another cell"))
 		} else if own {
-			agreed = agreed || !j.theirs // the question was asked there
+			agreed = agreed || !j.perhapsTheirs // the question was asked there
 		}
 		g.MayDrop(agreed)
 	}

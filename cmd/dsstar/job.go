@@ -44,9 +44,10 @@ type job struct {
 	shown    bool         // a demo: that the answer depends on a reading is what it shows
 	stands   string       // the notebook of an answer that stands until the run has one; "": none
 	fresh    bool         // the run makes its folder, which need not stay
-	theirs   bool         // others may have written cells of the run that is resumed
 	past     bool         // the run is resumed and already has the variables that it needs
 	goOn     []usage.Flag // flags that a later resume needs, too
+
+	perhapsTheirs bool // others may have written cells of the run that is resumed
 }
 
 // runFlags are the flags of the commands that answer a question.

@@ -162,7 +162,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	}
 	// Where no sandbox confines the cells, what others may have written runs only if the user
 	// agrees.
-	j.theirs = r.t.Adopted || len(r.t.Edits()) > 0
+	j.perhapsTheirs = r.t.Adopted || len(r.t.Edits()) > 0
 	if r.theirs && (w.question != "" || w.back.asked || w.choose != "") {
 		return usage.New("another dsstar made this run, and what it says is to be found out again first",
 			usage.Without("ask", "guidelines", "drop", "note", "choose"))
