@@ -40,7 +40,7 @@ func (r *standard) computeReadings(ctx context.Context) error {
 // combine adds the reading that takes other options at all open points together, if each alone
 // changes nothing.
 func (r *standard) combine() {
-	if len(r.pending()) > len(r.unsure()) {
+	if len(r.others()) > 0 {
 		return
 	}
 	var open []int
@@ -129,36 +129,44 @@ func (p optionOf) String() string {
 	return fmt.Sprintf("reading %d, option %d", p.reading+1, p.option+1)
 }
 
-// pending returns the options that are to be computed: those not taken of readings that nobody has
-// chosen, and then those in doubt. That the data hold no answer may hang on a reading, too.
-func (r *standard) pending() (all []optionOf) {
-	for i, reading := range r.t.Readings {
-		for n, o := range reading.Options {
-			own := reading.Together == nil && n != reading.Chosen
-			if own && !reading.ByUser && o.Answer == "" && o.Problem == "" {
-				all = append(all, optionOf{i, n})
-			}
-		}
-	}
-	if len(all) > 0 {
+// pending returns the options that are to be computed: those not taken, and then those in doubt. That
+// the data hold no answer may hang on a reading, too.
+func (r *standard) pending() []optionOf {
+	if all := r.others(); len(all) > 0 {
 		return all
 	}
 	return r.unsure()
 }
 
+// others returns the options not taken that are to be computed.
+func (r *standard) others() []optionOf {
+	return r.uncomputed(func(reading record.Reading, option int) bool {
+		return reading.Together == nil && option != reading.Chosen
+	})
+}
+
 // unsure returns the options that are computed once the others are: all other options together, and
 // the one that is taken where another gives the same answer and the judge has not found which one
 // the cells take.
-func (r *standard) unsure() (all []optionOf) {
+func (r *standard) unsure() []optionOf {
 	if len(r.t.OpenReadings()) > 0 {
 		return nil // the answer depends on a reading anyway
 	}
-	for i, reading := range r.t.Readings {
+	return r.uncomputed(func(reading record.Reading, option int) bool {
+		if reading.Together != nil {
+			return option != reading.Chosen
+		}
 		alike := slices.ContainsFunc(reading.Options, func(o record.Option) bool { return o.Same })
+		return option == reading.Chosen && alike && !reading.Confirmed
+	})
+}
+
+// uncomputed returns the options without an answer, of readings that nobody has chosen, which are
+// asked for.
+func (r *standard) uncomputed(asked func(record.Reading, int) bool) (all []optionOf) {
+	for i, reading := range r.t.Readings {
 		for n, o := range reading.Options {
-			asks := reading.Together != nil && n != reading.Chosen ||
-				reading.Together == nil && n == reading.Chosen && alike && !reading.Confirmed
-			if asks && !reading.ByUser && o.Answer == "" && o.Problem == "" {
+			if !reading.ByUser && o.Answer == "" && o.Problem == "" && asked(reading, n) {
 				all = append(all, optionOf{i, n})
 			}
 		}

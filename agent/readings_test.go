@@ -339,3 +339,16 @@ func TestInconclusiveReadings(t *testing.T) {
 		}
 	}
 }
+
+// TestReadingsAfterKill: a run that is killed between its readings ends as the one that was not.
+func TestReadingsAfterKill(t *testing.T) {
+	replies := simple.with(script{"solver round 1": reads(isOpen, isOpen, isOpen),
+		"branches": strings.ReplaceAll(branches("z = 1\nz", "z = 1\nz", "z = 2\nz"), "Keeps: 2", "Keeps: 0")})
+	r := &recorder{}
+	whole := play(t, replies, r.record).noError(t)
+	for _, m := range r.all {
+		if m.notebook != nil && m.what == "event read" {
+			goOnAfter(t, whole, replies, m)
+		}
+	}
+}
