@@ -82,6 +82,15 @@ func TestHandsOff(t *testing.T) {
 		tr.Rounds[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
 		keeps(t, goOn(t, more, tr), "# mine")
 	})
+	t.Run("the data that the last cell was written for", func(t *testing.T) {
+		mine := must(edited(t, p.Trajectory, source("final", "print(z)", "# mine\nprint(z)")))
+		tr := readAgain(t, goOn(t, more, mine).noError(t).Trajectory)
+		tr.Task.Files[0].Size++
+		got := goOn(t, more.with(script{"analyzer": `print("as it is now")`}), tr).noError(t)
+		if cells := strings.Join(got.Cells(), "\n"); !strings.Contains(cells, "# mine") || !got.Verified() {
+			t.Errorf("%q, cells %q", got.Doubts(), cells)
+		}
+	})
 	t.Run("an order in which they do not run", func(t *testing.T) {
 		got := goOn(t, more, must(edited(t, p.Trajectory, move("step-1", "step-2"))))
 		keeps(t, got, "y = x")

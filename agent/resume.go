@@ -58,7 +58,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 		}
 	}
 	r.all = files
-	if t.Answer() == "" && t.Final != nil && ended {
+	if t.Answer() == "" && t.Final != nil && !t.Final.Again && ended {
 		// all its tries are used up; they are in the trace
 		t.Final = &record.Final{Begun: t.Final.Begun + 1}
 		r.current().Answer = ""
