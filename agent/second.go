@@ -187,9 +187,8 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second,
 		}
 		return true, r.follow(ctx)
 	case record.RuledSecond:
-		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling,
-			Reason: r.withoutAnswer(ruling.Reason), First: r.t.Answer(), Second: s.Answer})
-		s.Attempts, s.Answer, s.Files, s.Proposed, s.Reason = nil, "", nil, "", ""
+		*s = record.Second{Rejected: append(s.Rejected, record.Ruled{Ruling: ruling.Ruling,
+			Reason: r.withoutAnswer(ruling.Reason), First: r.t.Answer(), Second: s.Answer})}
 		if err := r.observe(Event{Kind: Ruled, Text: found.Why + ": " + ruling.Reason}); err != nil {
 			return false, err
 		}

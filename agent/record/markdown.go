@@ -16,34 +16,8 @@ import (
 const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
 
 // special escapes Markdown, mathematics and HTML.
-var special = strings.NewReplacer(
-	`\`,
-	plainBackslash,
-	"$",
-	plainDollar,
-	"`",
-	"\\`",
-	"*",
-	`\*`,
-	"_",
-	`\_`,
-	"[",
-	`\[`,
-	"]",
-	`\]`,
-	"~",
-	`\~`,
-	"#",
-	`\#`,
-	"|",
-	`\|`,
-	"<",
-	"&lt;",
-	">",
-	"&gt;",
-	"&",
-	"&amp;",
-)
+var special = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar, "`", "\\`", "*", `\*`, "_", `\_`,
+	"[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;")
 
 var backticks = lazy.Regexp("`+")
 

@@ -304,10 +304,8 @@ func (t *Trajectory) Part(k int) *Trajectory {
 		return t
 	}
 	p, view := t.Earlier[k], *t
-	view.Task.Question, view.Task.Guidelines = p.Question, p.Guidelines
 	view.Earlier, view.Rounds = t.Earlier[:k], t.Rounds[:p.End]
-	view.Final, view.Proof = p.Final, p.Proof
-	view.Readings, view.Second = p.Readings, p.Second
+	view.take(p)
 	view.Ended, view.Failure = true, ""
 	return &view
 }
