@@ -10,11 +10,11 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// A quotation may settle a point from so many words on: names of columns and files are shorter.
-// Each part of one with gaps has so many.
+// A quotation must have minQuoted words to settle a point, since names of columns and files have
+// fewer. Each part of a quotation with gaps must have minPart.
 const minQuoted, minPart = 4, 3
 
-// A source is a text whose words may settle a point.
+// A source is a text that evidence may quote.
 type source struct {
 	place string // see [record.Reading.From]
 	text  string

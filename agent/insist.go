@@ -86,9 +86,9 @@ func (r *standard) weighable(asked []optionOf) (all []prompts.WeighedPoint) {
 	return all
 }
 
-// weigh takes what a verdict that suffices says of the readings. Words of the question settle a
-// point only if the judge, too, finds that they decide it; those of a document, unless the judge
-// does not.
+// weigh applies what a sufficient verdict says of the readings. Words of the question settle a point
+// only if the judge also finds that they decide it. Words of a document settle it unless the judge
+// has been asked and finds that they do not.
 func (r *standard) weigh(said reply.Judgement) {
 	if !said.Sufficient {
 		return

@@ -15,8 +15,8 @@ import (
 	"dsstar/prompts"
 )
 
-// computeReadings computes the answer under each option, not taken, of the readings, and then what
-// that leaves in doubt. Their cells, which run as branches, came with the verdict; one request asks
+// computeReadings computes the answer under each option that is not taken, and then what that leaves
+// in doubt. The cells of the options run as branches. They came with the verdict; one request asks
 // for those that did not.
 func (r *standard) computeReadings(ctx context.Context) error {
 	for range 2 {
@@ -37,8 +37,8 @@ func (r *standard) computeReadings(ctx context.Context) error {
 	return nil
 }
 
-// combine adds the reading that takes other options at all open points together, if each alone
-// changes nothing.
+// combine adds a reading that takes another option at every open point, if none of these changes
+// anything alone.
 func (r *standard) combine() {
 	if len(r.others()) > 0 {
 		return
@@ -91,7 +91,7 @@ func (r *standard) proposeBranches(ctx context.Context) error {
 	return nil
 }
 
-// doubt opens a point of which an option has no answer that was to show what the cells take.
+// doubt reopens a point if the option that should show what the cells take has no answer.
 func (r *standard) doubt(p optionOf) {
 	reading := &r.t.Readings[p.reading]
 	reading.Settled = reading.Settled && p.option != reading.Chosen

@@ -41,8 +41,8 @@ func (r *run) traceLast(ctx context.Context, cells []string, code string) (probl
 	return found.Problem, nil
 }
 
-// withoutSetUp returns cells without those that set the session up: what they name, a program that
-// reads code takes for data.
+// withoutSetUp returns cells without those that set the session up. The program that follows values
+// would take their names for data.
 func withoutSetUp(cells []string) []string { return cells[min(2, len(cells)):] }
 
 // runAlone runs a script in an empty temporary folder.

@@ -151,7 +151,7 @@ func (r *standard) filesGiven(ctx context.Context, answer string) (all []compare
 // tellPatience is the time limit for a session to say what a file holds.
 const tellPatience = 10 * time.Second
 
-// toldFile is added to a file's name, for that in which a script says what the file holds.
+// toldFile ends the name of the file in which a script says what another file holds.
 const toldFile = ".told"
 
 // telling returns a script that in the end says what it has written to files in dir.

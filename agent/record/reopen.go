@@ -34,9 +34,9 @@ func (t *Trajectory) unproved() int {
 	return slices.IndexFunc(t.Earlier, func(p Part) bool { return p.Proof == nil || p.Proof.Unable })
 }
 
-// Reopen makes earlier question k, from 0, the last one again. Those that follow it wait for
-// [Trajectory.Next]: to be proved again, and if they build on it and it will change, to run, to be
-// judged and to be derived again before. What is to be done about question k is the caller's.
+// Reopen makes earlier question k, from 0, the last one again. The questions after it wait for
+// [Trajectory.Next]. Each is proved again. If question k changes, those that build on it also run,
+// and are judged and derived, again. The caller decides what happens to question k.
 func (t *Trajectory) Reopen(k int, changes bool) {
 	changed := map[int]change{}
 	if changes {
@@ -45,8 +45,8 @@ func (t *Trajectory) Reopen(k int, changes bool) {
 	t.reopen(k, changed)
 }
 
-// Withdraw withdraws what was judged, derived and proved of earlier question k, from 0, whose cells
-// give something else now, and of those that build on it.
+// Withdraw withdraws what was judged, derived and proved of earlier question k, from 0, and of those
+// that build on it, because its cells now give something else.
 func (t *Trajectory) Withdraw(k int) {
 	for j := k; j < len(t.Earlier); j++ {
 		if j > k && !slices.Contains(t.Part(j).BuildsOn(), k) {
@@ -58,8 +58,8 @@ func (t *Trajectory) Withdraw(k int) {
 	}
 }
 
-// ProveAgain reopens the first earlier question that is not proved as it is now, so that it and
-// those that follow it are. What was withdrawn runs again before.
+// ProveAgain reopens the first earlier question that is not proved as it is now. It and those that
+// follow it are then proved again. Questions whose answers were withdrawn run again before.
 func (t *Trajectory) ProveAgain() {
 	k := t.unproved()
 	if k < 0 || t.Adopted || len(t.Later) > 0 {
@@ -87,12 +87,12 @@ func (t *Trajectory) Renew(why string) {
 	t.reopen(0, changed)
 }
 
-// A change is what has become of the cells of a question, and the rounds that have a cell now.
-// Without words, its cells run as the caller says.
+// A change says what became of the cells of a question. The zero change leaves it to the caller
+// which of its cells run again.
 type change struct {
-	what  []string
-	rest  []int
-	steps bool // other cells than before
+	what  []string // in words
+	rest  []int    // rounds whose cells run again
+	steps bool     // the cells are not those of before
 }
 
 // reopen is Reopen for several questions that were changed, the first of which is k.

@@ -263,7 +263,7 @@ type Proof struct {
 	Counts []TableCount `json:"counts,omitempty"` // in databases, at that time
 
 	Doubts []string `json:"doubts,omitempty"` // from what pandas did for the cells
-	Notes  []string `json:"notes,omitempty"`  // the same, for whoever reads the notebook
+	Notes  []string `json:"notes,omitempty"`  // for readers: no reason to doubt the answer
 }
 
 // A Kept cell is a Markdown or raw cell of the person's own, which keeps its place in the notebook.

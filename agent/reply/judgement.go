@@ -44,9 +44,9 @@ var pointFields = newVocabulary("", "", "wrong", wrongWords, "verdict", `verdict
 	"missing", `missing|problem`, "reason", reasonWords, "code", codeWords, "takes", `takes`,
 	"decided", `decided`)
 
-// Judgements reads the judgement of a plan with that many steps, which takes readings at so many
-// points, and the cells of the branches that are asked for with it, of which those that cannot be
-// read are left out. With readings, it names them.
+// Judgements reads the judgement of a plan. steps is the number of its steps, and points that of the
+// readings that it takes. asked are the branches whose cells come with the judgement; cells that
+// cannot be read are left out. If readings is set, the judgement names the readings itself.
 func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgement] {
 	f := Format[Judgement]{
 		Rule: "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +

@@ -40,10 +40,10 @@ everything in their folders.
 last one), questions (how many), answer, standing (verified, depends on a reading,
 not verified, unfinished, running), label (that, and whether the data hold no answer),
 claimed (only the notebook says so, because another dsstar made it), cells (if the
-code cells are as your dsstar ran them, their SHA-256, joined by zero bytes), pickles (those of the variables that they load, by
-name), cost_usd (null: not known), started, goes_on (edited, unfinished, running, data:
-the answer of before is shown, and dsstar resume goes on from it; data: its data files
-have changed)`
+code cells are as your dsstar ran them, their SHA-256, joined by zero bytes), pickles
+(those of the variables that they load, by name), cost_usd (null: not known), started,
+goes_on (edited, unfinished, running, or data, if its data files have changed: the
+answer of before is shown, and dsstar resume goes on from it)`
 
 func (a *app) runsCommand() *cobra.Command {
 	var asJSON, open, remove bool
@@ -145,7 +145,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
 			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions(), task: t.Task}
-		r.Questions, r.Label = len(r.asked), strings.Replace(r.Standing, t.Standing(), t.Label(), 1)
+		r.Questions, r.Label = len(r.asked), t.Label()+strings.TrimPrefix(r.Standing, t.Standing())
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
 		}
