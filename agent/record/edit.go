@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,12 +27,6 @@ func (r *reader) reconcile() error {
 	if t.Method.Script {
 		return r.refuse()
 	}
-	for _, p := range r.now {
-		if p.round == 0 && p.part <= len(t.Earlier) {
-			return &EditError{fmt.Sprintf("a cell was added to question %d, which another has followed: "+
-				"add it to the last one", p.part)}
-		}
-	}
 	for k := range t.Earlier {
 		if err := r.earlier(k); err != nil {
 			return err
@@ -44,8 +39,7 @@ func (r *reader) reconcile() error {
 		first++
 	}
 	steps := first < max(len(was), len(now))
-	ordered := !slices.Equal(inBoth(was, now), inBoth(now, was)) ||
-		len(r.what) == 0 && first < max(len(was), len(now))
+	ordered := !slices.Equal(inBoth(was, now), inBoth(now, was)) || len(r.what) == 0 && steps
 	if ordered {
 		r.did("the steps were put into another order")
 	}
@@ -55,11 +49,6 @@ func (r *reader) reconcile() error {
 	}
 	if moved || len(r.edits) > 0 {
 		first = 0
-	}
-	for k := range t.Earlier {
-		if _, is := r.edits[k]; moved && !is {
-			r.edits[k] = change{what: r.what[len(r.what)-1:], rest: t.Part(k).CellRounds()}
-		}
 	}
 	r.readNotes()
 	if left := len(inBoth(was, t.ToRepeat())); left > 0 {
@@ -73,14 +62,12 @@ func (r *reader) reconcile() error {
 		t.Unsettle()
 		t.Ended, t.Failure = false, ""
 	}
-	for k := range t.Earlier {
-		if _, is := r.edits[k]; is {
-			if len(r.what) > 0 {
-				r.edits[len(t.Earlier)] = change{} // its own
-			}
-			t.reopen(k, r.edits)
-			break
+	if len(r.edits) > 0 {
+		k := slices.Min(slices.Collect(maps.Keys(r.edits)))
+		if len(r.what) > 0 {
+			r.edits[len(t.Earlier)] = change{} // its own
 		}
+		t.reopen(k, r.edits)
 	}
 	return nil
 }
@@ -147,6 +134,10 @@ func (r *reader) reword(now []int) {
 // earlier compares part k, which is not the last. Its cells may be changed or removed.
 func (r *reader) earlier(k int) error {
 	part := &r.t.Earlier[k]
+	if slices.ContainsFunc(r.now, func(p present) bool { return p.round == 0 && p.part == k+1 }) {
+		return &EditError{fmt.Sprintf("a cell was added to question %d, which another has followed: "+
+			"add it to the last one", k+1)}
+	}
 	r.what = nil
 	was, now := r.compare(k)
 	if !slices.Equal(inBoth(was, now), now) {
@@ -245,6 +236,11 @@ func (r *reader) reopened() (moved bool, err error) {
 	r.t.Task.Data, r.t.Task.Sources = data, nil
 	r.t.Described, r.t.Descriptions = false, nil
 	r.did("the data folder is now %s", data)
+	for k := range r.t.Earlier {
+		if _, is := r.edits[k]; !is {
+			r.edits[k] = change{what: r.what[len(r.what)-1:], rest: r.t.Part(k).CellRounds()}
+		}
+	}
 	return true, nil
 }
 
