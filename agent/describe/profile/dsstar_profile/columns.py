@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import decimal
 import itertools
+import math
 import numbers
 import re
 import zlib
@@ -16,7 +19,7 @@ from dsstar_profile.numerals import NUMERIC, Marks, Read, numbers_of, real
 from dsstar_profile.values import LIKELY, READ, label, literal, missing, show, times
 
 Json = dict[str, Any]
-HASHED = (str, bytes, numbers.Number, datetime.date, datetime.time)
+HASHED = (str, numbers.Number, datetime.date, datetime.time, datetime.timedelta)
 SKETCH = 128  # hashes that are kept of a column
 ALL = 400  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
@@ -45,6 +48,8 @@ def column(name: object, values: list, text_source: bool, context: Context | Non
         return out | {"type": "empty"}
     if any(isinstance(v, list) for v in given):
         return out | _lists(given)
+    if blobs := [v for v in given if isinstance(v, bytes)]:
+        return _binary(out, blobs, [v for v in values if not isinstance(v, bytes)], text_source)
     counts = Counter(v if isinstance(v, HASHED) else show(v, 500) for v in given)
     out["distinct"] = len(counts)
     notes: list[str] = []
@@ -89,7 +94,7 @@ def _typed(
     read = numbers_of(texts, context.marks)
     found: dict[Any, Any] = dict(read.values)
     for v in counts:
-        if isinstance(v, numbers.Number) and not isinstance(v, (bool, complex)):
+        if isinstance(v, numbers.Real | decimal.Decimal) and not isinstance(v, bool) and math.isfinite(v):
             found[v] = real(v)
     real_dates = [v for v in counts if isinstance(v, (datetime.date, datetime.time))]
     share = sum(counts[v] for v in found) / total
@@ -103,10 +108,8 @@ def _typed(
     dated = sum(counts[v] for v in itertools.chain(real_dates, dates.of)) / total
     if all(isinstance(v, bool) for v in counts):
         out["type"] = "boolean"
-    elif all(isinstance(v, bytes) for v in counts):
-        sizes = [len(v) for v in counts]
-        out["type"] = "binary"
-        notes.append(f"{min(sizes)} to {max(sizes)} bytes each")
+    elif all(isinstance(v, datetime.timedelta) for v in counts):
+        out |= {"type": "duration", "range": [str(min(counts)), str(max(counts))]}
     elif dated >= 0.5 and dated > 0.9 * share:
         _dated(out, dates, real_dates, counts, text_source, notes)
         found = {v: n for v, n in found.items() if v not in dates.of}
@@ -279,6 +282,26 @@ def _lists(given: list) -> Json:
     if items:
         out["sketch"] = sketch(items)
     return out
+
+
+def _binary(out: Json, blobs: list[bytes], others: list, text_source: bool) -> Json:
+    """A column with bytes, which are no text and no numbers."""
+    low, high = min(map(len, blobs)), max(map(len, blobs))
+    size = f"{low}" if low == high else f"{low} to {high}"
+    rest = [v for v in others if not missing(v)]
+    if len(rest) > len(blobs):
+        column_of = column(out["name"], others, text_source)
+        note = f"mixed: {len(blobs)} values are binary, {size} bytes long"
+        return column_of | {"mixed": True, "notes": [*column_of.get("notes", []), note]}
+    notes = [f"{size} bytes each"]
+    if rest:
+        notes.append(f"mixed: {len(rest)} values are not binary, such as {literal(rest[0])}")
+        out["mixed"] = True
+    with contextlib.suppress(UnicodeDecodeError):
+        text = min(blobs, key=len).decode() if all(b.decode().isprintable() for b in blobs) else ""
+        if text:
+            notes.append(f"they are text in UTF-8, such as {literal(text)}")
+    return out | {"type": "binary", "distinct": len(set(blobs)), "notes": notes}
 
 
 def _frequent(out: Json, counts: Counter, given: int) -> None:

@@ -3,20 +3,15 @@ may lack it."""
 
 from __future__ import annotations
 
-import contextlib
-import glob
 import itertools
 import json
 import os
 import re
-import sqlite3
 import tarfile
-import urllib.parse
 import zipfile
 from typing import Any
 
-from dsstar_profile import grids, texts
-from dsstar_profile.values import show
+from dsstar_profile import arrow, grids, texts
 from dsstar_profile.found import (
     TEXT,
     WHOLE,
@@ -25,85 +20,37 @@ from dsstar_profile.found import (
     clean,
     document,
     duckdb_connection,
-    figures,
     named,
-    quoted,
 )
 from dsstar_profile.grids import Table
+from dsstar_profile.hints import ENDS, Call, python
+from dsstar_profile.values import show
 
-
-def parquet(path: str, deadline: Deadline) -> Found:
-    with duckdb_connection(deadline) as con:
-        name = quoted(glob.escape(path))  # DuckDB takes patterns
-        relation = f"read_parquet({name})"
-        rows = con.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({name})").fetchone()[0]
-        return Found("Parquet", [_relation(con, relation, "", rows, apart=True)])
-
-
-PARTS = 8  # of a table that a sample is from, where it is quick to go there
-
-
-def _relation(
-    con: Any, relation: str, name: str, rows: int | None = None, apart: bool = False
-) -> Table:
-    described = con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    names = [d[0] for d in described]
-    most = max(1000, min(texts.ROWS, grids.MOST_CELLS // max(1, len(names))))
-    parts = [(0, most + 1)]
-    if apart and rows and rows > most:
-        parts = [(rows * n // PARTS, most // PARTS) for n in range(PARTS)]
-    some = [
-        row
-        for start, size in parts
-        for row in con.execute(f"SELECT * FROM {relation} LIMIT {size} OFFSET {start}").fetchall()
-    ]
-    table = Table(name, names, some[:most])
-    if rows is None or rows > most:
-        table.total = rows
-    if len(some) > most or len(parts) > 1:
-        try:
-            figures(con, relation, table)
-        except Exception as error:
-            table.total = rows or len(some)
-            where = f"the first {most} rows" if len(parts) == 1 else f"{PARTS} places"
-            table.warnings.append(f"figures are from {where}: {show(error, 160)}")
-    return table
-
-
-def feather(path: str, deadline: Deadline) -> Found:
-    import pyarrow.dataset as dataset
-
-    data = dataset.dataset(path, format="feather")
-    try:
-        with duckdb_connection(deadline) as con:
-            con.register("feather_file", data)
-            return Found("Feather (Arrow)", [_relation(con, "feather_file", "", data.count_rows())])
-    except ImportError:
-        head = data.head(texts.ROWS, batch_readahead=1, fragment_readahead=1)
-        rows = list(zip(*(c.to_pylist() for c in head.columns)))
-        return Found("Feather (Arrow)", [Table("", head.column_names, rows, data.count_rows())])
+MOST = 60  # tables of a file that are shown
 
 
 def duckdb_file(path: str, deadline: Deadline) -> Found:
     found = Found("DuckDB")
     with duckdb_connection(deadline, path) as con:
         query = (
-            "SELECT schema_name, table_name, 'table', 0 FROM duckdb_tables() UNION ALL "
-            "SELECT schema_name, view_name, 'view', 0 FROM duckdb_views() WHERE NOT internal "
+            "SELECT schema_name, table_name, 'table' FROM duckdb_tables() UNION ALL "
+            "SELECT schema_name, view_name, 'view' FROM duckdb_views() WHERE NOT internal "
             "ORDER BY 1, 2"
         )
-        for schema, name, kind, _ in con.execute(query).fetchall()[:60]:
+        listed = con.execute(query).fetchall()
+        for schema, name, kind in listed[:MOST]:
+            relation = f"{named(schema)}.{named(name)}"
             try:
-                table = _relation(
-                    con,
-                    f"{named(schema)}.{named(name)}",
-                    name if schema == "main" else f"{schema}.{name}",
-                )
+                table = arrow.relation(con, relation)
             except Exception as error:
                 found.warnings.append(f"{kind} {show(name)} cannot be read: {show(error, 160)}")
                 continue
+            table.name = name if schema == "main" else f"{schema}.{name}"
             table.where = "a view" if kind == "view" else ""
+            _call_duckdb(table, named(name) if schema == "main" else relation)
             found.tables.append(table)
+        if len(listed) > MOST:
+            found.warnings.append(f"{len(listed) - MOST} more tables are not shown")
         keys = con.execute(
             "SELECT constraint_text, table_name FROM duckdb_constraints() WHERE constraint_type IN "
             "('PRIMARY KEY', 'FOREIGN KEY')"
@@ -112,79 +59,15 @@ def duckdb_file(path: str, deadline: Deadline) -> Found:
     return found
 
 
-def _sqlite(path: str) -> tuple[sqlite3.Connection, str]:
-    """A connection to a database that may be in a folder that cannot be written to; what says how
-    to make one where sqlite3.connect(path) fails for that."""
-    real = os.path.realpath(path)  # beside which SQLite looks for the log
-    uri = f"file:{urllib.parse.quote(real)}?mode=ro"
-    with open(real, "rb") as f:
-        logs = f.read(19)[18:] == b"\2"
-    if os.path.exists(real + "-wal") and os.path.exists(real + "-shm"):
-        return sqlite3.connect(uri, uri=True), ""
-    if os.path.exists(real + "-wal") and os.path.getsize(real + "-wal"):
-        con = sqlite3.connect(f"{uri}&vfs=unix-none", uri=True)
-        con.execute("PRAGMA locking_mode=EXCLUSIVE")  # with an index in memory
-        return con, (
-            'con = sqlite3.connect("file:PATH?mode=ro&vfs=unix-none", uri=True); '
-            'con.execute("PRAGMA locking_mode=EXCLUSIVE"), as its log has no index; with immutable=1 '
-            "the rows of the log would be missing"
-        )
-    if os.path.exists(real + "-journal"):
-        return sqlite3.connect(uri, uri=True), ""
-    how = 'con = sqlite3.connect("file:PATH?immutable=1", uri=True), as it has no log now'
-    return sqlite3.connect(f"{uri}&immutable=1", uri=True), how if logs else ""
-
-
-def sqlite(path: str, deadline: Deadline) -> Found:
-    found = Found("SQLite")
-    con, how = _sqlite(path)
-    if how:
-        found.lines.append(f"opens, where its folder cannot be written to, with {how}")
-    con.text_factory = lambda b: b.decode("utf-8", "replace")
-    con.execute("PRAGMA trusted_schema=OFF")
-    con.set_progress_handler(lambda: deadline.left() == 0, 100_000)
-    with contextlib.closing(con):
-        try:
-            listed = con.execute(
-                "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') "
-                "AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-            ).fetchall()
-        except sqlite3.OperationalError as error:
-            if os.path.exists(os.path.realpath(path) + "-journal"):
-                error.args = (
-                    f"{error}: a change of it was cut off or is under way; it can be read when a "
-                    "program that may write to it has opened it",
-                )
-            raise
-        for kind, name in listed[:60]:
-            try:
-                info = con.execute(f"PRAGMA table_info({named(name)})").fetchall()
-                names = [r[1] for r in info]
-                most = max(1000, min(texts.ROWS, grids.MOST_CELLS // max(1, len(names))))
-                rows = con.execute(f"SELECT * FROM {named(name)} LIMIT {most}").fetchall()
-                total = (
-                    len(rows)
-                    if len(rows) < most
-                    else con.execute(f"SELECT count(*) FROM {named(name)}").fetchone()[0]
-                )
-                table = Table(name, names, rows, total)
-                foreign = con.execute(f"PRAGMA foreign_key_list({named(name)})").fetchall()
-            except sqlite3.Error as error:
-                found.warnings.append(f"{kind} {show(name)} cannot be read: {show(error, 160)}")
-                continue
-            table.where = "a view" if kind == "view" else ""
-            keys = [r[1] for r in sorted(info, key=lambda r: r[5]) if r[5]]
-            if keys:
-                found.lines.append(f"{show(name)}: primary key {', '.join(map(show, keys))}")
-            found.lines += [
-                f"{show(name)}.{show(f[3])} refers to {show(f[2])}.{show(f[4])}"
-                for f in foreign[:20]
-                if f[3] in names  # SQLite accepts a key of a column that the table does not have
-            ]
-            found.tables.append(table)
-        if len(listed) > 60:
-            found.warnings.append(f"{len(listed) - 60} more tables are not shown")
-    return found
+def _call_duckdb(table: Table, relation: str) -> None:
+    """The call that reads a table, with numbers that pandas has no type for as texts."""
+    huge = [n for n, notes in zip(table.names, table.notes) if arrow.LOSSY in notes]
+    texts = ", ".join(f"{named(n)}::VARCHAR AS {named(n)}" for n in huge)
+    query = f"SELECT *{f' REPLACE ({texts})' if huge else ''} FROM {relation}"
+    start = "duckdb.connect(path, read_only=True).sql("
+    table.calls = [Call(start + python(query), {}, ".df()")]
+    if (table.total or 0) > ENDS:
+        table.calls[0].less = f"{start}{python(f'{query} LIMIT {ENDS}')}).df()"
 
 
 def xlsx(path: str, deadline: Deadline) -> Found:

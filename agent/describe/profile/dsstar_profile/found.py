@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import math
+import decimal
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsstar_profile.grids import Table
+from dsstar_profile import texts
+from dsstar_profile.grids import MOST_CELLS, MOST_COLUMNS, Table
 from dsstar_profile.values import show
 
 TEXT = 60_000  # characters of a document that are kept
 WHOLE = 64 << 20  # bytes up to which a format is read that has to be read whole
-# Types of DuckDB whose range is told.
+TOGETHER = 300  # columns whose figures are computed in one pass
+# Types of numbers of DuckDB.
 ORDERED = tuple(
-    "DATE TIME TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINY USMALL UINT UBIG UHUGE DECIMAL FLOAT "
+    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINY USMALL UINT UBIG UHUGE DECIMAL FLOAT "
     "DOUBLE".split()
 )
 
@@ -87,23 +89,61 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
         con.close()
 
 
-def figures(con: Any, relation: str, table: Table) -> None:
-    """Figures of all rows of a relation, in one pass over it. SUMMARIZE, whose quantiles take most
-    of its time, takes several times as long."""
+def exact(value: Any) -> Any:
+    """A number as int or float where that loses no digit of it."""
+    if isinstance(value, decimal.Decimal):
+        if value == value.to_integral_value():
+            return int(value)
+        return float(value) if decimal.Decimal(repr(float(value))) == value else value
+    return value
+
+
+def sample_size(columns: int) -> int:
+    """How many rows of a table are read."""
+    return max(1000, min(texts.ROWS, MOST_CELLS // max(1, columns)))
+
+
+def figures(con: Any, relation: str, table: Table, order: list[int] | None = None) -> None:
+    """Figures of all rows of a relation, in one pass over it, for its columns in an order.
+    SUMMARIZE, whose quantiles take most of its time, takes several times as long."""
     kinds = con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    asked = []
-    for name, kind, *_ in kinds:
-        ends = "NULL, NULL"
-        if kind.startswith(ORDERED):
-            ends = f"min({named(name)}), max({named(name)})"
-        asked.append(f"count({named(name)}), approx_count_distinct({named(name)}), {ends}")
-    rows, *got = con.execute(f"SELECT count(*), {', '.join(asked)} FROM {relation}").fetchone()
-    table.total, table.whole = rows, []
-    for n, (_, kind, *_) in enumerate(kinds):
-        given, distinct, low, high = got[4 * n : 4 * n + 4]
-        out = {"gone": rows - given, "distinct": min(distinct, given), "type": "text"}
-        if kind.startswith(("DATE", "TIME")):
-            out |= {"type": "date", "range": [show(low, 40), show(high, 40)]}
-        elif low is not None and math.isfinite(low) and math.isfinite(high):
-            out |= {"type": "number", "range": [float(low), float(high)]}
-        table.whole.append(out)
+    order = list(range(len(kinds))) if order is None else order
+    table.whole = []
+    for start in range(0, min(len(kinds), MOST_COLUMNS), TOGETHER):
+        some = [kinds[n] for n in order[start : start + TOGETHER]]
+        asked = [part for name, kind, *_ in some for part in _asked(named(name), kind)]
+        table.total, *got = con.execute(
+            f"SELECT count(*), {', '.join(asked)} FROM {relation}"
+        ).fetchone()
+        for n, (_, kind, *_) in enumerate(some):
+            given, distinct, low, high, inf = got[5 * n : 5 * n + 5]
+            out = {"gone": table.total - given, "distinct": min(distinct, given), "type": "text"}
+            if kind.startswith(("DATE", "TIME", "INTERVAL")):
+                out["type"] = "duration" if kind == "INTERVAL" else "date"
+                if low is not None:
+                    out["range"] = [show(v.removesuffix(" 00:00:00"), 40) for v in (low, high)]
+            elif low is not None:
+                out |= {"type": "number", "range": [exact(low), exact(high)]}
+            if inf:
+                out["infinite"] = inf
+            table.whole.append(out)
+
+
+def _asked(name: str, kind: str) -> list[str]:
+    """What is asked of a column: how many values it has and how many differ, the least and the
+    greatest, and how many are infinite. What is no number (NaN) is missing, as in pandas."""
+    if kind in ("FLOAT", "DOUBLE"):
+        some = f"FILTER (isfinite({name}))"
+        return [
+            f"count({name}) FILTER (NOT isnan({name}))",
+            f"approx_count_distinct({name}) FILTER (NOT isnan({name}))",
+            f"min({name}) {some}",
+            f"max({name}) {some}",
+            f"count({name}) FILTER (isinf({name}))",
+        ]
+    ends = ["NULL", "NULL"]
+    if kind.startswith(("DATE", "TIME", "INTERVAL")):
+        ends = [f"min({name})::VARCHAR", f"max({name})::VARCHAR"]
+    elif kind.startswith(ORDERED):
+        ends = [f"min({name})", f"max({name})"]
+    return [f"count({name})", f"approx_count_distinct({name})", *ends, "NULL"]

@@ -50,6 +50,8 @@ class Table:
     extra: Json = field(default_factory=dict)
     whole: list[Json | None] | None = None  # figures of all rows, by column, where rows are a sample
     notes: list[list[str]] = field(default_factory=list)  # by column, from elsewhere than its values
+    known: list[Json] = field(default_factory=list)  # by column, what the format says for certain
+    parts: Any = None  # gives files with some of its rows, if all are too many for a call
 
     def profile(self) -> Json:
         names, rows = self.names[:MOST_COLUMNS], self.rows
@@ -58,9 +60,13 @@ class Table:
         out: Json = {"name": self.name, "where": self.where, "rows": total} | self.extra
         if len(rows) < total:
             out["sample"] = len(rows)
-        if len(names) < len(self.names):
-            out["columns_left_out"] = len(self.names) - len(names)
+        if (left := len(self.names) - max(len(names), len(self.known))) > 0:
+            out["columns_left_out"] = left
         columns = self._columns(names, rows)
+        for c, known in zip(columns, self.known):
+            c |= known
+        more = zip(self.names[len(names) :], self.known[len(names) :])
+        columns += [{"name": label(n)} | known for n, known in more]
         for c, figures in zip(columns, self.whole or []):
             if figures:
                 _of_all_rows(c, figures, total)
@@ -80,7 +86,7 @@ class Table:
             warnings.append(
                 "names in quotes are written as in Python: they have line breaks or unusual spaces"
             )
-        if doubled:
+        if doubled and not self.known:
             warnings.append(
                 f"several columns have the name {', '.join(map(label, doubled[:5]))}: "
                 "pandas puts .1, .2 after the later ones"
@@ -124,10 +130,16 @@ def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     same = c["type"] == figures["type"] or c["type"] == "date" and c.get("form", "%Y-")[:3] == "%Y-"
     if same and "range" in figures:
         c["range"] = figures["range"]
+    if n := figures.get("infinite"):
+        c["notes"] = [*c.get("notes", []), infinite(n)]
     if figures["gone"] or figures["distinct"] < 0.9 * total:
         c.pop("unique", None)
     if len(c.get("values", ())) < figures["distinct"] and "values" in c:
         c["frequent"] = c.pop("values")[:5]
+
+
+def infinite(n: int) -> str:
+    return f"{n} infinite (inf), which {'is' if n == 1 else 'are'} not in the range"
 
 
 def empty(cell: object) -> bool:

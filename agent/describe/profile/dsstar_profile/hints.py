@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import json
 import os
@@ -19,6 +20,8 @@ from dsstar_profile.numerals import NUMERIC
 from dsstar_profile.values import READ, show
 
 Json = dict[str, Any]
+# Modules that calls name, beside pandas.
+MORE = {"pa": "pyarrow", "pq": "pyarrow.parquet"} | {m: m for m in ("sqlite3", "duckdb", "yaml")}
 SECONDS = 10  # for the calls of a file
 TRIES = 12  # of a table
 ENDS = 100_000  # rows at each end of a larger file that are read
@@ -33,6 +36,7 @@ class Call:
     start: str  # such as pd.read_csv(path
     options: Json
     after: str = ""
+    less: str = ""  # the same for a part of the rows, where all are too many to be tried
 
     def text(self) -> str:
         return ", ".join([self.start, *(f"{k}={python(v)}" for k, v in self.options.items())]) + (
@@ -90,8 +94,8 @@ def _found(table: Table, said: Json, file: File) -> str:
             if text in tried or len(tried) >= TRIES or not file.left():
                 break
             tried.add(text)
-            frames = file.run(call, table)
-            if not frames or not all(_same(f, table, said, len(frames)) for f in frames):
+            frames, whole = file.run(call, table)
+            if not frames or not all(_same(f, table, said, whole) for f in frames):
                 break
             pairs = [pair for f in frames for pair in _pairs(f, table, said)]
             kept = [str(s.name) for s, c in pairs if _taken(s, c)]
@@ -100,7 +104,7 @@ def _found(table: Table, said: Json, file: File) -> str:
                     dtype=call.options.get("dtype", {}) | dict.fromkeys(kept, "string")
                 )
                 continue
-            exact = len(frames) == 1 and "sample" not in said
+            exact = whole and "sample" not in said
             if kept or exact and not all(_within(s, c) for s, c in pairs):
                 break
             if all(_numeric(s, c) for s, c in pairs):
@@ -174,23 +178,29 @@ class File:
     def left(self) -> bool:
         return time.monotonic() < self.ends
 
-    def run(self, call: Call, table: Table) -> list[Any]:
-        """The tables that a call gives: of a large text its beginning and its end. None: it fails."""
+    def run(self, call: Call, table: Table) -> tuple[list[Any], bool]:
+        """The tables that a call gives, and whether they are the whole: of a large file its
+        beginning and its end are read. None: it fails."""
         import pandas as pd
 
         names = {"pd": pd, "json": json, "gzip": gzip, "path": self.path}
         frames = []
         try:
+            names |= {name: importlib.import_module(m) for name, m in MORE.items() if name + "." in call.start}
+            if call.less:
+                return [eval(call.less, names)], False
+            if table.parts:
+                return [eval(call.text(), names | {"path": part}) for part in table.parts()], False
             if os.path.getsize(self.path) <= WHOLE or not table.lines:
                 first = Call(call.start, call.options).text()
                 if self.kept[0] != first:
                     self.kept = (first, eval(first, names))
-                return [eval("it" + call.after, {"it": self.kept[1]})]
+                return [eval("it" + call.after, {"it": self.kept[1]})], True
             for part in _parts(self.path, table):
                 frames.append(eval(call.text(), names | {"path": part}))
         except (Exception, MemoryError):
-            return []
-        return frames
+            return [], False
+        return frames, False
 
 
 def _parts(path: str, table: Table) -> Iterator[io.BytesIO]:
@@ -210,7 +220,7 @@ def _parts(path: str, table: Table) -> Iterator[io.BytesIO]:
         yield io.BytesIO(start[:at] + last[last.find(b"\n") + 1 :])
 
 
-def _same(frame: Any, table: Table, said: Json, parts: int) -> bool:
+def _same(frame: Any, table: Table, said: Json, whole: bool) -> bool:
     """Whether a table has the columns that are described, in their order, and as many rows."""
     import pandas as pd
 
@@ -225,7 +235,7 @@ def _same(frame: Any, table: Table, said: Json, parts: int) -> bool:
             return False
     elif sorted(map(str, got)) != sorted(map(str, want)):
         return False
-    return parts > 1 or said.get("guessed", False) or len(frame) == said["rows"]
+    return not whole or said.get("guessed", False) or len(frame) == said["rows"]
 
 
 def _pairs(frame: Any, table: Table, said: Json) -> Iterator[tuple[Any, Json]]:
@@ -274,7 +284,7 @@ def _taken(series: Any, c: Json) -> bool:
 def _within(series: Any, c: Json) -> bool:
     """Whether numbers have the range that is described."""
     given = series.dropna()
-    if c["type"] != "number" or c.get("long") or not _plain(series) or not len(given):
+    if c["type"] != "number" or "range" not in c or c.get("long") or not _plain(series) or not len(given):
         return True
     low, high = c["range"]
     near = 1e-6 * max(abs(low), abs(high))

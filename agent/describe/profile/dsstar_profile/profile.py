@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import buckets, clusters, databases, formats, hints, readers, texts, words
+from dsstar_profile import arrow, buckets, clusters, databases, formats, hints, readers, sqlite, texts, words
 from dsstar_profile.values import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
@@ -85,10 +85,12 @@ def reader_of(path: str) -> Any:
     if ending in UNSAFE or magic[:1] == b"\x80" and magic[1:2] in b"\2\3\4\5" and magic[1:2]:
         return None
     for start, reader in (
-        (b"PAR1", formats.parquet),
-        (b"ARROW1", formats.feather),
-        (b"FEA1", formats.feather),
-        (b"SQLite format 3\0", formats.sqlite),
+        (b"PAR1", arrow.parquet),
+        (b"ARROW1", arrow.feather),
+        (b"FEA1", arrow.feather),
+        (b"ORC", arrow.orc),
+        (b"\xff\xff\xff\xff", arrow.stream),
+        (b"SQLite format 3\0", sqlite.sqlite),
         (b"%PDF", formats.pdf),
         (b"\xd0\xcf\x11\xe0", formats.xls),
         (b"\t\0\4\0", formats.xls),

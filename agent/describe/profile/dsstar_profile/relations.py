@@ -140,7 +140,7 @@ def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
         [number(row[n]) if n < len(row) else None for n in fit]
         for row in rows[:: max(1, len(rows) // 400)]
     ]
-    values = np.array([[c[0] if c else math.nan for c in row] for row in cells])
+    values = np.array([[c[0] if c else math.nan for c in row] for row in cells], dtype=float)
     found: list[str] = []
     for c, name in ((n, names[fit[n]]) for n in range(len(fit))):
         want = values[:, c]

@@ -233,7 +233,7 @@ def _plain(c: Json) -> Json:
 
 def _alike(a: Json, b: Json, rows: int) -> bool:
     for c in (a, b):
-        if c["type"] != "number" or c.get("without") or c["keep"] or len(c.get("values", ())) == 1:
+        if c["type"] != "number" or "range" not in c or c.get("without") or c["keep"] or len(c.get("values", ())) == 1:
             return False
 
     def said(c: Json) -> str:

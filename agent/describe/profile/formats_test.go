@@ -1,0 +1,91 @@
+package profile_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestFormats: of files that are no text, rows, columns, types, ranges and the call that reads them are
+// right, as the file has them.
+func TestFormats(t *testing.T) {
+	dir, _ := made(t, "binaries.py")
+	p := start(t, dir)
+	const parquet = "pd.read_parquet(path)"
+	const typed = "ns date 2023-11-14 22:13:20.123456789 2023-11-14 22:13:20.123456828, " +
+		"zone date 1970-01-01 01:00:00+01:00 1970-01-02 16:00:00+01:00, price number 0 3.9, " +
+		"big number 9223372036854775808 9223372036854775847, wait duration 0:00:00 0:00:39, blob binary, "
+	const last = "sort text, far date 1970-01-01 00:00:00.000000 20983-03-30 10:40:00.000000"
+	for _, c := range []struct {
+		file    string
+		table   int
+		rows    int
+		columns string // "": any
+		call    string // "": any; "none": none
+		says    string // in the notes and warnings, parted by |
+		not     string // not there
+	}{
+		{file: "typed.parquet", rows: 40, columns: typed + "part struct, " + last, call: parquet,
+			says: "Europe/Berlin|decimal128(12, 2)|2 bytes each|categorical"},
+		{file: "typed.feather", rows: 40, columns: typed + last, call: "pd.read_feather(path)"},
+		{file: "typed.arrows", rows: 40, columns: typed + "part struct, " + last,
+			call: "pa.ipc.open_stream(path).read_all().to_pandas()"},
+		{file: "plain.orc", rows: 40, columns: "id number 0 39, name text", call: "pd.read_orc(path)"},
+		{file: "many.parquet", rows: 120_000, call: parquet, says: "1 infinite",
+			columns: "id number 0 119999, value number 1 119999, day date 1970-01-01 1973-04-14"},
+		{file: "wide.parquet", rows: 3, call: parquet},
+		{file: "doubled.parquet", rows: 2, columns: "a number 1 2, a number 3 4", not: "puts .1",
+			call: "pq.ParquetFile(path).read().to_pandas()"},
+		{file: "index.parquet", rows: 40, columns: "id text, v number 0 39", says: "pandas' index",
+			call: parquet + ".reset_index()"},
+		{file: "unnamed.parquet", rows: 39, columns: "index number 0 39, id text, v number 0 39",
+			call: parquet + ".reset_index()", says: "without a name"},
+		{file: "lake/year=2024/month=01/part-0.parquet", rows: 40, columns: "id text, v number 0 39",
+			call: parquet, says: `year=2024/month=01|pd.read_parquet("lake")`},
+		{file: "shop.sqlite", rows: 40, says: "computed from others|2 bytes each",
+			columns: "qty number 0 3, total number 0 58.5, price number 0 19.5, day date 2024-01-01 2024-01-28, photo binary",
+			call:    `pd.read_sql("SELECT * FROM \"line\"", sqlite3.connect(path))`},
+		{file: "shop.sqlite", table: 1, rows: 60_000, says: "",
+			columns: `id number 0 59999, seconds number 0 5000, note text, odd "name" number 1 1`,
+			call:    `pd.read_sql("SELECT * FROM \"log\"", sqlite3.connect(path))`},
+		{file: "shop.sqlite", table: 3, rows: 28, columns: "day date 2024-01-01 2024-01-28, n number 1 2"},
+		{file: "places.gpkg", rows: 40, columns: "fid number 0 39, geom binary, name text", says: "POINT in|EPSG:4326|29 bytes each"},
+		{file: "ticks.duckdb", table: 1, rows: 40, says: "decimal(12,4)|blob",
+			columns: "id number 0 39, ns date 2023-11-14 22:13:20 2023-11-14 22:13:20.000000039, " +
+				"huge number 170141183460469231731687303715884105000 170141183460469231731687303715884105039, " +
+				"price number 0 0.39, photo binary",
+			call: `duckdb.connect(path, read_only=True).sql("SELECT * REPLACE (\"huge\"::VARCHAR AS \"huge\") FROM \"ticks\"").df()`},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			var found struct {
+				Problem string
+				Tables  []facts
+			}
+			err := json.Unmarshal([]byte(p.line(t, c.file)), &found)
+			if err != nil || found.Problem != "" || len(found.Tables) <= c.table {
+				t.Fatalf("%v, %+v", err, found)
+			}
+			is := found.Tables[c.table]
+			if is.Rows != c.rows {
+				t.Errorf("%d rows, want %d", is.Rows, c.rows)
+			}
+			if got := is.columns(); c.columns != "" && got != c.columns {
+				t.Errorf("the columns are %s\nwant            %s", got, c.columns)
+			}
+			if want := strings.TrimPrefix(c.call, "none"); c.call != "" && is.Call != want {
+				t.Errorf("the call is %s\nwant        %s", is.Call, want)
+			}
+			for _, word := range strings.Split(c.says, "|") {
+				if !strings.Contains(is.said(), word) {
+					t.Errorf("nothing says %q:\n%s", word, is.said())
+				}
+			}
+			if c.not != "" && strings.Contains(is.said(), c.not) {
+				t.Errorf("it says %q:\n%s", c.not, is.said())
+			}
+			if c.file == "wide.parquet" && len(is.Columns) != 5000 {
+				t.Errorf("%d columns", len(is.Columns))
+			}
+		})
+	}
+}
