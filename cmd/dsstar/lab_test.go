@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -159,8 +160,11 @@ func (l *lab) do(result any, action string, arguments ...any) {
 	}
 }
 
-// picture saves a screenshot of the open notebook as a test artifact.
+// picture saves a screenshot of the open notebook as a test artifact, if those are kept.
 func (l *lab) picture(name string) {
+	if flag.Lookup("test.artifacts").Value.String() != "true" {
+		return
+	}
 	request, _ := json.Marshal([]any{"screenshot", filepath.Join(l.t.ArtifactDir(), name)}) // strings
 	if _, err := fmt.Fprintf(l.in, "%s\n", request); err != nil || !l.out.Scan() {
 		l.t.Errorf("no picture %s: %v", name, err)

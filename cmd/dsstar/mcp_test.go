@@ -284,12 +284,9 @@ func TestMCPTexts(t *testing.T) {
 	}
 	saveRun(t, filepath.Join(run, "notebook.ipynb"), "What"+obeyed+"?", "42"+obeyed)
 	c := newClient(t, &sdk.CommandTransport{Command: program})
-	for _, data := range []any{name, []string{name, "numbers.csv"}, nil} {
-		args := map[string]any{}
-		if data != nil {
-			args["data"] = data
-		}
-		wantText(t, "describe_data", c.call(false, "describe_data", args, nil), "# nu")
+	for _, data := range []any{name, []string{name, "numbers.csv"}} {
+		text := c.call(false, "describe_data", map[string]any{"data": data}, nil)
+		wantText(t, "describe_data", text, "# nu")
 	}
 	wantText(t, "list_runs", c.call(false, "list_runs", nil, nil), "What")
 	c.resources("old")
