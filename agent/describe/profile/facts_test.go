@@ -11,11 +11,12 @@ import (
 
 // facts are what the script says of a table, as figures.
 type facts struct {
-	Call     string
-	Rows     int
-	Raw      []string
-	Warnings []string
-	Columns  []struct {
+	Call       string
+	Rows       int
+	Duplicates int
+	Raw        []string
+	Warnings   []string
+	Columns    []struct {
 		Name, Type string
 		Range      []json.RawMessage
 		Missing    map[string]int
@@ -75,7 +76,34 @@ func TestTexts(t *testing.T) {
 		{"mixed.csv", "k,d\n", []string{"A@,2024-03-01\n", "A@,2024-04-02\n", "A@,late\n"},
 			"k text, d date 2024-03-01 2024-04-02", "", `20 dates, form %Y-%m-%d (2024-03-01 to 2024-04-02), 10 texts such as "late"`},
 		{"sorts.csv", "k,d\n", []string{"A@,@\n", "A@,late\n", "A@,soon\n"}, "k text, d text", "", "10 numbers (101 to 128), 20 texts"},
+		// Encodings, which are guesses.
+		{"cp1251.csv", "\xe3\xee\xf0\xee\xe4;n\n", []string{"\xcc\xee\xf1\xea\xe2\xe0 @;@\n", "\xd2\xe0\xed\xfc\xff @;@\n"},
+			"город text, n number 101 130", `pd.read_csv(path, sep=";", encoding="cp1251")`, ""},
+		{"cp850.csv", "Ort;n\n", []string{"M\x81nchen @;@\n", "Stra\xe1e @;@\n"}, "Ort text, n number 101 130",
+			`pd.read_csv(path, sep=";", encoding="cp850")`, ""},
+		{"sjis.csv", "\x93s\x8es,n\n", []string{"\x93\x8c\x8b\x9e@,@\n", "\x91\xe5\x8d\xe3@,@\n"}, "都市 text, n number 101 130",
+			`pd.read_csv(path, encoding="cp932")`, ""},
+		// Quotes, escapes and marks.
+		{"escaped.csv", "k,said,v\n", []string{`@,"she said \"fine, ok\"",@` + "\n"}, "k number 101 130, said text, v number 101 130",
+			`pd.read_csv(path, escapechar="\\", doublequote=False)`, ""},
+		{"spaced.csv", "k, name, v\n", []string{"@, \"Doe, J@\", @\n"}, "k number 101 130, name text, v number 101 130",
+			"pd.read_csv(path, skipinitialspace=True)", ""},
+		{"single.csv", "k,name,v\n", []string{"@,'Doe, J@',@\n"}, "k number 101 130, name text, v number 101 130",
+			`pd.read_csv(path, quotechar="'")`, ""},
+		{"bars.txt", "k||name||v\n", []string{"@||a@||@\n"}, "k number 101 130, name text, v number 101 130",
+			`pd.read_csv(path, sep=r"\|\|", engine="python")`, ""},
+		{"table.txt", "\"len\" \"kind\"\n", []string{"\"@\" 1.@ \"a b\"\n"},
+			"column 1 (no name; the index in pandas) number 101 130, len number 1.101 1.13, kind text",
+			`pd.read_csv(path, sep=r"\s+", index_col=0)`, ""},
+		{"panel.tsv", "gdp\tpop\n", []string{"A@\t2010\t@\t5\n"},
+			"column 1 (no name; the index in pandas) text, column 2 (no name; the index in pandas) number 2010 2010, gdp number 101 130, pop number 5 5",
+			`pd.read_csv(path, sep="\t", index_col=[0, 1])`, ""},
+		{"noted.csv", "k,v\n", []string{"A@,@\n", "A@,@\n# a pause\n"}, "k text, v number 101 130", `pd.read_csv(path, comment="#")`, ""},
+		{"nul.csv", "k,v\n", []string{"A@,@\n", "A\x00@,@\n"}, "k text, v number 101 130", "pd.read_csv(path)", ""},
 		// Line ends.
+		{"separators.csv", "id,text\n", []string{"@,a\u2028b\u0085c\vd\n"}, "id number 101 130, text text", "pd.read_csv(path)", ""},
+		{"separators.jsonl", "", []string{"{\"id\": @, \"text\": \"a\u2028b\u0085c\"}\n"}, "id number 101 130, text text",
+			"pd.read_json(path, lines=True, dtype=False, convert_dates=False)", ""},
 		{"mac.csv", "id,name\r", []string{"@,a@\r"}, "id number 101 130, name text", "pd.read_csv(path)", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -132,4 +160,52 @@ func (f facts) said() string {
 		said += "\n" + strings.Join(c.Notes, "\n")
 	}
 	return said
+}
+
+// TestParts: of a long file, no place is read twice, each figure says whether it is of all rows, and rows
+// that only the end has are counted.
+func TestParts(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	var text strings.Builder
+	text.WriteString("id;steps;place;day\n")
+	const rows = 300_000
+	for n := range rows {
+		steps := fmt.Sprintf("%d,5", n%900)
+		if n > rows-1000 {
+			steps = "late"
+		}
+		fmt.Fprintf(&text, "%d;%s;\u2028%07d;%02d.01.%d\n", n, steps, n*7919%rows, n%28+1, 2000+n/100_000)
+	}
+	is := p.facts(t, filepath.Join(dir, "long.csv"), text.String())
+	if is.Rows != rows || is.Duplicates > 0 || is.Call != `pd.read_csv(path, sep=";", decimal=",")` {
+		t.Errorf("%d rows, %d of them again, call %s", is.Rows, is.Duplicates, is.Call)
+	}
+	const want = "id number 0 299999, steps number 0.5 899.5, place text, day date 01.01.2000 28.01.2002"
+	if got := is.columns(); got != want {
+		t.Errorf("the columns are %s\nwant            %s", got, want)
+	}
+	if said := is.said(); !strings.Contains(said, "999 values of all rows are no numbers") {
+		t.Errorf("nothing says how many values are no numbers: %s", said)
+	}
+}
+
+// TestNoData: what stands in the place of data is called what it is.
+func TestNoData(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	for name, c := range map[string]struct{ text, format, says string }{
+		"lfs.csv":      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "Git LFS pointer", "12345"},
+		"page.csv":     {"<!DOCTYPE html><html><body><form><input type=\"password\"></form></body></html>", "HTML", "login page"},
+		"~$sales.xlsx": {"\x05Alice" + strings.Repeat(" \x00", 80), "Excel lock file", "sales.xlsx"},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		is := p.profile(t, path)
+		if said := strings.Join(is.Warnings, "\n"); is.Format != c.format || !strings.Contains(said, c.says) || len(is.Tables) > 0 {
+			t.Errorf("%s is %s: %s", name, is.Format, said)
+		}
+	}
 }

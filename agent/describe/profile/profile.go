@@ -17,8 +17,8 @@ import (
 var sources embed.FS
 
 // modules are the modules of the package dsstar_profile, each after those that it needs.
-var modules = []string{"values", "numerals", "dates", "columns", "relations", "grids", "texts", "found", "hints",
-	"nested", "readers", "arrow", "sqlite",
+var modules = []string{"values", "numerals", "dates", "columns", "relations", "grids", "encodings", "texts",
+	"found", "hints", "nested", "jsontext", "markup", "delimited", "readers", "arrow", "sqlite",
 	"formats", "databases", "buckets", "clusters", "words", "profile"}
 
 // Script returns Python that prints the profile of the file at path, a name that is set before, within

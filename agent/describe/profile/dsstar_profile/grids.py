@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,21 +49,30 @@ class Table:
     ordered: bool = True  # whether the calls give the columns in this order
     lines: list[str] = field(default_factory=list)  # of a text, shown where no call reads it
     extra: Json = field(default_factory=dict)
-    whole: list[Json | None] | None = None  # figures of all rows, by column, where rows are a sample
-    notes: list[list[str]] = field(default_factory=list)  # by column, from elsewhere than its values
+    whole: list[Json | None] | None = (
+        None  # figures of all rows, by column, where rows are a sample
+    )
+    count: Callable[[list[Json]], None] | None = (
+        None  # gives total and whole, for columns of a sample
+    )
+    notes: list[list[str]] = field(
+        default_factory=list
+    )  # by column, from elsewhere than its values
     known: list[Json] = field(default_factory=list)  # by column, what the format says for certain
     parts: Any = None  # gives files with some of its rows, if all are too many for a call
 
     def profile(self) -> Json:
         names, rows = self.names[:MOST_COLUMNS], self.rows
         rows = rows[: max(200, MOST_CELLS // max(1, len(names)))]
+        columns = self._columns(names, rows)
+        if self.count:
+            self.count(columns)
         total = len(self.rows) if self.total is None else self.total
         out: Json = {"name": self.name, "where": self.where, "rows": total} | self.extra
         if len(rows) < total:
             out["sample"] = len(rows)
         if (left := len(self.names) - max(len(names), len(self.known))) > 0:
             out["columns_left_out"] = left
-        columns = self._columns(names, rows)
         for c, known in zip(columns, self.known):
             c |= known
         more = zip(self.names[len(names) :], self.known[len(names) :])
@@ -95,7 +105,6 @@ class Table:
             k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v
         }
 
-
     def _columns(self, names: list[str], rows: Rows) -> list[Json]:
         """The profiles of the columns: each is read with what the others tell."""
         context = Context()
@@ -125,17 +134,25 @@ def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
 def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     """Puts figures of all rows in the place of those of a sample."""
     c |= {k: figures[k] for k in ("distinct", "gone")} | {"whole": True}
+    c.pop("zeros", None)
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = "text"
     same = c["type"] == figures["type"] or c["type"] == "date" and c.get("form", "%Y-")[:3] == "%Y-"
     if same and "range" in figures:
         c["range"] = figures["range"]
+    elif "range" in c:
+        c["sampled"] = True  # the range
     if n := figures.get("infinite"):
         c["notes"] = [*c.get("notes", []), infinite(n)]
+    if others := figures.get("others"):
+        kind = {"number": "no numbers", "date": "no dates"}[c["type"]]
+        notes = [n for n in c.get("notes", ()) if not n.startswith("mixed")]
+        c |= {"mixed": True, "notes": [*notes, f"mixed: {others} values of all rows are {kind}"]}
     if figures["gone"] or figures["distinct"] < 0.9 * total:
         c.pop("unique", None)
     if len(c.get("values", ())) < figures["distinct"] and "values" in c:
         c["frequent"] = c.pop("values")[:5]
+    c.pop("all", None)
 
 
 def infinite(n: int) -> str:
@@ -237,15 +254,15 @@ def tables(
         if sheet and (filled == 1 or bottom - top == 1) and len(blocks) > 1:
             above += _words(block)
             continue
-        block, kind = _aligned(block) if lines is not None else (block, "")
+        block, kind, short = _aligned(block) if lines is not None else (block, "", 0)
         right = left + len(block[0])
         table = _table(block, name, text_source)
         table.head = above + table.head
         if kind:
             table.warnings.append(SHORT[kind])
-            table.short, table.index = kind, int(kind != "ended")
-            if table.index:
-                table.names[0] = "column 1 (no name; the index in pandas)"
+            table.short, table.index = kind, short
+            for n in range(short):
+                table.names[n] = f"column {n + 1} (no name; the index in pandas)"
         above = []
         header = [top + n for n in table.extra.pop("header")]
         start = header[-1] + 1 if header else top
@@ -257,7 +274,9 @@ def tables(
         place = _place(header, start, sheet or start > 1, lines, not text_source)
         if not text_source and len(blocks) > 1 and header:
             columns = f'usecols="{letters(left)}:{letters(right - 1)}"'
-            place = f"{place[:-1]}, {columns})" if place[-1] == ")" else f"{place} (pandas: {columns})"
+            place = (
+                f"{place[:-1]}, {columns})" if place[-1] == ")" else f"{place} (pandas: {columns})"
+            )
         if text_source and lines and (start > 1 or not header and start):
             table.extra["begins"] = True
         table.where = ", ".join(filter(None, (span, place)))
@@ -281,27 +300,31 @@ def tables(
 SHORT = {
     "ended": "each row ends with a delimiter and the header does not: without index_col=False pandas "
     "puts each name on the column before it",
-    "named": "the header has a name less than the rows have values: the first column, whose values all "
-    "differ, is taken to be without one, as R writes row names; pandas takes it for the index",
-    "guess": "the header has a name less than the rows have values. Which column lacks it is a guess: "
-    "the first is taken, as pandas does, though its values repeat",
+    "named": "the header has fewer names than the rows have values: the first ones, which differ in all "
+    "rows, are taken to be without one, as R writes row names; pandas takes them for the index",
+    "guess": "the header has fewer names than the rows have values. Which columns lack them is a guess: "
+    "the first ones are taken, as pandas does, though their values repeat",
 }
 
 
-def _aligned(block: Rows) -> tuple[Rows, str]:
-    """A block whose header is one name shorter than its rows, so that names stand above their
-    columns, and how it is shorter."""
+def _aligned(block: Rows) -> tuple[Rows, str, int]:
+    """A block whose header is shorter than its rows, so that names stand above their columns; how
+    it is shorter, and how many columns have no name."""
     header = _header(block)[0]
-    rows = block[(header or 0) + 1 :]
-    last = [r[-1] for r in rows]
-    if header is None or len(rows) < 2 or len(block[0]) < 3 or block[header][-1] is not None:
-        return block, ""
-    if empty(block[header][-2]) or sum(v is None for v in last) > len(rows) / 20:
-        return block, ""
-    if all(empty(v) for v in last):
-        return [r[:-1] for r in block], "ended"
-    names = [(None, *r[:-1]) if n <= header else r for n, r in enumerate(block)]
-    return names, "named" if len({r[0] for r in rows}) == len(rows) else "guess"
+    if header is None or len(block) - header < 3:
+        return block, "", 0
+    width, rows = len(block[0]), block[header + 1 :]
+    few = sum(v is not None for v in block[header])
+    if few < 2 or few == width or empty(block[header][few - 1]):
+        return block, "", 0
+    if sum(r[-1] is None for r in rows) > len(rows) / 20:
+        return block, "", 0
+    if few == width - 1 and all(empty(r[-1]) for r in rows):
+        return [r[:-1] for r in block], "ended", 0
+    short = width - few
+    names = [(*(None,) * short, *r[:few]) if n <= header else r for n, r in enumerate(block)]
+    apart = len({r[:short] for r in rows}) == len(rows)
+    return names, "named" if apart else "guess", short
 
 
 def _place(header: list[int], start: int, always: bool, lines: Any, excel: bool) -> str:
@@ -443,9 +466,11 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
                 last = above[n] if not empty(above[n]) else last
                 first[n] = " / ".join(show(c) for c in (last, first[n]) if not empty(c))
         names = [
-            f"column {n + 1} (no name; Unnamed: {n} in pandas)"
-            if empty(c)
-            else c if isinstance(c, str) else show(c, 120)
+            (
+                f"column {n + 1} (no name; Unnamed: {n} in pandas)"
+                if empty(c)
+                else c if isinstance(c, str) else show(c, 120)
+            )
             for n, c in enumerate(first)
         ]
         if width == 1 and number(block[start][0] if start < len(block) else 0) is None:

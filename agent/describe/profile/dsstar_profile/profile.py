@@ -156,6 +156,9 @@ def profile(path: str, seconds: float) -> dict[str, Any]:
             warnings.simplefilter("ignore")
             if not out["bytes"]:
                 return out | {"format": "empty", "warnings": ["the file has 0 bytes"]}
+            if os.path.basename(path).startswith("~$"):
+                lock = f"{show(os.path.basename(path)[2:])} is open in Excel, or was when it ended"
+                return out | {"format": "Excel lock file", "warnings": [f"no data: {lock}"]}
             reader = reader_of(path)
             if reader is None:
                 return out | {

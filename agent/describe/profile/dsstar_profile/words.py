@@ -159,10 +159,12 @@ def _size(t: Json) -> str:
         parts.append(
             f"figures from a sample of {sample} rows except where they are said to be of all"
         )
+    of = " in the sample" if t.get("sample") else ""
     if (keys := t.get("keys")) and not t["all"]:
-        parts.append("unique: " + "; ".join(" + ".join(k) for k in keys))
+        parts.append(f"unique{of}: " + "; ".join(" + ".join(k) for k in keys))
     if again := t.get("duplicates"):
-        parts.append("1 row repeats another" if again == 1 else f"{again} rows repeat another")
+        said = "1 row repeats another" if again == 1 else f"{again} rows repeat another"
+        parts.append(said + of)
     return "; ".join(parts)
 
 
@@ -306,7 +308,7 @@ def _notes(c: Json) -> list[str]:
 def _parts(c: Json, rows: int, short: bool, full: bool = False) -> list[str]:
     """What is said of a column after its name."""
     parts = [_kind(c)]
-    of_all = " (of all rows)" if c.get("whole") else ""
+    of_all = " (of all rows)" if c.get("whole") and not c.get("sampled") else ""
     if c.get("range") and len(c.get("values", ())) != 1:
         parts[0] += f" {between(*c['range'])}{of_all}"
     if c.get("without"):

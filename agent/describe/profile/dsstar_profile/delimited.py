@@ -1,0 +1,209 @@
+"""Reader of delimited text."""
+
+from __future__ import annotations
+
+import bisect
+import collections
+import glob
+import os
+import re
+from typing import Any
+
+from dsstar_profile import grids, hints, texts
+from dsstar_profile.found import Deadline, Found, duckdb_connection, quoted
+from dsstar_profile.grids import Table
+from dsstar_profile.hints import Call
+from dsstar_profile.numerals import NUMERIC
+from dsstar_profile.values import MARKERS, show
+
+Json = dict[str, Any]
+WIDE = 300  # columns of a file whose figures are of all rows
+# How DuckDB writes what numbers have between their digits.
+BETWEEN = {"commas": ",", "points": ".", "apostrophes": "''", "spaces": " "}
+
+
+def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) -> Found:
+    text = source.text if source.whole else "\n".join(source.lines())
+    rows, all_rows = texts.rows(text, way)
+    whole = all_rows and source.whole
+    last = len(rows)
+    lines = list(range(last))
+    options = way.options() | _encoded(source)
+    if noted := _comments(rows):
+        options["comment"] = "#"
+    blank = sum(all(grids.empty(c) for c in row) for row in rows)
+    apart = bool(blank and whole and last < 20_000 and way.mark != "spaces")
+    lines = [n for n in lines if n not in noted and (apart or not all(map(grids.empty, rows[n])))]
+    bare = [not any(row) for row in rows]
+    rows = [rows[n] for n in lines]
+    found = Found("delimited text", delimiter={"\t": "tab"}.get(way.mark, way.mark))
+    found.tables = grids.tables(rows, "", True, apart, lines)
+    alone = len(found.tables) == 1 and whole
+    for table in found.tables:
+        table.commas = way.mark == ";"
+        if len(table.names) < texts.FIELDS:
+            after = [n for n in range(table.end, last) if n not in noted]
+            below = 0 if all(bare[n] for n in after) else len(after)
+            below = below + bool(source.padding) if alone else None
+            table.calls = _calls(table, options, below, whole)
+            table.lines = source.lines()[: hints.FIRST]
+    for table in found.tables[:1]:
+        if table.extra.pop("begins", False):
+            few = min(6, max(3, table.skip + 2))
+            table.extra["raw"] = [show(x, 160) for x in source.lines()[:few]]
+            table.head = [] if table.skip < 6 else table.head
+    if len(found.tables) == 1:
+        table = found.tables[0]
+        table.where = re.sub(r"^rows .*?columns [A-Z]+-[A-Z]+,? ?", "", table.where)
+        if table.where == "header in line 1":
+            table.where = ""
+        width = len(table.names)
+        raw = [len(row) for row in rows[bisect.bisect_left(lines, table.skip) :] if row]
+        if width == texts.FIELDS:
+            found.warnings.append(f"only the first {width} fields of a row are looked at")
+        fields = width + (table.short == "ended")
+        if odd := sum(n != fields for n in raw):
+            table.warnings.append(
+                f"{odd} rows have another number of fields than {fields}: {min(raw)} to {max(raw)}"
+                + ("" if whole else ", in the sample")
+            )
+        if not whole:
+            room = max(200, grids.MOST_CELLS // width)  # half of it for the beginning
+            table.rows = table.rows[: room // 2 if source.parts else room]
+            for part in source.parts:
+                some = texts.rows(part, way, room // 16)[0]
+                table.rows += [row[:width] for row in some if len(row) == fields]
+            table.count = lambda columns: _count(path, source, way, table, columns, deadline)
+    return found
+
+
+def _comments(rows: list[tuple]) -> set[int]:
+    """Rows after the first one that are comments, as they begin so and lack fields."""
+    usual = collections.Counter(len(row) for row in rows[:1000]).most_common(1)
+    first = next((n for n, r in enumerate(rows) if r and not r[0].startswith("#")), len(rows))
+    return {
+        n
+        for n, row in enumerate(rows)
+        if n > first and row and row[0].startswith("#") and len(row) < usual[0][0]
+    }
+
+
+def _encoded(source: texts.Text) -> Json:
+    options = {} if source.encoding.startswith("utf-8") else {"encoding": source.encoding}
+    return options | ({"encoding_errors": "replace"} if source.broken else {})
+
+
+def _calls(table: Table, options: Json, below: int | None, whole: bool) -> list[Call]:
+    """Calls that may read a table of a text; below it are so many lines, if it is the only one."""
+    at = table.header[0] if table.header else table.skip
+    top: Json = {"skiprows": at} if at else {}
+    if table.short:
+        index = list(range(table.index))
+        top["index_col"] = (index if len(index) > 1 else 0) if index else False
+    named = {"skiprows": table.skip} if table.skip else {}
+    named |= {"names": [str(n).split(" (no name")[0] for n in table.names]}
+    heads = [top | ({} if table.header else {"header": None})]
+    if len(table.names) <= hints.NAMED:
+        heads.append(named)
+    if len(table.header) > 1:
+        rest = [*range(at), *table.header[1:]]
+        heads[0]["header"] = [n - at for n in table.header]
+        one = {k: v for k, v in top.items() if k != "skiprows"} | {"skiprows": rest}
+        heads = [one, *(heads[::-1] if len(str(table.names)) < 600 else heads)]
+    if "comment" in options and at:
+        heads.insert(0, {k: v for k, v in heads[0].items() if k != "skiprows"})
+    ends: list[Json] = [{}]
+    if below is None and whole:
+        ends = [{"nrows": len(table.rows)}]
+    elif below:
+        ends = [{"skipfooter": below, "engine": "python"}, {"nrows": len(table.rows)}]
+    return [Call("pd.read_csv(path", options).having(**h, **e) for h in heads for e in ends]
+
+
+def _count(
+    path: str,
+    source: texts.Text,
+    way: texts.Dialect,
+    table: Table,
+    columns: list[Json],
+    deadline: Deadline,
+) -> None:
+    """Figures of all rows of a long file, in one pass."""
+    error: object = ""
+    width = len(table.names)
+    if way.mark != "spaces" and width <= WIDE and not path.endswith((".bz2", ".xz")):
+        for more in ("", ", parallel=false"):
+            if deadline.left() == 0:
+                error = "there was no time for all rows"
+                break
+            try:
+                return _figures(path, source, way, table, columns, more, deadline)
+            except Exception as e:
+                error = e if deadline.left() else "there was no time for all rows"
+    size = os.path.getsize(path)
+    mean = len(source.text.encode(errors="replace")) / max(1, source.text.count("\n"))
+    table.total = max(len(table.rows), round(size / mean) if not source.packed else 0)
+    table.extra["guessed"] = True
+    if error:
+        table.warnings.append(f"all figures are from a sample: {show(error, 160)}")
+
+
+def _figures(
+    path: str,
+    source: texts.Text,
+    way: texts.Dialect,
+    table: Table,
+    columns: list[Json],
+    more: str,
+    deadline: Deadline,
+) -> None:
+    encoding = {"utf-8-sig": "utf-8"}.get(source.encoding, source.encoding)
+    encoding = encoding if encoding in ("utf-8", "utf-16") else "latin-1"
+    nulls = sorted(w for m in MARKERS for w in {m, m.upper(), m.title()})
+    fields = len(table.names) + (table.short == "ended")
+    typed = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(fields))
+    escape = way.escape or way.quote
+    relation = (
+        f"read_csv({quoted(glob.escape(path))}, delim={quoted(way.mark)}, header=false, "
+        f"quote={quoted(way.quote)}, escape={quoted(escape)}, skip={table.skip}, "
+        f"nullstr=[{', '.join(map(quoted, nulls))}], encoding={quoted(encoding)}, "
+        f"max_line_size={texts.LINE * 2}, strict_mode=false, columns={{{typed}}}, "
+        f"auto_detect=false, null_padding=true{more})"
+    )
+    asked = []
+    for n, c in enumerate(columns):
+        value = _cast(c, f"c{n}")
+        asked += [f"count(c{n})", f"approx_count_distinct(c{n})"]
+        asked += (
+            [f"arg_min(c{n}, {value})", f"arg_max(c{n}, {value})"]
+            if c["type"] == "date"
+            else [f"min({value})", f"max({value})"]
+        )
+        asked.append(f"count({value})")
+    with duckdb_connection(deadline) as con:
+        rows, *got = con.execute(f"SELECT count(*), {', '.join(asked)} FROM {relation}").fetchone()
+    table.total, table.whole = rows, []
+    for n, c in enumerate(columns):
+        given, distinct, low, high, fit = got[5 * n : 5 * n + 5]
+        out: Json = {"gone": rows - given, "distinct": min(distinct, given), "type": c["type"]}
+        if low is not None:
+            out["range"] = [low, high]
+            out["others"] = given - fit
+        table.whole.append(out)
+
+
+def _cast(c: Json, name: str) -> str:
+    """SQL for the value of a field as its column has it in the sample; NULL if that is not known."""
+    if c["type"] == "number" and set(c.get("dress", ())) <= NUMERIC:
+        marks = [BETWEEN[d.split()[1]] for d in c.get("dress", ()) if d.startswith("thousands")]
+        for mark in marks:
+            name = f"replace({name}, '{mark}', '')"
+        if "decimal commas" in c.get("dress", ()):
+            name = f"replace({name}, ',', '.')"
+        return f"TRY_CAST({name} AS {'HUGEINT' if c.get('long') else 'DOUBLE'})"
+    form = c.get("form", "")
+    if c["type"] == "date" and form.startswith("%") and " or " not in form:
+        if form.startswith("%Y-%m-%d"):
+            return f"TRY_CAST({name} AS TIMESTAMP{'TZ' if '%z' in form else ''})"
+        return f"try_strptime(trim({name}), {quoted(form)})"
+    return "CAST(NULL AS VARCHAR)"
