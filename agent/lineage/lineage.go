@@ -11,13 +11,12 @@ import (
 	"dsstar/agent/brief"
 )
 
-//go:embed values.py lineage.py
+//go:embed *.py
 var sources embed.FS
 
-// program is what both files say.
-var program = sync.OnceValue(func() string {
-	var all string
-	for _, name := range []string{"values.py", "lineage.py"} {
+// python returns what some of the files say.
+func python(names ...string) (all string) {
+	for _, name := range names {
 		text, err := sources.ReadFile(name)
 		if err != nil {
 			panic(err) // it is embedded
@@ -25,7 +24,9 @@ var program = sync.OnceValue(func() string {
 		all += string(text) + "\n\n"
 	}
 	return all
-})
+}
+
+var program = sync.OnceValue(func() string { return python("values.py", "lineage.py") })
 
 // A Kind says what a cell with an answer is.
 type Kind string

@@ -1,12 +1,6 @@
 package lineage
 
-import (
-	_ "embed"
-	"strings"
-)
-
-//go:embed rows.py
-var rows string
+import "strings"
 
 // Shuffled returns a script before which pandas reads the rows of tables in another order; "" if it
 // does not read any.
@@ -19,5 +13,5 @@ func withRows(script, change string) string {
 	if !strings.Contains(script, "pandas") || !strings.Contains(script, ".read_") {
 		return ""
 	}
-	return strings.Replace(rows, "(CHANGE)", change, 1) + "\n\n" + script
+	return strings.Replace(python("rows.py"), "(CHANGE)", change, 1) + script
 }

@@ -1,7 +1,6 @@
 package lineage
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,9 +8,6 @@ import (
 
 	"dsstar/agent/brief"
 )
-
-//go:embed watch.py
-var watcher string
 
 // Watch returns a cell that has a session watch what pandas does for the cells that follow, and a
 // cell after them that ends it and prints what [Watched] reads; "" if they do not use pandas. The
@@ -25,7 +21,7 @@ func Watch(cells []string) (begin, end string) {
 sys.modules["dsstar_watch"] = types.ModuleType("dsstar_watch")
 exec(%s, sys.modules["dsstar_watch"].__dict__)
 sys.modules["dsstar_watch"].install(__import__("json").loads(%s))
-del sys, types`, brief.Python(watcher), brief.Python(string(list)))
+del sys, types`, brief.Python(python("constants.py", "watch.py")), brief.Python(string(list)))
 	return begin, `__import__("sys").modules.pop("dsstar_watch").report(globals())`
 }
 
@@ -35,34 +31,39 @@ func Watched(printed, question string) (doubts, notes []string) {
 	var seen struct {
 		Merges []struct {
 			Line              string
-			Left, Right, Rows int
-			Outer             bool
+			Left, Rows, Pairs int
+			Matching          [2]int // rows of each side that have a partner
+			Many              bool   // more pairs than either side has such rows
 		}
-		Absent []struct{ Column, Value, Like string }
+		Absent []struct {
+			Column, Value, Like string // Column "": it was looked for in some other way
+			Numbers             bool   // the column holds numbers
+		}
 	}
 	if json.Unmarshal([]byte(printed), &seen) != nil {
 		return nil, nil
 	}
 	for _, m := range seen.Merges {
-		most := max(m.Left, m.Right)
-		if m.Outer {
-			most = m.Left + m.Right
-		}
-		if m.Rows > most {
-			doubts = append(doubts, fmt.Sprintf("a merge has %d rows, more than its sides with %d and %d: %s",
-				m.Rows, m.Left, m.Right, m.Line))
+		if m.Many {
+			doubts = append(doubts, fmt.Sprintf(
+				"a merge makes %d rows of the %d and %d that match each other: %s", m.Pairs,
+				m.Matching[0], m.Matching[1], m.Line))
 		} else if m.Rows < m.Left {
 			notes = append(notes, fmt.Sprintf("a merge kept %d of %d rows: %s", m.Rows, m.Left, m.Line))
 		}
 	}
 	for _, a := range seen.Absent {
+		none := fmt.Sprintf("no row has %q", a.Value)
+		if a.Column != "" {
+			none += fmt.Sprintf(" in %s, with which a cell compares", a.Column)
+		}
 		switch {
+		case a.Numbers:
+			doubts = append(doubts, none+": the column holds numbers, no text")
 		case a.Like != "":
-			doubts = append(doubts, fmt.Sprintf("no row has %q in %s, with which a cell compares; rows have %q",
-				a.Value, a.Column, a.Like))
+			doubts = append(doubts, fmt.Sprintf("%s; rows have %q", none, a.Like))
 		case !strings.Contains(question, a.Value):
-			doubts = append(doubts, fmt.Sprintf("no row has %q in %s, with which a cell compares",
-				a.Value, a.Column))
+			doubts = append(doubts, none)
 		}
 	}
 	slices.Sort(doubts)

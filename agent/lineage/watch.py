@@ -1,35 +1,22 @@
 # Watches what pandas does for the cells of a session: merges, and comparisons with strings that
-# stand in the cells. install(cells) begins it; report(globals()) ends it and prints what was seen as JSON.
-import ast
+# stand in the cells. install(cells) begins it; report(globals()) ends it and prints what was seen as
+# JSON. It comes after constants.py, whose names it uses.
 import functools
 import json
 import linecache
-import re
 import sys
 
 import pandas as pd
 
 merges, compared, undo = [], {}, []
-MISSING = re.compile(r"(?i)n/?an?|none|null|unknown|missing|other|total|all|nat|n\.a\.")
-
-
-def literals(code):
-    """The strings that code compares something with."""
-    try:
-        nodes = list(ast.walk(ast.parse(code)))
-    except (SyntaxError, ValueError):
-        return set()
-    sides = [x for n in nodes if isinstance(n, ast.Compare) for x in [n.left, *n.comparators]]
-    calls = [n for n in nodes if isinstance(n, ast.Call)]
-    sides += [x for n in calls if getattr(n.func, "attr", "") in ("eq", "isin")
-              for a in n.args for x in [a, *getattr(a, "elts", [])]]
-    return {x.value for x in sides if isinstance(x, ast.Constant) and isinstance(x.value, str)
-            and re.search(r"[^\W\d]", x.value) and not MISSING.fullmatch(x.value.strip())}
 
 
 def cell_line():
-    """The line of the cell that has called a watched function; None: another caller did."""
-    frame = sys._getframe(3)
+    """The line of the cell that has called a watched function, perhaps through pandas; None:
+    another caller did."""
+    frame = sys._getframe(1)
+    while frame.f_globals is globals() or frame.f_globals["__name__"].startswith("pandas."):
+        frame = frame.f_back
     if frame.f_globals.get("__name__") != "__main__":
         return None
     return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()[:100]
@@ -51,46 +38,125 @@ def watch(owner, name, note):
     setattr(owner, name, watched)
 
 
-def merged(result, *args, **kwargs):
-    line, how = cell_line(), kwargs.get("how", "inner")
-    left, right = [*args, *(kwargs[n] for n in ("left", "right", "other") if n in kwargs)][:2]
-    if line is not None and left is not right and how != "cross":
-        merges.append({"line": line, "left": left.shape[0], "right": right.shape[0],
-                       "rows": result.shape[0], "outer": how == "outer"})
+def keys(table, columns, index):
+    """The values by which a merge finds the rows of a table."""
+    if index:
+        return table.index
+    columns = [columns] if isinstance(columns, str) else list(columns)
+    table = pd.DataFrame(table)[columns]
+    return pd.MultiIndex.from_frame(table) if len(columns) > 1 else pd.Index(table.iloc[:, 0])
 
 
-def equal(result, series, other, *args, **kwargs):
-    line, values = cell_line(), [other] if isinstance(other, str) else list(other)
-    values = [v for v in values if isinstance(v, str) and v in known]
-    if line is None or not values or not len(series):
+def hashes(index):
+    return sorted(pd.util.hash_pandas_object(index, index=False))
+
+
+def partners(left, right, on=None, left_on=None, right_on=None, left_index=False,
+             right_index=False, **kwargs):
+    """How many rows of each side of a merge have a partner; None: the sides have the same keys,
+    so that it pairs rows with each other."""
+    if on is None and left_on is None and not left_index:
+        on = [c for c in left.columns if c in right.columns]
+    mine = keys(left, on if left_on is None else left_on, left_index)
+    its = keys(right, on if right_on is None else right_on, right_index)
+    if len(mine) == len(its) and hashes(mine) == hashes(its):
+        return None
+    return int(mine.isin(its).sum()), int(its.isin(mine).sum())
+
+
+def merged(result, left, right, how="inner", on=None, *args, **kwargs):
+    line = cell_line()
+    if line is None or left is right or how == "cross":
         return
-    matches = bool(result.any())
-    for v in values:
-        was = compared.setdefault((str(series.name), v), {"matches": False, "like": ""})
+    rows, sides = result.shape[0], (left.shape[0], right.shape[0])
+    matching = partners(left, right, on, *args, **kwargs)
+    alone = sum(sides[n] - matching[n] for n, side in enumerate(("left", "right"))
+                if how in (side, "outer")) if matching else 0
+    many = matching is not None and rows - alone > max(matching)
+    merges.append({"line": line, "left": sides[0], "rows": rows, "many": many,
+                   "pairs": rows - alone, "matching": matching or sides})
+
+
+def joined(result, left, other, on=None, how="left", *args, **kwargs):
+    on = {"left_on": on} if on is not None else {"left_index": True}
+    merged(result, left, other, how, right_index=True, **on)
+
+
+def equal(result, series, other, *args, denies=False, **kwargs):
+    asked = [other] if isinstance(other, str) else other
+    if not isinstance(asked, (list, tuple, set)) or not len(series) or cell_line() is None:
+        return
+    holds = bool((~result if denies else result).any())
+    numbers = pd.api.types.is_numeric_dtype(series.dtype)
+    rows = None
+    for v in [v for v in asked if isinstance(v, str) and v in known.all]:
+        was = compared.setdefault((str(series.name), v), {
+            "matches": False, "like": "", "numbers": numbers,
+            "alone": v in known.named and not denies})
+        if holds and len(asked) > 1 and rows is None:
+            rows = set(series.unique())
+        matches = holds if rows is None else v in rows
         was["matches"] = was["matches"] or matches
+        was["alone"] = was["alone"] and not holds
         if not matches and not was["like"]:
             was["like"] = next((x for x in series.unique()[:10_000] if isinstance(x, str)
                                 and x.strip().casefold() == v.strip().casefold()), "")
 
 
+def unequal(result, series, other, *args, **kwargs):
+    if isinstance(other, str):
+        equal(result, series, other, denies=True)
+
+
 def install(cells):
     global known
-    known = set().union(*map(literals, cells))
-    for owner, name in [(pd.DataFrame, "merge"), (pd, "merge"), (pd.DataFrame, "join")]:
-        watch(owner, name, merged)
-    for name in ("__eq__", "eq", "isin"):
-        watch(pd.Series, name, equal)
+    known = Constants(cells)
+    for owner, name, note in [
+            (pd.DataFrame, "merge", merged), (pd, "merge", merged), (pd.DataFrame, "join", joined),
+            (pd.Series, "__eq__", equal), (pd.Series, "eq", equal), (pd.Series, "isin", equal),
+            (pd.Series, "__ne__", unequal), (pd.Series, "ne", unequal)]:
+        watch(owner, name, note)
 
 
-def stands(value, session):
-    """Whether a table of the session has the value: then a part of it may well lack it."""
+def texts(session):
+    """The different strings in the columns of the tables of a session, and its column names."""
+    found, names = set(), set()
     for x in list(session.values()):
-        columns = [x] if isinstance(x, pd.Series) else \
-            [x.iloc[:, n] for n in range(x.shape[1])] if isinstance(x, pd.DataFrame) else []
-        for c in columns:
-            if not pd.api.types.is_numeric_dtype(c.dtype) and c.isin([value]).any():
-                return True
-    return False
+        if not isinstance(x, (pd.DataFrame, pd.Series)):
+            continue
+        table = pd.DataFrame(x)
+        names |= {c for c in [*table.columns, *table.index.names] if isinstance(c, str)}
+        levels = [table.index.get_level_values(n) for n in range(table.index.nlevels)]
+        for c in [table.iloc[:, n] for n in range(table.shape[1])] + levels:
+            try:
+                found |= {v for v in c.unique() if isinstance(v, str)}
+            except TypeError:
+                pass  # it holds lists
+    return found, names
+
+
+def absent(session):
+    """What cells look for that no row has, each with what rows have instead, if they do."""
+    met = {v for (_, v), was in compared.items() if was["matches"]}
+    unmet = [(*key, was) for key, was in compared.items() if not was["matches"]]
+    sought = known.sought - {v for _, v in compared}
+    if not unmet and not sought:
+        return []
+    found, names = texts(session)
+    told = []
+    for column, v, was in unmet:
+        digits = any(c.isdigit() for c in v)
+        if was["numbers"] and v not in met and (digits or v in known.telling - found):
+            told.append({"column": column, "value": v, "numbers": True})
+        elif v in known.telling - found and (
+                was["alone"] or was["like"] and was["like"] not in known.all):
+            told.append({"column": column, "value": v, "like": was["like"]})
+    alike = {known.alike(v): v for v in found}
+    for v in sorted(sought - names - found):
+        like = alike.get(known.alike(v), "")
+        if like and like not in known.all and not any(v in x for x in found):
+            told.append({"value": v, "like": like})
+    return told
 
 
 def report(session):
@@ -99,6 +165,4 @@ def report(session):
             delattr(owner, name)
         else:
             setattr(owner, name, was)
-    absent = [{"column": c, "value": v, "like": seen["like"]} for (c, v), seen in compared.items()
-              if not seen["matches"] and not stands(v, session)]
-    print(json.dumps({"merges": merges, "absent": absent}))
+    print(json.dumps({"merges": merges, "absent": absent(session)}))
