@@ -179,7 +179,7 @@ func (c comparison) words(a, b string) Finding {
 	found := c.wholes(x, y)
 	if x, y = x.flat(a), y.flat(b); x.kind == list && y.kind == list {
 		listed := c.wholes(x, y)
-		isList := strings.Contains(a+b, " and ") && !strings.Contains(a+b, ": ")
+		isList := anAnd().MatchString(a+" "+b) && !strings.Contains(a+b, ": ")
 		if listed.Sameness == Same || isList && listed.Sameness < found.Sameness {
 			return listed
 		}

@@ -17,6 +17,7 @@ func TestAnswers(t *testing.T) {
 	var none, free, names, fixed = said(Unsaid), said(Free), said(Names), said(Fixed)
 	words := Asked{Decimals: -1, Words: "What is the mean? And the sd?"}
 	nothing := Asked{Decimals: -1, None: true}
+	many := Asked{Decimals: -1, Words: "How many orders are there, and what is the number of stores?"}
 	choice := Asked{Decimals: -1, Words: "Give a total. Is it larger in Monaco or in Malta, and how large?"}
 	for _, test := range []struct {
 		a, b  string
@@ -81,6 +82,13 @@ func TestAnswers(t *testing.T) {
 		{"0,5", "0.5", none, Same},
 		{"12,5", "12,50", none, Unsure},
 		{"12,5", "12, 5", none, Same},
+		{"1.234,56", "1234.56", none, Same},
+		{"1.234,56", "1,234.56", none, Same},
+		{"-1.234.567,5 €", "-1234567.5 €", none, Same},
+		{"1.234,56", "1234.57", none, Different},
+		{"1.234,56", "1.234, 56", none, Same},
+		{"12,5 kg", "12.5 kg", none, Same},
+		{"12,5 kg", "13.5 kg", none, Different},
 		{"np.float64(5.25)", "5.25", none, Same},
 		{"[np.float64(5.25), np.int64(3)]", "5.25, 3", none, Same},
 		// units
@@ -98,6 +106,11 @@ func TestAnswers(t *testing.T) {
 		{"5 km", "6 km", none, Different},
 		{"5 km", "5", none, Unsure},
 		{"2 hours", "120 minutes", none, Unsure},
+		{"200 orders", "200", many, Same},
+		{"200 orders", "201", many, Different},
+		{"200 stores", "200", many, Same},
+		{"200 orders", "200 stores", many, Unsure},
+		{"200 orders", "200", none, Unsure},
 		{"12A", "12a", none, Unsure},
 		// words
 		{"Yes", "yes.", none, Same},
@@ -154,6 +167,17 @@ func TestAnswers(t *testing.T) {
 		{"A\nB\nC", "A, B and C", none, Same},
 		{"A; B; C", "A, B & C", none, Same},
 		{"3, 5 and 8", "3, 5, 8", none, Same},
+		{"Nord, Sud et Est", "Nord, Sud, Est", none, Same},
+		{"Nord, Sud et Est", "Nord, Sud, Ouest", none, Unsure},
+		{"Nord und Süd", "Nord, Süd", none, Same},
+		{"Norte, Sur y Este", "Norte, Sur, Este", none, Same},
+		{"Nord, Sud e Est", "Nord, Sud", none, Unsure},
+		{"x y z", "x, z", none, Unsure},
+		{`"A, B"`, "A, B", none, Same},
+		{`"A, B"`, "A, C", none, Unsure},
+		{`"A, B"`, "B, A", names, Same},
+		{`["A, B"]`, "A, B", none, Unsure},
+		{`["A, B", "C"]`, "A, B, C", none, Unsure},
 		{"3, 5 and 8", "3, 8 and 5", none, Unsure},
 		{"A, B and C", "A, B and D", names, Unsure},
 		{"Bosnia and Herzegovina, Serbia", "Serbia, Bosnia and Herzegovina", names, Same},
@@ -204,6 +228,9 @@ func TestAnswers(t *testing.T) {
 		{`{"a": 1, "b": true}`, "{'a': 1, 'b': True}", none, Same},
 		{`{"high": ["Monaco"]}`, `{"high": ["Mongolia"]}`, none, Unsure},
 		{`{"high": 1, "low": 2}`, `{"high": 2, "low": 1}`, free, Different},
+		{"store\nNorth    40\nSouth    38\nName: n, dtype: int64", "{'North': 40, 'South': 38}", none, Same},
+		{"North-East  4.5\nSouth       3.0\ndtype: float64", "North-East: 4.5, South: 3", none, Same},
+		{"North    40\nSouth    38\ndtype: int64", "{'North': 38, 'South': 40}", none, Different},
 		{"North: 40, South: 38", "South: 38, North: 40", none, Same},
 		{"North: 40, South: 38", "South: 38, North: 40", fixed, Unsure},
 		{"x >= 5", "x > 5", none, Unsure},

@@ -47,7 +47,7 @@ func parse(text string) node {
 	if isValue && !strings.Contains(text, "\n") {
 		return whole
 	}
-	for _, n := range []node{literal(text), tableOf(text, 2)} {
+	for _, n := range []node{literal(text), seriesOf(text), tableOf(text, 2)} {
 		if n.kind != scalar {
 			return n
 		}
@@ -152,6 +152,31 @@ func listed(parts []string) node {
 }
 
 var (
+	series     = lazy.Regexp(`(?s)^(.*?)\n(?:Name: [^\n]*, )?dtype: \S+$`)
+	seriesItem = lazy.Regexp(`^(.*\S) {2,}(\S.*)$`)
+)
+
+// seriesOf parses what pandas prints of a Series. Another text is a scalar.
+func seriesOf(text string) (n node) {
+	m := series().FindStringSubmatch(text)
+	if m == nil {
+		return n
+	}
+	o := node{kind: object, lined: true}
+	for i, line := range strings.Split(m[1], "\n") {
+		item := seriesItem().FindStringSubmatch(line)
+		if item == nil && i > 0 || item != nil && slices.Contains(o.names, newAtom(item[1]).folded) {
+			return n
+		}
+		if item != nil { // the first line may name the index
+			o.names = append(o.names, newAtom(item[1]).folded)
+			o.items = append(o.items, node{atom: newAtom(item[2])})
+		}
+	}
+	return o
+}
+
+var (
 	ruler     = lazy.Regexp(`(?m)^[|\s:-]*--[|\s:-]*$\n?`)
 	outerBars = lazy.Regexp(`(?m)^[ \t]*\||\|[ \t]*$`)
 )
@@ -204,7 +229,9 @@ func (n node) header() (names []string) {
 }
 
 var (
-	itemMark   = lazy.Regexp(`\s*(?:[,;|\n]\s*(?:and\s|&)?|\sand\s|\s&\s)\s*`)
+	itemMark   = lazy.Regexp(`\s*(?:[,;|\n]\s*(?:(?:and|und|et)\s|&)?|\s(?:and|und|et|&)\s)\s*`)
+	lastMark   = lazy.Regexp(`(,[^,\n]*\S)\s(?:y|e)\s`) // "x y z" are not two
+	anAnd      = lazy.Regexp(`\s(?:and|und|et|y|e)\s`)
 	labelMarks = strings.NewReplacer(": ", " ", fileMark, "")
 )
 
@@ -216,7 +243,11 @@ func (n node) flat(text string) node {
 		return n
 	}
 	n = node{kind: list}
-	for _, item := range itemMark().Split(labelMarks.Replace(text), -1) {
+	if strings.Count(text, `"`) == 2 {
+		text = strings.Trim(text, `"`)
+	}
+	text = lastMark().ReplaceAllString(labelMarks.Replace(text), "$1, ")
+	for _, item := range itemMark().Split(text, -1) {
 		if strings.TrimSpace(item) != "" {
 			n.items = append(n.items, node{atom: newAtom(item)})
 		}

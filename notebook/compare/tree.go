@@ -144,6 +144,8 @@ func (c comparison) lists(x, y []node, free bool) Finding {
 		return Finding{Unsure, "an item is repeated"}
 	case slices.ContainsFunc(extra, func(n node) bool { return strings.Count(n.atom.text, " ") > 3 }):
 		return inOrder // sentences
+	case slices.ContainsFunc(extra, func(n node) bool { return strings.Contains(n.atom.text, ", ") }):
+		return Finding{Unsure, "an item is perhaps several"}
 	}
 	return Finding{Different, fmt.Sprintf("%d items / %d", len(x), len(y))}
 }

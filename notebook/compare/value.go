@@ -51,9 +51,10 @@ var (
 	quantityForm = lazy.Regexp(`^([$€£¥]?)([-+]?)([$€£¥]?) ?` +
 		`((?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+|\d+)?(?:\.\d*)?)([eE][-+]?\d{1,3})?` +
 		` ?(?:` + unitForm + `|\(` + unitForm + `\))?$`)
-	decimalComma = lazy.Regexp(`^[-+]?\d+,\d+$`)
+	decimalComma = lazy.Regexp(`^[-+$€£¥]{0,2}(?:\d{1,3}(?:\.\d{3})+|\d+),\d+(?: ?` + unitForm + `)?$`)
 	leadingZero  = lazy.Regexp(`^0\d`)
 	groupMarks   = strings.NewReplacer(",", "", "'", "")
+	pointMarks   = strings.NewReplacer(".", "", ",", ".") // of 1.234,56
 	units        = map[string]string{"percent": "%", "per cent": "%", "usd": "$", "dollars": "$",
 		"eur": "€", "euro": "€", "euros": "€", "gbp": "£", "pounds": "£", "yen": "¥"}
 )
@@ -161,11 +162,12 @@ func (c comparison) values(x, y atom) (Sameness, string) {
 	return c.texts(x.folded, y.folded), ""
 }
 
-// beside returns x's number; beside one with a decimal point its comma is one, too.
+// beside returns x's number; beside one with a decimal point its comma is one, too, and its points
+// are none.
 func beside(x, y atom) *quantity {
 	hasPoint := y.number != nil && strings.Contains(y.text, ".")
 	if x.number == nil && hasPoint && decimalComma().MatchString(x.text) {
-		return quantityOf(strings.Replace(x.text, ",", ".", 1))
+		return quantityOf(pointMarks.Replace(x.text))
 	}
 	return x.number
 }
@@ -212,11 +214,25 @@ func (c comparison) quantities(x, y *quantity) (Sameness, string) {
 		return sameness, why
 	case x.unit != "" && y.unit != "":
 		return Unsure, "other units"
-	case strings.Contains("$€£¥", x.unit+y.unit):
+	case strings.Contains("$€£¥", x.unit+y.unit), c.isCounted(x.unit + y.unit):
 		return sameness, why
 	}
 	return Unsure, "a unit on one side"
 }
+
+// isCounted reports whether question or form ask how many of something there are.
+func (c comparison) isCounted(what string) bool {
+	for _, m := range howMany().FindAllStringSubmatch(c.asked.Words, -1) {
+		if strings.EqualFold(m[1], what) {
+			return true
+		}
+	}
+	return false
+}
+
+// howMany matches what is counted.
+var howMany = lazy.Regexp(`(?i)\b(?:how many|number of|wie ?viele|anzahl der|combien d[e'’]|` +
+	`cu[aá]nt[ao]s) ?(\pL+)`)
 
 // numbers compares numbers without their units.
 func (c comparison) numbers(x, y *quantity) (Sameness, string) {
