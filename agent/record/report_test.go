@@ -105,6 +105,13 @@ func TestReport(t *testing.T) {
 			if got := tr.Standing(); got != c.standing {
 				t.Errorf("%s: %q", got, tr.Doubts())
 			}
+			for _, r := range tr.OpenReadings() {
+				for _, o := range r.Options {
+					if said := r.InWords("North"); !strings.Contains(said, o.Problem) {
+						t.Errorf("%q is not said: %s", o.Problem, said)
+					}
+				}
+			}
 			nb := Draw(tr)
 			rest := nb.Cells[0].Source
 			if nb.Cells[1].ID == roleReport {

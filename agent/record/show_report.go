@@ -87,21 +87,17 @@ func showOptions(r Reading, answer string) string {
 	fmt.Fprintf(&b, "**Depends on a reading:** %s\n\n| if it means | the answer is |\n|---|---|\n",
 		prose(r.Point))
 	for i, o := range r.Options {
-		switch {
-		case i == r.Chosen:
-			fmt.Fprintf(&b, "| %s *(taken)* | %s |\n", prose(o.Text),
-				prose(clipped(answer)+after(", but that the steps take it is not confirmed: ", o.Problem)))
-		case o.Answer != "":
-			fmt.Fprintf(&b, "| %s | %s |\n", prose(o.Text), prose(o.Told()))
-		default:
-			fmt.Fprintf(&b, "| %s | not known: %s |\n", prose(o.Text), prose(o.Problem))
+		taken := ""
+		if i == r.Chosen {
+			taken = " *(taken)*"
 		}
+		fmt.Fprintf(&b, "| %s%s | %s |\n", prose(o.Text), taken, prose(r.Gives(i, clipped(answer))))
 	}
 	return b.String() + "\n"
 }
 
-// Told is the answer of another option, in one line, and how it differs if it has files.
-func (o Option) Told() string {
+// told is the answer of another option, in one line, and how it differs if it has files.
+func (o Option) told() string {
 	if o.Same {
 		return "the same"
 	}
@@ -122,12 +118,8 @@ func showAssumptions(t *Trajectory) string {
 		fmt.Fprintf(&b, "- %s: **%s** — %s\n", strings.TrimRight(prose(r.Point), " .:"),
 			prose(r.Options[r.Chosen].Text), evidence)
 		for i, o := range r.Options {
-			switch {
-			case i == r.Chosen:
-			case o.Answer != "":
-				fmt.Fprintf(&b, "  - otherwise (%s): %s\n", prose(o.Text), prose(o.Told()))
-			case o.Problem != "":
-				fmt.Fprintf(&b, "  - otherwise (%s): not known: %s\n", prose(o.Text), prose(o.Problem))
+			if gives := r.Gives(i, ""); i != r.Chosen && gives != "" {
+				fmt.Fprintf(&b, "  - otherwise (%s): %s\n", prose(o.Text), prose(gives))
 			}
 		}
 	}
@@ -308,7 +300,7 @@ func showReadings(t *Trajectory) string {
 func showOption(o Option) string {
 	result := "no answer" + after(": ", o.Problem)
 	if o.Answer != "" {
-		result = o.Told()
+		result = o.told()
 	}
 	after := "the set-up"
 	if o.Steps > 0 {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -133,20 +132,31 @@ func (t *Trajectory) drawn() bool {
 }
 
 // InWords says what an answer hangs on: the point, and a line for each option with its answer; that
-// of the one that the accepted cells take is given.
+// of the accepted cells is given.
 func (r Reading) InWords(answer string) string {
 	text := brief.OneLine(r.Point)
 	for i, o := range r.Options {
 		line := o.Text
-		switch {
-		case i == r.Chosen:
-			line += ": " + answer + " (taken)"
-		case o.Answer != "":
-			line += ": " + o.Told()
-		case o.Problem != "":
-			line += ": not known: " + o.Problem
+		if i == r.Chosen {
+			line += " (taken)"
 		}
-		text += fmt.Sprintf("\n  - %s", strings.ReplaceAll(line, "\n", "\n    "))
+		if gives := r.Gives(i, answer); gives != "" {
+			line += ": " + gives
+		}
+		text += "\n  - " + strings.ReplaceAll(line, "\n", "\n    ")
 	}
 	return text
+}
+
+// Gives says what the answer is under option i; "" if that is not computed. The answer of the
+// accepted cells is given.
+func (r Reading) Gives(i int, answer string) string {
+	switch o := r.Options[i]; {
+	case i == r.Chosen:
+		return answer + after(", but that the steps take it is not confirmed: ", o.Problem)
+	case o.Answer != "":
+		return o.told()
+	default:
+		return after("not known: ", o.Problem)
+	}
 }

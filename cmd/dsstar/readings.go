@@ -24,11 +24,8 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 		j.progress.Wait("")
 		fmt.Fprintln(a.stderr, term.Printable(r.Point))
 		for i, o := range r.Options {
-			told := answer
-			if i != r.Chosen {
-				told = o.Told()
-			}
-			fmt.Fprintf(a.stderr, "  %d  %s: %s\n", i+1, term.Printable(o.Text), term.Printable(term.Fit(told, 200)))
+			gives := term.Fit(r.Gives(i, answer), 200)
+			fmt.Fprintf(a.stderr, "  %d  %s: %s\n", i+1, term.Printable(o.Text), term.Printable(gives))
 		}
 		return a.number(ctx, fmt.Sprintf("Which is meant? [1-%d, or Enter to leave it open] ",
 			len(r.Options)), len(r.Options))
