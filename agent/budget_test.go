@@ -80,12 +80,12 @@ func TestMaxCost(t *testing.T) {
 			}
 		})
 	}
-	p := cost(3, "")
-	if p.spent(t, "max-cost"); len(p.model.asked) != 3 || *p.Cost != 3 {
+	p := cost(2, "")
+	if p.spent(t, "max-cost"); len(p.model.asked) != 2 || *p.Cost != 2 {
 		t.Errorf("asked %q for %v", p.model.asked, *p.Cost)
 	}
-	p = cost(4, "").noError(t)
-	if *p.Cost != 4 || p.ByRole["solver"].Calls != 1 || len(p.ByRole) != 4 {
+	p = cost(3, "").noError(t)
+	if *p.Cost != 3 || p.ByRole["solver"].Calls != 1 || len(p.ByRole) != 3 {
 		t.Errorf("cost %v, by role %+v", *p.Cost, p.ByRole)
 	}
 	if p = cost(0, "judge").noError(t); p.Cost != nil {
@@ -109,7 +109,7 @@ func TestMaxTime(t *testing.T) {
 			})
 		})
 	}
-	for _, at := range []string{"analyzer a.csv", "solver round 1", "judge round 2",
+	for _, at := range []string{"solver round 1", "judge round 2",
 		"second the answer"} {
 		limited(at, nil, func(s *stage) {
 			s.model.before = func(ctx context.Context, key string) error {
@@ -125,7 +125,6 @@ func TestMaxTime(t *testing.T) {
 		replies script
 		nth     int // call of wait()
 	}{
-		{"a description", script{"analyzer": "wait()"}, 1},
 		{"a cell", script{"cell round 2": "wait()"}, 1},
 		{"a cell that is run again",
 			script{"cell round 1": "wait()\nx = 1\nprint(x)", "cell round 2": "die()"}, 2},
@@ -149,7 +148,7 @@ func TestMaxTime(t *testing.T) {
 			s.config.Limits.Time = time.Minute
 			s.model.before = func(context.Context, string) error { time.Sleep(9 * time.Second); return nil }
 		}).noError(t)
-		if p.Seconds.Total != 36 || p.Seconds.Model != 36 {
+		if p.Seconds.Total != 27 || p.Seconds.Model != 27 {
 			t.Errorf("within the limit: seconds %+v", p.Seconds)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -211,8 +212,8 @@ func TestCandidatesEdited(t *testing.T) {
 func TestResumeElsewhere(t *testing.T) {
 	tr := play(t, three).noError(t).Trajectory
 	moved := must(edited(t, tr, source("parameters", "/data", "/other")))
-	got := goOn(t, more.with(script{"analyzer": `print("another table")`}), moved).noError(t)
-	if got.Task.Data != "/other" || got.Descriptions[0].Text != "another table" || !got.Verified() ||
+	got := goOn(t, more, moved, profiled(map[string]profile.Profile{"a.csv": table(2, "town")})).noError(t)
+	if got.Task.Data != "/other" || !strings.Contains(got.Descriptions[0].Text, "town") || !got.Verified() ||
 		!strings.HasPrefix(got.Cells()[0], `data_dir = "/other"`) {
 		t.Errorf("%+v", got.Descriptions)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"dsstar/agent/describe"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
 )
@@ -12,6 +11,9 @@ import (
 // The rounds that questions take: DS-STAR section 5 found 3.0 on average for
 // easy ones and 5.6 for hard ones, with smaller steps.
 const fewRounds, manyRounds = 1, 4
+
+// replyTokens is the usual length of a reply.
+const replyTokens = 350
 
 // estimate reports what the rounds may cost, from the length of the shared prefix and the
 // tokens per byte so far, and asks whether to go on.
@@ -53,7 +55,7 @@ func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	u.Calls = r.method.calls(rounds)
 	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)
 	u.CachedTokens = int(cached * float64(u.InputTokens))
-	u.OutputTokens = u.Calls * describe.ReplyTokens
+	u.OutputTokens = u.Calls * replyTokens
 	return u
 }
 

@@ -30,7 +30,6 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
-	"dsstar/agent/describe/profile"
 	"dsstar/agent/lineage"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -399,13 +398,13 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		clear(s.vars)
 	case strings.Contains(code, "dsstar_watch") && s.purpose != agent.Prove:
 		s.w.t.Errorf("a session of purpose %d is watched", s.purpose)
+	case profiling.MatchString(code):
+		return s.profileFiles(code)
 	case strings.HasPrefix(code, "import sys, types\n"):
 	case strings.Contains(code, "dsstar_watch"): // a merge that has doubled its rows
 		return s.end(`{"merges": [{"line": "m", "left": 1, "right": 1, "rows": 2}]}`, nil), nil
 	case strings.HasPrefix(code, "import sys\n"):
 		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
-	case strings.HasPrefix(code, "import contextlib, io, json, os, select"):
-		return s.runBatch(ctx, code)
 	default:
 		return s.run(ctx, code)
 	}
@@ -583,40 +582,28 @@ func (s *session) value(expr string) (string, error) {
 	return "", &raised{"RuntimeError", expr + " a second time"}
 }
 
-var batch = regexp.MustCompile(`_args = (\[.*\]), (".*"), (".*"), (\d+), "(\w+)"\n`)
+var profiling = regexp.MustCompile(`\n_main\((\[.*\]), \d+, \d+, [\d.]+, "(\w+)"\)\n$`)
 
-// runBatch does what the agent's code for it does: it runs a script on each of
-// some files, and prints a line of JSON for each.
-func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution, error) {
-	m := batch.FindStringSubmatch(code)
+// profileFiles does what the program does that looks into files: it prints a line for each.
+func (s *session) profileFiles(code string) (notebook.Execution, error) {
+	m := profiling.FindStringSubmatch(code)
 	var paths []string
-	var script string
-	if err := errors.Join(json.Unmarshal([]byte(m[1]), &paths),
-		json.Unmarshal([]byte(m[2]), &script)); err != nil {
+	if err := json.Unmarshal([]byte(m[1]), &paths); err != nil {
 		return notebook.Execution{}, err
 	}
 	out := ""
 	for n, path := range paths {
-		clear(s.vars)
-		s.vars["path"] = path
-		e, err := s.end(s.w.profiles[path], nil), error(nil)
-		if script != profile.Script(60) {
-			e, err = s.run(ctx, script)
-		}
-		text := "null"
-		switch {
-		case err != nil:
-			return e, err
-		case e.Status == notebook.OK:
-			quoted, _ := json.Marshal(e.Stdout()) // a string cannot fail
-			text = string(quoted)
-		case e.Status != notebook.Raised:
-			e.Outputs = s.end(out, nil).Outputs
-			return e, nil
-		}
-		out += fmt.Sprintf("%s {\"file\": %d, \"text\": %s}\n", m[5], n, text)
+		out += fmt.Sprintln(m[2], n, s.w.profileOf(path))
 	}
-	return s.end(out+m[5]+" {\"clean\": false}\n", nil), nil
+	return s.end(out, nil), nil
+}
+
+// profileOf is the profile of a file in JSON: of one that is not given, that it is not understood.
+func (w *world) profileOf(path string) string {
+	if p, ok := w.profiles[path]; ok {
+		return p
+	}
+	return `{"format": "binary"}`
 }
 
 // RunScript runs the script, read from its file, from scratch.
@@ -719,7 +706,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			},
 			Options: describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},
 			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
-			Method: record.Method{ModelAnalyzer: true},
+			Method: record.Method{},
 		},
 		task: record.Task{Question: "How many?", Guidelines: aNumber, Data: "/data",
 			Files: filesOf("a.csv")},

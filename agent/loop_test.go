@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,13 +71,12 @@ func TestSufficientAtOnce(t *testing.T) {
 		agent.Judged, agent.Ran, agent.Finalized, agent.Branched, agent.Derived, agent.Proving,
 		agent.Proved, agent.Ended,
 	})
-	equal(t, "requests", p.model.asked, []string{"analyzer a.csv", "solver round 1", "judge round 1",
-		"second the answer"})
+	equal(t, "requests", p.model.asked, []string{"solver round 1", "judge round 1", "second the answer"})
 	if !p.Verified() || p.Answer() != "1" || len(p.Warnings) > 0 || p.world.rollbacks != 0 {
 		t.Errorf("answer %q, doubts %q, warnings %q, %d rollbacks", p.Answer(), p.Doubts(), p.Warnings,
 			p.world.rollbacks)
 	}
-	if p.Usage.Calls != 4 || p.Usage.InputTokens != 40 || !slices.Equal(p.Models, []string{"m1"}) {
+	if p.Usage.Calls != 3 || p.Usage.InputTokens != 30 || !slices.Equal(p.Models, []string{"m1"}) {
 		t.Errorf("usage %+v of %q", p.Usage, p.Models)
 	}
 }
@@ -101,8 +99,7 @@ func TestRepairedCell(t *testing.T) {
 			if p.Answer() != "13" || !p.Verified() || p.world.rollbacks != 2 {
 				t.Errorf("answer %q, verified %v, %d rollbacks", p.Answer(), p.Verified(), p.world.rollbacks)
 			}
-			contains(t, p.model.prompt(t, "debugger round 2, try 2"), "Step 2: Do", bad, fault.report,
-				"a table", "x = 1", "Printed before the error:\n12")
+			contains(t, p.model.prompt(t, "debugger round 2, try 2"), "Step 2: Do", bad, fault.report, "x = 1", "Printed before the error:\n12")
 			contains(t, p.model.prompt(t, "debugger round 2, try 3"), "FileNotFoundError")
 			if n := len(p.Rounds[1].Attempts); n != 3 {
 				t.Errorf("%d attempts are in the record", n)
@@ -199,6 +196,7 @@ func (p *played) warned(t reporter, words string) {
 	}
 }
 
+// As published, the model writes a script that describes a file. It is repaired while it fails.
 func TestDescriptions(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -216,35 +214,22 @@ func TestDescriptions(t *testing.T) {
 			record.Description{Error: "its script printed nothing", Code: `print(" ")`, Tries: 3}, 3},
 		{"no code", script{"analyzer": "raw:no"}, record.Description{
 			Error: "the analyzer's reply for a.csv could not be used: it has no code block"}, 0},
+		{"nothing of another", script{"analyzer": "x = path\nprint(x)", "analyzer b.csv": "print(x)",
+			"debugger": "print(x)"}, record.Description{Text: "data/a.csv", Code: "x = path\nprint(x)", Tries: 1}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := play(t, simple.with(c.replies)).noError(t)
+			p := describeFiles(t, func(o *agent.Config) { o.Model = newModel(simple.with(c.replies)) })
 			got := p.Descriptions[0]
-			if c.want.File, c.want.Near = "a.csv", 1; len(got.Failed) != c.failed || !p.Verified() {
-				t.Errorf("verified %v; %d failed scripts are kept", p.Verified(), len(got.Failed))
+			if len(got.Failed) != c.failed {
+				t.Errorf("%d failed scripts are kept", len(got.Failed))
 			}
 			got.Failed = nil
+			c.want.File, c.want.Kind = "a.csv", "CSV"
 			equal(t, "description", got, c.want)
-			contains(t, p.model.prompt(t, "solver round 1"), cmp.Or(got.Text, "No description: "+got.Error))
+			if b := p.Descriptions[1]; c.name == "nothing of another" && b.Text != "" {
+				t.Errorf("b.csv: %+v", b)
+			}
 		})
-	}
-}
-
-// Scripts leave nothing to one another, and no two share a kernel at once.
-func TestManyFiles(t *testing.T) {
-	p := play(t, simple.with(script{
-		"analyzer": "print(path)", "analyzer c.csv": "a = 1\ndie()",
-		"debugger c.csv, try 2": "a = 1\nprint(a)", "analyzer d.csv": "print(a)", "debugger": "print(a)",
-	}), func(s *stage) {
-		s.config.Jobs = 3
-		s.task.Files = append(filesOf("a.csv", "b.csv", "c.csv", "d.csv"), record.File{Name: "empty.csv"})
-	}).noError(t)
-	empty := "The file is empty: it has 0 bytes."
-	for i, want := range []string{"data/a.csv", "data/b.csv", "1", "", empty} {
-		d := p.Descriptions[i]
-		if d.Text != want || d.File != p.Task.Files[i].Name || (d.Error != "") != (want == "") {
-			t.Errorf("%+v, want %q", d, want)
-		}
 	}
 }
 
@@ -637,7 +622,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	canceled("before it begins", simple, 0, func(_ *stage, cancel func()) { cancel() })
-	canceled("in a request", simple, 3, func(s *stage, cancel func()) {
+	canceled("in a request", simple, 2, func(s *stage, cancel func()) {
 		s.model.before = func(ctx context.Context, key string) error {
 			if key == "judge round 1" {
 				cancel()
@@ -645,14 +630,14 @@ func TestCancel(t *testing.T) {
 			return ctx.Err()
 		}
 	})
-	canceled("in a cell", simple.with(script{"cell": "wait()"}), 2, func(s *stage, cancel func()) {
+	canceled("in a cell", simple.with(script{"cell": "wait()"}), 1, func(s *stage, cancel func()) {
 		s.world.inCell = func(ctx context.Context) error { cancel(); return ctx.Err() }
 	})
 }
 
 // An error that no cell can cause ends the run and is there for errors.As.
 func TestErrors(t *testing.T) {
-	for _, at := range []string{"analyzer a.csv", "solver round 1", "debugger round 1, try 2",
+	for _, at := range []string{"solver round 1", "debugger round 1, try 2",
 		"judge round 1", "second the answer"} {
 		replies := simple.with(script{"cell round 1": "die()", "debugger": "x = 1",
 			"verdict round 1": no})
@@ -683,12 +668,17 @@ func TestErrors(t *testing.T) {
 	fails := func(context.Context) error { return broken }
 	hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	// A session that is still opening does not keep a run that has failed.
-	noReply := func(s *stage) {
-		s.model.before = func(context.Context, string) error { return broken }
+	oneHangs := func(s *stage) {
+		s.world.open = func(ctx context.Context, p agent.Purpose) error {
+			if p == agent.Work {
+				return hangs(ctx)
+			}
+			return broken
+		}
 	}
 	for _, changes := range [][]func(*stage){
 		{opening(agent.Describe, fails)}, {opening(agent.Work, fails)},
-		{opening(agent.Work, hangs), noReply},
+		{oneHangs},
 	} {
 		if p := play(t, simple, changes...); !errors.Is(p.err, broken) || p.Verified() {
 			t.Errorf("error %v", p.err)

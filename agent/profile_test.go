@@ -40,8 +40,7 @@ func table(rows int, columns ...string) profile.Profile {
 	return p
 }
 
-// A program describes the files; the model is asked only about one that the program does not
-// understand. What is shown stands in the record, so that nothing is profiled again on resuming.
+// A program describes the files. What is shown stands in the record, so that nothing is profiled again on resuming.
 func TestProfiles(t *testing.T) {
 	shops, sales := table(9, "shop", "town"), table(5, "shop", "amount")
 	content := map[string]string{"odd.bin": "?", "shops.csv": "s", "sales/1.csv": "1", "sales/2.csv": "22",
@@ -50,9 +49,8 @@ func TestProfiles(t *testing.T) {
 		"sales/2.csv": table(7, "shop", "amount"), "rules.md": {Format: "text", Document: "# Rules"}}
 	files := withData(t, content)
 	p := play(t, simple, files, profiled(known)).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer odd.bin"})
 	planner := p.model.prompt(t, "solver round 1")
-	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "a table", "- town: ", "9 rows, 2 columns", "7 rows\n",
+	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "\nbinary\n", "- town: ", "9 rows, 2 columns", "7 rows\n",
 		"## Columns that match", "shop of shops.csv, a key, has the values of shop of sales/1.csv")
 	if n := strings.Count(planner, "- amount: "); n != 1 {
 		t.Errorf("a family is described %d times in\n%s", n, planner)
@@ -98,25 +96,18 @@ func TestVerdictLeavesOut(t *testing.T) {
 
 // A profile is kept by content: another name, model or question needs no new one.
 func TestProfilesAreKept(t *testing.T) {
-	cache := &describe.Cache{Dir: t.TempDir(), Model: "m1"}
+	cache := &describe.Cache{Dir: t.TempDir()}
 	stored := func(s *stage) { s.config.Cache = cache }
 	known := map[string]profile.Profile{"a.csv": table(3, "a")}
 	play(t, simple, withData(t, tables("a.csv")), profiled(known), stored).noError(t)
-	cache.Model = "m2"
 	moved := map[string]string{"b.csv": tables("a.csv")["a.csv"]}
 	p := play(t, simple, withData(t, moved), profiled(nil), stored).noError(t)
-	if d := p.described(t, "b.csv"); !d.Profile || !d.Cached || len(p.asks()) > 0 {
-		t.Errorf("%+v, asked %q", d, p.asks())
+	if d := p.described(t, "b.csv"); !d.Profile || !d.Cached {
+		t.Errorf("%+v", d)
 	}
 	cache.Python = "another"
 	p = play(t, simple, withData(t, moved), profiled(nil), stored).noError(t)
-	equal(t, "calls", p.asks(), []string{"analyzer b.csv"})
-}
-
-// Without a model the program says of every file what it can.
-func TestDescribeWithoutModel(t *testing.T) {
-	p := describeFiles(t, func(c *agent.Config) { c.Model, c.Method = nil, record.Method{} })
-	if d := p.Descriptions[0]; !d.Profile || !strings.Contains(d.Text, "has not come to an end") {
+	if d := p.described(t, "b.csv"); d.Cached {
 		t.Errorf("%+v", d)
 	}
 }
@@ -136,8 +127,8 @@ func TestManyProfiles(t *testing.T) {
 	p := play(t, simple, withData(t, content), profiled(known), func(s *stage) {
 		s.config.TopK, s.task.Question = 20, "Who is the mayor of the town with the largest shop amount?"
 	}).noError(t)
-	if len(p.asks()) > 0 || len(p.Descriptions) != 20 || p.Task.Others != 241 {
-		t.Errorf("asked %q, %d described, %d others", p.asks(), len(p.Descriptions), p.Task.Others)
+	if len(p.Descriptions) != 20 || p.Task.Others != 241 {
+		t.Errorf("%d described, %d others", len(p.Descriptions), p.Task.Others)
 	}
 	planner := p.model.prompt(t, "solver round 1")
 	contains(t, planner, "- mayor: ", "- amount: ")

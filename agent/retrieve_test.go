@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
@@ -41,7 +41,12 @@ func TestTopK(t *testing.T) {
 	five := func(k int, ranker llm.Ranker) func(*stage) {
 		return func(s *stage) {
 			s.config.TopK, s.config.Ranker, s.task.Question = k, ranker, question
-			s.task.Files = filesOf("apes.csv", "bremen.csv", "cats.csv", "dogs.csv", "shops.csv")
+			known := map[string]profile.Profile{}
+			for _, name := range []string{"apes", "bremen", "cats", "dogs", "shops"} {
+				s.task.Files = append(s.task.Files[:len(known):len(known)], filesOf(name+".csv")...)
+				known[name+".csv"] = table(3, "of_"+name)
+			}
+			profiled(known)(s)
 		}
 	}
 	embed := &ranker{scores: map[string]float64{"cats": 0.9, "apes": 0.8, "dogs": -0.5}}
@@ -58,11 +63,11 @@ func TestTopK(t *testing.T) {
 			[]string{"bremen.csv", "shops.csv"}, "the embedding model failed: connection refused", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := play(t, simple.with(script{"analyzer": "print(path)"}), five(2, c.ranker)).noError(t)
+			p := play(t, simple, five(2, c.ranker)).noError(t)
 			for _, key := range []string{"solver round 1", "second the answer"} {
 				described, others, _ := strings.Cut(p.model.prompt(t, key), "## More files")
 				for _, f := range p.Task.Files {
-					shown := strings.Contains(described, "\n```\ndata/"+f.Name+"\n```")
+					shown := strings.Contains(described, "- of_"+strings.TrimSuffix(f.Name, ".csv")+": ")
 					if shown != slices.Contains(c.shown, f.Name) ||
 						strings.Contains(others, `"data/`+f.Name+`"`) == shown {
 						t.Errorf("%s: %s is described: %v, want %q", key, f.Name, shown, c.shown)
@@ -70,7 +75,6 @@ func TestTopK(t *testing.T) {
 				}
 			}
 			p.warned(t, c.warned)
-			equal(t, "asked", p.asks(), []string{"analyzer " + c.shown[0], "analyzer " + c.shown[1]})
 			own := p.ByRole["retriever"]
 			if own.Calls != c.calls || p.Usage.Calls != len(p.model.asked)+c.calls ||
 				(c.calls > 0) != (own.InputTokens == 500) {
@@ -84,18 +88,7 @@ func TestTopK(t *testing.T) {
 	if _, ok := errors.AsType[*llm.CredentialError](p.err); !ok || p.model.count("solver") > 0 {
 		t.Errorf("error %v after %q", p.err, p.model.asked)
 	}
-	unused, refused := &ranker{}, errors.New("too much")
-	p = play(t, simple, five(2, unused), func(s *stage) {
-		s.config.Agree = func(_ context.Context, e describe.Estimate) error {
-			if !e.Ranking || e.Files != 5 || e.Calls != 1 || e.InputTokens == 0 {
-				t.Errorf("%+v", e)
-			}
-			return refused
-		}
-	})
-	if !errors.Is(p.err, refused) || len(p.model.asked) > 0 {
-		t.Errorf("%v after %q", p.err, p.model.asked)
-	}
+	unused := &ranker{}
 	if p = play(t, simple, five(5, unused)).noError(t); len(unused.asked) > 0 || len(p.Warnings) > 0 {
 		t.Errorf("the ranker was asked %q, warnings %q", unused.asked, p.Warnings)
 	}

@@ -138,7 +138,6 @@ func (s *Settings) validate(won map[string]setting) error {
 		{"jobs", s.Jobs, 0, 64},
 		{"max_files", s.MaxFiles, 1, 1_000_000},
 		{"max_calls", s.MaxCalls, 0, 1_000_000_000},
-		{"ask_above_tokens", s.AskAboveTokens, 0, 1_000_000_000},
 		{"max_processes", s.MaxProcesses, 16, 1_000_000},
 	} {
 		if r.value < r.lo || r.value > r.hi {
@@ -170,8 +169,8 @@ func (s *Settings) validate(won map[string]setting) error {
 	if s.MaxTime < 0 {
 		return bad("max_time", "0s or longer")
 	}
-	if v := s.Method.Analyzer; v != "profile" && v != "model" && v != "none" {
-		return bad("method.analyzer", "profile, model or none")
+	if v := s.Method.Analyzer; v != "profile" && v != "none" {
+		return bad("method.analyzer", "profile or none")
 	}
 	if v := s.Method.VerifierInput; v != "full" && v != "query-plan" {
 		return bad("method.verifier_input", "full or query-plan")

@@ -44,10 +44,9 @@ type Settings struct {
 	Memory string `mapstructure:"memory"` // "auto", "off" or a folder
 	Learn  bool   `mapstructure:"learn"`
 
-	Include        []string `mapstructure:"include"`
-	MaxDownload    Bytes    `mapstructure:"max_download"`
-	AskAboveTokens int      `mapstructure:"ask_above_tokens"` // 0: never asks
-	AskAboveUSD    float64  `mapstructure:"ask_above_usd"`    // 0: never asks
+	Include     []string `mapstructure:"include"`
+	MaxDownload Bytes    `mapstructure:"max_download"`
+	AskAboveUSD float64  `mapstructure:"ask_above_usd"` // 0: never asks
 
 	CellTimeout  time.Duration `mapstructure:"cell_timeout"`
 	StartTimeout time.Duration `mapstructure:"start_timeout"`
@@ -96,7 +95,7 @@ type Bytes int64
 // A Method says which elements of the loop are on.
 type Method struct {
 	Paper         bool   `mapstructure:"paper"`
-	Analyzer      string `mapstructure:"analyzer"` // "profile", "model" or "none"
+	Analyzer      string `mapstructure:"analyzer"` // "profile" or "none"
 	Router        bool   `mapstructure:"router"`
 	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
 	Candidates    int    `mapstructure:"candidates"`

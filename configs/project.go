@@ -72,7 +72,6 @@ var spending = map[string]func(s *Settings) any{
 	"retries":           func(s *Settings) any { return count(s.Retries) },
 	"method.candidates": func(s *Settings) any { return count(s.Method.Candidates) },
 	"top_k":             func(s *Settings) any { return count(s.TopK) },
-	"ask_above_tokens":  func(s *Settings) any { return s.AskAboveTokens }, // 0: never asks
 	"ask_above_usd":     func(s *Settings) any { return s.AskAboveUSD },
 	"max_files":         func(s *Settings) any { return count(s.MaxFiles) },
 	"max_download":      func(s *Settings) any { return int(s.MaxDownload) },

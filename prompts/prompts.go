@@ -152,14 +152,10 @@ type Dropped struct{ Text, Reason, Output string }
 
 // The parts that ask, one for each role, with the listing of Appendix H in brackets.
 type (
-	// Analyzer asks for a script that describes a file [46], or Count similar files; Like names
-	// some of the others.
+	// Analyzer asks for a script that describes a file [46].
 	Analyzer struct {
-		Path, Size, Kind, Head string
-		Chars                  int // limit of the description
-		Count                  int
-		Like                   string
-		Others                 string // all files of the folder, or some
+		Path, Size string
+		Chars      int // limit of the description
 	}
 	// Solver asks for the next step and its cell.
 	Solver struct {
@@ -239,12 +235,8 @@ type (
 	}
 	// Summarizer asks for a shorter error report [54].
 	Summarizer struct{ Error, Where string }
-	// DebuggerScript asks for a repaired description script [55], which must also work for Others
-	// files of the same family.
-	DebuggerScript struct {
-		Path, Size, Kind, Head, Code, Error string
-		Others                              int
-	}
+	// DebuggerScript asks for a repaired description script [55].
+	DebuggerScript struct{ Path, Size, Code, Error string }
 	// Debugger asks for a repaired cell [56].
 	Debugger struct {
 		Number            int
@@ -255,10 +247,10 @@ type (
 )
 
 // Title is that of the file: see [File.Title].
-func (a Analyzer) Title() string { return title(a.Path, a.Size, a.Kind) }
+func (a Analyzer) Title() string { return title(a.Path, a.Size, "") }
 
 // Title is that of the file: see [File.Title].
-func (d DebuggerScript) Title() string { return title(d.Path, d.Size, d.Kind) }
+func (d DebuggerScript) Title() string { return title(d.Path, d.Size, "") }
 
 func (System) template() string         { return "system" }
 func (Context) template() string        { return "context" }

@@ -1,7 +1,6 @@
 package describe
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
-
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
@@ -21,97 +18,37 @@ import (
 	"dsstar/notebook/human"
 )
 
-// modelCalls is how many files are with the model at once: calls wait for the
-// network, kernels for a core, so that there can be more of the first.
-const modelCalls = 8
-
 // headBytes is how much of a file's beginning is looked at, and shown to the analyzer.
 const headBytes = 700
 
 // Describe gives every file that was chosen its description, and ranks the files. A program does
-// it; the model is asked about the files that the program does not understand and that are shown,
-// or, if the method says so, about all. Model calls and kernels run side by side; no two scripts
-// share a kernel at once.
+// it, or as published, the model by a script for each.
 func (r *Describer) Describe(ctx context.Context) error {
 	left, err := r.survey(ctx)
 	if err != nil || r.alone && len(left) == 0 {
 		return err
 	}
-	pool, closePool, err := r.openPool(ctx, len(left))
+	session, err := r.openScratch(ctx)
 	if err != nil {
 		return err
 	}
-	defer closePool()
-	if err := r.probe(ctx, pool); err != nil {
-		return err
-	}
-	if r.method.Profiles() {
-		if left, err = r.describeByProgram(ctx, pool, left); err != nil {
+	defer session.close()
+	if !r.method.Profiles() {
+		if err := r.describeByModel(ctx, session, left); err != nil || r.alone {
 			return err
 		}
-	}
-	if err := r.describeByModel(ctx, pool, left); err != nil || r.alone || r.method.Profiles() {
+	} else if err := r.profileFiles(ctx, session, left); err != nil {
 		return err
-	}
-	if err := r.rank(ctx); err != nil {
-		return err
-	}
-	r.narrow()
-	return nil
-}
-
-// describeByProgram gives the files their profiles, chooses those that are shown, and returns
-// those of them that only the model may understand.
-func (r *Describer) describeByProgram(ctx context.Context, pool *pool,
-	left []int) (unknown []int, err error) {
-	if err := r.profileFiles(ctx, pool, left); err != nil {
-		return nil, err
 	}
 	r.findLeads()
 	if !r.alone {
 		if err := r.rank(ctx); err != nil {
-			return nil, err
+			return err
 		}
 		r.narrow()
 	}
 	r.word()
-	for _, i := range r.unknown() {
-		if d := r.t.Descriptions[i]; !r.store.description(i, &d) {
-			unknown = append(unknown, i)
-		} else if err := r.describedAs(i, d); err != nil {
-			return nil, err
-		}
-	}
-	if r.Model == nil {
-		return nil, nil
-	}
-	return unknown, nil
-}
-
-// describeByModel has the model write scripts that describe the files.
-func (r *Describer) describeByModel(ctx context.Context, pool *pool, left []int) error {
-	var families [][]int
-	for _, family := range r.families(left) {
-		if done, err := r.recalled(family); err != nil {
-			return err
-		} else if !done {
-			families = append(families, family)
-		}
-	}
-	if err := r.agree(ctx, families); err != nil {
-		return err
-	}
-	g, within := errgroup.WithContext(ctx)
-	g.SetLimit(modelCalls)
-	for _, family := range families {
-		g.Go(func() error {
-			if within.Err() != nil {
-				return within.Err()
-			}
-			return r.holdBack(r.describeFamily(within, pool, family))
-		})
-	}
-	return cmp.Or(g.Wait(), r.spent)
+	return nil
 }
 
 // DescribeOnly gives the named files their descriptions, or all files if none is named, and
@@ -124,7 +61,7 @@ func (r *Describer) DescribeOnly(ctx context.Context, only []string) error {
 	return r.Describe(ctx)
 }
 
-// survey looks at the files, describes those that need neither script nor model,
+// survey looks at the files, describes those that need no program,
 // and returns the others. A folder that cannot be opened here may still be there
 // for the scripts: then nothing is known of its files before they run.
 func (r *Describer) survey(ctx context.Context) (left []int, err error) {
@@ -133,11 +70,6 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 		defer root.Close()
 	}
 	if err := r.look(ctx, root); err != nil {
-		return nil, err
-	}
-	r.countShown()
-	r.folder = r.siblings()
-	if err := r.preselect(ctx); err != nil {
 		return nil, err
 	}
 	return r.describeFromContent(root)
@@ -250,8 +182,8 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	return r.journal.Warn(text)
 }
 
-// describeFromContent gives a description to every file that needs neither script nor model,
-// and returns the others.
+// describeFromContent gives a description to every file that needs no program, and returns the
+// others.
 func (r *Describer) describeFromContent(root *files.Folder) (left []int, err error) {
 	r.store, r.profiles = r.openStore(), make([]*profile.Profile, len(r.t.Task.Files))
 	for i, f := range r.t.Task.Files {
@@ -259,9 +191,7 @@ func (r *Describer) describeFromContent(root *files.Folder) (left []int, err err
 		if !r.wanted(f.Name) {
 			continue
 		}
-		switch text, corrected := r.Corrections[f.Name]; {
-		case corrected:
-			d.Text, d.Corrected = text, true
+		switch {
 		case !utf8.ValidString(f.Name):
 			d.Error = "its name is not valid UTF-8, so that no cell can name it"
 		case d.Error != "":
@@ -269,49 +199,27 @@ func (r *Describer) describeFromContent(root *files.Folder) (left []int, err err
 			d.Text = "The file is empty: it has 0 bytes."
 		case r.method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
+		case !r.method.Profiles():
+			left = append(left, i)
+			continue
 		default:
 			r.store.read(root, f, i)
-			if r.method.Profiles() {
-				p, ok := r.store.profile(i)
-				if !ok {
-					left = append(left, i)
-					continue
-				}
-				r.t.Descriptions[i].Cached = p.Known()
-				if err := r.takeProfile(i, p); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			if !r.store.description(i, &d) {
+			p, ok := r.store.profile(i)
+			if !ok {
 				left = append(left, i)
 				continue
 			}
+			r.t.Descriptions[i].Cached = p.Known()
+			if err := r.takeProfile(i, p); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if err := r.describedAs(i, d); err != nil {
 			return nil, err
 		}
 	}
-	codeOnce(r.t.Descriptions)
 	return left, nil
-}
-
-// codeOnce leaves the script of a family that was kept with its first file only,
-// as when it was made; a file whose first one has changed since has its own.
-func codeOnce(all []record.Description) {
-	codes := map[string]string{}
-	for _, d := range all {
-		codes[d.File] = d.Code
-	}
-	for i := range all {
-		switch d := &all[i]; {
-		case !d.Cached || d.Like == "":
-		case codes[d.Like] == d.Code:
-			d.Code = ""
-		default:
-			d.Like = "" // the other file has another script by now, or is not here
-		}
-	}
 }
 
 // wanted reports whether a file is to be described.
@@ -325,69 +233,16 @@ func (r *Describer) describedAs(i int, d record.Description) error {
 	return r.journal.Described(i, d)
 }
 
-// families groups files that are probably of one structure.
-func (r *Describer) families(members []int) [][]int {
-	looks := make([]files.Look, len(members))
-	for n, i := range members {
-		if looks[n] = r.looks[i]; r.method.Script {
-			looks[n].Shape = ""
-		}
-	}
-	groups := files.Families(looks)
-	for _, g := range groups {
-		for n := range g {
-			g[n] = members[g[n]]
-		}
-	}
-	return groups
-}
-
-// countShown counts the files that may be shown.
-func (r *Describer) countShown() {
-	all := make([]int, len(r.t.Task.Files))
-	for i := range all {
-		all[i] = i
-	}
-	for _, g := range r.families(all) {
-		r.mayShow += min(len(g), alikeShown)
-	}
-}
-
 // descriptionChars is how long a description should be: long where there are few
 // files, since all of them are read again with every request.
 func (r *Describer) descriptionChars(show ask.Sizes) int {
 	const least = 1000
-	files := max(1, min(r.mayShow, r.TopK))
+	files := max(1, min(len(r.t.Task.Files), r.TopK))
 	room := min(show.Description/4, show.Context*13/100/files)
 	return max(min(least, show.Description), room/100*100)
-}
-
-// siblings names the files of the folder, or says how many there are where.
-func (r *Describer) siblings() string {
-	const most = 1000
-	if len(r.t.Task.Files) == 1 {
-		return ""
-	}
-	names := make([]string, len(r.t.Task.Files))
-	for i, f := range r.t.Task.Files {
-		names[i] = f.Name
-	}
-	return listed(append(names, r.others...), most)
 }
 
 // dataPython is the name of file i as a Python string literal.
 func (r *Describer) dataPython(i int) string {
 	return brief.Python("data/" + r.t.Task.Files[i].Name)
-}
-
-// some names a few of the files, a line each.
-func (r *Describer) some(members []int) string {
-	names := ""
-	for _, i := range members[:min(len(members), 3)] {
-		names += r.dataPython(i) + "\n"
-	}
-	if more := len(members) - 3; more > 0 {
-		names += fmt.Sprintf("and %d more\n", more)
-	}
-	return names
 }

@@ -3,7 +3,6 @@ package describe
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"dsstar/agent/ask"
@@ -17,8 +16,8 @@ import (
 // Options configure a [Describer].
 type Options struct {
 	Ranker      llm.Ranker        // nil: files are ranked by their words
-	Cache       *Cache            // of descriptions; nil: none
-	Corrections map[string]string // descriptions that a person has written, by file
+	Cache       *Cache            // of profiles; nil: none
+	Corrections map[string]string // what a person says of files, by name
 	// files and folders outside of the data that links in it may lead to
 	Readable []string
 	Private  func(path string) bool // what no warning advises the user to allow; nil: nothing
@@ -27,13 +26,8 @@ type Options struct {
 
 	MaxFiles   int // that are looked at at most; 0: all
 	TopK       int // files that are shown to the model at most
-	Jobs       int // kernels that describe files at the same time
+	Jobs       int // files that a program looks into at the same time
 	DebugTries int // repairs of one script, or cell, at most
-
-	// Agree, if set, is told what describing the files is likely to take, right
-	// before the first call for it, and waited for. Its error ends the run. Where
-	// the embedding model ranks them before, it is told of that first, in the same way.
-	Agree func(context.Context, Estimate) error
 }
 
 // A Journal is told what is found. Its errors end the work. Its methods may be called
@@ -72,17 +66,12 @@ type Describer struct {
 	profiles []*profile.Profile // of the task's files; nil: there is none
 	// by the names of the task's files: the first of those of its structure
 	alikeLead map[string]string
-	mayShow   int    // files that are shown at most, were it not for TopK
-	folder    string // what it holds, for the analyzer
 	store     store
 	nearness  []int    // the task's files, the nearest to the question first
 	others    []string // files that are not looked at, or not described
-	passed    int      // files that were looked at, but are not described
+	passed    int      // files that were looked at, but not into
 	alone     bool     // nothing but the descriptions is wanted
 	only      []string // and of these files only; empty: of all
-
-	mu    sync.Mutex
-	spent error // a budget that ran out while files were described
 }
 
 // New returns a describer for the run of t. open opens a private session that starts in
@@ -99,7 +88,6 @@ func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask
 
 // Recall prepares for showing files whose descriptions are recorded.
 func (r *Describer) Recall() {
-	r.mayShow = len(r.t.Task.Files)
 	r.nearness = make([]int, len(r.t.Descriptions))
 	for i := range r.nearness {
 		r.nearness[i] = i
@@ -107,20 +95,4 @@ func (r *Describer) Recall() {
 	slices.SortStableFunc(r.nearness, func(a, b int) int {
 		return r.t.Descriptions[a].Near - r.t.Descriptions[b].Near
 	})
-}
-
-// recalled gives the files of a family the descriptions that they had when the
-// run was stopped, if all of them had one.
-func (r *Describer) recalled(family []int) (done bool, err error) {
-	for _, i := range family {
-		if d := r.Before[r.t.Task.Files[i].Name]; d.Profile || d.Text == "" && d.Error == "" {
-			return false, nil
-		}
-	}
-	for _, i := range family {
-		if err := r.describedAs(i, r.Before[r.t.Task.Files[i].Name]); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
 }

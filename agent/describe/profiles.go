@@ -3,14 +3,13 @@ package describe
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
@@ -30,58 +29,64 @@ func (r *Describer) profileSeconds() int {
 	if cell == 0 {
 		return usual
 	}
-	return max(1, min(cell*4/5, max(usual, cell/5)))
+	return max(1, min(cell*3/5, max(usual, cell/5)))
 }
 
-// profileChars is how long the JSON of a profile may be: a thousand columns take half of it.
-const profileChars = 4 << 20
-
-// profileFiles has a program look at the files, the nearest to the question first.
-func (r *Describer) profileFiles(ctx context.Context, pool *pool, left []int) error {
+// profileFiles has a program look into the files, the nearest to the question first.
+func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []int) error {
 	r.nearness = ByWords(r.t.Task.Question, r.beginnings())
 	place := make([]int, len(r.nearness))
 	for n, i := range r.nearness {
 		place[i] = n
 	}
 	slices.SortFunc(left, func(a, b int) int { return place[a] - place[b] })
-	end := time.Now().Add(profileTime)
-	var mu sync.Mutex
-	var late []int
-	g, within := errgroup.WithContext(ctx)
-	g.SetLimit(pool.size)
-	which := script{code: profile.Script(r.profileSeconds()), most: profileChars}
-	for _, part := range r.batches(left) {
-		g.Go(func() error {
-			if time.Now().After(end) {
-				mu.Lock()
-				defer mu.Unlock()
-				late = append(late, part...)
-				return nil
-			}
-			return pool.runScript(within, which, part, r.profiled)
-		})
+	for end := time.Now().Add(profileTime); len(left) > 0 && time.Now().Before(end); {
+		batch := left[:min(len(left), batchFiles)]
+		looked, err := r.profileBatch(ctx, session, batch, time.Until(end))
+		if err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(i int) bool { return looked[i] })
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return r.leaveOut(late)
+	return r.leaveOut(left)
 }
 
-// batches divides files into those that are profiled by one cell. A large file has one for
-// itself, so that the time is looked at before the next.
-func (r *Describer) batches(files []int) (all [][]int) {
-	const most, large = 25, 64 << 20
-	size := int64(0)
-	for _, i := range files {
-		own := r.t.Task.Files[i].Size
-		if last := len(all) - 1; last >= 0 && len(all[last]) < most && size+own <= large {
-			all[last] = append(all[last], i)
-			size += own
-			continue
-		}
-		all, size = append(all, []int{i}), own
+// batchFiles is how many files one cell looks into at most, so that progress is told.
+const batchFiles = 500
+
+// profileBatch has one cell look into files, and returns those that it came to. It comes to one at
+// least.
+func (r *Describer) profileBatch(ctx context.Context, session *scratch, batch []int,
+	within time.Duration) (looked map[int]bool, err error) {
+	var paths []string
+	for _, i := range batch {
+		paths = append(paths, r.dataPython(i))
 	}
-	return all
+	seconds := r.profileSeconds()
+	if cell := r.CellTimeout; cell > 0 {
+		within = max(0, min(within, cell-time.Duration(seconds+2)*time.Second))
+	}
+	mark := rand.Text()
+	e, err := session.run(ctx, profile.Script(paths, seconds, max(1, r.Jobs), within, mark))
+	if err != nil {
+		return nil, err
+	}
+	looked = map[int]bool{}
+	for line := range strings.Lines(e.Stdout()) {
+		_, line, ok := strings.Cut(line, mark+" ")
+		number, text, _ := strings.Cut(line, " ")
+		if n, err := strconv.Atoi(number); ok && err == nil && n >= 0 && n < len(batch) {
+			looked[batch[n]] = true
+			if err := r.profiled(batch[n], text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(looked) == 0 {
+		looked[batch[0]] = true
+		return looked, r.profiled(batch[0], "")
+	}
+	return looked, nil
 }
 
 // leaveOut takes files that there was no time for out of those that are described.
@@ -153,9 +158,8 @@ func (e *DatabaseError) Error() string {
 	return fmt.Sprintf("the "+what+": %s", cmp.Or(e.Source.Database, e.Source.Path), e.Reason)
 }
 
-// takeProfile gives file i the description that its profile is. A file that the program does not
-// understand waits for the model, if there is one; one that is locked, nobody understands. Without a
-// database that the user has named there is nothing to ask about.
+// takeProfile gives file i the description that its profile is. Without a database that the user has
+// named there is nothing to ask about.
 func (r *Describer) takeProfile(i int, p profile.Profile) error {
 	reason := strings.TrimPrefix(strings.TrimPrefix(p.Problem, "not read: "), "not read to its end: ")
 	for _, s := range r.t.Task.Sources {
@@ -169,9 +173,7 @@ func (r *Describer) takeProfile(i int, p profile.Profile) error {
 		d.Error = reason
 		return r.describedAs(i, d)
 	}
-	if r.profiles[i] = &p; !p.Known() && r.Model != nil {
-		return nil
-	}
+	r.profiles[i] = &p
 	return r.describedAs(i, r.fromProfile(i, r.Sizes().Description))
 }
 
@@ -188,29 +190,14 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	} else {
 		d.Text = p.Text(r.t.Task.Question+"\n"+r.t.Task.Guidelines, chars, ByWords)
 	}
+	if said := r.Corrections[d.File]; said != "" {
+		d.Corrected, d.Whole = true, false
+		d.Text = "A person who knows the data says of this file:\n" + said + "\n\n" + d.Text
+	}
 	return d
 }
 
-// unknown are the files that the program does not understand and that only it has described.
-func (r *Describer) unknown() (all []int) {
-	for i, p := range r.profiles {
-		if d := r.t.Descriptions[i]; p != nil && !p.Known() && (d.Text == "" && d.Error == "" || d.Profile) {
-			all = append(all, i)
-		}
-	}
-	return all
-}
-
-// lead is the file that stands for those of the structure of file i.
-func (r *Describer) lead(i int) string {
-	if r.method.Profiles() {
-		return r.alikeLead[r.t.Descriptions[i].File]
-	}
-	return r.t.Descriptions[i].Lead()
-}
-
-// findLeads groups the files by the tables and columns of their profiles, or by how they begin
-// where the program does not understand them.
+// findLeads groups the files by the tables and columns of their profiles.
 func (r *Describer) findLeads() {
 	first := map[string]string{}
 	r.alikeLead = map[string]string{}
@@ -229,10 +216,7 @@ func (r *Describer) findLeads() {
 // structure is the same for files of one family; "": the file has none that others may have.
 func (r *Describer) structure(i int) string {
 	p := r.profiles[i]
-	if p == nil || !p.Known() {
-		return r.looks[i].Shape
-	}
-	if len(p.Tables) == 0 {
+	if p == nil || !p.Known() || len(p.Tables) == 0 {
 		return ""
 	}
 	var b strings.Builder
@@ -257,8 +241,8 @@ func (r *Describer) word() {
 			continue
 		}
 		*d = r.fromProfile(i, show.Description)
-		if m, ok := leads[r.lead(i)]; !ok {
-			leads[r.lead(i)] = i
+		if m, ok := leads[r.alikeLead[r.t.Descriptions[i].File]]; !ok {
+			leads[r.alikeLead[r.t.Descriptions[i].File]] = i
 		} else if differs := p.Beyond(*r.profiles[m], show.Description/16); differs != "" {
 			d.Text, d.Like, d.Whole = differs, r.t.Descriptions[m].File, false
 		}

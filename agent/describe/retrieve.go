@@ -14,56 +14,6 @@ import (
 	"dsstar/agent/llm"
 )
 
-// preselect leaves only files that may be shown, before any is described, where
-// there are more than TopK: those whose names and beginnings are nearest to the
-// question, so that no other costs a call. With them stay the files that share a
-// script with one, and cost none. As published, every file is described first.
-func (r *Describer) preselect(ctx context.Context) error {
-	if r.mayShow <= r.TopK || r.alone || r.method.Profiles() || r.method.Script ||
-		r.method.NoAnalyzer {
-		return nil
-	}
-	texts, all := r.beginnings(), make([]int, len(r.looks))
-	for i := range all {
-		all[i] = i
-	}
-	r.nearness = ByWords(r.t.Task.Question, texts)
-	if r.Ranker != nil {
-		if err := r.agreeToRank(ctx, texts); err != nil {
-			return err
-		}
-		if err := r.rankByModel(ctx, texts); err != nil {
-			return err
-		}
-	}
-	families := r.families(all)
-	of := make([]int, len(all))
-	for n, family := range families {
-		for _, i := range family {
-			of[i] = n
-		}
-	}
-	shown, taken := make([]int, len(families)), 0
-	for _, i := range r.nearness {
-		if taken < r.TopK && shown[of[i]] < alikeShown {
-			shown[of[i]]++
-			taken++
-		}
-	}
-	var kept []int
-	for i := range all {
-		if shown[of[i]] > 0 {
-			kept = append(kept, i)
-		} else {
-			r.others = append(r.others, r.t.Task.Files[i].Name)
-		}
-	}
-	r.passed = len(all) - len(kept)
-	r.t.Task.Others += r.passed
-	r.keepOnly(kept)
-	return nil
-}
-
 // beginnings are names and beginnings of the files.
 func (r *Describer) beginnings() []string {
 	texts := make([]string, len(r.looks))
@@ -124,9 +74,6 @@ func (r *Describer) rank(ctx context.Context) error {
 		for i := range texts {
 			texts[i] = brief.Lines(texts[i], rankChars)
 		}
-		if err := r.agreeToRank(ctx, texts); err != nil {
-			return err
-		}
 	}
 	return r.rankByModel(ctx, texts)
 }
@@ -162,17 +109,6 @@ const alikeShown = 8
 // of files it would be most of the notebook.
 func (r *Describer) narrow() {
 	shown, named := r.chosen()
-	codes := map[string]string{}
-	for _, d := range r.t.Descriptions {
-		codes[d.File] = d.Code
-	}
-	for _, n := range shown {
-		d := &r.t.Descriptions[n]
-		if d.Code == "" {
-			d.Code = codes[d.Like] // a script stands with the first of its files
-		}
-		codes[d.Lead()] = ""
-	}
 	told := map[string]bool{}
 	for n, alike := range named {
 		r.t.Descriptions[n].Alike = listed(alike, r.Sizes().Description/8)
@@ -202,7 +138,7 @@ func (r *Describer) chosen() (all []int, alike map[int][]string) {
 	family := map[string][]int{} // the shown ones
 	more := map[string][]string{}
 	for _, n := range r.nearness {
-		lead := r.lead(n)
+		lead := r.alikeLead[r.t.Descriptions[n].File]
 		switch {
 		case len(family[lead]) >= alikeShown:
 			more[lead] = append(more[lead], r.t.Descriptions[n].File)

@@ -13,23 +13,18 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
-	"dsstar/prompts"
 )
 
-// A Cache keeps profiles and descriptions for later runs, a file each: profiles by the content of
-// the data file, and descriptions also by its name, the model, and the words that it was asked
-// with.
+// A Cache keeps profiles for later runs, a file each, by the content of the data file.
 type Cache struct {
 	Dir    string // made when it is needed
-	Model  string // the analyzer's, with whatever tells it from others
 	Python string // tells the Python that profiles files from others, which may lack packages
 }
 
 // A store is the cache as one run uses it. Without a cache it keeps nothing.
 type store struct {
 	dir   string
-	asks  string   // the hash of model and words; "": nothing is kept
-	looks string   // the hash of the program that profiles
+	looks string   // the hash of the program that profiles; "": nothing is kept
 	names []string // of the task's files
 	sums  []string // their contents; "": it is not kept
 }
@@ -44,14 +39,8 @@ func (r *Describer) openStore() store {
 	if r.Cache == nil {
 		return s
 	}
-	words, err := r.Prompts.Text(prompts.Analyzer{}, prompts.DebuggerScript{})
-	if err != nil {
-		return s
-	}
-	m := r.method
 	s.dir = r.Cache.Dir
-	s.asks = hash("2", r.Cache.Model, m.Script, r.DescriptionChars, words)
-	s.looks = hash("profile", r.Cache.Python, profile.Script(r.profileSeconds()))
+	s.looks = hash(r.Cache.Python, r.profileSeconds(), profile.Program())
 	return s
 }
 
@@ -63,7 +52,7 @@ func hash(parts ...any) string {
 // read takes note of the content of file i. root is the data folder, nil if it cannot be read:
 // then there is nothing to know the file by.
 func (s store) read(root *files.Folder, f record.File, i int) {
-	if s.asks == "" || root == nil {
+	if s.looks == "" || root == nil {
 		return
 	}
 	if sum, err := files.Sum(root, f); err == nil {
@@ -73,25 +62,6 @@ func (s store) read(root *files.Folder, f record.File, i int) {
 		s.sums[i] = sum
 	}
 }
-
-// description takes the description of file i from the cache.
-func (s store) description(i int, d *record.Description) bool {
-	var kept record.Description
-	if !s.get(i, s.descriptionKey(i), &kept) || kept.File != d.File || kept.Text == "" {
-		return false // a torn file, or somebody else's
-	}
-	*d = kept
-	d.Cached = true
-	return true
-}
-
-// keepDescription puts a description, with its script, into the cache.
-func (s store) keepDescription(i int, d record.Description) {
-	d.Failed = nil
-	s.put(i, s.descriptionKey(i), d)
-}
-
-func (s store) descriptionKey(i int) string { return hash(s.asks, s.names[i], s.sums[i]) }
 
 // profile takes the profile of file i from the cache.
 func (s store) profile(i int) (p profile.Profile, ok bool) {

@@ -6,6 +6,7 @@
 //	tests/NAME.py    its cases, with values that verified runs printed
 //	aside/NAME.py    functions that no longer hold, with the reason
 //	questions.jsonl  questions that were answered and verified
+//	definitions/*.md what people say of data files, each below a heading that is its name
 //	.gitattributes   has git keep the lines of both sides in a merge
 //
 // Each function has a file, so that git merges the additions of two people by itself. Nothing here runs
@@ -59,6 +60,7 @@ type Memory struct {
 	Problems  []string // what could not be read, in words
 
 	texts     map[string]string // the files as read
+	sections  map[string]string // of the definitions, by heading
 	changed   map[string]string // files to write, by name; "" removes one
 	conflicts map[string]string // where files have an unsolved merge conflict, in words, by name
 	size      int               // bytes that were read
@@ -85,7 +87,7 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 	questions, err2 := m.read(ctx, folder, questionsFile, "its questions are")
 	m.readQuestions(questions)
 	_, err3 := m.read(ctx, folder, attributesFile, "it is")
-	return m, errors.Join(err1, err2, err3, m.readToolFiles(ctx, folder))
+	return m, errors.Join(err1, err2, err3, m.readToolFiles(ctx, folder), m.readDefinitions(ctx, folder))
 }
 
 // read returns the content of a file, or "" if there is none. Links are not followed: a data folder

@@ -7,11 +7,9 @@ type Method struct {
 	NoAnalyzer bool `json:"no_analyzer,omitempty"` // the model sees names of files only
 	NoRouter   bool `json:"no_router,omitempty"`   // the paper's: steps are only added
 	PlanOnly   bool `json:"plan_only,omitempty"`   // the paper's: the verifier sees only the plan
-	// dsstar's: the model describes all files, as in the paper's method
-	ModelAnalyzer bool `json:"model_analyzer,omitempty"`
-	NoReadings    bool `json:"no_readings,omitempty"` // dsstar's: the first reply names no readings
-	NoSecond      bool `json:"no_second,omitempty"`   // dsstar's: the answer is derived once
-	Candidates    int  `json:"candidates,omitempty"`  // dsstar's: cells for each step; 0: 1
+	NoReadings bool `json:"no_readings,omitempty"` // dsstar's: the first reply names no readings
+	NoSecond   bool `json:"no_second,omitempty"`   // dsstar's: the answer is derived once
+	Candidates int  `json:"candidates,omitempty"`  // dsstar's: cells for each step; 0: 1
 	Former
 }
 
@@ -53,6 +51,5 @@ func (m Method) Gone() []string {
 	return gone
 }
 
-// Profiles reports whether a program describes the files, and the model only those that the
-// program does not understand.
-func (m Method) Profiles() bool { return !m.Script && !m.ModelAnalyzer && !m.NoAnalyzer }
+// Profiles reports whether a program describes the files.
+func (m Method) Profiles() bool { return !m.Script && !m.NoAnalyzer }

@@ -120,13 +120,11 @@ func (a *app) config(j job) (agent.Config, error) {
 		return config, err
 	}
 	config.Model, config.Stream = j.model, j.progress.Stream
-	config.Cache, config.Agree, config.AgreeToCost = j.cache, a.afford(j), a.affordRounds(j)
+	config.Cache, config.AgreeToCost = j.cache, a.affordRounds(j)
 	config.ChooseReading, config.Insist = a.chooseReading(j), a.insist(j)
 	config.Learn = j.settings.Learn
-	if err == nil {
-		config.Corrections, err = a.correctionsOf(j.sources)
-	}
-	return config, err
+	config.Corrections = j.memory.Corrections(fileNames(j.task))
+	return config, nil
 }
 
 // agentConfig returns the part of a run's configuration that comes from the settings.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent/describe"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -75,48 +74,6 @@ func (a *app) ask(ctx context.Context, question string) error {
 	case <-ctx.Done():
 		fmt.Fprintln(a.stderr)
 		return ctx.Err()
-	}
-}
-
-// A priceError is an estimate above ask_above_tokens when nobody can be asked.
-type priceError struct{ text string }
-
-func (e *priceError) Error() string { return e.text }
-
-// anyPrice is the hint to continue without asking about the cost.
-var anyPrice = usage.Again("--ask-above-tokens", "0")
-
-// afford returns a function that reports the estimated cost of describing the files, and asks the
-// user if it exceeds the setting.
-func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
-	return func(ctx context.Context, e describe.Estimate) error {
-		what, question, rest := "describing "+
-			human.Plural(e.Files, "file"), "Describe them?", "the rounds come on top"
-		if e.Ranking {
-			what, question, rest = "ranking "+human.Plural(e.Files, "file")+
-				" by the embedding model", "Rank them?", "descriptions and rounds come on top"
-		}
-		about := fmt.Sprintf("%s: %s with about %s input tokens%s", what,
-			human.Plural(e.Calls, "model call"), human.Count(e.InputTokens), inDollars(e.Cost))
-		most := j.settings.AskAboveTokens
-		tooLong := most > 0 && e.InputTokens > most && !j.yes
-		if !tooLong && !(e.Cost != nil && a.asksAbout(j, *e.Cost)) {
-			j.progress.Say("estimate %s; %s", about, rest)
-			return nil
-		}
-		limit := fmt.Sprintf("ask_above_tokens (%s)", human.Count(most))
-		if !tooLong {
-			limit = fmt.Sprintf("ask_above_usd (%s)", human.Dollars(j.settings.AskAboveUSD))
-		}
-		lines := []string{"estimate " + about,
-			"         That exceeds " + limit + ". A folder with fewer files takes fewer tokens."}
-		if !a.stdinTTY || !a.stderrTTY {
-			text := what + " takes more than ask_above_tokens, and nobody can be asked: " +
-				"--ask-above-tokens 0 goes on without asking\n" + strings.Join(lines, "\n")
-			return &priceError{text}
-		}
-		defer j.progress.Wait(progress.DescribingFiles)
-		return a.agree(ctx, j.progress, false, lines, "", "         "+question+" [y/N] ")
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
-	"dsstar/notebook/human"
 )
 
 var describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
@@ -28,31 +27,23 @@ file, pattern, database or bucket, as --data of dsstar nb takes it, may be named
 instead of the folder. If all descriptions together exceed
 context_chars, the model sees less of the files that are less near to the question.
 
-With --analyzer model, a description is the output of a script that the model
-writes for the file. dsstar nb has that done for files that the program does not
-understand. Profiles and descriptions are cached. No run folder is created.
+Profiles are cached. No run folder is created.
 
-You can correct a description that is wrong or lacks what you know. Your text
-replaces it in all later runs on this folder, until you give an empty one.
-Corrections are kept with your settings.
+Where a description is wrong or lacks what you know, say so in Markdown: the text
+below a heading that is the file's name, in any file of .dsstar/definitions/ beside
+the data, stands above the description in all later runs.
 
 ` + exitHelp(describeExits)
 
 const describeExample = `  dsstar describe ./data
   dsstar describe ./data sales.csv notes/terms.pdf
   dsstar describe ./data --json
-  dsstar describe postgresql://ada@db.example.org/sales
-  dsstar describe ./data --analyzer model --model ollama/qwen3
-  dsstar describe ./data --edit sales.csv                  in $VISUAL or $EDITOR
-  dsstar describe ./data --set sales.csv=@sales.txt        or =TEXT, or =- for standard input
-  dsstar describe ./data --set sales.csv=                  removes the correction`
+  dsstar describe postgresql://ada@db.example.org/sales`
 
 // describeFlags are the flags of describe that are not settings.
 type describeFlags struct {
 	data     []string
 	question string
-	edit     string
-	set      []string
 	json     bool
 	quiet    bool
 	yes      bool
@@ -62,7 +53,7 @@ func (a *app) describeCommand() *cobra.Command {
 	var d describeFlags
 	cmd := &cobra.Command{
 		Use:     "describe DATA [flags] [FILE…]",
-		Short:   "Print descriptions of data files, and correct them",
+		Short:   "Print descriptions of data files",
 		Long:    describeHelp,
 		Example: describeExample,
 	}
@@ -71,13 +62,10 @@ func (a *app) describeCommand() *cobra.Command {
 		"data in place of the first argument; may be repeated, as for dsstar nb")
 	f.StringVar(&d.question, "question", "",
 		"the question, which chooses files if there are more than max_files")
-	f.StringVar(&d.edit, "edit", "", "correct the description of this file in your editor")
-	f.StringArrayVar(&d.set, "set", nil,
-		"correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-; may be repeated")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVarP(&d.yes, "yes", "y", false,
-		"do not ask before using a server's kernels without a sandbox or describing many files")
+		"do not ask before using a server's kernels without a sandbox")
 	settingFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.describe(cmd, d, args)
@@ -96,14 +84,6 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 			return usage.New("no data are given", usage.Shell("dsstar describe DIR"))
 		}
 		given, d.data, args = args[:1], args[:1], args[1:]
-	}
-	edit, set := cmd.Flags().Changed("edit"), cmd.Flags().Changed("set")
-	switch help := []usage.Hint{usage.Shell(cmd.CommandPath() + " --help")}; {
-	case edit && set, (edit || set) && d.json:
-		return usage.New("--edit, --set and --json cannot be combined", help...)
-	case (edit || set) && len(args) > 0:
-		return usage.New("--edit and --set name the file themselves: "+args[0]+" is one too many",
-			help...)
 	}
 	s, err := a.settings(cmd.Flags())
 	if err != nil {
@@ -125,10 +105,6 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 		return err
 	}
 	if len(j.task.Sources) > 0 { // such as a database
-		if edit || set {
-			return usage.New("descriptions are corrected of files in a folder",
-				usage.Shell("dsstar describe DIR --edit FILE"))
-		}
 		dir, err := disk.TempFolder("", "dsstar-describe-")
 		if err != nil {
 			return err
@@ -140,17 +116,6 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 		j.task.Data = filepath.Join(dir, record.DataFolder)
 	}
 	folder := dataFiles{given: given, dir: j.task.Data, files: j.task.Files}
-	switch {
-	case set:
-		for _, one := range d.set {
-			if err := a.setDescription(j, folder, one); err != nil {
-				return err
-			}
-		}
-		return nil
-	case edit:
-		return a.editDescription(cmd.Context(), j, folder, d.edit)
-	}
 	names, err := folder.find(args)
 	if err != nil {
 		return err
@@ -166,14 +131,9 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 // otherwise it holds the descriptions so far, even with an error.
 func (a *app) descriptions(ctx context.Context, j *job,
 	names []string) (*record.Trajectory, error) {
-	if err := checkBudget(j.settings); err != nil {
+	j.cache = a.descriptionCache(j.settings)
+	if err := a.remember(ctx, j); err != nil {
 		return nil, err
-	}
-	if j.cache = a.descriptionCache(j.settings); !method(j.settings.Method).Profiles() {
-		if err := a.models(j); err != nil {
-			return nil, err
-		}
-		j.progress.Say("model    %s", a.modelLine(j.settings))
 	}
 	j.progress.Skipped(j.task)
 	if err := j.setUpAlone(ctx, a); err != nil {
@@ -192,7 +152,6 @@ func (a *app) descriptions(ctx context.Context, j *job,
 		config.Readable = append(config.Readable, s.Path)
 	}
 	config.Open, config.Observe = a.Open(&j.place, j.settings, nil), j.describing(len(names))
-	j.progress.Models(func(role string) string { return modelOf(j.settings, role) })
 	j.progress.Wait(progress.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task, names...)
 	j.progress.Stop()
@@ -254,13 +213,5 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	if err := write(a.stdout); err != nil {
 		return err
 	}
-	if ended != nil {
-		return ended
-	}
-	j.progress.Say("spent    %s, %d tokens in and %d out%s, %.0f s",
-		human.Plural(d.Usage.Calls, "model call"),
-		d.Usage.InputTokens, d.Usage.OutputTokens, inDollars(d.Usage.CostUSD), d.Seconds.Total)
-	j.progress.Say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs " +
-		"then use your text")
-	return nil
+	return ended
 }

@@ -21,7 +21,6 @@ import (
 type descriptions struct {
 	Files     []fileDescription `json:"files"`
 	Relations string            `json:"relations"` // which columns of the files match
-	Usage     resultUsage       `json:"usage"`
 	Seconds   record.Seconds    `json:"seconds"`
 	Warnings  []string          `json:"warnings"`
 }
@@ -33,21 +32,17 @@ type fileDescription struct {
 	With        []files.Companion `json:"with,omitempty"`
 	Kind        string            `json:"kind"`
 	Description string            `json:"description"`
-	// the script that printed it; "": it is that of Like, or there is none
-	Code      string `json:"code"`
-	Like      string `json:"like"` // the file for which the script was written, if not for this one
-	Cached    bool   `json:"cached"`
-	Corrected bool   `json:"corrected"`
-	Profile   bool   `json:"profile"` // made by a program; with Like, what differs from that file
-	Whole     bool   `json:"whole"`   // the description is the content
-	Error     string `json:"error"`   // why there is none
-	Tries     int    `json:"tries"`   // scripts that were run
-	unreached bool   // the run ended before it was described
+	Like        string            `json:"like"` // the description is what differs from that file's
+	Cached      bool              `json:"cached"`
+	Corrected   bool              `json:"corrected"` // it begins with what a person says
+	Whole       bool              `json:"whole"`     // it is the content
+	Error       string            `json:"error"`     // why there is none
+	unreached   bool              // the run ended before it was described
 }
 
 // newDescriptions returns a trajectory's descriptions of the named files, or of all.
 func newDescriptions(t *record.Trajectory, names []string) descriptions {
-	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds,
+	d := descriptions{Files: []fileDescription{}, Seconds: t.Seconds,
 		Relations: t.Relations, Warnings: []string{}}
 	for i, f := range t.Task.Files[:len(t.Descriptions)] { // there are none if the run ended at once
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
@@ -59,11 +54,9 @@ func newDescriptions(t *record.Trajectory, names []string) descriptions {
 			own.Error = "the run ended before it"
 		}
 		d.Files = append(d.Files, fileDescription{
-			Name: f.Name, Size: f.Size, With: f.With, Kind: own.Kind, Description: own.Text, Code: own.Code,
-			Like: own.Like, Profile: own.Profile,
-			Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole, Error: own.Error,
-			Tries:     own.Tries,
-			unreached: unreached,
+			Name: f.Name, Size: f.Size, With: f.With, Kind: own.Kind, Description: own.Text,
+			Like: own.Like, Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole,
+			Error: own.Error, unreached: unreached,
 		})
 	}
 	d.Warnings = append(d.Warnings, t.Warnings...)
@@ -111,15 +104,11 @@ func (f fileDescription) from() string {
 	case f.Error != "":
 		return "not described: " + f.Error
 	case f.Corrected:
-		return "corrected by hand"
+		from = append(from, "with what a person says")
 	case f.Whole:
 		from = append(from, "the content itself")
-	case f.Like != "" && f.Profile:
-		from = append(from, "as "+term.Printable(f.Like)+", but")
 	case f.Like != "":
-		from = append(from, "script of "+term.Printable(f.Like))
-	case f.Code != "":
-		from = append(from, "own script")
+		from = append(from, "as "+term.Printable(f.Like)+", but")
 	}
 	if f.Cached {
 		from = append(from, "from an earlier run")

@@ -85,9 +85,6 @@ func (e *stoppedError) hints(cause []usage.Hint) []usage.Hint {
 	if _, ok := errors.AsType[*llm.ReplayError](e.err); ok {
 		again, cause = usage.Again("--model", "PROVIDER/MODEL"), nil // the recording has ended
 	}
-	if _, ok := errors.AsType[*priceError](e.err); ok {
-		again, cause = anyPrice, nil // else it would stop at the same point
-	}
 	if _, ok := errors.AsType[*record.EditError](e.err); ok {
 		return []usage.Hint{again.Note("after you have fixed " + cmp.Or(e.stands, e.notebook))}
 	}

@@ -31,9 +31,6 @@ func TestExplain(t *testing.T) {
 		return fmt.Errorf("%w: %w", sandbox.ErrNone,
 			&sandbox.MissingError{Tier: tier, Cause: cause, Err: errors.New("why")})
 	}
-	a, _, _ := testApp(t)
-	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true)}
-	price := a.afford(j)(t.Context(), describe.Estimate{Files: 2, Calls: 2, InputTokens: 2000})
 	for _, c := range []struct {
 		err  error
 		code int
@@ -63,10 +60,6 @@ func TestExplain(t *testing.T) {
 		{&download.Error{Status: 403}, exitCredentials, "curl -I", ""},
 		{&download.Error{Size: 2e9}, exitError, "dsstar nb --max-download 3GB DIR", "curl"},
 		{&download.Error{Full: true}, exitError, "export XDG_CACHE_HOME=", "curl"},
-		{price, exitUsage, "dsstar nb --ask-above-tokens 0 DIR", "--yes"},
-		{&stoppedError{err: price, notebook: "n", run: "RUN",
-			with: []usage.Flag{{Name: "model", Value: "m"}}}, exitUsage,
-			"dsstar resume --ask-above-tokens 0 --model m RUN ", "--yes"},
 	} {
 		code, text, hints := explain(c.err, usage.Line{Command: "dsstar nb", Args: []string{"DIR"}})
 		if code != c.code || text == "" || len(hints) == 0 || !strings.Contains(hints[0], c.hint) ||

@@ -73,9 +73,6 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	if u, ok := errors.AsType[*usage.Error](err); ok {
 		return exitUsage, text, u.Hints
 	}
-	if _, ok := errors.AsType[*priceError](err); ok {
-		return exitUsage, text, []usage.Hint{anyPrice}
-	}
 	if d, ok := errors.AsType[*describe.DatabaseError](err); ok {
 		code = exitError
 		if d.Cause == profile.NoLogin {
@@ -92,10 +89,6 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	}
 	if c, ok := errors.AsType[*rerun.ChangedError](err); ok {
 		return exitNotVerified, c.Text, nil
-	}
-	if e, ok := errors.AsType[*editorError](err); ok {
-		return exitError, text, []usage.Hint{usage.Shell(
-			"export EDITOR=COMMAND   # another editor than " + e.editor)}
 	}
 	if b, ok := errors.AsType[*ask.BudgetError](err); ok {
 		return exitBudget, text, []usage.Hint{usage.Again("--"+b.Flag,

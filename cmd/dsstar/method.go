@@ -16,7 +16,7 @@ import (
 // method converts the settings of the method.
 func method(s configs.Method) record.Method {
 	m := record.Method{Script: s.Paper, NoAnalyzer: s.Analyzer == "none", NoRouter: !s.Router,
-		ModelAnalyzer: s.Analyzer == "model" && !s.Paper, PlanOnly: s.VerifierInput == "query-plan"}
+		PlanOnly: s.VerifierInput == "query-plan"}
 	if !s.Paper {
 		m.NoSecond, m.NoReadings = !s.Second, !s.Readings
 	}
@@ -126,11 +126,10 @@ func roleNames(s *configs.Settings) []string {
 	return names
 }
 
-// descriptionCache returns the cache of descriptions, or nil. Its key includes the base URL because
-// models at different addresses may share a name.
+// descriptionCache returns the cache of profiles, or nil.
 func (a *app) descriptionCache(s *configs.Settings) *describe.Cache {
 	if !s.Cache {
 		return nil
 	}
-	return &describe.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
+	return &describe.Cache{Dir: a.descriptionDir}
 }

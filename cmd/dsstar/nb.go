@@ -48,7 +48,7 @@ overwritten: the run then continues in notebook-2.ipynb. With --keep-kernel its
 session stays.
 
 The model works from descriptions of the files, which the notebook shows. If one
-is wrong, correct it for all later runs: dsstar describe DIR --edit FILE.
+is wrong, say so in .dsstar/definitions/ (dsstar describe --help).
 
 If the question can be taken in ways that give other answers, they are shown with
 the answer. Before it is verified, the answer is derived once more by a request

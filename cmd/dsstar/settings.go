@@ -23,13 +23,11 @@ import (
 func settingFlags(f *pflag.FlagSet) {
 	modelFlags(f)
 	kernelFlags(f)
-	f.Int("jobs", 0, "kernels that describe files concurrently (default: one per core, at most 4)")
+	f.Int("jobs", 0, "files looked into concurrently (default: one per core, at most 4)")
 	f.StringSlice("include", nil,
 		"a file or folder of the data to include although it would be skipped; . for all; "+
 			"may be repeated")
 	f.String("max-download", "", "size limit of a file of the web (default 2GB)")
-	f.Int("ask-above-tokens", 0,
-		"ask first if describing files takes more input tokens than this; 0: never (default 100000)")
 	f.Float64("ask-above-usd", 0,
 		"on a terminal, ask first if a run may cost more US dollars; 0: never (default 1)")
 	sandboxFlags(f)

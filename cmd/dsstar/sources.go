@@ -242,33 +242,3 @@ func listData(ctx context.Context, task *record.Task, sources []files.Source) er
 	}
 	return usage.New("there are no data files in "+where, usage.Shell("ls -la %s", where))
 }
-
-// correctionsOf returns the corrections of all sources, by the names of files in the data folder.
-func (a *app) correctionsOf(sources []files.Source) (map[string]string, error) {
-	all := map[string]string{}
-	for _, s := range sources {
-		if s.Database != "" || s.Of != "" {
-			continue
-		}
-		info, err := os.Stat(s.Path)
-		if err != nil {
-			return nil, err
-		}
-		folder := s.Path
-		if !info.IsDir() {
-			folder = filepath.Dir(s.Path)
-		}
-		corrections, err := a.corrections(folder)
-		if err != nil {
-			return nil, err
-		}
-		if info.IsDir() {
-			for name, text := range corrections {
-				all[path.Join(s.Name, name)] = text
-			}
-		} else if text, ok := corrections[filepath.Base(s.Path)]; ok {
-			all[s.Name] = text
-		}
-	}
-	return all, nil
-}

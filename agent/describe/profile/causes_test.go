@@ -2,9 +2,7 @@ package profile_test
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"dsstar/agent/describe/profile"
@@ -49,16 +47,12 @@ func TestCauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(file, []byte("n\n1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", `import contextlib, io, json, sys
 with contextlib.redirect_stdout(io.StringIO()):
-    exec(open(sys.argv[1]).read(), {"path": sys.argv[3]})
+    exec(open(sys.argv[1]).read(), {})
 module = sys.modules["dsstar_profile.profile"]
 errors = [eval(text, vars(module)) for text in json.loads(sys.argv[2])]
-print(json.dumps([module.why(error, True) for error in errors]))`, script(t), string(asked), file)
+print(json.dumps([module.why(error, True) for error in errors]))`, script(t), string(asked))
 	out, err := cmd.Output()
 	var got [][2]string
 	if err != nil || json.Unmarshal(out, &got) != nil || len(got) != len(cases) {

@@ -1,5 +1,5 @@
 // Package profile says what is in a data file, as a program sees it. [Script] is Python that
-// prints the profile of the file at path as one JSON document, which [Parse] reads;
+// prints the profiles of files as JSON documents, which [Parse] reads;
 // [Profile.Text] is what a request shows of it, and [Relate] tells which columns of several
 // files hold the same values.
 package profile
@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"dsstar/agent/brief"
 )
@@ -17,14 +18,35 @@ import (
 var sources embed.FS
 
 // modules are the modules of the package dsstar_profile, each after those that it needs.
-var modules = []string{"values", "numerals", "dates", "columns", "relations", "grids", "encodings", "texts",
-	"found", "hints", "nested", "jsontext", "markup", "delimited", "readers", "arrow", "sqlite",
-	"formats", "databases", "buckets", "clusters", "words", "profile"}
+var modules = []string{
+	"values",
+	"numerals",
+	"dates",
+	"columns",
+	"relations",
+	"grids",
+	"encodings",
+	"texts",
+	"found",
+	"hints",
+	"nested",
+	"jsontext",
+	"markup",
+	"delimited",
+	"readers",
+	"arrow",
+	"sqlite",
+	"formats",
+	"databases",
+	"buckets",
+	"clusters",
+	"words",
+	"profile",
+	"workers",
+}
 
-// Script returns Python that prints the profile of the file at path, a name that is set before, within
-// so many seconds. It needs no files of its own: its modules are made from their sources, once per
-// process.
-func Script(seconds int) string {
+// Program is Python that makes the modules from their sources, once per process. It needs no files.
+func Program() string {
 	var b strings.Builder
 	b.WriteString("import sys, types\n\n")
 	for _, name := range append([]string{"__init__"}, modules...) {
@@ -42,8 +64,15 @@ func Script(seconds int) string {
     exec(compile(%[2]s, %[1]q, "exec"), _module.__dict__)
 `, full, brief.Python(string(source)))
 	}
-	fmt.Fprintf(&b, "sys.modules[\"dsstar_profile.profile\"].main(path, %d)\n", seconds)
 	return b.String()
+}
+
+// Script returns Python that prints a line for each file that it looked into: the mark, the number of
+// its path and its profile. It takes so many seconds for a file at most, and looks into jobs files at
+// once. It begins jobs files at least, and no other after the time within.
+func Script(paths []string, seconds, jobs int, within time.Duration, mark string) string {
+	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.workers\"].main\n_main([%s], %d, %d, %.1f, %q)\n",
+		Program(), strings.Join(paths, ", "), seconds, jobs, within.Seconds(), mark)
 }
 
 // A Profile is what a program found in a file, in words of which a request shows some.

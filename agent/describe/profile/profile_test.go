@@ -27,20 +27,17 @@ var update = flag.Bool("update", false, "write testdata/profiles.golden anew")
 
 // serve makes the profile of each file that a line of stdin names.
 const serve = `
-import io, json, sys, contextlib
-script = compile(open(sys.argv[1]).read(), "<script>", "exec")
+import json, sys
+exec(open(sys.argv[1]).read(), {})
 for line in sys.stdin:
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text):
-        exec(script, {"__name__": "__main__", "path": json.loads(line)})
-    print(text.getvalue().strip(), flush=True)
+    print(sys.modules["dsstar_profile.profile"].text(json.loads(line), 60), flush=True)
 `
 
 // script is a file with the program, which is longer than an argument may be.
 func script(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "profile.py")
-	if err := os.WriteFile(path, []byte(profile.Script(60)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(profile.Program()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

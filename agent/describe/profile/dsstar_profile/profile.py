@@ -1,4 +1,4 @@
-"""Prints the profile of one file as JSON: what is in it, never more than a bounded part of it,
+"""Makes the profile of one file: what is in it, never more than a bounded part of it,
 without running anything of it and without the network."""
 
 from __future__ import annotations
@@ -190,8 +190,13 @@ def profile(path: str, seconds: float) -> dict[str, Any]:
     return out
 
 
-def main(path: str, seconds: float) -> None:
+def text(path: str, seconds: float) -> str:
+    """The profile as JSON, in a line."""
     with contextlib.redirect_stdout(io.StringIO()):  # libraries print warnings
         found = profile(path, seconds)
+    return in_words(found)
+
+
+def in_words(found: dict[str, Any]) -> str:
     words.render(found)
-    print(json.dumps(found, default=str, allow_nan=False, separators=(",", ":")))
+    return json.dumps(found, default=str, allow_nan=False, separators=(",", ":"))

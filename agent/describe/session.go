@@ -1,0 +1,127 @@
+package describe
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// A scratch is the session that looks into files, in a folder of its own. It runs one cell at a time.
+type scratch struct {
+	Session
+	folder string // removed by close
+	data   string // the data folder
+	kernel *ask.Stopwatch
+	mu     sync.Mutex
+	used   bool // a script has run that may have left something
+}
+
+// openScratch opens the session and asks it for what the notebook runs on.
+func (r *Describer) openScratch(ctx context.Context) (*scratch, error) {
+	folder, err := disk.TempFolder("", "dsstar-describe-")
+	if err != nil {
+		return nil, err
+	}
+	s := &scratch{folder: folder, data: r.data, kernel: r.kernel}
+	dir := filepath.Join(folder, "0")
+	if err = os.Mkdir(dir, 0o700); err == nil {
+		stop := s.kernel.Start()
+		s.Session, err = r.open(ctx, dir)
+		stop()
+	}
+	if err == nil {
+		err = s.enter(ctx)
+	}
+	var e notebook.Execution
+	if err == nil {
+		e, err = s.run(ctx, probeCode)
+	}
+	if err == nil && e.Status != notebook.OK {
+		err = fmt.Errorf("look at the Python environment: %s", brief.Problem(e))
+	}
+	if err == nil {
+		err = r.journal.Started(strings.TrimSpace(e.Stdout()))
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *scratch) close() {
+	if s.Session != nil {
+		_ = s.Close() // nothing of the run depends on it any more
+	}
+	_ = disk.RemoveTemp(s.folder) // a temporary folder; the system clears what stays
+}
+
+// enter makes the empty session see the data folder as the run's own would, and nothing else.
+// Pandas is loaded, which most readers want: a child or a frozen copy of the session has it at once.
+func (s *scratch) enter(ctx context.Context) error {
+	for _, code := range s.setUp() {
+		if e, err := s.run(ctx, code); err != nil {
+			return err
+		} else if e.Status != notebook.OK {
+			return fmt.Errorf("set up the session: %s", brief.Problem(e))
+		}
+	}
+	return nil
+}
+
+func (s *scratch) setUp() []string {
+	return []string{"data_dir = " + brief.Python(s.data), record.SetUpCell(record.Task{Data: s.data}),
+		"import pandas\n" + emptyNames}
+}
+
+func (s *scratch) run(ctx context.Context, code string) (notebook.Execution, error) {
+	defer s.kernel.Start()()
+	return s.Execute(ctx, code)
+}
+
+// runAlone runs a script as a cell of its own: what another one has left does not show.
+func (s *scratch) runAlone(ctx context.Context, code string) (notebook.Execution, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.kernel.Start()()
+	if s.used {
+		back, err := s.Rollback(ctx, s.setUp())
+		if err != nil {
+			return notebook.Execution{}, err
+		}
+		for _, e := range back.Executions {
+			if e.Status != notebook.OK {
+				return notebook.Execution{}, fmt.Errorf("set up the session: %s", brief.Problem(e))
+			}
+		}
+	}
+	s.used = true
+	return s.Execute(ctx, code)
+}
+
+const probeCode = `import sys
+from importlib import metadata
+
+def _version(name):
+    try:
+        return name + " " + ".".join(metadata.version(name).split(".")[:2])
+    except metadata.PackageNotFoundError:
+        return ""
+
+_names = """numpy pandas scipy scikit-learn statsmodels matplotlib seaborn openpyxl xlrd
+pyarrow polars duckdb sqlalchemy lxml beautifulsoup4 pypdf pillow networkx pyspark dask ray""".split()
+print("Python %d.%d.%d with" % sys.version_info[:3], ", ".join(filter(None, map(_version, _names))))
+` + emptyNames
+
+// emptyNames takes all names out of the session, and gives it back one that every module has: PySpark
+// reads it.
+const emptyNames = "%reset -f\n__spec__ = None"
