@@ -82,7 +82,7 @@ func promptsOf(t *testing.T, theirs string) map[string][]string {
 			}
 			return reply(r)
 		}))
-		args = append(args, "--analyzer", "model", "--guidelines", "A number.\n"+theirs)
+		args = append(args, "--guidelines", "A number.\n"+theirs)
 		askNB(t, data, server.URL, args...).expect(exitNotVerified)
 	}
 	run(m, "--candidates", "2")
@@ -108,7 +108,13 @@ func outlineOf(message string) string {
 			fmt.Fprintln(&b, "fence", string(n.Language(source)))
 		}
 	}
-	return b.String()
+	// how many files have a section depends on their sizes
+	const file = "## File\nfence \nfence \n"
+	text := b.String()
+	for strings.Contains(text, file+file) {
+		text = strings.ReplaceAll(text, file+file, file)
+	}
+	return text
 }
 
 // TestHostileData: with files that imitate the prompt, every role's messages have the same sections

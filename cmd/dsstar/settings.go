@@ -60,8 +60,7 @@ func methodFlags(f *pflag.FlagSet) {
 	f.String("second", "", "another model for the second derivation: model=provider/name")
 	f.Bool("no-second", false, "do not derive the answer a second time; no answer is verified then")
 	f.Bool("no-readings", false, "do not name other readings of the question")
-	f.String("analyzer", "",
-		"who describes the files: profile (a program), model or none (default profile)")
+	f.String("analyzer", "", "none: files are not described to the model (default profile)")
 	f.Bool("paper", false, "DS-STAR as published, a method of its own")
 	f.String("verifier-input", "", "with --paper: what the verifier sees: full or query-plan")
 	f.Bool("no-router", false, "with --paper: only add steps, never go back")
