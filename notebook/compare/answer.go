@@ -76,7 +76,7 @@ type Asked struct {
 }
 
 // An Order says whether the order of items matters. Rows of a table and objects of a list may come
-// in any order unless it is fixed.
+// in any order unless it is fixed, if their words or dates tell them apart.
 type Order int
 
 // The orders.
@@ -202,6 +202,9 @@ func (c comparison) files(a, b File) Finding {
 		return Finding{Different, "only one derivation has written it"}
 	case a.Text == "" || b.Text == "":
 		return Finding{Unsure, "their bytes differ, and nothing else was compared"}
+	}
+	if has(drawings, a.Name) && c.asked.Order != Fixed {
+		c.asked.Order = Free // marks are where they are
 	}
 	return c.wholes(parseFile(a), parseFile(b))
 }

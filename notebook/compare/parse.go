@@ -34,6 +34,9 @@ func cleaned(text string) string {
 func parseFile(f File) node {
 	if has([]string{".csv", ".tsv", ".tab"}, f.Name) {
 		if t := tableOf(cleaned(f.Text), 1); t.kind != scalar {
+			for i := range t.items {
+				t.items[i].guessed = false
+			}
 			return t
 		}
 	}
@@ -209,9 +212,11 @@ func tableOf(text string, columns int) (n node) {
 		n.items = append(n.items, r)
 	}
 	if names := n.items[0].header(); names != nil {
+		guessed := mark != '|'
 		n.items = n.items[1:]
+		n.visit(func(a atom) { guessed = guessed && a.number == nil && a.date == "" })
 		for i := range n.items {
-			n.items[i].kind, n.items[i].names = object, names
+			n.items[i].kind, n.items[i].names, n.items[i].guessed = object, names, guessed
 		}
 	}
 	return n

@@ -25,6 +25,8 @@ type node struct {
 	names []string // of an object's items
 	items []node
 	lined bool // of an object: it is a line or lines, and has an order
+	// of an object: its names are perhaps values, since all cells below them are words, too
+	guessed bool
 }
 
 func (c comparison) nodes(x, y node) Finding {
@@ -88,7 +90,8 @@ func (c comparison) objects(x, y node) (found Finding) {
 	if len(x.names) != len(y.names) {
 		found = found.and(Finding{Unsure, fmt.Sprintf("%d names / %d", len(x.names), len(y.names))})
 	}
-	if c.asked.Order == Fixed && x.lined && !slices.Equal(x.names, y.names) {
+	isOrdered := x.lined && c.asked.Order == Fixed || x.guessed && y.guessed && !c.areKnown(x.names)
+	if isOrdered && !slices.Equal(x.names, y.names) {
 		found = found.and(Finding{Unsure, otherOrder})
 	}
 	return found
@@ -105,15 +108,33 @@ func (c comparison) inTurn(x, y []node) (found Finding) {
 	return found
 }
 
-// isFree reports whether items may come in any order.
+// isFree reports whether items may come in any order: names if it does not matter, and rows whose
+// words or dates tell them apart.
 func (c comparison) isFree(items []node) bool {
 	if c.asked.Order == Free || c.asked.Order == Fixed {
 		return c.asked.Order == Free
 	}
-	return !slices.ContainsFunc(items, func(n node) bool {
-		isValue := n.atom.number != nil || n.atom.date != "" || truths[n.atom.folded] != ""
-		return n.kind == list || n.kind == scalar && (isValue || c.asked.Order != Names)
+	rows := map[string]bool{}
+	for _, n := range items {
+		name := n.name()
+		isName := n.kind == scalar && c.asked.Order == Names && name != ""
+		isRow := n.kind >= row && len(n.items) > 1 && name != "" && !rows[name]
+		if !isName && !isRow {
+			return false
+		}
+		rows[name] = true
+	}
+	return true
+}
+
+// name returns the words and dates of a part.
+func (n node) name() (name string) {
+	n.visit(func(a atom) {
+		if a.number == nil && truths[a.folded] == "" && !noAnswers[a.folded] {
+			name += strings.Trim(a.folded, "- ") + "\x00"
+		}
 	})
+	return strings.TrimLeft(name, "\x00")
 }
 
 // maxPaired is how many items are compared each with each.
