@@ -24,6 +24,7 @@ var modules = []string{
 	"dates",
 	"columns",
 	"relations",
+	"totals",
 	"grids",
 	"encodings",
 	"texts",

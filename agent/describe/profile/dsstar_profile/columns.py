@@ -23,6 +23,7 @@ HASHED = (str, numbers.Number, datetime.date, datetime.time, datetime.timedelta)
 SKETCH = 128  # hashes that are kept of a column
 ALL = 400  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
+EPOCH = re.compile(r"time|date|stamp|epoch|day|when|since|created|updated|(^|_)(at|ts)$", re.I)
 SERIAL = (20_000, 60_000)  # days since 1900, as Excel writes dates of 1954 to 2064
 
 
@@ -54,6 +55,8 @@ def column(name: object, values: list, text_source: bool, context: Context | Non
     out["distinct"] = len(counts)
     notes: list[str] = []
     _typed(out, counts, given, text_source, context, notes)
+    if out.get("integer") and EPOCH.search(out["name"]):
+        notes += _epoch(out["range"])
     if codes:
         out["codes"] = sorted(codes)
         notes.append(
@@ -66,6 +69,17 @@ def column(name: object, values: list, text_source: bool, context: Context | Non
     if (out["type"] == "text" or out.get("integer")) and len(counts) > 1:
         out["sketch"] = sketch(counts)
     return out | ({"notes": notes} if notes else {})
+
+
+def _epoch(ends: list) -> list[str]:
+    """What whole numbers of a column whose name speaks of time may be."""
+    for unit, per in (("seconds", 1), ("milliseconds", 1000), ("microseconds", 1_000_000)):
+        if all(3e8 * per <= n <= 4e9 * per for n in ends):
+            days = [
+                str(datetime.datetime(1970, 1, 1) + datetime.timedelta(0, n // per)) for n in ends
+            ]
+            return [f"may be {unit} since 1970: {days[0]} to {days[1]}"]
+    return []
 
 
 def _codes(values: list) -> set[str]:
@@ -94,7 +108,11 @@ def _typed(
     read = numbers_of(texts, context.marks)
     found: dict[Any, Any] = dict(read.values)
     for v in counts:
-        if isinstance(v, numbers.Real | decimal.Decimal) and not isinstance(v, bool) and math.isfinite(v):
+        if (
+            isinstance(v, numbers.Real | decimal.Decimal)
+            and not isinstance(v, bool)
+            and math.isfinite(v)
+        ):
             found[v] = real(v)
     real_dates = [v for v in counts if isinstance(v, (datetime.date, datetime.time))]
     share = sum(counts[v] for v in found) / total

@@ -12,15 +12,12 @@ from typing import Any
 from dsstar_profile.columns import Context, column, unread
 from dsstar_profile.numerals import number
 from dsstar_profile.relations import between
+from dsstar_profile.totals import TOTAL, inner
 from dsstar_profile.values import label, literal, missing, show
 
 Json = dict[str, Any]
 Rows = list[tuple]
 
-TOTAL = re.compile(
-    r"\W*((grand |sub[- ]?)?totals?|sum|overall|average|mean|max|min|median|all|summe|gesamt)\b",
-    re.IGNORECASE,
-)
 MOST_COLUMNS = 1000  # of a table that are profiled
 MOST_CELLS = 600_000
 TOLD = 2000  # values of a column that tell how numbers are written in the others
@@ -87,7 +84,7 @@ class Table:
         out["columns"] = columns
         out["first"] = _first(rows, total, len(names))
         doubled = [n for n, times in Counter(names).items() if times > 1]
-        warnings = list(self.warnings)
+        warnings = self.warnings + inner(names, rows, columns)
         if markers := sorted({m for c in columns for m in unread(c)}):
             if not self.calls and (self.text_source or self.name.startswith("sheet")):
                 told = ", ".join(map(literal, markers[:8]))

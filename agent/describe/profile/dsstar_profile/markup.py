@@ -12,6 +12,8 @@ from dsstar_profile.grids import Table
 from dsstar_profile.hints import Call
 from dsstar_profile.values import show
 
+ROWS = 50_000  # of a table
+
 
 def xml(source: texts.Text) -> Found:
     from lxml import etree
@@ -39,8 +41,11 @@ def xml(source: texts.Text) -> Found:
     found.lines += lines
     for table in found.tables:
         table.text_source = True
+        if not source.whole:
+            table.total = len(table.rows) if table.total is None else table.total
+            table.extra["guessed"] = True
     if not source.whole:
-        found.warnings.append("figures are from the beginning of the file")
+        found.warnings.append("rows and figures are from the beginning of the file")
     return found
 
 
@@ -62,12 +67,14 @@ def html(source: texts.Text) -> Found:
     if title := page.xpath("string(//title)").strip():
         found.lines.append("title: " + show(title, 200))
     for table in page.xpath("//table[@index and not(.//table)]")[:60]:
-        rows = [_cells(tr) for tr in table.xpath(".//tr")[:20_000]]
+        trs = table.xpath(".//tr")
+        rows = _spanned([_cells(tr) for tr in trs[:ROWS]])
         caption = show(" ".join(table.xpath("string(./caption)").split()), 120)
-        rows = _spanned(rows)
         if len(rows) > 1 and max(map(len, rows)) > 1:
             name = f"read_html()[{table.get('index')}]" + (f" ({caption})" if caption else "")
             found.tables += grids.tables(rows, name, True)
+            if more := len(trs[ROWS:]):
+                found.tables[-1].total = len(found.tables[-1].rows) + more
             found.tables[-1].calls = _html_calls(found.tables[-1], table.get("index"))
             table.drop_tree()
     parts = [x.text_content() for x in page.xpath("//p|//h1|//h2|//h3|//li[not(.//a)]|//dl|//pre")]

@@ -31,7 +31,7 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
         )
     found = None
     if ending in (*jsontext.ENDINGS, ".ipynb") or start[:1] in "{[" and start:
-        found = jsontext.read(source, ending)
+        found = jsontext.read(path, source, ending, deadline)
     elif start.startswith("<") and ending not in CODE:
         page = re.search(r"<(!doctype html|html|body)\b", start[:2000], re.I)
         page = bool(page) or ending in (".html", ".htm")
@@ -58,7 +58,9 @@ def _doubts(source: texts.Text) -> list[str]:
     said = []
     if source.guesses:
         others = ", ".join(source.guesses)
-        said.append(f"the encoding {source.encoding} is a guess by its letters; {others} fits as well")
+        said.append(
+            f"the encoding {source.encoding} is a guess by its letters; {others} fits as well"
+        )
     if source.lost:
         said.append("it has U+FFFD for lost characters: no encoding brings them back")
     if source.broken:

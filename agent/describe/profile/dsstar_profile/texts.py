@@ -13,9 +13,12 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dsstar_profile.encodings import encoding
+
+if TYPE_CHECKING:
+    from dsstar_profile.found import Deadline
 
 HEAD = 8 << 20  # bytes of a file's beginning that are read
 PART = 1 << 20  # of each of several places after it
@@ -73,6 +76,20 @@ def lines_of(text: str) -> list[str]:
     """The lines of a text as programs that read tables have them: str.splitlines knows more ends."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
+
+
+def count_lines(path: str, deadline: Deadline) -> tuple[int, bool]:
+    """How many lines a file has that are not empty, and whether they were counted to the end."""
+    lines = read = 0
+    last = b"\n"
+    with opened(path) as f:
+        while part := f.read(1 << 20):
+            lines += part.count(b"\n") - (last + part).count(b"\n\n")
+            read, last = read + len(part), part[-1:]
+            if deadline.left() == 0:
+                packed = not isinstance(f, io.BufferedReader)
+                return round(lines * (1 if packed else os.path.getsize(path) / read)), False
+    return lines + (last != b"\n"), True
 
 
 @dataclass(frozen=True)

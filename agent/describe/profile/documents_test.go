@@ -1,0 +1,65 @@
+package profile_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDocuments: of JSON in the forms that programs write, and of tables with totals in their middle, the
+// columns, rows and the call are right.
+func TestDocuments(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	var lines strings.Builder
+	for n := range 60_000 {
+		fmt.Fprintf(&lines, "{\"n\": %d, \"kind\": %q}\n", n, map[bool]string{true: "late", false: "soon"}[n > 55_000])
+	}
+	const load = `json.load(open(path, encoding="utf-8"))`
+	const asWritten = ", dtype=False, convert_dates=False)"
+	for _, c := range []struct {
+		name, text string
+		rows       int
+		want       string
+		call       string
+		says       string
+	}{
+		{"columns.json", `{"city":{"0":"a","1":"b","2":"c"},"day":{"0":1704067200000,"1":1704153600000,"2":1704240000000}}`, 3,
+			"city text, day number 1704067200000 1704240000000", "pd.read_json(path" + asWritten, "milliseconds"},
+		{"dated.json", `{"price":{"2024-01-01":1.5,"2024-01-02":2.5},"note":{"2024-01-01":"x","2024-01-02":"y"}}`, 2,
+			"column 1 (no name; the index in pandas) date 2024-01-01 2024-01-02, price number 1.5 2.5, note text",
+			"pd.read_json(path" + asWritten, ""},
+		{"index.json", `{"a":{"x":1,"y":"p"},"b":{"x":2,"y":"q"},"c":{"x":3,"y":"r"}}`, 3,
+			"(key) text, x number 1 3, y text", `pd.json_normalize([{"(key)": k} | v for k, v in ` + load + `.items()])`, ""},
+		{"split.json", `{"columns":["a","b"],"index":[0,1],"data":[[1,"x"],[2,"y"]]}`, 2, "a number 1 2, b text",
+			`pd.read_json(path, orient="split"` + asWritten, ""},
+		{"ids.json", `[{"id":1344800117571260417,"to":null},{"id":1344800117571260419,"to":1344800117571260418}]`, 2,
+			"id number 1344800117571260417 1344800117571260419, to number 1344800117571260418 1344800117571260418",
+			"pd.DataFrame(" + load + ", dtype=object)", ""},
+		{"zips.json", `[{"zip":"00501","n":{"a":1}},{"zip":"10001","n":{"a":2}}]`, 2, "zip text, n.a number 1 2",
+			"pd.json_normalize(" + load + ")", "leading zeros"},
+		{"jobs.jsonl", `{"done":"2024-05-01"}` + "\n" + `{"done":"2024-05-02"}` + "\n" + `{"done":1714550400}` + "\n", 3,
+			"done date 2024-05-01 2024-05-02", "pd.read_json(path, lines=True" + asWritten, "1 numbers"},
+		{"long.ndjson", lines.String(), 60_000, "n number 0 59999, kind text", "pd.read_json(path, lines=True" + asWritten, ""},
+		{"sales.csv", "region,amount\nNorth,1\nNorth,2\nNorth Total,3\nSouth,4\nSouth,5\nSouth Total,9\nEast,1\n", 7,
+			"region text, amount number 1 9", "pd.read_csv(path)", "2 rows with \"North Total\", \"South Total\" in region are sums"},
+		{"cube.csv", "region,month,n\nN,Jan,1\nN,Feb,2\nN,All,3\nS,Jan,4\nS,Feb,5\nS,All,9\n", 6,
+			"region text, month text, n number 1 9", "pd.read_csv(path)", "are sums"},
+		{"wars.csv", "title,n\nTotal Recall,1\nAlien,2\nAll About Eve,3\nHeat,4\n", 4, "title text, n number 1 4", "pd.read_csv(path)", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := p.facts(t, filepath.Join(dir, c.name), c.text)
+			if got := is.columns(); is.Rows != c.rows || got != c.want {
+				t.Errorf("%d rows of %s\nwant %d of %s", is.Rows, got, c.rows, c.want)
+			}
+			if is.Call != c.call {
+				t.Errorf("the call is %s\nwant        %s", is.Call, c.call)
+			}
+			said := is.said()
+			if !strings.Contains(said, c.says) || c.says == "" && strings.Contains(said, "total") {
+				t.Errorf("asked for %q: %s", c.says, said)
+			}
+		})
+	}
+}
