@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/notebook"
 )
 
 // TestAsk: another question goes on in the same session, and the notebook grows a second part.
@@ -194,8 +196,8 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// TestChooseEarlier: a person may say what an earlier question means. It and those that build on it
-// then answer as it is meant.
+// TestChooseEarlier: a person may say what an earlier question means. It then answers as it is meant,
+// and those that follow are judged and derived again, which are told.
 func TestChooseEarlier(t *testing.T) {
 	follow := script{"step": "On.", "cell": "b = x\nb += \"5\"\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
 	tr := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": "Branch 1.2\nKeeps: 0\n\n" +
@@ -212,8 +214,45 @@ func TestChooseEarlier(t *testing.T) {
 		if got := first.Answer() + " " + p.Answer(); got != want || !first.Verified() || !p.Verified() {
 			t.Errorf("option %d: %s, %q, then %q", option, got, first.Doubts(), p.Doubts())
 		}
-		if n := len(p.model.asked); option == 0 && n > 0 {
+		if judge := fmt.Sprintf("judge round %d", 3+option); p.model.count("judge") != 1 || p.model.count("second") != 1+option {
 			t.Errorf("asked %q", p.model.asked)
+		} else {
+			contains(t, p.model.prompt(t, judge), "Meant is: ")
+		}
+	}
+}
+
+// TestNotes: a note has the questions judged and derived again from where it stands on, and a note
+// that is removed all of them. What was chosen with that is open again.
+func TestNotes(t *testing.T) {
+	follow := script{"step": "On.", "cell": "b = 5\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()",
+		"branches": branches("z = 2\nz")}
+	tr := play(t, simple.with(follow).with(script{"solver round 1": reads(isOpen), "last": "print(x)"})).noError(t).Trajectory
+	agent.Choose(tr, 0, 0, 0)
+	tr = goOn(t, follow, tr).noError(t).Trajectory
+	if err := tr.Ask("And now?", ""); err != nil || !tr.Part(0).Verified() {
+		t.Fatal(err, tr.Part(0).Doubts())
+	}
+	tr = goOn(t, follow, tr).noError(t).Trajectory
+	for _, c := range []struct {
+		name      string
+		edit      func(reporter, *notebook.Notebook)
+		judged    int
+		standings string
+	}{
+		{"above all", insert("question", note("Mind.")), 2, "verified, verified"},
+		{"below the first", insert("answer", note("Mind.")), 2, "verified, verified"},
+		{"below the last", insert("answer-2", note("Mind.")), 1, "verified, verified"},
+		{"removed", remove("note-1"), 2, "depends on a reading, verified"},
+		{"a remark", insert("answer", notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mind."}), 0,
+			"verified, verified"},
+	} {
+		p := goOn(t, follow, must(edited(t, tr, c.edit))).noError(t)
+		if n := p.model.count("judge"); n != c.judged || p.model.count("second") != n {
+			t.Errorf("%s: asked %q", c.name, p.model.asked)
+		}
+		if got := p.Part(0).Standing() + ", " + p.Standing(); got != c.standings {
+			t.Errorf("%s: %s; %q, %q", c.name, got, p.Part(0).Doubts(), p.Doubts())
 		}
 	}
 }

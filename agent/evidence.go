@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
 )
@@ -88,7 +87,10 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 					if s.whole {
 						place += fmt.Sprintf(", line %d", line)
 					}
-					found = append(found, fmt.Sprintf("“%s” (%s)", brief.Clip(sentence, 600), place))
+					if len(sentence) > 600 {
+						sentence = quote
+					}
+					found = append(found, fmt.Sprintf("“%s” (%s)", sentence, place))
 					if from == "" || from == record.FromQuestion || from == record.FromForm {
 						from = s.place
 					}

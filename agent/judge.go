@@ -19,6 +19,9 @@ import (
 func (r *standard) judge(ctx context.Context) error { return r.judgeAbout(ctx, r.subject(0)) }
 
 func (r *standard) judgeAbout(ctx context.Context, subject string) error {
+	if r.t.LastEdit() != nil {
+		r.ground(r.t.Readings) // files and notes can be other ones than before
+	}
 	form := reply.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Words: r.judgeWords,
 		Images: r.pictures()}, form)

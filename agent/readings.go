@@ -286,7 +286,7 @@ func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error)
 // are dropped. An earlier question k, from 0, is reopened for that.
 func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
 	if k < len(t.Earlier) {
-		t.Reopen(k, n != t.Earlier[k].Readings[i].Chosen)
+		t.Reopen(k)
 	}
 	option, taken, second := t.Readings[i].Options[n], t.Readings[i].Chosen, t.Second
 	for _, k := range t.Readings[i].Together {

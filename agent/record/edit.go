@@ -47,10 +47,10 @@ func (r *reader) reconcile() error {
 	if err != nil {
 		return err
 	}
+	r.readNotes()
 	if moved || len(r.edits) > 0 {
 		first = 0
 	}
-	r.readNotes()
 	if left := len(inBoth(was, t.ToRepeat())); left > 0 {
 		first = min(first, len(was)-left) // these are still to be run again
 	}
@@ -179,15 +179,43 @@ func (r *reader) lastCell() {
 	}
 }
 
-// readNotes collects the notes to the agent. Notes that it has already read keep their order.
+// readNotes collects the notes to the agent. The questions below one that was left are judged again,
+// and all of them after one was removed. What was chosen with it is open then.
 func (r *reader) readNotes() {
-	for _, note := range r.notes {
-		if !slices.Contains(r.t.Notes, note) {
-			r.did("a note was left: %s", note)
+	var texts []string
+	for _, n := range r.notes {
+		if texts = append(texts, n.text); !slices.Contains(r.t.Notes, n.text) {
+			r.noted(n.part, "a note was left: "+n.text)
 		}
 	}
-	if !slices.Equal(slices.Sorted(slices.Values(r.t.Notes)), slices.Sorted(slices.Values(r.notes))) {
-		r.t.Notes = r.notes
+	for _, text := range r.t.Notes {
+		if slices.Contains(texts, text) {
+			continue
+		}
+		r.noted(0, "a note was removed: "+text)
+		for k := range len(r.t.Earlier) + 1 {
+			for i, x := range r.t.Part(k).Readings {
+				x.ByUser = x.ByUser && x.Chose() != text
+				r.t.Part(k).Readings[i] = x
+			}
+		}
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(r.t.Notes)), slices.Sorted(slices.Values(texts))) {
+		r.t.Notes = texts // else they keep their order
+	}
+}
+
+// noted records a change of notes that concerns the questions from a part on.
+func (r *reader) noted(part int, what string) {
+	r.did("%s", what)
+	r.t.noted(what)
+	for k := max(0, part-1); k < len(r.t.Earlier); k++ {
+		c, is := r.edits[k]
+		if !is {
+			c.rest = r.t.Part(k).CellRounds()
+		}
+		c.what = append(slices.Clone(c.what), what)
+		r.edits[k] = c
 	}
 }
 

@@ -157,7 +157,7 @@ type reader struct {
 	now     []present    // code cells after the set-up, in their order
 	changed map[int]bool // rounds whose cell or words were changed
 	words   []present    // headings whose words were changed
-	notes   []string
+	notes   []noted
 	opening map[string]present // by role
 	finals  map[int]present    // the last cells, by part
 	what    []string           // the person did, in words, to the part in work
@@ -170,6 +170,12 @@ type present struct {
 	changed     bool
 	cell        notebook.Cell
 	was         string // the cell as it was drawn, if it has changed
+}
+
+// A noted is a note to the agent, and the part, from 1, in which it stands; 0: above all.
+type noted struct {
+	part int
+	text string
 }
 
 // seen holds the ids of dsstar's cells that were read.
@@ -265,7 +271,7 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 	}
 	r.t.Kept = append(r.t.Kept, Kept{cmp.Or(m.After, r.anchor), c})
 	if text := strings.TrimSpace(c.Source); slices.Contains(c.Tags(), noteTag) && text != "" {
-		r.notes = append(r.notes, text)
+		r.notes = append(r.notes, noted{r.inPart, text})
 	}
 }
 

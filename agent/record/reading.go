@@ -171,11 +171,13 @@ func (t *Trajectory) Unsettle() {
 	t.Readings = restated(t.Readings)
 }
 
-// AddNote adds a person's note to the agent, which the notebook shows below the question.
+// AddNote adds a person's note to the agent, which the notebook shows below the question. Later
+// questions are judged and derived again.
 func (t *Trajectory) AddNote(text string) {
 	if slices.Contains(t.Notes, text) {
 		return
 	}
+	t.noted("a note was left: " + text)
 	t.Notes = append(t.Notes, text)
 	t.Kept = append(t.Kept, Kept{After: partID("asked", len(t.Earlier)), Cell: notebook.Cell{
 		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,

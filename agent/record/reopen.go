@@ -14,6 +14,7 @@ type Later struct {
 	Part
 	Begin  int     `json:"begin"`
 	Rounds []Round `json:"rounds"`
+	Noted  string  `json:"noted,omitempty"` // what a person has noted since: it runs and is judged again
 }
 
 // asPart returns the last part as one that is followed by another.
@@ -35,14 +36,15 @@ func (t *Trajectory) unproved() int {
 }
 
 // Reopen makes earlier question k, from 0, the last one again. The questions after it wait for
-// [Trajectory.Next]. Each is proved again. If question k changes, those that build on it also run,
-// and are judged and derived, again. The caller decides what happens to question k.
-func (t *Trajectory) Reopen(k int, changes bool) {
-	changed := map[int]change{}
-	if changes {
-		changed[k] = change{}
+// [Trajectory.Next], and are proved again. The caller decides what happens to question k, and notes
+// it: see [Trajectory.AddNote].
+func (t *Trajectory) Reopen(k int) { t.reopen(k, map[int]change{}) }
+
+// noted has the later questions run, judged and derived again, as a person has noted something.
+func (t *Trajectory) noted(what string) {
+	for i := range t.Later {
+		t.Later[i].Noted = what
 	}
-	t.reopen(k, changed)
 }
 
 // Withdraw withdraws what was judged, derived and proved of earlier question k, from 0, and of those
@@ -154,7 +156,9 @@ func (t *Trajectory) Next() bool {
 			}
 		}
 	}
-	t.take(l.Part)
+	if t.take(l.Part); l.Noted != "" && len(t.Edits()) == 0 {
+		t.runAgain(change{what: []string{l.Noted}, rest: t.CellRounds()})
+	}
 	return true
 }
 
