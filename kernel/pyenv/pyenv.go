@@ -93,7 +93,7 @@ func interpreter(dir string) string {
 
 // create builds the environment in dir, which the lock protects, and marks it as ready.
 func create(ctx context.Context, o Options, base Interpreter, dir string, lock heldLock) error {
-	o.Progress("creating the Python environment (once; about 260 MB to download, 1.1 GB on disk)")
+	o.Progress("creating the Python environment (once; about 270 MB to download, 1.2 GB on disk)")
 	start := time.Now()
 	var err error
 	for _, tool := range installers(o.Env, base) {

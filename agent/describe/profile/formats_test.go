@@ -11,6 +11,7 @@ import (
 func TestFormats(t *testing.T) {
 	dir, _ := made(t, "binaries.py")
 	p := start(t, dir)
+	const none = -1
 	const parquet = "pd.read_parquet(path)"
 	const typed = "ns date 2023-11-14 22:13:20.123456789 2023-11-14 22:13:20.123456828, " +
 		"zone date 1970-01-01 01:00:00+01:00 1970-01-02 16:00:00+01:00, price number 0 3.9, " +
@@ -55,17 +56,39 @@ func TestFormats(t *testing.T) {
 				"huge number 170141183460469231731687303715884105000 170141183460469231731687303715884105039, " +
 				"price number 0 0.39, photo binary",
 			call: `duckdb.connect(path, read_only=True).sql("SELECT * REPLACE (\"huge\"::VARCHAR AS \"huge\") FROM \"ticks\"").df()`},
+		{file: "merged.xlsx", rows: 40, columns: "region text, shop text, sold number 0 39", says: "merged over rows",
+			call: `pd.read_excel(path).assign(**{"region": lambda d: d["region"].ffill()})`},
+		{file: "groups.xlsx", rows: 40, call: `pd.read_excel(path, header=None, skiprows=3, names=["store", ` +
+			`"2023 / Q1 / units", "2023 / Q2 / units", "2024 / Q1 / units", "2024 / Q2 / units"])`,
+			columns: "store text, 2023 / Q1 / units number 0 39, 2023 / Q2 / units number 1 40, " +
+				"2024 / Q1 / units number 2 41, 2024 / Q2 / units number 3 42"},
+		{file: "mixed.xlsx", rows: 40, says: "25 dates|10 texts that are dates, form %d/%m/%Y|5 numbers"},
+		{file: "marks.xlsx", rows: 40, call: `pd.read_excel(path, sheet_name="Sheet")`,
+			says: "as percent|with €|divided by 1000|7 as 00007|#N/A (1), #DIV/0! (1)|1 cells have a formula|" +
+				"1 hidden rows|hidden columns, which are read as the others: D"},
+		{file: "marks.xlsx", table: 1, rows: 40, call: `pd.read_excel(path, sheet_name="old", header=None)`},
+		{file: "title.xlsx", rows: 40, columns: "id number 0 39, name text", call: "pd.read_excel(path, header=2, nrows=40)"},
+		{file: "strict.xlsx", rows: 40, columns: "id number 0 39, name text", call: `pd.read_excel(path, engine="calamine")`},
+		{file: "long.xlsx", rows: 60_000, columns: "id number 0 59999, name text", call: "pd.read_excel(path)"},
+		{file: "sparse.xlsx", rows: 1, columns: "id number 1 1, name text", says: "first 100000 rows"},
+		{file: "sheet.ods", rows: 40, columns: "id number 0 39, name text", call: `pd.read_excel(path, engine="calamine")`},
+		{file: "~$merged.xlsx", table: none, says: "no data"},
+		{file: "secret.xlsx", table: none, says: "needs a password"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			var found struct {
-				Problem string
-				Tables  []facts
+				Problem  string
+				Warnings []string
+				Tables   []facts
 			}
 			err := json.Unmarshal([]byte(p.line(t, c.file)), &found)
-			if err != nil || found.Problem != "" || len(found.Tables) <= c.table {
+			if err != nil || found.Problem != "" || len(found.Tables) <= c.table || c.table == none && found.Tables != nil {
 				t.Fatalf("%v, %+v", err, found)
 			}
-			is := found.Tables[c.table]
+			is := facts{Warnings: found.Warnings}
+			if c.table != none {
+				is = found.Tables[c.table]
+			}
 			if is.Rows != c.rows {
 				t.Errorf("%d rows, want %d", is.Rows, c.rows)
 			}

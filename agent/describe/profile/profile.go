@@ -37,6 +37,7 @@ var modules = []string{
 	"readers",
 	"arrow",
 	"sqlite",
+	"excel",
 	"formats",
 	"databases",
 	"buckets",

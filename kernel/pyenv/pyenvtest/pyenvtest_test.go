@@ -10,7 +10,7 @@ import (
 func TestPython(t *testing.T) {
 	run(t, pyenvtest.Python(t), `
 import ipykernel, pandas as pd, numpy as np, matplotlib, seaborn, statsmodels.api as sm, sklearn.linear_model
-import openpyxl, xlrd, pyarrow, polars, duckdb, lxml.html, bs4, html5lib, requests, yaml, sqlalchemy, PIL, tabulate, pypdf, networkx, scipy.stats
+import cdflib, h5py, pyreadstat, python_calamine, shapefile, openpyxl, xlrd, pyarrow, polars, duckdb, lxml.html, bs4, html5lib, requests, yaml, sqlalchemy, PIL, tabulate, pypdf, networkx, scipy.stats
 df = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "x"]})
 assert duckdb.sql("select sum(a) from df").fetchone()[0] == 6
 assert polars.from_pandas(df).shape == (3, 2)

@@ -268,12 +268,7 @@ def tables(
             if sheet
             else ""
         )
-        place = _place(header, start, sheet or start > 1, lines, not text_source)
-        if not text_source and len(blocks) > 1 and header:
-            columns = f'usecols="{letters(left)}:{letters(right - 1)}"'
-            place = (
-                f"{place[:-1]}, {columns})" if place[-1] == ")" else f"{place} (pandas: {columns})"
-            )
+        place = _place(header, sheet or start > 1, lines)
         if text_source and lines and (start > 1 or not header and start):
             table.extra["begins"] = True
         table.where = ", ".join(filter(None, (span, place)))
@@ -288,7 +283,8 @@ def tables(
     for t in found:
         t.end -= _trim(t)
         t.end = lines[t.end - 1] + 1 if lines and t.end else t.end
-        del t.extra["left"], t.extra["right"]
+        if not sheet or text_source:
+            del t.extra["left"], t.extra["right"]
     if found and above:
         found[-1].foot += above
     return found
@@ -324,24 +320,15 @@ def _aligned(block: Rows) -> tuple[Rows, str, int]:
     return names, "named" if apart else "guess", short
 
 
-def _place(header: list[int], start: int, always: bool, lines: Any, excel: bool) -> str:
-    """Where the names of the columns are, and what pandas has to be told of it."""
-    at = [lines[n] for n in header] if lines else header
-    skip = lines[start] if lines and not header and start < len(lines) else (at or [start])[0]
-    told = [f"skiprows={skip}"] if skip and not (excel and header) else []
+def _place(header: list[int], always: bool, lines: Any) -> str:
+    """Where the names of the columns are."""
     if not header:
-        where, told = "no header", ["header=None", *told]
-    else:
-        where = f"header in {'line' if lines else 'row'} {at[0] + 1}"
-        if len(at) > 1:
-            where = where.replace(" in line", " in lines").replace(" in row", " in rows")
-            where += f" and {at[1] + 1}"
-            told.append(f"header={[n if excel else n - skip for n in at]}")
-        elif excel and skip:
-            told.append(f"header={skip}")
-    if header and not always:
-        return ""
-    return where + (f" (pandas: {', '.join(told)})" if told and excel else "")
+        return "no header"
+    at = [lines[n] for n in header] if lines else header
+    what = f"{'line' if lines else 'row'}{'s' if len(at) > 1 else ''} {at[0] + 1}"
+    if len(at) > 1:
+        what += f" and {at[1] + 1}" if len(at) == 2 else f" to {at[-1] + 1}"
+    return f"header in {what}" if always else ""
 
 
 def _words(block: Rows) -> list[str]:
@@ -435,6 +422,30 @@ def _header(block: Rows) -> tuple[int | None, int]:
     return None, 0
 
 
+def _groups(block: Rows, header: int) -> Rows:
+    """The rows above the names whose first cell is empty: they name groups of columns."""
+    top = header
+    while top and empty(block[top - 1][0]) and not all(map(empty, block[top - 1])):
+        top -= 1
+    return block[top:header]
+
+
+def _joined(levels: Rows) -> list[str]:
+    """Names of columns that are in several rows. Where a row has gaps, each name is for the columns
+    up to the next one, or up to the next one of a row above."""
+    last: list[object] = [None] * len(levels)
+    names = []
+    gaps = [any(map(empty, row[1:])) for row in levels]
+    for cells in zip(*levels):
+        for n, cell in enumerate(cells):
+            if not empty(cell):
+                last[n:] = [cell, *[None] * (len(levels) - n - 1)]
+            elif not gaps[n] or n == len(levels) - 1:
+                last[n] = None
+        names.append(" / ".join(show(c) for c in last if not empty(c)))
+    return names
+
+
 def _table(block: Rows, name: str, text_source: bool) -> Table:
     width = len(block[0])
     header, start = _header(block)
@@ -444,24 +455,16 @@ def _table(block: Rows, name: str, text_source: bool) -> Table:
     if header is None:
         names = [f"column {n + 1}" for n in range(width)]
     else:
-        first, second = list(block[header]), block[header + 1] if start > header + 1 else None
-        above = block[header - 1] if header and empty(block[header - 1][0]) else None
-        if second is not None:
+        groups = _groups(block, header)
+        levels = [*groups, *block[header:start]]
+        if groups:
+            del head[-len(groups) :]
+            at = [*range(header - len(groups), header), *at]
+            rows = "a row" if len(groups) == 1 else f"{len(groups)} rows"
+            warnings.append(f"{rows} of group names above the names: they are put before them")
+        if start > header + 1:
             warnings.append("the names of the columns are in two rows: the second is no record")
-            gaps = any(empty(c) for c in first[1:])
-            last = None
-            for n in range(width):
-                last = first[n] if not empty(first[n]) else last if gaps else None
-                low = "" if empty(second[n]) else show(second[n])
-                first[n] = " / ".join(filter(None, ("" if last is None else show(last), low)))
-        elif above is not None:
-            head.pop()
-            at.insert(0, header - 1)
-            warnings.append("a row of group names stands above the names: they are put before them")
-            last = None
-            for n in range(width):
-                last = above[n] if not empty(above[n]) else last
-                first[n] = " / ".join(show(c) for c in (last, first[n]) if not empty(c))
+        first = _joined(levels) if len(levels) > 1 else list(levels[0])
         names = [
             (
                 f"column {n + 1} (no name; Unnamed: {n} in pandas)"

@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import arrow, buckets, clusters, databases, formats, hints, readers, sqlite, texts, words
+from dsstar_profile import arrow, buckets, clusters, databases, excel, formats, hints, readers, sqlite, texts, words
 from dsstar_profile.values import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
@@ -35,6 +35,7 @@ UNSAFE = (
     ".h5",
     ".mat",
 )
+LOCK = re.compile(r"(^|/)(~\$|\.~lock\.)[^/]*$")  # of office programs
 IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM", b"\0\0\1\0")
 
 
@@ -73,6 +74,8 @@ def bounded(seconds: float) -> Iterator[None]:
 def reader_of(path: str) -> Any:
     with open(path, "rb") as f:
         magic = f.read(512)
+    if LOCK.search(path):
+        return excel.lock
     if path.endswith(databases.ENDING) and b'"variable"' in magic:
         return databases.database
     if path.endswith(buckets.ENDING) and b'"variable"' in magic:
@@ -92,8 +95,8 @@ def reader_of(path: str) -> Any:
         (b"\xff\xff\xff\xff", arrow.stream),
         (b"SQLite format 3\0", sqlite.sqlite),
         (b"%PDF", formats.pdf),
-        (b"\xd0\xcf\x11\xe0", formats.xls),
-        (b"\t\0\4\0", formats.xls),
+        (b"\xd0\xcf\x11\xe0", excel.book),
+        (b"\t\0\4\0", excel.book),
     ):
         if magic.startswith(start):
             return reader
@@ -103,8 +106,8 @@ def reader_of(path: str) -> Any:
         with zipfile.ZipFile(path) as z:
             names = set(z.namelist()[:10_000])
         return (
-            formats.xlsx
-            if "xl/workbook.xml" in names
+            excel.book
+            if names & {"xl/workbook.xml", "xl/workbook.bin"} or path.lower().endswith(".ods")
             else formats.docx if "word/document.xml" in names else formats.archive
         )
     if magic.startswith(IMAGES) or magic[:4] == b"RIFF" and magic[8:12] == b"WEBP":
@@ -178,7 +181,7 @@ def profile(path: str, seconds: float) -> dict[str, Any]:
                 out["tables"] = tables
             hints.put(found.tables, tables, path, deadline)
     except ImportError as error:
-        problem = f"not read: this Python has no {error.name}"
+        problem = f"not read: this Python has no {error.name or show(error, 200)}"
     except MemoryError:
         problem = "not read to its end: it takes too much memory"
     except (Exception, OutOfTime) as error:

@@ -4,9 +4,11 @@ import datetime
 import decimal
 import os
 import sqlite3
+import zipfile
 
 import duckdb
 import numpy as np
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
@@ -93,5 +95,120 @@ def databases():
     con.close()
 
 
+def sheet(name, rows, change=None):
+    """A workbook of one sheet."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    if change:
+        change(book, book.active)
+    book.save(name)
+
+
+def bare(name, cells, space="http://schemas.openxmlformats.org/spreadsheetml/2006/main"):
+    """A workbook of one sheet, of XML."""
+    relation = space.replace("spreadsheetml/2006/main", "officeDocument/2006/relationships")
+    relation = relation.replace("spreadsheetml/main", "officeDocument/relationships")
+    packages = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{packages}/content-types"><Default Extension="rels" ContentType='
+            '"application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+            f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        )
+        for at, kind, target in (
+            ("_rels/.rels", "officeDocument", "xl/workbook.xml"),
+            ("xl/_rels/workbook.xml.rels", "worksheet", "worksheets/sheet1.xml"),
+        ):
+            z.writestr(
+                at,
+                f'<Relationships xmlns="{packages}/relationships"><Relationship Id="rId1" '
+                f'Type="{relation}/{kind}" Target="{target}"/></Relationships>',
+            )
+        z.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{space}" xmlns:r="{relation}"><sheets><sheet name="S" sheetId="1" r:id="rId1"/>'
+            "</sheets></workbook>",
+        )
+        z.writestr(
+            "xl/worksheets/sheet1.xml",
+            f'<worksheet xmlns="{space}"><sheetData>{cells}</sheetData></worksheet>',
+        )
+
+
+def cell(at, value):
+    if isinstance(value, str):
+        return f'<c r="{at}" t="inlineStr"><is><t>{value}</t></is></c>'
+    return f'<c r="{at}"><v>{value}</v></c>'
+
+
+def lines(rows):
+    return "".join(
+        f'<row r="{n}">' + "".join(cell(f"{c}{n}", v) for c, v in zip("ABC", row)) + "</row>"
+        for n, row in enumerate(rows, 1)
+    )
+
+
+def workbooks():
+    def merge(book, sheet):
+        for top in range(2, 42, 4):
+            sheet.merge_cells(f"A{top}:A{top + 3}")
+
+    sheet("merged.xlsx", [("region", "shop", "sold")] + [(f"r{n // 4}", f"s{n}", n) for n in SMALL], merge)
+    groups = [(None, 2023, None, 2024, None), (None, "Q1", "Q2", "Q1", "Q2"), ("store", *["units"] * 4)]
+    sheet("groups.xlsx", groups + [(f"s{n}", n, n + 1, n + 2, n + 3) for n in SMALL])
+    days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(n) for n in SMALL]
+    mixed = [f"{d:%d/%m/%Y}" if n % 4 == 1 else 45_292 + n if n % 8 == 3 else d for n, d in enumerate(days)]
+    sheet("mixed.xlsx", [("order", "day"), *enumerate(mixed)])
+
+    def mark(book, sheet):
+        for row in range(2, 42):
+            for column, code in zip("BCDE", ("0.0%", '#,##0.00 [$€-407]', '#,##0,"k"', "00000")):
+                sheet[f"{column}{row}"].number_format = code
+        sheet["F3"], sheet["F4"], sheet["F5"] = "#N/A", "#DIV/0!", "=A2*2"
+        sheet.row_dimensions[9].hidden = True
+        sheet.column_dimensions["D"].hidden = True
+        more = book.create_sheet("old")
+        for n in SMALL:
+            more.append((n, n * 2))
+        more.sheet_state = "hidden"
+
+    names = ("id", "share", "price", "people", "zip", "value")
+    sheet("marks.xlsx", [names] + [(n, n / 100, n * 1.5, n * 1000, n + 100, n) for n in SMALL], mark)
+    title = [("A report",), (), ("id", "name")] + [(n, f"n{n}") for n in SMALL]
+    sheet("title.xlsx", [*title, ("Total", 780), (), ("Source: us",)])
+    strict = "http://purl.oclc.org/ooxml/spreadsheetml/main"
+    bare("strict.xlsx", lines([("id", "name"), *((n, f"n{n}") for n in SMALL)]), strict)
+    bare("long.xlsx", lines([("id", "name"), *((n, f"n{n}") for n in range(60_000))]))
+    bare("sparse.xlsx", lines([("id", "name"), (1, "a")]) + f'<row r="1048576">{cell("XFD1048576", 5)}</row>')
+    with open("~$merged.xlsx", "wb") as f:
+        f.write(b"\3Ada" + bytes(160))
+    with open("secret.xlsx", "wb") as f:
+        f.write(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + "EncryptedPackage".encode("utf-16-le"))
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    table = "".join(
+        f'<table:table-row><table:table-cell office:value-type="float" office:value="{n}"/><table:table-cell '
+        f'office:value-type="string"><text:p>n{n}</text:p></table:table-cell></table:table-row>'
+        for n in SMALL
+    )
+    head = "".join(
+        f'<table:table-cell office:value-type="string"><text:p>{n}</text:p></table:table-cell>' for n in ("id", "name")
+    )
+    spaces = " ".join(f'xmlns:{n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"' for n in ("office", "table", "text"))
+    with zipfile.ZipFile("sheet.ods", "w") as z:
+        z.writestr("mimetype", kind)
+        z.writestr(
+            "content.xml",
+            f"<office:document-content {spaces}><office:body><office:spreadsheet><table:table table:name='S'>"
+            f"<table:table-row>{head}</table:table-row>{table}</table:table></office:spreadsheet></office:body>"
+            "</office:document-content>",
+        )
+        z.writestr("META-INF/manifest.xml", "<manifest/>")
+
+
 arrow_files()
 databases()
+workbooks()
