@@ -232,7 +232,7 @@ func (r *standard) unfit(v record.Verdict, last notebook.Execution) string {
 	if problem := r.formProblem(answer); problem != "" {
 		return problem
 	}
-	said := summaryOf(last)
+	said := record.SummaryOf(last)
 	if missing := compare.Missing(answer, said); missing != "" {
 		if other := compare.Foreign(said, words+r.t.Task.Question+r.printed()); other != "" {
 			return fmt.Sprintf("the summary says %s, which no cell has printed, in place of the answer, %s",

@@ -11,7 +11,6 @@ import (
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
-	"dsstar/notebook/compare"
 )
 
 // drop drops the current round's step, for which no attempt was good: the round gets verdict and
@@ -127,23 +126,12 @@ func mustPrint(_ context.Context, a record.Attempt) (string, error) {
 	return "", nil
 }
 
-// summaryOf returns the sentences that the last cell ends with, or "".
-func summaryOf(e notebook.Execution) string {
-	text, _ := record.ResultText(e)
-	if text = strings.TrimSpace(text); !strings.Contains(text, " ") {
-		return ""
-	}
-	return text
-}
-
 // finalized takes what the last cell printed for the answer unless there is a problem.
 func (r *run) finalized(problem string) error {
 	final := r.t.Final
 	if problem == "" {
 		last := final.Attempts[len(final.Attempts)-1].Execution
-		final.Answer, final.Summary = strings.TrimSpace(last.Stdout()), summaryOf(last)
-		if missing := compare.Missing(final.Answer, final.Summary); missing != "" {
-			final.Summary = ""
+		if missing := final.Take(last); missing != "" {
 			if err := r.Warn("the summary is left out: it does not say the answer, " + missing); err != nil {
 				return err
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"dsstar/agent/brief"
@@ -191,8 +190,7 @@ func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
 		}
 		if n--; n == -1 {
 			err := r.replaced(k, &part.Final.Attempts, e)
-			last := part.Final.Attempts[len(part.Final.Attempts)-1].Execution
-			part.Final.Answer, part.Final.Summary = strings.TrimSpace(last.Stdout()), summaryOf(last)
+			part.Final.Take(part.Final.Attempts[len(part.Final.Attempts)-1].Execution)
 			return err
 		}
 	}

@@ -426,9 +426,11 @@ func (f *Final) with(answer string) *Final {
 	if f != nil {
 		changed = *f
 	}
-	changed.Answer, changed.Summary = answer, ""
-	if a, ok := accepted(changed.Attempts); ok && f.Summary != "" {
-		changed.Summary, _ = ResultText(a.Execution)
+	if a, ok := accepted(changed.Attempts); ok && changed.Summary != "" {
+		changed.Take(a.Execution)
+	} else {
+		changed.Summary = ""
 	}
+	changed.Answer = answer
 	return &changed
 }

@@ -235,4 +235,11 @@ func TestRestate(t *testing.T) {
 	if again := readAgain(t, nb); again.Summary() != `South, it's "clear".` || again.Verified() {
 		t.Errorf("%+v", again.Final)
 	}
+	gave := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{
+		{Type: notebook.Stream, Name: "stdout", Text: "42\n"},
+		{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": "'There are 41.'"}}}}
+	f := &Final{Answer: "41", Summary: "There are 41.", Attempts: []Attempt{{Execution: gave}}}
+	if got := f.with("42"); got.Answer != "42" || got.Summary != "" {
+		t.Errorf("answer %q, summary %q", got.Answer, got.Summary)
+	}
 }

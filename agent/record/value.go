@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
 
 // ResultText returns the value of a cell's last expression as text: the content of a string, and
@@ -16,6 +17,25 @@ func ResultText(e notebook.Execution) (text string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// SummaryOf returns the sentences that the last cell ends with, or "".
+func SummaryOf(e notebook.Execution) string {
+	text, _ := ResultText(e)
+	if text = strings.TrimSpace(text); !strings.Contains(text, " ") {
+		return ""
+	}
+	return text
+}
+
+// Take takes answer and summary from what the last cell gave. A summary without a figure of the
+// answer, which is returned, is left out.
+func (f *Final) Take(e notebook.Execution) (missing string) {
+	f.Answer, f.Summary = strings.TrimSpace(e.Stdout()), SummaryOf(e)
+	if missing = compare.Missing(f.Answer, f.Summary); missing != "" {
+		f.Summary = ""
+	}
+	return missing
 }
 
 // unrepr returns the string that Python's repr made text from, or text if it is not the repr of
