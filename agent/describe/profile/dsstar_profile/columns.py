@@ -124,7 +124,10 @@ def _typed(
         dates = dates_of(texts, [v for v in given if isinstance(v, str)], context.order)
         context.order = context.order or dates.order
     dated = sum(counts[v] for v in itertools.chain(real_dates, dates.of)) / total
-    if all(isinstance(v, bool) for v in counts):
+    if share > 0.8 and read.units_differ:
+        out["type"] = "text"
+        notes.append(read.units_differ)
+    elif all(isinstance(v, bool) for v in counts):
         out["type"] = "boolean"
     elif all(isinstance(v, datetime.timedelta) for v in counts):
         out |= {"type": "duration", "range": [str(min(counts)), str(max(counts))]}

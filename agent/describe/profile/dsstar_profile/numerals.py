@@ -6,6 +6,7 @@ import decimal
 import math
 import numbers
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from dsstar_profile.values import literal, show
 
 Number = int | float
 
-PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
+PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$", re.ASCII)
 CURRENCY = (
     r"[A-Z]{0,3}[$€£¥₹₽₩₺₴₦₫฿₪₱]|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|ISK|PLN|CZK|"
     r"HUF|RON|BGN|TRY|RUB|UAH|ILS|ZAR|BRL|MXN|ARS|CLP|COP|KRW|SGD|HKD|TWD|THB|IDR|MYR|PHP|VND|AED|"
@@ -79,7 +80,11 @@ class Written:
 def written(text: str) -> Written | None:
     if not 0 < len(text) < 40:
         return None
-    m = DRESSED.match(text.strip().replace("−", "-"))
+    text = text.strip().replace("−", "-")
+    if strange := not text.isascii() and any(c.isdecimal() and c > "\x7f" for c in text):
+        text = unicodedata.normalize("NFKC", text)
+        text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+    m = DRESSED.match(text)
     if not m or bool(m["open"]) != bool(m["close"]):
         return None
     digits, after, dress = m["digits"].strip(), m["after"] or "", []
@@ -95,6 +100,8 @@ def written(text: str) -> Written | None:
     signs = [s for s in (m["sign"], m["inner"]) if s] + (["-"] if end == "-" else [])
     if len(signs) + bool(m["open"]) > 1:
         return None
+    if strange:
+        dress.append("non-ASCII digits")
     if m["open"]:
         dress.append("in brackets, which mean less than zero")
     if end:
@@ -133,6 +140,7 @@ class Read:
     dress: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of those that are dressed
     units: Counter = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    units_differ: str = ""  # how, if they do
 
 
 def numbers_of(counts: dict[str, int], marks: Marks) -> Read:
@@ -215,27 +223,25 @@ def _decided(
 
 
 def _scaled(out: Read, dressed: dict[str, Written]) -> None:
-    """Numbers with a letter for thousands, millions or billions, if different ones are there."""
+    """Numbers with letters for thousands, millions or billions are multiplied, if different ones are
+    there; those in different units are no numbers of one column."""
     units = {u for u in out.units if u}
-    if not units or not {u.lower() for u in units} <= set(POWERS) or len(units) < 2:
-        if len(units) > 1:
-            each = []
-            for unit, n in out.units.most_common(4):
-                of = [
-                    out.values[t] for t, w in dressed.items() if w.unit == unit and t in out.values
-                ]
-                each.append(f"{n} {unit or 'without one'} ({show(min(of))} to {show(max(of))})")
-            out.notes.append(
-                f"the units differ, and the range is of all of them: {', '.join(each)}"
-            )
+    if len({u.lower() for u in units}) < 2:
         return
-    for text, w in dressed.items():
-        if w.unit and text in out.values:
-            exact = decimal.Decimal(str(out.values[text])) * 10 ** POWERS[w.unit.lower()]
-            out.values[text] = int(exact) if exact == int(exact) else float(exact)
-    out.notes.append(
-        "letters are taken for powers of ten, K for thousands: the range has them multiplied"
-    )
+    if {u.lower() for u in units} <= set(POWERS):
+        for text, w in dressed.items():
+            if w.unit and text in out.values:
+                exact = decimal.Decimal(str(out.values[text])) * 10 ** POWERS[w.unit.lower()]
+                out.values[text] = int(exact) if exact == int(exact) else float(exact)
+        out.notes.append(
+            "letters are taken for powers of ten, K for thousands: the range has them multiplied"
+        )
+        return
+    each = []
+    for unit, n in out.units.most_common(5):
+        of = [out.values[t] for t, w in dressed.items() if w.unit == unit and t in out.values]
+        each.append(f"{n} {unit or 'without one'} ({show(min(of))} to {show(max(of))})")
+    out.units_differ = f"numbers in different units: {', '.join(each)}"
 
 
 def number(value: object) -> tuple[Number, str] | None:

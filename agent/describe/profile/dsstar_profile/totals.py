@@ -27,7 +27,8 @@ MOST = 20_000  # rows that are looked at
 
 
 def inner(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
-    """What is said of rows that are sums of others, or may be, column by column."""
+    """What is said of rows that are sums of others, or may be. Columns of numbers get the range
+    that they have without the sums."""
     texts = [n for n, c in enumerate(columns) if c["type"] == "text" and not c.get("unique")]
     texts += [n for n, c in enumerate(columns[:3]) if c.get("unique") and c["type"] == "text"]
     figures = [n for n, c in enumerate(columns) if c["type"] == "number"][:8]
@@ -46,6 +47,15 @@ def inner(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
         sure = _above(rows, set(at), figures) or _among(rows, set(at), n, texts, figures)
         if not sure and not all(SUM.fullmatch(rows[i][n].strip()) for i in at):
             continue
+        for f in figures if sure else ():
+            rest = [
+                v[0]
+                for i, r in enumerate(rows)
+                if i not in at and f < len(r)
+                if (v := number(r[f]))
+            ]
+            if rest and not columns[f].get("whole"):
+                columns[f].setdefault("without", [min(rest), max(rest)])
         values = list(dict.fromkeys(rows[i][n].strip() for i in at))
         told = ", ".join(literal(v) for v in values[:4]) + (", …" if len(values) > 4 else "")
         many = f"{len(at)} rows" if len(at) > 1 else "1 row"
