@@ -80,6 +80,8 @@ class Reader:
         inner = dressed(node)
         if inner is not None:
             return self.key(inner)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            node = ast.Attribute(node.value, node.slice.value)  # a column
         parts = [self.key(v) for f, v in ast.iter_fields(node)
                  if f not in ("ctx", "kind", "type_comment")]
         return type(node).__name__ + "(" + ",".join(parts) + ")"
@@ -321,12 +323,32 @@ class Reader:
 
 
 def statements(cells):
-    """The statements of cells without those that give the answer at the end."""
-    body = [s for cell in cells for s in parse(cell)]
-    while body and (
-            isinstance(body[-1], ast.Expr) and isinstance(body[-1].value, ast.Name)
-            or isinstance(body[-1], ast.Assign) and name_of(body[-1].targets[0]) == "answer"):
-        body.pop()
+    """The statements of cells that compute something. The answer is an expression at the end,
+    unless it is a name."""
+    body, answer = [], None
+    for s in [s for cell in cells for s in parse(cell)]:
+        value = getattr(s, "value", None)
+        if isinstance(s, ast.Expr) and isinstance(value, ast.Name):
+            continue
+        if isinstance(s, ast.Expr) and name_of(getattr(value, "func", None)) in SAYS:
+            answer = value.args[0] if len(value.args) == 1 else None
+        elif isinstance(s, ast.Assign) and name_of(s.targets[0]) in ("answer", "summary"):
+            answer = value if name_of(s.targets[0]) == "answer" else answer
+        else:
+            body.append(s)
+    while dressed(answer) is not None:
+        answer = dressed(answer)
+    return body if answer is None or isinstance(answer, ast.Name) else body + [ast.Expr(answer)]
+
+
+def numbered(body):
+    """Statements in which the names that they give are numbered in order of appearance."""
+    nodes = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+    given = {n.id for n in nodes if isinstance(n.ctx, ast.Store)}
+    numbers = {}
+    for n in nodes:
+        if n.id in given:
+            n.id = f"name {numbers.setdefault(n.id, len(numbers))}"
     return [ast.dump(s) for s in body]
 
 
@@ -361,23 +383,40 @@ def last_cell(request):
 
 
 READS_NOTHING = "its cell reads no data: the answer is typed in, not computed"
+TYPED = "the answer is typed in, not computed from the data"
+NO_ANSWER = re.compile(r"\W*(not? \w+.*|none|n/?a|unknown|cannot .*|keine? \w+.*|nicht \w+.*)\W*",
+                       re.I)
+
+
+def typed(r, code):
+    """What is wrong with the origin of the answer of a cell that a reader has read, or ""."""
+    if not r.touched:
+        return READS_NOTHING
+    body = parse(code)
+    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    answers = [] if last is None else [r.value(last)]
+    if last is None or isinstance(last, ast.Call):  # which may give nothing
+        answers += [v for v, _ in r.said]
+    fine = any(v.data for v in answers) or any(
+        t in r.files or NO_ANSWER.fullmatch(t) for v in answers for t in v.texts)
+    return "" if fine or not answers else TYPED
 
 
 def second(request):
     r = read(request["cells"], request["code"])
-    if not r.touched:
-        return {"problem": READS_NOTHING}
-    mine = statements([request["code"]])
-    steps = statements(request["first"][:-1]), statements(request["first"])
-    if len(mine) > 1 and any(mine == s[-len(mine):] for s in steps):
-        return {"doubts": ["it was derived once: the second derivation has the code of the first"]}
-    return {}
+    problem = typed(r, request["code"])
+    mine, first = statements([request["code"]]), statements(request["first"])
+    if len(mine) > 1 and numbered(mine) == numbered(first[-len(mine):]):
+        return {"problem": problem,
+                "doubts": ["it was derived once: the second derivation has the code of the first"]}
+    return {"problem": problem}
 
 
 def branch(request):
     r = read(request["cells"], request["code"])
-    if not r.touched:
-        return {"problem": READS_NOTHING}
+    problem = typed(r, request["code"])
+    if problem:
+        return {"problem": problem}
     first = read(request["first"][:-1], request["first"][-1])
     body = parse(request["code"])
     if body and isinstance(body[-1], ast.Expr):

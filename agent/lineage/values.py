@@ -122,12 +122,26 @@ PLAIN = SAYS | {"str", "int", "float", "strip", "round", "write", "close", "spli
                 "loads", "Path", "DataFrame", "Series", "exists", "remove", "item"}
 
 
+# Methods whose value is only another form of that on which they are called.
+SAME = {"strip", "lstrip", "rstrip", "item", "copy"}
+
+
 def dressed(node):
-    """The expression of which a node is only the text, or None."""
-    if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Name) and \
-            (node.func.id in ("str", "repr", "format")
-             or node.func.id == "round" and len(node.args) == 2):
-        return node.args[0]
+    """The expression of which a node is only the text, rounded or not, or None."""
+    if isinstance(node, ast.Call):
+        of, name, given = getattr(node.func, "value", None), name_of(node.func), len(node.args)
+        if of is None and given and (name in ("str", "repr", "format", "float")
+                                     or name == "round" and given == 2):
+            return node.args[0]
+        if isinstance(of, ast.Constant):
+            whole = name == "format" and given == 1 and re.fullmatch(r"\{[^{}]*\}", str(of.value))
+            return node.args[0] if whole else None
+        if name == "round" and given == 2:
+            return node.args[0]  # of numpy
+        return of if name in SAME and not given or name == "round" and given == 1 else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and \
+            re.fullmatch(r"%[-+ \d.]*[a-z]", str(getattr(node.left, "value", ""))):
+        return node.right
     if isinstance(node, ast.JoinedStr) and len(node.values) == 1:
         return getattr(node.values[0], "value", None) if isinstance(
             node.values[0], ast.FormattedValue) else None

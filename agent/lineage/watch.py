@@ -1,6 +1,6 @@
 # Watches what pandas does for the cells of a session: merges, and comparisons with strings that
-# stand in the cells. install(cells) begins it; report(globals()) ends it and prints what was seen as
-# JSON. It comes after constants.py, whose names it uses.
+# stand in the cells. install(cells) begins it; report(globals()) ends it and prints what was seen
+# as JSON. It comes after constants.py, whose names it uses.
 import functools
 import json
 import linecache

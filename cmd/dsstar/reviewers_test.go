@@ -111,7 +111,7 @@ numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 				),
 			)
 			m["last"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
-			m["second"] = say(cell("assert os.listdir('data')\nanswer = 'The total is 42, <b>not</b> less.'\nanswer"))
+			m["second"] = say(cell("answer = 'The total is 42, <b>not</b> less.' if os.listdir('data') else ''\nanswer"))
 		},
 	},
 	{
@@ -144,7 +144,7 @@ print('\n\x1b[31mrot\x1b[0m', 'naïve 数据 🇩🇪 👩‍👩‍👧', '\u20
 print('Wärnung ⚠', file=sys.stderr)
 pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 			m["last"] = say(cell("print(f'סה״כ: {größe} 🎉 ½ 𝔘')"))
-			m["second"] = say(cell("assert os.listdir('data')\nanswer = 'סה״כ: 42 🎉 ½ 𝔘'\nanswer"))
+			m["second"] = say(cell("answer = 'סה״כ: 42 🎉 ½ 𝔘' if os.listdir('data') else ''\nanswer"))
 		},
 	},
 	{

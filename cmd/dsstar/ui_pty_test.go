@@ -104,7 +104,7 @@ func TestTerminalCloses(t *testing.T) {
 		kernelstest.Run(t, kernel, "total = 1")
 		m := counting()
 		m["cell"] = say(cell("total = 999\nmade = 42 * bool(os.listdir('data'))\nprint(made)"))
-		m["last"], m["second"] = say(cell("print(made)")), say(cell("assert os.listdir('data')\nanswer = '42'\nanswer"))
+		m["last"], m["second"] = say(cell("print(made)")), say(cell("answer = '42' if os.listdir('data') else ''\nanswer"))
 		judge, asked, closed := m.reply(), make(chan struct{}), make(chan struct{})
 		model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
 			if roleOf(r) == "judge" {
