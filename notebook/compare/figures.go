@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
@@ -102,8 +101,7 @@ func figuresIn(sentence string) (all []*quantity) {
 
 // times returns a number with its point moved by some places.
 func (q quantity) times(power int) *quantity {
-	scale, _ := new(big.Rat).SetString(fmt.Sprintf("1e%d", power))
-	q.value, q.decimals = new(big.Rat).Mul(q.value, scale), q.decimals-power
+	q.value, q.decimals = new(big.Rat).Mul(q.value, tenth(-power)), q.decimals-power
 	return &q
 }
 

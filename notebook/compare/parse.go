@@ -19,13 +19,15 @@ var (
 	typed     = lazy.Regexp(`\b(?:(?:np|numpy)\.\w+|Timestamp|Decimal)\(([^()]*)\)`)
 	thinGroup = lazy.Regexp(`\b[\x{2009}\x{202f}\x{a0}](\d{3})\b`)
 	plain     = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u2212", "-", "’", "'",
-		"‘", "'", "“", `"`, "”", `"`, "²", "^2", "³", "^3")
+		"‘", "'", "“", `"`, "”", `"`)
+	raised = lazy.Regexp(`[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+`)
 )
 
 // cleaned returns a text in one spelling of its characters and labels, without the types of
 // Python's values.
 func cleaned(text string) string {
-	text = norm.NFKC.String(thinGroup().ReplaceAllString(plain.Replace(text), "'$1"))
+	text = raised().ReplaceAllString(thinGroup().ReplaceAllString(text, "'$1"), "^$0")
+	text = plain.Replace(norm.NFKC.String(text))
 	text = tight().ReplaceAllString(typed().ReplaceAllString(text, "$1"), "$1: $2")
 	return strings.TrimSpace(atLabel().ReplaceAllString(text, "$1: $2\n"))
 }
@@ -116,7 +118,8 @@ func tree(value any) (n node) {
 
 var groupMark = lazy.Regexp(`(\d),(\d{3})\b`)
 
-// split splits a text at a mark, but not at the commas of 1,234,567. It leaves out names of files.
+// split splits a text at a mark, but not at the commas of 1,234,567. It leaves out names of files,
+// and what is empty at the ends or between lines.
 func split(text string, mark rune) (parts []string) {
 	if mark == ',' {
 		grouped := text
@@ -128,11 +131,26 @@ func split(text string, mark rune) (parts []string) {
 		}
 	}
 	for part := range strings.SplitSeq(text, string(mark)) {
-		if strings.Trim(part, fileMark+`"' `) != "" {
+		isEmpty := strings.Trim(part, fileMark+`"' `) == ""
+		if !isEmpty || mark != '\n' && !strings.Contains(part, fileMark) {
 			parts = append(parts, strings.ReplaceAll(part, "\x01", ","))
 		}
 	}
-	return parts
+	return trimmed(parts)
+}
+
+// trimmed leaves out what is empty at the ends.
+func trimmed(parts []string) []string {
+	isFull := func(part string) bool { return strings.TrimSpace(part) != "" }
+	first := slices.IndexFunc(parts, isFull)
+	if first < 0 {
+		return nil
+	}
+	last := len(parts)
+	for !isFull(parts[last-1]) {
+		last--
+	}
+	return parts[first:last]
 }
 
 var plainLabel = lazy.Regexp(`^\s*(\pL[^:=]{0,60}?)\s*(?::\s|=)\s*(\S.*)$`)
@@ -237,13 +255,14 @@ var (
 	itemMark   = lazy.Regexp(`\s*(?:[,;|\n]\s*(?:(?:and|und|et)\s|&)?|\s(?:and|und|et|&)\s)\s*`)
 	lastMark   = lazy.Regexp(`(,[^,\n]*\S)\s(?:y|e)\s`) // "x y z" are not two
 	anAnd      = lazy.Regexp(`\s(?:and|und|et|y|e)\s`)
-	labelMarks = strings.NewReplacer(": ", " ", fileMark, "")
+	twoMarks   = lazy.Regexp(`,.*[;|]|;.*[,|]|\|.*[,;]|(?s)\s(?:and|und|et|&)\s.*?[,;|\n]`)
+	labelMarks = strings.NewReplacer(": ", " ")
 )
 
 // flat reads a line, or lines of one item each, as a list at every comma and "and", without labels.
-// A list in brackets, n, stays as it is.
+// A list in brackets, or with two kinds of marks, n, stays as it is.
 func (n node) flat(text string) node {
-	if strings.ContainsAny(text, "[({\t") ||
+	if strings.ContainsAny(text, "[({\t") || twoMarks().MatchString(text) ||
 		strings.Contains(text, "\n") && strings.ContainsAny(text, ",;|") {
 		return n
 	}
@@ -252,8 +271,8 @@ func (n node) flat(text string) node {
 		text = strings.Trim(text, `"`)
 	}
 	text = lastMark().ReplaceAllString(labelMarks.Replace(text), "$1, ")
-	for _, item := range itemMark().Split(text, -1) {
-		if strings.TrimSpace(item) != "" {
+	for _, item := range trimmed(itemMark().Split(text, -1)) {
+		if strings.TrimSpace(item) != fileMark {
 			n.items = append(n.items, node{atom: newAtom(item)})
 		}
 	}

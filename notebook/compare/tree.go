@@ -52,7 +52,7 @@ func (c comparison) unlike(x, y node) Finding {
 	switch {
 	case len(x.items) == 1 && (x.kind == list || x.kind == object && c.areKnown(x.names)):
 		return c.nodes(x.items[0], y)
-	case x.lined && y.kind == list && c.areKnown(x.names):
+	case x.lined && y.kind == list && c.areKnown(x.names) && c.areInTurn(x.names):
 		return c.nodes(node{kind: list, items: x.items}, y)
 	case x.kind == list && len(x.items) > 1 && !isWord(y) && !slices.ContainsFunc(x.items, isWord):
 		return Finding{Different, fmt.Sprintf("%d numbers / one", len(x.items))}
@@ -74,6 +74,17 @@ func (c comparison) areKnown(labels []string) bool {
 	return !slices.ContainsFunc(words(strings.Join(labels, " ")), func(word string) bool {
 		return !slices.Contains(known, word)
 	})
+}
+
+// areInTurn reports whether question and form name labels in their order, as far as they do.
+func (c comparison) areInTurn(labels []string) bool {
+	var at []int
+	for _, label := range labels {
+		if i := strings.Index(strings.ToLower(c.asked.Words), label); i >= 0 {
+			at = append(at, i)
+		}
+	}
+	return slices.IsSorted(at)
 }
 
 const otherOrder = "the same items in another order"
@@ -167,6 +178,8 @@ func (c comparison) lists(x, y []node, free bool) Finding {
 		return inOrder // sentences
 	case slices.ContainsFunc(extra, func(n node) bool { return strings.Contains(n.atom.text, ", ") }):
 		return Finding{Unsure, "an item is perhaps several"}
+	case slices.ContainsFunc(extra, func(n node) bool { return n.kind == scalar && n.atom.text == "" }):
+		return Finding{Unsure, "an item is empty"}
 	}
 	return Finding{Different, fmt.Sprintf("%d items / %d", len(x), len(y))}
 }

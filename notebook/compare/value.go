@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +54,8 @@ var (
 		` ?(?:` + unitForm + `|\(` + unitForm + `\))?$`)
 	decimalComma = lazy.Regexp(`^[-+$€£¥]{0,2}(?:\d{1,3}(?:\.\d{3})+|\d+),\d+(?: ?` + unitForm + `)?$`)
 	leadingZero  = lazy.Regexp(`^0\d`)
+	symbol       = lazy.Regexp(`\d ?\pL{1,3}\b`) // of a unit
+	capital      = lazy.Regexp(`\b[A-Z]\pL{3,}`)
 	groupMarks   = strings.NewReplacer(",", "", "'", "")
 	pointMarks   = strings.NewReplacer(".", "", ",", ".") // of 1.234,56
 	units        = map[string]string{"percent": "%", "per cent": "%", "usd": "$", "dollars": "$",
@@ -80,20 +83,26 @@ func quantityOf(text string) *quantity {
 
 var (
 	dateForms = []string{"2006-1-2", "2006/1/2", "2006-1-2 15:04", "2006-1-2 15:04:05",
-		"2006-1-2T15:04:05", "2006-1-2T15:04:05Z07:00", "2006-1-2 15:04:05Z07:00", "January 2 2006",
-		"Jan 2 2006", "2 January 2006", "2 Jan 2006"}
-	year = lazy.Regexp(`\b\d{4}\b`)
+		"2006-1-2T15:04:05", "January 2 2006", "Jan 2 2006", "2 January 2006", "2 Jan 2006"}
+	zonedForms = []string{"2006-1-2T15:04:05Z07:00", "2006-1-2 15:04:05Z07:00"}
+	year       = lazy.Regexp(`\b\d{4}\b`)
 )
 
-// dateOf returns a date in one form; "" if the text is none, or can be mistaken.
+// dateOf returns a date in one form, which ends with Z if the text names a time zone; "" if the text
+// is none, or can be mistaken.
 func dateOf(text string) string {
 	if len(text) < 8 || len(text) > 35 || !year().MatchString(text) {
 		return ""
 	}
 	text = strings.Replace(text, ", ", " ", 1)
-	for _, form := range dateForms {
-		if t, err := time.Parse(form, text); err == nil {
-			return t.UTC().Format(time.RFC3339Nano)
+	for _, form := range slices.Concat(dateForms, zonedForms) {
+		t, err := time.Parse(form, text)
+		switch date := t.UTC().Format(time.RFC3339Nano); {
+		case err != nil:
+		case slices.Contains(zonedForms, form):
+			return date
+		default:
+			return strings.TrimSuffix(date, "Z")
 		}
 	}
 	return ""
@@ -140,16 +149,19 @@ func (c comparison) values(x, y atom) (Sameness, string) {
 		return Same, ""
 	}
 	x.number, y.number = beside(x, y), beside(y, x)
-	isCode := strings.ContainsFunc(x.text, unicode.IsDigit) && !strings.Contains(x.text, " ")
+	isCode := func() bool { // or has units
+		return strings.ContainsFunc(x.text, unicode.IsDigit) && !strings.Contains(x.text, " ") ||
+			!slices.Equal(symbol().FindAllString(x.text, -1), symbol().FindAllString(y.text, -1))
+	}
 	switch {
-	case x.folded == y.folded && !isCode:
+	case x.number != nil && y.number != nil:
+		return c.quantities(x.number, y.number)
+	case x.folded == y.folded && !isCode():
 		return Same, ""
 	case x.text == "" || y.text == "":
 		return Different, ""
-	case x.number != nil && y.number != nil:
-		return c.quantities(x.number, y.number)
 	case x.date != "" && y.date != "":
-		return exactly(x.date == y.date), ""
+		return dates(x.date, y.date)
 	case truths[x.folded] != "" && truths[y.folded] != "":
 		return exactly(truths[x.folded] == truths[y.folded]), ""
 	case c.asked.None && noAnswers[x.folded] && noAnswers[y.folded]:
@@ -160,6 +172,16 @@ func (c comparison) values(x, y atom) (Sameness, string) {
 		return Different, ""
 	}
 	return c.texts(x.folded, y.folded), ""
+}
+
+// dates compares dates. A day is its midnight, in any time zone.
+func dates(x, y string) (Sameness, string) {
+	a, zoned := strings.CutSuffix(x, "Z")
+	b, other := strings.CutSuffix(y, "Z")
+	if isDay := a == b && strings.HasSuffix(a, "T00:00:00"); zoned != other && !isDay {
+		return Unsure, "a time zone on one side"
+	}
+	return exactly(a == b), ""
 }
 
 // beside returns x's number; beside one with a decimal point its comma is one, too, and its points
@@ -199,7 +221,7 @@ func (c comparison) quantities(x, y *quantity) (Sameness, string) {
 		x, y = y, x
 	}
 	switch {
-	case x.unit == y.unit || len(x.unit) > 1 && strings.EqualFold(x.unit, y.unit):
+	case uncapital(x.unit) == uncapital(y.unit):
 		return sameness, why
 	case x.unit == "%" && y.unit == "":
 		if sameness == Same {
@@ -218,6 +240,13 @@ func (c comparison) quantities(x, y *quantity) (Sameness, string) {
 		return sameness, why
 	}
 	return Unsure, "a unit on one side"
+}
+
+// uncapital returns a unit without the capitals of its words. Those of symbols, mW and MW, count.
+func uncapital(unit string) string {
+	return capital().ReplaceAllStringFunc(unit, func(word string) string {
+		return strings.ToLower(word[:1]) + word[1:]
+	})
 }
 
 // isCounted reports whether question or form ask how many of something there are.
@@ -248,13 +277,19 @@ func (c comparison) numbers(x, y *quantity) (Sameness, string) {
 	if y.decimals < x.decimals {
 		shorter, longer = y, x
 	}
+	isNoise := func() bool { // also if both are printed in full
+		return isHalf(apart, max(places, shorter.decimals)) ||
+			shorter.decimals > places && larger.Cmp(tenth(shorter.decimals-14)) >= 0
+	}
 	switch {
 	case (x.code || y.code) && apart.Sign() == 0:
 		return Unsure, "a leading zero"
 	case x.code || y.code || x.whole && y.whole:
 		return exactly(apart.Sign() == 0), ""
-	case within(1, 1e12):
+	case within(1, 1e12) && isNoise():
 		return Same, ""
+	case within(1, 1e12):
+		return Unsure, "the last digits"
 	case places >= 0 && shorter.decimals > places:
 		return exactly(x.value.FloatString(places) == y.value.FloatString(places)), ""
 	case places >= 0:
@@ -269,6 +304,11 @@ func (c comparison) numbers(x, y *quantity) (Sameness, string) {
 
 // isHalf reports whether a difference is at most half a unit of a decimal, and what floats add.
 func isHalf(apart *big.Rat, decimal int) bool {
-	half, _ := new(big.Rat).SetString(fmt.Sprintf("5.00000001e%d", -decimal-1))
-	return apart.Cmp(half) <= 0
+	return apart.Cmp(new(big.Rat).Mul(tenth(decimal), big.NewRat(500_000_001, 1e9))) <= 0
+}
+
+// tenth returns a unit of a decimal.
+func tenth(decimal int) *big.Rat {
+	unit, _ := new(big.Rat).SetString(fmt.Sprintf("1e%d", -decimal))
+	return unit
 }
