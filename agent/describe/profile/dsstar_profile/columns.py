@@ -124,7 +124,7 @@ def _typed(
         dates = dates_of(texts, [v for v in given if isinstance(v, str)], context.order)
         context.order = context.order or dates.order
     dated = sum(counts[v] for v in itertools.chain(real_dates, dates.of)) / total
-    if share > 0.8 and read.units_differ:
+    if share > 0.8 and read.units_differ and dated < 0.5:
         out["type"] = "text"
         notes.append(read.units_differ)
     elif all(isinstance(v, bool) for v in counts):
