@@ -96,19 +96,27 @@ func TestResumeEarlierEdit(t *testing.T) {
 }
 
 // TestAskInherits: a follow-up that builds on an answer is worth no more than that, and its
-// requests say what that is worth; one that builds on nothing of it is on its own.
+// requests say what that is worth. Where one builds on nothing of it, the judge is asked whether what
+// that leaves open is open for it, too: then it has readings of its own.
 func TestAskInherits(t *testing.T) {
 	for _, c := range []struct {
 		name, cell       string
 		second           string // of the first question
+		takes            string // as the judge of the follow-up says
+		branch           string
 		standing, builds string
 		told             string // by requests about the follow-up
 	}{
-		{"on a reading", "b = x\nprint(b)", "agreed()", "depends on a reading", "depends on a reading",
-			"- some: 2"},
-		{"on another derivation", "b = x\nprint(b)", "w = 7\nw", "not verified", "not verified",
+		{"on a reading", "b = x\nprint(b)", "agreed()", "", "", "depends on a reading", "depends on a reading", "- some: 2"},
+		{"on another derivation", "b = x\nprint(b)", "w = 7\nw", "", "", "not verified", "not verified",
 			"gave another answer, 7"},
-		{"on nothing", "b = 1\nprint(b)", "w = 7\nw", "not verified", "verified", "gave another answer, 7"},
+		{"on nothing", "b = 1\nprint(b)", "w = 7\nw", "\nTakes: 0", "", "not verified", "verified", "gave another answer, 7"},
+		{"from the data, and the point is open", "b = 1\nprint(b)", "agreed()", "\nTakes: 1", "z = 2\nz",
+			"depends on a reading", "depends on a reading", "- some: 2"},
+		{"from the data, and the judge does not say", "b = 1\nprint(b)", "agreed()", "", "z = 2\nz",
+			"depends on a reading", "depends on a reading", "- some: 2"},
+		{"from the data, and it changes nothing", "b = 1\nprint(b)", "agreed()", "\nTakes: 1", "z = 1\nz",
+			"depends on a reading", "verified", "- some: 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			first := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz"),
@@ -117,9 +125,9 @@ func TestAskInherits(t *testing.T) {
 			if tr.Standing() != c.standing || tr.Ask("And now?", "") != nil {
 				t.Fatalf("%s: %q", tr.Standing(), tr.Doubts())
 			}
-			p := goOn(t, script{"step": "On.", "cell": c.cell, "last": "print(b)", "verdict": yes, "second": "agreed()"},
-				tr).noError(t)
-			if p.Standing() != c.builds {
+			p := goOn(t, script{"step": "On.", "cell": c.cell, "last": "print(b)", "verdict": yes + c.takes, "second": "agreed()",
+				"branches": strings.Replace(branches(c.branch), "Keeps: 2", "Keeps: 0", 1)}, tr).noError(t)
+			if p.Standing() != c.builds || len(p.OpenReadings()) > 0 != (c.branch == "z = 2\nz") {
 				t.Errorf("%s: %q", p.Standing(), p.Doubts())
 			}
 			contains(t, p.model.prompt(t, "solver round 2"), "Which of 1 count.", c.told)
@@ -243,7 +251,7 @@ func TestNotes(t *testing.T) {
 		{"above all", insert("question", note("Mind.")), 2, "verified, verified"},
 		{"below the first", insert("answer", note("Mind.")), 2, "verified, verified"},
 		{"below the last", insert("answer-2", note("Mind.")), 1, "verified, verified"},
-		{"removed", remove("note-1"), 2, "depends on a reading, verified"},
+		{"removed", remove("note-1"), 2, "depends on a reading, depends on a reading"},
 		{"a remark", insert("answer", notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mind."}), 0,
 			"verified, verified"},
 	} {

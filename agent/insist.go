@@ -78,7 +78,7 @@ func (r *standard) weighable(asked []optionOf) (all []prompts.WeighedPoint) {
 		if reading.Problem == "" {
 			point.Option = reading.Chosen + 1
 		}
-		if reading.Settled {
+		if point.Earlier = reading.Inherited; reading.Settled {
 			point.Quoted = reading.Evidence
 		}
 		all = append(all, point)
@@ -113,6 +113,41 @@ func (r *standard) readAnew(said []record.Reading) {
 	all := slices.DeleteFunc(r.t.Readings, func(x record.Reading) bool { return !x.ByUser })
 	for _, reading := range said {
 		if !slices.ContainsFunc(all, func(x record.Reading) bool { return x.Point == reading.Point }) {
+			all = append(all, reading)
+		}
+	}
+	r.t.Readings = all
+}
+
+// inherit adds what earlier questions leave open to the readings, for the judge to rule in or out.
+// An answer that builds on such a question depends on its readings anyway.
+func (r *standard) inherit() {
+	all := slices.DeleteFunc(slices.Clone(r.t.Readings), func(x record.Reading) bool { return x.Inherited && !x.ByUser })
+	on := r.t.BuildsOn()
+	for k := range r.t.Earlier {
+		for _, open := range r.t.Part(k).OpenReadings() {
+			named := func(x record.Reading) bool { return x.Point == open.Point }
+			if slices.Contains(on, k) || open.Problem != "" || open.Together != nil || slices.ContainsFunc(all, named) {
+				continue
+			}
+			reading := record.Reading{Point: open.Point, Chosen: open.Chosen, Inherited: true}
+			for _, o := range open.Options {
+				reading.Options = append(reading.Options, record.Option{Text: o.Text})
+			}
+			all = append(all, reading)
+		}
+	}
+	r.t.Readings = all
+}
+
+// ruleOut drops the inherited readings of which a verdict says that they are none of this question.
+func (r *standard) ruleOut(said reply.Judgement) {
+	if !said.Sufficient || len(said.Takes) != len(r.t.Readings) {
+		return
+	}
+	var all []record.Reading
+	for i, reading := range r.t.Readings {
+		if !reading.Inherited || said.Takes[i] > 0 {
 			all = append(all, reading)
 		}
 	}

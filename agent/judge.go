@@ -22,6 +22,7 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 	if r.t.LastEdit() != nil {
 		r.ground(r.t.Readings) // files and notes can be other ones than before
 	}
+	r.inherit()
 	form := reply.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Words: r.judgeWords,
 		Images: r.pictures()}, form)
@@ -49,6 +50,7 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 	round.Verdict, round.Answer = &said.Verdict, said.Code
 	round.Verdict.Disputes = step
 	r.proposed(said.Branches)
+	r.ruleOut(said)
 	if !said.Sufficient && step == 0 && r.left() > 0 {
 		round.Route = &record.Route{Back: said.Wrong, Reason: said.Reason}
 	}

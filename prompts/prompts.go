@@ -136,8 +136,9 @@ type OpenPoint struct {
 // decide.
 type WeighedPoint struct {
 	OpenPoint
-	Option int    // number of the one taken; 0: not known
-	Quoted string // the words; "": none were
+	Option  int    // number of the one taken; 0: not known
+	Quoted  string // the words; "": none were
+	Earlier bool   // an earlier question leaves it open: it may be none of this one
 }
 
 // An Option is another way to take a [Point].

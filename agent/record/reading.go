@@ -21,6 +21,7 @@ type Reading struct {
 	ByUser   bool     `json:"by_user,omitempty"`  // a person chose the option
 	Problem  string   `json:"problem,omitempty"`  // why it could not be read; then it has no options
 
+	Inherited bool  `json:"inherited,omitempty"` // an earlier question leaves it open; no solver named it
 	Confirmed bool  `json:"confirmed,omitempty"` // the judge, too, finds that the cells take the option
 	Together  []int `json:"together,omitempty"`  // indexes of readings: it takes their other options
 }
