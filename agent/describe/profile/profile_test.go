@@ -271,7 +271,9 @@ func FuzzProfile(f *testing.F) {
 	pyenvtest.Long(f)
 	endings := []string{".csv", ".json", ".jsonl", ".xml", ".html", ".xlsx", ".xls", ".parquet",
 		".feather",
-		".sqlite", ".duckdb", ".pdf", ".docx", ".png", ".zip", ".tar.gz", ".txt", ".gz", ""}
+		".sqlite", ".duckdb", ".pdf", ".docx", ".png", ".zip",
+		".tar.gz", ".txt", ".gz", "", ".dta", ".sav", ".h5", ".nc", ".npy", ".yaml", ".dbf",
+		".zst", ".ods", ".arrows", ".orc"}
 	for n, seed := range []string{"a,b\n1,2\n", `[{"a":[]}]`, "{}\n{}\n", "<a><b/></a>",
 		"<table><tr><td>1",
 		"PK\x03\x04", "\xd0\xcf\x11\xe0", "PAR1PAR1", "ARROW1", "SQLite format 3\x00",

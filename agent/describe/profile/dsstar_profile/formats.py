@@ -3,15 +3,13 @@ may lack it."""
 
 from __future__ import annotations
 
-import itertools
-import json
+import contextlib
 import os
 import re
-import tarfile
 import zipfile
 from typing import Any
 
-from dsstar_profile import arrow, grids, texts
+from dsstar_profile import arrow, grids, nested
 from dsstar_profile.found import (
     TEXT,
     WHOLE,
@@ -136,24 +134,19 @@ def image(path: str, deadline: Deadline) -> Found:
         )
 
 
-def archive(path: str, deadline: Deadline) -> Found:
-    """What an archive contains. Nothing is unpacked."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as packed:
-            members = [(i.filename, i.file_size) for i in packed.infolist() if not i.is_dir()]
-        kind = "ZIP archive"
-    else:
-        members = []
-        with tarfile.open(path, "r|*") as packed:
-            for m in packed:
-                if m.isfile():
-                    members.append((m.name, m.size))
-                if len(members) >= 2000 or deadline.left() == 0:
-                    break
-        kind = "tar archive"
-    found = Found(kind, lines=[f"{show(name, 120)}: {size} bytes" for name, size in members[:100]])
-    found.warnings.append(
-        f"{len(members)} files in it, which are not unpacked"
-        + (", the first 100 of them" if len(members) > 100 else "")
-    )
-    return found
+def yaml_text(path: str, deadline: Deadline) -> Found:
+    """YAML, of which only plain values are made."""
+    import yaml
+
+    with open(path, encoding="utf-8", errors="replace") as f:
+        text = f.read(WHOLE // 8)
+    found = Found("YAML")
+    if len(text) < WHOLE // 8 and not re.search(r"(?m)^[^#\n\"']*[:\[,-]\s*\*\w", text):  # aliases grow
+        with contextlib.suppress(yaml.YAMLError, RecursionError, ValueError):
+            documents = list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+            at = 'yaml.safe_load(open(path, encoding="utf-8"))'
+            if len(documents) == 1:
+                found.tables, found.lines = nested.tables(documents[0], "$", at)
+            else:
+                found.tables, found.lines = nested.tables(documents, "$", at.replace("_load(", "_load_all("))
+    return found if found.tables else document("YAML", text)

@@ -21,7 +21,9 @@ from dsstar_profile.values import READ, show
 
 Json = dict[str, Any]
 # Modules that calls name, beside pandas.
-MORE = {"pa": "pyarrow", "pq": "pyarrow.parquet"} | {m: m for m in ("sqlite3", "duckdb", "yaml")}
+MORE = {"pa": "pyarrow", "pq": "pyarrow.parquet", "np": "numpy"} | {
+    m: m for m in "sqlite3 duckdb yaml zipfile pyreadstat h5py cdflib shapefile scipy".split()
+}
 SECONDS = 10  # for the calls of a file
 TRIES = 12  # of a table
 ENDS = 100_000  # rows at each end of a larger file that are read

@@ -16,25 +16,27 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from dsstar_profile import arrow, buckets, clusters, databases, excel, formats, hints, readers, sqlite, texts, words
+from dsstar_profile import (
+    arrow,
+    buckets,
+    clusters,
+    databases,
+    excel,
+    formats,
+    hints,
+    packed,
+    readers,
+    science,
+    sqlite,
+    stats,
+    texts,
+    words,
+)
 from dsstar_profile.values import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB
-UNSAFE = (
-    ".pkl",
-    ".pickle",
-    ".joblib",
-    ".pt",
-    ".pth",
-    ".dill",
-    ".rdata",
-    ".rds",
-    ".npy",
-    ".npz",
-    ".h5",
-    ".mat",
-)
+UNSAFE = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".dill", ".rdata", ".rds")
 LOCK = re.compile(r"(^|/)(~\$|\.~lock\.)[^/]*$")  # of office programs
 IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM", b"\0\0\1\0")
 
@@ -97,9 +99,20 @@ def reader_of(path: str) -> Any:
         (b"%PDF", formats.pdf),
         (b"\xd0\xcf\x11\xe0", excel.book),
         (b"\t\0\4\0", excel.book),
+        (b"\x89HDF\r\n\x1a\n", science.hdf5),
+        (b"CDF\1", science.netcdf),
+        (b"CDF\2", science.netcdf),
+        (b"\xcd\xf3\0\1", science.cdf),
+        (b"\x93NUMPY", science.arrays),
+        (packed.ZSTD, packed.zstd),
+        (b"\0\0\x27\x0a", science.shapefile_table),
     ):
         if magic.startswith(start):
             return reader
+    if stats.known(ending, magic):
+        return stats.survey
+    if ending in ENDINGS:
+        return ENDINGS[ending]
     if magic[8:12] == b"DUCK":
         return formats.duckdb_file
     if magic.startswith(b"PK"):
@@ -108,7 +121,7 @@ def reader_of(path: str) -> Any:
         return (
             excel.book
             if names & {"xl/workbook.xml", "xl/workbook.bin"} or path.lower().endswith(".ods")
-            else formats.docx if "word/document.xml" in names else formats.archive
+            else formats.docx if "word/document.xml" in names else packed.archive
         )
     if magic.startswith(IMAGES) or magic[:4] == b"RIFF" and magic[8:12] == b"WEBP":
         return formats.image
@@ -116,10 +129,18 @@ def reader_of(path: str) -> Any:
         with texts.opened(path) as f:
             magic = f.read(512)
     if ending in (".tar", ".tgz") or magic[257:262] == b"ustar":
-        return formats.archive
+        return packed.archive
     return lambda p, deadline: readers.text_file(p, ending, deadline)
 
 
+ENDINGS = {
+    ".npz": science.arrays,
+    ".mat": science.matlab,
+    ".cdf": science.cdf,
+    ".dbf": science.shapefile_table,
+    ".yaml": formats.yaml_text,
+    ".yml": formats.yaml_text,
+}
 ADDRESSED = (databases.database, buckets.bucket, clusters.cluster)
 # What servers say of a login, after names in quotes are left out.
 LOGIN = re.compile(

@@ -6,7 +6,9 @@ import os
 import sqlite3
 import zipfile
 
+import cdflib.cdfwrite
 import duckdb
+import h5py
 import numpy as np
 import openpyxl
 import pandas as pd
@@ -14,6 +16,9 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
+import pyreadstat
+import scipy.io
+import shapefile
 
 START = 1_700_000_000_123_456_789
 SMALL = range(40)
@@ -209,6 +214,67 @@ def workbooks():
         z.writestr("META-INF/manifest.xml", "<manifest/>")
 
 
+def surveys():
+    frame = pd.DataFrame({"id": SMALL, "grp": [n % 2 + 1 for n in SMALL], "pay": [n * 1.5 for n in SMALL]})
+    names = {"grp": {1: "low", 2: "high"}}
+    frame.to_stata(
+        "survey.dta", write_index=False, variable_labels={"pay": "Pay in EUR"}, value_labels=names
+    )
+    frame.loc[5, "grp"] = 9
+    pyreadstat.write_sav(
+        frame, "survey.sav", column_labels=["Person", "Group", "Pay in EUR"], variable_value_labels=names,
+        missing_ranges={"grp": [9]}, file_label="A survey",
+    )
+    pyreadstat.write_xport(frame, "survey.xpt")
+
+
+def measurements():
+    with h5py.File("station.h5", "w") as f:
+        f.attrs["station"] = "North"
+        f["day/time"], f["day/level"] = np.arange(40), np.arange(40) / 8
+        f["day/level"].attrs["units"], f["grid"] = "m", np.zeros((3, 4), "float32")
+        f["grid"].attrs["scale_factor"] = 0.01
+        f["log"] = np.array([(n, n / 2) for n in SMALL], [("n", "i8"), ("v", "f8")])
+        f["when"] = "noon"
+    with scipy.io.netcdf_file("station.nc", "w") as f:
+        f.createDimension("time", 40)
+        level = f.createVariable("level", "f8", ("time",))
+        level[:], level.units = np.arange(40) / 8, b"m"
+        f.createVariable("time", "i4", ("time",))[:] = np.arange(40)
+    with cdflib.cdfwrite.CDF("station.cdf", delete=True) as f:
+        about = {"Data_Type": 45, "Num_Elements": 1, "Rec_Vary": True, "Dim_Sizes": []}
+        f.write_var(about | {"Variable": "level"}, {"UNITS": "m"}, np.arange(40) / 8)
+    np.save("plain.npy", np.arange(40))
+    np.savez("plain.npz", a=np.arange(40), b=np.zeros((2, 3)), c=np.array([{}], dtype=object))
+    np.save("objects.npy", np.array([{}], dtype=object))
+    scipy.io.savemat("plain.mat", {"a": np.arange(40), "grid": np.zeros((2, 3))})
+    with shapefile.Writer("roads") as w:
+        w.field("name", "C", size=20)
+        w.field("length", "N", decimal=1)
+        for n in SMALL:
+            w.point(n, n)
+            w.record(f"Straße {n}", n / 2)
+
+
+def packed():
+    text = "id,name\n" + "".join(f"{n},n{n}\n" for n in SMALL)
+    with zipfile.ZipFile("one.csv.zip", "w") as z:
+        z.writestr("one.csv", text)
+    with zipfile.ZipFile("more.zip", "w") as z:
+        z.writestr("data/one.csv", text.replace(",", ";"))
+        z.writestr("data/two.json", '{"rows": [%s]}' % ", ".join('{"k": %d}' % n for n in SMALL))
+        z.writestr("__MACOSX/data/._one.csv", "x")
+    with pa.CompressedOutputStream("one.csv.zst", "zstd") as f:
+        f.write(text.encode())
+    with open("rules.yaml", "w") as f:
+        f.write("rules:\n" + "".join(f"  - {{id: {n}, name: n{n}}}\n" for n in SMALL))
+    with open("laughs.yaml", "w") as f:
+        f.write("a: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*{'a' if not n else f'b{n - 1}'}, *a]\n" for n in range(60)))
+
+
 arrow_files()
 databases()
 workbooks()
+surveys()
+measurements()
+packed()
