@@ -42,6 +42,16 @@ func TestTexts(t *testing.T) {
 			"station number 101 130, depth number 5 5, level number 1.5 1.5", "pd.read_csv(path, index_col=False)", "index_col=False"},
 		{"rownames.csv", "\"speed\",\"grade\"\n", []string{"\"car@\",@,\"B\"\n"},
 			"column 1 (no name; the index in pandas) text, speed number 101 130, grade text", "pd.read_csv(path, index_col=0)", "R writes"},
+		// Names in several rows, and what is no name.
+		{"logger.dat", "\"TOA5\",\"mast\",\"CR1000\",\"1234\"\n\"TIME\",\"RECORD\",\"Air\"\n\"TS\",\"RN\",\"Deg C\"\n\"\",\"\",\"Avg\"\n",
+			[]string{"\"2024-06-01 00:00:00\",@,1.@\n"},
+			"TIME date 2024-06-01 00:00:00 2024-06-01 00:00:00, RECORD number 101 130, Air number 1.101 1.13",
+			"pd.read_csv(path, skiprows=[0, 2, 3])", "Deg C"},
+		{"pivot.csv", ",v,v\nyear,2023,2024\nkind,x,y\nstore,,\n", []string{"A@,@,5\n"},
+			"store text, v / 2023 / x number 101 130, v / 2024 / y number 5 5", "pd.read_csv(path, index_col=0, header=[0, 1, 2])", "index"},
+		{"groups.csv", ",East,,West,\nplace,mm,days,mm,days\n", []string{"A@,@,5,1.@,6\n"},
+			"place text, East / mm number 101 130, East / days number 5 5, West / mm number 1.101 1.13, West / days number 6 6",
+			`pd.read_csv(path, skiprows=2, names=["place", "East / mm", "East / days", "West / mm", "West / days"])`, "group names"},
 		// Numbers are read with their column and their file.
 		{"title.csv", "A report\n\nid;qty\n", []string{"@;@,5\n"},
 			"id number 101 130, qty number 101.5 130.5", `pd.read_csv(path, sep=";", skiprows=2, decimal=",")`, ""},

@@ -25,6 +25,7 @@ var modules = []string{
 	"columns",
 	"relations",
 	"totals",
+	"headers",
 	"grids",
 	"encodings",
 	"texts",

@@ -31,6 +31,7 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
     options = way.options() | _encoded(source)
     if noted := _comments(rows):
         options["comment"] = "#"
+    rows = _narrowed(rows)
     blank = sum(all(grids.empty(c) for c in row) for row in rows)
     apart = bool(blank and whole and last < 20_000 and way.mark != "spaces")
     lines = [n for n in lines if n not in noted and (apart or not all(map(grids.empty, rows[n])))]
@@ -44,8 +45,8 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
         if len(table.names) < texts.FIELDS:
             after = [n for n in range(table.end, last) if n not in noted]
             below = 0 if all(bare[n] for n in after) else len(after)
-            below = below + bool(source.padding) if alone else None
-            table.calls = _calls(table, options, below, whole)
+            below += bool(source.padding)
+            table.calls = _calls(table, options, below if alone else None, whole)
             table.lines = source.lines()[: hints.FIRST]
     for table in found.tables[:1]:
         if table.extra.pop("begins", False):
@@ -88,6 +89,21 @@ def _comments(rows: list[tuple]) -> set[int]:
     }
 
 
+def _narrowed(rows: list[tuple]) -> list[tuple]:
+    """The rows with the first ones as words that have more fields than the usual ones."""
+    sizes = collections.Counter(len(row) for row in rows[:1000] if any(row)).most_common(1)
+    if not sizes:
+        return rows
+    usual, times = sizes[0]
+    first = next(n for n, row in enumerate(rows) if len(row) == usual)
+    if not 0 < first < 10 or times < 0.8 * min(len(rows), 1000):
+        return rows
+    return [
+        (" | ".join(filter(None, row)),) if n < first and len(row) > usual else row
+        for n, row in enumerate(rows)
+    ]
+
+
 def _encoded(source: texts.Text) -> Json:
     options = {} if source.encoding.startswith("utf-8") else {"encoding": source.encoding}
     return options | ({"encoding_errors": "replace"} if source.broken else {})
@@ -97,7 +113,7 @@ def _calls(table: Table, options: Json, below: int | None, whole: bool) -> list[
     """Calls that may read a table of a text; below it are so many lines, if it is the only one."""
     at = table.header[0] if table.header else table.skip
     top: Json = {"skiprows": at} if at else {}
-    if table.short:
+    if table.short or table.index:
         index = list(range(table.index))
         top["index_col"] = (index if len(index) > 1 else 0) if index else False
     named = {"skiprows": table.skip} if table.skip else {}

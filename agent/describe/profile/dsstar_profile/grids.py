@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -10,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dsstar_profile.columns import Context, column, unread
+from dsstar_profile.headers import Header, header_of, header_row, where
 from dsstar_profile.numerals import number
 from dsstar_profile.relations import between
 from dsstar_profile.totals import TOTAL, inner
-from dsstar_profile.values import label, literal, missing, show
+from dsstar_profile.values import empty, label, literal, show
 
 Json = dict[str, Any]
 Rows = list[tuple]
@@ -156,10 +156,6 @@ def infinite(n: int) -> str:
     return f"{n} infinite (inf), which {'is' if n == 1 else 'are'} not in the range"
 
 
-def empty(cell: object) -> bool:
-    return cell is None or cell != cell or isinstance(cell, str) and not cell.strip()
-
-
 def letters(column: int) -> str:
     """The name of a column in a sheet, from 0."""
     name = ""
@@ -251,24 +247,21 @@ def tables(
         if sheet and (filled == 1 or bottom - top == 1) and len(blocks) > 1:
             above += _words(block)
             continue
-        block, kind, short = _aligned(block) if lines is not None else (block, "", 0)
+        is_ = header_of(block, lines is not None)
+        block = is_.block
         right = left + len(block[0])
-        table = _table(block, name, text_source)
+        table = _table(block, name, text_source, is_)
         table.head = above + table.head
-        if kind:
-            table.warnings.append(SHORT[kind])
-            table.short, table.index = kind, short
-            for n in range(short):
-                table.names[n] = f"column {n + 1} (no name; the index in pandas)"
+        table.short, table.index = is_.short, is_.index
         above = []
-        header = [top + n for n in table.extra.pop("header")]
-        start = header[-1] + 1 if header else top
+        header = [top + n for n in is_.at]
+        start = top + is_.start if is_.at else top
         span = (
             f"rows {top + 1}-{bottom}, columns {letters(left)}-{letters(right - 1)}"
             if sheet
             else ""
         )
-        place = _place(header, sheet or start > 1, lines)
+        place = where(header, sheet or start > 1, lines)
         if text_source and lines and (start > 1 or not header and start):
             table.extra["begins"] = True
         table.where = ", ".join(filter(None, (span, place)))
@@ -290,47 +283,6 @@ def tables(
     return found
 
 
-SHORT = {
-    "ended": "each row ends with a delimiter and the header does not: without index_col=False pandas "
-    "puts each name on the column before it",
-    "named": "the header has fewer names than the rows have values: the first ones, which differ in all "
-    "rows, are taken to be without one, as R writes row names; pandas takes them for the index",
-    "guess": "the header has fewer names than the rows have values. Which columns lack them is a guess: "
-    "the first ones are taken, as pandas does, though their values repeat",
-}
-
-
-def _aligned(block: Rows) -> tuple[Rows, str, int]:
-    """A block whose header is shorter than its rows, so that names stand above their columns; how
-    it is shorter, and how many columns have no name."""
-    header = _header(block)[0]
-    if header is None or len(block) - header < 3:
-        return block, "", 0
-    width, rows = len(block[0]), block[header + 1 :]
-    few = sum(v is not None for v in block[header])
-    if few < 2 or few == width or empty(block[header][few - 1]):
-        return block, "", 0
-    if sum(r[-1] is None for r in rows) > len(rows) / 20:
-        return block, "", 0
-    if few == width - 1 and all(empty(r[-1]) for r in rows):
-        return [r[:-1] for r in block], "ended", 0
-    short = width - few
-    names = [(*(None,) * short, *r[:few]) if n <= header else r for n, r in enumerate(block)]
-    apart = len({r[:short] for r in rows}) == len(rows)
-    return names, "named" if apart else "guess", short
-
-
-def _place(header: list[int], always: bool, lines: Any) -> str:
-    """Where the names of the columns are."""
-    if not header:
-        return "no header"
-    at = [lines[n] for n in header] if lines else header
-    what = f"{'line' if lines else 'row'}{'s' if len(at) > 1 else ''} {at[0] + 1}"
-    if len(at) > 1:
-        what += f" and {at[1] + 1}" if len(at) == 2 else f" to {at[-1] + 1}"
-    return f"header in {what}" if always else ""
-
-
 def _words(block: Rows) -> list[str]:
     return [
         " | ".join(show(c, 300) for c in row if not empty(c))
@@ -340,149 +292,25 @@ def _words(block: Rows) -> list[str]:
 
 
 def _headed(block: Rows) -> bool:
-    return len(block) > 1 and _header(block)[0] is not None
+    return len(block) > 1 and header_row(block)[0] is not None
 
 
-def _label(cell: object) -> bool:
-    """Whether a cell may name a column: text, or a year."""
-    if isinstance(cell, (datetime.date, bool)):
-        return isinstance(cell, datetime.date)
-    n = number(cell)
-    if n is None:
-        return isinstance(cell, str) and len(cell) < 200
-    return (
-        n[1] != ""
-        and isinstance(cell, str)
-        and not re.match(r"[-(+$€£]?\d[\d.,]*%?\)?$", cell.strip())
-        or n[0] == int(n[0])
-        and 1900 <= n[0] <= 2100
-        and "." not in str(cell)
-    )
-
-
-def _header(block: Rows) -> tuple[int | None, int]:
-    """The row of the names, None if there is none, and the first row of values."""
-    width = len(block[0])
-    for n, row in enumerate(block[:40]):
-        if (
-            isinstance(row[0], str)
-            and row[0].startswith("#")
-            and len(block) > n + 1
-            and width > 1
-            and sum(not empty(c) for c in row) < width
-        ):
-            continue
-        filled = [c for c in row if not empty(c)]
-        if len(filled) < max(1, min(width, 2), (width + 1) // 2):
-            continue
-        if not all(map(_label, filled)):
-            return None, n
-        below = [
-            r for r in block[n + 1 : n + 60] if sum(not empty(c) for c in r) * 2 >= len(filled)
-        ]
-        if not below:
-            return (n, n + 1) if len(block) == n + 1 and n == 0 and width > 1 else (None, n)
-        years = all(number(c) for c in filled)
-        if years and width < 3:
-            return None, n
-        typed = [
-            c
-            for c in range(width)
-            if sum(not missing(r[c]) for r in below)
-            and sum(
-                number(r[c]) is not None or isinstance(r[c], (datetime.date, bool, list))
-                for r in below
-                if not missing(r[c])
-            )
-            >= 0.6 * sum(not missing(r[c]) for r in below)
-        ]
-        named = [c for c in typed if not empty(row[c]) and (number(row[c]) is None or not years)]
-        index = typed == [0] and empty(row[0]) and len(filled) == width - 1
-        if typed and not named and not years and not index:
-            # A second row of names may follow one with gaps.
-            continue
-        if not typed:
-            repeated = sum(
-                row[c] in {r[c] for r in below} for c in range(width) if not empty(row[c])
-            )
-            if repeated or len(set(map(str, filled))) < len(filled) or len(filled) < width * 0.8:
-                return None, n
-        data = n + 1
-        if typed and n + 2 < len(block):
-            after = block[n + 1]
-            words = [
-                c
-                for c in typed
-                if isinstance(after[c], str) and not missing(after[c]) and number(after[c]) is None
-            ]
-            rest = [c for c in typed if not empty(after[c]) and c not in words]
-            if len(words) * 2 >= len(typed) and not rest:
-                data = n + 2
-        return n, data
-    return None, 0
-
-
-def _groups(block: Rows, header: int) -> Rows:
-    """The rows above the names whose first cell is empty: they name groups of columns."""
-    top = header
-    while top and empty(block[top - 1][0]) and not all(map(empty, block[top - 1])):
-        top -= 1
-    return block[top:header]
-
-
-def _joined(levels: Rows) -> list[str]:
-    """Names of columns that are in several rows. Where a row has gaps, each name is for the columns
-    up to the next one, or up to the next one of a row above."""
-    last: list[object] = [None] * len(levels)
-    names = []
-    gaps = [any(map(empty, row[1:])) for row in levels]
-    for cells in zip(*levels):
-        for n, cell in enumerate(cells):
-            if not empty(cell):
-                last[n:] = [cell, *[None] * (len(levels) - n - 1)]
-            elif not gaps[n] or n == len(levels) - 1:
-                last[n] = None
-        names.append(" / ".join(show(c) for c in last if not empty(c)))
-    return names
-
-
-def _table(block: Rows, name: str, text_source: bool) -> Table:
-    width = len(block[0])
-    header, start = _header(block)
-    head = _words(block[: start if header is None else header])
-    warnings = []
-    at = [] if header is None else list(range(header, start))
-    if header is None:
-        names = [f"column {n + 1}" for n in range(width)]
-    else:
-        groups = _groups(block, header)
-        levels = [*groups, *block[header:start]]
-        if groups:
-            del head[-len(groups) :]
-            at = [*range(header - len(groups), header), *at]
-            rows = "a row" if len(groups) == 1 else f"{len(groups)} rows"
-            warnings.append(f"{rows} of group names above the names: they are put before them")
-        if start > header + 1:
-            warnings.append("the names of the columns are in two rows: the second is no record")
-        first = _joined(levels) if len(levels) > 1 else list(levels[0])
-        names = [
-            (
-                f"column {n + 1} (no name; Unnamed: {n} in pandas)"
-                if empty(c)
-                else c if isinstance(c, str) else show(c, 120)
-            )
-            for n, c in enumerate(first)
-        ]
-        if width == 1 and number(block[start][0] if start < len(block) else 0) is None:
-            warnings.append(f"{show(names[0], 40)} is taken for a name, but may be the first value")
+def _table(block: Rows, name: str, text_source: bool, is_: Header) -> Table:
+    warnings = list(is_.warnings)
+    if (
+        is_.at
+        and len(block[0]) == 1
+        and number(block[is_.start][0] if is_.start < len(block) else 0) is None
+    ):
+        warnings.append(f"{show(is_.names[0], 40)} is taken for a name, but may be the first value")
     return Table(
         name,
-        names,
-        block[start:],
+        is_.names,
+        block[is_.start :],
         text_source=text_source,
-        head=head[:12],
+        head=_words(block[: is_.at[0] if is_.at else is_.start])[:12],
         warnings=warnings,
-        extra={"header": at},
+        notes=is_.notes,
     )
 
 

@@ -70,6 +70,10 @@ def missing(value: object) -> bool:
     return value is None or value != value
 
 
+def empty(cell: object) -> bool:
+    return cell is None or cell != cell or isinstance(cell, str) and not cell.strip()
+
+
 def spread(values: list, most: int) -> list:
     """At most so many of the values, in eight parts from everywhere: what repeats at equal distances
     is seen within a part."""
