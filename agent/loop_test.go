@@ -283,7 +283,7 @@ func TestWatched(t *testing.T) {
 	if p.Verified() || !p.Proof.Same || len(p.Doubts()) != 1 {
 		t.Errorf("%s: %q", p.Standing(), p.Doubts())
 	}
-	contains(t, strings.Join(p.Doubts(), "\n"), "a merge has 2 rows, more than its sides with 1 and 1: m")
+	contains(t, strings.Join(p.Doubts(), "\n"), "a merge makes 2 rows of the 1 and 1 that match each other: m")
 }
 
 func TestProof(t *testing.T) {

@@ -209,7 +209,7 @@ func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compa
 }
 
 // The answers that are compared: of the accepted cells, a second derivation, an option.
-func (r *standard) firstAnswer() compare.Answer {
+func (r *workspace) firstAnswer() compare.Answer {
 	return compare.Answer{Words: r.t.Answer(), Files: r.t.Final.Files}
 }
 

@@ -186,7 +186,10 @@ class Reader:
 
     def chance(self, name, root, node, texts):
         """What else than the data a call by itself depends on."""
-        clock = name in CLOCK and not node.args and (
+        if root in self.modules:  # perhaps by another name
+            name = self.look(root).key if isinstance(node.func, ast.Name) else name
+            root = self.look(root).key
+        clock = name in CLOCK and (not node.args or name == "now") and (
             root in CLOCKS or name in ("today", "utcnow", "perf_counter"))
         clock = clock or name == "strftime" and root == "time" and len(node.args) == 1
         if clock or name in ("Timestamp", "to_datetime", "datetime64") and texts & {"now", "today"}:
@@ -365,11 +368,15 @@ def read(cells, code):
 ASKS_TIME = re.compile(r"\b(today|now|current\w*|so far|to date|old|age|ago|last \d+|since|"
                        r"heute|jetzt|aktuell\w*|derzeit\w*)\b", re.I)
 
+ASKS_FILE = re.compile(r"\b(files?|modified|dateien?)\b", re.I)
+
 
 def chances(values, question):
     found = frozenset().union(*(v.chance for v in values))
     if ASKS_TIME.search(question):
         found -= {TIME}
+    if ASKS_FILE.search(question):
+        found -= {FILE_DATE}
     return [f"the answer depends on {what}" for what in sorted(found)]
 
 

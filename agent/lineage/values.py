@@ -36,7 +36,10 @@ CLOCK = {"today", "now", "utcnow", "time", "time_ns", "perf_counter", "monotonic
 CLOCKS = {"datetime", "date", "time", "Timestamp", "pd", "pandas", "dt", "pendulum", "arrow"}
 NOW = re.compile(r"\b(current_(date|timestamp|time)|now\(\)|today\(\)|(date|datetime)\('now'|"
                  r"julianday\('now'|strftime\([^)]*'now')", re.I)
-MACHINE = {"cpu_count": "the number of processors", "sched_getaffinity": "the number of processors",
+FILE_DATE = "the date of a file"
+MACHINE = {"getmtime": FILE_DATE, "getctime": FILE_DATE, "st_mtime": FILE_DATE,
+           "st_ctime": FILE_DATE, "cpu_count": "the number of processors",
+           "sched_getaffinity": "the number of processors",
            "process_cpu_count": "the number of processors", "environ": "the environment",
            "getenv": "the environment", "uuid1": "a new UUID", "uuid4": "a new UUID",
            "gethostname": "the name of the computer", "getuser": "the name of the user",

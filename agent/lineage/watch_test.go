@@ -150,3 +150,43 @@ print(len(t), sorted(t.n) == list(range(8)), list(t.n) == list(range(8)), list(t
 		t.Error("a script that reads no tables is changed")
 	}
 }
+
+// TestElsewhere: all ways of listing a folder give the other order, and there are more processors.
+func TestElsewhere(t *testing.T) {
+	const script = `import glob, os, tempfile
+from pathlib import Path
+folder = tempfile.mkdtemp()
+for n in range(5):
+    os.mkdir(os.path.join(folder, f"d{n}"))
+    open(os.path.join(folder, f"d{n}", "f"), "w").close()
+name = os.path.basename
+print(*os.listdir(folder))
+print(*(e.name for e in os.scandir(folder)))
+print(*(p.name for p in Path(folder).iterdir()))
+print(*map(name, glob.glob(folder + "/*")))
+print(*(name(os.path.dirname(p)) for p in glob.glob(folder + "/*/f")))
+print(*next(os.walk(folder))[1])
+print(*(p.name for p in Path(folder).glob("*")))
+with os.scandir(folder) as entries:
+    print(*(e.name for e in entries))
+print(os.cpu_count())
+print(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+import shutil
+shutil.rmtree(folder)
+`
+	var lines [2][]string
+	for i, code := range []string{script, lineage.Elsewhere(script)} {
+		text, err := exec.Command(pyenvtest.Python(t), "-I", "-c", code).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		lines[i] = strings.Split(strings.TrimSpace(string(text)), "\n")
+	}
+	for i, line := range lines[1] {
+		here, there := strings.Fields(lines[0][i]), strings.Fields(line)
+		slices.Reverse(there)
+		if len(here) != len(there) || slices.Equal(here, there) == (len(here) == 1) {
+			t.Errorf("%s, elsewhere %s", lines[0][i], line)
+		}
+	}
+}
