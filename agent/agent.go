@@ -193,6 +193,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 func (r *run) learn(ctx context.Context) error {
 	if r.t.Described {
 		r.recall()
+		r.files.Extend()
 		return nil
 	}
 	if err := r.files.Choose(); err != nil {

@@ -94,6 +94,32 @@ func TestVerdictLeavesOut(t *testing.T) {
 	}
 }
 
+// A verdict is about what cells have opened, however far from the question it seemed; what is far has a
+// line in the first request.
+func TestVerdictShowsWhatWasOpened(t *testing.T) {
+	content, known := map[string]string{}, map[string]profile.Profile{}
+	for _, name := range strings.Fields("amount beach city day east") {
+		content[name+".csv"] = name
+		p := table(9, name)
+		p.Tables[0].Columns[0].Line = "text; " + strings.Repeat("said of "+name+", ", 40)
+		known[name+".csv"] = p
+	}
+	for code, opened := range map[string]string{`x = "data/east.csv"`: "east", `x = "os.listdir('data')"`: "",
+		`x = "data/{n}ast.csv"`: "east"} {
+		p := play(t, simple.with(script{"cell": code + "\nprint(x)"}), withData(t, content), profiled(known),
+			func(s *stage) { s.config.ContextChars, s.task.Question = 9000, "What is the amount?" }).noError(t)
+		planner, judge := p.model.prompt(t, "solver round 1"), p.model.prompt(t, "judge round 1")
+		contains(t, planner, "- amount: text; said of", "9 rows, 1 columns: east")
+		lacks(t, planner, "- east: text")
+		if opened != "" {
+			contains(t, judge, "- east: text; said of")
+			lacks(t, judge, "- amount: text")
+		} else {
+			contains(t, judge, "- amount: text; said of", "9 rows, 1 columns: east")
+		}
+	}
+}
+
 // A profile is kept by content: another name, model or question needs no new one.
 func TestProfilesAreKept(t *testing.T) {
 	cache := &describe.Cache{Dir: t.TempDir()}
@@ -109,6 +135,32 @@ func TestProfilesAreKept(t *testing.T) {
 	p = play(t, simple, withData(t, moved), profiled(nil), stored).noError(t)
 	if d := p.described(t, "b.csv"); d.Cached {
 		t.Errorf("%+v", d)
+	}
+}
+
+// What was described for the first question stays; a later one adds what it needs besides, once.
+func TestDescribedForALaterQuestion(t *testing.T) {
+	shops := table(9, "shop")
+	for n := range 60 {
+		shops.Tables[0].Columns = append(shops.Tables[0].Columns, profile.Column{
+			Name: fmt.Sprintf("sales%02d", n), Line: "number 1 to 9", Full: "number 1 to 9; zero in 4"})
+	}
+	cache := &describe.Cache{Dir: t.TempDir()}
+	stored := func(s *stage) { s.config.Cache, s.config.ContextChars = cache, 8000 }
+	files := withData(t, tables("a.csv"))
+	first := play(t, simple, files, profiled(map[string]profile.Profile{"a.csv": shops}), stored).noError(t)
+	before := first.described(t, "a.csv")
+	tr := readAgain(t, first.Trajectory)
+	if err := tr.Ask("What are the sales59?", ""); err != nil {
+		t.Fatal(err)
+	}
+	again := simple.with(script{"cell": "v = x\nprint(v)", "last": "print(v)"})
+	p := goOn(t, again, tr, profiled(nil), stored, func(s *stage) { s.task = first.Task }).noError(t)
+	after := p.described(t, "a.csv")
+	prompt := p.model.prompt(t, "solver round 2")
+	contains(t, prompt, before.Text+"\n", "- sales59: number 1 to 9; zero in 4")
+	if strings.Contains(before.Text, "sales59: ") || after.Text != before.Text || strings.Count(prompt, "zero in 4") != 1 {
+		t.Errorf("%q became %q, and later %q", before.Text, after.Text, after.Later)
 	}
 }
 
@@ -141,6 +193,6 @@ func TestManyProfiles(t *testing.T) {
 	if like != 8 {
 		t.Errorf("%d of one family are shown", like)
 	}
-	contains(t, planner, `"data/s*.csv": 52 files, * is `, ` to 59`,
+	contains(t, planner, `"data/s*.csv": 60 files, * is 00 to 59`,
 		`"data/other*.csv": 189 files, * is 011 to 199`)
 }

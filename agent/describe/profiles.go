@@ -181,14 +181,14 @@ func (r *Describer) takeProfile(i int, p profile.Profile) error {
 // is no longer, its content.
 func (r *Describer) fromProfile(i, chars int) record.Description {
 	d, p := r.t.Descriptions[i], r.profiles[i]
-	d.Like, d.Profile = "", true
+	d.Like, d.Profile, d.Far = "", true, false
 	d.Document = p.Document != "" && len(p.Tables) == 0
 	plain := slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
 		d.Document && len(p.Warnings) == 0 && p.Known()
 	if d.Whole = plain && !p.Cut && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 	} else {
-		d.Text = p.Text(r.t.Task.Question+"\n"+r.t.Task.Guidelines, chars, ByWords)
+		d.Text = p.Text(r.question(), chars, ByWords)
 	}
 	if said := r.Corrections[d.File]; said != "" {
 		d.Corrected, d.Whole = true, false
@@ -197,20 +197,42 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	return d
 }
 
+// question is what the descriptions are chosen by.
+func (r *Describer) question() string { return r.t.Task.Question + "\n" + r.t.Task.Guidelines }
+
+// lead is the file that stands for those of the structure of file i.
+func (r *Describer) lead(i int) string { return r.alikeLead[r.t.Descriptions[i].File] }
+
 // findLeads groups the files by the tables and columns of their profiles.
 func (r *Describer) findLeads() {
+	const most = 200 // families that a file is compared with
 	first := map[string]string{}
+	var leads []int
 	r.alikeLead = map[string]string{}
 	for i, d := range r.t.Descriptions {
 		key := r.structure(i)
 		if key == "" || r.method.Script || d.Corrected {
 			key = "\x00" + d.File
 		}
-		if _, known := first[key]; !known {
-			first[key] = d.File
+		lead, known := first[key]
+		for _, m := range leads {
+			if !known && r.tabled(i) && r.profiles[i].Akin(*r.profiles[m]) {
+				lead, known = r.t.Descriptions[m].File, true
+			}
 		}
-		r.alikeLead[d.File] = first[key]
+		if !known {
+			if lead = d.File; r.tabled(i) && len(leads) < most {
+				leads = append(leads, i)
+			}
+		}
+		first[key], r.alikeLead[d.File] = lead, lead
 	}
+}
+
+// tabled reports whether the profile of file i has tables.
+func (r *Describer) tabled(i int) bool {
+	p := r.profiles[i]
+	return p != nil && p.Known() && len(p.Tables) > 0 && !r.method.Script && !r.t.Descriptions[i].Corrected
 }
 
 // structure is the same for files of one family; "": the file has none that others may have.
@@ -230,45 +252,123 @@ func (r *Describer) structure(i int) string {
 	return b.String()
 }
 
-// word gives the files the texts that are shown: of each family the nearest to the question is
-// whole, and of the others there is what differs.
+// The parts of what is shown of the files: of tables near the question, of what is said of the others in
+// a line each, and of documents.
+const nearShare, farShare, documentsShare = 11, 20, 3
+
+// documentShare is the part of all that one document may take, unless it is a code book: of a longer one
+// there are sections.
+const documentShare = 5
+
+// leastChars is how much of a table near the question is told at least if it has so much to tell,
+// lineChars how much of one that is far from it, and beyondChars how much of what the values of a
+// family's member have beyond the first one's.
+const leastChars, lineChars, beyondChars = 800, 250, 300
+
+// word gives the files the texts that are shown: of each family the nearest to the question is whole,
+// and of the others there is what differs. Each has a line first. Then the nearest have so much that
+// others have something, too, and what is left goes to them again.
 func (r *Describer) word() {
 	show := r.Sizes()
 	leads := map[string]int{}
+	var own []int // neither a family's member nor described otherwise
+	near, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
 	for _, i := range r.nearness {
 		d, p := &r.t.Descriptions[i], r.profiles[i]
 		if p == nil || !d.Profile {
 			continue
 		}
-		*d = r.fromProfile(i, show.Description)
-		if m, ok := leads[r.alikeLead[r.t.Descriptions[i].File]]; !ok {
-			leads[r.alikeLead[r.t.Descriptions[i].File]] = i
-		} else if differs := p.Beyond(*r.profiles[m], show.Description/16); differs != "" {
-			d.Text, d.Like, d.Whole = differs, r.t.Descriptions[m].File, false
+		m, ok := leads[r.lead(i)]
+		if !ok {
+			leads[r.lead(i)], own = i, append(own, i)
+			*d = r.fromProfile(i, show.Description)
+			continue
 		}
+		d.Text, d.Like, d.Whole = p.Beyond(*r.profiles[m], beyondChars), r.t.Descriptions[m].File, false
+		far -= len(d.Text)
+	}
+	if !r.alone { // where there is room for all
+		r.share(own, &near, &far, &documents)
 	}
 	r.relate()
-	if r.alone {
-		return // there is room for all
+}
+
+// share gives files their texts, the nearest to the question first.
+func (r *Describer) share(own []int, near, far, documents *int) {
+	show, all := r.Sizes(), *near
+	tables := 0
+	grow := func(i int, left *int, most int) {
+		d := r.t.Descriptions[i]
+		had := len(d.Text)
+		if d.Far {
+			had = 0
+		}
+		if most = min(show.Description, most, *left+had); most < leastChars/2 {
+			return
+		}
+		more := r.fromProfile(i, most)
+		if size := len(more.Text) - had; size > 0 && size <= *left {
+			*left -= size
+			r.t.Descriptions[i] = more
+		}
 	}
-	texts, likes := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
-	for i := range texts {
-		likes[i], texts[i] = r.words(i)
+	for _, i := range own {
+		d, p := &r.t.Descriptions[i], r.profiles[i]
+		d.Far, d.Line = true, p.Line(lineChars)
+		if r.document(i) {
+			most := *documents
+			if !p.Codebook {
+				most = min(most, show.Context/documentShare)
+			}
+			grow(i, documents, most)
+			continue
+		}
+		tables++
 	}
-	for i, share := range r.sharesOf(texts, likes, show) {
-		if d := r.t.Descriptions[i]; d.Profile && d.Like == "" && share < len(texts[i]) {
-			r.t.Descriptions[i] = r.fromProfile(i, max(share, farChars))
+	for round := range 2 {
+		for _, i := range own {
+			switch {
+			case r.document(i):
+			case round == 0 && all-*near < all*3/4:
+				grow(i, near, max(leastChars, all/min(tables, 8)))
+			case round == 1 && !r.t.Descriptions[i].Far:
+				grow(i, near, len(r.t.Descriptions[i].Text)+*near)
+			}
+		}
+	}
+	for _, i := range own {
+		d := &r.t.Descriptions[i]
+		if !d.Far {
+			d.Line = ""
+			continue
+		}
+		switch *d = r.farther(i); {
+		case len(d.Text) <= lineChars && len(d.Text) <= *far:
+			d.Far, d.Line = false, ""
+			*far -= len(d.Text)
+		case len(d.Line) <= *far:
+			*far -= len(d.Line)
+		default:
+			d.Line = ""
 		}
 	}
 }
 
-// relate records which columns of the files match. Of a family, whose columns are the same, the
-// first file stands for all.
+// farther is the description of a file that is far from the question: its line, and a text for whoever
+// judges cells that have opened it.
+func (r *Describer) farther(i int) record.Description {
+	d := r.fromProfile(i, leastChars)
+	d.Far, d.Line = true, r.profiles[i].Line(lineChars)
+	return d
+}
+
+// relate records which columns of the files near the question match. Of a family, whose columns are
+// the same, the first file stands for all.
 func (r *Describer) relate() {
 	var names []string
 	var known []profile.Profile
 	for i, p := range r.profiles {
-		if p != nil && p.Known() && r.t.Descriptions[i].Like == "" {
+		if d := r.t.Descriptions[i]; p != nil && p.Known() && d.Like == "" && !d.Far {
 			names, known = append(names, brief.OneLine(r.t.Task.Files[i].Name)), append(known, *p)
 		}
 	}

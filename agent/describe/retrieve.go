@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/notebook/lazy"
 )
 
 // beginnings are names and beginnings of the files.
@@ -132,15 +136,16 @@ func (r *Describer) narrow() {
 	r.keepOnly(shown)
 }
 
-// chosen returns the files that are shown, in their order, and the names of
-// further ones by the last shown one that they are like.
+// chosen returns the files that are shown, in their order, and by the last shown one the names of a
+// family of which there are more.
 func (r *Describer) chosen() (all []int, alike map[int][]string) {
 	family := map[string][]int{} // the shown ones
 	more := map[string][]string{}
+	named := r.mentioned()
 	for _, n := range r.nearness {
 		lead := r.alikeLead[r.t.Descriptions[n].File]
 		switch {
-		case len(family[lead]) >= alikeShown:
+		case len(family[lead]) >= alikeShown && !named[n]:
 			more[lead] = append(more[lead], r.t.Descriptions[n].File)
 		case len(all) < r.TopK:
 			all, family[lead] = append(all, n), append(family[lead], n)
@@ -149,10 +154,100 @@ func (r *Describer) chosen() (all []int, alike map[int][]string) {
 	slices.Sort(all)
 	alike = map[int][]string{}
 	for lead, names := range more {
+		for _, n := range family[lead] {
+			names = append(names, r.t.Descriptions[n].File)
+		}
 		slices.Sort(names)
 		alike[slices.Max(family[lead])] = names
 	}
 	return all, alike
+}
+
+// Extend adds to the descriptions what a later question of the conversation needs besides, as far as
+// profiles are kept. What was told before stays as it is.
+func (r *Describer) Extend() {
+	const share = 20 // of what is shown of the files, for all that is added
+	if len(r.t.Earlier) == r.t.Extended || !r.method.Profiles() {
+		return
+	}
+	r.t.Extended = len(r.t.Earlier)
+	root, err := files.Open(r.data, r.Readable)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	r.store = r.openStore()
+	left := r.Sizes().Context / share
+	question, texts := r.question(), make([]string, len(r.t.Descriptions))
+	for i, f := range r.t.Task.Files {
+		d := r.t.Descriptions[i]
+		if r.store.read(root, f, i); !d.Profile || d.Whole || d.Like != "" {
+			continue
+		}
+		if p, ok := r.store.profile(i); ok {
+			told := d.Text + "\n" + d.Later
+			if d.Far {
+				told = d.Line + "\n" + d.Later
+			}
+			texts[i] = linesBeyond(p.Text(question, max(leastChars, len(d.Text)), ByWords), told)
+		}
+	}
+	for _, i := range ByWords(question, texts) {
+		if d := &r.t.Descriptions[i]; texts[i] != "" && len(texts[i]) <= left {
+			d.Later = strings.TrimLeft(d.Later+"\n"+texts[i], "\n")
+			left -= len(texts[i])
+		}
+	}
+}
+
+// mentioned returns the members of families that the question names by what sets their names apart: a
+// word, a place, a date or a number.
+func (r *Describer) mentioned() map[int]bool {
+	families, words := map[string][]int{}, make([][]string, len(r.t.Task.Files))
+	for i, f := range r.t.Task.Files {
+		families[r.lead(i)] = append(families[r.lead(i)], i)
+		words[i] = strings.Fields(profile.Fold(strings.TrimSuffix(f.Name, path.Ext(f.Name))))
+	}
+	asked := strings.Fields(profile.Fold(r.t.Task.Question))
+	asked = append(asked, years(r.t.Task.Question)...)
+	named := map[int]bool{}
+	for _, members := range families {
+		has := map[string]int{}
+		for _, i := range members {
+			for _, w := range slices.Compact(slices.Sorted(slices.Values(words[i]))) {
+				has[w]++
+			}
+		}
+		for _, i := range members {
+			own := slices.DeleteFunc(words[i], func(w string) bool { return has[w] == len(members) })
+			missing := func(w string) bool { return !slices.Contains(asked, w) }
+			named[i] = len(own) > 0 && !slices.ContainsFunc(own, missing)
+		}
+	}
+	return named
+}
+
+var (
+	spans  = lazy.Regexp(`\b((?:19|20)\d\d)\s*(?:to|-|–|—|and|through|until|till)\s*((?:19|20)\d\d)\b`)
+	onward = lazy.Regexp(`(?i)\b(?:since|after|from|starting)\s+(?:in\s+)?((?:19|20)\d\d)\b`)
+)
+
+// years are those within the spans that a question names by their first and last.
+func years(question string) (all []string) {
+	add := func(first, last string) {
+		from, _ := strconv.Atoi(first) // four digits
+		to, _ := strconv.Atoi(last)
+		for year := from; year <= to; year++ {
+			all = append(all, strconv.Itoa(year))
+		}
+	}
+	for _, m := range onward().FindAllStringSubmatch(question, -1) {
+		add(m[1], "2099")
+	}
+	for _, m := range spans().FindAllStringSubmatch(question, -1) {
+		add(m[1], m[2])
+	}
+	return all
 }
 
 // ByWords orders texts by the cosine of their weighted words and the question's,

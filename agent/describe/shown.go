@@ -3,7 +3,6 @@ package describe
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -18,17 +17,25 @@ import (
 
 // Files returns the files that the model is shown, with as much of their descriptions
 // as the sizes allow, which columns of theirs match, and the names of the others. With the code of
-// cells, which have chosen their files, there are only the documents, the tables in files that the
-// code names, and fewer names.
+// cells, which have chosen their files, there are only the documents and the tables in files that the
+// code names, however far they seemed from the question, and fewer names.
 func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, relations, leftOut string) {
 	texts, likes := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
 		likes[n], texts[n] = r.words(n)
 	}
-	share := r.sharesOf(texts, likes, show)
-	if code != "" && r.method.Profiles() {
-		r.onlyNamed(code, likes, share)
+	named, cells := r.named(code, likes)
+	for n, d := range r.t.Descriptions {
+		if d.Far && !named[n] {
+			texts[n] = d.Line
+		}
+		if cells && !named[n] && !r.document(n) {
+			texts[n] = ""
+		} else if d.Later != "" {
+			texts[n] = strings.TrimLeft(texts[n]+"\n"+d.Later, "\n")
+		}
 	}
+	share := r.sharesOf(texts, likes, show)
 	var names []string
 	place, beside := map[int]int{}, map[int]string{} // by file; places are from 1
 	for n, d := range r.t.Descriptions {
@@ -60,7 +67,7 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, re
 	}
 	relations, leftOut = brief.Lines(r.t.Relations, show.Context/relationsShare), r.t.Task.LeftOut
 	most := show.Description / 4
-	if code != "" && r.method.Profiles() {
+	if cells {
 		relations, most = "", show.Description/16
 	}
 	leftOut = brief.Lines(leftOut, most)
@@ -70,20 +77,22 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, re
 	return shown, relations, leftOut
 }
 
-// onlyNamed takes away what is told of tables in files that code does not name. Code that names
-// none has its files from elsewhere.
-func (r *Describer) onlyNamed(code string, likes, share []int) {
-	named := r.namedIn(code)
+// lists matches code that goes through folders: it may open any file.
+var lists = lazy.Regexp(`\b(?:listdir|scandir|walk|iterdir)\(`)
+
+// named returns the files that the code of cells names, with the first of their families, and whether
+// it names any: code that names none has its files from elsewhere.
+func (r *Describer) named(code string, likes []int) (named map[int]bool, any bool) {
+	if code == "" || !r.method.Profiles() || lists().MatchString(code) {
+		return nil, false
+	}
+	named = r.namedIn(code)
 	for n := range named {
 		if lead := likes[n] - 1; lead >= 0 {
 			named[lead] = true
 		}
 	}
-	for n := range share {
-		if len(named) > 0 && !named[n] && !r.document(n) {
-			share[n] = 0
-		}
-	}
+	return named, len(named) > 0
 }
 
 // literals are the string literals of Python code that may be names of files.
@@ -194,39 +203,14 @@ func (r *Describer) sharesOf(texts []string, likes []int, show ask.Sizes) []int 
 	return share
 }
 
-// leastChars is how much of the description of a table is shown unless nothing is, and farChars is how
-// much of one that is far from the question.
-const leastChars, farChars = 800, 400
-
-// nearestFirst gives each file, the nearest to the question first, a third of the room that is left
-// for tables, or its equal share if that is more. Of documents, which have rules and definitions, as
-// many as fit are whole. A file that there is no room for has 0, and is only named.
+// nearestFirst gives each file what it has to tell, the nearest to the question first, while there is
+// room. A file that there is no room for has 0, and is only named.
 func (r *Describer) nearestFirst(texts []string, likes []int, show ask.Sizes) []int {
-	tables, far, documents := show.Context/12, show.Context/20, show.Context*2/5
-	share, others := make([]int, len(texts)), 0
-	for n := range texts {
-		if !r.document(n) {
-			others++
-		}
-	}
-	give := func(n int, left *int, most int) {
-		size := min(len(texts[n]), most, show.Description)
-		if size <= *left && size >= min(len(texts[n]), farChars) {
+	share, left := make([]int, len(texts)), show.Context
+	for _, n := range r.nearness {
+		if size := min(len(texts[n]), show.Description); size <= left {
 			share[n] = size
-			*left -= size
-		}
-	}
-	for _, n := range r.nearness {
-		if r.document(n) {
-			give(n, &documents, documents*3/4)
-			continue
-		}
-		give(n, &tables, max(min(leastChars, tables), tables/min(others, 3)))
-		others--
-	}
-	for _, n := range r.nearness {
-		if share[n] == 0 {
-			give(n, &far, farChars)
+			left -= size
 		}
 	}
 	for n, like := range likes {
@@ -243,40 +227,13 @@ func (r *Describer) document(n int) bool {
 	return d.Whole || d.Document || d.Corrected
 }
 
-// listed names files in at most about most bytes: each, or else those together whose names differ
-// in a number, or else how many there are in each folder, with an example.
+// listed names files in at most about most bytes: those together whose names differ in a number, and
+// several in a folder by what differs.
 func listed(names []string, most int) string {
-	var b strings.Builder
-	for _, name := range names {
-		b.WriteString(brief.Python("data/"+name) + "\n")
+	if len(names) == 0 {
+		return ""
 	}
-	if b.Len() <= most {
-		return b.String()
-	}
-	if text := byNumber(names); len(text) <= most {
-		return text
-	}
-	b.Reset()
-	count, first := map[string]int{}, map[string]string{}
-	for _, name := range names {
-		folder := path.Dir(name)
-		if count[folder]++; count[folder] == 1 {
-			first[folder] = path.Base(name)
-		}
-	}
-	for _, folder := range slices.Sorted(maps.Keys(count)) {
-		fmt.Fprintf(&b, "%s: %d files, such as %s\n", brief.Python(path.Join("data", folder)+"/"),
-			count[folder], brief.Python(first[folder]))
-	}
-	return brief.Clip(b.String(), most)
-}
-
-// numbered is a name that has a number before its ending.
-var numbered = lazy.Regexp(`^(.*?)([0-9]{1,9})([^0-9]*(?:\.\w+)?)$`)
-
-// byNumber names all files, those together whose names differ in their last number.
-func byNumber(names []string) string {
-	numbers := map[string][]string{}
+	numbers, folders := map[string][]string{}, map[string][]string{}
 	for _, name := range names {
 		form, number := name, ""
 		if m := numbered().FindStringSubmatch(name); m != nil && !strings.Contains(name, "*") {
@@ -284,22 +241,71 @@ func byNumber(names []string) string {
 		}
 		numbers[form] = append(numbers[form], number)
 	}
-	var lines []string
+	var whole, short []string
+	together := func(form, all, ends string, n int) {
+		line := fmt.Sprintf("%s: %d files, * is ", brief.Python("data/"+form), n)
+		whole, short = append(whole, line+all), append(short, line+ends)
+	}
+	const few = 4 // that are named one by one
 	for form, all := range numbers {
-		if len(all) == 1 {
-			lines = append(lines, brief.Python("data/"+strings.Replace(form, "*", all[0], 1)))
+		if slices.Sort(all); len(all) >= few {
+			together(form, ranges(all), all[0]+" to "+all[len(all)-1], len(all))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s: %d files, * is %s", brief.Python("data/"+form), len(all),
-			ranges(all)))
+		for _, number := range all {
+			name := strings.Replace(form, "*", number, 1)
+			key := path.Dir(name) + "/*" + path.Ext(name)
+			folders[key] = append(folders[key], name)
+		}
 	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n") + "\n"
+	for _, all := range folders {
+		slices.Sort(all)
+		if form, differ := apart(all); len(all) >= few {
+			together(form, strings.Join(differ, ", "), differ[0]+" to "+differ[len(differ)-1], len(all))
+			continue
+		}
+		for _, name := range all {
+			line := brief.Python("data/" + name)
+			whole, short = append(whole, line), append(short, line)
+		}
+	}
+	slices.Sort(whole)
+	if text := strings.Join(whole, "\n") + "\n"; len(text) <= most {
+		return text
+	}
+	slices.Sort(short)
+	return brief.Clip(strings.Join(short, "\n")+"\n", most)
 }
 
-// ranges names numbers, those that follow each other by the first and the last.
+// apart tells names of one folder and ending by what they have in common, with a * for what differs, and
+// what that is in each. Words stay whole.
+func apart(names []string) (form string, differ []string) {
+	word := func(c byte) bool { return c != '/' && c != '_' && c != '-' && c != ' ' && c != '.' }
+	first, last := names[0], names[len(names)-1] // in order, so that all begin as these two do
+	head := 0
+	for head < min(len(first), len(last)) && first[head] == last[head] {
+		head++
+	}
+	for head > 0 && word(first[head-1]) {
+		head--
+	}
+	tail := len(path.Ext(first))
+	for _, name := range names {
+		differ = append(differ, name[head:max(head, len(name)-tail)])
+	}
+	for i, d := range differ {
+		if strings.ContainsAny(d, ",*") {
+			differ[i] = strconv.Quote(d)
+		}
+	}
+	return first[:head] + "*" + first[len(first)-tail:], differ
+}
+
+// numbered is a name that has a number before its ending.
+var numbered = lazy.Regexp(`^(.*?)([0-9]{1,9})([^0-9]*(?:\.\w+)?)$`)
+
+// ranges names numbers in order, those that follow each other by the first and the last.
 func ranges(numbers []string) string {
-	slices.Sort(numbers)
 	var parts []string
 	for first := 0; first < len(numbers); {
 		last := first

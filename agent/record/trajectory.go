@@ -31,6 +31,7 @@ type Trajectory struct {
 	Relations    string        `json:"relations,omitempty"` // which columns of the files match
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
+	Extended     int           `json:"extended,omitempty"`  // earlier questions when Later was written
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	Earlier      []Part        `json:"earlier,omitempty"`
 	Rounds       []Round       `json:"rounds"`          // of all parts
@@ -116,6 +117,9 @@ type Description struct {
 	Alike  string    `json:"alike,omitempty"`  // names of files like it, which are not described
 
 	Kind      string `json:"kind,omitempty"`      // from its name and beginning: "CSV, UTF-16"
+	Far       bool   `json:"far,omitempty"`       // from the question: no more than Line is shown
+	Line      string `json:"line,omitempty"`      // "": no more than the name
+	Later     string `json:"later,omitempty"`     // what later questions need besides
 	Profile   bool   `json:"profile,omitempty"`   // by a program; with Like, what differs from that
 	Document  bool   `json:"document,omitempty"`  // it has text rather than tables
 	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content

@@ -15,13 +15,15 @@ var units = lazy.Regexp(`\s*[(\[][^()\[\]]*[)\]]\s*$`)
 // small are words that any question has.
 var small = lazy.Regexp(`(?i)^(?:and|by|for|from|in|of|on|or|per|the|to|with)$`)
 
-// asked reports whether a question names a column, or one of the values that it has.
-func (c Column) asked(question string) bool {
+// named are the values of a column that a question names.
+func (c Column) named(question string) (values []string) {
 	text := " " + Fold(question) + " "
-	return asks(question, c.Name) || slices.ContainsFunc(c.Among, func(v string) bool {
-		folded := Fold(v)
-		return folded != "" && strings.Contains(text, " "+folded+" ")
-	})
+	for _, v := range c.Among {
+		if folded := Fold(v); folded != "" && strings.Contains(text, " "+folded+" ") {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 // asks reports whether a question names a column: by all words of its name, which a unit is no part

@@ -1,35 +1,74 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// Beyond is what a request shows of a file whose structure is that of first, which is shown
-// whole: whatever changes how it is read, and then what else differs, in at most about chars bytes.
-// It is "" if the two are not of one structure.
-func (p Profile) Beyond(first Profile, chars int) string {
+// Akin reports whether one profile is told by what it has beyond the other: both have the same tables
+// with the same columns, or one table each of which most columns are the same.
+func (p Profile) Akin(first Profile) bool {
 	if p.Format != first.Format || len(p.Tables) != len(first.Tables) || len(p.Tables) == 0 {
-		return ""
+		return false
 	}
+	same := func(a, b Column) bool { return a.Name == b.Name }
+	for n, t := range p.Tables {
+		lead := first.Tables[n]
+		if slices.EqualFunc(t.Columns, lead.Columns, same) {
+			continue
+		}
+		const least = 3
+		names, both := t.byName(), 0
+		for _, c := range lead.Columns {
+			if _, ok := names[c.Name]; ok {
+				both++
+			}
+		}
+		if len(p.Tables) > 1 || both < least || 2*both <= max(len(t.Columns), len(lead.Columns)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t Table) byName() map[string]Column {
+	names := make(map[string]Column, len(t.Columns))
+	for _, c := range t.Columns {
+		names[c.Name] = c
+	}
+	return names
+}
+
+// Beyond is what a request shows of a file that is akin to first, which is shown whole: whatever
+// changes how it is read, and then what else differs, in at most about chars bytes.
+func (p Profile) Beyond(first Profile, chars int) string {
 	parts := differ("", p.Reads, first.Reads)
 	var values []string // what differs in them
 	for n, t := range p.Tables {
-		lead := first.Tables[n]
-		if !slices.EqualFunc(t.Columns, lead.Columns, func(a, b Column) bool { return a.Name == b.Name }) {
-			return ""
-		}
-		name := ""
+		lead, name := first.Tables[n], ""
 		if len(p.Tables) > 1 {
 			name = t.Name + ": "
 		}
-		parts = append(parts, name+fmt.Sprintf("%d rows", t.Rows))
-		parts = append(parts, differ(name, t.Reads, lead.Reads)...)
-		for c, column := range t.Columns {
-			parts = append(parts, differ(name+column.Name+": ", column.Reads, lead.Columns[c].Reads)...)
-			values = append(values, differ(name+column.Name+": ", column.Holds, lead.Columns[c].Holds)...)
+		parts = append(append(parts, name+fmt.Sprintf("%d rows", t.Rows)), differ(name, t.Reads, lead.Reads)...)
+		known := lead.byName()
+		for _, c := range t.Columns {
+			other, ok := known[c.Name]
+			if delete(known, c.Name); !ok {
+				parts = append(parts, fmt.Sprintf("also has %s: %s", c.Name, cmp.Or(c.Brief, c.Line)))
+				continue
+			}
+			parts = append(parts, differ(name+c.Name+": ", c.Reads, other.Reads)...)
+			holds := maps.Clone(c.Holds)
+			if other.Holds["missing"] != "" {
+				delete(holds, "missing") // how many is told of the other
+			}
+			values = append(values, differ(name+c.Name+": ", holds, other.Holds)...)
+		}
+		if len(known) > 0 {
+			parts = append(parts, "has no "+joined(slices.Sorted(maps.Keys(known)), chars/4))
 		}
 	}
 	for _, v := range values {

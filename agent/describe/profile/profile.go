@@ -88,6 +88,7 @@ type Profile struct {
 	Headline string            `json:"headline"` // format, encoding, delimiter
 	Document string            `json:"text"`     // its text, of a document
 	Sections []int             `json:"sections"` // where those of Document begin
+	Codebook bool              `json:"codebook"` // Document lists words and what they mean
 	Cut      bool              `json:"cut"`      // Document is only its beginning
 	Lines    []string          `json:"lines"`    // of its structure
 	Warnings []string          `json:"warnings"`
@@ -120,7 +121,8 @@ type Table struct {
 	Call     string            `json:"call"`   // of pandas, which was run and gave this table
 	Head     []string          `json:"head"`   // what stands above it
 	Raw      []string          `json:"raw"`    // the file's first lines, if it begins below them
-	Around   []string          `json:"around"` // what holds of it as a whole
+	Around   []string          `json:"around"` // what stands above and below it
+	Holds    []string          `json:"holds"`  // between its columns
 	Row      string            `json:"row"`    // the first row, or all
 	Whole    bool              `json:"whole"`  // Row has all
 	Explains bool              `json:"explains"`

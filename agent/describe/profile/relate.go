@@ -46,7 +46,8 @@ func Relate(names []string, profiles []Profile) []Match {
 	for _, a := range all {
 		for _, b := range all {
 			m := Match{a.Place, b.Place, Containment(a.Sketch, b.Sketch), b.Unique}
-			if a.table == b.table || !refers(a, b, m.Share) {
+			if a.table == b.table || a.Place.Column == b.Place.Column && a.File == b.File ||
+				!refers(a, b, m.Share) {
 				continue
 			}
 			if known, ok := best[a.Place]; !ok || m.surer(known) {
@@ -98,7 +99,7 @@ func refers(a, b side, share float64) bool {
 	case number || b.Type == "number":
 		return a.Type == "list" && b.Unique && a.Distinct >= many && share >= 0.95
 	case a.Distinct < many:
-		return alike && share >= 0.8
+		return alike && share >= 0.8 && b.Unique
 	}
 	return share >= 0.8 || alike && share >= 0.5
 }
@@ -165,7 +166,7 @@ func Containment(a, b []uint32) float64 {
 // RelateText is the matches as a request shows them, in at most about chars bytes: a line for each
 // column that has the values of others.
 func RelateText(matches []Match, chars int) string {
-	const most = 8 // columns in a line
+	const most = 5 // columns in a line
 	var lines []string
 	line, count := map[Place]int{}, map[Place]int{}
 	for _, m := range matches {

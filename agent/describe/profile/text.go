@@ -13,14 +13,15 @@ import (
 // A Ranker returns the indexes of texts, those with most in common with the question first.
 type Ranker func(question string, texts []string) []int
 
-// How urgent the parts of a table are. Those up to named are told of all tables before the others.
+// How urgent the parts of a table are. Those up to asked are told of all tables before the others.
 const (
-	misleads = iota // what misleads who does not know it
+	named    = iota // the names of all columns
+	misleads        // what misleads who does not know it
 	asked           // what the question names, and what decides whether a row counts
-	named           // the names of all columns
+	around          // titles and footnotes
 	inFull
 	rows
-	around
+	holds
 	inBrief
 	inLines
 	parts
@@ -30,7 +31,8 @@ const (
 	mostColumns = 40 // of a table that are told of, were it not for the question
 	mostTables  = 60 // of a file that have a line of their own
 	namesChars  = 1500
-	aroundChars = 1500 // of the words beside tables
+	aroundChars = 1500                // of the words beside tables
+	usual       = "pd.read_csv(path)" // which goes without saying
 )
 
 // A draft is a text of pieces that grow while there is room, the most urgent first.
@@ -94,7 +96,7 @@ func (d *draft) String() string {
 // document the sections near the question.
 func (p Profile) Text(question string, chars int, rank Ranker) string {
 	var d draft
-	d.add(strings.Join(append([]string{p.Headline}, p.Lines...), "\n"))
+	d.add(strings.Join(append([]string{cmp.Or(p.Headline, p.Format)}, p.Lines...), "\n"))
 	d.add(notes(append(slices.Clone(p.Warnings), p.Problem)))
 	tables := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
@@ -138,18 +140,19 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 // function is called when the text is made, and takes out what it says twice.
 func (t Table) draft(d *draft, question string, place, chars int, rank Ranker) func() {
 	urge := func(part int) int {
-		if part <= named {
+		if part <= asked {
 			return part*mostTables + place
 		}
 		return (place+1)*parts*mostTables + part
 	}
-	if t.Call != "" {
+	if t.Call != "" && t.Call != usual {
 		d.later(d.add(""), urge(misleads), "read: "+t.Call)
 	}
 	d.later(d.add(""), urge(misleads), notes(t.Warnings))
 	names := d.add("")
-	d.later(names, urge(named), "columns: "+joined(t.Names, namesChars)+leftOut(t.LeftOut))
+	d.later(names, urge(named), "columns: "+joined(t.Names, min(namesChars, chars/3))+leftOut(t.LeftOut))
 	d.later(d.add(""), urge(around), strings.Join(t.Around, "\n"))
+	d.later(d.add(""), urge(holds), strings.Join(t.Holds, "\n"))
 	tells := map[int]int{} // by piece: of how many columns
 	whole := t.Whole && len(t.Row) < chars*2/3
 	texts := make([]string, len(t.Columns))
@@ -168,13 +171,14 @@ func (t Table) draft(d *draft, question string, place, chars int, rank Ranker) f
 			d.later(group, urge(inBrief), groups[0].Text)
 			tells[group] = groups[0].Last - n + 1
 		}
-		piece, isAsked := d.add(""), c.asked(question)
+		piece, values := d.add(""), c.named(question)
+		isAsked := len(values) > 0 || asks(question, c.Name)
 		if !grouped {
 			tells[piece] = 1
 		}
 		say := func(part int, text string) {
 			if text != "" {
-				d.later(piece, urge(part), "- "+c.Name+": "+text)
+				d.later(piece, urge(part), "- "+c.Name+": "+text+among(values, text))
 			}
 		}
 		switch {
@@ -204,6 +208,16 @@ func (t Table) draft(d *draft, question string, place, chars int, rank Ranker) f
 			d.pieces[names] = "" // they stand in order
 		}
 	}
+}
+
+// among tells which of the values that a question names a text does not.
+func among(values []string, text string) string {
+	const most = 12
+	values = slices.DeleteFunc(values, func(v string) bool { return strings.Contains(text, v) })
+	if len(values) == 0 {
+		return ""
+	}
+	return "; among them " + strings.Join(values[:min(len(values), most)], ", ")
 }
 
 func leftOut(n int) string {
@@ -248,15 +262,21 @@ func excerpt(text string, starts []int, question string, n int, rank Ranker) str
 	}
 	const headings, title = 3, 100 // a third of the room at most; bytes of one
 	var d draft
-	sections := make([]string, len(starts))
+	sections, about := make([]string, len(starts)), make([]string, len(starts))
+	chapter := ""
 	for i, start := range starts {
 		end := len(text)
 		if i+1 < len(starts) {
 			end = starts[i+1]
 		}
 		sections[i] = strings.TrimRight(text[start:end], "\n")
+		line, _, _ := strings.Cut(sections[i], "\n")
+		if strings.HasPrefix(strings.TrimPrefix(line, "#"), "# ") {
+			chapter = line
+		}
+		about[i] = chapter + "\n" + line + "\n" + sections[i]
 	}
-	place := places(question, sections, rank)
+	place := places(question, about, rank)
 	for i, s := range sections {
 		line, _, _ := strings.Cut(s, "\n")
 		piece := d.add("")
@@ -275,26 +295,31 @@ func excerpt(text string, starts []int, question string, n int, rank Ranker) str
 // Line is what is told of a file that has little to do with the question, in at most about chars
 // bytes.
 func (p Profile) Line(chars int) string {
-	parts := []string{p.Headline}
+	parts := []string{cmp.Or(p.Headline, p.Format)}
 	for _, t := range p.Tables {
 		size, _, _ := strings.Cut(t.Headline, ";")
+		if t.Call != usual && len(p.Tables) == 1 && t.Call != "" {
+			size = t.Call + "; " + size
+		}
 		parts = append(parts, strings.TrimPrefix(t.Name+": ", ": ")+size+": "+
 			joined(t.Names, max(chars/2, chars-len(p.Headline)-len(size)-10)))
 	}
 	if len(p.Tables) == 0 {
-		parts = append(parts, strings.Join(strings.Fields(head(p.Document, chars)), " "))
+		said := append(append(slices.Clone(p.Warnings), p.Problem), strings.Fields(head(p.Document, chars))...)
+		parts = append(parts, strings.Trim(strings.Join(said, " "), " "))
 	}
-	return shortened(strings.Join(parts, "; "), chars)
+	return shortened(strings.TrimRight(strings.Join(parts, "; "), "; "), chars)
 }
 
-// Words are the names in the file and what is said around its tables, without the values: what the
-// file is about.
+// Words are the names in the file, the words among its values, and what is said around its tables: what
+// the file is about.
 func (p Profile) Words() string {
+	const most = 60 // values of a column
 	words := []string{head(p.Document, 2000)}
 	for _, t := range p.Tables {
 		words = append(append(append(words, t.Name), t.Head...), t.Raw[:min(len(t.Raw), 2)]...)
 		for _, c := range t.Columns {
-			words = append(words, c.Name)
+			words = append(append(words, c.Name), c.Among[:min(len(c.Among), most)]...)
 		}
 	}
 	return strings.Join(words, "\n")

@@ -70,3 +70,77 @@ func TestMayRefer(t *testing.T) {
 		}
 	}
 }
+
+// What makes a column from others is told if it holds in all rows; what merely repeats a column is not.
+func TestIdentities(t *testing.T) {
+	var sold, votes strings.Builder
+	sold.WriteString("qty,price,amount,note\n")
+	votes.WriteString("dem,rep,diff,pct,copy\n")
+	for n := range 600 {
+		fmt.Fprintf(&sold, "%d,%d.%02d,%.2f,%d\n", n%17+1, n%31+1, n%100, float64(n%17+1)*(float64(n%31+1)+float64(n%100)/100), n%7)
+		dem, rep := 100+n*7%613, 90+n*11%509
+		fmt.Fprintf(&votes, "%d,%d,%d,%.1f,%d\n", dem, rep, dem-rep, 100*float64(dem)/float64(rep), dem)
+	}
+	tell(t, []told{
+		{"sold.csv", sold.String(), "", 4000, []string{"amount = qty × price"}, []string{"note ="}},
+		{"broken.csv", sold.String() + "2,3.00,7.00,1\n", "", 4000, nil, []string{" × "}},
+		{"votes.csv", votes.String(), "", 4000, []string{"diff = dem − rep", "pct = dem / rep × 100"},
+			[]string{"copy follows", "copy correspond", "dem and copy"}},
+	})
+}
+
+// What the question names is told in full, with every value, and what may decide whether a row counts
+// is told even of a wide table in little room.
+func TestAskedInFull(t *testing.T) {
+	var wide strings.Builder
+	for n := range 60 {
+		fmt.Fprintf(&wide, "measure%c%d,", 'a'+n%26, n)
+	}
+	wide.WriteString("Case_excluded,region,change\n")
+	for n := range 90 {
+		for m := range 60 {
+			fmt.Fprintf(&wide, "%d,", (n*m*m+n)%(m+50))
+		}
+		fmt.Fprintf(&wide, "%s,Landscape %02d,%d\n", []string{"No", "No", "Yes"}[n%3], n%40, n%10-3)
+	}
+	tell(t, []told{
+		{"wide.csv", wide.String(), "What is the mean change by region?", 4000, []string{"Case_excluded: text; 2 values: No (60), Yes (30)",
+			"Landscape 00", "Landscape 39", "- change: integer -3 to 6; ", "0 (9)"}, nil},
+		{"wide.csv", wide.String(), "Who was left out?", 1500, []string{"Case_excluded: text; 2 values: No (60), Yes (30)"}, nil},
+		{"wide.csv", wide.String(), "What is the mean of measurec28 in Landscape 17?", 1200, []string{"- measurec28: ", "Landscape 17"}, nil},
+	})
+}
+
+// A long document is told by the sections that the question touches, with the headings of the others, and
+// a file far from the question by a line of whole words.
+func TestSections(t *testing.T) {
+	var manual strings.Builder
+	manual.WriteString("# Manual\n\nRead this first.\n\n")
+	for _, topic := range []string{"Deliveries", "Refunds", "Fraud levels", "Opening hours"} {
+		fmt.Fprintf(&manual, "## %s\n\nOf %s there is much to say.\n\n%s\n\nThe last rule of %s.\n\n", topic, topic,
+			strings.Repeat("This goes on for a while. ", 60), topic)
+	}
+	tell(t, []told{
+		{"manual.md", manual.String(), "Which level of fraud does a shop have?", 3000,
+			[]string{"# Manual", "## Deliveries", "## Refunds", "## Opening hours", "The last rule of Fraud levels."},
+			[]string{"The last rule of Deliveries.", "The last rule of Opening hours."}},
+		{"short.md", "# A\n\nOne.\n\n# B\n\nTwo.\n", "Which level of fraud?", 3000, []string{"One.", "Two."}, nil},
+	})
+	dir := t.TempDir()
+	path := filepath.Join(dir, "far.csv")
+	text := "municipality,inhabitants,elevation,households,population density,neighbouring districts,founded\n"
+	for n := range 20 {
+		text += fmt.Sprintf("m%d,%d,%d,%d,%d,%d,%d\n", n, n, n, n, n, n, n)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	far := start(t, dir).profile(t, path)
+	for most, want := range map[int]string{60: "municipality (text) … and 6 more",
+		130: "inhabitants, elevation, households, population density … and 2 more", 400: "founded (integer)"} {
+		line := far.Line(most)
+		if !strings.HasPrefix(line, "delimited text; 20 rows, 7 columns: municipality") || !strings.HasSuffix(line, want) {
+			t.Errorf("%d: %s", most, line)
+		}
+	}
+}

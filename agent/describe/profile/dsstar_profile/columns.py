@@ -21,7 +21,7 @@ from dsstar_profile.values import LIKELY, READ, label, literal, missing, show, t
 Json = dict[str, Any]
 HASHED = (str, numbers.Number, datetime.date, datetime.time, datetime.timedelta)
 SKETCH = 128  # hashes that are kept of a column
-ALL = 400  # values of a column that are kept with their counts
+ALL = 2000  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
 EPOCH = re.compile(r"time|date|stamp|epoch|day|when|since|created|updated|(^|_)(at|ts)$", re.I)
 SERIAL = (20_000, 60_000)  # days since 1900, as Excel writes dates of 1954 to 2064
@@ -333,8 +333,7 @@ def _frequent(out: Json, counts: Counter, given: int) -> None:
         and out["type"] != "number"
     )
     common = counts.most_common(60 if few else 4)
-    repeated = len(counts) < given or len(counts) <= 60
-    if repeated and 1 < len(counts) <= ALL and out["type"] != "number":
+    if len(counts) > 1 and (out["type"] in ("text", "list") or len(counts) <= 60 < given):
         out["all"] = [[show(v, 60), n] for v, n in counts.most_common(ALL)]
     if few and sum(len(show(v, 40)) + 2 for v, _ in common) < 420:
         out["values"] = [[show(v, 40), n] for v, n in common]

@@ -106,81 +106,101 @@ def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> 
         if rows >= 20
         else []
     )
-    pairs, said = [], set()
     groups = {n: len(set(texts[n])) for n in few}
     thin = {n: texts[n][:: max(1, rows // 2000)] for n in few}
-    for a, b in itertools.permutations(few, 2):
-        if (
+
+    def follows(a: int, b: int) -> bool:
+        return (
             groups[a] >= groups[b] > 2
             and len(set(zip(thin[a], thin[b]))) == len(set(thin[a]))
             and len(set(zip(texts[a], texts[b]))) == groups[a]
-        ):
-            if groups[a] == groups[b]:
-                if a < b:
-                    pairs.append(f"{names[a]} and {names[b]} correspond one to one")
-            elif b not in said and columns[a]["type"] != "number":
-                pairs.append(f"{names[b]} follows from {names[a]}")
-                said.add(b)
+        )
+
+    pairs, said = [], set()
+    for a, b in itertools.combinations(few, 2):
+        if groups[a] == groups[b] and follows(a, b) and b not in said:
+            said.add(b)  # what holds of b, is said of a
+            if texts[a] != texts[b]:
+                pairs.append(f"{names[a]} and {names[b]} correspond one to one")
+    for a, b in itertools.permutations(few, 2):
+        if not said & {a, b} and columns[a]["type"] != "number" and follows(a, b):
+            pairs.append(f"{names[b]} follows from {names[a]}")
+            said.add(b)
     return pairs
 
 
 def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]:
-    """Columns that are a sum, product or ratio of two others, or the sum of several."""
+    """Columns that are a sum, difference, product or ratio of two others, or the sum of several, in
+    all rows."""
     fit = [
         n
         for n, c in enumerate(columns[:WIDE])
         if c["type"] == "number" and c.get("distinct", 0) > 3
-    ]
+    ][:24]
     if len(fit) < 3 or len(rows) < 10:
         return []
     import numpy as np
 
-    fit = fit[:14]
-    cells = [
-        [number(row[n]) if n < len(row) else None for n in fit]
-        for row in rows[:: max(1, len(rows) // 400)]
-    ]
-    values = np.array([[c[0] if c else math.nan for c in row] for row in cells], dtype=float)
+    def values(n: int, step: int) -> Any:
+        cells = (number(row[n]) if n < len(row) else None for row in rows[::step])
+        return np.array([c[0] if c else math.nan for c in cells])
+
+    some = np.array([values(n, max(1, len(rows) // 400)) for n in fit])
+    digits = [max((_digits(v) for v in s[np.isfinite(s)]), default=0) for s in some]
+
+    def near(want: Any, got: Any, slack: float) -> Any:
+        """Whether each row of got is want wherever both are known."""
+        known = np.isfinite(want) & np.isfinite(got)
+        fits = np.abs(want - got) <= slack + 1e-9 * np.abs(want)
+        return (fits | ~known).all(axis=-1) & (known.sum(axis=-1) >= 5)
+
+    whole: dict[int, Any] = {}
+
+    def always(c: int, sign: str, of: tuple[int, ...], slack: float) -> bool:
+        want, *parts = (
+            whole[n] if n in whole else whole.setdefault(n, values(fit[n], 1)) for n in (c, *of)
+        )
+        telling = np.isfinite(want) & (want != 0) & np.all([p != 0 for p in parts], axis=0)
+        many = telling.sum() >= max(5, len(want) // 4) and len(set(want[telling])) > 3
+        return many and bool(near(want, SIGNS[sign](*parts), slack))
+
     found: list[str] = []
-    for c, name in ((n, names[fit[n]]) for n in range(len(fit))):
-        want = values[:, c]
-        digits = max(_digits(v) for v in want[np.isfinite(want)])
-
-        def holds(*of: int, got: Any) -> bool:
-            seen = np.isfinite(want) & np.isfinite(got)
-            near = np.abs(want - got)[seen] <= 0.51 * 10.0**-digits + 1e-9 * np.abs(want[seen])
-            telling = seen & (want != 0) & (values[:, of] != 0).all(axis=1)
-            return (
-                near.all()
-                and telling.sum() >= max(5, len(want) // 4)
-                and len(set(want[telling])) > 3
-            )
-
-        def said(a: int, sign: str, b: int) -> str:
-            return f"{name} = {names[fit[a]]} {sign} {names[fit[b]]}"
-
-        with np.errstate(all="ignore"):
-            for a, b in itertools.combinations([n for n in range(len(fit)) if n != c], 2):
-                x, y = values[:, a], values[:, b]
-                ways = (
-                    (a, "+", b, x + y),
-                    (a, "×", b, x * y),
-                    (a, "/", b, x / y),
-                    (b, "/", a, y / x),
-                )
-                found += [said(f, sign, t) for f, sign, t, got in ways if holds(a, b, got=got)]
+    taken: set[frozenset[int]] = set()
+    few = some[:, :: max(1, some.shape[1] // 24)]
+    with np.errstate(all="ignore"):
+        pairs = {sign: of(few[:, None, :], few[None, :, :]) for sign, of in SIGNS.items()}
+        for c, sign in itertools.product(range(len(fit) - 1, -1, -1), SIGNS):
+            slack = 0.51 * 10.0 ** -digits[c]
+            for a, b in np.argwhere(near(few[c], pairs[sign], slack)).tolist():
+                three = frozenset((a, b, c))
+                exact = "/" not in sign and max(digits[a], digits[b]) <= digits[c]
+                total = sign == "−" and TOTAL.search(names[fit[a]])
+                if len(three) < 3 or three in taken or total or sign in "+×" and a > b:
+                    continue
+                if always(c, sign, (a, b), 0 if exact else slack):
+                    taken.add(three)
+                    how = f"{names[fit[a]]} {sign[0]} {names[fit[b]]}{sign[1:]}"
+                    found.append(f"{names[fit[c]]} = {how}")
         for start, end in itertools.combinations(range(len(fit) + 1), 2):
-            of = range(start, end)
-            if len(of) > 2 and c not in of and holds(*of, got=values[:, start:end].sum(axis=1)):
-                found.append(
-                    f"{name} = sum of {names[fit[start]]} … {names[fit[end - 1]]} "
-                    f"({len(of)} columns)"
-                )
-    # Of a product and its ratios the product is enough.
-    products = {frozenset(re.split(r" = | × ", f)) for f in found if " × " in f}
-    return [
-        f for f in found if " / " not in f or frozenset(re.split(r" = | / ", f)) not in products
-    ]
+            for c in {start - 1, end} & set(range(len(fit))) if end - start > 2 else ():
+                slack = 0.51 * 10.0 ** -digits[c]
+                of = tuple(range(start, end))
+                if near(some[c], some[start:end].sum(axis=0), slack) and always(c, "+", of, slack):
+                    found.append(
+                        f"{names[fit[c]]} = sum of {names[fit[start]]} … {names[fit[end - 1]]} "
+                        f"({len(of)} columns)"
+                    )
+    return found
+
+
+TOTAL = re.compile(r"(^|[^a-z])(total|sum|all|overall)([^a-z]|$)", re.IGNORECASE)
+SIGNS = {
+    "+": lambda *of: sum(of),
+    "−": lambda a, b: a - b,
+    "×": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "/ × 100": lambda a, b: 100 * a / b,
+}
 
 
 def _digits(value: float) -> int:

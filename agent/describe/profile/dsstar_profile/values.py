@@ -28,10 +28,11 @@ LIKELY = set("m nd nr ns nq na. u unk unknown tbd tba * ** *** -- … suppressed
 def show(value: object, most: int = LONG) -> str:
     """A value as one short line: what a file says is data, also where it is written to mislead."""
     text = value if isinstance(value, str) else _text(value)
-    if len(text) <= most and text.isprintable():
+    slack = most // 4  # no cut that saves little
+    if len(text) <= most + slack and text.isprintable():
         return text
-    text = _escaped(text[: most + 1])
-    return text if len(text) <= most else text[: most - 1] + "…"
+    text = _escaped(text[: most + slack + 1])
+    return text if len(text) <= most + slack else text[: most - 1] + "…"
 
 
 def _escaped(text: str) -> str:

@@ -12,7 +12,9 @@ from dsstar_profile.values import literal
 Json = dict[str, Any]
 
 FULL = 1500  # characters of the values of a column that is told in full
-FULL_OF_ALL = 500_000  # and of all columns of a file together
+NAMED = 20_000  # of those that a question may name
+OF_FILE = 500_000  # of both in a file
+FREQUENT = 20  # values that are told in full of a column with too many
 ROWS = 1500  # characters of the rows of a small table
 WORDY = 12_000  # and of one that explains something in words
 LETTERS = 4  # of a value that a question may name
@@ -35,23 +37,27 @@ CHANCE = set(
 )
 EXPLAINS = re.compile(r"\b(read ?me|notes?|legend|dictionary|code ?book|about)\b", re.I)
 BEGINS = re.compile(r"rows 1-\d+, columns A-[A-Z]+, header in row 1")  # goes without saying
+ENTRY = re.compile(r"\S {2,}\S|\S\t+\S|\|.*\||^\s*[\w.-]{1,30}\s*[:=] ")
+MARKED = re.compile(r"#{1,6} \S")
 HEADING = re.compile(
-    r"#{1,6} \S|(\d+\.)+\d*\.? +[A-Z]|(chapter|section|part|appendix|table|figure|annex) [\dA-Z]",
+    r"(\d+\.)+\d*\.? +[A-Z]|(chapter|section|part|appendix|table|figure|annex) [\dA-Z]",
     re.I,
 )
+QUOTED = re.compile(r'"(\\.|[^"\\])*" ?|, some without')  # examples in notes
 WORD = re.compile(r"[^\W_]+")
 
 
 def render(found: Json) -> None:
     """Adds the words to a profile."""
     found["headline"] = _headline(found)
-    room = FULL_OF_ALL
+    room = OF_FILE
     for table in found.get("tables", ()):
         for c in table["columns"]:
             _column(c, table["rows"])
-            room -= len(c.get("full", ""))
+            room -= sum(map(len, c.get("among", ()))) + len(c.get("full", ""))
             if room < 0:
                 c.pop("full", None)
+                c.pop("among", None)
         _table(table)
     encoding, mark = found.get("encoding", ""), found.get("delimiter", "")
     found["reads"] = {
@@ -60,6 +66,7 @@ def render(found: Json) -> None:
     }
     if text := found.get("text"):
         found["sections"] = _sections(text)
+        found["codebook"] = _lists(text)
 
 
 def plural(n: int, noun: str) -> str:
@@ -115,9 +122,8 @@ def _table(t: Json) -> None:
     for name, place in (("head", "above it"), ("foot", "below it")):
         if lines := t.get(name):
             around.append(f"{place}: " + "\n  ".join(lines))
-    around += t.get("gaps", [])[:3]
-    around += [f"in all rows read: {f}" for f in t.get("follows", ())]
     t["around"] = around
+    t["holds"] = t.get("gaps", [])[:3] + [f"in all rows read: {f}" for f in t.get("follows", ())]
     rows = ["  " + " | ".join(row) for row in first]
     t["whole"] = bool(t["all"] and sum(map(len, rows)) <= (WORDY if _wordy(t) else ROWS))
     if t["whole"]:
@@ -137,8 +143,14 @@ def _reads(t: Json) -> Json:
     return {
         "place": place or "header in line 1",
         "call": t.get("call", ""),
-        "head": "above it: " + shortened(" ".join(t.get("head", [])), 200) if t.get("head") else "",
+        "head": _above(t),
     } | {re.sub(r"\d+|'.*?'|\".*?\"", "", w)[:25]: w for w in warnings}
+
+
+def _above(t: Json) -> str:
+    if head := t.get("head"):
+        return f"above it: {shortened(' '.join(head), 200)}"
+    return f"first line: {t['raw'][0].strip(',;')}" if t.get("raw") else ""
 
 
 def _wordy(t: Json) -> bool:
@@ -240,7 +252,7 @@ def _alike(a: Json, b: Json, rows: int) -> bool:
 
     def said(c: Json) -> str:
         text = "; ".join(_parts(_plain(c) | {"range": a["range"]}, rows, True))
-        return re.sub(r'"[^"]*"', "", text)
+        return QUOTED.sub("", text)
 
     size = [max(map(abs, c["range"])) for c in (a, b)]
     same = min(size) * 10 >= max(size) and (a["range"][0] < 0) == (b["range"][0] < 0)
@@ -268,21 +280,27 @@ def _column(c: Json, rows: int) -> None:
     if (full := "; ".join(_parts(c, rows, False, True))) != c["line"]:
         c["full"] = full
     c["said"] = "; ".join(_notes(c))
+    values = c.get("values", ())
     c["reads"] = {
         "kind": c["kind"],
         "form": c.get("form", "") and f"form {c['form']}",
         "missing": ", ".join(f"missing written {literal(m)}" for m in sorted(unread(c))),
-    } | {n[:14]: n for n in _notes(c) if n.startswith(("written as", "mixed", "digits", "numbers kept", "dates kept"))}
-    values = c.get("values", ())
+    } | {n[:14]: QUOTED.sub("", n) for n in _notes(c)}
+    few = c["type"] == "text" and 1 < len(values) <= 6 and not c.get("unique")
     c["holds"] = {
-        "range": between(*c["range"]) if c["type"] == "date" else "",
-        "always": f"always {values[0][0]}" if len(values) == 1 else "",
+        "range": between(*c["range"]) if c["type"] == "date" and c.get("range") else "",
+        "always": f"always {values[0][0]}" if len(values) == 1 and rows > 1 else "",
         "missing": "" if c.get("whole") else _missing(c, rows),
+        "values": f"values {', '.join(sorted(v for v, _ in values))}" if few else "",
     }
     if c.get("sketch") and not _may_refer(c):
         del c["sketch"]
-    if c["type"] == "text":
-        c["among"] = [v for v, _ in c.get("all", c.get("values", ())) if len(v) >= LETTERS]
+    everything = c.pop("all", ())
+    if c["type"] in ("text", "list"):
+        room = NAMED
+        c["among"] = [
+            v for v, _ in everything if len(v) >= LETTERS and (room := room - len(v)) > 0
+        ]
 
 
 def _may_refer(c: Json) -> bool:
@@ -322,8 +340,8 @@ def _parts(c: Json, rows: int, short: bool, full: bool = False) -> list[str]:
         if c.get("empty"):
             parts.append(f"{c['empty']} empty lists")
     parts += _values(c, short, full)
-    if full and c.get("zeros"):
-        parts.append(f"{c['zeros']} zero")
+    if full and c.get("zeros") and not c.get("values"):
+        parts.append(f"zero in {c['zeros']}")
     if c.get("whole"):
         if c.get("gone"):
             parts.append(f"missing in {c['gone']} of all rows")
@@ -338,7 +356,8 @@ def _values(c: Json, short: bool, full: bool) -> list[str]:
         return [f"always {values[0][0]}"]
     numeric = c["type"] == "number"
     if full and everything and len(everything) == c.get("distinct"):
-        return [f"{len(everything)} values: {_counted(everything)}"]
+        if len(told := _counted(everything)) <= FULL:
+            return [f"{len(everything)} values: {told}"]
     if c.get("unique"):
         said = [] if numeric else ["all different" + (" in the sample" if c.get("whole") else "")]
         if numeric:
@@ -350,7 +369,7 @@ def _values(c: Json, short: bool, full: bool) -> list[str]:
     else:
         about = "about " if c.get("whole") else ""
         said = [f"{about}{c['distinct']} values"] if c.get("distinct") else []
-    frequent = everything[:20] if full and everything else c.get("frequent", [])[:3]
+    frequent = [v for v in everything[:FREQUENT] if full and v[1] > 1] or c.get("frequent", [])[:3]
     if frequent:
         said.append(f"most frequent {_counted(frequent)}")
     elif c.get("examples") and not short:
@@ -379,11 +398,12 @@ def _counted(values: list) -> str:
 
 def _sections(text: str) -> list[int]:
     """Where the sections of a document begin, in bytes: at headings, or else at paragraphs."""
-    starts, at, blank = [0], 0, True
-    paragraphs = [0]
+    marked = len(re.findall(r"^#{1,6} ", text, re.M)) > 3
+    heading = MARKED if marked else HEADING
+    starts, paragraphs, at, blank = [0], [0], 0, True
     for line in text.split("\n"):
         bare = line.strip()
-        title = bool(HEADING.match(bare)) or bare.isupper() and len(bare) > 3
+        title = heading.match(bare) or not marked and bare.isupper() and len(bare) > 3
         if at and bare and len(bare) < 100 and title:
             starts.append(at)
         if at and bare and blank:
@@ -391,3 +411,9 @@ def _sections(text: str) -> list[int]:
         blank = not bare
         at += len(line.encode("utf-8", "surrogatepass")) + 1
     return starts if len(starts) > 3 else paragraphs
+
+
+def _lists(text: str) -> bool:
+    """Whether a text is mostly lists of words and what they mean, as a code book is."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return sum(bool(ENTRY.search(line)) for line in lines) > len(lines) / 3
