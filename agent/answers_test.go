@@ -13,7 +13,9 @@ import (
 // TestForm: a program finds what a form that it recognises forbids, and nothing else.
 func TestForm(t *testing.T) {
 	data := []record.File{{Name: "in/sales.csv"}}
-	written := fstest.MapFS{"result.csv": {Data: []byte("a\n1\n")}, "empty.csv": {}}
+	written := fstest.MapFS{"result.csv": {Data: []byte("a\n1\n")}, "empty.csv": {},
+		"head.csv": {Data: []byte("a,b\n")}, "hollow.csv": {Data: []byte("a,b\n1,\n2,\n")},
+		"gaps.csv": {Data: []byte("a,b\n1,\n,2\n")}}
 	for _, test := range []struct {
 		question, guidelines, answer string
 		bad                          bool
@@ -36,6 +38,9 @@ func TestForm(t *testing.T) {
 		{"Save the table as result.csv.", "", "result.csv", false},
 		{"Save the table as empty.csv.", "", "empty.csv", true},
 		{"Save the table as other.csv.", "", "other.csv", true},
+		{"Save the table as head.csv.", "", "head.csv", true},
+		{"Save the table as hollow.csv.", "", "hollow.csv", true},
+		{"Save the table as gaps.csv.", "", "gaps.csv", false},
 		{"The orders are stored in sales.csv. How many?", "", "3", false},
 		{"What does the file orders.csv hold?", "", "orders", false},
 		{"", "Both with 2 decimals, the p-value with 4 decimals.", "1.2345", false},

@@ -141,6 +141,9 @@ func (f form) problem(answer string, written fs.FS) string {
 			return fmt.Sprintf("the file %s, which is asked for, has not been written to the current "+
 				"folder", name)
 		}
+		if lack := lackOf(written, name); lack != "" {
+			return fmt.Sprintf("the file %s, which is asked for, does not have %s", name, lack)
+		}
 	}
 	if saidIn(f.words, answer) || len(f.files) > 0 && strings.Contains(answer, f.files[0]) {
 		return ""
@@ -162,6 +165,20 @@ func (f form) problem(answer string, written fs.FS) string {
 		return fmt.Sprintf("the form asks for %d items, and the answer has %d", f.items, n)
 	}
 	return f.numberProblem(answer)
+}
+
+// lackOf is [compare.File.Lack] for a file; "" if it cannot be read.
+func lackOf(folder fs.FS, name string) string {
+	f, err := folder.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	file, err := compare.ReadFile(name, f)
+	if err != nil {
+		return ""
+	}
+	return file.Lack()
 }
 
 // numberProblem returns what is wrong with the numbers of an answer, and with their count, or "".
@@ -214,7 +231,7 @@ func saidIn(text, answer string) bool {
 // noValue matches an answer, or one that stands in brackets or after a label, that is what a program
 // prints in place of a value.
 var noValue = lazy.Regexp(`(?:^|[\[:=($€£]\s*)[-+]?(?:nan|NaN|inf|Infinity|None|NaT|<NA>)\s*(?:$|[\])}%])|` +
-	`^Empty DataFrame\b|^Series\(\[\]`)
+	`^Empty DataFrame\b|^(?:Series|\w*Index|array)\(\[\]|<[^<>\n]+ at 0x[0-9a-fA-F]+>|^<(?:class|bound method) `)
 
 // unfit returns what is wrong with the answer that a last cell has printed, or with its sentences, or
 // "": the form is not kept, it is no answer, or the sentences have other figures.
@@ -226,7 +243,7 @@ func (r *standard) unfit(v record.Verdict, last notebook.Execution) string {
 		}
 		return "the verdict is that the data hold no answer, and the cell prints " + brief.Clip(answer, 100)
 	}
-	if value := noValue().FindString(answer); value != "" && !saidIn(words, answer) {
+	if isNone := noValue().MatchString(answer) || compare.IsBlank(answer); isNone && !saidIn(words, answer) {
 		return "it is no answer: " + brief.OneLine(brief.Clip(answer, 100))
 	}
 	if problem := r.formProblem(answer); problem != "" {

@@ -33,8 +33,9 @@ type File struct {
 const maxText = 1 << 20
 
 var (
-	tables   = []string{".xlsx", ".parquet", ".feather", ".pickle", ".pkl"}
-	drawings = []string{".png", ".jpg", ".jpeg", ".svg", ".pdf", ".webp", ".eps", ".tif", ".tiff"}
+	textTables = []string{".csv", ".tsv", ".tab"}
+	tables     = []string{".xlsx", ".parquet", ".feather", ".pickle", ".pkl"}
+	drawings   = []string{".png", ".jpg", ".jpeg", ".svg", ".pdf", ".webp", ".eps", ".tif", ".tiff"}
 )
 
 // IsTold reports whether only the program that has written a file can say what it holds: cells of a

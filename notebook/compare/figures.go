@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -25,6 +26,48 @@ func IsNone(answer string) bool {
 	none := true
 	parse(cleaned(answer)).visit(func(a atom) { none = none && noAnswers[a.folded] })
 	return none
+}
+
+// blanks are what programs print in place of a value.
+var blanks = []string{"nan", "NaN", "None", "null", "NaT", "<NA>", "inf", "-inf", "Infinity"}
+
+func notLetter(c rune) bool { return !unicode.IsLetter(c) }
+
+// isBlank reports whether a value is none, perhaps with a label or unit.
+func (a atom) isBlank() bool {
+	words := strings.FieldsFunc(a.text, notLetter)
+	return slices.Contains(blanks, a.text) || slices.Contains(words, "nan") || slices.Contains(words, "NaN")
+}
+
+// IsBlank reports whether each part of an answer is what programs print in place of a value.
+func IsBlank(answer string) bool {
+	values, none := 0, true
+	parse(cleaned(answer)).visit(func(a atom) { values, none = values+1, none && a.isBlank() })
+	return values > 0 && none
+}
+
+// Lack returns what a table in text lacks, "a row of data" or "a value of" a column, or "".
+func (f File) Lack() string {
+	if !has(textTables, f.Name) || f.Text == "" {
+		return ""
+	}
+	text := cleaned(f.Text)
+	if !strings.Contains(text, "\n") && !strings.ContainsFunc(text, unicode.IsDigit) {
+		return "a row of data"
+	}
+	filled := map[string]bool{}
+	t := tableOf(text, 1)
+	for _, record := range t.items {
+		for i, name := range record.names {
+			filled[name] = filled[name] || record.items[i].atom.text != "" && !record.items[i].atom.isBlank()
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(filled)) {
+		if name != "" && !filled[name] {
+			return "a value of " + name
+		}
+	}
+	return ""
 }
 
 // maxFigures is the largest number of figures that a sentence is expected to repeat.
@@ -90,7 +133,6 @@ func figuresIn(sentence string) (all []*quantity) {
 			}
 		}
 	}
-	notLetter := func(c rune) bool { return !unicode.IsLetter(c) }
 	for word := range strings.FieldsFuncSeq(strings.ToLower(sentence), notLetter) {
 		if n := slices.Index(spelt, word); n >= 0 {
 			all = append(all, quantityOf(strconv.Itoa(n)))

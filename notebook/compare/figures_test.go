@@ -58,6 +58,31 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+// TestIsBlank: what programs print in place of a value is none, if nothing else is there.
+func TestIsBlank(t *testing.T) {
+	for answer, want := range map[string]bool{"nan": true, "NaN, nan": true, "North: nan, South: nan": true,
+		`{"mean": null}`: true, "[None]": true, "nan kg": true, "mean nan": true, "nan%": true, "inf, -inf": true,
+		"nan, 5": false, "North": false, "none": false, "None of them": false, "[]": false, "": false,
+		"Nan": false, "store,n\nN,\nS,": false} {
+		if got := IsBlank(answer); got != want {
+			t.Errorf("%s: %v", answer, got)
+		}
+	}
+}
+
+// TestLack: a table without a row, or without a value in a column, lacks it.
+func TestLack(t *testing.T) {
+	for text, want := range map[string]string{"store,n\nN,1\nS,": "", "store,n\n": "a row of data",
+		"store,n\nN,\nS,nan": "a value of n", "5": "", "1,2\n3,4": "", "store,n,\nN,1,": "", "n\n1": "", "": ""} {
+		if got := (File{Name: "a.csv", Text: text}).Lack(); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	if got := (File{Name: "a.txt", Text: "store,n"}).Lack(); got != "" {
+		t.Error(got)
+	}
+}
+
 // TestIsNone: words for no answer are known in every form.
 func TestIsNone(t *testing.T) {
 	for answer, want := range map[string]bool{"Not Applicable": true, "no data": true, "[]": true,

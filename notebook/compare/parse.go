@@ -34,7 +34,7 @@ func cleaned(text string) string {
 
 // parseFile parses the text of a file: of CSV and TSV, a single column is a table, too.
 func parseFile(f File) node {
-	if has([]string{".csv", ".tsv", ".tab"}, f.Name) {
+	if has(textTables, f.Name) {
 		if t := tableOf(cleaned(f.Text), 1); t.kind != scalar {
 			for i := range t.items {
 				t.items[i].guessed = false
