@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -195,12 +196,57 @@ func TestWithdrawn(t *testing.T) {
 	tr.Rounds[0].Attempts[0].Execution.Outputs[0].Text = "another\n" // as if the cell had printed that
 	follow := script{"step": "On.", "cell": "b = x\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
 	p := goOn(t, follow, tr).noError(t)
-	if first := p.Part(0); first.Verified() || p.Verified() || first.Second != nil || first.Sufficient() {
-		t.Errorf("verified: %q, then %q", first.Doubts(), p.Doubts())
+	if first := p.Part(0); first.Verified() || p.Verified() || first.Second != nil || first.Sufficient() ||
+		!strings.Contains(first.InWords(), "withdrawn") || len(p.Warnings) != 1 {
+		t.Errorf("verified: %q, then %q; warnings %q", first.Doubts(), p.Doubts(), p.Warnings)
 	}
 	again := goOn(t, follow, readAgain(t, p.Trajectory)).noError(t)
 	if !again.Part(0).Verified() || !again.Verified() {
 		t.Errorf("not proved again: %q, then %q", again.Part(0).Doubts(), again.Doubts())
+	}
+	if len(again.Warnings) > 0 {
+		t.Errorf("warnings %q", again.Warnings)
+	}
+}
+
+// TestReshown: outputs that a person has cleared or changed are replaced, and withdraw nothing.
+func TestReshown(t *testing.T) {
+	follow := script{"step": "On.", "cell": "b = x\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
+	tr := play(t, simple).noError(t).Trajectory
+	for _, outputs := range [][]notebook.Output{nil, {{Type: notebook.Stream, Name: "stdout", Text: "another\n"}}} {
+		nb := record.Draw(tr)
+		record.Key("k").Seal(nb)
+		for i := range nb.Cells {
+			if nb.Cells[i].Type == notebook.Code {
+				nb.Cells[i].Outputs = outputs
+			}
+		}
+		shown := must(record.Read(must(notebook.Read(bytes.NewReader(must(nb.Encode()))))))
+		if err := shown.Ask("And now?", ""); err != nil {
+			t.Fatal(err)
+		}
+		p := goOn(t, follow, shown).noError(t)
+		if !p.Verified() || !p.Part(0).Verified() || len(p.Warnings) > 0 || p.Rounds[0].Attempts[0].Execution.Stdout() != "1\n" {
+			t.Errorf("%q, %q, warnings %q", p.Part(0).Doubts(), p.Doubts(), p.Warnings)
+		}
+	}
+}
+
+// TestOverwritten: a later question that writes the file of an answer is told of, as long as it does.
+func TestOverwritten(t *testing.T) {
+	saved := simple.with(script{"cell": "x = 1\nsave(out.csv, x)\nprint(x)", "second": "s = 1\nsave(out.csv, s)\ns"})
+	tr := play(t, saved, func(s *stage) { s.task.Question = "Save it as out.csv." }).noError(t).Trajectory
+	if err := tr.Ask("And now?", ""); err != nil || len(tr.Earlier[0].Final.Files) != 1 {
+		t.Fatal(err, tr.Earlier[0].Final.Files)
+	}
+	p := goOn(t, script{"step": "On.", "cell": "b = 2\nsave(out.csv, b)\nprint(b)", "last": "print(b)", "verdict": yes,
+		"second": "agreed()"}, tr).noError(t)
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "out.csv") {
+		t.Errorf("warnings %q", p.Warnings)
+	}
+	p = goOn(t, more, must(edited(t, p.Trajectory, source("step-2", "out.csv", "other.csv")))).noError(t)
+	if len(p.Warnings) > 0 {
+		t.Errorf("warnings %q", p.Warnings)
 	}
 }
 

@@ -859,6 +859,7 @@ func checkNotebook(t reporter, tr *record.Trajectory,
 	checkScript(t, tr)
 	data := must(nb.Encode())
 	back := reread(t, data)
+	back.Seal = tr.Seal // that of the notebook before
 	order := cmpopts.SortSlices(func(a, b record.Kept) int {
 		return strings.Compare(a.After+" "+a.Cell.ID, b.After+" "+b.Cell.ID)
 	})

@@ -69,6 +69,9 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	}
 	begin := time.Now()
 	defer r.kernel.Start()()
+	r.t.Warnings = slices.DeleteFunc(r.t.Warnings, func(text string) bool { // they would not hold any longer
+		return text == withdrawn(len(r.t.Earlier)) || strings.HasPrefix(text, overwritten)
+	})
 	work.end()
 	r.ending.Wait()
 	r.t.DropUnusedTools()
@@ -225,8 +228,18 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whol
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300) +
 			r.intrusion(answer), true, nil
 	}
-	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, "the fresh session", r.dir, s)); reason != "" {
+	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, "the fresh session", r.dir, s, r.t.Final.Files)); reason != "" {
 		return reason, true, nil
+	}
+	for k, p := range r.t.Earlier {
+		if p.Final == nil {
+			continue
+		}
+		if fault := r.filesFault(ctx, "the fresh session", r.dir, s, p.Final.Files); fault != "" {
+			if err := r.Warn(fmt.Sprintf("%s %d are not there as they were proved: %s", overwritten, k+1, fault)); err != nil {
+				return "", true, err
+			}
+		}
 	}
 	if code := record.CountCode(r.t.Task.Sources, cells); code != "" {
 		x, err := s.Execute(ctx, code)
@@ -241,17 +254,20 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whol
 // steadyFile matches names of files whose bytes only depend on what they hold.
 var steadyFile = lazy.Regexp(`(?i)\.(?:csv|tsv|tab|txt|md|jsonl?|npy|parquet)$`)
 
-// filesFault returns how the files of the answer differ from those that its cells have written in
-// dir, or "". The session says what they hold; nil: the script has said it. Nothing is said of
+// overwritten begins the warning that later cells have changed the files of an earlier answer.
+const overwritten = "the files of the answer to question"
+
+// filesFault returns how the files of an answer differ from those that cells have written in dir, or
+// "". The session says what they hold; nil: the script has said it. Nothing is said of
 // files that nobody can read, and whose bytes may differ from time to time.
-func (r *prover) filesFault(ctx context.Context, who, dir string, s Session) string {
+func (r *prover) filesFault(ctx context.Context, who, dir string, s Session, files []compare.File) string {
 	at := workspace{site: &site{folder: dir}}
 	folder := at.filesWritten()
 	if folder == nil {
 		return ""
 	}
 	defer folder.Close()
-	for _, f := range r.t.Final.Files {
+	for _, f := range files {
 		again, err := fileOf(ctx, s, folder, f.Name)
 		found := compare.Answers(compare.Answer{Words: f.Name, Files: []compare.File{f}},
 			compare.Answer{Words: f.Name, Files: []compare.File{again}}, asked(r.t))
@@ -352,7 +368,7 @@ func (r *prover) scriptFault(ctx context.Context,
 		return x, "the script printed another answer, at the end of: " +
 			brief.Clip(out[strings.LastIndexByte(out, '\n')+1:], 300), nil
 	}
-	return x, r.filesFault(ctx, "the script", dir, nil), nil
+	return x, r.filesFault(ctx, "the script", dir, nil, r.t.Final.Files), nil
 }
 
 // endsWith reports whether the answer is the last lines of a script's output: "1" is not the

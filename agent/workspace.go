@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"dsstar/agent/brief"
@@ -163,7 +164,9 @@ func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken
 		if attempt.Execution.PlainText() == e.PlainText() {
 			continue
 		}
-		attempt.Execution = e
+		if attempt.Execution = e; r.t.Seal.Reshown {
+			continue
+		}
 		text := fmt.Sprintf("step %d printed something else when it was run again", step)
 		if err := r.Warn(text); err != nil {
 			return 0, err
@@ -182,14 +185,14 @@ func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
 		part := r.t.Part(k)
 		for _, i := range part.CellRounds() {
 			if n--; n == -1 {
-				return r.replaced(k, &part.Rounds[i].Attempts, e)
+				return r.replaced(k, &part.Rounds[i].Attempts, e, "")
 			}
 		}
 		if _, ok := part.FinalCell(); !ok {
 			continue
 		}
 		if n--; n == -1 {
-			err := r.replaced(k, &part.Final.Attempts, e)
+			err := r.replaced(k, &part.Final.Attempts, e, part.Answer())
 			part.Final.Take(part.Final.Attempts[len(part.Final.Attempts)-1].Execution)
 			return err
 		}
@@ -197,8 +200,9 @@ func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
 	return nil // before the first part
 }
 
-// replaced replaces the execution of the last attempt if it differs.
-func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Execution) error {
+// replaced replaces the execution of the last attempt if it differs. Where the outputs of the
+// notebook are not those that were sealed, only another answer counts.
+func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Execution, answer string) error {
 	last := &(*attempts)[len(*attempts)-1]
 	if e.Status != notebook.OK {
 		return stays("a cell of an earlier question", e)
@@ -207,9 +211,17 @@ func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Ex
 		return nil
 	}
 	last.Execution = e
+	if r.t.Seal.Reshown && (answer == "" || answer == strings.TrimSpace(e.Stdout())) {
+		return nil
+	}
 	r.t.Withdraw(part)
-	return r.Warn(fmt.Sprintf("a cell of question %d printed something else when it was run "+
-		"again: its answer is not verified until dsstar resume has proved it again", part+1))
+	return r.Warn(withdrawn(part))
+}
+
+// withdrawn warns of a question whose cells have given something else, until it is proved again.
+func withdrawn(part int) string {
+	return fmt.Sprintf("a cell of question %d printed something else when it was run "+
+		"again: its answer is not verified until dsstar resume has proved it again", part+1)
 }
 
 // begin runs the cells before the next step: the set-up, and for a resumed run the plan.

@@ -56,7 +56,7 @@ func (t *Trajectory) Withdraw(k int) {
 		}
 		p := &t.Earlier[j]
 		p.Proof, p.Second, p.Readings = nil, nil, restated(p.Readings)
-		t.Rounds[p.End-1].Verdict = nil
+		t.Rounds[p.End-1].Verdict = &Verdict{Withdrawn: true, Reason: "A cell printed something else when it was run again."}
 	}
 }
 

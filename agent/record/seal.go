@@ -66,7 +66,7 @@ func shownSum(nb *notebook.Notebook) string {
 // Rewritten reports whether a text that dsstar has drawn into a notebook, whose trajectory is t, or
 // an output of its cells is another one now.
 func Rewritten(nb *notebook.Notebook, t *Trajectory) bool {
-	if meta, _ := content(nb); meta["outputs"] != nil && meta["outputs"] != shownSum(nb) {
+	if sealOf(nb).Reshown {
 		return true
 	}
 	drew := map[string]string{}
@@ -97,10 +97,13 @@ func (k Key) holds(s Seal) bool { return k.Holds(s.Text, s.Sum[:]) }
 type Seal struct {
 	Text string
 	Sum  [sha256.Size]byte
+
+	Reshown bool // cells show other outputs than those that were sealed
 }
 
 func sealOf(nb *notebook.Notebook) (s Seal) {
 	meta, _ := nb.Metadata["dsstar"].(map[string]any)
+	s.Reshown = meta["outputs"] != nil && meta["outputs"] != shownSum(nb)
 	if s.Text, _ = meta["seal"].(string); s.Text != "" {
 		if _, sum := content(nb); sum != nil {
 			copy(s.Sum[:], sum)

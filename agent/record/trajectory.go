@@ -208,8 +208,9 @@ type Verdict struct {
 	Sufficient   bool   `json:"sufficient"`
 	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right so far
 	Inconclusive bool   `json:"inconclusive,omitempty"`
-	Disputes     int    `json:"disputes,omitempty"` // the step of a person's, which stays, that is in its way
-	Reason       string `json:"reason,omitempty"`   // what is missing, or why it suffices
+	Withdrawn    bool   `json:"withdrawn,omitempty"` // by dsstar, for the reason
+	Disputes     int    `json:"disputes,omitempty"`  // the step of a person's, which stays, that is in its way
+	Reason       string `json:"reason,omitempty"`    // what is missing, or why it suffices
 }
 
 // Word returns the verdict in one word.
@@ -221,6 +222,8 @@ func (v Verdict) Word() string {
 		return "sufficient"
 	case v.Unfinished:
 		return "unfinished"
+	case v.Withdrawn:
+		return "withdrawn"
 	}
 	return "insufficient"
 }
