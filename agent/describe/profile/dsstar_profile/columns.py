@@ -117,7 +117,8 @@ def _typed(
     real_dates = [v for v in counts if isinstance(v, (datetime.date, datetime.time))]
     share = sum(counts[v] for v in found) / total
     zeros = [v for v in texts if re.match(r"0\d+$", v.strip())]
-    if len(zeros) == 1 < len(counts) / 20:
+    wide = {len(v.strip()) for v in texts}  # codes are of one width
+    if len(zeros) == 1 < len(counts) / 20 and len(wide) > 1:
         notes.append(f"one value has leading zeros: {literal(zeros.pop())}")
     dates = Dates()
     if share < 1 or text_source and not zeros:

@@ -178,6 +178,7 @@ def _fit(way: Dialect, sample: list[str]) -> tuple[float, int]:
 
 def _mark(sample: list[str]) -> str:
     best, most = "", 0.0
+    inner = all(re.fullmatch(r"([^,]|(?<=\d),(?=\d))*", line) for line in sample)
     for mark in MARKS:
         try:
             widths = collections.Counter(
@@ -193,6 +194,8 @@ def _mark(sample: list[str]) -> str:
         )
         near = sum(n for w, n in widths.items() if abs(w - width) <= 1)
         score = near / len(sample) * (1 + min(width, 20) / 20) * (1 if mark in sample[0] else 0.8)
+        if mark == "," and inner:
+            score /= 2  # all of them may be decimal
         if score > most and near >= 0.5 * len(sample) and (rows > 1 or len(sample) == 1):
             best, most = mark, score
     return _long_mark(sample, best) or best
