@@ -26,6 +26,7 @@ type form struct {
 	choices  []string // one of these
 	labels   []string // each occurs: @mean[…]
 	files    []string // each is written
+	named    []string // files that are no data: one that is all of the answer is written
 	number   bool     // it has a number
 	alone    bool     // it is one number, perhaps with a unit, or one name
 	between  []string // the bounds of its number, as they are written; nil: none
@@ -35,6 +36,10 @@ type form struct {
 
 // numberKind matches what a form calls a number.
 const numberKind = `(?:(?:single|whole|real|decimal|natural|positive)\s+)*(?:number|integer|float|percentage)`
+
+// aFile matches the name of a file.
+const aFile = `[\pL\d_.-]+\.(?:csv|tsv|tab|txt|md|jsonl?|geojson|xml|ya?ml|parquet|feather|xlsx?|ods|docx?|` +
+	`pptx|png|jpe?g|svg|gif|webp|pdf|html?|npy|npz|pkl|pickle|joblib|h5|hdf5|sqlite|db|sql|py|ipynb|zip|gz)`
 
 var (
 	decimalPlaces = lazy.Regexp(`(?i)\b(\d{1,2}|one|two|three|four|five|six)\s+(?:decimals?\b|(?:decimal|digits?\s+after)\b)`)
@@ -56,7 +61,8 @@ var (
 	manyItems = lazy.Regexp(`(?i)\b(\d|two|three|four|five|six)\s+(?:\w+\s+)?(?:numbers|values|names|words|items),?\s+` +
 		`(?:that\s+are\s+)?separated\s+by\b`)
 	quoted   = lazy.Regexp(`["'“‘]([^"'”’\n]{1,40})["'”’]`)
-	fileName = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?([\w.-]+\.(?:csv|json|png|jpg|svg|pdf|xlsx|parquet|txt|npy|html))\b`)
+	fileName = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?(` + aFile + `)\b`)
+	anyFile  = lazy.Regexp(`(?i)` + aFile + `\b`)
 )
 
 var smallNumbers = []string{"zero", "one", "two", "three", "four", "five", "six"}
@@ -102,6 +108,7 @@ func formOf(task record.Task) form {
 			f.files = append(f.files, name)
 		}
 	}
+	f.named = slices.DeleteFunc(anyFile().FindAllString(both, -1), isData)
 	return f
 }
 
@@ -133,7 +140,11 @@ func decimalsIn(text string, whole *regexp.Regexp) (n int, said bool) {
 
 // problem returns what is wrong with an answer's form, or "". written is the folder of the cells.
 func (f form) problem(answer string, written fs.FS) string {
-	for _, name := range f.files {
+	files := f.files
+	if whole := strings.Trim(answer, " .\"'"); slices.Contains(f.named, whole) {
+		files = append(slices.Clip(files), whole)
+	}
+	for _, name := range files {
 		if written == nil {
 			break
 		}
