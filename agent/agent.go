@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
+	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -196,18 +197,29 @@ func (r *run) learn(ctx context.Context) error {
 		r.files.Extend()
 		return nil
 	}
+	every := slices.Clone(r.t.Task.Files)
+	sums := r.sums()
+	for i, f := range every {
+		if f.IsWhole() {
+			every[i].Sum, r.t.Task.Files[i].Sum = sums[f.Name], sums[f.Name]
+		}
+	}
 	if err := r.files.Choose(); err != nil {
 		return err
 	}
 	r.all = r.t.Task.Files
 	r.data = lookAt(r.dataPath(), r.all)
-	sums := r.sums()
-	for i, f := range r.all {
-		if r.t.Task.Files[i].Sum = sums[f.Name]; !f.IsWhole() {
-			r.t.Task.Files[i].Sum = ""
-		}
+	if err := r.files.Describe(ctx); err != nil {
+		return err
 	}
-	return r.files.Describe(ctx)
+	shown := map[string]bool{}
+	for _, f := range r.t.Task.Files {
+		shown[f.Name] = true
+	}
+	if r.t.Task.Others > 0 {
+		r.t.Task.Rest = files.Digest(slices.DeleteFunc(every, func(f record.File) bool { return shown[f.Name] }))
+	}
+	return nil
 }
 
 // readyToAsk marks the descriptions as complete and reports the estimate, once.

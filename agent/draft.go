@@ -91,6 +91,9 @@ func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem s
 		t.Method.Script {
 		return nil, "its notebook has been changed since"
 	}
+	if len(t.Notes) > 0 || slices.ContainsFunc(t.Readings, func(r record.Reading) bool { return r.ByUser }) {
+		return nil, "a person's note or choice decided it"
+	}
 	return t, ""
 }
 

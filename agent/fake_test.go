@@ -605,7 +605,7 @@ func (w *world) profileOf(path string) string {
 	if p, ok := w.profiles[path]; ok {
 		return p
 	}
-	return `{"format": "binary"}`
+	return `{"format": "binary", "headline": "a table"}`
 }
 
 // RunScript runs the script, read from its file, from scratch.

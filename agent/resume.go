@@ -50,7 +50,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 		for _, d := range t.Descriptions {
 			r.files.Before[d.File] = d
 		}
-		t.Task.Files, t.Task.Others, t.Task.LeftOut = files, 0, ""
+		t.Task.Files, t.Task.Others, t.Task.Rest, t.Task.LeftOut = files, 0, "", ""
 	}
 	for _, w := range cfg.Warnings {
 		if !slices.Contains(t.Warnings, w) {

@@ -111,6 +111,22 @@ func (d *Folder) sum(f File) (string, error) {
 	return sum, nil
 }
 
+// Digest is one sum of the names, sizes and sums of files: of more than 2,000 not of their sums.
+func Digest(all []File) string {
+	const most = 2000
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	h := sha256.New()
+	for _, f := range all {
+		sum := ""
+		if len(all) <= most && f.IsWhole() {
+			sum = f.Sum
+		}
+		_, _ = fmt.Fprintf(h, "%q %d %s\n", f.Name, f.Size, sum) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // IsWhole reports whether [Sum] reads the whole of a file and of its companions.
 func (f File) IsWhole() bool {
 	return f.Size <= sumWhole &&

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"dsstar/agent/files"
 	"dsstar/notebook/human"
 )
 
@@ -30,15 +31,17 @@ func (t *Trajectory) Edits() []string {
 	return nil
 }
 
-// DataChanges describes how the data files and their companions differ in name, size or content
-// from those that were described. It returns "" if they do not.
+// DataChanges describes how the data files and their companions, with their sums, differ in name,
+// size or content from those that the run began with. It returns "" if they do not.
 func (t *Trajectory) DataChanges(now []File) string {
-	present := map[string]File{}
+	rest := map[string]File{}
 	for _, f := range now {
-		present[f.Name] = f
+		rest[f.Name] = f
 	}
 	for _, f := range t.Task.Files {
-		switch is, there := present[f.Name]; {
+		is, there := rest[f.Name]
+		delete(rest, f.Name)
+		switch {
 		case !there:
 			return f.Name + " is not there"
 		case is.Weight() == f.Weight() && !is.Same(f):
@@ -49,6 +52,9 @@ func (t *Trajectory) DataChanges(now []File) string {
 	}
 	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {
 		return fmt.Sprintf("there are %s, not %d", human.Plural(len(now), "file"), len(now)-n)
+	}
+	if t.Task.Rest != "" && t.Task.Rest != files.Digest(slices.Collect(maps.Values(rest))) {
+		return "a file that the model is not shown is another"
 	}
 	return ""
 }

@@ -70,6 +70,7 @@ type Task struct {
 	Data       string   `json:"data"`                 // folder, relative to the run folder; or ""
 	Files      []File   `json:"files"`                // those that the model is shown
 	Others     int      `json:"others,omitempty"`     // how many it is not shown
+	Rest       string   `json:"rest,omitempty"`       // the [files.Digest] of those
 	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told
 	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
 

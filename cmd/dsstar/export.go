@@ -132,7 +132,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	if err != nil {
 		return "", err
 	}
-	disclaim(nb, a.key(), record.Folder(filepath.Dir(real)))
+	disclaim(ctx, nb, a.key(), record.Folder(filepath.Dir(real)))
 	if target, err = exportTarget(path, out, e, nb); err != nil {
 		return "", err
 	}
@@ -194,7 +194,7 @@ func realFolder(file string) string {
 
 // disclaim has a notebook in a folder say that another dsstar made it, that it shows something else
 // than its record, or that its data have changed.
-func disclaim(nb *notebook.Notebook, key record.Key, folder record.Folder) {
+func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder record.Folder) {
 	meta, ok := nb.Metadata["dsstar"].(map[string]any)
 	if !ok {
 		return
@@ -202,14 +202,19 @@ func disclaim(nb *notebook.Notebook, key record.Key, folder record.Folder) {
 	said := "Another dsstar made this notebook, or it was changed: what it says of its answer is its own claim."
 	t, err := record.Read(nb)
 	made, changed := key.Made(nb), err != nil || record.Rewritten(nb, t)
-	others := made && !changed && hasOtherData(folder, t.Task)
-	changed = changed || others
+	others := ""
+	if made && !changed {
+		others = departed(ctx, folder, t)
+	}
+	changed = changed || others != ""
 	if meta["verified"] == true {
 		meta["verified"] = !changed && made && t.Verified()
 	}
 	switch {
-	case others:
+	case others == isOnOthers:
 		said = "The data files of this run have changed since: its answer is that of the files before."
+	case others == hasOthers:
+		said = "A file of this run's answer was changed or removed since it was proved."
 	case made:
 		said = "This notebook was changed after dsstar had written it: what it shows need not be what was proved."
 	case err == nil:

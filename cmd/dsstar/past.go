@@ -134,9 +134,8 @@ func (r pastRun) named() (paths []string) {
 	return paths
 }
 
-// dataFiles lists the run's data, with the files that the run included and those of include. An
-// earlier version of dsstar may have listed files that are now skipped; they stay listed if the
-// data are otherwise unchanged.
+// dataFiles lists the run's data, with the files that the run included and those of include, and
+// their sums.
 func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 	include []string) ([]record.File, error) {
 	if len(sources) == 0 {
@@ -146,34 +145,60 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 	slices.Sort(include)
 	now := record.Task{Include: slices.Compact(include)}
 	err := listData(ctx, &now, sources)
-	if r.t.DataChanges(now.Files) != "" && !r.theirs {
-		all := record.Task{Include: []string{"."}}
-		if listData(ctx, &all, sources) == nil && r.t.DataChanges(all.Files) == "" {
-			now, err = all, nil
-		}
-	}
-	if r.t.DataChanges(now.Files) == "" {
-		sums := files.Sums(sources, r.t.Task.Files)
-		for i, f := range now.Files {
-			now.Files[i].Sum = sums[f.Name]
-		}
+	sums := files.Sums(sources, now.Files)
+	for i, f := range now.Files {
+		now.Files[i].Sum = sums[f.Name]
 	}
 	r.t.Task.Unread, r.t.Task.Include, r.t.Task.Skipped = now.Unread, now.Include, now.Skipped
 	return now.Files, err
 }
 
-// hasOtherData reports whether a data file of a run in a folder has other content or another size
-// by now. A file that is not where the run had it is not looked at.
-func hasOtherData(folder record.Folder, t record.Task) bool {
-	data := pastRun{folder: folder, t: &record.Trajectory{Task: t}}.data()
-	if data == "" {
+// hasOtherData reports whether the data of a run in a folder are others by now. Data that are not
+// where the run had them are not looked at.
+func hasOtherData(ctx context.Context, folder record.Folder, t record.Task) bool {
+	run := pastRun{folder: folder, t: &record.Trajectory{Task: t}}
+	if data := run.data(); data == "" || !exists(data) {
 		return false
 	}
-	sums := files.Sums(t.In(data), t.Files)
-	return slices.ContainsFunc(t.Files, func(f record.File) bool {
-		info, err := os.Stat(filepath.Join(data, filepath.FromSlash(f.Name)))
-		return err == nil && !f.Same(files.File{Size: info.Size(), With: f.With, Sum: sums[f.Name]})
-	})
+	now, err := run.dataFiles(ctx, t.In(run.data()), nil)
+	return err == nil && run.t.DataChanges(now) != ""
+}
+
+// departed tells what of a run in a folder is no more as it was proved: isOnOthers, hasOthers or "".
+func departed(ctx context.Context, folder record.Folder, t *record.Trajectory) string {
+	switch {
+	case hasOtherData(ctx, folder, t.Task):
+		return isOnOthers
+	case otherFile(folder, t) != "":
+		return hasOthers
+	}
+	return ""
+}
+
+// otherFile returns a file of the answer that is not in the run folder as it was proved, such as one
+// that a person has changed or removed; "" if there is none.
+func otherFile(folder record.Folder, t *record.Trajectory) string {
+	if t.Final == nil || t.Proof == nil {
+		return ""
+	}
+	given, err := files.Open(folder.Files(), nil)
+	if err == nil {
+		defer given.Close()
+	}
+	for _, f := range t.Final.Files {
+		if f.Digest == "" {
+			continue
+		}
+		if err != nil {
+			return f.Name
+		}
+		sum, failed := files.Sum(given, files.File{Name: f.Name})
+		info, _ := os.Stat(filepath.Join(folder.Files(), f.Name))
+		if failed != nil || (files.File{Size: info.Size()}).IsWhole() && sum != f.Digest {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 // findRun finds the run that arg names: a run folder, whose newest notebook it takes, or a notebook

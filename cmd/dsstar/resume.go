@@ -11,7 +11,9 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/human"
 )
 
 var resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
@@ -215,6 +217,10 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	teaches := j.settings.Learn && r.t.Verified() && r.t.Learned == nil
 	if record.Finished(r.t, now, j.settings.MaxRounds) && !teaches {
 		j.progress.Say("finished there is nothing left to do")
+		if name := otherFile(r.folder, r.t); name != "" {
+			j.progress.Warn("%s is not as it was proved: it was changed or removed since; dsstar rerun %s "+
+				"-o PATH makes it again", term.Printable(record.FilesFolder+"/"+name), human.Shell(string(r.folder)))
+		}
 		return a.conclude(ctx, j, r.t, r.folder, continued(r, a.key()), nil)
 	}
 	r.tell(j.progress, w.question)

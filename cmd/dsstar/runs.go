@@ -75,8 +75,8 @@ func (a *app) runsCommand() *cobra.Command {
 		}
 		all = slices.DeleteFunc(all, func(r listedRun) bool { return !r.has(args) })
 		for i, r := range all {
-			if !r.Claimed && r.GoesOn == "" && hasOtherData(record.Folder(r.Run), r.task) {
-				all[i].GoesOn = isOnOthers
+			if !r.Claimed && r.GoesOn == "" {
+				all[i].GoesOn = departed(cmd.Context(), record.Folder(r.Run), r.t)
 			}
 		}
 		if asJSON {
@@ -114,7 +114,7 @@ type listedRun struct {
 	GoesOn  string            `json:"goes_on"` // from the answer; "": it does not
 
 	asked []string // all questions
-	task  record.Task
+	t     *record.Trajectory
 }
 
 // has reports whether the run has all words.
@@ -144,7 +144,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
-			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions(), task: t.Task}
+			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions(), t: t}
 		r.Questions, r.Label = len(r.asked), t.Label()+strings.TrimPrefix(r.Standing, t.Standing())
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))

@@ -3,8 +3,11 @@
 package main
 
 import (
+	"crypto/sha256"
+	"dsstar/notebook/compare"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -120,24 +123,38 @@ func TestChangedPage(t *testing.T) {
 	}
 }
 
-// TestOtherData: a run beside data of the same names and sizes, but other content, is told from the
-// run that was proved.
+// TestOtherData: a run beside other data, or with another file of its answer, is told from the run that
+// was proved, wherever it is shown.
 func TestOtherData(t *testing.T) {
-	for swapped, wants := range map[bool][3]string{
-		false: {`"goes_on": ""`, `class="run verified"`, "finished"},
-		true:  {`"goes_on": "data"`, "have changed since", "no model is configured"},
+	const same, gone = `class="run verified"`, "have changed since"
+	for name, c := range map[string]struct {
+		change func(data, files string) error
+		wants  [3]string // of runs, export and resume
+	}{
+		"as it was": {func(string, string) error { return nil }, [3]string{`"goes_on": ""`, same, "finished"}},
+		"other content": {func(data, _ string) error {
+			path := filepath.Join(data, "numbers.csv")
+			text, err := os.ReadFile(path)
+			text[len(text)-2]++
+			return errors.Join(err, os.WriteFile(path, text, 0o644))
+		}, [3]string{`"goes_on": "data"`, gone, "no model is configured"}},
+		"one more": {func(data, _ string) error { return os.WriteFile(filepath.Join(data, "more.csv"), []byte("n\n"), 0o644) },
+			[3]string{`"goes_on": "data"`, gone, "no model is configured"}},
+		"one less": {func(data, _ string) error {
+			return errors.Join(os.WriteFile(filepath.Join(data, "x.csv"), []byte("n\n"), 0o644), os.Remove(filepath.Join(data, "numbers.csv")))
+		}, [3]string{`"goes_on": "data"`, gone, "no model is configured"}},
+		"another answer": {func(_, files string) error {
+			return os.WriteFile(filepath.Join(files, "out.csv"), []byte("b\n"), 0o644)
+		},
+			[3]string{`"goes_on": "files"`, "was changed or removed", "is not as it was proved"}},
+		"no answer": {func(_, files string) error { return os.RemoveAll(files) },
+			[3]string{`"goes_on": "files"`, "was changed or removed", "is not as it was proved"}},
 	} {
 		t.Chdir(t.TempDir())
 		run, data := filepath.Join("dsstar-runs", "x"), t.TempDir()
-		if err := errors.Join(finishedRun(t).copyTo(run), os.CopyFS(data, os.DirFS(finishedRun(t).data))); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(data, "numbers.csv")
-		text, err := os.ReadFile(path)
-		if swapped {
-			text[len(text)-2]++
-		}
-		if err := errors.Join(err, os.WriteFile(path, text, 0o644)); err != nil {
+		given, err := filepath.Abs(filepath.Join(run, "files"))
+		if err := errors.Join(err, finishedRun(t).copyTo(run), os.CopyFS(data, os.DirFS(finishedRun(t).data)),
+			os.MkdirAll(given, 0o755), os.WriteFile(filepath.Join(given, "out.csv"), []byte("a\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		nb, err := notebook.Open(filepath.Join(run, "notebook.ipynb"))
@@ -149,17 +166,18 @@ func TestOtherData(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr.Task.Data = data
+		tr.Final.Files = []compare.File{{Name: "out.csv", Digest: fmt.Sprintf("%x", sha256.Sum256([]byte("a\n")))}}
 		nb = record.Draw(tr)
 		testKey.Seal(nb)
-		if err := nb.Save(filepath.Join(run, "notebook.ipynb")); err != nil {
+		if err := errors.Join(nb.Save(filepath.Join(run, "notebook.ipynb")), c.change(data, given)); err != nil {
 			t.Fatal(err)
 		}
 		for i, args := range [][]string{{"runs", "--json"}, {"export", "-o", "-", run},
 			{"resume", "--allow-read", data, run}} {
 			a, stdout, stderr := testApp(t)
 			a.run(t.Context(), args)
-			if said := stdout.String() + stderr.String(); !strings.Contains(said, wants[i]) {
-				t.Errorf("other data %v: %v lacks %q: %.1500s", swapped, args, wants[i], said)
+			if said := stdout.String() + stderr.String(); !strings.Contains(said, c.wants[i]) {
+				t.Errorf("%s: %v lacks %q: %.1500s", name, args, c.wants[i], said)
 			}
 		}
 	}

@@ -138,6 +138,7 @@ const (
 	isUnfinished = "unfinished" // another answer was begun
 	isAtWork     = "running"    // and a process is at work on it
 	isOnOthers   = "data"       // its data files have other content by now
+	hasOthers    = "files"      // a file of its answer is not as it was proved
 )
 
 // goesOn says how a run goes on from its answer; "" if it does not. An answer that a killed run has
@@ -172,7 +173,8 @@ func goesOn(folder record.Folder, key record.Key) string {
 // sayGoesOn says how a run goes on from the answer that is shown.
 func sayGoesOn(out io.Writer, how, run string) error {
 	words := map[string]string{isEdited: "its cells were changed", isUnfinished: "another answer is unfinished",
-		isAtWork: "another answer is being looked for", isOnOthers: "its data files have changed"}
+		isAtWork: "another answer is being looked for", isOnOthers: "its data files have changed",
+		hasOthers: "a file of its answer was changed or removed"}
 	_, err := fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(term.Printable(run)))
 	return err
 }
