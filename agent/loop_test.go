@@ -744,7 +744,7 @@ func TestEvents(t *testing.T) {
 func TestOverHTTP(t *testing.T) {
 	block := func(code string) string { return "Here it is:\n\n```python\n" + code + "\n```\n" }
 	server := llmtest.New(t, llmtest.Script(
-		block(`print("a table")`), `{"readings": [], "step": "Load.", "code": "x = 1\nprint(x)"}`,
+		`{"readings": [], "step": "Load.", "code": "x = 1\nprint(x)"}`,
 		`{"verdict": "unfinished", "reason": "the total", "wrong_step": null, "code": null}`,
 		`{"step": "Copy.", "code": "y = x"}`,
 		`{"verdict": "sufficient", "reason": "all", "wrong_step": null, "code": "print(y)"}`,
@@ -755,7 +755,7 @@ func TestOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := play(t, nil, func(s *stage) { s.config.Model = m }).noError(t)
-	if p.Answer() != "1" || !p.Verified() || p.Usage.Calls != 6 || p.Rounds[0].Step != "Load." {
+	if p.Answer() != "1" || !p.Verified() || p.Usage.Calls != 5 || p.Rounds[0].Step != "Load." {
 		t.Errorf("answer %q, doubts %q, %d calls, round %+v", p.Answer(), p.Doubts(), p.Usage.Calls,
 			p.Rounds[0])
 	}

@@ -93,7 +93,7 @@ var (
 // ownWay is dsstar's: a notebook, and verdicts with reasons.
 type ownWay struct{ dropped map[int]int }
 
-func (ownWay) analyzer() request { return analyzerParts }
+func (ownWay) analyzer() request { return request{} } // a program describes the files
 
 func (w ownWay) drop(rounds []int, k int) {
 	for _, i := range rounds {
@@ -419,7 +419,6 @@ func TestGoneSwitches(t *testing.T) {
 func TestInputs(t *testing.T) {
 	p := play(t, simple.with(script{"verdict round 1": no})).noError(t)
 	for key, inputs := range map[string]string{
-		"analyzer a.csv":    "file",
 		"solver round 1":    "question guidelines files descriptions",
 		"solver round 2":    "missing plan code results",
 		"judge round 2":     "plan code results descriptions",

@@ -50,7 +50,7 @@ func TestProfiles(t *testing.T) {
 	files := withData(t, content)
 	p := play(t, simple, files, profiled(known)).noError(t)
 	planner := p.model.prompt(t, "solver round 1")
-	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "\nbinary\n", "- town: ", "9 rows, 2 columns", "7 rows\n",
+	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "\na table\n", "- town: ", "9 rows, 2 columns", "7 rows\n",
 		"## Columns that match", "shop of shops.csv, a key, has the values of shop of sales/1.csv")
 	if n := strings.Count(planner, "- amount: "); n != 1 {
 		t.Errorf("a family is described %d times in\n%s", n, planner)

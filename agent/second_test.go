@@ -219,7 +219,7 @@ func TestToldFiles(t *testing.T) {
 		{"out.png", `a|{"bars": [{"at": "N", "value": 1}]}`, `b|{"bars": [{"at": "N", "value": 2}]}`, "same", "not verified"},
 		{"out.png", "a|{}", "a|{}", "same", "not verified"},
 		{"out.png", "a", "b", "same", "verified"},
-		{"out.xlsx", `a|[{"n": 1}, {"n": 2}]`, `b|[{"n": 2}, {"n": 1}]`, "", "verified"},
+		{"out.xlsx", `a|[{"s": "N", "n": 1}, {"s": "S", "n": 2}]`, `b|[{"s": "S", "n": 2}, {"s": "N", "n": 1}]`, "", "verified"},
 		{"out.xlsx", `a|[{"n": 1}]`, `b|[{"n": 2}]`, "same", "not verified"},
 		{"out.html", "a1", "a2", "same", "verified"},
 	} {
