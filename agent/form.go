@@ -23,6 +23,8 @@ import (
 type form struct {
 	decimals int      // at most; -1: not said
 	json     bool     // JSON text
+	jsonKind string   // "list", "object"; "": any
+	keys     []string // of that object
 	choices  []string // one of these
 	labels   []string // each occurs: @mean[…]
 	files    []string // each is written
@@ -30,7 +32,10 @@ type form struct {
 	number   bool     // it has a number
 	alone    bool     // it is one number, perhaps with a unit, or one name
 	between  []string // the bounds of its number, as they are written; nil: none
-	items    int      // so many at least, between commas or semicolons
+	positive bool     // it is above zero
+	items    int      // so many, between commas or semicolons; 0: not said
+	dates    string   // how dates are written, "YYYY-MM-DD"
+	sorted   bool     // names in the order of the alphabet
 	words    string   // the guidelines: what stands there may be the answer
 }
 
@@ -41,28 +46,45 @@ const numberKind = `(?:(?:single|whole|real|decimal|natural|positive)\s+)*(?:num
 const aFile = `[\pL\d_.-]+\.(?:csv|tsv|tab|txt|md|jsonl?|geojson|xml|ya?ml|parquet|feather|xlsx?|ods|docx?|` +
 	`pptx|png|jpe?g|svg|gif|webp|pdf|html?|npy|npz|pkl|pickle|joblib|h5|hdf5|sqlite|db|sql|py|ipynb|zip|gz)`
 
+// many matches a number of items.
+const many = `(\d|two|three|four|five|six)\s+(?:\w+\s+)?(?:numbers|values|names|items)`
+
 var (
 	decimalPlaces = lazy.Regexp(`(?i)\b(\d{1,2}|one|two|three|four|five|six)\s+(?:decimals?\b|(?:decimal|digits?\s+after)\b)`)
 	wholeNumber   = lazy.Regexp(`(?i)\b(?:whole\s+number|(?:an|one|single|nearest|only)\s+integer|integer\s+(?:value|only))\b`)
 	asWholeNumber = lazy.Regexp(`(?i)\b(?:as|to)\s+(?:an?|the\s+nearest)\s+(?:whole\s+number|integer)\b`)
-	jsonForm      = lazy.Regexp(`(?i)\b(?:as|a|valid|in)\s+JSON\b`)
-	aNumber       = lazy.Regexp(`(?i)\b(?:an?|one)\s+` + numberKind + `\b(\s+of\b)?`)
-	onlyOne       = lazy.Regexp(`(?i)\b(?:(?:just|only)\s+an?|exactly\s+one|a\s+single)\s+(?:` +
+	jsonForm      = lazy.Regexp(`(?i)\b(?:as|a|valid|in)\s+JSON\b(?:\s+(list|array|object)\b)?`)
+	jsonKeys      = lazy.Regexp(`(?i)\bkeys:?\s+((?:["'“‘][^"'”’\n]{1,40}["'”’](?:\s*,?\s+and\s+|\s*,\s*)?)+|` +
+		`\w+(?:,\s*\w+)*,?\s+and\s+\w+(?:[.;\n]|$))`)
+	aNumber = lazy.Regexp(`(?i)\b(?:an?|one)\s+` + numberKind + `\b(\s+of\b)?`)
+	onlyOne = lazy.Regexp(`(?i)\b(?:(?:just|only)\s+an?|exactly\s+one|a\s+single)\s+(?:` +
 		numberKind + `|name)\b|\bone\s+name\b`)
-	several = lazy.Regexp(`(?i)\b(?:each|every|per|list|followed|and)\b`)
-	between = lazy.Regexp(`(?i)\b(?:number|integer|float|percentage|fraction|share|proportion|` +
-		`probability|value|score|decimal)\s+(?:that\s+is\s+)?(?:between|from|(?:with)?in)\s+` +
+	positive = lazy.Regexp(`(?i)(?:^|[^-\pL])positive\s+(?:whole\s+)?(?:number|integer|float|percentage|value)\b`)
+	negative = lazy.Regexp(`(?i)negative`)
+	perEach  = lazy.Regexp(`(?i)\b(?:each|every|per)\b`)
+	several  = lazy.Regexp(`(?i)\b(?:each|every|per|list|followed|and)\b`)
+	between  = lazy.Regexp(`(?i)\b(?:number|integer|float|percentage|fraction|share|proportion|` +
+		`probability|value|score|decimal|correlation|coefficient)\s+(?:that\s+is\s+)?(?:between|from|(?:with)?in)\s+` +
 		`(?:the\s+range\s+)?(?:(?:of|from)\s+)?\[?(-?\d+(?:\.\d+)?)%?\s*(?:and|to|,|-|–)\s*` +
 		`(-?\d+(?:\.\d+)?)\b`)
 	label    = lazy.Regexp(`@([A-Za-z_]\w*)\[`)
 	choice   = lazy.Regexp(`(?i)\b(?:either|one\s+of|must\s+be|answer\s+with)\b[:\s]+((?:["'“‘][^"'”’\n]{1,40}["'”’][\s,]*(?:or\s+|and\s+)?){2,})`)
 	eitherOf = lazy.Regexp(`(?i)^\W*(?:(?:just|only|answer|with|must|be)\W+)*` +
-		`(?:["'“‘](\w+)["'”’]\s+or\s+["'“‘](\w+)["'”’]|(yes|true)\s+or\s+(no|false))\W*$`)
-	manyItems = lazy.Regexp(`(?i)\b(\d|two|three|four|five|six)\s+(?:\w+\s+)?(?:numbers|values|names|words|items),?\s+` +
-		`(?:that\s+are\s+)?separated\s+by\b`)
-	quoted   = lazy.Regexp(`["'“‘]([^"'”’\n]{1,40})["'”’]`)
-	fileName = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?(` + aFile + `)\b`)
-	anyFile  = lazy.Regexp(`(?i)` + aFile + `\b`)
+		`(?:["'“‘]([^"'“”‘’\n]{1,40})["'”’]\s+or\s+["'“‘]([^"'“”‘’\n]{1,40})["'”’]|(yes|true)\s+or\s+(no|false))\W*$`)
+	oneLetter = lazy.Regexp(`(?:^|\bone of|\bletter|\b[Aa]nswer(?: with)?)\W*([A-Z](?:\s*,\s*[A-Z])*,?\s+or\s+[A-Z])\W*$`)
+	manyItems = lazy.Regexp(`(?i)\b` + many + `,?\s+(?:that\s+are\s+)?separated\s+by\b|` +
+		`\bexactly\s+` + many + `\b|^\W*(?:the\s+)?(?:top\s+)?` + many + `\W*$`)
+	dateForm = lazy.Regexp(`\b(?:YYYY[-./]MM[-./]DD|(?:DD[-./]MM|MM[-./]DD)[-./]YYYY)\b`)
+	aDate    = lazy.Regexp(`(?i)\b(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|` +
+		`(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}|` +
+		`\d{1,2}\.?\s+(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*)\b`)
+	dateMarks    = strings.NewReplacer("YYYY", `\d{4}`, "MM", `\d\d`, "DD", `\d\d`, ".", `\.`)
+	alphabetical = lazy.Regexp(`(?i)\balphabetical(?:ly|\s+order)\s*(?:[.,;?!\n]|$)`)
+	otherwise    = lazy.Regexp(`(?i)\b(?:by|ties?|descending|reverse)\b`)
+	exponent     = lazy.Regexp(`\b\d+\.(\d+)[eE]([-+]?\d+)\b`)
+	quoted       = lazy.Regexp(`["'“‘]([^"'”’\n]{1,40})["'”’]`)
+	fileName     = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?(` + aFile + `)\b`)
+	anyFile      = lazy.Regexp(`(?i)` + aFile + `\b`)
 )
 
 var smallNumbers = []string{"zero", "one", "two", "three", "four", "five", "six"}
@@ -70,7 +92,7 @@ var smallNumbers = []string{"zero", "one", "two", "three", "four", "five", "six"
 // formOf reads the form from a task's question and guidelines. What it does not recognise is not
 // checked.
 func formOf(task record.Task) form {
-	guidelines := task.Guidelines
+	guidelines := strings.ReplaceAll(task.Guidelines, "\u2212", "-")
 	f := form{words: guidelines}
 	both := task.Question + "\n" + guidelines
 	said := false
@@ -84,7 +106,18 @@ func formOf(task record.Task) form {
 	if m := between().FindStringSubmatch(guidelines); m != nil {
 		f.between = m[1:]
 	}
-	f.json = jsonForm().MatchString(guidelines)
+	if m := jsonForm().FindStringSubmatch(guidelines); m != nil {
+		f.json, f.jsonKind = true, strings.Replace(strings.ToLower(m[1]), "array", "list", 1)
+	}
+	if m := jsonKeys().FindStringSubmatch(guidelines); m != nil && !perEach().MatchString(guidelines) {
+		f.keys = strings.FieldsFunc(strings.ReplaceAll(m[1], " and ", ","),
+			func(c rune) bool { return strings.ContainsRune("\"'“”‘’,.; \n", c) })
+	}
+	f.positive = positive().MatchString(guidelines) && !negative().MatchString(guidelines)
+	f.sorted = alphabetical().MatchString(both) && !otherwise().MatchString(both)
+	if all := dateForm().FindAllString(guidelines, -1); len(all) == 1 {
+		f.dates = all[0]
+	}
 	for _, m := range label().FindAllStringSubmatch(guidelines, -1) {
 		f.labels = append(f.labels, m[1])
 		f.number, f.alone = false, false
@@ -97,8 +130,11 @@ func formOf(task record.Task) form {
 	if m := eitherOf().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
 		f.choices = []string{m[1] + m[3], m[2] + m[4]}
 	}
-	if m := manyItems().FindStringSubmatch(guidelines); m != nil {
-		f.items = smallNumber(m[1])
+	if m := oneLetter().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
+		f.choices = regexp.MustCompile("[A-Z]").FindAllString(m[1], -1)
+	}
+	if m := manyItems().FindStringSubmatch(guidelines); m != nil && !perEach().MatchString(guidelines) {
+		f.items = smallNumber(m[1] + m[2] + m[3])
 	}
 	isData := func(name string) bool {
 		return slices.ContainsFunc(task.Files, func(d record.File) bool { return path.Base(d.Name) == name })
@@ -159,23 +195,85 @@ func (f form) problem(answer string, written fs.FS) string {
 	if saidIn(f.words, answer) || len(f.files) > 0 && strings.Contains(answer, f.files[0]) {
 		return ""
 	}
-	if f.json && !json.Valid([]byte(answer)) {
-		return "the answer is not valid JSON, and the form asks for JSON"
+	if f.json {
+		if problem := f.jsonProblem(answer); problem != "" {
+			return problem
+		}
 	}
 	for _, l := range f.labels {
-		if !strings.Contains(answer, "@"+l+"[") {
+		if _, value, ok := strings.Cut(answer, "@"+l+"["); !ok {
 			return "the answer lacks the label @" + l + "[…] of its form"
+		} else if strings.HasPrefix(strings.TrimSpace(value), "]") {
+			return "the answer has no value for the label @" + l + "[…]"
 		}
 	}
 	is := func(c string) bool { return strings.EqualFold(strings.Trim(answer, " .\"'"), c) }
 	if len(f.choices) > 1 && !slices.ContainsFunc(f.choices, is) {
 		return "the answer must be one of: " + strings.Join(f.choices, ", ")
 	}
-	separators := func(c rune) bool { return strings.ContainsRune(",;\n", c) }
-	if n := len(strings.FieldsFunc(answer, separators)); n < f.items {
-		return fmt.Sprintf("the form asks for %d items, and the answer has %d", f.items, n)
+	if problem := f.itemsProblem(answer); problem != "" {
+		return problem
 	}
 	return f.numberProblem(answer)
+}
+
+// jsonProblem returns what is wrong with an answer that is to be JSON, or "".
+func (f form) jsonProblem(answer string) string {
+	var value any
+	if json.Unmarshal([]byte(answer), &value) != nil {
+		return "the answer is not valid JSON, and the form asks for JSON"
+	}
+	_, isList := value.([]any)
+	object, isObject := value.(map[string]any)
+	if f.jsonKind == "list" && !isList || f.jsonKind == "object" && !isObject {
+		return "the form asks for a JSON " + f.jsonKind + ", and the answer is none"
+	}
+	for _, key := range f.keys {
+		if _, ok := object[key]; isObject && !ok {
+			return "the answer lacks the key " + key + " of its form"
+		}
+	}
+	return ""
+}
+
+// itemsProblem returns what is wrong with the number of an answer's items, with their order, or with
+// how its dates are written, or "".
+func (f form) itemsProblem(answer string) string {
+	items := strings.FieldsFunc(strings.ReplaceAll(answer, " and ", ","),
+		func(c rune) bool { return strings.ContainsRune(",;\n", c) })
+	isFew := len(items) < f.items && (len(items) > 1 || len(strings.Fields(answer)) < f.items)
+	if n := compare.Count(answer); f.items > 0 && (isFew || n > f.items) {
+		return fmt.Sprintf("the form asks for %d items, and the answer has %d", f.items, n)
+	}
+	if f.sorted && !isSorted(items) {
+		return "the form asks for the order of the alphabet, and the answer has another"
+	}
+	if f.dates != "" {
+		asked := regexp.MustCompile(`\b` + dateMarks.Replace(f.dates) + `\b`)
+		if date := aDate().FindString(asked.ReplaceAllString(answer, "")); date != "" {
+			return fmt.Sprintf("the answer has %s, and the form asks for dates as %s", date, f.dates)
+		}
+	}
+	return ""
+}
+
+// isSorted reports whether names can be in the order of the alphabet, with or without spaces.
+func isSorted(names []string) bool {
+	letters := func(c rune) rune {
+		if unicode.IsLetter(c) {
+			return c
+		}
+		return -1
+	}
+	var folded, bare []string
+	for _, name := range names {
+		name = strings.ToLower(strings.Trim(name, " \t\"'[]"))
+		if strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII || unicode.IsDigit(c) || c == ':' }) {
+			return true
+		}
+		folded, bare = append(folded, name), append(bare, strings.Map(letters, name))
+	}
+	return slices.IsSorted(folded) || slices.IsSorted(bare) || slices.IsSorted(names)
 }
 
 // lackOf is [compare.File.Lack] for a file; "" if it cannot be read.
@@ -202,8 +300,15 @@ func (f form) numberProblem(answer string) string {
 		return "the form asks for one number and nothing else"
 	case f.alone && !f.number && (strings.ContainsAny(answer, "\n;") || strings.HasPrefix(answer, "[")):
 		return "the form asks for one name, and the answer has several"
+	case f.positive && isNumber && value <= 0:
+		return "the form asks for a positive number"
 	case f.between != nil && isNumber && (value < bound(f.between[0]) || value > bound(f.between[1])):
 		return fmt.Sprintf("the answer must be between %s and %s", f.between[0], f.between[1])
+	}
+	for _, m := range exponent().FindAllStringSubmatch(answer, -1) {
+		if power, _ := strconv.Atoi(m[2]); f.decimals >= 0 && len(m[1])-power > f.decimals {
+			return fmt.Sprintf("the answer has %s, and its form asks for %d decimals", m[0], f.decimals)
+		}
 	}
 	mark := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '.' && c != '_' }
 	for _, word := range strings.FieldsFunc(answer, mark) {
@@ -222,17 +327,29 @@ func bound(text string) float64 {
 	return value
 }
 
-// saidIn reports whether a text has the words of an answer, which has no digits: forms name what else
-// the answer may be.
+// Before and after words that a form names as an answer.
+var (
+	beforeAnswer = lazy.Regexp(`(?i)\b(?:answer|say|write|print|return|respond|reply|output|otherwise|` +
+		`else)(?:\s+(?:with|by|is|be))?\W+$`)
+	afterAnswer = lazy.Regexp(`(?i)^,?\s+(?:if|when|where|in\s+case)\b`)
+	openQuote   = lazy.Regexp(`["'“‘]$`)
+	closeQuote  = lazy.Regexp(`^\.?["'”’]`)
+)
+
+// saidIn reports whether a text names the words of an answer, which has no digits, in quotation marks,
+// after "answer" or before "if": forms name what else the answer may be.
 func saidIn(text, answer string) bool {
 	answer = strings.Trim(answer, " .\"'")
 	if answer == "" || strings.ContainsFunc(answer, unicode.IsDigit) {
 		return false
 	}
 	for _, at := range regexp.MustCompile("(?i)"+regexp.QuoteMeta(answer)).FindAllStringIndex(text, -1) {
-		before, _ := utf8.DecodeLastRuneInString(text[:at[0]])
-		after, _ := utf8.DecodeRuneInString(text[at[1]:])
-		if !unicode.IsLetter(before) && !unicode.IsLetter(after) {
+		before, after := text[:at[0]], text[at[1]:]
+		first, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		isNamed := beforeAnswer().MatchString(before) || afterAnswer().MatchString(after) ||
+			openQuote().MatchString(before) && closeQuote().MatchString(after)
+		if isNamed && !unicode.IsLetter(first) && !unicode.IsLetter(next) {
 			return true
 		}
 	}
@@ -289,71 +406,4 @@ func (r *standard) formProblem(answer string) string {
 	}
 	defer root.Close()
 	return f.problem(answer, root.FS())
-}
-
-var (
-	anyOrder = lazy.Regexp(`(?i)\bany\s+order\b|\border\s+(?:does\s+not|doesn't)\b|\bunordered\b`)
-	// "sort of" and "rank" as the name of a column are no orders
-	inOrder = lazy.Regexp(`(?i)\b(?:order(?:ed)?\s+(?:by|from)|in\s+(?:\w+\s+)?order|sorted|` +
-		`sort\s+(?:\w+\s+){0,3}by|ranked|rank(?:ing)?\s+(?:\w+\s+){0,2}by|ascending|descending|` +
-		`\w+est\s+first|most\s+first|least\s+first|by\s+(?:de|in)creasing|top|` +
-		`from\s+(?:the\s+)?(?:\w+est|most|least)|chronological\w*|alphabetical\w*|` +
-		`in\s+(?:the\s+)?(?:sequence|reverse)|a(?:\s+to\s+|-)z|` +
-		`(?:\w+est|worst|high|low)\s+to\s+(?:\w+est|worst|high|low)|` +
-		`absteigend\w*|aufsteigend\w*|sortiert\w*|geordnet\w*|(?:dé)?croissante?s?)\b`)
-	// "which stores", "what are the names of the stores", "a list of stores", with their clause
-	manyNames = lazy.Regexp(`(?i)\b((?:which|what\s+(?:are|(?:sort|kind|type)s?\s+of)|who\s+are|list|` +
-		`name\s+all|names)\s+(?:[\w-]+\s+){0,4}?[\w-]{2,}(?:[^\Wsiue]|[^\Wo]e)s|` +
-		`welchen?\s+(?:\pL+\s+){0,3}?(?-i:\p{Lu})\pL+[nrs]|quel(?:le)?s\s+(?:\pL+\s+){0,3}?\pL+[sx])` +
-		`((?:[^\pL\d.?!\n][^.?!\n]*)?)(?:[.?!\n]|$)`)
-	// the names come by something else, or are those of steps, or of two things
-	inSteps   = lazy.Regexp(`(?i)^,?\s*(?:by|per|and|nach|je|pro|und|par|et)\b`)
-	stepNames = lazy.Regexp(`(?i)\b(?:and|und|et)\b|\b(?:ranks|steps|stages|phases)$`)
-	asking    = lazy.Regexp(`(?i)(?:^|[.?!\n])\s*(?:which|what|who|list|name|give|find|return|report|` +
-		`welche|quel)[^.?!\n]*|[^.?!\n]*\?`)
-	// "the winner and the loser", "in January and February", "in each quarter", "from north to south"
-	hasRoles = lazy.Regexp(`(?i)\b(?:and|und|et)\s+(?:(?:the|their|its|a|der|die|das|le|la|les)\s+)?` +
-		`[\pL\d-]+\s*(?:$|[,;?.!]|\b(?:of|in|for|names?|von|de)\b)|\b(?:of|in|for)\s+(?:each|every)\b|` +
-		`\b\d{4}\s*,\s*\d{4}\b|\bfrom\b.+\bto\b|\bvon\b.+\b(?:bis|nach)\b|\bde\b.+\sà\s`)
-	aRange = lazy.Regexp(`(?i)\bbetween\s+\S+\s+and\s+\S+`)
-	aRole  = lazy.Regexp(`(?i)\b(?:\w{2,}est|most|least|first|last|second|worst|min\w*|max\w*|` +
-		`respectively|followed|meisten|wenigsten|\pL+[sßz]te[nrs]?|le\s+plus|le\s+moins)\b`)
-)
-
-// asked returns what question and form say of the answer, for comparisons.
-func asked(t *record.Trajectory) compare.Asked {
-	words := t.Task.Question + "\n" + t.Task.Guidelines
-	return compare.Asked{Words: words, Decimals: formOf(t.Task).decimals, Order: orderIn(words),
-		None: t.Inconclusive()}
-}
-
-// orderIn reads from question and form whether the order of an answer's items matters. It does where
-// each has a role, the largest and the smallest.
-func orderIn(words string) compare.Order {
-	roles := map[string]bool{}
-	for _, role := range aRole().FindAllString(words, -1) {
-		roles[strings.ToLower(role)] = true
-	}
-	switch {
-	case anyOrder().MatchString(words):
-		return compare.Free
-	case inOrder().MatchString(words):
-		return compare.Fixed
-	case len(roles) < 2 && !roles["respectively"] && asksNames(words):
-		return compare.Names
-	}
-	return compare.Unsaid
-}
-
-// asksNames reports whether a text asks for a set of names: nothing in the clause, or in another
-// sentence that asks, gives each a role.
-func asksNames(words string) bool {
-	words = aRange().ReplaceAllString(words, "")
-	if slices.ContainsFunc(asking().FindAllString(words, -1), hasRoles().MatchString) {
-		return false
-	}
-	clauses := manyNames().FindAllStringSubmatch(words, -1)
-	return len(clauses) > 0 && !slices.ContainsFunc(clauses, func(m []string) bool {
-		return stepNames().MatchString(m[1]) || inSteps().MatchString(m[2]) || hasRoles().MatchString(m[0])
-	})
 }
