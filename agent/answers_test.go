@@ -97,6 +97,7 @@ func TestForm(t *testing.T) {
 		{"", "a JSON object with keys a and b", `[1, 2]`, true},
 		{"", "a JSON object with keys a and b", `{"a": 1}`, true},
 		{"", "a JSON object with keys a and b", `{"b": 2, "a": 1}`, false},
+		{"", `in JSON with the keys "the mean" and "n"`, `{"the mean": 1, "n": 2}`, false},
 		{"", `in JSON with the keys "mean", "sd" and "n".`, `{"mean": 1, "n": 2}`, true},
 		{"", "a JSON object with store names as keys and counts as values", `{"N": 1}`, false},
 		{"", "@mean[number]", "@mean[]", true},

@@ -99,42 +99,21 @@ func formOf(task record.Task) form {
 	if f.decimals, said = decimalsIn(guidelines, wholeNumber()); !said {
 		f.decimals, _ = decimalsIn(task.Question, asWholeNumber())
 	}
-	if m := aNumber().FindStringSubmatch(guidelines); m != nil {
-		f.number = m[1] == ""
-	}
-	f.alone = onlyOne().MatchString(guidelines) && !several().MatchString(guidelines)
-	if m := between().FindStringSubmatch(guidelines); m != nil {
-		f.between = m[1:]
-	}
+	f.readNumber(guidelines)
+	f.readChoices(guidelines)
 	if m := jsonForm().FindStringSubmatch(guidelines); m != nil {
 		f.json, f.jsonKind = true, strings.Replace(strings.ToLower(m[1]), "array", "list", 1)
-	}
-	if m := jsonKeys().FindStringSubmatch(guidelines); m != nil && !perEach().MatchString(guidelines) {
-		f.keys = strings.FieldsFunc(strings.ReplaceAll(m[1], " and ", ","),
-			func(c rune) bool { return strings.ContainsRune("\"'“”‘’,.; \n", c) })
-	}
-	f.positive = positive().MatchString(guidelines) && !negative().MatchString(guidelines)
-	f.sorted = alphabetical().MatchString(both) && !otherwise().MatchString(both)
-	if all := dateForm().FindAllString(guidelines, -1); len(all) == 1 {
-		f.dates = all[0]
 	}
 	for _, m := range label().FindAllStringSubmatch(guidelines, -1) {
 		f.labels = append(f.labels, m[1])
 		f.number, f.alone = false, false
 	}
-	if m := choice().FindStringSubmatch(guidelines); m != nil {
-		for _, q := range quoted().FindAllStringSubmatch(m[1], -1) {
-			f.choices = append(f.choices, q[1])
-		}
+	if !perEach().MatchString(guidelines) {
+		f.readItems(guidelines)
 	}
-	if m := eitherOf().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
-		f.choices = []string{m[1] + m[3], m[2] + m[4]}
-	}
-	if m := oneLetter().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
-		f.choices = regexp.MustCompile("[A-Z]").FindAllString(m[1], -1)
-	}
-	if m := manyItems().FindStringSubmatch(guidelines); m != nil && !perEach().MatchString(guidelines) {
-		f.items = smallNumber(m[1] + m[2] + m[3])
+	f.sorted = alphabetical().MatchString(both) && !otherwise().MatchString(both)
+	if all := dateForm().FindAllString(guidelines, -1); len(all) == 1 {
+		f.dates = all[0]
 	}
 	isData := func(name string) bool {
 		return slices.ContainsFunc(task.Files, func(d record.File) bool { return path.Base(d.Name) == name })
@@ -146,6 +125,52 @@ func formOf(task record.Task) form {
 	}
 	f.named = slices.DeleteFunc(anyFile().FindAllString(both, -1), isData)
 	return f
+}
+
+// readNumber reads what the guidelines say of a number.
+func (f *form) readNumber(guidelines string) {
+	if m := aNumber().FindStringSubmatch(guidelines); m != nil {
+		f.number = m[1] == ""
+	}
+	f.alone = onlyOne().MatchString(guidelines) && !several().MatchString(guidelines)
+	if m := between().FindStringSubmatch(guidelines); m != nil {
+		f.between = m[1:]
+	}
+	f.positive = positive().MatchString(guidelines) && !negative().MatchString(guidelines)
+}
+
+// readChoices reads what the answer is one of.
+func (f *form) readChoices(guidelines string) {
+	if m := choice().FindStringSubmatch(guidelines); m != nil {
+		f.choices = quotedIn(m[1])
+	}
+	if m := eitherOf().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
+		f.choices = []string{m[1] + m[3], m[2] + m[4]}
+	}
+	if m := oneLetter().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
+		f.choices = regexp.MustCompile("[A-Z]").FindAllString(m[1], -1)
+	}
+}
+
+// quotedIn returns what stands in quotation marks.
+func quotedIn(text string) (all []string) {
+	for _, q := range quoted().FindAllStringSubmatch(text, -1) {
+		all = append(all, q[1])
+	}
+	return all
+}
+
+// readItems reads which items the answer has.
+func (f *form) readItems(guidelines string) {
+	if m := manyItems().FindStringSubmatch(guidelines); m != nil {
+		f.items = smallNumber(m[1] + m[2] + m[3])
+	}
+	if m := jsonKeys().FindStringSubmatch(guidelines); m != nil {
+		if f.keys = quotedIn(m[1]); f.keys == nil {
+			f.keys = strings.FieldsFunc(strings.ReplaceAll(m[1], " and ", ","),
+				func(c rune) bool { return strings.ContainsRune(",.; \n", c) })
+		}
+	}
 }
 
 // smallNumber reads digits, or one of smallNumbers.
