@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
@@ -97,6 +99,8 @@ func (r *standard) branchAttempt(ctx context.Context, b branch, code string) (re
 		return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
 			Reason: d.Reason}}, nil
 	}
+	seen := r.watchBranch(ctx, b, d.Code)
+	defer seen()
 	return r.attempt(ctx, d.Code, func(ctx context.Context, a record.Attempt) (string, error) {
 		if answerOf(a) == "" {
 			return "the cell gave no answer; its last line must be the expression `answer`", nil
@@ -106,7 +110,28 @@ func (r *standard) branchAttempt(ctx context.Context, b branch, code string) (re
 		if b.doubts != nil {
 			*b.doubts = found.Doubts
 		}
-		return found.Problem, err
+		return cmp.Or(found.Problem, seen()), err
+	})
+}
+
+// watchBranch has the session watch what pandas does for the cell of another reading. The function
+// that it returns ends that, and says what puts the cell's answer in doubt, or "".
+func (r *standard) watchBranch(ctx context.Context, b branch, code string) func() string {
+	begin, end := lineage.Watch(append(slices.Clone(b.base), code))
+	if begin == "" || b.kind != lineage.Branch || r.host != nil {
+		return func() string { return "" }
+	}
+	_, err := r.session.Silently(ctx, begin, tellPatience)
+	return sync.OnceValue(func() string {
+		if err != nil || !r.session.Alive() {
+			return ""
+		}
+		x, err := r.session.Silently(ctx, end, tellPatience)
+		if err != nil {
+			return ""
+		}
+		doubts, _ := lineage.Watched(x.Stdout(), r.t.Task.Question+"\n"+b.task)
+		return strings.Join(doubts, "; ")
 	})
 }
 

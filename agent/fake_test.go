@@ -371,6 +371,9 @@ func (s *session) Execute(ctx context.Context, code string) (notebook.Execution,
 // Silently tells of a file what stands in it behind the first bar.
 func (s *session) Silently(_ context.Context, code string, _ time.Duration) (notebook.Execution, error) {
 	defer s.use("Silently")()
+	if strings.Contains(code, "dsstar_watch") {
+		return s.end(`{"absent": [{"value": "Paid", "like": "paid"}]}`, nil), nil
+	}
 	_, text := toldBy(code)
 	return s.end(text, nil), nil
 }
@@ -402,7 +405,7 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		s.w.t.Errorf("a session of purpose %d is watched", s.purpose)
 	case profiling.MatchString(code):
 		return s.profileFiles(code)
-	case strings.HasPrefix(code, "import sys, types\n"):
+	case strings.Contains(code, "module.install("):
 	case strings.Contains(code, "dsstar_watch"): // a merge that has doubled its rows
 		return s.end(`{"merges": [{"line": "m", "many": true, "pairs": 2, "matching": [1, 1]}]}`, nil), nil
 	case strings.HasPrefix(code, "import sys\n"):

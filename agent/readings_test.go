@@ -106,6 +106,8 @@ func TestReadings(t *testing.T) {
 			"depends on a reading", 1, "the kernel died"},
 		{"typed in", reads(isOpen), script{"branches": branches("# typed in\nz = 1\nz"),
 			"debugger": "# typed in\nz = 1\nz"}, "depends on a reading", 1, "it is typed in"},
+		{"a constant that no row has", reads(isOpen), script{"branches": branches("# with pandas\nz = 1\nz"),
+			"debugger": "# with pandas\nz = 1\nz"}, "depends on a reading", 1, `no row has "Paid"; rows have "paid"`},
 		{"left out", reads(isOpen, isOpen), script{"branches": branches("z = 1\nz")},
 			"depends on a reading", 1, "the model wrote no cell for it"},
 		{"with the verdict", reads(isOpen), script{"judge round 1": judged + branches("z = 2\nz")},

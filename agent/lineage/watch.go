@@ -17,11 +17,11 @@ func Watch(cells []string) (begin, end string) {
 		return "", ""
 	}
 	list, _ := json.Marshal(cells) // strings cannot fail
-	begin = fmt.Sprintf(`import sys, types
-sys.modules["dsstar_watch"] = types.ModuleType("dsstar_watch")
-exec(%s, sys.modules["dsstar_watch"].__dict__)
-sys.modules["dsstar_watch"].install(__import__("json").loads(%s))
-del sys, types`, brief.Python(python("constants.py", "watch.py")), brief.Python(string(list)))
+	begin = "exec(" + brief.Python(fmt.Sprintf(`import sys, types
+module = sys.modules["dsstar_watch"] = types.ModuleType("dsstar_watch")
+exec(%s, module.__dict__)
+module.install(__import__("json").loads(%s))`, brief.Python(python("constants.py", "watch.py")),
+		brief.Python(string(list)))) + ", {})"
 	return begin, `__import__("sys").modules.pop("dsstar_watch").report(globals())`
 }
 

@@ -156,7 +156,7 @@ func (f *fields) options() (all []string) {
 	}
 	for _, text := range f.items {
 		text = bareStep(text)
-		if slices.ContainsFunc(all, func(o string) bool { return strings.EqualFold(o, text) }) {
+		if slices.ContainsFunc(all, func(o string) bool { return sameWords(o, text) }) {
 			return nil
 		}
 		if !isNothing(text) {
@@ -166,13 +166,24 @@ func (f *fields) options() (all []string) {
 	return all
 }
 
+// sameWords reports whether two options differ in case, spaces and marks around words at most.
+func sameWords(a, b string) bool {
+	bare := func(word string) string { return strings.Trim(word, "\"'“”‘’`*_()[].,;:!?") }
+	word := func(text string) []string {
+		return slices.DeleteFunc(strings.Fields(text), func(w string) bool { return bare(w) == "" })
+	}
+	return slices.EqualFunc(word(a), word(b), func(a, b string) bool {
+		return strings.EqualFold(bare(a), bare(b))
+	})
+}
+
 var letterIn = lazy.Regexp(`(?i)^\W*(?:option\s+)?([a-d])\b`)
 
 // taken returns the index of the option that is taken; -1 if it is not said.
 func (f *fields) taken(options []string) int {
 	said := f.line("taken")
 	if i := slices.IndexFunc(options, func(text string) bool {
-		return strings.EqualFold(strings.Trim(said, `"'.`), strings.Trim(text, `"'.`))
+		return sameWords(said, text)
 	}); i >= 0 {
 		return i
 	}
