@@ -265,6 +265,10 @@ func TestChooseEarlier(t *testing.T) {
 		agent.Choose(chosen, 0, 0, option)
 		p := goOn(t, follow, readAgain(t, chosen)).noError(t)
 		first := p.Part(0)
+		if d := first.Derivations().Readings; d.Open != 0 || d.Computed != 1 || d.Changed != 1 {
+			t.Errorf("option %d: %+v", option, d)
+		}
+		contains(t, string(must(record.Draw(p.Trajectory).Encode())), "otherwise ("+[]string{"some): 2", "all): 1"}[option])
 		if got := first.Answer() + " " + p.Answer(); got != want || !first.Verified() || !p.Verified() {
 			t.Errorf("option %d: %s, %q, then %q", option, got, first.Doubts(), p.Doubts())
 		}

@@ -51,8 +51,7 @@ func DraftFrom(t *record.Trajectory, question string) *Draft {
 		}
 	}
 	// Somebody must have derived an answer from scratch not more than one question ago.
-	again := t.AsVaried() && t.Recalled.Varied.Second
-	if s := t.Second; !again && s != nil && s.Agrees && s.Ruling == "" && len(s.Attempts) > 0 {
+	if s := t.Second; s != nil && !s.Varied && s.Agrees && s.Ruling == "" && len(s.Attempts) > 0 {
 		if code, whole, clean := vary.Code(swaps, s.Attempts[len(s.Attempts)-1].Code); whole && clean {
 			d.second = code
 		}
@@ -175,7 +174,7 @@ func (r *standard) beginDraft(ctx context.Context) error {
 		return err
 	}
 	if r.asDrafted() && d.second != "" && !r.t.Method.NoSecond && !r.t.Inconclusive() {
-		r.t.Second, r.t.Recalled.Varied.Second = &record.Second{Proposed: d.second}, true
+		r.t.Second = &record.Second{Proposed: d.second, Varied: true}
 	}
 	return nil
 }

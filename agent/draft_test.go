@@ -35,6 +35,9 @@ func TestDraft(t *testing.T) {
 	if p.Answer() != "42" || !p.Verified() || p.model.count("judge") != 1 || p.model.count("solver")+p.model.count("second") > 0 {
 		t.Errorf("answer %q, %s: %q; asked %q", p.Answer(), p.Standing(), p.Doubts(), p.model.asked)
 	}
+	if said := p.InWords(); strings.Contains(said, "independently") {
+		t.Error(said)
+	}
 	contains(t, p.model.prompt(t, "judge round 1"), "How many of size 31 are there?", "31 → 42")
 	if m := p.Derivations().Memory; m.Varied != 1 || m.Calls == 0 || !p.Reused() {
 		t.Errorf("memory %+v", m)

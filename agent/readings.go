@@ -301,6 +301,9 @@ func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
 	if t.Proof = nil; n == taken {
 		return false
 	}
+	before := t.Readings[i]
+	before.Options = slices.Clone(before.Options)
+	before.Options[taken].Answer, before.Options[taken].Files = t.Answer(), t.Final.Files
 	code, computed := option.Last()
 	keeps := min(option.Steps, t.Steps())
 	if !computed {
@@ -315,6 +318,7 @@ func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
 		last.Route.Back = keeps + 1
 	}
 	if computed {
+		keepOthers(t, before, option)
 		t.Rounds = append(t.Rounds, record.Round{Step: meant, Attempts: option.Attempts, Answer: code,
 			Verdict: &record.Verdict{Sufficient: true, Reason: "It computes the answer as it is meant."}})
 		if second != nil && derives(t, *second, option) {
@@ -322,6 +326,21 @@ func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
 		}
 	}
 	return true
+}
+
+// keepOthers keeps what the options of a reading give that were not chosen.
+func keepOthers(t *record.Trajectory, before record.Reading, chosen record.Option) {
+	if before.Together != nil {
+		return
+	}
+	at := slices.IndexFunc(t.Readings, func(x record.Reading) bool { return x.Point == before.Point })
+	for k, o := range before.Options {
+		if k != before.Chosen && o.Answer != "" {
+			found := compare.Answers(optionAnswer(chosen), optionAnswer(o), asked(t))
+			o.Same, o.Differs = found.Sameness == compare.Same, found.Why
+			t.Readings[at].Options[k] = o
+		}
+	}
 }
 
 // derives reports whether a second derivation has found the answer of an option by itself.

@@ -13,10 +13,13 @@ import (
 // question bind or can change, and do not bind it themselves before; if they can read a file, and
 // those can write one; or if a question between them may. What the code leaves open counts; only
 // what stays in a module, such as an option, does not.
-func (t *Trajectory) BuildsOn() (on []int) {
+func (t *Trajectory) BuildsOn() []int { return t.buildOn(t.OwnCells()) }
+
+// buildOn is BuildsOn for other cells than those of the last part.
+func (t *Trajectory) buildOn(cells []string) (on []int) {
 	modules := imports().FindAllString(strings.Join(t.Cells(), "\n"), -1)
 	modules = identifier().FindAllString(strings.Join(modules, "\n"), -1)
-	reads, _ := flow(t.OwnCells(), modules)
+	reads, _ := flow(cells, modules)
 	for k := len(t.Earlier) - 1; k >= 0; k-- {
 		its, gives := flow(t.Part(k).OwnCells(), modules)
 		_, found := gives[anything]

@@ -30,7 +30,7 @@ type MemoryCounts struct {
 // ReadingCounts counts readings of the question.
 type ReadingCounts struct {
 	Named    int `json:"named"`
-	Open     int `json:"open"`     // no evidence settled them
+	Open     int `json:"open"`     // neither evidence nor a person settled them
 	Computed int `json:"computed"` // open ones with an answer under another option
 	Changed  int `json:"changed"`  // those of which another option changes the answer
 }
@@ -80,7 +80,7 @@ func (c *ReadingCounts) count(r Reading) {
 	for _, one := range []struct {
 		is  bool
 		sum *int
-	}{{true, &c.Open}, {computed, &c.Computed}, {changed, &c.Changed}} {
+	}{{r.Open(), &c.Open}, {computed, &c.Computed}, {changed, &c.Changed}} {
 		if one.is && !r.Settled {
 			*one.sum++
 		}

@@ -28,8 +28,7 @@ type Variation struct {
 	Asked    time.Time   `json:"asked"`
 	Spent    Usage       `json:"spent"` // what its run had used
 	Swaps    []vary.Swap `json:"swaps"`
-	Rounds   int         `json:"rounds"`           // that are taken from it
-	Second   bool        `json:"second,omitempty"` // the second derivation is, too
+	Rounds   int         `json:"rounds"` // that are taken from it
 }
 
 // String returns the values that were replaced, a line each.

@@ -133,6 +133,26 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// follow makes a run one whose question follows another one, which has b; its second derivation has
+// the code.
+func follow(t *Trajectory, second string) {
+	*t = *conversation("b = 1", "c = 2")
+	t.Second = &Second{Answer: "North", Agrees: true, Attempts: []Attempt{{Code: second}}}
+}
+
+// TestSentences: words have one full stop at the end, and say whose they are.
+func TestSentences(t *testing.T) {
+	tr := answered()
+	tr.Second = &Second{Answer: "South", Ruling: RuledUndecided, Reason: "I cannot tell."}
+	tr.Final.Doubts, tr.Final.ByHand = []string{"it is typed in."}, true
+	if said := tr.InWords(); strings.Contains(said, "..") || strings.Contains(said, ".;") || !strings.HasSuffix(said, ".") {
+		t.Error(said)
+	}
+	if top := Draw(tr).Cells[0].Source; strings.Contains(top, ModelsWords) || !strings.Contains(top, tr.Summary()[:5]) {
+		t.Error(top)
+	}
+}
+
 // TestWords: the words of an answer's worth are written only where they are true.
 func TestWords(t *testing.T) {
 	const own, none, whole, chart, why = "independently", "no reading", "no open reading", "not compared: the chart", "cause"
@@ -143,6 +163,9 @@ func TestWords(t *testing.T) {
 	}{
 		{"as it was", func(*Trajectory) {}, []string{own, whole, chart}},
 		{"no reading was named", func(t *Trajectory) { t.Readings = nil }, []string{own, none, chart}},
+		{"varied", func(t *Trajectory) { t.Second.Varied = true }, []string{whole, chart}},
+		{"from the files, after another question", func(t *Trajectory) { follow(t, "s = read()\ns") }, []string{own, none}},
+		{"with variables of another question", func(t *Trajectory) { follow(t, "s = b\ns") }, []string{none}},
 		{"in one session", func(t *Trajectory) { t.Second.Together = true }, []string{whole, chart}},
 		{"the second was told a mistake", func(t *Trajectory) {
 			t.Second.Rejected = []Ruled{{Ruling: RuledSecond}}

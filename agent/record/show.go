@@ -108,11 +108,7 @@ func showMemory(r *Recalled) string {
 			"again; no model was asked.\n", r.Asked.Format(time.DateOnly))
 	}
 	if v := r.Varied; v != nil {
-		what := "The first cells"
-		if v.Second {
-			what += ", and that of the second derivation,"
-		}
-		fmt.Fprintf(&b, "\n%s are those of a question that was verified on %s, with other values:\n%s", what,
+		fmt.Fprintf(&b, "\nThe first cells are those of a question that was verified on %s, with other values:\n%s",
 			v.Asked.Format(time.DateOnly), folded("The question, and what was replaced", fenced(v.Question+"\n\n"+v.String(), "")))
 	}
 	if facts.Len() > 0 {

@@ -34,7 +34,7 @@ func showQuestion(all *Trajectory, k int) string {
 	standing, why, _ := strings.Cut(t.InWords(), ": ")
 	fmt.Fprintf(&b, "%s **%s**: %s\n", mark, standing, prose(why))
 	if summary := t.Summary(); summary != "" {
-		fmt.Fprintf(&b, "\n*%s:*\n\n%s\n", ModelsWords, Prose(summary))
+		fmt.Fprintf(&b, "\n*%s:*\n\n%s\n", t.SummaryLabel(), Prose(summary))
 	}
 	if k == 0 {
 		b.WriteString(showLater(all))
@@ -329,10 +329,15 @@ func showSecond(t *Trajectory) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("## Second derivation\n\nThe question was answered once more from the files, " +
-		"by a request that saw nothing of the steps above. ")
+	how := "from the files, by a request that saw nothing of its steps"
+	if s.Varied {
+		how = "by the cell of another question's second derivation, with other values in it"
+	} else if t.secondBuilds() {
+		how = "with variables of earlier questions, by a request that saw nothing of its steps"
+	}
+	fmt.Fprintf(&b, "## Second derivation\n\nThe question was answered once more %s. ", how)
 	if s.Together {
-		b.WriteString("Its cell ran in their session, which was taken back to before the first step. ")
+		b.WriteString("The cell ran in the session of the steps, which was taken back to before the first step. ")
 	}
 	if len(s.Mistakes()) > 0 {
 		b.WriteString("It was told what was found wrong with the one before, and nothing else of it. ")
@@ -345,12 +350,12 @@ func showSecond(t *Trajectory) string {
 	default:
 		answer := withFiles(s.Answer, s.Files, s.Differs)
 		fmt.Fprintf(&b, "It gave %s. %s%s.\n", prose(answer), rulings[s.Ruling],
-			prose(after(": ", strings.TrimSuffix(s.Reason, "."))))
+			prose(after(": ", s.Reason)))
 	}
 	for _, r := range s.Rejected {
 		fmt.Fprintf(&b, "\n- Before, the steps gave %s, and it gave %s. %s%s.\n", prose(clipped(r.First)),
 			prose(clipped(r.Second)), rulings[r.Ruling],
-			prose(after(": ", strings.TrimSuffix(r.Reason, "."))))
+			prose(after(": ", r.Reason)))
 	}
 	if len(s.Attempts) > 0 {
 		b.WriteString(folded("Its cell", showBranch(s.Attempts)))

@@ -135,9 +135,9 @@ func (t *Trajectory) disagreement() string {
 		withFiles(s.Answer, s.Files, s.Differs)) + after(": ", s.Reason)
 }
 
-// after returns the text in one line after mark, or "" if there is none.
+// after returns the text in one line after mark, without its full stop, or "" if there is none.
 func after(mark, text string) string {
-	if text = brief.OneLine(text); text == "" {
+	if text = strings.TrimSuffix(brief.OneLine(text), "."); text == "" {
 		return ""
 	}
 	return mark + text

@@ -10,8 +10,16 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// ModelsWords stands before the summary of an answer.
+// ModelsWords stands before a summary that a model has written.
 const ModelsWords = "In the model's words, of which only the figures of the answer were checked"
+
+// SummaryLabel returns what stands before the summary of the answer.
+func (t *Trajectory) SummaryLabel() string {
+	if t.Final != nil && t.Final.ByHand {
+		return "In the words of a last cell that was written by hand"
+	}
+	return ModelsWords
+}
 
 // dependsOn begins the doubt that a reading of the question raises.
 const dependsOn = "it depends on a reading: "
@@ -20,8 +28,8 @@ const dependsOn = "it depends on a reading: "
 // Every surface takes its words from here, or from [Trajectory.Label] where there is no room.
 func (t *Trajectory) InWords() string {
 	_, readings := t.doubts()
-	why := strings.ReplaceAll(strings.Join(readings, "; "), dependsOn, "")
-	text := "Not verified: " + strings.Join(t.Doubts(), "; ") + "."
+	why := strings.ReplaceAll(joined(readings), dependsOn, "")
+	text := "Not verified: " + joined(t.Doubts()) + "."
 	switch {
 	case t.Verified():
 		text = "Verified: " + t.proved(len(t.Readings)) + unconfined(t)
@@ -30,13 +38,18 @@ func (t *Trajectory) InWords() string {
 	case !t.Ended:
 		text = "Running: this notebook is saved after every step."
 	case t.Depends():
-		text = "Depends on a reading: another one changes the answer (" + strings.TrimSuffix(why, ".") +
+		text = "Depends on a reading: another one changes the answer (" + why +
 			"). All else holds: " + t.proved(-1) + unconfined(t)
 	}
 	if t.Inconclusive() {
-		text += " The" + strings.TrimPrefix(noAnswer, "the") + after(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason)
+		text += " The" + strings.TrimPrefix(noAnswer, "the") + after(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason) + "."
 	}
 	return text
+}
+
+// joined returns reasons as a part of a sentence.
+func joined(reasons []string) string {
+	return strings.TrimSuffix(strings.ReplaceAll(strings.Join(reasons, "; "), ".; ", "; "), ".")
 }
 
 // Label returns the standing of the answer, and says with it that the data hold none.
@@ -87,14 +100,28 @@ func (t *Trajectory) twice() string {
 		return "derived twice, the second time anew, told what an arbiter had found wrong with the one before"
 	case len(s.Rejected) > 0:
 		return "derived twice, the first time corrected after a comparison with the second"
+	case s.Varied:
+		return "derived twice, both by cells of another question with other values"
 	case s.Together:
 		return "derived twice, both in one session"
-	case s.Ruling == RuledSame:
-		return "derived twice, independently; that both answers mean the same is a model's word"
-	case !s.Agrees:
+	case !s.Agrees && s.Ruling != RuledSame:
 		return "derived twice, the second time under another reading"
 	}
-	return "derived twice, independently"
+	how := "independently"
+	if t.secondBuilds() {
+		how = "the second time with variables of earlier questions"
+	}
+	if s.Ruling == RuledSame {
+		how += "; that both answers mean the same is a model's word"
+	}
+	return "derived twice, " + how
+}
+
+// secondBuilds reports whether the cell of the second derivation may use what earlier questions
+// have left.
+func (t *Trajectory) secondBuilds() bool {
+	n := len(t.Second.Attempts)
+	return n > 0 && len(t.buildOn([]string{t.Second.Attempts[n-1].Code})) > 0
 }
 
 // compared returns the files of the answer that were compared with those of the second derivation,

@@ -91,7 +91,7 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 	}
 	return result{
 		Answer: t.Answer(), Summary: t.Summary(), Standing: t.Standing(),
-		Label: record.ModelsWords, Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Label: t.SummaryLabel(), Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
 		Doubts: append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
