@@ -72,6 +72,9 @@ func TestTexts(t *testing.T) {
 		{"wide.csv", "k,v\n", []string{"A@,\uff11\uff12\uff13@\n"}, "k text, v number 123101 123130", "", "non-ASCII digits"},
 		{"ids.csv", "k,id\n", []string{"A@,1344800117571260@\n", "A@,\n"}, "k text, id number 1344800117571260101 1344800117571260129",
 			`pd.read_csv(path, dtype={"id": "string"})`, "floats do not hold"},
+		{"huge.csv", "a,b,c\n", []string{"@18446744073709551616,@,1.@\n"}, "a number 10118446744073709551616 13018446744073709551616, b number 101 130, c number 1.101 1.13",
+			"", ""},
+		{"hollow.csv", "k,v\n", []string{"A@,@\n", "A@,@\n,\n"}, "k text, v number 101 130", "", "blank rows"},
 		{"zip.csv", "k,zip\n", []string{"A@,00@\n"}, "k text, zip text", `pd.read_csv(path, dtype={"zip": "string"})`, "leading zeros"},
 		// What stands for missing is no code, and a code is no missing value.
 		{"lands.csv", "k,land\n", []string{"A@,NA\n", "A@,NO\n", "A@,DE\n", "A@,FR\n"}, "k text, land text",

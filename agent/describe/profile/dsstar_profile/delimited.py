@@ -17,6 +17,7 @@ from dsstar_profile.numerals import NUMERIC
 from dsstar_profile.values import MARKERS, show
 
 Json = dict[str, Any]
+FEW = 1500  # values of a column in the sample, up to which those of all rows are counted
 WIDE = 300  # columns of a file whose figures are of all rows
 # How DuckDB writes what numbers have between their digits.
 BETWEEN = {"commas": ",", "points": ".", "apostrophes": "''", "spaces": " "}
@@ -34,12 +35,18 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
     rows = _narrowed(rows)
     blank = sum(all(grids.empty(c) for c in row) for row in rows)
     apart = bool(blank and whole and last < 20_000 and way.mark != "spaces")
+    hollow = sum(len(row) > 1 and all(map(grids.empty, row)) for row in rows)
     lines = [n for n in lines if n not in noted and (apart or not all(map(grids.empty, rows[n])))]
     bare = [not any(row) for row in rows]
     rows = [rows[n] for n in lines]
     found = Found("delimited text", delimiter={"\t": "tab"}.get(way.mark, way.mark))
     found.tables = grids.tables(rows, "", True, apart, lines)
     alone = len(found.tables) == 1 and whole
+    if hollow:
+        some = "a row" if hollow == 1 else f"{hollow} rows"
+        found.warnings.append(
+            f"{some} without any value, which pandas reads, left out of these figures"
+        )
     for table in found.tables:
         table.commas = way.mark == ";"
         if len(table.names) < texts.FIELDS:
@@ -189,7 +196,11 @@ def _figures(
     asked = []
     for n, c in enumerate(columns):
         value = _cast(c, f"c{n}")
-        asked += [f"count(c{n})", f"approx_count_distinct(c{n})"]
+        few = c.get("distinct", 0) <= FEW  # of which the approximation is up to a third off
+        asked += [
+            f"count(c{n})",
+            f"count(DISTINCT c{n})" if few else f"approx_count_distinct(c{n})",
+        ]
         asked += (
             [f"arg_min(c{n}, {value})", f"arg_max(c{n}, {value})"]
             if c["type"] == "date"
@@ -202,6 +213,8 @@ def _figures(
     for n, c in enumerate(columns):
         given, distinct, low, high, fit = got[5 * n : 5 * n + 5]
         out: Json = {"gone": rows - given, "distinct": min(distinct, given), "type": c["type"]}
+        if c.get("distinct", 0) <= FEW:
+            out["counted"] = True
         if low is not None:
             out["range"] = [low, high]
             out["others"] = given - fit

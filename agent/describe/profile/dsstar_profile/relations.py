@@ -143,7 +143,7 @@ def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
 
     def values(n: int, step: int) -> Any:
         cells = (number(row[n]) if n < len(row) else None for row in rows[::step])
-        return np.array([c[0] if c else math.nan for c in cells])
+        return np.array([float(c[0]) if c else math.nan for c in cells])
 
     some = np.array([values(n, max(1, len(rows) // 400)) for n in fit])
     digits = [max((_digits(v) for v in s[np.isfinite(s)]), default=0) for s in some]

@@ -367,7 +367,7 @@ def _values(c: Json, short: bool, full: bool) -> list[str]:
     elif numeric:
         return []
     else:
-        about = "about " if c.get("whole") else ""
+        about = "about " if c.get("whole") and not c.get("counted") else ""
         said = [f"{about}{c['distinct']} values"] if c.get("distinct") else []
     frequent = [v for v in everything[:FREQUENT] if full and v[1] > 1] or c.get("frequent", [])[:3]
     if frequent:
