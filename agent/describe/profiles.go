@@ -285,7 +285,6 @@ func (r *Describer) word() {
 			continue
 		}
 		d.Text, d.Like, d.Whole = p.Beyond(*r.profiles[m], beyondChars), r.t.Descriptions[m].File, false
-		far -= len(d.Text)
 	}
 	if !r.alone { // where there is room for all
 		r.share(own, &near, &far, &documents)

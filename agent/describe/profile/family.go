@@ -79,10 +79,11 @@ func (p Profile) Beyond(first Profile, chars int) string {
 	return strings.Join(parts, "; ")
 }
 
-// differ tells what the first of two has otherwise.
+// differ tells what the first of two has otherwise; under a key with a ~, what only it has.
 func differ(name string, has, lead map[string]string) (parts []string) {
 	for _, key := range slices.Sorted(maps.Keys(has)) {
-		if has[key] != lead[key] && has[key] != "" {
+		other, both := lead[key]
+		if has[key] != other && has[key] != "" && !(both && strings.HasPrefix(key, "~")) {
 			parts = append(parts, name+has[key])
 		}
 	}

@@ -94,7 +94,7 @@ type Profile struct {
 	Warnings []string          `json:"warnings"`
 	Problem  string            `json:"problem"` // why it could not be read to its end
 	Cause    string            `json:"cause"`   // of Problem; "": none of those below
-	Reads    map[string]string `json:"reads"`   // what it has to be read with
+	Reads    map[string]string `json:"reads"`   // what it has to be read with; see [differ]
 	Tables   []Table           `json:"tables"`
 }
 
@@ -119,6 +119,7 @@ type Table struct {
 	Groups   []Group           `json:"groups"`
 	Warnings []string          `json:"warnings"`
 	Call     string            `json:"call"`   // of pandas, which was run and gave this table
+	Usual    bool              `json:"usual"`  // Call goes without saying
 	Head     []string          `json:"head"`   // what stands above it
 	Raw      []string          `json:"raw"`    // the file's first lines, if it begins below them
 	Around   []string          `json:"around"` // what stands above and below it

@@ -31,8 +31,8 @@ const (
 	mostColumns = 40 // of a table that are told of, were it not for the question
 	mostTables  = 60 // of a file that have a line of their own
 	namesChars  = 1500
-	aroundChars = 1500                // of the words beside tables
-	usual       = "pd.read_csv(path)" // which goes without saying
+	aroundChars = 1500 // of the words beside tables
+	callChars   = 100  // of a call in a line
 )
 
 // A draft is a text of pieces that grow while there is room, the most urgent first.
@@ -103,12 +103,22 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 		tables[n] = t.Name + " " + strings.Join(t.Names, " ")
 	}
 	place := places(question, tables, rank)
-	drop := make([]func(), 0, len(p.Tables))
-	var others []string // of a database with many tables
 	for n, t := range p.Tables {
 		if t.Explains {
 			place[n] = 0
 		}
+	}
+	first := map[string]int{} // by the names of columns: the nearest table
+	for n, t := range p.Tables {
+		for _, c := range t.Columns {
+			if known, ok := first[c.Name]; !ok || place[n] < known {
+				first[c.Name] = place[n]
+			}
+		}
+	}
+	drop := make([]func(), 0, len(p.Tables))
+	var others []string // of a database with many tables
+	for n, t := range p.Tables {
 		if place[n] >= mostTables {
 			others = append(others, fmt.Sprintf("%s (%d)", t.Name, t.Rows))
 			continue
@@ -121,31 +131,32 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 		default:
 			d.add(t.Headline)
 		}
-		drop = append(drop, t.draft(&d, question, place[n], chars, rank))
+		drop = append(drop, t.draft(&d, question, place[n], first, chars, rank))
 	}
 	if len(others) > 0 {
 		d.add("\nother tables, with their rows: " + joined(others, chars/4))
 	}
-	if p.Document != "" {
-		p.document(&d, question, chars, rank)
-	}
 	d.fill(chars)
 	for _, f := range drop {
 		f()
+	}
+	if p.Document != "" {
+		p.document(&d, question, chars, rank)
 	}
 	return brief.Lines(d.String(), chars)
 }
 
 // draft adds a table to a text, of which it is the place-th from the nearest to the question. The
 // function is called when the text is made, and takes out what it says twice.
-func (t Table) draft(d *draft, question string, place, chars int, rank Ranker) func() {
+func (t Table) draft(d *draft, question string, place int, first map[string]int, chars int,
+	rank Ranker) func() {
 	urge := func(part int) int {
 		if part <= asked {
 			return part*mostTables + place
 		}
 		return (place+1)*parts*mostTables + part
 	}
-	if t.Call != "" && t.Call != usual {
+	if t.Call != "" && !t.Usual {
 		d.later(d.add(""), urge(misleads), "read: "+t.Call)
 	}
 	d.later(d.add(""), urge(misleads), notes(t.Warnings))
@@ -186,7 +197,7 @@ func (t Table) draft(d *draft, question string, place, chars int, rank Ranker) f
 			say(asked, c.Said)
 		case isAsked || c.Keep:
 			say(asked, c.Line)
-			if isAsked {
+			if isAsked && first[c.Name] == place {
 				say(inFull, c.Full)
 			}
 		case !grouped && near[n] < mostColumns:
@@ -240,9 +251,13 @@ func notes(texts []string) string {
 // document adds a document to a text: whole, or the sections near the question and the beginnings of
 // the others.
 func (p Profile) document(d *draft, question string, chars int, rank Ranker) {
-	room := max(500, chars-d.size()-100)
+	const least = 300
+	room := chars - d.size() - 30
 	if len(p.Tables) > 0 {
 		room = min(room, aroundChars)
+	}
+	if room < min(least, len(p.Document)) {
+		return
 	}
 	text, what := excerpt(p.Document, p.Sections, question, room, rank), "text"
 	switch {
@@ -274,7 +289,7 @@ func excerpt(text string, starts []int, question string, n int, rank Ranker) str
 		if strings.HasPrefix(strings.TrimPrefix(line, "#"), "# ") {
 			chapter = line
 		}
-		about[i] = chapter + "\n" + line + "\n" + sections[i]
+		about[i] = strings.Repeat(chapter+"\n"+line+"\n", 2) + sections[i]
 	}
 	place := places(question, about, rank)
 	for i, s := range sections {
@@ -298,7 +313,7 @@ func (p Profile) Line(chars int) string {
 	parts := []string{cmp.Or(p.Headline, p.Format)}
 	for _, t := range p.Tables {
 		size, _, _ := strings.Cut(t.Headline, ";")
-		if t.Call != usual && len(p.Tables) == 1 && t.Call != "" {
+		if !t.Usual && len(p.Tables) == 1 && t.Call != "" && len(t.Call) < callChars {
 			size = t.Call + "; " + size
 		}
 		parts = append(parts, strings.TrimPrefix(t.Name+": ", ": ")+size+": "+

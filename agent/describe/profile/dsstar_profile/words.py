@@ -43,7 +43,14 @@ HEADING = re.compile(
     r"(\d+\.)+\d*\.? +[A-Z]|(chapter|section|part|appendix|table|figure|annex) [\dA-Z]",
     re.I,
 )
-QUOTED = re.compile(r'"(\\.|[^"\\])*" ?|, some without')  # examples in notes
+# Calls that go without saying, and what of a call the columns say.
+USUAL = re.compile(
+    r"pd\.read_\w+\(path(, sheet_name=\"[^\"]*\")?\)|pd\.read_html\(path\)\[\d+\]"
+    r"|pd\.read_sql\(.SELECT \* FROM [^()]*, sqlite3\.connect\(path\)\)"
+)
+NAMING = re.compile(r", (names|dtype|usecols)=(\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\")")
+# What differs in notes everywhere: examples, and how often.
+QUOTED = re.compile(r'"(\\.|[^"\\])*" ?|,? some without|\((once|\d+ times)\)')
 WORD = re.compile(r"[^\W_]+")
 
 
@@ -115,12 +122,15 @@ def _table(t: Json) -> None:
     columns, first = t["columns"], t.get("first", [])
     t["all"] = len(first) == t["rows"] > 0 and not t.get("sample")
     t["headline"] = _size(t)
+    t["usual"] = bool(USUAL.fullmatch(t.get("call", "")))
     t["explains"] = bool(EXPLAINS.search(t.get("name", "")))
-    around = []
-    if raw := t.get("raw"):
+    around, raw = [], t.get("raw")
+    if raw and t.get("call"):
+        around += filter(None, [_above(t)])  # what stands there otherwise, the call says
+    elif raw:
         around.append("first lines of the file:\n  " + "\n  ".join(raw))
     for name, place in (("head", "above it"), ("foot", "below it")):
-        if lines := t.get(name):
+        if (lines := t.get(name)) and not (name == "head" and around):
             around.append(f"{place}: " + "\n  ".join(lines))
     t["around"] = around
     t["holds"] = t.get("gaps", [])[:3] + [f"in all rows read: {f}" for f in t.get("follows", ())]
@@ -128,7 +138,7 @@ def _table(t: Json) -> None:
     t["whole"] = bool(t["all"] and sum(map(len, rows)) <= (WORDY if _wordy(t) else ROWS))
     if t["whole"]:
         t["row"] = "all rows:\n" + "\n".join(rows)
-    elif rows and not raw:
+    elif rows and (t.get("call") or not raw):
         t["row"] = "first row:\n" + shortened(rows[0], 300)
     t["names"] = _names(columns)
     t["reads"] = _reads(t)
@@ -139,18 +149,27 @@ def _reads(t: Json) -> Json:
     """What a table has to be read with, and what misleads who does not know it: in the words for a
     table whose equal in another file has it otherwise."""
     place = re.sub(r"^rows \d+-\d+", "", t.get("where", "")).strip(", ")
-    warnings = t.get("warnings", [])
+    call = t.get("call", "")
     return {
         "place": place or "header in line 1",
-        "call": t.get("call", ""),
+        "~" + NAMING.sub("", call): call,
         "head": _above(t),
-    } | {re.sub(r"\d+|'.*?'|\".*?\"", "", w)[:25]: w for w in warnings}
+    } | _said(t.get("warnings", []))
+
+
+def _said(notes: list[str]) -> Json:
+    """Notes by what they say but for examples and figures, with which they differ everywhere."""
+    keys = (re.sub(r"\d+", "#", QUOTED.sub("", n)) for n in notes)
+    return {"~" + k[: k.rfind(": ") + 1 or None]: shortened(n, 160) for k, n in zip(keys, notes)}
 
 
 def _above(t: Json) -> str:
+    """What stands above the names of a table."""
     if head := t.get("head"):
         return f"above it: {shortened(' '.join(head), 200)}"
-    return f"first line: {t['raw'][0].strip(',;')}" if t.get("raw") else ""
+    at = re.search(r"header in lines? (\d+)", t.get("where", ""))
+    lines = [x.strip(",; ") for x in t.get("raw", [])[: int(at[1]) - 1 if at else 0]]
+    return f"above it: {shortened(' / '.join(filter(None, lines)), 200)}" if any(lines) else ""
 
 
 def _wordy(t: Json) -> bool:
@@ -285,7 +304,7 @@ def _column(c: Json, rows: int) -> None:
         "kind": c["kind"],
         "form": c.get("form", "") and f"form {c['form']}",
         "missing": ", ".join(f"missing written {literal(m)}" for m in sorted(unread(c))),
-    } | {n[:14]: QUOTED.sub("", n) for n in _notes(c)}
+    } | _said(_notes(c))
     few = c["type"] == "text" and 1 < len(values) <= 6 and not c.get("unique")
     c["holds"] = {
         "range": between(*c["range"]) if c["type"] == "date" and c.get("range") else "",
