@@ -40,7 +40,8 @@ func table(rows int, columns ...string) profile.Profile {
 	return p
 }
 
-// A program describes the files. What is shown stands in the record, so that nothing is profiled again on resuming.
+// A program describes the files. What is shown stands in the record, so that nothing is profiled
+// again on resuming.
 func TestProfiles(t *testing.T) {
 	shops, sales := table(9, "shop", "town"), table(5, "shop", "amount")
 	content := map[string]string{"odd.bin": "?", "shops.csv": "s", "sales/1.csv": "1", "sales/2.csv": "22",
@@ -94,8 +95,8 @@ func TestVerdictLeavesOut(t *testing.T) {
 	}
 }
 
-// A verdict is about what cells have opened, however far from the question it seemed; what is far has a
-// line in the first request.
+// A verdict is about what cells have opened, however far from the question it seemed; what is far
+// has a line in the first request.
 func TestVerdictShowsWhatWasOpened(t *testing.T) {
 	content, known := map[string]string{}, map[string]profile.Profile{}
 	for _, name := range strings.Fields("amount beach city day east") {

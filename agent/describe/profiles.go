@@ -21,8 +21,8 @@ import (
 // profileTime is how long files are profiled; those that are left are only named.
 const profileTime = 5 * time.Minute
 
-// profileSeconds is how long the program may look into one file: less than a cell may run, so that it
-// says itself how far it came.
+// profileSeconds is how long the program may look into one file: less than a cell may run, so that
+// it says itself how far it came.
 func (r *Describer) profileSeconds() int {
 	const usual = 60
 	cell := int(r.CellTimeout.Seconds())
@@ -158,8 +158,8 @@ func (e *DatabaseError) Error() string {
 	return fmt.Sprintf("the "+what+": %s", cmp.Or(e.Source.Database, e.Source.Path), e.Reason)
 }
 
-// takeProfile gives file i the description that its profile is. Without a database that the user has
-// named there is nothing to ask about.
+// takeProfile gives file i the description that its profile is. Without a database that the user
+// has named there is nothing to ask about.
 func (r *Describer) takeProfile(i int, p profile.Profile) error {
 	reason := strings.TrimPrefix(strings.TrimPrefix(p.Problem, "not read: "), "not read to its end: ")
 	for _, s := range r.t.Task.Sources {
@@ -232,7 +232,8 @@ func (r *Describer) findLeads() {
 // tabled reports whether the profile of file i has tables.
 func (r *Describer) tabled(i int) bool {
 	p := r.profiles[i]
-	return p != nil && p.Known() && len(p.Tables) > 0 && !r.method.Script && !r.t.Descriptions[i].Corrected
+	return p != nil && p.Known() && len(p.Tables) > 0 && !r.method.Script &&
+		!r.t.Descriptions[i].Corrected
 }
 
 // structure is the same for files of one family; "": the file has none that others may have.
@@ -252,12 +253,12 @@ func (r *Describer) structure(i int) string {
 	return b.String()
 }
 
-// The parts of what is shown of the files: of tables near the question, of what is said of the others in
-// a line each, and of documents.
+// The parts of what is shown of the files: of tables near the question, of what is said of the
+// others in a line each, and of documents.
 const nearShare, farShare, documentsShare = 11, 20, 3
 
-// documentShare is the part of all that one document may take, unless it is a code book: of a longer one
-// there are sections.
+// documentShare is the part of all that one document may take, unless it is a code book: of a
+// longer one there are sections.
 const documentShare = 5
 
 // leastChars is how much of a table near the question is told at least if it has so much to tell,
@@ -265,14 +266,15 @@ const documentShare = 5
 // family's member have beyond the first one's.
 const leastChars, lineChars, beyondChars = 800, 250, 300
 
-// word gives the files the texts that are shown: of each family the nearest to the question is whole,
-// and of the others there is what differs. Each has a line first. Then the nearest have so much that
-// others have something, too, and what is left goes to them again.
+// word gives the files the texts that are shown: of each family the nearest to the question is
+// whole, and of the others there is what differs. Each has a line first. Then the nearest have so
+// much that others have something, too, and what is left goes to them again.
 func (r *Describer) word() {
 	show := r.Sizes()
 	leads := map[string]int{}
 	var own []int // neither a family's member nor described otherwise
-	near, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
+	near, far := show.Context/nearShare, show.Context/farShare
+	documents := show.Context / documentsShare
 	for _, i := range r.nearness {
 		d, p := &r.t.Descriptions[i], r.profiles[i]
 		if p == nil || !d.Profile {
@@ -284,7 +286,8 @@ func (r *Describer) word() {
 			*d = r.fromProfile(i, show.Description)
 			continue
 		}
-		d.Text, d.Like, d.Whole = p.Beyond(*r.profiles[m], beyondChars), r.t.Descriptions[m].File, false
+		d.Like, d.Whole = r.t.Descriptions[m].File, false
+		d.Text = p.Beyond(*r.profiles[m], beyondChars)
 	}
 	if !r.alone { // where there is room for all
 		r.share(own, &near, &far, &documents)
@@ -353,8 +356,8 @@ func (r *Describer) share(own []int, near, far, documents *int) {
 	}
 }
 
-// farther is the description of a file that is far from the question: its line, and a text for whoever
-// judges cells that have opened it.
+// farther is the description of a file that is far from the question: its line, and a text for
+// whoever judges cells that have opened it.
 func (r *Describer) farther(i int) record.Description {
 	d := r.fromProfile(i, leastChars)
 	d.Far, d.Line = true, r.profiles[i].Line(lineChars)

@@ -163,8 +163,8 @@ func (r *Describer) chosen() (all []int, alike map[int][]string) {
 	return all, alike
 }
 
-// Extend adds to the descriptions what a later question of the conversation needs besides, as far as
-// profiles are kept. What was told before stays as it is.
+// Extend adds to the descriptions what a later question of the conversation needs besides, as far
+// as profiles are kept. What was told before stays as it is.
 func (r *Describer) Extend() {
 	const share = 20 // of what is shown of the files, for all that is added
 	if len(r.t.Earlier) == r.t.Extended || !r.method.Profiles() {
@@ -200,8 +200,8 @@ func (r *Describer) Extend() {
 	}
 }
 
-// mentioned returns the members of families that the question names by what sets their names apart: a
-// word, a place, a date or a number.
+// mentioned returns the members of families that the question names by what sets their names apart:
+// a word, a place, a date or a number.
 func (r *Describer) mentioned() map[int]bool {
 	families, words := map[string][]int{}, make([][]string, len(r.t.Task.Files))
 	for i, f := range r.t.Task.Files {

@@ -15,10 +15,10 @@ import (
 	"dsstar/prompts"
 )
 
-// Files returns the files that the model is shown, with as much of their descriptions
-// as the sizes allow, which columns of theirs match, and the names of the others. With the code of
-// cells, which have chosen their files, there are only the documents and the tables in files that the
-// code names, however far they seemed from the question, and fewer names.
+// Files returns the files that the model is shown, with as much of their descriptions as the sizes
+// allow, which columns of theirs match, and the names of the others. With the code of cells, which
+// have chosen their files, there are only the documents and the tables in files that the code
+// names, however far they seemed from the question, and fewer names.
 func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, relations, leftOut string) {
 	texts, likes := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
@@ -80,8 +80,8 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, re
 // lists matches code that goes through folders: it may open any file.
 var lists = lazy.Regexp(`\b(?:listdir|scandir|walk|iterdir)\(`)
 
-// named returns the files that the code of cells names, with the first of their families, and whether
-// it names any: code that names none has its files from elsewhere.
+// named returns the files that the code of cells names, with the first of their families, and
+// whether it names any: code that names none has its files from elsewhere.
 func (r *Describer) named(code string, likes []int) (named map[int]bool, any bool) {
 	if code == "" || !r.method.Profiles() || lists().MatchString(code) {
 		return nil, false
@@ -101,7 +101,8 @@ var literals = lazy.Regexp(`"([^"\n]+)"|'([^'\n]+)'`)
 // holes are what an f-string leaves open.
 var holes = lazy.Regexp(`\{[^{}]*\}`)
 
-// namedIn returns the files that code names: by their own names, by a folder, a pattern or an f-string.
+// namedIn returns the files that code names: by their own names, by a folder, a pattern or an
+// f-string.
 func (r *Describer) namedIn(code string) map[int]bool {
 	named := map[int]bool{}
 	for _, m := range literals().FindAllStringSubmatch(code, -1) {
@@ -176,8 +177,9 @@ func (r *Describer) mostOf(n int, show ask.Sizes) int {
 	return min(show.Description, 2*r.descriptionChars(show))
 }
 
-// sharesOf divides the room for descriptions. Of a program's it is the files nearest to the question
-// that say most; of a model's one half is divided fairly, so that every file says something.
+// sharesOf divides the room for descriptions. Of a program's it is the files nearest to the
+// question that say most; of a model's one half is divided fairly, so that every file says
+// something.
 func (r *Describer) sharesOf(texts []string, likes []int, show ask.Sizes) []int {
 	if r.method.Profiles() {
 		return r.nearestFirst(texts, likes, show)
@@ -203,8 +205,8 @@ func (r *Describer) sharesOf(texts []string, likes []int, show ask.Sizes) []int 
 	return share
 }
 
-// nearestFirst gives each file what it has to tell, the nearest to the question first, while there is
-// room. A file that there is no room for has 0, and is only named.
+// nearestFirst gives each file what it has to tell, the nearest to the question first, while there
+// is room. A file that there is no room for has 0, and is only named.
 func (r *Describer) nearestFirst(texts []string, likes []int, show ask.Sizes) []int {
 	share, left := make([]int, len(texts)), show.Context
 	for _, n := range r.nearness {
@@ -227,8 +229,8 @@ func (r *Describer) document(n int) bool {
 	return d.Whole || d.Document || d.Corrected
 }
 
-// listed names files in at most about most bytes: those together whose names differ in a number, and
-// several in a folder by what differs.
+// listed names files in at most about most bytes: those together whose names differ in a number,
+// and several in a folder by what differs.
 func listed(names []string, most int) string {
 	if len(names) == 0 {
 		return ""
@@ -261,7 +263,8 @@ func listed(names []string, most int) string {
 	for _, all := range folders {
 		slices.Sort(all)
 		if form, differ := apart(all); len(all) >= few {
-			together(form, strings.Join(differ, ", "), differ[0]+" to "+differ[len(differ)-1], len(all))
+			ends := differ[0] + " to " + differ[len(differ)-1]
+			together(form, strings.Join(differ, ", "), ends, len(all))
 			continue
 		}
 		for _, name := range all {
@@ -277,8 +280,8 @@ func listed(names []string, most int) string {
 	return brief.Clip(strings.Join(short, "\n")+"\n", most)
 }
 
-// apart tells names of one folder and ending by what they have in common, with a * for what differs, and
-// what that is in each. Words stay whole.
+// apart tells names of one folder and ending by what they have in common, with a * for what
+// differs, and what that is in each. Words stay whole.
 func apart(names []string) (form string, differ []string) {
 	word := func(c byte) bool { return c != '/' && c != '_' && c != '-' && c != ' ' && c != '.' }
 	first, last := names[0], names[len(names)-1] // in order, so that all begin as these two do

@@ -48,8 +48,8 @@ func asks(question, column string) bool {
 // humps are the places within a name such as grossRate where a word begins.
 var humps = lazy.Regexp(`(\p{Ll})(\p{Lu})`)
 
-// Fold writes a text in words that are alike where [Profile.Text] takes them for the same but for the
-// s of a plural.
+// Fold writes a text in words that are alike where [Profile.Text] takes them for the same but for
+// the s of a plural.
 func Fold(text string) string {
 	words := wordsOf(text)
 	for n, w := range words {

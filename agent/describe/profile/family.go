@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Akin reports whether one profile is told by what it has beyond the other: both have the same tables
-// with the same columns, or one table each of which most columns are the same.
+// Akin reports whether one profile is told by what it has beyond the other: both have the same
+// tables with the same columns, or one table each of which most columns are the same.
 func (p Profile) Akin(first Profile) bool {
 	if p.Format != first.Format || len(p.Tables) != len(first.Tables) || len(p.Tables) == 0 {
 		return false
@@ -52,7 +52,8 @@ func (p Profile) Beyond(first Profile, chars int) string {
 		if len(p.Tables) > 1 {
 			name = t.Name + ": "
 		}
-		parts = append(append(parts, name+fmt.Sprintf("%d rows", t.Rows)), differ(name, t.Reads, lead.Reads)...)
+		parts = append(parts, name+fmt.Sprintf("%d rows", t.Rows))
+		parts = append(parts, differ(name, t.Reads, lead.Reads)...)
 		known := lead.byName()
 		for _, c := range t.Columns {
 			other, ok := known[c.Name]

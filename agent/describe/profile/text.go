@@ -91,24 +91,15 @@ func (d *draft) String() string {
 	return strings.TrimRight(text, "\n")
 }
 
-// Text is what a request shows of the profile in at most about chars bytes: of a table what the
-// question names first, then the names of its columns, and the columns near the question; of a long
+// Text is what a request shows of the profile in at most about chars bytes: of a table the names of
+// its columns and what the question names first, and then the columns near the question; of a long
 // document the sections near the question.
 func (p Profile) Text(question string, chars int, rank Ranker) string {
 	var d draft
 	d.add(strings.Join(append([]string{cmp.Or(p.Headline, p.Format)}, p.Lines...), "\n"))
 	d.add(notes(append(slices.Clone(p.Warnings), p.Problem)))
-	tables := make([]string, len(p.Tables))
-	for n, t := range p.Tables {
-		tables[n] = t.Name + " " + strings.Join(t.Names, " ")
-	}
-	place := places(question, tables, rank)
-	for n, t := range p.Tables {
-		if t.Explains {
-			place[n] = 0
-		}
-	}
-	first := map[string]int{} // by the names of columns: the nearest table
+	place := p.placesOfTables(question, rank)
+	first := map[string]int{} // by the names of columns: the place of the nearest table
 	for n, t := range p.Tables {
 		for _, c := range t.Columns {
 			if known, ok := first[c.Name]; !ok || place[n] < known {
@@ -116,29 +107,29 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 			}
 		}
 	}
-	drop := make([]func(), 0, len(p.Tables))
 	var others []string // of a database with many tables
+	var tellers []*teller
 	for n, t := range p.Tables {
 		if place[n] >= mostTables {
 			others = append(others, fmt.Sprintf("%s (%d)", t.Name, t.Rows))
 			continue
 		}
-		switch {
-		case len(p.Tables) > 1:
-			d.add(fmt.Sprintf("\n%s: %s", cmp.Or(t.Name, fmt.Sprintf("table %d", n+1)), t.Headline))
-		case t.Name != "" && t.Name != "$":
-			d.add(t.Name + ": " + t.Headline)
-		default:
-			d.add(t.Headline)
+		name := strings.TrimSuffix(t.Name+": ", "$: ")
+		if len(p.Tables) > 1 {
+			name = "\n" + cmp.Or(t.Name, fmt.Sprintf("table %d", n+1)) + ": "
 		}
-		drop = append(drop, t.draft(&d, question, place[n], first, chars, rank))
+		d.add(strings.TrimPrefix(name, ": ") + t.Headline)
+		teller := &teller{Table: t, draft: &d, question: question, rank: rank, place: place[n], first: first,
+			whole: t.Whole && len(t.Row) < chars*2/3}
+		teller.table(chars)
+		tellers = append(tellers, teller)
 	}
 	if len(others) > 0 {
 		d.add("\nother tables, with their rows: " + joined(others, chars/4))
 	}
 	d.fill(chars)
-	for _, f := range drop {
-		f()
+	for _, t := range tellers {
+		t.tellOnce()
 	}
 	if p.Document != "" {
 		p.document(&d, question, chars, rank)
@@ -146,96 +137,131 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 	return brief.Lines(d.String(), chars)
 }
 
-// draft adds a table to a text, of which it is the place-th from the nearest to the question. The
-// function is called when the text is made, and takes out what it says twice.
-func (t Table) draft(d *draft, question string, place int, first map[string]int, chars int,
-	rank Ranker) func() {
-	urge := func(part int) int {
-		if part <= asked {
-			return part*mostTables + place
+// placesOfTables are the places of tables in the order of their nearness to the question. One that
+// explains the others comes first.
+func (p Profile) placesOfTables(question string, rank Ranker) []int {
+	texts := make([]string, len(p.Tables))
+	for n, t := range p.Tables {
+		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
+	}
+	place := places(question, texts, rank)
+	for n, t := range p.Tables {
+		if t.Explains {
+			place[n] = 0
 		}
-		return (place+1)*parts*mostTables + part
 	}
+	return place
+}
+
+// A teller adds a table to a draft.
+type teller struct {
+	Table
+	*draft
+	question string
+	rank     Ranker
+	place    int            // of the table, from the nearest to the question
+	first    map[string]int // by the names of columns: the place of the nearest table
+	whole    bool           // all rows are shown
+	names    int            // the piece that names the columns
+	tells    map[int]int    // by piece: of how many columns it tells
+}
+
+func (t *teller) say(piece, part int, text string) {
+	urge := (t.place+1)*parts*mostTables + part
+	if part <= asked {
+		urge = part*mostTables + t.place
+	}
+	t.later(piece, urge, text)
+}
+
+func (t *teller) table(chars int) {
 	if t.Call != "" && !t.Usual {
-		d.later(d.add(""), urge(misleads), "read: "+t.Call)
+		t.say(t.add(""), misleads, "read: "+t.Call)
 	}
-	d.later(d.add(""), urge(misleads), notes(t.Warnings))
-	names := d.add("")
-	d.later(names, urge(named), "columns: "+joined(t.Names, min(namesChars, chars/3))+leftOut(t.LeftOut))
-	d.later(d.add(""), urge(around), strings.Join(t.Around, "\n"))
-	d.later(d.add(""), urge(holds), strings.Join(t.Holds, "\n"))
-	tells := map[int]int{} // by piece: of how many columns
-	whole := t.Whole && len(t.Row) < chars*2/3
+	t.say(t.add(""), misleads, notes(t.Warnings))
+	t.names, t.tells = t.add(""), map[int]int{}
+	names := "columns: " + joined(t.Names, min(namesChars, chars/3))
+	if t.LeftOut > 0 {
+		names += fmt.Sprintf(" and %d more", t.LeftOut)
+	}
+	t.say(t.names, named, names)
+	t.say(t.add(""), around, strings.Join(t.Around, "\n"))
+	t.say(t.add(""), holds, strings.Join(t.Holds, "\n"))
+	t.columns()
+	if t.whole || !t.Whole {
+		t.say(t.add(""), rows, t.Row)
+	}
+}
+
+func (t *teller) columns() {
 	texts := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
 		texts[n] = c.Name + " " + c.Line
 	}
-	near := places(question, texts, rank)
-	groups := t.Groups
+	near := places(t.question, texts, t.rank)
 	for n, c := range t.Columns {
-		for len(groups) > 0 && n > groups[0].Last {
-			groups = groups[1:]
+		group := slices.IndexFunc(t.Groups, func(g Group) bool { return g.First <= n && n <= g.Last })
+		if group >= 0 && t.Groups[group].First == n && !t.whole {
+			piece := t.add("")
+			t.say(piece, inBrief, t.Groups[group].Text)
+			t.tells[piece] = t.Groups[group].Last - n + 1
 		}
-		grouped := len(groups) > 0 && n >= groups[0].First
-		if grouped && n == groups[0].First && !whole {
-			group := d.add("")
-			d.later(group, urge(inBrief), groups[0].Text)
-			tells[group] = groups[0].Last - n + 1
-		}
-		piece, values := d.add(""), c.named(question)
-		isAsked := len(values) > 0 || asks(question, c.Name)
-		if !grouped {
-			tells[piece] = 1
-		}
-		say := func(part int, text string) {
-			if text != "" {
-				d.later(piece, urge(part), "- "+c.Name+": "+text+among(values, text))
-			}
-		}
-		switch {
-		case whole:
-			say(asked, c.Said)
-		case isAsked || c.Keep:
-			say(asked, c.Line)
-			if isAsked && first[c.Name] == place {
-				say(inFull, c.Full)
-			}
-		case !grouped && near[n] < mostColumns:
-			say(inBrief, cmp.Or(c.Brief, c.Line))
-			say(inLines, c.Line)
+		t.column(c, group >= 0, near[n] < mostColumns)
+	}
+}
+
+// column adds a column, which may be told of in a group, and may be near the question.
+func (t *teller) column(c Column, grouped, near bool) {
+	piece, values := t.add(""), c.named(t.question)
+	isAsked := len(values) > 0 || asks(t.question, c.Name)
+	if !grouped {
+		t.tells[piece] = 1
+	}
+	say := func(part int, text string) {
+		if text != "" {
+			t.say(piece, part, "- "+c.Name+": "+text+among(values, text))
 		}
 	}
-	if whole || !t.Whole {
-		d.later(d.add(""), urge(rows), t.Row)
+	switch {
+	case t.whole:
+		say(asked, c.Said)
+	case isAsked || c.Keep:
+		say(asked, c.Line)
+		if isAsked && t.first[c.Name] == t.place {
+			say(inFull, c.Full)
+		}
+	case !grouped && near:
+		say(inBrief, cmp.Or(c.Brief, c.Line))
+		say(inLines, c.Line)
 	}
-	return func() {
-		left := len(t.Columns)
-		for piece, columns := range tells {
-			if d.pieces[piece] != "" {
-				left -= columns
-			}
+}
+
+// tellOnce takes out the names of the columns where what is told of each has them in order.
+func (t *teller) tellOnce() {
+	left := len(t.Columns) + t.LeftOut
+	for piece, columns := range t.tells {
+		if t.pieces[piece] != "" {
+			left -= columns
 		}
-		if left == 0 && !whole && t.LeftOut == 0 {
-			d.pieces[names] = "" // they stand in order
-		}
+	}
+	if left == 0 && !t.whole {
+		t.pieces[t.names] = ""
 	}
 }
 
 // among tells which of the values that a question names a text does not.
 func among(values []string, text string) string {
 	const most = 12
-	values = slices.DeleteFunc(values, func(v string) bool { return strings.Contains(text, v) })
-	if len(values) == 0 {
+	var others []string
+	for _, v := range values {
+		if !strings.Contains(text, v) && len(others) < most {
+			others = append(others, v)
+		}
+	}
+	if len(others) == 0 {
 		return ""
 	}
-	return "; among them " + strings.Join(values[:min(len(values), most)], ", ")
-}
-
-func leftOut(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" and %d more", n)
+	return "; among them " + strings.Join(others, ", ")
 }
 
 func notes(texts []string) string {
@@ -248,8 +274,8 @@ func notes(texts []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// document adds a document to a text: whole, or the sections near the question and the beginnings of
-// the others.
+// document adds a document to a text: whole, or the sections near the question and the beginnings
+// of the others.
 func (p Profile) document(d *draft, question string, chars int, rank Ranker) {
 	const least = 300
 	room := chars - d.size() - 30
@@ -320,14 +346,14 @@ func (p Profile) Line(chars int) string {
 			joined(t.Names, max(chars/2, chars-len(p.Headline)-len(size)-10)))
 	}
 	if len(p.Tables) == 0 {
-		said := append(append(slices.Clone(p.Warnings), p.Problem), strings.Fields(head(p.Document, chars))...)
-		parts = append(parts, strings.Trim(strings.Join(said, " "), " "))
+		said := strings.Join(append(slices.Clone(p.Warnings), p.Problem, head(p.Document, chars)), " ")
+		parts = append(parts, strings.Join(strings.Fields(said), " "))
 	}
 	return shortened(strings.TrimRight(strings.Join(parts, "; "), "; "), chars)
 }
 
-// Words are the names in the file, the words among its values, and what is said around its tables: what
-// the file is about.
+// Words are the names in the file, the words among its values, and what is said around its tables:
+// what the file is about.
 func (p Profile) Words() string {
 	const most = 60 // values of a column
 	words := []string{head(p.Document, 2000)}
@@ -364,8 +390,8 @@ func joined(names []string, n int) string {
 	return strings.Join(names, ", ")
 }
 
-// shortened is the beginning of a text up to the end of a word, or the text itself if little would be
-// saved.
+// shortened is the beginning of a text up to the end of a word, or the text itself if little would
+// be saved.
 func shortened(text string, n int) string {
 	const mark = 20
 	if len(text) <= n+mark {

@@ -71,7 +71,8 @@ func TestMayRefer(t *testing.T) {
 	}
 }
 
-// What makes a column from others is told if it holds in all rows; what merely repeats a column is not.
+// What makes a column from others is told if it holds in all rows; what merely repeats a column is
+// not.
 func TestIdentities(t *testing.T) {
 	var sold, votes strings.Builder
 	sold.WriteString("qty,price,amount,note\n")
@@ -89,8 +90,8 @@ func TestIdentities(t *testing.T) {
 	})
 }
 
-// What the question names is told in full, with every value, and what may decide whether a row counts
-// is told even of a wide table in little room.
+// What the question names is told in full, with every value, and what may decide whether a row
+// counts is told even of a wide table in little room.
 func TestAskedInFull(t *testing.T) {
 	var wide strings.Builder
 	for n := range 60 {
@@ -111,8 +112,8 @@ func TestAskedInFull(t *testing.T) {
 	})
 }
 
-// A long document is told by the sections that the question touches, with the headings of the others, and
-// a file far from the question by a line of whole words.
+// A long document is told by the sections that the question touches, with the headings of the
+// others, and a file far from the question by a line of whole words.
 func TestSections(t *testing.T) {
 	var manual strings.Builder
 	manual.WriteString("# Manual\n\nRead this first.\n\n")

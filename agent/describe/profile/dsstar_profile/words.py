@@ -266,7 +266,8 @@ def _plain(c: Json) -> Json:
 
 def _alike(a: Json, b: Json, rows: int) -> bool:
     for c in (a, b):
-        if c["type"] != "number" or "range" not in c or c.get("without") or c["keep"] or len(c.get("values", ())) == 1:
+        always = len(c.get("values", ())) == 1
+        if c["type"] != "number" or "range" not in c or c.get("without") or c["keep"] or always:
             return False
 
     def said(c: Json) -> str:
@@ -275,9 +276,8 @@ def _alike(a: Json, b: Json, rows: int) -> bool:
 
     size = [max(map(abs, c["range"])) for c in (a, b)]
     same = min(size) * 10 >= max(size) and (a["range"][0] < 0) == (b["range"][0] < 0)
-    numbered = in_a_row([a, b]) and re.sub(r"\d+$", "", a["name"]) == re.sub(
-        r"\d+$", "", b["name"]
-    )
+    base, other = (c["name"].rstrip("0123456789") for c in (a, b))
+    numbered = base == other != a["name"]
     return (same or numbered) and said(a) == said(b)
 
 
@@ -401,7 +401,9 @@ def _missing(c: Json, rows: int) -> str:
     if sum(gone.values()) == rows:
         return ""
     return ", ".join(
-        f"{n} {marker or 'missing'}" if marker in ("", "null") else f"{n} missing written {literal(marker)}"
+        f"{n} {marker or 'missing'}"
+        if marker in ("", "null")
+        else f"{n} missing written {literal(marker)}"
         for marker, n in sorted(gone.items())
     )
 
