@@ -11,6 +11,7 @@ import os
 import sys
 
 MOST = 100_000  # values that are read of a file
+MOST_TEXTS = 200  # that are read of a figure
 drawn = {}  # by path of a picture, what a figure saved there: the digest of its bytes, and its text
 
 
@@ -114,13 +115,13 @@ def shown(figure):
         return None
     found = []
     for ax in every:
-        kinds = {}
+        kinds, names = {}, functools.cache(named(figure, ax))
         for kind, artist, values in itertools.islice(marks(ax), MOST // 5):
-            label = str(artist.get_label())
             values = {name: plain(value) for name, value in values.items()}
             if "" not in values.values():
-                mark = {"series": "" if label[:1] == "_" else label, **values}
-                kinds.setdefault(kind, []).append(mark)
+                mark = {"series": names(artist), **values}
+                kinds.setdefault(kind, {}).setdefault(artist, []).append(mark)
+        kinds = {kind: numbered(kind, artists) for kind, artists in kinds.items()}
         if sum(map(len, kinds.values())) == MOST // 5:
             return None  # too many
         for rows in kinds.values():
@@ -131,31 +132,97 @@ def shown(figure):
         found += [{" and ".join(sorted(kinds)): kinds}] if kinds else []
     if any(ax.texts for ax in every) and not found:
         return None
-    return {f"{len(found)} axes": found} if len(found) > 1 else found[0] if found else {}
+    if not found:
+        return {}
+    shows = {f"{len(found)} axes": found} if len(found) > 1 else found[0]
+    return {**shows, "texts": texts(figure, every)}
+
+
+def texts(figure, every):
+    """What a figure says in words, by the place of the words."""
+    said = {
+        "title": [ax.get_title(loc) for ax in every for loc in ("left", "center", "right")]
+        + [text.get_text() for text in figure.texts],
+        "x": [ax.get_xlabel() for ax in every],
+        "y": [ax.get_ylabel() for ax in every],
+        "marks": [text.get_text() for ax in every for text in ax.texts][:MOST_TEXTS],
+    }
+    return {place: sorted(filter(None, words)) for place, words in said.items() if any(words)}
+
+
+def named(figure, ax):
+    """Says the name of an artist: its label, or what the legend has beside a mark of its look."""
+    names = {}
+    for legend in filter(None, [ax.get_legend(), *figure.legends]):
+        handles = getattr(legend, "legend_handles", None) or legend.legendHandles
+        for handle, text in zip(handles, legend.get_texts()):
+            names.setdefault(look(handle), []).append(text.get_text())
+
+    def name(artist):
+        label = str(artist.get_label())
+        if label and label[0] != "_":
+            return label
+        found = names.get(look(artist), [])
+        return found[0] if len(found) == 1 else ""
+
+    return name
+
+
+def look(artist):
+    """The colour and the style of a line or of another mark."""
+    artist = getattr(artist, "patches", None) or [artist]
+    if hasattr(artist[0], "get_color"):
+        return str(artist[0].get_color()), artist[0].get_linestyle()
+    colours = getattr(artist[0], "get_facecolor", lambda: "")()
+    return str(colours[0] if getattr(colours, "ndim", 1) > 1 else colours)
+
+
+def numbered(kind, artists):
+    """The marks of artists. Lines without a name are told apart, and so are bars at one place."""
+    each = [*artists.values()]
+    at = [row.get("at") for rows in each for row in rows]
+    if len(each) > 1 and (kind == "lines" or kind == "bars" and len(set(at)) < len(at)):
+        each.sort(key=lambda rows: sorted(map(order, rows)))
+        for n, rows in enumerate(each, 1):
+            for row in rows:
+                row["series"] = row["series"] or f"unnamed {n}"
+    return [*itertools.chain(*each)]
+
+
+def order(mark):
+    """A key that orders marks by their values, numbers by their size."""
+    values = [value for name, value in mark.items() if name != "series"]
+    return [(isinstance(v, str), "" if isinstance(v, str) else v, str(v)) for v in values]
 
 
 def marks(ax):
     """The marks of axes: their kind, the artist with their label, and their values."""
     at_x, at_y = places(ax.xaxis), places(ax.yaxis)
+    sees_x, sees_y = window(ax.get_xlim()), window(ax.get_ylim())
     bars = set()
     for group in ax.containers:
         if type(group).__name__ == "BarContainer":
             bars.update(group.patches)
             for bar in group.patches:
+                x, y, wide, high = *bar.get_xy(), bar.get_width(), bar.get_height()
+                if not (sees_x(x, x + wide) and sees_y(y, y + high)):
+                    continue
                 if group.orientation == "horizontal":
-                    at, value = at_y(bar.get_y() + bar.get_height() / 2, 0.49), bar.get_width()
+                    at, value = at_y(y + high / 2, 0.49), wide
                 else:
-                    at, value = at_x(bar.get_x() + bar.get_width() / 2, 0.49), bar.get_height()
+                    at, value = at_x(x + wide / 2, 0.49), high
                 yield "bars", group, {"at": at, "value": value}
     for line in ax.lines:
         kind = "points" if line.get_linestyle() == "None" else "lines"
         xs, ys = line.get_xdata(orig=False), line.get_ydata(orig=False)
         of_x, of_y = line.get_transform().contains_branch_seperately(ax.transData)
         if not (of_x and of_y):
-            yield "rules", line, {"x": at_x(xs[0])} if of_x else {"y": at_y(ys[0])}
+            if sees_x(xs[0]) if of_x else sees_y(ys[0]):
+                yield "rules", line, {"x": at_x(xs[0])} if of_x else {"y": at_y(ys[0])}
         elif not bars or len(set(xs)) > 1 < len(set(ys)):  # else an error bar, perhaps by chance
             for x, y in zip(xs, ys):
-                yield kind, line, {"x": at_x(x), "y": at_y(y)}
+                if sees_x(x) and sees_y(y):
+                    yield kind, line, {"x": at_x(x), "y": at_y(y)}
     for patch in ax.patches:
         if type(patch).__name__ == "Wedge":
             yield "wedges", patch, {"share": round((patch.theta2 - patch.theta1) / 360, 6)}
@@ -165,7 +232,8 @@ def marks(ax):
     for group in ax.collections:
         if type(group).__name__ == "PathCollection":
             for x, y in group.get_offsets():
-                yield "points", group, {"x": at_x(x), "y": at_y(y)}
+                if sees_x(x) and sees_y(y):
+                    yield "points", group, {"x": at_x(x), "y": at_y(y)}
         elif type(group).__name__ == "QuadMesh":
             yield from cells(group, at_x, at_y, 0.5)
         else:
@@ -173,6 +241,18 @@ def marks(ax):
                 yield "shapes", group, {"digest": outline(path)}
     for image in ax.images:
         yield from cells(image, at_x, at_y, 0)
+
+
+def window(limits):
+    """Says whether a place, or a part of a span, is within the limits of an axis."""
+    low, high = sorted(limits)
+    slack = (high - low) * 1e-9
+
+    def sees(start, end=None):
+        ends = sorted((start, start if end is None else end))
+        return ends[0] <= high + slack and ends[1] >= low - slack
+
+    return sees
 
 
 def outline(path):

@@ -42,6 +42,11 @@ print(json.dumps(texts))`
 func TestWhatIsDrawn(t *testing.T) {
 	const bars = `plt.bar(t.store, t.n); plt.savefig("a.png")`
 	const line = `plt.plot(days.index, days); plt.savefig("a.png")`
+	const pair = `plt.plot([1, 2]); plt.plot([3, 4]); plt.savefig("a.png")`
+	const legend = `plt.plot([1, 2]); plt.plot([3, 4]); plt.legend(["a", "b"]); plt.savefig("a.png")`
+	const both = `plt.bar([0, 1], [1, 2], 0.3); plt.bar([0, 1], [3, 4], 0.3); plt.savefig("a.png")`
+	const said = `plt.bar(t.store, t.n); [plt.text(i, v, v) for i, v in enumerate(t.n)]; plt.savefig("a.png")`
+	const titled = `plt.title("Orders of North"); plt.ylabel("units"); plt.bar(t.store, t.n); plt.savefig("a.png")`
 	const book = `t.to_excel("a.xlsx", index=False)`
 	const heat = `sns.heatmap(wide); plt.savefig("a.png")`
 	cases := []struct {
@@ -76,6 +81,25 @@ func TestWhatIsDrawn(t *testing.T) {
 		{"a.png", `plt.fill_between([1, 2], [3, 4]); plt.savefig("a.png")`, `plt.fill_between([1, 2], [3, 5]); plt.savefig("a.png")`, compared.Unsure},
 		{"a.png", `plt.subplots(1, 2)[1][0].plot([1]); plt.plot([2]); plt.savefig("a.png")`, `plt.subplots(2)[1][1].plot([1]); plt.gcf().axes[0].plot([2]); plt.savefig("a.png")`, compared.Same},
 		{"a.png", `plt.subplot(projection="polar").plot([1]); plt.savefig("a.png")`, bars, compared.Unsure},
+		{"a.png", pair, `plt.plot([3, 4]); plt.plot([1, 2]); plt.savefig("a.png")`, compared.Same},
+		{"a.png", pair, `plt.plot([1, 4]); plt.plot([3, 2]); plt.savefig("a.png")`, compared.Different},
+		{"a.png", legend, `plt.plot([1, 2]); plt.plot([3, 4]); plt.legend(["b", "a"]); plt.savefig("a.png")`, compared.Different},
+		{"a.png", legend, `plt.plot([3, 4], label="b"); plt.plot([1, 2], label="a"); plt.legend(); plt.savefig("a.png")`, compared.Same},
+		{"a.png", legend, `plt.plot([3, 4]); plt.plot([1, 2]); plt.savefig("a.png")`, compared.Unsure},
+		{"a.png", both, `plt.bar([0, 1], [1, 4], 0.3); plt.bar([0, 1], [3, 2], 0.3); plt.savefig("a.png")`, compared.Different},
+		{"a.png", both, `plt.bar([0, 1], [3, 4], 0.2); plt.bar([0, 1], [1, 2], 0.2); plt.savefig("a.png")`, compared.Same},
+		{"a.png", bars, `[plt.bar(*row, color=c) for row, c in zip(t.values, "rgb")]; plt.savefig("a.png")`, compared.Same},
+		{"a.png", `w, _ = plt.pie([1, 2]); plt.legend(w, "ab"); plt.savefig("a.png")`, `w, _ = plt.pie([1, 2]); plt.legend(w, "ba"); plt.savefig("a.png")`, compared.Different},
+		{"a.png", `w, _ = plt.pie([1, 2]); plt.legend(w, "ab"); plt.savefig("a.png")`, `plt.pie([1, 2], labels="ab"); plt.savefig("a.png")`, compared.Same},
+		{"a.png", pair, `plt.plot([1, 2]); plt.plot([3, 4]); plt.ylim(-2, -1); plt.savefig("a.png")`, compared.Different},
+		{"a.png", pair, `plt.plot([1, 2]); plt.plot([3, 4]); plt.ylim(4, 1); plt.savefig("a.png")`, compared.Same},
+		{"a.png", bars, `plt.bar(t.store, t.n); plt.ylim(1, 3.5); plt.savefig("a.png")`, compared.Same},
+		{"a.png", said, `plt.bar(t.store, t.n); [plt.text(i, v, v * 2) for i, v in enumerate(t.n)]; plt.savefig("a.png")`, compared.Unsure},
+		{"a.png", said, `plt.bar(t.store, t.n); [plt.text(i, v, f"{v:.2f}") for i, v in enumerate(t.n)]; plt.savefig("a.png")`, compared.Same},
+		{"a.png", titled, `plt.title("Orders of South"); plt.ylabel("units"); plt.bar(t.store, t.n); plt.savefig("a.png")`, compared.Unsure},
+		{"a.png", titled, `plt.title("Orders of North"); plt.ylabel("thousand units"); plt.bar(t.store, t.n); plt.savefig("a.png")`, compared.Unsure},
+		{"a.png", titled, `plt.title("Orders of North by store"); plt.ylabel("number of units"); plt.bar(t.store, t.n); plt.savefig("a.png")`, compared.Same},
+		{"a.png", bars, titled, compared.Same},
 		{"a.xlsx", book, `t[["n", "store"]][::-1].to_excel("a.xlsx", sheet_name="x", index=False)`, compared.Same},
 		{"a.xlsx", book, `t.assign(n=[4, 3, 5.5]).to_excel("a.xlsx", index=False)`, compared.Different},
 		{"a.xlsx", book, `open("a.xlsx", "w").write("")`, compared.Unsure},
