@@ -21,7 +21,8 @@ import (
 // A conversation asks questions that build on each other, plays the model, and knows each answer:
 // the digits of all questions so far, 1 for the first reading, 2 for the second. Only some
 // questions leave open which is meant. The model may err in a cell, in a file, or in a derivation,
-// by what is drawn.
+// by what is drawn. The cells of a question apart load all anew, so that what is open of those before
+// is open for it, too.
 type conversation struct {
 	*rapid.T
 	meant   map[int]string // by a person, of each question
@@ -34,7 +35,8 @@ type conversation struct {
 }
 
 var (
-	asks      = regexp.MustCompile(`# Question\n\nQ(\d+)( open)?( file)?.*`)
+	asks      = regexp.MustCompile(`# Question\n\nQ(\d+)( open)?( file: save it as out.csv)?( apart)?.*`)
+	asksCell  = regexp.MustCompile(`Branch (\d+\.2): `)
 	rewritten = " Or not." // what an edit adds to a question
 )
 
@@ -88,7 +90,7 @@ func (c *conversation) Ask(ctx context.Context, r llm.Request) (llm.Reply, error
 		return "save(out.csv, " + name + ")\n"
 	}
 	bind := func(x, value string) string {
-		if n == 1 {
+		if n == 1 || m[4] != "" {
 			return fmt.Sprintf("%s = %q\n", x, value)
 		}
 		before := c.answer(n-1, "", c.digit(n-1))
@@ -107,7 +109,7 @@ func (c *conversation) Ask(ctx context.Context, r llm.Request) (llm.Reply, error
 			cell = bind(x, value) + "save(out.csv, \"6\")\nprint(" + x + ")"
 		}
 		if m[2] != "" {
-			text = "Reading: Which of 1 count.\nOption 1: all\nOption 2: some\nTaken: 1\n" + isOpen + "\n\n"
+			text = "Reading: Which of 1 count in Q" + m[1] + ".\nOption 1: all\nOption 2: some\nTaken: 1\n" + isOpen + "\n\n"
 		}
 		text += "Step: Count.\n\n" + python(cell)
 	case "judge", "branches":
@@ -118,8 +120,10 @@ func (c *conversation) Ask(ctx context.Context, r llm.Request) (llm.Reply, error
 		if text = yes + "\n\n" + python("print("+x+")"); does == "back" {
 			text = bad + "\nWrong step: 1"
 		}
-		if m[2] != "" && does != "back" {
-			text += "\n\nBranch 1.2\nKeeps: 0\n\n" + python(branch)
+		for _, asked := range asksCell.FindAllStringSubmatch(r.Messages[len(r.Messages)-1].Text, -1) {
+			if does != "back" {
+				text += "\n\nBranch " + asked[1] + "\nKeeps: 0\n\n" + python(branch)
+			}
 		}
 	case "second":
 		if does == "wrong" {
@@ -258,6 +262,9 @@ func (c *conversation) question(n int) string {
 	}
 	if rapid.IntRange(0, 2).Draw(c.T, "file") == 0 {
 		q += " file: save it as out.csv"
+	}
+	if n > 1 && rapid.IntRange(0, 2).Draw(c.T, "apart") == 0 {
+		q += " apart"
 	}
 	return q + "."
 }
