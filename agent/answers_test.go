@@ -213,7 +213,10 @@ func TestEvidence(t *testing.T) {
 		"What follows does not count:\n\n- test orders of a store\n- orders of the staff of a store\n\n" +
 		"| code | what it means |\n|---|---|\n| 4 | shipped to the customer whole |\n" +
 		"| 5 | never shipped to anyone at all |\n\nPossible values are \"3-5\" (between 3 and 5 days) and ‘<3’.\n" +
-		"Orders don’t count twice in a month. 取消的订单不计入收入。"
+		"Orders don’t count twice in a month. 取消的订单不计入收入。\n\n" +
+		"Only paid orders of a store are sales. Gifts of any kind are excluded, or: left out of it. It is a mistake to " +
+		"add the shipping of all orders.\nUntil 2020 gifts were counted as sales too. Are coupons counted as sales too? " +
+		"Coupons are never counted."
 	sources := []source{
 		{place: record.FromQuestion, text: "Not counting returns, how many units of orders that were shipped were sold?"},
 		{place: record.FromNote, text: "I mean the orders of all stores."},
@@ -232,6 +235,15 @@ func TestEvidence(t *testing.T) {
 		`"4 | shipped to the customer whole"`:                                 "rules.md, line 13",
 		`"取消的订单不计入收入"`:                                                        "rules.md, line 17",
 
+		`"Only paid orders of a store are sales"`:                        "rules.md, line 17",
+		`"Until 2020 gifts were counted as sales"`:                       "rules.md, line 20",
+		`"units of orders that were shipped were sold?"`:                 "(question)",
+		`"paid orders of a store are sales"`:                             "",
+		`"Gifts of any kind are"`:                                        "",
+		`"add the shipping of all orders"`:                               "",
+		`"gifts were counted as sales too"`:                              "",
+		`"coupons counted as sales too"`:                                 "",
+		`"Are coupons counted as sales too?"`:                            "",
 		`"Cancelled orders do count as revenue" (rules.md)`:              "", // what the sentence denies
 		`"Cancelled orders … count as revenue" (rules.md)`:               "",
 		`"count as revenue (see § 3)" (rules.md)`:                        "",

@@ -106,7 +106,7 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 }
 
 // find returns the sentence, of people's words the clause, that a quotation was cut from, and its
-// line; "" if there is none, or if a word that denies it was left out. The quotation may have gaps.
+// line; "" if there is none, if a word that denies it was left out, or if a document asks it. The quotation may have gaps.
 func (s source) find(quote string) (sentence string, line int) {
 	var parts [][]word
 	total := 0
@@ -129,7 +129,8 @@ func (s source) find(quote string) (sentence string, line int) {
 	for first := range words {
 		if end, quoted := match(words, first, parts); end > 0 {
 			from, to := s.around(words[first].begin, words[end-1].end)
-			if !denied(s.text, words, from, to, quoted) {
+			asks := !s.said() && strings.ContainsAny(s.text[words[end-1].end:to], "?？")
+			if !asks && !denied(s.text, words, from, to, quoted) {
 				return strings.Join(strings.Fields(s.text[from:to]), " "), 1 + strings.Count(s.text[:from], "\n")
 			}
 		}
@@ -191,9 +192,11 @@ func (s source) said() bool {
 	return s.place == record.FromQuestion || s.place == record.FromForm || s.place == record.FromNote
 }
 
-// denials are words without which a sentence says the opposite.
-var denials = lazy.Regexp(`^(?:not?|never|none|nor|neither|cannot|without|except|excluding|unless|` +
-	`nicht|keine?[nmrs]?|nie|niemals|ohne|außer|ne|pas|jamais|sans|sauf|nunca|jamás|sin|salvo|excepto|senza|` +
+// denials are words without which a sentence says the opposite, or more.
+var denials = lazy.Regexp(`^(?:not?|never|none|nor|neither|cannot|without|except|unless|` +
+	`only|exclud\w+|omit\w*|ignor\w+|false|mistake\w*|wrong\w*|refuse[sd]?|until|before|` +
+	`nicht|keine?[nmrs]?|nie|niemals|ohne|außer|nur|falsch|bis|ne|pas|jamais|sans|sauf|seulement|faux|` +
+	`nunca|jamás|sin|salvo|excepto|solo|sólo|senza|` +
 	`[不没沒未無无非])$`)
 
 // denied reports whether a sentence has a denial outside of the words that are quoted from it.

@@ -79,7 +79,7 @@ func Count(answer string) int {
 const maxFigures = 3
 
 // Missing returns a figure of an answer that a sentence about it does not have, or "". The sentence
-// may round it, and say it in percent, thousands or millions. Nothing is said of answers that are
+// may round it, to two digits at least, and say it in percent, thousands or millions. Nothing is said of answers that are
 // more than a few figures with their labels, and of sentences without digits.
 func Missing(answer, sentence string) string {
 	var figures []atom
@@ -96,7 +96,10 @@ func Missing(answer, sentence string) string {
 	}
 	said := figuresIn(sentence)
 	for _, f := range figures {
-		if !slices.ContainsFunc(said, f.number.isSaidBy) {
+		says := func(q *quantity) bool {
+			return f.number.isSaidBy(q) && (q.digits() > 1 || f.number.digits() < 2)
+		}
+		if !slices.ContainsFunc(said, says) {
 			return f.text
 		}
 	}
@@ -169,6 +172,15 @@ func (q *quantity) isSaidBy(other *quantity) bool {
 		}
 	}
 	return false
+}
+
+// digits counts the significant digits of a number.
+func (q *quantity) digits() int {
+	n := new(big.Rat).Mul(q.value, tenth(-max(0, q.decimals))).FloatString(0)
+	if q.decimals <= 0 {
+		n = strings.TrimRight(n, "0")
+	}
+	return len(strings.TrimLeft(n, "-0"))
 }
 
 // zeros counts the zeros at the end of a whole number.
