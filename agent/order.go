@@ -45,8 +45,8 @@ func asked(t *record.Trajectory) compare.Asked {
 		None: t.Inconclusive()}
 }
 
-// orderIn reads from question and form whether the order of an answer's items matters. It does where
-// each has a role, the largest and the smallest.
+// orderIn reads from question and form whether the order of an answer's items matters. It does
+// where each has a role, the largest and the smallest.
 func orderIn(words string) compare.Order {
 	roles := map[string]bool{}
 	for _, role := range aRole().FindAllString(words, -1) {
@@ -72,6 +72,7 @@ func asksNames(words string) bool {
 	}
 	clauses := manyNames().FindAllStringSubmatch(words, -1)
 	return len(clauses) > 0 && !slices.ContainsFunc(clauses, func(m []string) bool {
-		return stepNames().MatchString(m[1]) || inSteps().MatchString(m[2]) || hasRoles().MatchString(m[0])
+		return stepNames().MatchString(m[1]) || inSteps().MatchString(m[2]) ||
+			hasRoles().MatchString(m[0])
 	})
 }

@@ -42,12 +42,13 @@ func (n node) lines() string {
 
 var scale = lazy.Regexp(`(?i)\b(?:thousand|million|billion)`)
 
-// captions compares titles, or other words of charts, which everyone writes differently: only other
-// numbers, another scale, and another name in the same words say that something is perhaps different.
+// captions compares titles, or other words of charts, which everyone writes differently. Only other
+// numbers, another scale, and another name in the same words say that something may be different.
 func (c comparison) captions(a, b string) Finding {
 	numbers, others := quantitiesIn(a), quantitiesIn(b)
 	isScaled := len(scale().FindAllString(a, -1)) != len(scale().FindAllString(b, -1))
-	if isScaled || len(numbers) > 0 && len(others) > 0 && !(c.within(numbers, others) && c.within(others, numbers)) {
+	areSame := c.within(numbers, others) && c.within(others, numbers)
+	if isScaled || len(numbers) > 0 && len(others) > 0 && !areSame {
 		return Finding{Unsure, short(a) + " / " + short(b)}
 	}
 	v, w := strings.Fields(a), strings.Fields(b)

@@ -35,8 +35,9 @@ func notLetter(c rune) bool { return !unicode.IsLetter(c) }
 
 // isBlank reports whether a value is none, perhaps with a label or unit.
 func (a atom) isBlank() bool {
-	words := strings.FieldsFunc(a.text, notLetter)
-	return slices.Contains(blanks, a.text) || slices.Contains(words, "nan") || slices.Contains(words, "NaN")
+	isNaN := func(word string) bool { return word == "nan" || word == "NaN" }
+	return slices.Contains(blanks, a.text) ||
+		slices.ContainsFunc(strings.FieldsFunc(a.text, notLetter), isNaN)
 }
 
 // IsBlank reports whether each part of an answer is what programs print in place of a value.
@@ -70,7 +71,7 @@ func (f File) Lack() string {
 	return ""
 }
 
-// Count returns how many parts an answer has: items of a list, lines, or labels; 1 if it is one value.
+// Count returns how many parts an answer has: items of a list, lines, or labels; 1 for one value.
 func Count(answer string) int {
 	return max(1, len(parse(cleaned(answer)).items))
 }

@@ -14,9 +14,11 @@ import (
 )
 
 var (
-	atLabel   = lazy.Regexp(`@(\w+)\[([^\]]*)\][,;\s]*`)
-	tight     = lazy.Regexp(`(\pL):(\S)`)
-	typed     = lazy.Regexp(`\b(?:(?:np|numpy)\.\w+|Timestamp|Decimal)\(([^()]*)\)`)
+	atLabel = lazy.Regexp(`@(\w+)\[([^\]]*)\][,;\s]*`)
+	tight   = lazy.Regexp(`(\pL):(\S)`)
+	typed   = lazy.Regexp(`\b(?:(?:np|numpy)\.\w+|Timestamp|Decimal)\(([^()]*)\)`)
+	printed = lazy.Regexp(`(?s)^(?:\w*Index|array|dict_\w+|Counter|\w*dict|deque|(?:frozen)?set)` +
+		`\(([\[{(].*?[\]})])(?:, \w+=[^()]*)*\)$`)
 	thinGroup = lazy.Regexp(`\b[\x{2009}\x{202f}\x{a0}](\d{3})\b`)
 	plain     = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u2212", "-", "’", "'",
 		"‘", "'", "“", `"`, "”", `"`)
@@ -28,6 +30,7 @@ var (
 func cleaned(text string) string {
 	text = raised().ReplaceAllString(thinGroup().ReplaceAllString(text, "'$1"), "^$0")
 	text = plain.Replace(norm.NFKC.String(text))
+	text = printed().ReplaceAllString(strings.TrimSpace(text), "$1")
 	text = tight().ReplaceAllString(typed().ReplaceAllString(text, "$1"), "$1: $2")
 	return strings.TrimSpace(atLabel().ReplaceAllString(text, "$1: $2\n"))
 }
@@ -229,7 +232,7 @@ func tableOf(text string, columns int) (n node) {
 		}
 		n.items = append(n.items, r)
 	}
-	if names := n.items[0].header(); names != nil {
+	if names := n.items[0].header(n.items[1]); names != nil {
 		guessed := mark != '|'
 		n.items = n.items[1:]
 		n.visit(func(a atom) { guessed = guessed && a.number == nil && a.date == "" })
@@ -240,10 +243,12 @@ func tableOf(text string, columns int) (n node) {
 	return n
 }
 
-// header returns the names that a row gives to columns, or nil: each is a different text.
-func (n node) header() (names []string) {
-	for _, cell := range n.items {
-		if cell.atom.number != nil || cell.atom.date != "" || slices.Contains(names, cell.atom.folded) {
+// header returns the names that a row gives to columns, or nil: each is a different text, or a year
+// above something else.
+func (n node) header(below node) (names []string) {
+	for i, cell := range n.items {
+		isName := cell.atom.number == nil || cell.atom.isYear() && !below.items[i].atom.isYear()
+		if !isName || cell.atom.date != "" || slices.Contains(names, cell.atom.folded) {
 			return nil
 		}
 		names = append(names, cell.atom.folded)

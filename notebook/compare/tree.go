@@ -178,7 +178,7 @@ func (c comparison) lists(x, y []node, free bool) Finding {
 		return inOrder // sentences
 	case slices.ContainsFunc(extra, func(n node) bool { return strings.Contains(n.atom.text, ", ") }):
 		return Finding{Unsure, "an item is perhaps several"}
-	case slices.ContainsFunc(extra, func(n node) bool { return n.kind == scalar && n.atom.text == "" }):
+	case slices.ContainsFunc(extra, func(n node) bool { return n.kind == scalar && n.key() == "" }):
 		return Finding{Unsure, "an item is empty"}
 	}
 	return Finding{Different, fmt.Sprintf("%d items / %d", len(x), len(y))}

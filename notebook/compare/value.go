@@ -37,6 +37,10 @@ func newAtom(text string) atom {
 	return a
 }
 
+func (a atom) isYear() bool {
+	return a.number != nil && len(a.text) == 4 && "1900" <= a.text && a.text <= "2100"
+}
+
 // A quantity is a number with its unit.
 type quantity struct {
 	value    *big.Rat
@@ -88,8 +92,8 @@ var (
 	year       = lazy.Regexp(`\b\d{4}\b`)
 )
 
-// dateOf returns a date in one form, which ends with Z if the text names a time zone; "" if the text
-// is none, or can be mistaken.
+// dateOf returns a date in one form, which ends with Z if the text names a time zone; "" if the
+// text is none, or can be mistaken.
 func dateOf(text string) string {
 	if len(text) < 8 || len(text) > 35 || !year().MatchString(text) {
 		return ""
