@@ -9,13 +9,23 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from dsstar_profile.numerals import PLAIN
 from dsstar_profile.values import literal, show, times
 
-# Ways to write a date or a time that pandas does not guess.
-FORMS = (
-    "%m/%d/%y|%d/%m/%y|%d.%m.%y|%m/%d/%Y %I:%M:%S %p|%m/%d/%Y %I:%M %p|%d-%b-%Y|%d-%b-%y|%b %Y|"
-    "%B %Y|%b-%y|%Y%m|%H:%M|%H:%M:%S"
-).split("|")
+
+def _shape(text: str) -> str:
+    """A text with one sign for the digits in a row, and one for letters."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text.strip()))
+
+
+# Ways to write a date or a time that pandas does not guess, with their shapes.
+FORMS = {
+    form: _shape(datetime.datetime(2001, 2, 3, 4, 5).strftime(form))
+    for form in (
+        "%m/%d/%y|%d/%m/%y|%d.%m.%y|%m/%d/%Y %I:%M:%S %p|%m/%d/%Y %I:%M %p|%d-%b-%Y|%d-%b-%y|%b %Y|"
+        "%B %Y|%b-%y|%Y%m|%H:%M|%H:%M:%S"
+    ).split("|")
+}
 # Parts of a year, with what their number is called.
 PERIODS = {
     r"(?P<y>\d{4})[- ]?Q(?P<n>[1-4])": "quarters",
@@ -26,6 +36,8 @@ PERIODS = {
     r"(?P<y>\d{4})[- ]?W(?P<n>[0-5]\d)": "weeks",
 }
 MAY = re.compile(r"\d.*[-/:. ]|[-/:. ].*\d|^\s*(\d{6}|\d{8})\s*$|\d[QHSMW]\d")
+QUICK = 200  # dates that are parsed one by one
+NONE = datetime.timedelta()
 FAR = 3650 * 86400  # seconds between the dates of a column and one that stands for none
 Moment = datetime.datetime
 
@@ -54,7 +66,8 @@ def dates_of(counts: dict[str, int], given: list, order: str) -> Dates:
     order. Order is which of day and month comes first in another column, if one tells."""
     texts = list(counts)
     tried = [v for v in texts[:: max(1, len(texts) // 40)] if len(v) < 60]
-    if sum(bool(MAY.search(v)) for v in tried) < 0.3 * max(1, len(tried)) or not tried:
+    some = [v for v in tried if MAY.search(v) and (len(v) in (6, 8) or not PLAIN.match(v))]
+    if len(some) < 0.3 * len(tried) or not tried:
         return Dates()
     if len(periods := _periods(texts).of) > 0.9 * len(texts):
         return _periods(texts) if periods else Dates()
@@ -64,11 +77,16 @@ def dates_of(counts: dict[str, int], given: list, order: str) -> Dates:
     left = pd.Series(texts)
     probe = left[:: max(1, len(left) // 300)]
     guess = pd.tseries.api.guess_datetime_format
-    some = [v for v in tried if MAY.search(v)]
-    some = some[:5] + some[-1:]
+    shapes = {_shape(v): v for v in some}
+    first = {_shape(v): v for v in reversed(some)}
+    some = list(dict.fromkeys([*shapes.values(), *first.values()]))[:6]
     forms = dict.fromkeys(guess(v, dayfirst=day) for v in some for day in (False, True))
     known = [f for f in forms if f and f != "%Y" and "%Y-%d" not in f and "%Y/%d" not in f]
-    fits = {f: n for f in [*known, *FORMS] if (n := len(_parse(probe, f))) > len(probe) / 20}
+    fits = {
+        f: n
+        for f in [*known, *(f for f, shape in FORMS.items() if shape in shapes)]
+        if (n := len(_parse(probe, f))) > len(probe) / 20
+    }
     used: list[str] = []
     for form in sorted(fits, key=lambda f: -fits[f]):
         found = _parse(left, form)
@@ -110,6 +128,13 @@ def _parse(values: Any, form: str) -> dict[str, Moment]:
 
     if digits := {"%Y%m%d": 8, "%Y%m": 6}.get(form):
         values = values[values.str.fullmatch(r"\s*(19|20)\d{%d}\s*" % (digits - 2))]
+    found: dict[str, Moment] = {}
+    if len(values) <= QUICK:
+        for v in values:
+            with contextlib.suppress(ValueError):
+                moment = Moment.strptime(v.strip(), form)
+                found[v] = (moment - (moment.utcoffset() or NONE)).replace(tzinfo=None)
+        return found
     parsed = pd.to_datetime(values, format=form, errors="coerce", utc="%z" in form)
     if parsed.dt.tz is not None:
         parsed = parsed.dt.tz_localize(None)
