@@ -57,7 +57,7 @@ def parquet(path: str, deadline: Deadline) -> Found:
             left -= batch.num_rows
             if left <= 0:
                 break
-    table, order = _table(schema, batches, rows)
+    table, order = described(schema, batches, rows)
     doubled = len(set(schema.names)) < len(schema)
     start = "pq.ParquetFile(path).read().to_pandas(" if doubled else "pd.read_parquet(path"
     table.calls = [_call(start, table)]
@@ -108,7 +108,7 @@ def feather(path: str, deadline: Deadline) -> Found:
         data = dataset.dataset(path, format="feather")
         schema, rows = reader.schema, data.count_rows()
         parts = (reader.get_batch(n) for n in range(reader.num_record_batches))
-    table, order = _table(schema, _head(parts, schema), rows)
+    table, order = described(schema, _head(parts, schema), rows)
     table.calls = [_call("pd.read_feather(path", table)]
     return _rest("Feather (Arrow)", path, data, table, order, deadline)
 
@@ -123,7 +123,7 @@ def stream(path: str, deadline: Deadline) -> Found:
         if rows == sample_size(len(schema)):
             with pa.ipc.open_stream(pa.memory_map(path)) as again:
                 rows = sum(b.num_rows for b in again)
-    table, order = _table(schema, batches, rows)
+    table, order = described(schema, batches, rows)
     call = _call("", table)
     table.calls = [Call("pa.ipc.open_stream(path", {}, ".read_all().to_pandas()" + call.after)]
     again = pa.ipc.open_stream(pa.memory_map(path))
@@ -135,7 +135,7 @@ def orc(path: str, deadline: Deadline) -> Found:
 
     data = dataset.dataset(path, format="orc")
     head = data.head(sample_size(len(data.schema)), batch_readahead=1, fragment_readahead=1)
-    table, order = _table(data.schema, head.to_batches(), data.count_rows())
+    table, order = described(data.schema, head.to_batches(), data.count_rows())
     table.calls = [_call("pd.read_orc(path", table)]
     return _rest("ORC", path, data, table, order, deadline)
 
@@ -148,7 +148,7 @@ def relation(con: Any, name: str) -> Table:
     rows = got.num_rows
     if rows == most:
         rows = con.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
-    table, order = _table(got.schema, got.to_batches(), rows)
+    table, order = described(got.schema, got.to_batches(), rows)
     table.extra.pop("index")
     table.notes = [[show(k.lower(), 60)] if k not in PLAIN else [] for k in kinds.values()]
     for kind, notes in zip(kinds.values(), table.notes):
@@ -177,7 +177,7 @@ def _rest(
     return Found(kind, [table])
 
 
-def _table(schema: Any, batches: list, rows: int) -> tuple[Table, list[int]]:
+def described(schema: Any, batches: list, rows: int) -> tuple[Table, list[int]]:
     """A table with its index first, as reset_index() has it, and the places of its columns."""
     import pyarrow as pa
 

@@ -10,7 +10,7 @@ import re
 import tempfile
 from typing import Any
 
-from dsstar_profile import grids
+from dsstar_profile import arrow, grids
 from dsstar_profile.values import show
 from dsstar_profile.found import Deadline, Found
 from dsstar_profile.grids import Table
@@ -20,6 +20,11 @@ FILES = 10_000  # that are listed
 FETCHED = 8 << 20  # bytes of a file that is no Parquet
 ROWS = 1000  # of a Parquet file
 GROUPS = 40  # of files that are looked into
+# Files that have to be whole.
+UNDIVIDED = tuple(
+    ".zip .xlsx .xlsb .xls .ods .pdf .docx .sqlite .db .gpkg .duckdb .feather .arrow .orc .dta .sav "
+    ".sas7bdat .h5 .hdf5 .nc .cdf .mat .npy .npz .dbf .zst".split()
+)
 COUNTED = 200  # files of a group whose rows are counted
 
 
@@ -122,8 +127,8 @@ def _tables(store: Any, members: list, deadline: Deadline, found: Found, title: 
     first = members[0]
     if first.path.lower().endswith((".parquet", ".pq")):
         return [_parquet(store, members, deadline)]
-    if first.path.lower().endswith((".zip", ".xlsx", ".pdf", ".docx")) and first.size > FETCHED:
-        return []  # they have to be whole
+    if first.path.lower().endswith(UNDIVIDED) and first.size > FETCHED:
+        return []
     with store.open_input_file(first.path) as f:
         content = f.read(min(first.size, FETCHED))
     whole = len(content) == first.size
@@ -138,6 +143,7 @@ def _tables(store: Any, members: list, deadline: Deadline, found: Found, title: 
             return []
         inner = reader(local.name, deadline)
     for table in inner.tables:
+        table.calls, table.parts = [], None  # of a file that is no longer there
         if not whole or len(members) > 1:
             table.extra["guessed"] = True
             rows = len(table.rows) if table.total is None else table.total
@@ -153,11 +159,11 @@ def _parquet(store: Any, members: list, deadline: Deadline) -> Table:
 
     with store.open_input_file(members[0].path) as f:
         file = pq.ParquetFile(f)
-        names = file.schema_arrow.names
-        most = max(50, min(ROWS, grids.MOST_CELLS // max(1, len(names))))
+        most = max(50, min(ROWS, grids.MOST_CELLS // max(1, len(file.schema_arrow))))
         batch = next(file.iter_batches(batch_size=most), None)
-        rows = [] if batch is None else list(zip(*(c.to_pylist() for c in batch.columns)))
         total = file.metadata.num_rows
+        table, _ = arrow.described(file.schema_arrow, [] if batch is None else [batch], total)
+    table.extra.pop("index")
     counted = 1
     for info in members[1:COUNTED]:
         if deadline.left() == 0:
@@ -165,10 +171,13 @@ def _parquet(store: Any, members: list, deadline: Deadline) -> Table:
         with store.open_input_file(info.path) as f:
             total += pq.read_metadata(f).num_rows
         counted += 1
-    table = Table("", list(names), rows)
     if counted < len(members):
         total, table.extra["guessed"] = total * len(members) // counted, True
-    if total != len(rows):
+    if total != len(table.rows):
         table.total = total
-        table.warnings.append(f"figures are from the first {len(rows)} rows of {show(members[0].path)}")
+        table.warnings.append(
+            f"figures are from the first {len(table.rows)} rows of {show(members[0].path)}"
+        )
+        for known in table.known:
+            known.pop("range", None)  # of the first file
     return table

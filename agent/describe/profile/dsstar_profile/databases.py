@@ -4,6 +4,7 @@ that the database computes, within bounds. Nothing is written, and no statement 
 from __future__ import annotations
 
 import contextlib
+import decimal
 import json
 import math
 import os
@@ -12,17 +13,28 @@ from typing import Any
 
 from dsstar_profile import grids
 from dsstar_profile.values import show
-from dsstar_profile.found import Deadline, Found
+from dsstar_profile.found import Deadline, Found, exact
 from dsstar_profile.grids import Table
+from dsstar_profile.hints import python
 
 ENDING = ".database.json"
 TABLES = 2000  # that are named
 ROWS = 1000  # that are read of a table
 TOGETHER = 50_000  # that are read of all tables, but of none less than 20
 COUNTED = 2_000_000  # estimated rows up to which figures are of all
+CALLED = 1_000_000  # rows up to which a call reads all of a table
+EXACT = 100_000  # estimated rows up to which they are counted, however many tables there are
 STATEMENT = 10  # seconds that a statement may take at most
 PLANNED = "of large tables, and of many, ranges and distinct values are estimates of the planner's"
-OURS = ("information_schema", "pg_catalog", "pg_toast", "mysql", "performance_schema", "sys", "crdb_internal")
+OURS = set(
+    "information_schema pg_catalog pg_toast mysql performance_schema sys crdb_internal "
+    "_timescaledb_internal _timescaledb_catalog _timescaledb_config _timescaledb_cache".split()
+)
+# Types of columns that their values show.
+PLAIN = set(
+    "integer int bigint smallint text boolean date varchar char varying character character_varying "
+    "real float double double_precision timestamp datetime timestamp_without_time_zone tinyint".split()
+)
 
 
 def database(path: str, deadline: Deadline) -> Found:
@@ -79,6 +91,10 @@ def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
     known = _catalog(sa, inspector, schemas, default)
     guesses = _estimates(con, dialect.name)
     stats = _statistics(con) if dialect.name == "postgresql" else {}
+    types = _types(con, dialect.name)
+    parts = _partitions(con) if dialect.name == "postgresql" else {}
+    for schema, table in [key for key in known if (key[0] or default, key[1]) in parts]:
+        del known[schema, table]
     most = max(20, min(ROWS, TOGETHER // max(1, len(known))))
     for (schema, table), entry in list(known.items())[:TABLES]:
         whole = table if schema in (None, default) else f"{schema}.{table}"
@@ -86,11 +102,19 @@ def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
         relation = ".".join(map(quote, filter(None, (schema, table))))
         made = Table(whole, entry["names"], [], guesses.get((schema or default, table)))
         made.where, made.notes = entry["where"], entry["notes"]
+        for n, notes in zip(made.names, made.notes):
+            kind = types.get((schema or default, table), entry["kinds"]).get(n, "")
+            notes[:0] = [show(kind, 60)] if kind and not _plain(kind) else []
+        if of := [p for p, whole in parts.items() if whole == (schema or default, table)]:
+            named = [p[1] if p[0] == (schema or default) else ".".join(p) for p in sorted(of)]
+            entry["said"].append(
+                f"{len(of)} partitions, {show(named[0])} to {show(named[-1])}: their rows are this table's"
+            )
         if made.total is not None:
             made.extra["guessed"] = True
         if deadline.left() > 0:
             try:
-                _figures(con, dialect.name, relation, made, entry["sorts"], most)
+                _figures(con, f"db[{json.dumps(name)}]", relation, made, entry["sorts"], most)
             except Exception as error:
                 con.rollback()
                 made.warnings.append(f"its rows cannot be read: {_reason(error)}")
@@ -147,10 +171,9 @@ def _catalog(sa: Any, inspector: Any, schemas: list, default: Any) -> dict:
                 "names": [c["name"] for c in columns],
                 "sorts": sorts,
                 "notes": [
-                    ([_kind(c["type"])] if sort in ("other", "date") else [])
-                    + ([f"comment: {show(c['comment'], 200)}"] if c.get("comment") else [])
-                    for c, sort in zip(columns, sorts)
+                    [f"comment: {show(c['comment'], 200)}"] if c.get("comment") else [] for c in columns
                 ],
+                "kinds": {c["name"]: _kind(c["type"]) for c in columns},
                 "where": ", ".join(where),
                 "said": said,
             }
@@ -167,11 +190,57 @@ def _kind(kind: Any) -> str:
 def _sort(sa: Any, kind: Any) -> str:
     if isinstance(kind, sa.Boolean):
         return "boolean"
+    if isinstance(kind, sa.Float):
+        return "float"
     if isinstance(kind, sa.Numeric | sa.Integer):
         return "number"
     if isinstance(kind, sa.Date | sa.DateTime | sa.Time):
         return "date"
     return "text" if isinstance(kind, sa.String | sa.Enum | sa.Uuid) else "other"  # such as JSON
+
+
+def _plain(kind: str) -> bool:
+    """Whether a type goes without saying: its name without a length is of the plain ones."""
+    return kind.lower().split("(")[0].strip().replace(" ", "_") in PLAIN
+
+
+def _types(con: Any, dialect: str) -> dict:
+    """The types of columns as the server names them, by schema and table."""
+    query = {
+        "postgresql": "SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM "
+        "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'v', 'm', 'p', 'f')",
+        "mysql": "SELECT table_schema, table_name, column_name, column_type FROM information_schema.columns",
+    }.get("mysql" if dialect == "mariadb" else dialect)
+    found: dict = {}
+    if query:
+        try:
+            for schema, table, column, kind in con.exec_driver_sql(query):
+                found.setdefault((schema, table), {})[column] = kind
+        except Exception:
+            con.rollback()
+    return found
+
+
+def _partitions(con: Any) -> dict[tuple[str, str], tuple[str, str]]:
+    """The tables that are partitions of PostgreSQL, each with the table that it is a part of."""
+    try:
+        found = {
+            (schema, part): (above, whole)
+            for schema, part, above, whole in con.exec_driver_sql(
+                "SELECT pn.nspname, p.relname, wn.nspname, w.relname FROM pg_inherits i "
+                "JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_namespace pn ON pn.oid = p.relnamespace "
+                "JOIN pg_class w ON w.oid = i.inhparent JOIN pg_namespace wn ON wn.oid = w.relnamespace "
+                "WHERE p.relispartition AND p.relkind IN ('r', 'p', 'f')"
+            )
+        }
+    except Exception:
+        con.rollback()
+        return {}
+    for part in found:  # a partition may have partitions
+        while found[part] in found:
+            found[part] = found[found[part]]
+    return found
 
 
 def _estimates(con: Any, dialect: str) -> dict:
@@ -208,6 +277,7 @@ def _statistics(con: Any) -> dict:
 
 def _planned(known: tuple | None, sort: str, rows: int) -> Any:
     """The figures of a column of which the planner knows something."""
+    sort = "number" if sort == "float" else sort
     if not known or sort not in ("number", "date"):
         return None
     gone, distinct, *lists = known
@@ -216,6 +286,7 @@ def _planned(known: tuple | None, sort: str, rows: int) -> Any:
         "gone": round(gone * rows),
         "distinct": round(distinct if distinct >= 0 else -distinct * rows),
         "type": sort,
+        "planned": True,
     }
     if sort == "number":
         numbers = [float(v) for v in ends]
@@ -224,28 +295,43 @@ def _planned(known: tuple | None, sort: str, rows: int) -> Any:
 
 
 def _figures(
-    con: Any, dialect: str, relation: str, table: Table, sorts: list, most: int
+    con: Any, engine: str, relation: str, table: Table, sorts: list, most: int
 ) -> None:
     """The first rows of a table, and of one that has more, figures of all rows in one statement."""
+    dialect = con.dialect.name
     most = min(most, max(20, grids.MOST_CELLS // max(1, len(table.names))))
     limited = {
         "mssql": f"SELECT TOP {most} * FROM {relation}",
         "oracle": f"SELECT * FROM {relation} FETCH FIRST {most} ROWS ONLY",
     }.get(dialect, f"SELECT * FROM {relation} LIMIT {most}")
-    table.rows = [tuple(map(plain, row)) for row in con.exec_driver_sql(limited)]
+    got = con.exec_driver_sql(limited)
+    same = list(got.keys()) == table.names
+    table.rows = [tuple(map(plain, row)) for row in got]
+    if same and (table.total or 0) <= CALLED:
+        table.extra["call"] = f"pd.read_sql({python(f'SELECT * FROM {relation}')}, {engine})"
     if len(table.rows) < most:
         table.total = None
         table.extra.pop("guessed", None)
         return
-    if (table.total or 0) > COUNTED or most < ROWS and table.total is not None:
-        table.total = max(table.total, most)
+    if (table.total or 0) > (EXACT if most < ROWS else COUNTED):
+        table.total = max(table.total or 0, most)
+        return
+    if most < ROWS and table.total is not None:  # one of many tables
+        table.total = con.exec_driver_sql(f"SELECT count(*) FROM {relation}").scalar()
+        table.extra.pop("guessed", None)
         return
     quote = con.dialect.identifier_preparer.quote
     asked = []
     for name, sort in zip(table.names[: grids.MOST_COLUMNS], sorts):
-        ends = f"min({quote(name)}), max({quote(name)})" if sort in ("number", "date") else "NULL, NULL"
-        distinct = f"count(DISTINCT {quote(name)})" if sort != "other" else "NULL"
-        asked.append(f"count({quote(name)}), {distinct}, {ends}")
+        column, some, given = quote(name), "", f"count({quote(name)})"
+        if sort == "float" and dialect == "postgresql":  # which takes NaN for the greatest
+            given += f" FILTER (WHERE {column} <> 'NaN')"
+            some = f" FILTER (WHERE {column} < 'Infinity' AND {column} > '-Infinity')"
+        ends = "NULL, NULL"
+        if sort in ("number", "float", "date"):
+            ends = f"min({column}){some}, max({column}){some}"
+        distinct = f"count(DISTINCT {column})" if sort != "other" else "NULL"
+        asked.append(f"{given}, {distinct}, {ends}")
     try:
         rows, *got = con.exec_driver_sql(
             f"SELECT count(*), {', '.join(asked)} FROM {relation}"
@@ -262,22 +348,21 @@ def _figures(
         if distinct is None:
             table.whole.append(None)
             continue
-        out = {"gone": rows - given, "distinct": distinct, "type": sort}
+        out = {"gone": rows - given, "distinct": distinct, "counted": True}
+        out["type"] = "number" if sort == "float" else sort
         if sort == "date" and low is not None:
             out["range"] = [show(low, 40), show(high, 40)]
-        elif sort == "number" and low is not None and math.isfinite(low) and math.isfinite(high):
-            out["range"] = [float(low), float(high)]
+        elif out["type"] == "number" and low is not None and math.isfinite(low) and math.isfinite(high):
+            out["range"] = [exact(low), exact(high)]
         table.whole.append(out)
 
 
 def plain(value: Any) -> Any:
     """A value as the other readers have it."""
-    import decimal
-
     if isinstance(value, decimal.Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, (bytes, memoryview)):
-        return f"{len(value)} bytes"
-    if isinstance(value, (dict, set, tuple)):
+        return exact(value)
+    if isinstance(value, (memoryview, bytearray)):
+        return bytes(value)
+    if isinstance(value, (set, tuple)):
         return str(value)
     return value

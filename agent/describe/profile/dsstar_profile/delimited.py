@@ -10,14 +10,13 @@ import re
 from typing import Any
 
 from dsstar_profile import grids, hints, texts
-from dsstar_profile.found import Deadline, Found, duckdb_connection, quoted
+from dsstar_profile.found import FEW, Deadline, Found, duckdb_connection, quoted
 from dsstar_profile.grids import Table
 from dsstar_profile.hints import Call
 from dsstar_profile.numerals import NUMERIC
 from dsstar_profile.values import MARKERS, show
 
 Json = dict[str, Any]
-FEW = 1500  # values of a column in the sample, up to which those of all rows are counted
 WIDE = 300  # columns of a file whose figures are of all rows
 # How DuckDB writes what numbers have between their digits.
 BETWEEN = {"commas": ",", "points": ".", "apostrophes": "''", "spaces": " "}

@@ -16,6 +16,7 @@ from dsstar_profile.values import show
 
 TEXT = 60_000  # characters of a document that are kept
 WHOLE = 64 << 20  # bytes up to which a format is read that has to be read whole
+FEW = 1500  # values of a column in a sample, up to which those of all rows are counted
 TOGETHER = 300  # columns whose figures are computed in one pass
 # Types of numbers of DuckDB.
 ORDERED = tuple(
@@ -111,7 +112,8 @@ def figures(con: Any, relation: str, table: Table, order: list[int] | None = Non
     table.whole = []
     for start in range(0, min(len(kinds), MOST_COLUMNS), TOGETHER):
         some = [kinds[n] for n in order[start : start + TOGETHER]]
-        asked = [part for name, kind, *_ in some for part in _asked(named(name), kind)]
+        few = [_few(table, start + n) for n in range(len(some))]
+        asked = [p for (name, kind, *_), f in zip(some, few) for p in _asked(named(name), kind, f)]
         table.total, *got = con.execute(
             f"SELECT count(*), {', '.join(asked)} FROM {relation}"
         ).fetchone()
@@ -126,17 +128,28 @@ def figures(con: Any, relation: str, table: Table, order: list[int] | None = Non
                 out |= {"type": "number", "range": [exact(low), exact(high)]}
             if inf:
                 out["infinite"] = inf
+            if few[n]:
+                out["counted"] = True
             table.whole.append(out)
 
 
-def _asked(name: str, kind: str) -> list[str]:
+def _few(table: Table, at: int) -> bool:
+    """Whether a column has few values in the sample: approximations of few are up to a third off."""
+    try:
+        return len({row[at] for row in table.rows}) <= FEW
+    except TypeError:
+        return False
+
+
+def _asked(name: str, kind: str, few: bool) -> list[str]:
     """What is asked of a column: how many values it has and how many differ, the least and the
     greatest, and how many are infinite. What is no number (NaN) is missing, as in pandas."""
+    distinct = f"count(DISTINCT {name})" if few else f"approx_count_distinct({name})"
     if kind in ("FLOAT", "DOUBLE"):
         some = f"FILTER (isfinite({name}))"
         return [
             f"count({name}) FILTER (NOT isnan({name}))",
-            f"approx_count_distinct({name}) FILTER (NOT isnan({name}))",
+            f"{distinct} FILTER (NOT isnan({name}))",
             f"min({name}) {some}",
             f"max({name}) {some}",
             f"count({name}) FILTER (isinf({name}))",
@@ -146,4 +159,4 @@ def _asked(name: str, kind: str) -> list[str]:
         ends = [f"min({name})::VARCHAR", f"max({name})::VARCHAR"]
     elif kind.startswith(ORDERED):
         ends = [f"min({name})", f"max({name})"]
-    return [f"count({name})", f"approx_count_distinct({name})", *ends, "NULL"]
+    return [f"count({name})", distinct, *ends, "NULL"]

@@ -130,7 +130,8 @@ def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
 
 def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     """Puts figures of all rows in the place of those of a sample."""
-    c |= {k: figures[k] for k in ("distinct", "gone", "counted") if k in figures} | {"whole": True}
+    told = ("distinct", "gone", "counted", "planned")
+    c |= {k: figures[k] for k in told if k in figures} | {"whole": True}
     c.pop("zeros", None)
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = "text"

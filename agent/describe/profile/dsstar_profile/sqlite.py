@@ -160,7 +160,7 @@ def _figures(con: Any, name: str, names: list[str]) -> list[Json | None]:
             f"min({column}) {numeric}, max({column}) {numeric}, count(*) {texts}, "
             f"min({column}) {texts}, max({column}) {texts} FROM {named(name)}"
         ).fetchone()
-        out: Json = {"gone": rows - given, "distinct": distinct, "type": "text"}
+        out: Json = {"gone": rows - given, "distinct": distinct, "counted": True, "type": "text"}
         if given and numbers == given:
             out |= {"type": "number", "range": [low, high]}
         elif given and words == given:

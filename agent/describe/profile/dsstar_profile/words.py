@@ -346,6 +346,8 @@ def _parts(c: Json, rows: int, short: bool, full: bool = False) -> list[str]:
     """What is said of a column after its name."""
     parts = [_kind(c)]
     of_all = " (of all rows)" if c.get("whole") and not c.get("sampled") else ""
+    if of_all and c.get("planned"):
+        of_all = " (an estimate of the planner's)"
     if c.get("range") and len(c.get("values", ())) != 1:
         parts[0] += f" {between(*c['range'])}{of_all}"
     if c.get("without"):
@@ -363,7 +365,7 @@ def _parts(c: Json, rows: int, short: bool, full: bool = False) -> list[str]:
         parts.append(f"zero in {c['zeros']}")
     if c.get("whole"):
         if c.get("gone"):
-            parts.append(f"missing in {c['gone']} of all rows")
+            parts.append(f"missing in {'about ' * c.get('planned', False)}{c['gone']} of all rows")
     elif gone := _missing(c, rows):
         parts.append(gone)
     return parts + _notes(c)
