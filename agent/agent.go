@@ -73,6 +73,12 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
 		return t, err
 	}
 	r := newRun(cfg, t)
+	defer func() { // as a model would see them
+		for i, d := range t.Descriptions {
+			t.Descriptions[i].Text = r.Mask.Mask(d.Text)
+		}
+		t.Relations = r.Mask.Mask(t.Relations)
+	}()
 	return r.carryOut(ctx, func(ctx context.Context) error { return r.files.DescribeOnly(ctx, only) })
 }
 
@@ -192,6 +198,9 @@ func (r *run) run(ctx context.Context) (ended error) {
 
 // learn has the files described unless the record has their descriptions.
 func (r *run) learn(ctx context.Context) error {
+	if err := r.files.Guard(ctx); err != nil {
+		return err
+	}
 	if r.t.Described {
 		r.recall()
 		r.files.Extend()

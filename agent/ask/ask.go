@@ -62,6 +62,12 @@ func (a *Asker) shorter(ctx context.Context, r Request, schema *llm.Schema,
 		}
 		request.Schema, request.Form = schema, form
 		first, err := a.Call(ctx, request)
+		for _, kind := range a.Mask.News() {
+			if err := a.warn(fmt.Sprintf("the %s's request for %s would have had what looks like %s: it "+
+				"is masked", r.Role, r.Subject, kind)); err != nil {
+				return first, request, err
+			}
+		}
 		if !errors.Is(err, llm.ErrContextLength) {
 			return first, request, err
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/mask"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -26,6 +27,8 @@ type Settings struct {
 	ResultChars      int // of one step's output
 	DescriptionChars int // of one file's description
 	ContextChars     int // of all descriptions together
+
+	Mask *mask.Masker // of what goes to the model; nil: masks credentials
 
 	// Stream, if set, is told of a request when it is sent, with nil, and of the reply as
 	// it comes: soFar returns all of it up to then, and may be called later. The reply
@@ -57,6 +60,9 @@ type Spent struct {
 
 // NewCaller returns a caller that has made no calls yet.
 func NewCaller(s Settings) *Caller {
+	if s.Mask == nil {
+		s.Mask = mask.New(nil)
+	}
 	c := &Caller{Settings: s, Budget: &Budget{Limits: s.Limits, Price: s.Price}}
 	if s.Price != nil {
 		c.spent.Cost = new(float64)
@@ -102,7 +108,8 @@ func (c *Caller) Recount(all []llm.Exchange) {
 	}
 }
 
-// Call makes one model call and counts it. Errors are a *[BudgetError], those of the
+// Call makes one model call and counts it. What is to be masked leaves as stand-ins, and they are
+// turned back in the reply: nothing else asks a model. Errors are a *[BudgetError], those of the
 // model, and ctx's.
 func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, error) {
 	if err := c.Reserve(); err != nil {
@@ -110,16 +117,24 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 	}
 	if c.Stream != nil {
 		role, subject := request.Role, request.Subject
-		request.OnText = func(soFar func() string) { c.Stream(role, subject, soFar) }
+		request.OnText = func(soFar func() string) {
+			c.Stream(role, subject, func() string { return c.Mask.Unmask(soFar(), false) })
+		}
 		c.Stream(role, subject, nil)
 	}
+	request.Messages = slices.Clone(request.Messages)
+	for i, m := range request.Messages {
+		request.Messages[i].Text = c.Mask.Mask(m.Text)
+	}
+	request.Inputs = c.Mask.MaskAll(request.Inputs)
 	stop := c.busy.Start()
 	reply, err := c.Model.Ask(ctx, request)
 	stop()
 	if err != nil {
 		return reply, Overdue(ctx, err)
 	}
-	reply.Text = strings.ToValidUTF8(reply.Text, "\uFFFD") // as notebooks are
+	// as notebooks are
+	reply.Text = c.Mask.Unmask(strings.ToValidUTF8(reply.Text, "\uFFFD"), reply.Schema)
 	if reply.Remembered {
 		c.Add(-1, 0)
 	} else {
@@ -149,8 +164,12 @@ func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, t
 	if c.Stream != nil {
 		c.Stream(role, "files", nil)
 	}
+	masked := make([]string, len(texts))
+	for i, text := range texts {
+		masked[i] = c.Mask.Mask(text)
+	}
 	stop := c.busy.Start()
-	ranking, err := ranker.Rank(ctx, question, texts)
+	ranking, err := ranker.Rank(ctx, c.Mask.Mask(question), masked)
 	stop()
 	if err == nil {
 		c.pay(role, ranking.Calls, ranking.Usage)

@@ -58,6 +58,9 @@ func (r *Describer) DescribeOnly(ctx context.Context, only []string) error {
 	if err := r.Choose(); err != nil {
 		return err
 	}
+	if err := r.Guard(ctx); err != nil {
+		return err
+	}
 	return r.Describe(ctx)
 }
 

@@ -58,6 +58,25 @@ func LookAt(d *Folder, f File, head int) (Look, error) {
 	return look, nil
 }
 
+// Text returns the beginning of a file, of which it reads at most most bytes, in UTF-8; "" if it is
+// no text.
+func Text(d *Folder, f File, most int64) (string, error) {
+	file, _, err := d.open(f)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, most))
+	if err != nil {
+		return "", fmt.Errorf("look at %s: %w", f.Name, err)
+	}
+	text, _, isText := decode(b, int64(len(b)) < most)
+	if !isText {
+		return "", nil
+	}
+	return text, nil
+}
+
 // kind names a file by its ending.
 func kind(name, encoding string, isText bool) string {
 	kind := strings.ToUpper(strings.TrimPrefix(path.Ext(strings.ToValidUTF8(name, "")), "."))

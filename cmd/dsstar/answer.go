@@ -12,6 +12,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
 	"dsstar/agent/llm"
+	"dsstar/agent/mask"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
@@ -120,6 +121,7 @@ func (a *app) config(j job) (agent.Config, error) {
 		return config, err
 	}
 	config.Model, config.Stream = j.model, j.progress.Stream
+	config.Mask = mask.New(a.key())
 	config.Cache, config.AgreeToCost = j.cache, a.affordRounds(j)
 	config.ChooseReading, config.Insist = a.chooseReading(j), a.insist(j)
 	config.Learn = j.settings.Learn

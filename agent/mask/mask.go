@@ -1,0 +1,284 @@
+package mask
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// A Masker masks texts. Its methods may be called concurrently. The nil Masker masks nothing.
+type Masker struct {
+	key []byte
+
+	mu      sync.Mutex
+	known   values            // to be masked wherever they stand
+	real    map[string]string // by stand-in: what it stands for
+	finds   []string          // kinds of credentials that were found in requests, not told yet
+	secrets map[string]bool   // credentials that were seen
+}
+
+// New returns a masker. Stand-ins are the same for the same key; without one they differ each time.
+func New(key []byte) *Masker {
+	if len(key) == 0 {
+		key = []byte(rand.Text())
+	}
+	return &Masker{key: key, known: newValues(), real: map[string]string{}, secrets: map[string]bool{}}
+}
+
+// Add has the values of a column masked from now on. It returns how many of them are too short.
+func (m *Masker) Add(all []string) (short int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, v := range all {
+		if !m.known.add(v) {
+			short++
+		}
+	}
+	return short
+}
+
+// A Find is a credential in a file.
+type Find struct {
+	Line int // from 1
+	Kind string
+}
+
+// Scan finds the credentials in the text of a file, which are masked from then on.
+func (m *Masker) Scan(text string) (all []Find) {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	line, at := 1, 0
+	for _, s := range credentials(text) {
+		line, at = line+strings.Count(text[at:s.from], "\n"), s.from
+		m.secret(text[s.from:s.to])
+		if n := len(all); n == 0 || all[n-1].Line != line {
+			all = append(all, Find{line, s.rule.kind})
+		}
+	}
+	return all
+}
+
+// secret takes note of a credential and reports whether it is new. One that may be a word is only
+// masked where its context tells.
+func (m *Masker) secret(value string) bool {
+	if m.secrets[value] {
+		return false
+	}
+	m.secrets[value] = true
+	small := strings.ToLower(value)
+	word := value == small || value == strings.ToUpper(small) || value == title(small)
+	if len(value) >= 6 && (!word || strings.ContainsAny(value, "0123456789")) {
+		for line := range strings.FieldsSeq(lineEnds.Replace(value)) { // of a key block also alone
+			m.known.add(line)
+		}
+	}
+	return true
+}
+
+var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "\n")
+
+// Mask replaces credentials and known values.
+func (m *Masker) Mask(text string) string {
+	if m == nil {
+		return text
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var b strings.Builder
+	end := 0
+	for _, s := range credentials(text) {
+		value := text[s.from:s.to]
+		if m.secret(value) {
+			m.finds = append(m.finds, s.rule.kind)
+		}
+		b.WriteString(text[end:s.from])
+		b.WriteString(m.standIn(value))
+		end = s.to
+	}
+	b.WriteString(text[end:])
+	return m.maskKnown(b.String())
+}
+
+// maskKnown replaces the known values: the longest first, and only whole words.
+func (m *Masker) maskKnown(text string) string {
+	if m.known.empty() {
+		return text
+	}
+	words := split(text)
+	var b strings.Builder
+	end := 0
+	for i := 0; i < words.len(); {
+		first, n, digits, sep := i, m.known.text(words, i), "", ""
+		if n == 0 && words.escape(i) { // "\name" may be a line's end before "ame", or a name
+			if n = m.known.text(words.joined(i), i); n > 0 {
+				n++
+			}
+		}
+		if n == 0 {
+			digits, sep, n = m.known.number(words, i)
+		}
+		if n == 0 {
+			i++
+			continue
+		}
+		i += n
+		b.WriteString(text[end:words.at[first]])
+		end = words.at[i]
+		if digits == "" {
+			b.WriteString(m.standIn(text[words.at[first]:end]))
+		} else {
+			b.WriteString(grouped(m.standInNumber(digits), sep))
+		}
+	}
+	b.WriteString(text[end:])
+	return b.String()
+}
+
+// standIn returns the stand-in of a text. A text and its forms in small letters, in capitals and
+// with capitals at the words' beginnings have the same letters.
+func (m *Masker) standIn(text string) string {
+	small := strings.ToLower(text)
+	s := ""
+	switch text {
+	case small:
+		s = "masked" + m.letters(small)
+	case strings.ToUpper(small):
+		s = strings.ToUpper("masked" + m.letters(small))
+	case title(small):
+		s = "Masked" + m.letters(small)
+	default:
+		s = "Masked" + m.letters(text)
+	}
+	m.real[s] = text
+	return s
+}
+
+func (m *Masker) sum(text string) []byte {
+	h := hmac.New(sha256.New, m.key)
+	fmt.Fprint(h, "mask ", text)
+	return h.Sum(nil)
+}
+
+func (m *Masker) letters(text string) string {
+	n := binary.BigEndian.Uint64(m.sum(text))
+	b := make([]byte, 10)
+	for i := range b {
+		b[i] = 'a' + byte(n%26)
+		n /= 26
+	}
+	return string(b)
+}
+
+func (m *Masker) standInNumber(digits string) string {
+	s := fmt.Sprint(900_000_000_000_000 + binary.BigEndian.Uint64(m.sum(digits))%100_000_000_000_000)
+	m.real[s] = digits
+	return s
+}
+
+var (
+	standIns = regexp.MustCompile(`(?i)masked[a-z]{10}`)
+	numbers  = regexp.MustCompile(`9(?:\d{14}|\d\d(?:,\d{3}){4}|\d\d(?:\.\d{3}){4}|\d\d(?:_\d{3}){4}|` +
+		`\d\d(?:'\d{3}){4}|\d\d(?: \d{3}){4})`)
+)
+
+// Unmask turns stand-ins back. In JSON they are written as strings hold them.
+func (m *Masker) Unmask(text string, isJSON bool) string {
+	if m == nil {
+		return text
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.real) == 0 {
+		return text
+	}
+	text = standIns.ReplaceAllStringFunc(text, func(s string) string {
+		value, ok := m.real[s]
+		if !ok {
+			value, ok = m.inCase(s)
+		}
+		if !ok {
+			return s
+		}
+		if isJSON {
+			quoted, _ := json.Marshal(value)
+			return string(quoted[1 : len(quoted)-1])
+		}
+		return value
+	})
+	return numbers.ReplaceAllStringFunc(text, func(s string) string {
+		sep := strings.Trim(s, "0123456789")
+		if sep != "" {
+			sep = sep[:1]
+		}
+		if digits, ok := m.real[strings.ReplaceAll(s, sep, "")]; ok {
+			return grouped(digits, sep)
+		}
+		return s
+	})
+}
+
+// inCase finds a stand-in that a model has written in another case.
+func (m *Masker) inCase(s string) (value string, ok bool) {
+	small := strings.ToLower(s)
+	for _, form := range []string{small, "M" + small[1:], strings.ToUpper(small)} {
+		if value, ok = m.real[form]; ok {
+			break
+		}
+	}
+	switch s {
+	case small:
+		return strings.ToLower(value), ok
+	case strings.ToUpper(small):
+		return strings.ToUpper(value), ok
+	}
+	return value, ok
+}
+
+// News returns, once each, the kinds of credentials that Mask has found and Scan had not.
+func (m *Masker) News() []string {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	kinds := map[string]bool{}
+	for _, k := range m.finds {
+		kinds[k] = true
+	}
+	m.finds = nil
+	return slices.Sorted(maps.Keys(kinds))
+}
+
+// MaskAll masks the texts of a map.
+func (m *Masker) MaskAll(texts map[string]string) map[string]string {
+	masked := maps.Clone(texts)
+	for name, text := range masked {
+		masked[name] = m.Mask(text)
+	}
+	return masked
+}
+
+// title writes each word's first letter in capitals.
+func title(text string) string {
+	before := ' '
+	return strings.Map(func(r rune) rune {
+		was := before
+		before = r
+		if unicode.IsLetter(was) {
+			return r
+		}
+		return unicode.ToUpper(r)
+	}, text)
+}

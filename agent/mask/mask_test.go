@@ -1,0 +1,137 @@
+package mask
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dsstar/agent/mask/masktest"
+)
+
+// TestCredentials: each kind is masked in each form, and printed alone once it is known. Masked text
+// comes back.
+func TestCredentials(t *testing.T) {
+	for secret, line := range masktest.Credentials {
+		for name, form := range masktest.Forms {
+			m := New([]byte("k"))
+			text := form(fmt.Sprintf(line, secret))
+			masked := m.Mask(text)
+			for part := range strings.FieldsSeq(secret) {
+				if strings.Contains(masked, part) {
+					t.Errorf("%s, %s: %s", name, line, masked)
+				}
+				if alone := m.Mask("it is " + part); strings.Contains(alone, part) {
+					t.Errorf("%s, %s: %s alone", name, line, part)
+				}
+			}
+			if got := m.Unmask(masked, false); got != text {
+				t.Errorf("%s: %s\nbecame %s", name, text, got)
+			}
+			if again := New([]byte("k")).Mask(masked); again != masked {
+				t.Errorf("%s: masked again, %s\nbecame %s", name, masked, again)
+			}
+			if finds := New(nil).Scan(text); len(finds) == 0 {
+				t.Errorf("%s, %s: not found in the file", name, line)
+			}
+		}
+	}
+}
+
+// TestNoCredentials: code that has no secret in it, and data that resemble one.
+func TestNoCredentials(t *testing.T) {
+	for _, text := range []string{
+		`password = os.environ["DB_PASSWORD"]`, `password = getpass.getpass()`, "api_key: ${API_KEY}",
+		`api_key = "YOUR_API_KEY_HERE"`, `token = row["token"]`, `token=tokenizer.encode(text)`,
+		`{"token": "unbelievable", "lemma": "believe"}`, `{"token": "0x6B175474E89094C44Da98b954EedeAC495271d0F"}`,
+		"https://example.org:8080/a@b", "https://ada@example.org/", "postgresql://user:password@host/db",
+		"The password: see the manual", "secret: the recipe", "key,token,secret\na,b,c", "Pass: 1234",
+		"sk-learn, sk-image", "commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "task_key: row 12 of the table",
+		"password=args.password", "pwd: /home", "monkey = 'abcdefghij1234567890'", "tokens: 1234567890123456",
+	} {
+		if found := New(nil).Scan(text); len(found) > 0 || New(nil).Mask(text) != text {
+			t.Errorf("%s: %v, %s", text, found, New(nil).Mask(text))
+		}
+	}
+}
+
+// TestLines: a find names the line, once.
+func TestLines(t *testing.T) {
+	text := "a\npassword = 'hunter2!x' or 'x'; pwd = 'hunter3!y'\n\nAKIA" + "QX7MZ2PLR4TN6WYD\n"
+	if got := fmt.Sprint(New(nil).Scan(text)); got != "[{2 a password} {4 an AWS access key}]" {
+		t.Error(got)
+	}
+}
+
+// TestValues: values are masked as they stand and in another case, as whole words, the longest first.
+func TestValues(t *testing.T) {
+	m := New([]byte("k"))
+	m.Add([]string{" Ann ", "Ann Smith", "O'Brien", "José", "1234567", "7654321.0", "李明", "1980-01-05", "12",
+		"Line one\nLine two", "McDonald, Jr."})
+	for _, c := range []struct{ text, gone string }{
+		{"Ann", "Ann"}, {"x ANN y", "ANN"}, {"ann's", "ann"}, {"Ann Smith", "Smith"}, {`it's O\'Brien`, "Brien"},
+		{`a\nAnn\tSmith`, "Ann"}, {`Jos\u00e9`, "u00e9"}, {"JOSÉ", "JOS"}, {"id 1234567.0", "1234567"},
+		{"1,234,567.00", "234"}, {"1_234_567", "234"}, {"7654321", "7654321"}, {"他叫李明。", "李明"},
+		{"1980-01-05T00:00", "1980"}, {"data/report_Ann_2020.csv", "Ann"}, {"x1234567.jpg", "1234567"},
+		{"Line one", "one"}, {`"McDonald, Jr."`, "McDonald"}, {"MCDONALD, JR.", "MCD"}, {`"id": 1234567}`, "1234567"},
+	} {
+		got := m.Mask(c.text)
+		if strings.Contains(got, c.gone) || m.Unmask(got, false) != c.text {
+			t.Errorf("%s: %s, back %s", c.text, got, m.Unmask(got, false))
+		}
+	}
+	for _, text := range []string{"Annual", "Hannah", "12", "12345678", "Smith", "0.5"} {
+		if got := m.Mask(text); got != text {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+	small, large := m.Mask("ann smith"), m.Mask("ANN SMITH")
+	if strings.ToUpper(small) != large || m.Unmask(strings.ToUpper(m.Mask("Ann Smith")), false) != "ANN SMITH" {
+		t.Error(small, large)
+	}
+	if other := New([]byte("k")); other.Add([]string{"Ann Smith"}) != 0 || other.Mask("ann smith") != small {
+		t.Error("another process has another stand-in")
+	}
+}
+
+// TestJSON: a reply in JSON stays JSON.
+func TestJSON(t *testing.T) {
+	m := New(nil)
+	masked := m.Mask("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----")
+	var back map[string]string
+	err := json.Unmarshal([]byte(m.Unmask(masktest.JSON(map[string]string{"a": masked}), true)), &back)
+	if err != nil || !strings.Contains(back["a"], "\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n") {
+		t.Error(back, err)
+	}
+}
+
+// TestThereAndBack: for any values and texts of them, masking hides each value and loses nothing.
+func TestThereAndBack(t *testing.T) {
+	value := rapid.OneOf(rapid.StringMatching(`[A-Za-zäöéÀŽß]{1,8}([ .'_-][A-Za-z0-9]{1,6}){0,2}`),
+		rapid.StringMatching(`[0-9]{5,12}(\.0|\.5)?`), rapid.String())
+	between := rapid.StringMatching(`[ ,;:"'()\\/_\n\t|=.-]{1,3}|\\n|\\u00e9|[a-z]{0,3}|[0-9]{0,3}`)
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(value, 1, 20).Draw(t, "values")
+		m := New([]byte("k"))
+		m.Add(all)
+		var b strings.Builder
+		for range rapid.IntRange(1, 30).Draw(t, "parts") {
+			v := rapid.SampledFrom(all).Draw(t, "value")
+			v = rapid.SampledFrom([]string{v, strings.ToUpper(v), strings.ToLower(v), strings.TrimSpace(v)}).Draw(t, "dress")
+			b.WriteString(between.Draw(t, "between") + v)
+		}
+		text := b.String()
+		masked := m.Mask(text)
+		if got := m.Unmask(masked, false); got != text {
+			t.Fatalf("%q\nmasked %q\nback %q", text, masked, got)
+		}
+		for _, v := range all {
+			if digits, _, _ := strings.Cut(v, "."); len(digits) >= 6 && isDigits(digits) &&
+				strings.Contains(m.Mask("("+v+")"), digits) {
+				t.Fatalf("%q stays", v)
+			}
+		}
+	})
+}
