@@ -30,13 +30,16 @@ func ClipAt(text string, n, head int) string {
 	for cut < len(text) && !utf8.RuneStart(text[cut]) {
 		cut++
 	}
-	return fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut-head, text[cut:])
+	return fmt.Sprintf("%s\n"+markOfCut+"\n%s", text[:head], cut-head, text[cut:])
 }
 
+// markOfCut stands for what is cut.
+const markOfCut = "[… %d characters cut here …]"
+
 // Lines is Clip for text whose beginning matters most. It cuts at line ends if there are
-// any, so that no number is cut.
+// any, so that no number is cut, and never less than its mark takes.
 func Lines(text string, n int) string {
-	if n <= 0 || len(text) <= n {
+	if n <= 0 || len(text) <= n+len(markOfCut) {
 		return text
 	}
 	head, tail := n*9/10, n/10
@@ -53,8 +56,7 @@ func Lines(text string, n int) string {
 		last = ""
 	}
 	cut := len(text) - head - len(last)
-	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head],
-		cut, last), "\n")
+	return strings.TrimRight(fmt.Sprintf("%s\n"+markOfCut+"\n%s", text[:head], cut, last), "\n")
 }
 
 // FirstLines returns at most n lines of a text.

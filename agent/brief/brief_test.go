@@ -38,6 +38,17 @@ func TestClip(t *testing.T) {
 	})
 }
 
+// No line is cut to save less than what says that something was cut.
+func TestLinesCutsWhatCounts(t *testing.T) {
+	text := strings.Repeat("one, two\n", 20)
+	for _, less := range []int{1, 12, 25, 60, 100} {
+		got := brief.Lines(text, len(text)-less)
+		if got != text && (len(got) >= len(text) || !strings.Contains(got, "cut here")) {
+			t.Errorf("%d less: %q", less, got)
+		}
+	}
+}
+
 func TestShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 12).Draw(t, "lengths")

@@ -255,7 +255,7 @@ func (r *Describer) structure(i int) string {
 
 // The parts of what is shown of the files: of tables near the question, of what is said of the
 // others in a line each, and of documents.
-const nearShare, farShare, documentsShare = 11, 20, 3
+const nearShare, farShare, documentsShare = 12, 20, 3
 
 // documentShare is the part of all that one document may take, unless it is a code book: of a
 // longer one there are sections.

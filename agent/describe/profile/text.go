@@ -340,7 +340,7 @@ func (p Profile) Line(chars int) string {
 	for _, t := range p.Tables {
 		size, _, _ := strings.Cut(t.Headline, ";")
 		if !t.Usual && len(p.Tables) == 1 && t.Call != "" && len(t.Call) < callChars {
-			size = t.Call + "; " + size
+			parts[0], size = p.Format, t.Call+"; "+size // which has all of the headline
 		}
 		parts = append(parts, strings.TrimPrefix(t.Name+": ", ": ")+size+": "+
 			joined(t.Names, max(chars/2, chars-len(p.Headline)-len(size)-10)))

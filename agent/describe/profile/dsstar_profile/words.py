@@ -11,7 +11,7 @@ from dsstar_profile.values import literal
 
 Json = dict[str, Any]
 
-FULL = 1500  # characters of the values of a column that is told in full
+FULL = 1000  # characters of the values of a column that is told in full
 NAMED = 20_000  # of those that a question may name
 OF_FILE = 500_000  # of both in a file
 FREQUENT = 20  # values that are told in full of a column with too many
@@ -102,10 +102,11 @@ def between(low: Any, high: Any) -> str:
 def _headline(p: Json) -> str:
     parts = [p.get("format") or "unknown"]
     encoding = p.get("encoding", "")
+    called = all(t.get("call") for t in p.get("tables", ())) and p.get("tables")
     if encoding not in ("", "utf-8"):
-        parts.append(f'encoding {encoding} (pandas: encoding="{encoding}")')
+        parts.append(f"encoding {encoding}" + ("" if called else f' (pandas: encoding="{encoding}")'))
     mark = p.get("delimiter", "")
-    if mark == "spaces":
+    if mark == "spaces" and not called:
         parts.append(r'fields between spaces (pandas: sep=r"\s+")')
     elif mark not in ("", ","):
         parts.append(f"fields between {_mark(mark)}")
