@@ -23,7 +23,7 @@ func (p Profile) Akin(first Profile) bool {
 		const least = 3
 		names, both := t.byName(), 0
 		for _, c := range lead.Columns {
-			if _, ok := names[c.Name]; ok {
+			if _, ok := names[c.Name]; ok && !strings.HasPrefix(c.Name, unnamed) {
 				both++
 			}
 		}
@@ -33,6 +33,9 @@ func (p Profile) Akin(first Profile) bool {
 	}
 	return true
 }
+
+// unnamed begins the names that columns have where the file gives none.
+const unnamed = "column "
 
 func (t Table) byName() map[string]Column {
 	names := make(map[string]Column, len(t.Columns))

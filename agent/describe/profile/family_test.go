@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dsstar/agent/describe/profile"
 )
 
 // A member of a family says whatever changes how it is read, and nothing where it is like the first.
@@ -54,5 +56,19 @@ func TestFamilyReads(t *testing.T) {
 		if c.says == nil && text != "40 rows" {
 			t.Errorf("%s: %s", c.name, text)
 		}
+	}
+}
+
+// Columns without names make no family of tables that have some number of them each.
+func TestUnnamedAreNotAkin(t *testing.T) {
+	table := func(names string, columns int) profile.Profile {
+		var all []profile.Column
+		for n := range columns {
+			all = append(all, profile.Column{Name: fmt.Sprint(names, n+1)})
+		}
+		return profile.Profile{Format: "text", Tables: []profile.Table{{Columns: all}}}
+	}
+	if table("column ", 5).Akin(table("column ", 4)) || !table("depth", 5).Akin(table("depth", 4)) {
+		t.Error("names that a file does not give are taken for its own")
 	}
 }
