@@ -101,7 +101,8 @@ def _html_calls(table: Table, index: str) -> list[Call]:
 def _shown(table: Any) -> bool:
     """Whether pandas' read_html returns the table, so that its index can be told."""
     hidden = "display:none" in (table.get("style") or "").replace(" ", "")
-    return not hidden and bool(table.text_content().strip("\n") and table.xpath(".//td|.//th"))
+    words = any(text.strip("\n") for text in table.itertext())  # text_content() is quadratic
+    return not hidden and words and next(table.iter("td", "th"), None) is not None
 
 
 def _cells(tr: Any) -> list[tuple[str, int, int]]:
