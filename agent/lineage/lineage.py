@@ -166,6 +166,11 @@ class Reader:
 
     def value_Call(self, node):
         name, root, function = name_of(node.func), root_of(node.func), self.value(node.func)
+        code = getattr(node.args[0], "value", None) if node.args else None
+        if name == root in ("eval", "exec") and isinstance(code, str):  # as if it stood there
+            body = parse(code)
+            self.run(body)
+            return join(self.value(s.value) for s in body[-1:] if isinstance(s, ast.Expr))
         given = join(self.value(a) for a in [*node.args, *(k.value for k in node.keywords)])
         v = join([function, given])
         v.listing = name in LISTS or v.listing and name in KEEPS
@@ -201,6 +206,8 @@ class Reader:
         if SQL.match(name):
             words = {w for t in v.texts for w in re.findall(r"[^\W\d]\w*", t)}
             v.data = v.data or any(self.names[w].data for w in words & set(self.names))
+        if name in ("StringIO", "BytesIO") and not v.data:
+            self.files.update((t, join([v])) for t in v.texts)
         own = [self.files[t] for t in v.texts if t in self.files]
         if name == "open" and any(re.fullmatch("[wax][bt+]*", t) for t in given.texts):
             v.files = v.texts
@@ -216,7 +223,8 @@ class Reader:
         """Tells what is in the files that a call writes."""
         for path in v.files or [t for t in v.texts if FILE.search(t)]:
             wrote = join([v, self.files.get(path, Value())])
-            wrote.data = wrote.data or "save" in name or self.decided(v, self.control)
+            drawn = "save" in name and root_of(node.func) not in self.modules or name == "savefig"
+            wrote.data = wrote.data or drawn or self.decided(v, self.control)
             wrote.texts, wrote.files = frozenset(), frozenset()
             wrote.key = digest(wrote.key, self.key(node.func), self.key(node.args))
             self.files[path] = wrote
@@ -235,9 +243,10 @@ class Reader:
             return
         if isinstance(call.func, ast.Name) and v.data:  # a function, which may print
             self.said.append((v, []))
-        for a in [root_of(call.func)] + [root_of(a) for a in call.args]:
+        args = [*call.args, *(k.value for k in call.keywords)]
+        for a in [root_of(call.func)] + [root_of(a) for a in args]:
             if a and a not in self.modules:  # the call may change what it is given
-                self.absorb(a, join(self.value(x) for x in call.args), self.key(call))
+                self.absorb(a, join(self.value(x) for x in [call.func, *args]), self.key(call))
         if name_of(call.func) == "sort" and root_of(call.func) in self.names:
             self.names[root_of(call.func)].listing = False
 

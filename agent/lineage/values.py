@@ -122,7 +122,8 @@ def compares(test):
 
 # Calls that change nothing about a typed-in value but its type.
 PLAIN = SAYS | {"str", "int", "float", "strip", "round", "write", "close", "splitlines", "split",
-                "loads", "Path", "DataFrame", "Series", "exists", "remove", "item"}
+                "loads", "Path", "DataFrame", "Series", "exists", "remove", "item",
+                "StringIO", "BytesIO"}
 
 
 # Methods whose value is only another form of that on which they are called.
