@@ -39,6 +39,8 @@ func TestDocuments(t *testing.T) {
 			"pd.DataFrame(" + load + ", dtype=object)", ""},
 		{"zips.json", `[{"zip":"00501","n":{"a":1}},{"zip":"10001","n":{"a":2}}]`, 2, "zip text, n.a number 1 2",
 			"pd.json_normalize(" + load + ")", "leading zeros"},
+		{"keys.json", `{"a\"] + [1, \\":[{"x":1},{"x":2}]}`, 2, "x number 1 2",
+			"pd.json_normalize(" + load + `["a\"] + [1, \\"])`, ""},
 		{"jobs.jsonl", `{"done":"2024-05-01"}` + "\n" + `{"done":"2024-05-02"}` + "\n" + `{"done":1714550400}` + "\n", 3,
 			"done date 2024-05-01 2024-05-02", "pd.read_json(path, lines=True" + asWritten, "1 numbers"},
 		{"long.ndjson", lines.String(), 60_000, "n number 0 59999, kind text", "pd.read_json(path, lines=True" + asWritten, ""},
