@@ -132,7 +132,8 @@ type comparison struct {
 //   - Whole numbers are exact, and so are codes: a leading zero and the case of letters count.
 //   - Decimals are rounded to those asked for. If none are, the shorter number must be the longer
 //     one rounded, and within half a percent of it.
-//   - Units and percent signs must be the same; a currency may be missing on one side.
+//   - Units and percent signs must be the same, also the letter case of short ones; a currency, or
+//     what the question counts, may be missing on one side.
 //   - Of words, letter case, spaces and outer quotes do not count.
 //   - Yes is true; a date is its midnight, in the forms that nobody can mistake.
 //   - Lists are compared in order, unless [Asked.Order] says otherwise; objects by their names;
