@@ -20,12 +20,15 @@ def elsewhere():
 
         close = __exit__
 
-    def scandir(*args):
-        with scanned(*args) as entries:
+    def scandir(*args, **kwargs):
+        with scanned(*args, **kwargs) as entries:
             return Listing(list(entries))
 
+    def listdir(*args, **kwargs):
+        return listed(*args, **kwargs)[::-1]
+
     scanned, listed, processors = os.scandir, os.listdir, (os.cpu_count() or 1) + 1
-    os.scandir, os.listdir = scandir, lambda *args: listed(*args)[::-1]
+    os.scandir, os.listdir = scandir, listdir
     os.cpu_count = os.process_cpu_count = lambda: processors
     os.sched_getaffinity = lambda pid: set(range(processors))
 

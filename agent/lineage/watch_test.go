@@ -160,7 +160,7 @@ for n in range(5):
     os.mkdir(os.path.join(folder, f"d{n}"))
     open(os.path.join(folder, f"d{n}", "f"), "w").close()
 name = os.path.basename
-print(*os.listdir(folder))
+print(*os.listdir(path=folder))
 print(*(e.name for e in os.scandir(folder)))
 print(*(p.name for p in Path(folder).iterdir()))
 print(*map(name, glob.glob(folder + "/*")))
