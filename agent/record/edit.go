@@ -272,7 +272,7 @@ func (r *reader) reopened() (moved bool, err error) {
 	return true, nil
 }
 
-var errQuestion = &EditError{"the question was changed: undo it, and ask another one with --ask"}
+var errQuestion = &EditError{"the question or its form was changed: undo it, and ask another one with --ask"}
 
 // handMade returns the round for a cell that a person added. Its step is the cell's first comment.
 func handMade(c notebook.Cell) Round {

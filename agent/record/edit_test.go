@@ -76,8 +76,15 @@ func TestRefusedEdits(t *testing.T) {
 			"the parameters cell has other lines"},
 		{"finished", rewrite("parameters", "data_dir = ", "data_dir = 1 + "),
 			`other lines than data_dir = "…"`},
-		{"finished", rewrite("parameters", "What is", "What was"), "the question was changed"},
-		{"finished", rewrite("question", "What is", "What was"), "the question was changed"},
+		{"finished", rewrite("parameters", "What is", "What was"), "the question or its form was changed"},
+		{"finished", rewrite("question", "What is", "What was"), "the question or its form was changed"},
+		{"finished", func(nb *notebook.Notebook) {
+			if cellOf(nb, "asked") < 0 {
+				rewrite("question", "What is", "What was")(nb)
+			} else {
+				rewrite("asked", "## Question", "## Question\n\nOnly the paid ones.")(nb)
+			}
+		}, "the question or its form was changed"},
 		{"asked", insert("step-1", mine), "a cell was added to question 1"},
 		{"asked", moved("step-1", "step-3"), "were put into another order"},
 		{"paper", rewrite("final", "sum", "max"), "whole scripts"},

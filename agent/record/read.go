@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
@@ -215,7 +216,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 		}
 		r.inPart = p.part
 	case roleAsked:
-		if p.changed && !strings.Contains(c.Source, Prose(r.t.Part(p.part-1).Task.Question)) {
+		if p.changed && brief.OneLine(c.Source) != brief.OneLine(showAsked(r.t, p.part-1)) {
 			return errQuestion
 		}
 	case roleParameters, roleSetup, roleTools, roleVariables:

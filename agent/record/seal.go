@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"reflect"
 	"slices"
 
 	"dsstar/notebook"
@@ -63,19 +64,25 @@ func shownSum(nb *notebook.Notebook) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Rewritten reports whether a text that dsstar has drawn into a notebook, whose trajectory is t, or
-// an output of its cells is another one now.
+// Rewritten reports whether a text or picture that dsstar has drawn into a notebook, whose trajectory
+// is t, or an output of its cells is another one now, or is gone.
 func Rewritten(nb *notebook.Notebook, t *Trajectory) bool {
 	if sealOf(nb).Reshown {
 		return true
 	}
-	drew := map[string]string{}
-	for _, c := range Draw(t).Cells {
-		drew[c.ID] = c.Source
+	now := map[string]notebook.Cell{}
+	for _, c := range nb.Cells {
+		now[c.ID] = c
 	}
-	return slices.ContainsFunc(nb.Cells, func(c notebook.Cell) bool {
-		was, ok := drew[c.ID]
-		return ok && c.Type == notebook.Markdown && c.Source != was
+	for k := range len(t.Earlier) + 1 { // who would show another answer must remove the one that was given
+		if now[partID(roleQuestion, k)].Type != notebook.Markdown {
+			return true
+		}
+	}
+	return slices.ContainsFunc(Draw(t).Cells, func(drew notebook.Cell) bool {
+		is, there := now[drew.ID]
+		return there && is.Type == notebook.Markdown && (is.Source != drew.Source ||
+			len(is.Attachments)+len(drew.Attachments) > 0 && !reflect.DeepEqual(is.Attachments, drew.Attachments))
 	})
 }
 

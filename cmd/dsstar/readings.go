@@ -63,6 +63,10 @@ func choose(t *record.Trajectory, named string) error {
 			return nil
 		}
 	}
+	if len(all) == 0 && len(t.Edits()) > 0 {
+		return usage.New("--choose: the notebook was changed, and which readings change the answer is not known "+
+			"until it is computed again", usage.Again())
+	}
 	if len(all) == 0 {
 		return usage.New("--choose: the answer depends on no open reading of the question",
 			usage.Shell("dsstar resume --help"))

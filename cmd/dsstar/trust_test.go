@@ -92,7 +92,12 @@ func TestWhoseRun(t *testing.T) {
 func TestChangedPage(t *testing.T) {
 	for what, change := range map[string]func(c *notebook.Cell){
 		"nothing": func(*notebook.Cell) {},
-		"text":    func(c *notebook.Cell) { c.Source = strings.ReplaceAll(c.Source, "42", "43") },
+		"cell": func(c *notebook.Cell) { // a forged one in its place
+			if c.ID == "question" {
+				c.ID = "mine"
+			}
+		},
+		"text": func(c *notebook.Cell) { c.Source = strings.ReplaceAll(c.Source, "42", "43") },
 		"output": func(c *notebook.Cell) {
 			for i, o := range c.Outputs {
 				c.Outputs[i].Text = strings.ReplaceAll(o.Text, "42", "43")

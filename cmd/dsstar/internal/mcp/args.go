@@ -39,7 +39,8 @@ type followUpArgs struct {
 }
 
 type continueArgs struct {
-	Run string `json:"run,omitempty"`
+	Run    string `json:"run,omitempty"`
+	Choose string `json:"choose,omitempty"`
 }
 
 type goBackArgs struct {
@@ -75,6 +76,9 @@ var arguments = map[string]string{
 
 	"follow_up.question": "the next question; it may refer to the one before",
 	"run":                "the name or folder of the run; default: the newest",
+
+	"choose": "the option of an open reading that the user means, as choose of that option has it; only " +
+		"if the user says so",
 
 	"step": "the number of the first step to drop, from 1, as the headings of the notebook have it",
 	"note": "what to do otherwise, in a sentence; without it the same step may be written again",

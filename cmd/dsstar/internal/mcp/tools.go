@@ -20,7 +20,8 @@ goes on without repeating anything.`), s.ask, answerInWords)
 a finished run, which has its data, variables and notebook. Faster than ask.`), s.followUp,
 		answerInWords)
 	add(s, answerTool("continue_run", "Continue a run", `Continues a run that was interrupted, timed out
-or spent its budget, or whose notebook the user has edited. Nothing that the model has answered is
+or spent its budget, whose notebook the user has edited, or whose answer depends on a reading that the
+user chooses. Nothing that the model has answered is
 asked again.`), s.continueRun, answerInWords)
 	add(s, answerTool("go_back", "Go back in a run", `Goes back to before a step of a run whose answer
 or approach is wrong: drops that step and all after it, and works on from there to a new answer. The
@@ -137,6 +138,9 @@ func (s *Server) followUp(ctx context.Context, in followUpArgs) (command, error)
 }
 
 func (s *Server) continueRun(ctx context.Context, in continueArgs) (command, error) {
+	if in.Choose != "" {
+		return s.resume(ctx, in.Run, "--choose="+in.Choose)
+	}
 	return s.resume(ctx, in.Run)
 }
 
