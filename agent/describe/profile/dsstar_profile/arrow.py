@@ -4,6 +4,7 @@ are those of the file, and not what DuckDB makes of them; its figures are of all
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import io
 import os
@@ -38,7 +39,6 @@ LOSSY = "float64 in pandas, which loses digits"
 
 
 def parquet(path: str, deadline: Deadline) -> Found:
-    import pyarrow.dataset as dataset
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(path)
@@ -308,26 +308,31 @@ def _figures(con: Any, relation: str, table: Table, order: list[int]) -> None:
 
 def _of_path(path: str, table: Table) -> None:
     """What a path like year=2024/region=eu/part.parquet says, and how all files are read at once."""
-    import pyarrow.dataset as dataset
-
     parts = path.split("/")[:-1]
     keys = [n for n, p in enumerate(parts) if re.fullmatch(r"[^=]+=[^=]*", p)]
     if not keys:
         return
-    told = "/".join(parts[n] for n in keys)
     names = [parts[n].split("=")[0] for n in keys]
+    told = ", ".join(map(show, names))
     if both := [n for n in names if n in table.names]:
         table.warnings.append(
-            f"its path says {told}; {', '.join(map(show, both))} is also a column of the file, and may "
-            "have other values: read the files one by one"
+            f"its path has keys ({told}); {', '.join(map(show, both))} is also a column of the file, and "
+            "may have other values: read the files one by one"
         )
         return
     root = "/".join(parts[: keys[0]]) or "."
-    text = f"{told} is said by the path alone: the file has no such column"
-    try:
-        together = dataset.dataset(root, format="parquet", partitioning="hive").schema.names
-        if set(names) <= set(together):
-            text += f", but pd.read_parquet({python(root)}) has, which reads all files of the folder"
-    except Exception:
-        pass
+    text = f"keys of its path ({told}) are no columns of the file"
+    if set(names) <= _together(root):
+        text += f", but of pd.read_parquet({python(root)}), which reads all files of the folder"
     table.warnings.append(text)
+
+
+@functools.lru_cache(maxsize=8)  # each file of the folder asks
+def _together(root: str) -> frozenset[str]:
+    """The columns of all files of a folder, read at once; none if they cannot be."""
+    import pyarrow.dataset as dataset
+
+    try:
+        return frozenset(dataset.dataset(root, format="parquet", partitioning="hive").schema.names)
+    except Exception:
+        return frozenset()

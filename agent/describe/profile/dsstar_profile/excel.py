@@ -19,7 +19,7 @@ from dsstar_profile.values import show
 
 SHEETS = 40
 CELLS = 4_000_000  # of a sheet, up to which it is read at once
-QUICK = 8 << 20  # bytes of XML up to which a call needs no faster engine
+QUICK = 1 << 20  # bytes of XML up to which a call needs no faster engine
 STRICT = b"http://purl.oclc.org/ooxml/"
 # What a cell shows besides its value: text in quotes or brackets, after colours and conditions.
 COLOUR = re.compile(r"\[(?!\$)[^\]]*\]|\\.|_.|\*.")
