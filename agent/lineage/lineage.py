@@ -334,36 +334,6 @@ class Reader:
                 self.names[name] = v
 
 
-def statements(cells):
-    """The statements of cells that compute something. The answer is an expression at the end,
-    unless it is a name."""
-    body, answer = [], None
-    for s in [s for cell in cells for s in parse(cell)]:
-        value = getattr(s, "value", None)
-        if isinstance(s, ast.Expr) and isinstance(value, ast.Name):
-            continue
-        if isinstance(s, ast.Expr) and name_of(getattr(value, "func", None)) in SAYS:
-            answer = value.args[0] if len(value.args) == 1 else None
-        elif isinstance(s, ast.Assign) and name_of(s.targets[0]) in ("answer", "summary"):
-            answer = value if name_of(s.targets[0]) == "answer" else answer
-        else:
-            body.append(s)
-    while dressed(answer) is not None:
-        answer = dressed(answer)
-    return body if answer is None or isinstance(answer, ast.Name) else body + [ast.Expr(answer)]
-
-
-def numbered(body):
-    """Statements in which the names that they give are numbered in order of appearance."""
-    nodes = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
-    given = {n.id for n in nodes if isinstance(n.ctx, ast.Store)}
-    numbers = {}
-    for n in nodes:
-        if n.id in given:
-            n.id = f"name {numbers.setdefault(n.id, len(numbers))}"
-    return [ast.dump(s) for s in body]
-
-
 def read(cells, code):
     """A reader that has read the cells, and then the code with the answer."""
     r = Reader()
