@@ -381,7 +381,7 @@ func (r *Describer) relate() {
 }
 
 // relationsShare is the part of what is shown of the files that their matches may take.
-const relationsShare = 50
+const relationsShare = 60
 
 // ending is the part of a file's name that the program goes by.
 func ending(name string) string {
