@@ -68,8 +68,8 @@ func flow(cells, modules []string) (reads, gives map[string]bool) {
 			}
 		}
 		for _, name := range s.changes {
-			if !slices.Contains(modules, name) {
-				gives[name] = gives[name] // or false
+			if _, is := gives[name]; !is && !slices.Contains(modules, name) {
+				gives[name] = false
 			}
 		}
 		for name, deeper := range s.binds {
