@@ -30,6 +30,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/lineage"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -223,6 +224,7 @@ type world struct {
 	rollbacks int                    // of the work session
 	ways      []notebook.Restoration // of Rollback, in turn; the last goes on; none: by replay
 	profiles  map[string]string      // in JSON, by path; a file without one is not understood
+	columns   map[string][]string    // whose values are to be masked
 }
 
 var constant = regexp.MustCompile(`^print\((\d+|"[^"]*")\)$|# typed in|# a copy|# of a folder`)
@@ -403,6 +405,13 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		clear(s.vars)
 	case strings.Contains(code, "dsstar_watch") && s.purpose != agent.Prove:
 		s.w.t.Errorf("a session of purpose %d is watched", s.purpose)
+	case listing.MatchString(code):
+		out := ""
+		for n := range strings.Count(listing.FindStringSubmatch(code)[1], `"data/`) {
+			out += fmt.Sprintln(listing.FindStringSubmatch(code)[2], n, string(must(json.Marshal(
+				profile.Listing{Columns: s.w.columns}))))
+		}
+		return s.end(out, nil), nil
 	case profiling.MatchString(code):
 		return s.profileFiles(code)
 	case strings.Contains(code, "module.install("):
@@ -588,6 +597,8 @@ func (s *session) value(expr string) (string, error) {
 }
 
 var profiling = regexp.MustCompile(`\n_main\((\[.*\]), \d+, \d+, [\d.]+, "(\w+)"\)\n$`)
+
+var listing = regexp.MustCompile(`\n_main\((\[[^\]]*\]), \[.*\], \d+, [\d.]+, "(\w+)"\)\n$`)
 
 // profileFiles does what the program does that looks into files: it prints a line for each.
 func (s *session) profileFiles(code string) (notebook.Execution, error) {

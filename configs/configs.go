@@ -45,6 +45,7 @@ type Settings struct {
 	Learn  bool   `mapstructure:"learn"`
 
 	Include     []string `mapstructure:"include"`
+	Mask        []string `mapstructure:"mask"`
 	MaxDownload Bytes    `mapstructure:"max_download"`
 	AskAboveUSD float64  `mapstructure:"ask_above_usd"` // 0: never asks
 

@@ -104,6 +104,8 @@ var classes = []class{
 	{checks, "make \"verified\" mean less", false},
 	{map[string]func(s *Settings) any{"include": func(s *Settings) any { return s.Include }},
 		"take in files that are skipped", false},
+	{map[string]func(s *Settings) any{"mask": func(s *Settings) any { return kept(s.Mask) }},
+		"show a model what you mask", false},
 	{map[string]func(s *Settings) any{"cache": func(s *Settings) any { return s.Cache }},
 		"have descriptions of your data kept", false},
 	{map[string]func(s *Settings) any{"learn": func(s *Settings) any { return s.Learn }},
@@ -194,6 +196,9 @@ func provider(model string) string {
 // A count is a limit for which 0 means none, not unlimited.
 type count int
 
+// A kept list may grow, but must keep what it has.
+type kept []string
+
 // A tier is a value of the setting sandbox. tiers ranks them by strength.
 type tier string
 
@@ -216,6 +221,8 @@ func relaxes(was, is any) bool {
 		return raises(was.(time.Duration), is)
 	case Bytes: // 0 depends on the machine
 		return is != was && (is == 0 || was == Bytes(0) || is > was.(Bytes))
+	case kept:
+		return relaxes([]string(is), []string(was.(kept)))
 	case []string:
 		return slices.ContainsFunc(is, func(one string) bool {
 			return !slices.Contains(was.([]string), one)

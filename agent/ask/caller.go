@@ -124,7 +124,9 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 	}
 	request.Messages = slices.Clone(request.Messages)
 	for i, m := range request.Messages {
-		request.Messages[i].Text = c.Mask.Mask(m.Text)
+		if request.Messages[i].Text = c.Mask.Mask(m.Text); i == 0 {
+			request.Messages[i].Text += c.Mask.Note()
+		}
 	}
 	request.Inputs = c.Mask.MaskAll(request.Inputs)
 	stop := c.busy.Start()

@@ -22,6 +22,8 @@ type Options struct {
 	Readable []string
 	Private  func(path string) bool // what no warning advises the user to allow; nil: nothing
 
+	Columns []string // patterns of columns whose values no model sees
+
 	CellTimeout time.Duration // of the kernels that describe files; 0: none
 
 	MaxFiles   int // that are looked at at most; 0: all

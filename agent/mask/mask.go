@@ -24,6 +24,26 @@ type Masker struct {
 	real    map[string]string // by stand-in: what it stands for
 	finds   []string          // kinds of credentials that were found in requests, not told yet
 	secrets map[string]bool   // credentials that were seen
+	columns bool              // values were added
+}
+
+// note tells a model of the stand-ins for values of columns.
+const note = "\n\nSome values in the data are private. In their place you see stand-ins, in outputs as in " +
+	"code: `masked` and ten letters for a text, 15 digits that begin with 9 for a number. Equal values have " +
+	"equal stand-ins, so that they can be counted, joined and compared. Use a stand-in where you would use " +
+	"the value: cells run with the real values, and an answer shows them. Do not take stand-ins apart."
+
+// Note returns what to tell a model about stand-ins, always the same; "" if no column is masked.
+func (m *Masker) Note() string {
+	if m == nil {
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.columns {
+		return note
+	}
+	return ""
 }
 
 // New returns a masker. Stand-ins are the same for the same key; without one they differ each time.
@@ -38,6 +58,7 @@ func New(key []byte) *Masker {
 func (m *Masker) Add(all []string) (short int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.columns = true
 	for _, v := range all {
 		if !m.known.add(v) {
 			short++

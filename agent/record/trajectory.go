@@ -79,6 +79,7 @@ type Task struct {
 	Sources []files.Source  `json:"sources,omitempty"`
 	Include []string        `json:"include,omitempty"` // patterns of [files.List]
 	Skipped []files.Skipped `json:"skipped,omitempty"` // as unlikely to be data
+	Mask    []string        `json:"mask,omitempty"`    // patterns of columns whose values no model sees
 }
 
 // In returns the sources by their names in a data folder: the folder itself if it is the only one.

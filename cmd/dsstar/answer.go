@@ -140,6 +140,7 @@ func agentConfig(s *configs.Settings) (agent.Config, error) {
 			ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 		},
 		Options: describe.Options{
+			Columns:     s.Mask,
 			Readable:    slices.Concat(s.AllowRead, s.AllowWrite),
 			Private:     func(path string) bool { return !sandbox.MayAdvise(path) },
 			CellTimeout: s.CellTimeout,

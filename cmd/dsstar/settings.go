@@ -27,6 +27,8 @@ func settingFlags(f *pflag.FlagSet) {
 	f.StringSlice("include", nil,
 		"a file or folder of the data to include although it would be skipped; . for all; "+
 			"may be repeated")
+	f.StringSlice("mask", nil,
+		"a column, or pattern of columns, whose values no model sees; may be repeated")
 	f.String("max-download", "", "size limit of a file of the web (default 2GB)")
 	f.Float64("ask-above-usd", 0,
 		"on a terminal, ask first if a run may cost more US dollars; 0: never (default 1)")

@@ -49,6 +49,7 @@ var modules = []string{
 	"words",
 	"profile",
 	"workers",
+	"masked",
 }
 
 // Program is Python that makes the modules from their sources, once per process. It needs no files.
@@ -79,6 +80,25 @@ func Program() string {
 func Script(paths []string, seconds, jobs int, within time.Duration, mark string) string {
 	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.workers\"].main\n_main([%s], %d, %d, %.1f, %q)\n",
 		Program(), strings.Join(paths, ", "), seconds, jobs, within.Seconds(), mark)
+}
+
+// Values returns Python that lists the values of the columns of files whose names match patterns, which
+// are those of shells. It prints a line for each file: the mark, the number of its path, and a
+// [Listing] in JSON. It takes so many seconds for a file at most, and opens none after the time
+// within.
+func Values(paths, patterns []string, seconds int, within time.Duration, mark string) string {
+	quoted := make([]string, len(patterns))
+	for i, p := range patterns {
+		quoted[i] = brief.Python(p)
+	}
+	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.masked\"].main\n_main([%s], [%s], %d, %.1f, %q)\n",
+		Program(), strings.Join(paths, ", "), strings.Join(quoted, ", "), seconds, within.Seconds(), mark)
+}
+
+// A Listing is what is listed of a file.
+type Listing struct {
+	Columns map[string][]string `json:"columns"` // values by the name of their column
+	Problem string              `json:"problem"` // why they could not be listed
 }
 
 // A Profile is what a program found in a file, in words of which a request shows some.
