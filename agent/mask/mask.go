@@ -28,10 +28,12 @@ type Masker struct {
 }
 
 // note tells a model of the stand-ins for values of columns.
-const note = "\n\nSome values in the data are private. In their place you see stand-ins, in outputs as in " +
-	"code: `masked` and ten letters for a text, 15 digits that begin with 9 for a number. Equal values have " +
-	"equal stand-ins, so that they can be counted, joined and compared. Use a stand-in where you would use " +
-	"the value: cells run with the real values, and an answer shows them. Do not take stand-ins apart."
+const note = `
+
+Some values in the data are private. In their place you see stand-ins, in outputs as in code: "masked"
+and ten letters for a text, 15 digits that begin with 9 for a number. Equal values have equal stand-ins,
+so that they can be counted, joined and compared. Use a stand-in where you would use the value: cells
+run with the real values, and an answer shows them. Do not take stand-ins apart.`
 
 // Note returns what to tell a model about stand-ins, always the same; "" if no column is masked.
 func (m *Masker) Note() string {

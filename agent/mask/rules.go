@@ -39,6 +39,9 @@ const (
 	wordName = `(?i:passw(?:or)?d|passphrase|passwort|kennwort|pwd|(?:db|user|ftp|smtp|mail|pg|root)_?pass)`
 	keyName  = `(?i:secret|token|(?:api|access|auth|account|shared|private|secret|encryption|signing)` +
 		`[_\- ]?(?:access)?[_\-]?key|credentials?)`
+	// a name has one of the rule's words at most so many bytes behind its beginning: looking no further
+	// is what makes the search fast
+	near = `\A(?s:.{0,16}?)`
 	// what may stand between the lines of a key
 	apart = `(?:\\+[nr]|[\s"',])`
 	is    = `(?:_[A-Za-z0-9]{1,12})?\\*["']?\]?\s{0,8}(?::=|=>|<-|[=:])\s{0,8}[bru]?`
@@ -49,9 +52,9 @@ func assigned(kind, words, name string, quoted, plain look) []rule {
 	var all []rule
 	for _, form := range []string{is + `\\*"{1,2}([^"\\\r\n]{4,200})\\*"`, is + `\\*'([^'\\\r\n]{4,200})\\*'`,
 		`[^<>\n]{0,20}>([^<\s]{4,200})</`} {
-		all = append(all, rule{kind, strings.Fields(words), regexp.MustCompile(name + form), quoted})
+		all = append(all, rule{kind, strings.Fields(words), regexp.MustCompile(near + name + form), quoted})
 	}
-	return append(all, rule{kind, strings.Fields(words), regexp.MustCompile(`(?m)` + name +
+	return append(all, rule{kind, strings.Fields(words), regexp.MustCompile(`(?m)` + near + name +
 		`(?:_[A-Za-z0-9]{1,12})?\s{0,8}[=:]\s{0,8}([^\s"'\\,;#&<>(){}\[\]$]{4,200})(?:$|[\s,;#&"'\\])`), plain})
 }
 
@@ -153,7 +156,14 @@ type span struct {
 }
 
 // How much of a text before and after one of a rule's words is looked at.
-const before, after, afterKey = 100, 500, 16 << 10
+const before, beforeNear, after, afterKey = 100, 16, 300, 16 << 10
+
+func (r *rule) before() int {
+	if strings.HasPrefix(strings.TrimPrefix(r.form.String(), "(?m)"), near) {
+		return beforeNear
+	}
+	return before
+}
 
 // credentials finds what looks like credentials, in order and apart.
 func credentials(text string) []span {
@@ -162,14 +172,15 @@ func credentials(text string) []span {
 	for i := range rules {
 		r := &rules[i]
 		for _, w := range r.words {
-			for at := 0; ; {
-				n := strings.Index(lower[at:], w)
+			for end := 0; ; {
+				n := strings.Index(lower[end:], w)
 				if n < 0 {
 					break
 				}
-				at += n
-				all = append(all, r.find(text, max(0, at-before), at)...)
-				at += len(w)
+				if s, ok := r.find(text, max(end, end+n-r.before()), end+n); ok {
+					all = append(all, s)
+				}
+				end += n + len(w)
 			}
 		}
 	}
@@ -186,26 +197,23 @@ func credentials(text string) []span {
 	})
 }
 
-// find finds the secrets of a rule beside the word at a place of a text.
-func (r *rule) find(text string, from, word int) (all []span) {
+// find finds the secret of a rule beside the word at a place of a text.
+func (r *rule) find(text string, from, word int) (s span, ok bool) {
 	far := after
 	if r.kind == privateKey {
 		far = afterKey
 	}
 	to := min(len(text), word+far)
-	from = max(from, strings.LastIndexByte(text[:word], '\n')+1)
-	for _, at := range r.form.FindAllStringSubmatchIndex(text[from:to], -1) {
-		if at[0] > word-from { // the next word's
-			break
-		}
-		if len(at) > 2 && at[2] >= 0 {
-			at = at[2:]
-		}
-		if s := (span{from + at[0], from + at[1], r}); r.look.suits(text[s.from:s.to]) {
-			all = append(all, s)
-		}
+	from = max(from, strings.LastIndexByte(text[from:word], '\n')+1+from)
+	at := r.form.FindStringSubmatchIndex(text[from:to])
+	if at == nil || at[0] > word-from { // the next word's
+		return s, false
 	}
-	return all
+	if len(at) > 2 && at[2] >= 0 {
+		at = at[2:]
+	}
+	s = span{from + at[0], from + at[1], r}
+	return s, r.look.suits(text[s.from:s.to])
 }
 
 func asciiLower(text string) string {
