@@ -68,12 +68,12 @@ func TestPictures(t *testing.T) {
 		{"more than three", "Save the chart as chart.png.", one + "\n# shows A\n# shows B\n# shows C",
 			[]string{"chart.png: chart.png", "step 1, output 4: C", "step 1, output 3: B"}},
 		{"a file that is too large", "Save the chart as big.png.", one, nil},
-		{"a file that is no picture", "Save the table as table.csv.", one, nil},
+		{"a file that is no picture", "Save the text as table.txt.", one, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple.with(script{"cell round 1": c.cell}), func(s *stage) {
 				s.task.Question = c.question
-			}, paints("chart.png", "other.png", "big.png", "table.csv")).noError(t)
+			}, paints("chart.png", "other.png", "big.png", "table.txt")).noError(t)
 			var got []string
 			for _, i := range p.model.requests["judge round 1"].Images {
 				got = append(got, i.Name+": "+string(i.Data))

@@ -303,7 +303,9 @@ func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
 	}
 	before := t.Readings[i]
 	before.Options = slices.Clone(before.Options)
-	before.Options[taken].Answer, before.Options[taken].Files = t.Answer(), t.Final.Files
+	if before.Options[taken].Answer = t.Answer(); t.Final != nil {
+		before.Options[taken].Files = t.Final.Files
+	}
 	code, computed := option.Last()
 	keeps := min(option.Steps, t.Steps())
 	if !computed {
