@@ -88,6 +88,7 @@ def equal(result, series, other, *args, denies=False, **kwargs):
         return
     holds = bool((~result if denies else result).any())
     numbers = pd.api.types.is_numeric_dtype(series.dtype)
+    categories = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else ()
     rows = None
     for v in [v for v in asked if isinstance(v, str) and v in known.all]:
         was = compared.setdefault((str(series.name), v), {
@@ -95,9 +96,9 @@ def equal(result, series, other, *args, denies=False, **kwargs):
             "alone": v in known.named and not denies})
         if holds and len(asked) > 1 and rows is None:
             rows = set(series.unique())
-        matches = holds if rows is None else v in rows
+        matches = v in categories or (holds if rows is None else v in rows)
         was["matches"] = was["matches"] or matches
-        was["alone"] = was["alone"] and not holds
+        was["alone"] = was["alone"] and not (holds or matches)
         if not matches and not was["like"]:
             was["like"] = next((x for x in series.unique()[:10_000] if isinstance(x, str)
                                 and x.strip().casefold() == v.strip().casefold()), "")
@@ -129,7 +130,8 @@ def texts(session):
         levels = [table.index.get_level_values(n) for n in range(table.index.nlevels)]
         for c in [table.iloc[:, n] for n in range(table.shape[1])] + levels:
             try:
-                found |= {v for v in c.unique() if isinstance(v, str)}
+                kinds = isinstance(c.dtype, pd.CategoricalDtype)
+                found |= {v for v in (c.cat.categories if kinds else c.unique()) if isinstance(v, str)}
             except TypeError:
                 pass  # it holds lists
     return found, names

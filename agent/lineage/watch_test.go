@@ -82,6 +82,8 @@ func TestWatch(t *testing.T) {
 		{`n = (orders.status != "returned").sum()`, "", ""},
 		{`n = (orders.status == "paid").sum()`, "", ""},
 		{`n = orders.status.isin(["paid", "settled"]).sum()`, "", ""},
+		{"m = one.merge(one, on=\"store\", how=\"outer\", indicator=True)\nn = (m._merge == \"right_only\").sum()", "", ""},
+		{`n = (orders.status.astype(pd.CategoricalDtype(["paid", "Open"])) == "Open").sum()`, "", ""},
 		{`n = (orders.status == "N/A").sum() + (orders.status == "").sum()`, "", ""},
 		{`n = [(orders.status == s).sum() for s in stores.store]`, "", ""},
 		{`late = orders[orders.n > 99]
