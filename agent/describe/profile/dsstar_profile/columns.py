@@ -29,7 +29,7 @@ SERIAL = (20_000, 60_000)  # days since 1900, as Excel writes dates of 1954 to 2
 
 @dataclass
 class Context:
-    """What the other columns of a table tell of a column."""
+    """What the other columns of a file tell of a column."""
 
     marks: Marks = field(default_factory=Marks)
     order: str = ""  # "day" or "month": which comes first in dates

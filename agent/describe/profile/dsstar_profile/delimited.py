@@ -13,7 +13,7 @@ from dsstar_profile import grids, hints, texts
 from dsstar_profile.found import FEW, Deadline, Found, duckdb_connection, quoted
 from dsstar_profile.grids import Table
 from dsstar_profile.hints import Call
-from dsstar_profile.numerals import NUMERIC
+from dsstar_profile.numerals import NUMERIC, Marks
 from dsstar_profile.values import MARKERS, show
 
 Json = dict[str, Any]
@@ -46,8 +46,9 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
         found.warnings.append(
             f"{some} without any value, which pandas reads, left out of these figures"
         )
+    marks = Marks(commas=way.mark == ";")
     for table in found.tables:
-        table.commas = way.mark == ";"
+        table.marks = marks
         if len(table.names) < texts.FIELDS:
             after = [n for n in range(table.end, last) if n not in noted]
             below = 0 if all(bare[n] for n in after) else len(after)

@@ -56,6 +56,15 @@ DOUBLE = {
     "cp949": [(0xB0, 0xC8)],
     "big5": [(0xA4, 0xC6)],
 }
+# The dashes, quotes and signs of cp1252 where they stand in a text, and letters of others do not.
+SIGNED = re.compile(
+    rb"(?<=[a-z])\x92(?=(s|t|d|m|re|ve|ll)\b)|(?<=s)\x92(?![a-z])|"
+    rb"(?<![a-z\x80-\xff])[\x95-\x97](?![a-z\x80-\xff])|"
+    rb"(?<![a-z])(\x93[ -~\x92\x96\x97\xa0]*\x94|\x91[ -~\x96\x97\xa0]*\x92)(?![a-z])|"
+    rb"(?<=[a-z])\x97(?=[a-z])|(?<![a-z])\xa0|\xa0(?=(?-i:[ A-Z0-9]))|"
+    rb"(?<=[a-z])\x99(?![a-z])|(?<!\d)[\x87\xa7](?![a-z])",
+    re.IGNORECASE,
+)
 USUAL = "оеаинтсрвлαοιετσνηυρ"  # letters of which half of a text consists
 SIGNS = set("€£§°«»„“”‘’–—…·²³½№µº¿¡©®×±")
 DECLARED = re.compile(rb"""<(?:\?xml|meta)\s[^>]*(?:encoding|charset)\s*=\s*["']?([\w-]+)""", re.I)
@@ -107,6 +116,11 @@ def _scored(data: bytes) -> Iterator[tuple[float, str, str]]:
     """How likely each encoding is, with what the lines that tell of it would be."""
     lines = [x for x in re.split(rb"[\r\n]+", data[: 16 * PART]) if re.search(rb"[\x80-\xff]", x)]
     sample = b"\n".join(lines)[:PART]
+    rest = SIGNED.sub(b"", sample)
+    if b"\x87" in sample:  # which is the second one of two signs
+        rest = rest.replace(b"\x86", b"")
+    if rest.isascii():
+        yield 2.0, "cp1252", sample.decode("cp1252", "replace")
     for name, first in DOUBLE.items():
         try:
             codecs.getincrementaldecoder(name)().decode(data)

@@ -10,7 +10,7 @@ from typing import Any
 
 from dsstar_profile.columns import Context, column, unread
 from dsstar_profile.headers import Header, header_of, header_row, where
-from dsstar_profile.numerals import number
+from dsstar_profile.numerals import Marks, number
 from dsstar_profile.relations import between
 from dsstar_profile.totals import TOTAL, inner
 from dsstar_profile.values import empty, label, literal, show
@@ -40,7 +40,7 @@ class Table:
     header: list[int] = field(default_factory=list)  # rows of the names, from 0
     end: int = 0  # the row after the last one, before blank rows, notes and totals
     calls: list[Any] = field(default_factory=list)  # of pandas, that may read it: the best first
-    commas: bool = False  # may be decimal ones, as others do not part the fields
+    marks: Marks = field(default_factory=Marks)  # of its numbers; tables of a text share them
     short: str = ""  # how its header is shorter than its rows, a key of SHORT
     index: int = 0  # columns that these calls take for the index
     ordered: bool = True  # whether the calls give the columns in this order
@@ -102,13 +102,16 @@ class Table:
             k: v for k, v in (("head", self.head), ("foot", self.foot), ("warnings", warnings)) if v
         }
 
+    def tell(self) -> None:
+        """Adds what the values tell of the marks in numbers, before any profile that needs it."""
+        for n in range(min(len(self.names), MOST_COLUMNS)):
+            some = (row[n] for row in self.rows[:TOLD] if n < len(row))
+            self.marks.add({v for v in some if isinstance(v, str)})
+
     def _columns(self, names: list[str], rows: Rows) -> list[Json]:
         """The profiles of the columns: each is read with what the others tell."""
-        context = Context()
-        context.marks.commas = self.commas
+        context = Context(self.marks)
         values = [[row[n] if n < len(row) else None for row in rows] for n in range(len(names))]
-        for name, some in zip(names, values):
-            context.marks.add(str(name), {v for v in some[:TOLD] if isinstance(v, str)})
         made = [column(n, v, self.text_source, context) for n, v in zip(names, values)]
         if context.order:
             for n, c in enumerate(made):

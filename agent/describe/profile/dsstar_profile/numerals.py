@@ -113,19 +113,21 @@ def written(text: str) -> Written | None:
 
 @dataclass
 class Marks:
-    """Which decimal mark the columns of a table have, as far as their values tell."""
+    """Which decimal mark the columns of a file have, as far as their values tell."""
 
-    told: Counter = field(default_factory=Counter)  # by mark: columns whose values tell of it
-    by: dict[str, str] = field(default_factory=dict)  # by mark: the name of such a column
+    told: set[str] = field(default_factory=set)  # the marks that columns tell of
+    groups: bool = False  # whether commas before three digits stand beside whole numbers
     commas: bool = False  # whether the fields of the file are parted by something else
+    said: set[str] = field(default_factory=set)  # the guesses that a column's notes have
 
-    def add(self, name: str, values: Iterable[str]) -> None:
+    def add(self, values: Iterable[str]) -> None:
         """Takes what the values of a column tell, if that is one mark."""
-        found = {f for v in values if (w := written(v)) and len(f := w.fits()) == 1}
+        read = [w for v in values if (w := written(v))]
+        found = {f for w in read if len(f := w.fits()) == 1}
         if len(found) == 1:
-            mark = found.pop()
-            self.told[mark] += 1
-            self.by.setdefault(mark, name)
+            self.told |= found
+        elif not found and any("," in w.digits for w in read):
+            self.groups |= any(w.digits.isdigit() for w in read)
 
     def mark(self) -> str:
         """The mark that columns tell of, if they tell of one only."""
@@ -204,21 +206,20 @@ def _decided(
         return marks.mark() or "."
     inner = group.pop()
     other = "," if inner == "." else "."
-    told_of, why = marks.mark(), ""
-    if told_of == "." or inner == "." and not told_of and not marks.commas:
+    if decided := marks.mark():
+        return decided
+    if not marks.commas and (inner == "." or marks.groups):
         return "."
-    if told_of:
-        mark, why = told_of, f", as {show(marks.by[told_of], 40)} has decimal {NAMES[told_of]}"
-    else:
+    mark = "."
+    if marks.commas:
         whole = [abs(n) for n in rest.values() if isinstance(n, int)]
-        parts = inner == "." or (max(whole) >= 1000 if whole else marks.commas)
-        mark = inner if parts else other
-    kind = "decimal" if mark == inner else "thousands"
-    example = max(open_, key=len)
-    against = dressed[example].value("," if mark == "." else ".")
-    notes.append(
-        f"{kind} {NAMES[inner]} are a guess{why}: {literal(example)} may also be {show(against)}"
-    )
+        mark = inner if inner == "." or not whole or max(whole) >= 1000 else other
+    kind = f"{'decimal' if mark == inner else 'thousands'} {NAMES[inner]}"
+    if kind not in marks.said:
+        marks.said.add(kind)
+        example = max(open_, key=len)
+        against = show(dressed[example].value("," if mark == "." else "."))
+        notes.append(f"{kind} are a guess in this file: {literal(example)} may also be {against}")
     return mark
 
 

@@ -198,6 +198,8 @@ def profile(path: str, seconds: float) -> dict[str, Any]:
                     out[part] = value
             tables: list[dict[str, Any]] = []
             for table in found.tables[: found.most]:
+                table.tell()
+            for table in found.tables[: found.most]:
                 tables.append(table.profile())
                 out["tables"] = tables
             hints.put(found.tables, tables, path, deadline)
