@@ -60,7 +60,7 @@ type Memory struct {
 	Problems  []string // what could not be read, in words
 
 	texts     map[string]string // the files as read
-	sections  map[string]string // of the definitions, by heading
+	sections  []section         // of the definitions, in their order
 	changed   map[string]string // files to write, by name; "" removes one
 	conflicts map[string]string // where files have an unsolved merge conflict, in words, by name
 	size      int               // bytes that were read

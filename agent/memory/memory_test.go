@@ -146,6 +146,31 @@ func TestReadHostile(t *testing.T) {
 	}
 }
 
+// TestCorrections: a file's text ends at another file's name or at a heading that is not below its own.
+func TestCorrections(t *testing.T) {
+	for text, want := range map[string]string{
+		"# a.csv\nIn EUR.\n#":                         "In EUR.",
+		"# a.csv\n#":                                  "",
+		"#":                                           "",
+		"####### a.csv\nx\n":                          "",
+		"## `a.csv`\nOne.\n### Columns\nv: kg\n":      "One.\n### Columns\nv: kg",
+		"## a.csv\nOne.\n## Other\nTwo.\n":            "One.",
+		"## a.csv\nOne.\n# Other\nTwo.\n":             "One.",
+		"# a.csv\nOne.\n## b.csv\nTwo.\n":             "One.",
+		"# a.csv\n```\n# b.csv\n```\nOne.\n":          "```\n# b.csv\n```\nOne.",
+		"~~~\n# a.csv\nx\n```\n~~~\n# a.csv\nOne.\n":  "One.",
+		"# a.csv\n````\n```\n# c\n````\n# c\nafter\n": "````\n```\n# c\n````",
+		"# a.csv\nOne.\n# b.csv\nx\n# a.csv\nTwo.\n":  "One.\nTwo.",
+	} {
+		dir := t.TempDir()
+		write(t, dir, "definitions/a.md", text)
+		write(t, dir, "definitions/b.md", "Of no file.\n")
+		if got := read(t, dir).Corrections([]string{"a.csv", "b.csv"})["a.csv"]; got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestAsked: the same question about the same data, however it is spaced.
 func TestAsked(t *testing.T) {
 	data := map[string]string{"a.csv": "1"}
