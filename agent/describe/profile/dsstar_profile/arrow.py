@@ -24,7 +24,7 @@ from dsstar_profile.found import (
     sample_size,
 )
 from dsstar_profile.grids import Table, infinite
-from dsstar_profile.hints import ENDS, Call, python
+from dsstar_profile.hints import ENDS, FILE, Call, python
 from dsstar_profile.values import show
 
 Json = dict[str, Any]
@@ -59,7 +59,7 @@ def parquet(path: str, deadline: Deadline) -> Found:
                 break
     table, order = described(schema, batches, rows)
     doubled = len(set(schema.names)) < len(schema)
-    start = "pq.ParquetFile(path).read().to_pandas(" if doubled else "pd.read_parquet(path"
+    start = f"pq.ParquetFile({FILE}).read().to_pandas(" if doubled else f"pd.read_parquet({FILE}"
     table.calls = [_call(start, table)]
     if doubled:
         table.warnings.append(
@@ -109,7 +109,7 @@ def feather(path: str, deadline: Deadline) -> Found:
         schema, rows = reader.schema, data.count_rows()
         parts = (reader.get_batch(n) for n in range(reader.num_record_batches))
     table, order = described(schema, _head(parts, schema), rows)
-    table.calls = [_call("pd.read_feather(path", table)]
+    table.calls = [_call(f"pd.read_feather({FILE}", table)]
     return _rest("Feather (Arrow)", path, data, table, order, deadline)
 
 
@@ -125,7 +125,7 @@ def stream(path: str, deadline: Deadline) -> Found:
                 rows = sum(b.num_rows for b in again)
     table, order = described(schema, batches, rows)
     call = _call("", table)
-    table.calls = [Call("pa.ipc.open_stream(path", {}, ".read_all().to_pandas()" + call.after)]
+    table.calls = [Call(f"pa.ipc.open_stream({FILE}", {}, ".read_all().to_pandas()" + call.after)]
     again = pa.ipc.open_stream(pa.memory_map(path))
     return _rest("Arrow stream", path, again, table, order, deadline)
 
@@ -136,7 +136,7 @@ def orc(path: str, deadline: Deadline) -> Found:
     data = dataset.dataset(path, format="orc")
     head = data.head(sample_size(len(data.schema)), batch_readahead=1, fragment_readahead=1)
     table, order = described(data.schema, head.to_batches(), data.count_rows())
-    table.calls = [_call("pd.read_orc(path", table)]
+    table.calls = [_call(f"pd.read_orc({FILE}", table)]
     return _rest("ORC", path, data, table, order, deadline)
 
 

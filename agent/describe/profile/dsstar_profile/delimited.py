@@ -18,6 +18,7 @@ from dsstar_profile.values import MARKERS, show
 
 Json = dict[str, Any]
 WIDE = 300  # columns of a file whose figures are of all rows
+BLANK = r"E' \t\r\n'"  # in SQL
 # How DuckDB writes what numbers have between their digits.
 BETWEEN = {"commas": ",", "points": ".", "apostrophes": "''", "spaces": " "}
 
@@ -140,7 +141,7 @@ def _calls(table: Table, options: Json, below: int | None, whole: bool) -> list[
         ends = [{"nrows": len(table.rows)}]
     elif below:
         ends = [{"skipfooter": below, "engine": "python"}, {"nrows": len(table.rows)}]
-    return [Call("pd.read_csv(path", options).having(**h, **e) for h in heads for e in ends]
+    return [Call(f"pd.read_csv({hints.FILE}", options).having(**h, **e) for h in heads for e in ends]
 
 
 def _count(
@@ -182,16 +183,20 @@ def _figures(
 ) -> None:
     encoding = {"utf-8-sig": "utf-8"}.get(source.encoding, source.encoding)
     encoding = encoding if encoding in ("utf-8", "utf-16") else "latin-1"
-    nulls = sorted(w for m in MARKERS for w in {m, m.upper(), m.title()})
     fields = len(table.names) + (table.short == "ended")
     typed = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(fields))
     escape = way.escape or way.quote
     relation = (
         f"read_csv({quoted(glob.escape(path))}, delim={quoted(way.mark)}, header=false, "
         f"quote={quoted(way.quote)}, escape={quoted(escape)}, skip={table.skip}, "
-        f"nullstr=[{', '.join(map(quoted, nulls))}], encoding={quoted(encoding)}, "
+        f"encoding={quoted(encoding)}, "
         f"max_line_size={texts.LINE * 2}, strict_mode=false, columns={{{typed}}}, "
         f"auto_detect=false, null_padding=true{more})"
+    )
+    gone = ", ".join(map(quoted, sorted(MARKERS)))
+    kept = ", ".join(
+        f"CASE WHEN lower(trim(c{n}, {BLANK})) NOT IN ({gone}) THEN c{n} END AS c{n}"
+        for n in range(len(columns))
     )
     asked = []
     for n, c in enumerate(columns):
@@ -208,7 +213,9 @@ def _figures(
         )
         asked.append(f"count({value})")
     with duckdb_connection(deadline) as con:
-        rows, *got = con.execute(f"SELECT count(*), {', '.join(asked)} FROM {relation}").fetchone()
+        rows, *got = con.execute(
+            f"SELECT count(*), {', '.join(asked)} FROM (SELECT {kept} FROM {relation})"
+        ).fetchone()
     table.total, table.whole = rows, []
     for n, c in enumerate(columns):
         given, distinct, low, high, fit = got[5 * n : 5 * n + 5]
@@ -229,10 +236,16 @@ def _cast(c: Json, name: str) -> str:
             name = f"replace({name}, '{mark}', '')"
         if "decimal commas" in c.get("dress", ()):
             name = f"replace({name}, ',', '.')"
-        return f"TRY_CAST({name} AS {'HUGEINT' if c.get('long') else 'DOUBLE'})"
+        return f"TRY_CAST({name} AS HUGEINT)" if c.get("long") else _finite(name, "DOUBLE")
     form = c.get("form", "")
     if c["type"] == "date" and form.startswith("%") and " or " not in form:
         if form.startswith("%Y-%m-%d"):
-            return f"TRY_CAST({name} AS TIMESTAMP{'TZ' if '%z' in form else ''})"
+            return _finite(name, "TIMESTAMPTZ" if "%z" in form else "TIMESTAMP")
         return f"try_strptime(trim({name}), {quoted(form)})"
     return "CAST(NULL AS VARCHAR)"
+
+
+def _finite(name: str, kind: str) -> str:
+    """SQL for a value of a kind; NULL for what is none, and for infinities."""
+    value = f"TRY_CAST({name} AS {kind})"
+    return f"CASE WHEN isfinite({value}) THEN {value} END"

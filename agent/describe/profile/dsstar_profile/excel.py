@@ -14,7 +14,7 @@ from typing import Any
 from dsstar_profile import grids
 from dsstar_profile.found import WHOLE, Deadline, Found
 from dsstar_profile.grids import Rows, Table, letters
-from dsstar_profile.hints import NAMED, Call, python
+from dsstar_profile.hints import FILE, NAMED, Call, python
 from dsstar_profile.values import show
 
 SHEETS = 40
@@ -344,5 +344,5 @@ def _calls(table: Table, options: dict, packed: Package, rows: Rows, marks: Mark
         engines.append({"engine": "xlrd"})  # pandas does not know files of Excel 4
     if packed.strict or marks.size > QUICK:
         engines.reverse()
-    calls = [Call("pd.read_excel(path", form | engine, after) for form in forms for engine in engines]
+    calls = [Call(f"pd.read_excel({FILE}", form | engine, after) for form in forms for engine in engines]
     return calls + [c.having(after=f'.dropna(how="all"){after}') for c in calls[:2]]

@@ -21,7 +21,7 @@ from dsstar_profile.found import (
     named,
 )
 from dsstar_profile.grids import Table
-from dsstar_profile.hints import ENDS, Call, python
+from dsstar_profile.hints import ENDS, FILE, Call, python
 from dsstar_profile.values import show
 
 MOST = 60  # tables of a file that are shown
@@ -62,7 +62,7 @@ def _call_duckdb(table: Table, relation: str) -> None:
     huge = [n for n, notes in zip(table.names, table.notes) if arrow.LOSSY in notes]
     texts = ", ".join(f"{named(n)}::VARCHAR AS {named(n)}" for n in huge)
     query = f"SELECT *{f' REPLACE ({texts})' if huge else ''} FROM {relation}"
-    start = "duckdb.connect(path, read_only=True).sql("
+    start = f"duckdb.connect({FILE}, read_only=True).sql("
     table.calls = [Call(start + python(query), {}, ".df()")]
     if (table.total or 0) > ENDS:
         table.calls[0].less = f"{start}{python(f'{query} LIMIT {ENDS}')}).df()"
@@ -144,7 +144,7 @@ def yaml_text(path: str, deadline: Deadline) -> Found:
     if len(text) < WHOLE // 8 and not re.search(r"(?m)^[^#\n\"']*[:\[,-]\s*\*\w", text):  # aliases grow
         with contextlib.suppress(yaml.YAMLError, RecursionError, ValueError):
             documents = list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-            at = 'yaml.safe_load(open(path, encoding="utf-8"))'
+            at = f'yaml.safe_load(open({FILE}, encoding="utf-8"))'
             if len(documents) == 1:
                 found.tables, found.lines = nested.tables(documents[0], "$", at)
             else:

@@ -28,6 +28,7 @@ SECONDS = 10  # for the calls of a file
 TRIES = 12  # of a table
 ENDS = 100_000  # rows at each end of a larger file that are read
 NAMED = 100  # columns of a table whose names a call may give
+FILE = "\0"  # the file that a call reads, in its source: no literal of python() has it
 FIRST = 12  # lines that are shown raw where no call reads a table
 
 
@@ -35,13 +36,14 @@ FIRST = 12  # lines that are shown raw where no call reads a table
 class Call:
     """A function of pandas with its arguments; what follows is applied to what it gives."""
 
-    start: str  # such as pd.read_csv(path
+    start: str  # such as pd.read_csv( and FILE
     options: Json
     after: str = ""
     less: str = ""  # the same for a part of the rows, where all are too many to be tried
 
     def text(self) -> str:
-        return ", ".join([self.start, *(f"{k}={python(v)}" for k, v in self.options.items())]) + (
+        start = self.start.replace(FILE, "path")
+        return ", ".join([start, *(f"{k}={python(v)}" for k, v in self.options.items())]) + (
             ")" + self.after
         )
 
@@ -190,7 +192,7 @@ class File:
         try:
             names |= {name: importlib.import_module(m) for name, m in MORE.items() if name + "." in call.start}
             if call.less:
-                return [eval(call.less, names)], False
+                return [eval(call.less.replace(FILE, "path"), names)], False
             if table.parts:
                 return [eval(call.text(), names | {"path": part}) for part in table.parts()], False
             if os.path.getsize(self.path) <= WHOLE or not table.lines:

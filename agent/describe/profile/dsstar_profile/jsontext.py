@@ -9,7 +9,7 @@ import re
 
 from dsstar_profile import hints, nested, texts
 from dsstar_profile.found import Deadline, Found, document
-from dsstar_profile.hints import Call
+from dsstar_profile.hints import FILE, Call
 from dsstar_profile.values import show, spread
 
 ENDINGS = (".json", ".geojson", ".jsonl", ".ndjson")
@@ -55,7 +55,7 @@ def _whole(found: Found, encoded: dict) -> None:
     for table in found.tables[:1]:
         orient = nested.ORIENTS.get(table.name)
         if orient is not None:
-            table.calls.insert(0, Call("pd.read_json(path", orient | AS_WRITTEN | encoded))
+            table.calls.insert(0, Call(f"pd.read_json({FILE}", orient | AS_WRITTEN | encoded))
 
 
 def _lines(
@@ -78,7 +78,7 @@ def _lines(
     if bad:
         found.warnings.append(f"{bad} lines are no JSON" + ", in the sample" * sampled)
     for table in found.tables[:1]:
-        table.calls.insert(0, Call("pd.read_json(path, lines=True", AS_WRITTEN | _encoded(source)))
+        table.calls.insert(0, Call(f"pd.read_json({FILE}, lines=True", AS_WRITTEN | _encoded(source)))
         table.lines = lines[: hints.FIRST]
     for table in found.tables if sampled else ():
         share = (len(table.rows) if table.total is None else table.total) / max(1, len(values))
@@ -111,9 +111,9 @@ def _open(source: texts.Text) -> str:
     """Python that opens a text of JSON."""
     name = hints.python(source.encoding)
     return (
-        f'gzip.open(path, "rt", encoding={name})'
+        f'gzip.open({FILE}, "rt", encoding={name})'
         if source.packed
-        else f"open(path, encoding={name})"
+        else f"open({FILE}, encoding={name})"
     )
 
 

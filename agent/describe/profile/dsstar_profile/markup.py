@@ -9,7 +9,7 @@ from typing import Any
 from dsstar_profile import grids, nested, texts
 from dsstar_profile.found import TEXT, Found, clean, document
 from dsstar_profile.grids import Table
-from dsstar_profile.hints import Call
+from dsstar_profile.hints import FILE, Call
 from dsstar_profile.values import show
 
 ROWS = 50_000  # of a table
@@ -89,7 +89,7 @@ def _html_calls(table: Table, index: str) -> list[Call]:
     below = f".iloc[:{len(table.rows)}]"
     header: Any = table.header[0] if len(table.header) == 1 else table.header or None
     return [
-        Call("pd.read_html(path", options, f"[{index}]{after}")
+        Call(f"pd.read_html({FILE}", options, f"[{index}]{after}")
         for after in ("", below)
         for options in (
             {},

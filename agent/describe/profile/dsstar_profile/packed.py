@@ -10,7 +10,7 @@ import zipfile
 from typing import Any
 
 from dsstar_profile.found import WHOLE, Deadline, Found
-from dsstar_profile.hints import Call, python
+from dsstar_profile.hints import FILE, Call, python
 from dsstar_profile.values import show
 
 SHOWN = 100  # members that are named
@@ -59,8 +59,8 @@ def _zip(path: str, deadline: Deadline) -> Found:
             with packed.open(info) as member:
                 inner = _member(member, info.filename, deadline)
             name = python(info.filename)
-            opened = ["path"] if len(members) == len(packed.infolist()) == 1 else []
-            opened.append(f"zipfile.ZipFile(path).open({name})")
+            opened = [FILE] if len(members) == len(packed.infolist()) == 1 else []
+            opened.append(f"zipfile.ZipFile({FILE}).open({name})")
             _added(found, inner, info.filename, opened)
     return found
 
@@ -73,7 +73,7 @@ def zstd(path: str, deadline: Deadline) -> Found:
         found = Found("packed with Zstandard")
         inner = _member(packed, os.path.basename(path).removesuffix(".zst"), deadline)
         found.format = f"{inner.format}, packed with Zstandard"
-        _added(found, inner, "", ["path", 'pa.CompressedInputStream(path, "zstd")'])
+        _added(found, inner, "", [FILE, f'pa.CompressedInputStream({FILE}, "zstd")'])
     return found
 
 
@@ -110,6 +110,5 @@ def _added(found: Found, inner: Found, name: str, opened: list[str]) -> None:
 
 
 def _reading(call: Call, opened: str) -> Call:
-    at = r"\bopen\(path(, encoding=\S+?)?\)|\bpath\b" if opened != "path" else r"\bpath\b"
-    start = re.sub(at, lambda _: opened, call.start, count=1)
-    return Call(start, call.options, call.after)
+    way = rf'\bopen\({FILE}(, encoding="[^"]*")?\)|{FILE}' if opened != FILE else FILE
+    return Call(re.sub(way, lambda _: opened, call.start), call.options, call.after)

@@ -224,5 +224,10 @@ def text(path: str, seconds: float) -> str:
 
 
 def in_words(found: dict[str, Any]) -> str:
-    words.render(found)
-    return json.dumps(found, default=str, allow_nan=False, separators=(",", ":"))
+    try:
+        words.render(found)
+        return json.dumps(found, default=str, allow_nan=False, separators=(",", ":"))
+    except Exception as error:
+        problem = f"not told of: {why(error, False)[1]}"
+        few = {"bytes": found.get("bytes", 0), "format": "unknown", "problem": problem}
+        return json.dumps(few | {"headline": "unknown"}, separators=(",", ":"))

@@ -9,7 +9,7 @@ from typing import Any
 
 from dsstar_profile.found import WHOLE, Deadline, Found, sample_size
 from dsstar_profile.grids import Table
-from dsstar_profile.hints import Call, python
+from dsstar_profile.hints import FILE, Call, python
 from dsstar_profile.values import show
 
 VARIABLES = 200  # that are told of
@@ -30,14 +30,22 @@ def hdf5(path: str, deadline: Deadline) -> Found:
     with h5py.File(path, "r") as file:
         found = Found("NetCDF 4 (HDF5)" if "_NCProperties" in file.attrs else "HDF5")
         found.lines = _attributes(file.attrs, "")
-        return _variables(found, _datasets(h5py, file), "h5py.File(path)[{}][:]")
+        return _variables(found, _datasets(h5py, file, found.warnings), f"h5py.File({FILE})[{{}}][:]")
 
 
-def _datasets(h5py: Any, file: Any) -> Iterator[Variable]:
+def _datasets(h5py: Any, file: Any, warnings: list[str]) -> Iterator[Variable]:
+    """The datasets of a file but for those whose values are in other files, which may be any."""
     names: list[str] = []
+    elsewhere: list[str] = []
     file.visit(names.append)
+    file.visit_links(
+        lambda n: elsewhere.append(n) if isinstance(file.get(n, getlink=True), h5py.ExternalLink) else None
+    )
     for name in names:
         item = file.get(name)
+        if isinstance(item, h5py.Dataset) and (item.external or item.is_virtual):
+            elsewhere.append(name)
+            continue
         if not isinstance(item, h5py.Dataset) or item.shape is None:
             continue
         kind = item.dtype
@@ -46,6 +54,9 @@ def _datasets(h5py: Any, file: Any) -> Iterator[Variable]:
         told = "text" if h5py.check_string_dtype(kind) else str(kind)
         values = None if kind.kind == "O" and told != "text" else item
         yield name, item.shape, told, _told(item.attrs), values
+    if elsewhere:
+        told = ", ".join(show(n, 60) for n in elsewhere[:20])
+        warnings.append(f"not read, as their values are in other files: {told}")
 
 
 def netcdf(path: str, deadline: Deadline) -> Found:
@@ -58,7 +69,7 @@ def netcdf(path: str, deadline: Deadline) -> Found:
             (n, tuple(v.shape), f"{v.data.dtype.name}{_dimensions(v)}", _told(v._attributes), v.data)
             for n, v in file.variables.items()
         ]
-        return _variables(found, iter(some), "scipy.io.netcdf_file(path, mmap=False).variables[{}][:].tolist()")
+        return _variables(found, iter(some), f"scipy.io.netcdf_file({FILE}, mmap=False).variables[{{}}][:].tolist()")
 
 
 def _dimensions(variable: Any) -> str:
@@ -82,7 +93,7 @@ def cdf(path: str, deadline: Deadline) -> Found:
         some.append((name, shape, is_.Data_Type_Description, _told(file.varattsget(name)), values))
     if any("EPOCH" in kind or "TIME" in kind for _, _, kind, _, _ in some):
         found.lines.append("cdflib.cdfepoch.to_datetime() makes dates of its times")
-    return _variables(found, iter(some), "cdflib.CDF(path).varget({})")
+    return _variables(found, iter(some), f"cdflib.CDF({FILE}).varget({{}})")
 
 
 def arrays(path: str, deadline: Deadline) -> Found:
@@ -95,7 +106,7 @@ def arrays(path: str, deadline: Deadline) -> Found:
         except ValueError as error:
             why = OBJECTS if "object" in str(error) else show(error, 160)
             return Found("array of NumPy", warnings=[f"not opened: {why}"])
-        return _variables(Found("array of NumPy"), iter([("", array.shape, str(array.dtype), {}, array)]), "np.load(path)")
+        return _variables(Found("array of NumPy"), iter([("", array.shape, str(array.dtype), {}, array)]), f"np.load({FILE})")
     found = Found("arrays of NumPy")
     with np.load(path, allow_pickle=False) as file:
         some = []
@@ -106,7 +117,7 @@ def arrays(path: str, deadline: Deadline) -> Found:
                 found.warnings.append(f"{show(name, 60)} is not opened: {OBJECTS}")
                 continue
             some.append((name, array.shape, str(array.dtype), {}, array))
-    return _variables(found, iter(some), "np.load(path)[{}]")
+    return _variables(found, iter(some), f"np.load({FILE})[{{}}]")
 
 
 def matlab(path: str, deadline: Deadline) -> Found:
@@ -172,7 +183,6 @@ def _columns(found: Found, group: str, rows: int, some: list[Variable], reading:
     short = [n.rpartition("/")[2] or "0" for n in names]
     most = min(rows, sample_size(len(some)))
     values = [_python(v[4][:most]) for v in some]
-    pairs = ", ".join(f"{python(s)}: {reading.format(python(n))}" for s, n in zip(short, names))
     table = Table(f"{group or 'variables'} of {rows} values", short, list(zip(*values)))
     table.total = rows if most < rows else None
     table.notes = [[f"{n} {v}" for n, v in attributes.items()] for _, _, _, attributes, _ in some]
@@ -180,9 +190,11 @@ def _columns(found: Found, group: str, rows: int, some: list[Variable], reading:
         notes += [show(kind, 40)] if kind not in ("float64", "int64", "text") else []
         if {"scale_factor", "add_offset"} & set(attributes):
             notes.append("the values here are those stored: times scale_factor, plus add_offset")
-    table.calls = [Call("pd.DataFrame({" + pairs + "}", {})]
-    if most < rows and "[:]" in reading:
-        table.calls[0].less = table.calls[0].text().replace("[:]", f"[:{most}]")
+    every, part = (
+        "pd.DataFrame({" + ", ".join(f"{python(s)}: {way.format(python(n))}" for s, n in zip(short, names))
+        for way in (reading, reading.replace("[:]", f"[:{most}]"))
+    )
+    table.calls = [Call(every + "}", {}, less=part + "})" if most < rows and part != every else "")]
     found.tables.append(table)
 
 
@@ -228,7 +240,7 @@ def _attributes_of(shapefile: Any, path: str, encoding: str) -> Found:
                 total = len(reader)
         except (UnicodeDecodeError, LookupError):
             continue
-        call = Call(f"pd.DataFrame(r.as_dict() for r in shapefile.Reader(dbf=path{options}).iterRecords()", {})
+        call = Call(f"pd.DataFrame(r.as_dict() for r in shapefile.Reader(dbf={FILE}{options}).iterRecords()", {})
         found.encoding = way
         found.tables.append(Table("", names, rows, total, calls=[call]))
         return found

@@ -10,7 +10,7 @@ from typing import Any
 
 from dsstar_profile.found import Deadline, Found, named, sample_size
 from dsstar_profile.grids import Table
-from dsstar_profile.hints import ENDS, Call, python
+from dsstar_profile.hints import ENDS, FILE, Call, python
 from dsstar_profile.values import show
 
 Json = dict[str, Any]
@@ -64,7 +64,7 @@ def sqlite(path: str, deadline: Deadline) -> Found:
             if name in geometries and geometries[name][0] in table.names:
                 table.notes[table.names.index(geometries[name][0])].append(geometries[name][1])
             query = f"SELECT * FROM {named(name)}"
-            opened = "sqlite3.connect(path)"
+            opened = f"sqlite3.connect({FILE})"
             if "immutable" in how:
                 opened = 'sqlite3.connect(f"file:{path}?immutable=1", uri=True)'
             call = Call(f"pd.read_sql({python(query)}, {opened}", {})

@@ -7,16 +7,16 @@ from typing import Any
 
 from dsstar_profile.found import WHOLE, Deadline, Found, sample_size
 from dsstar_profile.grids import Table
-from dsstar_profile.hints import Call
+from dsstar_profile.hints import FILE, Call
 from dsstar_profile.values import show
 
 LABELS = 60  # of the values of a column that are told
 # By the ending: the program, the reader of pyreadstat, and calls of pandas.
 CODES = {"convert_categoricals": False}
 KINDS: dict[str, tuple[str, str, list[Call]]] = {
-    ".dta": ("Stata", "read_dta", [Call("pd.read_stata(path", CODES)]),
-    ".sav": ("SPSS", "read_sav", [Call("pd.read_spss(path", CODES)]),
-    ".zsav": ("SPSS", "read_sav", [Call("pd.read_spss(path", CODES)]),
+    ".dta": ("Stata", "read_dta", [Call(f"pd.read_stata({FILE}", CODES)]),
+    ".sav": ("SPSS", "read_sav", [Call(f"pd.read_spss({FILE}", CODES)]),
+    ".zsav": ("SPSS", "read_sav", [Call(f"pd.read_spss({FILE}", CODES)]),
     ".por": ("SPSS portable", "read_por", []),
     ".xpt": ("SAS transport", "read_xport", []),
     ".sas7bdat": ("SAS", "read_sas7bdat", []),
@@ -62,7 +62,7 @@ def survey(path: str, deadline: Deadline) -> Found:
             "values are codes, whose labels are told of each column"
             + (": without convert_categoricals=False pandas has the labels in their place" if calls else "")
         )
-    table.calls = [*calls, Call(f"pyreadstat.{name}(path", {}, "[0]")]
+    table.calls = [*calls, Call(f"pyreadstat.{name}({FILE}", {}, "[0]")]
     if os.path.getsize(path) > WHOLE:
         table.calls = [c.having(row_limit=...) for c in table.calls[-1:]]
         table.calls[0].less = f"pyreadstat.{name}(path, row_limit={most})[0]"

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from dsstar_profile.columns import unread
-from dsstar_profile.values import literal
+from dsstar_profile.values import literal, show
 
 Json = dict[str, Any]
 
@@ -55,17 +55,17 @@ WORD = re.compile(r"[^\W_]+")
 
 
 def render(found: Json) -> None:
-    """Adds the words to a profile."""
-    found["headline"] = _headline(found)
+    """Adds the words to a profile, without the tables of which it has none to say."""
     room = OF_FILE
-    for table in found.get("tables", ()):
-        for c in table["columns"]:
-            _column(c, table["rows"])
-            room -= sum(map(len, c.get("among", ()))) + len(c.get("full", ""))
-            if room < 0:
-                c.pop("full", None)
-                c.pop("among", None)
-        _table(table)
+    for table in found.get("tables", ())[:]:
+        try:
+            room = _table(table, room)
+            json.dumps(table, default=str, allow_nan=False)
+        except Exception as error:
+            found["tables"] = [t for t in found["tables"] if t is not table]
+            told = f"table {show(table.get('name', ''))} is left out: {show(error, 160)}"
+            found["warnings"] = [*found.get("warnings", ()), told]
+    found["headline"] = _headline(found)
     encoding, mark = found.get("encoding", ""), found.get("delimiter", "")
     found["reads"] = {
         "encoding": encoding and f"encoding {encoding}",
@@ -84,8 +84,6 @@ def figure(v: Any) -> str:
     """A number or a date: every digit of it, or "about"."""
     if isinstance(v, float) and v == int(v):
         v = int(v)
-    if isinstance(v, int) and not isinstance(v, bool) and abs(v) >= 1 << 53:
-        return str(v)
     if not isinstance(v, float):
         return str(v)
     short = f"{v:.10g}"
@@ -119,7 +117,14 @@ def _mark(mark: str) -> str:
     return {"tab": "tabs"}.get(mark, mark if mark == "spaces" else json.dumps(mark))
 
 
-def _table(t: Json) -> None:
+def _table(t: Json, room: int) -> int:
+    """Adds the words to a table, and returns how much room is left for values."""
+    for c in t["columns"]:
+        _column(c, t["rows"])
+        room -= sum(map(len, c.get("among", ()))) + len(c.get("full", ""))
+        if room < 0:
+            c.pop("full", None)
+            c.pop("among", None)
     columns, first = t["columns"], t.get("first", [])
     t["all"] = len(first) == t["rows"] > 0 and not t.get("sample")
     t["headline"] = _size(t)
@@ -144,6 +149,7 @@ def _table(t: Json) -> None:
     t["names"] = _names(columns)
     t["reads"] = _reads(t)
     t["groups"] = [] if t["whole"] else _groups(columns, t["rows"])
+    return room
 
 
 def _reads(t: Json) -> Json:

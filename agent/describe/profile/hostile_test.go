@@ -1,0 +1,167 @@
+package profile_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// packed writes archives whose members' names are code, with tables of names that calls have, too, and
+// measurements whose values are in other files.
+const packed = `
+import json, sqlite3, zipfile
+import h5py, numpy as np, pyarrow as pa, yaml
+name = "+str(open('PWNED.txt','w').write('x'))+"
+rows = [{"id": n, "path": n / 2} for n in range(40)]
+with sqlite3.connect("a.sqlite") as con:
+    con.execute("CREATE TABLE path (id, v)")
+    con.executemany("INSERT INTO path VALUES (?, ?)", [(n, n / 2) for n in range(40)])
+con.close()
+with h5py.File("a.h5", "w") as f:
+    f["path"], f["open(path)"] = np.arange(40), np.arange(40)
+    f["open(path)[:]"] = np.array([(n,) for n in range(40)], [("path", "i8")])
+np.savez("a.npz", **{"path": np.arange(40), "open(path, encoding=x)": np.arange(40)})
+with open("a.yaml", "w") as f:
+    yaml.safe_dump({"path": rows, "open(path)": [dict(r) for r in rows]}, f)
+with open("a.json", "w") as f:
+    json.dump({"path": rows, "open(path)": rows}, f)
+with open("a.csv", "w") as f:
+    f.write("path,open(path)\n" + "".join(f"{n},{n}\n" for n in range(40)))
+for ending in ("sqlite", "h5", "npz", "yaml", "json", "csv"):
+    with zipfile.ZipFile(ending + ".zip", "w") as z:
+        z.write("a." + ending, name)
+        z.write("a." + ending, name + "." + ending)
+        z.writestr("x", "")
+with zipfile.ZipFile("zst.zip", "w") as z, pa.CompressedOutputStream("a.csv.zst", "zstd") as f:
+    f.write(open("a.csv", "rb").read())
+    f.close()
+    z.write("a.csv.zst", name + ".csv.zst")
+    z.writestr("x", "")
+secret = np.arange(40)
+secret.tofile("secret.bin")
+with h5py.File("secret.h5", "w") as f:
+    f["v"] = secret
+with h5py.File("elsewhere.h5", "w") as f:
+    f["own"] = np.arange(40)
+    f.create_dataset("raw", (40,), "i8", external=[("secret.bin", 0, 320)])
+    layout = h5py.VirtualLayout((40,), "i8")
+    layout[:] = h5py.VirtualSource("secret.h5", "v", (40,))
+    f.create_virtual_dataset("virtual", layout)
+    f["linked"] = h5py.ExternalLink("secret.h5", "v")
+`
+
+// TestPacked: no name in an archive runs, and its tables have calls that read them, which the list of
+// values runs, too.
+func TestPacked(t *testing.T) {
+	dir := t.TempDir()
+	maker := exec.Command(pyenvtest.Python(t), "-I", "-c", packed)
+	maker.Dir = dir
+	if out, err := maker.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p := start(t, dir)
+	for file, called := range map[string]int{"sqlite.zip": 0, "h5.zip": 2, "npz.zip": 1, "yaml.zip": 2,
+		"json.zip": 2, "csv.zip": 1, "zst.zip": 1} {
+		is := p.profile(t, file)
+		calls := 0
+		for _, table := range is.Tables {
+			if table.Call != "" {
+				calls++
+			}
+		}
+		if is.Problem != "" || calls < called {
+			t.Errorf("%s: %d calls: %s", file, calls, is.Text("", 4000, describe.ByWords))
+		}
+		code := profile.Values([]string{fmt.Sprintf("%q", file)}, []string{"*"}, 60, 1e11, "mark")
+		list := filepath.Join(t.TempDir(), "list.py")
+		if err := os.WriteFile(list, []byte(code), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		lister := exec.Command(pyenvtest.Python(t), "-I", list)
+		lister.Dir = dir
+		if out, err := lister.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "PWNED.txt")); err == nil {
+			t.Fatalf("%s: a name of a member has run", file)
+		}
+	}
+	is := p.profile(t, "elsewhere.h5")
+	text := is.Text("", 4000, describe.ByWords)
+	if len(is.Tables) != 1 || len(is.Tables[0].Columns) != 1 || is.Tables[0].Columns[0].Name != "own" {
+		t.Errorf("values of other files are told of:\n%s", text)
+	}
+	for _, name := range []string{"raw", "virtual", "linked"} {
+		if !strings.Contains(strings.Join(is.Warnings, "\n"), name) {
+			t.Errorf("nothing says that %s is not read:\n%s", name, text)
+		}
+	}
+}
+
+// TestLongMarkers: of a long file, too, what stands for no value is missing, whatever its case and the
+// spaces around it, and infinite numbers and dates are in no range.
+func TestLongMarkers(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	marks := []string{"NaN", " NAN ", "N/a", "nUlL", "inf", "-inf", "Infinity", " -INF"}
+	var text strings.Builder
+	text.WriteString("id,d,a,b,c,d2,e,f,g,h,note\n")
+	const rows = 60_000
+	for n := range rows {
+		day := fmt.Sprintf("2024-01-%02d", n%28+1)
+		if n%1000 == 7 {
+			day = "infinity"
+		}
+		fmt.Fprintf(&text, "%d,%s", n, day)
+		for _, mark := range marks {
+			if n%1000 != 7 {
+				mark = fmt.Sprint(n % 900)
+			}
+			text.WriteString("," + mark)
+		}
+		fmt.Fprintf(&text, ",%0120d\n", n)
+	}
+	is := p.facts(t, filepath.Join(dir, "long.csv"), text.String())
+	if is.Rows != rows || strings.Contains(is.said(), "from a sample") {
+		t.Errorf("%d rows: %s", is.Rows, is.said())
+	}
+	numbers := strings.Split(is.columns(), ", ")
+	for n, mark := range marks {
+		if got := numbers[n+2]; !strings.HasSuffix(got, " number 0 899") {
+			t.Errorf("%q: %s", mark, got)
+		}
+		said := strings.Contains(strings.Join(is.Columns[n+2].Notes, "; "), "60 values of all rows are no numbers")
+		if infinite := strings.Contains(strings.ToLower(mark), "inf"); said != infinite {
+			t.Errorf("%q: %q", mark, is.Columns[n+2].Notes)
+		}
+	}
+	if numbers[1] != "d date 2024-01-01 2024-01-28" {
+		t.Error(numbers[1])
+	}
+}
+
+// TestRendering: a table of which no words can be made costs itself alone.
+func TestRendering(t *testing.T) {
+	const in = `
+import json, sys
+exec(open(sys.argv[1]).read(), {})
+words = sys.modules["dsstar_profile.profile"].in_words
+good = {"name": "good", "rows": 2, "columns": [{"name": "v", "type": "number", "range": [1, 2]}]}
+def bad(**more): return {"name": "bad", "rows": 2, "columns": [{"name": "v", "type": "number"} | more]}
+for table in (bad(range=[float("nan"), 1]), bad(range=[0.5, float("inf")]), bad(range=["a"]), bad(odd=float("nan")), {}):
+    found = json.loads(words({"bytes": 1, "format": "x", "tables": [table, dict(good, columns=[dict(good["columns"][0])])]}))
+    assert [t["name"] for t in found["tables"]] == ["good"] and "left out" in str(found["warnings"]), found
+assert json.loads(words({"bytes": 1, "format": "x", "text": 5}))["problem"]
+`
+	out, err := exec.Command(pyenvtest.Python(t), "-I", "-c", in, script(t)).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
