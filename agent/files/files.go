@@ -1,6 +1,5 @@
-// Package files inspects a data folder without running code: which files there are, how each
-// begins, and which are probably of one structure. What a file holds is not its business: a
-// program in a session says that.
+// Package files inspects a data folder without running code: which files there are, and how each
+// begins. What a file holds is not its business: a program in a session says that.
 //
 // Files are not trusted. Every read is bounded, and only errors of the file system are errors.
 //
@@ -44,21 +43,4 @@ func Beside(all []Companion) (text string) {
 		text += fmt.Sprintf(", with %q of %s", path.Base(c.Name), human.StableBytes(c.Size))
 	}
 	return text
-}
-
-// Families groups the indexes of looks by Shape, in the order of their first members. A look
-// without a Shape forms its own group.
-func Families(looks []Look) [][]int {
-	var families [][]int
-	of := map[string]int{}
-	for i, l := range looks {
-		n, known := of[l.Shape]
-		if !known || l.Shape == "" {
-			n = len(families)
-			families = append(families, nil)
-			of[l.Shape] = n
-		}
-		families[n] = append(families[n], i)
-	}
-	return families
 }

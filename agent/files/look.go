@@ -2,13 +2,10 @@ package files
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,7 +17,6 @@ import (
 // A Look is what the name and the beginning of a file tell.
 type Look struct {
 	Kind  string // for people and models: "CSV", "JSON, UTF-16", "text", "binary"
-	Shape string // equal for files that are probably of one structure; "": no family
 	Head  string // the first lines of text, in UTF-8; "": it is no text
 	Whole bool   // Head is the whole content
 }
@@ -50,7 +46,7 @@ func LookAt(d *Folder, f File, head int) (Look, error) {
 	}
 	whole := int64(n) >= info.Size()
 	text, encoding, isText := decode(b[:n], whole)
-	look := Look{Kind: kind(f.Name, encoding, isText), Shape: shape(f.Name, text)}
+	look := Look{Kind: kind(f.Name, encoding, isText)}
 	if isText {
 		look.Head, look.Whole = lines(text, max(0, head))
 		look.Whole = look.Whole && whole
@@ -90,21 +86,6 @@ func kind(name, encoding string, isText bool) string {
 		kind += ", " + encoding
 	}
 	return kind
-}
-
-var digits = regexp.MustCompile(`[0-9]+`)
-
-// shape is the same for tables with the same first line, for pictures of one folder, and for
-// other files of the same name, but for numbers, such as years.
-func shape(name, text string) string {
-	ending := strings.ToLower(path.Ext(name))
-	switch {
-	case slices.Contains([]string{".csv", ".tsv", ".tab", ".psv"}, ending):
-		name, _, _ = strings.Cut(text, "\n")
-	case slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff"}, ending):
-		name = path.Dir(name)
-	}
-	return fmt.Sprintf("%s %x", ending, sha256.Sum256(digits.ReplaceAll([]byte(name), []byte("#"))))
 }
 
 // decode returns the text of the beginning of a file in UTF-8 with "\n" line ends, and its

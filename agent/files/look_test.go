@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +40,7 @@ func lookAll(t testing.TB, head int, content map[string]string) map[string]Look 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(look.Head) > head || !utf8.ValidString(look.Head) || !utf8.ValidString(look.Kind) ||
-			!utf8.ValidString(look.Shape) {
+		if len(look.Head) > head || !utf8.ValidString(look.Head) || !utf8.ValidString(look.Kind) {
 			t.Errorf("%s: not within bounds: %+v", name, look)
 		}
 		looks[name] = look
@@ -88,31 +86,9 @@ func TestLookAt(t *testing.T) {
 		{"a", "\x00\x01\x02\x03\x04\xfe", 10, Look{Kind: "binary"}},
 	} {
 		look := lookAll(t, c.head, map[string]string{c.name: c.content})[c.name]
-		if look.Shape = ""; look != c.want {
+		if look != c.want {
 			t.Errorf("%s, %d bytes: got %+v, want %+v", c.name, c.head, look, c.want)
 		}
-	}
-}
-
-// Names of one family begin with the same letter.
-func TestFamilies(t *testing.T) {
-	const picture = "\x89PNG\r\n\x1a\n\x00"
-	looks := lookAll(t, 100, map[string]string{
-		"a_north.csv": "id,sales 2019\n1,2\n", "a_south.csv": "id,sales 2020\r\n3,x\n",
-		"b.csv": "id,name\n1,x\n", "c.csv": "id;sales 2019\n1;2\n", "d.tsv": "id,sales 2019\n1,2\n",
-		"e1.json": "{}", "e22.json": "[1]", "f1.json": "{}", "g1.bin": "\x00", "g2.bin": "\x00\x00",
-		"h/x.png": picture, "h/y.png": picture, "i/x.png": picture,
-	})
-	for a, x := range looks {
-		for b, y := range looks {
-			if same := x.Shape == y.Shape; same != (a[0] == b[0]) {
-				t.Errorf("%s and %s have the shapes %q and %q", a, b, x.Shape, y.Shape)
-			}
-		}
-	}
-	got := Families([]Look{{Shape: "x"}, {}, {Shape: "y"}, {Shape: "x"}, {}, {Shape: "y"}})
-	if want := [][]int{{0, 3}, {1}, {2, 5}, {4}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -271,7 +247,7 @@ func FuzzLook(f *testing.F) {
 		if err != nil || look.Kind == "" || len(look.Head) > max(0, head) {
 			t.Errorf("%+v, %v", look, err)
 		}
-		if !utf8.ValidString(look.Head) || !utf8.ValidString(look.Kind) || !utf8.ValidString(look.Shape) {
+		if !utf8.ValidString(look.Head) || !utf8.ValidString(look.Kind) {
 			t.Errorf("not UTF-8: %+v", look)
 		}
 		if again, _ := LookAt(root, file, head); again != look {
