@@ -1,7 +1,6 @@
 package describe
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -124,8 +123,8 @@ func (r *Describer) namedIn(code string) map[int]bool {
 	return named
 }
 
-// words is what the model is told of file n: its description, or only what that adds to
-// that of a file before it, by its number from 1, which the same script has described.
+// words is what the model is told of file n: its description, or what that differs in from that of
+// another one, by its number from 1.
 func (r *Describer) words(n int) (like int, text string) {
 	d := r.t.Descriptions[n]
 	switch {
@@ -133,22 +132,9 @@ func (r *Describer) words(n int) (like int, text string) {
 		return 0, ""
 	case d.Text == "" && d.Error != "":
 		return 0, "No description: " + d.Error
-	case d.Corrected:
-		return 0, d.Text
-	case d.Profile && d.Like != "":
+	case d.Like != "":
 		like := func(first record.Description) bool { return first.File == d.Like }
 		return slices.IndexFunc(r.t.Descriptions, like) + 1, d.Text
-	case d.Profile:
-		return 0, d.Text
-	}
-	for m := range n {
-		first := r.t.Descriptions[m]
-		if first.Lead() != d.Lead() || first.Corrected {
-			continue
-		}
-		if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*9/10 {
-			return m + 1, cmp.Or(added, "nothing")
-		}
 	}
 	return 0, d.Text
 }

@@ -79,11 +79,8 @@ func (d Description) notes() []string {
 	if d.Whole {
 		all = append(all, "the content itself")
 	}
-	switch {
-	case d.Like != "" && d.Profile:
+	if d.Like != "" {
 		all = append(all, "as "+d.Like+", but")
-	case d.Like != "":
-		all = append(all, "by the script of "+d.Like)
 	}
 	if d.Cached {
 		all = append(all, "from an earlier run")

@@ -110,8 +110,8 @@ type File = files.File
 type Description struct {
 	File   string    `json:"file"`
 	Text   string    `json:"text,omitempty"`   // the profile, or what the script printed
-	Code   string    `json:"code,omitempty"`   // the script; "" if it is that of Like
-	Like   string    `json:"like,omitempty"`   // the file whose script made it, or see Profile
+	Code   string    `json:"code,omitempty"`   // the script, with --paper
+	Like   string    `json:"like,omitempty"`   // the file that Text tells the difference from
 	Tries  int       `json:"tries,omitempty"`  // scripts that were run
 	Failed []Attempt `json:"failed,omitempty"` // those that gave no description
 	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
@@ -122,19 +122,11 @@ type Description struct {
 	Far       bool   `json:"far,omitempty"`       // from the question: no more than Line is shown
 	Line      string `json:"line,omitempty"`      // "": no more than the name
 	Later     string `json:"later,omitempty"`     // what later questions need besides
-	Profile   bool   `json:"profile,omitempty"`   // by a program; with Like, what differs from that
+	Profile   bool   `json:"profile,omitempty"`   // by a program
 	Document  bool   `json:"document,omitempty"`  // it has text rather than tables
 	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content
 	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
 	Corrected bool   `json:"corrected,omitempty"` // by a person
-}
-
-// Lead returns the file whose script made the description.
-func (d Description) Lead() string {
-	if d.Like != "" {
-		return d.Like
-	}
-	return d.File
 }
 
 // A Variable is an object of a user's session. Once a cell has read it, Import, File or Problem is
