@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+import time
 
 import pytest
 from conftest import Notebook, Start
@@ -212,13 +213,16 @@ def test_a_copy_that_was_killed(notebook: Notebook) -> None:
     """As the OOM killer does it."""
     notebook.ok("x = 1")
     notebook.ok("x = 2")
-    request = notebook.client.session.msg("undokernel_checkpoints_request", {})
-    notebook.client.control_channel.send(request)
-    copies = notebook.client.get_control_msg(timeout=10)["content"]["checkpoints"]
-    for copy in copies:
-        if copy["execution_count"] == 1:
-            for pid in {copy["pid"], copy["ready"]} - {0}:
-                os.kill(pid, signal.SIGKILL)
+    for _ in range(100):  # until the copy has one of its own ready
+        request = notebook.client.session.msg("undokernel_checkpoints_request", {})
+        notebook.client.control_channel.send(request)
+        copies = notebook.client.get_control_msg(timeout=10)["content"]["checkpoints"]
+        (copy,) = [c for c in copies if c["execution_count"] == 1]
+        if copy["ready"]:
+            break
+        time.sleep(0.1)
+    for pid in {copy["pid"], copy["ready"]} - {0}:
+        os.kill(pid, signal.SIGKILL)
     assert notebook.fails("%undo") == (
         "CannotUndo: Cell [2] cannot be undone: Linux has ended its copy, as memory was short."
         " %undo 2 goes back to before cell [1]."
