@@ -207,28 +207,41 @@ func (r *run) learn(ctx context.Context) error {
 		return nil
 	}
 	every := slices.Clone(r.t.Task.Files)
-	sums := r.sums()
-	for i, f := range every {
-		if f.IsWhole() {
-			every[i].Sum, r.t.Task.Files[i].Sum = sums[f.Name], sums[f.Name]
-		}
-	}
 	if err := r.files.Choose(); err != nil {
 		return err
 	}
 	r.all = r.t.Task.Files
 	r.data = lookAt(r.dataPath(), r.all)
+	sums := r.sums()
+	for i, f := range r.all {
+		if f.IsWhole() {
+			r.t.Task.Files[i].Sum = sums[f.Name]
+		}
+	}
 	if err := r.files.Describe(ctx); err != nil {
 		return err
+	}
+	r.digestRest(every)
+	return nil
+}
+
+// digestRest records the digest of the files that the model is not shown.
+func (r *run) digestRest(every []record.File) {
+	if r.t.Task.Others == 0 {
+		return
 	}
 	shown := map[string]bool{}
 	for _, f := range r.t.Task.Files {
 		shown[f.Name] = true
 	}
-	if r.t.Task.Others > 0 {
-		r.t.Task.Rest = files.Digest(slices.DeleteFunc(every, func(f record.File) bool { return shown[f.Name] }))
+	rest := slices.DeleteFunc(every, func(f record.File) bool { return shown[f.Name] })
+	if len(rest) <= files.MostInDigest {
+		sums := files.Sums(r.t.Task.In(r.dataPath()), rest)
+		for i, f := range rest {
+			rest[i].Sum = sums[f.Name]
+		}
 	}
-	return nil
+	r.t.Task.Rest = files.Digest(rest)
 }
 
 // readyToAsk marks the descriptions as complete and reports the estimate, once.

@@ -53,7 +53,7 @@ func (r *Describer) rank(ctx context.Context) error {
 		case r.profiles[i] != nil && r.profiles[i].Known():
 			text = r.profiles[i].Words()
 		case text == "":
-			text = r.looks[i].Head // the model may describe it later
+			text = r.looks[i].Head // the program does not understand it
 		}
 		texts[i] = d.File + "\n" + d.File + "\n" + text
 	}

@@ -65,39 +65,31 @@ func (s store) read(root *files.Folder, f record.File, i int) {
 
 // profile takes the profile of file i from the cache.
 func (s store) profile(i int) (p profile.Profile, ok bool) {
-	return p, s.get(i, s.profileKey(i), &p) && p.Format != ""
+	if s.sums[i] == "" {
+		return p, false
+	}
+	data, err := disk.ReadFile(s.path(i), disk.MaxDocument)
+	ok = err == nil && json.Unmarshal(data, &p) == nil && p.Format != ""
+	return p, ok
+}
+
+// path is where the profile of file i is kept.
+func (s store) path(i int) string {
+	key := hash(s.looks, ending(s.names[i]), s.sums[i])
+	return filepath.Join(s.dir, key[:2], key[2:]+".json")
 }
 
 // keepProfile puts a profile into the cache, unless it was not read to its end: the next run may
-// have more time or packages.
+// have more time or packages. That it could not be kept costs the next run its making, no more.
 func (s store) keepProfile(i int, p profile.Profile) {
-	if p.Problem == "" {
-		s.put(i, s.profileKey(i), p)
-	}
-}
-
-func (s store) profileKey(i int) string { return hash(s.looks, ending(s.names[i]), s.sums[i]) }
-
-func (s store) path(key string) string { return filepath.Join(s.dir, key[:2], key[2:]+".json") }
-
-func (s store) get(i int, key string, into any) bool {
-	if s.sums[i] == "" {
-		return false
-	}
-	data, err := disk.ReadFile(s.path(key), disk.MaxDocument)
-	return err == nil && json.Unmarshal(data, into) == nil
-}
-
-// put keeps a value. That it could not be kept costs the next run its making, no more.
-func (s store) put(i int, key string, value any) {
-	if s.sums[i] == "" {
+	if p.Problem != "" || s.sums[i] == "" {
 		return
 	}
-	data, err := json.Marshal(value)
+	data, err := json.Marshal(p)
 	if err != nil {
 		return
 	}
-	path := s.path(key)
+	path := s.path(i)
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}

@@ -111,15 +111,18 @@ func (d *Folder) sum(f File) (string, error) {
 	return sum, nil
 }
 
-// Digest is one sum of the names, sizes and sums of files: of more than 2,000 not of their sums.
+// MostInDigest is the largest number of files of which [Digest] takes the sums.
+const MostInDigest = 2000
+
+// Digest is one sum of the names, sizes and sums of files: of more than [MostInDigest] not of their
+// sums, which then need not be known.
 func Digest(all []File) string {
-	const most = 2000
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
 	h := sha256.New()
 	for _, f := range all {
 		sum := ""
-		if len(all) <= most && f.IsWhole() {
+		if len(all) <= MostInDigest && f.IsWhole() {
 			sum = f.Sum
 		}
 		_, _ = fmt.Fprintf(h, "%q %d %s\n", f.Name, f.Size, sum) // a hash takes everything

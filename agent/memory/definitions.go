@@ -2,15 +2,11 @@ package memory
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-
-	"dsstar/notebook/disk"
 )
 
 // definitionsFolder has Markdown that people write.
@@ -18,23 +14,12 @@ const definitionsFolder = "definitions"
 
 // readDefinitions reads the sections of the files of Markdown, in the order of the files' names.
 func (m *Memory) readDefinitions(ctx context.Context, folder *os.Root) error {
-	below, err := disk.OpenFolderIn(folder, definitionsFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	names, err := namesIn(folder, definitionsFolder, ".md")
 	if err != nil {
 		return err
 	}
-	defer below.Close()
-	entries, err := fs.ReadDir(below.FS(), ".")
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if path.Ext(entry.Name()) != ".md" {
-			continue
-		}
-		text, err := m.read(ctx, folder, path.Join(definitionsFolder, entry.Name()), "its text is")
+	for _, name := range names {
+		text, err := m.read(ctx, folder, path.Join(definitionsFolder, name+".md"), "its text is")
 		if err != nil {
 			return err
 		}

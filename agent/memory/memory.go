@@ -116,6 +116,27 @@ func (m *Memory) read(ctx context.Context, folder *os.Root, name, what string) (
 	return text, nil
 }
 
+// namesIn returns the names of the files with an ending in a folder below, without the ending, in
+// order: none if there is no such folder.
+func namesIn(folder *os.Root, below, ending string) ([]string, error) {
+	f, err := disk.OpenFolderIn(folder, below)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := fs.ReadDir(f.FS(), ".")
+	var names []string
+	for _, entry := range entries {
+		if name, ok := strings.CutSuffix(entry.Name(), ending); ok {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
 // conflictAt returns the line at which the marks that a merge has left begin; 0 if there are none.
 func conflictAt(text string) (begin int) {
 	if !strings.Contains(text, "<<<<<<< ") {

@@ -2,14 +2,10 @@ package memory
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
 	"unicode"
-
-	"dsstar/notebook/disk"
 )
 
 // A Tool is a function of a file in tools/.
@@ -24,23 +20,11 @@ func (m *Memory) readToolFiles(ctx context.Context, folder *os.Root) error {
 	if _, err := folder.Lstat("tools.py"); err == nil {
 		m.problem("tools.py is left out: a function belongs in a file of its name in %s/", toolsFolder)
 	}
-	below, err := disk.OpenFolderIn(folder, toolsFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	names, err := namesIn(folder, toolsFolder, ".py")
 	if err != nil {
 		return err
 	}
-	defer below.Close()
-	entries, err := fs.ReadDir(below.FS(), ".")
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		name, ok := strings.CutSuffix(entry.Name(), ".py")
-		if !ok {
-			continue
-		}
+	for _, name := range names {
 		what := "the function " + name + " is"
 		text, err := m.read(ctx, folder, fileOf(toolsFolder, name), what)
 		if err != nil {

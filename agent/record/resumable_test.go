@@ -27,3 +27,18 @@ func TestDataChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestRestChanges: of the files that the model is not shown, name, size and content count.
+func TestRestChanges(t *testing.T) {
+	was := []File{{Name: "b", Size: 1, Sum: "x"}, {Name: "c", Size: 1}}
+	tr := &Trajectory{Task: Task{Files: []File{{Name: "a", Size: 1}}, Others: 2, Rest: files.Digest(was)}}
+	for _, c := range []struct {
+		b       File
+		changed bool
+	}{{was[0], false}, {File{Name: "b", Size: 1, Sum: "y"}, true}, {File{Name: "b", Size: 2, Sum: "x"}, true},
+		{File{Name: "d", Size: 1, Sum: "x"}, true}} {
+		if got := tr.DataChanges([]File{was[1], {Name: "a", Size: 1}, c.b}); (got != "") != c.changed {
+			t.Errorf("%+v: %q", c.b, got)
+		}
+	}
+}

@@ -145,7 +145,11 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 	slices.Sort(include)
 	now := record.Task{Include: slices.Compact(include)}
 	err := listData(ctx, &now, sources)
-	sums := files.Sums(sources, now.Files)
+	read := now.Files
+	if len(read)-len(r.t.Task.Files) > files.MostInDigest {
+		read = r.t.Task.Files // of the others only names and sizes are looked at
+	}
+	sums := files.Sums(sources, read)
 	for i, f := range now.Files {
 		now.Files[i].Sum = sums[f.Name]
 	}
