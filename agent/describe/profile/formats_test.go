@@ -50,6 +50,8 @@ func TestFormats(t *testing.T) {
 			columns: `id number 0 59999, seconds number 0 5000, note text, odd "name" number 1 1`,
 			call:    `pd.read_sql("SELECT * FROM \"log\"", sqlite3.connect(path))`},
 		{file: "shop.sqlite", table: 3, rows: 28, columns: "day date 2024-01-01 2024-01-28, n number 1 2"},
+		{file: "days.sqlite", rows: 60_000, columns: "day date 1/1/2000 28/12/2009, iso date 2000-01-01 2024-05-05, " +
+			"short date 2000-1-1 2009-12-28, late date 2000-01-01 2009-12-28"},
 		{file: "places.gpkg", rows: 40, columns: "fid number 0 39, geom binary, name text", says: "POINT in|EPSG:4326|29 bytes each"},
 		{file: "ticks.duckdb", table: 1, rows: 40, says: "decimal(12,4)|blob",
 			columns: "id number 0 39, ns date 2023-11-14 22:13:20 2023-11-14 22:13:20.000000039, " +
@@ -98,6 +100,7 @@ func TestFormats(t *testing.T) {
 			call: `pd.json_normalize(json.load(zipfile.ZipFile(path).open("data/two.json"))["rows"])`},
 		{file: "one.csv.zst", rows: 40, columns: "id number 0 39, name text",
 			call: `pd.read_csv(pa.CompressedInputStream(path, "zstd"))`},
+		{file: "zones.yaml", rows: 2, columns: "at date 2024-01-02 01:00:00+05:00 2024-01-01 23:00:00-05:00"},
 		{file: "rules.yaml", rows: 40, columns: "id number 0 39, name text",
 			call: `pd.json_normalize(yaml.safe_load(open(path, encoding="utf-8"))["rules"])`},
 		{file: "laughs.yaml", table: none},

@@ -167,7 +167,7 @@ def _dated(
     """The range of dates: of the real ones, if there are any, else of those that are texts."""
     out["type"] = "date"
     if real_dates:
-        out["range"] = [show(min(real_dates, key=str)), show(max(real_dates, key=str))]
+        out["range"] = _ends(real_dates)
         return
     out |= {"range": dates.ends(dates.of), "form": dates.form}
     if dates.open:
@@ -181,6 +181,18 @@ def _dated(
         notes.append(said)
 
 
+def _ends(dates: list) -> list[str]:
+    """The first and the last of real dates and times, which may be of several zones."""
+
+    def moment(v: Any) -> str:
+        if isinstance(v, datetime.datetime) and v.tzinfo:
+            with contextlib.suppress(OverflowError):  # at the ends of Python's years
+                v = v.astimezone(datetime.timezone.utc)
+        return str(v)
+
+    return [show(min(dates, key=moment)), show(max(dates, key=moment))]
+
+
 def _others(
     out: Json, counts: Counter, dates: Dates, real_dates: list, found: dict, notes: list[str]
 ) -> None:
@@ -188,7 +200,7 @@ def _others(
     texts = [v for v in counts if isinstance(v, str) and v not in dates.of and v not in found]
     said = []
     if real_dates:
-        ends = f"{show(min(real_dates, key=str))} to {show(max(real_dates, key=str))}"
+        ends = " to ".join(_ends(real_dates))
         said.append(f"{sum(counts[v] for v in real_dates)} dates ({ends})")
     if dates.of:
         many, kind = sum(counts[v] for v in dates.of), (

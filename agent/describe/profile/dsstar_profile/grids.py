@@ -138,8 +138,7 @@ def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     c.pop("zeros", None)
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = "text"
-    same = c["type"] == figures["type"] or c["type"] == "date" and c.get("form", "%Y-")[:3] == "%Y-"
-    if same and "range" in figures:
+    if c["type"] == figures["type"] and "range" in figures:
         c["range"] = figures["range"]
     elif "range" in c:
         c["sampled"] = True  # the range

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import urllib.parse
 from typing import Any
@@ -18,6 +19,8 @@ MOST = 60  # tables that are shown
 COLUMNS = 200  # whose figures are of all rows
 OURS = ("gpkg_", "rtree_", "sqlite_")  # tables of GeoPackage's own
 GENERATED = (2, 3)  # as table_xinfo says of columns
+# Dates whose order is that of their text.
+DATE = re.compile(r"\d{4}([-/.]?)\d\d\1\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?")
 
 
 def _sqlite(path: str) -> tuple[sqlite3.Connection, str]:
@@ -150,7 +153,7 @@ def _table(con: Any, name: str, found: Found) -> Table:
 
 def _figures(con: Any, name: str, names: list[str]) -> list[Json | None]:
     """Figures of all rows. A column may have values of several types: its range is that of numbers,
-    if all are numbers, or of texts, which are told of dates only."""
+    if all are numbers, or of dates, if all are texts of one form whose order is theirs."""
     whole: list[Json | None] = []
     for column in map(named, names[:COLUMNS]):
         numeric = f"FILTER (WHERE typeof({column}) IN ('integer', 'real'))"
@@ -163,7 +166,9 @@ def _figures(con: Any, name: str, names: list[str]) -> list[Json | None]:
         out: Json = {"gone": rows - given, "distinct": distinct, "counted": True, "type": "text"}
         if given and numbers == given:
             out |= {"type": "number", "range": [low, high]}
-        elif given and words == given:
-            out |= {"type": "date", "range": [show(first, 40), show(last, 40)]}
+        elif given and words == given and DATE.fullmatch(first):
+            alike = f"SELECT count(*) FROM {named(name)} WHERE {column} GLOB ?"
+            if con.execute(alike, [re.sub(r"\d", "[0-9]", first)]).fetchone()[0] == given:
+                out |= {"type": "date", "range": [first, last]}
         whole.append(out)
     return whole

@@ -79,6 +79,14 @@ def databases():
     con.execute("CREATE VIEW days AS SELECT day, count(*) AS n FROM line GROUP BY day")
     con.commit()
     con.close()
+    con = sqlite3.connect("days.sqlite")
+    con.execute("CREATE TABLE days(day, iso, short, late)")
+    for n in range(60_000):
+        y, m, d = n // 336 % 10 + 2000, n // 28 % 12 + 1, n % 28 + 1
+        iso = [f"{y}-{m:02}-{d:02}"] * 2 if n != 30_000 else ["2024-05-05", "unknown"]
+        con.execute("INSERT INTO days VALUES (?, ?, ?, ?)", (f"{d}/{m}/{y}", iso[0], f"{y}-{m}-{d}", iso[1]))
+    con.commit()
+    con.close()
     con = sqlite3.connect("places.gpkg")
     con.execute("CREATE TABLE gpkg_contents(table_name)")
     con.execute("CREATE TABLE gpkg_geometry_columns(table_name, column_name, geometry_type_name, srs_id)")
@@ -266,6 +274,8 @@ def packed():
         z.writestr("__MACOSX/data/._one.csv", "x")
     with pa.CompressedOutputStream("one.csv.zst", "zstd") as f:
         f.write(text.encode())
+    with open("zones.yaml", "w") as f:
+        f.write("- at: 2024-01-01T23:00:00-05:00\n- at: 2024-01-02T01:00:00+05:00\n")
     with open("rules.yaml", "w") as f:
         f.write("rules:\n" + "".join(f"  - {{id: {n}, name: n{n}}}\n" for n in SMALL))
     with open("laughs.yaml", "w") as f:
