@@ -159,7 +159,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	}
 	defer release()
-	if r, err = a.takeUp(&j, r, w != wish{}); err != nil {
+	if r, err = a.takeUp(&j, r, w); err != nil {
 		return err
 	}
 	// Where no sandbox confines the cells, what others may have written runs only if the user

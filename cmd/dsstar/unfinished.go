@@ -20,8 +20,9 @@ import (
 // stands.
 
 // takeUp reads a run that is to go on, and notes if it has an answer, which stands until there is
-// another one. What was begun of that goes on, unless anew says that something else is to be done.
-func (a *app) takeUp(j *job, r pastRun, anew bool) (pastRun, error) {
+// another one. What was begun of that goes on, unless something else is wanted: then a question in
+// it that has no answer yet is named, as it is dropped.
+func (a *app) takeUp(j *job, r pastRun, w wish) (pastRun, error) {
 	if err := r.read(a.key()); err != nil {
 		return r, err
 	}
@@ -39,11 +40,15 @@ func (a *app) takeUp(j *job, r pastRun, anew bool) (pastRun, error) {
 			return r, err
 		}
 		r.path = s.notebook.Path()
-		return a.takeUp(j, r, anew)
+		return a.takeUp(j, r, w)
 	}
-	if j.stands = r.path; ok && !anew {
+	if j.stands = r.path; ok && w == (wish{}) {
 		next.t.TakeRemarks(r.t)
 		return next, disk.WriteFile(r.folder.From(), r.content)
+	}
+	if next.t != nil && len(next.t.Earlier) > len(r.t.Earlier) && next.t.Task.Question != w.question {
+		j.progress.Warn("a question was begun and is dropped; to ask it again: dsstar resume --ask %s %s",
+			human.Shell(term.Printable(next.t.Task.Question)), human.Shell(string(r.folder)))
 	}
 	return r, nil
 }
