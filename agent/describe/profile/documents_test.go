@@ -16,6 +16,7 @@ func TestDocuments(t *testing.T) {
 	for n := range 60_000 {
 		fmt.Fprintf(&lines, "{\"n\": %d, \"kind\": %q}\n", n, map[bool]string{true: "late", false: "soon"}[n > 55_000])
 	}
+	sums := strings.Repeat("a,m,1,2,3,4,5,6,7,8\na,f,1,2,3,4,5,6,7,8\na,all,2,4,6,8,10,12,14,16\n", 14_000)
 	const load = `json.load(open(path, encoding="utf-8"))`
 	const asWritten = ", dtype=False, convert_dates=False)"
 	for _, c := range []struct {
@@ -48,6 +49,24 @@ func TestDocuments(t *testing.T) {
 			"region text, amount number 1 9", "pd.read_csv(path)", "2 rows with \"North Total\", \"South Total\" in region are sums"},
 		{"cube.csv", "region,month,n\nN,Jan,1\nN,Feb,2\nN,All,3\nS,Jan,4\nS,Feb,5\nS,All,9\n", 6,
 			"region text, month text, n number 1 9", "pd.read_csv(path)", "are sums"},
+		{"cubes.csv", "region,sex,a,b,c,d,e,f,g,h\n" + sums, 42_000, "region text, sex text, a number 1 2, b number 2 4, " +
+			"c number 3 6, d number 4 8, e number 5 10, f number 6 12, g number 7 14, h number 8 16", "pd.read_csv(path)",
+			"14000 rows with \"all\" in sex are sums"},
+		{"zeros.csv", "region,sex,n\n" + strings.Repeat("N,all,0\nS,m,0\nN,f,0\n", 9), 27, "region text, sex text, n number 0 0",
+			"pd.read_csv(path)", "a guess"},
+		{"chance.csv", "sex,n\nm,3\nall,3\nf,4\nd,1\nx,20\n", 5, "sex text, n number 1 20", "pd.read_csv(path)", "a guess"},
+		// Of the last row, the figures tell whether it is a total; a word alone may be anyone's name.
+		{"muster.csv", "name,kids,age\nAnna,3,40\nBen,1,50\nMax Muster,3,50\n", 3, "name text, kids number 1 3, age number 40 50",
+			"pd.read_csv(path)", ""},
+		{"max.csv", "name,kids\nAnna,3\nBen,5\nMax,5\n", 3, "name text, kids number 3 5", "pd.read_csv(path)", "a guess"},
+		{"eve.csv", "title,rank\nAlien,1\nHeat,2\nAll About Eve,3\n", 3, "title text, rank number 1 3", "pd.read_csv(path)", ""},
+		{"wrong.csv", "name,kids\nAnna,3\nBen,5\nTotal,12\n", 3, "name text, kids number 3 12", "pd.read_csv(path)", "a guess"},
+		{"ends.csv", "name,kids,rate\nAnna,3,0.5\nBen,5,0.7\nCem,1,.9\nTotal sales,9,2.1\nAverage,3,0.7\nMax,5,.9\n", 3,
+			"name text, kids number 1 5, rate number 0.5 0.9", `pd.read_csv(path, skipfooter=3, engine="python")`, "are totals"},
+		{"rates.csv", "name,kids,rate\nAnna,3,0.5\nBen,5,0.7\nTotal,8,0.62\n", 2, "name text, kids number 3 5, rate number 0.5 0.7",
+			`pd.read_csv(path, skipfooter=1, engine="python")`, "is a total"},
+		{"grand.csv", "region,n\nNorth,1\nNorth,2\nNorth Total,3\nSouth,4\nSouth,5\nSouth Total,9\nGrand Total,12\n", 6,
+			"region text, n number 1 9", `pd.read_csv(path, skipfooter=1, engine="python")`, "is a total"},
 		{"wars.csv", "title,n\nTotal Recall,1\nAlien,2\nAll About Eve,3\nHeat,4\n", 4, "title text, n number 1 4", "pd.read_csv(path)", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,7 +12,7 @@ from dsstar_profile.columns import Context, column, unread
 from dsstar_profile.headers import Header, header_of, header_row, where
 from dsstar_profile.numerals import Marks, number
 from dsstar_profile.relations import between
-from dsstar_profile.totals import TOTAL, inner
+from dsstar_profile.totals import closing, inner
 from dsstar_profile.values import empty, label, literal, show
 
 Json = dict[str, Any]
@@ -84,7 +84,8 @@ class Table:
         out["columns"] = columns
         out["first"] = _first(rows, total, len(names))
         doubled = [n for n, times in Counter(names).items() if times > 1]
-        warnings = self.warnings + inner(names, rows, columns)
+        of = " in the sample" if "sample" in out else ""
+        warnings = self.warnings + inner(names, rows, columns, of)
         if markers := sorted({m for c in columns for m in unread(c)}):
             if not self.calls and (self.text_source or self.name.startswith("sheet")):
                 told = ", ".join(map(literal, markers[:8]))
@@ -329,18 +330,10 @@ def _trim(table: Table) -> int:
         note = _words(rows[-1:])
         table.foot[:0] = note
         rows.pop()
-    totals: list[str] = []
-    while len(rows) > 2 and width > 1:
-        label = next((c for c in rows[-1] if not empty(c)), None)
-        if not (isinstance(label, str) and len(label) < 60 and TOTAL.match(label)):
-            break
-        totals.insert(0, " | ".join(show(c, 24) for c in rows.pop()[:8] if not empty(c)))
-    if totals:
-        seem = (
-            "last row seems to be a total"
-            if len(totals) == 1
-            else (f"last {len(totals)} rows seem to be totals")
-        )
-        table.warnings.append(f"the {seem}, left out of these figures: {'; '.join(totals)}")
+    if many := closing(rows) if width > 1 else 0:
+        totals = [" | ".join(show(c, 24) for c in r[:8] if not empty(c)) for r in rows[-many:]]
+        del rows[-many:]
+        are = "last row is a total" if many == 1 else f"last {many} rows are totals"
+        table.warnings.append(f"the {are}, left out of these figures: {'; '.join(totals)}")
     table.foot = [show(t, 300) for t in table.foot[:12]]
     return before - len(rows)

@@ -191,7 +191,7 @@ def workbooks():
 
     names = ("id", "share", "price", "people", "zip", "value")
     sheet("marks.xlsx", [names] + [(n, n / 100, n * 1.5, n * 1000, n + 100, n) for n in SMALL], mark)
-    title = [("A report",), (), ("id", "name")] + [(n, f"n{n}") for n in SMALL]
+    title = [("A report",), (), ("name", "id")] + [(f"n{n}", n) for n in SMALL]
     sheet("title.xlsx", [*title, ("Total", 780), (), ("Source: us",)])
     strict = "http://purl.oclc.org/ooxml/spreadsheetml/main"
     bare("strict.xlsx", lines([("id", "name"), *((n, f"n{n}") for n in SMALL)]), strict)
