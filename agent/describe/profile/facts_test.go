@@ -15,9 +15,11 @@ type facts struct {
 	Rows       int
 	Duplicates int
 	Raw        []string
+	Gaps       []string
 	Warnings   []string
 	Columns    []struct {
 		Name, Type string
+		Distinct   int
 		Range      []json.RawMessage
 		Missing    map[string]int
 		Notes      []string
@@ -193,6 +195,30 @@ func (f facts) said() string {
 		said += "\n" + strings.Join(c.Notes, "\n")
 	}
 	return said
+}
+
+// TestShownAlike: values of which the same is shown are told apart by what is not.
+func TestShownAlike(t *testing.T) {
+	dir := t.TempDir()
+	var rows []string
+	for n := range 40 {
+		name, size := strings.Repeat("a", 60)+string(rune('x'+n%3)), "null"
+		if n%3 == 2 {
+			name, size = "z", "5"
+		}
+		const row = `{"name": %q, "size": %s, "of": %[2]s, "wide": 1.0000000000%02d, "in": [1, "%s%[3]d"]}`
+		rows = append(rows, fmt.Sprintf(row, name, size, n/2, strings.Repeat("b", 700)))
+	}
+	path := filepath.Join(dir, "alike.json")
+	is := start(t, dir).facts(t, path, "["+strings.Join(rows, ",\n")+"]")
+	if is.Duplicates != 0 || len(is.Gaps) != 1 || strings.Contains(is.Gaps[0], "aaa") {
+		t.Errorf("%d rows repeat another, gaps: %q", is.Duplicates, is.Gaps)
+	}
+	for n, want := range []int{3, 1, 1, 20, 21} {
+		if c := is.Columns[n]; c.Distinct != want {
+			t.Errorf("%s has %d values, want %d", c.Name, c.Distinct, want)
+		}
+	}
 }
 
 // TestParts: of a long file, no place is read twice, each figure says whether it is of all rows, and rows

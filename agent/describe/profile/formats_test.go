@@ -23,6 +23,7 @@ func TestFormats(t *testing.T) {
 		rows    int
 		columns string // "": any
 		call    string // "": any; "none": none
+		again   int    // rows that repeat another; 0: any
 		says    string // in the notes and warnings, parted by |
 		not     string // not there
 	}{
@@ -52,6 +53,7 @@ func TestFormats(t *testing.T) {
 		{file: "shop.sqlite", table: 3, rows: 28, columns: "day date 2024-01-01 2024-01-28, n number 1 2"},
 		{file: "days.sqlite", rows: 60_000, columns: "day date 1/1/2000 28/12/2009, iso date 2000-01-01 2024-05-05, " +
 			"short date 2000-1-1 2009-12-28, late date 2000-01-01 2009-12-28"},
+		{file: "days.sqlite", table: 1, rows: 40, again: 1},
 		{file: "places.gpkg", rows: 40, columns: "fid number 0 39, geom binary, name text", says: "POINT in|EPSG:4326|29 bytes each"},
 		{file: "ticks.duckdb", table: 1, rows: 40, says: "decimal(12,4)|blob",
 			columns: "id number 0 39, ns date 2023-11-14 22:13:20 2023-11-14 22:13:20.000000039, " +
@@ -123,6 +125,9 @@ func TestFormats(t *testing.T) {
 			}
 			if is.Rows != c.rows {
 				t.Errorf("%d rows, want %d", is.Rows, c.rows)
+			}
+			if c.again > 0 && is.Duplicates != c.again {
+				t.Errorf("%d rows repeat another, want %d", is.Duplicates, c.again)
 			}
 			if got := is.columns(); c.columns != "" && got != c.columns {
 				t.Errorf("the columns are %s\nwant            %s", got, c.columns)

@@ -16,10 +16,9 @@ from typing import Any
 
 from dsstar_profile.dates import Dates, apart, dates_of
 from dsstar_profile.numerals import NUMERIC, Marks, Read, numbers_of, real
-from dsstar_profile.values import LIKELY, READ, label, literal, missing, show, times
+from dsstar_profile.values import LIKELY, READ, hashed, label, literal, missing, show, times
 
 Json = dict[str, Any]
-HASHED = (str, numbers.Number, datetime.date, datetime.time, datetime.timedelta)
 SKETCH = 128  # hashes that are kept of a column
 ALL = 2000  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
@@ -51,7 +50,7 @@ def column(name: object, values: list, text_source: bool, context: Context | Non
         return out | _lists(given)
     if blobs := [v for v in given if isinstance(v, bytes)]:
         return _binary(out, blobs, [v for v in values if not isinstance(v, bytes)], text_source)
-    counts = Counter(v if isinstance(v, HASHED) else show(v, 500) for v in given)
+    counts = Counter(map(hashed, given))
     out["distinct"] = len(counts)
     notes: list[str] = []
     _typed(out, counts, given, text_source, context, notes)
@@ -249,7 +248,8 @@ def unread(column: Json) -> list[str]:
 
 def sketch(values: Any) -> list[int]:
     """The lowest hashes of the values, which tell how many of them another column has."""
-    hashes = {zlib.crc32(show(v, 500).strip().removesuffix(".0").encode()) for v in values}
+    texts = (str(int(v)) if isinstance(v, float) and v.is_integer() else str(v) for v in values)
+    hashes = {zlib.crc32(v.strip().removesuffix(".0").encode(errors="replace")) for v in texts}
     return sorted(hashes)[:SKETCH]
 
 
@@ -302,7 +302,7 @@ def _numbers(found: dict, read: Read, counts: Counter, texts: bool, notes: list[
 
 def _lists(given: list) -> Json:
     lists = [v for v in given if isinstance(v, list)]
-    items = Counter(show(x, 200) for v in lists for x in v)
+    items = Counter(hashed(x) for v in lists for x in v)
     out: Json = {
         "type": "list",
         "lengths": [min(map(len, lists)), max(map(len, lists))],

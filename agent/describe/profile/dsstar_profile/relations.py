@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from dsstar_profile.numerals import number
-from dsstar_profile.values import label, literal, missing, show
+from dsstar_profile.values import hashed, label, literal, missing, show
 
 Json = dict[str, Any]
 WIDE = 40  # columns of a table that are compared with one another
@@ -27,8 +27,9 @@ def between(names: list[str], rows: list[tuple], columns: list[Json]) -> Json:
     if len(rows) < 2:
         return out
     names = list(map(label, names))
-    keyed = [tuple(v if isinstance(v, str) else show(v, 200) for v in row) for row in rows]
-    if again := len(keyed) - len(set(keyed)):
+    keyed = [tuple(map(hashed, row)) for row in rows]
+    again = len(keyed) - len(set(keyed))
+    if again and len(names) == len(columns):
         out["duplicates"] = again
     texts = list(zip(*keyed))[:WIDE]
     fit = [
@@ -77,7 +78,7 @@ def _gaps(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
             groups.setdefault(where(n, missing), []).append(n)
     said: dict[bytes, str] = {}
     few = [n for n, c in enumerate(columns[:WIDE]) if 1 < len(c.get("values", ())) <= 12]
-    for n, value in ((n, v) for n in few if groups for v, _ in columns[n]["values"]):
+    for n, value in ((n, v) for n in few if groups for v in _apart(columns[n]["values"])):
         mask = where(n, lambda v: not missing(v) and show(v, 40) == value)
         said[mask] = f", exactly where {names[n]} is {literal(value)}"
         mask = bytes(not m for m in mask)
@@ -90,6 +91,12 @@ def _gaps(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
             told = ", ".join(names[n] for n in group[:8])
             lines.append(f"missing in {same}{sum(mask)} rows{said.get(mask, '')}: {told}{more}")
     return lines[:6]
+
+
+def _apart(values: list) -> list[str]:
+    """The values that are not shown as others are."""
+    shown = [v for v, _ in values]
+    return [v for v in shown if shown.count(v) == 1]
 
 
 def _dependencies(names: list[str], texts: list[tuple], columns: list[Json]) -> list[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import json
+import numbers
 
 LONG = 80  # characters of a value that is shown
+HASHED = (str, bytes, numbers.Number, datetime.date, datetime.time, datetime.timedelta)
 MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".split()) | {
     "",
     "not available",
@@ -63,6 +65,13 @@ def _text(value: object) -> str:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return f"{len(value)} bytes"
     return str(value)
+
+
+def hashed(value: object) -> object:
+    """What equal values have in common, and no others: much of a value may not be shown."""
+    if isinstance(value, HASHED):
+        return value if value == value else None
+    return _text(value)
 
 
 def missing(value: object) -> bool:
