@@ -783,7 +783,7 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 		}
 	}
 	stays := func(b notebook.Restoration) bool { return b.Way == notebook.NotAtAll }
-	if slices.ContainsFunc(p.world.ways, stays) {
+	if slices.ContainsFunc(p.world.ways, stays) || p.resumed && tr.Method.Script {
 		return
 	}
 	all := strings.Join(cells, "\n")

@@ -15,7 +15,7 @@ import (
 	"dsstar/agent/record"
 )
 
-var update = flag.Bool("update", false, "write testdata/paper/*.golden anew")
+var update = flag.Bool("update", false, "write testdata/paper and testdata/golden anew")
 
 // TestPaperRequests: every request of the paper's method is byte for byte the one in
 // testdata/paper, in a run with all that can happen and with each switch. The system message

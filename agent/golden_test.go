@@ -1,0 +1,124 @@
+package agent_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+)
+
+// A turn of a recorded run: a person does something with its notebook, and it goes on.
+type turn struct {
+	does    act // nil: the run begins, or goes on
+	replies script
+	change  func(*stage)
+}
+
+// An act is what a person does with a run.
+type act func(*testing.T, *record.Trajectory) *record.Trajectory
+
+// goes is what a turn leaves: each question's answer and what it is worth, and what Run All runs
+// behind the set-up.
+func goes(p *played) string {
+	var b strings.Builder
+	for k := range len(p.Earlier) + 1 {
+		part := p.Part(k)
+		fmt.Fprintf(&b, "answer %d: %q, %s\n", k+1, part.Answer(), part.Standing())
+		for _, d := range part.Doubts() {
+			fmt.Fprintf(&b, "  %s\n", d)
+		}
+		if part.Final != nil {
+			for _, f := range part.Final.Files {
+				fmt.Fprintf(&b, "  %s: %q\n", f.Name, f.Text)
+			}
+		}
+	}
+	if p.err != nil {
+		fmt.Fprintf(&b, "stopped: %v\n", p.err)
+	}
+	return b.String() + "\n" + strings.Join(p.Cells()[min(2, len(p.Cells())):], "\n# %%\n") + "\n\n"
+}
+
+// calls counts the requests by role.
+func (m *model) calls() string {
+	roles := map[string]int{}
+	for _, key := range m.asked {
+		role, _, _ := strings.Cut(key, " ")
+		roles[role]++
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(roles), "map["), "]")
+}
+
+// TestGolden: the runs of all recordings are as they were, also those that are killed after any
+// event and resumed. -update writes what they are now.
+func TestGolden(t *testing.T) {
+	once(t)
+	all := maps.Clone(recordings)
+	for _, c := range troubled {
+		if !strings.Contains(c.name, "candidates") {
+			all[c.name] = []turn{{replies: c.replies}}
+		}
+	}
+	for name, turns := range all {
+		t.Run(name, func(t *testing.T) {
+			name = strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(name)
+			file := filepath.Join("testdata/golden", name+".txt")
+			got := goldenOf(t, turns)
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if diff := cmp.Diff(string(want), got); err != nil || diff != "" {
+				t.Errorf("%v (-recorded +now)\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// goldenOf plays the turns, each also from every moment at which it may be killed.
+func goldenOf(t *testing.T, turns []turn) string {
+	var b strings.Builder
+	var tr *record.Trajectory
+	var had []llm.Exchange
+	for n, now := range turns {
+		change := []func(*stage){func(s *stage) { s.config.Answered = had }}
+		if now.change != nil {
+			change = append(change, now.change)
+		}
+		r := &recorder{}
+		if n > 0 {
+			tr = readAgain(t, tr)
+		}
+		if now.does != nil {
+			tr = now.does(t, tr)
+		}
+		p := play(t, now.replies, append(change, r.record, func(s *stage) { s.resume = tr })...)
+		fmt.Fprintf(&b, "== turn %d: %s\n%s", n+1, p.model.calls(), goes(p))
+		for i, m := range r.all {
+			if m.notebook == nil || spared(i) || p.err != nil {
+				continue
+			}
+			q := goOn(t, now.replies, reread(t, m.notebook), append(change, func(s *stage) {
+				s.config.Answered, s.quick = slices.Concat(had, m.answered), true
+			})...)
+			if diff := cmp.Diff(goes(p), goes(q)); diff != "" {
+				t.Errorf("turn %d, killed after %s (-whole +resumed)\n%s", n+1, m.what, diff)
+			}
+			if len(q.model.asked)+len(m.answered) > len(p.model.asked) {
+				t.Errorf("turn %d, killed after %s: it asks anew", n+1, m.what)
+			}
+		}
+		tr, had = p.Trajectory, slices.Concat(had, r.last.answered)
+	}
+	return b.String()
+}

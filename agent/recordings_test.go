@@ -1,0 +1,120 @@
+package agent_test
+
+import (
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+func question(text, form string) act {
+	return func(t *testing.T, tr *record.Trajectory) *record.Trajectory {
+		if err := tr.Ask(text, form); err != nil {
+			t.Fatal(err)
+		}
+		return tr
+	}
+}
+
+func edit(changes ...func(reporter, *notebook.Notebook)) act {
+	return func(t *testing.T, tr *record.Trajectory) *record.Trajectory {
+		return must(edited(t, tr, all(changes...)))
+	}
+}
+
+// chosen takes the second option of the first question's reading.
+func chosen(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
+	agent.Choose(tr, 0, 0, 1)
+	return tr
+}
+
+func dropped(t *testing.T, tr *record.Trajectory) *record.Trajectory {
+	if err := tr.Drop(2); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// asking is a run with another question and form.
+func asking(q, form string) func(*stage) {
+	return func(s *stage) { s.task.Question, s.task.Guidelines = q, form }
+}
+
+var (
+	asksFile = asking("Save it as out.csv.", "")
+	next     = question("And now?", "")
+	remark   = notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mine."}
+
+	// a follow-up that builds on the answer x, and one that loads all anew
+	onward = simple.with(script{"cell": "b = x\nb += \"2\"\nprint(b)", "last": "print(b)",
+		"branches": branches("z = 7\nz")})
+	fresh = onward.with(script{"cell": "b = 5\nprint(b)", "verdict": yes + "\nTakes: 0"})
+	// a question with an open reading, which the next steps leave open
+	open = simple.with(script{"solver round 1": reads(isOpen),
+		"branches": "Branch 1.2\nKeeps: 0\n\n```python\nx = 2\nx\n```"})
+	saved = simple.with(script{"cell": "x = 1\nsave(out.csv, x)\nprint(x)",
+		"second": "s = 1\nsave(out.csv, s)\ns"})
+)
+
+// recordings are runs of every role and turn, beside those of troubled.
+var recordings = map[string][]turn{
+	"a settled reading": {{replies: simple.with(script{"solver round 1": reads(isSettled),
+		"branches": branches("z = 2\nz")})}},
+	"an answer in another form": {{replies: simple.with(script{"last": "print(\"about one\")",
+		"debugger": "x = \"a few\"\nprint(x)"})}},
+	"no answer in the data": {{replies: simple.with(script{"last": `print("Not Applicable")`,
+		"verdict": "Verdict: inconclusive\nReason: no shop is in Bremen"})}},
+	"an answer that is none": {{change: asking("What is it?", ""),
+		replies: simple.with(script{"cell": "x = \"nan\"\nprint(x)", "debugger": "print(x)"})}},
+	"chance": {{replies: simple.with(script{"cell": "x = purpose()\nprint(x)"})}},
+	"a typed-in second derivation": {{
+		replies: simple.with(script{"second": "print(1)", "debugger": "print(1)"})}},
+	"a kernel's death": {{replies: simple.with(script{"cell": "x = 1\nends(1)\nprint(x)"})}},
+	"a guest":          {{replies: three, change: hosted}},
+	"the paper": {{replies: published,
+		change: func(s *stage) { s.config.Method = record.Paper() }}},
+
+	"a file": {{replies: saved, change: asksFile}},
+	"a file of another content": {{change: asksFile, replies: saved.with(script{
+		"second":  "s = 2\nsave(out.csv, s)\nagreed()",
+		"arbiter": "Ruling: undecided\nReason: who knows"})}},
+	"a file that a follow-up overwrites": {{replies: saved, change: asksFile},
+		{does: next, replies: onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"})}},
+
+	"a spent budget, and on": {{replies: three, change: func(s *stage) { s.config.Limits.Calls = 3 }},
+		{replies: three}},
+	"other data": {{replies: simple},
+		{replies: simple, change: func(s *stage) { s.task.Files[0].Size = 7 }}},
+	"follow-ups": {{replies: three},
+		{does: question("And now?", "A word."), replies: onward.with(script{
+			"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)",
+			"verdict round 4": bad, "wrong round 4": "1"})},
+		{does: question("And then?", ""), replies: fresh}},
+	"a follow-up on a reading": {{replies: open}, {does: next, replies: onward}},
+	"a follow-up apart":        {{replies: open}, {does: next, replies: fresh}},
+	"a choice":                 {{replies: open}, {does: chosen, replies: open}},
+	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
+		{does: chosen, replies: onward}},
+
+	"a step edited": {{replies: three}, {does: edit(source("step-2", `"2"`, `"II"`)),
+		replies: three.with(script{"verdict": yes})}},
+	"a cell added, another removed": {{replies: three},
+		{does: edit(insert("step-2", mine), remove("final")),
+			replies: three.with(script{"verdict": yes})}},
+	"an earlier question edited": {{replies: simple}, {does: next, replies: onward},
+		{does: edit(source("step-1", "1", "7")), replies: onward}},
+	"a note": {{replies: simple}, {does: edit(insert("step-1", note("Only the paid ones."))),
+		replies: simple.with(script{"verdict round 2": no, "cell round 3": "x = 4\nprint(x)"})}},
+	"a remark": {{replies: simple}, {does: edit(insert("step-1", remark)), replies: simple}},
+	"dropped steps": {{replies: three}, {does: dropped, replies: three.with(script{
+		"cell round 5": "z = x\nz += \"9\"\nprint(z)", "verdict round 4": no, "verdict round 5": yes})}},
+	"reviewed": {{
+		replies: simple.with(script{"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
+			"debugger": "x += 8", "cell round 3": "y = x\nprint(y)"}),
+		change: func(s *stage) {
+			(&critic{answers: map[string]agent.Decision{
+				"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "x = 5\nprint(x)"},
+				"round 2, try 2": rejected("no")}}).join(s)
+		}}},
+}
