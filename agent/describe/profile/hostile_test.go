@@ -147,6 +147,37 @@ func TestLongMarkers(t *testing.T) {
 	}
 }
 
+// TestUnseen: what only rows have that are in no sample decides as well whether numbers are whole, what
+// stands for missing and what a column without values in the sample has; else a type is of the sample.
+func TestUnseen(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	var text strings.Builder
+	text.WriteString("id,half,gap,late,word,euros,land,note\n")
+	for n := range 80_000 {
+		row := []any{n, n % 90, n % 80, "", "", "€ 5", []string{"NA", "NO", "DE", "FR"}[n%4], n}
+		if n == 40_000 {
+			row = []any{n, 0.5, " nA ", 7, "x", "€ 5", "NA", n}
+		}
+		fmt.Fprintf(&text, strings.Repeat("%v,", 7)+"%0120d\n", row...)
+	}
+	is := p.facts(t, filepath.Join(dir, "long.csv"), text.String())
+	const want = "id number 0 79999, half number 0 89, gap number 0 79, late number 7 7, word text, euros number 5 5, land text, note text"
+	if got := is.columns(); is.Rows != 80_000 || got != want {
+		t.Errorf("%d rows of %s\nwant     %s", is.Rows, got, want)
+	}
+	if !strings.Contains(is.Call, `" nA "`) {
+		t.Errorf("the call takes a marker for text: %s", is.Call)
+	}
+	told := p.profile(t, filepath.Join(dir, "long.csv")).Text("", 4000, describe.ByWords)
+	for _, want := range []string{"half: number 0 to 89 (of all rows)", "late: integer", "missing in 1 of all rows",
+		"euros: integer in the sample", "land: text; 4 values"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is missing in\n%s", want, told)
+		}
+	}
+}
+
 // TestRendering: a table of which no words can be made costs itself alone.
 func TestRendering(t *testing.T) {
 	const in = `

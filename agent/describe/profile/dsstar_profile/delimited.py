@@ -18,7 +18,8 @@ from dsstar_profile.values import MARKERS, show
 
 Json = dict[str, Any]
 WIDE = 300  # columns of a file whose figures are of all rows
-BLANK = r"E' \t\r\n'"  # in SQL
+# What stands for missing, with spaces around it, as DuckDB matches it.
+ABSENT = r"[\s\p{Z}]*(?i:" + "|".join(map(re.escape, sorted(MARKERS))) + r")[\s\p{Z}]*"
 # How DuckDB writes what numbers have between their digits.
 BETWEEN = {"commas": ",", "points": ".", "apostrophes": "''", "spaces": " "}
 
@@ -193,39 +194,64 @@ def _figures(
         f"max_line_size={texts.LINE * 2}, strict_mode=false, columns={{{typed}}}, "
         f"auto_detect=false, null_padding=true{more})"
     )
-    gone = ", ".join(map(quoted, sorted(MARKERS)))
+    asked = [part for n, c in enumerate(columns) for part in _asked(c, n)]
+    values = ", ".join(f"{_cast(c, f'c{n}')} AS v{n}" for n, c in enumerate(columns))
     kept = ", ".join(
-        f"CASE WHEN lower(trim(c{n}, {BLANK})) NOT IN ({gone}) THEN c{n} END AS c{n}"
+        f"CASE WHEN v{n} IS NOT NULL OR length(c{n}) > 15 "
+        f"OR NOT regexp_full_match(c{n}, {quoted(ABSENT)}) THEN c{n} END AS k{n}"
         for n in range(len(columns))
     )
-    asked = []
-    for n, c in enumerate(columns):
-        value = _cast(c, f"c{n}")
-        few = c.get("distinct", 0) <= FEW  # of which the approximation is up to a third off
-        asked += [
-            f"count(c{n})",
-            f"count(DISTINCT c{n})" if few else f"approx_count_distinct(c{n})",
-        ]
-        asked += (
-            [f"arg_min(c{n}, {value})", f"arg_max(c{n}, {value})"]
-            if c["type"] == "date"
-            else [f"min({value})", f"max({value})"]
-        )
-        asked.append(f"count({value})")
     with duckdb_connection(deadline) as con:
         rows, *got = con.execute(
-            f"SELECT count(*), {', '.join(asked)} FROM (SELECT {kept} FROM {relation})"
+            f"SELECT count(*), {', '.join(asked)} "
+            f"FROM (SELECT *, {kept} FROM (SELECT *, {values} FROM {relation}))"
         ).fetchone()
-    table.total, table.whole = rows, []
-    for n, c in enumerate(columns):
-        given, distinct, low, high, fit = got[5 * n : 5 * n + 5]
-        out: Json = {"gone": rows - given, "distinct": min(distinct, given), "type": c["type"]}
-        if c.get("distinct", 0) <= FEW:
-            out["counted"] = True
-        if low is not None:
-            out["range"] = [low, high]
-            out["others"] = given - fit
-        table.whole.append(out)
+    table.total = rows
+    each = len(got) // len(columns)
+    table.whole = [_told(c, rows, *got[each * n : each * (n + 1)]) for n, c in enumerate(columns)]
+
+
+def _asked(c: Json, n: int) -> list[str]:
+    """What is asked of a column, by the names of its field, of its value and of what is not missing."""
+    few = c.get("distinct", 0) <= FEW  # of which the approximation is up to a third off
+    ends = [f"min(v{n})", f"max(v{n})"]
+    if c["type"] == "date":
+        ends = [f"arg_min(c{n}, v{n})", f"arg_max(c{n}, v{n})"]
+    parts = "NULL"  # how many numbers are not whole
+    if c["type"] == "empty" or c.get("integer"):
+        parts = f"count(*) FILTER ({f'contains(k{n}, $$.$$)' if c.get('long') else f'v{n} <> trunc(v{n})'})"
+    return [
+        f"count(k{n})",
+        f"count(DISTINCT k{n})" if few else f"approx_count_distinct(k{n})",
+        f"histogram(c{n}) FILTER (k{n} IS NULL)",
+        f"count(v{n})",
+        parts,
+        *ends,
+    ]
+
+
+def _told(
+    c: Json, rows: int, given: int, distinct: int, gone: Json, fit: int, parts: int, low: Any, high: Any
+) -> Json:
+    """The figures of all rows of a column, of which so many values fit its type."""
+    gone = dict(gone or {})
+    gone[""] = gone.get("", 0) + rows - given - sum(gone.values())
+    for code in c.get("codes", ()):
+        times = gone.pop(code, 0)
+        given, distinct = given + times, distinct + bool(times)
+    out: Json = {"gone": rows - given, "distinct": min(distinct, given), "type": c["type"]}
+    gone = {show(m): n for m, n in sorted(gone.items(), key=lambda g: -g[1])[:12] if n}
+    out["missing"] = gone
+    if c.get("distinct", 0) <= FEW:
+        out["counted"] = True
+    if c["type"] == "empty" and given == fit > 0:
+        out["type"] = "number"
+    if low is not None and out["type"] != "empty":
+        out["range"] = [low, high]
+        out["others"] = given - fit
+    if parts is not None:
+        out["integer"] = not parts
+    return out
 
 
 def _cast(c: Json, name: str) -> str:
@@ -238,11 +264,13 @@ def _cast(c: Json, name: str) -> str:
             name = f"replace({name}, ',', '.')"
         return f"TRY_CAST({name} AS HUGEINT)" if c.get("long") else _finite(name, "DOUBLE")
     form = c.get("form", "")
+    if c["type"] == "empty":
+        return _finite(name, "DOUBLE")
     if c["type"] == "date" and form.startswith("%") and " or " not in form:
         if form.startswith("%Y-%m-%d"):
             return _finite(name, "TIMESTAMPTZ" if "%z" in form else "TIMESTAMP")
         return f"try_strptime(trim({name}), {quoted(form)})"
-    return "CAST(NULL AS VARCHAR)"
+    return "CAST(NULL AS DOUBLE)"
 
 
 def _finite(name: str, kind: str) -> str:

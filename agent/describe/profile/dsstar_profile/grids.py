@@ -77,6 +77,8 @@ class Table:
         for c, figures in zip(columns, self.whole or []):
             if figures:
                 _of_all_rows(c, figures, total)
+        for c in columns[len(self.known) :] if "sample" in out else ():
+            c["sampled"] = c.get("sampled") or not c.get("whole")
         for c, notes in zip(columns, self.notes):
             if notes:
                 c["notes"] = notes + c.get("notes", [])
@@ -134,15 +136,17 @@ def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
 
 def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     """Puts figures of all rows in the place of those of a sample."""
-    told = ("distinct", "gone", "counted", "planned")
+    told = ("distinct", "gone", "counted", "planned", "missing")
     c |= {k: figures[k] for k in told if k in figures} | {"whole": True}
     c.pop("zeros", None)
     if c["type"] == "empty" and figures["gone"] < total:
-        c["type"] = "text"
+        c["type"] = figures["type"] if "range" in figures else "text"
+    if "integer" in figures and c["type"] == "number":
+        c["integer"] = figures["integer"]
     if c["type"] == figures["type"] and "range" in figures:
         c["range"] = figures["range"]
     elif "range" in c:
-        c["sampled"] = True  # the range
+        c["sampled"] = True  # its type and range
     if n := figures.get("infinite"):
         c["notes"] = [*c.get("notes", []), infinite(n)]
     if others := figures.get("others"):

@@ -195,7 +195,7 @@ def _size(t: Json) -> str:
         parts.append(where)
     if sample := t.get("sample"):
         parts.append(
-            f"figures from a sample of {sample} rows except where they are said to be of all"
+            f"figures and types from a sample of {sample} rows except where they are said to be of all"
         )
     of = " in the sample" if t.get("sample") else ""
     if (keys := t.get("keys")) and not t["all"]:
@@ -295,7 +295,7 @@ def _kind(c: Json) -> str:
 
 
 def _column(c: Json, rows: int) -> None:
-    c["kind"] = _kind(c)
+    c["kind"] = _kind(c) + " in the sample" * c.get("sampled", False)
     words = _words(c["name"])
     values = {v.strip().lower() for v, _ in c.get("values", ())}
     telling = len(values & TELLING) * 2 >= len(values) > 0
@@ -308,7 +308,7 @@ def _column(c: Json, rows: int) -> None:
     c["said"] = "; ".join(_notes(c))
     values = c.get("values", ())
     c["reads"] = {
-        "kind": c["kind"],
+        "kind": _kind(c),
         "form": c.get("form", "") and f"form {c['form']}",
         "missing": ", ".join(f"missing written {literal(m)}" for m in sorted(unread(c))),
     } | _said(_notes(c))
@@ -351,14 +351,14 @@ def _notes(c: Json) -> list[str]:
 
 def _parts(c: Json, rows: int, short: bool, full: bool = False) -> list[str]:
     """What is said of a column after its name."""
-    parts = [_kind(c)]
+    parts = [c["kind"]]
     of_all = " (of all rows)" if c.get("whole") and not c.get("sampled") else ""
     if of_all and c.get("planned"):
         of_all = " (an estimate of the planner's)"
     if c.get("range") and len(c.get("values", ())) != 1:
         parts[0] += f" {between(*c['range'])}{of_all}"
     if c.get("without"):
-        parts.append(f"otherwise {between(*c['without'])}")
+        parts.append(f"otherwise {between(*c['without'])}" + " in the sample" * c.get("whole", False))
     form = c.get("form", "")
     if form and not short and not form.startswith("%Y-%m-%d"):
         parts.append(f"form {form}")
@@ -396,7 +396,7 @@ def _values(c: Json, short: bool, full: bool) -> list[str]:
         return []
     else:
         about = "about " if c.get("whole") and not c.get("counted") else ""
-        said = [f"{about}{c['distinct']} values"] if c.get("distinct") else []
+        said = [about + plural(c["distinct"], "value")] if c.get("distinct") else []
     frequent = [v for v in everything[:FREQUENT] if full and v[1] > 1] or c.get("frequent", [])[:3]
     if frequent:
         said.append(f"most frequent {_counted(frequent)}")
