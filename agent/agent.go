@@ -161,6 +161,11 @@ func (r *run) run(ctx context.Context) (ended error) {
 		if err := r.proveAlone(ctx, prove); err != nil {
 			return err
 		}
+		if r.cfg.Learn {
+			if err := r.guard(ctx); err != nil {
+				return err
+			}
+		}
 		return r.method.learnFrom(ctx, prove)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -196,9 +201,18 @@ func (r *run) run(ctx context.Context) (ended error) {
 	return r.method.learnFrom(ctx, prove)
 }
 
+// guard has masked what no model sees, of all files that cells can open.
+func (r *run) guard(ctx context.Context) error {
+	every := r.all
+	if every == nil { // the run begins
+		every = r.t.Task.Files
+	}
+	return r.files.Guard(ctx, every)
+}
+
 // learn has the files described unless the record has their descriptions.
 func (r *run) learn(ctx context.Context) error {
-	if err := r.files.Guard(ctx); err != nil {
+	if err := r.guard(ctx); err != nil {
 		return err
 	}
 	if r.t.Described {

@@ -406,10 +406,13 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 	case strings.Contains(code, "dsstar_watch") && s.purpose != agent.Prove:
 		s.w.t.Errorf("a session of purpose %d is watched", s.purpose)
 	case listing.MatchString(code):
-		out := ""
-		for n := range strings.Count(listing.FindStringSubmatch(code)[1], `"data/`) {
-			out += fmt.Sprintln(listing.FindStringSubmatch(code)[2], n, string(must(json.Marshal(
-				profile.Listing{Columns: s.w.columns}))))
+		m, out := listing.FindStringSubmatch(code), ""
+		all := slices.Repeat([]profile.Listing{{Columns: s.w.columns}}, strings.Count(m[1], `"data/`)+1)
+		if len(s.w.columns) == 0 {
+			all[len(all)-1].Problem = "no column is called so"
+		}
+		for n, l := range all {
+			out += fmt.Sprintln(m[2], n, string(must(json.Marshal(l))))
 		}
 		return s.end(out, nil), nil
 	case profiling.MatchString(code):

@@ -71,6 +71,10 @@ func (r *workspace) meet(ctx context.Context) error {
 	for i, v := range all {
 		names[i] = v.Name
 	}
+	if len(r.t.Task.Mask) > 0 {
+		return &describe.MaskError{Reason: "the session has variables, whose columns are not looked into: " +
+			strings.Join(names, ", ")}
+	}
 	return r.observe(Event{Kind: Met, Text: strings.Join(names, ", ")})
 }
 

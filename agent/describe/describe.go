@@ -55,10 +55,10 @@ func (r *Describer) Describe(ctx context.Context) error {
 // ranks none.
 func (r *Describer) DescribeOnly(ctx context.Context, only []string) error {
 	r.alone, r.only = true, only
-	if err := r.Choose(); err != nil {
+	if err := r.Guard(ctx, r.t.Task.Files); err != nil {
 		return err
 	}
-	if err := r.Guard(ctx); err != nil {
+	if err := r.Choose(); err != nil {
 		return err
 	}
 	return r.Describe(ctx)

@@ -14,40 +14,49 @@ import (
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/mask"
+	"dsstar/agent/record"
 	"dsstar/notebook/human"
 )
 
 // How much of one text file, and of all together, is searched for credentials.
 const scanBytes, scanAllBytes = 4 << 20, 256 << 20
 
-// A MaskError is a column that cannot be masked: its values are not known.
-type MaskError struct{ Reason string }
+// A MaskError is a column that cannot be masked: not all of its values are known.
+type MaskError struct {
+	File   string // "": none in particular
+	Reason string
+}
 
-func (e *MaskError) Error() string { return "the values to mask cannot be listed: " + e.Reason }
+func (e *MaskError) Error() string {
+	text := "the values to mask cannot be listed: "
+	if e.File != "" {
+		text += "in " + e.File + ", "
+	}
+	return text + e.Reason
+}
 
 // Guard has masked, in all that is asked from then on, the values of the columns that the task names,
-// and what looks like credentials in the files. It warns of each line that has one. The error may be a
-// [*MaskError].
-func (r *Describer) Guard(ctx context.Context) error {
-	if err := r.maskColumns(ctx); err != nil {
+// and what looks like credentials in the files, which are all that cells can open. It warns of each
+// line that has one. The error may be a [*MaskError].
+func (r *Describer) Guard(ctx context.Context, all []record.File) error {
+	if err := r.maskColumns(ctx, all); err != nil {
 		return err
 	}
-	return r.maskSecrets(ctx)
+	return r.maskSecrets(ctx, all)
 }
 
 // maskColumns has a program list the values of columns. Nothing keeps them beyond the run.
-func (r *Describer) maskColumns(ctx context.Context) error {
-	var paths []string
-	for i, f := range r.t.Task.Files {
+func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
+	var names, paths []string
+	for _, f := range all {
 		if f.Size > 0 && utf8.ValidString(f.Name) {
-			paths = append(paths, r.dataPython(i))
+			names, paths = append(names, f.Name), append(paths, brief.Python("data/"+f.Name))
 		}
 	}
 	patterns := slices.Concat(r.Columns, r.t.Task.Mask)
 	slices.Sort(patterns)
-	patterns = slices.Compact(patterns)
-	r.t.Task.Mask = patterns
-	if len(patterns) == 0 || len(paths) == 0 {
+	r.t.Task.Mask = slices.Compact(patterns)
+	if len(r.t.Task.Mask) == 0 || len(paths) == 0 {
 		return nil
 	}
 	session, err := r.openScratch(ctx)
@@ -59,51 +68,81 @@ func (r *Describer) maskColumns(ctx context.Context) error {
 	if cell := r.CellTimeout; cell > 0 {
 		within = cell / 2
 	}
-	e, err := session.run(ctx, profile.Values(paths, patterns, r.profileSeconds(), within, mark))
+	e, err := session.run(ctx, profile.Values(paths, r.t.Task.Mask, r.profileSeconds(), within, mark))
 	if err != nil {
 		return err
 	}
-	named, short, told := map[string]bool{}, 0, 0
-	for line := range strings.Lines(e.Stdout()) {
+	told, err := r.takeValues(names, e.Stdout(), mark)
+	if err == nil && told <= len(paths) {
+		err = &MaskError{Reason: "the program that lists them has ended: " + brief.Problem(e)}
+	}
+	return err
+}
+
+// takeValues has masked what the program has listed of files, and returns how many lines it printed:
+// one for each file, and one for all.
+func (r *Describer) takeValues(names []string, printed, mark string) (told int, err error) {
+	short := 0
+	var named []string
+	for line := range strings.Lines(printed) {
 		_, line, ok := strings.Cut(line, mark+" ")
 		number, text, _ := strings.Cut(line, " ")
-		if !ok {
+		n, err := strconv.Atoi(number)
+		if !ok || err != nil || n != told {
 			continue
+		}
+		told++
+		name := ""
+		if n < len(names) {
+			name = names[n]
 		}
 		var l profile.Listing
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			l.Problem = err.Error()
 		}
-		if n, err := strconv.Atoi(number); l.Problem != "" && err == nil && n < len(paths) {
-			return &MaskError{"in " + paths[n] + ", " + l.Problem}
+		if l.Problem != "" {
+			return told, &MaskError{File: name, Reason: l.Problem}
 		}
-		told++
-		for name, all := range l.Columns {
-			named[strings.ToLower(name)] = true
-			short += r.Mask.Add(all)
+		if l.Named {
+			named = append(named, name)
+		}
+		for _, values := range l.Columns {
+			short += r.Mask.Add(values)
 		}
 	}
-	if told < len(paths) {
-		return &MaskError{"the program that lists them has ended: " + brief.Problem(e)}
-	}
-	if len(named) == 0 {
-		return &MaskError{"no column is called " + strings.Join(patterns, " or ")}
-	}
+	return told, r.warnOfValues(short, named)
+}
+
+// warnOfValues tells which values are not masked though they may belong to columns that are.
+func (r *Describer) warnOfValues(short int, named []string) error {
+	var all []string
 	if short > 0 {
-		return r.journal.Warn(fmt.Sprintf("%s of columns to mask are not masked: they have fewer than "+
+		all = append(all, fmt.Sprintf("%s of columns to mask are not masked: they have fewer than "+
 			"three letters or six digits", human.Plural(short, "value")))
+	}
+	if len(named) > 0 {
+		all = append(all, "a column to mask is named, but not found as a column, in: "+listed(named, 300)+
+			"; values that stand only there are not masked")
+	}
+	if skipped := files.InWords(r.t.Task.Skipped); skipped != "" {
+		all = append(all, "values that stand only in what is not looked at are not masked: "+skipped)
+	}
+	for _, text := range all {
+		if err := r.journal.Warn(text); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (r *Describer) maskSecrets(ctx context.Context) error {
+func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 	root, err := files.Open(r.data, r.Readable)
 	if err != nil {
 		return nil // there are no files, or only for the cells
 	}
 	defer root.Close()
 	left := scanAllBytes
-	for _, f := range r.t.Task.Files {
+	for _, f := range all {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -56,6 +56,8 @@ func TestExplain(t *testing.T) {
 		{&describe.DatabaseError{}, exitError, "=ADDRESS", "password"},
 		{&describe.DatabaseError{Cause: profile.NoTime}, exitError, "dsstar nb --cell-timeout 15m DIR", ""},
 		{&describe.DatabaseError{Cause: profile.Locked}, exitError, "fuser -v", ""},
+		{&describe.MaskError{File: "a.pkl"}, exitError, "without a.pkl", ""},
+		{&describe.MaskError{}, exitError, "dsstar describe", "cp "},
 		{&download.Error{Address: "https://a/b.csv", Status: 404}, exitError, "curl -I https://a/b.csv", ""},
 		{&download.Error{Status: 403}, exitCredentials, "curl -I", ""},
 		{&download.Error{Size: 2e9}, exitError, "dsstar nb --max-download 3GB DIR", "curl"},

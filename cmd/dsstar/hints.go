@@ -80,6 +80,9 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 		}
 		return code, text, databaseHints(d)
 	}
+	if m, ok := errors.AsType[*describe.MaskError](err); ok {
+		return exitError, text, maskHints(m)
+	}
 	if d, ok := errors.AsType[*download.Error](err); ok {
 		code, hints = downloadHints(d)
 		return code, text, hints
@@ -328,6 +331,16 @@ func tierHints(err error) []usage.Hint {
 // drivers are what pip installs for the clients of clusters.
 var drivers = map[string]string{"spark": "pyspark-client", "dask": "dask[dataframe,distributed]",
 	"ray": "ray[client]"}
+
+// maskHints says how all columns can be looked into.
+func maskHints(m *describe.MaskError) []usage.Hint {
+	if m.File != "" {
+		return []usage.Hint{usage.Shell("mkdir data && cp FILES data   # without %s, or with its tables as "+
+			"CSV or Parquet", m.File)}
+	}
+	return []usage.Hint{usage.Shell("dsstar describe DATA   # names the columns"), usage.Again("--mask",
+		"COLUMN").Note("each for a column of a file")}
+}
 
 // databaseHints says how to mend the address of a database, which Python has the client for it, or
 // how to get at it.

@@ -16,6 +16,35 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
+// listing returns what is listed of files of a folder, and of all of them.
+func listing(t *testing.T, dir string, files, patterns []string) (all []profile.Listing) {
+	t.Helper()
+	var paths []string
+	for _, name := range files {
+		paths = append(paths, brief.Python(filepath.Join(dir, name)))
+	}
+	script := filepath.Join(t.TempDir(), "list.py")
+	code := profile.Values(paths, patterns, 60, time.Minute, "mark")
+	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(pyenvtest.Python(t), "-I", script).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		var l profile.Listing
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(line, fmt.Sprintf("mark %d ", len(all)))), &l); err != nil {
+			t.Fatal(err, line)
+		}
+		all = append(all, l)
+	}
+	if len(all) != len(files)+1 {
+		t.Fatalf("%d lines of %d files", len(all), len(files))
+	}
+	return all
+}
+
 // TestValues: the values of columns are listed as files have them, and as pandas reads them.
 func TestValues(t *testing.T) {
 	dir, _ := made(t, "binaries.py")
@@ -28,25 +57,13 @@ func TestValues(t *testing.T) {
 		{"people.csv", "born", "1980-01-05|2001-02-03"}, {"merged.xlsx", "shop", ""},
 		{"shop.sqlite", "note", ""}, {"typed.parquet", "sort", ""},
 	}
-	var paths []string
+	var names []string
 	for _, c := range cases {
-		paths = append(paths, brief.Python(filepath.Join(dir, c.file)))
+		names = append(names, c.file)
 	}
-	script := filepath.Join(t.TempDir(), "list.py")
-	code := profile.Values(paths, []string{"id", "*NAME", "born", "shop", "note", "sort"}, 60, time.Minute, "mark")
-	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(pyenvtest.Python(t), "-I", script).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	all := listing(t, dir, names, []string{"id", "*NAME", "born", "shop", "note", "sort"})
 	for n, c := range cases {
-		var l profile.Listing
-		if err := json.Unmarshal([]byte(strings.TrimPrefix(lines[n], fmt.Sprintf("mark %d ", n))), &l); err != nil {
-			t.Fatal(err, lines[n])
-		}
+		l := all[n]
 		for want := range strings.SplitSeq(c.has, "|") {
 			if l.Problem != "" || len(l.Columns[c.column]) == 0 || want != "" && !slices.Contains(l.Columns[c.column], want) {
 				t.Errorf("%s: %s has %q, %s", c.file, c.column, l.Columns[c.column], l.Problem)
@@ -55,5 +72,52 @@ func TestValues(t *testing.T) {
 		if _, ok := l.Columns["n"]; ok {
 			t.Error("a column that no pattern matches is listed")
 		}
+	}
+}
+
+// TestNoneUnseen: wherever a column stands, its values are listed, or it is told that not all of them
+// can be, or that a text has its name. A pattern that is for no column is an error.
+func TestNoneUnseen(t *testing.T) {
+	dir, _ := made(t, "masked.py")
+	cases := []struct {
+		file, has string
+		problem   bool
+		named     bool
+	}{
+		{file: "levels.csv", has: "Ann Bob Abe Bea"}, {file: "dressed.csv", has: "Ann Bob"},
+		{file: "twice.csv", has: "Ann Bob Abe Bea"}, {file: "short.csv", named: true},
+		{file: "wide.csv", has: "Ann"}, {file: "page.html", has: "Ann Bob"}, {file: "people.xml", problem: true},
+		{file: "people.yaml", has: "0123456 Bob"}, {file: "lines.jsonl", has: "1234567.50 Bob"},
+		{file: "readme.md", named: true}, {file: "report.txt", named: true}, {file: "other.md"},
+		{file: "broken.parquet", problem: true}, {file: "deep.json", has: "Top Deep0 Deep2 Low0 Low2"},
+		{file: "book.xlsx", has: "Ann Bob Cat Dan"}, {file: "nested.parquet", has: "Ann Bob Cat"},
+		{file: "object.pkl", problem: true}, {file: "some.zip", has: "Ann Bob"}, {file: "more.zip", problem: true},
+		{file: "object.zip", problem: true}, {file: "many.sqlite", problem: true},
+	}
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.file)
+	}
+	all := listing(t, dir, names, []string{"patient"})
+	for n, c := range cases {
+		var got []string
+		for _, values := range all[n].Columns {
+			got = append(got, values...)
+		}
+		for _, want := range strings.Fields(c.has) {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s lacks %s: %+v", c.file, want, all[n])
+			}
+		}
+		if l := all[n]; (l.Problem != "") != c.problem || l.Named != c.named || c.has == "" && len(got) > 0 {
+			t.Errorf("%s: %+v", c.file, l)
+		}
+	}
+	if last := all[len(cases)].Problem; last != "" {
+		t.Error(last)
+	}
+	lacks := listing(t, dir, []string{"levels.csv", "lines.jsonl"}, []string{"patient", "patent"})
+	if last := lacks[2].Problem; !strings.Contains(last, "patent") || !strings.Contains(last, "2020 / patient") {
+		t.Errorf("what no column is called: %q", last)
 	}
 }

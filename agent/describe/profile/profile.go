@@ -84,8 +84,8 @@ func Script(paths []string, seconds, jobs int, within time.Duration, mark string
 
 // Values returns Python that lists the values of the columns of files whose names match patterns, which
 // are those of shells. It prints a line for each file: the mark, the number of its path, and a
-// [Listing] in JSON. It takes so many seconds for a file at most, and opens none after the time
-// within.
+// [Listing] in JSON; then one for all, whose problem is a pattern that matches no column. It takes so
+// many seconds for a file at most, and opens none after the time within.
 func Values(paths, patterns []string, seconds int, within time.Duration, mark string) string {
 	quoted := make([]string, len(patterns))
 	for i, p := range patterns {
@@ -99,6 +99,7 @@ func Values(paths, patterns []string, seconds int, within time.Duration, mark st
 type Listing struct {
 	Columns map[string][]string `json:"columns"` // values by the name of their column
 	Problem string              `json:"problem"` // why they could not be listed
+	Named   bool                `json:"named"`   // it has the name of a column, though no such column
 }
 
 // A Profile is what a program found in a file, in words of which a request shows some.

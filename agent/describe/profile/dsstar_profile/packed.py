@@ -62,6 +62,8 @@ def _zip(path: str, deadline: Deadline) -> Found:
             opened = [FILE] if len(members) == len(packed.infolist()) == 1 else []
             opened.append(f"zipfile.ZipFile({FILE}).open({name})")
             _added(found, inner, info.filename, opened)
+        if (left := len(members) - LOOKED) > 0:
+            found.warnings.append(f"{left} more of them are not looked into")
     return found
 
 
@@ -90,7 +92,7 @@ def _member(packed: Any, name: str, deadline: Deadline) -> Found:
                 return Found("large file", warnings=["too large to be looked into"])
         reader = reader_of(local)
         if reader in (None, archive):
-            return Found("not looked into")
+            return Found("not looked into", warnings=["it is not looked into"])
         return reader(local, deadline)
 
 
