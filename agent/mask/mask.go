@@ -20,7 +20,7 @@ type Masker struct {
 	key []byte
 
 	mu      sync.Mutex
-	known   values            // to be masked wherever they stand
+	known   *values           // to be masked wherever they stand
 	real    map[string]string // by stand-in: what it stands for
 	finds   []string          // kinds of credentials that were found in requests, not told yet
 	secrets map[string]bool   // credentials that were seen
@@ -101,8 +101,9 @@ func (m *Masker) secret(value string) bool {
 	}
 	m.secrets[value] = true
 	small := strings.ToLower(value)
-	word := value == small || value == strings.ToUpper(small) || value == title(small)
-	if len(value) >= 6 && (!word || strings.ContainsAny(value, "0123456789")) {
+	word := namePath.MatchString(value) &&
+		(value == small || value == strings.ToUpper(small) || value == title(small))
+	if len(value) >= 6 && !word {
 		for line := range strings.FieldsSeq(lineEnds.Replace(value)) { // of a key block also alone
 			m.known.add(line)
 		}
@@ -134,40 +135,37 @@ func (m *Masker) Mask(text string) string {
 	return m.maskKnown(b.String())
 }
 
-// maskKnown replaces the known values: the longest first, and only whole words.
+// maskKnown replaces the known values: the longest first, and only whole words. Of a value that is cut
+// it replaces what is left.
 func (m *Masker) maskKnown(text string) string {
 	if m.known.empty() {
 		return text
 	}
 	words := split(text)
+	words.cuts = cutMarks.FindAllStringIndex(text, -1)
 	var b strings.Builder
 	end := 0
 	for i := 0; i < words.len(); {
-		first, n, digits, sep := i, m.known.text(words, i), "", ""
-		if n == 0 && words.escape(i) { // "\name" may be a line's end before "ame", or a name
-			if n = m.known.text(words.joined(i), i); n > 0 {
-				n++
-			}
-		}
-		if n == 0 {
-			digits, sep, n = m.known.number(words, i)
-		}
+		n, digits, sep := m.known.find(words, i)
 		if n == 0 {
 			i++
 			continue
 		}
-		i += n
-		b.WriteString(text[end:words.at[first]])
-		end = words.at[i]
+		b.WriteString(text[end:words.at[i]])
+		end = words.at[i+n]
 		if digits == "" {
-			b.WriteString(m.standIn(text[words.at[first]:end]))
+			b.WriteString(m.standIn(text[words.at[i]:end]))
 		} else {
 			b.WriteString(grouped(m.standInNumber(digits), sep))
 		}
+		i += n
 	}
 	b.WriteString(text[end:])
 	return b.String()
 }
+
+// cutMarks stand for what is cut, by profiles and pandas, and by the agent.
+var cutMarks = regexp.MustCompile(`\n\[… \d+ characters cut here …\]\n|…|\.\.\.`)
 
 // standIn returns the stand-in of a text. A text and its forms in small letters, in capitals and
 // with capitals at the words' beginnings have the same letters.

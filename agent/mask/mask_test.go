@@ -40,6 +40,53 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestDress: a secret is masked whole, whatever its characters are and wherever it ends.
+func TestDress(t *testing.T) {
+	for _, c := range []struct{ text, secret string }{
+		{"postgres://u:p@ssw9@host/db", "p@ssw9"}, {"mysql://u:a#b?c@1@db.example.org", "a#b?c@1"},
+		{"PASSWORD=ab$cd#ef", "ab$cd#ef"}, {"DB_PASS=x&y$9z # a comment", "x&y$9z"},
+		{"pwd: ab(cd!9", "ab(cd!9"}, {"?user=a&password=h4nter&db=c", "h4nter"},
+		{"SECRET_KEY=django-1nsecure-#k$9x&w", "django-1nsecure-#k$9x&w"},
+		{`password = "enterprise2024!"`, "enterprise2024!"}, {`password = "Yourk9#xx"`, "Yourk9#xx"},
+		{`password = "$ecretP4ss"`, "$ecretP4ss"}, {`password = "@dmin123!"`, "@dmin123!"},
+		{`password: "example!Pw93"`, "example!Pw93"}, {`password: "unmasked9!"`, "unmasked9!"},
+		{`password: "st.X9k2w"`, "st.X9k2w"}, {`password: "my-Dog7!rex"`, "my-Dog7!rex"},
+		{`password: "%x9qqz1"`, "%x9qqz1"}, {`password: "&k9wqz1!"`, "&k9wqz1!"}, {`passwd = "<k9wq>z1!"`, "<k9wq>z1!"},
+		{`password = "hunter2!x…`, "hunter2!x"}, {`password = 'hunter2!x... | b`, "hunter2!x"},
+		{"<password>hunter2!x…", "hunter2!x"}, {"postgres://ada:tr0ub4d…", "tr0ub4d"},
+		{"token ghp_" + "a8Kd93jfLq02m…", "ghp_" + "a8Kd93jfLq02m"}, {"AKIA" + "QX7MZ2PLR4T…", "AKIA" + "QX7MZ2PLR4T"},
+	} {
+		m := New(nil)
+		if got := m.Mask(c.text); strings.Contains(got, c.secret) || m.Unmask(got, false) != c.text {
+			t.Errorf("%s: %s", c.text, got)
+		}
+		if got := m.Mask("it is " + c.secret); strings.Contains(got, c.secret) {
+			t.Errorf("%s: not known alone: %s", c.text, got)
+		}
+	}
+}
+
+// TestCutOff: of a known value that is cut, what is left is masked, too.
+func TestCutOff(t *testing.T) {
+	m := New(nil)
+	m.Add([]string{"Wolfeschlegelsteinhausen, Ann", "Anna Smith"})
+	m.Scan("key: AKIA" + "QX7MZ2PLR4TN6WYD")
+	for _, c := range []struct{ text, gone string }{
+		{"name Wolfeschlegelst…", "Wolf"}, {"1  WOLFESCHLEGELSTEINH...\n2", "WOLF"}, {"Wolfeschlegelsteinhausen, A…", "Wolf"},
+		{"it is Anna Smi\n[… 12 characters cut here …]\nx", "Anna"}, {"a\n[… 9 characters cut here …]\nschlegelsteinhausen, Ann", "schlegel"},
+		{"a\n[… 9 characters cut here …]\n7MZ2PLR4TN6WYD b", "PLR4"}, {"AKIA" + "QX7MZ2P…", "QX7MZ"},
+	} {
+		if got := m.Mask(c.text); strings.Contains(got, c.gone) || m.Unmask(got, false) != c.text {
+			t.Errorf("%s: %s", c.text, got)
+		}
+	}
+	for _, text := range []string{"Wolfe", "a … z", "an…", "schlegelsteinhausen", "Ann\n…", "and so on..."} {
+		if got := m.Mask(text); got != text {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+}
+
 // TestNoCredentials: code that has no secret in it, and data that resemble one.
 func TestNoCredentials(t *testing.T) {
 	for _, text := range []string{
@@ -49,6 +96,11 @@ func TestNoCredentials(t *testing.T) {
 		"https://example.org:8080/a@b", "https://ada@example.org/", "postgresql://user:password@host/db",
 		"The password: see the manual", "secret: the recipe", "key,token,secret\na,b,c", "Pass: 1234",
 		"sk-learn, sk-image", "commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "task_key: row 12 of the table",
+		"password=$PASSWORD", "password: $(pass show db)", `password = "%(password)s"`, "password: *default",
+		"password=f(x)", "connect(user=u, password=secretvar)", "password = vault.read(path)[0]", "password==other",
+		`api_key = "my-api-key"`, `password: "yourpassword"`, `password = "changeme123"`, `password: "<password>"`,
+		"https://example.org/wiki/Foo:Bar…", "http://example.org:8080…", "ASIAPACIFIC2024...", "token: [REDACTED]",
+		`secret = "projects/p/secrets/s"`, "password: example_password", `token = "insert-your-token"`,
 		"password=args.password", "pwd: /home", "monkey = 'abcdefghij1234567890'", "tokens: 1234567890123456",
 	} {
 		if found := New(nil).Scan(text); len(found) > 0 || New(nil).Mask(text) != text {
@@ -111,7 +163,7 @@ func TestJSON(t *testing.T) {
 func TestThereAndBack(t *testing.T) {
 	value := rapid.OneOf(rapid.StringMatching(`[A-Za-zäöéÀŽß]{1,8}([ .'_-][A-Za-z0-9]{1,6}){0,2}`),
 		rapid.StringMatching(`[0-9]{5,12}(\.0|\.5)?`), rapid.String())
-	between := rapid.StringMatching(`[ ,;:"'()\\/_\n\t|=.-]{1,3}|\\n|\\u00e9|[a-z]{0,3}|[0-9]{0,3}`)
+	between := rapid.StringMatching(`[ ,;:"'()\\/_\n\t|=.-]{1,3}|\\n|\\u00e9|[a-z]{0,3}|[0-9]{0,3}|…|\.\.\.`)
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(value, 1, 20).Draw(t, "values")
 		m := New([]byte("k"))

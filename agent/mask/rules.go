@@ -2,6 +2,7 @@ package mask
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -11,10 +12,11 @@ import (
 
 // A rule finds credentials of one kind. The secret is the first group that takes part, or all.
 type rule struct {
-	kind  string
-	words []string // in lower case; a text without any of them has no match
-	form  *regexp.Regexp
-	look  look
+	kind   string
+	words  []string // in lower case; a text without any of them has no match
+	form   *regexp.Regexp
+	look   look
+	before int // how far before one of the words a match may begin
 }
 
 // A look is how a value must look to be a secret.
@@ -27,93 +29,152 @@ const (
 	drawn               // drawn by a machine: letters and digits by chance
 )
 
-const privateKey = "a private key"
-
-func token(kind, words, form string) rule {
-	return rule{kind, strings.Fields(words), regexp.MustCompile(form), certain}
-}
-
-// The names of what is a secret, and what may stand between a name and its value: quotes may be
-// escaped, as in notebooks.
+// What may stand between the lines of a key, and in the place of what is cut off.
 const (
-	wordName = `(?i:passw(?:or)?d|passphrase|passwort|kennwort|pwd|(?:db|user|ftp|smtp|mail|pg|root)_?pass)`
-	keyName  = `(?i:secret|token|(?:api|access|auth|account|shared|private|secret|encryption|signing)` +
-		`[_\- ]?(?:access)?[_\-]?key|credentials?)`
-	// a name has one of the rule's words at most so many bytes behind its beginning: looking no further
-	// is what makes the search fast
-	near = `\A(?s:.{0,16}?)`
-	// what may stand between the lines of a key
-	apart = `(?:\\+[nr]|[\s"',])`
-	is    = `(?:_[A-Za-z0-9]{1,12})?\\*["']?\]?\s{0,8}(?::=|=>|<-|[=:])\s{0,8}[bru]?`
+	apart  = `(?:\\+[nr]|[\s"',])`
+	cutOff = `(?:…|\.\.\.)`
 )
 
-// assigned are the ways to give a name its value. Values without quotes have a look of their own.
-func assigned(kind, words, name string, quoted, plain look) []rule {
-	var all []rule
-	for _, form := range []string{is + `\\*"{1,2}([^"\\\r\n]{4,200})\\*"`, is + `\\*'([^'\\\r\n]{4,200})\\*'`,
-		`[^<>\n]{0,20}>([^<\s]{4,200})</`} {
-		all = append(all, rule{kind, strings.Fields(words), regexp.MustCompile(near + name + form), quoted})
-	}
-	return append(all, rule{kind, strings.Fields(words), regexp.MustCompile(`(?m)` + near + name +
-		`(?:_[A-Za-z0-9]{1,12})?\s{0,8}[=:]\s{0,8}([^\s"'\\,;#&<>(){}\[\]$]{4,200})(?:$|[\s,;#&"'\\])`), plain})
+const (
+	privateKey = "a private key"
+	service    = "a service's token"
+	model      = "a model provider's key"
+)
+
+// forms are what is known by its form, and what stands in a context.
+var forms = []struct {
+	kind, words string
+	look        look
+	form        string
+}{
+	{privateKey, "private key", certain, `-----BEGIN [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----` + apart + `*` +
+		`(?:[A-Z][\w-]*: [^\n\\]*` + apart + `+)*((?:[A-Za-z0-9+/=]{16,}` + apart + `+)*` +
+		`[A-Za-z0-9+/=]{16,}(?:` + apart + `+[A-Za-z0-9+/=]{1,15})?)`},
+	{"an AWS access key", "akia asia abia acca", certain, `\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`},
+	{"a GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", certain, `\bgh[pousr]_[A-Za-z0-9]{36,}`},
+	{"a GitHub token", "github_pat_", certain, `\bgithub_pat_\w{40,}`},
+	{"a GitLab token", "glpat- gldt- glrt- glptt- glcbt- glsoat- glft-", certain,
+		`\bgl(?:pat|dt|rt|ptt|cbt|soat|ft)-[\w-]{20,}`},
+	{"a Slack token", "xox", certain, `\bxox[abeoprs]-[\w-]{10,}`},
+	{"a Slack token", "xapp-", certain, `\bxapp-\d-[\w-]{10,}`},
+	{"a Slack token", "hooks.slack.com", certain, `\bhooks\.slack\.com/services/([\w/]{20,})`},
+	{"a Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_", certain,
+		`\b[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}`},
+	{"a Stripe key", "whsec_", certain, `\bwhsec_[A-Za-z0-9+/]{24,}`},
+	{model, "sk-ant- sk-proj- sk-or- sk-svcacct- sk-admin-", certain,
+		`\bsk-(?:ant|proj|or|svcacct|admin)-[\w-]{20,}`},
+	{model, "gsk_ hf_ r8_", certain, `\b(?:gsk|hf|r8)_[A-Za-z0-9]{30,}`},
+	{model, "xai- pplx-", certain, `\b(?:xai|pplx)-[A-Za-z0-9]{40,}`},
+	{model, "sk-", drawn, `\bsk-([A-Za-z0-9]{32,})\b`},
+	{"a Google key", "aiza", certain, `\bAIza[\w-]{35}`},
+	{"a Google key", "ya29. gocspx-", certain, `\b(?:ya29\.|GOCSPX-)[\w-]{20,}`},
+	{"a JSON web token", "eyj", certain, `\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`},
+	{"a package registry's token", "npm_", certain, `\bnpm_[A-Za-z0-9]{36}`},
+	{"a package registry's token", "pypi-", certain, `\bpypi-[\w-]{50,}`},
+	{"a package registry's token", "dckr_pat_", certain, `\bdckr_pat_[\w-]{20,}`},
+	{service, "sg.", certain, `\bSG\.[\w-]{20,24}\.[\w-]{39,50}`},
+	{service, "shpat_ shpss_ shpca_ shppa_", certain, `\bshp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}`},
+	{service, "dapi", certain, `\bdapi[0-9a-f]{32}`},
+	{service, "dop_v1_ doo_v1_ dor_v1_", certain, `\bdo[opr]_v1_[0-9a-f]{64}`},
+	{service, "hvs. hvb.", certain, `\bhv[sb]\.[\w-]{24,}`},
+	{service, "age-secret-key-", certain, `\bAGE-SECRET-KEY-1[0-9A-Z]{50,}`},
+	{service, "nrak-", certain, `\bNRAK-[A-Z0-9]{27}`},
+	{service, "glsa_", certain, `\bglsa_\w{32,}`},
+	{service, "pmak-", certain, `\bPMAK-[0-9a-f-]{50,}`},
+	{service, "atatt3", certain, `\bATATT3[\w=-]{60,}`},
+	{service, "lin_api_ ntn_", certain, `\b(?:lin_api|ntn)_\w{40,}`},
+	{service, "pscale_", certain, `\bpscale_(?:tkn|pw|oauth)_[\w.-]{32,}`},
+	{service, "sq0", certain, `\bsq0(?:atp|csp)-[\w-]{22,}`},
+	{"a Telegram token", ":aa", certain, `\b\d{8,10}:(AA[\w-]{33})\b`},
+	{"a key", "account sharedaccesskey sig=", certain,
+		`(?:AccountKey|SharedAccessKey|[?&]sig)=([A-Za-z0-9+/%=]{30,})`},
+	{"a key that is cut", "akia asia gh glpat- xox sk_ sk- hf_ gsk_ aiza ya29. npm_ pypi- eyj", drawn,
+		`\b((?:AKIA|ASIA)[A-Z2-7]{4,15}|(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk_live_|` +
+			`sk_test_|sk-|hf_|gsk_|AIza|ya29\.|npm_|pypi-|eyJ)[\w/+=-]{4,200})` + cutOff},
+	{"a Kaggle key", "username", certain,
+		`"username"\s*:\s*"[^"]*"\s*,\s*"key"\s*:\s*"([0-9a-f]{32})"`},
+	{"a password in an address", "://", chosen, `\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/@"'<>?#]{0,80}:` +
+		`([^\s/"'<>\\…]{3,200})@[\w.\[%-]`},
+	{"a password in an address", "://", bare, `\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/@"'<>?#.]{1,80}:` +
+		`([^\s/"'<>\\…]*[^\s/"'<>\\….\d][^\s/"'<>\\…]*?)` + cutOff},
+	{"a login", "authorization", chosen, `(?i)\bauthorization\\*["']{0,2}\s*[:=,]\s*\\*["']{0,2}` +
+		`(?:basic|bearer|token)\s+([\w+/=.~-]{12,})`},
+	{"a login", "bearer", drawn, `(?i)\bbearer\s+([\w+/=.~-]{12,})`},
+	{"a login", "curl wget", chosen, `\b(?:curl|wget)\b[^\n]*?\s(?:-u\s*|--user[ =]|` +
+		`--(?:http-)?password[ =])["']?(?:[^\s:"']+:)?([^\s"']{4,})`},
 }
 
-var rules = slices.Concat([]rule{
-	token(privateKey, "private key", `-----BEGIN [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----`+apart+`*`+
-		`(?:[A-Z][\w-]*: [^\n\\]*`+apart+`+)*`+
-		`((?:[A-Za-z0-9+/=]{16,}`+apart+`+)*[A-Za-z0-9+/=]{16,}(?:`+apart+`+[A-Za-z0-9+/=]{1,15})?)`),
-	token("an AWS access key", "akia asia abia acca", `\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`),
-	token("a GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-		`\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,})\b`),
-	token("a GitLab token", "glpat- gldt- glrt- glptt- glcbt- glsoat- glft-",
-		`\bgl(?:pat|dt|rt|ptt|cbt|soat|ft)-[\w-]{20,}`),
-	token("a Slack token", "xox xapp- hooks.slack.com",
-		`\b(?:xox[abeoprs]-[\w-]{10,}|xapp-\d-[\w-]{10,}|hooks\.slack\.com/services/([\w/]{20,}))`),
-	token("a Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ whsec_",
-		`\b(?:[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,})`),
-	token("a model provider's key", "sk-ant- sk-proj- sk-or- sk-svcacct- sk-admin- gsk_ xai- hf_ r8_ pplx-",
-		`\b(?:sk-(?:ant|proj|or|svcacct|admin)-[\w-]{20,}|(?:gsk|hf|r8)_[A-Za-z0-9]{30,}|`+
-			`(?:xai|pplx)-[A-Za-z0-9]{40,})`),
-	{"an OpenAI key", []string{"sk-"}, regexp.MustCompile(`\bsk-([A-Za-z0-9]{32,})\b`), drawn},
-	token("a Google key", "aiza ya29. gocspx-", `\b(?:AIza[\w-]{35}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,})`),
-	token("a JSON web token", "eyj", `\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`),
-	token("a package registry's token", "npm_ pypi- dckr_pat_", `\b(?:npm_[A-Za-z0-9]{36}|`+
-		`pypi-[\w-]{50,}|dckr_pat_[\w-]{20,})`),
-	token("a service's token", "sg. shpat_ shpss_ shpca_ shppa_ dapi dop_v1_ doo_v1_ dor_v1_ hvs. hvb. "+
-		"age-secret-key- nrak- glsa_ pmak- atatt3 lin_api_ ntn_ pscale_ sq0",
-		`\b(?:SG\.[\w-]{20,24}\.[\w-]{39,50}|shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}|dapi[0-9a-f]{32}|`+
-			`do[opr]_v1_[0-9a-f]{64}|hv[sb]\.[\w-]{24,}|AGE-SECRET-KEY-1[0-9A-Z]{50,}|NRAK-[A-Z0-9]{27}|`+
-			`glsa_\w{32,}|PMAK-[0-9a-f-]{50,}|ATATT3[\w=-]{60,}|lin_api_\w{40}|ntn_[A-Za-z0-9]{40,}|`+
-			`pscale_(?:tkn|pw|oauth)_[\w.-]{32,}|sq0(?:atp|csp)-[\w-]{22,})`),
-	token("a Telegram token", ":aa", `\b\d{8,10}:(AA[\w-]{33})\b`),
-	{"a key", []string{"account", "sig=", "sharedaccesskey"},
-		regexp.MustCompile(`(?:AccountKey|SharedAccessKey|[?&]sig)=([A-Za-z0-9+/%=]{30,})`), certain},
-	{"a Kaggle key", []string{"username"},
-		regexp.MustCompile(`"username"\s*:\s*"[^"]*"\s*,\s*"key"\s*:\s*"([0-9a-f]{32})"`), certain},
-	{"a password in an address", []string{"://"},
-		regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/@"'<>?#]{0,80}:([^\s@/"'<>\\]{3,200})@`),
-		chosen},
-	{"a login", []string{"authorization"}, regexp.MustCompile(`(?i)\bauthorization\\*["']{0,2}\s*[:=,]\s*` +
-		`\\*["']{0,2}(?:basic|bearer|token)\s+([\w+/=.~-]{12,})`), chosen},
-	{"a login", []string{"bearer"}, regexp.MustCompile(`(?i)\bbearer\s+([\w+/=.~-]{12,})`), drawn},
-	{"a login", []string{"curl", "wget"}, regexp.MustCompile(
-		`\b(?:curl|wget)\b[^\n]*?\s(?:-u\s*|--user[ =]|--(?:http-)?password[ =])["']?(?:[^\s:"']+:)?([^\s"']{4,})`),
-		chosen},
-}, assigned("a password", "passw passphrase _pass pwd kennwort", wordName, chosen, bare),
-	assigned("a key or token", "_key -key apikey accesskey sharedkey accountkey authkey secret token credential", keyName, drawn, drawn))
+// named are the names whose values are secrets, and how those look in quotes and without.
+var named = []struct {
+	kind, words   string
+	quoted, plain look
+	name          string
+}{
+	{"a password", "passw passphrase _pass pwd kennwort", chosen, bare, `(?i:passw(?:or)?d|passphrase|` +
+		`passwort|kennwort|pwd|(?:db|user|ftp|smtp|mail|pg|root)_?pass)`},
+	{"a key or token", "_key -key apikey accesskey sharedkey accountkey authkey secret token credential",
+		drawn, drawn, `(?i:secret|token|(?:api|access|auth|account|shared|private|secret|encryption|` +
+			`signing)[_\- ]?(?:access)?[_\-]?key|credentials?)`},
+}
+
+// What stands between a name and its value, which may be cut off, and after a value: quotes may be
+// escaped, as in notebooks.
+const (
+	is     = `(?:_[A-Za-z0-9]{1,12})?\\*["']?\]?\s{0,8}(?::=|=>|<-|[=:])\s{0,8}[bru]?`
+	plain  = `([^\s"'\\,;<>…=(){}\[\]][^\s"'\\,;<>…]{3,200}?)(?:$|[\s,;"'\\<>…]|&\w+=)`
+	double = `\\*"{1,2}([^"\\\s…]{4,200})(?:\\*"|` + cutOff + `)`
+	single = `\\*'([^'\\\s…]{4,200})(?:\\*'|` + cutOff + `)`
+	inTag  = `[^<>\n]{0,20}>([^<\s…]{4,200})(?:</|…)`
+)
+
+// How much of a text before and after one of a rule's words is looked at. A name has one of the words
+// at most beforeName bytes behind its beginning: looking no further is what makes the search fast.
+const before, beforeName, after, afterKey = 100, 16, 300, 16 << 10
+
+var rules = makeRules()
+
+func makeRules() (all []rule) {
+	add := func(kind, words, form string, look look, before int) {
+		all = append(all, rule{kind, strings.Fields(words), regexp.MustCompile(form), look, before})
+	}
+	for _, f := range forms {
+		add(f.kind, f.words, f.form, f.look, before)
+	}
+	for _, n := range named {
+		name := fmt.Sprintf(`(?m)\A(?s:.{0,%d}?)%s`, beforeName, n.name)
+		for _, quoted := range []string{is + double, is + single, inTag} {
+			add(n.kind, n.words, name+quoted, n.quoted, beforeName)
+		}
+		add(n.kind, n.words, name+`(?:_[A-Za-z0-9]{1,12})?\s{0,8}[=:]\s{0,8}`+plain, n.plain, beforeName)
+	}
+	return all
+}
 
 // noSecret matches what stands in place of a secret, or names where it is: of no use to anybody.
-var noSecret = regexp.MustCompile(`(?i)^(?:[<${%@&].*|[*x.\-_#?]+|your.*|my[_-].*|change.?me.*|.*example.*|` +
-	`(?:test|dummy|fake|sample|none|null|nan|true|false|str|string|text|hidden|required|optional|empty|` +
-	`user(?:name)?|pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|key|login|credentials?)|` +
-	`.*(?:_here|placeholder|redacted|masked).*|insert.*|enter.*|todo.*|env[.:].*|` +
-	`(?:os|sys|self|args|config|settings|process|request|kwargs|secrets|st|getpass)\..*)$`)
+var noSecret = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	`<[^<>]*>?`, `[$%]?\{.*\}*`, `.*\{\w*\}.*`, `\$\(.*`, `\$[A-Z_][A-Z0-9_]*`, `\$[a-z_]+\d?`, // templates
+	`%\(\w*\)[sd]`, `%[sdr]`, `%[A-Z_]+%`, `[&*@#]\w*`, `(?i:[*x.\-_#?]+)`, // also of YAML, and fillers
+	`.*EXAMPLE(?:KEY)?`, `\W*(?i:redacted|masked|hidden)\W*`,
+	`(?i:(?:.*[_.\- ])?(?:example|placeholder|here|dummy|fake|sample)(?:[_.\-][a-z]+)*)\d{0,3}`,
+	`(?i:your|my)[_.\-][A-Za-z_.\-]*`, `(?i:your|my)[a-z]*(?i:key|token|secret|passw(?:or)?d)`,
+	`(?i:change.?(?:me|this|it))\W?\d{0,3}`,
+	`(?i:(?:insert|enter|put|todo)[_.\-](?:your|the|an?|key|token|pass|secret|here)[a-z_.\-]*)`,
+	`(?i:test|dummy|fake|sample|none|null|nan|true|false|str|string|text|hidden|required|optional|empty|todo|` +
+		`user(?:name)?|pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|key|login|credentials?)`,
+	`(?i:env)[.:][\w.]*`,
+	`(?:os|sys|self|args|config|settings|process|request|kwargs|secrets|st|getpass)\.[A-Za-z_.]*`,
+}, "|") + `)$`)
 
-// A path of names (config.password, /home/ada), or a word.
-var namePath = regexp.MustCompile(`^[./~]*[A-Za-z_]+(?:[._/-][A-Za-z_]+)*$`)
+// namePath matches a path of names (config.password, /home/ada), a word, and what code does with one.
+var namePath = regexp.MustCompile(`^(?:[./~]*[A-Za-z_]+(?:[._/-][A-Za-z_]+)*|` +
+	`[A-Za-z_][\w.]*(?:[)\]}]*[(\[{.][\w.=*+-]*)+)$`)
+
+// address matches what is public on a chain of blocks.
+var address = regexp.MustCompile(`^0x[0-9a-fA-F]+$`)
 
 // suits reports whether a value that a rule has found is a secret.
 func (l look) suits(value string) bool {
+	code := namePath.MatchString(strings.TrimRight(value, ")]}"))
 	switch {
 	case standIns.MatchString(value):
 		return false
@@ -124,15 +185,12 @@ func (l look) suits(value string) bool {
 	case l == chosen:
 		return true
 	case l == bare:
-		return !namePath.MatchString(value)
+		return !code
 	}
-	return len(value) >= 12 && entropy(value) >= 3 && !namePath.MatchString(value) &&
+	return len(value) >= 12 && entropy(value) >= 3 && !code &&
 		strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter) &&
 		!strings.Contains(value, "://") && !address.MatchString(value)
 }
-
-// address matches what is public on a chain of blocks.
-var address = regexp.MustCompile(`^0x[0-9a-fA-F]+$`)
 
 // entropy returns the bits per byte of a text by its own frequencies.
 func entropy(text string) (bits float64) {
@@ -155,16 +213,6 @@ type span struct {
 	rule     *rule
 }
 
-// How much of a text before and after one of a rule's words is looked at.
-const before, beforeNear, after, afterKey = 100, 16, 300, 16 << 10
-
-func (r *rule) before() int {
-	if strings.HasPrefix(strings.TrimPrefix(r.form.String(), "(?m)"), near) {
-		return beforeNear
-	}
-	return before
-}
-
 // credentials finds what looks like credentials, in order and apart.
 func credentials(text string) []span {
 	var all []span
@@ -177,7 +225,7 @@ func credentials(text string) []span {
 				if n < 0 {
 					break
 				}
-				if s, ok := r.find(text, max(end, end+n-r.before()), end+n); ok {
+				if s, ok := r.find(text, max(end, end+n-r.before), end+n); ok {
 					all = append(all, s)
 				}
 				end += n + len(w)

@@ -2,6 +2,7 @@ package mask
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,13 +23,15 @@ type values struct {
 	texts   map[string]bool
 	lengths map[string][]int // by a text's first word: how many words such texts have, most first
 	digits  map[string]bool
+	// the texts in order, and their reverses: those of an earlier time if there are fewer
+	forth, back []string
 }
 
-func newValues() values {
-	return values{map[string]bool{}, map[string][]int{}, map[string]bool{}}
+func newValues() *values {
+	return &values{texts: map[string]bool{}, lengths: map[string][]int{}, digits: map[string]bool{}}
 }
 
-func (v values) empty() bool { return len(v.texts)+len(v.digits) == 0 }
+func (v *values) empty() bool { return len(v.texts)+len(v.digits) == 0 }
 
 // isBreak reports whether a value is masked in parts around r: what printing it may change.
 func isBreak(r rune) bool { return strings.ContainsRune("'\"\\", r) || unicode.IsControl(r) }
@@ -36,7 +39,7 @@ func isBreak(r rune) bool { return strings.ContainsRune("'\"\\", r) || unicode.I
 var numberForm = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}(?:[,._' ]\d{3})+)(?:\.\d*)?$`)
 
 // add takes a value in, and reports whether any of it is long enough.
-func (v values) add(value string) bool {
+func (v *values) add(value string) bool {
 	if at := numberForm.FindStringSubmatch(strings.TrimSpace(value)); at != nil {
 		digits := strings.Map(func(r rune) rune {
 			if r < '0' || r > '9' {
@@ -64,7 +67,7 @@ func (v values) add(value string) bool {
 	return added
 }
 
-func (v values) addText(text string) {
+func (v *values) addText(text string) {
 	w := split(text)
 	v.texts[w.small] = true
 	first := w.word(0, 1)
@@ -74,8 +77,73 @@ func (v values) addText(text string) {
 	}
 }
 
+// find returns how many words the known value takes that begins with word i; of a number also its
+// digits, and what separates its thousands.
+func (v *values) find(w words, i int) (n int, digits, sep string) {
+	if n = v.text(w, i); n > 0 {
+		return n, "", ""
+	}
+	if w.escape(i) { // "\name" may be a line's end before "ame", or a name
+		if n = v.text(w.joined(i), i); n > 0 {
+			return n + 1, "", ""
+		}
+	}
+	if digits, sep, n = v.number(w, i); n > 0 {
+		return n, digits, sep
+	}
+	return v.rest(w, i), "", ""
+}
+
+// leastRest and mostRest are the bytes of what is left of a value that is cut.
+const leastRest, mostRest = 6, 400
+
+// rest returns how many words what is left of a known text takes that begins with word i and ends where
+// the text was cut, or begins there.
+func (v *values) rest(w words, i int) int {
+	at := w.at[i]
+	next, _ := slices.BinarySearchFunc(w.cuts, at, func(cut []int, at int) int { return cut[1] - at })
+	for _, cut := range w.cuts[next:min(next+2, len(w.cuts))] {
+		if forth := v.sorted(); cut[0]-at <= mostRest && at < cut[0] {
+			n, _ := slices.BinarySearch(w.at[i:], cut[0])
+			if begun(forth, w.word(i, n)) {
+				return n
+			}
+		}
+		for n := min(w.len()-i, mostRest); n > 0 && at == cut[1]; n-- {
+			if begun(v.back, reversed(w.word(i, n))) {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// begun reports whether one of sorted texts begins with a part that is long enough to tell.
+func begun(sorted []string, part string) bool {
+	n, _ := slices.BinarySearch(sorted, part)
+	return len(part) >= leastRest && n < len(sorted) && strings.HasPrefix(sorted[n], part)
+}
+
+func (v *values) sorted() []string {
+	if len(v.forth) != len(v.texts) {
+		v.forth = slices.Sorted(maps.Keys(v.texts))
+		v.back = nil
+		for _, text := range v.forth {
+			v.back = append(v.back, reversed(text))
+		}
+		slices.Sort(v.back)
+	}
+	return v.forth
+}
+
+func reversed(text string) string {
+	b := []byte(text)
+	slices.Reverse(b)
+	return string(b)
+}
+
 // text returns how many words of w the longest known text takes that begins with word i.
-func (v values) text(w words, i int) int {
+func (v *values) text(w words, i int) int {
 	for _, n := range v.lengths[w.word(i, 1)] {
 		if i+n <= w.len() && v.texts[w.word(i, n)] {
 			return n
@@ -86,7 +154,7 @@ func (v values) text(w words, i int) int {
 
 // number returns the known number that begins with word i, what separates its thousands, and how many
 // words it takes.
-func (v values) number(w words, i int) (digits, sep string, n int) {
+func (v *values) number(w words, i int) (digits, sep string, n int) {
 	first := w.word(i, 1)
 	if !isDigits(first) {
 		return "", "", 0
@@ -122,9 +190,10 @@ func isDigits(word string) bool {
 
 // words are a text in words: runs of letters, runs of digits, and other characters alone.
 type words struct {
-	small string // the text in small letters
-	at    []int  // where words begin in the text, and where it ends
-	in    []int  // the same in small
+	small string  // the text in small letters
+	at    []int   // where words begin in the text, and where it ends
+	in    []int   // the same in small
+	cuts  [][]int // where the text was cut
 }
 
 func (w words) len() int { return len(w.at) - 1 }
