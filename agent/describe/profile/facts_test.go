@@ -88,11 +88,23 @@ func TestTexts(t *testing.T) {
 			"", ""},
 		{"hollow.csv", "k,v\n", []string{"A@,@\n", "A@,@\n,\n"}, "k text, v number 101 130", "", "blank rows"},
 		{"zip.csv", "k,zip\n", []string{"A@,00@\n"}, "k text, zip text", `pd.read_csv(path, dtype={"zip": "string"})`, "leading zeros"},
+		{"unseen.csv", "A report\n\nk;n\n", []string{"A@;@;\n"}, "k text, n number 101 130",
+			`pd.read_csv(path, sep=";", skiprows=2, index_col=False)`, "index_col=False"},
+		{"hollow2.csv", "A report\n\nk;n;\n", []string{"A@;@;\n"}, "k text, n number 101 130, column 3 (no name; Unnamed: 2 in pandas) empty",
+			`pd.read_csv(path, sep=";", skiprows=2)`, ""},
+		{"commas.csv", "k;last, first\n", []string{"@;-1,@\n"}, "k number 101 130, last, first number -1.13 -1.101",
+			`pd.read_csv(path, sep=";", decimal=",")`, ""},
+		{"columns.txt", "day    mm   n\n", []string{"A@  1,5  7\n", "A@  2,5  7\n", "A@  -    7\n"}, "day text, mm number 1.5 2.5, n number 7 7",
+			`pd.read_csv(path, sep=r"\s+", decimal=",", na_values=["-"])`, ""},
+		{"page.html", "<table><tr><th>k</th><th>n</th></tr>", []string{"<tr><td>00@</td><td>@</td></tr>", "<tr><td>00@</td><td>?</td></tr>"},
+			"k text, n number 101 129", `pd.read_html(path, na_values=["?"], converters={"k": str})[0]`, ""},
 		// What stands for missing is no code, and a code is no missing value.
 		{"lands.csv", "k,land\n", []string{"A@,NA\n", "A@,NO\n", "A@,DE\n", "A@,FR\n"}, "k text, land text",
 			`pd.read_csv(path, keep_default_na=False, na_values=[""])`, "code"},
 		{"none.csv", "k,v\n", []string{"A@,NA\n", "A@,@\n", "A@,-\n"}, "k text, v number 102 129",
 			`pd.read_csv(path, na_values=["-"])`, ""},
+		{"states.csv", "k,v,land\n", []string{"A@,null,NA\n", "A@,@,NO\n", "A@,@,DE\n", "A@,@,FR\n"}, "k text, v number 102 130, land text",
+			`pd.read_csv(path, keep_default_na=False, na_values=["", "null"])`, "code"},
 		// Dates in several forms, and with what is no date.
 		{"orders.csv", "k,d\n", []string{"A@,13/02/2024\n", "A@,02/14/2024\n", "A@,03/03/2024\n"}, "k text, d date 2024 2024", "", "two orders"},
 		{"order.csv", "k,d\n", []string{"A@,02/03/2024\n", "A@,05/01/2024\n"}, "k text, d date 02/03/2024 05/01/2024", "", "guess"},
@@ -218,6 +230,16 @@ func TestShownAlike(t *testing.T) {
 		if c := is.Columns[n]; c.Distinct != want {
 			t.Errorf("%s has %d values, want %d", c.Name, c.Distinct, want)
 		}
+	}
+}
+
+// TestFootnote: a last line with one field is no row of a table of two columns.
+func TestFootnote(t *testing.T) {
+	dir := t.TempDir()
+	text := "k,n\n" + strings.Repeat("A,5\nB,7\n", 15) + "Source: the office\n"
+	is := start(t, dir).facts(t, filepath.Join(dir, "noted.csv"), text)
+	if got := is.columns(); is.Rows != 30 || got != "k text, n number 5 7" || !strings.Contains(is.Call, "skipfooter=1") {
+		t.Errorf("%d rows of %s by %s", is.Rows, got, is.Call)
 	}
 }
 

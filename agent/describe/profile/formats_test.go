@@ -35,6 +35,8 @@ func TestFormats(t *testing.T) {
 		{file: "plain.orc", rows: 40, columns: "id number 0 39, name text", call: "pd.read_orc(path)"},
 		{file: "many.parquet", rows: 120_000, call: parquet, says: "1 infinite",
 			columns: "id number 0 119999, value number 1 119999, day date 1970-01-01 1973-04-14"},
+		{file: "ids.parquet", rows: 40, columns: "id number 1152921504606846976 1152921504606847014",
+			call: `pd.read_parquet(path, dtype_backend="numpy_nullable")`},
 		{file: "wide.parquet", rows: 3, call: parquet},
 		{file: "doubled.parquet", rows: 2, columns: "a number 1 2, a number 3 4", not: "puts .1",
 			call: "pq.ParquetFile(path).read().to_pandas()"},
@@ -66,6 +68,8 @@ func TestFormats(t *testing.T) {
 			`"2023 / Q1 / units", "2023 / Q2 / units", "2024 / Q1 / units", "2024 / Q2 / units"])`,
 			columns: "store text, 2023 / Q1 / units number 0 39, 2023 / Q2 / units number 1 40, " +
 				"2024 / Q1 / units number 2 41, 2024 / Q2 / units number 3 42"},
+		{file: "codes.xlsx", rows: 40, columns: "zip text, land text, n number 1 39", call: "pd.read_excel(path, " +
+			`keep_default_na=False, na_values=["", "-"], dtype={"zip": "string"})`},
 		{file: "mixed.xlsx", rows: 40, says: "25 dates|10 texts that are dates, form %d/%m/%Y|5 numbers"},
 		{file: "marks.xlsx", rows: 40, call: `pd.read_excel(path, sheet_name="Sheet")`,
 			says: "as percent|with €|divided by 1000|7 as 00007|#N/A (1), #DIV/0! (1)|1 cells have a formula|" +

@@ -74,15 +74,18 @@ func TestMayRefer(t *testing.T) {
 // What makes a column from others is told if it holds in all rows; what merely repeats a column is
 // not.
 func TestIdentities(t *testing.T) {
-	var sold, votes strings.Builder
+	var sold, votes, ids strings.Builder
+	ids.WriteString("id,n,other,sum\n")
 	sold.WriteString("qty,price,amount,note\n")
 	votes.WriteString("dem,rep,diff,pct,copy\n")
 	for n := range 600 {
+		fmt.Fprintf(&ids, "13448001175712%05d,%d,50%08d,50%08d\n", n*n*7%99_991, n*n%91+n%3, n, n+n*n%91)
 		fmt.Fprintf(&sold, "%d,%d.%02d,%.2f,%d\n", n%17+1, n%31+1, n%100, float64(n%17+1)*(float64(n%31+1)+float64(n%100)/100), n%7)
 		dem, rep := 100+n*7%613, 90+n*11%509
 		fmt.Fprintf(&votes, "%d,%d,%d,%.1f,%d\n", dem, rep, dem-rep, 100*float64(dem)/float64(rep), dem)
 	}
 	tell(t, []told{
+		{"ids.csv", ids.String(), "", 4000, nil, []string{"in all rows read"}},
 		{"sold.csv", sold.String(), "", 4000, []string{"amount = qty × price"}, []string{"note ="}},
 		{"broken.csv", sold.String() + "2,3.00,7.00,1\n", "", 4000, nil, []string{" × "}},
 		{"votes.csv", votes.String(), "", 4000, []string{"diff = dem − rep", "pct = dem / rep × 100"},

@@ -229,7 +229,10 @@ def tables(
     found: list[Table] = []
     above: list[str] = []
     blocks = regions(rows, 0, 0, width) if sheet else [(0, len(rows), 0, width)] if width else []
+    alone = lines is not None and sum(b[1] - b[0] > 1 < b[3] - b[2] for b in blocks) < 2
     for top, bottom, left, right in blocks:
+        if alone and bottom - top > 1 < right - left:  # with the fields that are empty in all rows
+            left, right = 0, max(map(len, rows[top:bottom]))
         block = [
             tuple(row[left:right]) + (None,) * (right - max(left, len(row)))
             for row in rows[top:bottom]
@@ -328,9 +331,14 @@ def _trim(table: Table) -> int:
     before = len(rows)
     width = len(table.names)
     usual = Counter(sum(not empty(c) for c in row) for row in rows[:1000]).most_common(1)
-    while (
-        len(rows) > 2 and width > 2 and usual[0][0] > 2 and sum(not empty(c) for c in rows[-1]) <= 1
-    ):
+    fields = Counter(sum(c is not None for c in row) for row in rows[:1000]).most_common(1)
+
+    def noted(row: tuple) -> bool:
+        """Whether a row has one value, and others have more or, of a text, more fields."""
+        alone = table.text_source and fields[0][0] == width > 1 and not any(c is not None for c in row[1:])
+        return sum(not empty(c) for c in row) <= 1 and (alone or width > 2 and usual[0][0] > 2)
+
+    while len(rows) > 2 and noted(rows[-1]):
         note = _words(rows[-1:])
         table.foot[:0] = note
         rows.pop()

@@ -47,9 +47,13 @@ class Call:
             ")" + self.after
         )
 
-    @property
-    def takes_types(self) -> bool:
-        return self.start.startswith("pd.read_csv")
+    def typed(self, names: list[str]) -> Call | None:
+        """The same with columns as texts, None if it takes no types."""
+        function = re.match(r"pd\.read_(csv|excel|html)\(", self.start)
+        if not function:
+            return None
+        option, kind = ("converters", str) if function[1] == "html" else ("dtype", "string")
+        return self.having(**{option: self.options.get(option, {}) | dict.fromkeys(names, kind)})
 
     def having(self, after: str | None = None, **more: Any) -> Call:
         options = {k: v for k, v in (self.options | more).items() if v is not ...}
@@ -66,7 +70,7 @@ def python(value: Any) -> str:
         return "[" + ", ".join(map(python, value)) + "]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{python(k)}: {python(v)}" for k, v in value.items()) + "}"
-    return repr(value)
+    return "str" if value is str else repr(value)
 
 
 def put(tables: list[Table], described: list[Json], path: str, deadline: Deadline) -> None:
@@ -103,10 +107,8 @@ def _found(table: Table, said: Json, file: File) -> str:
                 break
             pairs = [pair for f in frames for pair in _pairs(f, table, said)]
             kept = [str(s.name) for s, c in pairs if _taken(s, c)]
-            if kept and call.takes_types:
-                call = call.having(
-                    dtype=call.options.get("dtype", {}) | dict.fromkeys(kept, "string")
-                )
+            if kept and (typed := call.typed(kept)):
+                call = typed
                 continue
             exact = whole and "sample" not in said
             if kept or exact and not all(_within(s, c) for s, c in pairs):
@@ -119,21 +121,23 @@ def _found(table: Table, said: Json, file: File) -> str:
 
 
 def _candidates(table: Table, said: Json) -> Iterator[Call]:
+    long = any(c.get("long") for c in said["columns"])
     for call in table.calls:
-        if not call.takes_types and not call.start.startswith("pd.read_html"):
-            yield call
-            continue
-        options = _numbers_as(said) | _missing_as(said)
-        if not call.takes_types and options.get("thousands") == ",":
+        text, page = (call.start.startswith(f"pd.read_{of}(") for of in ("csv", "html"))
+        options = _numbers_as(said) if text or page else {}
+        options |= _missing_as(said, table.text_source)
+        if page and options.get("thousands") == ",":
             del options["thousands"]  # as unasked
-        yield call.having(**options)
+        if text or page or call.start.startswith("pd.read_excel("):
+            yield call.having(**options)
         if "thousands" in options:
             yield call.having(**options | {"thousands": ...})
-        if call.takes_types:
+        if text:
             yield call.having(**options, after=call.after + '.dropna(how="all")')
             yield call.having(**options, engine="python")
-        if options:
-            yield call
+        yield call
+        if long and re.match(r"pd\.read_(parquet|feather|orc|sql)\(", call.start):
+            yield call.having(dtype_backend="numpy_nullable")
 
 
 def _numbers_as(said: Json) -> Json:
@@ -149,26 +153,19 @@ def _numbers_as(said: Json) -> Json:
     return out
 
 
-def _missing_as(said: Json) -> Json:
+def _missing_as(said: Json, text: bool) -> Json:
     """What stands for missing values, where pandas takes something else for that."""
-    marks = {
-        n: [*c.get("missing", {}), *c.get("markers", ())] for n, c in enumerate(said["columns"])
-    }
-    all_marks = {m for of in marks.values() for m in of if m not in ("null", "")}
+    none = {""} if text else {"", "null"}  # what no cell of others has is told as null
+    marks = [{*c.get("missing", ()), *c.get("markers", ())} - none for c in said["columns"]]
+    every = set[str]().union(*marks)
     codes = {m for c in said["columns"] for m in c.get("codes", ())}
     if not codes:
-        more = sorted(all_marks - READ)
+        more = sorted(every - READ)
         return {"na_values": more} if more else {}
-    if codes & all_marks:
-        return {
-            "keep_default_na": False,
-            "na_values": {
-                said["columns"][n]["name"]: ["", *sorted(set(of) - {"", "null"})]
-                for n, of in marks.items()
-                if of
-            },
-        }
-    return {"keep_default_na": False, "na_values": ["", *sorted(all_marks)]}
+    if not codes & every:
+        return {"keep_default_na": False, "na_values": ["", *sorted(every)]}
+    of = {c["name"]: ["", *sorted(m)] for c, m in zip(said["columns"], marks) if c.get("missing") or m}
+    return {"keep_default_na": False, "na_values": of}
 
 
 @dataclass
@@ -281,7 +278,7 @@ def _plain(series: Any) -> bool:
 def _taken(series: Any, c: Json) -> bool:
     """Whether pandas takes codes for numbers, or loses digits of long ones."""
     if c.get("long"):
-        return _plain(series) and str(series.dtype) not in ("int64", "uint64")
+        return _plain(series) and str(series.dtype).lower() not in ("int64", "uint64")
     return c["type"] == "text" and _plain(series)
 
 

@@ -142,7 +142,7 @@ def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
     fit = [
         n
         for n, c in enumerate(columns[:WIDE])
-        if c["type"] == "number" and c.get("distinct", 0) > 3
+        if c["type"] == "number" and c.get("distinct", 0) > 3 and not c.get("long")
     ][:24]
     if len(fit) < 3 or len(rows) < 10:
         return []
@@ -158,7 +158,7 @@ def _sums(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
     def near(want: Any, got: Any, slack: float) -> Any:
         """Whether each row of got is want wherever both are known."""
         known = np.isfinite(want) & np.isfinite(got)
-        fits = np.abs(want - got) <= slack + 1e-9 * np.abs(want)
+        fits = np.abs(want - got) <= slack + 1e-12 * np.abs(want)
         return (fits | ~known).all(axis=-1) & (known.sum(axis=-1) >= 5)
 
     whole: dict[int, Any] = {}

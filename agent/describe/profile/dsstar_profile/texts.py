@@ -30,6 +30,7 @@ PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ
 MARKS = ",;\t|^~"
 # Marks of several characters: of none but signs, and no spaces, quotes or what stands in numbers.
 LONG_MARK = re.compile(r"[^\w\s\"'.,+\-()/]{2,4}|\t{2,3}")
+INNER = re.compile(r"([^,]|(?<=\d),(?=\d))*")  # a line whose commas may all be decimal ones
 SPACED = re.compile(r'"((?:[^"]|"")*)"(?=[ \t]|$)|[^ \t]+')
 
 
@@ -140,11 +141,13 @@ def dialect(lines: list[str]) -> Dialect | None:
     """How the fields of most lines are parted into equally many, at least two; None if in no way."""
     sample = [line for line in lines[:300] if line.strip() and not line.startswith("#")]
     mark = _mark(sample)
-    if not mark:
+    if not mark or mark == "," and all(map(INNER.fullmatch, sample)):
         widths = collections.Counter(map(len, Dialect("spaces").rows(sample)))
         width, rows = widths.most_common(1)[0] if widths else (0, 0)
-        fits = width > 1 and rows + widths[width - 1] >= 0.9 * len(sample) and len(sample) > 2
-        return Dialect("spaces") if fits else None
+        if width > 1 and rows + widths[width - 1] >= 0.9 * len(sample) and len(sample) > 2:
+            return Dialect("spaces")
+    if not mark:
+        return None
     if len(mark) > 1:
         return Dialect(mark)
     ways = [Dialect(mark), Dialect(mark, spaces=True), Dialect(mark, escape="\\")]
@@ -178,7 +181,7 @@ def _fit(way: Dialect, sample: list[str]) -> tuple[float, int]:
 
 def _mark(sample: list[str]) -> str:
     best, most = "", 0.0
-    inner = all(re.fullmatch(r"([^,]|(?<=\d),(?=\d))*", line) for line in sample)
+    inner = all(map(INNER.fullmatch, sample[1:] or sample))
     for mark in MARKS:
         try:
             widths = collections.Counter(

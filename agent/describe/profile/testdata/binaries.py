@@ -52,6 +52,7 @@ def arrow_files():
     many = pa.table({"id": np.arange(rows), "value": value, "day": day})
     pq.write_table(many, "many.parquet", row_group_size=20_000)
     pq.write_table(pa.table([[n] * 3 for n in range(5000)], [f"{'xyz'[n % 3]}{n}" for n in range(5000)]), "wide.parquet")
+    pq.write_table(pa.table({"id": [None, *range(2**60, 2**60 + 39)]}), "ids.parquet")
     pq.write_table(pa.table([[1, 2], [3, 4]], ["a", "a"]), "doubled.parquet")
     frame = pd.DataFrame({"id": [f"k{n}" for n in SMALL], "v": SMALL})
     frame.set_index("id").to_parquet("index.parquet")
@@ -177,6 +178,8 @@ def workbooks():
     sheet("groups.xlsx", groups + [(f"s{n}", n, n + 1, n + 2, n + 3) for n in SMALL])
     days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(n) for n in SMALL]
     mixed = [f"{d:%d/%m/%Y}" if n % 4 == 1 else 45_292 + n if n % 8 == 3 else d for n, d in enumerate(days)]
+    lands = ["NA", "NO", "DE", "FR"] * 10
+    sheet("codes.xlsx", [("zip", "land", "n"), *((f"{n:05}", lands[n], n or "-") for n in SMALL)])
     sheet("mixed.xlsx", [("order", "day"), *enumerate(mixed)])
 
     def mark(book, sheet):
