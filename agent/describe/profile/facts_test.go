@@ -13,6 +13,7 @@ import (
 type facts struct {
 	Call       string
 	Rows       int
+	Count      string
 	Duplicates int
 	Raw        []string
 	Gaps       []string

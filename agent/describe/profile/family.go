@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 // Akin reports whether one profile is told by what it has beyond the other: both have the same
@@ -46,8 +48,10 @@ func (t Table) byName() map[string]Column {
 }
 
 // Beyond is what a request shows of a file that is akin to first, which is shown whole: whatever
-// changes how it is read, and then what else differs, in at most about chars bytes.
+// changes how it is read, and then what else differs, in at most about chars bytes. What changes how
+// it is read has several times as many.
 func (p Profile) Beyond(first Profile, chars int) string {
+	const reading = 4
 	parts := differ("", p.Reads, first.Reads)
 	var values []string // what differs in them
 	for n, t := range p.Tables {
@@ -55,7 +59,7 @@ func (p Profile) Beyond(first Profile, chars int) string {
 		if len(p.Tables) > 1 {
 			name = t.Name + ": "
 		}
-		parts = append(parts, name+fmt.Sprintf("%d rows", t.Rows))
+		parts = append(parts, name+t.Count+t.sampled())
 		parts = append(parts, differ(name, t.Reads, lead.Reads)...)
 		known := lead.byName()
 		for _, c := range t.Columns {
@@ -75,12 +79,26 @@ func (p Profile) Beyond(first Profile, chars int) string {
 			parts = append(parts, "has no "+joined(slices.Sorted(maps.Keys(known)), chars/4))
 		}
 	}
-	for _, v := range values {
-		if chars -= len(v) + 2; chars > 0 {
-			parts = append(parts, v)
+	return strings.Join(append(within(parts, reading*chars), within(values, chars)...), "; ")
+}
+
+// sampled tells of a table whether figures without a word are of some of its rows.
+func (t Table) sampled() string {
+	if t.Sample == 0 {
+		return ""
+	}
+	return ", figures from a sample"
+}
+
+// within are the first of differences that n bytes have room for, and how many more there are.
+func within(differences []string, n int) []string {
+	for i, d := range differences {
+		if n -= len(d) + 2; n < 0 {
+			more := human.Plural(len(differences)-i, "more difference")
+			return append(differences[:i:i], more)
 		}
 	}
-	return strings.Join(parts, "; ")
+	return differences
 }
 
 // differ tells what the first of two has otherwise; under a key with a ~, what only it has.

@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -10,6 +11,7 @@ import (
 // right, as the file has them.
 func TestFormats(t *testing.T) {
 	dir, _ := made(t, "binaries.py")
+	t.Setenv("DSSTAR_DB_SERVED", "sqlite:///"+filepath.Join(dir, "served.sqlite"))
 	p := start(t, dir)
 	const none = -1
 	const parquet = "pd.read_parquet(path)"
@@ -23,6 +25,7 @@ func TestFormats(t *testing.T) {
 		rows    int
 		columns string // "": any
 		call    string // "": any; "none": none
+		count   string // how the rows are known; "": any
 		again   int    // rows that repeat another; 0: any
 		says    string // in the notes and warnings, parted by |
 		not     string // not there
@@ -56,6 +59,10 @@ func TestFormats(t *testing.T) {
 		{file: "days.sqlite", rows: 60_000, columns: "day date 1/1/2000 28/12/2009, iso date 2000-01-01 2024-05-05, " +
 			"short date 2000-1-1 2009-12-28, late date 2000-01-01 2009-12-28"},
 		{file: "days.sqlite", table: 1, rows: 40, again: 1},
+		{file: "served.database.json", rows: 2000, count: "2000 rows", columns: "id number 0 1999, kind text",
+			call: `pd.read_sql("SELECT * FROM base", db["served"])`},
+		{file: "served.database.json", table: 1, rows: 1000, count: "at least 1000 rows", call: "none"},
+		{file: "served.database.json", table: 2, count: "rows not counted", call: "none", says: "cannot be read"},
 		{file: "places.gpkg", rows: 40, columns: "fid number 0 39, geom binary, name text", says: "POINT in|EPSG:4326|29 bytes each"},
 		{file: "ticks.duckdb", table: 1, rows: 40, says: "decimal(12,4)|blob",
 			columns: "id number 0 39, ns date 2023-11-14 22:13:20 2023-11-14 22:13:20.000000039, " +
@@ -129,6 +136,9 @@ func TestFormats(t *testing.T) {
 			}
 			if is.Rows != c.rows {
 				t.Errorf("%d rows, want %d", is.Rows, c.rows)
+			}
+			if c.count != "" && is.Count != c.count {
+				t.Errorf("%s, want %s", is.Count, c.count)
 			}
 			if c.again > 0 && is.Duplicates != c.again {
 				t.Errorf("%d rows repeat another, want %d", is.Duplicates, c.again)

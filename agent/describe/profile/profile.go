@@ -134,6 +134,8 @@ type Table struct {
 	Name     string            `json:"name"`
 	Headline string            `json:"headline"` // rows, columns, where it is, keys
 	Rows     int               `json:"rows"`
+	Count    string            `json:"count"`  // Rows as it is known: about so many, not counted
+	Sample   int               `json:"sample"` // rows that figures are from; 0: all
 	LeftOut  int               `json:"columns_left_out"`
 	Names    []string          `json:"names"` // of columns with types, in order
 	Columns  []Column          `json:"columns"`

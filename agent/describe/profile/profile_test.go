@@ -245,19 +245,40 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
+// Rows of tables that have no line of their own are told as they are known.
+func TestOtherTables(t *testing.T) {
+	tables := make([]profile.Table, 61)
+	for n := range tables {
+		tables[n] = profile.Table{Name: fmt.Sprint("t", n), Rows: n, Count: fmt.Sprintf("about %d rows", n)}
+	}
+	text := profile.Profile{Format: "database", Tables: tables}.Text("", 9000, describe.ByWords)
+	if want := "other tables: t60 (about 60 rows)"; !strings.Contains(text, want) {
+		t.Errorf("there is no %q in %s", want, text)
+	}
+}
+
 // A family's member says whatever it is read with otherwise, and then what else differs.
 func TestBeyond(t *testing.T) {
 	table := func(mark, last string) profile.Profile {
 		return profile.Profile{Format: "delimited text", Reads: map[string]string{"delimiter": mark},
-			Tables: []profile.Table{{Rows: 5, Columns: []profile.Column{
+			Tables: []profile.Table{{Count: "about 5 rows", Sample: 3, Columns: []profile.Column{
 				{Name: "day", Holds: map[string]string{"range": "2024-01-01 to " + last}}, {Name: "v"}}}}}
 	}
 	first, second := table("commas", "2024-01-05"), table("tabs", "2024-01-07")
-	if got, want := second.Beyond(first, 500), "tabs; 5 rows; day: 2024-01-01 to 2024-01-07"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	const all = "tabs; about 5 rows, figures from a sample; day: 2024-01-01 to 2024-01-07"
+	if got := second.Beyond(first, 500); got != all {
+		t.Errorf("got %q, want %q", got, all)
 	}
-	if got, want := second.Beyond(first, 5), "tabs; 5 rows"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	const some = "tabs; about 5 rows, figures from a sample; 1 more difference"
+	if got := second.Beyond(first, 25); got != some {
+		t.Errorf("got %q, want %q", got, some)
+	}
+	for n := range 100 {
+		second.Tables[0].Columns = append(second.Tables[0].Columns, profile.Column{Name: fmt.Sprintf("more%d", n)})
+	}
+	if got := second.Beyond(first, 100); len(got) > 600 || !strings.HasSuffix(got, "1 to 2024-01-07") ||
+		!strings.Contains(got, " more differences") {
+		t.Errorf("%d bytes: %s", len(got), got)
 	}
 	second.Tables[0].Columns[1].Name = "w"
 	if second.Akin(first) {

@@ -25,6 +25,7 @@ type Match struct {
 	From, In Place
 	Share    float64 // of the values of From that In has, about
 	Key      bool    // In has each value once
+	Sampled  bool    // as far as a sample tells
 }
 
 // sketchSize is the most hashes that a sketch has: one with fewer has all.
@@ -34,7 +35,8 @@ const sketchSize = 128
 type side struct {
 	Place
 	Column
-	table int
+	table   int
+	sampled bool
 }
 
 // Relate tells which columns of the files match which, as a key matches what refers to it: most of
@@ -45,7 +47,7 @@ func Relate(names []string, profiles []Profile) []Match {
 	best := map[Place]Match{}
 	for _, a := range all {
 		for _, b := range all {
-			m := Match{a.Place, b.Place, Containment(a.Sketch, b.Sketch), b.Unique}
+			m := Match{a.Place, b.Place, Containment(a.Sketch, b.Sketch), b.Unique, b.sampled}
 			if a.table == b.table || a.Place.Column == b.Place.Column && a.File == b.File ||
 				!refers(a, b, m.Share) {
 				continue
@@ -76,7 +78,7 @@ func sides(names []string, profiles []Profile) (all []side) {
 			tables++
 			for _, c := range t.Columns {
 				if len(all) < most && len(c.Sketch) >= 3 {
-					all = append(all, side{Place{names[n], t.Name, c.Name}, c, tables})
+					all = append(all, side{Place{names[n], t.Name, c.Name}, c, tables, t.Sample > 0})
 				}
 			}
 		}
@@ -172,14 +174,17 @@ func RelateText(matches []Match, chars int) string {
 	for _, m := range matches {
 		from := m.From.String()
 		if m.Share < 1 {
-			from = fmt.Sprintf("%s (%d%% of them)", from, int(100*m.Share))
+			from = fmt.Sprintf("%s (about %d%% of them)", from, int(100*m.Share))
 		}
 		count[m.In]++
 		n, known := line[m.In]
 		switch {
 		case !known:
 			key := ""
-			if m.Key {
+			switch {
+			case m.Key && m.Sampled:
+				key = ", a key in a sample,"
+			case m.Key:
 				key = ", a key,"
 			}
 			line[m.In] = len(lines)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -44,6 +45,16 @@ func TestRelate(t *testing.T) {
 		if got := RelateText(matches, 1000); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// TestRelateSampled: what a sample tells of is no key for certain.
+func TestRelateSampled(t *testing.T) {
+	in := of("brand_id", "number", 1, 9, 9)
+	in.Tables[0].Sample = 9
+	matches := Relate([]string{"from", "in"}, []Profile{of("brand_id", "number", 1, 9, 300), in})
+	if len(matches) != 1 || !matches[0].Sampled || strings.Contains(RelateText(matches, 1000), "a key, has") {
+		t.Errorf("it is told of as a key: %+v", matches)
 	}
 }
 

@@ -111,7 +111,7 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 	var tellers []*teller
 	for n, t := range p.Tables {
 		if place[n] >= mostTables {
-			others = append(others, fmt.Sprintf("%s (%d)", t.Name, t.Rows))
+			others = append(others, fmt.Sprintf("%s (%s)", t.Name, t.Count))
 			continue
 		}
 		name := strings.TrimSuffix(t.Name+": ", "$: ")
@@ -125,7 +125,7 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 		tellers = append(tellers, teller)
 	}
 	if len(others) > 0 {
-		d.add("\nother tables, with their rows: " + joined(others, chars/4))
+		d.add("\nother tables: " + joined(others, chars/4))
 	}
 	d.fill(chars)
 	for _, t := range tellers {

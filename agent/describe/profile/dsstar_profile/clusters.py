@@ -65,6 +65,7 @@ def _catalog(session: Any, deadline: Deadline) -> Found:
 def _columns(session: Any, table: Table, rows: bool) -> None:
     quoted = ".".join(f"`{part}`" for part in table.name.split("."))
     if not rows:
+        table.extra["least"] = True
         table.warnings.append("its columns and rows were not looked at")
         return
     try:
@@ -75,6 +76,7 @@ def _columns(session: Any, table: Table, rows: bool) -> None:
             table.total = frame.count()
             table.warnings.append(f"figures are from {ROWS} of its rows")
     except Exception as error:
+        table.extra["least"] = True
         table.warnings.append(f"it cannot be read: {show(str(error), 160)}")
 
 

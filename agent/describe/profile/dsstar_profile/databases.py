@@ -59,6 +59,7 @@ def _connect(engine: Any, deadline: Deadline) -> Any:
             "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
             f"SET statement_timeout = {most * 1000}",
             "SET client_connection_check_interval = '5s'",  # since 14
+            "SET datestyle = 'ISO'",  # in which the order of texts is that of time
         ),
         "mysql": (
             "SET SESSION TRANSACTION READ ONLY",
@@ -110,11 +111,12 @@ def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
             entry["said"].append(
                 f"{len(of)} partitions, {show(named[0])} to {show(named[-1])}: their rows are this table's"
             )
-        if made.total is not None:
-            made.extra["guessed"] = True
+        made.extra = {"least" if made.total is None else "guessed": True}
         if deadline.left() > 0:
             try:
-                _figures(con, f"db[{json.dumps(name)}]", relation, made, entry["sorts"], most)
+                some = min(most, max(20, grids.MOST_CELLS // max(1, len(made.names))))
+                _figures(con, relation, made, entry["sorts"], some)
+                _call(con, f"db[{json.dumps(name)}]", relation, made)
             except Exception as error:
                 con.rollback()
                 made.warnings.append(f"its rows cannot be read: {_reason(error)}")
@@ -289,42 +291,48 @@ def _planned(known: tuple | None, sort: str, rows: int) -> Any:
         "planned": True,
     }
     if sort == "number":
-        numbers = [float(v) for v in ends]
+        numbers = [n for n in map(float, ends) if math.isfinite(n)]
         return out | ({"range": [min(numbers), max(numbers)]} if numbers else {})
     return out | ({"range": [show(min(ends), 40), show(max(ends), 40)]} if ends else {})
 
 
-def _figures(
-    con: Any, engine: str, relation: str, table: Table, sorts: list, most: int
-) -> None:
-    """The first rows of a table, and of one that has more, figures of all rows in one statement."""
-    dialect = con.dialect.name
-    most = min(most, max(20, grids.MOST_CELLS // max(1, len(table.names))))
-    limited = {
+def _figures(con: Any, relation: str, table: Table, sorts: list, most: int) -> None:
+    """The first rows of a table, and of one that has more, figures of all rows."""
+    table.rows = [tuple(map(plain, row)) for row in con.exec_driver_sql(_first(con, relation, most))]
+    if len(table.rows) < most:
+        table.total, table.extra = None, {}
+        return
+    many = most < ROWS and table.total is not None  # tables
+    table.total = max(table.total or 0, most)
+    if table.total > (EXACT if most < ROWS else COUNTED):
+        return
+    if many:
+        table.total = con.exec_driver_sql(f"SELECT count(*) FROM {relation}").scalar()
+        table.extra = {}
+        return
+    try:
+        _of_all(con, relation, table, sorts)
+        table.extra = {}
+    except Exception as error:
+        con.rollback()
+        table.warnings.append(f"figures are from the first {most} rows: {_reason(error)}")
+
+
+def _first(con: Any, relation: str, most: int) -> str:
+    """A statement that gives so many rows of a table at most."""
+    return {
         "mssql": f"SELECT TOP {most} * FROM {relation}",
         "oracle": f"SELECT * FROM {relation} FETCH FIRST {most} ROWS ONLY",
-    }.get(dialect, f"SELECT * FROM {relation} LIMIT {most}")
-    got = con.exec_driver_sql(limited)
-    same = list(got.keys()) == table.names
-    table.rows = [tuple(map(plain, row)) for row in got]
-    if same and (table.total or 0) <= CALLED:
-        table.extra["call"] = f"pd.read_sql({python(f'SELECT * FROM {relation}')}, {engine})"
-    if len(table.rows) < most:
-        table.total = None
-        table.extra.pop("guessed", None)
-        return
-    if (table.total or 0) > (EXACT if most < ROWS else COUNTED):
-        table.total = max(table.total or 0, most)
-        return
-    if most < ROWS and table.total is not None:  # one of many tables
-        table.total = con.exec_driver_sql(f"SELECT count(*) FROM {relation}").scalar()
-        table.extra.pop("guessed", None)
-        return
+    }.get(con.dialect.name, f"SELECT * FROM {relation} LIMIT {most}")
+
+
+def _of_all(con: Any, relation: str, table: Table, sorts: list) -> None:
+    """Figures of all rows of a table in one statement."""
     quote = con.dialect.identifier_preparer.quote
     asked = []
     for name, sort in zip(table.names[: grids.MOST_COLUMNS], sorts):
         column, some, given = quote(name), "", f"count({quote(name)})"
-        if sort == "float" and dialect == "postgresql":  # which takes NaN for the greatest
+        if sort == "float" and con.dialect.name == "postgresql":  # which takes NaN for the greatest
             given += f" FILTER (WHERE {column} <> 'NaN')"
             some = f" FILTER (WHERE {column} < 'Infinity' AND {column} > '-Infinity')"
         ends = "NULL, NULL"
@@ -332,29 +340,41 @@ def _figures(
             ends = f"min({column}){some}, max({column}){some}"
         distinct = f"count(DISTINCT {column})" if sort != "other" else "NULL"
         asked.append(f"{given}, {distinct}, {ends}")
-    try:
-        rows, *got = con.exec_driver_sql(
-            f"SELECT count(*), {', '.join(asked)} FROM {relation}"
-        ).fetchone()
-    except Exception as error:
-        con.rollback()
-        table.total = table.total or len(table.rows)
-        table.warnings.append(f"figures are from the first {most} rows: {_reason(error)}")
+    got = con.exec_driver_sql(f"SELECT count(*), {', '.join(asked)} FROM {relation}").fetchone()
+    table.total, *got = got
+    table.whole = [
+        _whole(sort, table.total, *got[4 * n : 4 * n + 4])
+        for n, sort in enumerate(sorts[: grids.MOST_COLUMNS])
+    ]
+
+
+def _whole(sort: str, rows: int, given: int, distinct: int | None, low: Any, high: Any) -> Any:
+    """The figures of a column, of all rows."""
+    if distinct is None:
+        return None
+    out = {"gone": rows - given, "distinct": distinct, "counted": True}
+    out["type"] = "number" if sort == "float" else sort
+    if sort == "date" and low is not None:
+        out["range"] = [show(low, 40), show(high, 40)]
+    elif out["type"] == "number" and low is not None and math.isfinite(low) and math.isfinite(high):
+        out["range"] = [exact(low), exact(high)]
+    return out
+
+
+def _call(con: Any, engine: str, relation: str, table: Table) -> None:
+    """Gives a table the call that reads it, if pandas gets its columns and first rows so. One that is
+    large, or may be, has none."""
+    import pandas as pd
+
+    if "least" in table.extra or (table.total or 0) > CALLED:
         return
-    table.total, table.whole = rows, []
-    table.extra.pop("guessed", None)
-    for n, sort in enumerate(sorts[: grids.MOST_COLUMNS]):
-        given, distinct, low, high = got[4 * n : 4 * n + 4]
-        if distinct is None:
-            table.whole.append(None)
-            continue
-        out = {"gone": rows - given, "distinct": distinct, "counted": True}
-        out["type"] = "number" if sort == "float" else sort
-        if sort == "date" and low is not None:
-            out["range"] = [show(low, 40), show(high, 40)]
-        elif out["type"] == "number" and low is not None and math.isfinite(low) and math.isfinite(high):
-            out["range"] = [exact(low), exact(high)]
-        table.whole.append(out)
+    try:
+        frame = pd.read_sql(_first(con, relation, max(1, len(table.rows))), con)
+    except Exception:
+        con.rollback()
+        return
+    if list(frame.columns) == table.names and len(frame) == len(table.rows):
+        table.extra["call"] = f"pd.read_sql({python(f'SELECT * FROM {relation}')}, {engine})"
 
 
 def plain(value: Any) -> Any:

@@ -72,7 +72,7 @@ def book(path: str, deadline: Deadline) -> Found:
             _shown(table, marks)
             _filled(table, marks)
             if cut:
-                table.extra["guessed"] = cut and table.end >= len(rows)
+                table.extra["least"] = cut and table.end >= len(rows)
             options = {"sheet_name": name} if n or len(names) > 1 else {}
             table.calls = _calls(table, options, packed, rows, marks)
         if not tables:

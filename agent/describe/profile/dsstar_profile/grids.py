@@ -30,7 +30,7 @@ class Table:
     name: str
     names: list[str]
     rows: Rows
-    total: int | None = None
+    total: int | None = None  # extra says whether it is guessed, or the least there are
     where: str = ""
     text_source: bool = False
     head: list[str] = field(default_factory=list)  # what stands above it
@@ -66,7 +66,7 @@ class Table:
             self.count(columns)
         total = len(self.rows) if self.total is None else self.total
         out: Json = {"name": self.name, "where": self.where, "rows": total} | self.extra
-        if len(rows) < total:
+        if len(rows) < total or out.get("least"):
             out["sample"] = len(rows)
         if (left := len(self.names) - max(len(names), len(self.known))) > 0:
             out["columns_left_out"] = left

@@ -236,7 +236,8 @@ def _same(frame: Any, table: Table, said: Json, whole: bool) -> bool:
             return False
     elif sorted(map(str, got)) != sorted(map(str, want)):
         return False
-    return not whole or said.get("guessed", False) or len(frame) == said["rows"]
+    known = not said.get("guessed") and not said.get("least")
+    return not whole or not known or len(frame) == said["rows"]
 
 
 def _pairs(frame: Any, table: Table, said: Json) -> Iterator[tuple[Any, Json]]:

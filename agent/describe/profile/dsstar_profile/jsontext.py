@@ -102,7 +102,7 @@ def _beginning(found: Found, path: str, source: texts.Text) -> Found:
     found.warnings.append("figures are from the elements at the beginning of the file")
     for table in found.tables:
         rows = len(table.rows) if table.total is None else table.total
-        table.extra["guessed"] = True
+        table.extra["least" if source.packed else "guessed"] = True
         table.total = rows if source.packed else round(rows * os.path.getsize(path) / max(1, read))
     return found
 

@@ -42,8 +42,7 @@ def xml(source: texts.Text) -> Found:
     for table in found.tables:
         table.text_source = True
         if not source.whole:
-            table.total = len(table.rows) if table.total is None else table.total
-            table.extra["guessed"] = True
+            table.extra["least"] = True
     if not source.whole:
         found.warnings.append("rows and figures are from the beginning of the file")
     return found

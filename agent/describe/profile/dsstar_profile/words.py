@@ -127,6 +127,10 @@ def _table(t: Json, room: int) -> int:
             c.pop("among", None)
     columns, first = t["columns"], t.get("first", [])
     t["all"] = len(first) == t["rows"] > 0 and not t.get("sample")
+    about = "at least " if t.get("least") else "about " if t.get("guessed") else ""
+    t["count"] = about + plural(t["rows"], "row")
+    if t.get("least") and not t["rows"]:
+        t["count"] = "rows not counted"
     t["headline"] = _size(t)
     t["usual"] = bool(USUAL.fullmatch(t.get("call", "")))
     t["explains"] = bool(EXPLAINS.search(t.get("name", "")))
@@ -188,9 +192,8 @@ def _wordy(t: Json) -> bool:
 
 
 def _size(t: Json) -> str:
-    rows = ("about " if t.get("guessed") else "") + plural(t["rows"], "row")
     columns = plural(len(t["columns"]) + t.get("columns_left_out", 0), "column")
-    parts = [f"{rows}, {columns}"]
+    parts = [f"{t['count']}, {columns}"]
     if (where := t.get("where", "")) and not BEGINS.fullmatch(where):
         parts.append(where)
     if sample := t.get("sample"):
@@ -312,9 +315,10 @@ def _column(c: Json, rows: int) -> None:
         "form": c.get("form", "") and f"form {c['form']}",
         "missing": ", ".join(f"missing written {literal(m)}" for m in sorted(unread(c))),
     } | _said(_notes(c))
+    planned = c.get("planned", False)
     few = c["type"] == "text" and 1 < len(values) <= 6 and not c.get("unique")
     c["holds"] = {
-        "range": between(*c["range"]) if c["type"] == "date" and c.get("range") else "",
+        "range": f"{'about ' * planned}{between(*c['range'])}" if c["type"] == "date" and c.get("range") else "",
         "always": f"always {values[0][0]}" if len(values) == 1 and rows > 1 else "",
         "missing": "" if c.get("whole") else _missing(c, rows),
         "values": f"values {', '.join(sorted(v for v, _ in values))}" if few else "",

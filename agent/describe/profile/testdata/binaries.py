@@ -90,6 +90,15 @@ def databases():
     con.executemany("INSERT INTO alike VALUES (?, ?)", [(1 + n // 2 / 1e12, bytes([max(n, 1) % 39])) for n in SMALL])
     con.commit()
     con.close()
+    con = sqlite3.connect("served.sqlite")  # of which the server counts no rows
+    con.execute("CREATE TABLE base(id INTEGER, kind TEXT)")
+    con.executemany("INSERT INTO base VALUES (?, ?)", [(n, "{}" if n < 1500 else "{") for n in range(2000)])
+    con.execute("CREATE VIEW ends AS SELECT id, json(kind) AS kind FROM base")
+    con.execute("CREATE VIEW fails AS SELECT json(kind) AS kind FROM base WHERE id > 1800")
+    con.commit()
+    con.close()
+    with open("served.database.json", "w") as f:
+        f.write('{"variable": "DSSTAR_DB_SERVED"}')
     con = sqlite3.connect("places.gpkg")
     con.execute("CREATE TABLE gpkg_contents(table_name)")
     con.execute("CREATE TABLE gpkg_geometry_columns(table_name, column_name, geometry_type_name, srs_id)")
