@@ -16,7 +16,7 @@ from typing import Any
 
 from dsstar_profile.dates import Dates, apart, dates_of
 from dsstar_profile.numerals import NUMERIC, Marks, Read, numbers_of, real
-from dsstar_profile.values import LIKELY, READ, hashed, label, literal, missing, show, times
+from dsstar_profile.values import HASHED, LIKELY, READ, hashed, label, literal, missing, show, times
 
 Json = dict[str, Any]
 SKETCH = 128  # hashes that are kept of a column
@@ -38,19 +38,24 @@ def column(name: object, values: list, text_source: bool, context: Context | Non
     """The profile of a column. Of a text_source (CSV, HTML) numbers and dates are always text."""
     context = context or Context()
     out: Json = {"name": label(name)}
-    codes = _codes(values)
-    absent = [v for v in values if missing(v) and v not in codes]
-    gone = Counter("null" if v is None or v != v else show(v) for v in absent)
-    if gone:
-        out["missing"] = dict(gone.most_common(12))
-    given = [v for v in values if not missing(v) or v in codes]
+    codes = _codes({v for v in values if isinstance(v, str)})
+    absent = [missing(v) and v not in codes for v in values]
+    given = values
+    if any(absent):
+        gone = itertools.compress(values, absent)
+        told = Counter("null" if v is None or v != v else show(v) for v in gone)
+        out["missing"] = dict(told.most_common(12))
+        given = [v for v, is_absent in zip(values, absent) if not is_absent]
     if not given:
         return out | {"type": "empty"}
-    if any(isinstance(v, list) for v in given):
+    kinds = set(map(type, given))
+    if list in kinds:
         return out | _lists(given)
-    if blobs := [v for v in given if isinstance(v, bytes)]:
+    if bytes in kinds:
+        blobs = [v for v in given if isinstance(v, bytes)]
         return _binary(out, blobs, [v for v in values if not isinstance(v, bytes)], text_source)
-    counts = Counter(map(hashed, given))
+    plain = all(issubclass(kind, HASHED) for kind in kinds)
+    counts = Counter(given if plain else map(hashed, given))
     out["distinct"] = len(counts)
     notes: list[str] = []
     _typed(out, counts, given, text_source, context, notes)
@@ -81,14 +86,12 @@ def _epoch(ends: list) -> list[str]:
     return []
 
 
-def _codes(values: list) -> set[str]:
+def _codes(texts: set[str]) -> set[str]:
     """Words for missing that are codes among others of as many letters, as NA is of Namibia."""
-    words = {
-        v for v in values if isinstance(v, str) and 1 < len(v) < 5 and v.isalpha() and missing(v)
-    }
+    words = {v for v in texts if 1 < len(v) < 5 and v.isalpha() and missing(v)}
     if not words:
         return words
-    others = {v for v in values if isinstance(v, str) and not missing(v)}
+    others = {v for v in texts if not missing(v)}
 
     def alike(word: str) -> bool:
         same = [v for v in others if len(v) == len(word) and v.isalpha() and v.isascii()]
@@ -104,16 +107,17 @@ def _typed(
     """The type of the values that most are of, and what is to be said of the others."""
     total = len(given)
     texts = {v: n for v, n in counts.items() if isinstance(v, str)}
+    rest = [v for v in counts if not isinstance(v, str)] if len(texts) < len(counts) else []
     read = numbers_of(texts, context.marks)
     found: dict[Any, Any] = dict(read.values)
-    for v in counts:
+    for v in rest:
         if (
             isinstance(v, numbers.Real | decimal.Decimal)
             and not isinstance(v, bool)
             and math.isfinite(v)
         ):
             found[v] = real(v)
-    real_dates = [v for v in counts if isinstance(v, (datetime.date, datetime.time))]
+    real_dates = [v for v in rest if isinstance(v, (datetime.date, datetime.time))]
     share = sum(counts[v] for v in found) / total
     zeros = [v for v in texts if re.match(r"0\d+$", v.strip())]
     wide = {len(v.strip()) for v in texts}  # codes are of one width

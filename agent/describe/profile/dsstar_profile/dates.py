@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from dsstar_profile.numerals import PLAIN
-from dsstar_profile.values import literal, show, times
+from dsstar_profile.values import RECENT, literal, show, times
 
 
 def _shape(text: str) -> str:
@@ -35,6 +36,7 @@ PERIODS = {
     r"(?P<y>\d{4})[- ]?M(?P<n>0?[1-9]|1[0-2])": "months",
     r"(?P<y>\d{4})[- ]?W(?P<n>[0-5]\d)": "weeks",
 }
+LETTERED = re.compile("[QHSMW]", re.I)  # which each of the PERIODS has
 MAY = re.compile(r"\d.*[-/:. ]|[-/:. ].*\d|^\s*(\d{6}|\d{8})\s*$|\d[QHSMW]\d")
 QUICK = 200  # dates that are parsed one by one
 NONE = datetime.timedelta()
@@ -71,16 +73,13 @@ def dates_of(counts: dict[str, int], given: list, order: str) -> Dates:
         return Dates()
     if len(periods := _periods(texts).of) > 0.9 * len(texts):
         return _periods(texts) if periods else Dates()
-    import pandas as pd
-
     out = Dates()
-    left = pd.Series(texts)
+    left = texts
     probe = left[:: max(1, len(left) // 300)]
-    guess = pd.tseries.api.guess_datetime_format
     shapes = {_shape(v): v for v in some}
     first = {_shape(v): v for v in reversed(some)}
     some = list(dict.fromkeys([*shapes.values(), *first.values()]))[:6]
-    forms = dict.fromkeys(guess(v, dayfirst=day) for v in some for day in (False, True))
+    forms = dict.fromkeys(f for v in some for f in _guesses(_alike(v)))
     known = [f for f in forms if f and f != "%Y" and "%Y-%d" not in f and "%Y/%d" not in f]
     fits = {
         f: n
@@ -98,8 +97,8 @@ def dates_of(counts: dict[str, int], given: list, order: str) -> Dates:
         if len(found) > len(texts) / 20:
             used.append(form)
             out.of |= found
-            left = left[~left.isin(set(found))]
-        if len(used) == 3 or not len(left):
+            left = [v for v in left if v not in found]
+        if len(used) == 3 or not left:
             break
     out.form = " or ".join(used)
     if any("%y" in f for f in used):
@@ -107,7 +106,31 @@ def dates_of(counts: dict[str, int], given: list, order: str) -> Dates:
     return out
 
 
+def _alike(text: str) -> str:
+    """A text of digits in the form of another, of which days of several files have the same one."""
+    if m := re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)(T| |$)(\d\d:\d\d(:\d\d)?Z?)?", text, re.ASCII):
+        clock = "10:11:12"[: len(m[5].rstrip("Z"))] + "Z" * m[5].endswith("Z") if m[5] else ""
+        if 0 < int(m[2]) < 13 and 0 < int(m[3]) < 29:
+            return f"2001-02-{13 if int(m[3]) > 12 else '03'}{m[4]}{clock}"
+    if m := re.fullmatch(r"(\d\d)([./-])(\d\d)\2((?:19|20)\d\d)", text, re.ASCII):
+        a, b = int(m[1]), int(m[3])
+        if 0 < min(a, b) < 13 and max(a, b) < 29:
+            parts = ["04" if n < 13 else "17" for n in (a, b)]
+            return m[2].join([*parts, "2001"])
+    return text
+
+
+@functools.lru_cache(maxsize=RECENT)
+def _guesses(text: str) -> list[str | None]:
+    """The forms in which a text is a date by its own, with the day first and with the month."""
+    import pandas as pd
+
+    return [pd.tseries.api.guess_datetime_format(text, dayfirst=day) for day in (False, True)]
+
+
 def _periods(texts: list[str]) -> Dates:
+    if sum(map(bool, map(LETTERED.search, texts))) <= len(texts) / 2:
+        return Dates()
     for form, name in PERIODS.items():
         found = {}
         for v in texts:
@@ -122,19 +145,42 @@ def _periods(texts: list[str]) -> Dates:
     return Dates()
 
 
-def _parse(values: Any, form: str) -> dict[str, Moment]:
-    """The values that are dates in a form."""
+PART = {"Y": "year", "m": "month", "d": "day", "H": "hour", "M": "minute", "S": "second"}
+
+
+@functools.lru_cache(maxsize=1000)
+def _strict(form: str) -> re.Pattern | None:
+    """What a date is in a form with each part in all its digits; None if the form has other parts."""
+    if not re.fullmatch(r"(%[YmdHMS]|[^%\w])+", form) or not all(p in form for p in ("%Y", "%m", "%d")):
+        return None
+    parts = re.split("%(.)", form)
+    parts[::2] = map(re.escape, parts[::2])
+    parts[1::2] = [rf"(?P<{PART[p]}>\d{{{4 if p == 'Y' else 2}}})" for p in parts[1::2]]
+    return re.compile("".join(parts), re.ASCII)
+
+
+def _moment(text: str, form: str) -> Moment:
+    """The date that a text is in a form, in UTC; a ValueError if it is none."""
+    if (strict := _strict(form)) and (m := strict.fullmatch(text)):
+        return Moment(**{k: int(v) for k, v in m.groupdict().items()})
+    moment = Moment.strptime(text, form)
+    return (moment - (moment.utcoffset() or NONE)).replace(tzinfo=None)
+
+
+def _parse(texts: list[str], form: str) -> dict[str, Moment]:
+    """The texts that are dates in a form."""
+    if digits := {"%Y%m%d": 8, "%Y%m": 6}.get(form):
+        fit = re.compile(r"\s*(19|20)\d{%d}\s*" % (digits - 2))
+        texts = [v for v in texts if fit.fullmatch(v)]
+    found: dict[str, Moment] = {}
+    if len(texts) <= QUICK:
+        for v in texts:
+            with contextlib.suppress(ValueError):
+                found[v] = _moment(v.strip(), form)
+        return found
     import pandas as pd
 
-    if digits := {"%Y%m%d": 8, "%Y%m": 6}.get(form):
-        values = values[values.str.fullmatch(r"\s*(19|20)\d{%d}\s*" % (digits - 2))]
-    found: dict[str, Moment] = {}
-    if len(values) <= QUICK:
-        for v in values:
-            with contextlib.suppress(ValueError):
-                moment = Moment.strptime(v.strip(), form)
-                found[v] = (moment - (moment.utcoffset() or NONE)).replace(tzinfo=None)
-        return found
+    values = pd.Series(texts)
     parsed = pd.to_datetime(values, format=form, errors="coerce", utc="%z" in form)
     if parsed.dt.tz is not None:
         parsed = parsed.dt.tz_localize(None)

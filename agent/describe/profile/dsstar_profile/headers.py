@@ -32,9 +32,11 @@ def header_of(block: Rows, delimited: bool) -> Header:
     """The header of a table; of delimited text it may be shorter than the rows."""
     if pivot := _pivot(block):
         return _pivoted(block, *pivot, delimited)
-    block, kind, short = _aligned(block) if delimited else (block, "", 0)
-    out = Header(block, short=kind, index=short)
-    header, out.start = header_row(block)
+    whole, (header, start) = block, header_row(block)
+    block, kind, short = _aligned(block, header) if delimited else (block, "", 0)
+    if block is not whole:
+        header, start = header_row(block)
+    out = Header(block, start=start, short=kind, index=short)
     if header is None:
         out.names = [f"column {n + 1}" for n in range(len(block[0]))]
         return out
@@ -125,10 +127,9 @@ SHORT = {
 }
 
 
-def _aligned(block: Rows) -> tuple[Rows, str, int]:
+def _aligned(block: Rows, header: int | None) -> tuple[Rows, str, int]:
     """A block whose header is shorter than its rows, so that names stand above their columns; how
     it is shorter, and how many columns have no name."""
-    header = header_row(block)[0]
     if header is None or len(block) - header < 3:
         return block, "", 0
     width, rows = len(block[0]), block[header + 1 :]
@@ -200,17 +201,7 @@ def header_row(block: Rows) -> tuple[int | None, int]:
         years = all(number(c) for c in filled)
         if years and width < 3:
             return None, n
-        typed = [
-            c
-            for c in range(width)
-            if sum(not missing(r[c]) for r in below)
-            and sum(
-                number(r[c]) is not None or isinstance(r[c], (datetime.date, bool, list))
-                for r in below
-                if not missing(r[c])
-            )
-            >= 0.6 * sum(not missing(r[c]) for r in below)
-        ]
+        typed = [c for c in range(width) if _typed([r[c] for r in below])]
         named = [c for c in typed if not empty(row[c]) and (number(row[c]) is None or not years)]
         index = typed == [0] and empty(row[0]) and len(filled) == width - 1
         if typed and not named and not years and not index:
@@ -227,6 +218,13 @@ def header_row(block: Rows) -> tuple[int | None, int]:
             data += 1
         return n, data
     return None, 0
+
+
+def _typed(values: list) -> bool:
+    """Whether most of the values that are there are no words."""
+    given = [v for v in values if not missing(v)]
+    no_words = (number(v) is not None or isinstance(v, (datetime.date, bool, list)) for v in given)
+    return bool(given) and sum(no_words) >= 0.6 * len(given)
 
 
 def _full(row: tuple) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import functools
 import math
 import numbers
 import re
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsstar_profile.values import literal, show
+from dsstar_profile.values import RECENT, literal, show
 
 Number = int | float
 
@@ -78,8 +79,12 @@ class Written:
 
 
 def written(text: str) -> Written | None:
-    if not 0 < len(text) < 40:
-        return None
+    """What a text is that may be a number."""
+    return _written(text) if 0 < len(text) < 40 else None
+
+
+@functools.lru_cache(maxsize=RECENT)
+def _written(text: str) -> Written | None:
     text = text.strip().replace("−", "-")
     if strange := not text.isascii() and any(c.isdecimal() and c > "\x7f" for c in text):
         text = unicodedata.normalize("NFKC", text)
@@ -247,12 +252,15 @@ def _scaled(out: Read, dressed: dict[str, Written]) -> None:
 
 def number(value: object) -> tuple[Number, str] | None:
     """A single value as a number, and how it is dressed: "" for a plain one."""
-    if isinstance(value, bool):
+    if isinstance(value, str):
+        return (_number if len(value) < 40 else _number.__wrapped__)(value) if value else None
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, decimal.Decimal)):
         return None
-    if isinstance(value, (numbers.Real, decimal.Decimal)):
-        return (real(value), "") if value == value and abs(real(value)) < 1e300 else None
-    if not isinstance(value, str) or not value:
-        return None
+    return (real(value), "") if value == value and abs(real(value)) < 1e300 else None
+
+
+@functools.lru_cache(maxsize=RECENT)
+def _number(value: str) -> tuple[Number, str] | None:
     bare = value.strip()
     if len(bare) < 400 and PLAIN.match(bare):
         return None if (n := plain(bare)) is None else (n, "")
@@ -266,7 +274,7 @@ def number(value: object) -> tuple[Number, str] | None:
 
 def real(value: Any) -> Number:
     """A number as Python has it, a whole one with all its digits."""
-    if isinstance(value, numbers.Integral):
+    if isinstance(value, (int, numbers.Integral)):
         return int(value)
     if isinstance(value, decimal.Decimal) and value == value.to_integral_value():
         return int(value)

@@ -148,8 +148,8 @@ def dialect(lines: list[str]) -> Dialect | None:
             return Dialect("spaces")
     if not mark:
         return None
-    if len(mark) > 1:
-        return Dialect(mark)
+    if len(mark) > 1 or not re.search(rf"[\"'\\]|{re.escape(mark)} ", "\n".join(sample)):
+        return Dialect(mark)  # there is nothing that the ways below read otherwise
     ways = [Dialect(mark), Dialect(mark, spaces=True), Dialect(mark, escape="\\")]
     ways += [
         Dialect(mark, quote="'"),
@@ -182,7 +182,10 @@ def _fit(way: Dialect, sample: list[str]) -> tuple[float, int]:
 def _mark(sample: list[str]) -> str:
     best, most = "", 0.0
     inner = all(map(INNER.fullmatch, sample[1:] or sample))
+    text = "".join(sample)
     for mark in MARKS:
+        if mark not in text:
+            continue
         try:
             widths = collections.Counter(
                 len(row) for row in csv.reader(sample, delimiter=mark) if row

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import numbers
 
 LONG = 80  # characters of a value that is shown
+RECENT = 1 << 15  # short values of which is kept what they are
 HASHED = (str, bytes, numbers.Number, datetime.date, datetime.time, datetime.timedelta)
 MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".split()) | {
     "",
@@ -76,12 +78,19 @@ def hashed(value: object) -> object:
 
 def missing(value: object) -> bool:
     if isinstance(value, str):
-        return len(value) < 16 and value.strip().lower() in MARKERS
+        return len(value) < 16 and _marks(value)
     return value is None or value != value
 
 
+@functools.lru_cache(maxsize=RECENT)
+def _marks(text: str) -> bool:
+    return text.strip().lower() in MARKERS
+
+
 def empty(cell: object) -> bool:
-    return cell is None or cell != cell or isinstance(cell, str) and not cell.strip()
+    if isinstance(cell, str):
+        return not cell or cell.isspace()
+    return cell is None or cell != cell
 
 
 def spread(values: list, most: int) -> list:
