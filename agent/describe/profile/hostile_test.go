@@ -1,6 +1,7 @@
 package profile_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -174,6 +175,25 @@ func TestUnseen(t *testing.T) {
 		"euros: integer in the sample", "land: text; 4 values"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is missing in\n%s", want, told)
+		}
+	}
+}
+
+// TestDeclared: a text is read in the encoding that it declares if that is one of texts.
+func TestDeclared(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	for name, want := range map[string]string{"cp1250": "cp1250", "ISO-8859-2": "iso8859-2", "Shift_JIS": "shift_jis",
+		"rot13": "utf-8", "zip": "utf-8", "hex": "utf-8", "idna": "utf-8", "punycode": "utf-8", "utf-7": "utf-8",
+		"unicode_escape": "utf-8", "raw_unicode_escape": "utf-8", "undefined": "utf-8", "cp037": "utf-8", "nowhere": "utf-8"} {
+		text := "<html><meta charset=" + name + "><table><tr><th>a<th>b" + strings.Repeat("<tr><td>x\\x41+AGE-<td>1", 5) + "</table>"
+		path := filepath.Join(dir, name+".html")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var found struct{ Encoding, Problem string }
+		if err := json.Unmarshal([]byte(p.line(t, path)), &found); err != nil || found.Encoding != want || found.Problem != "" {
+			t.Errorf("%s: %v, %+v", name, err, found)
 		}
 	}
 }

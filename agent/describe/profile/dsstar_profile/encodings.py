@@ -68,6 +68,11 @@ SIGNED = re.compile(
 USUAL = "оеаинтсрвлαοιετσνηυρ"  # letters of which half of a text consists
 SIGNS = set("€£§°«»„“”‘’–—…·²³½№µº¿¡©®×±")
 DECLARED = re.compile(rb"""<(?:\?xml|meta)\s[^>]*(?:encoding|charset)\s*=\s*["']?([\w-]+)""", re.I)
+# Encodings that a text may declare. Other codecs of Python make no text, or run over its escapes.
+NAMED = re.compile(
+    r"ascii|utf-8|iso8859-\d+|cp\d+|koi8-[rtu]|mac-\w+|gb(k|2312|18030)|big5(hkscs)?|johab|tis-620|"
+    r"euc_(jp|kr|jis_2004|jisx0213)|shift_jis\w*|hp-roman8|kz1048|ptcp154"
+)
 PART = 1 << 16  # bytes that are looked at
 
 
@@ -89,8 +94,9 @@ def encoding(data: bytes) -> tuple[str, list[str]]:
     if said := DECLARED.search(data[:1024]):
         with contextlib.suppress(LookupError, UnicodeDecodeError):
             name = codecs.lookup(said[1].decode()).name
-            codecs.getincrementaldecoder(name)().decode(data)
-            return name, []
+            if NAMED.fullmatch(name) and said[0].decode(name).isascii():
+                codecs.getincrementaldecoder(name)().decode(data)
+                return name, []
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data)
         return "utf-8", []
