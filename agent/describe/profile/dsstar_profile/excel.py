@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import bisect
 import itertools
 import json
 import os
@@ -24,6 +26,7 @@ STRICT = b"http://purl.oclc.org/ooxml/"
 # What a cell shows besides its value: text in quotes or brackets, after colours and conditions.
 COLOUR = re.compile(r"\[(?!\$)[^\]]*\]|\\.|_.|\*.")
 SHOWN = re.compile(r'"([^"]+)"|\[\$([^\]-]+)[^\]]*\]|([$€£¥₹])')
+CONDITION = re.compile(r"\[([<>=]+-?[\d.]+)\]")
 BUILT_IN = {"9": "0%", "10": "0.00%"}
 Merged = tuple[int, int, int, int]  # the first and the last row and column, from 0
 
@@ -34,7 +37,8 @@ class Marks:
 
     notes: list[str] = field(default_factory=list)
     merged: list[Merged] = field(default_factory=list)
-    formats: dict[int, Counter] = field(default_factory=dict)  # of the numbers of each column
+    # By column and number format: the rows of numbers, from 1.
+    formats: dict[int, dict[str, array.array]] = field(default_factory=dict)
     cells: int = 0  # from the first to the last
     size: int = 0  # bytes
 
@@ -62,29 +66,39 @@ def book(path: str, deadline: Deadline) -> Found:
     sheets = _sheets(path, packed)
     names = [name for name, *_ in sheets]
     for n, (name, hidden, read) in enumerate(sheets[:SHEETS]):
-        marks = packed.marks(name)
-        rows, cut = read(marks, deadline)
-        if cut:
-            marks.notes.append(f"only its first {len(rows)} rows were read")
+        options = {"sheet_name": name} if n or len(names) > 1 else {}
         title = f"sheet {json.dumps(show(name), ensure_ascii=False)}{' (hidden sheet)' * hidden}"
-        tables = grids.tables(rows, title, False, True)
-        for table in tables:
-            _shown(table, marks)
-            _filled(table, marks)
-            if cut:
-                table.extra["least"] = cut and table.end >= len(rows)
-            options = {"sheet_name": name} if n or len(names) > 1 else {}
-            table.calls = _calls(table, options, packed, rows, marks)
+        try:
+            marks = packed.marks(name)
+            tables = _tables(title, options, marks, packed, read(marks, deadline))
+        except Exception as error:
+            found.warnings.append(f"{title} cannot be read: {type(error).__name__}: {show(error, 160)}")
+            continue
         if not tables:
             found.lines.append(f"sheet {show(name)} is empty")
-        else:
-            tables[0].warnings += marks.notes
-            if len(tables) > 1:
-                tables[0].warnings.append(f"the sheet has {len(tables)} tables")
         found.tables += tables
     if len(sheets) > SHEETS:
         found.warnings.append(f"{len(sheets) - SHEETS} more sheets are not shown")
     return found
+
+
+def _tables(title: str, options: dict, marks: Marks, packed: Package, read: tuple[Rows, bool]) -> list[Table]:
+    """The tables of a sheet, of which so many rows were read, and whether there are more."""
+    rows, cut = read
+    tables = grids.tables(rows, title, False, True)
+    for table in tables:
+        _shown(table, marks)
+        _filled(table, marks)
+        if cut:
+            table.extra["least"] = cut and table.end >= len(rows)
+        table.calls = _calls(table, options, packed, rows, marks)
+    if tables:
+        tables[0].warnings += marks.notes
+        if cut:
+            tables[0].warnings.append(f"only its first {len(rows)} rows were read")
+        if len(tables) > 1:
+            tables[0].warnings.append(f"the sheet has {len(tables)} tables")
+    return tables
 
 
 def _sheets(path: str, packed: Package) -> list[tuple[str, bool, Any]]:
@@ -211,10 +225,11 @@ class Package:
             return marks
         with zipfile.ZipFile(self.path) as archive:
             data = archive.read(part)
-        numbers = rb'<(?:\w+:)?c r="([A-Z]+)\d+"(?: s="(\d+)")?(?: t="n")?>\s*<(?:\w+:)?v>'
-        for column, style in re.findall(numbers, data):
+        numbers = rb'<(?:\w+:)?c r="([A-Z]+)(\d+)"(?: s="(\d+)")?(?: t="n")?>\s*<(?:\w+:)?v>'
+        for column, row, style in re.findall(numbers, data):
             code = self.codes[int(style)] if style and int(style) < len(self.codes) else ""
-            marks.formats.setdefault(_place(column.decode()), Counter())[code] += 1
+            by_code = marks.formats.setdefault(_place(column.decode()), {})
+            by_code.setdefault(code, array.array("Q")).append(int(row))
         last = [0, 0]
         for column, row in set(re.findall(rb'<(?:\w+:)?c r="([A-Z]{1,3})(\d{1,7})"', data)):
             last = [max(last[0], _place(column.decode()) + 1), max(last[1], int(row))]
@@ -264,13 +279,21 @@ def _shown(table: Table, marks: Marks) -> None:
     left = table.extra["left"]
     table.notes = [[] for _ in table.names]
     for n, notes in enumerate(table.notes):
-        for code, many in marks.formats.get(left + n, Counter()).most_common(3):
-            if (said := dressed(code)) and many > 1:
-                notes.append(f"Excel shows {'them' if len(marks.formats[left + n]) == 1 else many} {said}")
+        formats = {
+            code: bisect.bisect(rows, table.end) - bisect.bisect(rows, table.skip)
+            for code, rows in marks.formats.get(left + n, {}).items()
+        }
+        for code, many in Counter(formats).most_common(3):
+            if many > 1 and (said := dressed(code)):
+                notes.append(f"Excel shows {'them' if many == sum(formats.values()) else many} {said}")
 
 
 def dressed(code: str) -> str:
     """How a number format shows numbers, if not as they are."""
+    if condition := CONDITION.search(code):
+        each = [dressed(c) for c in CONDITION.sub("", code).split(";")[:2]]
+        told = zip(each, (f"where {condition[1]}", f"where not {condition[1]}"))
+        return each[0] if len(set(each)) == 1 else ", ".join(f"{e}, {w}" for e, w in told if e)
     code = code.split(";")[0]
     if re.search(r"[ymdhs]", re.sub(r'"[^"]*"|\[[^\]]*\]', "", code), re.I):
         return ""  # a date
@@ -301,10 +324,11 @@ def _filled(table: Table, marks: Marks) -> None:
         if not 0 <= column < len(table.names):
             continue
         values = [row[column] for row in table.rows]
-        for top, bottom, _, _ in merged:
+        whole = len(values) == table.end - first  # no blank rows were left out
+        for top, bottom, _, _ in merged if whole else ():
             values[top - first : bottom - first + 1] = [values[top - first]] * (bottom - top + 1)
         name = table.names[column]
-        if len(values) != len(table.rows) or any(map(grids.empty, values)):
+        if not whole or any(map(grids.empty, values)):
             table.warnings.append(
                 f"{show(name)} has {len(merged)} cells that are merged over rows: only the first row of "
                 "each has the value"

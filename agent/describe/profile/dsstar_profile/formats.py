@@ -24,6 +24,7 @@ from dsstar_profile.grids import Table
 from dsstar_profile.hints import ENDS, FILE, Call, python
 from dsstar_profile.values import show
 
+REPEATED = 100_000  # values of a YAML text that its aliases may stand for
 MOST = 60  # tables of a file that are shown
 
 
@@ -141,12 +142,40 @@ def yaml_text(path: str, deadline: Deadline) -> Found:
     with open(path, encoding="utf-8", errors="replace") as f:
         text = f.read(WHOLE // 8)
     found = Found("YAML")
-    if len(text) < WHOLE // 8 and not re.search(r"(?m)^[^#\n\"']*[:\[,-]\s*\*\w", text):  # aliases grow
+    if len(text) < WHOLE // 8:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         with contextlib.suppress(yaml.YAMLError, RecursionError, ValueError):
-            documents = list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+            if re.search(r"[*]\w", text) and _repeated(yaml, text, loader) > REPEATED:
+                warning = "not read as tables: its aliases repeat too much of it"
+                return document("YAML", text, warnings=[warning])
+            documents = list(yaml.load_all(text, Loader=loader))
             at = f'yaml.safe_load(open({FILE}, encoding="utf-8"))'
             if len(documents) == 1:
                 found.tables, found.lines = nested.tables(documents[0], "$", at)
             else:
                 found.tables, found.lines = nested.tables(documents, "$", at.replace("_load(", "_load_all("))
     return found if found.tables else document("YAML", text)
+
+
+def _repeated(yaml: Any, text: str, loader: Any) -> int:
+    """How many values the aliases of a text stand for; one within what it stands for, for many."""
+    sizes: dict[str, int] = {}
+    begun: list[tuple[str | None, int]] = []
+    values = repeated = 0
+    for event in yaml.parse(text, Loader=loader):
+        if isinstance(event, yaml.AliasEvent):
+            more = sizes.get(event.anchor, REPEATED + 1)
+            values, repeated = values + more, repeated + more
+            if repeated > REPEATED:
+                break
+        elif isinstance(event, yaml.ScalarEvent):
+            values += 1
+            sizes[event.anchor or ""] = 1
+        elif isinstance(event, yaml.CollectionStartEvent):
+            begun.append((event.anchor, values))
+            sizes.pop(event.anchor or "", None)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = begun.pop()
+            values += 1
+            sizes[anchor or ""] = values - before
+    return repeated

@@ -247,7 +247,8 @@ def tables(
             # a blank row within a table, or notes below it
             if filled > 1:
                 pad = left - last.extra["left"]
-                last.rows += [(None,) * pad + row for row in block]
+                ends = (None,) * (last.extra["right"] - right)
+                last.rows += [(*(None,) * pad, *row, *ends) for row in block]
                 last.end = bottom
                 last.where = re.sub(r"rows (\d+)-\d+", rf"rows \1-{bottom}", last.where)
                 last.warnings = [w for w in last.warnings if w != "there are blank rows in it"]

@@ -56,8 +56,13 @@ def _zip(path: str, deadline: Deadline) -> Found:
             if room < 0 or deadline.left() == 0 or info.flag_bits & 1:
                 found.warnings.append(f"{show(info.filename, 120)} is not looked into")
                 continue
-            with packed.open(info) as member:
-                inner = _member(member, info.filename, deadline)
+            try:
+                with packed.open(info) as member:
+                    inner = _member(member, info.filename, deadline)
+            except Exception as error:
+                why = f"{type(error).__name__}: {show(error, 160)}"
+                found.warnings.append(f"{show(info.filename, 120)} cannot be read: {why}")
+                continue
             name = python(info.filename)
             opened = [FILE] if len(members) == len(packed.infolist()) == 1 else []
             opened.append(f"zipfile.ZipFile({FILE}).open({name})")

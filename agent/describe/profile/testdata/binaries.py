@@ -207,6 +207,22 @@ def workbooks():
     sheet("marks.xlsx", [names] + [(n, n / 100, n * 1.5, n * 1000, n + 100, n) for n in SMALL], mark)
     title = [("A report",), (), ("name", "id")] + [(f"n{n}", n) for n in SMALL]
     sheet("title.xlsx", [*title, ("Total", 780), (), ("Source: us",)])
+
+    def stack(book, sheet):
+        for row in range(2, 6):
+            sheet[f"B{row}"].number_format, sheet[f"C{row}"].number_format = "0%", '[>=100]0%;0.0" kg"'
+        sheet.merge_cells("D2:D4")
+        other = book.create_sheet("other")
+        for row in [("k", "v"), *((f"k{n}", n) for n in SMALL)]:
+            other.append(row)
+
+    first = [("name", "share", "mass", "kind")] + [(f"a{n}", n / 8, n * 90, "x") for n in range(4)]
+    more = [(), (None, 5, 6), (None, 7, 8), (), ("name", "count", "size")]
+    stacked = [*first, *more, *((f"b{n}", n, n * 2) for n in range(6))]
+    sheet("stacked.xlsx", stacked, stack)
+    with zipfile.ZipFile("stacked.xlsx") as old, zipfile.ZipFile("damaged.xlsx", "w") as new:
+        for part in old.namelist():
+            new.writestr(part, b"<worksheet><sheetData><row" if part.endswith("sheet1.xml") else old.read(part))
     strict = "http://purl.oclc.org/ooxml/spreadsheetml/main"
     bare("strict.xlsx", lines([("id", "name"), *((n, f"n{n}") for n in SMALL)]), strict)
     bare("long.xlsx", lines([("id", "name"), *((n, f"n{n}") for n in range(60_000))]))
@@ -292,8 +308,19 @@ def packed():
         f.write("- at: 2024-01-01T23:00:00-05:00\n- at: 2024-01-02T01:00:00+05:00\n")
     with open("rules.yaml", "w") as f:
         f.write("rules:\n" + "".join(f"  - {{id: {n}, name: n{n}}}\n" for n in SMALL))
-    with open("laughs.yaml", "w") as f:
-        f.write("a: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*{'a' if not n else f'b{n - 1}'}, *a]\n" for n in range(60)))
+    with zipfile.ZipFile("bad.zip", "w") as z:
+        z.writestr("first.csv", text.replace("n", "N"))
+        z.writestr("second.csv", text)
+    with open("bad.zip", "rb") as f:
+        packed = f.read()
+    with open("bad.zip", "wb") as f:
+        f.write(packed.replace(b"N7", b"X7", 1))
+    with open("merged.yaml", "w") as f:
+        f.write("base: &base {unit: kg}\nrows:\n" + "".join(f"- {{id: {n}, <<: *base}}\n" for n in SMALL))
+    with open("quoted.yaml", "w") as f:
+        f.write('a: &b0 ["x", "x"]\n' + "".join(f'"b{n + 1}": &b{n + 1} ["x", *b{n}, *b{n}]\n' for n in range(60)))
+    with open("within.yaml", "w") as f:
+        f.write('"a": &a ["x", *a]\n')
 
 
 arrow_files()
