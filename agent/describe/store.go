@@ -6,16 +6,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 )
 
-// A Cache keeps profiles for later runs, a file each, by the content of the data file.
+// A Cache keeps profiles for later runs, a file each, by the content of the data file, and by
+// what else its profile tells of: some of its name, and of what lies beside it.
 type Cache struct {
 	Dir    string // made when it is needed
 	Python string // tells the Python that profiles files from others, which may lack packages
@@ -26,6 +29,7 @@ type store struct {
 	dir   string
 	looks string   // the hash of the program that profiles; "": nothing is kept
 	names []string // of the task's files
+	all   string   // the hash of their names and sizes
 	sums  []string // their contents; "": it is not kept
 }
 
@@ -39,7 +43,7 @@ func (r *Describer) openStore() store {
 	if r.Cache == nil {
 		return s
 	}
-	s.dir = r.Cache.Dir
+	s.dir, s.all = r.Cache.Dir, hash(r.t.Task.Files)
 	s.looks = hash(r.Cache.Python, r.profileSeconds(), profile.Program())
 	return s
 }
@@ -59,6 +63,15 @@ func (s store) read(root *files.Folder, f record.File, i int) {
 		for _, c := range root.Companions(f) {
 			sum += " " + ending(c.Name) // how a database is opened depends on what is beside it
 		}
+		for _, page := range []string{".cpg", ".CPG"} { // the encoding of a table of dBASE
+			if base, ok := strings.CutSuffix(strings.ToLower(f.Name), ".dbf"); ok {
+				encoding, _ := files.Sum(root, record.File{Name: f.Name[:len(base)] + page})
+				sum += " " + encoding // "": there is none
+			}
+		}
+		if strings.Contains(path.Dir(f.Name), "=") { // whether all files of its folder are one table
+			sum += " " + s.all
+		}
 		s.sums[i] = sum
 	}
 }
@@ -75,7 +88,12 @@ func (s store) profile(i int) (p profile.Profile, ok bool) {
 
 // path is where the profile of file i is kept.
 func (s store) path(i int) string {
-	key := hash(s.looks, ending(s.names[i]), s.sums[i])
+	name := s.names[i]
+	keys, lock := strings.Contains(path.Dir(name), "="), strings.HasPrefix(path.Base(name), "~$")
+	if !keys && !lock {
+		name = ending(name)
+	}
+	key := hash(s.looks, brief.Python(name), s.sums[i])
 	return filepath.Join(s.dir, key[:2], key[2:]+".json")
 }
 
@@ -89,18 +107,18 @@ func (s store) keepProfile(i int, p profile.Profile) {
 	if err != nil {
 		return
 	}
-	path := s.path(i)
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+	at := s.path(i)
+	if os.MkdirAll(filepath.Dir(at), 0o700) != nil {
 		return
 	}
 	// Whole or not at all, but without waiting for the disk as a notebook does: a
 	// file that a power cut has torn is not read.
-	part, err := os.CreateTemp(filepath.Dir(path), "part-")
+	part, err := os.CreateTemp(filepath.Dir(at), "part-")
 	if err != nil {
 		return
 	}
 	_, err = part.Write(data)
-	if part.Close() != nil || err != nil || os.Rename(part.Name(), path) != nil {
+	if part.Close() != nil || err != nil || os.Rename(part.Name(), at) != nil {
 		_ = os.Remove(part.Name())
 	}
 }
