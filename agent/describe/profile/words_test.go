@@ -48,6 +48,8 @@ func TestFigures(t *testing.T) {
 	tell(t, []told{
 		{"long.csv", "n,x\n1234567,0.12345678\n7654321,2.5\n2222222,3.5\n" + strings.Repeat("3333333,1\n", 300), "",
 			4000, []string{"1234567 to 7654321", "0.12345678 to 3.5"}, nil},
+		{"digits.csv", "n,x\n1,123456789.12\n2,0.1234567890123\n" + strings.Repeat("3,1\n", 300), "",
+			4000, []string{"0.1234567890123 to 123456789.12"}, []string{"about"}},
 		{"thirds.csv", "n,x\n" + strings.Repeat("1,0.3333333333333333\n2,7.1\n3,1\n4,2\n", 100), "",
 			4000, []string{"about 0.333333 to 7.1"}, nil},
 	})

@@ -86,7 +86,7 @@ def figure(v: Any) -> str:
         v = int(v)
     if not isinstance(v, float):
         return str(v)
-    short = f"{v:.10g}"
+    short = f"{v:.15g}"
     return short if float(short) == v else f"about {v:.6g}"
 
 
