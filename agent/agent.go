@@ -84,6 +84,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
 
 // newTrajectory returns the trajectory of a new run.
 func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
+	task.Mask = slices.Concat(task.Mask, cfg.Columns) // from the first notebook on, which may be resumed
 	return &record.Trajectory{
 		Task: task, Method: cfg.Method, Choice: cfg.Choice, Sandbox: cfg.Sandbox, Memory: cfg.Memory,
 		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings), Recalled: cfg.recalled(),
@@ -201,8 +202,12 @@ func (r *run) run(ctx context.Context) (ended error) {
 	return r.method.learnFrom(ctx, prove)
 }
 
-// guard has masked what no model sees, of all files that cells can open.
+// guard has masked what no model sees, of all files that cells can open and of what cells have printed.
 func (r *run) guard(ctx context.Context) error {
+	attempts, _ := r.t.Tried()
+	for _, a := range attempts {
+		r.Mask.Learn(a.Execution.PlainText())
+	}
 	every := r.all
 	if every == nil { // the run begins
 		every = r.t.Task.Files

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,5 +154,97 @@ func TestNothingToMask(t *testing.T) {
 	})
 	if _, ok := errors.AsType[*describe.MaskError](p.err); !ok || len(p.model.requests) > 0 {
 		t.Errorf("%v, %d requests", p.err, len(p.model.requests))
+	}
+}
+
+// private are the values of three columns of a run of [masking].
+var private = map[string][]string{"name": {" Ann Smith ", "Bob O'Brien", "Zoë Quux"},
+	"id": {"1234567", "2345678.0"}, "born": {"1980-01-05"}}
+
+// masking has columns masked with one key, in each life of a run.
+func masking(s *stage) {
+	s.config.Mask, s.world.columns = mask.New([]byte("k")), private
+	s.task.Files[0].Size = 9
+	s.world.profiles = map[string]string{"data/a.csv": textProfile("Ann Smith,1234567,1980-01-05\nzoë quux")}
+}
+
+// holdsNoPrivate fails the test if a request has a value as it stands, trimmed or in another case.
+func (p *played) holdsNoPrivate(t *testing.T, when string) {
+	t.Helper()
+	for key, r := range p.model.requests {
+		all := fmt.Sprint(r.Inputs)
+		for _, m := range r.Messages {
+			all += m.Text
+		}
+		for _, values := range private {
+			for _, v := range values {
+				v = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(v)), ".0")
+				if strings.Contains(strings.ToLower(all), v) {
+					t.Errorf("%s, %s: %q", when, key, v)
+				}
+			}
+		}
+	}
+}
+
+// TestMaskedAfterKill: wherever a run with masked columns is killed, or goes on by a person's edit, choice
+// or next question, no request has a value, and the answers are those of one that was not.
+func TestMaskedAfterKill(t *testing.T) {
+	once(t)
+	known := mask.New([]byte("k"))
+	for _, all := range private {
+		known.Add(all)
+	}
+	says := func(code, value string) string { return fmt.Sprintf(code, known.Mask(value)) }
+	solver := strings.Replace(reads(isOpen), "x = 1", says("x = %q", "ANN SMITH 1234567"), 1)
+	replies := simple.with(script{"solver round 1": solver, "branches": branches(says("z = %q\nz", "Ann Smith")),
+		"second": says("w = %q\nprint(w)\nagreed()", "zoë quux")})
+	ann := says("x = %q\nprint(x)", "Ann Smith")
+	paper := published.with(script{"coder": ann, "finalizer": ann, "analyzer": `print("Ann Smith")`})
+	begin := func(s *stage) { s.task.Guidelines, s.config.Columns = "", []string{"name", "id", "born"} }
+	chooses := func(s *stage) {
+		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) { return 1, nil }
+	}
+	for name, c := range map[string]struct {
+		replies script
+		change  func(*stage)
+		answer  string
+	}{
+		"readings": {replies, func(*stage) {}, "ANN SMITH 1234567"}, "a choice": {replies, chooses, "Ann Smith"},
+		"as published": {paper, func(s *stage) { s.config.Method.Script = true }, "Ann Smith"},
+	} {
+		r := &recorder{}
+		whole := play(t, c.replies, r.record, masking, begin, c.change).noError(t)
+		whole.holdsNoPrivate(t, name)
+		if whole.Answer() != c.answer || strings.Contains(strings.Join(whole.Cells(), "\n"), "masked") {
+			t.Fatalf("%s: answer %q, asked %q", name, whole.Answer(), whole.model.asked)
+		}
+		for n, m := range r.all {
+			if m.notebook != nil && !spared(n) {
+				p := goOn(t, c.replies, reread(t, m.notebook), masking, c.change, func(s *stage) {
+					s.config.Answered, s.quick = m.answered, true
+				}).noError(t)
+				p.holdsNoPrivate(t, name+" after "+m.what)
+				if p.Answer() != whole.Answer() {
+					t.Errorf("%s after %s: answer %q", name, m.what, p.Answer())
+				}
+			}
+		}
+		if name != "readings" {
+			continue
+		}
+		changed := must(edited(t, whole.Trajectory, source("step-1", "ANN SMITH", "Zoë Quux")))
+		p := goOn(t, c.replies, changed, masking).noError(t)
+		p.holdsNoPrivate(t, "an edit")
+		tr := readAgain(t, p.Trajectory)
+		if err := tr.Ask("And Ann Smith?", ""); err != nil || len(tr.Task.Mask) != 3 {
+			t.Fatal(err, tr.Task.Mask)
+		}
+		p = goOn(t, script{"step": "On.", "cell": says("b = %q\nprint(b)", "Ann Smith"), "last": "print(b)",
+			"verdict": yes + "\nTakes: 0", "second": "agreed()"}, tr, masking).noError(t)
+		p.holdsNoPrivate(t, "a follow-up")
+		if p.Answer() != "Ann Smith" || len(p.model.requests) < 3 {
+			t.Errorf("answer %q, asked %q", p.Answer(), p.model.asked)
+		}
 	}
 }

@@ -54,8 +54,10 @@ func (r *workspace) execute(ctx context.Context, code string) (notebook.Executio
 	return e, err
 }
 
-// steady returns the outputs of a cell as any session of the run gives them.
+// steady returns the outputs of a cell as any session of the run gives them. Credentials in them are
+// masked from then on, also where requests show them cut.
 func (r *workspace) steady(outputs []notebook.Output) []notebook.Output {
+	r.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
 	return notebook.Moved(notebook.Steady(outputs), r.dir, cmp.Or(r.home, r.dir))
 }
 

@@ -122,13 +122,7 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 		}
 		c.Stream(role, subject, nil)
 	}
-	request.Messages = slices.Clone(request.Messages)
-	for i, m := range request.Messages {
-		if request.Messages[i].Text = c.Mask.Mask(m.Text); i == 0 {
-			request.Messages[i].Text += c.Mask.Note()
-		}
-	}
-	request.Inputs = c.Mask.MaskAll(request.Inputs)
+	c.mask(&request)
 	stop := c.busy.Start()
 	reply, err := c.Model.Ask(ctx, request)
 	stop()
@@ -153,6 +147,29 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 	return reply, nil
 }
 
+// mask puts stand-ins into a request, whose first message says what they are.
+func (c *Caller) mask(request *llm.Request) {
+	var texts []string
+	for _, m := range request.Messages {
+		texts = append(texts, m.Text)
+	}
+	names := slices.Sorted(maps.Keys(request.Inputs))
+	for _, name := range names {
+		texts = append(texts, request.Inputs[name])
+	}
+	texts = c.Mask.MaskAll(texts)
+	request.Messages, request.Inputs = slices.Clone(request.Messages), maps.Clone(request.Inputs)
+	for i := range request.Messages {
+		request.Messages[i].Text = texts[i]
+	}
+	if len(request.Messages) > 0 {
+		request.Messages[0].Text += c.Mask.Note()
+	}
+	for i, name := range names {
+		request.Inputs[name] = texts[len(request.Messages)+i]
+	}
+}
+
 // Rank ranks texts by the embedding model, which takes at most batch of them in one
 // call, and counts the calls.
 func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, texts []string,
@@ -166,12 +183,9 @@ func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, t
 	if c.Stream != nil {
 		c.Stream(role, "files", nil)
 	}
-	masked := make([]string, len(texts))
-	for i, text := range texts {
-		masked[i] = c.Mask.Mask(text)
-	}
+	masked := c.Mask.MaskAll(append([]string{question}, texts...))
 	stop := c.busy.Start()
-	ranking, err := ranker.Rank(ctx, c.Mask.Mask(question), masked)
+	ranking, err := ranker.Rank(ctx, masked[0], masked[1:])
 	stop()
 	if err == nil {
 		c.pay(role, ranking.Calls, ranking.Usage)

@@ -113,26 +113,53 @@ func (m *Masker) secret(value string) bool {
 
 var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "\n")
 
-// Mask replaces credentials and known values.
-func (m *Masker) Mask(text string) string {
+// Learn finds the credentials in a text as [Masker.Scan] does. News tells of those that are new.
+func (m *Masker) Learn(text string) {
 	if m == nil {
-		return text
+		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var b strings.Builder
-	end := 0
-	for _, s := range credentials(text) {
-		value := text[s.from:s.to]
-		if m.secret(value) {
+	m.learn(text)
+}
+
+func (m *Masker) learn(text string) []span {
+	all := credentials(text)
+	for _, s := range all {
+		if m.secret(text[s.from:s.to]) {
 			m.finds = append(m.finds, s.rule.kind)
 		}
-		b.WriteString(text[end:s.from])
-		b.WriteString(m.standIn(value))
-		end = s.to
 	}
-	b.WriteString(text[end:])
-	return m.maskKnown(b.String())
+	return all
+}
+
+// Mask replaces credentials and known values.
+func (m *Masker) Mask(text string) string { return m.MaskAll([]string{text})[0] }
+
+// MaskAll masks texts: what is a credential in one of them is masked in all.
+func (m *Masker) MaskAll(texts []string) []string {
+	if m == nil {
+		return texts
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := make([][]span, len(texts))
+	for i, text := range texts {
+		found[i] = m.learn(text)
+	}
+	masked := make([]string, len(texts))
+	for i, text := range texts {
+		var b strings.Builder
+		end := 0
+		for _, s := range found[i] {
+			b.WriteString(text[end:s.from])
+			b.WriteString(m.standIn(text[s.from:s.to]))
+			end = s.to
+		}
+		b.WriteString(text[end:])
+		masked[i] = m.maskKnown(b.String())
+	}
+	return masked
 }
 
 // maskKnown replaces the known values: the longest first, and only whole words. Of a value that is cut
@@ -267,7 +294,7 @@ func (m *Masker) inCase(s string) (value string, ok bool) {
 	return value, ok
 }
 
-// News returns, once each, the kinds of credentials that Mask has found and Scan had not.
+// News returns, once each, the kinds of credentials that Mask or Learn has found and Scan had not.
 func (m *Masker) News() []string {
 	if m == nil {
 		return nil
@@ -280,15 +307,6 @@ func (m *Masker) News() []string {
 	}
 	m.finds = nil
 	return slices.Sorted(maps.Keys(kinds))
-}
-
-// MaskAll masks the texts of a map.
-func (m *Masker) MaskAll(texts map[string]string) map[string]string {
-	masked := maps.Clone(texts)
-	for name, text := range masked {
-		masked[name] = m.Mask(text)
-	}
-	return masked
 }
 
 // title writes each word's first letter in capitals.

@@ -87,6 +87,19 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// TestTogether: what is a credential in one text of a request is masked in all, and stays so after it
+// was learned from a cell's output.
+func TestTogether(t *testing.T) {
+	m := New(nil)
+	if got := m.MaskAll([]string{"it is hunter2!x", "password = 'hunter2!x'"}); strings.Contains(got[0], "hunter2") {
+		t.Error(got)
+	}
+	m.Learn("password = 'hunter3!y'")
+	if got := m.Mask("it is hunter3!y"); strings.Contains(got, "hunter3") || len(m.News()) != 1 {
+		t.Error(got)
+	}
+}
+
 // TestNoCredentials: code that has no secret in it, and data that resemble one.
 func TestNoCredentials(t *testing.T) {
 	for _, text := range []string{
