@@ -118,6 +118,7 @@ func TestFormats(t *testing.T) {
 		{file: "one.csv.zst", rows: 40, columns: "id number 0 39, name text",
 			call: `pd.read_csv(pa.CompressedInputStream(path, "zstd"))`},
 		{file: "zones.yaml", rows: 2, columns: "at date 2024-01-02 01:00:00+05:00 2024-01-01 23:00:00-05:00"},
+		{file: "long.csv.zst", rows: 300_000, columns: "id number 0 299999, name text"},
 		{file: "rules.yaml", rows: 40, columns: "id number 0 39, name text",
 			call: `pd.json_normalize(yaml.safe_load(open(path, encoding="utf-8"))["rules"])`},
 		{file: "quoted.yaml", table: none, says: "aliases"},

@@ -20,6 +20,7 @@ from dsstar_profile.values import HASHED, LIKELY, READ, hashed, label, literal, 
 
 Json = dict[str, Any]
 SKETCH = 128  # hashes that are kept of a column
+MARKED = 12  # markers of missing that are told of a column
 ALL = 2000  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
 EPOCH = re.compile(r"time|date|stamp|epoch|day|when|since|created|updated|(^|_)(at|ts)$", re.I)
@@ -44,7 +45,7 @@ def column(name: object, values: list, text_source: bool, context: Context | Non
     if any(absent):
         gone = itertools.compress(values, absent)
         told = Counter("null" if v is None or v != v else show(v) for v in gone)
-        out["missing"] = dict(told.most_common(12))
+        out["missing"] = dict(told.most_common(MARKED))
         given = [v for v, is_absent in zip(values, absent) if not is_absent]
     if not given:
         return out | {"type": "empty"}

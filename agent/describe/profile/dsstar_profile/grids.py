@@ -267,7 +267,7 @@ def tables(
         table.short, table.index = is_.short, is_.index
         above = []
         header = [top + n for n in is_.at]
-        start = top + is_.start if is_.at else top
+        start = top + is_.start
         span = (
             f"rows {top + 1}-{bottom}, columns {letters(left)}-{letters(right - 1)}"
             if sheet

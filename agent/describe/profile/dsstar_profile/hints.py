@@ -6,6 +6,7 @@ import gzip
 import importlib
 import io
 import json
+import numbers
 import os
 import re
 import time
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dsstar_profile import texts
+from dsstar_profile.columns import MARKED
 from dsstar_profile.found import WHOLE, Deadline
 from dsstar_profile.grids import Table
 from dsstar_profile.numerals import NUMERIC
@@ -47,7 +49,7 @@ class Call:
             ")" + self.after
         )
 
-    def typed(self, names: list[str]) -> Call | None:
+    def typed(self, names: list[Any]) -> Call | None:
         """The same with columns as texts, None if it takes no types."""
         function = re.match(r"pd\.read_(csv|excel|html)\(", self.start)
         if not function:
@@ -106,7 +108,7 @@ def _found(table: Table, said: Json, file: File) -> str:
             if not frames or not all(_same(f, table, said, whole) for f in frames):
                 break
             pairs = [pair for f in frames for pair in _pairs(f, table, said)]
-            kept = [str(s.name) for s, c in pairs if _taken(s, c)]
+            kept = [int(s.name) if isinstance(s.name, numbers.Integral) else str(s.name) for s, c in pairs if _taken(s, c)]
             if kept and (typed := call.typed(kept)):
                 call = typed
                 continue
@@ -125,9 +127,11 @@ def _candidates(table: Table, said: Json) -> Iterator[Call]:
     for call in table.calls:
         text, page = (call.start.startswith(f"pd.read_{of}(") for of in ("csv", "html"))
         options = _numbers_as(said) if text or page else {}
-        options |= _missing_as(said, table.text_source)
+        options |= _missing_as(said, call.options.get("header", 0) is None)
         if page and options.get("thousands") == ",":
             del options["thousands"]  # as unasked
+        elif page and "decimal" in options:
+            options.setdefault("thousands", None)
         if text or page or call.start.startswith("pd.read_excel("):
             yield call.having(**options)
         if "thousands" in options:
@@ -145,7 +149,7 @@ def _numbers_as(said: Json) -> Json:
     dressed = [set(c.get("dress", ())) for c in said["columns"]]
     dress = set[str]().union(*(d for d in dressed if d <= NUMERIC))
     out: Json = {}
-    if "decimal commas" in dress:
+    if dress & {"decimal commas", "thousands points"}:
         out["decimal"] = ","
     for word, mark in (("commas", ","), ("points", "."), ("apostrophes", "'"), ("spaces", " ")):
         if f"thousands {word}" in dress and mark != out.get("decimal", "."):
@@ -153,10 +157,9 @@ def _numbers_as(said: Json) -> Json:
     return out
 
 
-def _missing_as(said: Json, text: bool) -> Json:
+def _missing_as(said: Json, bare: bool) -> Json:
     """What stands for missing values, where pandas takes something else for that."""
-    none = {""} if text else {"", "null"}  # what no cell of others has is told as null
-    marks = [{*c.get("missing", ()), *c.get("markers", ())} - none for c in said["columns"]]
+    marks = [{*c.get("missing", ()), *c.get("markers", ())} - {""} for c in said["columns"]]
     every = set[str]().union(*marks)
     codes = {m for c in said["columns"] for m in c.get("codes", ())}
     if not codes:
@@ -164,8 +167,18 @@ def _missing_as(said: Json, text: bool) -> Json:
         return {"na_values": more} if more else {}
     if not codes & every:
         return {"keep_default_na": False, "na_values": ["", *sorted(every)]}
-    of = {c["name"]: ["", *sorted(m)] for c, m in zip(said["columns"], marks) if c.get("missing") or m}
+    of = {
+        n if bare else _read_as(c["name"]): ["", *sorted(m)]
+        for n, (c, m) in enumerate(zip(said["columns"], marks))
+        if c.get("missing")
+    }
     return {"keep_default_na": False, "na_values": of}
+
+
+def _read_as(name: str) -> str:
+    """A name as pandas has it."""
+    unnamed = re.search(r"\(no name; (Unnamed: \d+) in pandas\)$", name)
+    return unnamed[1] if unnamed else name
 
 
 @dataclass
@@ -280,12 +293,15 @@ def _taken(series: Any, c: Json) -> bool:
     """Whether pandas takes codes for numbers, or loses digits of long ones."""
     if c.get("long"):
         return _plain(series) and str(series.dtype).lower() not in ("int64", "uint64")
-    return c["type"] == "text" and _plain(series)
+    parted = c["type"] == "date" and re.search(r"[-. ,']", c.get("form", ""))
+    return (c["type"] == "text" or bool(parted)) and _plain(series)
 
 
 def _within(series: Any, c: Json) -> bool:
-    """Whether numbers have the range that is described."""
-    given = series.dropna()
+    """Whether no more is missing than what is described, and numbers have their range."""
+    given, gone = series.dropna(), c.get("missing", {})
+    if len(series) - len(given) > sum(gone.values()) and len(gone) < MARKED and not c.get("markers"):
+        return False
     if c["type"] != "number" or "range" not in c or c.get("long") or not _plain(series) or not len(given):
         return True
     low, high = c["range"]

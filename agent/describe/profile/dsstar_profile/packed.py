@@ -88,17 +88,21 @@ def _member(packed: Any, name: str, deadline: Deadline) -> Found:
     """What is in a member, which is unpacked into a temporary file for that."""
     from dsstar_profile.profile import reader_of
 
-    with tempfile.TemporaryDirectory() as folder:
-        local = os.path.join(folder, os.path.basename(name) or "member")
-        with open(local, "wb") as f:
-            while f.tell() <= WHOLE and (part := packed.read(1 << 20)):
-                f.write(part)
-            if f.tell() > WHOLE:
-                return Found("large file", warnings=["too large to be looked into"])
-        reader = reader_of(local)
-        if reader in (None, archive):
-            return Found("not looked into", warnings=["it is not looked into"])
-        return reader(local, deadline)
+    folder = tempfile.TemporaryDirectory()  # which goes with the tables that are counted in it
+    local = os.path.join(folder.name, os.path.basename(name) or "member")
+    with open(local, "wb") as f:
+        while f.tell() <= WHOLE and (part := packed.read(1 << 20)):
+            f.write(part)
+        if f.tell() > WHOLE:
+            return Found("large file", warnings=["too large to be looked into"])
+    reader = reader_of(local)
+    if reader in (None, archive):
+        return Found("not looked into", warnings=["it is not looked into"])
+    found = reader(local, deadline)
+    for table in found.tables:
+        if table.count:
+            table.count = lambda columns, count=table.count, _=folder: count(columns)
+    return found
 
 
 def _added(found: Found, inner: Found, name: str, opened: list[str]) -> None:

@@ -295,6 +295,8 @@ def measurements():
 
 
 def packed():
+    with pa.CompressedOutputStream("long.csv.zst", "zstd") as f:
+        f.write(b"id,name\n" + b"".join(b"%d,a name of some length\n" % n for n in range(300_000)))
     text = "id,name\n" + "".join(f"{n},n{n}\n" for n in SMALL)
     with zipfile.ZipFile("one.csv.zip", "w") as z:
         z.writestr("one.csv", text)
