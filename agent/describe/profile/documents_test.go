@@ -17,6 +17,10 @@ func TestDocuments(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"n\": %d, \"kind\": %q}\n", n, map[bool]string{true: "late", false: "soon"}[n > 55_000])
 	}
 	sums := strings.Repeat("a,m,1,2,3,4,5,6,7,8\na,f,1,2,3,4,5,6,7,8\na,all,2,4,6,8,10,12,14,16\n", 14_000)
+	long := func(row string) string { // 9 MB
+		return strings.Repeat(row, 9<<20/len(row))
+	}
+	pad := strings.Repeat("x", 3000)
 	const load = `json.load(open(path, encoding="utf-8"))`
 	const asWritten = ", dtype=False, convert_dates=False)"
 	for _, c := range []struct {
@@ -68,6 +72,11 @@ func TestDocuments(t *testing.T) {
 		{"grand.csv", "region,n\nNorth,1\nNorth,2\nNorth Total,3\nSouth,4\nSouth,5\nSouth Total,9\nGrand Total,12\n", 6,
 			"region text, n number 1 9", `pd.read_csv(path, skipfooter=1, engine="python")`, "is a total"},
 		{"wars.csv", "title,n\nTotal Recall,1\nAlien,2\nAll About Eve,3\nHeat,4\n", 4, "title text, n number 1 4", "pd.read_csv(path)", ""},
+		// Of a long text, the rows that are read are the least there are.
+		{"long.html", "<table><tr><th>n<th>note" + long("<tr><td>12345<td>"+pad+"</tr>") + "</table>", 2775,
+			"n number 12345 12345, note text", "pd.read_html(path)[0]", "at least"},
+		{"long.rss", "<a><title>x</title><b>" + long("<c><note>"+pad+"</note><n>12345</n></c>") + "</b></a>", 2766,
+			"note text, n number 12345 12345", "", "at least"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := p.facts(t, filepath.Join(dir, c.name), c.text)
@@ -77,7 +86,7 @@ func TestDocuments(t *testing.T) {
 			if is.Call != c.call {
 				t.Errorf("the call is %s\nwant        %s", is.Call, c.call)
 			}
-			said := is.said()
+			said := is.said() + is.Count
 			if !strings.Contains(said, c.says) || c.says == "" && strings.Contains(said, "total") {
 				t.Errorf("asked for %q: %s", c.says, said)
 			}

@@ -13,6 +13,7 @@ from dsstar_profile.hints import FILE, Call
 from dsstar_profile.values import show
 
 ROWS = 50_000  # of a table
+BEGINNING = "rows and figures are from the beginning of the file"
 
 
 def xml(source: texts.Text) -> Found:
@@ -36,6 +37,8 @@ def xml(source: texts.Text) -> Found:
     found = Found("XML")
     if root is None:
         return found
+    if not source.whole:
+        _whole_rows(root)
     found.lines.append(f"root element {show(root.tag)}")
     found.tables, lines = nested.tables(nested.of_xml(root), nested._local(str(root.tag)))
     found.lines += lines
@@ -44,15 +47,25 @@ def xml(source: texts.Text) -> Found:
         if not source.whole:
             table.extra["least"] = True
     if not source.whole:
-        found.warnings.append("rows and figures are from the beginning of the file")
+        found.warnings.append(BEGINNING)
     return found
+
+
+def _whole_rows(root: Any) -> None:
+    """Takes the last of equal elements away: a text without its end has it in part."""
+    while len(root) and (len(root) == 1 or root[-1].tag != root[-2].tag):
+        root = root[-1]
+    if len(root):
+        root.remove(root[-1])
 
 
 def html(source: texts.Text) -> Found:
     from lxml import html
 
     text = source.text
-
+    last = max(text.rfind("<tr"), text.rfind("<TR"))
+    if not source.whole and not re.search(r"</t(r|able)\b", text[last:], re.I):
+        text = text[:last]  # a row without its end
     page = html.document_fromstring(
         text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8", huge_tree=False)
     )
@@ -76,10 +89,14 @@ def html(source: texts.Text) -> Found:
                 found.tables[-1].total = len(found.tables[-1].rows) + more
             found.tables[-1].calls = _html_calls(found.tables[-1], table.get("index"))
             table.drop_tree()
+    if not source.whole:
+        found.warnings.append(BEGINNING)
+        for table in found.tables:
+            table.extra["least"] = True
     parts = [x.text_content() for x in page.xpath("//p|//h1|//h2|//h3|//li[not(.//a)]|//dl|//pre")]
     lines = parts if sum(map(len, parts)) > 200 else page.text_content().split("\n")
     words = "\n".join(filter(None, (" ".join(x.split()) for x in lines)))
-    found.text, found.cut = clean(words)[:TEXT], len(words) > TEXT
+    found.text, found.cut = clean(words)[:TEXT], len(words) > TEXT or not source.whole
     return found
 
 
