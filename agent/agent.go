@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"dsstar/agent/ask"
@@ -136,12 +135,6 @@ func (r *run) carryOut(ctx context.Context,
 func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.observe(Event{Kind: Begun}); err != nil {
 		return err
-	}
-	if gone := r.t.Method.Gone(); len(gone) > 0 {
-		if err := r.Warn("the run began with switches that no longer exist, and goes on without: " +
-			strings.Join(gone, ", ")); err != nil {
-			return err
-		}
 	}
 	folder, err := os.OpenRoot(r.cfg.Dir)
 	if err != nil {

@@ -12,8 +12,7 @@ func TestDisowned(t *testing.T) {
 	for _, c := range troubled {
 		t.Run(c.name, func(t *testing.T) {
 			r := &recorder{}
-			method := func(s *stage) { s.config.Method.Candidates = strings.Count(c.name, "candidates") * 3 }
-			play(t, c.replies, r.record, method).noError(t)
+			play(t, c.replies, r.record).noError(t)
 			for n, m := range r.all {
 				if m.notebook == nil || spared(n) && n < len(r.all)-1 {
 					continue
@@ -24,7 +23,7 @@ func TestDisowned(t *testing.T) {
 					tr.Variables != nil {
 					t.Fatalf("after %s: disowned, it is %+v", m.what, tr)
 				}
-				got := goOn(t, replies, tr, method, func(s *stage) { s.quick = true })
+				got := goOn(t, replies, tr, func(s *stage) { s.quick = true })
 				asked := func(role string) bool { return got.model.count(role) > 0 }
 				judged := asked("judge") && asked("second")
 				if got.err != nil || got.Verified() && !judged || got.Proof == nil || !got.Proof.Same {

@@ -146,7 +146,7 @@ func variedReading(swaps []vary.Swap, r record.Reading) record.Reading {
 // from what is left of it, and the second derivation is asked for.
 func (r *standard) beginDraft(ctx context.Context) error {
 	d := r.cfg.Draft
-	if d == nil || len(r.t.Rounds) > 0 || r.candidateCount() > 1 {
+	if d == nil || len(r.t.Rounds) > 0 {
 		return nil
 	}
 	r.t.Readings = slices.Clone(d.readings)

@@ -32,8 +32,7 @@ func TestNotebookIsTheRecord(t *testing.T) {
 			Seconds: record.Seconds{Total: rapid.Float64Range(0, 1e6).Draw(t, "seconds")},
 			Ended:   rapid.Bool().Draw(t, "ended"),
 		}
-		tr.Method = record.Method{Script: rapid.Bool().Draw(t, "script"),
-			Former: record.Former{NoReasons: rapid.Bool().Draw(t, "no reasons")}}
+		tr.Method = record.Method{Script: rapid.Bool().Draw(t, "script")}
 		tr.Task.Others, tr.Task.Unread = rapid.IntRange(0, 9).Draw(t, "others"), texts.Draw(t, "unread")
 		if rapid.Bool().Draw(t, "priced") {
 			cost := rapid.Float64Range(0, 100).Draw(t, "cost")
@@ -52,7 +51,6 @@ func TestNotebookIsTheRecord(t *testing.T) {
 				Tries: rapid.IntRange(0, 3).Draw(t, "tries"), Error: text.Draw(t, "error"),
 			})
 		}
-		tr.Method.Candidates = rapid.SampledFrom([]int{0, 3}).Draw(t, "candidates")
 		last := checkNotebook(t, tr, &notebook.Notebook{})
 		var plan []string
 		for range rapid.IntRange(0, 6).Draw(t, "rounds") {
@@ -90,11 +88,7 @@ func drawRound(t *rapid.T, tr *record.Trajectory, plan *[]string,
 	last *notebook.Notebook) *notebook.Notebook {
 	tr.Rounds = append(tr.Rounds, record.Round{Step: text.Draw(t, "step")})
 	round := &tr.Rounds[len(tr.Rounds)-1]
-	round.Attempts, round.Returns = append(candidates(t), failed(t)...), returns(t)
-	if rapid.Bool().Draw(t, "picked") {
-		round.Pick = &record.Pick{Candidate: rapid.IntRange(1, 3).Draw(t, "pick"), Of: 3,
-			Reason: text.Draw(t, "why")}
-	}
+	round.Attempts, round.Returns = failed(t), returns(t)
 	last = checkNotebook(t, tr, last)
 	step := len(*plan) + 1
 	switch rapid.SampledFrom([]string{"under way", "dropped", "ran", "judged", "sufficient", "add",
@@ -139,18 +133,6 @@ func failed(t *rapid.T) (all []record.Attempt) {
 		a.Execution.Status = rapid.SampledFrom([]notebook.Status{notebook.Raised, notebook.TimedOut,
 			notebook.Died, notebook.NotRun}).Draw(t, "status")
 		a.Execution.Reason = text.Draw(t, "reason")
-		all = append(all, a)
-	}
-	return all
-}
-
-// candidates may have run, and may not be picked from yet.
-func candidates(t *rapid.T) (all []record.Attempt) {
-	for n := range rapid.IntRange(0, 2).Draw(t, "candidates") {
-		a := good(t)
-		a.Candidate = n + 1
-		a.Execution.Status = rapid.SampledFrom([]notebook.Status{notebook.OK, notebook.OK,
-			notebook.Raised}).Draw(t, "status")
 		all = append(all, a)
 	}
 	return all

@@ -199,15 +199,6 @@ func (p *played) refused(t *testing.T, text string) {
 }
 
 // A run in which the picked cell was changed by hand goes on with that.
-func TestCandidatesEdited(t *testing.T) {
-	p := play(t, forked, of3).noError(t)
-	got := goOn(t, more.with(script{"last": "print(x)"}),
-		must(edited(t, p.Trajectory, source("step-2", `"b"`, `"d"`)))).noError(t)
-	if got.Answer() != "1d" || len(got.Rounds[1].Attempts) != 3 || !got.Rounds[1].ByHand {
-		t.Errorf("answer %q, round %+v", got.Answer(), got.Rounds[1])
-	}
-}
-
 // Another data folder is described, and all cells run on it.
 func TestResumeElsewhere(t *testing.T) {
 	tr := play(t, three).noError(t).Trajectory

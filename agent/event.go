@@ -24,7 +24,6 @@ const (
 	Planned   Kind = "planned"   // a step was proposed
 	Repeated  Kind = "repeated"  // the cell of a step is run again
 	Ran       Kind = "ran"       // a cell ran, well or not
-	Picked    Kind = "picked"    // one of several candidates became the step's cell
 	Rejected  Kind = "rejected"  // a person did not let a cell run
 	Judged    Kind = "judged"    // a verdict was given
 	Routed    Kind = "routed"    // a route was chosen
@@ -48,7 +47,6 @@ type Event struct {
 	Round     int    // from 1; 0 outside the rounds
 	Step      int    // the number of the step in the plan
 	Try       int    // from 1
-	Candidate int    // of Ran and Picked: from 1; 0: the cell is the only one
 	Branch    string // of Branched, Read and Rejected: "reading 1, option 2", "second derivation"
 	Text      string
 	Execution *notebook.Execution // of Ran and Rejected

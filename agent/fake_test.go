@@ -181,8 +181,6 @@ func (s script) whole(role, subject string) (text string, ok bool) {
 		text = code(part("cell"))
 	case "finalizer":
 		text = code(part("last"))
-	case "verifier": // of candidates
-		text = part("verdict")
 	default:
 		return "", false
 	}

@@ -81,15 +81,9 @@ func (r *standard) leaveBranches(ctx context.Context) (err error) {
 
 func (r *standard) ready(ctx context.Context) (intact bool, err error) { return r.restore(ctx) }
 
-// calls counts solver and judge in each round, a debugger in every other round, the second
-// derivation, and with candidates one coder each and one verifier.
-func (r *standard) calls(rounds int) int {
-	calls := 2*rounds + rounds/2 + 1
-	if n := r.candidateCount(); n > 1 {
-		calls += n * rounds
-	}
-	return calls
-}
+// calls counts solver and judge in each round, a debugger in every other round, and the second
+// derivation.
+func (r *standard) calls(rounds int) int { return 2*rounds + rounds/2 + 1 }
 
 // round is one turn of the loop: a step and its cell, then a verdict (after Algorithm 1, lines 13
 // to 28).
@@ -123,24 +117,18 @@ func (r *standard) implement(ctx context.Context) (done bool, err error) {
 	repair := func(failed record.Attempt, report string) ask.Request {
 		return ask.Request{Role: "debugger", Words: r.repairWords(step, round.Step, failed, report)}
 	}
-	problem, err := r.candidates(ctx)
-	if err == nil && problem == "" {
-		problem, err = r.try(ctx, ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords},
-			round.Proposed, repair, &round.Attempts, nil)
-	}
+	q := ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords}
+	problem, err := r.try(ctx, q, round.Proposed, repair, &round.Attempts, nil)
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
 	return false, r.drop(problem)
 }
 
-func (r *standard) codeWords() ([]prompts.Part, map[string]string) { return r.codeWordsFor(0) }
-
-// codeWordsFor words the request for candidate n, from 2; 0 is the only cell, or the first.
-func (r *standard) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
+func (r *standard) codeWords() ([]prompts.Part, map[string]string) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Candidate: candidate}
+	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1}
 	parts, inputs := r.shared()
 	inputs["step"] = round.Step
 	return append(parts, coder), inputs

@@ -402,18 +402,6 @@ func TestSwitches(t *testing.T) {
 	lacks(t, verifier, "x = 1", "found it", "a table", "output")
 }
 
-// A recorded run whose switches are gone goes on without them, and says so.
-func TestGoneSwitches(t *testing.T) {
-	replies := simple.with(script{"verdict round 1": no})
-	p := play(t, replies, func(s *stage) {
-		s.config.Method.NoReasons, s.config.Method.NoRouter = true, true
-	}).noError(t)
-	p.warned(t, "goes on without: --no-router, --no-reasons")
-	if !p.Verified() || !p.Method.NoReasons {
-		t.Errorf("asked %q, method %+v", p.model.asked, p.Method)
-	}
-}
-
 // Each request carries the inputs by which a recorded reply is known to fit: a replay must notice
 // what the role has seen changing.
 func TestInputs(t *testing.T) {

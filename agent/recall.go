@@ -60,7 +60,7 @@ func RecallFor(m *memory.Memory, question string, also ...string) *record.Recall
 
 // recalled returns what the run has of the memory, for the record.
 func (c Config) recalled() *record.Recalled {
-	if c.Draft == nil || c.Method.Candidates > 1 {
+	if c.Draft == nil {
 		return c.Recalled
 	}
 	var r record.Recalled

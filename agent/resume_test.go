@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -119,20 +118,6 @@ var troubled = []struct {
 	{"replies that cannot be read", simple.with(script{
 		"judge round 1": "hm", "judge round 1, asked again": "hm",
 	})},
-	{"candidates", forked},
-	{"candidates of which none runs", forked.with(script{
-		"cell round 2": `raise KeyError("k")`, "cell round 2, candidate 2": "die()",
-		"cell round 2, candidate 3": "hang()",
-		"debugger round 2, try 2":   `raise KeyError("l")`, "debugger round 2, try 3": "y = x\nprint(y)",
-	})},
-	{"candidates, back, and no choice that can be read", forked.with(script{
-		"verdict round 2, candidates": "raw:?", "verdict round 2, candidates, asked again": "raw:?",
-		"verdict round 2": bad, "wrong round 2": "2",
-		"step round 3": "Three.", "cell round 3": "die()",
-		"debugger round 3, try 2":   "x += \"d\"\nprint(x)",
-		"cell round 3, candidate 2": "x += \"d\"\nprint(x)",
-		"cell round 3, candidate 3": `raise KeyError("k")`, "verdict round 3": yes,
-	})},
 	{"out of rounds", simple.with(script{"verdict": no})},
 	{"a mistake of the first derivation", another.with(script{
 		"arbiter two answers": "Ruling: first\nReason: it counts twice\nWrong step: 1"})},
@@ -173,9 +158,7 @@ func TestResumeAfterKill(t *testing.T) {
 	for _, c := range troubled {
 		t.Run(c.name, func(t *testing.T) {
 			r := &recorder{}
-			whole := play(t, c.replies, r.record, func(s *stage) {
-				s.config.Method.Candidates = strings.Count(c.name, "candidates") * 3
-			}).noError(t)
+			whole := play(t, c.replies, r.record).noError(t)
 			for n, m := range r.all {
 				if m.notebook != nil && !spared(n) { // with no notebook it is begun again
 					goOnAfter(t, whole, c.replies, m)

@@ -137,9 +137,9 @@ func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
 
 // proposal returns what the reviewer is asked about a cell.
 func (r *run) proposal(attempts *[]record.Attempt, code string) Proposal {
-	p := Proposal{Round: len(r.t.Rounds), Try: record.CountTries(*attempts) + 1, Code: code}
+	p := Proposal{Round: len(r.t.Rounds), Try: len(*attempts) + 1, Code: code}
 	if len(*attempts) > 0 {
-		last := record.LastTry(*attempts)
+		last := (*attempts)[len(*attempts)-1]
 		p.Failed, p.Error = last.Code, problemOf(last)
 	}
 	if r.isLast(attempts) {

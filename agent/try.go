@@ -39,9 +39,9 @@ func (r *run) try(ctx context.Context, q ask.Request, first string,
 	attempts *[]record.Attempt, faults examiner) (problem string, err error) {
 	subject := q.Subject
 	for {
-		n := record.CountTries(*attempts) + 1
+		n := len(*attempts) + 1
 		if n > 1 {
-			last := record.LastTry(*attempts)
+			last := (*attempts)[len(*attempts)-1]
 			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 ||
 				last.NotRun() && !r.isLast(attempts) {
 				return problem, nil

@@ -128,7 +128,6 @@ func (s *Settings) validate(won map[string]setting) error {
 	}{
 		{"max_rounds", s.MaxRounds, 1, 1000},
 		{"debug_tries", s.DebugTries, 0, 100},
-		{"method.candidates", s.Method.Candidates, 1, 9},
 		{"top_k", s.TopK, 1, 100_000},
 		{"result_chars", s.ResultChars, 500, 10_000_000},
 		{"description_chars", s.DescriptionChars, 500, 10_000_000},

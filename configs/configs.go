@@ -99,7 +99,6 @@ type Method struct {
 	Analyzer      string `mapstructure:"analyzer"` // "profile" or "none"
 	Router        bool   `mapstructure:"router"`
 	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
-	Candidates    int    `mapstructure:"candidates"`
 	Second        bool   `mapstructure:"second"`
 	Readings      bool   `mapstructure:"readings"`
 }

@@ -70,7 +70,6 @@ var spending = map[string]func(s *Settings) any{
 	"max_rounds":        func(s *Settings) any { return count(s.MaxRounds) },
 	"debug_tries":       func(s *Settings) any { return count(s.DebugTries) },
 	"retries":           func(s *Settings) any { return count(s.Retries) },
-	"method.candidates": func(s *Settings) any { return count(s.Method.Candidates) },
 	"top_k":             func(s *Settings) any { return count(s.TopK) },
 	"ask_above_usd":     func(s *Settings) any { return s.AskAboveUSD },
 	"max_files":         func(s *Settings) any { return count(s.MaxFiles) },

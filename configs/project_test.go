@@ -71,7 +71,6 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"max_rounds: 30", "max_rounds: 21", ""},
 		{"", "debug_tries: 4", "debug_tries"},
 		{"", "retries: 100", "retries"},
-		{"", "method: {candidates: 9}", "method.candidates"},
 		{"", "top_k: 101", "top_k"},
 		{"", "max_files: 2001", "max_files"},
 		{"", "context_chars: 80001", "context_chars"},

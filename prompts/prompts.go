@@ -113,12 +113,6 @@ type HandStep struct {
 	Was    string
 }
 
-// A Candidate is one of several cells for a step, with its output.
-type Candidate struct {
-	Number       int
-	Code, Output string
-}
-
 // An Example is a verified question with its cells, and the functions of the memory that they use.
 type Example struct{ Question, Cells, Uses string }
 
@@ -217,16 +211,9 @@ type (
 	}
 	// Coder asks for the cell of a step [49, 50].
 	Coder struct {
-		Number    int
-		Step      string
-		First     bool
-		Candidate int // number, from 2, of a further cell for the same step; 0: not a further one
-	}
-	// Picker asks which of several cells for a step is best.
-	Picker struct {
-		Number     int
-		Step       string
-		Candidates []Candidate
+		Number int
+		Step   string
+		First  bool
 	}
 	// Finalizer asks for the last cell [53].
 	Finalizer struct {
@@ -268,7 +255,6 @@ func (Asker) template() string          { return "asker" }
 func (Reviser) template() string        { return "reviser" }
 func (Branches) template() string       { return "branches" }
 func (Coder) template() string          { return "coder" }
-func (Picker) template() string         { return "picker" }
 func (Finalizer) template() string      { return "finalizer" }
 func (Summarizer) template() string     { return "summarizer" }
 func (DebuggerScript) template() string { return "debugger_script" }

@@ -22,7 +22,6 @@ const (
 	roleTools      = "tools"     // defines the functions of memory that the cells use
 	roleVariables  = "variables" // loads what the cells use of somebody's session
 	roleRound      = "round"     // heading of an accepted step
-	roleDropped    = "dropped"   // a round without a cell, in earlier notebooks
 	roleStep       = "step"
 	roleVerdict    = "verdict"
 	roleAnswer     = "answer" // heading of the last cell

@@ -10,7 +10,7 @@ import (
 	"dsstar/notebook"
 )
 
-// What a person has done to a notebook is found the same in both versions.
+// What a person has done to a notebook is found.
 func TestEdits(t *testing.T) {
 	mine := notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend it\ntotal += 1"}
 	note := notebook.Cell{ID: "note", Type: notebook.Markdown, Source: "Mind the gap."}
@@ -45,21 +45,16 @@ func TestEdits(t *testing.T) {
 		{"finished", remove("round-3", "verdict-3"), "", "1 3 | "},
 		{"finished", all(copied("verdict-1"), rewrite("verdict-3", "the", "The")), "", "1 3 | "},
 	} {
-		for version := 1; version <= 2; version++ {
-			t.Run(fmt.Sprint(i, " ", c.what, " ", version), func(t *testing.T) {
-				nb := golden(t, c.file)
-				if version == 2 {
-					nb = redrawn(t, nb)
-				}
-				c.change(nb)
-				tr := readAgain(t, nb)
-				plan := strings.Trim(fmt.Sprint(Numbers(tr.Plan())), "[]")
-				plan += " | " + strings.Trim(fmt.Sprint(Numbers(tr.ToRepeat())), "[]")
-				if what := strings.Join(tr.Edits(), "; "); what != c.what || plan != c.plan {
-					t.Errorf("%q, plan %s, want %q, plan %s", what, plan, c.what, c.plan)
-				}
-			})
-		}
+		t.Run(fmt.Sprint(i, " ", c.what), func(t *testing.T) {
+			nb := golden(t, c.file)
+			c.change(nb)
+			tr := readAgain(t, nb)
+			plan := strings.Trim(fmt.Sprint(Numbers(tr.Plan())), "[]")
+			plan += " | " + strings.Trim(fmt.Sprint(Numbers(tr.ToRepeat())), "[]")
+			if what := strings.Join(tr.Edits(), "; "); what != c.what || plan != c.plan {
+				t.Errorf("%q, plan %s, want %q, plan %s", what, plan, c.what, c.plan)
+			}
+		})
 	}
 }
 
@@ -79,11 +74,7 @@ func TestRefusedEdits(t *testing.T) {
 		{"finished", rewrite("parameters", "What is", "What was"), "the question or its form was changed"},
 		{"finished", rewrite("question", "What is", "What was"), "the question or its form was changed"},
 		{"finished", func(nb *notebook.Notebook) {
-			if cellOf(nb, "asked") < 0 {
-				rewrite("question", "What is", "What was")(nb)
-			} else {
-				rewrite("asked", "## Question", "## Question\n\nOnly the paid ones.")(nb)
-			}
+			rewrite("asked", "## Question", "## Question\n\nOnly the paid ones.")(nb)
 		}, "the question or its form was changed"},
 		{"asked", insert("step-1", mine), "a cell was added to question 1"},
 		{"asked", moved("step-1", "step-3"), "were put into another order"},
@@ -92,16 +83,11 @@ func TestRefusedEdits(t *testing.T) {
 		{"paper", insert("final", mine), "whole scripts"},
 		{"paper", rewrite("setup", "import os", "import sys"), "whole scripts"},
 	} {
-		for version := 1; version <= 2; version++ {
-			nb := golden(t, c.file)
-			if version == 2 {
-				nb = redrawn(t, nb)
-			}
-			c.change(nb)
-			_, err := Read(nb)
-			if e, ok := errors.AsType[*EditError](err); !ok || !strings.Contains(e.Problem, c.text) {
-				t.Errorf("version %d: %v, want %q", version, err, c.text)
-			}
+		nb := golden(t, c.file)
+		c.change(nb)
+		_, err := Read(nb)
+		if e, ok := errors.AsType[*EditError](err); !ok || !strings.Contains(e.Problem, c.text) {
+			t.Errorf("%v, want %q", err, c.text)
 		}
 	}
 }
@@ -113,7 +99,7 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{func(nb *notebook.Notebook) { delete(nb.Metadata, "dsstar") }, "not written by dsstar"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 3} },
-			"version 3, not 1 or 2"},
+			"version 3, not 2"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} },
 			"no trajectory"},
 		{func(nb *notebook.Notebook) { record(nb)["earlier"] = []any{map[string]any{"end": 9}} },
@@ -128,7 +114,7 @@ func TestReadRefuses(t *testing.T) {
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
 		{func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
 	} {
-		nb := redrawn(t, golden(t, "carried-out"))
+		nb := golden(t, "carried-out")
 		c.change(nb)
 		if _, err := Read(nb); err == nil || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("got %v, want %q", err, c.text)
@@ -139,20 +125,6 @@ func TestReadRefuses(t *testing.T) {
 // record is the trajectory in the notebook's metadata.
 func record(nb *notebook.Notebook) map[string]any {
 	return nb.Metadata["dsstar"].(map[string]any)["trajectory"].(map[string]any)
-}
-
-// redrawn is a notebook of version 1 as it is written now.
-func redrawn(t *testing.T, nb *notebook.Notebook) *notebook.Notebook {
-	t.Helper()
-	tr, err := Read(nb)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := Draw(tr).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parse(t, data)
 }
 
 func nothing(*notebook.Notebook) {}

@@ -219,11 +219,10 @@ func (t *Trajectory) FinalCell() (Attempt, bool) {
 // Accepted returns the attempt that ran without an error, if there is one.
 func (r Round) Accepted() (Attempt, bool) { return accepted(r.Attempts) }
 
-// accepted returns the last attempt if it is a cell of the notebook: it ran and is not a rejected
-// candidate.
+// accepted returns the last attempt if it ran, and thus is a cell of the notebook.
 func accepted(attempts []Attempt) (Attempt, bool) {
 	if n := len(attempts); n > 0 {
-		if a := attempts[n-1]; a.Execution.Status == notebook.OK && a.Candidate == 0 {
+		if a := attempts[n-1]; a.Execution.Status == notebook.OK {
 			return a, true
 		}
 	}

@@ -64,15 +64,8 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	case meta.Agent != "":
 		return nil, fmt.Errorf("read the notebook: it is the record of another agent, %s, "+
 			"and not of a run that dsstar can go on with", meta.Agent)
-	case meta.Version == 1:
-		t, err := gather(nb)
-		if err != nil {
-			return nil, fmt.Errorf("read the notebook: %w", err)
-		}
-		meta.Version, meta.Trajectory = 2, t
-		return meta, nil
 	case meta.Version != 2:
-		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1 or 2",
+		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 2",
 			meta.Version)
 	case meta.Trajectory == nil:
 		return nil, fmt.Errorf("read the notebook: its dsstar metadata has no trajectory")

@@ -23,45 +23,19 @@ func showStep(step int, r Round) string {
 // handMark follows the text of a step whose cell a person wrote or changed.
 const handMark = "*The cell was written or changed by hand.*"
 
-// showFailed shows the attempts that did not become cells: failed ones and rejected candidates. The
-// label of each begins with of.
+// showFailed shows the attempts that did not become cells. The label of each begins with
+// of.
 func showFailed(of string, r Round) string {
 	var b strings.Builder
 	for i, a := range r.Attempts {
-		label, problem := of+r.Label(i), inHTML(brief.Problem(a.Execution))
+		label, problem := fmt.Sprintf("%sTry %d", of, i+1), inHTML(brief.Problem(a.Execution))
 		title := fmt.Sprintf("%s failed: <code>%s</code>", label, problem)
-		switch {
-		case a.NotRun():
+		if a.NotRun() {
 			title = fmt.Sprintf("%s was not run: %s", label, problem)
-		case a.Execution.Status == notebook.OK:
-			title = label + inHTML(r.unchosen(i))
 		}
 		b.WriteString(folded(title, showAttempt(a)+r.showUndone(i)))
 	}
 	return b.String()
-}
-
-// Label names attempt i, from 0: "Try 2", or "Candidate 3" of several.
-func (r Round) Label(i int) string {
-	switch a := r.Attempts[i]; {
-	case a.Candidate > 0:
-		return fmt.Sprintf("Candidate %d", a.Candidate)
-	case r.Pick != nil && i == len(r.Attempts)-1:
-		return fmt.Sprintf("Candidate %d", r.Pick.Candidate)
-	}
-	return fmt.Sprintf("Try %d", CountTries(r.Attempts[:i+1]))
-}
-
-// unchosen says why attempt i, which ran, is not the step's cell. It returns "" if it is, or may
-// still become, the cell.
-func (r Round) unchosen(i int) string {
-	switch {
-	case r.Attempts[i].Candidate == 0 || r.Pick == nil:
-		return ""
-	case r.Pick.Reason == "":
-		return ", not chosen"
-	}
-	return ", not chosen: " + brief.OneLine(r.Pick.Reason)
 }
 
 // showUndone says how the session went back after attempt i.
@@ -156,7 +130,7 @@ func showDropped(t *Trajectory, i int) string {
 	var body strings.Builder
 	for n, a := range r.Attempts {
 		if len(r.Attempts) > 1 {
-			body.WriteString(r.Label(n) + prose(r.unchosen(n)) + ":\n\n")
+			fmt.Fprintf(&body, "Try %d:\n\n", n+1)
 		}
 		body.WriteString(showAttempt(a) + "\n")
 		if n < len(r.Attempts)-1 {

@@ -164,7 +164,6 @@ type Round struct {
 	Step     string    `json:"step"`
 	Proposed string    `json:"proposed,omitempty"` // the cell that came with the step
 	Attempts []Attempt `json:"attempts"`
-	Pick     *Pick     `json:"pick,omitempty"`    // nil: one candidate, or none picked yet
 	Returns  []Return  `json:"returns,omitempty"` // without their executions
 	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
 	Answer   string    `json:"answer,omitempty"`  // the last cell that came with the verdict
@@ -180,14 +179,6 @@ type Round struct {
 type Attempt struct {
 	Code      string             `json:"code"`
 	Execution notebook.Execution `json:"execution"`
-	Candidate int                `json:"candidate,omitempty"` // from 1; 0: none, or picked
-}
-
-// A Pick is the verifier's choice among the candidates for a step.
-type Pick struct {
-	Candidate int    `json:"candidate"`        // from 1
-	Of        int    `json:"of"`               // that were asked for
-	Reason    string `json:"reason,omitempty"` // "": there was nothing to choose
 }
 
 // A Return is one restoration of the session to the accepted cells.

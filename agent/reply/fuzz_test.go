@@ -3,7 +3,6 @@ package reply
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -117,19 +116,6 @@ func FuzzRoute(f *testing.F) {
 	})
 }
 
-// FuzzPick: a choice is one of those that there are, and its number is in the reply.
-func FuzzPick(f *testing.F) {
-	seed(f)
-	f.Fuzz(func(t *testing.T, reply string) {
-		p, err := Pick([]int{1, 3, 4}).readText(reply)
-		says := strings.Contains(reply, strconv.Itoa(p.Candidate)) || strings.Contains(reply, `\`)
-		if err == nil != slices.Contains([]int{1, 3, 4}, p.Candidate) ||
-			err != nil && p != (record.Pick{}) || err == nil && !says {
-			t.Errorf("%+v, %v", p, err)
-		}
-	})
-}
-
 // FuzzStep: a step is one line that says something; a text is never empty.
 func FuzzStep(f *testing.F) {
 	seed(f)
@@ -217,7 +203,6 @@ func TestLongReplies(t *testing.T) {
 				"step":      func() error { _, err := Step.readText(reply); return err },
 				"verdict":   func() error { _, err := verdict.readText(reply); return err },
 				"route":     func() error { _, err := Route(5).readText(reply); return err },
-				"pick":      func() error { _, err := Pick([]int{1, 2}).readText(reply); return err },
 				"solution":  func() error { _, err := Solutions(true).readText(reply); return err },
 				"judgement": func() error { _, err := Judgements(5, 0, nil, false).readText(reply); return err },
 				"branches": func() error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsstar/agent/brief"
@@ -264,44 +263,4 @@ func (f *fields) ruled(steps int) (r Ruling, err error) {
 		}
 	}
 	return r, err
-}
-
-var pickFields = newVocabulary("", "", "choice", `choice|pick|candidate`, "reason", reasonWords)
-
-// Pick is a choice among candidates of the given numbers. A reply that chooses two is an error.
-func Pick(numbers []int) Format[record.Pick] {
-	var names []string
-	for _, n := range numbers {
-		names = append(names, strconv.Itoa(n))
-	}
-	return Format[record.Pick]{
-		Rule: fmt.Sprintf("Reply in two lines: first `Choice:` with one of the numbers %s, "+
-			"then `Reason:` with one sentence.", strings.Join(names, ", ")),
-		Parse: by(pickFields, func(f *fields) (record.Pick, error) { return f.pick(numbers) }),
-	}
-}
-
-var pickFirst = lazy.Regexp(`(?i)^(?:-\s+)?[\s*_"'#(` + "`" + `]*(?:candidate|cell|number)?[\s*_#]*(\d+)` +
-	`[\s*_"'.)` + "`" + `]*(?:[,;:]\s+[a-z]|$)`)
-
-func (f *fields) pick(numbers []int) (record.Pick, error) {
-	said, labelled := f.text["choice"]
-	if !labelled {
-		said = strings.TrimSpace(f.talk.String())
-	} else {
-		said, _, _ = strings.Cut(said, "\n")
-	}
-	m := pickFirst().FindStringSubmatch(said)
-	switch {
-	case f.again["choice"]:
-		return record.Pick{}, errChoices
-	case m == nil:
-		return record.Pick{}, errors.New("it makes no choice of one candidate")
-	}
-	n, err := strconv.Atoi(m[1])
-	if err != nil || !slices.Contains(numbers, n) {
-		return record.Pick{}, fmt.Errorf("it names candidate %s, which is not one of those to choose from",
-			m[1])
-	}
-	return record.Pick{Candidate: n, Reason: f.line("reason")}, nil
 }

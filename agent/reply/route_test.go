@@ -58,36 +58,3 @@ func TestParseRoute(t *testing.T) {
 		}
 	}
 }
-
-func TestParsePick(t *testing.T) {
-	of := func(n int, reason string) record.Pick { return record.Pick{Candidate: n, Reason: reason} }
-	pick := Pick([]int{1, 3, 4})
-	read(t, pick, []reading[record.Pick]{
-		{"**Choice:** 3\n**Reason:** it checks\nthe join", of(3, "it checks the join"), ""},
-		{"My choice is candidate 1, as it follows the manual.", of(1, ""), ""},
-		{"Choice: Candidate #1\n\nReason: x", of(1, "x"), ""},
-		{"Choice: **4**", of(4, ""), ""},
-		{"- 4", of(4, ""), ""},
-		{"`3`", of(3, ""), ""},
-		{"Candidate 3\nReason: candidate 1 counts twice.", of(3, "candidate 1 counts twice."), ""},
-		{`{"choice": 3, "reason": "x"}`, of(3, "x"), ""},
-		{`{"candidate": "3", "reason": "x"}`, of(3, "x"), ""},
-		{"<think>Choice: 1</think>Choice: 3\nReason: none", of(3, ""), ""},
-	}...)
-	for problem, replies := range map[string][]string{
-		"names candidate 2":   {"Choice: 2\nReason: x"},
-		"names candidate 0":   {"Choice: 0"},
-		"names candidate 999": {"Choice: 99999999999999999999"},
-		"no choice": {"Choice: -1", "Choice: 1.5", "Choice: 1 or 3", "Choice: 1, 3", "1\n3",
-			"Choice: 1 and candidate 3", "Choice: not 1", "Choice: 1? No.", "Choice: none",
-			"Candidate 3 is the best, I think, since candidate 1 is wrong.", "Reason: it is right"},
-		"more than one": {"Choice: 1\nChoice: 3"},
-	} {
-		for _, reply := range replies {
-			read(t, pick, reading[record.Pick]{reply, record.Pick{}, problem})
-		}
-	}
-	if !strings.Contains(pick.Rule, "numbers 1, 3, 4") {
-		t.Errorf("the rule is %q", pick.Rule)
-	}
-}

@@ -82,7 +82,6 @@ var phrases = []struct{ role, phrase string }{
 	{"asker", "questions about these data, of the kind"},
 	{"reviser", "Find what they share"},
 	{"branches", "Write a cell for each branch above"},
-	{"picker", "Pick the candidate"},
 	{"planner", "towards an answer to the question"},
 	{"script", "Write a Python script that carries out this step"},
 	{"script", "Write the script again so that it carries out"},

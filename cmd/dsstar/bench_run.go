@@ -256,7 +256,7 @@ func (b *benchFlags) check(s *configs.Settings) error {
 	if err := checkBudget(s); err != nil {
 		return err
 	}
-	return checkMethod(s, false)
+	return checkMethod(s)
 }
 
 // options returns the agents' options that are flags but not settings.

@@ -85,7 +85,6 @@ func promptsOf(t *testing.T, theirs string) map[string][]string {
 		args = append(args, "--guidelines", "A number.\n"+theirs)
 		askNB(t, data, server.URL, args...).expect(exitNotVerified)
 	}
-	run(m, "--candidates", "2")
 	run(m, "--max-rounds", "2") // the plan never suffices
 	run(published, "--paper")
 	for phrase := range outlines {

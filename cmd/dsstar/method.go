@@ -20,14 +20,11 @@ func method(s configs.Method) record.Method {
 	if !s.Paper {
 		m.NoSecond, m.NoReadings = !s.Second, !s.Readings
 	}
-	if s.Candidates > 1 {
-		m.Candidates = s.Candidates // 0 and 1 mean the same
-	}
 	return m
 }
 
 // checkMethod rejects settings that contradict each other.
-func checkMethod(s *configs.Settings, review bool) error {
+func checkMethod(s *configs.Settings) error {
 	m := method(s.Method)
 	if err := checkRollback(s, m); err != nil {
 		return err
@@ -41,28 +38,14 @@ func checkMethod(s *configs.Settings, review bool) error {
 				usage.Again("--paper"))
 		}
 	}
-	switch {
-	case s.Method.Candidates == 1:
-	case s.Method.Paper:
-		return usage.New("--candidates: with --paper every round writes one whole script",
-			usage.Again("--candidates", "1"))
-	case review:
-		return usage.New("--candidates: with --review only accepted cells run, one per step",
-			usage.Again("--candidates", "1"))
-	}
 	return nil
 }
 
 // checkRollback rejects --rollback off for a method that needs to go back.
 func checkRollback(s *configs.Settings, m record.Method) error {
-	switch {
-	case !s.Rollback.Off():
-	case m.Script:
+	if s.Rollback.Off() && m.Script {
 		return usage.New("--rollback off: with --paper every script runs in a fresh process",
 			usage.Again("--rollback", "replay"))
-	case m.Candidates > 1:
-		return usage.New("--rollback off: candidates need to go back to a common state",
-			usage.Again("--rollback", "auto"))
 	}
 	return nil
 }

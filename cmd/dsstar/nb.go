@@ -60,9 +60,6 @@ accept it, edit step and cell in $VISUAL or $EDITOR, reject it with a reason tha
 the solver reads, accept all that follow, or stop. Only what you accept runs,
 and the scripts that describe files.
 
-With --candidates K dsstar writes K cells for each step and runs each from the
-accepted cells. The verifier picks one; the notebook keeps the others, folded.
-
 ` + exitHelp(runExits)
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
@@ -167,7 +164,7 @@ func (a *app) ready(ctx context.Context, j *job, question, form string, includeG
 	if err := checkBudget(j.settings); err != nil {
 		return err
 	}
-	if err := checkMethod(j.settings, j.review); err != nil {
+	if err := checkMethod(j.settings); err != nil {
 		return err
 	}
 	if err := a.models(j); err != nil {

@@ -186,7 +186,6 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err != nil {
 		return err
 	}
-	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if w.question != "" && j.settings.Model == demoModel {
 		return usage.New("the demo has recorded replies for its own question only",

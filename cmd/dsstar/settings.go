@@ -58,7 +58,6 @@ func modelFlags(f *pflag.FlagSet) {
 
 // methodFlags adds the flags of the method; docs/method.md describes them.
 func methodFlags(f *pflag.FlagSet) {
-	f.Int("candidates", 0, "cells to try for each step; the verifier picks one (default 1)")
 	f.String("second", "", "another model for the second derivation: model=provider/name")
 	f.Bool("no-second", false, "do not derive the answer a second time; no answer is verified then")
 	f.Bool("no-readings", false, "do not name other readings of the question")
@@ -85,7 +84,7 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 		}
 	}
 	switch key {
-	case "paper", "verifier_input", "candidates", "analyzer", "second", "readings", "router":
+	case "paper", "verifier_input", "analyzer", "second", "readings", "router":
 		key = "method." + key
 	}
 	return key, value

@@ -130,7 +130,7 @@ func (r *Result) tried(attempts []record.Attempt) {
 		if a.Execution.Status != notebook.OK {
 			r.Failed++
 		}
-		if i > 0 && a.Candidate == 0 && attempts[i-1].Execution.Status != notebook.OK {
+		if i > 0 && attempts[i-1].Execution.Status != notebook.OK {
 			r.Debug++
 		}
 		r.Actions = append(r.Actions, Action{"python", a.Code, a.Execution.PlainText()})

@@ -215,9 +215,6 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		p.judged(t)
 	case agent.Routed:
 		p.routed(t)
-	case agent.Picked:
-		p.SayIn(term.Normal, "         candidate %d is chosen%s", e.Candidate, after(": ", e.Text))
-		p.Await("judging")
 	case agent.WentBack:
 		p.SayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(),
 			e.Text)
@@ -270,12 +267,6 @@ const forKernel = "waiting for the kernel"
 func (p *Progress) ran(e agent.Event, t *record.Trajectory) {
 	if t.Rounds[len(t.Rounds)-1].Verdict != nil && e.Text == "" {
 		p.SayIn(term.Strong, "answer   printed in %.1f s", e.Execution.Seconds)
-		return
-	}
-	if e.Candidate > 0 {
-		p.SayIn(term.Normal, "         candidate %d %s", e.Candidate,
-			cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
-		p.Await("writing the next candidate")
 		return
 	}
 	if e.Execution.Status == notebook.OK && e.Text == "" {

@@ -40,7 +40,7 @@ func (v *view) learn(e agent.Event, t *record.Trajectory, now time.Time) {
 	case agent.Planned, agent.Repeated:
 		v.drafts, v.output, v.verdict, v.route = nil, nil, "", ""
 		v.round, v.step, v.text = e.Round, e.Step, e.Text
-	case agent.Ran, agent.Rejected, agent.Picked, agent.Branched, agent.Read, agent.Derived:
+	case agent.Ran, agent.Rejected, agent.Branched, agent.Read, agent.Derived:
 		v.drafts = nil
 	case agent.Judged:
 		v.drafts, v.verdict, v.verdictStyle = nil, judgement(t), judgementStyle(t)

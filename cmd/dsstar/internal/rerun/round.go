@@ -35,7 +35,6 @@ type roundResult struct {
 // An attemptResult is one attempt that was executed again.
 type attemptResult struct {
 	Attempt     int                  `json:"attempt"`
-	Label       string               `json:"label"` // "try 2", or "candidate 3"
 	Recorded    notebook.Status      `json:"recorded"`
 	Status      notebook.Status      `json:"status"`
 	Error       string               `json:"error"` // "": it ran
@@ -52,7 +51,6 @@ type replay struct {
 	show     *transcript
 	base     []string // the cells before the round
 	attempts []record.Attempt
-	labels   []string // of the attempts
 	result   roundResult
 }
 
@@ -128,11 +126,6 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 			usage.Again("--check").But("round"))
 	}
 	round := t.Rounds[n-1]
-	for i, a := range round.Attempts {
-		if a.Execution.Status != notebook.NotRun {
-			r.labels = append(r.labels, strings.ToLower(round.Label(i)))
-		}
-	}
 	r.result = roundResult{Notebook: path, Round: n, Step: round.Step, Attempts: []attemptResult{}}
 	return nil
 }
@@ -192,7 +185,7 @@ func (r *replay) run(ctx context.Context) error {
 			}
 		}
 		if len(r.attempts) > 1 {
-			r.show.say("%s", r.labels[i])
+			r.show.say("try %d", i+1)
 		}
 		r.show.cell(len(r.base)+1, recorded.Code, true)
 		x, err := r.k.ExecuteCell(ctx,
@@ -209,7 +202,7 @@ func (r *replay) run(ctx context.Context) error {
 
 // compare compares an execution with the record of its attempt.
 func (r *replay) compare(n int, was, is notebook.Execution) attemptResult {
-	a := attemptResult{Attempt: n, Label: r.labels[n-1], Recorded: outcome(was), Status: outcome(is),
+	a := attemptResult{Attempt: n, Recorded: outcome(was), Status: outcome(is),
 		Text: is.PlainText(), Verdict: same, Differences: []compare.Difference{}}
 	if a.Status != notebook.OK {
 		a.Error = problemOf(is)
@@ -272,7 +265,7 @@ func (r *replay) report(w io.Writer) error {
 		case !r.Check:
 			what += ", as recorded"
 		}
-		fmt.Fprintln(&b, checkLine(a.Label, string(a.Verdict), what))
+		fmt.Fprintln(&b, checkLine(fmt.Sprintf("try %d", a.Attempt), string(a.Verdict), what))
 		reportDifferences(&b, "", a.Differences)
 	}
 	_, err := io.WriteString(w, b.String())

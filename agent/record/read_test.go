@@ -13,8 +13,7 @@ import (
 	"dsstar/notebook"
 )
 
-// The notebooks in testdata/v1 are of real runs, written when the record was spread over the
-// cells. Only long outputs were cut.
+// The notebooks in testdata are of real runs. Only long outputs were cut.
 
 const heading = "Load the numbers_2023 & show them, with a heading that is so long that it " +
 	"has to be cut somewhere in the middle of it, as <b>this</b> one is."
@@ -26,7 +25,7 @@ const finished = `What is the ` + "`total`" + ` of n_2023, in $?
 plan [1 3]; 42: proved
 `
 
-func TestReadVersion1(t *testing.T) {
+func TestRead(t *testing.T) {
 	unfinished, _, _ := strings.Cut(finished, "; sufficient")
 	head, _, _ := strings.Cut(finished, "\n")
 	byHand := strings.Replace(strings.Replace(finished, "Load", "Read", 1), "ok; ", "ok; by hand; ", 1)
@@ -38,8 +37,6 @@ func TestReadVersion1(t *testing.T) {
 			"plan [4]; 39 42: proved\n",
 		"killed": unfinished + "\nplan [1 3]\n",
 		"review": byHand,
-		"candidates": head + "\n1 Load. error ok; candidate 1 of 2; insufficient: the total; add\n" +
-			"2 Add them up. ok ok; candidate 2 of 2; sufficient: all there.\nplan [1 2]; 42: proved\n",
 		"paper": head + "\n1 Count the numbers. ok; insufficient: ; add\n" +
 			"2 Add them up. ok; sufficient: \nplan [1 2]; 42: proved\n",
 		"carried-out": edited + "the total is computed.\n" +
@@ -85,7 +82,7 @@ func readAgain(t *testing.T, nb *notebook.Notebook) *Trajectory {
 
 func golden(t *testing.T, name string) *notebook.Notebook {
 	t.Helper()
-	data, err := os.ReadFile("testdata/v1/" + name + ".ipynb")
+	data, err := os.ReadFile("testdata/" + name + ".ipynb")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,9 +125,6 @@ func roundSummary(r Round) string {
 	}
 	for _, a := range r.Attempts {
 		s += " " + string(a.Execution.Status)
-	}
-	if r.Pick != nil {
-		s += fmt.Sprintf("; candidate %d of %d", r.Pick.Candidate, r.Pick.Of)
 	}
 	if r.ByHand {
 		s += "; by hand"
