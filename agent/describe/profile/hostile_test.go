@@ -216,3 +216,42 @@ assert json.loads(words({"bytes": 1, "format": "x", "text": 5}))["problem"]
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestCallsLimited: reading calls that do not come to an end cost the calls alone, also those that no
+// signal ends and those that end the process.
+func TestCallsLimited(t *testing.T) {
+	const in = `
+import json, os, signal, sys
+exec(open(sys.argv[1]).read(), {})
+hints, workers = (sys.modules["dsstar_profile." + m] for m in ("hints", "workers"))
+hints.SECONDS = 0.1
+def deaf():
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPROF, signal.SIGALRM])
+    os.read(os.pipe()[0], 1)
+def busy():
+    while True: pass
+ends = [busy, deaf, lambda: os.kill(os.getpid(), signal.SIGKILL)]
+hints.File.run = lambda self, call, table: ends[int(self.path[0])]()
+paths = [f"{n}.csv" for n in range(len(ends))]
+for path in paths:
+    open(path, "w").write("a,b\n1,2\n3,4\n")
+workers.main(paths, 20, 3, 60, "mark")
+`
+	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", in, script(t))
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(lines) != 3 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, line := range lines {
+		_, text, _ := strings.Cut(strings.TrimPrefix(line, "mark "), " ")
+		is, err := profile.Parse(text)
+		if err != nil || is.Problem != "" || len(is.Tables) != 1 || is.Tables[0].Rows != 2 || len(is.Tables[0].Columns) != 2 {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if got := is.Tables[0]; got.Call != "" || len(got.Warnings) != 1 || len(got.Raw) != 3 {
+			t.Errorf("nothing says that no call was tried to its end: %s", line)
+		}
+	}
+}

@@ -16,7 +16,7 @@ from typing import Any
 
 from dsstar_profile import texts
 from dsstar_profile.columns import MARKED
-from dsstar_profile.found import WHOLE, Deadline
+from dsstar_profile.found import WHOLE
 from dsstar_profile.grids import Table
 from dsstar_profile.numerals import NUMERIC
 from dsstar_profile.values import READ, show
@@ -26,12 +26,14 @@ Json = dict[str, Any]
 MORE = {"pa": "pyarrow", "pq": "pyarrow.parquet", "np": "numpy"} | {
     m: m for m in "sqlite3 duckdb yaml zipfile pyreadstat h5py cdflib shapefile scipy".split()
 }
-SECONDS = 10  # for the calls of a file
+SECONDS = 10  # of a processor, for the calls of a file
 TRIES = 12  # of a table
 ENDS = 100_000  # rows at each end of a larger file that are read
 NAMED = 100  # columns of a table whose names a call may give
 FILE = "\0"  # the file that a call reads, in its source: no literal of python() has it
 FIRST = 12  # lines that are shown raw where no call reads a table
+NONE = "no call of pandas was found that reads this table as it is described here"
+UNTRIED = "no call that reads this table was tried to its end: there was no time"
 
 
 @dataclass
@@ -75,22 +77,22 @@ def python(value: Any) -> str:
     return "str" if value is str else repr(value)
 
 
-def put(tables: list[Table], described: list[Json], path: str, deadline: Deadline) -> None:
-    """Gives each table the first of its calls that was run and gave what is described of it."""
-    file = File(path, time.monotonic() + min(SECONDS, deadline.left()))
+def put(tables: list[Table], described: list[Json], path: str) -> Iterator[Json]:
+    """What is described of each table, with the first of its calls that was run and gave that."""
+    file = File(path, time.process_time() + SECONDS)
     for table, said in zip(tables, described):
-        if not table.calls:
-            continue
         if call := _found(table, said, file):
-            said["call"] = call
-            continue
-        said.setdefault("warnings", []).append(
-            "no call of pandas was found that reads this table as it is described here"
-            if file.left()
-            else "there was no time to try how pandas reads this table"
-        )
-        if table.lines:
-            said.setdefault("raw", [show(x, 160) for x in table.lines[:FIRST]])
+            yield said | {"call": call}
+        else:
+            yield without(table, said, NONE if file.left() else UNTRIED)
+
+
+def without(table: Table, said: Json, why: str) -> Json:
+    """What is described of a table, and why it has no call."""
+    if not table.calls:
+        return said
+    raw = {"raw": [show(x, 160) for x in table.lines[:FIRST]]} if table.lines else {}
+    return raw | said | {"warnings": [*said.get("warnings", ()), why]}
 
 
 def _found(table: Table, said: Json, file: File) -> str:
@@ -183,14 +185,14 @@ def _read_as(name: str) -> str:
 
 @dataclass
 class File:
-    """Where calls are run, until a time."""
+    """Where calls are run, until the process has had a processor for a time."""
 
     path: str
     ends: float
     kept: tuple[str, Any] = ("", None)  # what the last call gave, before what is applied to it
 
     def left(self) -> bool:
-        return time.monotonic() < self.ends
+        return time.process_time() < self.ends
 
     def run(self, call: Call, table: Table) -> tuple[list[Any], bool]:
         """The tables that a call gives, and whether they are the whole: of a large file its

@@ -13,7 +13,7 @@ import sys
 import threading
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dsstar_profile import (
@@ -46,18 +46,27 @@ class OutOfTime(BaseException):
 
 
 @contextlib.contextmanager
-def bounded(seconds: float) -> Iterator[None]:
-    """Ends what takes too long or too much memory, where the system can: readers look at sizes
-    first, but no size tells of everything."""
+def timed(seconds: float, bell: str, timer: str) -> Iterator[None]:
+    """Raises OutOfTime when a timer of the system, if it has one, rings its bell."""
 
     def ring(*_: object) -> None:
         raise OutOfTime(f"it takes longer than {seconds:.0f} s to read")
 
     with contextlib.ExitStack() as stack:
         if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
-            stack.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, ring))
-            stack.callback(signal.setitimer, signal.ITIMER_REAL, 0)
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            number, which = getattr(signal, bell), getattr(signal, timer)
+            stack.callback(signal.signal, number, signal.signal(number, ring))
+            stack.callback(signal.setitimer, which, 0)
+            signal.setitimer(which, seconds)
+        yield
+
+
+@contextlib.contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Ends what takes too long or too much memory, where the system can: readers look at sizes
+    first, but no size tells of everything."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(timed(seconds, "SIGALRM", "ITIMER_REAL"))
         if sys.platform == "linux":
             import resource
 
@@ -171,8 +180,11 @@ def why(error: BaseException, addressed: bool) -> tuple[str, str]:
     return "login" if login or LOGIN.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", text)) else "", text
 
 
-def profile(path: str, seconds: float) -> dict[str, Any]:
-    """The profile of a file, also of one that cannot be read: then it says why."""
+def profile(
+    path: str, seconds: float, ahead: Callable[[dict[str, Any]], None] = lambda found: None
+) -> dict[str, Any]:
+    """The profile of a file, also of one that cannot be read: then it says why. Before its calls are
+    tried, ahead is given the profile without them."""
     out: dict[str, Any] = {"bytes": os.path.getsize(path)}
     problem, reader = "", None
     try:
@@ -196,13 +208,22 @@ def profile(path: str, seconds: float) -> dict[str, Any]:
             for part in ("format", "encoding", "delimiter", "text", "cut", "lines", "warnings"):
                 if value := getattr(found, part):
                     out[part] = value
-            tables: list[dict[str, Any]] = []
+            described: list[dict[str, Any]] = []
             for table in found.tables[: found.most]:
                 table.tell()
             for table in found.tables[: found.most]:
-                tables.append(table.profile())
-                out["tables"] = tables
-            hints.put(found.tables, tables, path, deadline)
+                described.append(table.profile())
+                out.setdefault("tables", []).append(
+                    hints.without(table, described[-1], hints.UNTRIED)
+                )
+            if any(table.calls for table in found.tables):
+                ahead(out)
+                with (
+                    contextlib.suppress(OutOfTime, MemoryError),
+                    timed(hints.SECONDS, "SIGPROF", "ITIMER_PROF"),
+                ):
+                    for n, said in enumerate(hints.put(found.tables, described, path)):
+                        out["tables"][n] = said
     except ImportError as error:
         problem = f"not read: this Python has no {error.name or show(error, 200)}"
     except MemoryError:
@@ -216,10 +237,12 @@ def profile(path: str, seconds: float) -> dict[str, Any]:
     return out
 
 
-def text(path: str, seconds: float) -> str:
+def text(
+    path: str, seconds: float, ahead: Callable[[dict[str, Any]], None] = lambda found: None
+) -> str:
     """The profile as JSON, in a line."""
     with contextlib.redirect_stdout(io.StringIO()):  # libraries print warnings
-        found = profile(path, seconds)
+        found = profile(path, seconds, ahead)
     return in_words(found)
 
 

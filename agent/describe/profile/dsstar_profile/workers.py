@@ -4,23 +4,27 @@ that takes too long, or too much memory, ends its child alone."""
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
 import sys
 import time
 import warnings
+from typing import Any
 
-from dsstar_profile import profile
+from dsstar_profile import hints, profile
 
 GRACE = 1.0  # seconds beyond its time after which a reader that does not listen is ended
+AHEAD = b"ahead "  # begins the profile of a file whose calls are not tried yet
+LOADED = 3  # how much longer calls may take where they have a processor for a part of the time
 
 
 class Worker:
     """A child that profiles files, one at a time."""
 
     def __init__(self, paths: list[str], seconds: float) -> None:
-        self.paths, self.seconds, self.alive, self.part = paths, seconds, True, b""
+        self.paths, self.seconds, self.alive, self.part, self.spare = paths, seconds, True, b"", b""
         asked, self.ask = os.pipe()
         self.told, tell = os.pipe()
         with warnings.catch_warnings():
@@ -31,9 +35,13 @@ class Worker:
                 os.setpgid(0, 0)
                 sys.stdin = open(os.devnull)
                 with open(asked) as numbers, open(tell, "w", encoding="utf-8") as out:
+
+                    def ahead(found: dict[str, Any]) -> None:
+                        print(AHEAD.decode() + json.dumps(found, default=str), file=out, flush=True)
+
                     for line in numbers:
                         n = int(line)
-                        print(n, profile.text(paths[n], seconds), file=out, flush=True)
+                        print(n, profile.text(paths[n], seconds, ahead), file=out, flush=True)
             finally:
                 os._exit(0)
         os.close(asked)
@@ -41,6 +49,7 @@ class Worker:
 
     def begin(self, number: int) -> None:
         self.number, self.late = number, time.monotonic() + self.seconds + GRACE
+        self.spare = b""
         with contextlib.suppress(BrokenPipeError):
             os.write(self.ask, b"%d\n" % number)
 
@@ -48,9 +57,12 @@ class Worker:
         """The line about its file, empty as long as it is at work."""
         data = os.read(self.told, 1 << 20) if ready else b""
         self.part += data
-        if self.part.endswith(b"\n"):
-            text, self.part = self.part.decode("utf-8", "replace"), b""
-            return text
+        while b"\n" in data and b"\n" in self.part:
+            line, _, self.part = self.part.partition(b"\n")
+            if not line.startswith(AHEAD):
+                return line.decode("utf-8", "replace") + "\n"
+            self.spare = line.removeprefix(AHEAD)
+            self.late = min(self.late, time.monotonic() + LOADED * hints.SECONDS + GRACE)
         if ready and not data:
             return self.lost("the program that reads it has died", "")
         if time.monotonic() > self.late:
@@ -59,6 +71,8 @@ class Worker:
 
     def lost(self, why: str, cause: str) -> str:
         self.alive = False
+        if self.spare:
+            return f"{self.number} {profile.in_words(json.loads(self.spare))}\n"
         size = os.path.getsize(self.paths[self.number])
         found = {"bytes": size, "format": "unknown", "cause": cause}
         found["problem"] = f"not read to its end: {why}"
