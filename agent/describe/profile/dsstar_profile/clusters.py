@@ -54,9 +54,8 @@ def _catalog(session: Any, deadline: Deadline) -> Found:
                 found.tables[-1].warnings.append("comment: " + show(t.description, 300))
     if not found.tables:
         found.lines.append("its catalog has no tables")
-    if len(found.tables) > TABLES:
-        found.warnings.append(f"{len(found.tables) - TABLES} more tables are not shown")
-        del found.tables[TABLES:]
+    found.more = len(found.tables[TABLES:])
+    del found.tables[TABLES:]
     for n, table in enumerate(found.tables):
         _columns(session, table, n < LOOKED and deadline.left() > 0)
     return found

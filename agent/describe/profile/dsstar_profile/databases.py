@@ -131,8 +131,7 @@ def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
             made.warnings.append("its rows were not looked at: there was no time left")
         made.warnings = entry["said"] + made.warnings
         found.tables.append(made)
-    if len(known) > TABLES:
-        found.warnings.append(f"{len(known) - TABLES} more tables are not shown")
+    found.more = max(0, len(known) - TABLES)
     return found
 
 

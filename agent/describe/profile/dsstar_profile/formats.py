@@ -48,8 +48,7 @@ def duckdb_file(path: str, deadline: Deadline) -> Found:
             table.where = "a view" if kind == "view" else ""
             _call_duckdb(table, named(name) if schema == "main" else relation)
             found.tables.append(table)
-        if len(listed) > MOST:
-            found.warnings.append(f"{len(listed) - MOST} more tables are not shown")
+        found.more = len(listed[MOST:])
         keys = con.execute(
             "SELECT constraint_text, table_name FROM duckdb_constraints() WHERE constraint_type IN "
             "('PRIMARY KEY', 'FOREIGN KEY')"

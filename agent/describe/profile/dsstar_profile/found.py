@@ -36,6 +36,7 @@ class Found:
     encoding: str = ""
     delimiter: str = ""
     most: int = 60  # tables that are shown at most
+    more: int = 0  # tables that are in none of these
 
 
 class Deadline:

@@ -13,6 +13,7 @@ from dsstar_profile.hints import FILE, Call
 from dsstar_profile.values import show
 
 ROWS = 50_000  # of a table
+TABLES = 60  # of a page that are looked at
 BEGINNING = "rows and figures are from the beginning of the file"
 
 
@@ -78,7 +79,9 @@ def html(source: texts.Text) -> Found:
         junk.drop_tree()
     if title := page.xpath("string(//title)").strip():
         found.lines.append("title: " + show(title, 200))
-    for table in page.xpath("//table[@index and not(.//table)]")[:60]:
+    inner = page.xpath("//table[@index and not(.//table)]")
+    found.more = len(inner[TABLES:])
+    for table in inner[:TABLES]:
         trs = table.xpath(".//tr")
         rows = _spanned([_cells(tr) for tr in trs[:ROWS]])
         caption = show(" ".join(table.xpath("string(./caption)").split()), 120)

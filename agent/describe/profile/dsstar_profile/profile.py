@@ -208,6 +208,7 @@ def profile(
             for part in ("format", "encoding", "delimiter", "text", "cut", "lines", "warnings"):
                 if value := getattr(found, part):
                     out[part] = value
+            out["more"] = found.more + len(found.tables[found.most :])
             described: list[dict[str, Any]] = []
             for table in found.tables[: found.most]:
                 table.tell()

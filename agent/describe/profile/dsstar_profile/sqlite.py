@@ -75,8 +75,7 @@ def sqlite(path: str, deadline: Deadline) -> Found:
                 call.less = f"pd.read_sql({python(query + f' LIMIT {ENDS}')}, {opened})"
             table.calls = [call]
             found.tables.append(table)
-        if len(listed) > MOST:
-            found.warnings.append(f"{len(listed) - MOST} more tables are not shown")
+        found.more = len(listed[MOST:])
     return found
 
 

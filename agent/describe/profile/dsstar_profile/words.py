@@ -108,8 +108,9 @@ def _headline(p: Json) -> str:
         parts.append(r'fields between spaces (pandas: sep=r"\s+")')
     elif mark not in ("", ","):
         parts.append(f"fields between {_mark(mark)}")
-    if (n := len(p.get("tables", ()))) > 1:
-        parts.append(plural(n, "table"))
+    n, more = len(p.get("tables", ())), p.get("more", 0)
+    if n + more > 1:
+        parts.append(plural(n + more, "table") + f", {n} of them shown" * bool(more))
     return ", ".join(parts)
 
 
