@@ -255,3 +255,46 @@ workers.main(paths, 20, 3, 60, "mark")
 		}
 	}
 }
+
+// TestOneTrouble: a file that is gone costs itself, and a table that cannot be told of costs that table.
+func TestOneTrouble(t *testing.T) {
+	const in = `
+import json, sys
+exec(open(sys.argv[1]).read(), {})
+grids, workers, masked = (sys.modules["dsstar_profile." + m] for m in ("grids", "workers", "masked"))
+told = grids.Table.profile
+def profile(table):
+    if "bad" in table.names: raise ValueError("no such figures")
+    return told(table)
+grids.Table.profile = profile
+open("some.csv", "w").write("a,b\n1,2\n3,4\n")
+json.dump({"x": [{"bad": 1}, {"bad": 2}], "y": [{"v": 1}, {"v": 2}]}, open("two.json", "w"))
+workers.main(["gone.csv", "some.csv", "two.json"], 20, 1, 60, "mark")
+masked.main(["gone.csv", "two.json"], ["v"], 20, 60, "masked")
+`
+	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", in, script(t))
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	said := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.SplitN(line, " ", 3)
+		said[strings.Join(fields[:len(fields)-1], " ")] = fields[len(fields)-1]
+	}
+	var all [3]profile.Profile
+	for n := range all {
+		is, bad := profile.Parse(said[fmt.Sprint("mark ", n)])
+		if bad != nil || err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		all[n] = is
+	}
+	if all[0].Problem == "" || all[1].Problem != "" || len(all[1].Tables) != 1 {
+		t.Errorf("%+v", all[:2])
+	}
+	if is := all[2]; is.Problem != "" || len(is.Tables) != 1 || is.Tables[0].Columns[0].Name != "v" || is.Tables[0].Call == "" || len(is.Warnings) != 1 {
+		t.Errorf("%+v", is)
+	}
+	if !strings.HasPrefix(said["masked 0"], "{}") || !strings.Contains(said["masked 1"], `"problem"`) {
+		t.Errorf("what is masked: %q", said)
+	}
+}

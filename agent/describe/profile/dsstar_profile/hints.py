@@ -22,6 +22,7 @@ from dsstar_profile.numerals import NUMERIC
 from dsstar_profile.values import READ, show
 
 Json = dict[str, Any]
+Described = tuple[Table, Json]
 # Modules that calls name, beside pandas.
 MORE = {"pa": "pyarrow", "pq": "pyarrow.parquet", "np": "numpy"} | {
     m: m for m in "sqlite3 duckdb yaml zipfile pyreadstat h5py cdflib shapefile scipy".split()
@@ -77,10 +78,10 @@ def python(value: Any) -> str:
     return "str" if value is str else repr(value)
 
 
-def put(tables: list[Table], described: list[Json], path: str) -> Iterator[Json]:
+def put(tables: list[Described], path: str) -> Iterator[Json]:
     """What is described of each table, with the first of its calls that was run and gave that."""
     file = File(path, time.process_time() + SECONDS)
-    for table, said in zip(tables, described):
+    for table, said in tables:
         if call := _found(table, said, file):
             yield said | {"call": call}
         else:

@@ -189,7 +189,9 @@ def _named(value: Any, patterns: list[str]) -> bool:
 
 
 def listed(path: str, patterns: list[str], seconds: float) -> tuple[dict[str, Any], list[str]]:
-    """What is told of a file, and the names of its columns."""
+    """What is told of a file, and the names of its columns. OSError: it cannot be opened."""
+    with open(path, "rb"):
+        pass
     found = profile.profile(path, seconds)
     if why := _unseen(found):
         return {"problem": f"its columns are not all known: {why}"}, []

@@ -32,6 +32,8 @@ from dsstar_profile import (
     texts,
     words,
 )
+from dsstar_profile.found import Found
+from dsstar_profile.hints import Described
 from dsstar_profile.values import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
@@ -185,9 +187,10 @@ def profile(
 ) -> dict[str, Any]:
     """The profile of a file, also of one that cannot be read: then it says why. Before its calls are
     tried, ahead is given the profile without them."""
-    out: dict[str, Any] = {"bytes": os.path.getsize(path)}
+    out: dict[str, Any] = {"bytes": 0}
     problem, reader = "", None
     try:
+        out["bytes"] = os.path.getsize(path)
         with bounded(seconds), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if not out["bytes"]:
@@ -209,21 +212,12 @@ def profile(
                 if value := getattr(found, part):
                     out[part] = value
             out["more"] = found.more + len(found.tables[found.most :])
-            described: list[dict[str, Any]] = []
-            for table in found.tables[: found.most]:
-                table.tell()
-            for table in found.tables[: found.most]:
-                described.append(table.profile())
-                out.setdefault("tables", []).append(
-                    hints.without(table, described[-1], hints.UNTRIED)
-                )
-            if any(table.calls for table in found.tables):
+            tables = _described(found, out, reader in ADDRESSED)
+            if any(table.calls for table, _ in tables):
                 ahead(out)
-                with (
-                    contextlib.suppress(OutOfTime, MemoryError),
-                    timed(hints.SECONDS, "SIGPROF", "ITIMER_PROF"),
-                ):
-                    for n, said in enumerate(hints.put(found.tables, described, path)):
+                limit = timed(hints.SECONDS, "SIGPROF", "ITIMER_PROF")
+                with contextlib.suppress(OutOfTime, MemoryError), limit:
+                    for n, said in enumerate(hints.put(tables, path)):
                         out["tables"][n] = said
     except ImportError as error:
         problem = f"not read: this Python has no {error.name or show(error, 200)}"
@@ -236,6 +230,29 @@ def profile(
         out.setdefault("format", "unknown")
         out["problem"] = problem
     return out
+
+
+def _described(found: Found, out: dict[str, Any], addressed: bool) -> list[Described]:
+    """The tables with what is said of them, which out has then: a table's trouble costs it alone,
+    unless there is no other."""
+    tables: list[Described] = []
+    last = None
+    for table in found.tables[: found.most]:
+        table.tell()
+    for table in found.tables[: found.most]:
+        try:
+            said = table.profile()
+        except Exception as error:
+            last = error
+            out["more"] += 1
+            told = f"table {show(table.name)} is not read: {why(error, addressed)[1]}"
+            out["warnings"] = [*out.get("warnings", ()), told]
+            continue
+        tables.append((table, said))
+        out.setdefault("tables", []).append(hints.without(table, said, hints.UNTRIED))
+    if last and not tables:
+        raise last
+    return tables
 
 
 def text(

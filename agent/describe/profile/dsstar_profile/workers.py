@@ -73,8 +73,9 @@ class Worker:
         self.alive = False
         if self.spare:
             return f"{self.number} {profile.in_words(json.loads(self.spare))}\n"
-        size = os.path.getsize(self.paths[self.number])
-        found = {"bytes": size, "format": "unknown", "cause": cause}
+        found: dict[str, Any] = {"bytes": 0, "format": "unknown", "cause": cause}
+        with contextlib.suppress(OSError):  # it may be gone
+            found["bytes"] = os.path.getsize(self.paths[self.number])
         found["problem"] = f"not read to its end: {why}"
         return f"{self.number} {profile.in_words(found)}\n"
 
