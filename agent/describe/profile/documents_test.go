@@ -77,6 +77,11 @@ func TestDocuments(t *testing.T) {
 			"n number 12345 12345, note text", "pd.read_html(path)[0]", "at least"},
 		{"long.rss", "<a><title>x</title><b>" + long("<c><note>"+pad+"</note><n>12345</n></c>") + "</b></a>", 2766,
 			"note text, n number 12345 12345", "", "at least"},
+		{"rows.txt", `{"meta": {"of": [1, 2]}, "data": [` + long(`["`+pad+`", "x", 12345],`), 2780,
+			"[0] text, [1] text, [2] number 12345 12345", "", "at least"},
+		{"lists.txt", `{"of": {"a": [1, 2], "b": [3]}, "rows": [` + long(`{"n": 12345, "of": [12345], "note": "`+pad+`"},`), 2759,
+			"n number 12345 12345, of list, note text", "", "at least"},
+		{"list.txt", "[" + long(`{"note": "`+pad+`", "n": 12345},`), 3119, "note text, n number 12345 12345", "", "about"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := p.facts(t, filepath.Join(dir, c.name), c.text)

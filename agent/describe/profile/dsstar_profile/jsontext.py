@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -13,6 +12,9 @@ from dsstar_profile.hints import FILE, Call
 from dsstar_profile.values import show, spread
 
 ENDINGS = (".json", ".geojson", ".jsonl", ".ndjson")
+BETWEEN = re.compile(r"[\s,:]*")  # the parts of a list or an object
+AFTER = re.compile(r"[\s,\]}]")
+DECODER = json.JSONDecoder()
 AS_WRITTEN = {"dtype": False, "convert_dates": False}  # for read_json
 
 
@@ -89,21 +91,26 @@ def _lines(
 
 
 def _beginning(found: Found, path: str, source: texts.Text) -> Found:
-    """The first list of a document that was not read to its end."""
-    values, read = _elements(source.text)
-    if not values:
-        found = document("JSON", source.text[:500])
+    """What there is of a document that was not read to its end: of more than its first list, nobody
+    knows what follows."""
+    text, start = source.text, len(source.text) - len(source.text.lstrip())
+    value, read = _begun(text, start) if text[start] in "[{" else (None, 0)
+    if not value:
+        found = document("JSON", text[:500])
         found.cut = True
-        found.warnings.append(
-            "too large to be read whole: only its beginning was read, and no list in it"
-        )
+        found.warnings.append("too large to be read whole: nothing was read of its values")
         return found
-    found.tables, found.lines = nested.tables(values, "$")
-    found.warnings.append("figures are from the elements at the beginning of the file")
+    found.tables, found.lines = nested.tables(value, "$")
+    bytes_ = len(text[:read].encode(source.encoding, "replace"))
+    found.warnings.append(
+        f"only the first {bytes_} bytes of the text were read: what follows, other keys and columns "
+        "too, is not known"
+    )
+    guessed = text[start] == "[" and not source.packed
     for table in found.tables:
         rows = len(table.rows) if table.total is None else table.total
-        table.extra["least" if source.packed else "guessed"] = True
-        table.total = rows if source.packed else round(rows * os.path.getsize(path) / max(1, read))
+        table.extra["guessed" if guessed else "least"] = True
+        table.total = round(rows * os.path.getsize(path) / bytes_) if guessed else rows
     return found
 
 
@@ -124,16 +131,24 @@ def _one(line: str) -> bool:
         return False
 
 
-def _elements(text: str) -> tuple[list, int]:
-    """The elements of the first list of a document that was not read to its end, and where they
-    end."""
-    start, decoder = text.find("["), json.JSONDecoder()
-    values: list = []
-    at, between = start + 1, re.compile(r"[\s,]*")
-    with contextlib.suppress(ValueError, RecursionError):
-        while start >= 0 and len(values) < texts.ROWS:
-            if m := between.match(text, at):
-                at = m.end()
-            value, at = decoder.raw_decode(text, at)
-            values.append(value)
-    return values, at
+def _begun(text: str, at: int, deep: int = 8) -> tuple[list | dict, int]:
+    """What there is of a list or an object that has no end, and where that ends. Of a part that is
+    cut there is nothing, but of lists in objects and of the first parts."""
+    keyed, parts = text[at] == "{", {}
+    read = at = at + 1
+    while len(parts) < texts.ROWS:
+        key, at = len(parts), BETWEEN.match(text, read).end()
+        try:
+            if keyed:
+                key, at = DECODER.raw_decode(text, at)
+                at = BETWEEN.match(text, at).end()
+            value, end = DECODER.raw_decode(text, at)
+            if not AFTER.match(text, end):
+                break  # the beginning of a number
+            parts[key], read = value, end
+        except (ValueError, RecursionError):
+            mark = text[at : at + 1]
+            if deep and (mark == "[" and keyed or mark in ("[", "{") and len(parts) < 1 + 2 * keyed):
+                parts[key], read = _begun(text, at, deep - 1)
+            break
+    return parts if keyed else list(parts.values()), read
