@@ -300,14 +300,6 @@ func (p *Progress) derived(s *record.Second) {
 	}
 }
 
-// after returns intro + text, or "" if text is empty.
-func after(intro, text string) string {
-	if text == "" {
-		return ""
-	}
-	return intro + text
-}
-
 func (p *Progress) judged(t *record.Trajectory) {
 	p.SayIn(judgementStyle(t), "         %s", judgement(t))
 	if t.Sufficient() {
