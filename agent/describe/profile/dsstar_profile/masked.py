@@ -171,6 +171,8 @@ def _unseen(found: dict[str, Any]) -> str:
     """Why there may be columns in a file that its profile does not have."""
     if found["format"].startswith("tar"):
         return "it is an archive, which is not looked into"
+    if found.get("more"):
+        return f"{found['more']} of its tables are not shown"
     said = [w for part in (found, *found.get("tables", ())) for w in part.get("warnings", ())]
     said = [w for w in said if not w.startswith("view ")]  # its tables are looked into
     return found.get("problem") or next(filter(UNSEEN.search, said), "")
