@@ -89,11 +89,9 @@ def put(tables: list[Described], path: str) -> Iterator[Json]:
 
 
 def without(table: Table, said: Json, why: str) -> Json:
-    """What is described of a table, and why it has no call."""
-    if not table.calls:
-        return said
+    """What is described of a table, and why it has no call: for some, none is known to try."""
     raw = {"raw": [show(x, 160) for x in table.lines[:FIRST]]} if table.lines else {}
-    return raw | said | {"warnings": [*said.get("warnings", ()), why]}
+    return raw | said | {"warnings": [*said.get("warnings", ()), why if table.calls else NONE]}
 
 
 def _found(table: Table, said: Json, file: File) -> str:

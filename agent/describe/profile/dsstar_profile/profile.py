@@ -249,7 +249,9 @@ def _described(found: Found, out: dict[str, Any], addressed: bool) -> list[Descr
             out["warnings"] = [*out.get("warnings", ()), told]
             continue
         tables.append((table, said))
-        out.setdefault("tables", []).append(hints.without(table, said, hints.UNTRIED))
+        if not addressed:  # cells have a connection to those
+            said = hints.without(table, said, hints.UNTRIED)
+        out.setdefault("tables", []).append(said)
     if last and not tables:
         raise last
     return tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dsstar_profile import delimited, jsontext, markup, texts
+from dsstar_profile import delimited, hints, jsontext, markup, texts
 from dsstar_profile.found import Deadline, Found, document
 
 NESTED = (".json", ".geojson", ".xml")
@@ -46,6 +46,9 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
             )
     if found is None:
         found = _lines(path, source, ending, deadline)
+    for table in found.tables[:1]:
+        if not table.calls:
+            table.lines = source.lines()[: hints.FIRST]
     found.encoding = source.encoding
     found.warnings += _doubts(source)
     if source.packed:
