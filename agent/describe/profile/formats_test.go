@@ -107,6 +107,9 @@ func TestFormats(t *testing.T) {
 			call: `pd.DataFrame({"level": cdflib.CDF(path).varget("level")})`},
 		{file: "plain.npy", rows: 40, columns: "0 number 0 39", call: `pd.DataFrame({"0": np.load(path)})`},
 		{file: "plain.npz", rows: 40, columns: "a number 0 39", call: `pd.DataFrame({"a": np.load(path)["a"]})`},
+		{file: "parts.npz", rows: 40, says: "cut is not opened|1 more variables", not: "run code"},
+		{file: "cut.mat", table: none, says: "does not read it"},
+		{file: "streets.dbf", rows: 40, columns: "name text, length number 0 19.5", says: "a guess"},
 		{file: "objects.npy", table: none, says: "could run code"},
 		{file: "roads.dbf", rows: 40, columns: "name text, length number 0 19.5",
 			call: `pd.DataFrame(r.as_dict() for r in shapefile.Reader(dbf=path).iterRecords())`},
@@ -143,6 +146,7 @@ func TestFormats(t *testing.T) {
 			is := facts{Warnings: found.Warnings}
 			if c.table != none {
 				is = found.Tables[c.table]
+				is.Warnings = append(found.Warnings, is.Warnings...)
 			}
 			if is.Rows != c.rows {
 				t.Errorf("%d rows, want %d", is.Rows, c.rows)

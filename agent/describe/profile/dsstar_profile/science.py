@@ -3,6 +3,7 @@ names, shapes, units and other attributes; those of one dimension and one length
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -104,20 +105,22 @@ def arrays(path: str, deadline: Deadline) -> Found:
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
-            why = OBJECTS if "object" in str(error) else show(error, 160)
-            return Found("array of NumPy", warnings=[f"not opened: {why}"])
+            return Found("array of NumPy", warnings=[f"not opened: {_refused(error)}"])
         return _variables(Found("array of NumPy"), iter([("", array.shape, str(array.dtype), {}, array)]), f"np.load({FILE})")
     found = Found("arrays of NumPy")
     with np.load(path, allow_pickle=False) as file:
         some = []
         for name in file.files:
             try:
-                array = file[name]
-            except ValueError:
-                found.warnings.append(f"{show(name, 60)} is not opened: {OBJECTS}")
-                continue
-            some.append((name, array.shape, str(array.dtype), {}, array))
+                array = np.asarray(file[name])  # bytes of what is no array
+                some.append((name, array.shape, str(array.dtype), {}, array))
+            except Exception as error:
+                found.warnings.append(f"{show(name, 60)} is not opened: {_refused(error)}")
     return _variables(found, iter(some), f"np.load({FILE})[{{}}]")
+
+
+def _refused(error: Exception) -> str:
+    return OBJECTS if "object array" in str(error).lower() or "Python object" in str(error) else show(error, 160)
 
 
 def matlab(path: str, deadline: Deadline) -> Found:
@@ -127,7 +130,15 @@ def matlab(path: str, deadline: Deadline) -> Found:
         if f.read(10) == b"MATLAB 7.3":
             return hdf5(path, deadline)
     some = [(n, tuple(shape), kind, {}, None) for n, shape, kind in scipy.io.whosmat(path)]
-    found = Found("MATLAB", lines=["scipy.io.loadmat(path) reads it"])
+    found = Found("MATLAB")
+    if sum(math.prod(shape) for _, shape, *_ in some) > WHOLE // 8:
+        found.warnings.append("too large to try whether scipy.io.loadmat(path) reads it")
+        return _variables(found, iter(some), "")
+    try:
+        scipy.io.loadmat(path)
+        found.lines.append("scipy.io.loadmat(path) reads it")
+    except Exception as error:
+        found.warnings.append(f"scipy.io.loadmat(path) does not read it: {show(error, 160)}")
     return _variables(found, iter(some), "")
 
 
@@ -172,6 +183,8 @@ def _variables(found: Found, variables: Iterator[Variable], reading: str) -> Fou
             tables.setdefault((group, shape[0]), []).append((name, shape, kind, attributes, values))
     for (group, rows), some in tables.items():
         _columns(found, group, rows, some[:COLUMNS], reading)
+        if more := len(some[COLUMNS:]):
+            found.tables[-1].warnings.append(f"{more} more variables of this length are not shown")
     if counted > VARIABLES:
         found.warnings.append(f"{counted - VARIABLES} more variables are not shown")
     return found
@@ -238,10 +251,14 @@ def _attributes_of(shapefile: Any, path: str, encoding: str) -> Found:
                 for record in reader.iterRecords():
                     rows += [tuple(record)] if len(rows) < sample_size(len(names)) else []
                 total = len(reader)
-        except (UnicodeDecodeError, LookupError):
+        except Exception:
+            if way == "cp1252":
+                raise
             continue
         call = Call(f"pd.DataFrame(r.as_dict() for r in shapefile.Reader(dbf={FILE}{options}).iterRecords()", {})
         found.encoding = way
+        if way != encoding:
+            found.warnings.append(f"the encoding {way} is a guess: its texts are no {encoding}")
         found.tables.append(Table("", names, rows, total, calls=[call]))
         return found
     return found

@@ -284,14 +284,22 @@ def measurements():
         f.write_var(about | {"Variable": "level"}, {"UNITS": "m"}, np.arange(40) / 8)
     np.save("plain.npy", np.arange(40))
     np.savez("plain.npz", a=np.arange(40), b=np.zeros((2, 3)), c=np.array([{}], dtype=object))
+    np.savez("parts.npz", **{f"a{n}": np.arange(40) for n in range(61)})
+    with zipfile.ZipFile("plain.npz") as old, zipfile.ZipFile("parts.npz", "a") as new:
+        new.writestr("cut.npy", old.read("a.npy")[:-8])
+        new.writestr("note.txt", "x")
     np.save("objects.npy", np.array([{}], dtype=object))
     scipy.io.savemat("plain.mat", {"a": np.arange(40), "grid": np.zeros((2, 3))})
-    with shapefile.Writer("roads") as w:
-        w.field("name", "C", size=20)
-        w.field("length", "N", decimal=1)
-        for n in SMALL:
-            w.point(n, n)
-            w.record(f"Straße {n}", n / 2)
+    with open("plain.mat", "rb") as f, open("cut.mat", "wb") as to:
+        to.write(f.read()[:-8])
+    for name, encoding in (("roads", "utf-8"), ("streets", "cp1252")):
+        with shapefile.Writer(name, encoding=encoding) as w:
+            w.field("name", "C", size=20)
+            w.field("length", "N", decimal=1)
+            for n in SMALL:
+                w.point(n, n)
+                w.record(f"Straße {n}", n / 2)
+    os.remove("streets.cpg") if os.path.exists("streets.cpg") else None
 
 
 def packed():
