@@ -28,19 +28,17 @@ func listing(t *testing.T, dir string, files, patterns []string) (all []profile.
 	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(pyenvtest.Python(t), "-I", script).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, err := exec.Command(pyenvtest.Python(t), "-I", script).CombinedOutput()
 	for line := range strings.Lines(string(out)) {
 		var l profile.Listing
-		if err := json.Unmarshal([]byte(strings.TrimPrefix(line, fmt.Sprintf("mark %d ", len(all)))), &l); err != nil {
-			t.Fatal(err, line)
+		text := strings.TrimPrefix(line, fmt.Sprintf("mark %d ", len(all)))
+		if bad := json.Unmarshal([]byte(text), &l); bad != nil {
+			t.Fatalf("%v, %v:\n%s", bad, err, out)
 		}
 		all = append(all, l)
 	}
-	if len(all) != len(files)+1 {
-		t.Fatalf("%d lines of %d files", len(all), len(files))
+	if err != nil || len(all) != len(files)+1 {
+		t.Fatalf("%v, %d lines of %d files:\n%s", err, len(all), len(files), out)
 	}
 	return all
 }
