@@ -28,6 +28,7 @@ from dsstar_profile.hints import ENDS, FILE, Call, python
 from dsstar_profile.values import show
 
 Json = dict[str, Any]
+FILES = 200  # of a folder whose types are looked at
 PARTS = 8  # of a file that a sample is from, where it is quick to go there
 # Types that need no words, and those of DuckDB.
 USUAL = set(
@@ -80,7 +81,7 @@ def _call(start: str, table: Table) -> Call:
 
 
 def _parts(file: Any) -> Iterator[io.BytesIO]:
-    """Files with the first and the last rows of a large one."""
+    """Files with the first rows of the first and the last group of a large one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -322,17 +323,23 @@ def _of_path(path: str, table: Table) -> None:
         return
     root = "/".join(parts[: keys[0]]) or "."
     text = f"keys of its path ({told}) are no columns of the file"
-    if set(names) <= _together(root):
+    together, alike = _together(root)
+    if set(names) <= together:
         text += f", but of pd.read_parquet({python(root)}), which reads all files of the folder"
+        text += "" if alike else " if they have the same columns and types"
     table.warnings.append(text)
 
 
 @functools.lru_cache(maxsize=8)  # each file of the folder asks
-def _together(root: str) -> frozenset[str]:
-    """The columns of all files of a folder, read at once; none if they cannot be."""
+def _together(root: str) -> tuple[frozenset[str], bool]:
+    """The columns of a folder that is read at once, none if it cannot be, and whether all of its
+    files are known to have them."""
     import pyarrow.dataset as dataset
 
     try:
-        return frozenset(dataset.dataset(root, format="parquet", partitioning="hive").schema.names)
+        folder = dataset.dataset(root, format="parquet", partitioning="hive")
+        files = list(folder.get_fragments())
+        alike = len(files) <= FILES and all(f.physical_schema == files[0].physical_schema for f in files)
+        return frozenset(folder.schema.names), alike
     except Exception:
-        return frozenset()
+        return frozenset(), False

@@ -61,6 +61,8 @@ def arrow_files():
         for month in ("01", "02"):
             os.makedirs(f"lake/year={year}/month={month}")
             frame.to_parquet(f"lake/year={year}/month={month}/part-0.parquet", index=False)
+        os.makedirs(f"pond/year={year}")
+        frame.astype({"v": str if year == 2024 else int}).to_parquet(f"pond/year={year}/0.parquet", index=False)
 
 
 def databases():
