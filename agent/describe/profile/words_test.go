@@ -57,6 +57,26 @@ func TestFigures(t *testing.T) {
 	})
 }
 
+// A few kinds of things that all values end with are told with their counts.
+func TestEndings(t *testing.T) {
+	rows := func(ends ...string) string {
+		var b strings.Builder
+		b.WriteString("area,n\n")
+		for i := range 600 {
+			fmt.Fprintf(&b, "Place %d %s,%d\n", i, ends[i%len(ends)], i)
+		}
+		return b.String()
+	}
+	tell(t, []told{
+		{"kinds.csv", rows("Metro Area", "Micro Area", "Metro Area"), "", 4000,
+			[]string{"ending in Metro Area (400), Micro Area (200)"}, nil},
+		{"same.csv", rows("Metro Area"), "", 4000, nil, []string{"ending in"}},
+		{"many.csv", rows("A", "B", "C", "D", "E"), "", 4000, nil, []string{"ending in"}},
+		{"short.csv", strings.Replace(rows("Metro", "Micro"), "Place 7 Micro", "Place7", 1), "", 4000, nil,
+			[]string{"ending in"}},
+	})
+}
+
 // Times, ranks and shares agree by chance: no column of another file is a key of theirs.
 func TestMayRefer(t *testing.T) {
 	dir := t.TempDir()

@@ -23,6 +23,8 @@ SKETCH = 128  # hashes that are kept of a column
 MARKED = 12  # markers of missing that are told of a column
 ALL = 2000  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
+LEAST = 20  # texts of which the endings are compared
+KINDS = 4  # endings at most that are kinds
 EPOCH = re.compile(r"time|date|stamp|epoch|day|when|since|created|updated|(^|_)(at|ts)$", re.I)
 SERIAL = (20_000, 60_000)  # days since 1900, as Excel writes dates of 1954 to 2064
 
@@ -363,6 +365,22 @@ def _frequent(out: Json, counts: Counter, given: int) -> None:
     if "values" not in out and out["type"] == "text":
         step = max(1, len(counts) // 3)
         out["examples"] = [show(v, 60) for v in itertools.islice(counts, 0, 3 * step, step)]
+        if kinds := _kinds(counts):
+            out["endings"] = kinds
+
+
+def _kinds(counts: Counter) -> list:
+    """The kinds of things that all texts end with, and how often; none if those are not few."""
+    words = [(v.split(), n) for v, n in counts.items() if isinstance(v, str)]
+    if not LEAST <= len(words) == len(counts) or any(len(w) < 2 for w, _ in words):
+        return []
+    same, first = 0, words[0][0]  # last words of all
+    while all(len(w) > same + 1 and w[-1 - same] == first[-1 - same] for w, _ in words):
+        same += 1
+    kinds: Counter = Counter()
+    for w, n in words:
+        kinds[" ".join(w[-1 - same :])] += n
+    return kinds.most_common() if 1 < len(kinds) <= KINDS and min(kinds.values()) > 1 else []
 
 
 def _spelling(counts: Counter) -> list[str]:

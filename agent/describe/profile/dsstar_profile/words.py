@@ -407,6 +407,8 @@ def _values(c: Json, short: bool, full: bool) -> list[str]:
         said.append(f"most frequent {_counted(frequent)}")
     elif c.get("examples") and not short:
         said.append(f"such as {', '.join(c['examples'])}")
+    if c.get("endings"):
+        said.append(f"ending in {_counted(c['endings'])}" + " in the sample" * bool(c.get("whole")))
     return said
 
 
