@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -118,6 +119,15 @@ func TestTexts(t *testing.T) {
 		// Dates in several forms, and with what is no date.
 		{"orders.csv", "k,d\n", []string{"A@,13/02/2024\n", "A@,02/14/2024\n", "A@,03/03/2024\n"}, "k text, d date 2024 2024", "", "two orders"},
 		{"order.csv", "k,d\n", []string{"A@,02/03/2024\n", "A@,05/01/2024\n"}, "k text, d date 02/03/2024 05/01/2024", "", "guess"},
+		{"once.csv", "k,d\n", append([]string{"A@,13/02/2024\n", "A@,02/14/2024\n"}, slices.Repeat([]string{"A@,01/02/2024\n"}, 28)...),
+			"k text, d date 2024 2024", "", "two orders"},
+		{"same.csv", "k,d\n", []string{"A@,02/02/2024\n", "A@,03/03/2024\n"}, "k text, d date 02/02/2024 03/03/2024", "", "no difference"},
+		{"year.csv", "k,d\n", []string{"A@,24.01.11\n", "A@,23.02.12\n"}, "k text, d date 24.01.11 23.02.12", "", "%y.%m.%d fits"},
+		{"day.csv", "k,d\n", []string{"A@,24.01.11\n", "A@,28.02.12\n"}, "k text, d date 24.01.11 28.02.12", "", "!fits"},
+		{"clock.csv", "k,d\n", []string{"A@,01:30\n", "A@,12:45\n"}, "k text, d date 01:30 12:45", "", "a guess"},
+		{"ending.csv", "k,d\n", []string{"A@,Jan-05\n", "A@,May-21\n"}, "k text, d date Jan-05 May-21", "", "%b-%d fits"},
+		{"series.csv", "k,d\n", []string{"A@,200101\n", "A@,200112\n"}, "k text, d date 200101 200112", "", "a guess"},
+		{"months.csv", "k,d\n", []string{"A@,200101\n", "A@,200212\n"}, "k text, d date 200101 200212", "", "!guess"},
 		{"quarters.csv", "k,d\n", []string{"A@,2010Q1\n", "A@,2012Q3\n"}, "k text, d date 2010Q1 2012Q3", "", "quarters"},
 		{"open.csv", "k,d\n", []string{"A@,2024-03-01\n", "A@,2024-04-02\n", "A@,9999-12-31\n"},
 			"k text, d date 2024-03-01 9999-12-31", "", "9999-12-31 (10 times)"},

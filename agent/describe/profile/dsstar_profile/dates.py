@@ -27,6 +27,16 @@ FORMS = {
         "%B %Y|%b-%y|%Y%m|%H:%M|%H:%M:%S"
     ).split("|")
 }
+# Forms that the same texts may have.
+ALSO = {
+    "%H:%M": "%M:%S",
+    "%b-%y": "%b-%d",
+    "%d-%b-%y": "%y-%b-%d",
+    "%d.%m.%y": "%y.%m.%d",
+    "%d/%m/%y": "%y/%m/%d",
+    "%m/%d/%y": "%y/%m/%d",
+}
+LAST = datetime.datetime.now().year + 1  # of dates that are not to come
 # Parts of a year, with what their number is called.
 PERIODS = {
     r"(?P<y>\d{4})[- ]?Q(?P<n>[1-4])": "quarters",
@@ -101,9 +111,20 @@ def dates_of(counts: dict[str, int], given: list, order: str) -> Dates:
         if len(used) == 3 or not left:
             break
     out.form = " or ".join(used)
+    if len(used) == 1:
+        _doubted(out)
     if any("%y" in f for f in used):
         _centuries(out)
     return out
+
+
+def _doubted(out: Dates) -> None:
+    """Says what else the dates may be, where nothing in them tells."""
+    others = _parse(list(out.of), ALSO[out.form]) if out.form in ALSO else {}
+    if len(others) == len(out.of) and all(m.year <= LAST for m in others.values()):
+        out.notes.append(f"{ALSO[out.form]} fits as well: a guess that the form is {out.form}")
+    if out.form in ("%Y%m", "%Y%m%d") and len({v.strip()[:-2] for v in out.of}) == 1:
+        out.notes.append("a guess that they are dates: only the last two digits differ")
 
 
 def _alike(text: str) -> str:
@@ -204,7 +225,7 @@ def _either(
         return a or b, form if a else other
     day = form if form.find("%d") < form.find("%m") else other
     n, m = (sum(counts[v] for v in only) for only in (only_a, only_b))
-    if min(n, m) > max(1, len(given) // 200):
+    if min(n, m) > min(max(1, len(given) // 200), max(n, m) // 20):
         both = sum(counts[v] for v in a.keys() & b.keys())
         name = {form: "day", other: "month"} if day == form else {form: "month", other: "day"}
         out.notes.append(
@@ -218,6 +239,7 @@ def _either(
         return (a, form) if len(only_a) >= len(only_b) else (b, other)
     day_first, month_first = (a, b) if day == form else (b, a)
     if all(day_first[v] == month_first[v] for v in a):
+        out.notes.append("which of day and month comes first makes no difference to them")
         return a, form
     month = other if day == form else form
     rising = [_rising([of[v] for v in given if v in of]) for of in (day_first, month_first)]
@@ -241,12 +263,11 @@ def _rising(moments: list[Moment]) -> bool:
 
 def _centuries(out: Dates) -> None:
     """Dates with years of two digits are none that are to come, as far as that is possible."""
-    last = datetime.datetime.now().year + 1
     for v, moment in out.of.items():
-        if moment.year > last and re.search(r"(?<!\d)\d\d(?!\d)\D*$", v):
+        if moment.year > LAST and re.search(r"(?<!\d)\d\d(?!\d)\D*$", v):
             with contextlib.suppress(ValueError):  # the 29th of February
                 out.of[v] = moment.replace(year=moment.year - 100)
-    out.notes.append(f"years of two digits: a guess that none is after {last}")
+    out.notes.append(f"years of two digits: a guess that none is after {LAST}")
 
 
 def apart(dates: Dates, counts: Counter) -> tuple[list[str], str]:
