@@ -61,7 +61,8 @@ def _text(value: object) -> str:
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return str(value.date())
     if isinstance(value, float):
-        return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.10g}"
+        whole = abs(value) < 1e15 and value == int(value)
+        return str(int(value)) if whole else float.__repr__(value)
     if isinstance(value, (list, dict)):
         return json.dumps(value, ensure_ascii=False, default=str)
     if isinstance(value, (bytes, bytearray, memoryview)):
