@@ -57,6 +57,9 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
             below += bool(source.padding)
             table.calls = _calls(table, options, below if alone else None, whole)
             table.lines = source.lines()[: hints.FIRST]
+            table.regular = alone and not source.packed and table.skip <= hints.FIRST and (
+                len(source.lines()) == table.skip + len(table.rows)
+            )
     for table in found.tables[:1]:
         if table.extra.pop("begins", False):
             few = min(6, max(3, table.skip + 2))

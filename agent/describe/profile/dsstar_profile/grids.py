@@ -45,6 +45,7 @@ class Table:
     index: int = 0  # columns that these calls take for the index
     ordered: bool = True  # whether the calls give the columns in this order
     lines: list[str] = field(default_factory=list)  # of a text, shown where no call reads it
+    regular: bool = False  # whether each line of its file is a row, but for those above the rows
     extra: Json = field(default_factory=dict)
     whole: list[Json | None] | None = (
         None  # figures of all rows, by column, where rows are a sample

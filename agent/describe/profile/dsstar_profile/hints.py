@@ -19,10 +19,10 @@ from dsstar_profile.columns import MARKED
 from dsstar_profile.found import WHOLE
 from dsstar_profile.grids import Table
 from dsstar_profile.numerals import NUMERIC
-from dsstar_profile.values import READ, show
+from dsstar_profile.values import READ, missing, show
 
 Json = dict[str, Any]
-Described = tuple[Table, Json]
+Untried = tuple[int, Table, Json, tuple]  # a table's place, what is said of it, and its shape
 # Modules that calls name, beside pandas.
 MORE = {"pa": "pyarrow", "pq": "pyarrow.parquet", "np": "numpy"} | {
     m: m for m in "sqlite3 duckdb yaml zipfile pyreadstat h5py cdflib shapefile scipy".split()
@@ -35,6 +35,12 @@ FILE = "\0"  # the file that a call reads, in its source: no literal of python()
 FIRST = 12  # lines that are shown raw where no call reads a table
 NONE = "no call of pandas was found that reads this table as it is described here"
 UNTRIED = "no call that reads this table was tried to its end: there was no time"
+
+
+# Calls that were run, by what tables have in common that such a call reads alike.
+KNOWN: dict[tuple, str] = {}
+# A text that pandas may take for a number, whatever marks it is told of.
+NUMBERED = re.compile(r"[\W\d_eE]*|\s*[-+]?(inf|infinity|nan)\s*", re.IGNORECASE)
 
 
 @dataclass
@@ -78,20 +84,45 @@ def python(value: Any) -> str:
     return "str" if value is str else repr(value)
 
 
-def put(tables: list[Described], path: str) -> Iterator[Json]:
-    """What is described of each table, with the first of its calls that was run and gave that."""
+def put(tables: list[Untried], path: str) -> Iterator[tuple[int, Json]]:
+    """The place of each table, and what is described of it, with the first of its calls that was run and gave that."""
     file = File(path, time.process_time() + SECONDS)
-    for table, said in tables:
+    for n, table, said, shape in tables:
         if call := _found(table, said, file):
-            yield said | {"call": call}
+            if shape:
+                KNOWN[shape] = call
+            yield n, said | {"call": call}
         else:
-            yield without(table, said, NONE if file.left() else UNTRIED)
+            yield n, without(table, said, NONE if file.left() else UNTRIED)
 
 
 def without(table: Table, said: Json, why: str) -> Json:
     """What is described of a table, and why it has no call: for some, none is known to try."""
     raw = {"raw": [show(x, 160) for x in table.lines[:FIRST]]} if table.lines else {}
     return raw | said | {"warnings": [*said.get("warnings", ()), why if table.calls else NONE]}
+
+
+def shape(table: Table, said: Json, path: str, encoding: str) -> tuple:
+    """What tells how a table is read: a call that was run for a table reads all of its shape as they are
+    described. Empty: it has something that such a call may trip over."""
+    columns = said["columns"]
+    if not table.regular or said.get("warnings") or "sample" in said or len(columns) < len(table.names):
+        return ()
+    if any(_odd(c, [row[n] for row in table.rows]) for n, c in enumerate(columns)):
+        return ()
+    kinds = [(c["type"], c.get("form"), *c.get("dress", ())) for c in columns]
+    calls = [call.text() for call in _candidates(table, said)]
+    return (os.path.splitext(path)[1], encoding, *table.lines[: table.skip], *kinds, *calls)
+
+
+def _odd(c: Json, values: list) -> bool:
+    """Whether pandas may read the values of a column otherwise than those of another of its kind."""
+    if c.get("long") or c.get("mixed"):
+        return True
+    if c["type"] == "number":
+        return not all(v.isascii() for v in values)
+    first = next((v for v in values if not missing(v)), "")
+    return c["type"] == "text" and bool(NUMBERED.fullmatch(first))
 
 
 def _found(table: Table, said: Json, file: File) -> str:

@@ -33,7 +33,7 @@ from dsstar_profile import (
     words,
 )
 from dsstar_profile.found import Found
-from dsstar_profile.hints import Described
+from dsstar_profile.hints import Untried
 from dsstar_profile.values import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
@@ -212,12 +212,11 @@ def profile(
                 if value := getattr(found, part):
                     out[part] = value
             out["more"] = found.more + len(found.tables[found.most :])
-            tables = _described(found, out, reader in ADDRESSED)
-            if any(table.calls for table, _ in tables):
+            if untried := _described(found, out, path, reader in ADDRESSED):
                 ahead(out)
                 limit = timed(hints.SECONDS, "SIGPROF", "ITIMER_PROF")
                 with contextlib.suppress(OutOfTime, MemoryError), limit:
-                    for n, said in enumerate(hints.put(tables, path)):
+                    for n, said in hints.put(untried, path):
                         out["tables"][n] = said
     except ImportError as error:
         problem = f"not read: this Python has no {error.name or show(error, 200)}"
@@ -232,10 +231,11 @@ def profile(
     return out
 
 
-def _described(found: Found, out: dict[str, Any], addressed: bool) -> list[Described]:
-    """The tables with what is said of them, which out has then: a table's trouble costs it alone,
-    unless there is no other."""
-    tables: list[Described] = []
+def _described(found: Found, out: dict[str, Any], path: str, addressed: bool) -> list[Untried]:
+    """Puts what is said of the tables into out, and returns those whose calls are to be tried: a
+    table's trouble costs it alone, unless there is no other."""
+    untried: list[Untried] = []
+    tables: list[dict[str, Any]] = []
     last = None
     for table in found.tables[: found.most]:
         table.tell()
@@ -248,13 +248,17 @@ def _described(found: Found, out: dict[str, Any], addressed: bool) -> list[Descr
             told = f"table {show(table.name)} is not read: {why(error, addressed)[1]}"
             out["warnings"] = [*out.get("warnings", ()), told]
             continue
-        tables.append((table, said))
-        if not addressed:  # cells have a connection to those
+        shape = hints.shape(table, said, path, found.encoding) if not found.warnings else ()
+        if call := hints.KNOWN.get(shape):
+            said |= {"call": call}
+        elif not addressed:  # cells have a connection to those
+            untried += [(len(tables), table, said, shape)] if table.calls else []
             said = hints.without(table, said, hints.UNTRIED)
-        out.setdefault("tables", []).append(said)
+        tables.append(said)
+        out["tables"] = tables
     if last and not tables:
         raise last
-    return tables
+    return untried
 
 
 def text(
