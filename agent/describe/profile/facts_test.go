@@ -253,13 +253,28 @@ func TestShownAlike(t *testing.T) {
 	}
 }
 
-// TestFootnote: a last line with one field is no row of a table of two columns.
+// TestFootnote: a last line with one field is no row of a table of two columns, also where not all
+// rows are looked at.
 func TestFootnote(t *testing.T) {
 	dir := t.TempDir()
-	text := "k,n\n" + strings.Repeat("A,5\nB,7\n", 15) + "Source: the office\n"
-	is := start(t, dir).facts(t, filepath.Join(dir, "noted.csv"), text)
-	if got := is.columns(); is.Rows != 30 || got != "k text, n number 5 7" || !strings.Contains(is.Call, "skipfooter=1") {
-		t.Errorf("%d rows of %s by %s", is.Rows, got, is.Call)
+	p := start(t, dir)
+	for pairs, name := range map[int]string{15: "short.csv", 30_000: "sample.csv", 1_200_000: "parts.csv"} {
+		text := "k,n\n" + strings.Repeat("A,5\nB,7\n", pairs) + "Source: the office\n"
+		is := p.facts(t, filepath.Join(dir, name), text)
+		if got := is.columns(); is.Rows != 2*pairs || got != "k text, n number 5 7" ||
+			!strings.Contains(is.Call, "skipfooter=1") {
+			t.Errorf("%s: %d rows of %s by %s", name, is.Rows, got, is.Call)
+		}
+	}
+}
+
+// TestNoHeader: numbers and dates are no names, however they are dressed.
+func TestNoHeader(t *testing.T) {
+	dir := t.TempDir()
+	is := start(t, dir).facts(t, filepath.Join(dir, "bare.csv"),
+		"1990-02-19,-38'181.01,12/05/24\n1990-05-13,-7'555.88,04/30/25\n1991-11-03,12'309.71,05/03/24\n")
+	if got := is.columns(); is.Rows != 3 || !strings.HasPrefix(got, "column 1 date") {
+		t.Errorf("%d rows of %s", is.Rows, got)
 	}
 }
 

@@ -86,8 +86,18 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
             for part in source.parts:
                 some = texts.rows(part, way, room // 16)[0]
                 table.rows += [row[:width] for row in some if len(row) == fields]
+            if below := _notes(source.end, way):
+                table.foot = [line for line in source.end[-below:] if line.strip()]
+                table.calls = _calls(table, options, below, whole)
             table.count = lambda columns: _count(path, source, way, table, columns, deadline)
     return found
+
+
+def _notes(end: list[str], way: texts.Dialect) -> int:
+    """How many of the last lines are no rows, as they have one field and the others more."""
+    fields = [sum(map(len, texts.rows(line, way)[0])) for line in end]
+    most = max(fields, default=0)
+    return next((n for n, many in enumerate(reversed(fields)) if many > 1), 0) if most > 1 else 0
 
 
 def _comments(rows: list[tuple]) -> set[int]:
@@ -209,9 +219,14 @@ def _figures(
             f"SELECT count(*), {', '.join(asked)} "
             f"FROM (SELECT *, {kept} FROM (SELECT *, {values} FROM {relation}))"
         ).fetchone()
-    table.total = rows
+    noted = len(table.foot)  # rows that have a first field only
+    table.total = rows - noted
     each = len(got) // len(columns)
-    table.whole = [_told(c, rows, *got[each * n : each * (n + 1)]) for n, c in enumerate(columns)]
+    got[0] -= noted
+    got[1] -= noted
+    table.whole = [
+        _told(c, rows - noted, *got[each * n : each * (n + 1)]) for n, c in enumerate(columns)
+    ]
 
 
 def _asked(c: Json, n: int) -> list[str]:

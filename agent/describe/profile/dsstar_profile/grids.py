@@ -67,7 +67,7 @@ class Table:
             self.count(columns)
         total = len(self.rows) if self.total is None else self.total
         out: Json = {"name": self.name, "where": self.where, "rows": total} | self.extra
-        if len(rows) < total or out.get("least"):
+        if len(rows) < total or out.get("least") or out.get("guessed"):
             out["sample"] = len(rows)
         if (left := len(self.names) - max(len(names), len(self.known))) > 0:
             out["columns_left_out"] = left

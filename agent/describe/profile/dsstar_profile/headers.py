@@ -167,7 +167,7 @@ def _label(cell: object) -> bool:
     return (
         n[1] != ""
         and isinstance(cell, str)
-        and not re.match(r"[-(+$€£]?\d[\d.,]*%?\)?$", cell.strip())
+        and not re.match(r"[-(+$€£]?\d[\d.,'’  ]*%?\)?$", cell.strip())
         or n[0] == int(n[0])
         and 1900 <= n[0] <= 2100
         and "." not in str(cell)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HEAD = 8 << 20  # bytes of a file's beginning that are read
 PART = 1 << 20  # of each of several places after it
 PARTS = 8
+END = 50  # lines among which notes are sought
 LINE = 1 << 20  # characters of a line, more of which is no table
 ROWS = 50_000
 FIELDS = 5000  # of a row
@@ -60,6 +61,7 @@ class Text:
             self.lost = b"\xef\xbf\xbd" in data  # characters, when the file was written
             self.broken = not self.lost and "\ufffd" in self.text
             self.parts: list[str] = []
+            self.end = lines_of(self.text)[-END:] if self.whole else []  # the last lines
             rest = os.path.getsize(path) - head
             if not self.whole and not self.packed and not self.encoding.startswith("utf-16"):
                 many = max(1, min(PARTS, rest // PART))
@@ -67,6 +69,8 @@ class Text:
                     f.seek(head + max(0, rest - PART) * n // max(1, many - 1))
                     part = f.read(min(PART, rest)).decode(self.encoding, "replace")
                     self.parts.append("\n".join(lines_of(part)[1:-1]) + "\n")
+                f.seek(max(head, head + rest - PART))
+                self.end = lines_of(f.read(PART).decode(self.encoding, "replace"))[1:][-END:]
 
     def lines(self) -> list[str]:
         lines = lines_of(self.text)
