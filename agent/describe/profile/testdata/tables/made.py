@@ -184,6 +184,8 @@ def column(rng, kind, name, rows, words, format, dress):
     if rng.random() < 0.3 and kind not in ("id", "none", "same") and not coded and format != "dta":
         share = rng.choice([0.01, 0.1, 0.4])
         out.values = [None if n and rng.random() < share else v for n, v in enumerate(out.values)]
+    if kind == "land" and len(set(out.values) - {"NA", None}) < 3:  # nothing says that it is a code
+        out.values = ["DE" if v == "NA" else v for v in out.values]
     return out
 
 
