@@ -21,6 +21,7 @@ type facts struct {
 	Warnings   []string
 	Columns    []struct {
 		Name, Type string
+		Kind       string
 		Distinct   int
 		Range      []json.RawMessage
 		Missing    map[string]int

@@ -24,6 +24,7 @@ func TestFormats(t *testing.T) {
 		table   int
 		rows    int
 		columns string // "": any
+		kinds   string // of the columns; "": any
 		call    string // "": any; "none": none
 		count   string // how the rows are known; "": any
 		again   int    // rows that repeat another; 0: any
@@ -36,8 +37,8 @@ func TestFormats(t *testing.T) {
 		{file: "typed.arrows", rows: 40, columns: typed + "part struct, " + last,
 			call: "pa.ipc.open_stream(path).read_all().to_pandas()"},
 		{file: "plain.orc", rows: 40, columns: "id number 0 39, name text", call: "pd.read_orc(path)"},
-		{file: "many.parquet", rows: 120_000, call: parquet, says: "1 infinite",
-			columns: "id number 0 119999, value number 1 119999, day date 1970-01-01 1973-04-14"},
+		{file: "many.parquet", rows: 120_000, call: parquet, says: "1 infinite", kinds: "integer, number, date",
+			columns: "id number 0 119999, value number 0.5 119999, day date 1970-01-01 1973-04-14"},
 		{file: "ids.parquet", rows: 40, columns: "id number 1152921504606846976 1152921504606847014",
 			call: `pd.read_parquet(path, dtype_backend="numpy_nullable")`},
 		{file: "wide.parquet", rows: 3, call: parquet},
@@ -53,7 +54,7 @@ func TestFormats(t *testing.T) {
 		{file: "shop.sqlite", rows: 40, says: "computed from others|2 bytes each",
 			columns: "qty number 0 3, total number 0 58.5, price number 0 19.5, day date 2024-01-01 2024-01-28, photo binary",
 			call:    `pd.read_sql("SELECT * FROM \"line\"", sqlite3.connect(path))`},
-		{file: "shop.sqlite", table: 1, rows: 60_000, says: "",
+		{file: "shop.sqlite", table: 1, rows: 60_000, kinds: "integer, number, text, integer",
 			columns: `id number 0 59999, seconds number 0 5000, note text, odd "name" number 1 1`,
 			call:    `pd.read_sql("SELECT * FROM \"log\"", sqlite3.connect(path))`},
 		{file: "shop.sqlite", table: 3, rows: 28, columns: "day date 2024-01-01 2024-01-28, n number 1 2"},
@@ -160,6 +161,13 @@ func TestFormats(t *testing.T) {
 			}
 			if got := is.columns(); c.columns != "" && got != c.columns {
 				t.Errorf("the columns are %s\nwant            %s", got, c.columns)
+			}
+			var kinds []string
+			for _, column := range is.Columns {
+				kinds = append(kinds, column.Kind)
+			}
+			if got := strings.Join(kinds, ", "); c.kinds != "" && got != c.kinds {
+				t.Errorf("the kinds are %s, want %s", got, c.kinds)
 			}
 			if want := strings.TrimPrefix(c.call, "none"); c.call != "" && is.Call != want {
 				t.Errorf("the call is %s\nwant        %s", is.Call, want)

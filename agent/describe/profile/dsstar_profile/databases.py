@@ -356,7 +356,7 @@ def _whole(sort: str, rows: int, given: int, distinct: int | None, low: Any, hig
     if sort == "date" and low is not None:
         out["range"] = [show(low, 40), show(high, 40)]
     elif out["type"] == "number" and low is not None and math.isfinite(low) and math.isfinite(high):
-        out["range"] = [exact(low), exact(high)]
+        out |= {"range": [exact(low), exact(high)], "integer": isinstance(low, int)}
     return out
 
 

@@ -119,7 +119,7 @@ def figures(con: Any, relation: str, table: Table, order: list[int] | None = Non
             f"SELECT count(*), {', '.join(asked)} FROM {relation}"
         ).fetchone()
         for n, (_, kind, *_) in enumerate(some):
-            given, distinct, low, high, inf = got[5 * n : 5 * n + 5]
+            given, distinct, low, high, inf, parts = got[6 * n : 6 * n + 6]
             out = {"gone": table.total - given, "distinct": min(distinct, given), "type": "text"}
             if kind.startswith(("DATE", "TIME", "INTERVAL")):
                 out["type"] = "duration" if kind == "INTERVAL" else "date"
@@ -127,6 +127,8 @@ def figures(con: Any, relation: str, table: Table, order: list[int] | None = Non
                     out["range"] = [show(v.removesuffix(" 00:00:00"), 40) for v in (low, high)]
             elif low is not None:
                 out |= {"type": "number", "range": [exact(low), exact(high)]}
+            if parts is not None:
+                out["integer"] = not parts
             if inf:
                 out["infinite"] = inf
             if few[n]:
@@ -144,7 +146,7 @@ def _few(table: Table, at: int) -> bool:
 
 def _asked(name: str, kind: str, few: bool) -> list[str]:
     """What is asked of a column: how many values it has and how many differ, the least and the
-    greatest, and how many are infinite. What is no number (NaN) is missing, as in pandas."""
+    greatest, how many are infinite and how many no whole numbers. What is no number (NaN) is missing, as in pandas."""
     distinct = f"count(DISTINCT {name})" if few else f"approx_count_distinct({name})"
     if kind in ("FLOAT", "DOUBLE"):
         some = f"FILTER (isfinite({name}))"
@@ -154,10 +156,12 @@ def _asked(name: str, kind: str, few: bool) -> list[str]:
             f"min({name}) {some}",
             f"max({name}) {some}",
             f"count({name}) FILTER (isinf({name}))",
+            f"count(*) FILTER ({name} <> trunc({name}))",
         ]
     ends = ["NULL", "NULL"]
+    parts = f"count(*) FILTER ({name} <> trunc({name}))" if kind.startswith("DECIMAL") else "NULL"
     if kind.startswith(("DATE", "TIME", "INTERVAL")):
         ends = [f"min({name})::VARCHAR", f"max({name})::VARCHAR"]
     elif kind.startswith(ORDERED):
         ends = [f"min({name})", f"max({name})"]
-    return [f"count({name})", distinct, *ends, "NULL"]
+    return [f"count({name})", distinct, *ends, "NULL", parts]

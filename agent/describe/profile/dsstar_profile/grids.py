@@ -142,8 +142,9 @@ def _of_all_rows(c: Json, figures: Json, total: int) -> None:
     c.pop("zeros", None)
     if c["type"] == "empty" and figures["gone"] < total:
         c["type"] = figures["type"] if "range" in figures else "text"
-    if "integer" in figures and c["type"] == "number":
-        c["integer"] = figures["integer"]
+    if c["type"] == "number" and c.get("integer", True):
+        ends = [v for v in figures.get("range", ()) if not isinstance(v, str)]
+        c["integer"] = figures.get("integer", all(v == int(v) for v in ends))
     if c["type"] == figures["type"] and "range" in figures:
         c["range"] = figures["range"]
     elif "range" in c:

@@ -157,14 +157,15 @@ def _figures(con: Any, name: str, names: list[str]) -> list[Json | None]:
     for column in map(named, names[:COLUMNS]):
         numeric = f"FILTER (WHERE typeof({column}) IN ('integer', 'real'))"
         texts = f"FILTER (WHERE typeof({column}) = 'text')"
-        rows, given, distinct, numbers, low, high, words, first, last = con.execute(
+        rows, given, distinct, numbers, parts, low, high, words, first, last = con.execute(
             f"SELECT count(*), count({column}), count(DISTINCT {column}), count(*) {numeric}, "
+            f"count(*) FILTER (WHERE typeof({column}) = 'real' AND {column} <> round({column})), "
             f"min({column}) {numeric}, max({column}) {numeric}, count(*) {texts}, "
             f"min({column}) {texts}, max({column}) {texts} FROM {named(name)}"
         ).fetchone()
         out: Json = {"gone": rows - given, "distinct": distinct, "counted": True, "type": "text"}
         if given and numbers == given:
-            out |= {"type": "number", "range": [low, high]}
+            out |= {"type": "number", "range": [low, high], "integer": not parts}
         elif given and words == given and DATE.fullmatch(first):
             alike = f"SELECT count(*) FROM {named(name)} WHERE {column} GLOB ?"
             if con.execute(alike, [re.sub(r"\d", "[0-9]", first)]).fetchone()[0] == given:

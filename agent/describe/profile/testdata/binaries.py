@@ -47,7 +47,7 @@ def arrow_files():
     rows = 120_000
     value = np.arange(rows, dtype="float64")
     value[::1000] = np.nan
-    value[7] = np.inf
+    value[7], value[15_001] = np.inf, 0.5  # the latter in no sample
     day = pa.array(np.arange(rows) // 100, pa.int32()).cast(pa.date32())
     many = pa.table({"id": np.arange(rows), "value": value, "day": day})
     pq.write_table(many, "many.parquet", row_group_size=20_000)
@@ -75,7 +75,7 @@ def databases():
     con.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, seconds, note, 'odd \"name\"')")
     con.executemany(
         "INSERT INTO log VALUES (?, ?, ?, 1)",
-        ((n, 5000 if n == 55_000 else n % 500, "late" if n > 50_500 else None) for n in range(60_000)),
+        ((n, {55_000: 5000, 30_000: 0.5}.get(n, n % 500), "late" if n > 50_500 else None) for n in range(60_000)),
     )
     con.execute("CREATE VIRTUAL TABLE notes USING fts5(body)")
     con.execute("CREATE VIEW gone AS SELECT * FROM nowhere")
