@@ -46,6 +46,7 @@ var modules = []string{
 	"databases",
 	"buckets",
 	"clusters",
+	"sections",
 	"words",
 	"profile",
 	"workers",

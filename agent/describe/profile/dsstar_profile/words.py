@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from dsstar_profile import sections
 from dsstar_profile.columns import unread
 from dsstar_profile.values import literal, show
 
@@ -37,12 +38,6 @@ CHANCE = set(
 )
 EXPLAINS = re.compile(r"\b(read ?me|notes?|legend|dictionary|code ?book|about)\b", re.I)
 BEGINS = re.compile(r"rows 1-\d+, columns A-[A-Z]+, header in row 1")  # goes without saying
-ENTRY = re.compile(r"\S {2,}\S|\S\t+\S|\|.*\||^\s*[\w.-]{1,30}\s*[:=] ")
-MARKED = re.compile(r"#{1,6} \S")
-HEADING = re.compile(
-    r"(\d+\.)+\d*\.? +[A-Z]|(chapter|section|part|appendix|table|figure|annex) [\dA-Z]",
-    re.I,
-)
 # Calls that go without saying, and what of a call the columns say.
 USUAL = re.compile(
     r"pd\.read_\w+\(path(, sheet_name=\"[^\"]*\")?\)|pd\.read_html\(path\)\[\d+\]"
@@ -72,8 +67,8 @@ def render(found: Json) -> None:
         "delimiter": mark and f"fields between {_mark(mark)}",
     }
     if text := found.get("text"):
-        found["sections"] = _sections(text)
-        found["codebook"] = _lists(text)
+        found["sections"] = sections.starts(text)
+        found["codebook"] = sections.lists(text)
 
 
 def plural(n: int, noun: str) -> str:
@@ -431,26 +426,3 @@ def _counted(values: list) -> str:
         + ("" if once else f" ({n})")
         for v, n in values
     )
-
-
-def _sections(text: str) -> list[int]:
-    """Where the sections of a document begin, in bytes: at headings, or else at paragraphs."""
-    marked = len(re.findall(r"^#{1,6} ", text, re.M)) > 3
-    heading = MARKED if marked else HEADING
-    starts, paragraphs, at, blank = [0], [0], 0, True
-    for line in text.split("\n"):
-        bare = line.strip()
-        title = heading.match(bare) or not marked and bare.isupper() and len(bare) > 3
-        if at and bare and len(bare) < 100 and title:
-            starts.append(at)
-        if at and bare and blank:
-            paragraphs.append(at)
-        blank = not bare
-        at += len(line.encode("utf-8", "surrogatepass")) + 1
-    return starts if len(starts) > 3 else paragraphs
-
-
-def _lists(text: str) -> bool:
-    """Whether a text is mostly lists of words and what they mean, as a code book is."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    return sum(bool(ENTRY.search(line)) for line in lines) > len(lines) / 3
