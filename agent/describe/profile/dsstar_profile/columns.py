@@ -25,6 +25,7 @@ ALL = 2000  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
 LEAST = 20  # texts of which the endings are compared
 KINDS = 4  # endings at most that are kinds
+CODE = re.compile(r"0\d+$")
 EPOCH = re.compile(r"time|date|stamp|epoch|day|when|since|created|updated|(^|_)(at|ts)$", re.I)
 SERIAL = (20_000, 60_000)  # days since 1900, as Excel writes dates of 1954 to 2064
 
@@ -122,7 +123,7 @@ def _typed(
             found[v] = real(v)
     real_dates = [v for v in rest if isinstance(v, (datetime.date, datetime.time))]
     share = sum(counts[v] for v in found) / total
-    zeros = [v for v in texts if re.match(r"0\d+$", v.strip())]
+    zeros = [v for v in texts if CODE.match(v.strip())]
     wide = {len(v.strip()) for v in texts}  # codes are of one width
     if len(zeros) == 1 < len(counts) / 20 and len(wide) > 1:
         notes.append(f"one value has leading zeros: {literal(zeros.pop())}")

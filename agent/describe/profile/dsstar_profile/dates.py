@@ -14,9 +14,12 @@ from dsstar_profile.numerals import PLAIN
 from dsstar_profile.values import RECENT, literal, show, times
 
 
+DIGITS, ALPHAS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
+
+
 def _shape(text: str) -> str:
     """A text with one sign for the digits in a row, and one for letters."""
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text.strip()))
+    return ALPHAS.sub("a", DIGITS.sub("9", text.strip()))
 
 
 # Ways to write a date or a time that pandas does not guess, with their shapes.
@@ -86,8 +89,8 @@ def dates_of(counts: dict[str, int], given: list, order: str) -> Dates:
     out = Dates()
     left = texts
     probe = left[:: max(1, len(left) // 300)]
-    shapes = {_shape(v): v for v in some}
-    first = {_shape(v): v for v in reversed(some)}
+    of = [(_shape(v), v) for v in some]
+    shapes, first = dict(of), dict(reversed(of))
     some = list(dict.fromkeys([*shapes.values(), *first.values()]))[:6]
     forms = dict.fromkeys(f for v in some for f in _guesses(_alike(v)))
     known = [f for f in forms if f and f != "%Y" and "%Y-%d" not in f and "%Y/%d" not in f]
@@ -180,10 +183,10 @@ def _strict(form: str) -> re.Pattern | None:
     return re.compile("".join(parts), re.ASCII)
 
 
-def _moment(text: str, form: str) -> Moment:
+def _moment(text: str, form: str, strict: re.Pattern | None) -> Moment:
     """The date that a text is in a form, in UTC; a ValueError if it is none."""
-    if (strict := _strict(form)) and (m := strict.fullmatch(text)):
-        return Moment(**{k: int(v) for k, v in m.groupdict().items()})
+    if strict and (m := strict.fullmatch(text)):
+        return Moment(**dict(zip(strict.groupindex, map(int, m.groups()))))
     moment = Moment.strptime(text, form)
     return (moment - (moment.utcoffset() or NONE)).replace(tzinfo=None)
 
@@ -195,9 +198,10 @@ def _parse(texts: list[str], form: str) -> dict[str, Moment]:
         texts = [v for v in texts if fit.fullmatch(v)]
     found: dict[str, Moment] = {}
     if len(texts) <= QUICK:
+        strict = _strict(form)
         for v in texts:
             with contextlib.suppress(ValueError):
-                found[v] = _moment(v.strip(), form)
+                found[v] = _moment(v.strip(), form, strict)
         return found
     import pandas as pd
 

@@ -13,7 +13,7 @@ from dsstar_profile.headers import Header, header_of, header_row, where
 from dsstar_profile.numerals import Marks, number
 from dsstar_profile.relations import between
 from dsstar_profile.totals import closing, inner
-from dsstar_profile.values import empty, label, literal, show
+from dsstar_profile.values import empty, filled, label, literal, show
 
 Json = dict[str, Any]
 Rows = list[tuple]
@@ -126,13 +126,21 @@ class Table:
 
 def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
     """The first rows; all of a small table and of one that explains something in words."""
-    if len(rows) == total <= 300 and width <= 30:
+    if len(rows) == total <= 300 and width <= 30 and (total <= 15 or _wordy(rows, width)):
         shown = [[show(v, 300) for v in row[:width]] for row in rows]
         size = sum(len(v) + 3 for row in shown for v in row)
         wordy = width <= 6 and any(sum(v.count(" ") for v in c) > 3 * total for c in zip(*shown))
         if size < (12_000 if wordy else 3000 if total <= 15 else 0):
             return shown
     return [[show(v, 40) for v in row[:width]] for row in rows[:3]]
+
+
+def _wordy(rows: Rows, width: int) -> bool:
+    """Whether a column may have more than three words in each row: a list has spaces of its own."""
+    columns = ([row[n] if n < len(row) else None for row in rows] for n in range(width)) if width <= 6 else ()
+    return any(
+        not all(isinstance(v, str) for v in c) or sum(v.count(" ") for v in c) > 3 * len(c) for c in columns
+    )
 
 
 def _of_all_rows(c: Json, figures: Json, total: int) -> None:
@@ -181,10 +189,10 @@ def regions(rows: Rows, top: int, left: int, right: int) -> list[tuple[int, int,
     bands: list[tuple[int, int]] = []
     start = None
     for n, row in enumerate(rows):
-        filled = any(not empty(c) for c in row[left:right])
-        if filled and start is None:
+        some = not all(map(empty, row[left:right]))
+        if some and start is None:
             start = n
-        if not filled and start is not None:
+        if not some and start is not None:
             bands.append((start, n))
             start = None
     if start is not None:
@@ -240,14 +248,14 @@ def tables(
             for row in rows[top:bottom]
         ]
         last = found[-1] if found else None
-        filled = max(sum(not empty(c) for c in row) for row in block)
+        most = max(map(filled, block))
         if (
             last
             and last.extra["left"] <= left < right <= last.extra["right"]
             and not _headed(block)
         ):
             # a blank row within a table, or notes below it
-            if filled > 1:
+            if most > 1:
                 pad = left - last.extra["left"]
                 ends = (None,) * (last.extra["right"] - right)
                 last.rows += [(*(None,) * pad, *row, *ends) for row in block]
@@ -258,7 +266,7 @@ def tables(
             else:
                 last.foot += _words(block)
             continue
-        if sheet and (filled == 1 or bottom - top == 1) and len(blocks) > 1:
+        if sheet and (most == 1 or bottom - top == 1) and len(blocks) > 1:
             above += _words(block)
             continue
         is_ = header_of(block, lines is not None)
@@ -333,13 +341,13 @@ def _trim(table: Table) -> int:
     rows = table.rows
     before = len(rows)
     width = len(table.names)
-    usual = Counter(sum(not empty(c) for c in row) for row in rows[:1000]).most_common(1)
-    fields = Counter(sum(c is not None for c in row) for row in rows[:1000]).most_common(1)
+    usual = Counter(map(filled, rows[:1000])).most_common(1)
+    fields = Counter(len(row) - row.count(None) for row in rows[:1000]).most_common(1)
 
     def noted(row: tuple) -> bool:
         """Whether a row has one value, and others have more or, of a text, more fields."""
         alone = table.text_source and fields[0][0] == width > 1 and not any(c is not None for c in row[1:])
-        return sum(not empty(c) for c in row) <= 1 and (alone or width > 2 and usual[0][0] > 2)
+        return filled(row) <= 1 and (alone or width > 2 and usual[0][0] > 2)
 
     while len(rows) > 2 and noted(rows[-1]):
         note = _words(rows[-1:])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dsstar_profile.numerals import number
-from dsstar_profile.values import empty, missing, show
+from dsstar_profile.values import empty, filled, missing, show
 
 Rows = list[tuple]
 LEVELS = 5  # rows of names at most
@@ -183,27 +183,25 @@ def header_row(block: Rows) -> tuple[int | None, int]:
             and row[0].startswith("#")
             and len(block) > n + 1
             and width > 1
-            and sum(not empty(c) for c in row) < width
+            and filled(row) < width
         ):
             continue
-        filled = [c for c in row if not empty(c)]
-        if len(filled) < max(1, min(width, 2), (width + 1) // 2):
+        given = [c for c in row if not empty(c)]
+        if len(given) < max(1, min(width, 2), (width + 1) // 2):
             continue
-        if not all(map(_label, filled)):
+        if not all(map(_label, given)):
             if row[-1] is None and any(map(_full, block[n + 1 : n + 3])):
                 continue  # what an instrument says of itself
             return None, n
-        below = [
-            r for r in block[n + 1 : n + 60] if sum(not empty(c) for c in r) * 2 >= len(filled)
-        ]
+        below = [r for r in block[n + 1 : n + 60] if filled(r) * 2 >= len(given)]
         if not below:
             return (n, n + 1) if len(block) == n + 1 and n == 0 and width > 1 else (None, n)
-        years = all(number(c) for c in filled)
+        years = all(number(c) for c in given)
         if years and width < 3:
             return None, n
         typed = [c for c in range(width) if _typed([r[c] for r in below])]
         named = [c for c in typed if not empty(row[c]) and (number(row[c]) is None or not years)]
-        index = typed == [0] and empty(row[0]) and len(filled) == width - 1
+        index = typed == [0] and empty(row[0]) and len(given) == width - 1
         if typed and not named and not years and not index:
             # A second row of names may follow one with gaps.
             continue
@@ -211,7 +209,7 @@ def header_row(block: Rows) -> tuple[int | None, int]:
             repeated = sum(
                 row[c] in {r[c] for r in below} for c in range(width) if not empty(row[c])
             )
-            if repeated or len(set(map(str, filled))) < len(filled) or len(filled) < width * 0.8:
+            if repeated or len(set(map(str, given))) < len(given) or len(given) < width * 0.8:
                 return None, n
         data = n + 1
         while typed and data < min(n + 4, len(block) - 1) and _below(block[data], typed):

@@ -9,7 +9,6 @@ import numbers
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,14 +124,14 @@ class Marks:
     commas: bool = False  # whether the fields of the file are parted by something else
     said: set[str] = field(default_factory=set)  # the guesses that a column's notes have
 
-    def add(self, values: Iterable[str]) -> None:
+    def add(self, values: set[str]) -> None:
         """Takes what the values of a column tell, if that is one mark."""
-        read = [w for v in values if (w := written(v))]
-        found = {f for w in read if len(f := w.fits()) == 1}
+        marked = [w for v in values if ("." in v or "," in v or not v.isascii()) and (w := written(v))]
+        found = {f for w in marked if len(f := w.fits()) == 1}
         if len(found) == 1:
             self.told |= found
-        elif not found and any("," in w.digits for w in read):
-            self.groups |= any(w.digits.isdigit() for w in read)
+        elif not found and any("," in w.digits for w in marked):
+            self.groups |= any(w.digits.isdigit() for w in map(written, values) if w)
 
     def mark(self) -> str:
         """The mark that columns tell of, if they tell of one only."""
@@ -181,8 +180,11 @@ def numbers_of(counts: dict[str, int], marks: Marks) -> Read:
 POINTED = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}$")  # which may be a whole number in groups
 
 
+WHOLE = re.compile(r"[-+]?\d+")
+
+
 def plain(text: str) -> Number | None:
-    if re.fullmatch(r"[-+]?\d+", text):
+    if WHOLE.fullmatch(text):
         return int(text)
     return n if math.isfinite(n := float(text)) else None
 

@@ -69,20 +69,22 @@ def _gaps(names: list[str], rows: list[tuple], columns: list[Json]) -> list[str]
     """Columns that are missing in the same rows, and where those are all rows that another column
     has or has not a certain value in."""
 
-    def where(n: int, holds: Any) -> bytes:
-        return bytes(holds(row[n] if n < len(row) else None) for row in rows)
+    def values(n: int) -> list:
+        return [row[n] if n < len(row) else None for row in rows]
 
     groups: dict[bytes, list[int]] = {}
     for n, c in enumerate(columns):
         if 1 < sum(c.get("missing", {}).values()) < len(rows):
-            groups.setdefault(where(n, missing), []).append(n)
+            groups.setdefault(bytes(map(missing, values(n))), []).append(n)
     said: dict[bytes, str] = {}
     few = [n for n, c in enumerate(columns[:WIDE]) if 1 < len(c.get("values", ())) <= 12]
-    for n, value in ((n, v) for n in few if groups for v in _apart(columns[n]["values"])):
-        mask = where(n, lambda v: not missing(v) and show(v, 40) == value)
-        said[mask] = f", exactly where {names[n]} is {literal(value)}"
-        mask = bytes(not m for m in mask)
-        said.setdefault(mask, f", exactly where {names[n]} is not {literal(value)}")
+    for n in few if groups else ():
+        shown = [None if missing(v) else show(v, 40) for v in values(n)]
+        for value in _apart(columns[n]["values"]):
+            mask = bytes(v == value for v in shown)
+            said[mask] = f", exactly where {names[n]} is {literal(value)}"
+            mask = bytes(not m for m in mask)
+            said.setdefault(mask, f", exactly where {names[n]} is not {literal(value)}")
     lines = []
     for mask, group in sorted(groups.items(), key=lambda g: -len(g[1])):
         if len(group) > 1 or mask in said:

@@ -94,6 +94,11 @@ def empty(cell: object) -> bool:
     return cell is None or cell != cell
 
 
+def filled(row: tuple) -> int:
+    """How many cells of a row have something."""
+    return len(row) - sum(map(empty, row))
+
+
 def spread(values: list, most: int) -> list:
     """At most so many of the values, in eight parts from everywhere: what repeats at equal distances
     is seen within a part."""
