@@ -314,6 +314,7 @@ func TestNoData(t *testing.T) {
 	for name, c := range map[string]struct{ text, format, says string }{
 		"lfs.csv":      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "Git LFS pointer", "12345"},
 		"page.csv":     {"<!DOCTYPE html><html><body><form><input type=\"password\"></form></body></html>", "HTML", "login page"},
+		"blank.json":   {strings.Repeat(" ", 33<<20), "JSON", "nothing was read"},
 		"~$sales.xlsx": {"\x05Alice" + strings.Repeat(" \x00", 80), "Excel lock file", "sales.xlsx"},
 	} {
 		path := filepath.Join(dir, name)

@@ -94,7 +94,7 @@ def _beginning(found: Found, path: str, source: texts.Text) -> Found:
     """What there is of a document that was not read to its end: of more than its first list, nobody
     knows what follows."""
     text, start = source.text, len(source.text) - len(source.text.lstrip())
-    value, read = _begun(text, start) if text[start] in "[{" else (None, 0)
+    value, read = _begun(text, start) if text[start : start + 1] in ("[", "{") else (None, 0)
     if not value:
         found = document("JSON", text[:500])
         found.cut = True
