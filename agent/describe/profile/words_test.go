@@ -54,6 +54,8 @@ func TestFigures(t *testing.T) {
 			4000, []string{"about 0.333333 to 7.1"}, nil},
 		{"values.json", `[` + strings.Repeat(`{"x": 123456789.125}, {"x": 0.3333333333333333}, `, 20) + `{"x": 0.5}]`, "",
 			4000, []string{"3 values: 123456789.125 (20), 0.3333333333333333 (20), 0.5 (1)"}, nil},
+		{"lists.txt", `{"of": [{"a": 1}, {"a": 2}], "data": [` + strings.Repeat(`{"b": "`+strings.Repeat("x", 3000)+`"},`, 3000), "",
+			4000, []string{"$.of: 2 rows", "$.data: at least 2"}, nil},
 		{"tables.html", strings.Repeat("<table><tr><th>n<th>x<tr><td>1<td>2<tr><td>3<td>4</table>", 65), "",
 			4000, []string{"65 tables, 60 of them shown"}, nil},
 	})

@@ -91,8 +91,7 @@ def _lines(
 
 
 def _beginning(found: Found, path: str, source: texts.Text) -> Found:
-    """What there is of a document that was not read to its end: of more than its first list, nobody
-    knows what follows."""
+    """The tables of a document that was not read to its end. Those before its last part are whole."""
     text, start = source.text, len(source.text) - len(source.text.lstrip())
     value, read = _begun(text, start) if text[start : start + 1] in ("[", "{") else (None, 0)
     if not value:
@@ -107,7 +106,14 @@ def _beginning(found: Found, path: str, source: texts.Text) -> Found:
         "too, is not known"
     )
     guessed = text[start] == "[" and not source.packed
+    whole, last, part = [], "$", value
+    while part and isinstance(part, dict):
+        *others, key = part
+        whole += [f"{last}.{show(k, 60)}{end}" for k in others for end in (".", "[", " ")]
+        last, part = f"{last}.{show(key, 60)}", part[key]
     for table in found.tables:
+        if f"{table.name} ".startswith(tuple(whole)) and not table.name.startswith(last):
+            continue
         rows = len(table.rows) if table.total is None else table.total
         table.extra["guessed" if guessed else "least"] = True
         table.total = round(rows * os.path.getsize(path) / bytes_) if guessed else rows
