@@ -94,14 +94,11 @@ def dates_of(counts: dict[str, int], given: list, order: str) -> Dates:
     some = list(dict.fromkeys([*shapes.values(), *first.values()]))[:6]
     forms = dict.fromkeys(f for v in some for f in _guesses(_alike(v)))
     known = [f for f in forms if f and f != "%Y" and "%Y-%d" not in f and "%Y/%d" not in f]
-    fits = {
-        f: n
-        for f in [*known, *(f for f, shape in FORMS.items() if shape in shapes)]
-        if (n := len(_parse(probe, f))) > len(probe) / 20
-    }
+    known += [f for f, shape in FORMS.items() if shape in shapes]
+    tested = {f: fit for f in known if len(fit := _parse(probe, f)) > len(probe) / 20}
     used: list[str] = []
-    for form in sorted(fits, key=lambda f: -fits[f]):
-        found = _parse(left, form)
+    for form in sorted(tested, key=lambda f: -len(tested[f])):
+        found = tested[form] if left == probe else _parse(left, form)
         other = form.replace("%m", "%M").replace("%d", "%m").replace("%M", "%d", 1)
         if "%d" in form and "%m" in form and not form.startswith("%Y"):
             found, form = _either(

@@ -126,7 +126,7 @@ class Table:
 
 def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
     """The first rows; all of a small table and of one that explains something in words."""
-    if len(rows) == total <= 300 and width <= 30 and (total <= 15 or _wordy(rows, width)):
+    if len(rows) == total <= 300 and width <= 30 and (total <= 15 or width <= 6 and _wordy(rows, width)):
         shown = [[show(v, 300) for v in row[:width]] for row in rows]
         size = sum(len(v) + 3 for row in shown for v in row)
         wordy = width <= 6 and any(sum(v.count(" ") for v in c) > 3 * total for c in zip(*shown))
@@ -137,10 +137,11 @@ def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
 
 def _wordy(rows: Rows, width: int) -> bool:
     """Whether a column may have more than three words in each row: a list has spaces of its own."""
-    columns = ([row[n] if n < len(row) else None for row in rows] for n in range(width)) if width <= 6 else ()
-    return any(
-        not all(isinstance(v, str) for v in c) or sum(v.count(" ") for v in c) > 3 * len(c) for c in columns
-    )
+    columns = list(zip(*rows))
+    try:
+        return len(columns) < width or any("".join(c).count(" ") > 3 * len(c) for c in columns)
+    except TypeError:  # not all are texts
+        return True
 
 
 def _of_all_rows(c: Json, figures: Json, total: int) -> None:

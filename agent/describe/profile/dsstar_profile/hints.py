@@ -111,7 +111,7 @@ def shape(table: Table, said: Json, path: str, encoding: str) -> tuple:
     if any(_odd(c, [row[n] for row in table.rows]) for n, c in enumerate(columns)):
         return ()
     kinds = [(c["type"], c.get("form"), *c.get("dress", ())) for c in columns]
-    calls = [call.text() for call in _candidates(table, said)]
+    calls = [(c.start, repr(c.options), c.after) for c in _candidates(table, said)]
     return (os.path.splitext(path)[1], encoding, *table.lines[: table.skip], *kinds, *calls)
 
 
@@ -120,7 +120,7 @@ def _odd(c: Json, values: list) -> bool:
     if c.get("long") or c.get("mixed"):
         return True
     if c["type"] == "number":
-        return not all(v.isascii() for v in values)
+        return not "".join(values).isascii()
     first = next((v for v in values if not missing(v)), "")
     return c["type"] == "text" and bool(NUMBERED.fullmatch(first))
 
