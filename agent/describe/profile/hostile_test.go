@@ -265,11 +265,12 @@ grids, workers, masked = (sys.modules["dsstar_profile." + m] for m in ("grids", 
 told = grids.Table.profile
 def profile(table):
     if "bad" in table.names: raise ValueError("no such figures")
-    return told(table)
+    return told(table) | ({"odd": {(1, 2): 3}} if "odd" in table.names else {})
 grids.Table.profile = profile
 open("some.csv", "w").write("a,b\n1,2\n3,4\n")
 json.dump({"x": [{"bad": 1}, {"bad": 2}], "y": [{"v": 1}, {"v": 2}]}, open("two.json", "w"))
-workers.main(["gone.csv", "some.csv", "two.json"], 20, 1, 60, "mark")
+open("odd.csv", "w").write("a,odd\n1,2\n3,4\n")
+workers.main(["gone.csv", "some.csv", "two.json", "odd.csv"], 20, 1, 60, "mark")
 masked.main(["gone.csv", "two.json"], ["v"], 20, 60, "masked")
 `
 	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", in, script(t))
@@ -280,7 +281,7 @@ masked.main(["gone.csv", "two.json"], ["v"], 20, 60, "masked")
 		fields := strings.SplitN(line, " ", 3)
 		said[strings.Join(fields[:len(fields)-1], " ")] = fields[len(fields)-1]
 	}
-	var all [3]profile.Profile
+	var all [4]profile.Profile
 	for n := range all {
 		is, bad := profile.Parse(said[fmt.Sprint("mark ", n)])
 		if bad != nil || err != nil {
@@ -292,6 +293,9 @@ masked.main(["gone.csv", "two.json"], ["v"], 20, 60, "masked")
 		t.Errorf("%+v", all[:2])
 	}
 	if is := all[2]; is.Problem != "" || len(is.Tables) != 1 || is.Tables[0].Columns[0].Name != "v" || is.Tables[0].Call == "" || len(is.Warnings) != 1 {
+		t.Errorf("%+v", is)
+	}
+	if is := all[3]; is.Problem != "" || len(is.Tables) > 0 || len(is.Warnings) != 1 {
 		t.Errorf("%+v", is)
 	}
 	if !strings.HasPrefix(said["masked 0"], "{}") || !strings.Contains(said["masked 1"], `"problem"`) {

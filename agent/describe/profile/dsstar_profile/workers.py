@@ -37,7 +37,8 @@ class Worker:
                 with open(asked) as numbers, open(tell, "w", encoding="utf-8") as out:
 
                     def ahead(found: dict[str, Any]) -> None:
-                        print(AHEAD.decode() + json.dumps(found, default=str), file=out, flush=True)
+                        with contextlib.suppress(TypeError, ValueError):  # words leave the table out
+                            print(AHEAD.decode() + json.dumps(found, default=str), file=out, flush=True)
 
                     for line in numbers:
                         n = int(line)
