@@ -85,7 +85,8 @@ def python(value: Any) -> str:
 
 
 def put(tables: list[Untried], path: str) -> Iterator[tuple[int, Json]]:
-    """The place of each table, and what is described of it, with the first of its calls that was run and gave that."""
+    """The place of each table, and what is described of it, with the first of its calls that was run
+    and gave that."""
     file = File(path, time.process_time() + SECONDS)
     for n, table, said, shape in tables:
         if call := _found(table, said, file):
@@ -103,8 +104,8 @@ def without(table: Table, said: Json, why: str) -> Json:
 
 
 def shape(table: Table, said: Json, path: str, encoding: str) -> tuple:
-    """What tells how a table is read: a call that was run for a table reads all of its shape as they are
-    described. Empty: it has something that such a call may trip over."""
+    """What tells how a table is read: a call that was run for a table reads all of its shape as they
+    are described. Empty: it has something that such a call may trip over."""
     columns = said["columns"]
     if not table.regular or said.get("warnings") or "sample" in said or len(columns) < len(table.names):
         return ()

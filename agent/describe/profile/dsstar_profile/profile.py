@@ -242,13 +242,13 @@ def _described(found: Found, out: dict[str, Any], path: str, addressed: bool) ->
     for table in found.tables[: found.most]:
         try:
             said = table.profile()
+            shape = () if found.warnings else hints.shape(table, said, path, found.encoding)
         except Exception as error:
             last = error
             out["more"] += 1
             told = f"table {show(table.name)} is not read: {why(error, addressed)[1]}"
             out["warnings"] = [*out.get("warnings", ()), told]
             continue
-        shape = hints.shape(table, said, path, found.encoding) if not found.warnings else ()
         if call := hints.KNOWN.get(shape):
             said |= {"call": call}
         elif not addressed:  # cells have a connection to those
