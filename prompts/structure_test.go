@@ -112,7 +112,7 @@ var ours = []string{
 	"Context.Question", "Context.Guidelines", "PaperVerifier.Question", "Answered.Question",
 	"Answered.Guidelines", "System.Environment", "PaperSystem.Environment", "Step.Text", "Coder.Step", "Debugger.Step",
 	"PaperCoder.Step", "PaperDebugger.Step",
-	"Picker.Step", "Dropped.Text", "PaperScript.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
+	"Dropped.Text", "PaperScript.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
 	"Observation.Note", "Node.ID", "Node.Instruction", "Result.ID", "Result.Instruction",
 	"InterpreterCode.ID", "InterpreterCode.Instruction", "InterpreterPlan.Task",
 	"InterpreterVerify.Instruction", "InterpreterRecommend.Instruction",

@@ -65,8 +65,7 @@ func cleanEnv() []string {
 // and "last" for the last cell of a verdict that has one. The finalizer's are those of "last", too.
 type roles map[string][]llmtest.Response
 
-// phrases tell the roles apart by their prompts; those after the picker's belong to the published
-// method.
+// phrases tell the roles apart by their prompts, those of the published method, too.
 var phrases = []struct{ role, phrase string }{
 	{"analyzer", "Write a Python script that reads a data file"},
 	{"describer", "Write the whole script again"},

@@ -54,7 +54,6 @@ func promptsOf(t *testing.T, theirs string) map[string][]string {
 		"coder":      say(fails, cell("print(words, 2)"), cell("total = 42\nprint(total, words, 3)")),
 		"summarizer": say("ValueError: " + theirs),
 		"debugger":   say(cell(load + "print(1)")),
-		"picker":     say("Choice: 1\nReason: " + oneLine),
 		"verdict": say("Verdict: unfinished\nReason: "+oneLine,
 			"Verdict: insufficient\nReason: step 2, "+oneLine+"\nWrong step: 2", sufficient),
 		"last":     say(cell("print(42 if words else 0)")),

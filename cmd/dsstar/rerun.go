@@ -86,7 +86,8 @@ outputs are compared with the recorded ones.
   tables         with --check: tables of databases with another number of rows than
                  when the answer was proved: database, table, rows, now, at
 With --round it is notebook, round, step, seconds, kernel as above, and
-  attempts       list of attempt (from 1), recorded and status (ok, error, timeout, died), error and text of its outputs now,
+  attempts       list of attempt (its number in the notebook), recorded and status
+                 (ok, error, timeout, died), error and text of its outputs now,
                  verdict (same or differs; without --check: of the status),
                  differences
 

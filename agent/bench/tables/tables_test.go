@@ -79,14 +79,14 @@ func TestPaperTable(t *testing.T) {
 	table := p.Make([]runner.Result{
 		sample("dsstar", "gemini/gemini-2.5-pro", map[string]string{"method.paper": "true",
 			"cell_timeout": "10m"}, 1, 0, 1, -1),
-		sample("dsstar", "ollama/some", map[string]string{"method.candidates": "3"}, 1, 1),
+		sample("dsstar", "ollama/some", map[string]string{"method.readings": "false"}, 1, 1),
 		{About: runner.About{Bench: "dacode", Agent: "react", Model: "m"}},
 	})
 	text := regexp.MustCompile(" +").ReplaceAllString(table.Markdown(), " ")
 	for _, want := range []string{
 		"| DS-STAR | Gemini-2.5-Pro | 87.50 | 100.00 (n 2, 34.24 to 100.00) | 45.24 | 0.00 (n 2, 0.00 " +
 			"to 65.76) |",
-		"| dsstar, candidates 3 | ollama/some |", "1 of 4 tasks have no result yet, and count as wrong",
+		"| dsstar, no readings | ollama/some |", "1 of 4 tasks have no result yet, and count as wrong",
 		"react with m of dacode is not in this table",
 		"dsstar bench run --bench dabstep --tasks TASKS --agent react --model gemini/gemini-2.5-pro " +
 			"--out OUT # ReAct, Gemini-2.5-Pro",

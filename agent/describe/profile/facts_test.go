@@ -269,6 +269,37 @@ func TestFootnote(t *testing.T) {
 	}
 }
 
+// TestNoNote: the last lines of a text are rows where they may be: a number, or a part of a cell.
+func TestNoNote(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, dir)
+	for name, end := range map[string]string{
+		"alone.csv": "70000\n70001\n", "cell.csv": "70000,,\"the last words\nhave three lines\nand end here\"\n70001,1,x\n",
+		"open.csv": "70000,1,x\n70001,,\"the last words\nhave three lines\nand end here\"\n",
+	} {
+		var text strings.Builder
+		text.WriteString("id,n,text\n")
+		for n := range 70_000 {
+			fmt.Fprintf(&text, "%d,%d,some words\n", n, n%7)
+		}
+		is := p.facts(t, filepath.Join(dir, name), text.String()+end)
+		said := is.said()
+		if is.Rows != 70_002 || strings.Contains(is.Call, "skipfooter") || strings.Contains(said, " -") {
+			t.Errorf("%s: %d rows by %s: %s", name, is.Rows, is.Call, said)
+		}
+	}
+	if is := p.facts(t, filepath.Join(dir, "two.csv"), "id,text\n"+strings.Repeat("7,a b\n", 30)+"30\n31\n"); is.Rows != 32 {
+		t.Errorf("%d rows", is.Rows)
+	}
+	if is := p.facts(t, filepath.Join(dir, "people.csv"), "name,mon,tue\nAnn,1,0\nBo,0,1\nCy,0,0\nMax,1,1\n"); is.Rows != 4 {
+		t.Errorf("%d rows", is.Rows)
+	}
+	late := "k,zip\n" + strings.Repeat("some words that fill the row,\n", 400_000) + strings.Repeat("x,00123\n", 5)
+	if is := p.facts(t, filepath.Join(dir, "late.csv"), late); strings.Contains(is.columns(), "zip number") {
+		t.Errorf("%s", is.columns())
+	}
+}
+
 // TestNoHeader: numbers and dates are no names, however they are dressed.
 func TestNoHeader(t *testing.T) {
 	dir := t.TempDir()

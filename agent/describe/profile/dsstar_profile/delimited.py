@@ -75,9 +75,10 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
         if width == texts.FIELDS:
             found.warnings.append(f"only the first {width} fields of a row are looked at")
         fields = width + (table.short == "ended")
-        if odd := sum(n != fields for n in raw):
+        if odd := sorted(n for n in raw if n != fields):
+            have = f"{odd[0]} to {odd[-1]}" if odd[0] < odd[-1] else str(odd[0])
             table.warnings.append(
-                f"{odd} rows have another number of fields than {fields}: {min(raw)} to {max(raw)}"
+                f"{len(odd)} rows have another number of fields than {fields}: {have}"
                 + ("" if whole else ", in the sample")
             )
         if not whole:
@@ -94,10 +95,17 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
 
 
 def _notes(end: list[str], way: texts.Dialect) -> int:
-    """How many of the last lines are no rows, as they have one field and the others more."""
-    fields = [sum(map(len, texts.rows(line, way)[0])) for line in end]
-    most = max(fields, default=0)
-    return next((n for n, many in enumerate(reversed(fields)) if many > 1), 0) if most > 1 else 0
+    """How many of the last lines are notes: each has one field, of several words, and no text of
+    several lines may end there."""
+    if way.quote and any(line.count(way.quote) % 2 for line in end):
+        return 0
+    for n, line in enumerate(reversed(end)):
+        fields = [c for row in texts.rows(line, way)[0] for c in row]
+        if len(fields) > 1:
+            return n
+        if fields and not grids.sentence(fields[0]):
+            break
+    return 0
 
 
 def _comments(rows: list[tuple]) -> set[int]:
@@ -282,8 +290,8 @@ def _cast(c: Json, name: str) -> str:
             name = f"replace({name}, ',', '.')"
         return f"TRY_CAST({name} AS HUGEINT)" if c.get("long") else _finite(name, "DOUBLE")
     form = c.get("form", "")
-    if c["type"] == "empty":
-        return _finite(name, "DOUBLE")
+    if c["type"] == "empty":  # what has leading zeros is a code
+        return _finite(f"regexp_extract({name}, '^\\s*[-+]?(0(\\D.*)?|[^0].*)$')", "DOUBLE")
     if c["type"] == "date" and form.startswith("%") and " or " not in form:
         if form.startswith("%Y-%m-%d"):
             return _finite(name, "TIMESTAMPTZ" if "%z" in form else "TIMESTAMP")

@@ -337,6 +337,11 @@ def _table(block: Rows, name: str, text_source: bool, is_: Header) -> Table:
     )
 
 
+def sentence(cell: object) -> bool:
+    """Whether a cell has several words, and thus may be a note."""
+    return isinstance(cell, str) and len(cell.split()) > 1 and number(cell) is None
+
+
 def _trim(table: Table) -> int:
     """Takes notes off the end of a table, and says which rows are totals; how many it took."""
     rows = table.rows
@@ -348,6 +353,7 @@ def _trim(table: Table) -> int:
     def noted(row: tuple) -> bool:
         """Whether a row has one value, and others have more or, of a text, more fields."""
         alone = table.text_source and fields[0][0] == width > 1 and not any(c is not None for c in row[1:])
+        alone = alone and sentence(row[0])
         return filled(row) <= 1 and (alone or width > 2 and usual[0][0] > 2)
 
     while len(rows) > 2 and noted(rows[-1]):

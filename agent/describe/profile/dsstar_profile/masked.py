@@ -10,6 +10,7 @@ import fnmatch
 import importlib
 import io
 import json
+import os
 import re
 import time
 import types
@@ -22,7 +23,7 @@ from dsstar_profile import hints, profile, texts
 MOST = 100_000  # values of a column
 # What profiles say of tables whose columns they do not have.
 UNSEEN = re.compile(
-    r"\bnot (read|opened|shown|listed|looked)\b|cannot be read|too large|no JSON|only the first \d+ fields"
+    r"\bnot (read|opened|shown|listed|looked)\b|cannot be read|too large|no JSON|from the beginning|only the first \d+ fields"
 )
 NESTED = ("list", "struct", "map", "object")  # types of columns that may have names within
 NO_CALL = "no call is known that reads all of it"
@@ -220,19 +221,27 @@ def _missing(patterns: list[str], names: set[str]) -> dict[str, str]:
     return {}
 
 
+def _readable(path: str) -> bool:
+    try:
+        os.listdir(path) if os.path.isdir(path) else open(path, "rb").close()
+    except (FileNotFoundError, PermissionError):
+        return False
+    return True
+
+
 def main(paths: list[str], patterns: list[str], seconds: float, within: float, mark: str) -> None:
     """Prints mark, number and what is told of each file, and then of all."""
     end = time.monotonic() + within
     names: set[str] = set()
     for n, path in enumerate(paths):
         said: dict[str, Any] = {"problem": "there was no time for it"}
-        if time.monotonic() < end:
+        if not _readable(path):
+            said = {}  # nor can cells read it
+        elif time.monotonic() < end:
             try:
                 with contextlib.redirect_stdout(io.StringIO()):
                     said, own = listed(path, patterns, seconds)
                 names.update(own)
-            except (FileNotFoundError, PermissionError):
-                said = {}  # nor can cells read it
             except (Exception, MemoryError, profile.OutOfTime) as error:
                 said = {"problem": str(error) or type(error).__name__}
         print(mark, n, json.dumps(said), flush=True)

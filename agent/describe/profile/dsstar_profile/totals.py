@@ -50,7 +50,7 @@ def closing(rows: list[tuple]) -> int:
     figures = _figures(rows, [c for c in range(width) if any(_number(r, c) for r in last)][:WIDE])
     named = {n for n, row in enumerate(rows) if n >= first or SUM.fullmatch(_label(row))}
     end = len(rows)
-    while end > first and _closes(_label(rows[end - 1]), end - 1, named, figures):
+    while end > first and _closes(_label(rows[end - 1]), end - 1, named, figures, len(last) > 1):
         end -= 1
     return len(rows) - end
 
@@ -66,7 +66,7 @@ def _word(text: str) -> Any:
     return next((made for word, made in WORDS.items() if word.fullmatch(text)), None)
 
 
-def _closes(text: str, at: int, named: set[int], figures: Figures) -> bool:
+def _closes(text: str, at: int, named: set[int], figures: Figures, several: bool) -> bool:
     """Whether the figures of a row are made of those above it, with or without other totals. A label
     that is more than a word for a total may be the name of anything: most figures have to be sums."""
     word = _word(text)
@@ -80,8 +80,8 @@ def _closes(text: str, at: int, named: set[int], figures: Figures) -> bool:
             for left in (set(), named)
         ]
         right += any(_parts(some) > 2 - bool(word) and _made(value, some, word or math.fsum) for some in above)
-    if word in (max, min, statistics.median):  # which are values of other rows
-        return right == given > 1
+    if word in (max, min, statistics.median):  # which are values of other rows, and names
+        return several and right == given > 1
     return right > 0 if word is math.fsum else right * 2 >= given > 0
 
 

@@ -51,6 +51,7 @@ type replay struct {
 	show     *transcript
 	base     []string // the cells before the round
 	attempts []record.Attempt
+	numbers  []int // of the attempts, in the notebook
 	result   roundResult
 }
 
@@ -126,6 +127,11 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 			usage.Again("--check").But("round"))
 	}
 	round := t.Rounds[n-1]
+	for i, a := range round.Attempts {
+		if !a.NotRun() {
+			r.numbers = append(r.numbers, i+1)
+		}
+	}
 	r.result = roundResult{Notebook: path, Round: n, Step: round.Step, Attempts: []attemptResult{}}
 	return nil
 }
@@ -185,7 +191,7 @@ func (r *replay) run(ctx context.Context) error {
 			}
 		}
 		if len(r.attempts) > 1 {
-			r.show.say("try %d", i+1)
+			r.show.say("try %d", r.numbers[i])
 		}
 		r.show.cell(len(r.base)+1, recorded.Code, true)
 		x, err := r.k.ExecuteCell(ctx,
@@ -195,7 +201,7 @@ func (r *replay) run(ctx context.Context) error {
 		}
 		r.show.end(x)
 		x.Outputs = r.place.moved(x.Outputs)
-		r.result.Attempts = append(r.result.Attempts, r.compare(i+1, recorded.Execution, x))
+		r.result.Attempts = append(r.result.Attempts, r.compare(r.numbers[i], recorded.Execution, x))
 	}
 	return nil
 }
