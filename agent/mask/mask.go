@@ -85,7 +85,7 @@ func (m *Masker) Scan(text string) (all []Find) {
 	line, at := 1, 0
 	for _, s := range credentials(text) {
 		line, at = line+strings.Count(text[at:s.from], "\n"), s.from
-		m.secret(text[s.from:s.to])
+		m.secret(text[s.from:s.to], s.rule)
 		if n := len(all); n == 0 || all[n-1].Line != line {
 			all = append(all, Find{line, s.rule.kind})
 		}
@@ -95,7 +95,7 @@ func (m *Masker) Scan(text string) (all []Find) {
 
 // secret takes note of a credential and reports whether it is new. One that may be a word is only
 // masked where its context tells.
-func (m *Masker) secret(value string) bool {
+func (m *Masker) secret(value string, by *rule) bool {
 	if m.secrets[value] {
 		return false
 	}
@@ -103,7 +103,11 @@ func (m *Masker) secret(value string) bool {
 	small := strings.ToLower(value)
 	word := namePath.MatchString(value) &&
 		(value == small || value == strings.ToUpper(small) || value == title(small))
-	if len(value) >= 6 && !word {
+	switch {
+	case len(value) < 6 || word:
+	case by.look == quoted:
+		m.known.add(value)
+	default:
 		for line := range strings.FieldsSeq(lineEnds.Replace(value)) { // of a key block also alone
 			m.known.add(line)
 		}
@@ -126,7 +130,7 @@ func (m *Masker) Learn(text string) {
 func (m *Masker) learn(text string) []span {
 	all := credentials(text)
 	for _, s := range all {
-		if m.secret(text[s.from:s.to]) {
+		if m.secret(text[s.from:s.to], s.rule) {
 			m.finds = append(m.finds, s.rule.kind)
 		}
 	}

@@ -53,6 +53,11 @@ func TestDress(t *testing.T) {
 		{`password: "st.X9k2w"`, "st.X9k2w"}, {`password: "my-Dog7!rex"`, "my-Dog7!rex"},
 		{`password: "%x9qqz1"`, "%x9qqz1"}, {`password: "&k9wqz1!"`, "&k9wqz1!"}, {`passwd = "<k9wq>z1!"`, "<k9wq>z1!"},
 		{`password = "hunter2!x…`, "hunter2!x"}, {`password = 'hunter2!x... | b`, "hunter2!x"},
+		{"password: P@ss,w0rd9", "P@ss,w0rd9"}, {"password=h4nt;er2, the last", "h4nt;er2"},
+		{"Pwd=S3r!,v;9w;User Id=ada;x", "S3r!,v;9w"}, {"user: a, pwd: S9,mm3r!x;id: 3", "S9,mm3r!x"},
+		{`password="#Sommer"`, "#Sommer"}, {`"password": "@ThomasX"`, "@ThomasX"}, {`password='$ommer'`, "$ommer"},
+		{`password: "blue-samPle"`, "blue-samPle"}, {`password: "Summer.sample"`, "Summer.sample"},
+		{`password: "fake-Sommer"`, "fake-Sommer"}, {`password = "Tr0ub4dor 3&x"`, "Tr0ub4dor 3&x"},
 		{"<password>hunter2!x…", "hunter2!x"}, {"postgres://ada:tr0ub4d…", "tr0ub4d"},
 		{"token ghp_" + "a8Kd93jfLq02m…", "ghp_" + "a8Kd93jfLq02m"}, {"AKIA" + "QX7MZ2PLR4T…", "AKIA" + "QX7MZ2PLR4T"},
 	} {
@@ -114,6 +119,10 @@ func TestNoCredentials(t *testing.T) {
 		`api_key = "my-api-key"`, `password: "yourpassword"`, `password = "changeme123"`, `password: "<password>"`,
 		"https://example.org/wiki/Foo:Bar…", "http://example.org:8080…", "ASIAPACIFIC2024...", "token: [REDACTED]",
 		`secret = "projects/p/secrets/s"`, "password: example_password", `token = "insert-your-token"`,
+		`password="$db_password"`, "password: $pw1", "password: @pw_name", "password=blue-sample", "password: &anchor",
+		"passwd: 1,2,3", "f(password=p1,q)", "password: required,text", `password: "sample_password_here"`,
+		`{"password": "see page 3 of the manual"}`, `"password_set": "2024-01-01 12:30 UTC"`, "pwd: ab, cd9!; x",
+		`password = "" + x9y + "z"`, `"password": "SHA256 hash"`, `"password_expires": "30d 12h"`, "pwd:test,x9!y",
 		"password=args.password", "pwd: /home", "monkey = 'abcdefghij1234567890'", "tokens: 1234567890123456",
 	} {
 		if found := New(nil).Scan(text); len(found) > 0 || New(nil).Mask(text) != text {

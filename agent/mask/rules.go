@@ -25,6 +25,7 @@ type look int
 const (
 	certain look = iota // by its form it is nothing else
 	chosen              // a person's choice, such as a password: any one word
+	quoted              // the same in quotes: nothing is a name there, and it may have blanks
 	bare                // the same without quotes around: no word of prose or code
 	drawn               // drawn by a machine: letters and digits by chance
 )
@@ -110,7 +111,7 @@ var named = []struct {
 	quoted, plain look
 	name          string
 }{
-	{"a password", "passw passphrase _pass pwd kennwort", chosen, bare, `(?i:passw(?:or)?d|passphrase|` +
+	{"a password", "passw passphrase _pass pwd kennwort", quoted, bare, `(?i:passw(?:or)?d|passphrase|` +
 		`passwort|kennwort|pwd|(?:db|user|ftp|smtp|mail|pg|root)_?pass)`},
 	{"a key or token", "_key -key apikey accesskey sharedkey accountkey authkey secret token credential",
 		drawn, drawn, `(?i:secret|token|(?:api|access|auth|account|shared|private|secret|encryption|` +
@@ -122,8 +123,10 @@ var named = []struct {
 const (
 	is     = `(?:_[A-Za-z0-9]{1,12})?\\*["']?\]?\s{0,8}(?::=|=>|<-|[=:])\s{0,8}[bru]?`
 	plain  = `([^\s"'\\,;<>…=(){}\[\]][^\s"'\\,;<>…]{3,200}?)(?:$|[\s,;"'\\<>…]|&\w+=)`
-	double = `\\*"{1,2}([^"\\\s…]{4,200})(?:\\*"|` + cutOff + `)`
-	single = `\\*'([^'\\\s…]{4,200})(?:\\*'|` + cutOff + `)`
+	commas = `([^\s"'\\,;<>…=(){}\[\]][^\s"'\\<>…]{3,200}?)(?:[,;]*(?:$|[\s"'\\<>…])|&\w+=|` +
+		`[,;](?:\w+[=:]|[A-Z][a-z]+ [A-Z][a-z]+=))` // the same where it may have commas
+	double = `\\*"{1,2}([^"\\\s…][^"\\\n…]{2,198}[^"\\\s…])(?:\\*"|` + cutOff + `)`
+	single = `\\*'([^'\\\s…][^'\\\n…]{2,198}[^'\\\s…])(?:\\*'|` + cutOff + `)`
 	inTag  = `[^<>\n]{0,20}>([^<\s…]{4,200})(?:</|…)`
 )
 
@@ -145,17 +148,22 @@ func makeRules() (all []rule) {
 		for _, quoted := range []string{is + double, is + single, inTag} {
 			add(n.kind, n.words, name+quoted, n.quoted, beforeName)
 		}
-		add(n.kind, n.words, name+`(?:_[A-Za-z0-9]{1,12})?\s{0,8}[=:]\s{0,8}`+plain, n.plain, beforeName)
+		form := plain
+		if n.plain == bare {
+			form = commas
+		}
+		add(n.kind, n.words, name+`(?:_[A-Za-z0-9]{1,12})?\s{0,8}[=:]\s{0,8}`+form, n.plain, beforeName)
 	}
 	return all
 }
 
 // noSecret matches what stands in place of a secret, or names where it is: of no use to anybody.
 var noSecret = regexp.MustCompile(`^(?:` + strings.Join([]string{
-	`<[^<>]*>?`, `[$%]?\{.*\}*`, `.*\{\w*\}.*`, `\$\(.*`, `\$[A-Z_][A-Z0-9_]*`, `\$[a-z_]+\d?`, // templates
-	`%\(\w*\)[sd]`, `%[sdr]`, `%[A-Z_]+%`, `[&*@#]\w*`, `(?i:[*x.\-_#?]+)`, // also of YAML, and fillers
+	`<[^<>]*>?`, `[$%]?\{.*\}*`, `.*\{\w*\}.*`, `\$\(.*`, `\$[A-Z_][A-Z0-9_]*`, // templates
+	`[$&*@#](?i:[a-z]+_)*(?i:password|passwd|pass|pwd|pw|secret|token|key)\d?`,
+	`%\(\w*\)[sd]`, `%[sdr]`, `%[A-Z_]+%`, `(?i:[*x.\-_#?]+)`, // also fillers
 	`.*EXAMPLE(?:KEY)?`, `\W*(?i:redacted|masked|hidden)\W*`,
-	`(?i:(?:.*[_.\- ])?(?:example|placeholder|here|dummy|fake|sample)(?:[_.\-][a-z]+)*)\d{0,3}`,
+	`(?i:(?:` + filler + `[_.\- ])*(?:` + standing + `)(?:[_.\-]` + filler + `)*)\d{0,3}`,
 	`(?i:your|my)[_.\-][A-Za-z_.\-]*`, `(?i:your|my)[a-z]*(?i:key|token|secret|passw(?:or)?d)`,
 	`(?i:change.?(?:me|this|it))\W?\d{0,3}`,
 	`(?i:(?:insert|enter|put|todo)[_.\-](?:your|the|an?|key|token|pass|secret|here)[a-z_.\-]*)`,
@@ -164,6 +172,25 @@ var noSecret = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`(?i:env)[.:][\w.]*`,
 	`(?:os|sys|self|args|config|settings|process|request|kwargs|secrets|st|getpass)\.[A-Za-z_.]*`,
 }, "|") + `)$`)
+
+// standing are the words that mark a value as one that only stands for a secret.
+const standing = `example|placeholder|here|dummy|fake|sample`
+
+// filler matches a word that may stand beside one of those.
+const filler = `(?:an?|the|your|my|our|this|is|just|only|for|use|insert|enter|put|` +
+	`paste|goes|value|string|text|key|api|access|auth|secret|token|pass|passwd|password|passphrase|` +
+	`pwd|user|login|db|test|admin|root|` + standing + `)`
+
+// noName matches what also stands in place of a secret, but not in quotes: a variable of a shell, an
+// anchor of YAML, and any name with "example" or the like in it.
+var noName = regexp.MustCompile(`^(?:\$[a-z_]+\d?|[&*@#]\w*|` +
+	`(?i:(?:.*[_.\- ])?(?:` + standing + `)(?:[_.\-][a-z]+)*)\d{0,3})$`)
+
+// prose matches a word of a text, and a number with its unit; list matches short values in a row.
+var (
+	prose = regexp.MustCompile(`^(?:[("'\[]*[A-Za-z'/-]+[)"'\].,:;!?]*|[^A-Za-z]*|[\d.,:/+-]+[A-Za-z]{1,3}[.,;]?)$`)
+	list  = regexp.MustCompile(`^[\w.+-]{1,3}(?:[,;][\w.+)\]}-]*)+$`)
+)
 
 // namePath matches a path of names (config.password, /home/ada), a word, and what code does with one.
 var namePath = regexp.MustCompile(`^(?:[./~]*[A-Za-z_]+(?:[._/-][A-Za-z_]+)*|` +
@@ -174,22 +201,42 @@ var address = regexp.MustCompile(`^0x[0-9a-fA-F]+$`)
 
 // suits reports whether a value that a rule has found is a secret.
 func (l look) suits(value string) bool {
-	code := namePath.MatchString(strings.TrimRight(value, ")]}"))
+	first, blanks := value, strings.ContainsAny(value, " \t\r\n")
+	if at := strings.IndexAny(value, ",;"); l == bare && at > 0 {
+		first = value[:at]
+	}
+	code := namePath.MatchString(strings.TrimRight(first, ")]}"))
 	switch {
 	case standIns.MatchString(value):
 		return false
 	case l == certain:
 		return true
-	case noSecret.MatchString(value) || strings.ContainsAny(value, " \t\r\n") || entropy(value) < 1.5:
+	case noSecret.MatchString(value) || noSecret.MatchString(first) || entropy(value) < 1.5:
+		return false
+	case l == quoted:
+		return !blanks || !isProse(value)
+	case blanks || noName.MatchString(first):
 		return false
 	case l == chosen:
 		return true
 	case l == bare:
-		return !code
+		return !code && !list.MatchString(value)
 	}
 	return len(value) >= 12 && entropy(value) >= 3 && !code &&
 		strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter) &&
 		!strings.Contains(value, "://") && !address.MatchString(value)
+}
+
+// isProse reports whether at least half of what stands between blanks is prose.
+func isProse(text string) bool {
+	all, plain := 0, 0
+	for w := range strings.FieldsSeq(text) {
+		all++
+		if prose.MatchString(w) {
+			plain++
+		}
+	}
+	return 2*plain >= all
 }
 
 // entropy returns the bits per byte of a text by its own frequencies.
