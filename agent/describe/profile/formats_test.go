@@ -82,7 +82,9 @@ func TestFormats(t *testing.T) {
 		{file: "mixed.xlsx", rows: 40, says: "25 dates|10 texts that are dates, form %d/%m/%Y|5 numbers"},
 		{file: "marks.xlsx", rows: 40, call: `pd.read_excel(path, sheet_name="Sheet")`,
 			says: "as percent|with €|divided by 1000|7 as 00007|#N/A (1), #DIV/0! (1)|1 cells have a formula|" +
-				"1 hidden rows|hidden columns, which are read as the others: D"},
+				"1 hidden rows|hidden columns, which are read as the others: D|" +
+				`by the format [>=20]0.0,,"M";[>=9]0.0,"K";0|by the format [<9]0" g";[<20]0.0," kg";0.0,," t"|` +
+				`by the format [>=9]0" t";0;0`},
 		{file: "marks.xlsx", table: 1, rows: 40, call: `pd.read_excel(path, sheet_name="old", header=None)`},
 		{file: "title.xlsx", rows: 40, columns: "name text, id number 0 39", call: "pd.read_excel(path, header=2, nrows=40)"},
 		{file: "stacked.xlsx", rows: 6, columns: "name text, share number 0 7, mass number 0 270, kind text",

@@ -290,10 +290,14 @@ def _shown(table: Table, marks: Marks) -> None:
 
 def dressed(code: str) -> str:
     """How a number format shows numbers, if not as they are."""
-    if condition := CONDITION.search(code):
-        each = [dressed(c) for c in CONDITION.sub("", code).split(";")[:2]]
-        told = zip(each, (f"where {condition[1]}", f"where not {condition[1]}"))
-        return each[0] if len(set(each)) == 1 else ", ".join(f"{e}, {w}" for e, w in told if e)
+    if conditions := CONDITION.findall(code):
+        each = [dressed(c) for c in CONDITION.sub("", code).split(";")[:3]]
+        if len(set(each)) == 1:
+            return each[0]
+        if len(conditions) > 1 or len(each) > 2 or not CONDITION.search(code.split(";")[0]):
+            return f"by the format {show(code)}"
+        told = zip(each, (f"where {conditions[0]}", f"where not {conditions[0]}"))
+        return ", ".join(f"{e}, {w}" for e, w in told if e)
     code = code.split(";")[0]
     if re.search(r"[ymdhs]", re.sub(r'"[^"]*"|\[[^\]]*\]', "", code), re.I):
         return ""  # a date

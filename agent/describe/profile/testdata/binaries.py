@@ -197,6 +197,8 @@ def workbooks():
         for row in range(2, 42):
             for column, code in zip("BCDE", ("0.0%", '#,##0.00 [$€-407]', '#,##0,"k"', "00000")):
                 sheet[f"{column}{row}"].number_format = code
+            sheet[f"A{row}"].number_format = ('[>=20]0.0,,"M";[>=9]0.0,"K";0', '[<9]0" g";[<20]0.0," kg";0.0,," t"',
+                '[>=9]0" t";0;0')[row % 3]
         sheet["F3"], sheet["F4"], sheet["F5"] = "#N/A", "#DIV/0!", "=A2*2"
         sheet.row_dimensions[9].hidden = True
         sheet.column_dimensions["D"].hidden = True
