@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 )
@@ -47,6 +48,24 @@ func TestStoreKey(t *testing.T) {
 	} {
 		if c[0] == c[1] {
 			t.Errorf("two profiles have the key %s", c[0])
+		}
+	}
+}
+
+// A profile is kept unless the next run may find more.
+func TestKeepProfile(t *testing.T) {
+	for n, c := range []struct {
+		p    profile.Profile
+		kept bool
+	}{
+		{profile.Profile{Format: "x"}, true},
+		{profile.Profile{Format: "x", Untried: true}, false},
+		{profile.Profile{Format: "x", Problem: "y"}, false},
+	} {
+		s := store{dir: t.TempDir(), names: []string{"a.csv"}, sums: []string{"b"}}
+		s.keepProfile(0, c.p)
+		if _, kept := s.profile(0); kept != c.kept {
+			t.Errorf("%d: kept %v", n, kept)
 		}
 	}
 }

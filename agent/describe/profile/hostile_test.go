@@ -250,7 +250,7 @@ workers.main(paths, 20, 3, 60, "mark")
 		if err != nil || is.Problem != "" || len(is.Tables) != 1 || is.Tables[0].Rows != 2 || len(is.Tables[0].Columns) != 2 {
 			t.Fatalf("%v: %s", err, line)
 		}
-		if got := is.Tables[0]; got.Call != "" || len(got.Warnings) != 1 || len(got.Raw) != 3 {
+		if got := is.Tables[0]; got.Call != "" || len(got.Warnings) != 1 || len(got.Raw) != 3 || !is.Untried {
 			t.Errorf("nothing says that no call was tried to its end: %s", line)
 		}
 	}

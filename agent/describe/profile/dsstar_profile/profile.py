@@ -271,6 +271,8 @@ def text(
 
 
 def in_words(found: dict[str, Any]) -> str:
+    if any(hints.UNTRIED in t.get("warnings", ()) for t in found.get("tables", ())):
+        found["untried"] = True
     try:
         words.render(found)
         return json.dumps(found, default=str, allow_nan=False, separators=(",", ":"))
