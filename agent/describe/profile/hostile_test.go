@@ -322,6 +322,7 @@ texts = {"same.csv": rows("v{}", "3{}", "2023-05-{:02}"), "codes.csv": rows("00{
     "days.csv": rows(day="202401{:02}"), "lines.csv": rows('"a\n{}"'), "blank.csv": rows() + "\n\n" + rows(head=""),
     "noted.csv": rows() + "Source: x\n", "names.csv": rows(head="k,n, day,w\n"), "late.csv": rows().replace("A7,8", "A7,late"),
     "missing.csv": rows().replace("A7,8", "A7,-"), "more.csv": rows() + "a,1,2024-01-01,w,5\n", "bytes.csv": rows("\x00w{}"),
+    "read.csv": rows().replace("w7\n", "-NaN\n").replace("w8\n", "1.#IND\n"),
     "same.csv.gz": rows(), "same.zip": rows(), "tab.csv": rows().replace(",", "\t"), "two.csv": rows() + "\n" + rows()}
 for name, text in texts.items():
     open(name, "w").write(text)

@@ -122,6 +122,8 @@ def _odd(c: Json, values: list) -> bool:
         return True
     if c["type"] == "number":
         return not "".join(values).isascii()
+    if any(isinstance(v, str) and v in READ and not missing(v) for v in values):
+        return True  # pandas takes it for missing
     first = next((v for v in values if not missing(v)), "")
     return c["type"] == "text" and bool(NUMBERED.fullmatch(first))
 
