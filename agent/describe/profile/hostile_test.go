@@ -58,6 +58,14 @@ with h5py.File("elsewhere.h5", "w") as f:
     f["linked"] = h5py.ExternalLink("secret.h5", "v")
 `
 
+// long leaves a test of large files out of the quick ones.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("DSSTAR_LONG") == "" {
+		t.Skip("DSSTAR_LONG is not set")
+	}
+}
+
 // TestPacked: no name in an archive runs, and its tables have calls that read them, which the list of
 // values runs, too.
 func TestPacked(t *testing.T) {
@@ -109,6 +117,7 @@ func TestPacked(t *testing.T) {
 // TestLongMarkers: of a long file, too, what stands for no value is missing, whatever its case and the
 // spaces around it, and infinite numbers and dates are in no range.
 func TestLongMarkers(t *testing.T) {
+	long(t)
 	dir := t.TempDir()
 	p := start(t, dir)
 	marks := []string{"NaN", " NAN ", "N/a", "nUlL", "inf", "-inf", "Infinity", " -INF"}
@@ -151,6 +160,7 @@ func TestLongMarkers(t *testing.T) {
 // TestUnseen: what only rows have that are in no sample decides as well whether numbers are whole, what
 // stands for missing and what a column without values in the sample has; else a type is of the sample.
 func TestUnseen(t *testing.T) {
+	long(t)
 	dir := t.TempDir()
 	p := start(t, dir)
 	var text strings.Builder
