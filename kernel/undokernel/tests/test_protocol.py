@@ -1,6 +1,8 @@
 """Jupyter's own tests of kernels."""
 
 import unittest
+from typing import Any
+from unittest import mock
 
 import jupyter_kernel_test
 
@@ -29,6 +31,26 @@ class Undokernel(jupyter_kernel_test.KernelTests):
     complete_code_samples = ["1", "print('hello, world')", "def f(x):\n  return x*2\n\n\n"]
     incomplete_code_samples = ["print('''hello", "def f(x):\n  x*2"]
     invalid_code_samples = ["import = 7q"]
+
+    def execute_helper(self, *args: Any, **options: Any) -> Any:
+        """Waits for the cell's messages: jupyter_kernel_test gives up after a tenth of a second, and
+        takes a late one of the test before for the cell's."""
+        execute, get, sent = self.kc.execute, self.kc.iopub_channel.get_msg, []
+
+        def noted(*args: Any, **options: Any) -> str:
+            sent.append(execute(*args, **options))
+            return sent[-1]
+
+        def patient(**_: Any) -> Any:
+            while (message := get(timeout=30))["parent_header"].get("msg_id") not in sent:
+                pass
+            return message
+
+        with (
+            mock.patch.object(self.kc, "execute", noted),
+            mock.patch.object(self.kc.iopub_channel, "get_msg", patient),
+        ):
+            return super().execute_helper(*args, **options)
 
 
 class Plain(Undokernel):
