@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dsstar/agent/describe"
+	"dsstar/agent/llm"
 	"dsstar/agent/mask"
 	"dsstar/agent/mask/masktest"
 	"dsstar/agent/record"
@@ -40,14 +41,20 @@ func textProfile(text string) string {
 	return string(must(json.Marshal(map[string]string{"format": "text", "headline": "text", "text": text})))
 }
 
+// sent is all that goes to the model with a request.
+func sent(r llm.Request) string {
+	all := fmt.Sprint(r.Inputs)
+	for _, m := range r.Messages {
+		all += m.Text
+	}
+	return all
+}
+
 // holdsNone fails the test if a request has a part of a text.
 func (p *played) holdsNone(t *testing.T, part string) {
 	t.Helper()
 	for key, r := range p.model.requests {
-		all := fmt.Sprint(r.Inputs)
-		for _, m := range r.Messages {
-			all += m.Text
-		}
+		all := sent(r)
 		if at := strings.Index(all, part); at >= 0 {
 			t.Errorf("%s: %q", key, all[max(0, at-100):at+len(part)])
 			return
@@ -172,10 +179,7 @@ func masking(s *stage) {
 func (p *played) holdsNoPrivate(t *testing.T, when string) {
 	t.Helper()
 	for key, r := range p.model.requests {
-		all := fmt.Sprint(r.Inputs)
-		for _, m := range r.Messages {
-			all += m.Text
-		}
+		all := sent(r)
 		for _, values := range private {
 			for _, v := range values {
 				v = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(v)), ".0")

@@ -97,8 +97,9 @@ func (s store) path(i int) string {
 	return filepath.Join(s.dir, key[:2], key[2:]+".json")
 }
 
-// keepProfile puts a profile into the cache, unless it was not read to its end or calls were not tried: the
-// next run may have more time or packages. That it could not be kept costs the next run its making, no more.
+// keepProfile puts a profile into the cache, unless it was not read to its end or calls were not
+// tried: the next run may have more time or packages. That it could not be kept costs the next run
+// its making, no more.
 func (s store) keepProfile(i int, p profile.Profile) {
 	if p.Problem != "" || p.Untried || s.sums[i] == "" {
 		return

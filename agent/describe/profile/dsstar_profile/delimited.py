@@ -25,7 +25,7 @@ BETWEEN = {"commas": ",", "points": ".", "apostrophes": "''", "spaces": " "}
 
 
 def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) -> Found:
-    text = source.text if source.whole else "\n".join(source.lines())
+    text = source.text if source.whole else "\n".join(source.lines)
     rows, all_rows = texts.rows(text, way)
     whole = all_rows and source.whole
     last = len(rows)
@@ -56,14 +56,14 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
             below = 0 if all(bare[n] for n in after) else len(after)
             below += bool(source.padding)
             table.calls = _calls(table, options, below if alone else None, whole)
-            table.lines = source.lines()[: hints.FIRST]
+            table.lines = source.lines[: hints.FIRST]
             table.regular = alone and not source.packed and table.skip <= hints.FIRST and (
-                len(source.lines()) == table.skip + len(table.rows)
+                len(source.lines) == table.skip + len(table.rows)
             )
     for table in found.tables[:1]:
         if table.extra.pop("begins", False):
             few = min(6, max(3, table.skip + 2))
-            table.extra["raw"] = [show(x, 160) for x in source.lines()[:few]]
+            table.extra["raw"] = [show(x, 160) for x in source.lines[:few]]
             table.head = [] if table.skip < 6 else table.head
     if len(found.tables) == 1:
         table = found.tables[0]
@@ -87,8 +87,9 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
             for part in source.parts:
                 some = texts.rows(part, way, room // 16)[0]
                 table.rows += [row[:width] for row in some if len(row) == fields]
-            if below := _notes(source.end, way):
-                table.foot = [line for line in source.end[-below:] if line.strip()]
+            end = source.end()
+            if below := _notes(end, way):
+                table.foot = [line for line in end[-below:] if line.strip()]
                 table.calls = _calls(table, options, below, whole)
             table.count = lambda columns: _count(path, source, way, table, columns, deadline)
     return found

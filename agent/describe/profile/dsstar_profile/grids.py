@@ -136,7 +136,7 @@ def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
 
 
 def _wordy(rows: Rows, width: int) -> bool:
-    """Whether a column may have more than three words in each row: a list has spaces of its own."""
+    """Whether a column may have more than three words in each row, of what has not been shown yet."""
     columns = list(zip(*rows))
     try:
         return len(columns) < width or any("".join(c).count(" ") > 3 * len(c) for c in columns)

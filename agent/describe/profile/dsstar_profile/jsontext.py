@@ -20,7 +20,7 @@ AS_WRITTEN = {"dtype": False, "convert_dates": False}  # for read_json
 
 def read(path: str, source: texts.Text, ending: str, deadline: Deadline) -> Found | None:
     """A document, or one value a line; None if it is no JSON, and is not named like it."""
-    lines = [x for x in source.lines() if x.strip()]
+    lines = [x for x in source.lines if x.strip()]
     by_line = ending in (".jsonl", ".ndjson") or len(lines) > 1 and all(map(_one, lines[:2]))
     found = Found("GeoJSON" if ending == ".geojson" else "JSON")
     try:

@@ -48,7 +48,7 @@ def text_file(path: str, ending: str, deadline: Deadline) -> Found:
         found = _lines(path, source, ending, deadline)
     for table in found.tables[:1]:
         if not table.calls:
-            table.lines = source.lines()[: hints.FIRST]
+            table.lines = source.lines[: hints.FIRST]
     found.encoding = source.encoding
     found.warnings += _doubts(source)
     if source.packed:
@@ -78,7 +78,7 @@ def _doubts(source: texts.Text) -> list[str]:
 
 def _lines(path: str, source: texts.Text, ending: str, deadline: Deadline) -> Found:
     """A table, if the lines are one, or else a document."""
-    lines = source.lines() or [source.text[: texts.LINE]]
+    lines = source.lines or [source.text[: texts.LINE]]
     longest = max(map(len, lines[:1000]), default=0)
     plain = longest >= texts.LINE or ending in CODE | {".md", ".markdown", ".rst"}
     way = None if plain else texts.dialect(lines)

@@ -6,6 +6,7 @@ import bz2
 import codecs
 import collections
 import csv
+import functools
 import gzip
 import io
 import lzma
@@ -61,7 +62,7 @@ class Text:
             self.lost = b"\xef\xbf\xbd" in data  # characters, when the file was written
             self.broken = not self.lost and "\ufffd" in self.text
             self.parts: list[str] = []
-            self.end = lines_of(self.text)[-END:] if self.whole else []  # the last lines
+            self.last: list[str] = []  # lines of a long one, where parts are known
             rest = os.path.getsize(path) - head
             if not self.whole and not self.packed and not self.encoding.startswith("utf-16"):
                 many = max(1, min(PARTS, rest // PART))
@@ -69,12 +70,19 @@ class Text:
                     f.seek(head + max(0, rest - PART) * n // max(1, many - 1))
                     part = f.read(min(PART, rest)).decode(self.encoding, "replace")
                     self.parts.append("\n".join(lines_of(part)[1:-1]) + "\n")
-                f.seek(max(head, head + rest - PART))
-                self.end = lines_of(f.read(PART).decode(self.encoding, "replace"))[1:][-END:]
+                if many == 1:  # whose part may not reach the end
+                    f.seek(max(head, head + rest - PART))
+                    part = f.read(PART).decode(self.encoding, "replace")
+                self.last = lines_of(part)[1:][-END:]
 
+    @functools.cached_property
     def lines(self) -> list[str]:
         lines = lines_of(self.text)
         return lines if self.whole else lines[:-1]
+
+    def end(self) -> list[str]:
+        """The last lines, as far as they are known."""
+        return self.lines[-END:] if self.whole else self.last
 
 
 def lines_of(text: str) -> list[str]:
