@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"dsstar/agent/describe/profile"
-	"dsstar/agent/files"
 	"dsstar/agent/record"
 )
 
@@ -67,31 +65,6 @@ func TestCorrections(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	contains(t, p.model.prompt(t, "solver round 1"), "By hand.", "town")
-}
-
-// What a .gitignore leaves out may be what the question is about: the record warns of it.
-func TestIgnoredData(t *testing.T) {
-	all, err := files.List(t.Context(), repository(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := play(t, simple, func(s *stage) { s.task.Skipped = all.Skipped }).noError(t)
-	p.warned(t, "raw/")
-	lacks(t, p.Warnings[0], "node_modules")
-}
-
-// repository is a data folder of which Git ignores raw/.
-func repository(t *testing.T) string {
-	data := t.TempDir()
-	for name, text := range map[string]string{".gitignore": "raw/\n", ".git/HEAD": "",
-		"raw/x.csv": "", "node_modules/y.js": ""} {
-		path := filepath.Join(data, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
-			os.WriteFile(path, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return data
 }
 
 // Of more files than a run looks at the names are chosen, and some of all; the others are named, or

@@ -87,12 +87,6 @@ func (r *Describer) Choose() error {
 			return err
 		}
 	}
-	// it may be the data that the question is about
-	if ignored := files.InWords(files.Ignored(r.t.Task.Skipped)); ignored != "" {
-		if err := r.journal.Warn("not looked at: " + ignored + "; --include NAME takes it"); err != nil {
-			return err
-		}
-	}
 	all := r.t.Task.Files
 	if most := r.MaxFiles; most > 0 && len(all) > most {
 		names := make([]string, len(all))

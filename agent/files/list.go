@@ -17,50 +17,31 @@ import (
 type Listing struct {
 	Files   []File
 	Unread  []string  // folders that cannot be read
-	Skipped []Skipped // what is not data, except hidden files and runs of dsstar
+	Skipped []Skipped // folders that are not data, except hidden ones and runs of dsstar
 }
 
-// A Skipped is a skipped folder, or skipped files of one folder.
+// A Skipped is a skipped folder.
 type Skipped struct {
-	Name string `json:"name"`           // a folder, with a slash at its end, or the first of the files
-	More int    `json:"more,omitempty"` // further files of the same folder
-	Why  string `json:"why"`            // for people: "a Python environment"
+	Name string `json:"name"` // with a slash at its end
+	Why  string `json:"why"`  // for people: "a Python environment"
 }
 
-// byGitignore is the reason for names that a .gitignore ignores.
-const byGitignore = "named in .gitignore"
-
-// InWords describes in one line what is skipped and why; "" if nothing is. What a .gitignore
-// ignores comes first, because it may be data.
+// InWords describes in one line what is skipped and why; "" if nothing is.
 func InWords(skipped []Skipped) string {
 	const most = 6
-	perhaps := func(s Skipped) bool { return s.Why == byGitignore }
-	all := append(Ignored(skipped), slices.DeleteFunc(slices.Clone(skipped), perhaps)...)
 	var words []string
-	for _, s := range all[:min(most, len(all))] {
-		more := ""
-		if s.More > 0 {
-			more = fmt.Sprintf(" and %d more", s.More)
-		}
-		words = append(words, fmt.Sprintf("%s%s (%s)", s.Name, more, s.Why))
+	for _, s := range skipped[:min(most, len(skipped))] {
+		words = append(words, fmt.Sprintf("%s (%s)", s.Name, s.Why))
 	}
-	if n := len(all) - most; n > 0 {
+	if n := len(skipped) - most; n > 0 {
 		words = append(words, fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(words, ", ")
 }
 
-// Ignored returns what is skipped because of a .gitignore.
-func Ignored(skipped []Skipped) []Skipped {
-	return slices.DeleteFunc(slices.Clone(skipped), func(s Skipped) bool {
-		return s.Why != byGitignore
-	})
-}
-
 // List lists the data files of a folder, sorted by folder and name: regular files at any depth,
-// and links to regular files. It skips hidden files, run folders of dsstar, installed packages,
-// caches and, in a repository whose root is the folder or below it, what a .gitignore ignores:
-// see [walk.skipped]. It never skips the folder itself, nor the files and folders below it that
+// and links to regular files. It skips hidden files, run folders of dsstar, installed packages and
+// caches: see [skipped]. It never skips the folder itself, nor the files and folders below it that
 // include names ("." names all). It returns ctx's error once ctx is done.
 func List(ctx context.Context, root string, include []string) (Listing, error) {
 	var l Listing
@@ -104,8 +85,7 @@ type walk struct {
 	root    string
 	include []string
 	listing *Listing
-	ignores []ignoreFile // those that apply to the current folder
-	narrow  string       // a skipped folder, entered for included names below it
+	narrow  string // a skipped folder, entered for included names below it
 }
 
 func (w *walk) visit(path string, d fs.DirEntry, err error) error {
@@ -120,26 +100,23 @@ func (w *walk) visit(path string, d fs.DirEntry, err error) error {
 	if path != w.root && (hidden(d.Name()) || d.IsDir() && isRun(path)) {
 		return passBy(d)
 	}
-	w.ignores = slices.DeleteFunc(w.ignores, func(f ignoreFile) bool { return !below(name, f.folder) })
 	if path != w.root && !w.included(name) {
 		why := ""
 		if narrow := w.narrow != "" && below(name, w.narrow); !narrow {
 			w.narrow = ""
-			why = w.skipped(path, name, d)
+			why = skipped(path, d)
 		} else if !w.leads(name) {
 			return passBy(d)
 		}
 		if why != "" && !w.leads(name) {
-			w.leaveOut(name, d, why)
-			return passBy(d)
+			w.listing.Skipped = append(w.listing.Skipped, Skipped{name + "/", why})
+			return filepath.SkipDir
 		}
 		if why != "" {
 			w.narrow = name
 		}
 	}
-	if d.IsDir() {
-		w.enter(path, name)
-	} else if size, ok := regular(path, d); ok {
+	if size, ok := regular(path, d); ok {
 		w.listing.Files = append(w.listing.Files, File{Name: name, Size: size})
 	}
 	return nil
@@ -170,55 +147,26 @@ func (w *walk) leads(name string) bool {
 	return slices.ContainsFunc(w.include, func(i string) bool { return below(i, name) })
 }
 
-// skipped returns why a folder or file is not data, or "" if it may be data. It only relies on
-// names and marker files that no data folder has. Build folders, such as build and dist, have
-// none, but a .gitignore mostly covers them.
-func (w *walk) skipped(path, name string, d fs.DirEntry) string {
-	if d.IsDir() {
-		switch has := func(file string) bool { _, err := os.Lstat(filepath.Join(path, file)); return err == nil }; {
-		case d.Name() == "node_modules", d.Name() == "site-packages", d.Name() == "dist-packages":
-			return "installed packages"
-		case has("pyvenv.cfg"):
-			return "a Python environment"
-		case has("conda-meta"):
-			return "a conda environment"
-		case d.Name() == "CVS" && has("Entries"):
-			return "version control"
-		case strings.HasPrefix(string(readSome(filepath.Join(path, "CACHEDIR.TAG"), 64)),
-			"Signature: 8a477f597d28d172789f06886806bc55"):
-			return "a cache" // https://bford.info/cachedir/: of Cargo, and many more
-		}
+// skipped returns why a folder is not data, or "" if it may be data. It only relies on names and
+// marker files that no data folder has.
+func skipped(path string, d fs.DirEntry) string {
+	if !d.IsDir() {
+		return ""
 	}
-	if ignored(w.ignores, name, d.IsDir()) {
-		return byGitignore
+	switch has := func(file string) bool { _, err := os.Lstat(filepath.Join(path, file)); return err == nil }; {
+	case d.Name() == "node_modules", d.Name() == "site-packages", d.Name() == "dist-packages":
+		return "installed packages"
+	case has("pyvenv.cfg"):
+		return "a Python environment"
+	case has("conda-meta"):
+		return "a conda environment"
+	case d.Name() == "CVS" && has("Entries"):
+		return "version control"
+	case strings.HasPrefix(string(readSome(filepath.Join(path, "CACHEDIR.TAG"), 64)),
+		"Signature: 8a477f597d28d172789f06886806bc55"):
+		return "a cache" // https://bford.info/cachedir/: of Cargo, and many more
 	}
 	return ""
-}
-
-// enter reads the .gitignore of a folder, unless the root of its repository is above the data
-// folder: repositories often ignore their data, but the user has named this folder as data.
-func (w *walk) enter(path, name string) {
-	_, err := os.Lstat(filepath.Join(path, ".git"))
-	if top := err == nil; top || len(w.ignores) > 0 {
-		rules := ignoreRules(readSome(filepath.Join(path, ".gitignore"), 1<<20))
-		w.ignores = append(w.ignores, ignoreFile{name, top, rules})
-	}
-}
-
-// leaveOut records what is skipped. It groups files by folder.
-func (w *walk) leaveOut(name string, d fs.DirEntry, why string) {
-	all := w.listing.Skipped
-	if d.IsDir() {
-		w.listing.Skipped = append(all, Skipped{Name: name + "/", Why: why})
-		return
-	}
-	for i := len(all) - 1; i >= 0; i-- {
-		if s := &all[i]; !strings.HasSuffix(s.Name, "/") && path.Dir(s.Name) == path.Dir(name) {
-			s.More++
-			return
-		}
-	}
-	w.listing.Skipped = append(all, Skipped{Name: name, Why: why})
 }
 
 // readSome reads at most that many bytes from the beginning of a regular file. It returns nil for

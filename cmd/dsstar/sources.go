@@ -234,9 +234,9 @@ func listData(ctx context.Context, task *record.Task, sources []files.Source) er
 		return nil
 	case skipped != "":
 		hints := []usage.Hint{usage.Again("--include", ".").Note("skips nothing")}
-		if name, folder := strings.CutSuffix(all.Skipped[0].Name, "/"); folder && sources[0].Name == "" {
-			hints = append(hints,
-				usage.Again("--data", filepath.Join(where, name)).Note("what is named is not skipped"))
+		if sources[0].Name == "" {
+			first := filepath.Join(where, all.Skipped[0].Name)
+			hints = append(hints, usage.Again("--data", first).Note("what is named is not skipped"))
 		}
 		return usage.New("the data have no files except skipped ones: "+skipped, hints...)
 	}
