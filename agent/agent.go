@@ -195,11 +195,15 @@ func (r *run) run(ctx context.Context) (ended error) {
 	return r.method.learnFrom(ctx, prove)
 }
 
-// guard has masked what no model sees, of all files that cells can open and of what cells have printed.
+// guard has masked what no model sees: of all files that cells can open, of what cells have printed, and
+// of the user's variables.
 func (r *run) guard(ctx context.Context) error {
 	attempts, _ := r.t.Tried()
 	for _, a := range attempts {
 		r.Mask.Learn(a.Execution.PlainText())
+	}
+	for _, v := range r.t.Variables {
+		r.Mask.Learn(v.Text)
 	}
 	every := r.all
 	if every == nil { // the run begins

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/agent"
 	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
@@ -48,6 +49,12 @@ func sent(r llm.Request) string {
 		all += m.Text
 	}
 	return all
+}
+
+// Rank keeps what an embedding model is sent.
+func (m *model) Rank(_ context.Context, question string, texts []string) (llm.Ranking, error) {
+	m.requests["the retriever"] = llm.Request{Messages: []llm.Message{{Text: question + strings.Join(texts, "\n")}}}
+	return llm.Ranking{Scores: make([]float64, len(texts)), Calls: 1}, nil
 }
 
 // holdsNone fails the test if a request has a part of a text.
@@ -110,6 +117,57 @@ func TestCredentialsStay(t *testing.T) {
 	}
 }
 
+// TestCredentialsElsewhere: what only a variable of the user's or an output has is in no request either,
+// wherever a run with a follow-up is killed.
+func TestCredentialsElsewhere(t *testing.T) {
+	once(t)
+	var variables []record.Variable
+	var alone, dressed strings.Builder
+	for secret, line := range masktest.Credentials {
+		text := fmt.Sprintf(line, secret)
+		variables = append(variables, record.Variable{Name: fmt.Sprintf("v%d", len(variables)), Type: "str", Text: text})
+		fmt.Fprintf(&alone, "print(%q)\n", "it is "+secret)
+		fmt.Fprintf(&dressed, "print(%q)\n", text)
+	}
+	for name, c := range map[string]struct {
+		cell string
+		has  []record.Variable
+	}{
+		"a variable that is not shown": {alone.String(), variables}, "an output": {dressed.String(), nil},
+	} {
+		change := func(s *stage) {
+			s.quick, s.config.ContextChars, s.task.Guidelines = true, 200, ""
+			hosting(s, c.has)
+		}
+		replies := simple.with(script{"cell": c.cell + "x = 1\nprint(x)", "last": alone.String(),
+			"cell round 2": "b = x\nprint(b)"})
+		r := &recorder{}
+		whole := play(t, replies, r.record, change).noError(t)
+		tr := readAgain(t, whole.Trajectory)
+		if err := tr.Ask("And now?", ""); err != nil {
+			t.Fatal(err)
+		}
+		lives := map[string]*played{"": whole,
+			"elsewhere": goOn(t, replies, readAgain(t, tr), func(s *stage) { s.quick = true }).noError(t),
+			"follow-up": goOn(t, replies, tr, r.record, change).noError(t)}
+		for n, m := range r.all {
+			if m.notebook != nil && n%4 == 0 && !spared(n) {
+				lives[fmt.Sprint(n, " after ", m.what)] = goOn(t, replies, reread(t, m.notebook), change,
+					func(s *stage) { s.config.Answered = m.answered }).noError(t)
+			}
+		}
+		for life, p := range lives {
+			for secret := range masktest.Credentials {
+				for part := range strings.FieldsSeq(secret) {
+					if p.holdsNone(t, part); p.Answer() != whole.Answer() || !strings.Contains(p.Answer(), part) {
+						t.Errorf("%s, %s: answer %q", name, life, p.Answer())
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestMaskedColumns: no request has a value of a masked column, and a reply's stand-ins are the values
 // for cells, answer and sentence. Nothing of the list of values is kept.
 func TestMaskedColumns(t *testing.T) {
@@ -155,12 +213,17 @@ func TestMaskedColumns(t *testing.T) {
 
 // TestNothingToMask: a run does not begin if the values to mask are not known.
 func TestNothingToMask(t *testing.T) {
-	p := play(t, simple, func(s *stage) {
-		s.config.Columns, s.task.Data = []string{"nam"}, t.TempDir()
-		s.task.Files[0].Size = 9
-	})
-	if _, ok := errors.AsType[*describe.MaskError](p.err); !ok || len(p.model.requests) > 0 {
-		t.Errorf("%v, %d requests", p.err, len(p.model.requests))
+	for _, change := range []func(*stage){
+		func(*stage) {},
+		func(s *stage) {
+			s.world.columns = private
+			hosting(s, []record.Variable{{Name: "df", Text: "Ann Smith"}})
+		},
+	} {
+		p := play(t, simple, func(s *stage) { s.config.Columns = []string{"name"} }, change)
+		if _, ok := errors.AsType[*describe.MaskError](p.err); !ok || len(p.model.requests) > 0 {
+			t.Errorf("%v, %d requests", p.err, len(p.model.requests))
+		}
 	}
 }
 
@@ -171,8 +234,9 @@ var private = map[string][]string{"name": {" Ann Smith ", "Bob O'Brien", "Zoë Q
 // masking has columns masked with one key, in each life of a run.
 func masking(s *stage) {
 	s.config.Mask, s.world.columns = mask.New([]byte("k")), private
-	s.task.Files[0].Size = 9
-	s.world.profiles = map[string]string{"data/a.csv": textProfile("Ann Smith,1234567,1980-01-05\nzoë quux")}
+	s.config.Ranker, s.config.TopK, s.task.Files = s.model, 1, filesOf("Ann Smith.csv", "b.csv")
+	rows := textProfile("Ann Smith,1234567,1980-01-05\nzoë quux")
+	s.world.profiles = map[string]string{"data/Ann Smith.csv": rows, "data/b.csv": rows}
 }
 
 // holdsNoPrivate fails the test if a request has a value as it stands, trimmed or in another case.
@@ -205,7 +269,9 @@ func TestMaskedAfterKill(t *testing.T) {
 		"second": says("w = %q\nprint(w)\nagreed()", "zoë quux")})
 	ann := says("x = %q\nprint(x)", "Ann Smith")
 	paper := published.with(script{"coder": ann, "finalizer": ann, "analyzer": `print("Ann Smith")`})
-	begin := func(s *stage) { s.task.Guidelines, s.config.Columns = "", []string{"name", "id", "born"} }
+	begin := func(s *stage) {
+		s.task.Question, s.task.Guidelines, s.config.Columns = "Who is Ann Smith?", "", []string{"name", "id", "born"}
+	}
 	chooses := func(s *stage) {
 		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) { return 1, nil }
 	}
@@ -220,7 +286,7 @@ func TestMaskedAfterKill(t *testing.T) {
 		r := &recorder{}
 		whole := play(t, c.replies, r.record, masking, begin, c.change).noError(t)
 		whole.holdsNoPrivate(t, name)
-		if whole.Answer() != c.answer || strings.Contains(strings.Join(whole.Cells(), "\n"), "masked") {
+		if _, ranked := whole.model.requests["the retriever"]; !ranked || whole.Answer() != c.answer || strings.Contains(strings.Join(whole.Cells(), "\n"), "masked") {
 			t.Fatalf("%s: answer %q, asked %q", name, whole.Answer(), whole.model.asked)
 		}
 		for n, m := range r.all {
@@ -240,6 +306,12 @@ func TestMaskedAfterKill(t *testing.T) {
 		changed := must(edited(t, whole.Trajectory, source("step-1", "ANN SMITH", "Zoë Quux")))
 		p := goOn(t, c.replies, changed, masking).noError(t)
 		p.holdsNoPrivate(t, "an edit")
+		chosen := readAgain(t, whole.Trajectory)
+		agent.Choose(chosen, 0, 0, 1)
+		later := goOn(t, c.replies, chosen, masking).noError(t)
+		if later.holdsNoPrivate(t, "a later choice"); later.Answer() != "Ann Smith" || len(later.model.asked) == 0 {
+			t.Errorf("a later choice: answer %q, asked %q", later.Answer(), later.model.asked)
+		}
 		tr := readAgain(t, p.Trajectory)
 		if err := tr.Ask("And Ann Smith?", ""); err != nil || len(tr.Task.Mask) != 3 {
 			t.Fatal(err, tr.Task.Mask)

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,25 +11,36 @@ import (
 	"dsstar/agent/record"
 )
 
-// A host is a session that is somebody else's, which can do nothing for its guest.
-type host struct{ *session }
+// A host is a session that is somebody else's, which can do nothing for its guest but describe
+// variables.
+type host struct {
+	*session
+	has []record.Variable // nil: they cannot be described
+}
 
 var errShy = errors.New("not now")
 
-func (host) Variables(context.Context) ([]record.Variable, error) { return nil, errShy }
+func (h host) Variables(context.Context) ([]record.Variable, error) {
+	if h.has == nil {
+		return nil, errShy
+	}
+	return slices.Clone(h.has), nil
+}
 func (host) Carry(context.Context, agent.Reading) ([]record.Variable, error) {
 	return []record.Variable{{Name: "x"}}, errShy
 }
 func (host) Leave(context.Context, []record.Variable) ([]string, error) { return nil, errShy }
 
 // hosted has the cells of the steps run in a session that is somebody else's.
-func hosted(s *stage) {
+func hosted(s *stage) { hosting(s, nil) }
+
+func hosting(s *stage, has []record.Variable) {
 	open := s.config.Open
 	s.config.Open = func(ctx context.Context, purpose agent.Purpose,
 		dir string) (agent.Session, error) {
 		one, err := open(ctx, purpose, dir)
 		if purpose == agent.Work && err == nil {
-			return host{one.(*session)}, nil
+			return host{one.(*session), has}, nil
 		}
 		return one, err
 	}
