@@ -381,3 +381,12 @@ func endsWith(out, answer, printed string) bool {
 	return same && (before == "" || strings.HasSuffix(before, "\n") || begun != "" &&
 		strings.HasSuffix(before, begun))
 }
+
+// printedBefore returns what the cells before the last one printed in the run.
+func printedBefore(t *record.Trajectory) (printed string) {
+	for _, i := range t.CellRounds() {
+		a, _ := t.Rounds[i].Accepted()
+		printed += a.Execution.Stdout()
+	}
+	return printed
+}

@@ -113,9 +113,6 @@ type HandStep struct {
 	Was    string
 }
 
-// An Example is a verified question with its cells, and the functions of the memory that they use.
-type Example struct{ Question, Cells, Uses string }
-
 // A Point leaves open what is meant; Taken is the option that the cells take.
 type Point struct{ Text, Taken string }
 
@@ -163,17 +160,6 @@ type (
 	}
 	// Learner asks for facts and functions that a verified answer leaves for other questions.
 	Learner struct{ Answer string }
-	// Asker asks for questions about the data; Asked are those of before, a line each.
-	Asker struct {
-		Count int
-		Asked string
-	}
-	// Reviser asks for what makes a memory smaller and more general: its facts, numbered, and its
-	// functions with their cases.
-	Reviser struct {
-		Facts, Functions string
-		Examples         []Example
-	}
 	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches
 	// that take the other options.
 	Judgement struct {
@@ -251,8 +237,6 @@ func (Judgement) template() string      { return "judgement" }
 func (Second) template() string         { return "second" }
 func (Arbiter) template() string        { return "arbiter" }
 func (Learner) template() string        { return "learner" }
-func (Asker) template() string          { return "asker" }
-func (Reviser) template() string        { return "reviser" }
 func (Branches) template() string       { return "branches" }
 func (Coder) template() string          { return "coder" }
 func (Finalizer) template() string      { return "finalizer" }

@@ -86,30 +86,6 @@ func (m *Memory) Learn(facts []Fact, imports []string, tools []Tool) (taken []st
 	return taken
 }
 
-// Take adds what another memory has and this one does not.
-func (m *Memory) Take(other *Memory) error {
-	for _, f := range other.Facts {
-		m.AddFact(f)
-	}
-	for _, t := range other.Tools {
-		if !m.Has(t.Name) {
-			m.AddTool(t, other.Imports)
-		}
-	}
-	known := m.byQuestion()
-	var questions []Question
-	for _, q := range other.Questions {
-		if _, ok := known[q.key()]; !ok {
-			q.Notebook = other.NotebookOf(q)
-			questions = append(questions, q)
-		}
-	}
-	if len(questions) == 0 {
-		return nil
-	}
-	return m.AddQuestion(questions...)
-}
-
 // SetAside moves a function that no longer holds out of use, with the reason.
 func (m *Memory) SetAside(name, reason string) {
 	t, ok := m.drop(name)

@@ -18,7 +18,6 @@ type Question struct {
 	Verified   bool      `json:"verified"`
 	Notebook   string    `json:"notebook"`           // relative to the folder that has this one
 	Readings   []string  `json:"readings,omitempty"` // that were chosen
-	Tools      []string  `json:"tools,omitempty"`    // functions that its cells use
 	Asked      time.Time `json:"asked"`
 	// Data are digests of the files, by name.
 	Data map[string]string `json:"data"`
@@ -91,15 +90,6 @@ func (m *Memory) Asked(question, guidelines string, data func() map[string]strin
 		}
 	}
 	return Question{}, false
-}
-
-// Using returns the verified questions whose cells use a function, the newest first.
-func (m *Memory) Using(tool string) []Question {
-	all := slices.DeleteFunc(slices.Clone(m.Questions), func(q Question) bool {
-		return !q.Verified || !slices.Contains(q.Tools, tool)
-	})
-	slices.SortStableFunc(all, func(a, b Question) int { return b.Asked.Compare(a.Asked) })
-	return all
 }
 
 // On reports whether a question was asked on data of these digests.

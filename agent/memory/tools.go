@@ -103,15 +103,11 @@ func Needed(tools []Tool, code string) []Tool {
 	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !wanted[t.Name] })
 }
 
-// wordsIn returns the words of a text or code.
-func wordsIn(text string) []string {
-	return strings.FieldsFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsNumber(c) })
-}
-
 // words returns the different words of a text or code.
 func words(text string) map[string]bool {
 	all := map[string]bool{}
-	for _, w := range wordsIn(text) {
+	parts := func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsNumber(c) }
+	for _, w := range strings.FieldsFunc(text, parts) {
 		all[w] = true
 	}
 	return all

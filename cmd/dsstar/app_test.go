@@ -78,8 +78,6 @@ var phrases = []struct{ role, phrase string }{
 	{"second", "A colleague answers the same question"},
 	{"arbiter", "Find out where the derivations part"},
 	{"learner", "Note what will help colleagues with other questions"},
-	{"asker", "questions about these data, of the kind"},
-	{"reviser", "Find what they share"},
 	{"branches", "Write a cell for each branch above"},
 	{"planner", "towards an answer to the question"},
 	{"script", "Write a Python script that carries out this step"},

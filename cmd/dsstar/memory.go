@@ -107,7 +107,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config, draft *a
 		return r
 	}
 	j.progress.Wait("testing the functions of memory")
-	check := a.checker(config.RunScript, inFolder(j.task, config.Dir), j.sources)
+	check := a.checker(config.RunScript, inFolder(j.task, config.Dir))
 	check.idle = !j.confined()
 	r.Tools = check.offered(ctx, j, r.Tools)
 	return r
@@ -259,7 +259,7 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 			j.progress.Say("left out the function %s: there is one of this name", name)
 		}
 		tools = slices.DeleteFunc(tools, func(t memory.Tool) bool { return slices.Contains(taken, t.Name) })
-		if err := a.checker(nil, inFolder(j.task, string(folder)), j.sources).hold(m, tools); err != nil {
+		if err := a.checker(nil, inFolder(j.task, string(folder))).hold(m, tools); err != nil {
 			return err
 		}
 		for _, out := range t.Learned.LeftOut {
@@ -297,9 +297,6 @@ func asQuestion(j job, t *record.Trajectory, folder record.Folder) memory.Questi
 	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
 		Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
 		Data: digests(j.sources, t.Task.Files)}
-	for _, tool := range t.UsedTools() {
-		q.Tools = append(q.Tools, tool.Name)
-	}
 	for _, r := range t.Readings {
 		if r.ByUser {
 			q.Readings = append(q.Readings, r.Chose())

@@ -199,11 +199,7 @@ func (a *app) exportMemory(ctx context.Context, j job, m *memory.Memory, args []
 	if err != nil {
 		return err
 	}
-	bare := *m
-	bare.Questions = nil
-	if err := other.Take(&bare); err != nil {
-		return err
-	}
+	other.Learn(m.Facts, m.Imports, m.Tools)
 	return a.keepMemory(ctx, j, other)
 }
 
@@ -211,11 +207,10 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Test all functions and run the notebooks of all questions again",
-		Long: "Test all functions on the data as they are: by their cases, and by the questions\n" +
-			"that use them, if the function is no longer that of the notebook. Then run the\n" +
-			"notebooks of all questions again. Functions that fell are set aside, and questions\n" +
-			"whose answers no longer hold are forgotten, after showing it. Facts whose sources\n" +
-			"are gone are told. Exit code 3 if there are any.",
+		Long: "Test all functions on the data as they are, by their cases. Then run the notebooks\n" +
+			"of all questions again. Functions that fell are set aside, and questions whose\n" +
+			"answers no longer hold are forgotten, after showing it. Facts whose sources are\n" +
+			"gone are told. Exit code 3 if there are any.",
 		Args: noArgs,
 	}
 	kernelFlags(cmd.Flags())
@@ -243,21 +238,20 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 
 // checkMemory tests functions and questions, takes those that fell out, and returns how many did.
 func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell int, err error) {
-	s, err := a.study(ctx, j)
+	c, remove, err := a.thoroughChecker(ctx, j)
 	if err != nil {
 		return 0, err
 	}
-	defer s.close()
-	s.thorough = true
+	defer remove()
 	j.progress.Wait("testing the functions")
-	if err := s.testTogether(ctx, m, m.Tools); err != nil {
+	if err := c.testTogether(ctx, m, m.Tools); err != nil {
 		return 0, err
 	}
 	for _, tool := range slices.Clone(m.Tools) {
 		j.progress.Wait("testing " + tool.Name)
 		reason, err := "it has no cases", error(nil)
 		if tool.Test != "" {
-			reason, err = s.toolFault(ctx, m, tool)
+			reason, err = c.toolFault(ctx, m, tool)
 		}
 		if err != nil {
 			return fell, err
@@ -270,7 +264,7 @@ func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell in
 		j.progress.Warn("function %s: %s", tool.Name, reason)
 		m.SetAside(tool.Name, reason)
 	}
-	_, gone := m.FactsOn(fileNames(s.task))
+	_, gone := m.FactsOn(fileNames(c.task))
 	for _, f := range m.Facts {
 		if source, ok := gone[f]; ok {
 			fell++

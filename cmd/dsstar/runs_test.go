@@ -50,3 +50,17 @@ func TestRunsLong(t *testing.T) {
 		t.Errorf("%d runs: %.300v", len(all), all)
 	}
 }
+
+// saveRun writes the notebook of a verified run.
+func saveRun(t *testing.T, path, question, answer string) {
+	t.Helper()
+	attempt := func(code, text string) []record.Attempt {
+		return []record.Attempt{{Code: code, Execution: printed(text)}}
+	}
+	nb := record.Draw(&record.Trajectory{Task: record.Task{Question: question, Data: "data"}, Ended: true,
+		Rounds: []record.Round{{Step: "Add.", Attempts: attempt("n = 42", "")}}, Described: true,
+		Final: &record.Final{Answer: answer, Attempts: attempt("print(n)", answer)}})
+	if err := nb.Save(path); err != nil {
+		t.Fatal(err)
+	}
+}

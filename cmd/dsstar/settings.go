@@ -127,7 +127,7 @@ var notSettings = map[string]bool{
 	"keep-kernel": true, "help": true, "version": true,
 	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
 	"answer": true, "choose": true, "progress": true, "last": true, "drop": true, "note": true,
-	"fresh": true, "from": true, "make": true,
+	"fresh": true,
 }
 
 // settings loads the settings, with the flags of the command line.

@@ -14,31 +14,24 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/disk"
 )
 
-// maxQuestions bounds how many questions are run again for one function before it is offered.
-const maxQuestions = 5
-
-// A checker tells whether the functions of a memory hold: by their cases, and by the verified questions
-// that use them.
+// A checker tells whether the functions of a memory hold, by their cases.
 type checker struct {
 	*app
 	run      agent.RunScript
 	task     record.Task              // the data, whose folder is absolute
-	data     func() map[string]string // digests of the files
-	state    func() ([]string, error) // what changes with them; of any size
+	state    func() ([]string, error) // what changes with the files; of any size
 	held     map[string]bool          // functions, by source and cases, whose cases have held
-	thorough bool                     // with all questions, and whatever was found before
+	thorough bool                     // whatever was found before
 	idle     bool                     // runs nothing: only what has held before counts
 }
 
-// checker returns one that runs scripts on the data of a task, which come from the sources.
-func (a *app) checker(run agent.RunScript, task record.Task, sources []files.Source) *checker {
+// checker returns one that runs scripts on the data of a task.
+func (a *app) checker(run agent.RunScript, task record.Task) *checker {
 	return &checker{app: a, run: run, task: task, held: map[string]bool{},
-		state: sync.OnceValues(func() ([]string, error) { return stateOf(task) }),
-		data:  sync.OnceValue(func() map[string]string { return digests(sources, task.Files) })}
+		state: sync.OnceValues(func() ([]string, error) { return stateOf(task) })}
 }
 
 // toolFault returns why a function does not hold, or "". What was found is remembered while function,
@@ -52,9 +45,6 @@ func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.T
 		return "", errIdle
 	}
 	reason, err := c.casesFault(ctx, m, tool)
-	if err == nil && reason == "" {
-		reason, err = c.usesFault(ctx, m, tool.Name)
-	}
 	if err == nil && reason == "" {
 		err = setMark(mark)
 	}
@@ -150,43 +140,6 @@ func (c *checker) testTogether(ctx context.Context, m *memory.Memory, some []mem
 	return nil
 }
 
-// usesFault returns which question that uses a function no longer gives its answer with functions as
-// they are now, or "". Questions on other data, and those whose notebooks are not there, say nothing.
-func (c *checker) usesFault(ctx context.Context, m *memory.Memory, name string) (string, error) {
-	now, tried := memory.Needed(m.Tools, name), 0
-	for _, q := range m.Using(name) {
-		if tried == maxQuestions && !c.thorough {
-			break
-		}
-		if !q.On(c.data()) {
-			continue
-		}
-		t, _ := agent.RunOf(m, q)
-		if t == nil {
-			continue
-		}
-		tried++
-		reason, err := c.questionFault(ctx, m, q, t, now)
-		if reason != "" || err != nil {
-			return reason, err
-		}
-	}
-	return "", nil
-}
-
-// questionFault returns why a question no longer gives its answer with functions as they are now, and
-// without those that are gone, or "".
-func (c *checker) questionFault(ctx context.Context, m *memory.Memory, q memory.Question, t *record.Trajectory,
-	now []memory.Tool, gone ...string) (string, error) {
-	dir := filepath.Dir(m.NotebookOf(q))
-	reason, err := agent.QuestionFault(ctx, c.run, c.task, t, dir, m.Imports, now, gone...)
-	if reason == "" || err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("the question %q no longer gives %s by it: %s", term.Fit(term.Printed(q.Question), 60),
-		term.Fit(term.Printed(q.Answer), 40), reason), nil
-}
-
 // offered returns those of some functions that hold. It tells of the others, and sets those aside that
 // fell if the run may learn.
 func (c *checker) offered(ctx context.Context, j job, tools []memory.Tool) []memory.Tool {
@@ -234,4 +187,37 @@ func soundOf(tools []memory.Tool, fell map[string]bool) (sound []memory.Tool, ot
 		}
 	}
 	return sound, others
+}
+
+// thoroughChecker returns a checker of all functions on the data of a job. The caller must call remove
+// at the end, which removes a temporary folder.
+func (a *app) thoroughChecker(ctx context.Context, j job) (c *checker, remove func(), err error) {
+	if j.task, err = newTask(ctx, "the memory", "", j.sources, j.settings.Include, false); err != nil {
+		return nil, nil, err
+	}
+	dir, err := disk.TempFolder("", "dsstar-proof-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() { _ = disk.RemoveTemp(dir) } // the next start of dsstar removes what stays
+	if len(j.task.Sources) > 0 {
+		j.task.Data = filepath.Join(dir, record.DataFolder)
+		j.sources, err = files.Link(dir, record.DataFolder, j.task.Sources, nil)
+	}
+	if err == nil {
+		err = j.setUpAlone(ctx, a)
+	}
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	j.place.Show(record.Folder(dir), j.task.Data)
+	for _, source := range j.sources {
+		if source.Path != "" {
+			j.place.Box.Read = append(j.place.Box.Read, source.Path)
+		}
+	}
+	c = a.checker(a.RunScript(&j.place, j.settings), j.task)
+	c.thorough = true
+	return c, remove, nil
 }

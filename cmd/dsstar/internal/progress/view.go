@@ -145,7 +145,6 @@ func block(label string, lines []string) []row {
 // labels are the labels of the roles.
 var labels = map[string]string{
 	"solver": "step", "arbiter": "ruling", "branches": "readings", "learner": "memory",
-	"asker": "question", "reviser": "memory",
 	"analyzer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
 	"verifier": "judge", "finalizer": "answer",
 }
