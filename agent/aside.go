@@ -17,9 +17,6 @@ import (
 // folder even if they can list it.
 const asidePrefix = ".dsstar-files-"
 
-// oldPrefix begins the name of such a folder while it is removed.
-const oldPrefix = ".dsstar-old-"
-
 // An aside is the files of a run folder while they are set aside.
 type aside struct {
 	folder *os.Root
@@ -71,29 +68,11 @@ func (a aside) putBack() error {
 	return a.folder.Rename(a.name, record.FilesFolder)
 }
 
-// remove removes the former files. It renames them first so that [putBackFiles] does not
-// take them for files to put back.
-func (a aside) remove() error {
-	if a.name == "" {
-		return nil
-	}
-	old := oldPrefix + rand.Text()
-	if err := cmp.Or(a.open(), a.folder.Rename(a.name, old)); err != nil {
-		return err
-	}
-	return disk.RemoveFolderIn(a.folder, old)
-}
-
-// putBackFiles puts back the files of a run that was killed during its proof. The files of a
-// session that was left running are in place: the former ones were renamed before. The
-// warning says that several folders were found; then nothing is changed.
+// putBackFiles puts back the files of a run that was killed during its proof. The warning says that
+// several folders were found; then nothing is changed.
 func putBackFiles(folder *os.Root) (warning string, err error) {
-	old, err := fs.Glob(folder.FS(), oldPrefix+"*")
-	for _, name := range old {
-		err = cmp.Or(err, disk.RemoveFolderIn(folder, name))
-	}
-	names, globbed := fs.Glob(folder.FS(), asidePrefix+"*")
-	if err = cmp.Or(err, globbed); err != nil || len(names) == 0 {
+	names, err := fs.Glob(folder.FS(), asidePrefix+"*")
+	if err != nil || len(names) == 0 {
 		return "", err
 	}
 	if len(names) > 1 {

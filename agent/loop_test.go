@@ -401,9 +401,8 @@ func TestProofOfScript(t *testing.T) {
 
 // A filing writes a file for each session of a run into its folder: "work" or "proof".
 type filing struct {
-	lasting bool // the sessions outlive the run
-	fresh   *lastingSession
-	dir     string
+	fresh *closing // the session of the proof
+	dir   string
 }
 
 func (f *filing) join(t *testing.T) func(*stage) {
@@ -420,13 +419,11 @@ func (f *filing) join(t *testing.T) func(*stage) {
 				if _, err := os.Stat(files); dir != f.dir || !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("the proof is in %s and finds the files of the run: %v", dir, err)
 				}
-				name, f.fresh = "proof", &lastingSession{Session: opened}
+				name, f.fresh = "proof", &closing{Session: opened}
+				opened = f.fresh
 			}
 			err = errors.Join(os.MkdirAll(files, 0o755),
 				os.WriteFile(filepath.Join(files, name), nil, 0o600))
-			if purpose == agent.Prove && f.lasting {
-				return f.fresh, err
-			}
 			return opened, err
 		}
 	}
@@ -445,18 +442,16 @@ func (f *filing) has(t *testing.T, want ...string) func(*stage) {
 }
 
 // TestProofFiles: the proof has a files/ of its own in the run folder. Afterwards that of the run
-// is back, unless the session of the proof stays.
+// is back, and the session of the proof has ended.
 func TestProofFiles(t *testing.T) {
-	for lasting, want := range map[bool]string{false: "files/work", true: "files/proof"} {
-		f := &filing{lasting: lasting}
-		if p := play(t, simple, f.join(t), f.has(t, want)).noError(t); !p.Verified() || f.fresh.ended {
-			t.Errorf("proof %+v, session %+v", p.Proof, f.fresh)
-		}
+	f := &filing{}
+	p := play(t, simple, f.join(t), f.has(t, "files/work")).noError(t)
+	if !p.Verified() || !f.fresh.closed {
+		t.Errorf("proof %+v, session %+v", p.Proof, f.fresh)
 	}
 }
 
-// A proof that does not come to its end leaves the files of the run, also where its session would
-// have stayed: that session ends.
+// A proof that does not come to its end leaves the files of the run and no session.
 func TestProofUnfinished(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -468,7 +463,7 @@ func TestProofUnfinished(t *testing.T) {
 		{"a cell raises", "x = 1\nonce()", func(func()) error { return nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := &filing{lasting: true}
+			f := &filing{}
 			p := play(t, simple.with(script{"cell": c.coder}), f.join(t), f.has(t, "files/work"),
 				func(s *stage) {
 					cancel := s.cancellable(t)
@@ -479,7 +474,7 @@ func TestProofUnfinished(t *testing.T) {
 						return ran(notebook.OK, "1\n", ""), c.run(cancel)
 					}
 				})
-			if p.Verified() || f.fresh == nil || !f.fresh.ended {
+			if p.Verified() || f.fresh == nil || !f.fresh.closed {
 				t.Errorf("verified %v, session of the proof %+v", p.Verified(), f.fresh)
 			}
 		})
@@ -511,11 +506,10 @@ func folderHas(t *testing.T, dir string, want ...string) {
 }
 
 // TestKilledInProof: a run that was killed during its proof has its files back when it goes on, if
-// it can be told which they were, and what was being removed is removed.
+// it can be told which they were.
 func TestKilledInProof(t *testing.T) {
 	for _, c := range []struct{ name, before, after, warning string }{
 		{"in the proof", ".dsstar-files-X/work files/proof", "files/work", ""},
-		{"after it", ".dsstar-old-X/work files/proof", "files/proof", ""},
 		{"two", ".dsstar-files-X/a .dsstar-files-Y/b files/c",
 			".dsstar-files-X/a .dsstar-files-Y/b files/c", "more than one"},
 	} {
@@ -543,14 +537,14 @@ func TestKilledInProof(t *testing.T) {
 	}
 }
 
-// A lastingSession stays when it is closed. Its End is once, and no Close follows.
-type lastingSession struct {
+// A closing session says whether it is closed.
+type closing struct {
 	agent.Session
-	ended bool
+	closed bool
 }
 
-func (s *lastingSession) End() error {
-	s.ended = true
+func (s *closing) Close() error {
+	s.closed = true
 	return s.Session.Close()
 }
 

@@ -51,9 +51,8 @@ func (r *run) proveAlone(ctx context.Context, p *prover) error {
 // prove runs the script in plain Python, then the accepted cells in a fresh session, and compares
 // their answers and files with the run's. All sessions of the run end first, and the script ends
 // before the cells begin, so that no cell can pass anything on, for instance by locks on the data.
-// The fresh session works in the same folder as the run's own, so that cells see the same. It stays
-// if it is [Lasting] and all cells ran; otherwise it ends, and files/ is the run's own again. work
-// is nil if the run has no session.
+// The fresh session works in the same folder as the run's own, so that cells see the same;
+// afterwards files/ is the run's own again. work is nil if the run has no session.
 func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	if r.t.Answer() == "" {
 		return nil
@@ -72,7 +71,7 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	r.t.Warnings = slices.DeleteFunc(r.t.Warnings, func(text string) bool { // they would not hold any longer
 		return text == withdrawn(len(r.t.Earlier)) || strings.HasPrefix(text, overwritten)
 	})
-	work.end()
+	work.close()
 	r.ending.Wait()
 	r.t.DropUnusedTools()
 	aside, err := setFilesAside(r.folder)
@@ -80,20 +79,13 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 		return fmt.Errorf("make room for the proof: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	fresh, whole := r.openSession(func() (Session, error) { return r.open(ctx, Prove, r.dir) }), false
+	fresh := r.openSession(func() (Session, error) { return r.open(ctx, Prove, r.dir) })
 	defer func() {
 		cancel() // first, so that a session still opening gives up
-		if whole && len(r.t.Later) == 0 && fresh.stays() {
-			err = cmp.Or(err, aside.remove()) // before the session is left: see putBackFiles
-			fresh.close()
-		} else {
-			fresh.end()
-			err = cmp.Or(err, aside.putBack())
-		}
+		fresh.close()
+		err = cmp.Or(err, aside.putBack())
 	}()
-	var reason string
-	var unable bool
-	reason, unable, whole, err = r.compare(ctx, fresh)
+	reason, unable, err := r.compare(ctx, fresh)
 	if err != nil {
 		return err
 	}
@@ -110,10 +102,9 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 }
 
 // compare runs the script and the cells. It returns the first difference from the run, or
-// ""; whether the difference is only that one of them could not be run; and whether all
-// cells ran.
+// ""; and whether the difference is only that one of them could not be run.
 func (r *prover) compare(ctx context.Context,
-	fresh *pendingSession) (reason string, unable, whole bool, err error) {
+	fresh *pendingSession) (reason string, unable bool, err error) {
 	fault, err := r.reseededFault(ctx)
 	what := "the script could not be run: "
 	var session Session
@@ -122,13 +113,13 @@ func (r *prover) compare(ctx context.Context,
 		session, err = fresh.wait() // it was starting meanwhile
 	}
 	if err != nil && ctx.Err() == nil { // there is an answer all the same
-		return what + err.Error(), true, false, nil
+		return what + err.Error(), true, nil
 	}
 	if err != nil {
-		return "", false, false, ctx.Err()
+		return "", false, ctx.Err()
 	}
-	reason, whole, err = r.proveCells(ctx, session)
-	return cmp.Or(reason, fault), false, whole, err
+	reason, err = r.proveCells(ctx, session)
+	return cmp.Or(reason, fault), false, err
 }
 
 // changeRows is the time up to which the script runs again with changed rows, so that the proof
@@ -196,40 +187,40 @@ func (r *prover) machineFault(x notebook.Execution, fault string) string {
 		"with others " + fault
 }
 
-// proveCells returns the first difference from the run, or "", and whether all cells ran.
-func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whole bool, err error) {
+// proveCells returns the first difference from the run, or "".
+func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err error) {
 	var last notebook.Execution
 	cells, own := r.t.Cells(), r.t.OwnCells()
 	watch, watched := lineage.Watch(own)
 	for i, code := range cells {
 		if i == len(cells)-len(own) && watch != "" {
 			if _, err := s.Execute(ctx, watch); err != nil {
-				return "", false, err
+				return "", err
 			}
 		}
 		if last, err = s.Execute(ctx, code); err != nil {
-			return "", false, err
+			return "", err
 		}
 		last.Outputs = r.steady(last.Outputs)
 		if last.Status != notebook.OK {
 			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
-				i+1, len(cells), brief.Problem(last))), false, nil
+				i+1, len(cells), brief.Problem(last))), nil
 		}
 	}
 	if watched != "" {
 		x, err := s.Execute(ctx, watched)
 		if err != nil {
-			return "", false, err
+			return "", err
 		}
 		doubts, notes := lineage.Watched(x.Stdout(), r.t.Task.Question)
 		r.doubts, r.notes = doubts, append(notes, r.notes...)
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300) +
-			r.intrusion(answer), true, nil
+			r.intrusion(answer), nil
 	}
 	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, "the fresh session", r.dir, s, r.t.Final.Files)); reason != "" {
-		return reason, true, nil
+		return reason, nil
 	}
 	for k, p := range r.t.Earlier {
 		if p.Final == nil {
@@ -237,18 +228,18 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, whol
 		}
 		if fault := r.filesFault(ctx, "the fresh session", r.dir, s, p.Final.Files); fault != "" {
 			if err := r.Warn(fmt.Sprintf("%s %d are not there as they were proved: %s", overwritten, k+1, fault)); err != nil {
-				return "", true, err
+				return "", err
 			}
 		}
 	}
 	if code := record.CountCode(r.t.Task.Sources, cells); code != "" {
 		x, err := s.Execute(ctx, code)
 		if err != nil {
-			return "", false, err
+			return "", err
 		}
 		r.provedAt, r.counts = time.Now().UTC().Truncate(time.Second), record.Counted(x)
 	}
-	return "", true, nil
+	return "", nil
 }
 
 // steadyFile matches names of files whose bytes only depend on what they hold.

@@ -37,12 +37,6 @@ const (
 	Second
 )
 
-// A Lasting session outlives the run: Close leaves it running, and End ends it.
-type Lasting interface {
-	Session
-	End() error
-}
-
 // Open opens a private session that starts in dir; dir/files is the folder that its cells
 // may write to. The caller closes it. Sessions for Work and Prove are opened in the run
 // folder, one after the other, and must look the same to a cell. The error wraps
@@ -76,31 +70,12 @@ func (p *pendingSession) wait() (Session, error) {
 
 // close closes the session, whether or not anybody waited for it. It may be called more than
 // once, and on nil.
-func (p *pendingSession) close() { p.finish(Session.Close) }
-
-// end closes the session and ends it even if it is Lasting.
-func (p *pendingSession) end() {
-	p.finish(func(s Session) error {
-		if lasting, ok := s.(Lasting); ok {
-			return lasting.End()
-		}
-		return s.Close()
-	})
-}
-
-func (p *pendingSession) finish(close func(Session) error) {
+func (p *pendingSession) close() {
 	if p == nil {
 		return
 	}
 	if <-p.done; p.session != nil && !p.closed {
-		_ = close(p.session) // nothing of the run depends on it any more
+		_ = p.session.Close() // nothing of the run depends on it any more
 		p.closed = true
 	}
-}
-
-// stays reports whether the session outlives close.
-func (p *pendingSession) stays() bool {
-	<-p.done
-	_, lasting := p.session.(Lasting)
-	return lasting
 }

@@ -23,7 +23,7 @@ import (
 func someone(t testing.TB) (k *Kernel, file string) {
 	t.Helper()
 	k = open(t, options(t))
-	return k, filepath.Join(k.current().host.(*local).dir, "kernel.json")
+	return k, k.current().host.(*local).file()
 }
 
 func visitor(t testing.TB, file string, o Options) *Kernel {
@@ -68,7 +68,7 @@ func testGuestManners(t *testing.T, python string) {
 	o := options(t)
 	o.Spec = PythonSpec(python)
 	k := open(t, o)
-	file := filepath.Join(k.current().host.(*local).dir, "kernel.json")
+	file := k.current().host.(*local).file()
 	// asks for the banner, for which IPython draws a random number
 	g := visitor(t, file, Options{Dir: t.TempDir()})
 	before := `import os, random; import numpy as np
@@ -240,18 +240,7 @@ func TestGuestBehindAnother(t *testing.T) {
 // A guest whose cell ignores interrupts leaves, and the kernel stays alive.
 func TestGuestLeavesStubbornCell(t *testing.T) {
 	t.Parallel()
-	t.Run("plain", func(t *testing.T) { testStubbornCell(t, options(t)) })
-	t.Run("checkpoints", func(t *testing.T) {
-		o := options(t)
-		o.Spec = checkpointSpec(t)
-		testStubbornCell(t, o)
-	})
-}
-
-func testStubbornCell(t *testing.T, o Options) {
-	o.KeepIn = t.TempDir()
-	k := open(t, o)
-	file := k.Info().File
+	k, file := someone(t)
 	w := brisk()
 	g, err := attach(t.Context(), file, Options{CellTimeout: time.Second}, w)
 	if err != nil {
@@ -357,7 +346,7 @@ func TestAttachToSilence(t *testing.T) {
 				}
 			}
 			begun := time.Now()
-			_, err := Attach(t.Context(), filepath.Join(l.dir, "kernel.json"),
+			_, err := Attach(t.Context(), l.file(),
 				Options{StartTimeout: 500 * time.Millisecond})
 			if err == nil || !strings.Contains(err.Error(), "not ready in time") ||
 				time.Since(begun) > 10*time.Second {

@@ -25,15 +25,12 @@ type way struct {
 
 // ways returns all ways to start a kernel of spec. They share two servers.
 func ways(t testing.TB, spec Spec) []way {
-	return append([]way{localWay(spec, false), localWay(spec, true)}, servedWays(t, spec)...)
+	return append([]way{localWay(spec)}, servedWays(t, spec)...)
 }
 
-func localWay(spec Spec, tcp bool) way {
-	name := map[bool]string{false: "ipc", true: "tcp"}[tcp]
-	return way{name, false, func(t testing.TB, o Options) *Kernel {
-		if o.Spec = spec; tcp {
-			o.KeepIn = t.TempDir()
-		}
+func localWay(spec Spec) way {
+	return way{"ipc", false, func(t testing.TB, o Options) *Kernel {
+		o.Spec = spec
 		k, err := start(t.Context(), o, impatient())
 		if err != nil {
 			t.Fatal(err)
@@ -86,9 +83,6 @@ func server(t testing.TB, s *kerneltest.Server) Server {
 
 func TestContract(t *testing.T) {
 	for _, w := range ways(t, PythonSpec(testPython(t))) {
-		if w.name == "tcp" { // which differs from ipc in the address
-			continue
-		}
 		t.Run("ipykernel7/"+w.name, func(t *testing.T) {
 			if w.name != "ipc" {
 				pyenvtest.Long(t)
@@ -99,13 +93,13 @@ func TestContract(t *testing.T) {
 	// The transports do not depend on the kernel's version, so one is enough.
 	t.Run("ipykernel6/ipc", func(t *testing.T) {
 		pyenvtest.Long(t)
-		localWay(PythonSpec(pyenvtest.OldPython(t)), false).test(t)
+		localWay(PythonSpec(pyenvtest.OldPython(t))).test(t)
 	})
 }
 
 // A kernel with checkpoints, in the strongest sandbox if that works here, behaves like any other.
 func TestContractOfCheckpoints(t *testing.T) {
-	w := localWay(checkpointSpec(t), false)
+	w := localWay(checkpointSpec(t))
 	_, _, err := sandbox.Choose("full")
 	inner := w.open
 	w.open = func(t testing.TB, o Options) *Kernel {

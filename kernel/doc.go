@@ -16,8 +16,7 @@
 // [Kernel] runs cells ([Kernel.Execute]; with outputs as they arrive, [Kernel.ExecuteCell]),
 // interrupts them ([Kernel.Interrupt]), answers input() ([Options]), sends any other request of the
 // protocol ([Kernel.Request], [Kernel.Send]), starts again ([Kernel.Reset]), and is closed
-// ([Kernel.Close]) or left running ([Kernel.Leave]). The command in the folder example is a whole
-// program.
+// ([Kernel.Close]). The command in the folder example is a whole program.
 //
 // # What holds
 //
@@ -37,9 +36,9 @@
 //
 // Nothing is left behind: [Kernel.Close] ends the process group of a kernel that this program
 // started and removes its files. If this program is killed, the kernel ends too (on macOS, if it
-// watches its parent, as ipykernel does), unless it was started to be left ([Options.KeepIn]). A
-// kernel that this program did not start is never restarted or ended. In an IPython kernel, a
-// guest's names, working folder and random generators are kept apart from the user's.
+// watches its parent, as ipykernel does). A kernel that this program did not start is never
+// restarted or ended. In an IPython kernel, a guest's names, working folder and random generators
+// are kept apart from the user's.
 //
 // # Concurrency
 //

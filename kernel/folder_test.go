@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/kernel/internal/process"
 	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook/disk"
@@ -112,7 +111,7 @@ func TestOutputsReplaced(t *testing.T) {
 
 // A socket is dialled only if the kernel has created it: a link may lead to another program's.
 func TestBoundReplaced(t *testing.T) {
-	dir, err := privateDir(false)
+	dir, err := privateDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,27 +163,4 @@ func TestConnectionReplaced(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Registering a kernel that is left writes through no link.
-func TestReleaseReplaced(t *testing.T) {
-	outside, check := kerneltest.Secret(t)
-	file := filepath.Join(t.TempDir(), "kernel-1.json")
-	for _, path := range []string{file, file + ".part"} {
-		if err := os.Symlink(filepath.Join(outside, "key"), path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l := &local{Process: &process.Process{}, keep: true, file: file,
-		conn: zmq.File{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
-	if err := l.release("n.ipynb"); err != nil {
-		t.Error(err)
-	}
-	if info, err := os.Lstat(file); err != nil || info.Mode() != 0o600 {
-		t.Errorf("%v %v", info, err)
-	}
-	if c, err := zmq.Read(file); err != nil || c.Session != "n.ipynb" {
-		t.Errorf("%+v %v", c, err)
-	}
-	check()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -32,8 +31,6 @@ type host interface {
 	// error means that it may still run. end may be called more than once.
 	shutdown(*session)
 	end(waits) error
-	// release makes end leave the kernel running, and registers it under notebook.
-	release(notebook string) error
 }
 
 // ended reports whether the kernel of h has ended or is out of reach.
@@ -51,12 +48,7 @@ type local struct {
 	*process.Process
 	spec Spec
 	dir  string // private folder
-	file string // connection file
-	// the one that the kernel was given
-	given string
-	keep  bool // others can find it, and it may outlive this program
-	conn  zmq.File
-	left  bool
+	conn zmq.File
 
 	ports zmq.Ports // held until the kernel is ready
 
@@ -111,7 +103,7 @@ func (l *local) shutdown(s *session) {
 
 // end kills what is left of the process and removes its folder.
 func (l *local) end(w waits) (err error) {
-	if l.Process != nil && !l.left {
+	if l.Process != nil {
 		l.Process.Kill()
 		select {
 		case <-l.Exited:
@@ -120,13 +112,7 @@ func (l *local) end(w waits) (err error) {
 			l.Process.KillAll() // including a guard, whose children die with it (Pdeathsig)
 		}
 	}
-	if l.Process != nil {
-		l.Stderr.Close()
-	}
-	if l.keep && !l.left {
-		_ = os.Remove(l.file) // so that others do not find it
-	}
-	if l.dir != "" && !(l.left && l.confined) { // a confined kernel's sockets are there
+	if l.dir != "" {
 		_ = disk.RemoveTemp(l.dir) // an empty folder in /tmp is not worth an error
 	}
 	return err

@@ -41,8 +41,6 @@ type Options struct {
 	// Python that an IPython kernel of ours runs before the first cell. It defines no names in the
 	// session; if it raises, nobody is told
 	Prelude string
-	// Jupyter's runtime folder; set if [Kernel.Leave] may leave our process running
-	KeepIn string
 
 	sockets bool // use Unix sockets for any kernel, not only ipykernel; for tests
 	// parent of Scratch, opened before the first cell, as cells may replace what the path leads to
@@ -115,11 +113,8 @@ type Cell struct {
 
 // Info describes a running kernel.
 type Info struct {
-	Name string // of the Spec
-	// of a kernel that others can find: one we joined, one on a server, one with Options.KeepIn
-	ID string
-	// connection file of a kernel that was started with Options.KeepIn; "" for others
-	File           string
+	Name           string         // of the Spec
+	ID             string         // of a kernel that we joined or one on a server; "" for others
 	Server         string         // URL of the server that runs it; "" for none
 	Owned          bool           // we started it, and end it
 	Implementation string         // "ipython"
@@ -310,13 +305,10 @@ func (k *Kernel) Late() []Late { return k.current().takeLate() }
 // for objects changed in place and names kept by [Kernel.Visit]. Calls in progress return
 // [ErrClosed]. No processes, goroutines or files of ours remain; an error means that our kernel may
 // still run. Close may be called more than once.
-func (k *Kernel) Close() error { return k.closeBy((*session).shutdown) }
-
-// closeBy closes the Kernel, once, and ends its session with end.
-func (k *Kernel) closeBy(end func(*session) error) error {
+func (k *Kernel) Close() error {
 	return k.turn.Close(func() error {
 		defer k.options.release()
-		return end(k.current())
+		return k.current().shutdown()
 	})
 }
 

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -27,15 +26,6 @@ func TestMain(m *testing.M) {
 		k, err := Start(context.Background(), Options{Spec: PythonSpec(os.Args[2]), Env: os.Environ()})
 		fmt.Println(k.Info().PID, err)
 		time.Sleep(time.Minute)
-		return
-	}
-	if len(os.Args) == 4 && os.Args[1] == "leave-a-kernel" {
-		k, err := Start(context.Background(), Options{Spec: PythonSpec(os.Args[2]), Env: os.Environ(),
-			KeepIn: os.Args[3]})
-		if err == nil {
-			_, err = k.Execute(context.Background(), "import sys; kept = [1]")
-		}
-		fmt.Println(k.Info().PID, k.Info().File, errors.Join(err, k.Leave("/work/notebook.ipynb")))
 		return
 	}
 	// Tests of kernels wait more than they compute.

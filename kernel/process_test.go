@@ -140,7 +140,7 @@ func TestDeathInGuardsWords(t *testing.T) {
 		"3": words,
 	} {
 		p, err := process.Start(exec.Command("/bin/sh", "-c", `echo "$1" >&`+descriptor+`; exit 1`, "sh",
-			words), nil, true)
+			words), true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,6 @@ type Sandbox interface {
 //	Private string    // a writable folder, for sockets, home and temporary files
 //	Write   []string  // writable folders; missing ones are created
 //	Env     []string  // names of environment variables that it keeps
-//	Remove  []string  // files and folders that the guard removes at its end
 //	Reports bool      // the guard writes to descriptor 3, in one line, why it killed the processes
 //	Listens bool      // the program binds sockets
 //	Facts   bool      // its processes read each other's entries in /proc

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
@@ -46,11 +45,8 @@ func TestSandboxWithNetwork(t *testing.T) {
 	for _, box := range boxes(t) {
 		box.Net = true
 		o := options(t)
-		o.Sandbox, o.KeepIn = box, t.TempDir()
+		o.Sandbox = box
 		k := open(t, o)
-		if c, err := zmq.Read(k.Info().File); err != nil || c.Check() != nil {
-			t.Errorf("%s: others cannot connect: %+v, %v", box.Tier, c, err)
-		}
 		runCell(t, k, fmt.Sprintf("import socket; socket.create_connection(('127.0.0.1', %d), 5)",
 			l.Addr().(*net.TCPAddr).Port), notebook.OK)
 		if x := runCell(t, k, "open('/etc/shadow')", notebook.Raised); !strings.Contains(x.PlainText(),

@@ -45,7 +45,7 @@ func RunScript(ctx context.Context, o Options, path string,
 	}
 	l := &local{spec: o.Spec}
 	defer func() { err = errors.Join(err, l.end(defaultWaits())) }()
-	if l.dir, err = privateDir(false); err != nil {
+	if l.dir, err = privateDir(); err != nil {
 		return x, err
 	}
 	l.spec.Argv = append(slices.Clone(python), path)
@@ -55,7 +55,7 @@ func RunScript(ctx context.Context, o Options, path string,
 	}
 	stdout := &process.Tail{Most: scriptKept}
 	cmd.Stdout = stdout
-	if l.Process, err = process.Start(cmd, nil, o.confined()); err != nil {
+	if l.Process, err = process.Start(cmd, o.confined()); err != nil {
 		return x, fmt.Errorf("run %s: %w", path, err)
 	}
 	enough := time.NewTimer(limit)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -29,7 +28,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	defer cancel()
 	var first error // of the attempt before
 	for share := true; ; share = false {
-		l := &local{spec: o.Spec, keep: o.KeepIn != "", ports: zmq.Ports{Share: share}}
+		l := &local{spec: o.Spec, ports: zmq.Ports{Share: share}}
 		s := newSession(l, o, w)
 		err := l.launch(ctx, s, o)
 		if err == nil {
@@ -45,9 +44,6 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		if err == nil {
 			l.Stderr.Reset() // what it says from now on is about cells
 			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.PID, true
-			if l.keep {
-				s.info.File, s.info.ID = l.file, kernelID(l.file)
-			}
 			return s, nil
 		}
 		words := l.lastWords()
@@ -75,14 +71,8 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 
 // launch makes the private folder, starts the process and connects s to it.
 func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
-	if l.dir, err = privateDir(l.keep); err != nil {
+	if l.dir, err = privateDir(); err != nil {
 		return err
-	}
-	l.file = filepath.Join(l.dir, "kernel.json")
-	if l.keep {
-		if l.file, err = lastingFile(o.KeepIn); err != nil {
-			return err
-		}
 	}
 	c, err := zmq.NewFile(o.Spec.Name, l.dir, o.tcp(), o.Spec.IPython(), &l.ports)
 	if err != nil {
@@ -93,15 +83,9 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 		return errors.New("there is no network in the sandbox, and the path of the folder for " +
 			"temporary files is too long for sockets (TMPDIR)")
 	}
-	if err := c.Write(l.file); err != nil {
+	file := l.file()
+	if err := c.Write(file); err != nil {
 		return err
-	}
-	file := l.file
-	if l.keep && l.confined { // the kernel gets its own file: it cannot read the runtime folder
-		file = filepath.Join(l.dir, "kernel.json")
-		if err := c.Write(file); err != nil {
-			return err
-		}
 	}
 	cmd, err := l.spec.command(file, o.Dir, o.Env)
 	if err != nil {
@@ -114,27 +98,22 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 			return err
 		}
 	}
-	if l.Process, err = l.run(cmd, o); err != nil {
+	if l.Process, err = process.Start(cmd, l.confined); err != nil {
 		return err
 	}
-	l.given = file
-	if err := l.connect(ctx, s, c, file); err != nil || file == l.file {
-		return err
-	}
-	return l.conn.Write(l.file) // with the ports that the kernel chose
+	return l.connect(ctx, s, c, file)
 }
 
+// file returns the path of the connection file.
+func (l *local) file() string { return filepath.Join(l.dir, "kernel.json") }
+
 // hide removes what cells could forge requests with, if they run in another process than the one
-// that takes requests: the file with the key and, unless others may connect, the sockets' names.
+// that takes requests: the file with the key and the sockets' names.
 func (l *local) hide() error {
-	if !l.spec.hasWorker() || l.keep && l.given == l.file {
+	if !l.spec.hasWorker() {
 		return nil
 	}
-	err := os.Remove(l.given)
-	if !l.keep {
-		err = errors.Join(err, l.conn.RemoveSockets())
-	}
-	return err
+	return errors.Join(os.Remove(l.file()), l.conn.RemoveSockets())
 }
 
 // share returns what the sandbox grants to the kernel.
@@ -144,26 +123,7 @@ func (l *local) share(o Options) Confined {
 	if o.Scratch != "" {
 		s.Write = []string{o.Scratch}
 	}
-	if l.keep { // when a kernel that was left running ends
-		s.Remove = []string{l.dir, l.file}
-	}
 	return s
-}
-
-// run starts the process. Unless it may be kept, it ends when this program does.
-func (l *local) run(cmd *exec.Cmd, o Options) (*process.Process, error) {
-	if !l.keep {
-		return process.Start(cmd, nil, l.confined)
-	}
-	cmd.Env = slices.DeleteFunc(cmd.Env,
-		func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
-	// Not a pipe, which would break when this program ends. The file is removed with its folder.
-	stderr, err := os.OpenFile(filepath.Join(l.dir, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND,
-		0o600)
-	if err != nil {
-		return nil, err
-	}
-	return process.Start(cmd, stderr, l.confined)
 }
 
 // connect waits until the kernel listens and dials it.
@@ -239,20 +199,15 @@ func (l *local) lastWords() string {
 }
 
 // tcp reports whether a kernel process is reached over TCP. ipykernel uses Unix sockets where they
-// are possible, unless it may be kept: other clients may support TCP better. Other kernels use TCP,
-// as with every Jupyter client: some support nothing else. A sandbox without network has no TCP,
-// and one with network may have no Unix sockets.
+// are possible. Other kernels use TCP, as with every Jupyter client: some support nothing else. A
+// sandbox without network has no TCP, and one with network may have no Unix sockets.
 func (o Options) tcp() bool {
 	tcp, unix := o.reach()
-	return o.KeepIn != "" && !o.confined() || !o.Spec.IPython() && !o.sockets && tcp || !unix
+	return !o.Spec.IPython() && !o.sockets && tcp || !unix
 }
 
-// privateDir creates the folder for the connection file and the sockets, with mode 0700. A lasting
-// one may outlive this program, and [SweepTemp] leaves it.
-func privateDir(lasting bool) (string, error) {
-	if lasting {
-		return os.MkdirTemp(privateParent(), tempPrefix)
-	}
+// privateDir creates the folder for the connection file and the sockets, with mode 0700.
+func privateDir() (string, error) {
 	return disk.TempFolder(privateParent(), tempPrefix)
 }
 

@@ -23,7 +23,7 @@ import (
 
 // answer runs a new job.
 func (a *app) answer(ctx context.Context, j job) (err error) {
-	j.fresh = !j.keep && !exists(j.out)
+	j.fresh = !exists(j.out)
 	folder, err := j.folder()
 	if err != nil {
 		return err
@@ -63,12 +63,9 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	if err != nil {
 		return err
 	}
-	work, kept := folder, saver
+	work := folder
 	if j.stands != "" {
-		work, kept, config.Home = folder.Unfinished(), newSaver(folder, a.key()), string(folder)
-	}
-	if j.keep {
-		j.keeper = &keeper{saver: kept, server: j.place.Server}
+		work, config.Home = folder.Unfinished(), string(folder)
 	}
 	trace, err := llm.OpenTrace(folder.Trace())
 	if err != nil {
@@ -100,7 +97,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	config.Memory = j.place.Memory()
 	j.progress.Say("sandbox  %s", config.Sandbox)
 	config.Dir, config.Model = string(work), llm.Traced(j.model, trace)
-	config.Open = j.progress.Watch(a.Open(&j.place, s, j.keeper.wrap()))
+	config.Open = j.progress.Watch(a.Open(&j.place, s))
 	config.RunScript = a.RunScript(&j.place, s)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
@@ -192,9 +189,6 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 			j.progress.Warn("%v", err)
 		}
 	}
-	kept, unregistered := j.keeper.result(ctx)
-	r.KeptKernel = kept
-	defer func() { j.keeper.tell(j.progress, kept, unregistered, ended) }()
 	gone := ended != nil && j.fresh && folder.Discard()
 	if gone {
 		r.RunDir, r.Notebook, r.Script, r.Trace = "", "", "", ""

@@ -24,7 +24,7 @@ func (r *benchRun) site(i int) trial.Site {
 		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
 			p.Show(folder, data)
 			p.Box.Own = append(p.Box.Own, r.folder.Path())
-			return r.app.Open(&p, r.settings, nil), r.app.RunScript(&p, r.settings)
+			return r.app.Open(&p, r.settings), r.app.RunScript(&p, r.settings)
 		},
 		Scoring: r.app.scoringAt(r.settings,
 			func(context.Context) (kernels.Place, error) { return r.placeOf(i), nil }),
@@ -67,6 +67,6 @@ func (a *app) scoringAt(s *configs.Settings, at placeFinder) trial.Opener {
 		if write != "" {
 			p.Box.Write = append(slices.Clone(p.Box.Write), absolute(write))
 		}
-		return a.Open(&p, s, nil)(ctx, agent.Describe, dir)
+		return a.Open(&p, s)(ctx, agent.Describe, dir)
 	}
 }

@@ -151,7 +151,7 @@ func (a *app) descriptions(ctx context.Context, j *job,
 		j.place.Box.Read = append(j.place.Box.Read, s.Path)
 		config.Readable = append(config.Readable, s.Path)
 	}
-	config.Open, config.Observe = a.Open(&j.place, j.settings, nil), j.describing(len(names))
+	config.Open, config.Observe = a.Open(&j.place, j.settings), j.describing(len(names))
 	j.progress.Wait(progress.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task, names...)
 	j.progress.Stop()

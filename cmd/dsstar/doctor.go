@@ -147,7 +147,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer disk.RemoveTemp(dir)
 	begin := time.Now()
-	k, err := a.Open(&p, s, nil)(ctx, agent.Describe, dir)
+	k, err := a.Open(&p, s)(ctx, agent.Describe, dir)
 	if err != nil && p.Server.URL != "" {
 		return failedBy("kernel", err)
 	}

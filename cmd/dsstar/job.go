@@ -38,8 +38,7 @@ type job struct {
 	cache    *describe.Cache
 	memory   *memory.Memory // of the data; nil: none
 	place    kernels.Place
-	here     bool    // local kernels only
-	keeper   *keeper // nil: no kernel is kept
+	here     bool // local kernels only
 	progress *progress.Progress
 	shown    bool         // a demo: that the answer depends on a reading is what it shows
 	stands   string       // the notebook of an answer that stands until the run has one; "": none
@@ -57,7 +56,6 @@ type runFlags struct {
 	quiet  bool
 	yes    bool     // attach to the user's kernel without asking
 	review bool     // ask before every cell
-	keep   bool     // keep the kernel at the end
 	anew   bool     // answer the question anew, whatever was asked before
 	names  []string // names to keep in the user's kernel
 	// choices, "" for the default
@@ -98,7 +96,6 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.Var(choice{&r.progressForm, "progress", []string{"text", "json"}}, "progress",
 		"the progress on standard error as text or as an object per line (default text)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with its variables")
 	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")
 	f.BoolVarP(&r.yes, "yes", "y", false,
 		"do not ask before using kernels without a sandbox (running, or a server's) or "+
@@ -108,9 +105,6 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 // setUp chooses where sessions are opened. It may create the Python environment and ask the user
 // for consent.
 func (j *job) setUp(ctx context.Context, a *app) (err error) {
-	if a.placeToKeep(ctx, j) {
-		return j.forGuest()
-	}
 	if j.settings.Kernel == "" { // else the run may be beside that kernel's notebook
 		if err := j.checkWritable(); err != nil {
 			return err
@@ -129,10 +123,6 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if len(a.Databases) > 0 && (j.place.Guest != nil || j.place.Server.URL != "") {
 		return usage.New("databases, buckets and clusters are reached from dsstar's own local kernels only",
 			usage.Without("kernel", "server"))
-	}
-	if j.place.Guest != nil && j.keep {
-		return usage.New("--keep-kernel: the kernel is not dsstar's and keeps running anyway",
-			usage.Again("--yes").But("keep-kernel"))
 	}
 	if j.place.Guest != nil && j.settings.Rollback.Insists() {
 		return usage.New("--rollback checkpoint: a kernel that dsstar did not start goes back by names",

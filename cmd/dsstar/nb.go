@@ -44,8 +44,7 @@ A run leaves in dsstar-runs/<date>-<slug>/, or the folder of --out:
   variables/      what the cells used of a running kernel's variables
 
 You may open the notebook during the run. What you save into it is never
-overwritten: the run then continues in notebook-2.ipynb. With --keep-kernel its
-session stays.
+overwritten: the run then continues in notebook-2.ipynb.
 
 The model works from descriptions of the files, which the notebook shows. If one
 is wrong, say so in .dsstar/definitions/ (dsstar describe --help).

@@ -25,19 +25,18 @@ type result struct {
 	Inconclusive bool     `json:"inconclusive"`
 	Doubts       []string `json:"doubts"` // why the answer is not verified
 	// Readings are the options of open readings that change the answer.
-	Readings   []resultReading `json:"readings"`
-	Rounds     int             `json:"rounds"`
-	Steps      int             `json:"steps"`
-	RunDir     string          `json:"run_dir"`
-	Notebook   string          `json:"notebook"`
-	Script     string          `json:"script"`
-	Trace      string          `json:"trace"`
-	Files      []string        `json:"files"` // paths: asked for or named by the answer; pictures
-	Usage      resultUsage     `json:"usage"`
-	Seconds    record.Seconds  `json:"seconds"`
-	Kernel     resultKernel    `json:"kernel"`
-	KeptKernel *resultKept     `json:"kept_kernel"` // null: none is kept
-	Warnings   []string        `json:"warnings"`
+	Readings []resultReading `json:"readings"`
+	Rounds   int             `json:"rounds"`
+	Steps    int             `json:"steps"`
+	RunDir   string          `json:"run_dir"`
+	Notebook string          `json:"notebook"`
+	Script   string          `json:"script"`
+	Trace    string          `json:"trace"`
+	Files    []string        `json:"files"` // paths: asked for or named by the answer; pictures
+	Usage    resultUsage     `json:"usage"`
+	Seconds  record.Seconds  `json:"seconds"`
+	Kernel   resultKernel    `json:"kernel"`
+	Warnings []string        `json:"warnings"`
 }
 
 type resultReading struct {

@@ -124,7 +124,7 @@ func serverFlag(f *pflag.FlagSet) {
 // notSettings are the flags without a settings key.
 var notSettings = map[string]bool{
 	"data": true, "engine": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true,
-	"keep-kernel": true, "help": true, "version": true,
+	"help": true, "version": true,
 	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
 	"answer": true, "choose": true, "progress": true, "last": true, "drop": true, "note": true,
 	"fresh": true,

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"dsstar/kernel/internal/turn"
 	"dsstar/notebook"
@@ -266,12 +265,6 @@ func (c *checkpoints) clear() {
 		c.release(m)
 	}
 	c.marks = nil
-}
-
-func (c *checkpoints) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	c.forget(ctx, func(*mark) bool { return true })
 }
 
 func (c *checkpoints) close() {

@@ -3,11 +3,9 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"dsstar/kernel"
@@ -140,33 +138,4 @@ func TestCheckpointsServed(t *testing.T) {
 	runCell(t, k, "x.clear(); import os; os.remove('a'); os.kill(os.getpid(), 9)", notebook.Died)
 	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")
 	prints(t, k, "x, open('a').read()", "[1] b")
-}
-
-// A kernel that is left keeps running, without copies of itself.
-func TestLeaveFreezing(t *testing.T) {
-	t.Parallel()
-	o := freezing(t)
-	o.KeepIn = t.TempDir()
-	k := open(t, o)
-	runCell(t, k, "kept = 1", notebook.OK)
-	runCell(t, k, "kept = 2", notebook.OK)
-	if err := k.Leave("/n.ipynb"); err != nil {
-		t.Fatal(err)
-	}
-	info := k.Info()
-	defer syscall.Kill(info.PID, syscall.SIGKILL)
-	again, err := kernel.Attach(t.Context(), info.File, kernel.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if x, err := again.Execute(t.Context(), "print(kept)"); err != nil || x.Stdout() != "2\n" {
-		t.Errorf("%v %s", err, x.PlainText())
-	}
-	reply, err := again.Request(t.Context(),
-		kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: "undokernel_checkpoints_request"}})
-	var list struct{ Checkpoints []any }
-	if e := json.Unmarshal(reply.Content, &list); err != nil || e != nil || len(list.Checkpoints) > 0 {
-		t.Errorf("%v %v %s", err, e, reply.Content)
-	}
 }

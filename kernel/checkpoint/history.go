@@ -102,8 +102,6 @@ type way interface {
 	// these, and whether that state is remembered already.
 	back(ctx context.Context, h *history, cells []string) (back notebook.Restoration, known bool,
 		err error)
-	// leave has the kernel drop what it holds for going back.
-	leave()
 	// close frees what is remembered.
 	close()
 }
@@ -149,7 +147,6 @@ type reset struct {
 
 func (r reset) name() notebook.Way           { return r.way }
 func (reset) keep(context.Context, *history) {}
-func (reset) leave()                         {}
 func (reset) close()                         {}
 
 func (r reset) back(ctx context.Context, h *history, _ []string) (notebook.Restoration, bool,

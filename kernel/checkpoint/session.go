@@ -76,19 +76,9 @@ func (s *Session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 func (s *Session) Way() notebook.Way { return s.history.way.name() }
 
 // Close frees all copies and closes the kernel. See [kernel.Kernel.Close].
-func (s *Session) Close() error { return s.closeBy(s.Kernel.Close) }
-
-// Leave leaves the kernel running, without frozen copies of itself. See [kernel.Kernel.Leave].
-func (s *Session) Leave(notebook string) error {
-	return s.closeBy(func() error {
-		s.history.way.leave()
-		return s.Kernel.Leave(notebook)
-	})
-}
-
-func (s *Session) closeBy(end func() error) error {
+func (s *Session) Close() error {
 	return s.turn.Close(func() error {
 		defer s.history.way.close()
-		return end()
+		return s.Kernel.Close()
 	})
 }

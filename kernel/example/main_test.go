@@ -26,16 +26,26 @@ func TestOutside(t *testing.T) {
 	t.Run("start", func(t *testing.T) { try(t, program, nil, "start", python) })
 	t.Run("attach", func(t *testing.T) {
 		runtime := t.TempDir()
-		k, err := kernel.Start(t.Context(), kernel.Options{Spec: kernel.PythonSpec(python),
-			Env: os.Environ(), KeepIn: runtime})
+		file := filepath.Join(runtime, "kernel-1.json")
+		theirs := exec.Command(python, "-m", "ipykernel_launcher", "-f", file)
+		if err := theirs.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_ = theirs.Process.Kill()
+			if err := theirs.Wait(); err == nil || err.Error() != "signal: killed" {
+				t.Errorf("the kernel did not live on: %v", err)
+			}
+		}()
+		k, err := kernel.Attach(t.Context(), file, kernel.Options{})
+		for ; err != nil && t.Context().Err() == nil; k, err = kernel.Attach(t.Context(), file, kernel.Options{}) {
+			time.Sleep(50 * time.Millisecond) // until it has started
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer k.Close()
+		_ = k.Close()
 		try(t, program, []string{"JUPYTER_RUNTIME_DIR=" + runtime}, "attach", kernel.Newest)
-		if !k.Alive() {
-			t.Error("the guest has ended the kernel")
-		}
 	})
 	t.Run("dial", func(t *testing.T) {
 		pyenvtest.Long(t)

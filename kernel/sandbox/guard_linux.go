@@ -113,16 +113,13 @@ func report(every time.Duration, passed chan<- string, why func() string) {
 	}
 }
 
-// end kills all processes and removes the files that go with them.
+// end kills all processes and removes their files in /dev/shm.
 func (w watch) end() {
 	if w.shm != nil {
 		w.shm.note(descendants(os.Getpid()))
 		defer w.shm.remove()
 	}
 	killAll()
-	for _, path := range w.Remove {
-		_ = os.RemoveAll(path) // no caller is left to hear of an error
-	}
 }
 
 // reap waits for all children and sends the status of the program to ended.

@@ -67,7 +67,6 @@ type Box struct {
 //	Private string    // writable folder for sockets, home and temporary files
 //	Write   []string  // writable folders; missing ones are created
 //	Env     []string  // environment variables to keep, besides those of the box
-//	Remove  []string  // files and folders that the guard removes at its end
 //	Reports bool      // the guard writes why it killed the processes to descriptor 3, not to standard error
 //	Listens bool      // in the builtin tier: the program may bind sockets
 //	Facts   bool      // if /proc is hidden: processes may read the entries of those of the session

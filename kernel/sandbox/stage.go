@@ -24,7 +24,6 @@ type stage struct {
 	Own        []string // of the box: hidden except for what is in Read and Write
 	Kept       []string // paths of Read inside a folder of Write, which stay read-only
 	Sockets    []string // sockets in Read and Write, on which other programs may listen
-	Remove     []string
 	Reports    bool
 	Listens    bool
 	Facts      bool   // the guard opens files of /proc for the session
@@ -56,7 +55,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens,
+	st := stage{Box: b, Dir: cmd.Dir, Reports: s.Reports, Listens: s.Listens,
 		Facts: s.Facts && b.hidesProc()}
 	if st.Dir == "" { // as in os/exec
 		if st.Dir, err = os.Getwd(); err != nil {

@@ -11,7 +11,6 @@ type Session struct {
 	Private string   // writable folder for sockets, home and temporary files
 	Write   []string // writable folders; missing ones are created
 	Env     []string // environment variables to keep, besides those of the sandbox
-	Remove  []string // files and folders that the guard removes at its end
 	// the guard writes the reason for killing the processes to descriptor 3, not to standard error
 	Reports bool
 	Listens bool // the program may bind sockets

@@ -31,29 +31,24 @@ type Process struct {
 
 	mu   sync.Mutex
 	gone bool // the pid may be reused: no more signals
-	left bool // see LeaveRunning
 	told bool // Kill has been called
 }
 
 // Start starts cmd in a session of its own and watches it until it has ended. The caller must Kill
-// it and wait for Exited. If stderr is not nil, it is the standard error of the process and owned
-// by the Process, and the process may outlive this program: see [Process.LeaveRunning]. guard says that
-// cmd is a sandbox's guard.
-func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
-	if err := isolate(cmd, stderr == nil, guard); err != nil {
+// it and wait for Exited. The process ends when this program does. guard says that cmd is a
+// sandbox's guard.
+func Start(cmd *exec.Cmd, guard bool) (*Process, error) {
+	if err := isolate(cmd, guard); err != nil {
 		return nil, err
 	}
-	p := &Process{Exited: make(chan struct{}), Stderr: &Tail{file: stderr}, guard: guard}
-	if cmd.Stderr = p.Stderr; stderr != nil {
-		cmd.Stderr = stderr
-	}
+	p := &Process{Exited: make(chan struct{}), Stderr: &Tail{}, guard: guard}
+	cmd.Stderr = p.Stderr
 	// A grandchild that left the process group may hold stderr open for ever.
 	cmd.WaitDelay = 200 * time.Millisecond
 	var theirs *os.File
 	if guard {
 		var err error
 		if p.report, theirs, err = os.Pipe(); err != nil {
-			p.Stderr.Close()
 			return nil, err
 		}
 		p.heard = make(chan struct{})
@@ -65,7 +60,6 @@ func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
 	err := <-started
 	_ = theirs.Close() // nothing was written to it; nil without a guard
 	if err != nil {
-		p.Stderr.Close()
 		p.hearOut()
 		return nil, err
 	}
@@ -89,9 +83,7 @@ func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		told = p.told // not later: then another signal ended it
-		if !p.left {
-			killGroup(p.PID)
-		}
+		killGroup(p.PID)
 		p.gone = true
 	})
 	p.State = describe(cmd.ProcessState)
@@ -184,20 +176,11 @@ func (p *Process) Death() string {
 	return p.State + " (stderr: " + string(last[:min(len(last), 200)]) + ")"
 }
 
-// LeaveRunning keeps Process from killing the process group when its leader has ended.
-func (p *Process) LeaveRunning() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.left = true
-}
-
-// A Tail keeps the end of what is written to it, or of what others write to a file.
+// A Tail keeps the end of what is written to it.
 type Tail struct {
 	mu   sync.Mutex
 	buf  []byte
-	Most int      // bytes to keep; 0 for stderrKept
-	file *os.File // nil: none
-	from int64    // offset in the file where the Tail begins
+	Most int // bytes to keep; 0 for stderrKept
 }
 
 func (t *Tail) Write(b []byte) (int, error) {
@@ -210,36 +193,17 @@ func (t *Tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close closes the file, if there is one, after which String is empty.
-func (t *Tail) Close() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.file != nil {
-		_ = t.file.Close() // only others write to it
-	}
-}
-
 // Reset drops what was written so far.
 func (t *Tail) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = nil
-	if t.file != nil {
-		t.from, _ = t.file.Seek(0, io.SeekEnd) // cannot fail on a regular file
-	}
 }
 
 // String returns what is kept, without a partial character at its start.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.file != nil {
-		end, _ := t.file.Seek(0, io.SeekEnd)
-		from := max(t.from, end-stderrKept)
-		t.buf = make([]byte, max(0, end-from))
-		n, _ := t.file.ReadAt(t.buf, from) // what can be read
-		t.buf = t.buf[:n]
-	}
 	last := t.buf[max(0, len(t.buf)-cmp.Or(t.Most, stderrKept)):]
 	return string(bytes.ToValidUTF8(last, nil))
 }

@@ -12,12 +12,10 @@ import (
 )
 
 // isolate gives cmd a session and process group of its own, so that Ctrl-C at the terminal does not
-// reach the kernel and one signal reaches all of it. If bound, it ends when this program does.
-func isolate(cmd *exec.Cmd, bound, guard bool) error {
+// reach the kernel and one signal reaches all of it. It ends when this program does.
+func isolate(cmd *exec.Cmd, guard bool) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if bound {
-		dieWithParent(cmd.SysProcAttr, guard)
-	}
+	dieWithParent(cmd.SysProcAttr, guard)
 	return nil
 }
 

@@ -27,7 +27,7 @@ func TestKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := Start(cmd, nil, c.guard)
+			p, err := Start(cmd, c.guard)
 			if err != nil {
 				t.Fatal(err)
 			}

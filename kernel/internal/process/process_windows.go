@@ -9,7 +9,7 @@ import (
 
 // isolate returns an error: on Windows, interrupting and killing a whole kernel needs job objects
 // and interrupt events, which are not implemented yet.
-func isolate(*exec.Cmd, bool, bool) error {
+func isolate(*exec.Cmd, bool) error {
 	return fmt.Errorf("own kernel processes are not supported on Windows yet: %w",
 		errors.ErrUnsupported)
 }

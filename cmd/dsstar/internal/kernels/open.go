@@ -82,9 +82,7 @@ const keptOutputs = 64 << 20
 const profiles = 32 << 20
 
 // Open returns a function that opens sessions in p. It sets p.Way when it opens the main session.
-// keep, unless nil, wraps the sessions for Work and Prove, whose kernels are then kept.
-func (h Host) Open(p *Place, s *configs.Settings,
-	keep func(*checkpoint.Session) agent.Session) agent.Open {
+func (h Host) Open(p *Place, s *configs.Settings) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		if purpose == agent.Second && (p.Guest != nil || p.Server.URL != "" || h.onCluster()) {
 			return nil, fmt.Errorf("a second session beside the run's: %w", errors.ErrUnsupported)
@@ -121,10 +119,6 @@ func (h Host) Open(p *Place, s *configs.Settings,
 		}
 		var k *checkpoint.Session
 		var err error
-		kept := keep != nil && (purpose == agent.Work || purpose == agent.Prove)
-		if kept && p.Server.URL == "" {
-			o.KeepIn = h.Lookup().RuntimeDir()
-		}
 		if o.Env = h.KernelEnv(s); purpose == agent.Prove {
 			o.Env = append(o.Env, "PYTHONHASHSEED=1") // so that what rests on the order of a set differs
 		}
@@ -142,9 +136,6 @@ func (h Host) Open(p *Place, s *configs.Settings,
 				_ = k.Close() // the first error says more
 				return nil, err
 			}
-		}
-		if kept {
-			return keep(k), nil
 		}
 		return k, nil
 	}

@@ -23,9 +23,6 @@ func (p *Progress) Watch(open agent.Open) agent.Open {
 		if host, ok := s.(agent.Host); ok {
 			return watchedHost{watched{s, cells, p}, host}, nil
 		}
-		if lasting, ok := s.(agent.Lasting); ok {
-			return watchedLasting{watched{s, cells, p}, lasting}, nil
-		}
 		return watched{s, cells, p}, nil
 	}
 }
@@ -48,14 +45,6 @@ type watchedHost struct {
 }
 
 var _ agent.Host = watchedHost{}
-
-// A watchedLasting is a watched session whose kernel is kept.
-type watchedLasting struct {
-	watched
-	lasting agent.Lasting
-}
-
-func (w watchedLasting) End() error { return w.lasting.End() }
 
 func (w watched) Execute(ctx context.Context, code string) (notebook.Execution, error) {
 	w.progress.cell(code)

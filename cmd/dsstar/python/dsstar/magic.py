@@ -35,7 +35,6 @@ REFUSED = {
     "--json": "%dsstar result is the answer as a value",
     "--progress": "the cell shows the progress",
     "--quiet": "the cell shows the progress",
-    "--keep-kernel": "this kernel stays anyway",
 }
 # Options without a value, besides --no-….
 SWITCHES = ("--yes", "-y", "--learn", "--fresh", "--paper", "--allow-net", "--allow-gpu", "--allow-multiprocessing")
