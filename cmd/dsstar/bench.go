@@ -31,7 +31,6 @@ const benchExample = `  dsstar bench run --bench dabstep --tasks DABstep --split
   dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json
   dsstar bench table --paper ds-star:1 first second
   dsstar bench compare first second
-  dsstar bench report --out report.html first second
   dsstar bench submit --format dabstep first > submission.jsonl`
 
 func (a *app) benchCommand() *cobra.Command {
@@ -44,7 +43,7 @@ func (a *app) benchCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.benchRunCommand(), a.benchScoreCommand(), a.benchSubmitCommand(),
-		a.benchTableCommand(), a.benchCompareCommand(), a.benchReportCommand())
+		a.benchTableCommand(), a.benchCompareCommand())
 	return cmd
 }
 

@@ -410,7 +410,6 @@ func (r *benchRun) run(ctx context.Context) error {
 		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not "+
 			"there; then: dsstar bench run --resume --out %s", n, human.Shell(r.flags.out))
 	}
-	r.progress.Say("report   dsstar bench report --out report.html %s", human.Shell(r.flags.out))
 	if r.flags.asJSON {
 		return term.JSON(r.stdout, newBenchResult(result))
 	}

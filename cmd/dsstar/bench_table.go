@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,37 +110,6 @@ func (a *app) benchCompareCommand() *cobra.Command {
 			return term.JSON(a.stdout, c)
 		}
 		_, err = fmt.Fprint(a.stdout, c.Markdown())
-		return err
-	}
-	return cmd
-}
-
-func (a *app) benchReportCommand() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:   "report OUT… --out report.html",
-		Short: "Write an HTML page about runs, with plots",
-		Long: "Write one self-contained HTML page: scores by level, rounds, cost against score, " +
-			"failures\nby cause, and every task with a link to its notebook.",
-		Example: "  dsstar bench report first second --out report.html",
-	}
-	cmd.Flags().StringVarP(&out, "out", "o", "report.html", "the page")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usage.New("no run is given", usage.Shell("dsstar bench report OUT --out report.html"))
-		}
-		runs, err := readBenches(args)
-		if err != nil {
-			return err
-		}
-		var page bytes.Buffer
-		if err := tables.Report(&page, filepath.Dir(out), runs); err != nil {
-			return err
-		}
-		if err := disk.WriteFile(out, page.Bytes()); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(a.stdout, out)
 		return err
 	}
 	return cmd

@@ -68,8 +68,8 @@ func Compare(a, b runner.Result) (Comparison, error) {
 	var values [2][]float64
 	for _, t := range byTask(a, nil) {
 		u, common := ofB[t.ID]
-		x, okX := t.score(len(t.records))
-		y, okY := u.score(len(u.records))
+		x, okX := t.mean(score, len(t.records))
+		y, okY := u.mean(score, len(u.records))
 		delete(ofB, t.ID)
 		switch {
 		case !common || len(u.records) == 0:
@@ -93,7 +93,7 @@ func Compare(a, b runner.Result) (Comparison, error) {
 			c.Only["b"]++
 		}
 	}
-	c.Tasks, c.P = len(values[0]), SignTest(c.Better, c.Worse)
+	c.Tasks, c.P = len(values[0]), signTest(c.Better, c.Worse)
 	if x, y := sandboxes(a), sandboxes(b); x != y {
 		c.Setup = append(c.Setup, runner.Difference{Name: "sandbox", Was: x, Is: y})
 	}
@@ -121,33 +121,25 @@ func (c *Comparison) note(t, u taskRecords, x, y float64) {
 }
 
 func side(r runner.Result, tasks []taskRecords, values []float64) Side {
-	s := Side{Run: r.Path, Name: Variation(r) + ", " + r.Model, Low: 0, High: 100}
-	if v := share(values); v != nil {
+	s := Side{Run: r.Path, Name: variation(r) + ", " + r.Model, Low: 0, High: 100}
+	if v := Share(values); v != nil {
 		s.Score, s.Low, s.High = v.Value, *v.Low, *v.High
 	}
-	n, cost, priced := 0.0, 0.0, true
-	common := r
-	common.Records = nil
+	r.Records = nil
 	for _, t := range tasks {
-		common.Records = append(common.Records, t.records...)
-		for _, record := range t.records {
-			n++
-			s.Calls += calls(record)
-			s.Tokens += inTokens(record) + outTokens(record)
-			s.Seconds += record.Seconds.Total
-			if priced = priced && record.Cost != nil; priced {
-				cost += *record.Cost
-			}
-		}
+		r.Records = append(r.Records, t.records...)
 	}
-	s.Used = usedBy(common)
-	if n == 0 {
-		return s
+	s.Used = usedBy(r)
+	n, total, priced := float64(len(r.Records)), 0.0, len(r.Records) > 0
+	for _, record := range r.Records {
+		s.Calls += float64(record.Usage.Calls) / n
+		s.Tokens += float64(record.Usage.InputTokens+record.Usage.OutputTokens) / n
+		s.Seconds += record.Seconds.Total / n
+		v, known := cost(record)
+		total, priced = total+v/n, priced && known
 	}
-	s.Calls, s.Tokens, s.Seconds = s.Calls/n, s.Tokens/n, s.Seconds/n
 	if priced {
-		cost /= n
-		s.Cost = &cost
+		s.Cost = &total
 	}
 	return s
 }
@@ -156,11 +148,10 @@ func side(r runner.Result, tasks []taskRecords, values []float64) Side {
 func (c Comparison) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A: %s (%s)\nB: %s (%s)\n\n", c.A.Name, c.A.Run, c.B.Name, c.B.Run)
+	scored := func(s Side) string { return fmt.Sprintf("%.2f (%.1f to %.1f)", s.Score, s.Low, s.High) }
 	rows := [][]string{
-		{"Score %", fmt.Sprintf("%.2f (%.1f to %.1f)", c.A.Score, c.A.Low, c.A.High),
-			fmt.Sprintf("%.2f (%.1f to %.1f)", c.B.Score, c.B.Low, c.B.High),
-			fmt.Sprintf("%+.2f", c.B.Score-c.A.Score)},
-		{"US dollars a task", figure(c.A.Cost, 4), figure(c.B.Cost, 4), absent},
+		{"Score %", scored(c.A), scored(c.B), fmt.Sprintf("%+.2f", c.B.Score-c.A.Score)},
+		{"US dollars a task", figureText(c.A.Cost, 4), figureText(c.B.Cost, 4), absent},
 		line("Model calls a task", 1, c.A.Calls, c.B.Calls),
 		line("Tokens a task", 0, c.A.Tokens, c.B.Tokens),
 		line("Seconds a task", 1, c.A.Seconds, c.B.Seconds),
@@ -225,4 +216,16 @@ func orNone(value string) string {
 		return "the default"
 	}
 	return value
+}
+
+// sandboxes describes what confined the cells of a run.
+func sandboxes(r runner.Result) string {
+	var all []string
+	for _, record := range r.Records {
+		if record.Sandbox != "" {
+			all = append(all, record.Sandbox)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "; ")
 }

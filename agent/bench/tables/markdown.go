@@ -17,7 +17,12 @@ func (t Table) Markdown() string {
 	for _, r := range t.Rows {
 		line := []string{r.Framework, r.Model}
 		for i := range t.Columns {
-			line = append(line, figure(r.Published[i], t.decimals[i]), ours(r.Ours, i, t.decimals[i]))
+			of := t.decimals[i]
+			ours := absent
+			if r.Ours != nil {
+				ours = r.Ours[i].text(of)
+			}
+			line = append(line, figureText(r.Published[i], of), ours)
 		}
 		rows = append(rows, line)
 	}
@@ -44,27 +49,22 @@ func (t Table) Markdown() string {
 
 const absent = "–"
 
-func figure(v *float64, decimals int) string {
+func figureText(v *float64, decimals int) string {
 	if v == nil {
 		return absent
 	}
 	return fmt.Sprintf("%.*f", decimals, *v)
 }
 
-func ours(values []*Value, i, decimals int) string {
-	if i >= len(values) || values[i] == nil {
-		return absent
-	}
-	return values[i].text(decimals)
-}
-
 // text formats a value like "50.00 (n 10, 23.66 to 76.34)".
-func (v Value) text(decimals int) string {
-	if v.Low == nil {
+func (v *Value) text(decimals int) string {
+	switch {
+	case v == nil:
+		return absent
+	case v.Low == nil:
 		return fmt.Sprintf("%.*f (n %d)", decimals, v.Value, v.N)
 	}
-	return fmt.Sprintf("%.*f (n %d, %.*f to %.*f)", decimals, v.Value, v.N, decimals, *v.Low,
-		decimals, *v.High)
+	return fmt.Sprintf("%.*f (n %d, %.*f to %.*f)", decimals, v.Value, v.N, decimals, *v.Low, decimals, *v.High)
 }
 
 // grid returns a Markdown table with aligned columns.

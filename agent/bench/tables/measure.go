@@ -1,28 +1,95 @@
 package tables
 
 import (
+	"slices"
 	"strings"
 
 	"dsstar/agent/bench/runner"
 )
 
-// A measure computes a figure of a run, or returns nil if the run does not have it.
-type measure func(runner.Result) *Value
+// A measure computes a figure of the chosen tasks of a run, or returns nil if the run does not have
+// it: scores and shares in per cent, money in US dollars, all but the total a task.
+type measure func(runner.Result, choice) *Value
 
-func level(name string) func(runner.Item) bool {
-	return func(i runner.Item) bool { return strings.EqualFold(i.Level, name) }
+// measures are those that columns of published.csv name.
+var measures = map[string]measure{
+	"score": accuracy, "total cost": totalCost, "executable": executable,
+	"completion":    shareOf(true, func(r runner.Record) bool { return r.Finished }),
+	"one round":     shareOf(false, func(r runner.Record) bool { return r.Rounds == 1 }),
+	"more rounds":   shareOf(false, func(r runner.Record) bool { return r.Rounds > 1 }),
+	"cost":          meanOf(cost),
+	"calls":         meanOf(func(r runner.Record) (float64, bool) { return float64(r.Usage.Calls), true }),
+	"input tokens":  meanOf(func(r runner.Record) (float64, bool) { return float64(r.Usage.InputTokens), true }),
+	"output tokens": meanOf(func(r runner.Record) (float64, bool) { return float64(r.Usage.OutputTokens), true }),
+	"rounds":        meanOf(func(r runner.Record) (float64, bool) { return float64(r.Rounds), true }),
+	"repairs":       meanOf(func(r runner.Record) (float64, bool) { return float64(r.DebugTries), true }),
+	"CS":            meanOf(func(r runner.Record) (float64, bool) { v, ok := r.Scores["CS"]; return v, ok }),
+	"CR":            meanOf(func(r runner.Record) (float64, bool) { v, ok := r.Scores["CR"]; return v, ok }),
 }
 
-// domain selects the tasks whose domain begins with one of names. It ignores case, spaces and
-// hyphens, because papers and data sets differ in them.
-func domain(names ...string) func(runner.Item) bool {
-	return func(i runner.Item) bool {
-		for _, name := range names {
-			if strings.HasPrefix(plain(i.Domain), plain(name)) {
-				return true
-			}
+func meanOf(of figure) measure {
+	return func(r runner.Result, chosen choice) *Value { return average(means(r, chosen, of, false)) }
+}
+
+func shareOf(all bool, is func(runner.Record) bool) measure {
+	of := func(r runner.Record) (float64, bool) {
+		if is(r) {
+			return 1, true
 		}
-		return false
+		return 0, true
+	}
+	return func(r runner.Result, chosen choice) *Value { return Share(means(r, chosen, of, all)) }
+}
+
+func cost(r runner.Record) (float64, bool) {
+	if r.Cost == nil {
+		return 0, false
+	}
+	return *r.Cost, true
+}
+
+// totalCost returns the cost of running all tasks once, or nil if the cost of one is unknown.
+func totalCost(r runner.Result, chosen choice) *Value {
+	v := meanOf(cost)(r, chosen)
+	if v == nil || v.N < len(byTask(r, chosen)) {
+		return nil
+	}
+	return &Value{Value: v.Value * float64(v.N), N: v.N}
+}
+
+// executable returns the share of executions without an error.
+func executable(r runner.Result, chosen choice) *Value {
+	all, failed, n := 0, 0, 0
+	for _, t := range byTask(r, chosen) {
+		before := all
+		for _, record := range t.records {
+			all, failed = all+record.Executions, failed+record.Failed
+		}
+		if all > before {
+			n++
+		}
+	}
+	if all == 0 {
+		return nil
+	}
+	return &Value{Value: 100 * float64(all-failed) / float64(all), N: n}
+}
+
+// chosenBy selects the tasks whose level or domain is one of names; a name that ends in * is a
+// beginning. Case, spaces and hyphens are ignored, because papers and data sets differ in them.
+func chosenBy(by string, names []string) choice {
+	if by == "" {
+		return nil
+	}
+	return func(i runner.Item) bool {
+		of := plain(i.Domain)
+		if by == "level" {
+			of = plain(i.Level)
+		}
+		return slices.ContainsFunc(names, func(name string) bool {
+			begin, is := strings.CutSuffix(name, "*")
+			return of == plain(name) || is && strings.HasPrefix(of, plain(begin))
+		})
 	}
 }
 
@@ -34,110 +101,4 @@ func plain(name string) string {
 		}
 		return -1
 	}, strings.ToLower(name))
-}
-
-// accuracyOf measures the mean score of the chosen tasks, in per cent.
-func accuracyOf(chosen func(runner.Item) bool) measure {
-	return func(r runner.Result) *Value { return accuracy(r, chosen) }
-}
-
-// partOf measures the mean of another score of the benchmark, 0 to 1.
-func partOf(name string, chosen func(runner.Item) bool) measure {
-	return func(r runner.Result) *Value {
-		return mean(r, chosen, func(record runner.Record) (float64, bool) {
-			v, ok := record.Scores[name]
-			return v, ok
-		})
-	}
-}
-
-func meanOf(chosen func(runner.Item) bool, of func(runner.Record) float64) measure {
-	return func(r runner.Result) *Value {
-		return mean(r, chosen, func(record runner.Record) (float64, bool) { return of(record), true })
-	}
-}
-
-func calls(r runner.Record) float64      { return float64(r.Usage.Calls) }
-func inTokens(r runner.Record) float64   { return float64(r.Usage.InputTokens) }
-func outTokens(r runner.Record) float64  { return float64(r.Usage.OutputTokens) }
-func rounds(r runner.Record) float64     { return float64(r.Rounds) }
-func debugTries(r runner.Record) float64 { return float64(r.DebugTries) }
-
-// meanCost measures the mean cost of a task in US dollars, over the records with known prices.
-func meanCost(chosen func(runner.Item) bool) measure {
-	return func(r runner.Result) *Value {
-		return mean(r, chosen, func(record runner.Record) (float64, bool) {
-			if record.Cost == nil {
-				return 0, false
-			}
-			return *record.Cost, true
-		})
-	}
-}
-
-// totalCost returns the cost of running all tasks once, or nil if the cost of one is unknown.
-func totalCost(r runner.Result) *Value {
-	v := meanCost(nil)(r)
-	if v == nil || v.N < len(r.Items) {
-		return nil
-	}
-	return &Value{Value: v.Value * float64(v.N), N: v.N}
-}
-
-// refined measures the share of tasks that took more than one round, in per cent.
-func refined(chosen func(runner.Item) bool) measure {
-	return shareOf(chosen, func(r runner.Record) bool { return r.Rounds > 1 })
-}
-
-func once(chosen func(runner.Item) bool) measure {
-	return shareOf(chosen, func(r runner.Record) bool { return r.Rounds == 1 })
-}
-
-// completion returns the share of finished tasks, in per cent; tasks without a record are
-// not finished.
-func completion(r runner.Result) *Value {
-	var values []float64
-	for _, t := range byTask(r, nil) {
-		finished := 0.0
-		for _, record := range t.records {
-			if record.Finished {
-				finished++
-			}
-		}
-		values = append(values, finished/float64(max(1, r.Repeat)))
-	}
-	return share(values)
-}
-
-// executable returns the share of executions without an error, in per cent.
-func executable(r runner.Result) *Value {
-	all, failed, n := 0, 0, 0
-	for _, record := range r.Records {
-		all, failed = all+record.Executions, failed+record.Failed
-		if record.Executions > 0 {
-			n++
-		}
-	}
-	if all == 0 {
-		return nil
-	}
-	return &Value{Value: 100 * float64(all-failed) / float64(all), N: n}
-}
-
-func shareOf(chosen func(runner.Item) bool, is func(runner.Record) bool) measure {
-	return func(r runner.Result) *Value {
-		var values []float64
-		for _, t := range byTask(r, chosen) {
-			count := 0.0
-			for _, record := range t.records {
-				if is(record) {
-					count++
-				}
-			}
-			if len(t.records) > 0 {
-				values = append(values, count/float64(len(t.records)))
-			}
-		}
-		return share(values)
-	}
 }

@@ -1,11 +1,8 @@
 package tables
 
 import (
-	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"strings"
@@ -29,7 +26,7 @@ func TestWilson(t *testing.T) {
 		low, high float64
 	}{{5, 10, 0.2366, 0.7634}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {63, 72, 0.7792, 0.9328}, {1,
 		1, 0.2065, 1}} {
-		low, high := Wilson(float64(c.x)/float64(c.n), c.n)
+		low, high := wilson(float64(c.x)/float64(c.n), c.n)
 		near(t, fmt.Sprintf("%d of %d, low", c.x, c.n), low, c.low)
 		near(t, fmt.Sprintf("%d of %d, high", c.x, c.n), high, c.high)
 	}
@@ -42,7 +39,7 @@ func TestSignTest(t *testing.T) {
 		p             float64
 	}{{0, 0, 1}, {1, 0, 1}, {5, 0, 0.0625}, {0, 6, 0.03125}, {8, 2, 0.109375}, {10, 10, 1}, {60, 40,
 		0.0568879}} {
-		near(t, fmt.Sprint(c.better, c.worse), SignTest(c.better, c.worse), c.p)
+		near(t, fmt.Sprint(c.better, c.worse), signTest(c.better, c.worse), c.p)
 	}
 }
 
@@ -100,19 +97,44 @@ func TestPaperTable(t *testing.T) {
 	}
 }
 
+// settingsOf are the settings that the flags of a row's run set.
+var settingsOf = map[string]map[string]string{
+	"autogen --data-setting oracle":                              {"data_setting": "oracle"},
+	"da-agent --data-setting oracle":                             {"data_setting": "oracle"},
+	"da-agent --max-history 10":                                  {"max_history": "10"},
+	"da-agent --max-history 5":                                   {"max_history": "5"},
+	"da-agent --split dev":                                       {"split": "dev"},
+	"data-interpreter --data-setting oracle":                     {"data_setting": "oracle"},
+	"data-interpreter --no-tools":                                {"tools": "false"},
+	"dsstar --paper":                                             {"method.paper": "true"},
+	"dsstar --paper --analyzer none":                             {"method.paper": "true", "method.analyzer": "none"},
+	"dsstar --paper --data-setting oracle":                       {"method.paper": "true", "data_setting": "oracle"},
+	"dsstar --paper --max-rounds 10":                             {"method.paper": "true", "max_rounds": "10"},
+	"dsstar --paper --max-rounds 15":                             {"method.paper": "true", "max_rounds": "15"},
+	"dsstar --paper --max-rounds 5":                              {"method.paper": "true", "max_rounds": "5"},
+	"dsstar --paper --no-router":                                 {"method.paper": "true", "method.router": "false"},
+	"dsstar --paper --role-model verifier=PROVIDER/llama-3.1-8b": {"method.paper": "true", "models.verifier": "openai/llama-3.1-8b"},
+	"dsstar --paper --split dev":                                 {"method.paper": "true", "split": "dev"},
+	"dsstar --paper --verifier-input query-plan":                 {"method.paper": "true", "method.verifier_input": "query-plan"},
+	"react --data-setting oracle":                                {"data_setting": "oracle"},
+	"react --reasoning":                                          {"reasoning": "true"},
+	"react --split dev":                                          {"split": "dev"},
+}
+
 // TestPapers makes every table, empty and from a run. Each row has as many figures as columns,
 // and matches a run made by its own command.
 func TestPapers(t *testing.T) {
 	for _, p := range Papers() {
 		for _, row := range p.rows {
-			if len(row.published) > len(p.columns) {
+			if len(row.figures) > len(p.columns) {
 				t.Errorf("%s, %s %s: %d figures for %d columns", p.Name, row.framework, row.model,
-					len(row.published), len(p.columns))
+					len(row.figures), len(p.columns))
 			}
-			if row.run == nil {
+			if row.run == "" {
 				continue
 			}
-			run := sample(row.run.agent, "x/"+row.model, row.run.setup, 1, 0)
+			run := sample("", "x/"+row.model, settingsOf[row.run], 1, 0)
+			run.Agent, _, _ = strings.Cut(row.run, " ")
 			run.Bench = p.bench
 			found := 0
 			for _, made := range p.Make([]runner.Result{run}).Rows {
@@ -190,24 +212,22 @@ func TestApart(t *testing.T) {
 
 func TestMeasures(t *testing.T) {
 	r := sample("dsstar", "m", nil, 1, 0, 0.5, 1)
-	r.Records[0].Scores = map[string]float64{"cr": 0.75}
+	r.Records[0].Scores = map[string]float64{"CR": 0.75}
 	for _, c := range []struct {
 		name string
-		of   measure
+		of   choice
 		want float64
 	}{
-		{"accuracy", accuracyOf(nil), 62.5}, {"easy", accuracyOf(level("easy")), 75},
-		{"cost", meanCost(nil), 0.25}, {"total cost", totalCost, 1},
-		{"calls", meanOf(nil, calls), 11.5}, {"rounds of hard", meanOf(level("hard"), rounds), 3},
-		{"refined", refined(nil), 75}, {"executable", executable, 75},
-		{"completion", completion, 100}, {"part", partOf("cr", nil), 0.75},
+		{"score", nil, 62.5}, {"score", chosenBy("level", []string{"easy"}), 75}, {"cost", nil, 0.25},
+		{"total cost", nil, 1}, {"calls", nil, 11.5}, {"rounds", chosenBy("level", []string{"hard"}), 3},
+		{"more rounds", nil, 75}, {"one round", nil, 25}, {"executable", nil, 75}, {"completion", nil, 100}, {"CR", nil, 0.75},
 	} {
-		if v := c.of(r); v == nil || v.Value != c.want {
+		if v := measures[c.name](r, c.of); v == nil || v.Value != c.want {
 			t.Errorf("%s: %+v, want %v", c.name, v, c.want)
 		}
 	}
 	r.Records[1].Cost, r.Records[2].Score = nil, nil
-	if v := totalCost(r); v != nil {
+	if v := totalCost(r, nil); v != nil {
 		t.Errorf("a total that lacks a part: %+v", v)
 	}
 	if v := accuracy(r, nil); v.N != 3 {
@@ -245,56 +265,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestReport(t *testing.T) {
-	evil := `<script>alert("x")</script>`
-	a := sample("react", evil, nil, 1, 0, 0.5)
-	a.Records[0].Answer, a.Items[1].Level, a.Records[1].Level = evil, evil, evil
-	a.Records[2].Notebook = `tasks/"><img onerror=x>/a b.ipynb`
-	runs := []runner.Result{a, sample("dsstar", "m", nil, 1, 1, 0, 1)}
-	var first, second bytes.Buffer
-	for _, w := range []*bytes.Buffer{&first, &second} {
-		if err := Report(w, "pages", runs); err != nil {
-			t.Fatal(err)
-		}
-		for i := range runs { // seconds differ between machines and must not appear
-			for j := range runs[i].Records {
-				runs[i].Records[j].Seconds.Total += 1
-			}
-		}
-	}
-	if !bytes.Equal(first.Bytes(), second.Bytes()) {
-		t.Error("the same records give two pages")
-	}
-	text := first.String()
-	for _, bad := range []string{"<script", "<img", "http://", "https://", "ZgotmplZ"} {
-		if strings.Contains(text, bad) {
-			t.Errorf("the page has %q:\n%s", bad, text)
-		}
-	}
-	for _, want := range []string{`href="../runs/dsstar/tasks/1/notebook.ipynb"`, "Score by level",
-		"Failures by cause", `<circle`, "a%20b.ipynb"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page lacks %q:\n%s", want, text)
-		}
-	}
-	for _, svg := range strings.SplitAfter(text, "<svg role")[1:] {
-		svg, _, _ = strings.Cut(svg, "</svg>")
-		dec := xml.NewDecoder(strings.NewReader("<svg role" + svg + "</svg>"))
-		for {
-			if _, err := dec.Token(); err == io.EOF {
-				break
-			} else if err != nil {
-				t.Fatalf("%v\n%s", err, svg)
-			}
-		}
-	}
-	var empty bytes.Buffer
-	if err := Report(&empty, ".", []runner.Result{{Path: "x"}}); err != nil {
-		t.Errorf("a run without results: %v", err)
-	}
-}
-
-// TestSandboxIsTold: tables, pages and comparisons report a run without a sandbox.
+// TestSandboxIsTold: tables and comparisons report a run without a sandbox.
 func TestSandboxIsTold(t *testing.T) {
 	a, b := sample("react", "m", nil, 1, 0), sample("react", "m", nil, 1, 0)
 	for i := range a.Records {
