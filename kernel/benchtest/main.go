@@ -1,10 +1,10 @@
-// Command bench compares the kernel client and dsstar rerun with jupyter_client, nbconvert and
+// Command benchtest compares the kernel client and dsstar rerun with jupyter_client, nbconvert and
 // papermill, on the same kernels in the same run, and prints a table. Every number is the
 // median of the runs, which alternate.
 //
-//	go run ./kernel/bench              everything; about a quarter of an hour
-//	go run ./kernel/bench -only 300    the rows whose names contain "300"
-//	go run ./kernel/bench -quick       fewer repetitions, for a first look
+//	go run ./kernel/benchtest              everything; about a quarter of an hour
+//	go run ./kernel/benchtest -only 300    the rows whose names contain "300"
+//	go run ./kernel/benchtest -quick       fewer repetitions, for a first look
 //
 // It creates the tests' environment in the user's cache folder if necessary, and builds dsstar
 // as for a release. Linux only: it reads the peak memory of processes from /proc.
