@@ -66,7 +66,15 @@ func (a *app) describeCommand() *cobra.Command {
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVarP(&d.yes, "yes", "y", false,
 		"do not ask before using a server's kernels without a sandbox")
-	settingFlags(f)
+	dataFlags(f)
+	descriptionFlags(f)
+	endpointFlags(f)
+	limitFlags(f)
+	f.Float64("ask-above-usd", 0,
+		"on a terminal, ask first if it may cost more US dollars; 0: never (default 1)")
+	interpreterFlags(f)
+	sandboxFlags(f)
+	serverFlag(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.describe(cmd, d, args)
 	}

@@ -50,7 +50,10 @@ fix what fails. Exit code 1 if something failed.`,
 		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	settingFlags(cmd.Flags())
+	endpointFlags(cmd.Flags())
+	interpreterFlags(cmd.Flags())
+	sandboxFlags(cmd.Flags())
+	serverFlag(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		s, err := a.settings(cmd.Flags())
 		if err != nil {

@@ -85,11 +85,6 @@ func TestHintsKeepFlags(t *testing.T) {
 func checkHint(t *testing.T, was usage.Line, err error, hint string) {
 	t.Helper()
 	cmd, _ := typed(t, strings.Split(hint, " <")[0])
-	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	if cmd.Name() == "nb" && !given("data") && !given("last") && !given("engine") &&
-		!(given("kernel") && !strings.Contains(hint, "--kernel python3")) {
-		t.Errorf("%s\n%v: there are no data in the hint\n%s", was.Hint().On(was), err, hint)
-	}
 	for _, f := range was.Flags {
 		takes := cmd.Flags().Lookup(f.Name) != nil || cmd.PersistentFlags().Lookup(f.Name) != nil
 		if cmd.CommandPath() != was.Command && takes && (!notSettings[f.Name] || f.Name == "data") &&
@@ -128,5 +123,51 @@ func TestHintsAreCommands(t *testing.T) {
 	}
 	if n < 20 {
 		t.Errorf("only %d hints were found", n)
+	}
+}
+
+// TestShortForm: a question, or flags and a question, without a command are for nb.
+func TestShortForm(t *testing.T) {
+	for line, short := range map[string]bool{
+		`"How many?" --data d`: true, `--data d "How many?"`: true, `-m x "How many?"`: true, `--quiet`: true,
+		`nb "How many?"`: false, `--help`: false, `-v`: false, `wat`: false, `resume --ask "And now?"`: false, ``: false,
+	} {
+		var args []string
+		for _, word := range strings.Fields(strings.ReplaceAll(line, "How many", "How+many")) {
+			args = append(args, strings.Trim(strings.ReplaceAll(word, "+", " "), `"`))
+		}
+		if got := asked(args); (len(got) == len(args)+1 && got[0] == "nb") != short {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+}
+
+// TestFlagGroups: help lists every flag that is a setting under one title, and no other flag twice.
+func TestFlagGroups(t *testing.T) {
+	of := map[string]string{}
+	for _, group := range flagGroups {
+		for _, name := range strings.Fields(group.names) {
+			if of[name] != "" {
+				t.Errorf("--%s is in %s and in %s", name, of[name], group.title)
+			}
+			of[name] = group.title
+		}
+	}
+	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
+	settingFlags(settings)
+	settings.VisitAll(func(f *pflag.Flag) {
+		if of[f.Name] == "" {
+			t.Errorf("--%s is in no group", f.Name)
+		}
+	})
+	a, _, _ := testApp(t)
+	for _, cmd := range a.rootCommand().Commands() {
+		cmd.InitDefaultHelpFlag()
+		help := cmd.UsageString()
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if n := strings.Count(help, " --"+f.Name+" "); n == 0 && !f.Hidden {
+				t.Errorf("%s: --%s is not in the help", cmd.Name(), f.Name)
+			}
+		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -163,15 +162,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return a.report(err)
 }
 
-// asked returns the arguments of nb in place of a question without a command, about the data of this
-// folder unless others are named.
+// asked returns the arguments of nb in place of a question, or of flags and a question, without a
+// command.
 func asked(args []string) []string {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") || !strings.Contains(args[0], " ") {
+	if len(args) == 0 || slices.Contains([]string{"-h", "--help", "-v", "--version"}, args[0]) ||
+		!strings.HasPrefix(args[0], "-") && !strings.Contains(args[0], " ") {
 		return args
-	}
-	about := regexp.MustCompile(`^(--(data|kernel|engine|last)(=|$)|-d)`)
-	if !slices.ContainsFunc(args[1:], about.MatchString) {
-		args = append([]string{"--data", "."}, args...)
 	}
 	return append([]string{"nb"}, args...)
 }
@@ -196,6 +192,7 @@ func (a *app) rootCommand() *cobra.Command {
 			return a.noCache
 		},
 	}
+	groupFlags(root)
 	root.SetVersionTemplate("dsstar {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if u, ok := errors.AsType[*usage.Error](err); ok {
@@ -221,7 +218,6 @@ func lineOf(cmd *cobra.Command, args []string) usage.Line {
 	line := usage.NewLine(cmd.CommandPath(), cmd.Flags(), args)
 	line.Folder = cmd.Name() == "describe" && !cmd.Flags().Changed("data")
 	if cmd.Name() == "nb" {
-		line.Needs = []string{"data", "kernel", "last", "engine"}
 		if len(args) == 0 || args[0] == "-" {
 			line.Args, line.Input = nil, " < question.txt"
 		}

@@ -20,8 +20,8 @@ import (
 var nbHelp = `Answer a question about data files and leave a notebook. With a running kernel
 (--kernel) the question may also be about its variables.
 
---data names a folder, which cells see as data/. It may be repeated and may name
-files and quoted patterns, too: then cells see data/NAME for each, where NAME is
+--data names a folder, which cells see as data/; without it, that is this folder.
+It may be repeated and may name files and quoted patterns, too: then cells see data/NAME for each, where NAME is
 its own name, or the one given with NAME=PATH. A file of the web is downloaded
 first. postgresql://user@host/name and other databases are db["name"] in cells,
 which only read them, and s3://bucket/folder (gs://, az://) is bucket["folder"].
@@ -81,7 +81,7 @@ func (a *app) nbCommand() *cobra.Command {
 	var data, keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use:     `nb --data PATH [flags] "question"`,
+		Use:     `nb [flags] "question"`,
 		Short:   "Answer a question about data files and leave a notebook",
 		Long:    nbHelp,
 		Example: nbExample,
@@ -106,10 +106,6 @@ func (a *app) nbCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if len(data) == 0 && s.Kernel == "" && engine == "" && !last {
-			return usage.New("no data are given", usage.Again("--data", "PATH"),
-				usage.Again("--kernel", "newest").Note("about the variables of a running kernel"))
-		}
 		if last && (len(data) > 0 || engine != "") {
 			return usage.New("--last takes the data of the last run", usage.Without("data", "engine"),
 				usage.Without("last"))
@@ -124,6 +120,9 @@ func (a *app) nbCommand() *cobra.Command {
 		form, err := textOf("--guidelines", guidelines)
 		if err != nil {
 			return err
+		}
+		if len(data) == 0 && s.Kernel == "" && engine == "" && !last {
+			data = []string{"."}
 		}
 		// All arguments are checked before anything is set up.
 		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),

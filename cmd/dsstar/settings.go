@@ -18,55 +18,6 @@ import (
 	"dsstar/notebook/human"
 )
 
-// settingFlags adds all flags that are settings: each has a key of the same
-// name, with underscores, in the configuration files and the environment.
-func settingFlags(f *pflag.FlagSet) {
-	modelFlags(f)
-	kernelFlags(f)
-	f.Int("jobs", 0, "files looked into concurrently (default: one per core, at most 4)")
-	f.StringSlice("include", nil,
-		"a file or folder of the data to include although it would be skipped; . for all; "+
-			"may be repeated")
-	f.StringSlice("mask", nil,
-		"a column, or pattern of columns, whose values no model sees; may be repeated")
-	f.String("max-download", "", "size limit of a file of the web (default 2GB)")
-	f.Float64("ask-above-usd", 0,
-		"on a terminal, ask first if a run may cost more US dollars; 0: never (default 1)")
-	sandboxFlags(f)
-	serverFlag(f)
-}
-
-func modelFlags(f *pflag.FlagSet) {
-	f.StringP("model", "m", "", "the model: provider/name, or replay:TRACE")
-	f.StringArray("role-model", nil, "another model for one role: role=provider/name; may be repeated")
-	f.String("base-url", "", "an OpenAI-compatible endpoint, instead of the provider's")
-	f.String("api-key-env", "", "the environment variable with the key for --base-url")
-	f.String("embedding-model", "",
-		"a model that ranks files if there are more than --top-k: provider/name")
-	f.Int("context", 0, "the size of the model's context in tokens, if it is small")
-	f.Int("max-rounds", 0, "maximum number of steps to try (default 20)")
-	f.Int("debug-tries", 0, "maximum number of repairs of a cell (default 3)")
-	f.Int("top-k", 0, "maximum number of files to show to the model (default 100)")
-	f.Float64("max-cost", 0, "cost limit in US dollars")
-	f.Int("max-calls", 0, "limit on model calls")
-	f.Duration("max-time", 0, "time limit of the run")
-	f.Bool("no-cache", false, "do not cache descriptions of files")
-	f.String("memory", "", "the folder of what earlier questions taught, or off (default .dsstar beside the data)")
-	f.Bool("learn", false, "add what a verified answer teaches to the memory of the data")
-	methodFlags(f)
-}
-
-// methodFlags adds the flags of the method; docs/method.md describes them.
-func methodFlags(f *pflag.FlagSet) {
-	f.String("second", "", "another model for the second derivation: model=provider/name")
-	f.Bool("no-second", false, "do not derive the answer a second time; no answer is verified then")
-	f.Bool("no-readings", false, "do not name other readings of the question")
-	f.String("analyzer", "", "none: files are not described to the model (default profile)")
-	f.Bool("paper", false, "DS-STAR as published, a method of its own")
-	f.String("verifier-input", "", "with --paper: what the verifier sees: full or query-plan")
-	f.Bool("no-router", false, "with --paper: only add steps, never go back")
-}
-
 // keyOf returns the setting that a flag sets, and its value. Most have the same name; --no-x
 // sets x to false.
 func keyOf(f *pflag.Flag) (key string, value string) {
@@ -88,46 +39,6 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 		key = "method." + key
 	}
 	return key, value
-}
-
-func kernelFlags(f *pflag.FlagSet) {
-	f.String("python", "", "your own interpreter, with ipykernel, numpy and pandas")
-	f.String("kernel", "",
-		"a kernelspec, or a running kernel by id, notebook or URL (see dsstar kernels)")
-	f.Duration("cell-timeout", 0, "timeout of a cell (default 5m)")
-	f.String("rollback", "", "how a session goes back: auto, checkpoint, replay or off (default auto)")
-}
-
-// sandboxFlags adds the flags that relax the sandbox. Errors in cells name them in hints.
-func sandboxFlags(f *pflag.FlagSet) {
-	f.String("sandbox", "",
-		"what confines the cells: auto, full, builtin, external or off (default auto)")
-	f.Bool("allow-net", false, "cells may use the network")
-	f.StringSlice("allow-read", nil, "another file or folder that cells may read, or the address of a run's database; may be repeated")
-	f.StringSlice("allow-write", nil, "another folder that cells may write; may be repeated")
-	f.StringSlice("allow-env", nil, "an environment variable that cells get; may be repeated")
-	f.Bool("allow-gpu", false, "cells may use graphics processors")
-	f.Bool("allow-multiprocessing", false,
-		"cells may share memory between processes (needed in builtin only)")
-	f.String("max-memory", "",
-		"memory of the session and its frozen copies, such as 4GB (default: 3/4 of what is free)")
-	f.Int("max-processes", 0, "limit on processes and threads of cells (default 256)")
-	f.String("max-file", "", "size limit of a file that a cell writes (default 2GB)")
-	f.String("max-folder", "", "size limit of all files that cells write (default 4GB)")
-}
-
-func serverFlag(f *pflag.FlagSet) {
-	f.String("server", "",
-		"URL of a Jupyter server whose kernels to use, with its token in JUPYTER_TOKEN")
-}
-
-// notSettings are the flags without a settings key.
-var notSettings = map[string]bool{
-	"data": true, "engine": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true,
-	"help": true, "version": true,
-	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
-	"answer": true, "choose": true, "progress": true, "last": true, "drop": true, "note": true,
-	"fresh": true,
 }
 
 // settings loads the settings, with the flags of the command line.

@@ -19,8 +19,6 @@ type Line struct {
 	Args    []string
 	Input   string // " < FILE", if something was read from standard input
 	Folder  bool   // the first argument is the data folder, and there is no flag --data
-	// Needs are flags of which one must be there.
-	Needs []string
 	// Takes reports whether the command of a command line of ours has a flag, and Alike whether a flag
 	// means the same to all commands that have it. They may be nil.
 	Takes func(line, flag string) bool

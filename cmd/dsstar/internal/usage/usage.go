@@ -116,9 +116,9 @@ func (h Hint) again(line Line) string {
 			words = append(words, f.String())
 		}
 	}
-	enough := func(name string) bool { return has(words, name) && !(h.fresh && name == "kernel") }
-	if len(line.Needs) > 0 && !slices.ContainsFunc(line.Needs, enough) {
-		words = append(words, "--"+line.Needs[0], "PATH")
+	if h.fresh && !slices.ContainsFunc([]string{"data", "last", "engine"},
+		func(name string) bool { return has(words, name) }) {
+		words = append(words, "--data", ".")
 	}
 	for _, arg := range line.Args {
 		words = append(words, human.Shell(arg))
