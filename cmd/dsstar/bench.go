@@ -1,182 +1,20 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
-	"slices"
-	"strings"
-
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent/bench"
-	"dsstar/agent/bench/runner"
-	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/bench"
 )
 
-var benchHelp = `Run agents over benchmarks, score their answers by the public rules, and print the
-papers' tables with the results beside the published figures. docs/benchmarks.md
-says where to get the benchmarks.
-
-` + exitHelp(benchExits) + `
-A stopped run continues with: dsstar bench run --resume --out OUT`
-
-const benchExample = `  dsstar bench run --bench dabstep --tasks DABstep --split dev --agent dsstar --model openai/MODEL --out first
-  dsstar bench run --bench dabstep --tasks DABstep --split dev --agent react --model openai/MODEL --jobs 4 --out second
-  dsstar bench run --resume --out second
-  dsstar bench run --model replay:first --out again     repeats the run without a model
-  dsstar bench score first --compat fixed
-  dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json
-  dsstar bench table --paper ds-star:1 first second
-  dsstar bench compare first second
-  dsstar bench submit --format dabstep first > submission.jsonl`
-
-func (a *app) benchCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "bench",
-		Short:   "Run agents over benchmarks, score them, print the papers' tables",
-		Long:    benchHelp,
-		Example: benchExample,
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+// benchCommands returns the commands of dsstar bench.
+func (a *app) benchCommands() *bench.App {
+	return &bench.App{
+		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), ExitHelp: exitHelp(benchExits),
+		NoArgs: noArgs, Settings: a.settings, CheckBudget: checkBudget, CheckMethod: checkMethod,
+		AddSettings: func(f *pflag.FlagSet) { modelFlags(f); kernelFlags(f); sandboxFlags(f) },
+		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine, Ranker: a.ranker,
+		Prices: prices, Replayed: replayed, NewProgress: a.newProgress, Agree: a.agree, ReadFile: readNamed,
+		Tokens: func(u record.Usage) any { return tokensOf(u) },
 	}
-	cmd.AddCommand(a.benchRunCommand(), a.benchScoreCommand(), a.benchSubmitCommand(),
-		a.benchTableCommand(), a.benchCompareCommand())
-	return cmd
-}
-
-// suiteFlags select the benchmark and its tasks.
-type suiteFlags struct {
-	bench, tasks, data, setting, split string
-}
-
-func (s *suiteFlags) add(f *pflag.FlagSet) {
-	var names []string
-	for _, b := range bench.Benchmarks() {
-		names = append(names, b.Name)
-	}
-	f.StringVar(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", "))
-	f.StringVar(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks")
-	f.Var((*onceFlag)(&s.data), "data", "the data folder, if it is elsewhere")
-	f.StringVar(&s.setting, "data-setting", "retrieval",
-		"retrieval: all files; oracle: those that the answer needs")
-	f.StringVar(&s.split, "split", "",
-		"dev, test or all; easy, medium or hard for the tasks of one level")
-}
-
-// level returns the level that --split names, or "".
-func (s *suiteFlags) level() string {
-	if slices.Contains([]string{"easy", "medium", "hard"}, s.split) {
-		return s.split
-	}
-	return ""
-}
-
-// open reads the suite.
-func (s *suiteFlags) open(command string) (*bench.Suite, error) {
-	if s.bench == "" {
-		return nil, usage.New("--bench is not given",
-			usage.Again("--bench", "dabstep", "--tasks", "FOLDER"))
-	}
-	b, err := bench.Find(s.bench)
-	if unknown, ok := errors.AsType[*bench.UnknownError](err); ok {
-		e := &usage.Error{Text: err.Error()}
-		for _, name := range unknown.Known {
-			e.Hints = append(e.Hints, usage.Again("--bench", name, "--tasks", "PATH"))
-		}
-		return nil, e
-	}
-	if s.tasks == "" {
-		return nil, usage.New("--tasks is not given: "+b.Layout, usage.Again("--tasks", "PATH"))
-	}
-	setting := bench.Setting{Oracle: s.setting == "oracle"}
-	if s.setting != "oracle" && s.setting != "retrieval" {
-		return nil, usage.New(fmt.Sprintf("--data-setting is retrieval or oracle, not %q", s.setting),
-			usage.Again("--data-setting", "oracle"))
-	}
-	switch s.split {
-	case "", "all", "easy", "medium", "hard":
-	case "test":
-		setting.Split = "all"
-	case "dev":
-		setting.Split = "dev"
-	default:
-		return nil, usage.New(fmt.Sprintf("--split is dev, test, all, easy, medium or hard, not %q",
-			s.split), usage.Again("--split", "dev"))
-	}
-	suite, err := b.Open(s.tasks, setting)
-	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
-		return nil, usage.New(err.Error()+"\n--tasks is "+b.Layout,
-			usage.Shell("ls %s", filepath.Dir(firstOf(missing.What))))
-	}
-	if err != nil {
-		return nil, usage.New(err.Error(), usage.Shell("head -c 300 %s", s.tasks))
-	}
-	if s.data != "" {
-		if err := suite.UseData(s.data); err != nil {
-			return nil, usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", s.data))
-		}
-	}
-	if command != "run" {
-		return suite, nil
-	}
-	return suite, refuseExposed(suite)
-}
-
-// refuseExposed refuses data from which an agent could read the right answers.
-func refuseExposed(suite *bench.Suite) error {
-	err := suite.Exposed()
-	found, ok := errors.AsType[*bench.ExposedError](err)
-	if !ok {
-		return err
-	}
-	return usage.New(err.Error()+
-		"\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
-		usage.Shell("ls %s", found.Data),
-		usage.Again("--data", "DIR").Note("a folder with the data alone"))
-}
-
-func firstOf(list []string) string {
-	if len(list) == 0 {
-		return "."
-	}
-	return list[0]
-}
-
-// compatFlag adds the flag that selects the rules of scoring.
-func compatFlag(f *pflag.FlagSet, compat *string) {
-	f.StringVar(compat, "compat", string(bench.Upstream),
-		"score like the public code (upstream), or without its faults (fixed)")
-}
-
-func checkCompat(compat string) (bench.Compat, error) {
-	if c := bench.Compat(compat); c == bench.Upstream || c == bench.Fixed {
-		return c, nil
-	}
-	return "", usage.New(fmt.Sprintf("--compat is upstream or fixed, not %q", compat),
-		usage.Shell("dsstar bench score --compat fixed OUT"))
-}
-
-// readBench reads the folder of a run.
-func readBench(path string) (runner.Result, error) {
-	r, err := runner.Read(path)
-	if errors.Is(err, runner.ErrNone) || errors.Is(err, fs.ErrNotExist) {
-		return r, usage.New(fmt.Sprintf("there is no benchmark run in %s", path),
-			usage.Shell("dsstar bench run --bench dir --tasks FOLDER --out %s   # starts one there", path))
-	}
-	return r, err
-}
-
-func readBenches(paths []string) ([]runner.Result, error) {
-	var all []runner.Result
-	for _, path := range paths {
-		r, err := readBench(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	return all, nil
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm/llmtest"
-	"dsstar/configs"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -84,48 +82,5 @@ func TestBenchKill(t *testing.T) {
 	}
 	if n := strings.Count(content(t, filepath.Join(out, "results.jsonl")), "\n"); n != 3 {
 		t.Errorf("%d results of 3 tasks", n)
-	}
-}
-
-// TestAsPublished: an agent's published settings are applied and recorded, and the user's own
-// override them.
-func TestAsPublished(t *testing.T) {
-	t.Parallel()
-	s := load(t, configs.Sources{})
-	if set := asPublished("da-agent", s); s.Temperature == nil || *s.Temperature != 0 ||
-		s.CellTimeout != 310*time.Second || !maps.Equal(set, publishedBy("da-agent")) ||
-		!maps.Equal(set, map[string]string{"temperature": "0", "cell_timeout": "5m10s"}) {
-		t.Errorf("%v, %v, %v", set, s.Temperature, s.CellTimeout)
-	}
-	if all := publishedBy("dsstar"); len(all) > 0 {
-		t.Errorf("of dsstar: %v", all)
-	}
-	s = load(t, configs.Sources{Flags: map[string]configs.Flag{
-		"cell_timeout": {Name: "--cell-timeout", Value: time.Minute},
-		"temperature":  {Name: "--temperature", Value: "0.5"},
-	}})
-	if set := asPublished("da-agent", s); len(set) > 0 || *s.Temperature != 0.5 ||
-		s.CellTimeout != time.Minute {
-		t.Errorf("%v, %v, %v", set, *s.Temperature, s.CellTimeout)
-	}
-}
-
-// TestBenchServersAllWork: with more servers than jobs, every server gets a task, and each is
-// reported as unsandboxed.
-func TestBenchServersAllWork(t *testing.T) {
-	t.Parallel()
-	a, _, stderr := testApp(t)
-	r := &benchRun{app: a.app, settings: load(t, configs.Sources{}), progress: a.newProgress(false),
-		flags: &benchFlags{jobs: 1, yes: true,
-			servers: []string{"http://127.0.0.1:1/?token=hunter2", "http://127.0.0.1:2/"}}}
-	err := r.findPlaces(t.Context())
-	r.progress.Stop()
-	if err != nil || len(r.places) != 2 || r.flags.jobs != 2 {
-		t.Errorf("%v, %d places, %d jobs", err, len(r.places), r.flags.jobs)
-	}
-	wantText(t, "stderr", stderr.String(), "sandbox  none (of a server): http://127.0.0.1:1/\n",
-		"sandbox  none (of a server): http://127.0.0.1:2/\n")
-	if strings.Contains(stderr.String(), "hunter2") {
-		t.Errorf("the token is shown: %s", stderr)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/bench"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -26,8 +27,8 @@ func interrupted(err error) error {
 		stopped.err = errInterrupted
 		return &stopped
 	}
-	if s, ok := errors.AsType[*benchStopped](err); ok {
-		return &benchStopped{errInterrupted, s.out}
+	if s, ok := errors.AsType[*bench.StoppedError](err); ok {
+		return &bench.StoppedError{Err: errInterrupted, Out: s.Out}
 	}
 	return errInterrupted
 }
@@ -62,9 +63,9 @@ func explain(err error, line usage.Line) (code int, text string, lines []string)
 		text, hints, line = err.Error(), s.hints(hints), s.line()
 		line.Takes, line.Alike = takes, alike
 	}
-	if s, ok := errors.AsType[*benchStopped](err); ok {
-		code, _, hints = causeOf(s.err)
-		text, hints, line = err.Error(), s.hints(hints), s.line()
+	if s, ok := errors.AsType[*bench.StoppedError](err); ok {
+		code, _, hints = causeOf(s.Err)
+		text, hints, line = err.Error(), s.Hints(hints), s.Line()
 	}
 	for _, hint := range hints {
 		if hint.Fits(line) {

@@ -209,7 +209,7 @@ func (a *app) rootCommand() *cobra.Command {
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
 		a.describeCommand(), a.demoCommand(), a.runsCommand(), a.memoryCommand(), a.learnCommand(),
-		a.traceCommand(), a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
+		a.traceCommand(), a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(), a.benchCommands().Command())
 	return root
 }
 

@@ -243,22 +243,6 @@ func readNamed(path string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// A onceFlag is a flag that may be given only once, because a second value would silently
-// replace the first.
-type onceFlag string
-
-func (f *onceFlag) String() string { return string(*f) }
-func (f *onceFlag) Type() string   { return "string" }
-func (f *onceFlag) Set(value string) error {
-	if *f != "" {
-		return usage.New(fmt.Sprintf("two data folders are given, %s and %s, but a run has only one", *f,
-			value),
-			usage.Shell("mkdir both && cp -r %s %s both/   # one folder for --data", string(*f), value))
-	}
-	*f = onceFlag(value)
-	return nil
-}
-
 func keepFlag(f *pflag.FlagSet, names *[]string) {
 	f.StringSliceVar(names, "keep", nil, "variables to leave in a running kernel: NAMES, or all")
 }

@@ -139,7 +139,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance,
 		"with --check: relative tolerance of numbers")
 	f.Var(&round, "round", "run the attempts of this round of dsstar's notebook again")
-	f.Var((*onceFlag)(&flags.Data), "data", "another data folder than the notebook's")
+	f.Var((*usage.Once)(&flags.Data), "data", "another data folder than the notebook's")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.String("python", "", "your own interpreter, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")

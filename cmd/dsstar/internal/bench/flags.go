@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ import (
 	"dsstar/configs"
 )
 
-const benchRunHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
+const runHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
 dsstar nb configure each task; --max-cost, --max-calls and --max-time limit each
 task, --total-cost, --total-calls and --total-time all tasks together.
 
@@ -34,8 +34,8 @@ so that the cost of a task does not depend on other tasks. With --learn it does:
 task sees what those before it, on the same data, have taught. OUT/memory holds that,
 and tables keep such runs apart.`
 
-// benchFlags are the flags of bench run that are not settings.
-type benchFlags struct {
+// runFlags are the flags of bench run that are not settings.
+type runFlags struct {
 	suiteFlags
 	agent, domain, ids, compat, out, retry string
 
@@ -54,7 +54,7 @@ type benchFlags struct {
 	yes      bool
 }
 
-func (b *benchFlags) add(f *pflag.FlagSet) {
+func (b *runFlags) add(f *pflag.FlagSet) {
 	b.suiteFlags.add(f)
 	f.StringVar(&b.agent, "agent", "dsstar", "the agent: "+strings.Join(agentNames(), ", "))
 	f.StringVar(&b.domain, "domain", "", "only the tasks of these domains, separated by commas")
@@ -102,23 +102,21 @@ func agentNames() []string {
 	return names
 }
 
-func (a *app) benchRunCommand() *cobra.Command {
-	var flags benchFlags
+func (a *App) runCommand() *cobra.Command {
+	var flags runFlags
 	cmd := &cobra.Command{
 		Use:   "run --bench NAME --tasks PATH [flags] --out OUT",
 		Short: "Run an agent over the tasks of a benchmark",
-		Long:  benchRunHelp,
+		Long:  runHelp,
 		Example: "  dsstar bench run --bench dir --tasks ./trials --agent react --model openai/MODEL " +
 			"--jobs 2 --out first\n  dsstar bench run --resume --out first",
-		Args: noArgs,
+		Args: a.NoArgs,
 	}
 	flags.add(cmd.Flags())
 	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	modelFlags(settings)
+	a.AddSettings(settings)
 	settings.Float64("temperature", 0,
 		"sampling temperature (default: the agent's published one, else the model's)")
-	kernelFlags(settings)
-	sandboxFlags(settings)
 	cmd.Flags().AddFlagSet(settings)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		past, err := flags.past(cmd.Flags())
@@ -128,11 +126,11 @@ func (a *app) benchRunCommand() *cobra.Command {
 		if err := noSecret(cmd.Flags().Lookup("base-url").Value.String()); err != nil {
 			return err
 		}
-		s, err := a.settings(settings)
+		s, err := a.Settings(settings)
 		if err != nil {
 			return err
 		}
-		r, err := a.newBenchRun(cmd, &flags, s, past)
+		r, err := a.newRun(cmd, &flags, s, past)
 		if err != nil {
 			return err
 		}
@@ -152,14 +150,14 @@ func absolute(path string) string {
 }
 
 // choose returns the tasks that the flags select, in run order.
-func (b *benchFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
+func (b *runFlags) choose(a *App, suite *bench.Suite) ([]bench.Task, error) {
 	filter := bench.Filter{Level: b.level(), Seed: b.seed, Limit: b.limit}
 	if b.domain != "" {
 		filter.Domains = strings.Split(b.domain, ",")
 	}
 	if b.ids != "" {
 		var err error
-		if filter.IDs, err = readIDs(b.ids); err != nil {
+		if filter.IDs, err = a.readIDs(b.ids); err != nil {
 			return nil, err
 		}
 	}
@@ -175,10 +173,10 @@ func (b *benchFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
 	return tasks, err
 }
 
-func readIDs(arg string) ([]string, error) {
+func (a *App) readIDs(arg string) ([]string, error) {
 	path, isFile := strings.CutPrefix(arg, "@")
 	if isFile {
-		data, err := readNamed(path, 16<<20)
+		data, err := a.ReadFile(path, 16<<20)
 		if err != nil {
 			return nil, usage.New(fmt.Sprintf("--ids: %v", err), usage.Shell("ls -l %s", path))
 		}
@@ -223,7 +221,7 @@ func causes(list string) ([]runner.Cause, error) {
 }
 
 // check refuses invalid flags.
-func (b *benchFlags) check(s *configs.Settings) error {
+func (b *runFlags) check(a *App, s *configs.Settings) error {
 	if !slices.Contains(agentNames(), b.agent) {
 		e := &usage.Error{Text: fmt.Sprintf("--agent: unknown agent %q", b.agent)}
 		for _, n := range solver.All() {
@@ -243,24 +241,24 @@ func (b *benchFlags) check(s *configs.Settings) error {
 	case b.repeat < 1:
 		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat),
 			usage.Again("--repeat", "1"))
-	case b.totalCost > 0 && !strings.HasPrefix(s.Model, replayPrefix):
+	case b.totalCost > 0 && !strings.HasPrefix(s.Model, configs.ReplayPrefix):
 		priced := *s
 		priced.MaxCost = b.totalCost
-		if err := checkBudget(&priced); err != nil {
+		if err := a.CheckBudget(&priced); err != nil {
 			return err
 		}
 	}
 	if _, err := checkCompat(b.compat); err != nil {
 		return err
 	}
-	if err := checkBudget(s); err != nil {
+	if err := a.CheckBudget(s); err != nil {
 		return err
 	}
-	return checkMethod(s)
+	return a.CheckMethod(s)
 }
 
 // options returns the agents' options that are flags but not settings.
-func (b *benchFlags) options(learn bool) solver.Options {
+func (b *runFlags) options(learn bool) solver.Options {
 	i := b.interpreter
 	i.Pool = b.pool().In(b.out)
 	o := solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: i}
@@ -271,32 +269,32 @@ func (b *benchFlags) options(learn bool) solver.Options {
 }
 
 // pool returns the experience pool of the run.
-func (b *benchFlags) pool() solver.Pool {
+func (b *runFlags) pool() solver.Pool {
 	return solver.Pool{File: b.interpreter.Pool, Replayed: b.replayed}
 }
 
-// A benchStopped is the error of a run that stopped early.
-type benchStopped struct {
-	err error
-	out string
+// A StoppedError is the error of a run that stopped early.
+type StoppedError struct {
+	Err error
+	Out string // the folder of the run
 }
 
-func (e *benchStopped) Error() string { return e.err.Error() }
-func (e *benchStopped) Unwrap() error { return e.err }
+func (e *StoppedError) Error() string { return e.Err.Error() }
+func (e *StoppedError) Unwrap() error { return e.Err }
 
-// line is the command line that continues the run.
-func (e *benchStopped) line() usage.Line {
+// Line is the command line that continues the run.
+func (e *StoppedError) Line() usage.Line {
 	return usage.Line{Command: "dsstar bench run", Flags: []usage.Flag{
-		{Name: "resume", Value: "true", Switch: true}, {Name: "out", Value: e.out},
+		{Name: "resume", Value: "true", Switch: true}, {Name: "out", Value: e.Out},
 	}}
 }
 
-// hints returns how to continue the run.
-func (e *benchStopped) hints(cause []usage.Hint) []usage.Hint {
-	if spent, ok := errors.AsType[*ask.BudgetError](e.err); ok {
+// Hints returns how to continue the run.
+func (e *StoppedError) Hints(cause []usage.Hint) []usage.Hint {
+	if spent, ok := errors.AsType[*ask.BudgetError](e.Err); ok {
 		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or leave it out, for no limit")}
 	}
-	if _, ok := errors.AsType[*runner.SickError](e.err); ok {
+	if _, ok := errors.AsType[*runner.SickError](e.Err); ok {
 		return []usage.Hint{usage.Again("--retry", "model-error,kernel-error").Note("when it is mended")}
 	}
 	return append([]usage.Hint{usage.Again().Note("continues, and runs nothing twice")}, cause...)

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -17,16 +17,16 @@ import (
 )
 
 // site returns a place for one task.
-func (r *benchRun) site(i int) trial.Site {
+func (r *run) site(i int) trial.Site {
 	p := r.placeOf(i)
 	return trial.Site{
 		Sandbox: p.Sandbox(),
 		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
 			p.Show(folder, data)
 			p.Box.Own = append(p.Box.Own, r.folder.Path())
-			return r.app.Open(&p, r.settings), r.app.RunScript(&p, r.settings)
+			return r.Open(&p, r.settings), r.RunScript(&p, r.settings)
 		},
-		Scoring: r.app.scoringAt(r.settings,
+		Scoring: r.scoringAt(r.settings,
 			func(context.Context) (kernels.Place, error) { return r.placeOf(i), nil }),
 		Fatal: func(err error) bool {
 			_, usage := errors.AsType[*usage.Error](err)
@@ -39,7 +39,7 @@ func (r *benchRun) site(i int) trial.Site {
 
 // lost reports whether an error means that the server is gone. If the error does not tell, it asks
 // the server.
-func (r *benchRun) lost(ctx context.Context, i int, err error) bool {
+func (r *run) lost(ctx context.Context, i int, err error) bool {
 	if r.places[i].url == "" {
 		return false
 	}
@@ -52,7 +52,7 @@ func (r *benchRun) lost(ctx context.Context, i int, err error) bool {
 type placeFinder func(context.Context) (kernels.Place, error)
 
 // scoringAt opens confined kernels for scorers' code.
-func (a *app) scoringAt(s *configs.Settings, at placeFinder) trial.Opener {
+func (a *App) scoringAt(s *configs.Settings, at placeFinder) trial.Opener {
 	return func(ctx context.Context, dir string, read []string, write string) (agent.Session, error) {
 		p, err := at(ctx)
 		if err != nil {

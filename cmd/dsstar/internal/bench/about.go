@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"cmp"
@@ -26,8 +26,8 @@ var notOfRun = []string{
 
 // past sets flags that the user has not given to their values in the resumed or replayed run.
 // It returns nil for a new run.
-func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
-	replay, isReplay := strings.CutPrefix(f.Lookup("model").Value.String(), replayPrefix)
+func (b *runFlags) past(f *pflag.FlagSet) (*runner.About, error) {
+	replay, isReplay := strings.CutPrefix(f.Lookup("model").Value.String(), configs.ReplayPrefix)
 	from := b.out
 	switch {
 	case b.out == "":
@@ -41,7 +41,7 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	default:
 		return nil, nil
 	}
-	r, err := readBench(from)
+	r, err := readRun(from)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func noSecret(address string) error {
 }
 
 // args returns the flags of a run, as past reads them, with absolute paths.
-func (b *benchFlags) args(f *pflag.FlagSet) []string {
+func (b *runFlags) args(f *pflag.FlagSet) []string {
 	var all []string
 	f.Visit(func(flag *pflag.Flag) {
 		if slices.Contains(notOfRun, flag.Name) {
@@ -99,8 +99,8 @@ func (b *benchFlags) args(f *pflag.FlagSet) []string {
 			switch path, isFile := strings.CutPrefix(value, "@"); {
 			case flag.Name == "tasks" || flag.Name == "data" || flag.Name == "pool":
 				value = absolute(value)
-			case flag.Name == "model" && strings.HasPrefix(value, replayPrefix):
-				value = replayPrefix + absolute(strings.TrimPrefix(value, replayPrefix))
+			case flag.Name == "model" && strings.HasPrefix(value, configs.ReplayPrefix):
+				value = configs.ReplayPrefix + absolute(strings.TrimPrefix(value, configs.ReplayPrefix))
 			case flag.Name == "ids" && isFile:
 				value = "@" + absolute(path)
 			}
@@ -118,11 +118,11 @@ var measured = []string{
 }
 
 // about returns the description of the run.
-func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task,
+func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task,
 	past *runner.About) (runner.About, error) {
 	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model, Repeat: b.repeat,
 		Setup: map[string]string{}, Args: b.args(f)}
-	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
+	if path, ok := strings.CutPrefix(s.Model, configs.ReplayPrefix); ok {
 		about.Model, about.Replayed = past.Model, absolute(path)
 		b.replayed = about.Replayed
 	}
@@ -178,7 +178,7 @@ func unless(value, usual string) string {
 }
 
 // folder creates the folder of a run, or reopens it if the run is the same.
-func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Folder, error) {
+func (b *runFlags) folder(about runner.About, past *runner.About) (*runner.Folder, error) {
 	if !b.resume {
 		pool, err := b.pool().Read()
 		if errors.Is(err, solver.ErrNoPool) {

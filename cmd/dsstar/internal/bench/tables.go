@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func paperNames() []string {
 	return names
 }
 
-func (a *app) benchTableCommand() *cobra.Command {
+func (a *App) tableCommand() *cobra.Command {
 	var papers []string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -47,13 +47,13 @@ Tables: ` + strings.Join(paperNames(), ", "),
 			return err
 		}
 		if asJSON {
-			return term.JSON(a.stdout, map[string]any{"tables": made})
+			return term.JSON(a.Stdout, map[string]any{"tables": made})
 		}
 		for i, t := range made {
 			if i > 0 {
-				fmt.Fprintln(a.stdout)
+				fmt.Fprintln(a.Stdout)
 			}
-			if _, err := fmt.Fprint(a.stdout, t.Markdown()); err != nil {
+			if _, err := fmt.Fprint(a.Stdout, t.Markdown()); err != nil {
 				return err
 			}
 		}
@@ -67,7 +67,7 @@ func makeTables(papers, paths []string) ([]tables.Table, error) {
 		return nil, usage.New("--paper is missing; the tables are "+strings.Join(paperNames(), ", "),
 			usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 	}
-	runs, err := readBenches(paths)
+	runs, err := readRuns(paths)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func makeTables(papers, paths []string) ([]tables.Table, error) {
 	return made, nil
 }
 
-func (a *app) benchCompareCommand() *cobra.Command {
+func (a *App) compareCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "compare A B",
@@ -98,7 +98,7 @@ func (a *app) benchCompareCommand() *cobra.Command {
 			return usage.New(fmt.Sprintf("expected two runs, got %d", len(args)),
 				usage.Shell("dsstar bench compare A B"))
 		}
-		runs, err := readBenches(args)
+		runs, err := readRuns(args)
 		if err != nil {
 			return err
 		}
@@ -107,15 +107,15 @@ func (a *app) benchCompareCommand() *cobra.Command {
 			return usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
 		}
 		if asJSON {
-			return term.JSON(a.stdout, c)
+			return term.JSON(a.Stdout, c)
 		}
-		_, err = fmt.Fprint(a.stdout, c.Markdown())
+		_, err = fmt.Fprint(a.Stdout, c.Markdown())
 		return err
 	}
 	return cmd
 }
 
-func (a *app) benchSubmitCommand() *cobra.Command {
+func (a *App) submitCommand() *cobra.Command {
 	var flags suiteFlags
 	var format, out string
 	var repeat int
@@ -134,7 +134,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 			return usage.New(fmt.Sprintf("expected one run, got %d",
 				len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
 		}
-		r, err := readBench(args[0])
+		r, err := readRun(args[0])
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 		if out != "" {
 			return disk.WriteFile(out, page)
 		}
-		_, err = a.fileOut().Write(page)
+		_, err = a.File.Write(page)
 		return err
 	}
 	return cmd

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 	"dsstar/prompts"
 )
 
-const benchScoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
+const scoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
 answers in the benchmark's own form (--answers; DA-Code: its output folder).
 Missing, unfinished and empty answers count as wrong.
 
@@ -30,14 +30,14 @@ Missing, unfinished and empty answers count as wrong.
 corrects them (docs/benchmarks.md lists them). KramaBench's paraphrases need --model.
 Charts of a run are extracted again from the code that draws them.`
 
-func (a *app) benchScoreCommand() *cobra.Command {
+func (a *App) scoreCommand() *cobra.Command {
 	var suite suiteFlags
 	var answers, compat string
 	var asJSON, save bool
 	cmd := &cobra.Command{
 		Use:   "score [OUT | --bench NAME --tasks PATH --answers FILE]",
 		Short: "Score the answers of a run or of a file",
-		Long:  benchScoreHelp,
+		Long:  scoreHelp,
 		Example: "  dsstar bench score first --compat fixed\n" +
 			"  dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json",
 	}
@@ -47,9 +47,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&save, "save", false, "record the scores in OUT, for its tables")
 	compatFlag(cmd.Flags(), &compat)
 	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	modelFlags(settings)
-	kernelFlags(settings)
-	sandboxFlags(settings)
+	a.AddSettings(settings)
 	cmd.Flags().AddFlagSet(settings)
 	for _, hidden := range []string{"max-rounds", "debug-tries"} {
 		_ = cmd.Flags().MarkHidden(hidden) // nothing is run
@@ -59,7 +57,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := a.settings(settings)
+		s, err := a.Settings(settings)
 		if err != nil {
 			return err
 		}
@@ -87,19 +85,19 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			return err
 		}
 		for _, warning := range scoreWarnings(scores) {
-			fmt.Fprintln(a.stderr, "dsstar: warning: "+term.Printable(warning))
+			fmt.Fprintln(a.Stderr, "dsstar: warning: "+term.Printable(warning))
 		}
 		if asJSON {
-			return term.JSON(a.stdout, scores)
+			return term.JSON(a.Stdout, scores)
 		}
-		_, err = fmt.Fprint(a.stdout, scoresText(scores))
+		_, err = fmt.Fprint(a.Stdout, scoresText(scores))
 		return err
 	}
 	return cmd
 }
 
 // scoreFile scores the answers in a file of the benchmark's own format.
-func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Settings,
+func (a *App) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Settings,
 	compat bench.Compat, file string) (trial.Scores, error) {
 	var none trial.Scores
 	suite, err := flags.open("score")
@@ -129,10 +127,10 @@ func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Setti
 }
 
 // scoreRun scores the answers of a run, and records the scores there if save is set.
-func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settings,
+func (a *App) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settings,
 	compat bench.Compat, out string, save bool) (trial.Scores, error) {
 	var none trial.Scores
-	r, err := readBench(out)
+	r, err := readRun(out)
 	if err != nil {
 		return none, err
 	}
@@ -231,7 +229,7 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 
 // scorer returns a scorer and the context to use it in. A failure that every task would meet, such
 // as a refused key or no Python, cancels the context. The caller must call done.
-func (a *app) scorer(ctx context.Context, s *configs.Settings,
+func (a *App) scorer(ctx context.Context, s *configs.Settings,
 	compat bench.Compat) (_ context.Context, _ trial.Scorer, done func(), _ error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	judge, err := a.scoringJudge(s, stop)
@@ -251,7 +249,7 @@ func (a *app) scorer(ctx context.Context, s *configs.Settings,
 
 // plainPython returns the Python for scoring texts. It needs no packages and runs no code but the
 // scorers' own.
-func (a *app) plainPython(s *configs.Settings) *bench.Process {
+func (a *App) plainPython(s *configs.Settings) *bench.Process {
 	return &bench.Process{Env: a.WithoutKeys(s), Path: func(ctx context.Context) (string, error) {
 		if s.Python != "" {
 			return s.Python, nil
@@ -262,7 +260,7 @@ func (a *app) plainPython(s *configs.Settings) *bench.Process {
 }
 
 // scoringJudge returns a judge that asks the model, if one is given. A refused key calls stop.
-func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (bench.Judge, error) {
+func (a *App) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (bench.Judge, error) {
 	if s.Model == "" {
 		return nil, nil
 	}
@@ -270,7 +268,7 @@ func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.model(s, func(llm.Retry) {})
+	m, err := a.Model(s, func(llm.Retry) {})
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +284,7 @@ func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 
 // scoringPlace returns a function that finds the place for scorers' kernels on first use, because
 // most scorers need none. If there is no place, it calls stop.
-func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
+func (a *App) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
 	var found *kernels.Place
 	return func(ctx context.Context) (kernels.Place, error) {
 		if found == nil {

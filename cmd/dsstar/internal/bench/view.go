@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -16,15 +16,15 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A benchView shows the progress of a run on stderr.
-type benchView struct {
+// A view shows the progress of a run on stderr.
+type view struct {
 	progress *progress.Progress
 	total    int
 	began    time.Time
 }
 
 // event shows an event. Calls must not overlap.
-func (v *benchView) event(e runner.Event) {
+func (v *view) event(e runner.Event) {
 	switch e.Kind {
 	case runner.Ended:
 		v.ended(e)
@@ -40,7 +40,7 @@ func (v *benchView) event(e runner.Event) {
 	v.progress.Await(v.state(e.Totals))
 }
 
-func (v *benchView) ended(e runner.Event) {
+func (v *view) ended(e runner.Event) {
 	word, why := "right", ""
 	switch _, scored := e.Record.Value(); {
 	case !scored:
@@ -61,7 +61,7 @@ func (v *benchView) ended(e runner.Event) {
 }
 
 // state returns the state of the run in one line.
-func (v *benchView) state(t runner.Totals) string {
+func (v *view) state(t runner.Totals) string {
 	done := t.Right + t.Wrong + t.Unscored
 	text := fmt.Sprintf("%d of %d done: %d right, %d wrong", done, v.total, t.Right, t.Wrong)
 	if t.Unscored > 0 {
@@ -69,7 +69,7 @@ func (v *benchView) state(t runner.Totals) string {
 	}
 	text += fmt.Sprintf(", %d running", t.Running)
 	if t.Cost > 0 {
-		text += inDollars(&t.Cost)
+		text += ", about " + human.Dollars(t.Cost)
 	}
 	if now := done - t.Earlier; now > 0 && done < v.total {
 		left := time.Since(v.began) / time.Duration(now) * time.Duration(v.total-done)
@@ -86,9 +86,9 @@ func prefixed(prefix, text string) string {
 	return prefix + text
 }
 
-// A benchResult is the object that bench run prints with --json. Its fields are a
+// A result is the object that bench run prints with --json. Its fields are a
 // contract: see docs/benchmarks.md.
-type benchResult struct {
+type result struct {
 	Out      string `json:"out"`
 	Bench    string `json:"bench"`
 	Agent    string `json:"agent"`
@@ -102,18 +102,18 @@ type benchResult struct {
 	Missing int           `json:"missing"`
 	Score   *tables.Value `json:"score"` // per cent; null: nothing can be scored
 	CostUSD *float64      `json:"cost_usd"`
-	Usage   tokenUsage    `json:"usage"`
+	Usage   any           `json:"usage"`
 
 	failed int // unscored because the scorer failed; a later try may succeed
 }
 
-func newBenchResult(r runner.Result) benchResult {
+func (a *App) newResult(r runner.Result) result {
 	totals, used, cost := r.Totals()
-	b := benchResult{
+	b := result{
 		Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items),
 		Repeat: max(1, r.Repeat),
 		Right:  totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: len(r.Missing()),
-		Score: tables.Score(r), CostUSD: cost, Usage: tokensOf(used),
+		Score: tables.Score(r), CostUSD: cost, Usage: a.Tokens(used),
 	}
 	for _, record := range r.Records {
 		if record.Score == nil && record.Unscored != "" {
@@ -124,7 +124,7 @@ func newBenchResult(r runner.Result) benchResult {
 }
 
 // line returns the result as a sentence.
-func (b benchResult) line() string {
+func (b result) line() string {
 	var without []string
 	if hidden := b.Unscored - b.failed; hidden > 0 && b.Score == nil {
 		without = append(without,

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -29,10 +29,10 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A benchRun is one invocation of bench run.
-type benchRun struct {
-	*app
-	flags    *benchFlags
+// A run is one invocation of bench run.
+type run struct {
+	*App
+	flags    *runFlags
 	settings *configs.Settings
 	progress *progress.Progress
 	suite    *bench.Suite
@@ -42,12 +42,12 @@ type benchRun struct {
 	ranker   llm.Ranker // nil: files are ranked by their words
 	prices   func(role string) (llm.Price, bool)
 	budget   *ask.Budget
-	places   []*benchPlace
+	places   []*place
 	python   *bench.Process // for scoring texts
 }
 
-// A benchPlace is this machine, or a server.
-type benchPlace struct {
+// A place is this machine, or a server.
+type place struct {
 	url      string // "": this machine
 	settings *configs.Settings
 	mu       sync.Mutex
@@ -55,13 +55,13 @@ type benchPlace struct {
 	checked  time.Time // when it was last known to work
 }
 
-// newBenchRun checks everything that can be checked before anything runs.
-func (a *app) newBenchRun(cmd *cobra.Command, flags *benchFlags, s *configs.Settings,
-	past *runner.About) (*benchRun, error) {
-	if err := flags.check(s); err != nil {
+// newRun checks everything that can be checked before anything runs.
+func (a *App) newRun(cmd *cobra.Command, flags *runFlags, s *configs.Settings,
+	past *runner.About) (*run, error) {
+	if err := flags.check(a, s); err != nil {
 		return nil, err
 	}
-	r := &benchRun{app: a, flags: flags, settings: s, progress: a.newProgress(flags.quiet),
+	r := &run{App: a, flags: flags, settings: s, progress: a.NewProgress(flags.quiet),
 		python: a.plainPython(s)}
 	if err := r.prepare(cmd, past); err != nil {
 		r.close()
@@ -70,11 +70,11 @@ func (a *app) newBenchRun(cmd *cobra.Command, flags *benchFlags, s *configs.Sett
 	return r, nil
 }
 
-func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
+func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if r.suite, err = r.flags.open("run"); err != nil {
 		return err
 	}
-	tasks, err := r.flags.choose(r.suite)
+	tasks, err := r.flags.choose(r.App, r.suite)
 	if err != nil {
 		return err
 	}
@@ -107,9 +107,9 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 }
 
 // newTrial prepares what all tasks share.
-func (r *benchRun) newTrial() (err error) {
-	config, err := agentConfig(r.settings)
-	config.Key = r.key()
+func (r *run) newTrial() (err error) {
+	config, err := r.AgentConfig(r.settings)
+	config.Key = r.Key()
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (r *benchRun) newTrial() (err error) {
 	return err
 }
 
-func (r *benchRun) close() {
+func (r *run) close() {
 	r.progress.Stop()
 	r.python.Close()
 	if r.folder != nil {
@@ -132,7 +132,7 @@ func (r *benchRun) close() {
 
 // complete refuses tasks without data, and reports what else is missing. A resumed run leaves
 // such tasks without a result.
-func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool) error {
+func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) error {
 	allowed := slices.Concat(r.settings.AllowRead, r.settings.AllowWrite)
 	var lacking, missing, out []string
 	seen := map[string]bool{}
@@ -185,10 +185,10 @@ func linkedOut(targets []string) error {
 }
 
 // openModels opens the models, which all tasks share.
-func (r *benchRun) openModels(about runner.About) (err error) {
+func (r *run) openModels(about runner.About) (err error) {
 	priced := *r.settings
 	priced.Model = about.Model
-	r.prices = prices(&priced)
+	r.prices = r.Prices(&priced)
 	r.budget = &ask.Budget{
 		Limits: ask.Limits{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime},
 		Price:  r.prices,
@@ -197,11 +197,11 @@ func (r *benchRun) openModels(about runner.About) (err error) {
 		r.progress.Say("model    %s, replayed from %s", about.Model, about.Replayed)
 		return nil
 	}
-	if r.model, err = r.app.model(r.settings, r.progress.Retrying); err != nil {
+	if r.model, err = r.Model(r.settings, r.progress.Retrying); err != nil {
 		return err
 	}
-	r.progress.Say("model    %s", r.modelLine(r.settings))
-	r.ranker, err = r.app.ranker(r.settings, r.progress.Retrying)
+	r.progress.Say("model    %s", r.ModelLine(r.settings))
+	r.ranker, err = r.Ranker(r.settings, r.progress.Retrying)
 	return err
 }
 
@@ -244,20 +244,20 @@ func publishedBy(agentName string) map[string]string {
 }
 
 // modelsOf returns the models of one task.
-func (r *benchRun) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
+func (r *run) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
 	if r.model != nil {
 		return r.model, r.ranker, nil
 	}
-	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, replayPrefix),
+	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix),
 		runner.Key{ID: j.ID, Repeat: j.Repeat})
-	return replayed(from + "/trace.jsonl")
+	return r.Replayed(from + "/trace.jsonl")
 }
 
 // findPlaces finds where kernels are opened. Servers may become ready later.
-func (r *benchRun) findPlaces(ctx context.Context) error {
+func (r *run) findPlaces(ctx context.Context) error {
 	if len(r.flags.servers) == 0 {
 		r.progress.Wait("setting up Python")
-		p, err := r.app.Place(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
+		p, err := r.Place(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
 		if err != nil {
 			return err
 		}
@@ -268,11 +268,11 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 		if r.settings.MaxMemory == 0 { // all kernels share the free memory
 			p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
 		}
-		r.places = []*benchPlace{{place: p}}
+		r.places = []*place{{place: p}}
 		if err := r.consent(ctx, &r.places[0].place); err != nil {
 			return err
 		}
-		if err := r.app.Look(ctx, &r.places[0].place, r.settings, disk.Existing(r.flags.out)); err != nil {
+		if err := r.Look(ctx, &r.places[0].place, r.settings, disk.Existing(r.flags.out)); err != nil {
 			return err
 		}
 		r.progress.Say("sandbox  %s", p.Sandbox())
@@ -287,7 +287,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 		if err != nil {
 			return usage.New(fmt.Sprintf("--server: %v", err), usage.Shell("jupyter server list"))
 		}
-		r.places = append(r.places, &benchPlace{url: server.URL, settings: &s})
+		r.places = append(r.places, &place{url: server.URL, settings: &s})
 		named = append(named, &kernels.Place{Server: server})
 	}
 	if err := r.consent(ctx, named...); err != nil {
@@ -300,7 +300,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 }
 
 // consent reports the places that do not confine their kernels, and asks the user to agree.
-func (r *benchRun) consent(ctx context.Context, places ...*kernels.Place) error {
+func (r *run) consent(ctx context.Context, places ...*kernels.Place) error {
 	var all []string
 	var what, question string
 	for _, p := range places {
@@ -311,11 +311,11 @@ func (r *benchRun) consent(ctx context.Context, places ...*kernels.Place) error 
 	if all == nil {
 		return nil
 	}
-	return r.app.agree(ctx, r.progress, r.flags.yes, all, what, question)
+	return r.Agree(ctx, r.progress, r.flags.yes, all, what, question)
 }
 
 // placeOf returns a copy of a place, for one task.
-func (r *benchRun) placeOf(i int) kernels.Place {
+func (r *run) placeOf(i int) kernels.Place {
 	b := r.places[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -327,20 +327,20 @@ const fresh = 2 * time.Second
 
 // ready waits until kernels can be opened on a server, or returns why they cannot. The error is a
 // PlaceError only if waiting can help.
-func (r *benchRun) ready(ctx context.Context, i int) error {
+func (r *run) ready(ctx context.Context, i int) error {
 	b := r.places[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if time.Since(b.checked) < fresh {
 		return nil
 	}
-	p, err := r.app.Place(ctx, b.settings, func(string) {})
+	p, err := r.Place(ctx, b.settings, func(string) {})
 	if err == nil && p.Guest != nil {
 		err = usage.New("--kernel: it is a running kernel, but every task needs a new one",
 			usage.Without("kernel"))
 	}
 	if err == nil {
-		err = r.app.Look(ctx, &p, b.settings, disk.Existing(r.flags.out))
+		err = r.Look(ctx, &p, b.settings, disk.Existing(r.flags.out))
 	}
 	switch {
 	case err == nil:
@@ -353,7 +353,7 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 }
 
 // answers reports whether a server responds.
-func (r *benchRun) answers(ctx context.Context, i int) bool {
+func (r *run) answers(ctx context.Context, i int) bool {
 	b := r.places[i]
 	b.mu.Lock()
 	server := b.place.Server
@@ -375,10 +375,10 @@ func isUsage(err error) bool {
 }
 
 // run runs the tasks and prints the result.
-func (r *benchRun) run(ctx context.Context) error {
+func (r *run) run(ctx context.Context) error {
 	r.progress.Paste("run      %s", r.folder.Path())
 	began := time.Now()
-	view := &benchView{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
+	view := &view{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
 	config := runner.Config{
 		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Budget: r.budget,
 		Observe: view.event,
@@ -402,17 +402,17 @@ func (r *benchRun) run(ctx context.Context) error {
 	}
 	if err != nil {
 		if r.flags.asJSON {
-			err = errors.Join(err, term.JSON(r.stdout, newBenchResult(result)))
+			err = errors.Join(err, term.JSON(r.Stdout, r.newResult(result)))
 		}
-		return &benchStopped{err, r.flags.out}
+		return &StoppedError{err, r.flags.out}
 	}
 	if n := len(result.Missing()); n > 0 {
 		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not "+
 			"there; then: dsstar bench run --resume --out %s", n, human.Shell(r.flags.out))
 	}
 	if r.flags.asJSON {
-		return term.JSON(r.stdout, newBenchResult(result))
+		return term.JSON(r.Stdout, r.newResult(result))
 	}
-	_, err = fmt.Fprintln(r.stdout, newBenchResult(result).line())
+	_, err = fmt.Fprintln(r.Stdout, r.newResult(result).line())
 	return err
 }
