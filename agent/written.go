@@ -57,7 +57,7 @@ func (r *workspace) written() string {
 	var b strings.Builder
 	n := 0
 	_ = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(name, "outputs/") {
+		if err != nil || !d.Type().IsRegular() {
 			return nil // what cannot be read is not shown
 		}
 		if n++; n > maxWritten {

@@ -84,31 +84,6 @@ func TestEmptyReplaced(t *testing.T) {
 	}
 }
 
-// If the folder for long outputs or its parent has been replaced, nothing is written there.
-func TestOutputsReplaced(t *testing.T) {
-	t.Parallel()
-	for name, put := range hostilePlaces {
-		t.Run(name, func(t *testing.T) {
-			outside, check := kerneltest.Secret(t)
-			for _, replaced := range []string{"files", "files/outputs"} {
-				run := t.TempDir()
-				if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(run, replaced)), 0o755),
-					put(filepath.Join(run, replaced), outside)); err != nil {
-					t.Fatal(err)
-				}
-				within(t, "a long output", func() {
-					root, err := Outputs{Folder: filepath.Join(run, "files", "outputs")}.open()
-					if err == nil {
-						t.Errorf("%s: it goes to %s", replaced, root.Name())
-						root.Close()
-					}
-				})
-			}
-			check()
-		})
-	}
-}
-
 // A socket is dialled only if the kernel has created it: a link may lead to another program's.
 func TestBoundReplaced(t *testing.T) {
 	dir, err := privateDir()

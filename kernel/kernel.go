@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -47,31 +45,20 @@ type Options struct {
 	parent *os.Root
 }
 
-// hold opens the parents of the folders that cells may replace, before the first cell runs.
+// hold opens the parent of the folder that cells may replace, before the first cell runs.
 func (o *Options) hold() (err error) {
 	if o.Scratch != "" {
 		if err = os.MkdirAll(filepath.Dir(o.Scratch), 0o777); err == nil {
 			o.parent, err = os.OpenRoot(filepath.Dir(o.Scratch))
 		}
 	}
-	if err == nil && o.Outputs.Folder != "" {
-		o.Outputs.parent, err = os.OpenRoot(filepath.Dir(o.Outputs.Folder))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err != nil {
-		o.release()
-	}
 	return err
 }
 
 // release closes what hold opened.
 func (o *Options) release() {
-	for _, root := range []*os.Root{o.parent, o.Outputs.parent} {
-		if root != nil {
-			_ = root.Close() // nothing is written through it
-		}
+	if o.parent != nil {
+		_ = o.parent.Close() // nothing is written through it
 	}
 }
 
@@ -79,16 +66,10 @@ func (o *Options) release() {
 type Outputs struct {
 	Limits notebook.Limits
 	// bytes of output kept for all cells together; 0 for 256 MiB; beyond it, a few KiB per cell
-	Run   int64
-	Files int64 // bytes that Folder may hold, including older files; 0 for 4 GiB
-	// where complete outputs are kept, outside of Scratch; created when needed; its path must not
-	// be a link; "" to keep none
-	Folder  string
-	ShownAs string   // path of Folder for readers of the notebook
+	Run     int64
 	Secrets []string // texts of which each output has xxxxx instead, unless it comes in pieces
 
-	parent *os.Root // parent of Folder, opened before the first cell; nil if it did not exist
-	quota  *quota   // shared by all sessions of a Kernel
+	quota *quota // shared by all sessions of a Kernel
 }
 
 // An InputFunc returns the line for a cell's input(). It should return soon after ctx has ended, as
@@ -97,10 +78,8 @@ type InputFunc func(ctx context.Context, prompt string, password bool) (string, 
 
 // A Cell is code to run, and how to run it.
 type Cell struct {
-	Code string
-	// id of the notebook's cell; files of long outputs are named after it, and [Kernel.Late]
-	// returns it
-	ID       string
+	Code     string
+	ID       string        // of the notebook's cell, for [Kernel.Late]
 	Timeout  time.Duration // 0 for Options.CellTimeout, negative for no limit
 	MayRaise bool          // an exception is expected
 	// called with each piece of output as it arrives; must not block; may be nil

@@ -5,37 +5,28 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
 	"dsstar/notebook"
-	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
 // A quota counts the bytes left for the outputs of all cells. It is safe for concurrent use; cells
 // that run at the same time may each use all that is left.
 type quota struct {
-	mu          sync.Mutex
-	kept, files int64
-	told        bool
+	mu   sync.Mutex
+	kept int64
+	told bool
 }
 
-// The default quotas, in bytes.
-const runOutputs, runFiles = 256 << 20, 4 << 30
+// runOutputs is the default quota, in bytes.
+const runOutputs = 256 << 20
 
-// withQuota returns o with a full quota, less the files that Folder already holds.
+// withQuota returns o with a full quota.
 func (o Outputs) withQuota() Outputs {
-	o.Run, o.Files = cmp.Or(o.Run, runOutputs), cmp.Or(o.Files, runFiles)
-	o.quota = &quota{kept: o.Run, files: o.Files}
-	entries, _ := os.ReadDir(o.Folder) // a missing folder is empty
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			o.quota.files -= info.Size()
-		}
-	}
+	o.Run = cmp.Or(o.Run, runOutputs)
+	o.quota = &quota{kept: o.Run}
 	return o
 }
 
@@ -48,7 +39,6 @@ func (o Outputs) limits() notebook.Limits {
 	o.quota.mu.Lock()
 	defer o.quota.mu.Unlock()
 	l.Cell = int(min(int64(cmp.Or(l.Cell, notebook.DefaultLimits.Cell)), max(o.quota.kept, 1)))
-	l.File = min(cmp.Or(l.File, notebook.DefaultLimits.File), max(o.quota.files, 1))
 	return l
 }
 
@@ -58,49 +48,19 @@ func (o Outputs) take(f *notebook.Fold) {
 	if o.quota == nil {
 		return
 	}
-	kept, files := f.Size()
 	o.quota.mu.Lock()
 	defer o.quota.mu.Unlock()
-	o.quota.kept -= int64(kept)
-	o.quota.files -= files
-	if !o.quota.told && (o.quota.kept <= 0 || o.quota.files <= 0) {
+	o.quota.kept -= int64(f.Size())
+	if !o.quota.told && o.quota.kept <= 0 {
 		o.quota.told = true
-		f.Note(fmt.Sprintf("the outputs of all cells have reached %s in the notebook or %s in files: "+
-			"from here on little is kept of them",
-			human.Bytes(o.Run), human.Bytes(o.Files)))
+		f.Note(fmt.Sprintf("the outputs of all cells have reached %s: from here on little is kept of them",
+			human.Bytes(o.Run)))
 	}
 }
 
 // fold returns the fold for the outputs of a cell. Call [Outputs.take] at its end.
 func (o Outputs) fold(c Cell) notebook.Fold {
-	f := notebook.Fold{Limits: o.limits(), Prefix: c.ID, ShownAs: o.ShownAs, Observe: c.Observe,
-		Secrets: o.Secrets}
-	if o.Folder != "" {
-		f.Folder = o.open
-	}
-	return f
-}
-
-// open opens the folder for long outputs, and creates it if necessary. It may lie where cells can
-// write, so links that they put in its place or in that of its parent are not followed, and a pipe
-// there does not block.
-func (o Outputs) open() (*os.Root, error) {
-	parent := o.parent
-	if parent == nil {
-		var err error
-		if parent, err = disk.OpenFolder(filepath.Dir(o.Folder)); err != nil {
-			return nil, err
-		}
-		defer parent.Close()
-	} else if err := disk.LeadsTo(filepath.Dir(o.Folder), parent); err != nil {
-		// nobody would find the files
-		return nil, err
-	}
-	name := filepath.Base(o.Folder)
-	if err := parent.Mkdir(name, 0o777); err != nil && !os.IsExist(err) {
-		return nil, err
-	}
-	return disk.OpenFolderIn(parent, name)
+	return notebook.Fold{Limits: o.limits(), Observe: c.Observe, Secrets: o.Secrets}
 }
 
 // takeLate removes and returns the late outputs.
@@ -121,7 +81,6 @@ func (s *session) takeLate() []Late {
 	}
 	for i := range all {
 		f := folds[all[i].CellID]
-		_ = f.Close() // its outputs say what could not be kept
 		s.outputs.take(f)
 		all[i].Outputs, all[i].Updates = f.Outputs(), f.Updates()
 	}

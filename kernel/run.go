@@ -53,7 +53,6 @@ type run struct {
 // execute runs the code of r. See Kernel.Execute.
 func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	r.in, r.sent, r.exec.Status = inbox.New(), time.Now(), notebook.OK
-	defer r.in.Close()
 	how, lost := r.s.fell(), error(nil)
 	if ended(r.s.host) {
 		how, lost = r.s.host.fate()
@@ -66,7 +65,6 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 		return notebook.Execution{}, turn.Reason(ctx)
 	}
 	r.fold = r.s.outputs.fold(r.cell)
-	defer r.fold.Close()
 	if err := r.send(ctx); err != nil {
 		return notebook.Execution{}, fmt.Errorf("execute: %w", err)
 	}
@@ -152,7 +150,7 @@ func (r *run) follow(ctx context.Context) error {
 func (r *run) read(ctx context.Context) {
 	for _, m := range r.in.Take() {
 		if m.Channel == inbox.Gap {
-			r.doubt("there was no room on the disk for messages that waited")
+			r.doubt("more messages waited than there is room for")
 			continue
 		}
 		switch m.Parent.MsgID {
@@ -455,9 +453,6 @@ func (r *run) execution() notebook.Execution {
 			r.exec.Reason = r.stopped
 		}
 		r.exec.Status = notebook.TimedOut
-	}
-	if err := r.fold.Close(); err != nil {
-		r.doubt(err.Error())
 	}
 	r.s.outputs.take(&r.fold)
 	r.exec.Outputs, r.exec.Updates = r.fold.Outputs(), r.fold.Updates()

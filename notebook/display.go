@@ -2,12 +2,10 @@ package notebook
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"dsstar/notebook/human"
 )
@@ -18,10 +16,9 @@ type display struct {
 	order    int // position among the ids
 	data     MIMEBundle
 	metadata map[string]any
-	size     int   // bytes that count against Limits.Cell
-	kept     *file // has what is left out; nil: nothing is
-	shown    bool  // an output shows it
-	queued   bool  // in Fold.hidden
+	size     int  // bytes that count against Limits.Cell
+	shown    bool // an output shows it
+	queued   bool // in Fold.hidden
 }
 
 // shows is the content of a display message. Its data is decoded only if there is room for it.
@@ -91,7 +88,7 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 	}
 	f.set(d, c, o, fits)
 	d.shown = true
-	f.push(folded{Output: o, display: d})
+	f.outputs = append(f.outputs, folded{Output: o, display: d})
 	return nil
 }
 
@@ -126,8 +123,6 @@ func (f *Fold) display(id string) *display {
 // full data.
 func (f *Fold) set(d *display, c shows, o Output, fits bool) {
 	f.resize(d, 0)
-	d.kept.remove()
-	d.kept = nil
 	if fits || f.Observe != nil {
 		o = c.output(o)
 	}
@@ -141,9 +136,8 @@ func (f *Fold) set(d *display, c shows, o Output, fits bool) {
 	if o.Type == ExecuteResult {
 		kind = "result"
 	}
-	var text string
-	d.kept, text = f.leaveOut(kind, c)
-	d.data, d.metadata = MIMEBundle{"text/plain": text}, nil
+	d.data, d.metadata = MIMEBundle{"text/plain": fmt.Sprintf("[note: a %s of %s is left out here: %s]",
+		kind, human.Bytes(int64(c.size())), shortLine(c.largest()))}, nil
 }
 
 func (f *Fold) resize(d *display, size int) {
@@ -199,22 +193,14 @@ func (f *Fold) hide(d *display) {
 	}
 }
 
-// leaveOut writes the largest representation to a file, and returns the notice that replaces the
-// data.
-func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
-	types := slices.SortedFunc(maps.Keys(c.Data), func(a, b string) int {
+// largest returns the MIME type with most data.
+func (c shows) largest() string {
+	if len(c.Data) == 0 {
+		return "text/plain"
+	}
+	return slices.MinFunc(slices.Collect(maps.Keys(c.Data)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(c.Data[b]), len(c.Data[a])), cmp.Compare(a, b))
 	})
-	if len(types) == 0 {
-		types = []string{"text/plain"}
-	}
-	largest := types[0]
-	data, ext := payload(largest, c.Data[largest])
-	kept := f.file(kind, ext)
-	kept.write(data)
-	_ = kept.close() // the notice reports the error
-	return kept, fmt.Sprintf("[note: a %s of %s is left out here; %s]", kind,
-		human.Bytes(int64(c.size())), kept.where("its "+shortLine(largest)))
 }
 
 // output returns o with the data and metadata.
@@ -244,47 +230,3 @@ func (c shows) dataSize() int {
 }
 
 func (c shows) size() int { return c.dataSize() + len(c.Metadata) + len(c.Transient.DisplayID) }
-
-// extensions are the file extensions of MIME types. Formats that a browser would execute become
-// text files.
-var extensions = []struct{ mime, ext string }{
-	{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"},
-	{"image/bmp", ".bmp"},
-	{"image/tiff", ".tiff"}, {"application/pdf", ".pdf"}, {"audio/wav", ".wav"},
-	{"audio/mpeg", ".mp3"}, {"video/mp4", ".mp4"},
-	{"video/webm", ".webm"}, {"image/svg+xml", ".svg.txt"}, {"text/html", ".html.txt"},
-	{"text/markdown", ".md"}, {"text/latex", ".tex"},
-	{"text/csv", ".csv"}, {"application/javascript", ".js"}, {"text/javascript", ".js"},
-	{"application/xml", ".xml.txt"},
-}
-
-// payload returns the data of a MIME type as the content of a file, with the file's extension.
-// Binary types are base64 in messages and are decoded.
-func payload(mime string, raw json.RawMessage) (data, ext string) {
-	var value any
-	if isJSON(mime) || json.Unmarshal(raw, &value) != nil {
-		return string(raw), ".json"
-	}
-	text, ok := joinLines(value)
-	if !ok {
-		return string(raw), ".json"
-	}
-	ext = ".txt"
-	for _, e := range extensions {
-		if e.mime == mime {
-			ext = e.ext
-		}
-	}
-	if mime == "image/svg+xml" || mime == "application/xml" || mime == "application/javascript" ||
-		strings.HasPrefix(mime, "text/") {
-		return text, ext
-	}
-	decoded, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return text, ".txt"
-	}
-	if ext == ".txt" {
-		ext = ".bin"
-	}
-	return string(decoded), ext
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"dsstar/notebook/human"
@@ -18,18 +17,12 @@ import (
 //
 // The memory use of a Fold is bounded by a small multiple of its Limits and of the longest message,
 // whatever the code prints or shows. A line that begins with "[note: " replaces what is left out
-// of the outputs. It says how much is missing and which file has it.
+// of the outputs. It says how much is missing.
 //
-// The zero value is ready to use; set the fields before the first Add. Close a Fold that has a
-// Folder. A Fold is not safe for concurrent use.
+// The zero value is ready to use; set the fields before the first Add. A Fold is not safe for
+// concurrent use.
 type Fold struct {
-	Limits  Limits
-	Prefix  string // prefix of the names of files for what is left out, such as "cell-3"
-	ShownAs string // path of their folder for a reader of the notebook, such as "files/outputs"
-
-	// Folder opens the folder for the full text of what is left out. It is called when the folder is
-	// first needed. Close closes the folder. nil: nothing is kept.
-	Folder func() (*os.Root, error)
+	Limits Limits
 
 	// Secrets are texts that outputs must not show: each message has xxxxx instead.
 	Secrets []string
@@ -53,10 +46,6 @@ type Fold struct {
 	late    map[string]*stream // past the limits: the last output of each stream
 	notices int                // number of outputs that only say what is left out
 	beyond  int                // number of outputs left out without such a notice
-
-	root    *os.Root       // the folder from Folder, while it is open
-	written int64          // bytes in files
-	names   map[string]int // how often each file name was used
 }
 
 // folded is an output under construction.
@@ -109,7 +98,6 @@ func (f *Fold) withoutSecrets(content json.RawMessage) json.RawMessage {
 // counts against no limit, and is not cleared.
 func (f *Fold) Note(text string) {
 	o := Output{Type: Stream, Name: "stderr", Text: "note: " + text + "\n"}
-	f.finishLast()
 	f.outputs = append(f.outputs, folded{Output: o, note: true})
 	f.observe(o)
 }
@@ -130,30 +118,13 @@ func (f *Fold) Outputs() []Output {
 	}
 	if f.beyond > 0 {
 		outputs = append(outputs, Output{Type: Stream, Name: "stderr",
-			Text: fmt.Sprintf("[note: %d more outputs are left out and not kept]\n", f.beyond)})
+			Text: fmt.Sprintf("[note: %d more outputs are left out]\n", f.beyond)})
 	}
 	return outputs
 }
 
-// Size returns the size of the outputs in the notebook and of the files, in bytes.
-func (f *Fold) Size() (outputs int, files int64) { return f.used, f.written }
-
-// Close closes the files, and removes those that are not needed. After an error, a file may lack
-// its end; the output that names it says so, too. Outputs still works after Close, and Close may be
-// called again.
-func (f *Fold) Close() error {
-	var errs []error
-	for _, o := range f.outputs {
-		if o.stream != nil {
-			errs = append(errs, o.stream.finish())
-		}
-	}
-	if f.root != nil {
-		_ = f.root.Close() // a folder has nothing to flush
-		f.root = nil
-	}
-	return errors.Join(errs...)
-}
+// Size returns the size of the outputs in the notebook, in bytes.
+func (f *Fold) Size() int { return f.used }
 
 // ParseError reads the content of an error message.
 func ParseError(content json.RawMessage) (Output, error) {
@@ -180,29 +151,22 @@ func (f *Fold) AddError(o Output) {
 		return
 	} else {
 		f.notices++
-		o = f.shorten(o, size)
+		o = shorten(o, size)
 	}
-	f.push(folded{Output: o})
+	f.outputs = append(f.outputs, folded{Output: o})
 }
 
-// shorten returns the error output o, of size bytes, with only its beginning and end, and writes
-// all of it to a file. Small errors stay as they are, even past the limits: what went wrong must be
-// visible.
-func (f *Fold) shorten(o Output, size int) Output {
+// shorten returns the error output o, of size bytes, with only its beginning and end. Small errors
+// stay as they are, even past the limits: what went wrong must be visible.
+func shorten(o Output, size int) Output {
 	if size <= shortText {
 		return o
 	}
 	traceback := []byte(strings.Join(o.Traceback, "\n"))
-	kept := f.file("error", ".txt")
-	kept.write(o.EName + ": " + o.EValue + "\n")
-	kept.write(string(traceback) + "\n")
-	_ = kept.close() // the notice reports the error
-
 	head := traceback[:headEnd(traceback, shortText/2)]
 	rest := traceback[len(head):]
 	tail := rest[tailStart(rest, shortText/2):]
-	note := fmt.Sprintf("[note: an error of %s is shortened here; %s]", human.Bytes(int64(size)),
-		kept.where("all of it"))
+	note := fmt.Sprintf("[note: an error of %s is shortened here]", human.Bytes(int64(size)))
 	return Output{
 		Type: ErrorOutput, EName: shortLine(o.EName), EValue: shortLine(o.EValue),
 		Traceback: []string{strings.TrimSuffix(string(head), "\n"), note, string(tail)},
@@ -210,8 +174,7 @@ func (f *Fold) shorten(o Output, size int) Output {
 }
 
 // begin carries out a pending clear_output before the next output. Notes stay, and so does the last
-// data of displays with an id, which earlier cells may show. The files of everything else are
-// removed.
+// data of displays with an id, which earlier cells may show.
 func (f *Fold) begin() {
 	if !f.clear {
 		return
@@ -222,10 +185,6 @@ func (f *Fold) begin() {
 		switch {
 		case o.note:
 			notes = append(notes, o)
-		case o.stream != nil:
-			o.stream.kept.remove()
-		case o.display != nil && o.display.id == "":
-			o.display.kept.remove()
 		case o.display != nil:
 			o.display.shown = false
 			f.hide(o.display)
@@ -233,21 +192,6 @@ func (f *Fold) begin() {
 	}
 	f.outputs, f.used = notes, f.held
 	f.late, f.notices, f.beyond = nil, 0, 0
-}
-
-func (f *Fold) push(o folded) {
-	f.finishLast()
-	f.outputs = append(f.outputs, o)
-}
-
-// finishLast closes the file of the last output, to keep few files open. That output gets no more
-// text.
-func (f *Fold) finishLast() {
-	if n := len(f.outputs); n > 0 {
-		if s := f.outputs[n-1].stream; s != nil && !s.late {
-			_ = s.finish() // its text reports the error
-		}
-	}
 }
 
 // fits reports whether the outputs have room for one more of size bytes.

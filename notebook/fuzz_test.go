@@ -2,7 +2,6 @@ package notebook_test
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -40,21 +39,15 @@ func FuzzFold(f *testing.F) {
 	for i, test := range sessions {
 		f.Add(script(test.cells[len(test.cells)-1]), uint8(i))
 	}
-	figure, _ := picture(300, "1")
+	figure := picture(300, "1")
 	f.Add(
 		script([]message{figure, figure, stdout(numbered(20)), stderr(numbered(20)), clearNext, figure}),
 		uint8(3),
 	)
 	f.Add("=\nnnote\n=\n", uint8(100))
 	f.Fuzz(func(t *testing.T, script string, n uint8) {
-		root, err := os.OpenRoot(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer root.Close()
-		limits := notebook.Limits{Stream: 10 + int(n), Data: 20 + int(n), Cell: 100 + int(n), File: 1000}
-		fold := notebook.Fold{Limits: limits, Folder: opened(root), Prefix: "p", ShownAs: "s"}
-		defer fold.Close()
+		limits := notebook.Limits{Stream: 10 + int(n), Data: 20 + int(n), Cell: 100 + int(n)}
+		fold := notebook.Fold{Limits: limits}
 		for _, line := range strings.Split(script, "\n") {
 			addLine(t, &fold, line)
 		}
@@ -66,19 +59,6 @@ func FuzzFold(f *testing.F) {
 			t.Errorf("%v\n%s", err, first)
 		} else if again := encode(t, read); again != first {
 			t.Errorf("an encoding changes:\n%s\n%s", first, again)
-		}
-		if err := fold.Close(); err != nil {
-			t.Error(err)
-		}
-		if again := encode(t, &notebook.Notebook{Cells: []notebook.Cell{code("", fold.Outputs()...)}}); again != first {
-			t.Errorf("Close changes the outputs:\n%s\n%s", first, again)
-		}
-		written := 0
-		for _, data := range files(t, root.Name()) {
-			written += len(data)
-		}
-		if int64(written) > limits.File {
-			t.Errorf("files have %d bytes", written)
 		}
 	})
 }

@@ -19,7 +19,6 @@ type stream struct {
 	tail  []byte // the end if cut, otherwise all
 	total int64  // bytes received
 	late  bool   // it was returned by lateStream, and gets all further text
-	kept  *file  // the full text, once it exceeds the limit
 }
 
 func (f *Fold) addStream(content json.RawMessage) error {
@@ -69,20 +68,13 @@ func (f *Fold) lateStream(name string, room int) *stream {
 }
 
 func (f *Fold) newStream(name string, limit int) *stream {
-	s := &stream{half: max(limit/2, utf8.UTFMax), kept: f.file(name, ".txt")}
-	f.push(folded{Output: Output{Type: Stream, Name: name}, stream: s})
+	s := &stream{half: max(limit/2, utf8.UTFMax)}
+	f.outputs = append(f.outputs, folded{Output: Output{Type: Stream, Name: name}, stream: s})
 	return s
 }
 
 func (s *stream) write(text string) {
-	limit, before := int64(2*s.half), s.total
 	s.total += int64(len(text))
-	if s.total > limit {
-		if before <= limit {
-			s.kept.write(string(s.tail)) // nothing was dropped yet
-		}
-		s.kept.write(text)
-	}
 	for {
 		n := min(3*s.half-s.size(), len(text))
 		s.tail = append(s.tail, text[:n]...)
@@ -134,20 +126,9 @@ func (s *stream) text() string {
 		b.WriteByte('\n')
 	}
 	left := s.total - int64(len(head)+len(tail))
-	fmt.Fprintf(&b, "[note: %s of %s are left out here; %s]\n", human.Bytes(left),
-		human.Bytes(s.total), s.kept.where("all of it"))
+	fmt.Fprintf(&b, "[note: %s of %s are left out here]\n", human.Bytes(left), human.Bytes(s.total))
 	b.Write(tail)
 	return b.String()
-}
-
-// finish closes the file, and removes it if the notebook shows all of the text.
-func (s *stream) finish() error {
-	if s.kept.name != "" {
-		if _, _, leftOut := s.ends(); !leftOut {
-			s.kept.remove()
-		}
-	}
-	return s.kept.close()
 }
 
 // Overstrike applies the backspaces and carriage returns of text as a terminal does. Only the last

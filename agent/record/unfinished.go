@@ -16,7 +16,7 @@ import (
 const unfinishedFolder = "unfinished"
 
 // besideNotebook are the folders in a run folder that belong to its notebook.
-var besideNotebook = []string{FilesFolder, variablesFolder, "outputs"}
+var besideNotebook = []string{FilesFolder, variablesFolder}
 
 // Unfinished returns the folder in which a run that has an answer goes on until it has another one.
 // It is a run folder, but for the trace and the data, which stay in f.

@@ -21,8 +21,7 @@ notebook.
 
 Outputs are shown on standard error as they arrive. Only the path of the executed
 notebook goes to standard output. The notebook is saved atomically during the run,
-and holds all outputs up to its end, whatever ended it. Outputs too long for a
-notebook are in files in the folder <OUT without .ipynb>_files.
+and holds the outputs up to its end, whatever ended it. Very long ones are cut.
 
 As in nbclient, papermill and nbconvert --execute, cells run in the notebook's
 folder, and an exception ends the run unless the cell has the tag

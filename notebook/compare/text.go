@@ -33,8 +33,6 @@ var volatile = []struct {
 	{regexp.MustCompile(`([/\\]tmp)[a-z0-9_]{8}\b`), "$1…"},
 	// The times of tqdm: [00:01<00:00, 9.91it/s].
 	{regexp.MustCompile(`\[(?:\d+:)?\d+:\d+<[^\]\n]*\]`), "[…]"},
-	// The file of a truncated output; the mark was dsstar once.
-	{regexp.MustCompile(`\[(?:note|dsstar): ([^;\]\n]+); [^\]\n]*\]`), "[note: $1]"},
 	// The date in matplotlib's SVG.
 	{regexp.MustCompile(`<dc:date>[^<]*</dc:date>`), "<dc:date/>"},
 }

@@ -106,10 +106,6 @@ func (h Host) Open(p *Place, s *configs.Settings) agent.Open {
 			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
 		}
 		o.Sandbox = box
-		if purpose == agent.Work {
-			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs",
-				Run: keptOutputs, Files: int64(s.MaxFolder)}
-		}
 		o.Outputs.Secrets, o.Prelude = h.SecretTexts(), agent.Prelude()
 		o.Spec, o.Scratch = p.Spec, files
 		back.Replay = s.Rollback.Replays()

@@ -14,7 +14,6 @@ import (
 
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
-	"dsstar/kernel"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -108,23 +107,6 @@ func tryWriting(folder *os.Root) error {
 		return err
 	}
 	return errors.Join(probe.Close(), folder.Remove(name))
-}
-
-// long says where to write outputs that are too long for the notebook.
-func (o *outFile) long() kernel.Outputs {
-	if o.path == "" {
-		return kernel.Outputs{}
-	}
-	// resolved before cells can create a link there
-	dir, err := filepath.EvalSymlinks(filepath.Dir(o.path))
-	if err == nil {
-		dir, err = filepath.Abs(dir)
-	}
-	if err != nil {
-		return kernel.Outputs{}
-	}
-	folder := filepath.Join(dir, strings.TrimSuffix(filepath.Base(o.path), ".ipynb")+"_files")
-	return kernel.Outputs{Folder: folder, ShownAs: filepath.Base(folder)}
 }
 
 // start begins to save in the background: once immediately, and then after changes.

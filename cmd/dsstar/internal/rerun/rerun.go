@@ -73,10 +73,8 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	}
 	p := a.Progress(flags.Quiet)
 	defer p.Stop()
-	outputs := out.long()
-	outputs.Secrets = a.SecretTexts()
 	k, spec, err := a.start(ctx, path, nb, place, s, p, kernel.Options{
-		Dir: place.dir, Env: place.env, CellTimeout: flags.Timeout, Outputs: outputs,
+		Dir: place.dir, Env: place.env, CellTimeout: flags.Timeout, Outputs: kernel.Outputs{Secrets: a.SecretTexts()},
 	})
 	if err != nil {
 		return err

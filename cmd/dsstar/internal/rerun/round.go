@@ -73,7 +73,6 @@ func (a *Runner) round(ctx context.Context, path string, nb *notebook.Notebook, 
 	files := filepath.Join(place.dir, "files")
 	k, _, err := a.start(ctx, path, nb, place, s, p, kernel.Options{
 		Dir: place.dir, Scratch: files, Env: place.env, CellTimeout: patience,
-		Outputs: kernel.Outputs{Folder: filepath.Join(place.dir, "outputs"), ShownAs: "outputs"},
 	})
 	if err != nil {
 		return err
