@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -59,7 +58,7 @@ func TestBenchServers(t *testing.T) {
 			t.Fatalf("%s: exit code %d\n%s", name, code, errs)
 		}
 		result, err := runner.Read(out)
-		lines := strings.Count(content(t, filepath.Join(out, "results.jsonl")), "\n")
+		lines := results(t, out)
 		if err != nil || len(result.Missing()) > 0 || lines != *benchTasks {
 			t.Errorf("%s: %v, %d results of %d tasks", name, err, lines, *benchTasks)
 		}

@@ -13,14 +13,13 @@ type tally struct {
 	budget *ask.Budget
 
 	mu    sync.Mutex
-	calls int
-	paid  float64
+	spent Spent
 }
 
-func (t *tally) sum() (calls int, paid float64) {
+func (t *tally) sum() Spent {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.calls, t.paid
+	return t.spent
 }
 
 // pay charges calls to the budget. The first of them was already reserved.
@@ -29,8 +28,8 @@ func (t *tally) pay(calls int, role string, u llm.Usage) {
 	paid, _ := t.budget.Pay(role, u)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.calls += calls
-	t.paid += paid
+	t.spent.Calls += calls
+	t.spent.Cost += paid
 }
 
 // Model returns m with its calls charged to the run's budget, including those that score

@@ -152,7 +152,7 @@ func Open(path string) (*Folder, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	for _, r := range records {
+	for _, r := range latest(records) {
 		f.done[r.Key()] = true
 	}
 	return f, nil
@@ -182,8 +182,24 @@ func (f *Folder) open() error {
 	return nil
 }
 
-func readResults(file io.Reader) ([]Record, int64, error) {
-	return readLines(file, resultsFile, func(r Record) string { return r.Task })
+// readResults reads the complete lines of the results, and counts their bytes. An incomplete last line,
+// left by a crash, is skipped; any other must name a task.
+func readResults(file io.Reader) (all []Record, size int64, err error) {
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read %s: %w", resultsFile, err)
+	}
+	for line := range bytes.Lines(data) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break
+		}
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil || r.Task == "" {
+			return nil, size, fmt.Errorf("%s: line %d says nothing about a task", resultsFile, len(all)+1)
+		}
+		all, size = append(all, r), size+int64(len(line))
+	}
+	return all, size, nil
 }
 
 // Path returns the folder's path.
@@ -233,7 +249,7 @@ func (f *Folder) Forget(chosen func(Record) bool) error {
 	return nil
 }
 
-// Append records a result. When it returns, the line is on disk. A partial write is undone.
+// Append records an attempt. When it returns, the line is on disk. A partial write is undone.
 func (f *Folder) Append(r Record) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -251,8 +267,8 @@ func (f *Folder) Append(r Record) error {
 		return fmt.Errorf("record %s: %w", r.Key(), errors.Join(err, f.file.Truncate(f.size)))
 	}
 	f.size += int64(line.Len())
-	f.done[r.Key()] = true
-	return nil
+	f.done[r.Key()] = f.done[r.Key()] || !r.Stopped
+	return f.ended(r.Key())
 }
 
 // Close closes the folder. It is idempotent.
@@ -331,11 +347,14 @@ func Read(path string) (Result, error) {
 	return Result{about, path, records}, nil
 }
 
-// latest returns the last record of each key.
+// latest returns the last result of each key.
 func latest(records []Record) []Record {
 	at := map[Key]int{}
 	var all []Record
 	for _, r := range records {
+		if r.Stopped {
+			continue
+		}
 		if i, seen := at[r.Key()]; seen {
 			all[i] = r
 			continue

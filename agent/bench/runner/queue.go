@@ -1,18 +1,15 @@
 package runner
 
-import (
-	"context"
-	"sync"
-)
+import "sync"
 
 // A queue hands out jobs. Jobs that were given back are handed out first. The queue is over
-// when no job is left or in progress.
+// when no job is left or in progress, or it is closed.
 type queue struct {
 	mu      sync.Mutex
+	changed *sync.Cond
 	left    []job
 	working int
 	closed  bool
-	changed chan struct{} // closed and replaced at every change
 	over    chan struct{} // closed at the end
 }
 
@@ -24,68 +21,50 @@ type job struct {
 }
 
 func newQueue(jobs []job) *queue {
-	q := &queue{left: jobs, changed: make(chan struct{}), over: make(chan struct{})}
-	q.change()
+	q := &queue{left: jobs, over: make(chan struct{})}
+	q.changed = sync.NewCond(&q.mu)
+	q.change(func() {})
 	return q
 }
 
 // take waits for the next job; ok is false if none will come.
-func (q *queue) take(ctx context.Context) (j job, ok bool) {
-	for {
-		q.mu.Lock()
-		if !q.closed && len(q.left) > 0 {
-			j, q.left = q.left[0], q.left[1:]
-			q.working++
-			q.mu.Unlock()
-			return j, true
-		}
-		changed := q.changed
-		q.mu.Unlock()
-		select {
-		case <-q.over:
-			return job{}, false
-		case <-changed:
-		case <-ctx.Done():
-			return job{}, false
-		}
+func (q *queue) take() (j job, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.left) == 0 && q.working > 0 && !q.closed {
+		q.changed.Wait()
 	}
+	if len(q.left) == 0 || q.closed {
+		return job{}, false
+	}
+	j, q.left = q.left[0], q.left[1:]
+	q.working++
+	return j, true
 }
 
 // done ends a job that was taken: it has its result.
-func (q *queue) done() { q.end(nil) }
+func (q *queue) done() { q.change(func() { q.working-- }) }
 
 // giveBack returns a job that has no result.
-func (q *queue) giveBack(j job) { q.end(&j) }
-
-func (q *queue) end(back *job) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.working--
-	if back != nil {
-		q.left = append([]job{*back}, q.left...)
-	}
-	q.change()
+func (q *queue) giveBack(j job) {
+	q.change(func() { q.working, q.left = q.working-1, append([]job{j}, q.left...) })
 }
 
 // close stops handing out jobs.
-func (q *queue) close() {
+func (q *queue) close() { q.change(func() { q.closed = true }) }
+
+// change makes a change and wakes the waiting callers.
+func (q *queue) change(make func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.closed = true
-	q.change()
-}
-
-// change wakes the waiting callers. The caller must hold the lock.
-func (q *queue) change() {
-	if q.working == 0 && len(q.left) == 0 || q.closed {
-		select {
-		case <-q.over:
-		default:
-			close(q.over)
-		}
+	was := q.closed
+	if make(); q.working == 0 && len(q.left) == 0 {
+		q.closed = true
 	}
-	close(q.changed)
-	q.changed = make(chan struct{})
+	if q.closed && !was {
+		close(q.over)
+	}
+	q.changed.Broadcast()
 }
 
 // waiting returns the number of jobs that nobody has taken.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -23,7 +22,6 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	defer r.ledger.close() // every line is written
 	ctx, cancel := r.Budget.WithTime(ctx)
 	defer cancel()
 	ctx, r.stop = context.WithCancelCause(ctx)
@@ -44,9 +42,8 @@ func Run(ctx context.Context, cfg Config) error {
 
 type run struct {
 	Config
-	queue  *queue
-	ledger *ledger
-	stop   context.CancelCauseFunc
+	queue *queue
+	stop  context.CancelCauseFunc
 
 	mu      sync.Mutex
 	totals  Totals
@@ -75,9 +72,14 @@ func newRun(cfg Config) (*run, error) {
 	}
 	cfg.Budget.AllTasks = true
 	r := &run{Config: cfg, healthy: time.Now(), missing: make([]bool, len(cfg.Places))}
-	records, err := readRecords(cfg.Folder.path)
-	if err != nil {
+	if err := cfg.Folder.settle(cfg.Budget); err != nil {
 		return nil, err
+	}
+	records, err := readRecords(cfg.Folder.path)
+	for _, record := range records {
+		if record.Spent != nil {
+			cfg.Budget.Add(record.Spent.Calls, record.Spent.Cost)
+		}
 	}
 	for _, record := range latest(records) {
 		if cfg.Folder.Done(record.Key()) {
@@ -86,7 +88,6 @@ func newRun(cfg Config) (*run, error) {
 		}
 	}
 	r.queue = newQueue(cfg.Folder.jobs())
-	r.ledger, err = openLedger(cfg.Folder, cfg.Budget)
 	return r, err
 }
 
@@ -109,7 +110,7 @@ func (r *run) work(ctx context.Context, place int) {
 		return
 	}
 	for {
-		j, ok := r.queue.take(ctx)
+		j, ok := r.queue.take()
 		if !ok {
 			return
 		}
@@ -238,14 +239,8 @@ func (r *run) hopelesslyLost() bool {
 
 // do solves one task in a new run folder and records the result.
 func (r *run) do(ctx context.Context, j job, place int) error {
-	dir := r.Folder.Task(j.key)
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("begin %s anew: %w", j.key, err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("begin %s: %w", j.key, err)
-	}
-	if err := r.ledger.begin(j.key); err != nil {
+	dir, err := r.Folder.begin(j.key)
+	if err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -261,21 +256,20 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 		r.healthy = time.Now()
 	}
 	r.mu.Unlock()
-	if failed := r.ledger.end(j.key, used); failed != nil {
-		return failed
-	}
-	switch {
+	switch spent := r.Budget.Spent(); {
 	case ctx.Err() != nil: // the record may be incomplete
-		return context.Cause(ctx)
-	case r.Budget.Spent() != nil:
-		return r.Budget.Spent()
-	case err != nil:
-		return err
+		err = context.Cause(ctx)
+	case spent != nil:
+		err = spent
+	case err == nil:
+		record.Notebook, err = below(r.Folder.path, record.Notebook)
+	}
+	spent := used.sum()
+	if err != nil {
+		return errors.Join(err, r.Folder.stop(j.key, spent))
 	}
 	record.Task, record.Repeat, record.Level, record.Domain = j.item.ID, j.key.Repeat, j.item.Level, j.item.Domain
-	if record.Notebook, err = below(r.Folder.path, record.Notebook); err != nil {
-		return err
-	}
+	record.Spent = &spent
 	return r.record(record)
 }
 

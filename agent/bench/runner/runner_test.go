@@ -331,29 +331,25 @@ func TestSpentIsKept(t *testing.T) {
 	if err := f.Append(again); err != nil {
 		t.Fatal(err)
 	}
-	// A task began and made two calls; then the program was killed while writing a line.
+	// A task that is to run again made two calls; then the program was killed.
 	killed := Key{"task-01", 1}
-	trace := `{"n": 1, "role": "coder", "usage": {"output_tokens": 1}}` + "\n" +
-		`{"n": 2, "role": "coder", "usage": {"output_tokens": 1}}` + "\n"
-	if err := os.WriteFile(filepath.Join(f.Task(killed), "trace.jsonl"), []byte(trace),
-		0o644); err != nil {
+	if err := f.Forget(func(r Record) bool { return r.Key() == killed }); err != nil {
 		t.Fatal(err)
 	}
-	ledger := filepath.Join(f.Path(), ledgerFile)
-	data, err := os.ReadFile(ledger)
+	dir, err := f.begin(killed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(ledger,
-		append(data, `{"task_id":"task-01","repeat":1,"begun":true,"calls":0,"cost_usd":0}
-{"task_id":`...), 0o644); err != nil {
+	trace := `{"n": 1, "role": "coder", "usage": {"output_tokens": 1}}` + "\n" +
+		`{"n": 2, "role": "coder", "usage": {"output_tokens": 1}}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "trace.jsonl"), []byte(trace), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time it is settled
+	for n := range 2 { // the second time it is settled
 		b = &ask.Budget{Limits: ask.Limits{Calls: 100}}
-		run(b, nil)
-		if b.Limits.Calls = 5; b.Paid() != 5 || b.Reserve() == nil {
-			t.Errorf("%v paid, and a call is left of 5", b.Paid())
+		run(b, func(Job) (Record, error) { return scored(1), nil })
+		if b.Paid() != 6 {
+			t.Errorf("%d: %v paid", n, b.Paid())
 		}
 	}
 }

@@ -111,6 +111,7 @@ func Save(r runner.Result, repeats []Scores) error {
 			if record.Repeat != i+1 || s.Score == nil || s.is(record) {
 				continue
 			}
+			record.Spent = nil
 			score := bench.Score{Value: *s.Score, Metric: s.Metric, Parts: s.Parts, Detail: s.Detail,
 				Uncounted: s.Uncounted}
 			if err := folder.Append(withScore(record, score)); err != nil {
