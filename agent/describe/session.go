@@ -10,6 +10,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -66,7 +67,7 @@ func (s *scratch) close() {
 }
 
 // enter makes the empty session see the data folder as the run's own would, and nothing else.
-// Pandas is loaded, which most readers want: a child or a frozen copy of the session has it at once.
+// A child or a frozen copy of the session has at once what is loaded.
 func (s *scratch) enter(ctx context.Context) error {
 	for _, code := range s.setUp() {
 		if e, err := s.run(ctx, code); err != nil {
@@ -80,7 +81,7 @@ func (s *scratch) enter(ctx context.Context) error {
 
 func (s *scratch) setUp() []string {
 	return []string{"data_dir = " + brief.Python(s.data), record.SetUpCell(record.Task{Data: s.data}),
-		"import pandas\n" + emptyNames}
+		profile.Load + emptyNames}
 }
 
 func (s *scratch) run(ctx context.Context, code string) (notebook.Execution, error) {

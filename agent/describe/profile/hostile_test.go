@@ -114,6 +114,35 @@ func TestPacked(t *testing.T) {
 	}
 }
 
+// TestLargeGroup: a Parquet file whose group of rows takes more memory than a reader may have is
+// described from a sample, and a table that takes too much is said to, in words.
+func TestLargeGroup(t *testing.T) {
+	long(t)
+	const in = `
+import json, sys
+exec(open(sys.argv[1]).read(), {})
+import pyarrow as pa, pyarrow.parquet as pq
+profile = sys.modules["dsstar_profile.profile"]
+texts = pa.array([f"{n // 1000:064d}" for n in range(1 << 17)])  # a page that is small when packed
+pq.write_table(pa.table([texts] * 240, [f"c{n}" for n in range(240)]), "large.parquet",
+    data_page_size=16 << 20, max_rows_per_page=1 << 20, use_dictionary=False, compression="zstd")
+found = json.loads(profile.text("large.parquet", 60))
+assert found["tables"][0]["rows"] == 1 << 17 and found["tables"][0]["call"], found
+profile.MEMORY = 1 << 20
+found = json.loads(profile.text("large.parquet", 60))
+assert found["problem"].endswith(": it takes too much memory") and not found.get("warnings"), found
+`
+	program := filepath.Join(t.TempDir(), "profile.py")
+	if err := os.WriteFile(program, []byte(profile.Load+profile.Program()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", in, program)
+	cmd.Dir = t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestLongMarkers: of a long file, too, what stands for no value is missing, whatever its case and the
 // spaces around it, and infinite numbers and dates are in no range.
 func TestLongMarkers(t *testing.T) {

@@ -53,6 +53,14 @@ var modules = []string{
 	"masked",
 }
 
+// Load is Python that loads what most readers want, to be run first in a process: its children have
+// that at once. Arrow takes memory from the system, since it reserves 1 GB elsewhere: that counts
+// toward the bounds of a reader.
+const Load = `import os
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+import pandas
+`
+
 // Program is Python that makes the modules from their sources, once per process. It needs no files.
 func Program() string {
 	var b strings.Builder

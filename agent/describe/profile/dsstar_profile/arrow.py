@@ -22,6 +22,7 @@ from dsstar_profile.found import (
     figures,
     quoted,
     sample_size,
+    trouble,
 )
 from dsstar_profile.grids import Table, infinite
 from dsstar_profile.hints import ENDS, FILE, Call, python
@@ -29,6 +30,8 @@ from dsstar_profile.values import show
 
 Json = dict[str, Any]
 FILES = 200  # of a folder whose types are looked at
+BUFFER = 1 << 18  # bytes of a column of Parquet that are read at once
+AT_ONCE = 10  # columns of Parquet that are read at once
 PARTS = 8  # of a file that a sample is from, where it is quick to go there
 # Types that need no words, and those of DuckDB.
 USUAL = set(
@@ -42,22 +45,15 @@ LOSSY = "float64 in pandas, which loses digits"
 def parquet(path: str, deadline: Deadline) -> Found:
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path)
+    file = pq.ParquetFile(path, buffer_size=BUFFER)
     schema, rows = file.schema_arrow, file.metadata.num_rows
-    most = sample_size(len(schema))
-    groups = list(range(file.num_row_groups)) or [0]
+    most = each = sample_size(len(schema))
+    groups = [g for g in range(file.num_row_groups) if file.metadata.row_group(g).num_rows]
     if rows > most:
-        groups = [groups[len(groups) * n // PARTS] for n in range(PARTS)]
-    groups = list(dict.fromkeys(groups)) if rows > most else groups
-    few = schema.names[: grids.MOST_COLUMNS] if len(schema) > grids.MOST_COLUMNS else None
-    batches = []
-    for group in groups if rows else []:
-        left = most // len(groups) if rows > most else most
-        for batch in file.iter_batches(batch_size=left, row_groups=[group], columns=few):
-            batches.append(batch)
-            left -= batch.num_rows
-            if left <= 0:
-                break
+        groups = list(dict.fromkeys(groups[len(groups) * n // PARTS] for n in range(PARTS)))
+        each = most // len(groups)
+    few = schema.names[: grids.MOST_COLUMNS]
+    batches = [b for group in groups for b in _first(file, group, each, few).to_batches()]
     table, order = described(schema, batches, rows)
     doubled = len(set(schema.names)) < len(schema)
     start = f"pq.ParquetFile({FILE}).read().to_pandas(" if doubled else f"pd.read_parquet({FILE}"
@@ -68,7 +64,7 @@ def parquet(path: str, deadline: Deadline) -> Found:
             "df[name] is a table of them all"
         )
     if sum(file.metadata.row_group(g).total_byte_size for g in range(file.num_row_groups)) > WHOLE:
-        table.parts = lambda: _parts(file)
+        table.parts = lambda: _parts(file, {groups[0], groups[-1]})
     name = quoted(glob.escape(path))  # DuckDB takes patterns
     _of_all(f"read_parquet({name}, hive_partitioning=false)", None, table, order, deadline)
     _of_path(path, table)
@@ -80,16 +76,35 @@ def _call(start: str, table: Table) -> Call:
     return Call(start, {}, ".reset_index()" if table.extra.pop("index", False) else "")
 
 
-def _parts(file: Any) -> Iterator[io.BytesIO]:
-    """Files with the first rows of the first and the last group of a large one."""
+def _first(file: Any, group: int, rows: int, names: list[str]) -> Any:
+    """The first rows of a group, with its first columns, of these names: a few of them at once,
+    since each takes a page of the file at least, as what was read of it does until it is copied."""
     import pyarrow as pa
+
+    several: list[Any] = [names[n : n + AT_ONCE] for n in range(0, len(names), AT_ONCE)]
+    if len(set(names)) < len(names) or any("." in n for n in names):
+        several = [None]  # a name may stand for more than one column
+    columns: list[Any] = []
+    for some in several:
+        batches = _head(file.iter_batches(rows, [group], some), rows)
+        with pa.BufferOutputStream() as copy:
+            with pa.ipc.new_stream(copy, batches[0].schema) as stream:
+                for batch in batches:
+                    stream.write_batch(batch)
+            columns += pa.ipc.open_stream(copy.getvalue()).read_all().columns
+    return pa.table(columns[: len(names)], names).combine_chunks()
+
+
+def _parts(file: Any, groups: set[int]) -> Iterator[io.BytesIO]:
+    """Files with the first rows of some groups of a large one."""
     import pyarrow.parquet as pq
 
-    most = min(ENDS, sample_size(len(file.schema_arrow)))
-    for group in {0, file.num_row_groups - 1}:
-        batch = next(file.iter_batches(batch_size=most, row_groups=[group]))
+    schema = file.schema_arrow
+    most = min(ENDS, sample_size(len(schema)))
+    for group in sorted(groups):
         part = io.BytesIO()
-        pq.write_table(pa.Table.from_batches([batch], file.schema_arrow), part)
+        first = _first(file, group, most, schema.names)
+        pq.write_table(first.replace_schema_metadata(schema.metadata), part)
         part.seek(0)
         yield part
 
@@ -109,7 +124,7 @@ def feather(path: str, deadline: Deadline) -> Found:
         data = dataset.dataset(path, format="feather")
         schema, rows = reader.schema, data.count_rows()
         parts = (reader.get_batch(n) for n in range(reader.num_record_batches))
-    table, order = described(schema, _head(parts, schema), rows)
+    table, order = described(schema, _head(parts, sample_size(len(schema))), rows)
     table.calls = [_call(f"pd.read_feather({FILE}", table)]
     return _rest("Feather (Arrow)", path, data, table, order, deadline)
 
@@ -119,7 +134,7 @@ def stream(path: str, deadline: Deadline) -> Found:
 
     with pa.ipc.open_stream(pa.memory_map(path)) as reader:
         schema = reader.schema
-        batches = _head(iter(reader), schema)
+        batches = _head(iter(reader), sample_size(len(schema)))
         rows = sum(b.num_rows for b in batches)
         if rows == sample_size(len(schema)):
             with pa.ipc.open_stream(pa.memory_map(path)) as again:
@@ -159,12 +174,12 @@ def relation(con: Any, name: str) -> Table:
     return table
 
 
-def _head(batches: Iterator[Any], schema: Any) -> list[Any]:
-    found, left = [], sample_size(len(schema))
+def _head(batches: Iterator[Any], rows: int) -> list[Any]:
+    found: list[Any] = []
     for batch in batches:
-        found.append(batch[:left])
-        left -= found[-1].num_rows
-        if left <= 0:
+        found.append(batch[:rows])
+        rows -= found[-1].num_rows
+        if rows <= 0:
             break
     return found
 
@@ -303,7 +318,7 @@ def _figures(con: Any, relation: str, table: Table, order: list[int]) -> None:
         figures(con, relation, table, order)
     except Exception as error:
         table.whole = None
-        table.warnings.append(f"figures are from a sample: {show(error, 160)}")
+        table.warnings.append(f"figures are from a sample: {trouble(error)}")
     table.total = rows
 
 

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from dsstar_profile import grids, hints, texts
-from dsstar_profile.found import FEW, Deadline, Found, duckdb_connection, quoted
+from dsstar_profile.found import FEW, Deadline, Found, duckdb_connection, quoted, trouble
 from dsstar_profile.grids import Table
 from dsstar_profile.hints import Call
 from dsstar_profile.numerals import NUMERIC, Marks
@@ -176,7 +176,7 @@ def _count(
     deadline: Deadline,
 ) -> None:
     """Figures of all rows of a long file, in one pass."""
-    error: object = ""
+    error = ""
     width = len(table.names)
     if way.mark != "spaces" and width <= WIDE and not path.endswith((".bz2", ".xz")):
         for more in ("", ", parallel=false"):
@@ -186,13 +186,13 @@ def _count(
             try:
                 return _figures(path, source, way, table, columns, more, deadline)
             except Exception as e:
-                error = e if deadline.left() else "there was no time for all rows"
+                error = trouble(e)
     size = os.path.getsize(path)
     mean = len(source.text.encode(errors="replace")) / max(1, source.text.count("\n"))
     table.total = max(len(table.rows), round(size / mean) if not source.packed else 0)
     table.extra["guessed"] = True
     if error:
-        table.warnings.append(f"all figures are from a sample: {show(error, 160)}")
+        table.warnings.append(f"all figures are from a sample: {error}")
 
 
 def _figures(

@@ -91,6 +91,15 @@ def duckdb_connection(deadline: Deadline, path: str = ":memory:") -> Iterator[An
         con.close()
 
 
+def trouble(error: BaseException) -> str:
+    """What has gone wrong, in words for people."""
+    kind = type(error).__name__
+    if isinstance(error, MemoryError) or kind == "OutOfMemoryException":  # of DuckDB
+        return "it takes too much memory"
+    late = kind == "InterruptException"
+    return "there was no time for all rows" if late else f"{kind}: {show(error, 200)}"
+
+
 def exact(value: Any) -> Any:
     """A number as int or float where that loses no digit of it."""
     if isinstance(value, decimal.Decimal):

@@ -32,12 +32,11 @@ from dsstar_profile import (
     texts,
     words,
 )
-from dsstar_profile.found import Found
+from dsstar_profile.found import Found, trouble
 from dsstar_profile.hints import Untried
 from dsstar_profile.values import show
 
 MEMORY = 3 << 29  # that may be reserved beside what the process has already; less is in use
-os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reserve 1 GB
 UNSAFE = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".dill", ".rdata", ".rds")
 LOCK = re.compile(r"(^|/)(~\$|\.~lock\.)[^/]*$")  # of office programs
 IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM", b"\0\0\1\0")
@@ -171,7 +170,7 @@ def why(error: BaseException, addressed: bool) -> tuple[str, str]:
     ):
         return "locked", LOCKED
     if not addressed:
-        return "", f"{type(error).__name__}: {show(error, 200)}"
+        return "", trouble(error)
     said = getattr(error, "orig", None) or error  # what SQLAlchemy adds is for programmers
     texts = [a for a in said.args if isinstance(a, str)] or [str(said)]
     text = show(texts[-1].strip().split("\n")[0], 300)
@@ -220,8 +219,6 @@ def profile(
                         out["tables"][n] = said
     except ImportError as error:
         problem = f"not read: this Python has no {error.name or show(error, 200)}"
-    except MemoryError:
-        problem = "not read to its end: it takes too much memory"
     except (Exception, OutOfTime) as error:
         out["cause"], text = why(error, reader in ADDRESSED)
         problem = f"not read to its end: {text}"
@@ -244,9 +241,11 @@ def _described(found: Found, out: dict[str, Any], path: str, addressed: bool) ->
             said = table.profile()
             shape = () if found.warnings else hints.shape(table, said, path, found.encoding)
         except Exception as error:
+            if len(found.tables) == 1:
+                raise
             last = error
             out["more"] += 1
-            told = f"table {show(table.name)} is not read: {why(error, addressed)[1]}"
+            told = f"table {show(table.name)}".rstrip() + f" is not read: {why(error, addressed)[1]}"
             out["warnings"] = [*out.get("warnings", ()), told]
             continue
         if call := hints.KNOWN.get(shape):
