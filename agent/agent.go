@@ -86,7 +86,7 @@ func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	task.Mask = slices.Concat(task.Mask, cfg.Columns) // from the first notebook on, which may be resumed
 	return &record.Trajectory{
 		Task: task, Method: cfg.Method, Choice: cfg.Choice, Sandbox: cfg.Sandbox, Memory: cfg.Memory,
-		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings), Recalled: cfg.recalled(),
+		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings), Recalled: cfg.Recalled,
 	}
 }
 

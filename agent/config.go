@@ -27,7 +27,6 @@ type Config struct {
 	Answered  []llm.Exchange // of the run that [Resume] goes on with: what need not be asked again
 
 	Recalled *record.Recalled // of the memory of the data, to show and to use: see [RecallFor]
-	Draft    *Draft           // of a question of the same form, to begin with; nil: there is none
 	Learn    bool             // have the model propose what a verified answer leaves for the memory
 
 	Choice   record.Choice // of the models, for the record

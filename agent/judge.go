@@ -70,7 +70,7 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 		names = append(names, brief.OneLine(p.Name))
 	}
 	branches := r.judged()
-	ask := prompts.Judgement{Varied: r.variedFrom(inputs), Written: written, Pictures: strings.Join(names, "\n"),
+	ask := prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
 		Points: r.weighable(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
 	if ask.Branches = len(branches) > 0; len(ask.Points) > 0 {
 		inputs["readings"] = fmt.Sprint(ask.Points)

@@ -12,14 +12,10 @@ import (
 // plan.
 type standard struct{ *run }
 
-// answer carries out the draft if there is one, runs rounds until the plan suffices, has the answer printed, computes it under the
-// readings that are open, and derives it again. A mistake that comes to light then reopens the
-// rounds.
+// answer runs rounds until the plan suffices, has the answer printed, computes it under the readings
+// that are open, and derives it again. A mistake that comes to light then reopens the rounds.
 func (r *standard) answer(ctx context.Context) error {
 	defer r.leaveApart()
-	if err := r.beginDraft(ctx); err != nil {
-		return err
-	}
 	for {
 		if r.t.Answer() == "" {
 			if err := r.rounds(ctx, r.round); err != nil {

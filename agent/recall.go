@@ -8,6 +8,7 @@ import (
 	"dsstar/agent/describe"
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
+	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
@@ -20,10 +21,11 @@ const (
 	nearEnough = 0.5
 )
 
-// RecallFor returns what a memory has for a question: the facts and functions nearest to it, with those
-// of some names, in the memory's order; nil if there is none. Functions without cases are left out.
-func RecallFor(m *memory.Memory, question string, also ...string) *record.Recalled {
-	if m == nil || len(m.Facts)+len(m.Tools) == 0 {
+// RecallFor returns what a memory has for a question: the nearest verified question, and the nearest
+// facts and functions, in the memory's order, with the functions that the cells of that question use;
+// nil if the memory is empty. Functions without cases are left out.
+func RecallFor(m *memory.Memory, question string) *record.Recalled {
+	if m == nil || len(m.Facts)+len(m.Tools)+len(m.Questions) == 0 {
 		return nil
 	}
 	facts := make([]string, len(m.Facts))
@@ -48,8 +50,11 @@ func RecallFor(m *memory.Memory, question string, also ...string) *record.Recall
 			names = append(names, tested[i].Name)
 		}
 	}
-	r := &record.Recalled{Imports: slices.Clone(m.Imports),
-		Tools: memory.Needed(tested, strings.Join(append(names, also...), " "))}
+	r := &record.Recalled{Imports: slices.Clone(m.Imports), Example: exampleFor(m, question)}
+	if r.Example != nil {
+		names = append(names, r.Example.Cells) // it may use others
+	}
+	r.Tools = memory.Needed(tested, strings.Join(names, " "))
 	for i, f := range m.Facts {
 		if near[i] {
 			r.Facts = append(r.Facts, f)
@@ -58,18 +63,33 @@ func RecallFor(m *memory.Memory, question string, also ...string) *record.Recall
 	return r
 }
 
-// recalled returns what the run has of the memory, for the record.
-func (c Config) recalled() *record.Recalled {
-	if c.Draft == nil {
-		return c.Recalled
+// exampleFor returns the verified question of a memory that is nearest to another one; nil if none is
+// near, or the notebooks of the near ones are not as they were.
+func exampleFor(m *memory.Memory, question string) *record.Example {
+	for _, q := range m.Near(question, 0.3, 10) { // each costs reading a notebook
+		if t, _ := RunOf(m, q); t != nil && t.Verified() && !t.Inconclusive() {
+			return &record.Example{Question: q.Question, Form: q.Guidelines, Cells: strings.Join(t.OwnCells(), "\n\n")}
+		}
 	}
-	var r record.Recalled
-	if c.Recalled != nil {
-		r = *c.Recalled
+	return nil
+}
+
+// RunOf returns the run that a question's notebook records; nil, with the reason, if it is not
+// there as it was.
+func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem string) {
+	nb, err := notebook.Open(m.NotebookOf(q))
+	if err != nil {
+		return nil, "its notebook is not there"
 	}
-	varied := c.Draft.Variation
-	r.Varied = &varied
-	return &r
+	t, err = record.Read(nb)
+	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 ||
+		t.Method.Script {
+		return nil, "its notebook has been changed since"
+	}
+	if len(t.Notes) > 0 || slices.ContainsFunc(t.Readings, func(r record.Reading) bool { return r.ByUser }) {
+		return nil, "a person's note or choice decided it"
+	}
+	return t, ""
 }
 
 // stems returns a text's words without what the forms of a word differ in, roughly: a final s, and

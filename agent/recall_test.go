@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func TestRecallFor(t *testing.T) {
 	}
 	m.Tools = append(m.Tools, memory.Tool{Name: "helper", Test: "assert", Code: "def helper(a):\n    return 1"},
 		memory.Tool{Name: "untested", Code: "def untested(a):\n    return 'share'"})
-	r := agent.RecallFor(m, "What is the share of the total?", "fee_of")
+	r := agent.RecallFor(m, "What is the share of the total?")
 	has := func(name string) bool {
 		for _, tool := range r.Tools {
 			if tool.Name == name {
@@ -73,7 +74,7 @@ func TestRecallFor(t *testing.T) {
 		}
 		return false
 	}
-	if len(r.Tools) != 4 || !has("share_of") || !has("total_of") || !has("fee_of") || !has("helper") {
+	if len(r.Tools) != 3 || !has("share_of") || !has("total_of") || !has("helper") {
 		t.Errorf("functions %+v", r.Tools)
 	}
 	if n := len(r.Facts); n != 3 || !strings.HasPrefix(r.Facts[n-1].Text, "share") {
@@ -85,5 +86,46 @@ func TestRecallFor(t *testing.T) {
 	}
 	if agent.RecallFor(nil, "") != nil || agent.RecallFor(&memory.Memory{}, "") != nil {
 		t.Error("an empty memory has something")
+	}
+}
+
+// TestExample: only the first request shows the nearest verified question with its cells, and the
+// session has the functions that these use.
+func TestExample(t *testing.T) {
+	const asked, next, cell = "How many of size 31 are there?", "How many of size 42 are there?", "x = tool"
+	about := func(question string) func(*stage) { return func(s *stage) { s.task.Question = question } }
+	first := play(t, simple.with(script{"cell": cell + "\nprint(x)"}), about(asked), recalled("tool = 1")).noError(t)
+	unproved := *first.Trajectory
+	unproved.Proof = nil
+	tools := []memory.Tool{{Name: "tool", Code: "tool = 1", Test: "assert tool == 1\n"}}
+	remember := func(of *record.Trajectory) *memory.Memory {
+		path := filepath.Join(t.TempDir(), "notebook.ipynb")
+		if err := record.Draw(of).Save(path); err != nil {
+			t.Fatal(err)
+		}
+		return &memory.Memory{Tools: tools, Questions: []memory.Question{{Question: "Why?", Answer: "none"},
+			{Question: asked, Answer: of.Answer(), Verified: true, Notebook: path}}}
+	}
+	m := remember(first.Trajectory)
+	lost := &memory.Memory{Tools: tools, Questions: []memory.Question{{Question: asked, Notebook: "gone.ipynb"}}}
+	for name, r := range map[string]*record.Recalled{"far": agent.RecallFor(m, "Who wrote the manual?"),
+		"unproved": agent.RecallFor(remember(&unproved), next), "lost": agent.RecallFor(lost, next)} {
+		if r.Example != nil || len(r.Tools) > 0 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	p := play(t, simple.with(script{"verdict round 1": no}), about(next), func(s *stage) {
+		s.config.Recalled = agent.RecallFor(m, next)
+	}).noError(t)
+	for _, key := range []string{"solver round 1", "solver round 2", "judge round 1", "judge round 2", "second the answer"} {
+		text := p.model.prompt(t, key)
+		for _, part := range []string{asked, cell} {
+			if strings.Contains(text, part) != (key == "solver round 1") {
+				t.Errorf("%s: whether it has %q is wrong:\n%s", key, part, text)
+			}
+		}
+	}
+	if !strings.Contains(p.model.prompt(t, "solver round 1"), "tool") || !p.Verified() {
+		t.Error(p.Standing())
 	}
 }

@@ -78,7 +78,6 @@ func (r *standard) derive(ctx context.Context) error {
 	s, err := r.t.Second, error(nil)
 	s.Reason = ""
 	if s.Proposed == "" && len(s.Attempts) == 0 {
-		s.Varied = false
 		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.again(),
 			Words: func() ([]prompts.Part, map[string]string) {
 				parts, inputs := r.unseen()

@@ -2,10 +2,12 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -33,6 +35,11 @@ func (r *standard) solveWords() ([]prompts.Part, map[string]string) {
 		First: len(r.t.Rounds) == r.t.EarlierRounds(), Readings: r.asksReadings()}
 	if !next.Readings {
 		next.Points = r.taken()
+	}
+	if known := r.t.Recalled; next.First && len(r.t.Earlier) == 0 && known != nil && known.Example != nil {
+		next.Example = prompts.Example(*known.Example)
+		next.Example.Cells = brief.Clip(next.Example.Cells, r.Sizes().Result)
+		inputs["example"] = fmt.Sprint(next.Example)
 	}
 	inputs["missing"] = next.Missing
 	for i, d := range next.Dropped {

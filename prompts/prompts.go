@@ -116,6 +116,9 @@ type HandStep struct {
 // A Point leaves open what is meant; Taken is the option that the cells take.
 type Point struct{ Text, Taken string }
 
+// An Example is a verified question about the same data, with the form of its answer and its cells.
+type Example struct{ Question, Form, Cells string }
+
 // An OpenPoint is a [Point] with the options whose cells are asked for.
 type OpenPoint struct {
 	Number      int
@@ -157,13 +160,13 @@ type (
 		Done     bool // the plan has steps
 		Readings bool // the reply also names the points that leave open what is meant
 		Points   []Point
+		Example  Example // of the first request; zero: there is none
 	}
 	// Learner asks for facts and functions that a verified answer leaves for other questions.
 	Learner struct{ Answer string }
 	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches
 	// that take the other options.
 	Judgement struct {
-		Varied     Varied
 		Written    string // files that the cells have written
 		Pictures   string // names of those that go with the request, if the model takes any
 		Points     []WeighedPoint
@@ -171,11 +174,6 @@ type (
 		Guidelines bool // the task has some
 		Hand       []HandStep
 		Reread     bool // the reply names the points anew, which the user may have changed
-	}
-	// Varied says from which question the steps are taken, and which values of it were replaced.
-	Varied struct {
-		Question string // "": the steps were written for this one
-		Swaps    string // a line each, "old → new"
 	}
 	// Second asks for an answer by somebody who has not seen the notebook.
 	Second struct {

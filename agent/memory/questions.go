@@ -92,9 +92,6 @@ func (m *Memory) Asked(question, guidelines string, data func() map[string]strin
 	return Question{}, false
 }
 
-// On reports whether a question was asked on data of these digests.
-func (q Question) On(data map[string]string) bool { return len(q.Data) > 0 && maps.Equal(q.Data, data) }
-
 // Near returns the records of up to n questions that share the most words with another one, if those
 // are more than a share of the words of both; the nearest first.
 func (m *Memory) Near(question string, least float64, n int) []Question {
@@ -123,15 +120,10 @@ func (m *Memory) Near(question string, least float64, n int) []Question {
 	return found
 }
 
-// SameForm reports whether the answer was asked for in a form.
-func (q Question) SameForm(guidelines string) bool {
-	return oneLine(q.Guidelines) == oneLine(guidelines)
-}
-
 func wordsOf(text string) map[string]bool { return words(plain(text)) }
 
 func (q Question) same(question, guidelines string) bool {
-	return plain(q.Question) == plain(question) && q.SameForm(guidelines)
+	return plain(q.Question) == plain(question) && oneLine(q.Guidelines) == oneLine(guidelines)
 }
 
 func plain(question string) string {

@@ -21,8 +21,8 @@ type Derivations struct {
 type MemoryCounts struct {
 	Facts     int `json:"facts"`
 	Functions int `json:"functions"` // that cells use
+	Examples  int `json:"examples"`  // verified questions whose cells were shown
 	Again     int `json:"again"`     // questions that were answered by their notebooks, without a call
-	Varied    int `json:"varied"`    // by the notebooks of questions of the same form
 	Calls     int `json:"calls"`     // that those had cost, and so their input tokens
 	Tokens    int `json:"input_tokens"`
 }
@@ -50,11 +50,11 @@ func (t *Trajectory) Derivations() *Derivations {
 	d := &Derivations{Second: SecondCounts{Rulings: map[string]int{}}}
 	if r := t.Recalled; r != nil {
 		d.Memory = MemoryCounts{Facts: len(r.Facts), Functions: len(t.UsedTools())}
-		switch {
-		case !r.Asked.IsZero():
+		if r.Example != nil {
+			d.Memory.Examples = 1
+		}
+		if t.Reused() {
 			d.Memory.Again, d.Memory.Calls, d.Memory.Tokens = 1, r.Spent.Calls, r.Spent.InputTokens
-		case t.AsVaried():
-			d.Memory.Varied, d.Memory.Calls, d.Memory.Tokens = 1, r.Varied.Spent.Calls, r.Varied.Spent.InputTokens
 		}
 	}
 	for k := range len(t.Earlier) + 1 {
@@ -117,7 +117,7 @@ func (d *Derivations) Add(o *Derivations) {
 	d.Memory.Facts += o.Memory.Facts
 	d.Memory.Functions += o.Memory.Functions
 	d.Memory.Again += o.Memory.Again
-	d.Memory.Varied += o.Memory.Varied
+	d.Memory.Examples += o.Memory.Examples
 	d.Memory.Calls += o.Memory.Calls
 	d.Memory.Tokens += o.Memory.Tokens
 	d.Second.Run += o.Second.Run
@@ -135,15 +135,11 @@ func (m MemoryCounts) InWords() string {
 	if m == (MemoryCounts{}) {
 		return ""
 	}
-	said := fmt.Sprintf("%s shown, %s used", human.Plural(m.Facts, "fact"), human.Plural(m.Functions, "function"))
+	said := fmt.Sprintf("%s and %s shown, %s used", human.Plural(m.Facts, "fact"), human.Plural(m.Examples, "example"),
+		human.Plural(m.Functions, "function"))
 	if m.Again > 0 {
-		said += fmt.Sprintf("; %s answered by the notebook that had", human.Plural(m.Again, "question"))
-	}
-	if m.Varied > 0 {
-		said += fmt.Sprintf("; %s answered by the notebook of one of the same form", human.Plural(m.Varied, "question"))
-	}
-	if m.Again+m.Varied > 0 {
-		said += fmt.Sprintf("; it had cost %s with %d input tokens", human.Plural(m.Calls, "call"), m.Tokens)
+		said += fmt.Sprintf("; %s answered by the notebook that had; it had cost %s with %d input tokens",
+			human.Plural(m.Again, "question"), human.Plural(m.Calls, "call"), m.Tokens)
 	}
 	return said
 }

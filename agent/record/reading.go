@@ -109,7 +109,7 @@ func (t *Trajectory) OpenReadings() []Reading {
 }
 
 // A Second is a derivation of the answer by a request that saw question, profiles and form, and
-// nothing of the first derivation, unless it is varied. Its cell ran in a session of its own.
+// nothing of the first derivation. Its cell ran in a session of its own.
 type Second struct {
 	Proposed string         `json:"proposed,omitempty"` // its cell, until it has run to its end
 	Attempts []Attempt      `json:"attempts"`
@@ -121,7 +121,6 @@ type Second struct {
 	Reason   string         `json:"reason,omitempty"`   // of the ruling, or why there is no answer
 	Doubts   []string       `json:"doubts,omitempty"`   // what its code puts in doubt
 	Unable   bool           `json:"unable,omitempty"`   // no session could be opened: to be derived yet
-	Varied   bool           `json:"varied,omitempty"`   // its cell is that of another question: see [Variation]
 	Together bool           `json:"together,omitempty"` // its cell ran in a branch of the first's session
 	Rejected []Ruled        `json:"rejected,omitempty"` // earlier rulings that changed a derivation
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"dsstar/agent/memory"
-	"dsstar/agent/vary"
 )
 
 // Recalled is what a run was given of the memory of its data.
@@ -13,43 +12,22 @@ type Recalled struct {
 	Facts   []memory.Fact `json:"facts,omitempty"`
 	Imports []string      `json:"imports,omitempty"` // of the functions
 	Tools   []memory.Tool `json:"tools,omitempty"`   // after the run, only those that its cells use
+	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
 
 	// of the run whose notebook was run again in place of asking the model; zero: none was
 	Asked time.Time `json:"asked,omitzero"`
 	Spent Usage     `json:"spent,omitzero"` // what that run had used
-
-	Varied *Variation `json:"varied,omitempty"` // nil: the run did not begin with a draft
 }
 
-// A Variation says from which question the first rounds of a run are taken: one of the same form, of
-// which the values were replaced.
-type Variation struct {
-	Question string      `json:"question"`
-	Asked    time.Time   `json:"asked"`
-	Spent    Usage       `json:"spent"` // what its run had used
-	Swaps    []vary.Swap `json:"swaps"`
-	Rounds   int         `json:"rounds"` // that are taken from it
+// An Example is a verified question about the same data, whose cells the first request is shown.
+type Example struct {
+	Question string `json:"question"`
+	Form     string `json:"form,omitempty"` // of its answer
+	Cells    string `json:"cells"`
 }
 
-// String returns the values that were replaced, a line each.
-func (v Variation) String() string {
-	var all []string
-	for _, s := range v.Swaps {
-		all = append(all, s.From+" → "+s.To)
-	}
-	return strings.Join(all, "\n")
-}
-
-// AsVaried reports whether the run's rounds are those that were taken from another question.
-func (t *Trajectory) AsVaried() bool {
-	return t.Recalled != nil && t.Recalled.Varied != nil && len(t.Rounds) <= t.Recalled.Varied.Rounds
-}
-
-// Reused reports whether the run's cells are those of a run that has answered the question, or one of
-// its form.
-func (t *Trajectory) Reused() bool {
-	return t.AsVaried() || t.Recalled != nil && !t.Recalled.Asked.IsZero()
-}
+// Reused reports whether the run's cells are those of a run that has answered the question.
+func (t *Trajectory) Reused() bool { return t.Recalled != nil && !t.Recalled.Asked.IsZero() }
 
 // toolsCell returns the cell that defines the functions of memory; "" if there are none.
 func (t *Trajectory) toolsCell() string {

@@ -163,7 +163,6 @@ func TestWords(t *testing.T) {
 	}{
 		{"as it was", func(*Trajectory) {}, []string{own, whole, chart}},
 		{"no reading was named", func(t *Trajectory) { t.Readings = nil }, []string{own, none, chart}},
-		{"varied", func(t *Trajectory) { t.Second.Varied = true }, []string{whole, chart}},
 		{"from the files, after another question", func(t *Trajectory) { follow(t, "s = read()\ns") }, []string{own, none}},
 		{"with variables of another question", func(t *Trajectory) { follow(t, "s = b\ns") }, []string{none}},
 		{"in one session", func(t *Trajectory) { t.Second.Together = true }, []string{whole, chart}},

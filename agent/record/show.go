@@ -104,9 +104,8 @@ func showMemory(r *Recalled) string {
 		fmt.Fprintf(&b, "\nThe question was answered and verified on %s. The cells of that run were run "+
 			"again; no model was asked.\n", r.Asked.Format(time.DateOnly))
 	}
-	if v := r.Varied; v != nil {
-		fmt.Fprintf(&b, "\nThe first cells are those of a question that was verified on %s, with other values:\n%s",
-			v.Asked.Format(time.DateOnly), folded("The question, and what was replaced", fenced(v.Question+"\n\n"+v.String(), "")))
+	if r.Example != nil {
+		b.WriteString(folded("A verified question whose cells were shown as an example", fenced(r.Example.Question, "")))
 	}
 	if facts.Len() > 0 {
 		b.WriteString(folded("Facts from earlier questions", fenced(facts.String(), "")))

@@ -330,9 +330,7 @@ func showSecond(t *Trajectory) string {
 	}
 	var b strings.Builder
 	how := "from the files, by a request that saw nothing of its steps"
-	if s.Varied {
-		how = "by the cell of another question's second derivation, with other values in it"
-	} else if t.secondBuilds() {
+	if t.secondBuilds() {
 		how = "with variables of earlier questions, by a request that saw nothing of its steps"
 	}
 	fmt.Fprintf(&b, "## Second derivation\n\nThe question was answered once more %s. ", how)

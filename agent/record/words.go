@@ -100,8 +100,6 @@ func (t *Trajectory) twice() string {
 		return "derived twice, the second time anew, told what an arbiter had found wrong with the one before"
 	case len(s.Rejected) > 0:
 		return "derived twice, the first time corrected after a comparison with the second"
-	case s.Varied:
-		return "derived twice, both by cells of another question with other values"
 	case s.Together:
 		return "derived twice, both in one session"
 	case !s.Agrees && s.Ruling != RuledSame:

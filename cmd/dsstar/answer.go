@@ -43,11 +43,9 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 		return err
 	}
 	j.progress.Folder(string(folder))
-	t, q, draft := a.before(j)
+	t, q := a.before(j)
 	run := func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-		if config.Recalled = a.recalled(ctx, j, config, draft); draft != nil && draft.Fits(config.Recalled) {
-			config.Draft = draft
-		}
+		config.Recalled = a.recalled(ctx, j, config)
 		return agent.Run(ctx, config, task)
 	}
 	if t != nil {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"dsstar/agent"
@@ -87,7 +86,7 @@ func (a *app) remember(ctx context.Context, j *job) error {
 // recalled returns what the memory has for the question. Functions that no longer hold, because the
 // data or the function have changed, are left out, and set aside if the run may learn. Somebody
 // else's session gets no functions.
-func (a *app) recalled(ctx context.Context, j job, config agent.Config, draft *agent.Draft) *record.Recalled {
+func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.Recalled {
 	if j.memory == nil {
 		return nil
 	}
@@ -98,8 +97,17 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config, draft *a
 		j.progress.Say("memory   %s left out, whose sources are not among the data: %s",
 			human.Plural(len(gone), "fact"), term.Fit(term.Printed(sources), 100))
 	}
-	r := agent.RecallFor(&known, j.task.Question, draft.Tools()...)
-	if r == nil || len(r.Tools) == 0 {
+	r := agent.RecallFor(&known, j.task.Question)
+	if r == nil {
+		return nil
+	}
+	if j.anew {
+		r.Example = nil // it may be the notebook of this very question
+	}
+	if r.Example != nil {
+		j.progress.Say("memory   shown as an example: %s", term.Fit(term.Printed(r.Example.Question), 100))
+	}
+	if len(r.Tools) == 0 {
 		return r
 	}
 	if j.place.Guest != nil {
@@ -162,49 +170,25 @@ func folded(sums map[string]string) map[string]string {
 	return map[string]string{human.Plural(len(sums), "file"): hex.EncodeToString(all.Sum(nil))}
 }
 
-// before returns the run that has answered the job's question about the same data, or a draft from
-// one that has answered a question of the same form; nil if there is none, or a new answer is
-// wanted.
-func (a *app) before(j job) (*record.Trajectory, memory.Question, *agent.Draft) {
+// before returns the run that has answered the job's question about the same data; nil if there is
+// none, or a new answer is wanted.
+func (a *app) before(j job) (*record.Trajectory, memory.Question) {
 	if j.memory == nil || j.anew || j.review {
-		return nil, memory.Question{}, nil
+		return nil, memory.Question{}
 	}
-	data := sync.OnceValue(func() map[string]string { return digests(j.sources, j.task.Files) })
-	if q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines, data); ok {
-		t, problem := agent.RunOf(j.memory, q)
-		if t != nil && !j.confined() && !a.key().Wrote(t) {
-			t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
-		}
-		if t == nil {
-			j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), term.Fit(q.Answer, 60), problem)
-		}
-		return t, q, nil
+	q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines,
+		func() map[string]string { return digests(j.sources, j.task.Files) })
+	if !ok {
+		return nil, q
 	}
-	draft, q, t := agent.DraftNear(j.memory, j.task.Question, j.task.Guidelines,
-		func(q memory.Question) bool { return q.On(data()) })
-	if draft = a.trusted(j, draft, t); draft != nil {
-		j.progress.Say("memory   of the same form: %s (asked on %s, answer %s)",
-			term.Fit(term.Printed(q.Question), 100), day(q.Asked), term.Fit(q.Answer, 60))
-		return nil, q, draft
+	t, problem := agent.RunOf(j.memory, q)
+	if t != nil && !j.confined() && !a.key().Wrote(t) {
+		t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
 	}
-	for _, q := range j.memory.Near(j.task.Question, 0.6, 1) {
-		j.progress.Say("memory   near: %s (asked on %s, answer %s)", term.Fit(term.Printed(q.Question), 100),
-			day(q.Asked), term.Fit(q.Answer, 60))
+	if t == nil {
+		j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), term.Fit(q.Answer, 60), problem)
 	}
-	return nil, memory.Question{}, nil
-}
-
-// trusted returns as much of a draft from a run as counts: its second derivation only if this
-// user's dsstar has verified it, and nothing of somebody else's where no sandbox confines the
-// cells.
-func (a *app) trusted(j job, draft *agent.Draft, t *record.Trajectory) *agent.Draft {
-	switch {
-	case draft == nil || a.key().Wrote(t):
-		return draft
-	case !j.confined():
-		return nil
-	}
-	return draft.WithoutSecond()
+	return t, q
 }
 
 func day(t time.Time) string { return t.Local().Format(time.DateOnly) }

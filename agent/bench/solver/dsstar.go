@@ -57,16 +57,11 @@ func (d dsstar) recall(ctx context.Context, cfg *agent.Config, task record.Task)
 	if err != nil {
 		return nil, err
 	}
-	draft, _, _ := agent.DraftNear(known, task.Question, task.Guidelines,
-		func(memory.Question) bool { return true }) // the data are the same
-	cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question, draft.Tools()...)
-	if draft != nil && draft.Fits(cfg.Recalled) {
-		cfg.Draft = draft
-	}
+	cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question)
 	return known, nil
 }
 
-// keep adds what a verified answer teaches, and the question for others of its form.
+// keep adds what a verified answer teaches, and the question as an example for others.
 func (d dsstar) keep(known *memory.Memory, t *record.Trajectory, folder record.Folder) error {
 	if known == nil || !t.Verified() {
 		return nil
