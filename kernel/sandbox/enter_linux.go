@@ -22,11 +22,8 @@ const exitRefused = 125
 // os.Args, is one of them, Main does not return.
 func Main(args []string) {
 	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, namespacesCommand,
-		initCommand, enterCommand, tryCommand}, args[1]) {
+		initCommand, enterCommand}, args[1]) {
 		return
-	}
-	if args[1] == tryCommand {
-		try(args[2])
 	}
 	st, err := readStage(args[2])
 	switch {

@@ -3,16 +3,12 @@
 package sandbox
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 )
 
 // Main does nothing here.
 func Main([]string) {}
-
-// Try returns an error: there is no sandbox to try.
-func Try(context.Context, ...Tier) ([]Trial, error) { return nil, builtinWorks() }
 
 func builtinWorks() error {
 	return &MissingError{Builtin, NoLinux, fmt.Errorf("there is none for %s/%s", runtime.GOOS,

@@ -142,16 +142,6 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 	return "", "", fmt.Errorf("there is no sandbox %q", wanted)
 }
 
-// Tiers returns the tiers that work here, the strongest last.
-func Tiers() (tiers []Tier) {
-	for _, t := range []Tier{Builtin, Full} {
-		if _, _, err := Choose(string(t)); err == nil {
-			tiers = append(tiers, t)
-		}
-	}
-	return tiers
-}
-
 // Describe names the tier and everything that is relaxed, in one line; usual are the default
 // limits.
 func (b Box) Describe(usual Limits) string {
