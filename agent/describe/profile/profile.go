@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"dsstar/agent/brief"
@@ -61,8 +62,9 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 import pandas
 `
 
-// Program is Python that makes the modules from their sources, once per process. It needs no files.
-func Program() string {
+// Program returns Python that makes the modules from their sources, once per process. It needs no
+// files.
+var Program = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("import sys, types\n\n")
 	for _, name := range append([]string{"__init__"}, modules...) {
@@ -81,7 +83,7 @@ func Program() string {
 `, full, brief.Python(string(source)))
 	}
 	return b.String()
-}
+})
 
 // Script returns Python that prints a line for each file that it looked into: the mark, the number of
 // its path and its profile. It takes so many seconds for a file at most, and looks into jobs files at
