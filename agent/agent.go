@@ -167,7 +167,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 	work := r.openSession(func() (Session, error) { return r.open(ctx, Work, r.dir) })
 	defer work.close()
 	defer cancel() // first, so that a session still opening gives up
-	if err := r.learn(ctx); err != nil {
+	if err := r.describeData(ctx); err != nil {
 		return err
 	}
 	if r.session, err = work.wait(); err != nil {
@@ -183,7 +183,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	if err := r.again(ctx); err != nil {
+	if err := r.runAfterEdits(ctx); err != nil {
 		return err
 	}
 	if err := r.method.answer(ctx); err != nil {
@@ -212,13 +212,13 @@ func (r *run) guard(ctx context.Context) error {
 	return r.files.Guard(ctx, every)
 }
 
-// learn has the files described unless the record has their descriptions.
-func (r *run) learn(ctx context.Context) error {
+// describeData has the files described unless the record has their descriptions.
+func (r *run) describeData(ctx context.Context) error {
 	if err := r.guard(ctx); err != nil {
 		return err
 	}
 	if r.t.Described {
-		r.recall()
+		r.takeDescriptions()
 		r.files.Extend()
 		return nil
 	}

@@ -137,7 +137,7 @@ func (r *standard) watchBranch(ctx context.Context, b branch, code string) func(
 
 // repairBranch asks for a branch's cell again after one that failed.
 func (r *standard) repairBranch(ctx context.Context, b branch, failed record.Attempt) (string, error) {
-	subject := fmt.Sprintf("%s%s, try %d", b.name, r.again(), len(*b.attempts)+1)
+	subject := fmt.Sprintf("%s%s, try %d", b.name, r.sinceRuling(), len(*b.attempts)+1)
 	report, err := r.Summarize(ctx, subject, r.reportOn(failed), "the cell")
 	if err != nil {
 		return "", err

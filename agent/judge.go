@@ -70,15 +70,15 @@ func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
 		names = append(names, brief.OneLine(p.Name))
 	}
 	branches := r.judged()
-	ask := prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
+	request := prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
 		Points: r.weighable(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
-	if ask.Branches = len(branches) > 0; len(ask.Points) > 0 {
-		inputs["readings"] = fmt.Sprint(ask.Points)
+	if request.Branches = len(branches) > 0; len(request.Points) > 0 {
+		inputs["readings"] = fmt.Sprint(request.Points)
 	}
-	if len(ask.Hand) > 0 {
-		inputs["hand"] = fmt.Sprint(ask.Hand, ask.Reread)
+	if len(request.Hand) > 0 {
+		inputs["hand"] = fmt.Sprint(request.Hand, request.Reread)
 	}
-	return append(parts, ask), inputs
+	return append(parts, request), inputs
 }
 
 // follow carries out the current round's route: it goes back if a step is wrong.

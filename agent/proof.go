@@ -41,7 +41,7 @@ type prover struct {
 
 // proveAlone proves the answer of a finished run that has no proof.
 func (r *run) proveAlone(ctx context.Context, p *prover) error {
-	r.recall()
+	r.takeDescriptions()
 	if proof := r.t.Proof; proof != nil && !proof.Unable {
 		return nil
 	}

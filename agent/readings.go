@@ -74,7 +74,7 @@ func (r *standard) proposeBranches(ctx context.Context) error {
 		return reading.Open() || p.option == reading.Chosen
 	}) {
 		cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
-			Subject: "the readings" + doubts + r.again(), Words: r.branchWords},
+			Subject: "the readings" + doubts + r.sinceRuling(), Words: r.branchWords},
 			reply.Branches(branchesOf(asked), r.t.Steps()))
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			cells, err = nil, r.Warn(unread.Error())
@@ -214,15 +214,15 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 func (r *standard) branchWords() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.shared()
 	last, _ := r.t.FinalCell()
-	ask := prompts.Branches{Code: last.Code, Points: r.points(r.unwritten())}
+	request := prompts.Branches{Code: last.Code, Points: r.points(r.unwritten())}
 	for _, p := range r.unwritten() {
-		ask.Anew = ask.Anew || p.option == r.t.Readings[p.reading].Chosen
+		request.Anew = request.Anew || p.option == r.t.Readings[p.reading].Chosen
 	}
-	ask.Points = slices.DeleteFunc(ask.Points, func(p prompts.OpenPoint) bool {
+	request.Points = slices.DeleteFunc(request.Points, func(p prompts.OpenPoint) bool {
 		return len(p.Others) == 0
 	})
-	inputs["cell"], inputs["readings"] = last.Code, fmt.Sprint(ask.Points)
-	return append(parts, ask), inputs
+	inputs["cell"], inputs["readings"] = last.Code, fmt.Sprint(request.Points)
+	return append(parts, request), inputs
 }
 
 // points returns the readings with the options that the cells take, and the others whose cells are

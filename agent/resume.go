@@ -94,15 +94,15 @@ func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 	})
 }
 
-// recall replaces describing for files whose descriptions are recorded.
-func (r *run) recall() {
+// takeDescriptions replaces describing for files whose descriptions are recorded.
+func (r *run) takeDescriptions() {
 	r.data = lookAt(r.dataPath(), r.all)
 	r.files.Recall()
 }
 
-// again carries out a person's edits: the cells from the first edit on run again, and a cell
+// runAfterEdits carries out a person's edits: the cells from the first edit on run again, and a cell
 // whose step was changed is written anew. The plan is judged after that.
-func (r *run) again(ctx context.Context) error {
+func (r *run) runAfterEdits(ctx context.Context) error {
 	for len(r.t.ToRepeat()) > 0 {
 		round := &r.t.Rounds[r.t.ToRepeat()[0]]
 		if round.Rewrite == "" {

@@ -78,7 +78,7 @@ func (r *standard) derive(ctx context.Context) error {
 	s, err := r.t.Second, error(nil)
 	s.Reason = ""
 	if s.Proposed == "" && len(s.Attempts) == 0 {
-		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.again(),
+		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
 			Words: func() ([]prompts.Part, map[string]string) {
 				parts, inputs := r.unseen()
 				second := prompts.Second{Follows: len(r.t.Earlier) > 0, Mistakes: s.Mistakes()}
@@ -109,8 +109,8 @@ func (r *standard) derive(ctx context.Context) error {
 	})
 }
 
-// again tells requests after a ruling or a choice, which changed a derivation, from those before.
-func (r *standard) again() string {
+// sinceRuling tells requests after a ruling or a choice, which changed a derivation, from those before.
+func (r *standard) sinceRuling() string {
 	n := 0
 	if r.t.Second != nil {
 		n = len(r.t.Second.Rejected)
@@ -150,7 +150,7 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second,
 		return false, nil
 	}
 	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter",
-		Subject: "two answers" + r.again(), Words: func() ([]prompts.Part, map[string]string) {
+		Subject: "two answers" + r.sinceRuling(), Words: func() ([]prompts.Part, map[string]string) {
 			return r.arbiterWords(found)
 		}}, reply.Rulings(r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {

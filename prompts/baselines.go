@@ -2,7 +2,7 @@ package prompts
 
 // Parts of the requests of the agents in package agent/bench/solver, which benchmarks compare with
 // DS-STAR. The wording is our own; inputs, outputs and rules are the papers'. Most requests begin
-// with [Workplace] and [Context]. Judge belongs to no agent: it scores answers.
+// with [Workplace] and [Context]. Grader belongs to no agent: it scores answers.
 type (
 	// Workplace says who the model is and what it works with.
 	Workplace struct {
@@ -74,9 +74,9 @@ type (
 		Failed                    bool
 	}
 
-	// Judge asks for one word, as KramaBench does: whether an answer means the same as the correct one
+	// Grader asks for one word, as KramaBench does: whether an answer means the same as the correct one
 	// (string_approximate).
-	Judge struct{ Gold, Answer string }
+	Grader struct{ Gold, Answer string }
 )
 
 // A Node is a completed task in Data Interpreter's graph.
@@ -106,4 +106,4 @@ func (InterpreterTool) template() string      { return "interpreter_tool" }
 func (InterpreterTest) template() string      { return "interpreter_test" }
 func (InterpreterAnswer) template() string    { return "interpreter_answer" }
 func (InterpreterReflect) template() string   { return "interpreter_reflect" }
-func (Judge) template() string                { return "judge" }
+func (Grader) template() string               { return "grader" }

@@ -25,7 +25,7 @@ var parts = []Part{
 	DebuggerScript{}, Debugger{}, Reask{}, Workplace{}, ModelOnly{}, React{}, DAAgent{}, AutoGen{},
 	Observation{}, Answer{}, InterpreterPlan{}, InterpreterCode{}, InterpreterVerify{},
 	InterpreterRecommend{}, InterpreterTool{}, InterpreterTest{}, InterpreterAnswer{},
-	InterpreterReflect{}, Judge{}, PaperSystem{}, PaperScript{}, PaperPlanner{}, PaperCoder{},
+	InterpreterReflect{}, Grader{}, PaperSystem{}, PaperScript{}, PaperPlanner{}, PaperCoder{},
 	PaperVerifier{}, PaperRouter{}, PaperFinalizer{}, PaperDebugger{},
 }
 

@@ -117,7 +117,7 @@ var ours = []string{
 	"InterpreterCode.ID", "InterpreterCode.Instruction", "InterpreterPlan.Task",
 	"InterpreterVerify.Instruction", "InterpreterRecommend.Instruction",
 	"InterpreterTool.Instruction", "InterpreterReflect.Instruction", "Tool.Name",
-	"Tool.Description", "Judge.Gold", "Judge.Answer",
+	"Tool.Description", "Grader.Gold", "Grader.Answer",
 	"Point.Text", "Point.Taken", "OpenPoint.Text", "OpenPoint.Taken", "Option.Text",
 	"System.Memory", // a number and its unit, from dsstar's own limit
 }

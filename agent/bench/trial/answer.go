@@ -84,7 +84,7 @@ func withScore(record runner.Record, s bench.Score) runner.Record {
 // Judge returns a judge that asks a model whether two answers mean the same.
 func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 	return func(ctx context.Context, answer, gold string) (bool, error) {
-		asks, err := words.Text(prompts.Judge{Gold: gold, Answer: answer})
+		asks, err := words.Text(prompts.Grader{Gold: gold, Answer: answer})
 		if err != nil {
 			return false, err
 		}
