@@ -24,8 +24,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestExplain checks the exit codes and hints of errors. The sandbox's hints fit the cause: they
-// name bubblewrap only if it is missing.
+// TestExplain checks the exit codes and hints of errors. The sandbox's hints fit the cause.
 func TestExplain(t *testing.T) {
 	missing := func(tier sandbox.Tier, cause sandbox.Cause) error {
 		return fmt.Errorf("%w: %w", sandbox.ErrNone,
@@ -37,10 +36,9 @@ func TestExplain(t *testing.T) {
 		hint string // in the first
 		not  string // in any
 	}{
-		{missing(sandbox.Full, sandbox.NoBubblewrap), exitError, "apt-get install bubblewrap", ""},
-		{missing(sandbox.Full, sandbox.AppArmor), exitError, "apparmor-profiles", "install bubblewrap"},
-		{missing(sandbox.Full, sandbox.NamespacesOff), exitError, "sysctl", "install bubblewrap"},
-		{missing(sandbox.Full, sandbox.NamespacesRefused), exitError, "unshare --user", "install bubblewrap"},
+		{missing(sandbox.Full, sandbox.AppArmor), exitError, "apparmor_restrict", "unshare --user"},
+		{missing(sandbox.Full, sandbox.NamespacesOff), exitError, "max_user_namespaces", "apparmor"},
+		{missing(sandbox.Full, sandbox.NamespacesRefused), exitError, "unshare --user", "sysctl"},
 		{missing(sandbox.Builtin, sandbox.NoLandlock), exitError, "lsm", "--sandbox builtin"},
 		{missing(sandbox.Builtin, sandbox.NoSeccomp), exitError, "--sandbox external", "--sandbox builtin"},
 		{missing(sandbox.Builtin, sandbox.NoLinux), exitError, "--sandbox external", "--sandbox builtin"},

@@ -301,16 +301,9 @@ func tierHints(err error) []usage.Hint {
 	}
 	var lines []string
 	switch m.Cause {
-	case sandbox.NoBubblewrap: // and dsstar may not create namespaces itself
-		lines = []string{"sudo apt-get install bubblewrap   # or as your system installs it; full: " +
-			"nothing outside can be seen"}
-	case sandbox.AppArmor: // Ubuntu 24.04 has the profile as an extra; 25.04 installs it
-		lines = []string{
-			"sudo apt-get install apparmor-profiles",
-			"sudo install -m 644 /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/",
-			"sudo apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict   # lets bubblewrap " +
-				"make namespaces",
-		}
+	case sandbox.AppArmor: // Ubuntu since 23.10
+		lines = []string{"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0   # lets users " +
+			"make namespaces; full: nothing outside can be seen"}
 	case sandbox.NamespacesOff:
 		lines = []string{"sudo sysctl -e -w user.max_user_namespaces=15000 " +
 			"kernel.unprivileged_userns_clone=1   # lets users make namespaces"}

@@ -11,7 +11,7 @@ import (
 
 // Required reports whether a tier of the sandbox must work, as in CI.
 func Required(tier string) bool {
-	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" &&
+	return tier == "full" && os.Getenv("DSSTAR_FULL") == "required" || tier != "full" &&
 		os.Getenv("CI") != ""
 }
 

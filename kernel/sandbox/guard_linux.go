@@ -82,9 +82,7 @@ func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	}
 	cmd := exec.Command(self, enterCommand, file)
 	if st.Box.Tier == Full {
-		if cmd, err = st.inNamespaces(self, file); err != nil {
-			return err
-		}
+		cmd = inNamespaces(self, file, st.Box.Net)
 	}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", os.Environ(), os.Stdout, os.Stderr
 	if cmd.SysProcAttr == nil {

@@ -216,19 +216,10 @@ func eachMapped(pid int, f func(path string, file inode, end int64)) (mappings i
 	return mappings
 }
 
-// helpers returns how many processes precede the program in full: process 1, and a bubblewrap
-// outside.
-func (st stage) helpers() int {
-	if st.Bubblewrap == "" {
-		return 1
-	}
-	return 2
-}
-
-// programs returns pids without the helpers, which may be outside the namespaces.
+// programs returns pids without process 1 of the namespaces.
 func (w watch) programs(pids []int) []int {
 	if w.Box.Tier == Full {
-		return pids[min(w.helpers(), len(pids)):]
+		return pids[min(1, len(pids)):]
 	}
 	return pids
 }
@@ -246,7 +237,7 @@ func (w watch) inside(pids []int) (t thread, ok bool) {
 
 // hidden returns a process whose descriptors the guard cannot read, 0 if there is none.
 func (w watch) hidden(pids []int) int {
-	pids = w.programs(pids) // bubblewrap may be setuid
+	pids = w.programs(pids)
 	if at := slices.IndexFunc(pids, hides); at >= 0 {
 		return pids[at]
 	}

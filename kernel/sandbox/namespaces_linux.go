@@ -16,21 +16,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The full tier without bubblewrap, where Linux lets this user create namespaces: the guard starts
-// this executable as process 1 of new namespaces. That process mounts the view, gives up all
-// rights, starts the program and reaps its orphans.
+// The guard starts this executable as process 1 of new namespaces. That process mounts the view,
+// gives up all rights, starts the program and reaps its orphans.
 
 const (
 	namespacesCommand = "__sandbox-namespaces"
 	initCommand       = "__sandbox-init"
 )
 
-// ownNamespaces returns the command that enters the stage in new namespaces.
-func (st stage) ownNamespaces(self, file string) *exec.Cmd {
+// inNamespaces returns the command that enters the stage of a file in new namespaces; net says that
+// the network stays the machine's.
+func inNamespaces(self, file string, net bool) *exec.Cmd {
 	cmd := exec.Command(self, namespacesCommand, file)
 	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC |
 		unix.CLONE_NEWUTS
-	if !st.Box.Net {
+	if !net {
 		flags |= unix.CLONE_NEWNET
 	}
 	same := func(id int) []syscall.SysProcIDMap {

@@ -2,8 +2,8 @@
 //
 // There are two tiers. [Builtin] needs only Linux 5.13: Landlock for files and signals, a seccomp
 // filter for the network and other system calls, no capabilities, resource limits, and a guard that
-// watches the process tree and kills it. [Full] adds namespaces, created by this program or by
-// bubblewrap. If any part cannot be set up, nothing runs and the caller gets an error.
+// watches the process tree and kills it. [Full] adds namespaces. If any part cannot be set
+// up, nothing runs and the caller gets an error.
 //
 // A sandboxed process is the last of a chain: the guard (this executable, started again), in the
 // full tier process 1 of the namespaces, and the target program, which this executable becomes
@@ -57,9 +57,7 @@ type Box struct {
 	Endpoints       []Endpoint
 	GPU             bool // allow graphics processors
 	Multiprocessing bool // in the builtin tier: make /dev/shm writable and all of /proc readable
-	// in the full tier: use bubblewrap even where this program can create namespaces
-	Bubblewrap bool
-	Limits     Limits
+	Limits          Limits
 }
 
 // A Session is the configuration of one command in a [Box]:
@@ -89,7 +87,6 @@ const (
 	NoLinux       Cause = "no Linux"       // the operating system has no sandbox that we know
 	NoLandlock    Cause = "no Landlock"    // Linux is older than 5.13, or Landlock is disabled
 	NoSeccomp     Cause = "no seccomp"     // Linux was built without seccomp
-	NoBubblewrap  Cause = "no bubblewrap"  // bubblewrap is not installed
 	AppArmor      Cause = "AppArmor"       // namespaces only for programs with a profile
 	NamespacesOff Cause = "namespaces off" // disabled by a sysctl
 	// refused by the container around dsstar, or for an unknown reason
@@ -121,7 +118,7 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 		return Tier(wanted), "", nil
 	case string(Full):
 		if err = builtinWorks(); err == nil { // full builds on builtin
-			_, err = Box{}.maker()
+			err = fullWorks()
 		}
 		if isMissing(err) {
 			err = fmt.Errorf("%w: %w", ErrNone, err)
@@ -134,7 +131,7 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 		if wanted == string(Builtin) {
 			return Builtin, "", nil
 		}
-		if _, err = (Box{}).maker(); isMissing(err) {
+		if err = fullWorks(); isMissing(err) {
 			return Builtin, err.Error(), nil
 		}
 		return Full, "", err

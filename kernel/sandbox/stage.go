@@ -14,21 +14,20 @@ import (
 
 // A stage has the instructions for the guard and for the process that becomes the program.
 type stage struct {
-	Box        Box
-	Argv       []string
-	Env        []string
-	Dir        string
-	Read       []string // real paths; missing ones are skipped
-	Named      []string // given paths that lead to Read through links
-	Write      []string
-	Own        []string // of the box: hidden except for what is in Read and Write
-	Kept       []string // paths of Read inside a folder of Write, which stay read-only
-	Sockets    []string // sockets in Read and Write, on which other programs may listen
-	Reports    bool
-	Listens    bool
-	Facts      bool   // the guard opens files of /proc for the session
-	Hosts      string // the file that is /etc/hosts, in full with endpoints
-	Bubblewrap string // its path, in full; if "", this program creates the namespaces
+	Box     Box
+	Argv    []string
+	Env     []string
+	Dir     string
+	Read    []string // real paths; missing ones are skipped
+	Named   []string // given paths that lead to Read through links
+	Write   []string
+	Own     []string // of the box: hidden except for what is in Read and Write
+	Kept    []string // paths of Read inside a folder of Write, which stay read-only
+	Sockets []string // sockets in Read and Write, on which other programs may listen
+	Reports bool
+	Listens bool
+	Facts   bool   // the guard opens files of /proc for the session
+	Hosts   string // the file that is /etc/hosts, in full with endpoints
 	// of the paths of Write, Kept, above and the box's Read when they were checked
 	Marks map[string]mark
 	ABI   int // newest version of Landlock's interface to use, for tests; 0 for any
@@ -113,7 +112,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	if b.Tier == Full {
-		if st.Bubblewrap, err = b.maker(); err != nil {
+		if err = fullWorks(); err != nil {
 			return nil, err
 		}
 		if st.Sockets, err = b.sockets(found); err != nil {

@@ -2,8 +2,6 @@ package sandbox_test
 
 import (
 	"bytes"
-	"flag"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -18,9 +16,6 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
-
-var withBubblewrap = flag.Bool("bubblewrap", false,
-	"full is made by bubblewrap, even where dsstar makes namespaces by itself")
 
 // open are the attempts that succeed in a tier, as SECURITY.md says.
 var open = map[sandbox.Tier][]string{sandbox.Builtin: {"r10_stat_ssh_key"}}
@@ -127,8 +122,7 @@ func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string,
 		t.Errorf("%d attempts were made, of %d: %q", len(made), attempts, made)
 	}
 	for name, result := range results {
-		wanted := slices.Contains(open[tier], name) ||
-			tier == sandbox.Full && *withBubblewrap && name == "a17_terminals"
+		wanted := slices.Contains(open[tier], name)
 		switch {
 		case name == "p17_daemon_survives":
 			if left := v.daemons(); len(left) > 0 {
@@ -236,11 +230,10 @@ func TestAttacksAsUser(t *testing.T) {
 		tests = append(tests, "TestUnseen", "TestUnseenHeavy")
 	}
 	cmd := exec.CommandContext(t.Context(), program, "-test.run=^("+strings.Join(tests, "|")+")$",
-		"-test.v", "-test.timeout=10m",
-		fmt.Sprintf("-bubblewrap=%v", *withBubblewrap))
+		"-test.v", "-test.timeout=10m")
 	cmd.Dir, cmd.Env = dir, []string{
 		"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir,
-		"CI=" + os.Getenv("CI"), "DSSTAR_BUBBLEWRAP=" + os.Getenv("DSSTAR_BUBBLEWRAP"), "DSSTAR_LONG=" +
+		"CI=" + os.Getenv("CI"), "DSSTAR_FULL=" + os.Getenv("DSSTAR_FULL"), "DSSTAR_LONG=" +
 			os.Getenv("DSSTAR_LONG"),
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -45,7 +44,7 @@ var memoryFolders = []string{"/tmp", "/dev/shm"}
 // inside is the path of this executable in the namespaces of the full tier.
 const inside = "/.dsstar"
 
-// view returns the file system of the full tier, for bubblewrap or for [stage.mountAll].
+// view returns the file system of the full tier, for [stage.mountAll].
 func (st stage) view(self string) ([]part, error) {
 	// Root could write to /proc/sys, and with it to core_pattern of the whole machine.
 	parts := []part{{kind: procPart, at: "/proc"}, {kind: readPart, from: "/proc/sys", at: "/proc/sys",
@@ -151,38 +150,4 @@ func (st stage) hidden(parts []part) (over, closing []part) {
 	add(writePart, st.Write)
 	slices.SortStableFunc(over, func(a, b part) int { return len(a.at) - len(b.at) })
 	return over, closing
-}
-
-// arguments returns a view as arguments of bubblewrap; sized says whether it supports --size.
-func arguments(parts []part, sized bool) (args []string) {
-	for _, p := range parts {
-		try := ""
-		if p.optional {
-			try = "-try"
-		}
-		switch p.kind {
-		case procPart:
-			args = append(args, "--proc", p.at)
-		case devPart:
-			args = append(args, "--dev", p.at)
-		case memoryPart:
-			if sized {
-				args = append(args, "--size", strconv.FormatInt(p.size, 10))
-			}
-			args = append(args, "--tmpfs", p.at)
-		case readPart:
-			args = append(args, "--ro-bind"+try, p.from, p.at)
-		case writePart:
-			args = append(args, "--bind"+try, p.from, p.at)
-		case devicePart:
-			args = append(args, "--dev-bind"+try, p.from, p.at)
-		case linkPart:
-			args = append(args, "--symlink", p.from, p.at)
-		case folderPart:
-			args = append(args, "--dir", p.at)
-		case readOnlyPart:
-			args = append(args, "--remount-ro", p.at)
-		}
-	}
-	return args
 }

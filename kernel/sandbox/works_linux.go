@@ -1,0 +1,117 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func builtinWorks() error {
+	if Landlock() == 0 {
+		return &MissingError{Builtin, NoLandlock, errNoLandlock}
+	}
+	// Every version of seccomp filters supports this action.
+	action := uint32(unix.SECCOMP_RET_ALLOW)
+	if err := actionAvailable(&action); err != nil {
+		return &MissingError{Builtin, NoSeccomp, fmt.Errorf("this Linux has no seccomp filters: %w", err)}
+	}
+	return nil
+}
+
+// full is whether full works here. It is tried once, except for errors that may pass.
+var full struct {
+	mu    sync.Mutex
+	tried bool
+	err   error
+}
+
+// fullWorks returns why namespaces cannot be made here.
+func fullWorks() error {
+	full.mu.Lock()
+	defer full.mu.Unlock()
+	if !full.tried {
+		full.err = tryFull()
+		full.tried = full.err == nil || isMissing(full.err)
+	}
+	return full.err
+}
+
+// tryFull runs /bin/true in full.
+func tryFull() error {
+	dir, err := os.MkdirTemp("", "dsstar-full-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Argv: []string{"/bin/true"},
+		Dir: "/"}
+	self, err := os.Executable()
+	if err == nil {
+		st.Write, err = folders([]string{dir})
+	}
+	file := filepath.Join(dir, stageFile)
+	if err == nil {
+		err = st.save(file)
+	}
+	if err != nil {
+		return err
+	}
+	cmd := inNamespaces(self, file, false)
+	var words bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &words, &words, time.Second
+	if err = cmd.Start(); err == nil {
+		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+		err = cmd.Wait()
+		stop()
+	}
+	if err == nil {
+		return nil
+	}
+	return notMade(err, words.String())
+}
+
+// notMade returns why namespaces were not made: err is how the process ended, words is what it said.
+func notMade(err error, words string) error {
+	// only the first line: Go's runtime then lists its threads
+	said, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
+	if errors.Is(err, unix.EAGAIN) || noProcess.MatchString(said) {
+		return ErrProcesses
+	}
+	return &MissingError{Full, whyNoNamespaces(),
+		fmt.Errorf("Linux does not let this user make namespaces: %w %s", err, said)}
+}
+
+// noProcess matches what programs say that cannot start a process or a thread.
+var noProcess = regexp.MustCompile(`(?i)resource temporarily unavailable|create new OS thread`)
+
+// whyNoNamespaces looks for a setting that prevents users from creating namespaces.
+func whyNoNamespaces() Cause {
+	set := func(name, value string) bool {
+		b, err := os.ReadFile("/proc/sys/" + name)
+		return err == nil && strings.TrimSpace(string(b)) == value
+	}
+	switch {
+	case set("user/max_user_namespaces", "0"):
+		return NamespacesOff
+	case os.Getuid() == 0:
+		return NamespacesRefused // the other settings do not apply to root
+	case set("kernel/unprivileged_userns_clone", "0"):
+		return NamespacesOff
+	case set("kernel/apparmor_restrict_unprivileged_userns", "1"):
+		return AppArmor
+	}
+	return NamespacesRefused
+}
