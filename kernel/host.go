@@ -25,7 +25,8 @@ type host interface {
 	fate() (how string, lost error)
 	// interrupt stops the running cell as Ctrl-C would. It does not wait.
 	interrupt(*session)
-	// kill kills our own kernel, or disconnects from any other, and says which. It does not wait.
+	// kill kills our own kernel and lets any other run on, without waiting. It returns what it did, as
+	// a clause for the user.
 	kill() (done string)
 	// shutdown asks a kernel of ours to end. end makes sure that it has, and removes its files; an
 	// error means that it may still run. end may be called more than once.

@@ -27,7 +27,7 @@ const (
 	mostBytes  = 256 << 10
 )
 
-// LookAt looks at a file, of which it reads at most 256 kB. Head has at most head bytes. The
+// LookAt looks at a file. It reads at most the first 256 kB. Head has at most head bytes. The
 // error is an [*OutsideError] or comes from the file system.
 func LookAt(d *Folder, f File, head int) (Look, error) {
 	file, info, err := d.open(f)
@@ -54,8 +54,7 @@ func LookAt(d *Folder, f File, head int) (Look, error) {
 	return look, nil
 }
 
-// Text returns the beginning of a file, of which it reads at most most bytes, in UTF-8; "" if it is
-// no text.
+// Text returns at most most bytes of the beginning of a file, in UTF-8; "" if the file is no text.
 func Text(d *Folder, f File, most int64) (string, error) {
 	file, _, err := d.open(f)
 	if err != nil {

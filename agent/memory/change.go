@@ -59,8 +59,8 @@ func (m *Memory) AddQuestion(all ...Question) error {
 	return nil
 }
 
-// AddTool adds a function with its cases, in place of one of the same name. imports are import lines
-// among which are those that it needs.
+// AddTool adds a function with its cases, in place of one of the same name. imports must include
+// every import line that the function needs.
 func (m *Memory) AddTool(t Tool, imports []string) {
 	m.drop(t.Name)
 	m.addImports(imports)

@@ -41,7 +41,7 @@ var (
 	fenceLine   = regexp.MustCompile("^ {0,3}(```+|~~~+)")
 )
 
-// sections parts Markdown at its headings, of which code has none.
+// sections parts Markdown at its headings. Lines of code blocks are no headings.
 func sections(text string) []section {
 	all, fence := []section{{}}, ""
 	for line := range strings.Lines(text) {

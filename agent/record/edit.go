@@ -236,7 +236,7 @@ func (r *reader) refuse() error {
 
 var dataDir = lazy.Regexp(`^data_dir = (".*")\nquestion = (".*")$`)
 
-// reopened compares the cells before the first step, of which only the data folder may change.
+// reopened compares the cells before the first step. Only their data folder may change.
 func (r *reader) reopened() (moved bool, err error) {
 	if len(r.opening) < 2 {
 		return false, &EditError{"the parameters or the set-up cell is gone: undo that, " +

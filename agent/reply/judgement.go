@@ -232,8 +232,8 @@ func span(steps int) string {
 var branchFields = newVocabulary("branch", "option keeps code", "branch", `branch(?:es)?|readings?|points?`,
 	"option", `option`, "keeps", `keeps?|kept|steps`, "code", codeWords)
 
-// Branches reads the cells of branches, of which Point and Option say what is asked for. Cells that
-// cannot be read are left out, as long as there is one.
+// Branches reads the cells of branches; Point and Option of each say what is asked for. Cells that
+// cannot be read are left out, unless none can.
 func Branches(asked []Branch, steps int) Format[[]Branch] {
 	return Format[[]Branch]{
 		Rule: "Reply in the form asked for: for each branch its number, how many steps it keeps (0 to " +

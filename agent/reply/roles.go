@@ -203,7 +203,7 @@ const rulingWord = `same|first|second|reading|undecided`
 var rulingFields = newVocabulary("", "", "wrong", wrongWords, "ruling", `ruling|decision|verdict`,
 	"reason", reasonWords+`|problem`, "options", optionWords, "reading", pointWords)
 
-// Rulings reads a ruling on two derivations, of which the first has that many steps.
+// Rulings reads a ruling on two derivations. steps is the number of steps of the first.
 func Rulings(steps int) Format[Ruling] {
 	return Format[Ruling]{
 		Rule: "Reply in the form asked for: one ruling, which is same, first, second, reading or " +

@@ -40,7 +40,7 @@ type job struct {
 	place    kernels.Place
 	here     bool // local kernels only
 	progress *progress.Progress
-	shown    bool         // a demo: that the answer depends on a reading is what it shows
+	shown    bool         // a demo, for which an answer that depends on a reading is a success
 	stands   string       // the notebook of an answer that stands until the run has one; "": none
 	fresh    bool         // the run makes its folder, which need not stay
 	past     bool         // the run is resumed and already has the variables that it needs

@@ -162,8 +162,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return a.report(err)
 }
 
-// asked returns the arguments of nb in place of a question, or of flags and a question, without a
-// command.
+// asked turns a question without a command, with flags or without, into a command line of nb.
 func asked(args []string) []string {
 	if len(args) == 0 || slices.Contains([]string{"-h", "--help", "-v", "--version"}, args[0]) ||
 		!strings.HasPrefix(args[0], "-") && !strings.Contains(args[0], " ") {

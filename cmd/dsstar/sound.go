@@ -71,7 +71,7 @@ func (c *checker) hold(m *memory.Memory, tools []memory.Tool) error {
 // errIdle is why a function is left out of sessions that nothing confines.
 var errIdle = errors.New("no sandbox would confine its cases; dsstar memory check runs them all the same")
 
-// soundMark returns the path of the file that is there if a function holds.
+// soundMark returns the path of the marker that tool passed its cases on the present data.
 func (c *checker) soundMark(m *memory.Memory, tool memory.Tool) (string, error) {
 	state, err := c.state()
 	return c.mark("sound", append([]string{sourceOf(m, tool), tool.Test}, state...)), err

@@ -212,7 +212,7 @@ func otherNames(paths, readable []string) (names []string) {
 // ErrExposed is wrapped by the error about a path that cells must not read as a whole.
 var ErrExposed = errors.New("cells would read more than you mean")
 
-// readable returns the real paths of the paths that exist. It refuses the home folder and the
+// readable resolves links and leaves out paths that do not exist. It refuses the home folder and the
 // folders of the machine's services and processes.
 func readable(paths []string) ([]string, error) {
 	var all []string

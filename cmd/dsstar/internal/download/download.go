@@ -102,7 +102,7 @@ func digest(u *url.URL) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// fetch asks for a file, of which dir may have a version.
+// fetch asks for a file. dir may hold an earlier version of it.
 func fetch(ctx context.Context, u *url.URL, dir string, o Options) (known kept, err error) {
 	known = read(dir)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
