@@ -59,18 +59,6 @@ func Lines(text string, n int) string {
 	return strings.TrimRight(fmt.Sprintf("%s\n"+markOfCut+"\n%s", text[:head], cut, last), "\n")
 }
 
-// FirstLines returns at most n lines of a text.
-func FirstLines(text string, n int) string {
-	end := 0
-	for line := range strings.Lines(text) {
-		if n--; n < 0 {
-			break
-		}
-		end += len(line)
-	}
-	return text[:end]
-}
-
 // Shares divides a budget among texts of the given lengths: short ones are whole and long
 // ones get equal shares, each of at most most.
 func Shares(lengths []int, budget, most int) []int {

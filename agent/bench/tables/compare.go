@@ -58,46 +58,30 @@ func Compare(a, b runner.Result) (Comparison, error) {
 		return Comparison{}, fmt.Errorf("%s is a run of %s, and %s of %s", a.Path, a.Bench,
 			b.Path, b.Bench)
 	}
-	c := Comparison{Test: "McNemar", Changed: []Change{}, Setup: a.Differs(b.About),
-		Only: map[string]int{}}
-	ofB := map[string]taskRecords{}
+	c := Comparison{Test: "McNemar", Changed: []Change{}, Setup: a.Differs(b.About), Only: map[string]int{}}
+	ofB, common := map[string]taskRecords{}, map[string]bool{}
 	for _, t := range byTask(b, nil) {
 		ofB[t.ID] = t
 	}
-	var both [2][]taskRecords
 	var values [2][]float64
 	for _, t := range byTask(a, nil) {
-		u, common := ofB[t.ID]
+		u := ofB[t.ID]
+		if common[t.ID] = len(t.records) > 0 && len(u.records) > 0; !common[t.ID] {
+			continue
+		}
 		x, okX := t.mean(score, len(t.records))
 		y, okY := u.mean(score, len(u.records))
-		delete(ofB, t.ID)
-		switch {
-		case !common || len(u.records) == 0:
-			if len(t.records) > 0 {
-				c.Only["a"]++
-			}
-			continue
-		case len(t.records) == 0:
-			c.Only["b"]++
-			continue
-		}
-		both[0], both[1] = append(both[0], t), append(both[1], u)
-		if !okX || !okY {
-			continue
-		}
-		values[0], values[1] = append(values[0], x), append(values[1], y)
-		c.note(t, u, x, y)
-	}
-	for _, u := range ofB {
-		if len(u.records) > 0 {
-			c.Only["b"]++
+		if okX && okY {
+			values[0], values[1] = append(values[0], x), append(values[1], y)
+			c.note(t, u, x, y)
 		}
 	}
 	c.Tasks, c.P = len(values[0]), signTest(c.Better, c.Worse)
 	if x, y := sandboxes(a), sandboxes(b); x != y {
 		c.Setup = append(c.Setup, runner.Difference{Name: "sandbox", Was: x, Is: y})
 	}
-	c.A, c.B = side(a, both[0], values[0]), side(b, both[1], values[1])
+	c.A, c.Only["a"] = side(a, common, values[0])
+	c.B, c.Only["b"] = side(b, common, values[1])
 	return c, nil
 }
 
@@ -120,14 +104,20 @@ func (c *Comparison) note(t, u taskRecords, x, y float64) {
 	c.Changed = append(c.Changed, Change{t.ID, t.Level, x, y, p.Cause, q.Cause, p.Answer, q.Answer})
 }
 
-func side(r runner.Result, tasks []taskRecords, values []float64) Side {
-	s := Side{Run: r.Path, Name: variation(r) + ", " + r.Model, Low: 0, High: 100}
+// side sums up a run over the common tasks, and counts the others that have a result.
+func side(r runner.Result, common map[string]bool, values []float64) (s Side, only int) {
+	s = Side{Run: r.Path, Name: variation(r) + ", " + r.Model, Low: 0, High: 100}
 	if v := Share(values); v != nil {
 		s.Score, s.Low, s.High = v.Value, *v.Low, *v.High
 	}
+	of := byTask(r, nil)
 	r.Records = nil
-	for _, t := range tasks {
-		r.Records = append(r.Records, t.records...)
+	for _, t := range of {
+		if common[t.ID] {
+			r.Records = append(r.Records, t.records...)
+		} else if len(t.records) > 0 {
+			only++
+		}
 	}
 	s.Used = usedBy(r)
 	n, total, priced := float64(len(r.Records)), 0.0, len(r.Records) > 0
@@ -141,7 +131,7 @@ func side(r runner.Result, tasks []taskRecords, values []float64) Side {
 	if priced {
 		s.Cost = &total
 	}
-	return s
+	return s, only
 }
 
 // Markdown returns the comparison as Markdown.
