@@ -86,7 +86,7 @@ func TestHappy(t *testing.T) {
 				t.Errorf("the result is %+v", r)
 			}
 			if r.Usage.Calls != len(p.model.asked) || r.Cost == nil || *r.Cost == 0 ||
-				len(r.ByRole) == 0 || !slices.Equal(r.Models, []string{"m1"}) {
+				len(r.ByRole) == 0 {
 				t.Errorf("the usage is %+v, cost %v", r.ByRole, r.Cost)
 			}
 			if n.Name != "model-only" && (r.Executions == 0 || len(r.Actions) == 0 ||

@@ -93,7 +93,7 @@ func saveRun(folder record.Folder, t *record.Trajectory, key record.Key) error {
 func resultOf(t *record.Trajectory, ended bool) *Result {
 	r := &Result{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
-		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models, Seconds: t.Seconds,
+		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Seconds: t.Seconds,
 		Derivations: t.Derivations(),
 	}
 	for _, d := range t.Descriptions {

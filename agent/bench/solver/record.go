@@ -152,7 +152,7 @@ func (r *journal) showMeasured() string {
 func (r *journal) result() *Result {
 	result := &Result{
 		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, Debug: r.debug, Seconds: r.seconds(),
-		Usage: r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost, Models: r.spent.Models,
+		Usage: r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost,
 	}
 	for _, t := range r.turns {
 		if t.cell != "" {

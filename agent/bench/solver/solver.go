@@ -22,7 +22,7 @@ import (
 //
 // dsstar uses all of cfg. The others use Model, Open, Prompts, Dir, Limits, Price,
 // Stream, Sandbox, Warnings, MaxTokens, TopK and DescriptionChars; model-only also
-// Context and ContextChars, and data-interpreter Review.
+// Context and ContextChars.
 //
 // The result is never nil, even with an error. Errors are those of [agent.Run]: a reached
 // limit (*ask.BudgetError), a failed model or server, an unusable reply, a cancelled ctx.
@@ -42,7 +42,6 @@ type Result struct {
 	Usage  record.Usage            `json:"usage"`
 	ByRole map[string]record.Usage `json:"by_role,omitempty"`
 	Cost   *float64                `json:"cost_usd"` // nil: a price is not known
-	Models []string                `json:"models,omitempty"`
 	// of dsstar's own method
 	Derivations *record.Derivations `json:"derivations,omitempty"`
 
