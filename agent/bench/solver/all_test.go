@@ -82,7 +82,7 @@ func TestHappy(t *testing.T) {
 				t.Fatal(p.err)
 			}
 			r := p.result
-			if r.Answer != "7" || !r.Finished || r.Rounds == 0 || r.Failed != 0 || r.Debug != 0 {
+			if r.Answer != "7" || !r.Finished || r.Rounds == 0 || r.Failed != 0 || r.DebugTries != 0 {
 				t.Errorf("the result is %+v", r)
 			}
 			if r.Usage.Calls != len(p.model.asked) || r.Cost == nil || *r.Cost == 0 ||

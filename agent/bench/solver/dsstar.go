@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"path/filepath"
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/bench/runner"
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -91,24 +93,26 @@ func saveRun(folder record.Folder, t *record.Trajectory, key record.Key) error {
 // resultOf summarizes a trajectory for a benchmark. A run is finished if its plan was judged
 // sufficient within the rounds, and an answer was printed.
 func resultOf(t *record.Trajectory, ended bool) *Result {
-	r := &Result{
+	r := &Result{Record: runner.Record{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
 		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Seconds: t.Seconds,
 		Derivations: t.Derivations(),
-	}
+	}}
 	for _, d := range t.Descriptions {
 		if d.Like == "" && !d.Cached {
 			r.Executions += d.Tries
 			r.Failed += len(d.Failed)
-			r.Debug += max(0, d.Tries-1)
+			r.DebugTries += max(0, d.Tries-1)
 		}
 	}
 	for _, round := range t.Rounds {
 		if round.Verdict != nil {
-			r.Verdicts = append(r.Verdicts, *round.Verdict)
+			r.Verdicts = append(r.Verdicts, round.Verdict.Word())
 		}
-		if round.Route != nil {
-			r.Routes = append(r.Routes, *round.Route)
+		if route := round.Route; route != nil && route.Back > 0 {
+			r.Routes = append(r.Routes, fmt.Sprintf("step %d", route.Back))
+		} else if route != nil {
+			r.Routes = append(r.Routes, "add step")
 		}
 		r.tried(round.Attempts)
 	}
@@ -126,7 +130,7 @@ func (r *Result) tried(attempts []record.Attempt) {
 			r.Failed++
 		}
 		if i > 0 && attempts[i-1].Execution.Status != notebook.OK {
-			r.Debug++
+			r.DebugTries++
 		}
 		r.Actions = append(r.Actions, Action{"python", a.Code, a.Execution.PlainText()})
 	}

@@ -65,7 +65,7 @@ func TestInterpreterReplans(t *testing.T) {
 	})
 	same(t, "the cells", []string{"a = 1\nprint(a)", "raise(first)", "raise(second)", "raise(third)",
 		"b = 2", "print(b)"}, p.cells())
-	if r := p.result; r.Answer != "2" || !r.Finished || r.Rounds != 4 || r.Debug != 2 ||
+	if r := p.result; r.Answer != "2" || !r.Finished || r.Rounds != 4 || r.DebugTries != 2 ||
 		r.Failed != 3 {
 		t.Errorf("the result is %+v", r)
 	}
@@ -225,7 +225,7 @@ func TestTools(t *testing.T) {
 	contains(t, "the coder's request", p.model.text(6), `"name": "mean_fee"`)
 	same(t, "the cells", []string{"fees = 7\nprint(fees)", "def mean_fee(fees): pass\nraise(broken)",
 		good, "test_x = 1\nprint(test_x)", "print(fees)"}, p.cells())
-	if r := p.result; r.Debug != 1 || !r.Finished {
+	if r := p.result; r.DebugTries != 1 || !r.Finished {
 		t.Errorf("the result is %+v", r)
 	}
 }

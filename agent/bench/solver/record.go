@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/bench/runner"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -150,10 +151,10 @@ func (r *journal) showMeasured() string {
 
 // result summarizes the journal for a benchmark.
 func (r *journal) result() *Result {
-	result := &Result{
-		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, Debug: r.debug, Seconds: r.seconds(),
+	result := &Result{Record: runner.Record{
+		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, DebugTries: r.debug, Seconds: r.seconds(),
 		Usage: r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost,
-	}
+	}}
 	for _, t := range r.turns {
 		if t.cell != "" {
 			result.Executions++

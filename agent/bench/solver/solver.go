@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/bench/runner"
 	"dsstar/agent/record"
 )
 
@@ -31,34 +32,18 @@ type Solver interface {
 	Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error)
 }
 
-// A Result is the outcome of a task.
+// A Result is the outcome of a task: its record, not yet scored.
 type Result struct {
-	Answer   string           `json:"answer"`
-	Finished bool             `json:"finished"` // by the agent's own rule: not cut off
-	Rounds   int              `json:"rounds"`   // steps, messages or tasks, as the agent counts
-	Verdicts []record.Verdict `json:"verdicts,omitempty"`
-	Routes   []record.Route   `json:"routes,omitempty"`
-
-	Usage  record.Usage            `json:"usage"`
-	ByRole map[string]record.Usage `json:"by_role,omitempty"`
-	Cost   *float64                `json:"cost_usd"` // nil: a price is not known
-	// of dsstar's own method
-	Derivations *record.Derivations `json:"derivations,omitempty"`
-
-	// cells and scripts that were run, besides the set-up
-	Executions int            `json:"executions"`
-	Failed     int            `json:"failed"` // how many of them failed
-	Debug      int            `json:"debug"`  // repairs of a cell or script
-	Seconds    record.Seconds `json:"seconds"`
-	Actions    []Action       `json:"actions,omitempty"` // in order
+	runner.Record
+	Actions []Action // in order
 }
 
 // An Action is a step of a trajectory, as in DA-Code.
 type Action struct {
 	// "python", "bash", "sql", "terminate"; "": a reply without an action
-	Kind        string `json:"kind"`
-	Code        string `json:"code"`
-	Observation string `json:"observation"` // shown to the agent
+	Kind        string
+	Code        string
+	Observation string // shown to the agent
 }
 
 // Options change an agent. The zero value is the method as published. Agents ignore options

@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,7 +79,7 @@ func (r *Run) Solve(run context.Context, j runner.Job, site Site) (runner.Record
 		return nil
 	}
 	result, err := r.Solver.Solve(ctx, config, task)
-	record := recordOf(result)
+	record := result.Record
 	if err != nil {
 		cause, fatal := site.cause(ctx, watched, record.Executions > 0, err)
 		if fatal != nil {
@@ -93,30 +92,6 @@ func (r *Run) Solve(run context.Context, j runner.Job, site Site) (runner.Record
 		record.Notebook = folder.Notebook()
 	}
 	return r.score(run, record, t, watched, site), nil
-}
-
-// recordOf returns the record of an agent's result, not yet scored.
-func recordOf(s *solver.Result) runner.Record {
-	if s == nil {
-		return runner.Record{}
-	}
-	r := runner.Record{
-		Answer: s.Answer, Finished: s.Finished, Rounds: s.Rounds, DebugTries: s.Debug,
-		Executions: s.Executions, Failed: s.Failed,
-		Usage: s.Usage, ByRole: s.ByRole, Cost: s.Cost, Seconds: s.Seconds,
-		Derivations: s.Derivations,
-	}
-	for _, v := range s.Verdicts {
-		r.Verdicts = append(r.Verdicts, v.Word())
-	}
-	for _, route := range s.Routes {
-		word := "add step"
-		if route.Back > 0 {
-			word = fmt.Sprintf("step %d", route.Back)
-		}
-		r.Routes = append(r.Routes, word)
-	}
-	return r
 }
 
 // cause returns the cause of an agent's error. A fatal error is not the task's: it ends the
