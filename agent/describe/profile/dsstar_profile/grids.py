@@ -351,7 +351,10 @@ def _trim(table: Table) -> int:
     fields = Counter(len(row) - row.count(None) for row in rows[:1000]).most_common(1)
 
     def noted(row: tuple) -> bool:
-        """Whether a row has one value, and others have more or, of a text, more fields."""
+        """Whether a row has one value, and others have more or, of a text, more fields. It may be
+        the number of a record of which nothing else is known."""
+        if all(not empty(r[0]) and number(r[0]) is not None for r in (*rows[:100], row)):
+            return False
         alone = table.text_source and fields[0][0] == width > 1 and not any(c is not None for c in row[1:])
         alone = alone and sentence(row[0])
         return filled(row) <= 1 and (alone or width > 2 and usual[0][0] > 2)

@@ -170,7 +170,8 @@ def _candidates(table: Table, said: Json) -> Iterator[Call]:
         if text or page or call.start.startswith("pd.read_excel("):
             yield call.having(**options)
         if "thousands" in options:
-            yield call.having(**options | {"thousands": ...})
+            plain = {"thousands": None, "decimal": ...} if page else {"thousands": ...}
+            yield call.having(**options | plain)
         if text:
             yield call.having(**options, after=call.after + '.dropna(how="all")')
             yield call.having(**options, engine="python")
@@ -328,8 +329,12 @@ def _taken(series: Any, c: Json) -> bool:
     """Whether pandas takes codes for numbers, or loses digits of long ones."""
     if c.get("long"):
         return _plain(series) and str(series.dtype).lower() not in ("int64", "uint64")
-    parted = c["type"] == "date" and re.search(r"[-. ,']", c.get("form", ""))
-    return (c["type"] == "text" or bool(parted)) and _plain(series)
+    return (c["type"] == "text" or _parted(c)) and _plain(series)
+
+
+def _parted(c: Json) -> bool:
+    """Whether a column is of dates with marks that numbers may have."""
+    return c["type"] == "date" and bool(re.search(r"[-. ,']", c.get("form", "")))
 
 
 def _within(series: Any, c: Json) -> bool:
@@ -337,6 +342,8 @@ def _within(series: Any, c: Json) -> bool:
     given, gone = series.dropna(), c.get("missing", {})
     if len(series) - len(given) > sum(gone.values()) and len(gone) < MARKED and not c.get("markers"):
         return False
+    if _parted(c) and len(given) and given.astype(str).str.fullmatch(r"\d+").all():
+        return False  # the marks of dates are taken for those of numbers
     if c["type"] != "number" or "range" not in c or c.get("long") or not _plain(series) or not len(given):
         return True
     low, high = c["range"]

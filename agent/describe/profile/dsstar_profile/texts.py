@@ -181,6 +181,10 @@ def _fit(way: Dialect, sample: list[str]) -> tuple[float, int]:
     if not rows:
         return 0.0, 0
     usual = widths.most_common(1)[0][1] / len(rows)
+    if way.quote != '"':  # lines with a field in double quotes speak against another way
+        mark = re.escape(way.mark)
+        field = re.compile(rf'(?:^|{mark})"(?:[^"]|"")*"(?:{mark}|$)')
+        usual -= sum(bool(field.search(line.rstrip("\r\n"))) for line in sample) / len(sample)
     left = 0
     for row in rows:
         for field in row:
@@ -193,7 +197,7 @@ def _fit(way: Dialect, sample: list[str]) -> tuple[float, int]:
 
 def _mark(sample: list[str]) -> str:
     best, most = "", 0.0
-    inner = all(map(INNER.fullmatch, sample[1:] or sample))
+    inner = sum(map(bool, map(INNER.fullmatch, sample))) >= 0.8 * len(sample)
     text = "".join(sample)
     for mark in MARKS:
         if mark not in text:

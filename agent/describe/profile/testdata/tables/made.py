@@ -146,6 +146,8 @@ def column(rng, kind, name, rows, words, format, dress):
     out.digits = rng.choice([1, 2, 2, 3, 4]) if kind in ("measure", "share", "money") else 0
     if out.digits == 3 and dress["numbers"][0] == "," == dress["mark"]:
         out.digits = 2  # nobody could tell
+    if format == "html" and dress["numbers"] == ",.":
+        step = min(step, 400)  # as there is no other mark in it
     first = datetime.datetime(rng.choice([1990, 2019, 2023]), 1, 1)
     many = words[: rng.choice([2, 4, len(words)])]
     if kind == "note" and format == "fixed":
