@@ -74,7 +74,7 @@ func (p *played) holdsNone(t *testing.T, part string) {
 func TestCredentialsStay(t *testing.T) {
 	once(t)
 	dir, names := secretFiles(t)
-	for _, method := range []record.Method{{}, {Script: true}} {
+	for n, method := range []record.Method{{}, {Script: true}, {}} {
 		var shown, alone strings.Builder
 		for _, name := range names {
 			content, _ := os.ReadFile(filepath.Join(dir, name))
@@ -88,7 +88,9 @@ func TestCredentialsStay(t *testing.T) {
 			replies = published.with(script{"coder": replies["cell"] + "\nprint(x)", "analyzer": replies["analyzer"]})
 		}
 		p := play(t, replies, func(s *stage) {
-			s.config.Method = method
+			if s.config.Method = method; n == 2 {
+				s.config.Ranker, s.config.TopK = s.model, 10
+			}
 			s.quick, s.task.Data, s.task.Files = true, dir, filesOf(names...)
 			for i := range s.task.Files {
 				info, _ := os.Stat(filepath.Join(dir, names[i]))
@@ -104,6 +106,9 @@ func TestCredentialsStay(t *testing.T) {
 			for part := range strings.FieldsSeq(secret) {
 				p.holdsNone(t, part)
 			}
+		}
+		if _, ranked := p.model.requests["the retriever"]; ranked != (n == 2) {
+			t.Errorf("%d: ranked: %v", n, ranked)
 		}
 		told := strings.Join(p.Warnings, "\n")
 		for _, name := range names {
