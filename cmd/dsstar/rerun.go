@@ -38,10 +38,14 @@ The kernel is that of --python or --kernel, or of these settings; else that of t
 notebook, if it names an installed kernelspec other than python3; else dsstar's
 own Python.
 
+--parameters NAME=VALUE sets a variable, as papermill does: a new cell with the tag
+injected-parameters sets it, directly after the cell with the tag parameters, or
+before the first cell if none has it. VALUE is True, False, None, a number, or else
+text; in quotes it is text. Only the executed notebook has the new cell.
+
 --data DIR sets data_dir in the parameters cell, for this execution and in the
-executed notebook. In other notebooks, a cell after the one with the tag
-parameters sets it, as papermill does. For notebooks of dsstar the last lines say,
-for each question, whether the answer is the same.
+executed notebook. In other notebooks, a new cell sets it, as above. For notebooks
+of dsstar the last lines say, for each question, whether the answer is the same.
 
 --check compares each cell's outputs with those in the notebook, and prints for
 each: same; differs, with the differences; error, if it fails now; or not run, if
@@ -95,6 +99,7 @@ With --round it is notebook, round, step, seconds, kernel as above, and
 const rerunExample = `  dsstar rerun analysis.ipynb                        # writes analysis.rerun.ipynb
   dsstar rerun analysis.ipynb -o analysis.ipynb      # in place
   dsstar rerun analysis.ipynb -o - > executed.ipynb
+  dsstar rerun -p year=2024 -p region=north -o north.ipynb analysis.ipynb
   dsstar rerun --kernel conda-geo --timeout 10m --allow-errors analysis.ipynb
   dsstar rerun --check analysis.ipynb                # are its outputs still the same?
   dsstar rerun --check --data new/ RUN/notebook.ipynb
@@ -138,6 +143,8 @@ func (a *app) rerunCommand() *cobra.Command {
 	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance,
 		"with --check: relative tolerance of numbers")
 	f.Var(&round, "round", "run the attempts of this round of dsstar's notebook again")
+	f.StringArrayVarP(&flags.Parameters, "parameters", "p", nil,
+		"name=value: a variable to set after the cell with the tag parameters; may be repeated")
 	f.Var((*usage.Once)(&flags.Data), "data", "another data folder than the notebook's")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.String("python", "", "your own interpreter, with ipykernel")

@@ -68,8 +68,8 @@ func (c cellRun) raised() bool {
 func (r *rerun) checkCells() {
 	r.result.Checked = []checkedCell{}
 	for _, i := range r.todo {
-		if i == r.place.inject && i > 0 {
-			continue // the cell of --data
+		if i == r.place.added {
+			continue // the cell of --data or --parameters
 		}
 		r.result.Checked = append(r.result.Checked, r.checkCell(i))
 	}

@@ -32,24 +32,30 @@ type place struct {
 	// the data folder, absolute if possible; for others' notebooks only that of --data
 	data   string
 	code   map[int]string // code to run instead of the cell's, by position
-	inject int            // position of the added cell; 0: none
+	added  int            // position of the added cell; -1: none
 	env    []string
 	given  bool     // data is from the user, not from the notebook
 	linked []string // links to data in the data folder
 }
 
 // newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
-// run in a temporary folder, so that the run folder is unchanged. With data, the notebook is
-// changed to use that folder. The caller must close the place.
-func (a *Runner) newPlace(path, data string, nb *notebook.Notebook,
+// run in a temporary folder, so that the run folder is unchanged. The notebook is changed to use the
+// data and the parameters of the flags. The caller must close the place.
+func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	s *configs.Settings) (*place, error) {
+	data := flags.Data
 	home, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
 	home = disk.RealPath(home) // as cells see it
 	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Made(nb), home: home, dir: home,
-		code: map[int]string{}, env: a.Env, given: data != ""}
+		code: map[int]string{}, env: a.Env, given: data != "", added: -1}
+	set, err := parametersOf(flags.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	p.inject(set, nb)
 	if data != "" {
 		if data, err = checkData(data, path); err != nil {
 			return nil, err
@@ -123,7 +129,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	case at < 0:
 		return nil
 	case !p.own && data != "":
-		p.injectData(at, data, nb)
+		p.inject([]parameter{dataParameter(data)}, nb)
 		p.data = data
 		return nil
 	case !p.own:
@@ -149,33 +155,6 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	return nil
 }
 
-// injected is papermill's tag for the cell that overrides the parameters.
-const injected = "injected-parameters"
-
-// injectData adds a cell after the parameters, as papermill does, or changes the existing one.
-func (p *place) injectData(at int, data string, nb *notebook.Notebook) {
-	source := "# Parameters\n" + dataLine(data) + "\n"
-	is := func(c notebook.Cell) bool {
-		return c.Type == notebook.Code && slices.Contains(c.Tags(), injected)
-	}
-	if i := slices.IndexFunc(nb.Cells, is); i >= 0 {
-		if c := &nb.Cells[i]; dataDir.MatchString(c.Source) {
-			c.Source = withData(c.Source, data) // it may set other parameters, too
-		} else {
-			c.Source = strings.TrimRight(c.Source, "\n") + "\n" + dataLine(data) + "\n"
-		}
-		return
-	}
-	id := injected
-	for slices.ContainsFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id }) {
-		id += "-1"
-	}
-	p.inject = at + 1
-	nb.Cells = slices.Insert(nb.Cells, at+1,
-		notebook.Cell{ID: id, Type: notebook.Code, Source: source,
-			Metadata: map[string]any{"tags": []any{injected}}})
-}
-
 // MoveData returns the source of a run's parameters cell, or of the script with it, with the data folder
 // that moved returns for a relative one.
 func MoveData(source string, moved func(data string) string) string {
@@ -189,19 +168,9 @@ func MoveData(source string, moved func(data string) string) string {
 	return source
 }
 
-func withData(source, data string) string {
-	first := true
-	return dataDir.ReplaceAllStringFunc(source, func(line string) string {
-		if !first {
-			return line
-		}
-		first = false
-		return dataLine(data)
-	})
-}
+func withData(source, data string) string { return assign(source, dataParameter(data)) }
 
-// dataLine is the assignment of the data folder.
-func dataLine(data string) string { return "data_dir = " + brief.Python(data) }
+func dataParameter(data string) parameter { return parameter{"data_dir", brief.Python(data)} }
 
 // pythonString returns the value of a plain string literal.
 func pythonString(literal string) (value string, ok bool) {

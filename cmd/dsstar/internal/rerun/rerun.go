@@ -44,6 +44,7 @@ type Flags struct {
 	Tolerance   float64
 	Round       *int
 	Data        string
+	Parameters  []string // each "name=value"
 }
 
 // ErrDiffers is returned by a check that has found and printed a difference.
@@ -57,7 +58,7 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	if err := flags.refuse(path, nb); err != nil {
 		return err
 	}
-	place, err := a.newPlace(path, flags.Data, nb, s)
+	place, err := a.newPlace(path, flags, nb, s)
 	if err != nil {
 		return err
 	}
@@ -103,6 +104,9 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 			usage.Again("--out", OutPath(path)))
 	case f.Round != nil && f.Out != "":
 		return usage.New("--round writes no notebook: --out has no effect", usage.Without("out"))
+	case f.Round != nil && len(f.Parameters) > 0:
+		return usage.New("--round runs the cells as they were: --parameters has no effect",
+			usage.Without("parameters"))
 	case !f.Check && f.Tolerance != Tolerance:
 		return usage.New("--tolerance needs --check", usage.Again("--check"))
 	case math.IsNaN(f.Tolerance) || f.Tolerance < 0 || f.Tolerance >= 1:

@@ -150,7 +150,7 @@ func (r *rerun) restate() {
 	r.result.Answers = r.findAnswers()
 	now := map[int]string{}
 	for i, is := range r.result.Answers {
-		if r.result.Answer = &r.result.Answers[i]; !is.Same || r.Data != "" {
+		if r.result.Answer = &r.result.Answers[i]; !is.Same || r.Data != "" || len(r.Parameters) > 0 {
 			now[is.part] = is.Is
 		}
 	}
