@@ -180,7 +180,7 @@ func TestReplay(t *testing.T) {
 			if again.solve(t, t.Context(), name, solver.Options{}); again.err != nil {
 				t.Fatal(again.err)
 			}
-			if !notebook.Same(p.withoutMeasured(), again.withoutMeasured()) {
+			if !notebook.Same(p.nb, again.nb) {
 				t.Error("the notebook is another one")
 			}
 		})
@@ -225,14 +225,6 @@ func TestStopped(t *testing.T) {
 			t.Errorf("the error is %v", p.err)
 		}
 	})
-}
-
-// withoutMeasured returns the notebook without its last cell.
-func (p *play) withoutMeasured() *notebook.Notebook {
-	nb := *p.nb
-	nb.Cells = slices.DeleteFunc(slices.Clone(nb.Cells),
-		func(c notebook.Cell) bool { return c.ID == "measured" })
-	return &nb
 }
 
 // TestCancelledInACell: the notebook has the work so far.

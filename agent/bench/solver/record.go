@@ -61,20 +61,11 @@ type recordMeta struct {
 
 // cellMeta is a cell's metadata under "dsstar".
 type cellMeta struct {
-	Role     string    `json:"role"`
-	Turn     int       `json:"turn,omitempty"`   // from 1
-	Kind     string    `json:"kind,omitempty"`   // of the action
-	Status   string    `json:"status,omitempty"` // of its execution
-	Reason   string    `json:"reason,omitempty"`
-	Measured *measured `json:"measured,omitempty"`
-}
-
-// measured holds what may differ between two runs that do the same.
-type measured struct {
-	Started time.Time       `json:"started"`
-	Spent   ask.Spent       `json:"spent"`
-	Seconds record.Seconds  `json:"seconds"`
-	Turns   map[int]float64 `json:"turns,omitempty"` // seconds, by turn from 1
+	Role   string `json:"role"`
+	Turn   int    `json:"turn,omitempty"`   // from 1
+	Kind   string `json:"kind,omitempty"`   // of the action
+	Status string `json:"status,omitempty"` // of its execution
+	Reason string `json:"reason,omitempty"`
 }
 
 // draw returns the notebook. Run All runs what the agent ran, in order: cells that raised are
@@ -98,22 +89,13 @@ func (r *journal) draw() *notebook.Notebook {
 			c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
 		}
 	}
-	took := &measured{r.started, r.spent, r.seconds(), map[int]float64{}}
 	for i, t := range r.turns {
 		d.turn(i+1, t)
-		if t.cell != "" {
-			took.Turns[i+1] = t.ran.Seconds
-		}
 	}
 	if r.answer != "" {
 		d.markdown("answer", cellMeta{Role: "answer"}, "## Answer\n\n"+prompts.Fence(r.answer, ""))
 	}
-	d.markdown("measured", cellMeta{Role: "measured", Measured: took}, r.showMeasured())
 	return d.nb
-}
-
-func (r *journal) seconds() record.Seconds {
-	return record.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()}
 }
 
 func (r *journal) showQuestion() string {
@@ -134,25 +116,10 @@ func (r *journal) showQuestion() string {
 	return text
 }
 
-func (r *journal) showMeasured() string {
-	u := r.spent.Usage
-	return fmt.Sprintf(
-		"## What it took\n\n- %d model calls, %d tokens in (%d cached), %d out.\n- "+
-			"%.1f s: model %.1f s, kernel %.1f s.",
-		u.Calls,
-		u.InputTokens,
-		u.CachedTokens,
-		u.OutputTokens,
-		r.total.Seconds(),
-		r.spent.Model,
-		r.kernel.Seconds(),
-	)
-}
-
 // result summarizes the journal for a benchmark.
 func (r *journal) result() *Result {
 	result := &Result{Record: runner.Record{
-		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, DebugTries: r.debug, Seconds: r.seconds(),
+		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, DebugTries: r.debug, Seconds: record.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()},
 		Usage: r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost,
 	}}
 	for _, t := range r.turns {
