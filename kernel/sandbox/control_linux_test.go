@@ -20,7 +20,7 @@ import (
 var attacks string
 
 // attempts is how many attacks.py makes.
-const attempts = 108
+const attempts = 106
 
 // An outcome is what an attempt of attacks.py reports: OPEN, PRIVATE or BLOCKED, and a detail.
 type outcome [2]string

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"slices"
 	"syscall"
 	"time"
 
@@ -18,15 +17,8 @@ import (
 
 const (
 	lookEvery    = 250 * time.Millisecond
-	measureEvery = time.Second // for folders, which may have many files, and for locks
+	measureEvery = time.Second // for folders, which may have many files
 )
-
-// A watch is a stage that its guard is watching.
-type watch struct {
-	stage
-	before tally   // of Write, at the start
-	shm    *shared // files created in the machine's /dev/shm; nil if it is not writable
-}
 
 // guard starts the program, enforces its limits, kills all its descendants once it has ended, and
 // exits with its status. It returns only on an error.
@@ -39,36 +31,34 @@ func (st stage) guard(file string) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
 	signal.Ignore(unix.SIGINT) // SIGINT is for the program
-	measured := make(chan tally, 1)
-	go func() { measured <- st.written() }() // before the program writes
-	w := watch{stage: st}
+	measured, before := make(chan int64, 1), int64(0)
+	go func() { // before the program writes
+		sum, _ := st.written() // of folders that are too deep, as much as is counted
+		measured <- sum
+	}()
 	select {
-	case w.before = <-measured:
+	case before = <-measured:
 	case <-signals:
 		os.Exit(128 + int(unix.SIGTERM))
-	}
-	if st.Box.Tier == Builtin && st.Box.Multiprocessing {
-		w.shm = newShared()
 	}
 	ended := make(chan unix.WaitStatus, 1)
 	if err := st.start(file, ended); err != nil {
 		return err
 	}
-	passed := make(chan string, 3)
-	go report(lookEvery, passed, w.processesExceed)
-	// separately, as these may take long and must not delay the other
-	go report(measureEvery, passed, w.foldersExceed)
-	go report(measureEvery, passed, locksExceed)
+	passed := make(chan string, 2)
+	go report(lookEvery, passed, st.processesExceed)
+	// separately, as it may take long and must not delay the other
+	go report(measureEvery, passed, func() string { return st.foldersExceed(before) })
 	select {
 	case status := <-ended:
-		w.end()
+		killAll()
 		endLike(status)
 	case <-signals:
-		w.end()
+		killAll()
 		os.Exit(128 + int(unix.SIGTERM))
 	case why := <-passed:
 		fmt.Fprintln(reports, Stopped+why) // first, as freeing much memory takes long
-		w.end()
+		killAll()
 		os.Exit(128 + int(unix.SIGKILL))
 	}
 	panic("unreachable")
@@ -111,15 +101,6 @@ func report(every time.Duration, passed chan<- string, why func() string) {
 	}
 }
 
-// end kills all processes and removes their files in /dev/shm.
-func (w watch) end() {
-	if w.shm != nil {
-		w.shm.note(descendants(os.Getpid()))
-		defer w.shm.remove()
-	}
-	killAll()
-}
-
 // reap waits for all children and sends the status of the program to ended.
 func reap(program int, ended chan<- unix.WaitStatus) {
 	for {
@@ -150,8 +131,8 @@ func endLike(status unix.WaitStatus) {
 }
 
 // processesExceed returns the limit that the processes exceed, "" if none.
-func (w watch) processesExceed() string {
-	l := w.Box.Limits
+func (st stage) processesExceed() string {
+	l := st.Box.Limits
 	all := descendants(os.Getpid())
 	used := usageOf(all)
 	// Linux enforces the limit itself, except for root
@@ -159,65 +140,30 @@ func (w watch) processesExceed() string {
 		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes",
 			used.threads, l.Processes)
 	}
-	if l.Memory == 0 {
-		return ""
+	sum := used.resident + used.tables
+	if l.Memory > 0 && sum > l.Memory && used.tables < l.Memory { // else the exact number is not needed
+		sum = used.tables + proportional(all) // frozen copies share most of their memory
 	}
-	if hidden := w.hidden(all); hidden != 0 {
-		time.Sleep(lookEvery) // it may only be starting
-		if slices.Contains(descendants(os.Getpid()), hidden) && hides(hidden) {
-			return "a process cannot be looked into, nor what it uses: its program is one that nobody may " +
-				"read"
-		}
-	}
-	kept := heldBy(all)
-	if kept.mappings > mostMappings {
-		return fmt.Sprintf("over %d memory mappings", mostMappings)
-	}
-	if kept.unknown != "" && !w.Box.GPU { // its drivers have descriptors of their own
-		return fmt.Sprintf("a process holds %q, whose memory cannot be counted", kept.unknown)
-	}
-	files, own := kept.memory+w.inMemory(all), used.tables+w.queued(all, kept.sockets)+
-		int64(kept.mappings)*sizeOfMapping
-	if used.resident+files+own <= l.Memory {
-		return ""
-	}
-	sum, shared := own, int64(0)
-	if own <= l.Memory { // otherwise the exact number is not needed; large tables take long
-		sum, shared = proportional(all)
-		sum += own
-	}
-	if sum += max(0, files-shared); sum > l.Memory { // sum already includes mapped parts of the files
+	if l.Memory > 0 && sum > l.Memory {
 		return fmt.Sprintf("%s of memory used, limit %s; read the data in parts, or raise it with --max-memory", limitText(sum),
 			limitText(l.Memory))
 	}
 	return ""
 }
 
-// foldersExceed is processesExceed for disk usage.
-func (w watch) foldersExceed() string {
-	limit := w.Box.Limits.Folder
+// foldersExceed is processesExceed for disk usage; before is that at the start, in bytes.
+func (st stage) foldersExceed(before int64) string {
+	limit := st.Box.Limits.Folder
 	if limit == 0 {
 		return ""
 	}
-	now := w.written()
-	if now.hidesMore(w.before) {
-		time.Sleep(lookEvery) // it may be temporary
-		if now = w.written(); now.hidesMore(w.before) {
-			return "a folder that it has made cannot be looked into, or is too deep, nor what it has " +
-				"written there"
-		}
+	now, err := st.written()
+	if err != nil {
+		return err.Error()
 	}
-	if sum := now.bytes - w.before.bytes + heldBy(descendants(os.Getpid())).disk; sum > limit {
-		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", limitText(sum),
+	if now-before > limit {
+		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", limitText(now-before),
 			limitText(limit))
 	}
 	return ""
-}
-
-// locksExceed is processesExceed for locks on parts of files.
-func locksExceed() string {
-	if locksOf(descendants(os.Getpid())) <= mostLocks {
-		return ""
-	}
-	return fmt.Sprintf("over %d locks of parts of files", mostLocks)
 }

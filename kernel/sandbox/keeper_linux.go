@@ -60,7 +60,7 @@ func (st stage) keep(file string) error {
 	for {
 		select {
 		case status := <-ended:
-			watch{stage: st}.end()
+			killAll()
 			endLike(status)
 		case <-signals:
 			_ = cmd.Process.Signal(unix.SIGTERM)

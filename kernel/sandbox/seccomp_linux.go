@@ -206,7 +206,7 @@ func surface() []rule {
 		unix.SYS_SETDOMAINNAME,
 		unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT,
 		unix.SYS_MIGRATE_PAGES)
-	// System V IPC and POSIX queues outlive their process, and the guard does not see their memory. In
+	// System V IPC and POSIX queues outlive their process, and no limit counts their memory. In
 	// builtin they are shared with the whole machine.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL,
 		unix.SYS_SEMGET, unix.SYS_SEMOP,
@@ -220,23 +220,20 @@ func surface() []rule {
 	rules = append(rules, setID()...)
 	// A user has few inotify instances: other programs would get none.
 	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
-	// Filters, rulesets and secret memory take memory that the guard does not see; asynchronous input
-	// and output has contexts of which the machine has few. Libraries do without, as on an older Linux.
+	// Filters, rulesets, files in memory and secret memory take memory that no limit counts; asynchronous
+	// input and output has contexts of which the machine has few. Libraries do without, as on an older
+	// Linux.
 	rules = append(rules, rule{unix.SYS_PRCTL, unix.EINVAL, []condition{is(0, unix.PR_SET_SECCOMP)}})
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_LANDLOCK_CREATE_RULESET,
-		unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF, unix.SYS_MEMFD_SECRET,
-		unix.SYS_IO_SETUP)...)
-	// Locks that outlive their descriptor, if the file is mapped: the guard counts by descriptors.
-	for _, command := range []uint32{unix.F_OFD_SETLK, unix.F_OFD_SETLKW} {
-		rules = append(rules, rule{unix.SYS_FCNTL, unix.EINVAL, []condition{is(1, command)}})
-	}
+		unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF, unix.SYS_MEMFD_CREATE,
+		unix.SYS_MEMFD_SECRET, unix.SYS_IO_SETUP)...)
 	// Leases and notifications delay or reveal what other programs do with the data; hints persist
 	// with the file.
 	for _, command := range []uint32{unix.F_SETLEASE, unix.F_NOTIFY, fSetDelegation,
 		unix.F_SET_RW_HINT} {
 		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
 	}
-	// Larger socket buffers: the guard counts each socket at the default size.
+	// Larger socket buffers, which take memory that no limit counts.
 	for _, option := range []uint32{unix.SO_SNDBUF, unix.SO_RCVBUF, unix.SO_SNDBUFFORCE,
 		unix.SO_RCVBUFFORCE} {
 		rules = append(rules, rule{unix.SYS_SETSOCKOPT, 0,
@@ -252,7 +249,7 @@ func surface() []rule {
 		unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	return append(rules,
 		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, namespaces, 0, true}}},
-		// The guard inspects the descriptors of one thread: all threads must share them.
+		// The guard opens descriptors for a thread of those that ask: all must share them.
 		rule{unix.SYS_CLONE, unix.EPERM,
 			[]condition{{0, unix.CLONE_THREAD | unix.CLONE_FILES, unix.CLONE_THREAD, false}}},
 		rule{unix.SYS_CLOSE_RANGE, unix.ENOSYS,

@@ -58,7 +58,7 @@ func TestFilter(t *testing.T) {
 		{enosys, enosys, enosys, [][]uint64{
 			{unix.SYS_CLOSE_RANGE, 3, 9, unix.CLOSE_RANGE_UNSHARE | unix.CLOSE_RANGE_CLOEXEC},
 			{unix.SYS_CLONE3}, {unix.SYS_OPENAT2}, {unix.SYS_LISTMOUNT}, {newestCall + 1},
-			{unix.SYS_LANDLOCK_ADD_RULE}, {unix.SYS_MEMFD_SECRET}, {unix.SYS_IO_SETUP},
+			{unix.SYS_LANDLOCK_ADD_RULE}, {unix.SYS_MEMFD_CREATE}, {unix.SYS_MEMFD_SECRET}, {unix.SYS_IO_SETUP},
 		}},
 		{succeeds, succeeds, succeeds, [][]uint64{
 			{unix.SYS_FCHMODAT, 0, 0, 0o4755}, {unix.SYS_FCHMOD, 3, 0o2755},

@@ -153,9 +153,8 @@ func threadOf(id int) (t thread, ok bool) {
 
 // proportional returns the proportional set size (Pss) of processes without mapped files, whose pages
 // the system drops when it needs memory: a cell may map a file that is larger than its limit, as
-// Polars does. shared is the part of it that is files in memory. It is exact, but slow if there is much
-// memory.
-func proportional(pids []int) (sum, shared int64) {
+// Polars does. It is exact, but slow if there is much memory.
+func proportional(pids []int) (sum int64) {
 	for _, pid := range pids {
 		t, ok := running(pid)
 		if !ok {
@@ -177,10 +176,8 @@ func proportional(pids []int) (sum, shared int64) {
 		}
 		ofFiles, _ := field("Pss_File") // since Linux 5.4
 		sum += all - ofFiles
-		mapped, _ := field("Pss_Shmem")
-		shared += mapped
 	}
-	return sum, shared
+	return sum
 }
 
 // threadsOf counts the threads of all processes of a user.

@@ -50,7 +50,7 @@ import time
 
 LIMIT = 10  # seconds for an attempt
 SEPARATE = [
-    "a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "a12_locks",
+    "a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb",
     "p17_daemon_survives",
 ]
 ATTEMPTS = {}
@@ -1170,34 +1170,6 @@ def a11_timers():
         for timer in timers:
             libc.timer_delete(timer)
     return "%d timers" % len(timers)
-
-
-def lock(f, command, start):
-    """Locks one byte of a file (struct flock)."""
-    fcntl.fcntl(f, command, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, start, 1, 0))
-
-
-@attempt
-def a12_locks():
-    # 200 bytes of Linux each
-    files = [tempfile.TemporaryFile(dir=".") for _ in range(100)]
-    try:
-        for f in files:
-            for i in range(1000):
-                lock(f, fcntl.F_SETLK, 2 * i)
-        time.sleep(10)  # a guard that polls must see them
-    finally:
-        for f in files:
-            f.close()
-    return "100000 locks"
-
-
-@attempt
-def a13_locks_of_a_mapping():
-    # They stay if the file is closed and still mapped, where no descriptor shows them.
-    with tempfile.TemporaryFile(dir=".") as f:
-        lock(f, 37, 0)  # F_OFD_SETLK
-    return "locked"
 
 
 @attempt
