@@ -127,7 +127,7 @@ type Profile struct {
 	Problem  string            `json:"problem"` // why it could not be read to its end
 	Cause    string            `json:"cause"`   // of Problem; "": none of those below
 	Reads    map[string]string `json:"reads"`   // what it has to be read with; see [differ]
-	Untried  bool              `json:"untried"` // there was no time to try the calls of some table
+	Untried  bool              `json:"untried"` // calls of some table may be tried in another run
 	Tables   []Table           `json:"tables"`
 }
 

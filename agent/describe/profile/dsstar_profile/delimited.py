@@ -77,8 +77,9 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
         fields = width + (table.short == "ended")
         if odd := sorted(n for n in raw if n != fields):
             have = f"{odd[0]} to {odd[-1]}" if odd[0] < odd[-1] else str(odd[0])
+            some = "a row has" if len(odd) == 1 else f"{len(odd)} rows have"
             table.warnings.append(
-                f"{len(odd)} rows have another number of fields than {fields}: {have}"
+                f"{some} another number of fields than {fields}: {have}"
                 + ("" if whole else ", in the sample")
             )
         if not whole:

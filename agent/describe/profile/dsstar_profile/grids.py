@@ -126,7 +126,8 @@ class Table:
 
 def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
     """The first rows; all of a small table and of one that explains something in words."""
-    if len(rows) == total <= 300 and width <= 30 and (total <= 15 or width <= 6 and _wordy(rows, width)):
+    few = total <= 15 or width <= 6 and _may_explain(rows, width)
+    if len(rows) == total <= 300 and width <= 30 and few:
         shown = [[show(v, 300) for v in row[:width]] for row in rows]
         size = sum(len(v) + 3 for row in shown for v in row)
         wordy = width <= 6 and any(sum(v.count(" ") for v in c) > 3 * total for c in zip(*shown))
@@ -135,7 +136,7 @@ def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
     return [[show(v, 40) for v in row[:width]] for row in rows[:3]]
 
 
-def _wordy(rows: Rows, width: int) -> bool:
+def _may_explain(rows: Rows, width: int) -> bool:
     """Whether a column may have more than three words in each row, of what has not been shown yet."""
     columns = list(zip(*rows))
     try:

@@ -11,6 +11,7 @@ import re
 import signal
 import sys
 import threading
+import time
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -212,11 +213,9 @@ def profile(
                     out[part] = value
             out["more"] = found.more + len(found.tables[found.most :])
             if untried := _described(found, out, path, reader in ADDRESSED):
+                out["untried"] = True
                 ahead(out)
-                limit = timed(hints.SECONDS, "SIGPROF", "ITIMER_PROF")
-                with contextlib.suppress(OutOfTime, MemoryError), limit:
-                    for n, said in hints.put(untried, path):
-                        out["tables"][n] = said
+                _try(untried, out, path)
     except ImportError as error:
         problem = f"not read: this Python has no {error.name or show(error, 200)}"
     except (Exception, OutOfTime) as error:
@@ -226,6 +225,18 @@ def profile(
         out.setdefault("format", "unknown")
         out["problem"] = problem
     return out
+
+
+def _try(untried: list[Untried], out: dict[str, Any], path: str) -> None:
+    """Puts the calls of tables into out. Those that have had their time are not tried again."""
+    began = time.process_time()
+    limit = timed(hints.SECONDS, "SIGPROF", "ITIMER_PROF")
+    with contextlib.suppress(OutOfTime, MemoryError), limit:
+        for n, said in hints.put(untried, path):
+            out["tables"][n] = said
+    left_out = any(hints.UNTRIED in t.get("warnings", ()) for t in out["tables"])
+    if not left_out or time.process_time() - began > hints.SECONDS / 2:
+        del out["untried"]
 
 
 def _described(found: Found, out: dict[str, Any], path: str, addressed: bool) -> list[Untried]:
@@ -270,8 +281,6 @@ def text(
 
 
 def in_words(found: dict[str, Any]) -> str:
-    if any(hints.UNTRIED in t.get("warnings", ()) for t in found.get("tables", ())):
-        found["untried"] = True
     try:
         words.render(found)
         return json.dumps(found, default=str, allow_nan=False, separators=(",", ":"))
