@@ -37,7 +37,8 @@ type (
 	InterpreterPlan struct {
 		Plan               string // JSON
 		Task, Code, Result string
-		Most               int // maximum number of tasks; 0: a few
+		Edited             bool // by a person
+		Most               int  // maximum number of tasks; 0: a few
 	}
 	// InterpreterCode asks for the code of a task or, after Tries, for different code.
 	InterpreterCode struct {

@@ -33,8 +33,9 @@ type Interpreter struct {
 }
 
 // interpreter is Data Interpreter (section 3). A question becomes a graph of tasks, which run
-// in topological order. Failing code is debugged; a task that fails changes the plan from there on.
-// Human editing (section 3.1.2) is left out.
+// in topological order. Failing code is debugged; a task that fails, or that a person has
+// edited, changes the plan from there on. Config.Review asks a person only about failed tasks
+// (human editing, section 3.1.2).
 //
 // Three things that a benchmark needs are not in the paper. At the end the model is asked for
 // the answer, because tasks print more than that. At most Steps tasks run: 20, like DS-STAR's
@@ -104,8 +105,8 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 		if err := q.attempt(ctx, n); err != nil {
 			return false, err
 		}
-		if !n.done {
-			if q.NoReplan {
+		if !n.done || n.edited {
+			if q.NoReplan && !n.done {
 				return false, nil
 			}
 			if err := q.plan(ctx, n); err != nil {
@@ -124,6 +125,11 @@ func (q *inquiry) attempt(ctx context.Context, n *node) error {
 	}
 	if err := q.trials(ctx, n, tools); err != nil {
 		return err
+	}
+	if !n.done {
+		if err := q.editByHand(ctx, n); err != nil {
+			return err
+		}
 	}
 	if err := q.reflect(ctx, n); err != nil || !n.done {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dsstar/agent"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -60,4 +61,37 @@ func (q *inquiry) codeInputs(asks prompts.InterpreterCode) map[string]string {
 		inputs["code"], inputs["results"] = inputs["code"]+t.Code+"\n", inputs["results"]+t.Result+"\n"
 	}
 	return inputs
+}
+
+// editByHand lets a person, if there is one, edit a failed task, and runs the edited task
+// (human editing, section 3.1.2). A rejected task stays failed, and the planner sees the
+// reason.
+func (q *inquiry) editByHand(ctx context.Context, n *node) error {
+	for try := 1; q.cfg.Review != nil && !n.done; try++ {
+		d, err := q.cfg.Review(ctx, agent.Proposal{
+			Round: q.rounds, Step: len(q.graph.finished()) +
+				1, Try: try, Text: n.Instruction, Code: n.code, Failed: n.code, Error: n.result,
+		})
+		switch {
+		case err != nil:
+			return err
+		case d.Choice == agent.Stop:
+			return agent.ErrStopped
+		case d.Choice != agent.Accept:
+			if d.Reason != "" {
+				n.result += "\nA person rejected it: " + d.Reason
+			}
+			return nil
+		}
+		if d.Text != "" {
+			n.Instruction = d.Text
+		}
+		n.edited, n.code = true, d.Code
+		e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, by hand", n.ID), n.Instruction, n.code)
+		if err != nil {
+			return err
+		}
+		n.result, n.done = shown, e.Status == notebook.OK
+	}
+	return nil
 }

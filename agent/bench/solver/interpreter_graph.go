@@ -20,6 +20,7 @@ type node struct {
 	Instruction string   `json:"instruction"`
 
 	done   bool
+	edited bool   // by a person
 	code   string // the code that ran last
 	result string
 }
@@ -171,7 +172,7 @@ func jsonOf(text string) string {
 
 const planRule = "Reply with one ```json code block that holds the list of all tasks of the plan, and nothing else."
 
-// plan asks for a plan or, after a task that failed, for the rest of it.
+// plan asks for a plan or, after a task that failed or was edited, for the rest of it.
 func (q *inquiry) plan(ctx context.Context, after *node) error {
 	asks := prompts.InterpreterPlan{Most: q.Tasks}
 	inputs := map[string]string{}
@@ -181,7 +182,9 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 			Task:   after.ID,
 			Code:   after.code,
 			Result: after.result,
+			Edited: after.edited,
 		}
+		after.edited = false
 		inputs["plan"], inputs["results"] = asks.Plan, after.result
 	}
 	q.plans++

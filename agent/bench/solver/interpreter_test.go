@@ -1,6 +1,7 @@
 package solver_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/agent"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/reply"
 )
@@ -330,6 +332,48 @@ func TestExperience(t *testing.T) {
 	}
 	if p = newPlay(t, script{}).solve(t, t.Context(), "data-interpreter", o); p.err == nil ||
 		!strings.Contains(p.err.Error(), "experience pool") {
+		t.Errorf("the error is %v", p.err)
+	}
+}
+
+// TestHumanEditing: a failed task waits for a person, runs as edited, and is followed by a new
+// plan.
+func TestHumanEditing(t *testing.T) {
+	o := bare
+	o.Interpreter.Tries = 1
+	p := newPlay(t, script{
+		"planner": {tasks("1: Load", "2: Print < 1"), tasks("1: Load by hand", "2: Print it < 1"),
+			tasks("1: Load by hand", "2: Print all < 1")},
+		"coder": {block("raise(x)"), block("raise(y)"), block("print(a)")}, "reporter": {"Answer: 3"},
+	})
+	var asked []string
+	p.cfg.Review = func(_ context.Context, q agent.Proposal) (agent.Decision, error) {
+		asked = append(asked, fmt.Sprintf("%s %d: %s", q.Text, q.Try, q.Code))
+		switch len(asked) {
+		case 1:
+			return agent.Decision{Choice: agent.Accept, Code: "raise(z)"}, nil
+		case 2:
+			return agent.Decision{Choice: agent.Accept, Text: "Load by hand", Code: "a = 3"}, nil
+		}
+		return agent.Decision{Choice: agent.Reject, Reason: "print all of it"}, nil
+	}
+	if p.solve(t, t.Context(), "data-interpreter", o); p.err != nil {
+		t.Fatal(p.err)
+	}
+	same(t, "the person was asked about", []string{"Load 1: raise(x)", "Load 2: raise(z)",
+		"Print it 1: raise(y)"}, asked)
+	same(t, "the cells", []string{"raise(x)", "raise(z)", "a = 3", "raise(y)", "print(a)"}, p.cells())
+	contains(t, "the second plan", p.model.text(2), "Load by hand")
+	contains(t, "the third plan", p.model.text(4), "Task 2 has failed", "print all of it")
+	if p.result.Answer != "3" || !p.result.Finished {
+		t.Errorf("the result is %+v", p.result)
+	}
+
+	p = newPlay(t, script{"planner": {tasks("1: Load")}, "coder": {block("raise(x)")}})
+	p.cfg.Review = func(context.Context, agent.Proposal) (agent.Decision, error) {
+		return agent.Decision{Choice: agent.Stop}, nil
+	}
+	if p.solve(t, t.Context(), "data-interpreter", o); !errors.Is(p.err, agent.ErrStopped) {
 		t.Errorf("the error is %v", p.err)
 	}
 }

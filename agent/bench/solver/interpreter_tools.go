@@ -164,7 +164,7 @@ const toolRule = "Reply with a ```json and a ```python code block, and nothing e
 // is dropped. makeTool does nothing if no task follows and no pool keeps the tool for other
 // questions.
 func (q *inquiry) makeTool(ctx context.Context, n *node) error {
-	more := q.rounds < q.Steps && q.graph.next() != nil
+	more := q.rounds < q.Steps && (n.edited || q.graph.next() != nil)
 	if q.NoTools || !more && q.memory.path == "" {
 		return nil
 	}

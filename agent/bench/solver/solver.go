@@ -23,7 +23,7 @@ import (
 //
 // dsstar uses all of cfg. The others use Model, Open, Prompts, Dir, Limits, Price,
 // Stream, Sandbox, Warnings, MaxTokens, TopK and DescriptionChars; model-only also
-// Context and ContextChars.
+// Context and ContextChars, and data-interpreter Review.
 //
 // The result is never nil, even with an error. Errors are those of [agent.Run]: a reached
 // limit (*ask.BudgetError), a failed model or server, an unusable reply, a cancelled ctx.
