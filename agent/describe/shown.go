@@ -230,9 +230,10 @@ func listed(names []string, most int) string {
 		numbers[form] = append(numbers[form], number)
 	}
 	var whole, short []string
+	forms := map[[2]string][]string{} // by what differs
 	together := func(form, all, ends string, n int) {
-		line := fmt.Sprintf("%s: %d files, * is ", brief.Python("data/"+form), n)
-		whole, short = append(whole, line+all), append(short, line+ends)
+		same := [2]string{fmt.Sprintf("%d files, * is %s", n, all), fmt.Sprintf("%d files, * is %s", n, ends)}
+		forms[same] = append(forms[same], brief.Python("data/"+form))
 	}
 	const few = 4 // that are named one by one
 	for form, all := range numbers {
@@ -257,6 +258,15 @@ func listed(names []string, most int) string {
 			line := brief.Python("data/" + name)
 			whole, short = append(whole, line), append(short, line)
 		}
+	}
+	for same, all := range forms {
+		slices.Sort(all)
+		each := ": "
+		if len(all) > 1 {
+			each = ": each "
+		}
+		line := strings.Join(all, ", ") + each
+		whole, short = append(whole, line+same[0]), append(short, line+same[1])
 	}
 	slices.Sort(whole)
 	if text := strings.Join(whole, "\n") + "\n"; len(text) <= most {

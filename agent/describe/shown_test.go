@@ -25,6 +25,8 @@ func TestListed(t *testing.T) {
 		{slices.Delete(slices.Clone(numbers), 3, 5), 100, "\"data/logs/day*.csv\": 28 files, * is 00 to 02, 05 to 29\n"},
 		{[]string{"by_state/rain_Ohio.csv", "by_state/rain_Iowa.csv", "by_state/rain_Oregon.csv", "by_state/rain_New York.csv"}, 200,
 			"\"data/by_state/rain_*.csv\": 4 files, * is Iowa, New York, Ohio, Oregon\n"},
+		{[]string{"a/Ohio.csv", "a/Iowa.csv", "a/Oregon.csv", "a/Utah.csv", "b/Ohio.csv", "b/Iowa.csv", "b/Oregon.csv", "b/Utah.csv"}, 90,
+			"\"data/a/*.csv\", \"data/b/*.csv\": each 4 files, * is Iowa, Ohio, Oregon, Utah\n"},
 		{[]string{"s/Ohio.csv", "s/Iowa.csv", "s/Oregon.csv", "s/Utah.csv"}, 50, "\"data/s/*.csv\": 4 files, * is Iowa to Utah\n"},
 	} {
 		if got := listed(c.names, c.most); got != c.want {
