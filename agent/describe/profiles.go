@@ -188,7 +188,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	if d.Whole = plain && !p.Cut && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 	} else {
-		d.Text = p.Text(r.question(), chars, ByWords)
+		d.Text = p.Text(r.question(), chars, r.near)
 	}
 	if said := r.Corrections[d.File]; said != "" {
 		d.Corrected, d.Whole = true, false
@@ -199,6 +199,9 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 
 // question is what the descriptions are chosen by.
 func (r *Describer) question() string { return r.t.Task.Question + "\n" + r.t.Task.Guidelines }
+
+// near orders texts by their nearness to the question, of which the form of its answer is no part.
+func (r *Describer) near(_ string, texts []string) []int { return ByWords(r.t.Task.Question, texts) }
 
 // lead is the file that stands for those of the structure of file i.
 func (r *Describer) lead(i int) string { return r.alikeLead[r.t.Descriptions[i].File] }
@@ -297,8 +300,9 @@ func (r *Describer) word() {
 
 // share gives files their texts, the nearest to the question first.
 func (r *Describer) share(own []int, near, far, documents *int) {
+	const nearest = 2 // times as much that the nearest table has
 	show, all := r.Sizes(), *near
-	tables := 0
+	tables, times := 0, nearest
 	grow := func(i int, left *int, most int) {
 		d := r.t.Descriptions[i]
 		had := len(d.Text)
@@ -332,7 +336,8 @@ func (r *Describer) share(own []int, near, far, documents *int) {
 			switch {
 			case r.document(i):
 			case round == 0 && all-*near < all*3/4:
-				grow(i, near, max(leastChars, all/min(tables, 8)))
+				grow(i, near, times*max(leastChars, all/min(tables, 8)))
+				times = 1
 			case round == 1 && !r.t.Descriptions[i].Far:
 				grow(i, near, len(r.t.Descriptions[i].Text)+*near)
 			}

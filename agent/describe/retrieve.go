@@ -51,7 +51,7 @@ func (r *Describer) rank(ctx context.Context) error {
 		switch {
 		case !r.method.Profiles():
 		case r.profiles[i] != nil && r.profiles[i].Known():
-			text = r.profiles[i].Words()
+			text = r.profiles[i].Words(r.t.Task.Question)
 		case text == "":
 			text = r.looks[i].Head // the program does not understand it
 		}
@@ -189,7 +189,7 @@ func (r *Describer) Extend() {
 			if d.Far {
 				told = d.Line + "\n" + d.Later
 			}
-			texts[i] = linesBeyond(p.Text(question, max(leastChars, len(d.Text)), ByWords), told)
+			texts[i] = linesBeyond(p.Text(question, max(leastChars, len(d.Text)), r.near), told)
 		}
 	}
 	for _, i := range ByWords(question, texts) {

@@ -1,8 +1,14 @@
 package describe
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/describe/profile"
+	"dsstar/agent/record"
 )
 
 func TestByWords(t *testing.T) {
@@ -24,5 +30,40 @@ func TestByWords(t *testing.T) {
 		if got := ByWords(c.question, texts)[:len(c.want)]; !slices.Equal(got, c.want) {
 			t.Errorf("%q: got %v, want %v", c.question, got, c.want)
 		}
+	}
+}
+
+// What is told of files is near the question, and not the form of its answer: of a document the
+// sections, and of the tables the nearest has the most room.
+func TestNearQuestion(t *testing.T) {
+	var manual strings.Builder
+	var starts []int
+	for _, topic := range []string{"Beginning", "Fraud", "Applicable answer of a relevant question", "Contact"} {
+		starts = append(starts, manual.Len())
+		fmt.Fprintf(&manual, "# %s\n\n%s\nThe last word on %s.\n", topic, strings.Repeat(topic+" goes on for a while. ", 40), topic)
+	}
+	table := func(name string) *profile.Profile {
+		var columns []profile.Column
+		for n := range 40 {
+			columns = append(columns, profile.Column{Name: fmt.Sprint(name, n), Line: "number 0 to 10000000; 17 missing"})
+		}
+		return &profile.Profile{Format: "text", Tables: []profile.Table{{Headline: "900 rows", Names: []string{name}, Columns: columns}}}
+	}
+	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 24_000}, nil, nil), t: &record.Trajectory{}}
+	r.t.Task.Question = "Does fraud cost a fine?"
+	r.t.Task.Guidelines = "If a question has no relevant or applicable answer, answer Not Applicable."
+	r.profiles = []*profile.Profile{{Format: "text", Document: manual.String(), Sections: starts}, table("far"), table("near"), table("distant")}
+	for n := range r.profiles {
+		r.t.Task.Files = append(r.t.Task.Files, record.File{Name: fmt.Sprint(n)})
+		r.t.Descriptions = append(r.t.Descriptions, record.Description{File: fmt.Sprint(n)})
+		r.t.Descriptions[n] = r.fromProfile(n, 8000)
+	}
+	if text := r.fromProfile(0, 2600).Text; !strings.Contains(text, "last word on Fraud") || strings.Contains(text, "last word on Applicable") {
+		t.Error(text)
+	}
+	near, far, documents := 3000, 1000, 1000
+	r.share([]int{0, 2, 1, 3}, &near, &far, &documents)
+	if d := r.t.Descriptions; d[2].Far || d[1].Far || len(d[2].Text) < 5*len(d[1].Text)/4 {
+		t.Errorf("the nearest table has %d bytes, the next one %d", len(d[2].Text), len(d[1].Text))
 	}
 }

@@ -12,8 +12,9 @@ import (
 // units are what stands in brackets after a name.
 var units = lazy.Regexp(`\s*[(\[][^()\[\]]*[)\]]\s*$`)
 
-// small are words that any question has.
-var small = lazy.Regexp(`(?i)^(?:and|by|for|from|in|of|on|or|per|the|to|with)$`)
+// small are words that any question has, and units.
+var small = lazy.Regexp(`(?i)^(?:and|by|for|from|in|of|on|or|per|the|to|with|` +
+	`[kmc]?m|[km]?g|lbs?|usd|eur|pct)$`)
 
 // named are the values of a column that a question names.
 func (c Column) named(question string) (values []string) {

@@ -18,6 +18,8 @@ func TestAsks(t *testing.T) {
 		{"the population density of Peru", "Density\n(P/Km2)", true},
 		{"the population density of Peru", `"Density\n(P/Km2)"`, true},
 		{"the share of types", "type", true},
+		{"the weight class", "weight_in_kg", true},
+		{"5 kg of flour", "height_in_kg", false},
 	} {
 		if got := asks(c.question, c.column); got != c.want {
 			t.Errorf("asks(%q, %q) = %v", c.question, c.column, got)

@@ -27,6 +27,9 @@ const (
 	parts
 )
 
+// firstLine is where the names of columns go without saying.
+const firstLine = "header in line 1"
+
 const (
 	mostColumns = 40 // of a table that are told of, were it not for the question
 	mostTables  = 60 // of a file that have a line of their own
@@ -120,7 +123,7 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 		}
 		d.add(strings.TrimPrefix(name, ": ") + t.Headline)
 		teller := &teller{Table: t, draft: &d, question: question, rank: rank, place: place[n], first: first,
-			whole: t.Whole && len(t.Row) < chars*2/3}
+			whole: t.Whole && len(t.Row)+len(strings.Join(t.Around, "\n")) < chars*2/3}
 		teller.table(chars)
 		tellers = append(tellers, teller)
 	}
@@ -188,7 +191,12 @@ func (t *teller) table(chars int) {
 	t.say(t.add(""), around, strings.Join(t.Around, "\n"))
 	t.say(t.add(""), holds, strings.Join(t.Holds, "\n"))
 	t.columns()
-	if t.whole || !t.Whole {
+	switch {
+	case t.whole:
+		t.say(t.add(""), inFull, t.Row)
+	case t.Whole:
+		t.say(t.add(""), rows, "first row:\n"+strings.SplitN(t.Row, "\n", 3)[1])
+	default:
 		t.say(t.add(""), rows, t.Row)
 	}
 }
@@ -214,6 +222,9 @@ func (t *teller) columns() {
 func (t *teller) column(c Column, grouped, near bool) {
 	piece, values := t.add(""), c.named(t.question)
 	isAsked := len(values) > 0 || asks(t.question, c.Name)
+	if c.Type == "number" {
+		values = nil // the range tells
+	}
 	if !grouped {
 		t.tells[piece] = 1
 	}
@@ -341,6 +352,8 @@ func (p Profile) Line(chars int) string {
 		size, _, _ := strings.Cut(t.Headline, ";")
 		if !t.Usual && len(p.Tables) == 1 && t.Call != "" && len(t.Call) < callChars {
 			parts[0], size = p.Format, t.Call+"; "+size // which has all of the headline
+		} else if place := t.Reads["place"]; !t.Usual && len(p.Tables) == 1 && place != "" && place != firstLine {
+			size += "; " + place
 		}
 		parts = append(parts, strings.TrimPrefix(t.Name+": ", ": ")+size+": "+
 			joined(t.Names, max(chars/2, chars-len(p.Headline)-len(size)-10)))
@@ -352,15 +365,19 @@ func (p Profile) Line(chars int) string {
 	return shortened(strings.TrimRight(strings.Join(parts, "; "), "; "), chars)
 }
 
-// Words are the names in the file, the words among its values, and what is said around its tables:
-// what the file is about.
-func (p Profile) Words() string {
+// Words are the names in the file, the words among its values, those of its years that a question
+// names, and what is said around its tables: what the file is about.
+func (p Profile) Words(question string) string {
 	const most = 60 // values of a column
 	words := []string{head(p.Document, 2000)}
 	for _, t := range p.Tables {
 		words = append(append(append(words, t.Name), t.Head...), t.Raw[:min(len(t.Raw), 2)]...)
 		for _, c := range t.Columns {
-			words = append(append(words, c.Name), c.Among[:min(len(c.Among), most)]...)
+			among := c.Among[:min(len(c.Among), most)]
+			if c.Type == "number" {
+				among = c.named(question)
+			}
+			words = append(append(words, c.Name), among...)
 		}
 	}
 	return strings.Join(words, "\n")

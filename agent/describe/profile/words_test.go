@@ -143,6 +143,31 @@ func TestAskedInFull(t *testing.T) {
 	})
 }
 
+// Words around a small table leave room for what it holds; a year that a question names finds its
+// column, numbers that repeat are told, and rows of several kinds stand as they are written.
+func TestSmallTables(t *testing.T) {
+	var types, weights, orbits strings.Builder
+	types.WriteString("Top types by year,,\n,,\nKind,Year,n\n")
+	weights.WriteString("name,weight_in_kg\n")
+	for n := range 15 {
+		fmt.Fprintf(&types, "%d,%s,\"%d,%03d\"\n", 2020+n/3, []string{"Bank Account", "Credit Card", "Loan or Lease"}[n%3], 89+n, n*61)
+	}
+	types.WriteString(",,\n" + strings.Repeat("This note says what is counted and what is not. ", 6) + ",,\n")
+	for n := range 2400 {
+		fmt.Fprintf(&weights, "Fighter %d,%d.31\n", n, 47+min(n%80, 69))
+	}
+	for n := range 30 {
+		fmt.Fprintf(&orbits, "1 43180U 18014A 24%d.178 .0000467 9994\n2 43180 97.511 %d.95 265.29\n", 122+n, n)
+	}
+	tell(t, []told{
+		{"types.csv", types.String(), "the ratio of credit card frauds of 2024 and 2020", 800,
+			[]string{"Kind: integer 2020 to 2024", "Credit Card", "skipfooter", "This note"}, []string{"which pandas reads"}},
+		{"weights.csv", weights.String(), "the best in each weight class", 2000,
+			[]string{"70 values; most frequent 116.31"}, nil},
+		{"orbits.tle", orbits.String(), "", 2000, []string{"  1 43180U 18014A 24122.178 .0000467 9994\n  2 43180 97.511 0.95"}, nil},
+	})
+}
+
 // A long document is told by the sections that the question touches, with the headings of the
 // others, and a file far from the question by a line of whole words.
 func TestSections(t *testing.T) {
@@ -167,12 +192,19 @@ func TestSections(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	far := start(t, dir).profile(t, path)
+	p := start(t, dir)
+	far := p.profile(t, path)
 	for most, want := range map[int]string{60: "municipality (text) … and 6 more",
 		130: "inhabitants, elevation, households, population density … and 2 more", 400: "founded (integer)"} {
 		line := far.Line(most)
 		if !strings.HasPrefix(line, "delimited text; 20 rows, 7 columns: municipality") || !strings.HasSuffix(line, want) {
 			t.Errorf("%d: %s", most, line)
 		}
+	}
+	if err := os.WriteFile(path, []byte("Water of the beaches,,\n,North station of the whole bay,\nday,depth,tag\n2024-03-01,1,a\n2024-03-02,2,b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if line := p.profile(t, path).Line(250); !strings.Contains(line, "header in lines 2 and 3") {
+		t.Errorf("a line does not say how the file is read: %s", line)
 	}
 }

@@ -23,6 +23,7 @@ SKETCH = 128  # hashes that are kept of a column
 MARKED = 12  # markers of missing that are told of a column
 ALL = 2000  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
+OFTEN = 20  # times that numbers of a column repeat which are more than labels
 LEAST = 20  # texts of which the endings are compared
 KINDS = 4  # endings at most that are kinds
 CODE = re.compile(r"0\d+$")
@@ -346,6 +347,12 @@ def _binary(out: Json, blobs: list[bytes], others: list, text_source: bool) -> J
     return out | {"type": "binary", "distinct": len(set(blobs)), "notes": notes}
 
 
+def years(c: Json) -> bool:
+    """Whether a column may hold years."""
+    low, high = c["range"] if c.get("integer") and "range" in c else (0, 0)
+    return 1900 <= low and high <= 2100
+
+
 def _frequent(out: Json, counts: Counter, given: int) -> None:
     few = (
         len(counts) <= 12
@@ -354,7 +361,8 @@ def _frequent(out: Json, counts: Counter, given: int) -> None:
         and out["type"] != "number"
     )
     common = counts.most_common(60 if few else 4)
-    if len(counts) > 1 and (out["type"] in ("text", "list") or len(counts) <= 60 < given):
+    told = out["type"] in ("text", "list") or years(out) or len(counts) <= max(60, given / OFTEN) < given
+    if told and len(counts) > 1:
         out["all"] = [[show(v, 60), n] for v, n in counts.most_common(ALL)]
     if few and sum(len(show(v, 40)) + 2 for v, _ in common) < 420:
         out["values"] = [[show(v, 40), n] for v, n in common]

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from dsstar_profile import grids, hints, texts
-from dsstar_profile.found import FEW, Deadline, Found, duckdb_connection, quoted, trouble
+from dsstar_profile.found import FEW, HOLLOW, Deadline, Found, duckdb_connection, quoted, trouble
 from dsstar_profile.grids import Table
 from dsstar_profile.hints import Call
 from dsstar_profile.numerals import NUMERIC, Marks
@@ -45,9 +45,7 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
     alone = len(found.tables) == 1 and whole
     if hollow:
         some = "a row" if hollow == 1 else f"{hollow} rows"
-        found.warnings.append(
-            f"{some} without any value, which pandas reads, left out of these figures"
-        )
+        found.warnings.append(f"{some} {HOLLOW}")
     marks = Marks(commas=way.mark == ";")
     for table in found.tables:
         table.marks = marks
@@ -82,6 +80,8 @@ def read(path: str, source: texts.Text, way: texts.Dialect, deadline: Deadline) 
                 f"{some} another number of fields than {fields}: {have}"
                 + ("" if whole else ", in the sample")
             )
+            if len(odd) * 10 > len(raw):
+                table.extra["written"] = [show(x, 160) for x in source.lines[table.skip :][:2]]
         if not whole:
             room = max(200, grids.MOST_CELLS // width)  # half of it for the beginning
             table.rows = table.rows[: room // 2 if source.parts else room]

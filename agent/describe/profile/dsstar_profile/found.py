@@ -18,6 +18,7 @@ TEXT = 60_000  # characters of a document that are kept
 WHOLE = 64 << 20  # bytes up to which a format is read that has to be read whole
 FEW = 1500  # values of a column in a sample, up to which those of all rows are counted
 TOGETHER = 300  # columns whose figures are computed in one pass
+HOLLOW = "without any value, which pandas reads, left out of these figures"
 # Types of numbers of DuckDB.
 ORDERED = tuple(
     "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINY USMALL UINT UBIG UHUGE DECIMAL FLOAT "

@@ -7,7 +7,8 @@ import re
 from typing import Any
 
 from dsstar_profile import sections
-from dsstar_profile.columns import unread
+from dsstar_profile.columns import unread, years
+from dsstar_profile.found import HOLLOW
 from dsstar_profile.values import literal, show
 
 Json = dict[str, Any]
@@ -16,6 +17,8 @@ FULL = 1000  # characters of the values of a column that is told in full
 NAMED = 20_000  # of those that a question may name
 OF_FILE = 500_000  # of both in a file
 FREQUENT = 20  # values that are told in full of a column with too many
+NUMBERS = 5  # of those that are numbers
+MEASURES = 60  # numbers of a column that are told in full at most
 ROWS = 1500  # characters of the rows of a small table
 WORDY = 12_000  # and of one that explains something in words
 LETTERS = 4  # of a value that a question may name
@@ -60,6 +63,9 @@ def render(found: Json) -> None:
             found["tables"] = [t for t in found["tables"] if t is not table]
             told = f"table {show(table.get('name', ''))} is left out: {show(error, 160)}"
             found["warnings"] = [*found.get("warnings", ()), told]
+    tables = found.get("tables", ())
+    if tables and all(t.get("call") and not t.get("sample") for t in tables):  # they leave them out
+        found["warnings"] = [w for w in found.get("warnings", ()) if HOLLOW not in w]
     found["headline"] = _headline(found)
     encoding, mark = found.get("encoding", ""), found.get("delimiter", "")
     found["reads"] = {
@@ -140,10 +146,12 @@ def _table(t: Json, room: int) -> int:
             around.append(f"{place}: " + "\n  ".join(lines))
     t["around"] = around
     t["holds"] = t.get("gaps", [])[:3] + [f"in all rows read: {f}" for f in t.get("follows", ())]
-    rows = ["  " + " | ".join(row) for row in first]
+    rows, written = ["  " + " | ".join(row) for row in first], t.pop("written", ())
     t["whole"] = bool(t["all"] and sum(map(len, rows)) <= (WORDY if _wordy(t) else ROWS))
     if t["whole"]:
         t["row"] = "all rows:\n" + "\n".join(rows)
+    elif written:
+        t["row"] = "first rows as they are written:\n  " + "\n  ".join(written)
     elif rows and (t.get("call") or not raw):
         t["row"] = "first row:\n" + shortened(rows[0], 300)
     t["names"] = _names(columns)
@@ -322,7 +330,7 @@ def _column(c: Json, rows: int) -> None:
     if c.get("sketch") and not _may_refer(c):
         del c["sketch"]
     everything = c.pop("all", ())
-    if c["type"] in ("text", "list"):
+    if c["type"] in ("text", "list") or years(c):
         room = NAMED
         c["among"] = [
             v for v, _ in everything if len(v) >= LETTERS and (room := room - len(v)) > 0
@@ -332,12 +340,11 @@ def _column(c: Json, rows: int) -> None:
 def _may_refer(c: Json) -> bool:
     """Whether the values of a column may be those of a key: not times, ranks and shares, which
     agree by chance."""
-    low, high = c.get("range", (0, 0)) if c["type"] == "number" else (0, 0)
     return not (
         _words(c["name"]) & CHANCE
         or "%" in c["name"]
         or c["type"] not in ("text", "list", "number")
-        or c["type"] == "number" and (not c.get("integer") or 1900 <= low and high <= 2100)
+        or c["type"] == "number" and (not c.get("integer") or years(c))
     )
 
 
@@ -383,7 +390,8 @@ def _values(c: Json, short: bool, full: bool) -> list[str]:
     if len(values) == 1:
         return [f"always {values[0][0]}"]
     numeric = c["type"] == "number"
-    if full and everything and len(everything) == c.get("distinct"):
+    listed = not numeric or len(everything) <= MEASURES and not c.get("unique")
+    if full and everything and len(everything) == c.get("distinct") and listed:
         if len(told := _counted(everything)) <= FULL:
             return [f"{len(everything)} values: {told}"]
     if c.get("unique"):
@@ -392,12 +400,13 @@ def _values(c: Json, short: bool, full: bool) -> list[str]:
             return said
     elif values:
         return [f"{len(values)} values: {_counted(values)}"]
-    elif numeric:
+    elif numeric and not (full and everything):
         return []
     else:
         about = "about " if c.get("whole") and not c.get("counted") else ""
         said = [about + plural(c["distinct"], "value")] if c.get("distinct") else []
-    frequent = [v for v in everything[:FREQUENT] if full and v[1] > 1] or c.get("frequent", [])[:3]
+    most = NUMBERS if numeric else FREQUENT
+    frequent = [v for v in everything[:most] if full and v[1] > 1] or c.get("frequent", [])[:3]
     if frequent:
         said.append(f"most frequent {_counted(frequent)}")
     elif c.get("examples") and not short:
