@@ -49,7 +49,7 @@ const (
 	KernelError Cause = "kernel error"
 )
 
-// Causes returns all causes, in the order in which reports list them.
+// Causes returns all causes.
 func Causes() []Cause {
 	return []Cause{Wrong, NoAnswer, NotFinished, OverBudget, OverTime, ModelError, KernelError}
 }
