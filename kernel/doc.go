@@ -48,8 +48,7 @@
 //
 // # What it does not do
 //
-// There are no kernels of this machine on Windows, no kernel provisioners, no CURVE encryption and
-// no widgets: comm messages go to [Cell.Divert] and [Kernel.Send]. Kernels are not confined unless
+// There are no kernel provisioners, no CURVE encryption and no widgets: comm messages go to [Cell.Divert] and [Kernel.Send]. Kernels are not confined unless
 // [Options.Sandbox] is set: package sandbox has one for Linux. They do not go back to earlier
 // states: package checkpoint does that. This package imports neither.
 //

@@ -44,7 +44,7 @@ func (l Lookup) Dirs() []string {
 	} else {
 		dirs = slices.Concat(dirs, user, inEnvs)
 	}
-	dirs = append(dirs, systemData(env)...)
+	dirs = append(dirs, systemData...)
 	for i, d := range dirs {
 		if d != "" {
 			dirs[i] = filepath.Join(d, "kernels")
@@ -79,8 +79,6 @@ func (l Lookup) userData(env func(string) string) string {
 		return dir
 	}
 	switch {
-	case runtime.GOOS == "windows" && env("APPDATA") != "":
-		return filepath.Join(env("APPDATA"), "jupyter")
 	case runtime.GOOS == "darwin" && l.Home != "":
 		return filepath.Join(l.Home, "Library", "Jupyter")
 	case env("XDG_DATA_HOME") != "":
@@ -102,15 +100,8 @@ func (l Lookup) preferEnv(env func(string) string) bool {
 	return true
 }
 
-func systemData(env func(string) string) []string {
-	if runtime.GOOS != "windows" {
-		return []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
-	}
-	if dir := env("PROGRAMDATA"); dir != "" {
-		return []string{filepath.Join(dir, "jupyter")}
-	}
-	return nil
-}
+// systemData has Jupyter's folders for all users.
+var systemData = []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
 
 // distinct drops repeated and empty entries.
 func distinct(list []string) []string {

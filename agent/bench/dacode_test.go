@@ -282,7 +282,7 @@ Image.new('RGB', (8, 6)).save('r.png')`
 	for from, to := range map[string]string{"../gold/r.csv": "r.csv", "../gold/r.db": "r.db",
 		"../gold": "dabench", "own.csv": "inner.csv"} {
 		if err := os.Symlink(filepath.FromSlash(from), filepath.Join(out, to)); err != nil {
-			t.Skip(err) // Windows grants links to few
+			t.Fatal(err)
 		}
 	}
 	if err := os.Mkdir(filepath.Join(out, "folder.csv"), 0o755); err != nil {

@@ -110,10 +110,6 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 			return code, text, hints
 		}
 	}
-	if errors.Is(err, errors.ErrUnsupported) {
-		hints = []usage.Hint{usage.Shell(
-			"wsl --install   # on Windows, dsstar runs kernels only in WSL")}
-	}
 	return exitError, text, hints
 }
 

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -168,9 +169,7 @@ func (s *Server) start(t testing.TB, python string, args, environ []string) erro
 	cmd := exec.Command(python, append([]string{"-I", "-c", watched}, args...)...)
 	// Files, because each io.Writer would need a goroutine.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = life, stderr, stderr, s.Root, environ
-	if err := ownSession(cmd); err != nil {
-		return errors.Join(err, hold.Close())
-	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, hold.Close())
 	}

@@ -3,7 +3,6 @@ package pyenv
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -176,8 +175,5 @@ func lookPath(name string, env []string) (string, bool) {
 
 // lookAll returns all matches: the first may be the shim of a version that is not enabled.
 func lookAll(name string, env []string) []string {
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
 	return disk.LookPath(name, getenv(env, "PATH"))
 }

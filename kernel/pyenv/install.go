@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -91,7 +90,7 @@ func getenv(env []string, key string) string {
 	value := ""
 	for _, kv := range env {
 		k, v, _ := strings.Cut(kv, "=")
-		if k == key || runtime.GOOS == "windows" && strings.EqualFold(k, key) {
+		if k == key {
 			value = v
 		}
 	}

@@ -110,8 +110,5 @@ func (m marker) usable(ctx context.Context, dir string, o Options) bool {
 
 // globEscape returns a pattern that matches dir only.
 func globEscape(dir string) string {
-	if filepath.Separator == '\\' {
-		return dir // Windows has no escape; its paths cannot hold * and ?
-	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }

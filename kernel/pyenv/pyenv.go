@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"dsstar/notebook/disk"
@@ -84,15 +83,10 @@ func envName(lock []byte, base Interpreter) string {
 }
 
 // interpreter returns where venv and uv put the executable.
-func interpreter(dir string) string {
-	if runtime.GOOS == "windows" {
-		return filepath.Join(dir, "Scripts", "python.exe")
-	}
-	return filepath.Join(dir, "bin", "python")
-}
+func interpreter(dir string) string { return filepath.Join(dir, "bin", "python") }
 
 // create builds the environment in dir, which the lock protects, and marks it as ready.
-func create(ctx context.Context, o Options, base Interpreter, dir string, lock heldLock) error {
+func create(ctx context.Context, o Options, base Interpreter, dir string, lock *os.File) error {
 	o.Progress("creating the Python environment (once; about 270 MB to download, 1.2 GB on disk)")
 	start := time.Now()
 	var err error

@@ -74,7 +74,7 @@ type runner struct {
 	env  []string
 	dir  string
 	tell *teller
-	lock heldLock // also held by the tools, should dsstar be killed before they end
+	lock *os.File // also held by the tools, should dsstar be killed before they end
 }
 
 func (r runner) run(ctx context.Context, what, path string, args ...string) error {

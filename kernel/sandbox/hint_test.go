@@ -4,15 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
 
 func TestHint(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no box has paths of this kind")
-	}
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

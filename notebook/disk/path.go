@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // LookPath returns all programs with that name in the folders of path, which has the form of PATH,
@@ -18,7 +17,7 @@ func LookPath(name, path string) (all []string) {
 		}
 		program := filepath.Join(dir, name)
 		info, err := os.Stat(program)
-		if err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+		if err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
 			all = append(all, program)
 		}
 	}

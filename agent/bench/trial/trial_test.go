@@ -31,7 +31,7 @@ func TestPrepareLinks(t *testing.T) {
 	}
 	if err := os.Symlink(filepath.Join("..", "..", "blobs", "1f"),
 		filepath.Join(data, "a.csv")); err != nil {
-		t.Skip(err) // Windows grants links to few
+		t.Fatal(err)
 	}
 	task := bench.Task{ID: "a", Question: "q", Data: data, Files: []string{"a.csv"}}
 	whole := task

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +47,7 @@ type File struct {
 func NewFile(kernel, dir string, tcp, chooses bool, p *Ports) (File, error) {
 	c := File{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: kernel}
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
-	if tcp || runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
+	if tcp || len(base)+len("-5")+1 > sunPath {
 		c.Transport, c.IP = "tcp", "127.0.0.1"
 		if chooses {
 			return c, nil

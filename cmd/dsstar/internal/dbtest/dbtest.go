@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package dbtest starts database servers for tests.
 package dbtest
 

@@ -1,5 +1,3 @@
-//go:build unix
-
 package kerneltest
 
 import (
@@ -26,11 +24,6 @@ func startChildren() ([]int, error) {
 		pids = append(pids, cmd.Process.Pid)
 	}
 	return pids, nil
-}
-
-func ownSession(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return nil
 }
 
 // killGroup kills a process group, which may have ended already.

@@ -1,5 +1,3 @@
-//go:build unix
-
 package process
 
 import (
@@ -13,10 +11,9 @@ import (
 
 // isolate gives cmd a session and process group of its own, so that Ctrl-C at the terminal does not
 // reach the kernel and one signal reaches all of it. It ends when this program does.
-func isolate(cmd *exec.Cmd, guard bool) error {
+func isolate(cmd *exec.Cmd, guard bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	dieWithParent(cmd.SysProcAttr, guard)
-	return nil
 }
 
 // These fail only if the group is gone already.

@@ -1,5 +1,3 @@
-//go:build unix
-
 package pyenv
 
 import (
@@ -10,9 +8,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// heldLock is a lock that is held until it is closed.
-type heldLock = *os.File
 
 // ownGroup makes cmd lead a process group, which is interrupted as a whole: pip starts processes.
 func ownGroup(cmd *exec.Cmd) {
@@ -29,11 +24,11 @@ func killGroup(cmd *exec.Cmd) {
 
 // lend makes cmd hold the lock too: a flock belongs to the open file, so it is held until all
 // processes have closed that.
-func lend(cmd *exec.Cmd, lock heldLock) { cmd.ExtraFiles = []*os.File{lock} }
+func lend(cmd *exec.Cmd, lock *os.File) { cmd.ExtraFiles = []*os.File{lock} }
 
 // lockFile takes the lock. If it must wait, it calls waiting once. Closing the file releases the
 // lock, unless a process that it was lent to is still alive.
-func lockFile(ctx context.Context, path string, waiting func()) (heldLock, error) {
+func lockFile(ctx context.Context, path string, waiting func()) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
