@@ -12,8 +12,9 @@ import (
 // plan.
 type standard struct{ *run }
 
-// answer runs rounds until the plan suffices, has the answer printed, computes it under the readings
-// that are open, and derives it again. A mistake that comes to light then reopens the rounds.
+// answer runs rounds until the plan suffices, has the answer printed, computes it under the
+// readings that are open, and derives it again. A mistake that comes to light then reopens the
+// rounds.
 func (r *standard) answer(ctx context.Context) error {
 	defer r.leaveApart()
 	for {

@@ -21,9 +21,9 @@ const (
 	nearEnough = 0.5
 )
 
-// RecallFor returns what a memory has for a question: the nearest verified question, and the nearest
-// facts and functions, in the memory's order, with the functions that the cells of that question use;
-// nil if the memory is empty. Functions without cases are left out.
+// RecallFor returns what a memory has for a question: the nearest verified question, the nearest
+// facts and functions, in the memory's order, and the functions that the cells of the nearest
+// question use. It returns nil if the memory is empty. Functions without cases are left out.
 func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	if m == nil || len(m.Facts)+len(m.Tools)+len(m.Questions) == 0 {
 		return nil
@@ -63,12 +63,13 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	return r
 }
 
-// exampleFor returns the verified question of a memory that is nearest to another one; nil if none is
-// near, or the notebooks of the near ones are not as they were.
+// exampleFor returns the verified question of a memory that is nearest to another one. It returns
+// nil if none is near, or the notebooks of the near ones are not as they were.
 func exampleFor(m *memory.Memory, question string) *record.Example {
 	for _, q := range m.Near(question, 0.3, 10) { // each costs reading a notebook
 		if t, _ := RunOf(m, q); t != nil && t.Verified() && !t.Inconclusive() {
-			return &record.Example{Question: q.Question, Form: q.Guidelines, Cells: strings.Join(t.OwnCells(), "\n\n")}
+			cells := strings.Join(t.OwnCells(), "\n\n")
+			return &record.Example{Question: q.Question, Form: q.Guidelines, Cells: cells}
 		}
 	}
 	return nil
@@ -82,11 +83,12 @@ func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem s
 		return nil, "its notebook is not there"
 	}
 	t, err = record.Read(nb)
-	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 ||
-		t.Method.Script {
+	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 ||
+		len(t.Variables) > 0 || t.Method.Script {
 		return nil, "its notebook has been changed since"
 	}
-	if len(t.Notes) > 0 || slices.ContainsFunc(t.Readings, func(r record.Reading) bool { return r.ByUser }) {
+	chosen := func(r record.Reading) bool { return r.ByUser }
+	if len(t.Notes) > 0 || slices.ContainsFunc(t.Readings, chosen) {
 		return nil, "a person's note or choice decided it"
 	}
 	return t, ""

@@ -36,7 +36,8 @@ func (r *standard) solveWords() ([]prompts.Part, map[string]string) {
 	if !next.Readings {
 		next.Points = r.taken()
 	}
-	if known := r.t.Recalled; next.First && len(r.t.Earlier) == 0 && known != nil && known.Example != nil {
+	known := r.t.Recalled
+	if next.First && len(r.t.Earlier) == 0 && known != nil && known.Example != nil {
 		next.Example = prompts.Example(*known.Example)
 		next.Example.Cells = brief.Clip(next.Example.Cells, r.Sizes().Result)
 		inputs["example"] = fmt.Sprint(next.Example)

@@ -135,8 +135,8 @@ func (m MemoryCounts) InWords() string {
 	if m == (MemoryCounts{}) {
 		return ""
 	}
-	said := fmt.Sprintf("%s and %s shown, %s used", human.Plural(m.Facts, "fact"), human.Plural(m.Examples, "example"),
-		human.Plural(m.Functions, "function"))
+	said := fmt.Sprintf("%s and %s shown, %s used", human.Plural(m.Facts, "fact"),
+		human.Plural(m.Examples, "example"), human.Plural(m.Functions, "function"))
 	if m.Again > 0 {
 		said += fmt.Sprintf("; %s answered by the notebook that had; it had cost %s with %d input tokens",
 			human.Plural(m.Again, "question"), human.Plural(m.Calls, "call"), m.Tokens)

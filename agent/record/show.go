@@ -105,7 +105,8 @@ func showMemory(r *Recalled) string {
 			"again; no model was asked.\n", r.Asked.Format(time.DateOnly))
 	}
 	if r.Example != nil {
-		b.WriteString(folded("A verified question whose cells were shown as an example", fenced(r.Example.Question, "")))
+		b.WriteString(folded("A verified question whose cells were shown as an example",
+			fenced(r.Example.Question, "")))
 	}
 	if facts.Len() > 0 {
 		b.WriteString(folded("Facts from earlier questions", fenced(facts.String(), "")))

@@ -10,10 +10,11 @@ import (
 	"dsstar/configs"
 )
 
-const learnHelp = `Learn about data from verified runs: the model proposes what each teaches, facts with
-their sources, and at most three functions, cut from the accepted cells. A function
-is admitted if, in a fresh process, it gives values that the run has printed. What
-is added to the memory is shown, and on a terminal asked about, before it is kept.`
+const learnHelp = `Learn about data from verified runs. The model proposes what each teaches: facts
+with their sources, and at most three functions, cut from the accepted cells. A
+function is admitted if, in a fresh process, it gives values that the run has
+printed. What is added to the memory is shown, and on a terminal asked about, before
+it is kept.`
 
 func (a *app) learnCommand() *cobra.Command {
 	var flags runFlags
@@ -28,7 +29,8 @@ func (a *app) learnCommand() *cobra.Command {
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usage.New("no run is named", usage.Shell("dsstar runs"), usage.Shell("dsstar learn --help"))
+			return usage.New("no run is named", usage.Shell("dsstar runs"),
+				usage.Shell("dsstar learn --help"))
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {

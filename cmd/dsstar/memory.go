@@ -105,7 +105,8 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 		r.Example = nil // it may be the notebook of this very question
 	}
 	if r.Example != nil {
-		j.progress.Say("memory   shown as an example: %s", term.Fit(term.Printed(r.Example.Question), 100))
+		j.progress.Say("memory   shown as an example: %s",
+			term.Fit(term.Printed(r.Example.Question), 100))
 	}
 	if len(r.Tools) == 0 {
 		return r
@@ -186,7 +187,8 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question) {
 		t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
 	}
 	if t == nil {
-		j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), term.Fit(q.Answer, 60), problem)
+		j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), term.Fit(q.Answer, 60),
+			problem)
 	}
 	return t, q
 }

@@ -189,8 +189,8 @@ func soundOf(tools []memory.Tool, fell map[string]bool) (sound []memory.Tool, ot
 	return sound, others
 }
 
-// thoroughChecker returns a checker of all functions on the data of a job. The caller must call remove
-// at the end, which removes a temporary folder.
+// thoroughChecker returns a checker of all functions on the data of a job. The caller must call
+// remove at the end, which removes a temporary folder.
 func (a *app) thoroughChecker(ctx context.Context, j job) (c *checker, remove func(), err error) {
 	if j.task, err = newTask(ctx, "the memory", "", j.sources, j.settings.Include, false); err != nil {
 		return nil, nil, err

@@ -36,8 +36,8 @@ func parametersOf(flags []string) (all []parameter, err error) {
 	return all, nil
 }
 
-// inPython returns a value as papermill reads it: a truth value, None, a number, or else text. Quotes
-// around it make it text.
+// inPython returns a value as papermill reads it: a truth value, None, a number, or else text.
+// Unlike there, quotes around it make it text.
 func inPython(value string) string {
 	word := strings.TrimSpace(value)
 	switch word {
@@ -62,8 +62,8 @@ func inPython(value string) string {
 	return brief.Python(value)
 }
 
-// inject has the cell with the tag for it set variables. A new one goes directly after the cell with
-// the tag parameters, or before the first cell with code if there is none.
+// inject has the cell with the tag for it set variables. A new cell goes directly after the cell
+// with the tag parameters, or before the first cell with code if none has that tag.
 func (p *place) inject(set []parameter, nb *notebook.Notebook) {
 	if len(set) == 0 {
 		return
@@ -77,8 +77,9 @@ func (p *place) inject(set []parameter, nb *notebook.Notebook) {
 		for slices.ContainsFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id }) {
 			id += "-1"
 		}
-		nb.Cells = slices.Insert(nb.Cells, at, notebook.Cell{ID: id, Type: notebook.Code, Source: "# Parameters\n",
-			Metadata: map[string]any{"tags": []any{injected}}})
+		cell := notebook.Cell{ID: id, Type: notebook.Code, Source: "# Parameters\n",
+			Metadata: map[string]any{"tags": []any{injected}}}
+		nb.Cells = slices.Insert(nb.Cells, at, cell)
 		p.added = at
 	}
 	for _, v := range set {
@@ -94,8 +95,8 @@ func codeCell(nb *notebook.Notebook, tag string) int {
 	})
 }
 
-// assign returns a source that gives a variable a value: in place of the first line that sets it, or
-// at the end.
+// assign returns a source that gives a variable a value: in place of the first line that sets it,
+// or at the end.
 func assign(source string, v parameter) string {
 	line := v.name + " = " + v.value
 	at := regexp.MustCompile(`(?m)^` + v.name + `[ \t]*=(?:[^=\n].*)?$`).FindStringIndex(source)

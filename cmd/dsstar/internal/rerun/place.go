@@ -39,8 +39,8 @@ type place struct {
 }
 
 // newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
-// run in a temporary folder, so that the run folder is unchanged. The notebook is changed to use the
-// data and the parameters of the flags. The caller must close the place.
+// run in a temporary folder, so that the run folder is unchanged. The notebook is changed to use
+// the data and the parameters of the flags. The caller must close the place.
 func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	s *configs.Settings) (*place, error) {
 	data := flags.Data
