@@ -206,7 +206,9 @@ def described(schema: Any, batches: list, rows: int) -> tuple[Table, list[int]]:
     for n in order:
         kind, column = schema.field(n).type, None
         if len(columns) < grids.MOST_COLUMNS:
-            column = pa.chunked_array([b.column(n) for b in batches if b.num_columns > n], type=kind)
+            column = pa.chunked_array(
+                [b.column(n) for b in batches if b.num_columns > n], type=kind
+            )
             columns.append(_values(column))
         known, notes = _known(kind, column, rows)
         table.known.append(known)
@@ -276,7 +278,8 @@ def _word(types: Any, kind: Any) -> str:
 
 
 def _range(kind: Any, column: Any, whole: bool, notes: list[str]) -> Json:
-    """The exact range of a column that is whole, and what is wrong of it in a profile of its values."""
+    """The exact range of a column that is whole, and what is wrong of it in a profile of its
+    values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -323,7 +326,8 @@ def _figures(con: Any, relation: str, table: Table, order: list[int]) -> None:
 
 
 def _of_path(path: str, table: Table) -> None:
-    """What a path like year=2024/region=eu/part.parquet says, and how all files are read at once."""
+    """What a path like year=2024/region=eu/part.parquet says, and how all files are read at
+    once."""
     parts = path.split("/")[:-1]
     keys = [n for n, p in enumerate(parts) if re.fullmatch(r"[^=]+=[^=]*", p)]
     if not keys:
@@ -332,8 +336,8 @@ def _of_path(path: str, table: Table) -> None:
     told = ", ".join(map(show, names))
     if both := [n for n in names if n in table.names]:
         table.warnings.append(
-            f"its path has keys ({told}); {', '.join(map(show, both))} is also a column of the file, and "
-            "may have other values: read the files one by one"
+            f"its path has keys ({told}); {', '.join(map(show, both))} is also a column of the "
+            "file, and may have other values: read the files one by one"
         )
         return
     root = "/".join(parts[: keys[0]]) or "."
@@ -354,7 +358,9 @@ def _together(root: str) -> tuple[frozenset[str], bool]:
     try:
         folder = dataset.dataset(root, format="parquet", partitioning="hive")
         files = list(folder.get_fragments())
-        alike = len(files) <= FILES and all(f.physical_schema == files[0].physical_schema for f in files)
+        alike = len(files) <= FILES and all(
+            f.physical_schema == files[0].physical_schema for f in files
+        )
         return frozenset(folder.schema.names), alike
     except Exception:
         return frozenset(), False

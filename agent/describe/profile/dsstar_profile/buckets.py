@@ -1,5 +1,5 @@
-"""Reader of buckets: what files they have, and of each kind the first, by its own reader. Of a Parquet
-file only its footer and first rows are fetched, of another its beginning."""
+"""Reader of buckets: what files they have, and of each kind the first, by its own reader. Of a
+Parquet file only its footer and first rows are fetched, of another its beginning."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ROWS = 1000  # of a Parquet file
 GROUPS = 40  # of files that are looked into
 # Files that have to be whole.
 UNDIVIDED = tuple(
-    ".zip .xlsx .xlsb .xls .ods .pdf .docx .sqlite .db .gpkg .duckdb .feather .arrow .orc .dta .sav "
-    ".sas7bdat .h5 .hdf5 .nc .cdf .mat .npy .npz .dbf .zst".split()
+    ".zip .xlsx .xlsb .xls .ods .pdf .docx .sqlite .db .gpkg .duckdb .feather .arrow .orc .dta "
+    ".sav .sas7bdat .h5 .hdf5 .nc .cdf .mat .npy .npz .dbf .zst".split()
 )
 COUNTED = 200  # files of a group whose rows are counted
 
@@ -64,7 +64,9 @@ def _gs(fs: Any) -> Any:
     return fs.GcsFileSystem(
         anonymous=not token,
         access_token=token,
-        credential_token_expiration=datetime.datetime.now() + datetime.timedelta(hours=1) if token else None,
+        credential_token_expiration=datetime.datetime.now() + datetime.timedelta(hours=1)
+        if token
+        else None,
         scheme=scheme,
         endpoint_override=host or None,
         retry_time_limit=datetime.timedelta(seconds=20),
@@ -85,10 +87,13 @@ def _az(fs: Any) -> Any:
 
 def _read(fs: Any, store: Any, name: str, deadline: Deadline) -> Found:
     listed = store.get_file_info(fs.FileSelector("", recursive=True))
-    files = sorted((i for i in listed if i.type == fs.FileType.File and i.size), key=lambda i: i.path)
+    files = sorted(
+        (i for i in listed if i.type == fs.FileType.File and i.size), key=lambda i: i.path
+    )
     found = Found(f"bucket with {len(files)} files")
     found.lines.append(
-        f"in cells: bucket[{name}], a file system of PyArrow with these paths; this file is not read"
+        f"in cells: bucket[{name}], a file system of PyArrow with these paths; this file is not "
+        "read"
     )
     groups: dict[str, list] = {}
     for info in files[:FILES]:
@@ -96,7 +101,9 @@ def _read(fs: Any, store: Any, name: str, deadline: Deadline) -> Found:
     for n, (form, members) in enumerate(groups.items()):
         size = sum(i.size for i in members)
         title = form if len(members) > 1 else members[0].path
-        where = f"{len(members)} files, {size} bytes together" if len(members) > 1 else f"{size} bytes"
+        where = (
+            f"{len(members)} files, {size} bytes together" if len(members) > 1 else f"{size} bytes"
+        )
         if len(members) > 1:
             where += f", {show(members[0].path)} to {show(members[-1].path)}"
         if n >= GROUPS or deadline.left() == 0:
@@ -148,7 +155,9 @@ def _tables(store: Any, members: list, deadline: Deadline, found: Found, title: 
             table.extra["guessed"] = True
             rows = len(table.rows) if table.total is None else table.total
             table.total = int(rows * sum(i.size for i in members) / max(1, len(content)))
-            table.warnings.append(f"figures are from the first {len(content)} bytes of {show(first.path)}")
+            table.warnings.append(
+                f"figures are from the first {len(content)} bytes of {show(first.path)}"
+            )
     if inner.text and not inner.tables:
         found.text += f"[{show(title)}]\n{inner.text}\n"
     return inner.tables

@@ -29,7 +29,8 @@ def cluster(path: str, deadline: Deadline) -> Found:
     address = os.environ[about["variable"]]
     at = urlsplit(address)
     socket.create_connection((at.hostname, at.port), timeout=CONNECT).close()
-    return {"spark": spark, "dask": dask, "ray": ray}[os.path.basename(path)[: -len(ENDING)]](address, deadline)
+    kind = os.path.basename(path)[: -len(ENDING)]
+    return {"spark": spark, "dask": dask, "ray": ray}[kind](address, deadline)
 
 
 def spark(address: str, deadline: Deadline) -> Found:
@@ -48,8 +49,10 @@ def _catalog(session: Any, deadline: Deadline) -> Found:
     current = session.catalog.currentDatabase()
     for database in session.catalog.listDatabases():
         for t in session.catalog.listTables(database.name):
-            name = t.name if t.isTemporary or database.name == current else f"{database.name}.{t.name}"
-            found.tables.append(Table(name, [], [], where="a view" if "VIEW" in t.tableType else ""))
+            bare = t.isTemporary or database.name == current
+            name = t.name if bare else f"{database.name}.{t.name}"
+            where = "a view" if "VIEW" in t.tableType else ""
+            found.tables.append(Table(name, [], [], where=where))
             if t.description:
                 found.tables[-1].warnings.append("comment: " + show(t.description, 300))
     if not found.tables:
@@ -86,14 +89,18 @@ def dask(address: str, deadline: Deadline) -> Found:
     with contextlib.closing(client):
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         found = Found(f"Dask {distributed.__version__} cluster")
-        found.lines.append("in cells: client, and dask.dataframe takes it by itself; this file is not read")
+        found.lines.append(
+            "in cells: client, and dask.dataframe takes it by itself; this file is not read"
+        )
         found.lines.append(
             f"{len(workers)} workers, with {sum(w['nthreads'] for w in workers)} threads and "
             f"{sum(w['memory_limit'] for w in workers) / 1e9:.1f} GB of memory together"
         )
         for name in client.list_datasets():
             kept = client.get_dataset(name)
-            found.lines.append(f"client.get_dataset({show(repr(name))}): a {type(kept).__name__}" + _named(kept))
+            found.lines.append(
+                f"client.get_dataset({show(repr(name))}): a {type(kept).__name__}" + _named(kept)
+            )
     return found
 
 

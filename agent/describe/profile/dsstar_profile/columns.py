@@ -69,8 +69,8 @@ def column(name: object, values: list, text_source: bool, context: Context | Non
     if codes:
         out["codes"] = sorted(codes)
         notes.append(
-            f"{' and '.join(map(literal, sorted(codes)))} is taken for a code, as the others are alike; "
-            "pandas takes it for missing without keep_default_na=False"
+            f"{' and '.join(map(literal, sorted(codes)))} is taken for a code, as the others are "
+            "alike; pandas takes it for missing without keep_default_na=False"
         )
     _frequent(out, counts, len(given))
     if len(given) == len(values) and len(counts) == len(values) > 1:

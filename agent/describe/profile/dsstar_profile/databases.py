@@ -1,5 +1,6 @@
-"""Reader of databases behind an address: their catalog, and of each table its first rows and figures
-that the database computes, within bounds. Nothing is written, and no statement takes long."""
+"""Reader of databases behind an address: their catalog, and of each table its first rows and
+figures that the database computes, within bounds. Nothing is written, and no statement takes
+long."""
 
 from __future__ import annotations
 
@@ -32,8 +33,9 @@ OURS = set(
 )
 # Types of columns that their values show.
 PLAIN = set(
-    "integer int bigint smallint text boolean date varchar char varying character character_varying "
-    "real float double double_precision timestamp datetime timestamp_without_time_zone tinyint".split()
+    "integer int bigint smallint text boolean date varchar char varying character "
+    "character_varying real float double double_precision timestamp datetime "
+    "timestamp_without_time_zone tinyint".split()
 )
 
 
@@ -109,7 +111,8 @@ def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
         if of := [p for p, whole in parts.items() if whole == (schema or default, table)]:
             named = [p[1] if p[0] == (schema or default) else ".".join(p) for p in sorted(of)]
             entry["said"].append(
-                f"{len(of)} partitions, {show(named[0])} to {show(named[-1])}: their rows are this table's"
+                f"{len(of)} partitions, {show(named[0])} to {show(named[-1])}: their rows are this "
+                "table's"
             )
         made.extra = {"least" if made.total is None else "guessed": True}
         if deadline.left() > 0:
@@ -120,7 +123,8 @@ def _read(sa: Any, con: Any, name: str, deadline: Deadline) -> Found:
             except Exception as error:
                 con.rollback()
                 made.warnings.append(f"its rows cannot be read: {_reason(error)}")
-            if made.total and made.whole is None and (known_of := stats.get((schema or default, table))):
+            known_of = stats.get((schema or default, table))
+            if made.total and made.whole is None and known_of:
                 made.whole = [
                     _planned(known_of.get(n), sort, made.total)
                     for n, sort in zip(entry["names"], entry["sorts"])
@@ -155,7 +159,9 @@ def _catalog(sa: Any, inspector: Any, schemas: list, default: Any) -> dict:
         comments: dict = {}
         with contextlib.suppress(NotImplementedError):
             comments = inspector.get_multi_table_comment(**kinds)
-        for key, columns in sorted(inspector.get_multi_columns(**kinds).items(), key=lambda i: i[0][1]):
+        for key, columns in sorted(
+            inspector.get_multi_columns(**kinds).items(), key=lambda i: i[0][1]
+        ):
             name = key[1]
             where = ["a view"] if name in views else []
             if primary := (keys.get(key) or {}).get("constrained_columns"):
@@ -172,7 +178,8 @@ def _catalog(sa: Any, inspector: Any, schemas: list, default: Any) -> dict:
                 "names": [c["name"] for c in columns],
                 "sorts": sorts,
                 "notes": [
-                    [f"comment: {show(c['comment'], 200)}"] if c.get("comment") else [] for c in columns
+                    [f"comment: {show(c['comment'], 200)}"] if c.get("comment") else []
+                    for c in columns
                 ],
                 "kinds": {c["name"]: _kind(c["type"]) for c in columns},
                 "where": ", ".join(where),
@@ -208,10 +215,13 @@ def _plain(kind: str) -> bool:
 def _types(con: Any, dialect: str) -> dict:
     """The types of columns as the server names them, by schema and table."""
     query = {
-        "postgresql": "SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM "
-        "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "postgresql": "SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, "
+        "a.atttypmod) FROM "
+        "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = "
+        "c.relnamespace "
         "WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'v', 'm', 'p', 'f')",
-        "mysql": "SELECT table_schema, table_name, column_name, column_type FROM information_schema.columns",
+        "mysql": "SELECT table_schema, table_name, column_name, column_type FROM "
+        "information_schema.columns",
     }.get("mysql" if dialect == "mariadb" else dialect)
     found: dict = {}
     if query:
@@ -230,9 +240,10 @@ def _partitions(con: Any) -> dict[tuple[str, str], tuple[str, str]]:
             (schema, part): (above, whole)
             for schema, part, above, whole in con.exec_driver_sql(
                 "SELECT pn.nspname, p.relname, wn.nspname, w.relname FROM pg_inherits i "
-                "JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_namespace pn ON pn.oid = p.relnamespace "
-                "JOIN pg_class w ON w.oid = i.inhparent JOIN pg_namespace wn ON wn.oid = w.relnamespace "
-                "WHERE p.relispartition AND p.relkind IN ('r', 'p', 'f')"
+                "JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_namespace pn ON pn.oid = "
+                "p.relnamespace "
+                "JOIN pg_class w ON w.oid = i.inhparent JOIN pg_namespace wn ON wn.oid = "
+                "w.relnamespace WHERE p.relispartition AND p.relkind IN ('r', 'p', 'f')"
             )
         }
     except Exception:
@@ -247,8 +258,8 @@ def _partitions(con: Any) -> dict[tuple[str, str], tuple[str, str]]:
 def _estimates(con: Any, dialect: str) -> dict:
     """About how many rows each table has, where the database knows it without counting."""
     query = {
-        "postgresql": "SELECT n.nspname, c.relname, c.reltuples FROM pg_class c JOIN pg_namespace n "
-        "ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0",
+        "postgresql": "SELECT n.nspname, c.relname, c.reltuples FROM pg_class c JOIN pg_namespace "
+        "n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0",
         "mysql": "SELECT table_schema, table_name, table_rows FROM information_schema.tables "
         "WHERE table_rows IS NOT NULL",
     }.get("mysql" if dialect == "mariadb" else dialect)
@@ -297,7 +308,9 @@ def _planned(known: tuple | None, sort: str, rows: int) -> Any:
 
 def _figures(con: Any, relation: str, table: Table, sorts: list, most: int) -> None:
     """The first rows of a table, and of one that has more, figures of all rows."""
-    table.rows = [tuple(map(plain, row)) for row in con.exec_driver_sql(_first(con, relation, most))]
+    table.rows = [
+        tuple(map(plain, row)) for row in con.exec_driver_sql(_first(con, relation, most))
+    ]
     if len(table.rows) < most:
         table.total, table.extra = None, {}
         return
@@ -361,8 +374,8 @@ def _whole(sort: str, rows: int, given: int, distinct: int | None, low: Any, hig
 
 
 def _call(con: Any, engine: str, relation: str, table: Table) -> None:
-    """Gives a table the call that reads it, if pandas gets its columns and first rows so. One that is
-    large, or may be, has none."""
+    """Gives a table the call that reads it, if pandas gets its columns and first rows so. One that
+    is large, or may be, has none."""
     import pandas as pd
 
     if "least" in table.extra or (table.total or 0) > CALLED:

@@ -171,8 +171,11 @@ PART = {"Y": "year", "m": "month", "d": "day", "H": "hour", "M": "minute", "S": 
 
 @functools.lru_cache(maxsize=1000)
 def _strict(form: str) -> re.Pattern | None:
-    """What a date is in a form with each part in all its digits; None if the form has other parts."""
-    if not re.fullmatch(r"(%[YmdHMS]|[^%\w])+", form) or not all(p in form for p in ("%Y", "%m", "%d")):
+    """What a date is in a form with each part in all its digits; None if the form has other
+    parts."""
+    if not re.fullmatch(r"(%[YmdHMS]|[^%\w])+", form) or not all(
+        p in form for p in ("%Y", "%m", "%d")
+    ):
         return None
     parts = re.split("%(.)", form)
     parts[::2] = map(re.escape, parts[::2])

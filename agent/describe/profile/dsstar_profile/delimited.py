@@ -165,7 +165,9 @@ def _calls(table: Table, options: Json, below: int | None, whole: bool) -> list[
         ends = [{"nrows": len(table.rows)}]
     elif below:
         ends = [{"skipfooter": below, "engine": "python"}, {"nrows": len(table.rows)}]
-    return [Call(f"pd.read_csv({hints.FILE}", options).having(**h, **e) for h in heads for e in ends]
+    return [
+        Call(f"pd.read_csv({hints.FILE}", options).having(**h, **e) for h in heads for e in ends
+    ]
 
 
 def _count(
@@ -240,14 +242,16 @@ def _figures(
 
 
 def _asked(c: Json, n: int) -> list[str]:
-    """What is asked of a column, by the names of its field, of its value and of what is not missing."""
+    """What is asked of a column, by the names of its field, of its value and of what is not
+    missing."""
     few = c.get("distinct", 0) <= FEW  # of which the approximation is up to a third off
     ends = [f"min(v{n})", f"max(v{n})"]
     if c["type"] == "date":
         ends = [f"arg_min(c{n}, v{n})", f"arg_max(c{n}, v{n})"]
     parts = "NULL"  # how many numbers are not whole
     if c["type"] == "empty" or c.get("integer"):
-        parts = f"count(*) FILTER ({f'contains(k{n}, $$.$$)' if c.get('long') else f'v{n} <> trunc(v{n})'})"
+        parted = f"contains(k{n}, $$.$$)" if c.get("long") else f"v{n} <> trunc(v{n})"
+        parts = f"count(*) FILTER ({parted})"
     return [
         f"count(k{n})",
         f"count(DISTINCT k{n})" if few else f"approx_count_distinct(k{n})",
@@ -259,7 +263,15 @@ def _asked(c: Json, n: int) -> list[str]:
 
 
 def _told(
-    c: Json, rows: int, given: int, distinct: int, gone: Json, fit: int, parts: int, low: Any, high: Any
+    c: Json,
+    rows: int,
+    given: int,
+    distinct: int,
+    gone: Json,
+    fit: int,
+    parts: int,
+    low: Any,
+    high: Any,
 ) -> Json:
     """The figures of all rows of a column, of which so many values fit its type."""
     gone = dict(gone or {})
@@ -283,7 +295,8 @@ def _told(
 
 
 def _cast(c: Json, name: str) -> str:
-    """SQL for the value of a field as its column has it in the sample; NULL if that is not known."""
+    """SQL for the value of a field as its column has it in the sample; NULL if that is not
+    known."""
     if c["type"] == "number" and set(c.get("dress", ())) <= NUMERIC:
         marks = [BETWEEN[d.split()[1]] for d in c.get("dress", ()) if d.startswith("thousands")]
         for mark in marks:

@@ -77,8 +77,8 @@ PART = 1 << 16  # bytes that are looked at
 
 
 def encoding(data: bytes) -> tuple[str, list[str]]:
-    """The encoding of a text by its beginning, "" for what is none, and those that fit as well if it
-    is a guess."""
+    """The encoding of a text by its beginning, "" for what is none, and those that fit as well if
+    it is a guess."""
     for mark, name in MARKS:
         if data.startswith(mark):
             return name, []

@@ -45,7 +45,9 @@ class Marks:
 
 def lock(path: str, deadline: Deadline) -> Found:
     name = re.sub(r"^~\$|^\.~lock\.|#$", "", os.path.basename(path))
-    note = f"no data: it is there while {show(name)}, or a file with such a name, is open in a program"
+    note = (
+        f"no data: it is there while {show(name)}, or a file with such a name, is open in a program"
+    )
     return Found("lock file", warnings=[note])
 
 
@@ -53,7 +55,8 @@ def book(path: str, deadline: Deadline) -> Found:
     """A workbook of Excel or LibreOffice."""
     with open(path, "rb") as f:
         magic = f.read(8)
-        if magic[:4] == b"\xd0\xcf\x11\xe0" and "EncryptedPackage".encode("utf-16-le") in f.read(WHOLE):
+        locked = "EncryptedPackage".encode("utf-16-le")
+        if magic[:4] == b"\xd0\xcf\x11\xe0" and locked in f.read(WHOLE):
             return Found("Excel, encrypted", warnings=["not read: it needs a password"])
     if os.path.getsize(path) > WHOLE:
         return Found("Excel", warnings=["not read: too large"])
@@ -72,7 +75,9 @@ def book(path: str, deadline: Deadline) -> Found:
             marks = packed.marks(name)
             tables = _tables(title, options, marks, packed, read(marks, deadline))
         except Exception as error:
-            found.warnings.append(f"{title} cannot be read: {type(error).__name__}: {show(error, 160)}")
+            found.warnings.append(
+                f"{title} cannot be read: {type(error).__name__}: {show(error, 160)}"
+            )
             continue
         if not tables:
             found.lines.append(f"sheet {show(name)} is empty")
@@ -82,7 +87,9 @@ def book(path: str, deadline: Deadline) -> Found:
     return found
 
 
-def _tables(title: str, options: dict, marks: Marks, packed: Package, read: tuple[Rows, bool]) -> list[Table]:
+def _tables(
+    title: str, options: dict, marks: Marks, packed: Package, read: tuple[Rows, bool]
+) -> list[Table]:
     """The tables of a sheet, of which so many rows were read, and whether there are more."""
     rows, cut = read
     tables = grids.tables(rows, title, False, True)
@@ -122,7 +129,8 @@ def _sheets(path: str, packed: Package) -> list[tuple[str, bool, Any]]:
 
         return read
 
-    return [(m.name, m.visible != seen, reader(m.name)) for m in opened.sheets_metadata if m.typ == cells]
+    sheets = [m for m in opened.sheets_metadata if m.typ == cells]
+    return [(m.name, m.visible != seen, reader(m.name)) for m in sheets]
 
 
 def _by_pandas(path: str, packed: Package) -> list[tuple[str, bool, Any]]:
@@ -133,9 +141,12 @@ def _by_pandas(path: str, packed: Package) -> list[tuple[str, bool, Any]]:
 
     def reader(name: str) -> Any:
         def read(marks: Marks, deadline: Deadline) -> tuple[Rows, bool]:
-            frame = opened.parse(name, header=None, keep_default_na=False, na_values=[""], nrows=50_000)
+            frame = opened.parse(
+                name, header=None, keep_default_na=False, na_values=[""], nrows=50_000
+            )
             values = frame.astype(object).where(frame.notna(), None)
-            return [_short(row) for row in values.itertuples(index=False, name=None)], len(frame) == 50_000
+            rows = [_short(row) for row in values.itertuples(index=False, name=None)]
+            return rows, len(frame) == 50_000
 
         return read
 
@@ -165,7 +176,8 @@ def _short(row: Any) -> tuple:
     while end and row[end - 1] in (None, ""):
         end -= 1
     return tuple(
-        int(v) if isinstance(v, float) and v.is_integer() else None if v == "" else v for v in row[:end]
+        int(v) if isinstance(v, float) and v.is_integer() else None if v == "" else v
+        for v in row[:end]
     )
 
 
@@ -193,9 +205,10 @@ class Package:
             about = archive.read("xl/workbook.xml")
             self.strict = STRICT in about
             self.format += ", strict OOXML" * self.strict
+            related = self._read(archive, "_rels/workbook.xml.rels")
             targets = {
-                i: t for part in re.findall(rb"<(?:\w+:)?Relationship [^>]*>", self._read(archive, "_rels/workbook.xml.rels"))
-                for i, t in [(_attribute(part, "Id"), _attribute(part, "Target"))]
+                _attribute(part, "Id"): _attribute(part, "Target")
+                for part in re.findall(rb"<(?:\w+:)?Relationship [^>]*>", related)
             }
             for sheet in re.findall(rb"<(?:\w+:)?sheet [^>]*>", about):
                 target = targets.get(_attribute(sheet, r"\w+:id"), "")
@@ -204,7 +217,9 @@ class Package:
             self._styles(self._read(archive, "styles.xml"))
 
     def _read(self, archive: zipfile.ZipFile, name: str) -> bytes:
-        return archive.read(f"xl/{name}") if self.sizes.get(f"xl/{name}", WHOLE) < WHOLE // 2 else b""
+        return (
+            archive.read(f"xl/{name}") if self.sizes.get(f"xl/{name}", WHOLE) < WHOLE // 2 else b""
+        )
 
     def _styles(self, styles: bytes) -> None:
         own = {
@@ -234,7 +249,9 @@ class Package:
         for column, row in set(re.findall(rb'<(?:\w+:)?c r="([A-Z]{1,3})(\d{1,7})"', data)):
             last = [max(last[0], _place(column.decode()) + 1), max(last[1], int(row))]
         marks.cells = last[0] * last[1]
-        for a, b, c, d in re.findall(rb'<(?:\w+:)?mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"', data):
+        for a, b, c, d in re.findall(
+            rb'<(?:\w+:)?mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"', data
+        ):
             marks.merged.append((int(b) - 1, int(d) - 1, _place(a.decode()), _place(c.decode())))
         _told(data, marks)
         return marks
@@ -247,16 +264,22 @@ def _told(data: bytes, marks: Marks) -> None:
         marks.notes.append(f"{n} cells have a formula without a value: they read as empty")
     errors = Counter(re.findall(rb't="e"[^>]*>(?:<f[^>]*/>|<f.*?</f>)?<v>([^<]{1,20})</v>', data))
     if errors:
-        told = ", ".join(f"{show(e.decode('utf-8', 'replace'))} ({n})" for e, n in errors.most_common(8))
+        told = ", ".join(
+            f"{show(e.decode('utf-8', 'replace'))} ({n})" for e, n in errors.most_common(8)
+        )
         marks.notes.append(f"cells with errors, which read as missing: {told}")
     if n := len(re.findall(rb'<row [^>]*hidden="(?:1|true)"', data)):
         marks.notes.append(f"{n} hidden rows, which are read as the others")
     hidden = []
     for column in re.findall(rb'<col [^>]*hidden="(?:1|true)"[^>]*>', data):
         low, high = int(_attribute(column, "min")), int(_attribute(column, "max"))
-        hidden.append(letters(low - 1) + (f"-{letters(min(high, 16_384) - 1)}" if high > low else ""))
+        hidden.append(
+            letters(low - 1) + (f"-{letters(min(high, 16_384) - 1)}" if high > low else "")
+        )
     if hidden:
-        marks.notes.append(f"hidden columns, which are read as the others: {', '.join(hidden[:20])}")
+        marks.notes.append(
+            f"hidden columns, which are read as the others: {', '.join(hidden[:20])}"
+        )
 
 
 def _attribute(tag: bytes, name: str) -> str:
@@ -285,7 +308,9 @@ def _shown(table: Table, marks: Marks) -> None:
         }
         for code, many in Counter(formats).most_common(3):
             if many > 1 and (said := dressed(code)):
-                notes.append(f"Excel shows {'them' if many == sum(formats.values()) else many} {said}")
+                notes.append(
+                    f"Excel shows {'them' if many == sum(formats.values()) else many} {said}"
+                )
 
 
 def dressed(code: str) -> str:
@@ -334,14 +359,14 @@ def _filled(table: Table, marks: Marks) -> None:
         name = table.names[column]
         if not whole or any(map(grids.empty, values)):
             table.warnings.append(
-                f"{show(name)} has {len(merged)} cells that are merged over rows: only the first row of "
-                "each has the value"
+                f"{show(name)} has {len(merged)} cells that are merged over rows: only the first "
+                "row of each has the value"
             )
             continue
         table.rows = [(*r[:column], v, *r[column + 1 :]) for r, v in zip(table.rows, values)]
         table.notes[column].append(
-            f"{len(merged)} cells are merged over rows: in pandas only the first row of each has the "
-            "value, which is for all of them: ffill()"
+            f"{len(merged)} cells are merged over rows: in pandas only the first row of each has "
+            "the value, which is for all of them: ffill()"
         )
         filled.append(name)
     table.extra["filled"] = filled
@@ -372,5 +397,7 @@ def _calls(table: Table, options: dict, packed: Package, rows: Rows, marks: Mark
         engines.append({"engine": "xlrd"})  # pandas does not know files of Excel 4
     if packed.strict or marks.size > QUICK:
         engines.reverse()
-    calls = [Call(f"pd.read_excel({FILE}", form | engine, after) for form in forms for engine in engines]
+    calls = [
+        Call(f"pd.read_excel({FILE}", form | engine, after) for form in forms for engine in engines
+    ]
     return calls + [c.having(after=f'.dropna(how="all"){after}') for c in calls[:2]]

@@ -152,7 +152,9 @@ def yaml_text(path: str, deadline: Deadline) -> Found:
             if len(documents) == 1:
                 found.tables, found.lines = nested.tables(documents[0], "$", at)
             else:
-                found.tables, found.lines = nested.tables(documents, "$", at.replace("_load(", "_load_all("))
+                found.tables, found.lines = nested.tables(
+                    documents, "$", at.replace("_load(", "_load_all(")
+                )
     return found if found.tables else document("YAML", text)
 
 

@@ -147,7 +147,7 @@ def figures(con: Any, relation: str, table: Table, order: list[int] | None = Non
 
 
 def _few(table: Table, at: int) -> bool:
-    """Whether a column has few values in the sample: approximations of few are up to a third off."""
+    """Whether a sample has few values of a column: approximations of few are up to a third off."""
     try:
         return len({row[at] for row in table.rows}) <= FEW
     except TypeError:
@@ -156,7 +156,8 @@ def _few(table: Table, at: int) -> bool:
 
 def _asked(name: str, kind: str, few: bool) -> list[str]:
     """What is asked of a column: how many values it has and how many differ, the least and the
-    greatest, how many are infinite and how many no whole numbers. What is no number (NaN) is missing, as in pandas."""
+    greatest, how many are infinite and how many no whole numbers. What is no
+    number (NaN) is missing, as in pandas."""
     distinct = f"count(DISTINCT {name})" if few else f"approx_count_distinct({name})"
     if kind in ("FLOAT", "DOUBLE"):
         some = f"FILTER (isfinite({name}))"

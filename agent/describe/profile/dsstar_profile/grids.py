@@ -137,7 +137,8 @@ def _first(rows: Rows, total: int, width: int) -> list[list[str]]:
 
 
 def _may_explain(rows: Rows, width: int) -> bool:
-    """Whether a column may have more than three words in each row, of what has not been shown yet."""
+    """Whether a column may have more than three words in each row, of what has not been shown
+    yet."""
     columns = list(zip(*rows))
     try:
         return len(columns) < width or any("".join(c).count(" ") > 3 * len(c) for c in columns)
@@ -356,8 +357,8 @@ def _trim(table: Table) -> int:
         the number of a record of which nothing else is known."""
         if all(not empty(r[0]) and number(r[0]) is not None for r in (*rows[:100], row)):
             return False
-        alone = table.text_source and fields[0][0] == width > 1 and not any(c is not None for c in row[1:])
-        alone = alone and sentence(row[0])
+        alone = table.text_source and fields[0][0] == width > 1 and sentence(row[0])
+        alone = alone and all(c is None for c in row[1:])
         return filled(row) <= 1 and (alone or width > 2 and usual[0][0] > 2)
 
     while len(rows) > 2 and noted(rows[-1]):

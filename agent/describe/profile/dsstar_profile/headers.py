@@ -81,8 +81,8 @@ def _named(row: tuple) -> bool:
 
 
 def _pivot(block: Rows) -> tuple[int, int] | None:
-    """The rows of names above the row with the names of the index, and how many those are, as pandas
-    writes a table whose columns have several levels."""
+    """The rows of names above the row with the names of the index, and how many those are, as
+    pandas writes a table whose columns have several levels."""
     width = len(block[0])
     for n, row in enumerate(block[1 : min(LEVELS + 1, len(block) - 1)], 1):
         index = next((c for c, cell in enumerate(row) if empty(cell)), width)
@@ -118,12 +118,13 @@ def _pivoted(block: Rows, levels: int, index: int, delimited: bool) -> Header:
 
 
 SHORT = {
-    "ended": "each row ends with a delimiter and the header does not: without index_col=False pandas "
-    "puts each name on the column before it",
-    "named": "the header has fewer names than the rows have values: the first ones, which differ in all "
+    "ended": "each row ends with a delimiter and the header does not: without index_col=False "
+    "pandas puts each name on the column before it",
+    "named": "the header has fewer names than the rows have values: the first ones, which differ "
+    "in all "
     "rows, are taken to be without one, as R writes row names; pandas takes them for the index",
-    "guess": "the header has fewer names than the rows have values. Which columns lack them is a guess: "
-    "the first ones are taken, as pandas does, though their values repeat",
+    "guess": "the header has fewer names than the rows have values. Which columns lack them is a "
+    "guess: the first ones are taken, as pandas does, though their values repeat",
 }
 
 

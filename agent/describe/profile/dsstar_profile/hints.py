@@ -85,8 +85,8 @@ def python(value: Any) -> str:
 
 
 def put(tables: list[Untried], path: str) -> Iterator[tuple[int, Json]]:
-    """The place of each table, and what is described of it, with the first of its calls that was run
-    and gave that."""
+    """The place of each table, and what is described of it, with the first of its calls that was
+    run and gave that."""
     file = File(path, time.process_time() + SECONDS)
     for n, table, said, shape in tables:
         if call := _found(table, said, file):
@@ -104,10 +104,11 @@ def without(table: Table, said: Json, why: str) -> Json:
 
 
 def shape(table: Table, said: Json, path: str, encoding: str) -> tuple:
-    """What tells how a table is read: a call that was run for a table reads all of its shape as they
-    are described. Empty: it has something that such a call may trip over."""
+    """What tells how a table is read: a call that was run for a table reads all of its shape as
+    they are described. Empty: it has something that such a call may trip over."""
     columns = said["columns"]
-    if not table.regular or said.get("warnings") or "sample" in said or len(columns) < len(table.names):
+    less = "sample" in said or len(columns) < len(table.names)
+    if not table.regular or said.get("warnings") or less:
         return ()
     if any(_odd(c, [row[n] for row in table.rows]) for n, c in enumerate(columns)):
         return ()
@@ -117,7 +118,8 @@ def shape(table: Table, said: Json, path: str, encoding: str) -> tuple:
 
 
 def _odd(c: Json, values: list) -> bool:
-    """Whether pandas may read the values of a column otherwise than those of another of its kind."""
+    """Whether pandas may read the values of a column otherwise than those of another of its
+    kind."""
     if c.get("long") or c.get("mixed"):
         return True
     if c["type"] == "number":
@@ -143,7 +145,8 @@ def _found(table: Table, said: Json, file: File) -> str:
             if not frames or not all(_same(f, table, said, whole) for f in frames):
                 break
             pairs = [pair for f in frames for pair in _pairs(f, table, said)]
-            kept = [int(s.name) if isinstance(s.name, numbers.Integral) else str(s.name) for s, c in pairs if _taken(s, c)]
+            taken = [s.name for s, c in pairs if _taken(s, c)]
+            kept = [int(n) if isinstance(n, numbers.Integral) else str(n) for n in taken]
             if kept and (typed := call.typed(kept)):
                 call = typed
                 continue
@@ -236,7 +239,8 @@ class File:
         names = {"pd": pd, "json": json, "gzip": gzip, "path": self.path}
         frames = []
         try:
-            names |= {name: importlib.import_module(m) for name, m in MORE.items() if name + "." in call.start}
+            more = {name: m for name, m in MORE.items() if name + "." in call.start}
+            names |= {name: importlib.import_module(m) for name, m in more.items()}
             if call.less:
                 return [eval(call.less.replace(FILE, "path"), names)], False
             if table.parts:
@@ -340,11 +344,13 @@ def _parted(c: Json) -> bool:
 def _within(series: Any, c: Json) -> bool:
     """Whether no more is missing than what is described, and numbers have their range."""
     given, gone = series.dropna(), c.get("missing", {})
-    if len(series) - len(given) > sum(gone.values()) and len(gone) < MARKED and not c.get("markers"):
+    known = len(gone) < MARKED and not c.get("markers")
+    if known and len(series) - len(given) > sum(gone.values()):
         return False
     if _parted(c) and len(given) and given.astype(str).str.fullmatch(r"\d+").all():
         return False  # the marks of dates are taken for those of numbers
-    if c["type"] != "number" or "range" not in c or c.get("long") or not _plain(series) or not len(given):
+    told = c["type"] == "number" and "range" in c and not c.get("long")
+    if not told or not _plain(series) or not len(given):
         return True
     low, high = c["range"]
     near = 1e-6 * max(abs(low), abs(high))

@@ -80,7 +80,9 @@ def _lines(
     if bad:
         found.warnings.append(f"{bad} lines are no JSON" + ", in the sample" * sampled)
     for table in found.tables[:1]:
-        table.calls.insert(0, Call(f"pd.read_json({FILE}, lines=True", AS_WRITTEN | _encoded(source)))
+        table.calls.insert(
+            0, Call(f"pd.read_json({FILE}, lines=True", AS_WRITTEN | _encoded(source))
+        )
         table.lines = lines[: hints.FIRST]
     for table in found.tables if sampled else ():
         share = (len(table.rows) if table.total is None else table.total) / max(1, len(values))
@@ -91,7 +93,8 @@ def _lines(
 
 
 def _beginning(found: Found, path: str, source: texts.Text) -> Found:
-    """The tables of a document that was not read to its end. Those before its last part are whole."""
+    """The tables of a document that was not read to its end. Those before its last part are
+    whole."""
     text, start = source.text, len(source.text) - len(source.text.lstrip())
     value, read = _begun(text, start) if text[start : start + 1] in ("[", "{") else (None, 0)
     if not value:
@@ -102,8 +105,8 @@ def _beginning(found: Found, path: str, source: texts.Text) -> Found:
     found.tables, found.lines = nested.tables(value, "$")
     bytes_ = len(text[:read].encode(source.encoding, "replace"))
     found.warnings.append(
-        f"only the first {bytes_} bytes of the text were read: what follows, other keys and columns "
-        "too, is not known"
+        f"only the first {bytes_} bytes of the text were read: what follows, other keys "
+        "and columns too, is not known"
     )
     guessed = text[start] == "[" and not source.packed
     whole, last, part = [], "$", value
@@ -154,7 +157,9 @@ def _begun(text: str, at: int, deep: int = 8) -> tuple[list | dict, int]:
             parts[key], read = value, end
         except (ValueError, RecursionError):
             mark = text[at : at + 1]
-            if deep and (mark == "[" and keyed or mark in ("[", "{") and len(parts) < 1 + 2 * keyed):
+            if deep and (
+                mark == "[" and keyed or mark in ("[", "{") and len(parts) < 1 + 2 * keyed
+            ):
                 parts[key], read = _begun(text, at, deep - 1)
             break
     return parts if keyed else list(parts.values()), read

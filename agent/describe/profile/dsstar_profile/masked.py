@@ -23,7 +23,8 @@ from dsstar_profile import hints, profile, texts
 MOST = 100_000  # values of a column
 # What profiles say of tables whose columns they do not have.
 UNSEEN = re.compile(
-    r"\bnot (read|opened|shown|listed|looked)\b|cannot be read|too large|no JSON|from the beginning|only the first \d+ fields"
+    r"\bnot (read|opened|shown|listed|looked)\b|cannot be read|too large|no JSON|from the "
+    r"beginning|only the first \d+ fields"
 )
 NESTED = ("list", "struct", "map", "object")  # types of columns that may have names within
 NO_CALL = "no call is known that reads all of it"
@@ -92,19 +93,24 @@ class Listing:
 
 
 def matches(name: Any, patterns: Iterable[str]) -> bool:
-    """Whether a pattern is for a column, by its whole name or one of the names that it is made of."""
+    """Whether a pattern is for a column, by its whole name or one of the names that it is made
+    of."""
     text = " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
     if text[:1] == '"':  # as Python has it
         with contextlib.suppress(ValueError, SyntaxError):
             text = str(ast.literal_eval(text))
     parts = {p.strip().lower() for p in (text, *re.split(r" / |\.", text))}
     return any(
-        p == like.strip().lower() or fnmatch.fnmatchcase(p, like.lower()) for p in parts for like in patterns
+        p == like.strip().lower() or fnmatch.fnmatchcase(p, like.lower())
+        for p in parts
+        for like in patterns
     )
 
 
 def _several(value: Any) -> bool:
-    return isinstance(value, (list, tuple, types.GeneratorType)) or type(value).__name__ == "ndarray"
+    return (
+        isinstance(value, (list, tuple, types.GeneratorType)) or type(value).__name__ == "ndarray"
+    )
 
 
 def _texts(value: Any) -> Iterator[str]:

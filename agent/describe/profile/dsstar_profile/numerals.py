@@ -126,7 +126,9 @@ class Marks:
 
     def add(self, values: set[str]) -> None:
         """Takes what the values of a column tell, if that is one mark."""
-        marked = [w for v in values if ("." in v or "," in v or not v.isascii()) and (w := written(v))]
+        marked = [
+            w for v in values if ("." in v or "," in v or not v.isascii()) and (w := written(v))
+        ]
         found = {f for w in marked if len(f := w.fits()) == 1}
         if len(found) == 1:
             self.told |= found
@@ -231,8 +233,8 @@ def _decided(
 
 
 def _scaled(out: Read, dressed: dict[str, Written]) -> None:
-    """Numbers with letters for thousands, millions or billions are multiplied, if different ones are
-    there; those in different units are no numbers of one column."""
+    """Numbers with letters for thousands, millions or billions are multiplied, if different ones
+    are there; those in different units are no numbers of one column."""
     units = {u for u in out.units if u}
     if len({u.lower() for u in units}) < 2:
         return

@@ -38,7 +38,9 @@ def archive(path: str, deadline: Deadline) -> Found:
 
 def _listed(kind: str, members: list[tuple[str, int]], counted: int) -> Found:
     """The names of members; fewer than none: that there are more than so many."""
-    found = Found(kind, lines=[f"{show(name, 120)}: {size} bytes" for name, size in members[:SHOWN]])
+    found = Found(
+        kind, lines=[f"{show(name, 120)}: {size} bytes" for name, size in members[:SHOWN]]
+    )
     found.warnings.append(
         f"{'' if counted >= 0 else 'more than '}{abs(counted)} files in it"
         + (f", the first {SHOWN} of them" if abs(counted) > SHOWN else "")

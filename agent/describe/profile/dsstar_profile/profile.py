@@ -159,11 +159,14 @@ LOGIN = re.compile(
     r"log.?[oi]n |pg_hba|role  does not exist|signature|\b40[13]\b",
     re.IGNORECASE,
 )
-LOCKED = "it is open in another program: close it, or copy the file together with its log (.wal, -wal)"
+LOCKED = (
+    "it is open in another program: close it, or copy the file together with its log (.wal, -wal)"
+)
 
 
 def why(error: BaseException, addressed: bool) -> tuple[str, str]:
-    """The cause of an error, if it is one of those that dsstar tells apart, and words for people."""
+    """The cause of an error, if it is one of those that dsstar tells apart, and words for
+    people."""
     if isinstance(error, OutOfTime):
         return "time", str(error)
     if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or (
@@ -185,8 +188,8 @@ def why(error: BaseException, addressed: bool) -> tuple[str, str]:
 def profile(
     path: str, seconds: float, ahead: Callable[[dict[str, Any]], None] = lambda found: None
 ) -> dict[str, Any]:
-    """The profile of a file, also of one that cannot be read: then it says why. Before its calls are
-    tried, ahead is given the profile without them."""
+    """The profile of a file, also of one that cannot be read: then it says why. Before its calls
+    are tried, ahead is given the profile without them."""
     out: dict[str, Any] = {"bytes": 0}
     problem, reader = "", None
     try:
@@ -256,7 +259,8 @@ def _described(found: Found, out: dict[str, Any], path: str, addressed: bool) ->
                 raise
             last = error
             out["more"] += 1
-            told = f"table {show(table.name)}".rstrip() + f" is not read: {why(error, addressed)[1]}"
+            named = f"table {show(table.name)}".rstrip()
+            told = f"{named} is not read: {why(error, addressed)[1]}"
             out["warnings"] = [*out.get("warnings", ()), told]
             continue
         if call := hints.KNOWN.get(shape):

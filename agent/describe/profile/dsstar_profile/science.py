@@ -1,10 +1,12 @@
-"""Readers of measurements: HDF5, NetCDF, CDF, arrays of NumPy and MATLAB, shapefiles. Variables have
-names, shapes, units and other attributes; those of one dimension and one length are a table."""
+"""Readers of measurements: HDF5, NetCDF, CDF, arrays of NumPy and MATLAB, shapefiles. Variables
+have names, shapes, units and other attributes; those of one dimension and one length are a
+table."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,17 +33,19 @@ def hdf5(path: str, deadline: Deadline) -> Found:
     with h5py.File(path, "r") as file:
         found = Found("NetCDF 4 (HDF5)" if "_NCProperties" in file.attrs else "HDF5")
         found.lines = _attributes(file.attrs, "")
-        return _variables(found, _datasets(h5py, file, found.warnings), f"h5py.File({FILE})[{{}}][:]")
+        return _variables(
+            found, _datasets(h5py, file, found.warnings), f"h5py.File({FILE})[{{}}][:]"
+        )
 
 
 def _datasets(h5py: Any, file: Any, warnings: list[str]) -> Iterator[Variable]:
     """The datasets of a file but for those whose values are in other files, which may be any."""
     names: list[str] = []
-    elsewhere: list[str] = []
+    links: list[str] = []
     file.visit(names.append)
-    file.visit_links(
-        lambda n: elsewhere.append(n) if isinstance(file.get(n, getlink=True), h5py.ExternalLink) else None
-    )
+    file.visit_links(links.append)
+    outside = h5py.ExternalLink
+    elsewhere = [n for n in links if isinstance(file.get(n, getlink=True), outside)]
     for name in names:
         item = file.get(name)
         if isinstance(item, h5py.Dataset) and (item.external or item.is_virtual):
@@ -67,10 +71,11 @@ def netcdf(path: str, deadline: Deadline) -> Found:
     with scipy.io.netcdf_file(path, "r", mmap=os.path.getsize(path) > WHOLE) as file:
         found = Found("NetCDF 3", lines=_attributes(file._attributes, ""))
         some = [
-            (n, tuple(v.shape), f"{v.data.dtype.name}{_dimensions(v)}", _told(v._attributes), v.data)
+            (n, tuple(v.shape), v.data.dtype.name + _dimensions(v), _told(v._attributes), v.data)
             for n, v in file.variables.items()
         ]
-        return _variables(found, iter(some), f"scipy.io.netcdf_file({FILE}, mmap=False).variables[{{}}][:].tolist()")
+        call = f"scipy.io.netcdf_file({FILE}, mmap=False).variables[{{}}][:].tolist()"
+        return _variables(found, iter(some), call)
 
 
 def _dimensions(variable: Any) -> str:
@@ -106,7 +111,8 @@ def arrays(path: str, deadline: Deadline) -> Found:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             return Found("array of NumPy", warnings=[f"not opened: {_refused(error)}"])
-        return _variables(Found("array of NumPy"), iter([("", array.shape, str(array.dtype), {}, array)]), f"np.load({FILE})")
+        some = [("", array.shape, str(array.dtype), {}, array)]
+        return _variables(Found("array of NumPy"), iter(some), f"np.load({FILE})")
     found = Found("arrays of NumPy")
     with np.load(path, allow_pickle=False) as file:
         some = []
@@ -120,7 +126,8 @@ def arrays(path: str, deadline: Deadline) -> Found:
 
 
 def _refused(error: Exception) -> str:
-    return OBJECTS if "object array" in str(error).lower() or "Python object" in str(error) else show(error, 160)
+    objects = re.search("object array|python object", str(error), re.IGNORECASE)
+    return OBJECTS if objects else show(error, 160)
 
 
 def matlab(path: str, deadline: Deadline) -> Found:
@@ -204,7 +211,8 @@ def _columns(found: Found, group: str, rows: int, some: list[Variable], reading:
         if {"scale_factor", "add_offset"} & set(attributes):
             notes.append("the values here are those stored: times scale_factor, plus add_offset")
     every, part = (
-        "pd.DataFrame({" + ", ".join(f"{python(s)}: {way.format(python(n))}" for s, n in zip(short, names))
+        "pd.DataFrame({"
+        + ", ".join(f"{python(s)}: {way.format(python(n))}" for s, n in zip(short, names))
         for way in (reading, reading.replace("[:]", f"[:{most}]"))
     )
     table.calls = [Call(every + "}", {}, less=part + "})" if most < rows and part != every else "")]
@@ -255,7 +263,8 @@ def _attributes_of(shapefile: Any, path: str, encoding: str) -> Found:
             if way == "cp1252":
                 raise
             continue
-        call = Call(f"pd.DataFrame(r.as_dict() for r in shapefile.Reader(dbf={FILE}{options}).iterRecords()", {})
+        records = f"shapefile.Reader(dbf={FILE}{options}).iterRecords()"
+        call = Call(f"pd.DataFrame(r.as_dict() for r in {records}", {})
         found.encoding = way
         if way != encoding:
             found.warnings.append(f"the encoding {way} is a guess: its texts are no {encoding}")

@@ -37,7 +37,8 @@ def _sqlite(path: str) -> tuple[sqlite3.Connection, str]:
         con.execute("PRAGMA locking_mode=EXCLUSIVE")  # with an index in memory
         return con, (
             'con = sqlite3.connect("file:PATH?mode=ro&vfs=unix-none", uri=True); '
-            'con.execute("PRAGMA locking_mode=EXCLUSIVE"), as its log has no index; with immutable=1 '
+            'con.execute("PRAGMA locking_mode=EXCLUSIVE"), as its log has no index; with '
+            'immutable=1 '
             "the rows of the log would be missing"
         )
     if os.path.exists(real + "-journal"):
@@ -105,7 +106,9 @@ def _listed(con: Any, path: str, found: Found) -> list[tuple[str, str]]:
     return [(kind, name) for kind, name in listed if name not in shadows]
 
 
-def _geopackage(con: Any, listed: list[tuple[str, str]], found: Found) -> dict[str, tuple[str, str]]:
+def _geopackage(
+    con: Any, listed: list[tuple[str, str]], found: Found
+) -> dict[str, tuple[str, str]]:
     """What a GeoPackage says of the geometries of tables: their columns, and a note of each."""
     if ("table", "gpkg_contents") not in listed:
         return {}

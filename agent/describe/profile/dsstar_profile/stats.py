@@ -60,7 +60,7 @@ def survey(path: str, deadline: Deadline) -> Found:
     if about.variable_value_labels:
         table.warnings.append(
             "values are codes, whose labels are told of each column"
-            + (": without convert_categoricals=False pandas has the labels in their place" if calls else "")
+            + ": without convert_categoricals=False pandas has the labels instead" * bool(calls)
         )
     table.calls = [*calls, Call(f"pyreadstat.{name}({FILE}", {}, "[0]")]
     if os.path.getsize(path) > WHOLE:

@@ -86,7 +86,8 @@ class Text:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text as programs that read tables have them: str.splitlines knows more ends."""
+    """The lines of a text as programs that read tables have them: str.splitlines knows more
+    ends."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
 
@@ -150,7 +151,8 @@ class Dialect:
 
 
 def dialect(lines: list[str]) -> Dialect | None:
-    """How the fields of most lines are parted into equally many, at least two; None if in no way."""
+    """How the fields of most lines are parted into equally many, at least two; None if in no
+    way."""
     sample = [line for line in lines[:300] if line.strip() and not line.startswith("#")]
     mark = _mark(sample)
     if not mark or mark == "," and all(map(INNER.fullmatch, sample)):

@@ -67,8 +67,9 @@ def _word(text: str) -> Any:
 
 
 def _closes(text: str, at: int, named: set[int], figures: Figures, several: bool) -> bool:
-    """Whether the figures of a row are made of those above it, with or without other totals. A label
-    that is more than a word for a total may be the name of anything: most figures have to be sums."""
+    """Whether the figures of a row are made of those above it, with or without other totals. A
+    label that is more than a word for a total may be the name of anything: most figures have to be
+    sums."""
     word = _word(text)
     right = given = 0
     for values in figures.values():
@@ -79,7 +80,8 @@ def _closes(text: str, at: int, named: set[int], figures: Figures, several: bool
             [v for n, v in enumerate(values[:at]) if v is not None and n not in left]
             for left in (set(), named)
         ]
-        right += any(_parts(some) > 2 - bool(word) and _made(value, some, word or math.fsum) for some in above)
+        several = [some for some in above if _parts(some) > 2 - bool(word)]
+        right += any(_made(value, some, word or math.fsum) for some in several)
     if word in (max, min, statistics.median):  # which are values of other rows, and names
         return several and right == given > 1
     return right > 0 if word is math.fsum else right * 2 >= given > 0
@@ -118,8 +120,9 @@ def inner(names: list[str], rows: list[tuple], columns: list[Json], of: str) -> 
     told: set[int] = set()
     for n in texts[:20] if len(rows) > 3 and numeric else ():
         some = {row[n] for row in rows[:MOST] if n < len(row) and isinstance(row[n], str)}
-        words = {v for v in some if len(v) < 60 and (SUM.fullmatch(v.strip()) or MAY.fullmatch(v.strip()))}
-        at = {i for i, row in enumerate(rows) if n < len(row) and row[n] in words} if words else set()
+        few = [v for v in some if len(v) < 60]
+        words = {v for v in few if SUM.fullmatch(v.strip()) or MAY.fullmatch(v.strip())}
+        at = {i for i, row in enumerate(rows) if words and n < len(row) and row[n] in words}
         if not 0 < len(at) < len(rows) / 2:
             continue
         figures = figures or _figures(rows, numeric)
@@ -138,7 +141,8 @@ def inner(names: list[str], rows: list[tuple], columns: list[Json], of: str) -> 
         said.append(
             f"{many}{of} with {shown} in {label(names[n])} "
             + (
-                "are sums of others: they are in these figures, and a sum over all rows counts twice"
+                "are sums of others: they are in these figures, and a sum over all rows counts "
+                "twice"
                 if sure
                 else "may be totals of others, a guess by these words: they are in these figures"
             )
@@ -156,8 +160,8 @@ def inner(names: list[str], rows: list[tuple], columns: list[Json], of: str) -> 
 
 
 def _sums(at: set[int], least: int, rows: list[tuple], keys: list[int], figures: Figures) -> bool:
-    """Whether most of the rows, and at least so many, are the sums of those since the one before, or
-    of those with the same texts in other columns."""
+    """Whether most of the rows, and at least so many, are the sums of those since the one before,
+    or of those with the same texts in other columns."""
     groups = [tuple(row[k] if k < len(row) else None for k in keys) for row in rows]
     for since in (True, False):
         right = 0

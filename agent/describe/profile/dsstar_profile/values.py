@@ -16,7 +16,8 @@ MARKERS = set("- -- --- n/a na nan <na> n.a. null none nil ? . .. #n/a missing".
 }
 # What pandas takes for missing unasked.
 READ = set(
-    "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null".split()
+    "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan "
+    "null".split()
 ) | {"", "#N/A N/A"}
 # Words among numbers that are likely to stand for a missing one.
 LIKELY = set("m nd nr ns nq na. u unk unknown tbd tba * ** *** -- … suppressed".split()) | {
@@ -100,8 +101,8 @@ def filled(row: tuple) -> int:
 
 
 def spread(values: list, most: int) -> list:
-    """At most so many of the values, in eight parts from everywhere: what repeats at equal distances
-    is seen within a part."""
+    """At most so many of the values, in eight parts from everywhere: what repeats at equal
+    distances is seen within a part."""
     if len(values) <= most:
         return values
     size = max(1, most // 8)

@@ -25,10 +25,10 @@ LETTERS = 4  # of a value that a question may name
 FEW = 5  # columns that are told of together at least
 # Names of columns that say whether a row counts, and how it is to be read.
 DECIDING = set(
-    "excluded exclude exclusion valid invalid validity validated flag flags flagged qc qa qualifier "
-    "quality status unit units uom outlier outliers remark remarks note notes comment comments is "
-    "has censored suppressed deleted cancelled canceled missing imputed estimated provisional "
-    "approved duplicate test violation footnote footnotes".split()
+    "excluded exclude exclusion valid invalid validity validated flag flags flagged qc qa "
+    "qualifier quality status unit units uom outlier outliers remark remarks note notes comment "
+    "comments is has censored suppressed deleted cancelled canceled missing imputed estimated "
+    "provisional approved duplicate test violation footnote footnotes".split()
 )
 # Values that say so.
 TELLING = set(
@@ -103,7 +103,9 @@ def _headline(p: Json) -> str:
     encoding = p.get("encoding", "")
     called = all(t.get("call") for t in p.get("tables", ())) and p.get("tables")
     if encoding not in ("", "utf-8"):
-        parts.append(f"encoding {encoding}" + ("" if called else f' (pandas: encoding="{encoding}")'))
+        parts.append(
+            f"encoding {encoding}" + ("" if called else f' (pandas: encoding="{encoding}")')
+        )
     mark = p.get("delimiter", "")
     if mark == "spaces" and not called:
         parts.append(r'fields between spaces (pandas: sep=r"\s+")')
@@ -202,7 +204,8 @@ def _size(t: Json) -> str:
         parts.append(where)
     if sample := t.get("sample"):
         parts.append(
-            f"figures and types from a sample of {sample} rows except where they are said to be of all"
+            f"figures and types from a sample of {sample} rows except where they are said to be of "
+            "all"
         )
     of = " in the sample" if t.get("sample") else ""
     if (keys := t.get("keys")) and not t["all"]:
@@ -322,7 +325,9 @@ def _column(c: Json, rows: int) -> None:
     planned = c.get("planned", False)
     few = c["type"] == "text" and 1 < len(values) <= 6 and not c.get("unique")
     c["holds"] = {
-        "range": f"{'about ' * planned}{between(*c['range'])}" if c["type"] == "date" and c.get("range") else "",
+        "range": f"{'about ' * planned}{between(*c['range'])}"
+        if c["type"] == "date" and c.get("range")
+        else "",
         "always": f"always {values[0][0]}" if len(values) == 1 and rows > 1 else "",
         "missing": "" if c.get("whole") else _missing(c, rows),
         "values": f"values {', '.join(sorted(v for v, _ in values))}" if few else "",
@@ -365,7 +370,9 @@ def _parts(c: Json, rows: int, short: bool, full: bool = False) -> list[str]:
     if c.get("range") and len(c.get("values", ())) != 1:
         parts[0] += f" {between(*c['range'])}{of_all}"
     if c.get("without"):
-        parts.append(f"otherwise {between(*c['without'])}" + " in the sample" * c.get("whole", False))
+        parts.append(
+            f"otherwise {between(*c['without'])}" + " in the sample" * c.get("whole", False)
+        )
     form = c.get("form", "")
     if form and not short and not form.startswith("%Y-%m-%d"):
         parts.append(f"form {form}")

@@ -37,8 +37,9 @@ class Worker:
                 with open(asked) as numbers, open(tell, "w", encoding="utf-8") as out:
 
                     def ahead(found: dict[str, Any]) -> None:
-                        with contextlib.suppress(TypeError, ValueError):  # words leave the table out
-                            print(AHEAD.decode() + json.dumps(found, default=str), file=out, flush=True)
+                        with contextlib.suppress(TypeError, ValueError):  # words leave it out
+                            told = AHEAD.decode() + json.dumps(found, default=str)
+                            print(told, file=out, flush=True)
 
                     for line in numbers:
                         n = int(line)
