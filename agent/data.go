@@ -25,7 +25,7 @@ func lookAt(data string, all []record.File) dataState {
 		}
 	}
 	for _, f := range all {
-		at := filepath.Join(data, filepath.FromSlash(f.Name))
+		at := filepath.Join(data, f.Name)
 		look(f.Name, at)
 		for _, c := range files.Companions(at, f.Name) {
 			if c.Holds() {

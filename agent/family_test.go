@@ -19,7 +19,7 @@ func withData(t testing.TB, content map[string]string) func(*stage) {
 	data := t.TempDir()
 	var list []record.File
 	for _, name := range slices.Sorted(maps.Keys(content)) {
-		path := filepath.Join(data, filepath.FromSlash(name))
+		path := filepath.Join(data, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}

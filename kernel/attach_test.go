@@ -312,7 +312,7 @@ func TestAttachErrors(t *testing.T) {
 		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","signature_scheme":"hmac-md5"}`:    "hmac-md5",
 		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","curve_publickey":"x"}`:            "CURVE",
 		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","signature_scheme":"hmac-sha256"}`: "no kernel answers there",
-		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"` + filepath.ToSlash(dir) +
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"` + dir +
 			`/nothing","transport":"ipc","key":"k"}`: "no kernel answers there",
 		`{"shell_port":0,"iopub_port":0,"control_port":0,"stdin_port":0,"hb_port":0,"ip":"127.0.0.1","transport":"tcp","key":"unbound"}`: "has no ports",
 	} {

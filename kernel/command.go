@@ -78,17 +78,17 @@ const parentPID = "JPY_PARENT_PID="
 // prefix returns the Python environment that the spec belongs to, if its folder is
 // <prefix>/share/jupyter/kernels/<name>.
 func (s Spec) prefix() string {
-	before, _, ok := strings.Cut(filepath.ToSlash(s.Dir), "/share/jupyter/kernels/")
+	before, _, ok := strings.Cut(s.Dir, "/share/jupyter/kernels/")
 	if !ok {
 		return ""
 	}
-	return filepath.FromSlash(before)
+	return before
 }
 
 // find returns the path of the program name: a path is relative to dir, "python" is preferably that
 // of the environment prefix, and other names are looked up in the PATH of env.
 func find(name, prefix, dir string, env []string) (string, error) {
-	if strings.ContainsRune(name, filepath.Separator) {
+	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}

@@ -286,22 +286,20 @@ func (k Running) answers(name string) bool {
 	if file := k.notebookFile(); isFile(file) && isFile(name) {
 		return sameNotebook(file, name)
 	}
-	notebook, wanted := filepath.ToSlash(k.Notebook), filepath.ToSlash(name)
-	return notebook != "" && (notebook == wanted || strings.HasSuffix(notebook,
-		"/"+strings.TrimPrefix(wanted, "./")) ||
-		strings.HasSuffix(wanted, "/"+notebook))
+	return k.Notebook != "" && (k.Notebook == name ||
+		strings.HasSuffix(k.Notebook, "/"+strings.TrimPrefix(name, "./")) ||
+		strings.HasSuffix(name, "/"+k.Notebook))
 }
 
 // notebookFile returns the path of the notebook's file; "" if unknown.
 func (k Running) notebookFile() string {
-	notebook := filepath.FromSlash(k.Notebook)
 	switch {
-	case notebook == "" || filepath.IsAbs(notebook):
-		return notebook
+	case k.Notebook == "" || filepath.IsAbs(k.Notebook):
+		return k.Notebook
 	case k.Server.Root == "":
 		return ""
 	}
-	return filepath.Join(k.Server.Root, notebook)
+	return filepath.Join(k.Server.Root, k.Notebook)
 }
 
 func isFile(path string) bool {

@@ -206,7 +206,7 @@ func present(path string) bool {
 // firstPresent returns the first of the paths below root that exists, or "".
 func firstPresent(root string, names ...string) string {
 	for _, name := range names {
-		if path := filepath.Join(root, filepath.FromSlash(name)); present(path) {
+		if path := filepath.Join(root, name); present(path) {
 			return path
 		}
 	}

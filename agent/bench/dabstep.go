@@ -96,7 +96,7 @@ func readDABStepAnswers(path string) ([]Answer, error) {
 		if row.Trace != nil && string(row.Trace) != "null" {
 			a.Trace = (&Answer{Value: row.Trace}).Text()
 		}
-		if a.Dir = filepath.FromSlash(row.Dir); a.Dir != "" && !filepath.IsAbs(a.Dir) {
+		if a.Dir = row.Dir; a.Dir != "" && !filepath.IsAbs(a.Dir) {
 			a.Dir = filepath.Join(filepath.Dir(path), a.Dir)
 		}
 		answers = append(answers, a)

@@ -281,7 +281,7 @@ Image.new('RGB', (8, 6)).save('r.png')`
 	drawImage(t, run, filepath.Join(out, "r.png"))
 	for from, to := range map[string]string{"../gold/r.csv": "r.csv", "../gold/r.db": "r.db",
 		"../gold": "dabench", "own.csv": "inner.csv"} {
-		if err := os.Symlink(filepath.FromSlash(from), filepath.Join(out, to)); err != nil {
+		if err := os.Symlink(from, filepath.Join(out, to)); err != nil {
 			t.Fatal(err)
 		}
 	}

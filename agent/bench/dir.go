@@ -50,7 +50,7 @@ type dirRow struct {
 func (row dirRow) task(root string, s Setting) (Task, error) {
 	t := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level,
 		Domain: row.Benchmark, Kind: row.AnswerType, Rules: row.Scorer,
-		Data: filepath.Join(root, filepath.FromSlash(row.DataDir))}
+		Data: filepath.Join(root, row.DataDir)}
 	if !present(t.Data) {
 		t.Missing = append(t.Missing, t.Data)
 	}
@@ -106,11 +106,11 @@ func (row dirRow) dacode(t *Task, root string) error {
 		Output string   `json:"output_file"`
 	}
 	if json.Unmarshal(row.Answer, &files); len(files.Gold) > 0 { // otherwise the answer itself
-		t.GoldDir = filepath.Join(root, filepath.FromSlash(filepath.Dir(files.Gold[0])))
+		t.GoldDir = filepath.Join(root, filepath.Dir(files.Gold[0]))
 		var names []string
 		for _, gold := range files.Gold {
 			names = append(names, filepath.Base(gold))
-			if file := filepath.Join(root, filepath.FromSlash(gold)); !present(file) {
+			if file := filepath.Join(root, gold); !present(file) {
 				t.Missing = append(t.Missing, file)
 			}
 		}

@@ -90,9 +90,9 @@ func (t *Task) useSources(sources []string) {
 	names := filesBelow(t.Data)
 	t.Files = []string{}
 	for _, source := range sources {
-		found := named(names, path.Clean(filepath.ToSlash(source)))
+		found := named(names, path.Clean(source))
 		if len(found) == 0 {
-			t.Missing = append(t.Missing, filepath.Join(t.Data, filepath.FromSlash(source)))
+			t.Missing = append(t.Missing, filepath.Join(t.Data, source))
 		}
 		t.Files = append(t.Files, found...)
 	}

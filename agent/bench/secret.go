@@ -40,7 +40,7 @@ func (s *Suite) Exposed() error {
 			seen[t.Data] = held
 		}
 		for _, name := range held {
-			if t.Files == nil || slices.Contains(t.Files, filepath.ToSlash(name)) {
+			if t.Files == nil || slices.Contains(t.Files, name) {
 				return &ExposedError{t.ID, t.Data, name}
 			}
 		}

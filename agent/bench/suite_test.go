@@ -21,7 +21,7 @@ func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range files {
-		path := filepath.Join(root, filepath.FromSlash(name))
+		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func below(root string, paths ...string) []string {
 	var names []string
 	for _, p := range paths {
 		if rel, err := filepath.Rel(root, p); err == nil && !strings.HasPrefix(rel, "..") {
-			p = filepath.ToSlash(rel)
+			p = rel
 		}
 		names = append(names, p)
 	}

@@ -16,7 +16,7 @@ func TestStoreKey(t *testing.T) {
 		dir := t.TempDir()
 		r := &Describer{Options: Options{Cache: &Cache{Dir: t.TempDir()}}, t: &record.Trajectory{}}
 		for _, n := range append([]string{name}, beside...) {
-			at := filepath.Join(dir, filepath.FromSlash(n))
+			at := filepath.Join(dir, n)
 			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 				t.Fatal(err)
 			}

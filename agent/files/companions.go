@@ -73,7 +73,7 @@ func Companions(at, name string) (all []Companion) {
 
 // Companions returns the companions that a file has.
 func (d *Folder) Companions(f File) []Companion {
-	return Companions(filepath.Join(d.real, filepath.FromSlash(f.Name)), f.Name)
+	return Companions(filepath.Join(d.real, f.Name), f.Name)
 }
 
 // companions returns the companions that a file of the format may have.
@@ -156,7 +156,7 @@ func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Sou
 	for _, s := range linked {
 		for _, f := range formats {
 			for _, c := range f.companions(s.Path, s.Name) {
-				at := filepath.Join(data, filepath.FromSlash(c.Name))
+				at := filepath.Join(data, c.Name)
 				if info, err := root.Lstat(at); err != nil || info.Mode()&fs.ModeSymlink == 0 ||
 					slices.ContainsFunc(linked, func(s Source) bool { return s.Name == c.Name }) {
 					continue
@@ -174,7 +174,7 @@ func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Sou
 				return nil, err
 			}
 		}
-		if _, err := link(root, filepath.Join(data, filepath.FromSlash(c.Name)), c, nil); err != nil {
+		if _, err := link(root, filepath.Join(data, c.Name), c, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -63,7 +63,7 @@ func realPath(path string) (string, error) {
 
 // open opens a file for reading. The caller closes it.
 func (d *Folder) open(f File) (*os.File, fs.FileInfo, error) {
-	file, info, err := d.follow(filepath.FromSlash(f.Name))
+	file, info, err := d.follow(f.Name)
 	if _, outside := errors.AsType[*OutsideError](err); err != nil && !outside {
 		err = fmt.Errorf("look at %s: %w", f.Name, err)
 	}
@@ -95,7 +95,7 @@ func (d *Folder) follow(name string) (*os.File, fs.FileInfo, error) {
 			return openRegular(parent, filepath.Base(target))
 		}
 	}
-	return nil, nil, &OutsideError{filepath.ToSlash(name), target}
+	return nil, nil, &OutsideError{name, target}
 }
 
 // relative returns path relative to folder; ok is false if it is outside.

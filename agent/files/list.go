@@ -51,7 +51,7 @@ func List(ctx context.Context, root string, include []string) (Listing, error) {
 	}
 	w := walk{root: root, listing: &l}
 	for _, name := range include {
-		w.include = append(w.include, path.Clean(filepath.ToSlash(name)))
+		w.include = append(w.include, path.Clean(name))
 	}
 	// Not fs.WalkDir, which refuses names that are not UTF-8.
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -70,7 +70,7 @@ func List(ctx context.Context, root string, include []string) (Listing, error) {
 func (l Listing) together(root string) Listing {
 	taken := map[string]bool{}
 	for i, f := range l.Files {
-		all := Companions(filepath.Join(root, filepath.FromSlash(f.Name)), f.Name)
+		all := Companions(filepath.Join(root, f.Name), f.Name)
 		l.Files[i].With = parts(all)
 		for _, c := range all {
 			taken[c.Name] = taken[c.Name] || !c.own()
@@ -89,7 +89,7 @@ type walk struct {
 }
 
 func (w *walk) visit(path string, d fs.DirEntry, err error) error {
-	name := filepath.ToSlash(strings.TrimPrefix(path[len(w.root):], string(filepath.Separator)))
+	name := strings.TrimPrefix(path[len(w.root):], "/")
 	if err != nil {
 		if path == w.root || !errors.Is(err, fs.ErrPermission) {
 			return err

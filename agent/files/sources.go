@@ -107,7 +107,7 @@ func Databases(all []Source) (databases []Source) {
 // Has reports whether a name in the data folder is that of the source, or of something in it.
 func (s Source) Has(name string) bool {
 	for _, inside := range within(s.Name, []string{name}) {
-		_, err := os.Stat(filepath.Join(s.Path, filepath.FromSlash(inside)))
+		_, err := os.Stat(filepath.Join(s.Path, inside))
 		return err == nil && filepath.IsLocal(inside)
 	}
 	return false
@@ -164,7 +164,7 @@ func within(source string, include []string) (names []string) {
 		return include
 	}
 	for _, name := range include {
-		name = path.Clean(filepath.ToSlash(name))
+		name = path.Clean(name)
 		if name == "." || name == source {
 			names = append(names, ".")
 		} else if below(name, source) {
@@ -195,10 +195,10 @@ func Link(dir, data string, sources []Source, may func(real string) error) ([]So
 	}
 	linked := make([]Source, len(sources))
 	for i, s := range sources {
-		if !filepath.IsLocal(filepath.FromSlash(s.Name)) || path.Clean(s.Name) != s.Name {
+		if !filepath.IsLocal(s.Name) || path.Clean(s.Name) != s.Name {
 			return nil, fmt.Errorf("link the data: %q is no name for data", s.Name)
 		}
-		at := filepath.Join(data, filepath.FromSlash(s.Name))
+		at := filepath.Join(data, s.Name)
 		if linked[i], err = link(root, at, s, may); err != nil {
 			return nil, fmt.Errorf("link the data %s: %w", s.Name, err)
 		}
@@ -246,18 +246,17 @@ func copyFile(root *os.Root, at, from string) error {
 // LeadsTo returns the path to which the name of a source leads, or will lead, in the folder data below
 // dir: see [Link].
 func LeadsTo(dir, data string, s Source) string {
-	return leadsTo(dir, filepath.Join(data, filepath.FromSlash(s.Name)), s)
+	return leadsTo(dir, filepath.Join(data, s.Name), s)
 }
 
 func leadsTo(dir, at string, s Source) string {
-	to := filepath.FromSlash(s.Path)
 	switch _, err := os.Lstat(filepath.Join(dir, at)); {
 	case err == nil:
 		return filepath.Join(dir, at)
-	case filepath.IsAbs(to):
-		return to
+	case filepath.IsAbs(s.Path):
+		return s.Path
 	}
-	return filepath.Join(dir, to)
+	return filepath.Join(dir, s.Path)
 }
 
 func link(root *os.Root, at string, s Source, may func(real string) error) (Source, error) {
@@ -268,7 +267,7 @@ func link(root *os.Root, at string, s Source, may func(real string) error) (Sour
 	if s.From != "" {
 		return s.keep(root, at)
 	}
-	to := filepath.FromSlash(s.Path)
+	to := s.Path
 	_, err := root.Lstat(at)
 	made := err == nil
 	real, err := filepath.EvalSymlinks(leadsTo(root.Name(), at, s))

@@ -27,7 +27,7 @@ func Sum(d *Folder, f File) (string, error) {
 	sum, err := d.sum(f)
 	for _, c := range parts(d.Companions(f)) {
 		if below, ok := relative(d.real, c.Path); ok {
-			c.Name = filepath.ToSlash(below)
+			c.Name = below
 		}
 		more, failed := d.sum(File{Name: c.Name})
 		both := sha256.Sum256([]byte(sum + more))

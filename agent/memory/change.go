@@ -46,7 +46,7 @@ func (m *Memory) AddQuestion(all ...Question) error {
 	all = slices.Clone(all)
 	for i := range all {
 		if rel, err := filepath.Rel(filepath.Dir(m.Dir), all[i].Notebook); err == nil {
-			all[i].Notebook = filepath.ToSlash(rel)
+			all[i].Notebook = rel
 		}
 		b, err := json.Marshal(all[i])
 		if err != nil {

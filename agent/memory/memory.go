@@ -96,7 +96,7 @@ func (m *Memory) read(ctx context.Context, folder *os.Root, name, what string) (
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	b, err := disk.ReadIn(folder, filepath.FromSlash(name), maxFile)
+	b, err := disk.ReadIn(folder, name, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -72,11 +72,10 @@ func (q Question) key() string { return plain(q.Question) + "\n" + oneLine(q.Gui
 
 // NotebookOf returns the path of a question's notebook, absolute if that of the folder is.
 func (m *Memory) NotebookOf(q Question) string {
-	path := filepath.FromSlash(q.Notebook)
-	if filepath.IsAbs(path) {
-		return path
+	if filepath.IsAbs(q.Notebook) {
+		return q.Notebook
 	}
-	return filepath.Join(filepath.Dir(m.Dir), path)
+	return filepath.Join(filepath.Dir(m.Dir), q.Notebook)
 }
 
 // Asked returns the record of a question that was verified on the same data and asked for in the

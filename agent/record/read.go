@@ -405,7 +405,7 @@ func Sources(nb *notebook.Notebook) []files.Source {
 // companions of the data: none if it is a folder of data itself.
 func LinkedData(nb *notebook.Notebook, data string) (paths []string) {
 	for _, s := range Sources(nb) {
-		at := filepath.Join(data, filepath.FromSlash(s.Name))
+		at := filepath.Join(data, s.Name)
 		paths = append(paths, at)
 		for _, c := range files.Companions(at, s.Name) {
 			paths = append(paths, c.Path)

@@ -89,7 +89,7 @@ func (t Task) In(data string) []files.Source {
 	}
 	all := make([]files.Source, len(t.Sources))
 	for i, s := range t.Sources {
-		all[i] = files.Source{Name: s.Name, Path: filepath.Join(data, filepath.FromSlash(s.Name)),
+		all[i] = files.Source{Name: s.Name, Path: filepath.Join(data, s.Name),
 			Database: s.Database}
 	}
 	return all

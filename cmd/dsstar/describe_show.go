@@ -151,12 +151,12 @@ func (l dataFiles) find(said []string) ([]string, error) {
 // file returns the name of the file that the user names: relative to the folder, or as a path, as a
 // shell completes it.
 func (l dataFiles) file(name string) (string, bool) {
-	candidates := []string{name, filepath.ToSlash(filepath.Clean(name))}
+	candidates := []string{name, filepath.Clean(name)}
 	if abs, err := filepath.Abs(name); err == nil {
 		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil &&
 			disk.Inside(l.dir, folder) {
 			if below, err := filepath.Rel(l.dir, filepath.Join(folder, filepath.Base(abs))); err == nil {
-				candidates = append(candidates, filepath.ToSlash(below))
+				candidates = append(candidates, below)
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (l dataFiles) names() (names []string) {
 // unknown returns the error for an unknown name; words turns a similar name into arguments.
 func (l dataFiles) unknown(name string, words func(string) []string) error {
 	e := &usage.Error{Text: fmt.Sprintf("there is no data file %s", term.Printable(name))}
-	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
+	if _, err := os.Stat(filepath.Join(l.dir, name)); err == nil && name != "" {
 		e.Text += ": it is not a file, or hidden"
 	}
 	for _, near := range near(name, l.names()) {

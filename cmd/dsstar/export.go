@@ -145,7 +145,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 		o.Files = beside.FS()
 	}
 	if rel, err := filepath.Rel(realFolder(target), realFolder(path)); err == nil && target != "" && rel != "." {
-		o.Folder = filepath.ToSlash(rel)
+		o.Folder = rel
 	}
 	data, warning := e.make(nb, o)
 	if err := ctx.Err(); err != nil {
@@ -178,7 +178,7 @@ func dataSeen(notebook, script, data string) string {
 	case script == "":
 		return at
 	case from == home:
-		return filepath.ToSlash(data)
+		return data
 	default:
 		return dataFrom(from, at)
 	}

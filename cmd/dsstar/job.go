@@ -248,7 +248,7 @@ func checkLinks(s *configs.Settings, key, path, rel string) error {
 
 // linkIn returns the last symbolic link among the trailing elements rel of path, or "".
 func linkIn(path, rel string) string {
-	for range strings.Split(filepath.Clean(rel), string(filepath.Separator)) {
+	for range strings.Split(filepath.Clean(rel), "/") {
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return path
 		}
@@ -271,7 +271,7 @@ func dataFrom(run, data string) string {
 	if err != nil {
 		return data
 	}
-	return filepath.ToSlash(rel)
+	return rel
 }
 
 // newTask lists the data of a question; without sources it is about variables only. A missing name in

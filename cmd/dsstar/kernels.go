@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -133,8 +132,8 @@ func (a *app) listing(v kernels.Survey) listing {
 // printListing prints the tables, with a sentence in place of an empty one.
 func printListing(out io.Writer, l listing, home string) error {
 	tilde := func(path string) string {
-		if rest, ok := strings.CutPrefix(path, home+string(os.PathSeparator)); ok && home != "" {
-			return "~" + string(os.PathSeparator) + rest
+		if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
+			return "~/" + rest
 		}
 		return path
 	}

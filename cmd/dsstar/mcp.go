@@ -223,5 +223,5 @@ func covers(root, address string) bool {
 func holds(folder, path string) bool {
 	below, err := filepath.Rel(folder, path)
 	return err == nil && disk.Inside(folder, path) &&
-		(below == "." || !strings.Contains("/"+filepath.ToSlash(below), "/."))
+		(below == "." || !strings.Contains("/"+below, "/."))
 }

@@ -298,7 +298,7 @@ func (a *app) keepMemory(ctx context.Context, j job, m *memory.Memory) error {
 		return nil
 	}
 	for _, c := range changes {
-		j.progress.Paste("memory   %s", filepath.Join(m.Dir, filepath.FromSlash(c.Name)))
+		j.progress.Paste("memory   %s", filepath.Join(m.Dir, c.Name))
 		for _, line := range linesNotIn(c.After, c.Before) {
 			j.progress.Paste("         + %s", term.Cut(term.Clean(line), 160))
 		}

@@ -66,7 +66,7 @@ func (r pastRun) tell(p *progress.Progress, question string) {
 
 // data returns the run's data folder, or "".
 func (r pastRun) data() string {
-	data := filepath.FromSlash(r.t.Task.Data)
+	data := r.t.Task.Data
 	if data != "" && !filepath.IsAbs(data) {
 		data = filepath.Join(string(r.folder), data)
 	}

@@ -91,7 +91,6 @@ func delivered(t *record.Trajectory, folder record.Folder) (paths []string) {
 	}
 	defer written.Close()
 	for _, name := range t.Given() {
-		name = filepath.FromSlash(name)
 		if info, err := written.Lstat(name); err == nil && info.Mode().IsRegular() {
 			paths = append(paths, filepath.Join(folder.Files(), name))
 		}

@@ -351,7 +351,7 @@ func serverOf(ts *testscript.TestScript) *kerneltest.Server {
 func opensNotebook(t testing.TB, s *kerneltest.Server, path string) (kernelID string) {
 	t.Helper()
 	nb := notebook.Notebook{}
-	file := filepath.Join(s.Root, filepath.FromSlash(path))
+	file := filepath.Join(s.Root, path)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), nb.Save(file)); err != nil {
 		t.Fatal(err)
 	}

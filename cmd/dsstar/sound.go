@@ -85,7 +85,7 @@ func sourceOf(m *memory.Memory, tool memory.Tool) string {
 // stateOf returns what changes when the data do, nearly always. A run may have a link to its data.
 func stateOf(task record.Task) (state []string, err error) {
 	for _, f := range task.Files {
-		path := filepath.Join(task.Data, filepath.FromSlash(f.Name))
+		path := filepath.Join(task.Data, f.Name)
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, err

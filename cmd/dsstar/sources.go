@@ -153,7 +153,7 @@ func matches(pattern, name string) (all []files.Source, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, files.Source{Name: path.Join(name, filepath.ToSlash(below)), Path: at})
+		all = append(all, files.Source{Name: path.Join(name, below), Path: at})
 	}
 	if err != nil || len(all) == 0 {
 		return nil, usage.New("nothing matches "+pattern,

@@ -132,7 +132,7 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 // writable returns the folder to allow for a file that could not be written: the session's first
 // working folder, or the placeholder FOLDER, as the code itself may have chosen any other.
 func writable(name, dir string, own []string) string {
-	hidden := strings.Contains(filepath.ToSlash(filepath.Join(dir, name)), "/.")
+	hidden := strings.Contains(filepath.Join(dir, name), "/.")
 	// dir is a run folder, where cells write to files/
 	has := func(folder string) bool { return in(folder, dir) }
 	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) ||

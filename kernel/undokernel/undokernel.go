@@ -71,7 +71,7 @@ func writeWhole(path string, files map[string][]byte) error {
 
 func writeFiles(dir string, files map[string][]byte) error {
 	for name, content := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
+		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}

@@ -287,7 +287,7 @@ func below(folder, path string) (string, error) {
 		return "", err
 	}
 	rel, err := filepath.Rel(from, to)
-	return filepath.ToSlash(rel), err
+	return rel, err
 }
 
 // record appends a record and reports it.

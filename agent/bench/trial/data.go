@@ -48,7 +48,7 @@ func LinksOut(ctx context.Context, t bench.Task, allowed []string) (targets []st
 		}
 	}
 	for _, name := range names {
-		target, err := filepath.EvalSymlinks(filepath.Join(t.Data, filepath.FromSlash(name)))
+		target, err := filepath.EvalSymlinks(filepath.Join(t.Data, name))
 		shown := func(dir string) bool { return holds(dir, target) }
 		if err == nil && !shown(t.Data) && !slices.ContainsFunc(allowed, shown) {
 			targets = append(targets, target)
@@ -81,7 +81,6 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder,
 	if t.Files != nil {
 		data = filepath.Join(string(folder), "data")
 		for _, name := range t.Files {
-			name = filepath.FromSlash(name)
 			err := lend(filepath.Join(t.Data, name), filepath.Join(data, name), confined)
 			if errors.Is(err, fs.ErrNotExist) {
 				return record.Task{}, &runner.LackingError{Err: err}

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -150,7 +149,7 @@ func (s *Scores) lacks(suite *bench.Suite) map[string]string {
 // pathEnd returns the end of a long path, which tells where in a benchmark it is.
 func pathEnd(path string) string {
 	const shown = 3
-	parts := strings.Split(filepath.ToSlash(path), "/")
+	parts := strings.Split(path, "/")
 	if len(parts) <= shown+1 {
 		return path
 	}

@@ -176,7 +176,7 @@ func linkedOut(targets []string) error {
 	hints := []usage.Hint{usage.Shell(
 		"hf download --repo-type dataset --local-dir DIR NAME   # without links")}
 	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) ||
-		strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
+		strings.Contains(dir, "/.cache/huggingface/hub/") {
 		hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
 	}
 	return usage.New(fmt.Sprintf(

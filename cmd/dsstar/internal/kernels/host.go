@@ -38,6 +38,6 @@ func (h Host) LookupEnv(name string) (string, bool) {
 // notebook may come from somebody else. The demo's data folder is exempt.
 func (h Host) Private(folder string) bool {
 	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)),
-		disk.RealPath(h.CacheDir)+string(filepath.Separator)+"demo-")
+		disk.RealPath(h.CacheDir)+"/demo-")
 	return !demo && sandbox.Private(folder)
 }

@@ -155,7 +155,7 @@ func (g *Guest) Beside(here string) string {
 		return ""
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Join(root,
-		filepath.Dir(filepath.FromSlash(g.Notebook))))
+		filepath.Dir(g.Notebook)))
 	if err != nil || !disk.Inside(root, folder) {
 		return ""
 	}

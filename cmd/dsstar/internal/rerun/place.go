@@ -145,7 +145,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	if named, ok := pythonString(dataDir.FindStringSubmatch(c.Source)[1]); ok {
 		p.data = named
 		if !filepath.IsAbs(named) {
-			p.data = filepath.Join(p.home, filepath.FromSlash(named))
+			p.data = filepath.Join(p.home, named)
 			p.code[at] = withData(c.Source, p.data)
 		}
 		if p.data == filepath.Join(p.home, record.DataFolder) {
@@ -163,7 +163,7 @@ func MoveData(source string, moved func(data string) string) string {
 		return source
 	}
 	if data, ok := pythonString(line[1]); ok && !filepath.IsAbs(data) {
-		return withData(source, moved(filepath.FromSlash(data)))
+		return withData(source, moved(data))
 	}
 	return source
 }

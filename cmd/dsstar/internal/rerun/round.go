@@ -109,7 +109,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if r.place.data != "" {
 		t.Task.Data = r.place.data
 	} else if !filepath.IsAbs(t.Task.Data) {
-		t.Task.Data = filepath.Join(r.place.home, filepath.FromSlash(t.Task.Data))
+		t.Task.Data = filepath.Join(r.place.home, t.Task.Data)
 	}
 	n := *r.Round
 	if rounds := len(t.Rounds); n < 1 || n > rounds {
