@@ -2,61 +2,25 @@ package agent_test
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
-// TestAsk: another question goes on in the same session, and the notebook grows a second part.
+// TestAsk: the next question is asked after an answer, replaces one for which nothing was done, and
+// its requests and its part of the notebook come after those before.
 func TestAsk(t *testing.T) {
-	once(t)
-	before := &recorder{}
-	tr := readAgain(t, play(t, three, before.record).noError(t).Trajectory)
-	if err := tr.Ask("And now?", "A word."); err != nil {
-		t.Fatal(err)
+	tr := next(t, play(t, simple).noError(t).Trajectory)
+	p := goOn(t, onward, question("What now?", "A word.")(t, tr)).noError(t)
+	if len(p.Earlier) != 1 || p.Task.Question != "What now?" {
+		t.Errorf("%d questions before %q", len(p.Earlier), p.Task.Question)
 	}
-	replies := script{
-		"step round 4": "Four.", "cell round 4": "v = z\nv += \"4\"\nprint(v)",
-		"verdict round 4": bad, "wrong round 4": "1",
-		"step round 5": "Five.", "cell round 5": "v = z\nv += \"5\"\nprint(v)",
-		"verdict round 5": yes, "last": "print(v)", "second": "agreed()",
-	}
-	r := &recorder{}
-	second := goOn(t, replies, tr, r.record).noError(t)
-	if second.Answer() != "1235" || !second.Verified() || second.Steps() != 1 {
-		t.Errorf("answer %q, %q", second.Answer(), second.Doubts())
-	}
-	prompt := second.model.prompt(t, "solver round 4")
-	nb := readNotebook(t, second.Trajectory)
-	top := nb.Cells[cellOf(t, nb, "question-2")].Source
-	contains(t, prompt, "# Question\n\nAnd now?", "Question 1: How many?", "Step 3: Three.", "123")
-	contains(t, top, "# And now?", "1235", "Verified")
-	equal(t, "cells", second.Cells()[2:],
-		append(tr.Cells()[2:6:6], "v = z\nv += \"5\"\nprint(v)", "print(v)"))
-	for _, m := range r.all {
-		if m.notebook != nil {
-			got := goOn(t, replies, reread(t, m.notebook), func(s *stage) {
-				s.config.Answered = slices.Concat(before.last.answered, m.answered)
-			}).noError(t)
-			if diff := cmp.Diff(second.Trajectory, got.Trajectory, same); diff != "" {
-				t.Errorf("after %s (-whole +resumed)\n%s", m.what, diff)
-			}
-		}
-	}
-	if err := second.Ask("?", ""); err != nil {
-		t.Error(err)
-	}
-	err := second.Ask("??", "")
-	if err != nil || len(second.Earlier) != 2 || second.Task.Question != "??" {
-		t.Errorf("a question for which nothing was done is not replaced: %v, %+v", err, second.Task)
-	}
+	contains(t, p.model.prompt(t, "solver round 2"), "# Question\n\nWhat now?", "Question 1: How many?", "x = 1")
+	nb := readNotebook(t, p.Trajectory)
+	contains(t, nb.Cells[cellOf(t, nb, "question-2")].Source, "# What now?", "12", "Verified")
 	if err := (&record.Trajectory{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
 		t.Error("a question was asked before the first was answered")
 	}
@@ -137,55 +101,6 @@ func TestAskInherits(t *testing.T) {
 	}
 }
 
-// TestEditReopens: after an edit of an earlier question, it and those that build on it are judged,
-// derived and proved again, and shown as such; another one is only proved. That goes on after a
-// kill at any moment.
-func TestEditReopens(t *testing.T) {
-	once(t)
-	first := simple.with(script{"last": "print(x)\nsummary = x", "verdict": yes})
-	tr := play(t, first).noError(t).Trajectory
-	for _, cell := range []string{"b = x\nb += \"2\"\nprint(b)", "c = 3\nprint(c)"} {
-		if err := tr.Ask("And now?", ""); err != nil {
-			t.Fatal(err)
-		}
-		name := cell[:1]
-		tr = goOn(t, script{"step": "On.", "cell": cell, "last": "print(" + name + ")", "verdict": yes,
-			"second": "agreed()"}, tr).noError(t).Trajectory
-	}
-	changed := must(edited(t, tr, source("step-1", "1", "7")))
-	if changed.Stands() || record.Finished(changed, changed.Task.Files, 6) {
-		t.Error("nothing is to be done")
-	}
-	r := &recorder{}
-	p := goOn(t, more, changed, r.record).noError(t)
-	if got := p.Part(0).Answer() + " " + p.Part(1).Answer() + " " + p.Answer(); got != "7 72 3" || len(p.Later) > 0 {
-		t.Errorf("answers %s", got)
-	}
-	if asked := strings.Join(p.model.asked, "; "); asked != "judge round 2; second the answer; "+
-		"judge round 4; second the answer to question 2" {
-		t.Errorf("asked %s", asked)
-	}
-	before, after := readNotebook(t, tr), readNotebook(t, p.Trajectory)
-	if at := cellOf(t, after, "verdict-1"); after.Cells[at].Source == before.Cells[cellOf(t, before, "verdict-1")].Source {
-		t.Errorf("the verdict of before the edit still counts: %s", after.Cells[at].Source)
-	}
-	for k := range 3 {
-		if part := p.Part(k); !part.Verified() || len(p.world.of(agent.Prove)) != 3 {
-			t.Errorf("question %d: %q", k+1, part.Doubts())
-		}
-	}
-	for i, m := range r.all {
-		if m.notebook == nil || spared(i) {
-			continue
-		}
-		got := goOn(t, more, reread(t, m.notebook), func(s *stage) { s.config.Answered = m.answered }).noError(t)
-		got.Usage, got.ByRole = p.Usage, p.ByRole // of the calls in this test
-		if diff := cmp.Diff(p.Trajectory, got.Trajectory, same); diff != "" {
-			t.Errorf("after %s (-whole +resumed)\n%s", m.what, diff)
-		}
-	}
-}
-
 // TestWithdrawn: what an earlier cell gives otherwise than before is not verified until it is
 // proved again.
 func TestWithdrawn(t *testing.T) {
@@ -247,36 +162,6 @@ func TestOverwritten(t *testing.T) {
 	p = goOn(t, more, must(edited(t, p.Trajectory, source("step-2", "out.csv", "other.csv")))).noError(t)
 	if len(p.Warnings) > 0 {
 		t.Errorf("warnings %q", p.Warnings)
-	}
-}
-
-// TestChooseEarlier: a person may say what an earlier question means. It then answers as it is meant,
-// and those that follow are judged and derived again, which are told.
-func TestChooseEarlier(t *testing.T) {
-	follow := script{"step": "On.", "cell": "b = x\nb += \"5\"\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
-	tr := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": "Branch 1.2\nKeeps: 0\n\n" +
-		"```python\nx = 2\nx\n```"})).noError(t).Trajectory
-	if err := tr.Ask("And now?", ""); err != nil {
-		t.Fatal(err)
-	}
-	tr = goOn(t, follow, tr).noError(t).Trajectory
-	for option, want := range []string{"1 15", "2 25"} {
-		chosen := readAgain(t, tr)
-		agent.Choose(chosen, 0, 0, option)
-		p := goOn(t, follow, readAgain(t, chosen)).noError(t)
-		first := p.Part(0)
-		if d := first.Derivations().Readings; d.Open != 0 || d.Computed != 1 || d.Changed != 1 {
-			t.Errorf("option %d: %+v", option, d)
-		}
-		contains(t, string(must(record.Draw(p.Trajectory).Encode())), "otherwise ("+[]string{"some): 2", "all): 1"}[option])
-		if got := first.Answer() + " " + p.Answer(); got != want || !first.Verified() || !p.Verified() {
-			t.Errorf("option %d: %s, %q, then %q", option, got, first.Doubts(), p.Doubts())
-		}
-		if judge := fmt.Sprintf("judge round %d", 3+option); p.model.count("judge") != 1 || p.model.count("second") != 1+option {
-			t.Errorf("asked %q", p.model.asked)
-		} else {
-			contains(t, p.model.prompt(t, judge), "Meant is: ")
-		}
 	}
 }
 

@@ -297,27 +297,6 @@ func TestHostAfterBranches(t *testing.T) {
 	}
 }
 
-// TestChoiceAfterKill: a choice is made once, wherever the run is killed after it.
-func TestChoiceAfterKill(t *testing.T) {
-	replies := simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz"),
-		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"})
-	chooses := func(s *stage) {
-		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) {
-			return 1, nil
-		}
-	}
-	r := &recorder{}
-	whole := play(t, replies, r.record, chooses).noError(t)
-	if whole.Answer() != "2" || !whole.Verified() {
-		t.Fatalf("answer %q, %q", whole.Answer(), whole.Doubts())
-	}
-	for n, m := range r.all {
-		if m.notebook != nil && !spared(n) {
-			goOnAfter(t, whole, replies, m, chooses)
-		}
-	}
-}
-
 // TestChoiceLeftOpen: who cannot say leaves the reading open.
 func TestChoiceLeftOpen(t *testing.T) {
 	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz")}),
@@ -340,19 +319,6 @@ func TestInconclusiveReadings(t *testing.T) {
 			"verdict": "Verdict: inconclusive\nReason: no such column\nTakes: 1", "branches": branches(cell)})).noError(t)
 		if p.Answer() != "Not Applicable" || p.Standing() != standing || !p.Inconclusive() {
 			t.Errorf("%s: answer %q, %s; asked %q", cell, p.Answer(), p.Standing(), p.model.asked)
-		}
-	}
-}
-
-// TestReadingsAfterKill: a run that is killed between its readings ends as the one that was not.
-func TestReadingsAfterKill(t *testing.T) {
-	replies := simple.with(script{"solver round 1": reads(isOpen, isOpen, isOpen),
-		"branches": strings.ReplaceAll(branches("z = 1\nz", "z = 1\nz", "z = 2\nz"), "Keeps: 2", "Keeps: 0")})
-	r := &recorder{}
-	whole := play(t, replies, r.record).noError(t)
-	for _, m := range r.all {
-		if m.notebook != nil && m.what == "event read" {
-			goOnAfter(t, whole, replies, m)
 		}
 	}
 }

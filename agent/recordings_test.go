@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"testing"
 
 	"dsstar/agent"
@@ -27,6 +28,13 @@ func edit(changes ...func(reporter, *notebook.Notebook)) act {
 func chosen(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
 	agent.Choose(tr, 0, 0, 1)
 	return tr
+}
+
+// choosing has a person choose an option of each reading that matters.
+func choosing(option int) func(*stage) {
+	return func(s *stage) {
+		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) { return option, nil }
+	}
 }
 
 func dropped(t *testing.T, tr *record.Trajectory) *record.Trajectory {
@@ -93,7 +101,9 @@ var recordings = map[string][]turn{
 		{does: question("And then?", ""), replies: fresh}},
 	"a follow-up on a reading": {{replies: open}, {does: next, replies: onward}},
 	"a follow-up apart":        {{replies: open}, {does: next, replies: fresh}},
-	"a choice":                 {{replies: open}, {does: chosen, replies: open}},
+	"a choice at once": {{replies: open.with(script{"branches": branches("z = 2\nz"),
+		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), change: choosing(1)}},
+	"a choice": {{replies: open}, {does: chosen, replies: open}},
 	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
 		{does: chosen, replies: onward}},
 
@@ -104,6 +114,9 @@ var recordings = map[string][]turn{
 			replies: three.with(script{"verdict": yes})}},
 	"an earlier question edited": {{replies: simple}, {does: next, replies: onward},
 		{does: edit(source("step-1", "1", "7")), replies: onward}},
+	"an earlier question edited, of three": {{replies: simple}, {does: next, replies: onward},
+		{does: next, replies: fresh.with(script{"cell": "c = 3\nprint(c)", "last": "print(c)"})},
+		{does: edit(source("step-1", "1", "7")), replies: more}},
 	"a note": {{replies: simple}, {does: edit(insert("step-1", note("Only the paid ones."))),
 		replies: simple.with(script{"verdict round 2": no, "cell round 3": "x = 4\nprint(x)"})}},
 	"a remark": {{replies: simple}, {does: edit(insert("step-1", remark)), replies: simple}},

@@ -139,11 +139,10 @@ var troubled = []struct {
 
 // goOnAfter resumes a run that was killed at a moment: it ends as it would have ended, and no
 // request that was answered is made again.
-func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...func(*stage)) {
+func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...func(*stage)) *played {
 	t.Helper()
-	got := goOn(t, replies, reread(t, m.notebook), append(change, func(s *stage) {
-		s.config.Answered, s.quick = m.answered, true
-	})...).noError(t)
+	now := func(s *stage) { s.config.Answered, s.quick = m.answered, true }
+	got := goOn(t, replies, reread(t, m.notebook), append([]func(*stage){now}, change...)...).noError(t)
 	for _, e := range m.answered {
 		if slices.Contains(got.model.asked, e.Role+" "+e.Subject) {
 			t.Errorf("after %s: the %s was asked for %s again", m.what, e.Role, e.Subject)
@@ -152,20 +151,7 @@ func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...
 	if diff := cmp.Diff(whole.Trajectory, got.Trajectory, same); diff != "" {
 		t.Errorf("after %s: it ends otherwise (-whole +resumed)\n%s", m.what, diff)
 	}
-}
-
-func TestResumeAfterKill(t *testing.T) {
-	for _, c := range troubled {
-		t.Run(c.name, func(t *testing.T) {
-			r := &recorder{}
-			whole := play(t, c.replies, r.record).noError(t)
-			for n, m := range r.all {
-				if m.notebook != nil && !spared(n) { // with no notebook it is begun again
-					goOnAfter(t, whole, c.replies, m)
-				}
-			}
-		})
-	}
+	return got
 }
 
 // TestResumeWithoutTrace: the notebook alone is enough to go on from; only what it had not been

@@ -282,36 +282,6 @@ func TestReviewStops(t *testing.T) {
 	}
 }
 
-// TestReviewResumeAfterKill: a decision that is recorded is not asked for again, whenever the run
-// is killed.
-func TestReviewResumeAfterKill(t *testing.T) {
-	replies := simple.with(script{"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
-		"debugger": "x += 8", "debugger the answer, try 2": "print(x)",
-		"cell round 3": "y = x\nprint(y)"})
-	answers := map[string]agent.Decision{
-		"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "x = 5\nprint(x)"},
-		"round 2, try 2": rejected("no"), "the answer, try 1": rejected("no"),
-	}
-	r, c := &recorder{}, &critic{answers: answers}
-	whole := play(t, replies, r.record, c.join).noError(t)
-	for n, m := range r.all {
-		if m.notebook == nil || spared(n) {
-			continue
-		}
-		again := &critic{answers: answers}
-		tr := reread(t, m.notebook)
-		had, _ := tr.Tried()
-		if tr.Second != nil {
-			had = append(had, tr.Second.Attempts...)
-		}
-		goOnAfter(t, whole, replies, m, again.join)
-		if len(again.asked)+len(had) != len(c.asked) {
-			t.Errorf("after %s: %d attempts are recorded, and %d questions follow", m.what, len(had),
-				len(again.asked))
-		}
-	}
-}
-
 // TestReviewInterrupted: an edit whose cell has not run to its end is not in the record, and the
 // question is asked again.
 func TestReviewInterrupted(t *testing.T) {
