@@ -25,7 +25,7 @@
 // an error: a missing program, a kernel that never becomes ready, a lost server, a cancelled
 // context.
 //
-// This package drops no output. If outputs may be missing, [notebook.Execution.Incomplete] says why,
+// No output is lost unnoticed: if outputs may be missing, [notebook.Execution.Incomplete] says why,
 // and so do the outputs; only a kernel that drops outputs itself may do so unnoticed, and an
 // IPython kernel that this package starts is kept from it. Outputs of threads after the end of
 // their cell are in [Kernel.Late].
@@ -48,17 +48,18 @@
 //
 // # What it does not do
 //
-// There are no kernel provisioners, no CURVE encryption and no widgets: comm messages go to [Cell.Divert] and [Kernel.Send]. Kernels are not confined unless
-// [Options.Sandbox] is set: package sandbox has one for Linux. They do not go back to earlier
-// states: package checkpoint does that. This package imports neither.
+// There are no kernel provisioners, no CURVE encryption and no widgets: comm messages go to
+// [Cell.Divert] and [Kernel.Send]. Kernels are not confined unless [Options.Sandbox] is set:
+// package sandbox has one for Linux. They do not go back to earlier states: package checkpoint does
+// that. This package imports neither.
 //
 // # Layers
 //
 // A Kernel owns one session at a time (session.go): a connection to a kernel and the host that
 // controls it (host.go). The connection is a transport (transport.go), over ZeroMQ (internal/zmq)
 // or WebSocket (ws.go), which delivers into queues that do not block it (internal/inbox). start.go,
-// attach.go and dial.go open sessions. A run (run.go, receive.go) follows one cell until its last message; a
-// visit (visit.go) keeps a guest's cells apart from the user's session. Reset replaces the session.
-// sandbox.go has what a kernel asks of its sandbox, worker.go what is particular to the kernel of
-// package undokernel.
+// attach.go and dial.go open sessions. A run (run.go, receive.go) follows one cell until its last
+// message; a visit (visit.go) keeps a guest's cells apart from the user's session. Reset replaces the
+// session. sandbox.go has what a kernel asks of its sandbox, worker.go what is particular to the kernel
+// of package undokernel.
 package kernel

@@ -263,19 +263,13 @@ func pythonHints(err error) (code int, hints []usage.Hint) {
 			usage.Again("--python", "PATH").Note("an interpreter that has ipykernel, numpy and pandas"),
 		}
 	}
-	i, ok := errors.AsType[*pyenv.InstallError](err)
-	if !ok {
+	if _, ok := errors.AsType[*pyenv.InstallError](err); !ok {
 		return 0, nil
 	}
-	own := usage.Again("--python", "PATH").Note("an environment of your own")
-	switch i.Reason {
-	case pyenv.ReasonNetwork:
-		return exitError, []usage.Hint{usage.Shell(
-			"export PIP_INDEX_URL=URL   # a mirror of the package index"), own}
-	case pyenv.ReasonDisk, pyenv.ReasonFolder:
-		return exitError, []usage.Hint{cacheHint, own}
+	return exitError, []usage.Hint{
+		usage.Shell("export PIP_INDEX_URL=URL   # a mirror of the package index"), cacheHint,
+		usage.Again("--python", "PATH").Note("an environment of your own"),
 	}
-	return exitError, []usage.Hint{own}
 }
 
 // sandboxHints returns the hints for a sandbox that does not work. Nothing is run without one.

@@ -55,7 +55,7 @@ func TestHintsKeepFlags(t *testing.T) {
 		fmt.Errorf("x: %w", llm.ErrContextLength), llm.ErrEmpty, &kernel.SpecNotFoundError{Available: []string{"python3"}},
 		&kernel.ServerError{URL: "http://h/", Status: 500}, &kernel.NotFoundError{}, &kernel.BufferedError{ID: "1"},
 		&kernel.ServerLostError{URL: "http://h/"}, &kernels.UnreachableError{URL: "http://h/", Err: errors.New("why")},
-		&pyenv.NoPythonError{}, &pyenv.InstallError{Reason: pyenv.ReasonNetwork, Err: errors.New("why")},
+		&pyenv.NoPythonError{}, &pyenv.InstallError{Err: errors.New("why")},
 		fmt.Errorf("%w: %w", sandbox.ErrNone, &sandbox.MissingError{Tier: sandbox.Full, Err: errors.New("why")}),
 		usage.New("", kernels.Hints(nil, []kernel.Running{{ID: "1"}})...), usage.New("", usage.Shell("dsstar memory")),
 		usage.New("", usage.Again().Args("your question")),

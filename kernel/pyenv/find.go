@@ -117,13 +117,12 @@ func (e *NoPythonError) add(path string, found Interpreter, problem Problem) {
 
 // problem returns why i cannot be used, "" if it can.
 func (i Interpreter) problem() Problem {
-	var major, minor int
-	// An unreadable number stays 0 and counts as old.
-	_, _ = fmt.Sscanf(i.Version, "%d.%d", &major, &minor)
+	var minor int
+	_, _ = fmt.Sscanf(i.Version, "3.%d", &minor) // if it cannot be read, 0 counts as old
 	switch {
-	case major < 3 || major == 3 && minor < oldest:
+	case minor < oldest:
 		return ProblemOld
-	case major > 3 || minor > newest:
+	case minor > newest:
 		return ProblemNew
 	case !i.Venv:
 		return ProblemVenv
@@ -131,16 +130,13 @@ func (i Interpreter) problem() Problem {
 	return ""
 }
 
-// probeCode runs on every Python, even 2.7. For a virtual environment it prints the path of the
-// interpreter that created it, for a shim that of the real one.
+// probeCode prints, for a virtual environment, the path of the interpreter that created it, for a shim
+// that of the real one.
 const probeCode = `import sys
-venv = True
-if sys.version_info >= (3, 10):
-    from importlib.util import find_spec
-    venv = bool(find_spec("venv") and find_spec("ensurepip"))
-path = getattr(sys, "_base_executable", "") or sys.executable
-name = getattr(getattr(sys, "implementation", None), "name", "cpython")
-print("|".join(["dsstar", "%d.%d.%d" % sys.version_info[:3], name, str(venv), path]))
+from importlib.util import find_spec
+print("dsstar|%d.%d.%d|%s|%s|%s" % (sys.version_info[:3] + (
+    sys.implementation.name, bool(find_spec("venv") and find_spec("ensurepip")),
+    getattr(sys, "_base_executable", "") or sys.executable)))
 `
 
 // probe asks an interpreter for its version and kind.

@@ -49,7 +49,7 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 		return interpreter(dir), nil
 	}
 	if err := disk.CheckWritable(o.Dir); err != nil {
-		return "", &InstallError{Tool: "mkdir", Reason: ReasonFolder, Output: err.Error(), Err: err}
+		return "", &InstallError{Tool: "mkdir", Err: err}
 	}
 	base, err := Find(ctx, o.Env)
 	if err != nil {
@@ -97,7 +97,7 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock *
 		if err = remove(dir); err != nil {
 			return err
 		}
-		r := runner{env: toolEnv(o.Env), dir: o.Dir, tell: newTeller(o.Progress), lock: lock}
+		r := runner{env: toolEnv(o.Env), dir: o.Dir, progress: o.Progress, lock: lock}
 		if err = tool.build(ctx, r, base, dir, o.Lock); err == nil {
 			err = writeMarker(dir, newMarker(o.Lock, base, tool.name))
 		}
@@ -111,11 +111,6 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock *
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		}
-		// On a full disk or a wrong hash the other tool would fail too.
-		if install, ok := errors.AsType[*InstallError](err); !ok || install.Reason == ReasonHash ||
-			install.Reason == ReasonDisk {
-			break
 		}
 	}
 	return err

@@ -112,7 +112,7 @@ func (b *bench) noEnvironment() {
 func TestCreateThenReuse(t *testing.T) {
 	b := newBench(t)
 	b.python("python3", "3.12.1", "True",
-		`echo "Collecting thing==1"; echo "Installing collected packages: thing"; echo >"$env/thing"`)
+		`echo >"$env/thing"`)
 	first := b.ensure()
 	name := filepath.Base(filepath.Dir(filepath.Dir(first)))
 	if !strings.HasPrefix(name, "python-3.12-") || len(name) != len("python-3.12-")+12 {
@@ -123,8 +123,7 @@ func TestCreateThenReuse(t *testing.T) {
 	if log := b.log(); !strings.HasSuffix(log, want) {
 		t.Errorf("ran %q, want %q", log, want)
 	}
-	for _, part := range []string{"creating the Python environment", "installing packages",
-		"ready after"} {
+	for _, part := range []string{"creating the Python environment", "ready after"} {
 		if !b.said(part) {
 			t.Errorf("progress lacks %q: %q", part, b.lines)
 		}
@@ -145,22 +144,16 @@ func TestCreateThenReuse(t *testing.T) {
 
 func TestFailuresLeaveNothing(t *testing.T) {
 	for _, test := range []struct {
-		pip    string
-		reason Reason
-		words  string
+		pip, words string
 	}{
-		{"echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1",
-			ReasonHash, "DO NOT MATCH"},
-		{"echo 'WARNING: Retrying: Temporary failure in name resolution'; echo 'ERROR: No matching distribution found'; exit 1", ReasonNetwork, "resolution"},
-		{"echo 'ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device'; exit 1", ReasonDisk, "No space"},
-		{"echo 'ERROR: No matching distribution found for duckdb'; exit 1", ReasonWheel, "duckdb"},
-		{"seq 1000; printf 'no newline'; exit 3", "", "1000\nno newline"},
+		{"echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1", "DO NOT MATCH"},
+		{"seq 1000; printf 'no newline'; exit 3", "1000\nno newline"},
 	} {
 		b := newBench(t)
 		b.python("python3", "3.12.1", "True", test.pip)
 		_, err := Ensure(t.Context(), b.Options)
 		install, ok := errors.AsType[*InstallError](err)
-		if !ok || install.Reason != test.reason || !strings.Contains(err.Error(), test.words) {
+		if !ok || !strings.Contains(err.Error(), test.words) {
 			t.Errorf("%s: %#v", test.pip, err)
 		}
 		if n := strings.Count(install.Output, "\n") + 1; n > tailLines {
@@ -185,7 +178,7 @@ const fakeUV = `
 echo uv "$@" >>"$LOG"
 case "$1" in
 venv) mkdir -p "$4/bin"; : >"$4/bin/python";;
-pip) echo "Downloading pandas (11.5MiB)" >&2; echo "Prepared 3 packages in 1s" >&2; %s;;
+pip) :; %s;;
 esac
 `
 
@@ -212,13 +205,6 @@ func TestPipAfterUV(t *testing.T) {
 		!b.said("trying pip") {
 		t.Errorf("ran %s; said %q", log, b.lines)
 	}
-	b = newBench(t)
-	b.python("python3", "3.12.1", "True", "")
-	b.tool("uv", fmt.Sprintf(fakeUV, "echo 'error: Hash mismatch for x' >&2; exit 2"))
-	if _, err := Ensure(t.Context(), b.Options); err == nil || strings.Contains(b.log(), "pip -I") {
-		t.Errorf("%v; ran %s", err, b.log())
-	}
-	b.noEnvironment()
 }
 
 func TestSettingsOfPipAskForPip(t *testing.T) {
@@ -255,8 +241,8 @@ func TestFind(t *testing.T) {
 	b.tool("python3.13", `echo hello`)
 	b.tool("python3.12", `echo "dsstar|3.10.14|pypy|True|$0"`)
 	fail(ProblemMissing, "command not found", "does not answer like Python", "is pypy")
-	b.python("python", "2.7.18", "True", "")
-	fail(ProblemOld, "python: is 2.7.18")
+	b.python("python", "3.9.18", "True", "")
+	fail(ProblemOld, "python: is 3.9.18")
 	b.python("python3", "3.15.0", "True", "")
 	fail(ProblemNew, "is 3.15.0")
 	b.python("python3.11", "3.11.2", "False", "")

@@ -7,74 +7,29 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 )
 
 // InstallError says that a tool could not build the environment, in the tool's own words.
 type InstallError struct {
 	Tool   string // what was run: uv venv, uv pip install, venv, pip install
-	Reason Reason // "" if unknown
 	Output string // the last lines that the tool wrote
 	Err    error
 }
 
-// A Reason is why an installation failed, according to the tool's output.
-type Reason string
-
-const (
-	ReasonNetwork Reason = "the package index cannot be reached"
-	ReasonHash    Reason = "a package does not match its hash"
-	ReasonDisk    Reason = "the disk is full"
-	ReasonFolder  Reason = "the folder of environments cannot be written to"
-	ReasonWheel   Reason = "a package has no build for this Python or system"
-)
-
 func (e *InstallError) Error() string {
-	why := e.Err.Error()
-	if e.Reason != "" {
-		why = string(e.Reason)
-	}
-	if e.Output == "" {
-		return fmt.Sprintf("create the Python environment: %s: %s", e.Tool, why)
-	}
-	return fmt.Sprintf("create the Python environment: %s: %s\n%s", e.Tool, why, e.Output)
+	return strings.TrimSpace(fmt.Sprintf("create the Python environment: %s: %v\n%s", e.Tool, e.Err, e.Output))
 }
 
 func (e *InstallError) Unwrap() error { return e.Err }
 
-// reasons are tried in this order: a full disk also breaks downloads.
-var reasons = [...]struct {
-	reason Reason
-	words  []string
-}{
-	{ReasonDisk, []string{"no space left", "disk quota", "not enough space"}},
-	{ReasonHash, []string{"do not match the hashes", "hash mismatch", "hash did not match"}},
-	{ReasonNetwork, []string{"newconnectionerror", "name resolution", "dns error",
-		"connection refused", "network is unreachable",
-		"timed out", "timeout", "failed to fetch", "proxyerror", "sslerror", "certificate",
-		"client error (connect)", "max retries"}},
-	{ReasonWheel, []string{"no matching distribution", "no usable wheels",
-		"no wheels with a matching"}},
-}
-
-func reasonOf(output string) Reason {
-	output = strings.ToLower(output)
-	for _, r := range reasons {
-		for _, w := range r.words {
-			if strings.Contains(output, w) {
-				return r.reason
-			}
-		}
-	}
-	return ""
-}
-
 // A runner runs the tools that build one environment.
 type runner struct {
-	env  []string
-	dir  string
-	tell *teller
-	lock *os.File // also held by the tools, should dsstar be killed before they end
+	env      []string
+	dir      string
+	progress func(line string)
+	lock     *os.File // also held by the tools, should dsstar be killed before they end
 }
 
 func (r runner) run(ctx context.Context, what, path string, args ...string) error {
@@ -84,9 +39,8 @@ func (r runner) run(ctx context.Context, what, path string, args ...string) erro
 	lend(cmd, r.lock)
 	cmd.WaitDelay = 3 * time.Second
 	var last tail
-	last.each = r.tell.line
 	cmd.Stdout, cmd.Stderr = &last, &last
-	stop := r.tell.stillAlive()
+	stop := stillAlive(r.progress)
 	err := cmd.Run()
 	stop()
 	if ctx.Err() != nil {
@@ -94,10 +48,28 @@ func (r runner) run(ctx context.Context, what, path string, args ...string) erro
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		output := last.String()
-		return &InstallError{Tool: what, Reason: reasonOf(output), Output: output, Err: err}
+		return &InstallError{Tool: what, Output: last.String(), Err: err}
 	}
 	return nil
+}
+
+// stillAlive reports every few seconds that a tool runs, until stop is called.
+func stillAlive(progress func(line string)) (stop func()) {
+	begun, done := time.Now(), make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.NewTicker(5 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case now := <-tick.C:
+				progress(fmt.Sprintf("still creating the Python environment (%.0f s)", now.Sub(begun).Seconds()))
+			}
+		}
+	})
+	return func() { close(done); ended.Wait() }
 }
 
 // Ask runs code, which must be dsstar's own, in a Python outside the sandbox and returns what it
@@ -110,7 +82,7 @@ func Ask(ctx context.Context, env []string, path, code string, args ...string) (
 		return nil, err
 	}
 	defer os.RemoveAll(empty)
-	// Not -I: Python 2 does not know it, and it hides packages installed for the user alone.
+	// Not -I, which hides packages installed for the user alone.
 	cmd := exec.CommandContext(ctx, path, append([]string{"-E", "-c", code}, args...)...)
 	cmd.Env, cmd.Dir = toolEnv(env), empty
 	ownGroup(cmd)
@@ -129,7 +101,6 @@ func Ask(ctx context.Context, env []string, path, code string, args ...string) (
 
 // tail keeps the last lines written to it. It must not be used concurrently.
 type tail struct {
-	each  func(line string)
 	rest  string
 	lines []string
 }
@@ -160,9 +131,6 @@ func (t *tail) add(line string) {
 		t.lines = t.lines[1:]
 	}
 	t.lines = append(t.lines, line)
-	if t.each != nil {
-		t.each(line)
-	}
 }
 
 func (t *tail) String() string {
