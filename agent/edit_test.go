@@ -10,7 +10,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -104,71 +103,6 @@ func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 	return must(notebook.Read(bytes.NewReader(must(record.Draw(tr).Encode()))))
 }
 
-// TestResumeEdited: the cells run again from a person's change on, the person's as they are, and
-// the rest is the agent's again. What is found to be changed is tested in agent/record.
-func TestResumeEdited(t *testing.T) {
-	once(t)
-	judged := script{"verdict": yes, "second": "agreed()", "last": "print(z)"} // and nothing else is asked
-	p := play(t, three).noError(t)
-	for _, c := range []struct {
-		name    string
-		change  func(reporter, *notebook.Notebook)
-		replies script
-		asked   string // of the model
-		cells   string // a part of each step's cell, in the end
-		answer  string
-	}{
-		{"nothing", func(reporter, *notebook.Notebook) {}, nil, "", "1 2 3", "123"},
-		{"a cell", source("step-2", `"2"`, `"II"`), nil,
-			"judge round 4; second the answer", "1 II 3", "1II3"},
-		{"the last cell", source("final", "print(z)", "z += \"!\"\nprint(z)"), nil,
-			"judge round 4; second the answer", "1 2 3", "123!"},
-		{"the last cell is removed", remove("final"), script{"last": "print(y)"},
-			"judge round 4; second the answer", "1 2 3", "12"},
-		{"a cell is added", insert("step-2", mine), nil,
-			"judge round 5; second the answer", "1 2 m 3", "12m3"},
-		{"a step is removed", remove("round-3", "step-3", "verdict-3"), script{"last": "print(y)"},
-			"judge round 4; second the answer", "1 2", "12"},
-		{"another order", all(source("step-1", "x = 1", "x = 1\ny = x"), source("step-2", "y = x\n", ""),
-			source("step-3", "z = y", "z = y\ny += \"4\""), move("step-3", "step-1")), nil,
-			"judge round 4; second the answer", "1 3 2", "13"},
-		{"the words of a step", source("round-2", "Two.", "Two, but *better*."),
-			script{"cell round 5": "y = x\ny += \"b\""},
-			"coder round 5; judge round 6; second the answer", "1 b 3", "1b3"},
-		{"a note that leads on", insert("step-3", note("Mind the gap.")), script{
-			"verdict round 4": no, "step round 5": "Mind it.", "cell round 5": `z += "g"`,
-			"last": "print(z)",
-		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 2 3 g", "123g"},
-		{"the judge goes back", source("step-2", `"2"`, `"II"`), script{
-			"verdict round 4": bad, "wrong": "3", "step round 5": "Again.",
-			"cell round 5": "z = y\nz += \"a\"\nprint(z)", "last": "print(z)",
-		}, "judge round 4; solver round 5; judge round 5; second the answer", "1 II a", "1IIa"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := goOn(t, judged.with(c.replies), must(edited(t, p.Trajectory, c.change))).noError(t)
-			if asked := strings.Join(got.model.asked, "; "); asked != c.asked {
-				t.Errorf("asked %s, want %s", asked, c.asked)
-			}
-			if got.Answer() != c.answer || !got.Verified() {
-				t.Errorf("answer %q, want %q: %q", got.Answer(), c.answer, got.Doubts())
-			}
-			cells, want := got.Cells()[2:], strings.Fields(c.cells)
-			if len(cells) != len(want)+1 {
-				t.Fatalf("the cells %q, want %q and the last", cells, want)
-			}
-			for i, part := range want {
-				if !strings.Contains(cells[i], part) {
-					t.Errorf("cell %d is %q, want one with %q", i+1, cells[i], part)
-				}
-			}
-			again := readAgain(t, got.Trajectory)
-			if len(again.Edits()) > 0 || !record.Finished(again, again.Task.Files, 6) {
-				t.Errorf("edited again: %q", again.Edits())
-			}
-		})
-	}
-}
-
 // A cell of a person's own that fails ends the run, and the notebook keeps it as a cell.
 func TestResumeFailingEdit(t *testing.T) {
 	p := play(t, three).noError(t)
@@ -195,18 +129,6 @@ func (p *played) refused(t *testing.T, text string) {
 	e, ok := errors.AsType[*record.EditError](p.err)
 	if !ok || !strings.Contains(e.Problem, text) {
 		t.Errorf("the error is %v, want %q", p.err, text)
-	}
-}
-
-// A run in which the picked cell was changed by hand goes on with that.
-// Another data folder is described, and all cells run on it.
-func TestResumeElsewhere(t *testing.T) {
-	tr := play(t, three).noError(t).Trajectory
-	moved := must(edited(t, tr, source("parameters", "/data", "/other")))
-	got := goOn(t, more, moved, profiled(map[string]profile.Profile{"a.csv": table(2, "town")})).noError(t)
-	if got.Task.Data != "/other" || !strings.Contains(got.Descriptions[0].Text, "town") || !got.Verified() ||
-		!strings.HasPrefix(got.Cells()[0], `data_dir = "/other"`) {
-		t.Errorf("%+v", got.Descriptions)
 	}
 }
 

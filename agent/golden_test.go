@@ -20,6 +20,7 @@ type turn struct {
 	does    act // nil: the run begins, or goes on
 	replies script
 	change  func(*stage)
+	whole   bool // it is not killed: what its cells do, or whether more is tried, depends on that
 }
 
 // An act is what a person does with a run.
@@ -103,7 +104,7 @@ func goldenOf(t *testing.T, turns []turn) string {
 		p := play(t, now.replies, append(change, r.record, func(s *stage) { s.resume = tr })...)
 		fmt.Fprintf(&b, "== turn %d: %s\n%s", n+1, p.model.calls(), goes(p))
 		for i, m := range r.all {
-			if m.notebook == nil || spared(i) || p.err != nil {
+			if m.notebook == nil || spared(i) || p.err != nil || now.whole {
 				continue
 			}
 			q := goOnAfter(t, p, now.replies, m, append(change, func(s *stage) {
@@ -112,6 +113,9 @@ func goldenOf(t *testing.T, turns []turn) string {
 			if len(q.model.asked)+len(m.answered) > len(p.model.asked) {
 				t.Errorf("turn %d, killed after %s: it asks anew", n+1, m.what)
 			}
+		}
+		if edits := readAgain(t, p.Trajectory).Edits(); len(edits) > 0 && p.err == nil {
+			t.Errorf("turn %d: it seems to be edited: %q", n+1, edits)
 		}
 		tr, had = p.Trajectory, slices.Concat(had, r.last.answered)
 	}

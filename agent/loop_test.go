@@ -16,8 +16,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
-	"dsstar/agent/llm"
-	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
@@ -108,85 +106,6 @@ func TestRepairedCell(t *testing.T) {
 	}
 }
 
-// A step that no try carries out is dropped without a verdict or a route of the model's.
-func TestStepThatFails(t *testing.T) {
-	p := play(t, simple.with(script{
-		"verdict round 1": no, "step round 2": "Look up b.",
-		"cell round 2": `raise KeyError("b")`, "debugger": `raise KeyError("c")`,
-	})).noError(t)
-	equal(t, "plan", p.Plan(), []int{0, 2})
-	if n := len(p.Rounds[1].Attempts); n != 3 || p.model.count("debugger") != 2 {
-		t.Errorf("%d attempts, %d repairs", n, p.model.count("debugger"))
-	}
-	if p.model.count("judge") != 2 {
-		t.Errorf("asked %q", p.model.asked)
-	}
-	contains(t, p.model.prompt(t, "solver round 3"), "x = 1", "step 2 could not be carried out",
-		"- Look up b.\n", "KeyError: c")
-}
-
-// What was accepted before is answered from, also when the last round's step was dropped.
-func TestLastStepFails(t *testing.T) {
-	p := play(t, simple.with(script{
-		"verdict": no, "cell round 2": `raise KeyError("b")`, "debugger": "hang()",
-	}), func(s *stage) { s.config.MaxRounds = 2 }).noError(t)
-	if p.Answer() != "1" || p.Sufficient() || p.Steps() != 1 {
-		t.Errorf("answer %q, sufficient %v, %d steps", p.Answer(), p.Sufficient(), p.Steps())
-	}
-	p = play(t, simple.with(script{"cell": "die()", "debugger": "die()"}))
-	if p.err == nil || p.Answer() != "" || len(p.Rounds) != 6 || p.model.count("finalizer") > 0 ||
-		p.model.count("debugger") != 12 {
-		t.Errorf("no step works: error %v, asked %q", p.err, p.model.asked)
-	}
-}
-
-func TestUnreadableReplies(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		replies script
-		check   func(*played) bool
-		warned  string
-	}{
-		{"a reply that is read when asked again",
-			script{"verdict round 1": "Hm.", "verdict round 1, asked again": yes},
-			func(p *played) bool { return p.Verified() && len(p.Rounds) == 1 }, ""},
-		{"a reply that was cut off",
-			script{"solver round 1": "cut:Step: Load.\n```python\nx = 1",
-				"cell round 1, asked again": "x = 2\nprint(x)"},
-			func(p *played) bool { return p.Answer() == "2" }, ""},
-		{"judge", script{"judge": "It is as it is."},
-			func(p *played) bool { return !p.Sufficient() && p.Answer() == "1" && len(p.Rounds) == 6 },
-			"judge's reply"},
-		{"a wrong step that is not there", script{"verdict round 1": bad,
-			"verdict round 1, asked again": bad, "wrong": "9"},
-			func(p *played) bool { return slices.Equal(p.Plan(), []int{0, 1}) && p.Verified() },
-			"judge's reply"},
-		{"debugger", script{"cell round 1": "die()", "debugger": "raw:No."},
-			func(p *played) bool {
-				return slices.Equal(p.Plan(), []int{1}) && len(p.Rounds[0].Attempts) == 1
-			}, ""},
-		{"solver of a later round", script{"verdict": no, "solver round 2": "",
-			"solver round 2, asked again": ""},
-			func(p *played) bool { return len(p.Rounds) == 1 && p.Answer() != "" && !p.Verified() },
-			"solver's reply"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := play(t, simple.with(c.replies)).noError(t)
-			if !c.check(p) {
-				t.Errorf("plan %v of %d rounds, answer %q, asked %q", p.Plan(), len(p.Rounds), p.Answer(),
-					p.model.asked)
-			}
-			p.warned(t, c.warned)
-		})
-	}
-	p := play(t, simple.with(script{"solver": "```\nx\n```"}))
-	bad, ok := errors.AsType[*reply.Error](p.err)
-	if !ok || bad.Role != "solver" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
-		t.Errorf("error %#v", p.err)
-	}
-	contains(t, p.model.prompt(t, "solver round 1, asked again"), "it gives no step", reply.Solutions(true).Rule)
-}
-
 // warned checks that a warning has these words, or that there is none.
 func (p *played) warned(t reporter, words string) {
 	t.Helper()
@@ -239,42 +158,6 @@ func filesOf(names ...string) (all []record.File) {
 		all = append(all, record.File{Name: name, Size: 10})
 	}
 	return all
-}
-
-func TestFinalizer(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		replies script
-		answer  string
-		repair  string // what the debugger was told
-	}{
-		{"trimmed", script{"cell": "x = \"  a\\nb \"\nprint(x)"}, "a\nb", ""},
-		{"empty, repaired", script{"last": "y = x", "debugger": "print(x)"}, "1", "printed nothing"},
-		{"constant, repaired", script{"last": "print(42)", "debugger": "print(x)"}, "1", "typed in"},
-		{"failing, repaired", script{"last": "x += 5\nprint(q)", "debugger": "print(x)"}, "1",
-			"NameError"},
-		{"constant for ever", script{"last": "print(42)", "debugger": "print(42)"}, "42", "typed in"},
-		{"nothing for ever", script{"last": "y = x", "debugger": "y = x"}, "", "printed nothing"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := play(t, simple.with(c.replies)).noError(t)
-			doubted := c.answer == "" || c.answer == "42"
-			if p.Answer() != c.answer || p.Verified() == doubted || !p.Sufficient() {
-				t.Errorf("answer %q, verified %v", p.Answer(), p.Verified())
-			}
-			if c.answer == "42" && (len(p.Final.Attempts) != 2 || !slices.Contains(p.Doubts(), "it is typed in")) {
-				t.Errorf("%d attempts, doubts %q", len(p.Final.Attempts), p.Doubts())
-			}
-			if c.repair != "" {
-				contains(t, p.model.prompt(t, "debugger the answer, try 2"), c.repair, "this form: A value.")
-			}
-			if c.answer == "" && (len(p.Final.Attempts) != 3 || len(p.Warnings) != 1 || p.Proof != nil ||
-				len(p.Cells()) != 3) {
-				t.Errorf("%d attempts, warnings %q, proof %v, cells %q", len(p.Final.Attempts), p.Warnings,
-					p.Proof, p.Cells())
-			}
-		})
-	}
 }
 
 // TestWatched: what pandas does is watched in the session of the proof, and nowhere else.
@@ -441,23 +324,15 @@ func (f *filing) has(t *testing.T, want ...string) func(*stage) {
 	}
 }
 
-// TestProofFiles: the proof has a files/ of its own in the run folder. Afterwards that of the run
-// is back, and the session of the proof has ended.
-func TestProofFiles(t *testing.T) {
-	f := &filing{}
-	p := play(t, simple, f.join(t), f.has(t, "files/work")).noError(t)
-	if !p.Verified() || !f.fresh.closed {
-		t.Errorf("proof %+v, session %+v", p.Proof, f.fresh)
-	}
-}
-
-// A proof that does not come to its end leaves the files of the run and no session.
+// The proof has a files/ of its own in the run folder. Afterwards, wherever it has ended, that of the
+// run is back, and the session of the proof has ended.
 func TestProofUnfinished(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		coder string
 		run   func(cancel func()) error // of the script
 	}{
+		{"finished", "x = 1", func(func()) error { return nil }},
 		{"the script cannot be run", "x = 1", func(func()) error { return errors.New("no program") }},
 		{"interrupted", "x = 1", func(cancel func()) error { cancel(); return context.Canceled }},
 		{"a cell raises", "x = 1\nonce()", func(func()) error { return nil }},
@@ -474,7 +349,7 @@ func TestProofUnfinished(t *testing.T) {
 						return ran(notebook.OK, "1\n", ""), c.run(cancel)
 					}
 				})
-			if p.Verified() || f.fresh == nil || !f.fresh.closed {
+			if p.Verified() != (c.name == "finished") || f.fresh == nil || !f.fresh.closed {
 				t.Errorf("verified %v, session of the proof %+v", p.Verified(), f.fresh)
 			}
 		})
@@ -548,19 +423,6 @@ func (s *closing) Close() error {
 	return s.Session.Close()
 }
 
-// The record holds what the accepted cells gave last, as later cells build on it.
-func TestReplayPrintsSomethingElse(t *testing.T) {
-	p := play(t, simple.with(script{
-		"cell round 1": "x = tick()\nprint(x)", "verdict round 1": no,
-		"cell round 2": "die()", "debugger": "y = x\nprint(y)",
-	})).noError(t)
-	if out := p.Rounds[0].Attempts[0].Execution.Stdout(); out != "2\n" {
-		t.Errorf("step 1 printed %q in the record", out)
-	}
-	equal(t, "warnings", p.Warnings, []string{"step 1 printed something else when it was run again"})
-	contains(t, p.model.prompt(t, "judge round 2"), "Output:\n\n```\n2\n```")
-}
-
 // An accepted step that does not run a second time is dropped with all after it.
 func TestReplayFails(t *testing.T) {
 	base := simple.with(script{"cell round 2": "x = 2\nonce()\nprint(x)",
@@ -579,31 +441,6 @@ func TestReplayFails(t *testing.T) {
 				t.Errorf("answer %q, doubts %q", p.Answer(), p.Doubts())
 			}
 		})
-	}
-	p := play(t, simple.with(script{"cell round 2": "x = 2\nonce()\nprint(x)", "verdict round 1": no,
-		"last": "die()", "debugger": "print(x)"})).noError(t)
-	if p.Verified() || p.Answer() != "" || p.Sufficient() {
-		t.Errorf("for the last cell: answer %q, sufficient %v", p.Answer(), p.Sufficient())
-	}
-}
-
-// A session that ends after an accepted cell gets the cells again. If it ends then, too, the step is
-// dropped.
-func TestSessionEnds(t *testing.T) {
-	for _, c := range []struct {
-		ends string
-		plan []int
-	}{{"ends()", []int{1}}, {"ends(1)", []int{0, 1}}} {
-		p := play(t, simple.with(script{"step round 1": "End it.", "verdict round 1": no,
-			"cell round 1": "x = 1\n" + c.ends + "\nprint(x)"})).noError(t)
-		equal(t, c.ends, p.Plan(), c.plan)
-		if len(c.plan) == 1 {
-			p.warned(t, "step 1 ran before")
-			contains(t, p.model.prompt(t, "solver round 2"), "- End it.\n", p.Warnings[0])
-		}
-		if p.Answer() != "1" || !p.Verified() {
-			t.Errorf("%s: answer %q, doubts %q", c.ends, p.Answer(), p.Doubts())
-		}
 	}
 }
 
@@ -629,88 +466,100 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// An error that no cell can cause ends the run and is there for errors.As.
+// An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
+// model, a session that does not open, or an observer, as of a full disk.
 func TestErrors(t *testing.T) {
-	for _, at := range []string{"solver round 1", "debugger round 1, try 2",
-		"judge round 1", "second the answer"} {
-		replies := simple.with(script{"cell round 1": "die()", "debugger": "x = 1",
-			"verdict round 1": no})
-		p := play(t, replies, func(s *stage) {
+	broken := errors.New("no kernelspec")
+	replies := simple.with(script{"cell round 1": "die()", "debugger": "x = 1", "verdict round 1": bad,
+		"wrong round 1": "1"})
+	faults := map[string]func(*stage){}
+	for _, at := range play(t, replies).noError(t).model.asked {
+		faults["asking "+at] = func(s *stage) {
 			s.model.before = func(_ context.Context, key string) error {
 				if key == at {
-					return &llm.StatusError{Status: 402, Provider: "acme", Message: "pay"}
+					return broken
 				}
 				return nil
 			}
-		})
-		refused, ok := errors.AsType[*llm.StatusError](p.err)
-		if !ok || refused.Status != 402 || !strings.Contains(p.Failure, "pay") {
-			t.Errorf("%s: error %v, failure %q", at, p.err, p.Failure)
 		}
 	}
-	broken := errors.New("no kernelspec")
-	opening := func(purpose agent.Purpose, fault func(context.Context) error) func(*stage) {
+	kinds := play(t, replies).kinds
+	for _, kind := range kinds[:len(kinds)-1] {
+		faults["event "+string(kind)] = func(s *stage) {
+			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
+				if e.Kind == kind {
+					return broken
+				}
+				return nil
+			}
+		}
+	}
+	hangs := func(ctx context.Context, _ agent.Purpose) error { <-ctx.Done(); return ctx.Err() }
+	opening := func(purpose agent.Purpose, others func(context.Context, agent.Purpose) error) func(*stage) {
 		return func(s *stage) {
 			s.world.open = func(ctx context.Context, p agent.Purpose) error {
-				if p == purpose {
-					return fault(ctx)
+				if p != purpose && others != nil {
+					return others(ctx, p)
+				} else if p == purpose {
+					return broken
 				}
 				return nil
 			}
 		}
 	}
-	fails := func(context.Context) error { return broken }
-	hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-	// A session that is still opening does not keep a run that has failed.
-	oneHangs := func(s *stage) {
-		s.world.open = func(ctx context.Context, p agent.Purpose) error {
-			if p == agent.Work {
-				return hangs(ctx)
-			}
-			return broken
-		}
-	}
-	for _, changes := range [][]func(*stage){
-		{opening(agent.Describe, fails)}, {opening(agent.Work, fails)},
-		{oneHangs},
-	} {
-		if p := play(t, simple, changes...); !errors.Is(p.err, broken) || p.Verified() {
-			t.Errorf("error %v", p.err)
+	faults["opening for files"] = opening(agent.Describe, nil)
+	faults["opening"] = opening(agent.Work, nil)
+	faults["another one is still opening"] = opening(agent.Describe, hangs)
+	for name, change := range faults {
+		p := play(t, replies, change)
+		kind, saved := strings.CutPrefix(name, "event ")
+		if !errors.Is(p.err, broken) || saved && string(p.kinds[len(p.kinds)-2]) != kind {
+			t.Errorf("%s: error %v, events %v", name, p.err, p.kinds)
 		}
 	}
 	// The answer is there when the proof begins; it is not proved.
-	noScript := func(s *stage) {
-		s.config.RunScript = func(context.Context, string, time.Duration) (notebook.Execution, error) {
-			return notebook.Execution{}, broken
-		}
-	}
-	for _, changes := range [][]func(*stage){
-		{opening(agent.Prove, fails)}, {opening(agent.Prove, hangs), noScript},
-	} {
-		p := play(t, simple, changes...).noError(t)
-		if p.proved(t, "no kernelspec"); p.Answer() == "" || !p.Proof.Unable {
-			t.Errorf("answer %q, proof %+v", p.Answer(), p.Proof)
-		}
+	p := play(t, simple, opening(agent.Prove, nil)).noError(t)
+	if p.proved(t, "no kernelspec"); p.Answer() == "" || !p.Proof.Unable {
+		t.Errorf("answer %q, proof %+v", p.Answer(), p.Proof)
 	}
 }
 
-// An observer's error, such as a full disk, ends the run at once.
-func TestObserverFails(t *testing.T) {
-	full := errors.New("no space left on device")
-	whole := simple.with(script{"verdict round 1": bad, "wrong round 1": "1"})
-	kinds := play(t, whole).kinds
-	for _, kind := range kinds[:len(kinds)-1] {
-		p := play(t, whole, func(s *stage) {
-			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
-				if e.Kind == kind {
-					return full
-				}
-				return nil
-			}
-		})
-		if !errors.Is(p.err, full) || len(p.kinds) != slices.Index(p.kinds, kind)+2 {
-			t.Errorf("%s: error %v, events %v", kind, p.err, p.kinds)
-		}
+// A reply that cannot be read is asked for again, once; the request says why. Where that ends the run,
+// the error has the reply.
+func TestUnreadableReplies(t *testing.T) {
+	p := play(t, simple.with(script{"solver": "```\nx\n```"}))
+	bad, ok := errors.AsType[*reply.Error](p.err)
+	if !ok || bad.Role != "solver" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
+		t.Errorf("error %#v", p.err)
+	}
+	contains(t, p.model.prompt(t, "solver round 1, asked again"), "it gives no step", reply.Solutions(true).Rule)
+	for role, replies := range map[string]script{"judge": {"judge": "It is as it is."},
+		"solver": {"verdict": no, "solver round 2": "", "solver round 2, asked again": ""}} {
+		play(t, simple.with(replies)).noError(t).warned(t, role+"'s reply")
+	}
+}
+
+// What is told to the roles of what has failed, of what is meant, and of what a person has done.
+func TestTold(t *testing.T) {
+	for _, c := range []struct {
+		key, warned string
+		has         []string
+		replies     script
+	}{
+		{"solver round 3", "", []string{"x = 1", "step 2 could not be carried out", "- Look up b.\n", "KeyError: c"},
+			script{"verdict round 1": no, "step round 2": "Look up b.", "cell round 2": `raise KeyError("b")`,
+				"debugger": `raise KeyError("c")`}},
+		{"judge round 2", "step 1 printed something else when it was run again", []string{"Output:\n\n```\n2\n```"},
+			script{"cell round 1": "x = tick()\nprint(x)", "verdict round 1": no, "cell round 2": "die()",
+				"debugger": "y = x\nprint(y)"}},
+		{"solver round 2", "step 1 ran before", []string{"- End it.\n", "step 1 ran before"},
+			script{"step round 1": "End it.", "verdict round 1": no, "cell round 1": "x = 1\nends()\nprint(x)"}},
+		{"debugger the answer, try 2", "", []string{"typed in", "this form: A value."},
+			script{"last": "print(42)", "debugger": "print(x)"}},
+	} {
+		p := play(t, simple.with(c.replies)).noError(t)
+		contains(t, p.model.prompt(t, c.key), c.has...)
+		p.warned(t, c.warned)
 	}
 }
 
@@ -732,26 +581,4 @@ func TestEvents(t *testing.T) {
 	equal(t, "events", got, []string{"planned 2 2 0 Do the next thing.", "ran 2 2 1 the kernel died",
 		"went back 2 2 0 by replay", "ran 2 2 2 ", "routed 2 2 0 the total is wrong", "went back 2 2 0 by replay",
 		"planned 3 2 0 The third.", "ran 3 2 1 "})
-}
-
-// The same loop over HTTP, with an endpoint that speaks the OpenAI protocol.
-func TestOverHTTP(t *testing.T) {
-	block := func(code string) string { return "Here it is:\n\n```python\n" + code + "\n```\n" }
-	server := llmtest.New(t, llmtest.Script(
-		`{"readings": [], "step": "Load.", "code": "x = 1\nprint(x)"}`,
-		`{"verdict": "unfinished", "reason": "the total", "wrong_step": null, "code": null}`,
-		`{"step": "Copy.", "code": "y = x"}`,
-		`{"verdict": "sufficient", "reason": "all", "wrong_step": null, "code": "print(y)"}`,
-		block("agreed()"),
-	))
-	m, err := llm.Endpoint{Provider: "acme", BaseURL: server.URL, Model: "m1"}.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := play(t, nil, func(s *stage) { s.config.Model = m }).noError(t)
-	if p.Answer() != "1" || !p.Verified() || p.Usage.Calls != 5 || p.Rounds[0].Step != "Load." {
-		t.Errorf("answer %q, doubts %q, %d calls, round %+v", p.Answer(), p.Doubts(), p.Usage.Calls,
-			p.Rounds[0])
-	}
-	contains(t, server.Requests()[0].Messages[0].Text, "Python 3.12.1 with pandas 2.2")
 }
