@@ -26,40 +26,6 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// A cell of an earlier question can be changed and removed, and the data folder be another: all
-// after it runs again.
-func TestResumeEarlierEdit(t *testing.T) {
-	tr := play(t, three).noError(t).Trajectory
-	if err := tr.Ask("And now?", ""); err != nil {
-		t.Fatal(err)
-	}
-	replies := more.with(script{"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)"})
-	second := goOn(t, replies, tr).noError(t).Trajectory
-
-	change := all(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)"))
-	end := goOn(t, more, must(edited(t, second, change))).noError(t)
-	if end.Answer() != "723!4" || !end.Verified() || end.Earlier[0].Final.Answer != "723!" || !end.Part(0).Verified() {
-		t.Errorf("answer %q, before it %+v", end.Answer(), end.Earlier[0].Final)
-	}
-	contains(t, record.Draw(end.Trajectory).Cells[0].Source, "Verified", "723!")
-
-	change = all(source("step-2", "y = x", "y = x\nz = y"), source("final", "print(z)", "print(y)"),
-		remove("round-3", "step-3"))
-	end = goOn(t, more, must(edited(t, second, change))).noError(t)
-	if end.Answer() != "14" || !end.Verified() || len(end.Cells()) != 7 {
-		t.Errorf("answer %q, cells %q", end.Answer(), end.Cells())
-	}
-
-	change = source("step-1", "x = 1", "nothing_like_it")
-	goOn(t, more, must(edited(t, second, change))).refused(t, "step 1 fails: NameError")
-
-	replies = more.with(script{"analyzer": `print("another table")`})
-	end = goOn(t, replies, must(edited(t, second, source("parameters", "/data", "/other")))).noError(t)
-	if end.Task.Data != "/other" || !end.Verified() || !strings.Contains(end.Cells()[0], "How many?") {
-		t.Errorf("%q, verified %v", end.Cells()[0], end.Verified())
-	}
-}
-
 // TestAskInherits: a follow-up that builds on an answer is worth no more than that, and its
 // requests say what that is worth. Where one builds on nothing of it, the judge is asked whether what
 // that leaves open is open for it, too: then it has readings of its own.
@@ -149,20 +115,10 @@ func TestReshown(t *testing.T) {
 
 // TestOverwritten: a later question that writes the file of an answer is told of, as long as it does.
 func TestOverwritten(t *testing.T) {
-	saved := simple.with(script{"cell": "x = 1\nsave(out.csv, x)\nprint(x)", "second": "s = 1\nsave(out.csv, s)\ns"})
-	tr := play(t, saved, func(s *stage) { s.task.Question = "Save it as out.csv." }).noError(t).Trajectory
-	if err := tr.Ask("And now?", ""); err != nil || len(tr.Earlier[0].Final.Files) != 1 {
-		t.Fatal(err, tr.Earlier[0].Final.Files)
-	}
-	p := goOn(t, script{"step": "On.", "cell": "b = 2\nsave(out.csv, b)\nprint(b)", "last": "print(b)", "verdict": yes,
-		"second": "agreed()"}, tr).noError(t)
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "out.csv") {
-		t.Errorf("warnings %q", p.Warnings)
-	}
-	p = goOn(t, more, must(edited(t, p.Trajectory, source("step-2", "out.csv", "other.csv")))).noError(t)
-	if len(p.Warnings) > 0 {
-		t.Errorf("warnings %q", p.Warnings)
-	}
+	tr := next(t, play(t, saved, asksFile).noError(t).Trajectory)
+	p := goOn(t, onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"}), tr).noError(t)
+	p.warned(t, "out.csv")
+	goOn(t, more, must(edited(t, p.Trajectory, source("step-2", "out.csv", "other.csv")))).noError(t).warned(t, "")
 }
 
 // TestNotes: a note has the questions judged and derived again from where it stands on, and a note

@@ -8,10 +8,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
-	"dsstar/agent/ask"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 )
 
 // more is a model for runs that are resumed: it says yes to all.
@@ -123,23 +120,6 @@ func TestResumeDeadEnds(t *testing.T) {
 			t.Error("no other question can be asked")
 		}
 	})
-	t.Run("no last cell ran", func(t *testing.T) {
-		never := simple.with(script{"last": "die()", "debugger": "die()"})
-		tr := readAgain(t, play(t, never).Trajectory)
-		got := goOn(t, more.with(script{"last": "print(x)"}), tr).noError(t)
-		if got.Answer() != "1" {
-			t.Errorf("answer %q", got.Answer())
-		}
-	})
-	t.Run("a removed last cell does not come back", func(t *testing.T) {
-		r := &recorder{}
-		p := play(t, three, r.record).noError(t)
-		got := goOn(t, more, must(edited(t, p.Trajectory, remove("final"))),
-			func(s *stage) { s.config.Answered = r.last.answered }).noError(t)
-		if got.Answer() != "12" {
-			t.Errorf("answer %q", got.Answer())
-		}
-	})
 	t.Run("no session for the proof", func(t *testing.T) {
 		p := play(t, simple, func(s *stage) {
 			s.world.open = func(_ context.Context, p agent.Purpose) error {
@@ -154,32 +134,6 @@ func TestResumeDeadEnds(t *testing.T) {
 		}
 		if got := goOn(t, script{}, p.Trajectory).noError(t); !got.Verified() {
 			t.Errorf("%q", got.Doubts())
-		}
-	})
-	t.Run("a reply that cannot be used", func(t *testing.T) {
-		r := &recorder{}
-		p := play(t, simple.with(script{"solver": "I'm sorry, I cannot."}), r.record)
-		if unread := (*reply.Error)(nil); !errors.As(p.err, &unread) {
-			t.Fatal(p.err)
-		}
-		tr := reread(t, r.last.notebook)
-		got := goOn(t, simple, tr, func(s *stage) { s.config.Answered = r.last.answered }).noError(t)
-		if got.Answer() != "1" || got.model.count("solver") != 1 || got.model.count("analyzer") != 0 {
-			t.Errorf("answer %q, asked %q", got.Answer(), got.model.asked)
-		}
-	})
-	t.Run("a budget without a cost so far", func(t *testing.T) {
-		tr := play(t, simple).noError(t).Trajectory // no price was known
-		if err := tr.Ask("?", ""); err != nil {
-			t.Fatal(err)
-		}
-		got := goOn(t, simple, tr, func(s *stage) {
-			dear := llm.Price{Input: 1e9, Output: 1e9}
-			s.config.Price = func(string) (llm.Price, bool) { return dear, true }
-			s.config.Limits.Cost = 0.01
-		})
-		if spent := (*ask.BudgetError)(nil); !errors.As(got.err, &spent) {
-			t.Errorf("%v after %q", got.err, got.model.asked)
 		}
 	})
 }

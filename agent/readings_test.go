@@ -247,19 +247,6 @@ func TestChosenReading(t *testing.T) {
 	}
 }
 
-// TestChosenAmongReadings: what other readings give is computed anew under the one that is meant.
-func TestChosenAmongReadings(t *testing.T) {
-	p := play(t, simple.with(script{"solver round 1": reads(isOpen, isOpen),
-		"branches": branches("z = 2\nz", "z = 1\nz"), "branches the readings, again 1": branches("", "z = 2\nz")}),
-		func(s *stage) {
-			s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) { return 1, nil }
-		}).noError(t)
-	if p.Answer() != "2" || !p.Verified() || p.model.count("solver") != 1 || p.model.count("judge") != 1 {
-		t.Errorf("answer %q, %q; asked %q", p.Answer(), p.Doubts(), p.model.asked)
-	}
-	contains(t, p.model.prompt(t, "second the answer, again 1"), "Meant is: some")
-}
-
 // TestChosenTogether: who means the other options of two points at once has chosen at both.
 func TestChosenTogether(t *testing.T) {
 	replies := simple.with(script{"solver round 1": reads(isOpen, isOpen), "verdict": yes + "\nTakes: 1, 1",
@@ -294,32 +281,6 @@ func TestHostAfterBranches(t *testing.T) {
 	}
 	if p.OpenReadings()[0].Options[1].Answer != "2" || !p.Second.Agrees {
 		t.Errorf("%+v, %+v", p.Readings, p.Second)
-	}
-}
-
-// TestChoiceLeftOpen: who cannot say leaves the reading open.
-func TestChoiceLeftOpen(t *testing.T) {
-	p := play(t, simple.with(script{"solver round 1": reads(isOpen), "branches": branches("z = 2\nz")}),
-		func(s *stage) {
-			s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) {
-				return -1, nil
-			}
-		}).noError(t)
-	if p.Standing() != "depends on a reading" || len(p.Notes) > 0 || p.Readings[0].ByUser {
-		t.Errorf("%s, notes %q, %+v", p.Standing(), p.Notes, p.Readings)
-	}
-}
-
-// TestInconclusiveReadings: that the data hold no answer depends on a reading if another one has an
-// answer.
-func TestInconclusiveReadings(t *testing.T) {
-	for cell, standing := range map[string]string{"z = 2\nz": "depends on a reading",
-		"z = \"Not Applicable\"\nz": "verified"} {
-		p := play(t, simple.with(script{"solver round 1": reads(isOpen), "last": "print(\"Not Applicable\")",
-			"verdict": "Verdict: inconclusive\nReason: no such column\nTakes: 1", "branches": branches(cell)})).noError(t)
-		if p.Answer() != "Not Applicable" || p.Standing() != standing || !p.Inconclusive() {
-			t.Errorf("%s: answer %q, %s; asked %q", cell, p.Answer(), p.Standing(), p.model.asked)
-		}
 	}
 }
 

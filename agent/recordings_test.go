@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -112,6 +113,14 @@ var recordings = map[string][]turn{
 
 	"a spent budget, and on": {{replies: three, change: func(s *stage) { s.config.Limits.Calls = 3 }},
 		{replies: three}},
+	"a last cell that never runs, and on": {{replies: simple.with(script{"last": "die()", "debugger": "die()"}), whole: true},
+		{replies: more.with(script{"last": "print(x)"})}},
+	"a reply that cannot be used, and on": {{replies: simple.with(script{"solver": "I'm sorry, I cannot."})},
+		{replies: simple, whole: true}},
+	"a budget that no cost is known of": {{replies: simple}, {does: next, replies: onward, change: func(s *stage) {
+		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1e9, Output: 1e9}, true }
+		s.config.Limits.Cost = 0.01
+	}}},
 	"other data": {{replies: simple},
 		{replies: simple, change: func(s *stage) { s.task.Files[0].Size = 7 }}},
 	"follow-ups": {{replies: three},
@@ -123,6 +132,14 @@ var recordings = map[string][]turn{
 	"a follow-up apart":        {{replies: open}, {does: next, replies: fresh}},
 	"a choice at once": {{replies: open.with(script{"branches": branches("z = 2\nz"),
 		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), change: choosing(1)}},
+	"a choice left open": {{replies: open, change: choosing(-1)}},
+	"a choice between two": {{change: choosing(1), replies: open.with(script{"solver round 1": reads(isOpen, isOpen),
+		"branches": branches("z = 2\nz", "z = 1\nz"), "branches the readings, again 1": branches("", "z = 2\nz")})}},
+	"a reading without an answer in the data": {{replies: open.with(script{"last": "print(\"Not Applicable\")",
+		"verdict": "Verdict: inconclusive\nReason: no such column\nTakes: 1"})}},
+	"no reading with an answer in the data": {{replies: open.with(script{"last": "print(\"Not Applicable\")",
+		"verdict":  "Verdict: inconclusive\nReason: no such column\nTakes: 1",
+		"branches": branches("z = \"Not Applicable\"\nz")})}},
 	"a choice": {{replies: open}, {does: chosen, replies: open}},
 	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
 		{does: chosen, replies: onward}},
@@ -152,6 +169,12 @@ var recordings = map[string][]turn{
 	"an earlier question edited, of three": {{replies: simple}, {does: next, replies: onward},
 		{does: next, replies: fresh.with(script{"cell": "c = 3\nprint(c)", "last": "print(c)"})},
 		{does: edit(source("step-1", "1", "7")), replies: more}},
+	"cells of two questions edited": {{replies: three}, {does: next, replies: onward.with(script{
+		"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)"})},
+		{replies: more, does: edit(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)"))},
+		{replies: more, does: edit(source("step-2", "y = x", "y = x\nz = y"), source("final", "z += \"!\"\nprint(z)", "print(y)"),
+			remove("round-3", "step-3"))},
+		{replies: more, does: edit(source("step-1", "x = 7", "nothing_like_it"))}},
 	"a note": {{replies: simple}, {does: edit(insert("step-1", note("Only the paid ones."))),
 		replies: simple.with(script{"verdict round 2": no, "cell round 3": "x = 4\nprint(x)"})}},
 	"a remark": {{replies: simple}, {does: edit(insert("step-1", remark)), replies: simple}},

@@ -77,22 +77,44 @@ func rejected(why string) agent.Decision {
 	return agent.Decision{Choice: agent.Reject, Reason: why}
 }
 
-// Every cell is asked about right before it runs.
-func TestReviewProposals(t *testing.T) {
-	c := &critic{}
-	play(t, simple.with(script{
-		"step round 1": "Load it.", "verdict round 1": no, "step round 2": "Add up.",
-		"cell round 2": `raise KeyError("k")`, "debugger": "y = x\nprint(y)",
-	}), c.join).noError(t).ranApproved(t, c)
-	equal(t, "proposals", c.asked, []agent.Proposal{
-		{Round: 1, Step: 1, Try: 1, Text: "Load it.", Code: "x = 1\nprint(x)"},
-		{Round: 2, Step: 2, Try: 1, Text: "Add up.", Code: `raise KeyError("k")`},
-		{Round: 2, Step: 2, Try: 2, Text: "Add up.", Code: "y = x\nprint(y)",
-			Failed: `raise KeyError("k")`, Error: "KeyError: k"},
-		{Round: 2, Try: 1, Text: c.asked[3].Text, Code: "print(x)"},
-		{Round: 2, Branch: "second derivation", Try: 1, Text: c.asked[4].Text, Code: "agreed()"},
-	})
-	contains(t, c.asked[3].Text, "Print the answer", "A value.")
+// TestReviewStops: every cell is asked about right before it runs. A run of which every cell is accepted
+// unseen is the run without a review, also if it is stopped at any question: it goes on from there, and
+// neither the model nor the person is asked anything twice.
+func TestReviewStops(t *testing.T) {
+	for _, c := range troubled {
+		if !slices.Contains([]string{"back, with repairs", "a last cell that does not run", "readings"}, c.name) {
+			continue
+		}
+		whole := play(t, c.replies).noError(t)
+		count := &critic{unseen: true}
+		play(t, c.replies, count.join).noError(t).ranApproved(t, count)
+		for n := range count.asked {
+			r, asked := &recorder{}, 0
+			p := play(t, c.replies, r.record, func(s *stage) {
+				s.quick = true
+				s.config.Review = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
+					if asked++; asked > n {
+						return agent.Decision{Choice: agent.Stop}, nil
+					}
+					return agent.Decision{Choice: agent.Accept, Code: p.Code, Unseen: true}, nil
+				}
+			})
+			if !errors.Is(p.err, agent.ErrStopped) || p.Failure != "stopped at a review" {
+				t.Fatalf("%s, question %d: error %v, failure %q", c.name, n+1, p.err, p.Failure)
+			}
+			again := &critic{unseen: true}
+			goOnAfter(t, whole, c.replies, r.last, again.join)
+			equal(t, "the questions from there on", again.asked, count.asked[n:])
+		}
+		if c.name != "back, with repairs" {
+			continue
+		}
+		equal(t, "a repair and the last cell", []agent.Proposal{count.asked[2], count.asked[5]}, []agent.Proposal{
+			{Round: 2, Step: 2, Try: 2, Text: "Two.", Code: "y = 2\nx += y",
+				Failed: `raise KeyError("k")`, Error: "KeyError: k"},
+			{Round: 4, Try: 1, Text: count.asked[5].Text, Code: "print(x)"}})
+		contains(t, count.asked[5].Text, "Print the answer", "A value.")
+	}
 }
 
 // TestReviewEdits: the person's words and code are the step from then on, and no check of the
@@ -145,17 +167,9 @@ func TestReviewEditFails(t *testing.T) {
 	if p.Answer() != "1.234" || p.Final.ByHand || len(p.Final.Attempts) != 4 {
 		t.Errorf("answer %q, %+v", p.Answer(), p.Final)
 	}
-}
-
-// TestReviewAcceptedAnswer: no check of the answer's form overrides a last cell that a person has
-// seen and accepted (U15).
-func TestReviewAcceptedAnswer(t *testing.T) {
-	for _, unseen := range []bool{false, true} {
-		c := &critic{unseen: unseen}
-		p := play(t, unfit, c.join).noError(t)
-		if (len(p.Final.Attempts) == 1) == unseen {
-			t.Errorf("unseen %v: %d attempts", unseen, len(p.Final.Attempts))
-		}
+	// No check of the answer's form overrides a last cell that a person has seen and accepted.
+	if p = play(t, unfit, (&critic{}).join).noError(t); len(p.Final.Attempts) != 1 {
+		t.Errorf("%d attempts", len(p.Final.Attempts))
 	}
 }
 
@@ -243,61 +257,6 @@ func TestReviewRejectsLast(t *testing.T) {
 	if p.err == nil || len(p.Rounds) != 6 || p.model.count("solver") != 6 || len(p.ranCells()) > 0 {
 		t.Errorf("error %v, %d rounds, %q ran", p.err, len(p.Rounds), p.ranCells())
 	}
-}
-
-// TestReviewStops: a run of which every cell is accepted unseen is the run without a review, also
-// if it is stopped at any question: it goes on from there, and asks the model nothing twice.
-func TestReviewStops(t *testing.T) {
-	for _, c := range troubled {
-		t.Run(c.name, func(t *testing.T) {
-			whole := play(t, c.replies).noError(t)
-			count := &critic{unseen: true}
-			reviewed := play(t, c.replies, count.join).noError(t)
-			tries := strings.Count(fmt.Sprint(reviewed.kinds), "ran")
-			if n := len(count.asked); n != tries && c.name != "a doubtful form" { // whose cell runs twice
-				t.Errorf("%d questions about %d tries", n, tries)
-			}
-			for n := range count.asked {
-				if spared(n) {
-					continue
-				}
-				r, asked := &recorder{}, 0
-				p := play(t, c.replies, r.record, func(s *stage) {
-					s.quick = true
-					s.config.Review = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
-						if asked++; asked > n {
-							return agent.Decision{Choice: agent.Stop}, nil
-						}
-						return agent.Decision{Choice: agent.Accept, Code: p.Code, Unseen: true}, nil
-					}
-				})
-				if !errors.Is(p.err, agent.ErrStopped) || p.Failure != "stopped at a review" {
-					t.Fatalf("question %d: error %v, failure %q", n+1, p.err, p.Failure)
-				}
-				again := &critic{unseen: true}
-				goOnAfter(t, whole, c.replies, r.last, again.join)
-				equal(t, "the first question again", again.asked[0], count.asked[n])
-			}
-		})
-	}
-}
-
-// TestReviewInterrupted: an edit whose cell has not run to its end is not in the record, and the
-// question is asked again.
-func TestReviewInterrupted(t *testing.T) {
-	r, c := &recorder{}, &critic{answers: map[string]agent.Decision{
-		"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "wait()"}}}
-	p := play(t, simple, r.record, c.join, func(s *stage) {
-		cancel := s.cancellable(t)
-		s.world.inCell = func(ctx context.Context) error { cancel(); return ctx.Err() }
-	})
-	tr := reread(t, r.last.notebook)
-	if p.err == nil || tr.Rounds[0].ByHand || tr.Rounds[0].Step != "Do the next thing." {
-		t.Fatalf("error %v, %+v", p.err, tr.Rounds[0])
-	}
-	again := &critic{}
-	goOn(t, simple, tr, again.join).noError(t)
-	equal(t, "the question again", again.asked[0], c.asked[0])
 }
 
 // TestReviewFaults: an error of whoever asks ends the run, and so does a cancelled context, before
