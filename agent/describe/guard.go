@@ -35,9 +35,9 @@ func (e *MaskError) Error() string {
 	return text + e.Reason
 }
 
-// Guard has masked, in all that is asked from then on, the values of the columns that the task names,
-// and what looks like credentials in the files, which are all that cells can open. It warns of each
-// line that has one. The error may be a [*MaskError].
+// Guard has masked, in all that is asked from then on, the values of the columns that the task
+// names, and what looks like credentials in the files, which are all that cells can open. It warns
+// of each line that has one. The error may be a [*MaskError].
 func (r *Describer) Guard(ctx context.Context, all []record.File) error {
 	if err := r.maskColumns(ctx, all); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 	return err
 }
 
-// takeValues has masked what the program has listed of files, and returns how many lines it printed:
-// one for each file, and one for all.
+// takeValues has masked what the program has listed of files, and returns how many lines it
+// printed: one for each file, and one for all.
 func (r *Describer) takeValues(names []string, printed, mark string) (told int, err error) {
 	short := 0
 	var named []string

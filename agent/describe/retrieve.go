@@ -258,7 +258,9 @@ func ByWords(question string, texts []string) []int { return byScore(wordScores(
 func NearByWords(question string, texts []string, share float64) []int {
 	scores := wordScores(question, texts)
 	order := byScore(scores)
-	far := slices.IndexFunc(order, func(i int) bool { return scores[i] == 0 || scores[i] < share*scores[order[0]] })
+	far := slices.IndexFunc(order, func(i int) bool {
+		return scores[i] == 0 || scores[i] < share*scores[order[0]]
+	})
 	if far < 0 {
 		return order
 	}
@@ -327,7 +329,8 @@ func spread(order []int, most int) map[int]bool {
 
 func wordCounts(text string) map[string]float64 {
 	counts := map[string]float64{}
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }) {
+	between := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), between) {
 		counts[w]++
 	}
 	return counts

@@ -16,7 +16,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A scratch is the session that looks into files, in a folder of its own. It runs one cell at a time.
+// A scratch is the session that looks into files, in a folder of its own. It runs one cell at a
+// time.
 type scratch struct {
 	Session
 	folder string // removed by close
@@ -123,6 +124,6 @@ pyarrow polars duckdb sqlalchemy lxml beautifulsoup4 pypdf pillow networkx pyspa
 print("Python %d.%d.%d with" % sys.version_info[:3], ", ".join(filter(None, map(_version, _names))))
 ` + emptyNames
 
-// emptyNames takes all names out of the session, and gives it back one that every module has: PySpark
-// reads it.
+// emptyNames takes all names out of the session, and gives it back one that every module has:
+// PySpark reads it.
 const emptyNames = "%reset -f\n__spec__ = None"

@@ -18,7 +18,8 @@ import (
 // allow, which columns of theirs match, and the names of the others. With the code of cells, which
 // have chosen their files, there are only the documents and the tables in files that the code
 // names, however far they seemed from the question, and fewer names.
-func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File, relations, leftOut string) {
+func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File,
+	relations, leftOut string) {
 	texts, likes := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
 		likes[n], texts[n] = r.words(n)
@@ -232,7 +233,8 @@ func listed(names []string, most int) string {
 	var whole, short []string
 	forms := map[[2]string][]string{} // by what differs
 	together := func(form, all, ends string, n int) {
-		same := [2]string{fmt.Sprintf("%d files, * is %s", n, all), fmt.Sprintf("%d files, * is %s", n, ends)}
+		same := [2]string{fmt.Sprintf("%d files, * is %s", n, all),
+			fmt.Sprintf("%d files, * is %s", n, ends)}
 		forms[same] = append(forms[same], brief.Python("data/"+form))
 	}
 	const few = 4 // that are named one by one

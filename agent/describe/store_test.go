@@ -10,7 +10,8 @@ import (
 	"dsstar/agent/record"
 )
 
-// A profile is kept for files of which it says the same: keys in the path and what lies beside it count.
+// A profile is kept for files of which it says the same: keys in the path and what lies beside it
+// count.
 func TestStoreKey(t *testing.T) {
 	key := func(name string, beside ...string) string {
 		dir := t.TempDir()

@@ -166,8 +166,8 @@ func (m *Masker) MaskAll(texts []string) []string {
 	return masked
 }
 
-// maskKnown replaces the known values: the longest first, and only whole words. Of a value that is cut
-// it replaces what is left.
+// maskKnown replaces the known values: the longest first, and only whole words. Of a value that is
+// cut it replaces what is left.
 func (m *Masker) maskKnown(text string) string {
 	if m.known.empty() {
 		return text

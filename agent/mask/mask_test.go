@@ -11,8 +11,8 @@ import (
 	"dsstar/agent/mask/masktest"
 )
 
-// TestCredentials: each kind is masked in each form, and printed alone once it is known. Masked text
-// comes back.
+// TestCredentials: each kind is masked in each form, and printed alone once it is known. Masked
+// text comes back.
 func TestCredentials(t *testing.T) {
 	for secret, line := range masktest.Credentials {
 		for name, form := range masktest.Forms {
@@ -92,8 +92,8 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestTogether: what is a credential in one text of a request is masked in all, and stays so after it
-// was learned from a cell's output.
+// TestTogether: what is a credential in one text of a request is masked in all, and stays so after
+// it was learned from a cell's output.
 func TestTogether(t *testing.T) {
 	m := New(nil)
 	if got := m.MaskAll([]string{"it is hunter2!x", "password = 'hunter2!x'"}); strings.Contains(got[0], "hunter2") {
@@ -139,7 +139,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestValues: values are masked as they stand and in another case, as whole words, the longest first.
+// TestValues: values are masked as they stand and in another case, as whole words, the longest
+// first.
 func TestValues(t *testing.T) {
 	m := New([]byte("k"))
 	m.Add([]string{" Ann ", "Ann Smith", "O'Brien", "José", "1234567", "7654321.0", "李明", "1980-01-05", "12",

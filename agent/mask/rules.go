@@ -130,8 +130,9 @@ const (
 	inTag  = `[^<>\n]{0,20}>([^<\s…]{4,200})(?:</|…)`
 )
 
-// How much of a text before and after one of a rule's words is looked at. A name has one of the words
-// at most beforeName bytes behind its beginning: looking no further is what makes the search fast.
+// How much of a text before and after one of a rule's words is looked at. A name has one of the
+// words at most beforeName bytes behind its beginning: looking no further is what makes the search
+// fast.
 const before, beforeName, after, afterKey = 100, 16, 300, 16 << 10
 
 var rules = makeRules()
@@ -181,8 +182,8 @@ const filler = `(?:an?|the|your|my|our|this|is|just|only|for|use|insert|enter|pu
 	`paste|goes|value|string|text|key|api|access|auth|secret|token|pass|passwd|password|passphrase|` +
 	`pwd|user|login|db|test|admin|root|` + standing + `)`
 
-// noName matches what also stands in place of a secret, but not in quotes: a variable of a shell, an
-// anchor of YAML, and any name with "example" or the like in it.
+// noName matches what also stands in place of a secret, but not in quotes: a variable of a shell,
+// an anchor of YAML, and any name with "example" or the like in it.
 var noName = regexp.MustCompile(`^(?:\$[a-z_]+\d?|[&*@#]\w*|` +
 	`(?i:(?:.*[_.\- ])?(?:` + standing + `)(?:[_.\-][a-z]+)*)\d{0,3})$`)
 
@@ -192,7 +193,8 @@ var (
 	list  = regexp.MustCompile(`^[\w.+-]{1,3}(?:[,;][\w.+)\]}-]*)+$`)
 )
 
-// namePath matches a path of names (config.password, /home/ada), a word, and what code does with one.
+// namePath matches a path of names (config.password, /home/ada), a word, and what code does with
+// one.
 var namePath = regexp.MustCompile(`^(?:[./~]*[A-Za-z_]+(?:[._/-][A-Za-z_]+)*|` +
 	`[A-Za-z_][\w.]*(?:[)\]}]*[(\[{.][\w.=*+-]*)+)$`)
 

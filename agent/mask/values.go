@@ -97,8 +97,8 @@ func (v *values) find(w words, i int) (n int, digits, sep string) {
 // leastRest and mostRest are the bytes of what is left of a value that is cut.
 const leastRest, mostRest = 6, 400
 
-// rest returns how many words what is left of a known text takes that begins with word i and ends where
-// the text was cut, or begins there.
+// rest returns how many words what is left of a known text takes that begins with word i and ends
+// where the text was cut, or begins there.
 func (v *values) rest(w words, i int) int {
 	at := w.at[i]
 	next, _ := slices.BinarySearchFunc(w.cuts, at, func(cut []int, at int) int { return cut[1] - at })
@@ -152,8 +152,8 @@ func (v *values) text(w words, i int) int {
 	return 0
 }
 
-// number returns the known number that begins with word i, what separates its thousands, and how many
-// words it takes.
+// number returns the known number that begins with word i, what separates its thousands, and how
+// many words it takes.
 func (v *values) number(w words, i int) (digits, sep string, n int) {
 	first := w.word(i, 1)
 	if !isDigits(first) {
@@ -247,8 +247,8 @@ func split(text string) words {
 	return w
 }
 
-// classOf returns what a character makes words with: 1 letters, 2 digits, 0 nothing. Scripts without
-// spaces between words have no words here.
+// classOf returns what a character makes words with: 1 letters, 2 digits, 0 nothing. Scripts
+// without spaces between words have no words here.
 func classOf(r rune) int {
 	switch {
 	case r >= '0' && r <= '9':

@@ -9,8 +9,8 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// TestCauses: what drivers say, in the languages of their servers, is told apart by its words, and not by
-// those of names.
+// TestCauses: what drivers say, in the languages of their servers, is told apart by its words, and
+// not by those of names.
 func TestCauses(t *testing.T) {
 	const failed = `connection failed: connection to server at "password-db", port 5432 failed: `
 	cases := []struct {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDocuments: of JSON in the forms that programs write, and of tables with totals in their middle, the
-// columns, rows and the call are right.
+// TestDocuments: of JSON in the forms that programs write, and of tables with totals in their
+// middle, the columns, rows and the call are right.
 func TestDocuments(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)

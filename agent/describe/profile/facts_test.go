@@ -29,8 +29,8 @@ type facts struct {
 	}
 }
 
-// TestTexts: of texts as programs and people write them, the columns, types, ranges and the call that
-// reads them are right.
+// TestTexts: of texts as programs and people write them, the columns, types, ranges and the call
+// that reads them are right.
 func TestTexts(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -323,8 +323,8 @@ func TestNoHeader(t *testing.T) {
 	}
 }
 
-// TestParts: of a long file, no place is read twice, each figure says whether it is of all rows, and rows
-// that only the end has are counted.
+// TestParts: of a long file, no place is read twice, each figure says whether it is of all rows,
+// and rows that only the end has are counted.
 func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)

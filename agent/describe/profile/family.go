@@ -48,8 +48,8 @@ func (t Table) byName() map[string]Column {
 }
 
 // Beyond is what a request shows of a file that is akin to first, which is shown whole: whatever
-// changes how it is read, and then what else differs, in at most about chars bytes. What changes how
-// it is read has several times as many.
+// changes how it is read, and then what else differs, in at most about chars bytes. What changes
+// how it is read has several times as many.
 func (p Profile) Beyond(first Profile, chars int) string {
 	const reading = 4
 	parts := differ("", p.Reads, first.Reads)

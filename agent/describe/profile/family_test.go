@@ -10,7 +10,8 @@ import (
 	"dsstar/agent/describe/profile"
 )
 
-// A member of a family says whatever changes how it is read, and nothing where it is like the first.
+// A member of a family says whatever changes how it is read, and nothing where it is like the
+// first.
 func TestFamilyReads(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)

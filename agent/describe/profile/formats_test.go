@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFormats: of files that are no text, rows, columns, types, ranges and the call that reads them are
-// right, as the file has them.
+// TestFormats: of files that are no text, rows, columns, types, ranges and the call that reads them
+// are right, as the file has them.
 func TestFormats(t *testing.T) {
 	dir, _ := made(t, "binaries.py")
 	t.Setenv("DSSTAR_DB_SERVED", "sqlite:///"+filepath.Join(dir, "served.sqlite"))

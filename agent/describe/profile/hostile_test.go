@@ -14,8 +14,8 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// packed writes archives whose members' names are code, with tables of names that calls have, too, and
-// measurements whose values are in other files.
+// packed writes archives whose members' names are code, with tables of names that calls have, too,
+// and measurements whose values are in other files.
 const packed = `
 import json, sqlite3, zipfile
 import h5py, numpy as np, pyarrow as pa, yaml
@@ -66,8 +66,8 @@ func long(t *testing.T) {
 	}
 }
 
-// TestPacked: no name in an archive runs, and its tables have calls that read them, which the list of
-// values runs, too.
+// TestPacked: no name in an archive runs, and its tables have calls that read them, which the list
+// of values runs, too.
 func TestPacked(t *testing.T) {
 	dir := t.TempDir()
 	maker := exec.Command(pyenvtest.Python(t), "-I", "-c", packed)
@@ -143,8 +143,8 @@ assert found["problem"].endswith(": it takes too much memory") and not found.get
 	}
 }
 
-// TestLongMarkers: of a long file, too, what stands for no value is missing, whatever its case and the
-// spaces around it, and infinite numbers and dates are in no range.
+// TestLongMarkers: of a long file, too, what stands for no value is missing, whatever its case and
+// the spaces around it, and infinite numbers and dates are in no range.
 func TestLongMarkers(t *testing.T) {
 	long(t)
 	dir := t.TempDir()
@@ -186,8 +186,9 @@ func TestLongMarkers(t *testing.T) {
 	}
 }
 
-// TestUnseen: what only rows have that are in no sample decides as well whether numbers are whole, what
-// stands for missing and what a column without values in the sample has; else a type is of the sample.
+// TestUnseen: what only rows have that are in no sample decides as well whether numbers are whole,
+// what stands for missing and what a column without values in the sample has; else a type is of the
+// sample.
 func TestUnseen(t *testing.T) {
 	long(t)
 	dir := t.TempDir()
@@ -256,8 +257,8 @@ assert json.loads(words({"bytes": 1, "format": "x", "text": 5}))["problem"]
 	}
 }
 
-// TestCallsLimited: reading calls that do not come to an end cost the calls alone, also those that no
-// signal ends and those that end the process. What has had its time is not tried again.
+// TestCallsLimited: reading calls that do not come to an end cost the calls alone, also those that
+// no signal ends and those that end the process. What has had its time is not tried again.
 func TestCallsLimited(t *testing.T) {
 	const in = `
 import json, os, signal, sys
@@ -295,7 +296,8 @@ workers.main(paths, 20, 3, 60, "mark")
 	}
 }
 
-// TestOneTrouble: a file that is gone costs itself, and a table that cannot be told of costs that table.
+// TestOneTrouble: a file that is gone costs itself, and a table that cannot be told of costs that
+// table.
 func TestOneTrouble(t *testing.T) {
 	const in = `
 import json, sys
@@ -342,8 +344,8 @@ masked.main(["gone.csv", "two.json"], ["v"], 20, 60, "masked")
 	}
 }
 
-// TestShapes: the calls of a table are not run again for another of its shape, and are for one that they
-// may read otherwise.
+// TestShapes: the calls of a table are not run again for another of its shape, and are for one that
+// they may read otherwise.
 func TestShapes(t *testing.T) {
 	const in = `
 import json, os, sys

@@ -73,8 +73,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestNoneUnseen: wherever a column stands, its values are listed, or it is told that not all of them
-// can be, or that a text has its name. A pattern that is for no column is an error.
+// TestNoneUnseen: wherever a column stands, its values are listed, or it is told that not all of
+// them can be, or that a text has its name. A pattern that is for no column is an error.
 func TestNoneUnseen(t *testing.T) {
 	dir, _ := made(t, "masked.py")
 	cases := []struct {

@@ -85,25 +85,27 @@ var Program = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// Script returns Python that prints a line for each file that it looked into: the mark, the number of
-// its path and its profile. It takes so many seconds for a file at most, and looks into jobs files at
-// once. It begins jobs files at least, and no other after the time within.
+// Script returns Python that prints a line for each file that it looked into: the mark, the number
+// of its path and its profile. It takes so many seconds for a file at most, and looks into jobs
+// files at once. It begins jobs files at least, and no other after the time within.
 func Script(paths []string, seconds, jobs int, within time.Duration, mark string) string {
-	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.workers\"].main\n_main([%s], %d, %d, %.1f, %q)\n",
-		Program(), strings.Join(paths, ", "), seconds, jobs, within.Seconds(), mark)
+	const call = "%s_main = sys.modules[\"dsstar_profile.workers\"].main\n" +
+		"_main([%s], %d, %d, %.1f, %q)\n"
+	return fmt.Sprintf(call, Program(), strings.Join(paths, ", "), seconds, jobs, within.Seconds(), mark)
 }
 
-// Values returns Python that lists the values of the columns of files whose names match patterns, which
-// are those of shells. It prints a line for each file: the mark, the number of its path, and a
-// [Listing] in JSON; then one for all, whose problem is a pattern that matches no column. It takes so
-// many seconds for a file at most, and opens none after the time within.
+// Values returns Python that lists the values of the columns of files whose names match patterns,
+// which are those of shells. It prints a line for each file: the mark, the number of its path, and
+// a [Listing] in JSON; then one for all, whose problem is a pattern that matches no column. It takes
+// so many seconds for a file at most, and opens none after the time within.
 func Values(paths, patterns []string, seconds int, within time.Duration, mark string) string {
 	quoted := make([]string, len(patterns))
 	for i, p := range patterns {
 		quoted[i] = brief.Python(p)
 	}
-	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.masked\"].main\n_main([%s], [%s], %d, %.1f, %q)\n",
-		Program(), strings.Join(paths, ", "), strings.Join(quoted, ", "), seconds, within.Seconds(), mark)
+	const call = "%s_main = sys.modules[\"dsstar_profile.masked\"].main\n" +
+		"_main([%s], [%s], %d, %.1f, %q)\n"
+	return fmt.Sprintf(call, Program(), strings.Join(paths, ", "), strings.Join(quoted, ", "), seconds, within.Seconds(), mark)
 }
 
 // A Listing is what is listed of a file.

@@ -319,8 +319,8 @@ func FuzzProfile(f *testing.F) {
 	})
 }
 
-// TestLogs has the rows of a database that are not in its file yet, wherever programs have left them,
-// and says how cells open it where they cannot write.
+// TestLogs has the rows of a database that are not in its file yet, wherever programs have left
+// them, and says how cells open it where they cannot write.
 func TestLogs(t *testing.T) {
 	dir, _ := made(t, "logs.py")
 	p := start(t, dir)

@@ -8,9 +8,9 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// TestAnyTables: of tables made at random and written to the formats, what a profile states is what made
-// them, or is marked as a guess, a sample or an estimate, and its calls read them. DSSTAR_LONG takes
-// 5,000 small ones and 100 large ones.
+// TestAnyTables: of tables made at random and written to the formats, what a profile states is what
+// made them, or is marked as a guess, a sample or an estimate, and its calls read them. DSSTAR_LONG
+// takes 5,000 small ones and 100 large ones.
 func TestAnyTables(t *testing.T) {
 	runs := [][]string{{"3000", "100"}}
 	if os.Getenv("DSSTAR_LONG") != "" {

@@ -352,7 +352,8 @@ func (p Profile) Line(chars int) string {
 		size, _, _ := strings.Cut(t.Headline, ";")
 		if !t.Usual && len(p.Tables) == 1 && t.Call != "" && len(t.Call) < callChars {
 			parts[0], size = p.Format, t.Call+"; "+size // which has all of the headline
-		} else if place := t.Reads["place"]; !t.Usual && len(p.Tables) == 1 && place != "" && place != firstLine {
+		} else if place := t.Reads["place"]; !t.Usual && len(p.Tables) == 1 && place != "" &&
+			place != firstLine {
 			size += "; " + place
 		}
 		parts = append(parts, strings.TrimPrefix(t.Name+": ", ": ")+size+": "+

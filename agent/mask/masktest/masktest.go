@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Credentials are some that nobody has issued, each with a line of a file that it stands in. They are
-// in two parts so that no scanner of this repository takes them for real.
+// Credentials are some that nobody has issued, each with a line of a file that it stands in. They
+// are in two parts so that no scanner of this repository takes them for real.
 var Credentials = map[string]string{
 	"AKIA" + "QX7MZ2PLR4TN6WYD":                                                    "aws_access_key_id = %s",
 	"wJq7XbtnFE3I/K7MDENGb" + "PxRfiCYzQ9LmT2uWv":                                  "aws_secret_access_key=%s",
