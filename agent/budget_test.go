@@ -25,52 +25,41 @@ func (p *played) spent(t reporter, flag string) {
 	}
 }
 
-// Exactly as many calls are made as are allowed, wherever the run then stands.
+// Exactly as many calls are made as are allowed, wherever the run then stands: in a repair, or between
+// readings, derivations and rulings. Nothing is verified then, and the run goes on where it stopped.
 func TestMaxCalls(t *testing.T) {
-	replies := simple.with(script{
-		"analyzer": "die()", "debugger": `print("mended")`, "verdict round 1": no, "cell round 2": "print(q)",
-		"debugger round 2, try 2": "y = x\nprint(y)", "last": "print(42)",
+	mended := simple.with(script{
+		"verdict round 1": no, "cell round 2": "print(q)", "debugger round 2, try 2": "y = x\nprint(y)", "last": "print(42)",
 		"debugger the answer, try 2": "print(y)",
 	})
-	all := len(play(t, replies).noError(t).model.asked)
-	for most := 1; most <= all; most++ {
-		p := play(t, replies, func(s *stage) { s.config.Limits.Calls = most })
-		if n := len(p.model.asked); n != most || p.Usage.Calls != most {
-			t.Errorf("%d calls of %d, and %d are counted", n, most, p.Usage.Calls)
-		}
-		if most < all {
-			p.spent(t, "max-calls")
-		} else if p.err != nil || !p.Verified() {
-			t.Errorf("with as many calls as needed: %v", p.err)
+	runs := map[string]script{"mended": mended}
+	for _, c := range troubled {
+		if strings.Contains(c.name, "reading") || strings.Contains(c.name, "derivation") {
+			runs[c.name] = c.replies
 		}
 	}
-}
-
-// The calls may be spent between readings, derivations and rulings, too: nothing is verified then, and
-// the run goes on where it stopped.
-func TestMaxCallsAfterAnswer(t *testing.T) {
-	for _, c := range troubled {
-		if !strings.Contains(c.name, "reading") && !strings.Contains(c.name, "derivation") {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			whole := play(t, c.replies).noError(t)
-			all := len(whole.model.asked)
-			for most := 2; most < all; most++ {
-				if spared(most + all) {
-					continue
-				}
-				p := play(t, c.replies, func(s *stage) { s.config.Limits.Calls = most })
-				if p.spent(t, "max-calls"); len(p.model.asked) != most {
-					t.Errorf("%d calls of %d", len(p.model.asked), most)
-				}
-				rest := goOn(t, c.replies, readAgain(t, p.Trajectory)).noError(t)
-				if rest.Answer() != whole.Answer() || rest.Standing() != whole.Standing() {
-					t.Errorf("after %d calls: answer %q, %q", most, rest.Answer(), rest.Doubts())
-				}
-				equal(t, "requests", append(p.model.asked, rest.model.asked...), whole.model.asked)
+	for name, replies := range runs {
+		whole := play(t, replies).noError(t)
+		all := len(whole.model.asked)
+		for most := 1; most <= all; most++ {
+			if name != "mended" && spared(most+all) {
+				continue
 			}
-		})
+			p := play(t, replies, func(s *stage) { s.quick, s.config.Limits.Calls = true, most })
+			if n := len(p.model.asked); n != most || p.Usage.Calls != most {
+				t.Errorf("%s: %d calls of %d, and %d are counted", name, n, most, p.Usage.Calls)
+			}
+			if most == all {
+				equal(t, name+" with as many calls as needed", p.Standing(), whole.Standing())
+				continue
+			}
+			p.spent(t, "max-calls")
+			rest := goOn(t, replies, readAgain(t, p.Trajectory)).noError(t)
+			if rest.Answer() != whole.Answer() || rest.Standing() != whole.Standing() {
+				t.Errorf("%s, after %d calls: answer %q, %q", name, most, rest.Answer(), rest.Doubts())
+			}
+			equal(t, name+": requests", append(p.model.asked, rest.model.asked...), whole.model.asked)
+		}
 	}
 }
 

@@ -10,48 +10,6 @@ import (
 var unfit = simple.with(script{"cell": "y = \"1.23\"\nx = y\nx += \"4\"\nprint(x)",
 	"debugger": "print(x)"})
 
-// TestFormCheck: the answer is held against the guidelines by a program, and is repaired once; one
-// in another form is better than none, but not verified.
-func TestFormCheck(t *testing.T) {
-	const problem = "its form asks for 2 decimals"
-	for _, c := range []struct {
-		name, repair string
-		answer       string
-		attempts     int
-		doubt        string
-	}{
-		{"fits when repaired", "print(y)", "1.23", 2, ""},
-		{"does not fit when repaired", "print(x)", "1.234", 2, problem},
-		{"no repair runs", "die()", "1.234", 4, problem},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := play(t, unfit.with(script{"debugger": c.repair})).noError(t)
-			if p.Answer() != c.answer || p.Verified() != (c.doubt == "") || len(p.Final.Attempts) != c.attempts {
-				t.Errorf("answer %q, verified %v, %d attempts", p.Answer(), p.Verified(), len(p.Final.Attempts))
-			}
-			contains(t, strings.Join(p.Doubts(), "\n"), c.doubt)
-			contains(t, p.model.prompt(t, "debugger the answer, try 2"), problem)
-		})
-	}
-}
-
-// A judge may find that the data hold no answer: then, and only then, the last cell may print a
-// constant.
-func TestInconclusive(t *testing.T) {
-	replies := simple.with(script{"last": `print("Not Applicable")`, "debugger": "print(x)",
-		"verdict": "Verdict: inconclusive\nReason: no shop is in Bremen"})
-	p := play(t, replies).noError(t)
-	if !p.Inconclusive() || !p.Sufficient() || !p.Verified() || p.Answer() != "Not Applicable" {
-		t.Errorf("verdict %+v, answer %q, doubts %q", p.Rounds[0].Verdict, p.Answer(), p.Doubts())
-	}
-	for _, verdict := range []string{yes, no} {
-		p = play(t, replies.with(script{"verdict": verdict}), func(s *stage) { s.config.MaxRounds = 1 })
-		if p.Inconclusive() || p.Answer() != "1" || len(p.Final.Attempts) != 2 {
-			t.Errorf("a constant after %q: %q, %d attempts", verdict, p.Answer(), len(p.Final.Attempts))
-		}
-	}
-}
-
 // TestUnfit: an answer in another form than is asked for is not verified, nor is one that is none,
 // nor one whose sentences say another number, whoever agrees.
 func TestUnfit(t *testing.T) {

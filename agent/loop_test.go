@@ -556,6 +556,7 @@ func TestTold(t *testing.T) {
 			script{"step round 1": "End it.", "verdict round 1": no, "cell round 1": "x = 1\nends()\nprint(x)"}},
 		{"debugger the answer, try 2", "", []string{"typed in", "this form: A value."},
 			script{"last": "print(42)", "debugger": "print(x)"}},
+		{"debugger the answer, try 2", "", []string{"its form asks for 2 decimals"}, unfit.with(script{"debugger": "print(y)"})},
 	} {
 		p := play(t, simple.with(c.replies)).noError(t)
 		contains(t, p.model.prompt(t, c.key), c.has...)

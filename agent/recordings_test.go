@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"dsstar/agent"
@@ -50,6 +51,15 @@ func asking(q, form string) func(*stage) {
 	return func(s *stage) { s.task.Question, s.task.Guidelines = q, form }
 }
 
+// savedTwice is a run whose derivations save other values in a file of one name.
+func savedTwice(name string) script {
+	return simple.with(script{"cell": "x = 1\nsave(" + name + ", x)\nprint(x)", "last": "y = x\nprint(\"" + name + "\")",
+		"second": "z = 2\nsave(" + name + ", z)\na = \"" + name + "\"\na", "arbiter": "Ruling: undecided"})
+}
+
+// wrongStep is a ruling that lacks the number of a step.
+const wrongStep = "Ruling: first\nReason: it counts twice\nWrong step: "
+
 var (
 	asksFile = asking("Save it as out.csv.", "")
 	next     = question("And now?", "")
@@ -79,7 +89,25 @@ var recordings = map[string][]turn{
 	"chance": {{replies: simple.with(script{"cell": "x = purpose()\nprint(x)"})}},
 	"a typed-in second derivation": {{
 		replies: simple.with(script{"second": "print(1)", "debugger": "print(1)"})}},
-	"a kernel's death": {{replies: simple.with(script{"cell": "x = 1\nends(1)\nprint(x)"})}},
+	"the same, says the arbiter":   {{replies: another.with(script{"second": "z = \"one\"\nz", "arbiter": "Ruling: same\nReason: a word"})}},
+	"the same, which it cannot be": {{replies: another.with(script{"arbiter": "Ruling: same\nReason: both are counts"})}},
+	"a wrong last cell":            {{replies: another.with(script{"arbiter two answers": wrongStep + "0"})}},
+	"a wrong step, and still another answer": {{replies: another.with(script{"arbiter two answers": wrongStep + "1",
+		"cell round 2": "x = 3\nprint(x)", "arbiter two answers, again 1": "Ruling: undecided"})}},
+	"a corrected second derivation":        {{replies: another.with(corrected("z = 1\nz"))}},
+	"an undecided arbiter":                 {{replies: another.with(script{"arbiter": "Ruling: undecided\nReason: who knows"})}},
+	"a second derivation of nothing":       {{replies: simple.with(script{"second": "z = 1", "debugger": "z = 1"})}},
+	"a second derivation without code":     {{replies: simple.with(script{"second": "raw:No."})}},
+	"a second derivation that is a copy":   {{replies: simple.with(script{"second": "# a copy\nz = 1\nz"})}},
+	"no session for the second derivation": {{replies: simple, change: refuses(errors.New("no room")), whole: true}},
+	"no second derivation as going back is off": {{replies: simple, change: func(s *stage) {
+		refuses(errors.ErrUnsupported)(s)
+		s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}}
+	}}},
+	"no second derivation wanted":     {{replies: simple, change: func(s *stage) { s.config.Method.NoSecond = true }}},
+	"an answer brought into its form": {{replies: unfit.with(script{"debugger": "print(y)"})}},
+	"no repair of a form runs":        {{replies: unfit.with(script{"debugger": "die()"})}},
+	"a kernel's death":                {{replies: simple.with(script{"cell": "x = 1\nends(1)\nprint(x)"})}},
 	"a session that ends twice": {{whole: true, replies: simple.with(script{"verdict round 1": no,
 		"cell round 1": "x = 1\nends()\nprint(x)"})}},
 	"no step works": {{replies: simple.with(script{"cell": "die()", "debugger": "die()"})}},
@@ -108,6 +136,9 @@ var recordings = map[string][]turn{
 	"a file of another content": {{change: asksFile, replies: saved.with(script{
 		"second":  "s = 2\nsave(out.csv, s)\nagreed()",
 		"arbiter": "Ruling: undecided\nReason: who knows"})}},
+	"a file with the name of a data file": {{change: asking("Enter it into the provided a.csv.", ""),
+		replies: savedTwice("a.csv")}},
+	"a file that no question names": {{replies: savedTwice("my own.csv"), change: asking("How many?", "")}},
 	"a file that a follow-up overwrites": {{replies: saved, change: asksFile},
 		{does: next, replies: onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"})}},
 

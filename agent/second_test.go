@@ -22,58 +22,6 @@ func corrected(cell string) script {
 		"arbiter": "Ruling: second\nReason: it counts twice"}
 }
 
-// TestRulings: a difference is settled by the data; what stays open is told.
-func TestRulings(t *testing.T) {
-	first := "Ruling: first\nReason: it counts twice\nWrong step: "
-	for _, c := range []struct {
-		name             string
-		replies          script
-		answer, standing string
-		plan             []int
-		arbiter          int
-		doubt            string
-	}{
-		{"same", script{"second": "z = \"one\"\nz", "arbiter": "Ruling: same\nReason: a word"}, "1",
-			"verified", []int{0}, 1, ""},
-		{"same, which it cannot be", script{"arbiter": "Ruling: same\nReason: both are counts"}, "1",
-			"not verified", []int{0}, 1, "gave another answer, 2"},
-		{"a wrong step", script{"arbiter two answers": first + "1"}, "2", "verified", []int{1}, 1, ""},
-		{"a wrong last cell", script{"arbiter two answers": first + "0"}, "2", "verified", []int{0, 1}, 1,
-			""},
-		{"a wrong step, and still another answer", script{"arbiter two answers": first + "1",
-			"cell round 2": "x = 3\nprint(x)", "arbiter two answers, again 1": "Ruling: undecided"},
-			"3", "not verified", []int{1}, 2, "gave another answer, 2"},
-		{"a mistake of the second", corrected("z = 1\nz"), "1", "verified", []int{0}, 1, ""},
-		{"a correction that fails at first", corrected("die()").with(script{
-			"debugger second derivation, again 1, try 2": "agreed()"}), "1", "verified", []int{0}, 1, ""},
-		{"two mistakes of the second", corrected("z = 3\nz"), "1", "not verified",
-			[]int{0}, 2, "still differ after two corrections"},
-		{"a reading", script{"arbiter": "Ruling: reading\nReason: both can be meant\n" +
-			"Reading: Which count.\nOption 1: all\nOption 2: some"}, "1", "depends on a reading", []int{0},
-			1, "depends on a reading: Which count."},
-		{"undecided", script{"arbiter": "Ruling: undecided\nReason: who knows"}, "1", "not verified",
-			[]int{0}, 1, "who knows"},
-		{"unreadable", script{"arbiter": "Hm."}, "1", "not verified", []int{0}, 2, "arbiter's reply"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := play(t, another.with(c.replies)).noError(t)
-			if p.Answer() != c.answer || p.Standing() != c.standing ||
-				p.model.count("second") != 1+len(p.Second.Mistakes()) {
-				t.Errorf("answer %q, %s: %q; asked %q", p.Answer(), p.Standing(), p.Doubts(), p.model.asked)
-			}
-			equal(t, "plan", p.Plan(), c.plan)
-			if n := p.model.count("arbiter"); n != c.arbiter {
-				t.Errorf("the arbiter was asked %d times", n)
-			}
-			contains(t, strings.Join(p.Doubts(), "\n"), c.doubt)
-			nb := record.Draw(p.Trajectory)
-			for _, ruled := range p.Second.Rejected {
-				contains(t, nb.Cells[cellOf(t, nb, "second")].Source, "the steps gave "+ruled.First+", and it gave "+ruled.Second)
-			}
-		})
-	}
-}
-
 // TestDerivedAnew: after a mistake of the second derivation the question is answered anew, by a
 // request that sees what was wrong, and nothing of either derivation. A ruling that brings code
 // runs none of it.
@@ -92,42 +40,6 @@ func TestDerivedAnew(t *testing.T) {
 	nb := record.Draw(p.Trajectory)
 	contains(t, nb.Cells[cellOf(t, nb, "second")].Source, "12345", "678", "leaves rows out", "told what was found wrong")
 	lacks(t, p.model.prompt(t, "second the answer"), "mistake")
-}
-
-// TestNoSecondAnswer: what nobody has derived twice is not verified, for a reason that is told.
-func TestNoSecondAnswer(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		replies script
-		change  func(*stage)
-		doubt   string
-	}{
-		{"no cell runs", script{"second": "die()", "debugger": "die()"}, nil, "the kernel died"},
-		{"nothing is printed", script{"second": "z = 1", "debugger": "z = 1"}, nil, "gave no answer"},
-		{"no code", script{"second": "raw:No."}, nil, "second's reply"},
-		{"it is typed in", script{"second": "# typed in\nz = 1\nz", "debugger": "# typed in\nz = 1\nz"}, nil,
-			"gave no answer: it is typed in"},
-		{"it is a copy", script{"second": "# a copy\nz = 1\nz"}, nil, "it is a copy"},
-		{"no session", nil, refuses(errors.New("no room")), "no room"},
-		{"no session apart, and going back is off", nil, func(s *stage) {
-			refuses(errors.ErrUnsupported)(s)
-			s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}}
-		}, "going back is off"},
-		{"it is left out", nil, func(s *stage) { s.config.Method.NoSecond = true }, "derived only once"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			change := func(s *stage) {
-				if c.change != nil {
-					c.change(s)
-				}
-			}
-			p := play(t, simple.with(c.replies), change).noError(t)
-			if p.Answer() != "1" || p.Standing() != "not verified" || !p.Proof.Same {
-				t.Errorf("answer %q, %s", p.Answer(), p.Standing())
-			}
-			contains(t, strings.Join(p.Doubts(), "\n"), c.doubt)
-		})
-	}
 }
 
 // TestSecondSeesNothing: the request for the second derivation has no step, cell or output of the
@@ -188,24 +100,6 @@ func TestWordsAndFiles(t *testing.T) {
 			}
 			if role == "second" && p.Second.Answer != c.second {
 				t.Errorf("%q is the second's answer, not its words %q", p.Second.Answer, c.second)
-			}
-		}
-	}
-}
-
-// TestFilesAreCompared: answers that are names of files are compared by what is in them, whether
-// the question names the file or not, and if there is a data file of that name.
-func TestFilesAreCompared(t *testing.T) {
-	for question, name := range map[string]string{"Enter it into the provided a.csv.": "a.csv",
-		"Save it as out.csv.": "out.csv", "How many?": "my own.csv"} {
-		for value, standing := range map[string]string{"1": "verified", "2": "not verified"} {
-			p := play(t, simple.with(script{"cell": "x = 1\nsave(" + name + ", x)\nprint(x)",
-				"last":    "y = x\nprint(\"" + name + "\")",
-				"second":  "z = " + value + "\nsave(" + name + ", z)\na = \"" + name + "\"\na",
-				"arbiter": "Ruling: undecided"}), func(s *stage) { s.task.Question = question }).noError(t)
-			if p.Standing() != standing || p.Answer() != name {
-				t.Errorf("%s, second %s: answer %q, %s: %q", question, value, p.Answer(), p.Standing(),
-					p.Doubts())
 			}
 		}
 	}
