@@ -91,7 +91,7 @@ func notMade(err error, words string) error {
 		return ErrProcesses
 	}
 	return &MissingError{Full, whyNoNamespaces(),
-		fmt.Errorf("Linux does not let this user make namespaces: %w %s", err, said)}
+		fmt.Errorf("namespaces are refused to this user: %w %s", err, said)}
 }
 
 // noProcess matches what programs say that cannot start a process or a thread.
