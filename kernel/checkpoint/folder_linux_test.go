@@ -52,7 +52,8 @@ func TestCopiesReplaced(t *testing.T) {
 	check()
 }
 
-// TestReplacedInMidRun has cells put links and pipes in the place of Scratch, and in it. Going back works, and nothing outside is read, written or removed.
+// TestReplacedInMidRun has cells put links and pipes in the place of Scratch, and in it. Going back
+// works, and nothing outside is read, written or removed.
 func TestReplacedInMidRun(t *testing.T) {
 	t.Parallel()
 	for way, spec := range map[string]kernel.Spec{"replay": kernel.PythonSpec(pyenvtest.Python(t)),

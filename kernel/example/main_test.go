@@ -38,8 +38,9 @@ func TestOutside(t *testing.T) {
 			}
 		}()
 		k, err := kernel.Attach(t.Context(), file, kernel.Options{})
-		for ; err != nil && t.Context().Err() == nil; k, err = kernel.Attach(t.Context(), file, kernel.Options{}) {
+		for err != nil && t.Context().Err() == nil {
 			time.Sleep(50 * time.Millisecond) // until it has started
+			k, err = kernel.Attach(t.Context(), file, kernel.Options{})
 		}
 		if err != nil {
 			t.Fatal(err)
