@@ -211,6 +211,12 @@ var recordings = map[string][]turn{
 	"a remark": {{replies: simple}, {does: edit(insert("step-1", remark)), replies: simple}},
 	"dropped steps": {{replies: three}, {does: dropped, replies: three.with(script{
 		"cell round 5": "z = x\nz += \"9\"\nprint(z)", "verdict round 4": no, "verdict round 5": yes})}},
+	"rejected last cells": {{replies: simple.with(script{"debugger": "print(x)"}), whole: true,
+		change: (&critic{answers: map[string]agent.Decision{"the answer, try 1": rejected("no"),
+			"the answer, try 2": rejected(""), "the answer, try 3": rejected("no")}}).join}},
+	"rejected steps": {{replies: simple, change: func(s *stage) {
+		s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return rejected("no"), nil }
+	}}},
 	"reviewed": {{
 		replies: simple.with(script{"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
 			"debugger": "x += 8", "cell round 3": "y = x\nprint(y)"}),

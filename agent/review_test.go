@@ -199,63 +199,23 @@ func TestReviewSyntaxError(t *testing.T) {
 		Code: `raise SyntaxError("slip")`, Error: "SyntaxError: slip"})
 }
 
-// TestReviewRejects: a rejected cell, or repair, does not run; its step is dropped, the planner
-// reads why, and what the judge found missing is not forgotten.
+// TestReviewRejects: a rejected cell does not run; the solver reads why, and what the judge found missing is
+// not forgotten. No solver stands behind the last cell, so the debugger reads why.
 func TestReviewRejects(t *testing.T) {
-	for try, coder := range map[string]string{
-		"round 2, try 1": "x += 9", "round 2, try 2": `raise KeyError("k")`, // a repair
-	} {
-		t.Run(try, func(t *testing.T) {
-			c := &critic{answers: map[string]agent.Decision{try: rejected("  fares are in\n cents ")}}
-			p := play(t, simple.with(script{
-				"verdict round 1": no, "step round 2": "Change x.", "cell round 2": coder,
-				"debugger": "x += 8", "cell round 3": "y = x\nprint(y)",
-			}), c.join).noError(t)
-			p.ranApproved(t, c)
-			equal(t, "plan", p.Plan(), []int{0, 2})
-			const reason = "rejected by hand: fares are in cents"
-			last := p.Rounds[1].Attempts[len(p.Rounds[1].Attempts)-1]
-			equal(t, "attempt", last.Execution,
-				notebook.Execution{Status: notebook.NotRun, Reason: reason})
-			equal(t, "route", p.Rounds[1].Route, &record.Route{Back: 2, Reason: reason})
-			contains(t, p.model.prompt(t, "solver round 3"), "- Change x.\n", reason, "the total")
-			if p.Answer() != "1" || !p.Verified() || p.model.count("judge") != 2 {
-				t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
-			}
-			nb := readNotebook(t, p.Trajectory)
-			contains(t, nb.Cells[cellOf(t, nb, "tried")].Source, "not run: "+reason)
-			if n := strings.Count(fmt.Sprint(p.kinds), "rejected"); n != 1 {
-				t.Errorf("events %v", p.kinds)
-			}
-		})
-	}
-}
-
-// TestReviewRejectsLast: no planner stands behind the last cell, so the debugger reads why, as
-// often as it may try.
-func TestReviewRejectsLast(t *testing.T) {
-	c := &critic{answers: map[string]agent.Decision{"the answer, try 1": rejected("without the unit")}}
-	p := play(t, simple.with(script{"last": "print(x)\nprint(x)", "debugger": "print(x)"}),
-		c.join).noError(t)
+	c := &critic{answers: map[string]agent.Decision{"round 2, try 1": rejected("  fares are in\n cents "),
+		"the answer, try 1": rejected("without the unit")}}
+	p := play(t, simple.with(script{"verdict round 1": no, "step round 2": "Change x.", "cell round 2": "x += 9",
+		"cell round 3": "y = x\nprint(y)", "last": "print(x)\nprint(x)", "debugger": "print(x)"}), c.join).noError(t)
 	p.ranApproved(t, c)
-	const reason = "rejected by hand: without the unit"
-	contains(t, p.model.prompt(t, "debugger the answer, try 2"), "print(x)\nprint(x)", reason)
-	if c.asked[2].Error != reason || p.Answer() != "1" || !p.Verified() {
-		t.Errorf("asked %+v, answer %q, verified %v", c.asked[2], p.Answer(), p.Verified())
-	}
-	c.answers["the answer, try 2"], c.answers["the answer, try 3"] = rejected(""), rejected("no")
-	p = play(t, simple.with(script{"debugger": "print(x)"}), c.join).noError(t)
-	if p.warned(t, "rejected by hand: no"); p.Answer() != "" || len(p.Final.Attempts) != 3 {
-		t.Errorf("answer %q, %d attempts", p.Answer(), len(p.Final.Attempts))
-	}
-	// Rejected steps use the rounds up.
-	p = play(t, simple, func(s *stage) {
-		s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) {
-			return rejected("no"), nil
-		}
-	})
-	if p.err == nil || len(p.Rounds) != 6 || p.model.count("solver") != 6 || len(p.ranCells()) > 0 {
-		t.Errorf("error %v, %d rounds, %q ran", p.err, len(p.Rounds), p.ranCells())
+	const reason = "rejected by hand: fares are in cents"
+	equal(t, "attempt", p.Rounds[1].Attempts[0].Execution, notebook.Execution{Status: notebook.NotRun, Reason: reason})
+	equal(t, "route", p.Rounds[1].Route, &record.Route{Back: 2, Reason: reason})
+	contains(t, p.model.prompt(t, "solver round 3"), "- Change x.\n", reason, "the total")
+	nb := readNotebook(t, p.Trajectory)
+	contains(t, nb.Cells[cellOf(t, nb, "tried")].Source, "not run: "+reason)
+	contains(t, p.model.prompt(t, "debugger the answer, try 2"), "print(x)\nprint(x)", "rejected by hand: without the unit")
+	if p.Answer() != "1" || !p.Verified() || p.model.count("judge") != 2 {
+		t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
 	}
 }
 
