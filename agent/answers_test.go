@@ -94,6 +94,7 @@ func TestForm(t *testing.T) {
 		{"", "names sorted alphabetically", "C, A, B", true},
 		{"", "names sorted alphabetically", "A, b, C", false},
 		{"", "names sorted alphabetically", "New York, Newark", false},
+		{"", "names sorted alphabetically", "Zürich, Aarau", false},
 		{"", "sorted by count, ties alphabetically", "C, A, B", false},
 		{"Which stores? In alphabetical order.", "", "C\nA", true},
 		{"", "one letter: A, B, or C", "D", true},

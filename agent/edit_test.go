@@ -103,26 +103,6 @@ func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 	return must(notebook.Read(bytes.NewReader(must(record.Draw(tr).Encode()))))
 }
 
-// A cell of a person's own that fails ends the run, and the notebook keeps it as a cell.
-func TestResumeFailingEdit(t *testing.T) {
-	p := play(t, three).noError(t)
-	for id, text := range map[string]string{
-		"step-2": "step 2 fails: NameError", "final": "the last cell fails: NameError",
-	} {
-		got := goOn(t, more, must(edited(t, p.Trajectory, source(id, "", "nothing_like_it\n"))))
-		got.refused(t, text)
-		nb := readNotebook(t, got.Trajectory)
-		c := nb.Cells[cellOf(t, nb, id)]
-		if c.Type != notebook.Code || !strings.HasPrefix(c.Source, "nothing_like_it\n") {
-			t.Errorf("the cell is %+v", c)
-		}
-		mended := must(edited(t, got.Trajectory, source(id, "nothing_like_it\n", "")))
-		if end := goOn(t, more, mended).noError(t); end.Answer() != "123" || !end.Verified() {
-			t.Errorf("%s: after it was mended: %q", id, end.Answer())
-		}
-	}
-}
-
 // refused checks that the run ended with a change by hand from which it cannot go on.
 func (p *played) refused(t *testing.T, text string) {
 	t.Helper()

@@ -107,6 +107,9 @@ func goldenOf(t *testing.T, turns []turn) string {
 			if m.notebook == nil || spared(i) || p.err != nil || now.whole {
 				continue
 			}
+			if record.Finished(reread(t, m.notebook), p.Task.Files, 6) && m.what != "event ended" {
+				t.Errorf("turn %d, killed after %s: it is finished", n+1, m.what)
+			}
 			q := goOnAfter(t, p, now.replies, m, append(change, func(s *stage) {
 				s.config.Answered = slices.Concat(had, m.answered)
 			})...)
@@ -114,8 +117,9 @@ func goldenOf(t *testing.T, turns []turn) string {
 				t.Errorf("turn %d, killed after %s: it asks anew", n+1, m.what)
 			}
 		}
-		if edits := readAgain(t, p.Trajectory).Edits(); len(edits) > 0 && p.err == nil {
-			t.Errorf("turn %d: it seems to be edited: %q", n+1, edits)
+		again := readAgain(t, p.Trajectory)
+		if p.err == nil && (len(again.Edits()) > 0 || !record.Finished(again, again.Task.Files, 6) && again.Verified()) {
+			t.Errorf("turn %d: it is not finished, or seems to be edited: %q", n+1, again.Edits())
 		}
 		tr, had = p.Trajectory, slices.Concat(had, r.last.answered)
 	}

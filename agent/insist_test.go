@@ -8,75 +8,8 @@ import (
 	"testing"
 
 	"dsstar/agent"
-	"dsstar/agent/record"
 	"dsstar/notebook"
 )
-
-// TestNoVerdictDrops: whatever a verdict finds wrong, a person's cell stays, unless the person drops it.
-// Without a word of the person's the answer is not verified, with the reason; steps after the cell may go.
-func TestNoVerdictDrops(t *testing.T) {
-	p := play(t, three).noError(t)
-	tr := func() *record.Trajectory {
-		return must(edited(t, p.Trajectory, source("step-2", "\"2\"", "\"mine\"")))
-	}
-	judges := func(wrong int) script {
-		return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong),
-			"cell": "x = 1\nprint(x)", "last": "print(x)"})
-	}
-	arbiter := func(wrong int) script {
-		return more.with(script{"second": "w = 1\nw", "arbiter": fmt.Sprintf(
-			"Ruling: first\nReason: the total is wrong\nWrong step: %d", wrong)})
-	}
-	for _, c := range []struct {
-		name    string
-		replies script
-		choice  agent.Choice // "-": nobody is asked
-		stays   bool         // the person's cell
-		doubt   string
-	}{
-		{"the cell, nobody there", judges(2), "-", true, "your cell of step 2: the total is wrong"},
-		{"a step before it, nobody there", judges(1), "-", true, "your cell of step 2: the total is wrong"},
-		{"a step after it, nobody there", judges(3), "-", true, ""},
-		{"the cell, left open", judges(2), "", true, "your cell of step 2: the total is wrong"},
-		{"the cell, meant", judges(2), agent.Accept, true, ""},
-		{"the cell, dropped", judges(2), agent.Reject, false, ""},
-		{"a step before it, dropped", judges(1), agent.Reject, false, ""},
-		{"the cell, by the arbiter", arbiter(2), "-", true, "your cell of step 2 stays: the total is wrong"},
-		{"a step before it, by the arbiter", arbiter(1), "", true, "your cell of step 2 stays"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			asked := 0
-			got := goOn(t, c.replies, tr(), func(s *stage) {
-				if c.choice == "-" {
-					return
-				}
-				s.config.Insist = func(_ context.Context, step int, reason string) (agent.Choice, error) {
-					if asked++; step != 2 || reason != "the total is wrong" {
-						t.Errorf("asked about step %d: %s", step, reason)
-					}
-					return c.choice, nil
-				}
-			}).noError(t)
-			if (asked > 0) != (c.choice != "-") || asked > 1 {
-				t.Errorf("asked %d times", asked)
-			}
-			if stays := strings.Contains(strings.Join(got.Cells(), "\n"), "mine"); stays != c.stays {
-				t.Errorf("%v: it is in the cells %q", stays, got.Cells()[2:])
-			}
-			if doubts := strings.Join(got.Doubts(), "; "); !strings.Contains(doubts, c.doubt) || (doubts == "") != (c.doubt == "") {
-				t.Errorf("doubts %q", doubts)
-			}
-			if got.Answer() == "" {
-				t.Error("there is no answer")
-			}
-			again := readAgain(t, got.Trajectory)
-			if !record.Finished(again, again.Task.Files, 6) {
-				t.Error("it is not finished")
-			}
-			equal(t, "doubts that are read again", again.Doubts(), got.Doubts())
-		})
-	}
-}
 
 // TestMeant: that a cell is meant as it is, is a note, and said once.
 func TestMeant(t *testing.T) {
@@ -84,8 +17,10 @@ func TestMeant(t *testing.T) {
 	tr := must(edited(t, p.Trajectory, source("step-2", "\"2\"", "\"mine\"")))
 	asked := 0
 	got := goOn(t, more.with(script{"verdict": bad, "wrong": "2"}), tr, func(s *stage) {
-		s.config.Insist = func(context.Context, int, string) (agent.Choice, error) {
-			asked++
+		s.config.Insist = func(_ context.Context, step int, reason string) (agent.Choice, error) {
+			if asked++; step != 2 || reason != "the total is wrong" {
+				t.Errorf("asked about step %d: %s", step, reason)
+			}
 			return agent.Accept, nil
 		}
 	}).noError(t)

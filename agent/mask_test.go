@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,49 +175,6 @@ func TestCredentialsElsewhere(t *testing.T) {
 	}
 }
 
-// TestMaskedColumns: no request has a value of a masked column, and a reply's stand-ins are the values
-// for cells, answer and sentence. Nothing of the list of values is kept.
-func TestMaskedColumns(t *testing.T) {
-	columns := map[string][]string{"name": {"Ann Smith", "Bob O'Brien", "Zoë Quux"},
-		"id": {"1234567", "2345678.0"}, "born": {"1980-01-05"}}
-	known := mask.New([]byte("k"))
-	for _, all := range columns {
-		known.Add(all)
-	}
-	ann := known.Mask
-	cell := fmt.Sprintf("y = %q\nprint(y)\nx = %q\nprint(x)\nfail_on(y, \"nothing\")", ann("1234567 ANN SMITH 1980-01-05T00"),
-		ann("Ann Smith"))
-	for _, c := range []struct {
-		method  record.Method
-		replies script
-	}{
-		{record.Method{}, simple.with(script{"cell": cell, "second": "z = " + fmt.Sprintf("%q", ann("Bob")) +
-			"\nprint(z)", "arbiter": "raw:Ruling: first\nReason: " + ann("Ann Smith")})},
-		{record.Method{Script: true}, published.with(script{"coder": cell, "finalizer": cell, "analyzer": `print("1980-01-05 zoë quux")`})},
-	} {
-		p := play(t, c.replies, func(s *stage) {
-			s.config.Method, s.config.Mask, s.config.Columns = c.method, mask.New([]byte("k")), []string{"name", "id", "born"}
-			s.task.Data, s.task.Files = t.TempDir(), filesOf("Ann Smith.csv")
-			s.task.Files[0].Size = 9
-			s.task.Question = "Who is Ann Smith, 1,234,567?"
-			s.world.columns = columns
-			s.world.profiles = map[string]string{"data/Ann Smith.csv": textProfile(
-				"Ann Smith,1234567,1980-01-05\nBob O'Brien,2345678,\nzoë quux")}
-		})
-		for _, gone := range []string{"Ann Smith", "ANN SMITH", "Smith", "Brien", "1234567", "1,234,567", "2345678",
-			"1980-01-05", "zoë"} {
-			p.holdsNone(t, gone)
-		}
-		if !strings.Contains(p.Answer(), "Ann Smith") || p.Task.Question != "Who is Ann Smith, 1,234,567?" ||
-			!strings.Contains(strings.Join(p.Cells(), "\n"), `"1234567 ANN SMITH 1980-01-05T00"`) {
-			t.Errorf("%v: %q\n%s", p.err, p.Answer(), p.Cells())
-		}
-		if data := string(must(record.Draw(p.Trajectory).Encode())); strings.Contains(data, "Zoë Quux") {
-			t.Error("the notebook has a value that no cell has printed")
-		}
-	}
-}
-
 // TestNothingToMask: a run does not begin if the values to mask are not known.
 func TestNothingToMask(t *testing.T) {
 	for _, change := range []func(*stage){
@@ -247,14 +206,13 @@ func masking(s *stage) {
 // holdsNoPrivate fails the test if a request has a value as it stands, trimmed or in another case.
 func (p *played) holdsNoPrivate(t *testing.T, when string) {
 	t.Helper()
+	values := append(slices.Concat(slices.Collect(maps.Values(private))...), "smith", "brien", "1,234,567")
 	for key, r := range p.model.requests {
-		all := sent(r)
-		for _, values := range private {
-			for _, v := range values {
-				v = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(v)), ".0")
-				if strings.Contains(strings.ToLower(all), v) {
-					t.Errorf("%s, %s: %q", when, key, v)
-				}
+		all := strings.ToLower(sent(r))
+		for _, v := range values {
+			v = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(v)), ".0")
+			if strings.Contains(all, v) {
+				t.Errorf("%s, %s: %q", when, key, v)
 			}
 		}
 	}
@@ -275,7 +233,7 @@ func TestMaskedAfterKill(t *testing.T) {
 	ann := says("x = %q\nprint(x)", "Ann Smith")
 	paper := published.with(script{"coder": ann, "finalizer": ann, "analyzer": `print("Ann Smith")`})
 	begin := func(s *stage) {
-		s.task.Question, s.task.Guidelines, s.config.Columns = "Who is Ann Smith?", "", []string{"name", "id", "born"}
+		s.task.Question, s.task.Guidelines, s.config.Columns = "Who is Ann Smith, 1,234,567?", "", []string{"name", "id", "born"}
 	}
 	chooses := func(s *stage) {
 		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) { return 1, nil }
@@ -293,6 +251,10 @@ func TestMaskedAfterKill(t *testing.T) {
 		whole.holdsNoPrivate(t, name)
 		if _, ranked := whole.model.requests["the retriever"]; !ranked || whole.Answer() != c.answer || strings.Contains(strings.Join(whole.Cells(), "\n"), "masked") {
 			t.Fatalf("%s: answer %q, asked %q", name, whole.Answer(), whole.model.asked)
+		}
+		if data := string(must(record.Draw(whole.Trajectory).Encode())); strings.Contains(data, "Bob O'Brien") ||
+			whole.Task.Question != "Who is Ann Smith, 1,234,567?" {
+			t.Errorf("%q; or the notebook has a value that no cell has printed", whole.Task.Question)
 		}
 		for n, m := range r.all {
 			if m.notebook != nil && !spared(n) {

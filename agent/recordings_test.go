@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"dsstar/agent"
@@ -46,6 +47,28 @@ func dropped(t *testing.T, tr *record.Trajectory) *record.Trajectory {
 	return tr
 }
 
+// then does all of these, one after the other.
+func then(acts ...act) act {
+	return func(t *testing.T, tr *record.Trajectory) *record.Trajectory {
+		for _, does := range acts {
+			tr = does(t, tr)
+		}
+		return tr
+	}
+}
+
+// judges is a judge that finds a step wrong; insists has a person say what is to become of its cell.
+func judges(wrong int) script {
+	return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong), "cell": "x = 1\nprint(x)",
+		"last": "print(x)"})
+}
+
+func insists(choice agent.Choice) func(*stage) {
+	return func(s *stage) {
+		s.config.Insist = func(context.Context, int, string) (agent.Choice, error) { return choice, nil }
+	}
+}
+
 // asking is a run with another question and form.
 func asking(q, form string) func(*stage) {
 	return func(s *stage) { s.task.Question, s.task.Guidelines = q, form }
@@ -63,7 +86,12 @@ const wrongStep = "Ruling: first\nReason: it counts twice\nWrong step: "
 var (
 	asksFile = asking("Save it as out.csv.", "")
 	next     = question("And now?", "")
-	remark   = notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mine."}
+	// a second derivation gives another answer
+	undecided = three.with(script{"second": "w = 1\nw", "arbiter": "Ruling: undecided\nReason: who knows"})
+
+	better = source("round-2", "Two.", "Two, but better.")
+	hers   = source("step-2", "\"2\"", "\"mine\"")
+	remark = notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mine."}
 
 	// a follow-up that builds on the answer x, and one that loads all anew
 	onward = simple.with(script{"cell": "b = x\nb += \"2\"\nprint(b)", "last": "print(b)",
@@ -194,7 +222,50 @@ var recordings = map[string][]turn{
 	"an edit, and the judge goes back": {{replies: three}, {does: edit(source("step-2", `"2"`, `"II"`)),
 		replies: more.with(script{"verdict round 4": bad, "wrong": "3",
 			"cell round 5": "z = y\nz += \"a\"\nprint(z)", "last": "print(z)"})}},
-	"elsewhere": {{replies: three}, {does: edit(source("parameters", "/data", "/other")), replies: more}},
+	"elsewhere": {{replies: three}, {does: next, replies: onward}, {does: edit(source("parameters", "/data", "/other")), replies: more}},
+	"edited again before the cell is written": {{replies: three}, {replies: more,
+		does: then(edit(better), edit(insert("step-3", note("Mind."))))}},
+	"edited again while the cell is written": {{replies: three}, {does: edit(better), replies: script{}},
+		{does: edit(insert("data", note("Mind."))), replies: more, whole: true}},
+	"a cell of a person's own fails": {{replies: three}, {does: edit(source("step-2", "", "nothing_like_it\n")), replies: more},
+		{does: edit(insert("step-3", note("Mind."))), replies: more},
+		{does: edit(source("step-2", "nothing_like_it\n", "")), replies: more}},
+	"a last cell of a person's own fails": {{replies: three}, {does: edit(source("final", "", "nothing_like_it\n")), replies: more},
+		{does: edit(source("final", "nothing_like_it\n", "")), replies: more}},
+	"a cell before one of a person's own is not written": {{replies: three}, {
+		does:    edit(source("round-2", "Two.", "Better."), source("step-3", "z = y", "z = x\nz += \"mine\"")),
+		replies: more.with(script{"cell": `raise KeyError("k")`, "debugger": `raise KeyError("k")`})},
+		{replies: more, whole: true}},
+	"a step before a last cell of a person's own fails": {{replies: three}, {replies: more, does: then(
+		edit(source("final", "print(z)", "# mine\nprint(z)")), func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
+			tr.Rounds[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
+			return tr
+		})}},
+	"other data for a last cell of a person's own": {{replies: three},
+		{does: edit(source("final", "print(z)", "# mine\nprint(z)")), replies: more},
+		{change: func(s *stage) { s.task.Files[0].Size = 7 }, replies: more}},
+	"an order that does not run": {{replies: three}, {does: edit(move("step-1", "step-2")), replies: more}},
+	"no session for the proof": {{replies: simple, whole: true, change: func(s *stage) {
+		s.world.open = func(_ context.Context, p agent.Purpose) error {
+			if p == agent.Prove {
+				return errors.New("no memory")
+			}
+			return nil
+		}
+	}}, {replies: script{}}},
+
+	"a person's cell, and a verdict against it":               {{replies: three}, {does: edit(hers), replies: judges(2)}},
+	"a person's cell, and a verdict against a step before it": {{replies: three}, {does: edit(hers), replies: judges(1)}},
+	"a person's cell, and a verdict against a step after it":  {{replies: three}, {does: edit(hers), replies: judges(3)}},
+	"a person's cell, left open":                              {{replies: three}, {does: edit(hers), replies: judges(2), change: insists("")}},
+	"a person's cell, meant":                                  {{replies: three}, {does: edit(hers), replies: judges(2), change: insists(agent.Accept)}},
+	"a person's cell, dropped":                                {{replies: three}, {does: edit(hers), replies: judges(2), change: insists(agent.Reject)}},
+	"a person's cell, dropped with a step before it": {{replies: three},
+		{does: edit(hers), replies: judges(1), change: insists(agent.Reject)}},
+	"a person's cell, and a ruling against it": {{replies: undecided}, {does: edit(hers),
+		replies: more.with(script{"arbiter": wrongStep + "2"})}},
+	"a person's cell, and a ruling against a step before it": {{replies: undecided}, {does: edit(hers), change: insists(""),
+		replies: more.with(script{"arbiter": wrongStep + "1"})}},
 	"an earlier question edited": {{replies: simple}, {does: next, replies: onward},
 		{does: edit(source("step-1", "1", "7")), replies: onward}},
 	"an earlier question edited, of three": {{replies: simple}, {does: next, replies: onward},
