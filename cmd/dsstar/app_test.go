@@ -89,18 +89,12 @@ var phrases = []struct{ role, phrase string }{
 
 // roleOf returns the role that sent a request; "other" if it is not one of dsstar's.
 func roleOf(r llmtest.Request) string {
-	role, _ := phraseOf(r)
-	return role
-}
-
-// phraseOf returns the role that sent a request and the phrase that tells it.
-func phraseOf(r llmtest.Request) (role, phrase string) {
 	for _, p := range phrases {
 		if strings.Contains(r.Last(), p.phrase) {
-			return p.role, p.phrase
+			return p.role
 		}
 	}
-	return "other", ""
+	return "other"
 }
 
 func (m roles) serve(t testing.TB) *llmtest.Server { return llmtest.New(t, m.reply()) }
