@@ -52,7 +52,7 @@ func TestTakeOver(t *testing.T) {
 			next := f.Unfinished()
 			saveAnswer(t, f, "1")
 			saveAnswer(t, next, "2")
-			want := kept{notebook: content(t, next.Notebook()), script: content(t, next.Script())}
+			notebook, script := content(t, next.Notebook()), content(t, next.Script())
 			if err := write(f.Notebook(), f.From())(); err != nil {
 				t.Fatal(err)
 			}
@@ -72,11 +72,11 @@ func TestTakeOver(t *testing.T) {
 			if len(all) != 1 || all[0].Answer != "2" || all[0].GoesOn != "" {
 				t.Fatalf("%s, killed after step %d: %+v", name, done, all)
 			}
-			script := f.Script()
+			at := f.Script()
 			if strings.HasSuffix(name, ".py") {
-				script = filepath.Join(string(f), name)
+				at = filepath.Join(string(f), name)
 			}
-			if got := content(t, all[0].Notebook); got != want.notebook || content(t, script) != want.script ||
+			if got := content(t, all[0].Notebook); got != notebook || content(t, at) != script ||
 				content(t, filepath.Join(f.Files(), "a.txt")) != "2" {
 				t.Errorf("%s, killed after step %d: %s", name, done, got)
 			}
