@@ -18,11 +18,8 @@ import (
 )
 
 var (
-	publicCases = flag.Int(
-		"public-cases",
-		2000,
-		"answers that TestPublicScorers makes for each scorer",
-	)
+	publicCases = flag.Int("public-cases", 2000,
+		"answers that TestPublicScorers makes for each scorer")
 	publicSeed = flag.Uint64("public-seed", 1, "the seed that they are made from")
 )
 
@@ -35,10 +32,8 @@ func TestPublicScorers(t *testing.T) {
 	}
 	gen := func() *generator { return &generator{rand.New(rand.NewPCG(*publicSeed, 8))} }
 	t.Run("dabstep", func(t *testing.T) { publicDABStep(t, root, gen()) })
-	t.Run(
-		"kramabench-june",
-		func(t *testing.T) { publicKramaBench(t, root, gen(), Upstream, "kramabench-june") },
-	)
+	t.Run("kramabench-june",
+		func(t *testing.T) { publicKramaBench(t, root, gen(), Upstream, "kramabench-june") })
 	t.Run("kramabench", func(t *testing.T) { publicKramaBench(t, root, gen(), Fixed, "kramabench") })
 	t.Run("dabench", func(t *testing.T) { publicDABench(t, root, gen()) })
 	t.Run("dacode", func(t *testing.T) { publicDACode(t, root) })
@@ -90,11 +85,8 @@ func publicDABStep(t *testing.T, root string, g *generator) {
 	var lines []string
 	right := 0
 	for i, c := range cases {
-		score, err := scorer.Score(
-			t.Context(),
-			Task{ID: "x", Rules: "dabstep", Gold: Said(c[1])},
-			&Answer{ID: "x", Value: Said(c[0])},
-		)
+		score, err := scorer.Score(t.Context(), Task{ID: "x", Rules: "dabstep", Gold: Said(c[1])},
+			&Answer{ID: "x", Value: Said(c[0])})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,11 +125,9 @@ func publicKramaBench(t *testing.T, root string, g *generator, compat Compat, wh
 	for i, c := range cases {
 		said, _ := json.Marshal(c[1])
 		gold, _ := json.Marshal(c[2])
-		got, err := scorer.Score(
-			t.Context(),
+		got, err := scorer.Score(t.Context(),
 			Task{ID: "x", Kind: c[0].(string), Rules: "kramabench", Gold: gold},
-			&Answer{ID: "x", Value: said},
-		)
+			&Answer{ID: "x", Value: said})
 		if err == nil && got.Missing {
 			continue // null: wrong here, whatever the public code makes of it
 		}
@@ -147,15 +137,8 @@ func publicKramaBench(t *testing.T, root string, g *generator, compat Compat, wh
 		if err != nil || want[i] == nil || math.Abs(got.Value-*want[i]) > 1e-12 {
 			lines = append(
 				lines,
-				fmt.Sprintf(
-					"%s: %s ~ %s is %v (%v), public %v",
-					c[0],
-					said,
-					gold,
-					got.Value,
-					err,
-					show(want[i]),
-				),
+				fmt.Sprintf("%s: %s ~ %s is %v (%v), public %v", c[0], said, gold, got.Value, err,
+					show(want[i])),
 			)
 		}
 	}
@@ -218,11 +201,7 @@ func publicDABench(t *testing.T, root string, g *generator) {
 		score, err := Scorer{
 			Compat: Upstream,
 			Plain:  python(t),
-		}.Score(
-			t.Context(),
-			task,
-			&Answer{ID: task.ID, Value: Said(c[0].(string))},
-		)
+		}.Score(t.Context(), task, &Answer{ID: task.ID, Value: Said(c[0].(string))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,20 +209,16 @@ func publicDABench(t *testing.T, root string, g *generator) {
 		for name, right := range want.Fields[i] {
 			compared++
 			if (score.Parts[name] == 1) != right {
-				lines = append(
-					lines,
-					fmt.Sprintf("%q ~ %s: %s is %v, public %v", c[0], gold, name, score.Parts[name], right),
-				)
+				lines = append(lines,
+					fmt.Sprintf("%q ~ %s: %s is %v, public %v", c[0], gold, name, score.Parts[name], right))
 			}
 		}
 	}
 	totals := totalDABench(tasks, scores, nil)
 	for i, total := range want.Totals {
 		if math.Abs(totals[i].Value-total*100) > 1e-9 {
-			lines = append(
-				lines,
-				fmt.Sprintf("%s is %v, public %v", totals[i].Name, totals[i].Value, total*100),
-			)
+			lines = append(lines,
+				fmt.Sprintf("%s is %v, public %v", totals[i].Name, totals[i].Value, total*100))
 		}
 	}
 	t.Logf("totals %v", totals[:3])
@@ -300,14 +275,8 @@ func publicDACode(t *testing.T, root string) {
 		if !known || math.Abs(score.Value-w) > 1e-9 && !(math.IsNaN(w) && score.Value == 0) {
 			lines = append(
 				lines,
-				fmt.Sprintf(
-					"%s is %v (%s), public %v: %s",
-					score.ID,
-					score.Value,
-					score.Detail,
-					w,
-					suite.Tasks[i].Gold,
-				),
+				fmt.Sprintf("%s is %v (%s), public %v: %s", score.ID, score.Value, score.Detail, w,
+					suite.Tasks[i].Gold),
 			)
 		}
 	}
