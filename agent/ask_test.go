@@ -67,29 +67,6 @@ func TestAskInherits(t *testing.T) {
 	}
 }
 
-// TestWithdrawn: what an earlier cell gives otherwise than before is not verified until it is
-// proved again.
-func TestWithdrawn(t *testing.T) {
-	tr := play(t, simple).noError(t).Trajectory
-	if err := tr.Ask("And now?", ""); err != nil {
-		t.Fatal(err)
-	}
-	tr.Rounds[0].Attempts[0].Execution.Outputs[0].Text = "another\n" // as if the cell had printed that
-	follow := script{"step": "On.", "cell": "b = x\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
-	p := goOn(t, follow, tr).noError(t)
-	if first := p.Part(0); first.Verified() || p.Verified() || first.Second != nil || first.Sufficient() ||
-		!strings.Contains(first.InWords(), "withdrawn") || len(p.Warnings) != 1 {
-		t.Errorf("verified: %q, then %q; warnings %q", first.Doubts(), p.Doubts(), p.Warnings)
-	}
-	again := goOn(t, follow, readAgain(t, p.Trajectory)).noError(t)
-	if !again.Part(0).Verified() || !again.Verified() {
-		t.Errorf("not proved again: %q, then %q", again.Part(0).Doubts(), again.Doubts())
-	}
-	if len(again.Warnings) > 0 {
-		t.Errorf("warnings %q", again.Warnings)
-	}
-}
-
 // TestReshown: outputs that a person has cleared or changed are replaced, and withdraw nothing.
 func TestReshown(t *testing.T) {
 	follow := script{"step": "On.", "cell": "b = x\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}

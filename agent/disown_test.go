@@ -31,23 +31,6 @@ func TestDisowned(t *testing.T) {
 	}
 }
 
-// TestDisownedFollowUp: nor do the answers to earlier questions count, whose cells run before a
-// second derivation, too.
-func TestDisownedFollowUp(t *testing.T) {
-	tr := play(t, simple).noError(t).Trajectory
-	if err := tr.Ask("And now?", ""); err != nil {
-		t.Fatal(err)
-	}
-	tr = goOn(t, simple, tr).noError(t).Trajectory
-	tr.Disown()
-	got := goOn(t, simple, tr).noError(t)
-	first, doubts := got.Part(0), strings.Join(got.Doubts(), "; ")
-	if first.Standing() != "not verified" || !strings.HasPrefix(doubts, "it follows questions of a run that another") ||
-		got.model.count("judge") == 0 {
-		t.Errorf("%s, then %q; asked %q", first.Standing(), doubts, got.model.asked)
-	}
-}
-
 // TestDisownedWishes: notes and cells that a stranger has written are no wishes of the user: no
 // request gives them that rank, also when the notebook is read again.
 func TestDisownedWishes(t *testing.T) {

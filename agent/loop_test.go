@@ -441,28 +441,6 @@ func TestReplayFails(t *testing.T) {
 	}
 }
 
-// That a context may end anywhere is tested with limits on the time.
-func TestCancel(t *testing.T) {
-	canceled := func(what string, replies script, asked int, change func(*stage, func())) {
-		p := play(t, replies, func(s *stage) { change(s, s.cancellable(t)) })
-		if !errors.Is(p.err, context.Canceled) || p.Verified() || len(p.model.asked) != asked {
-			t.Errorf("%s: error %v after %q", what, p.err, p.model.asked)
-		}
-	}
-	canceled("before it begins", simple, 0, func(_ *stage, cancel func()) { cancel() })
-	canceled("in a request", simple, 2, func(s *stage, cancel func()) {
-		s.model.before = func(ctx context.Context, key string) error {
-			if key == "judge round 1" {
-				cancel()
-			}
-			return ctx.Err()
-		}
-	})
-	canceled("in a cell", simple.with(script{"cell": "wait()"}), 1, func(s *stage, cancel func()) {
-		s.world.inCell = func(ctx context.Context) error { cancel(); return ctx.Err() }
-	})
-}
-
 // An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
 // model, a session that does not open, or an observer, as of a full disk.
 func TestErrors(t *testing.T) {

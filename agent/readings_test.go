@@ -231,26 +231,6 @@ func TestChosenReading(t *testing.T) {
 	}
 }
 
-// TestChosenTogether: who means the other options of two points at once has chosen at both.
-func TestChosenTogether(t *testing.T) {
-	replies := simple.with(script{"solver round 1": reads(isOpen, isOpen), "verdict": yes + "\nTakes: 1, 1",
-		"branches": branches("z = 1\nz", "z = 1\nz"), "second the answer, again 3": "w = 3\nw",
-		"branches the readings, what is in doubt": "Branch 3.2\nKeeps: 0\n\n```python\nz = 3\nz\n```"})
-	first := play(t, replies).noError(t)
-	if len(first.OpenReadings()) != 1 || first.OpenReadings()[0].Options[1].Answer != "3" {
-		t.Fatalf("%+v", first.OpenReadings())
-	}
-	for option, answer := range []string{"1", "3"} {
-		tr := readAgain(t, first.Trajectory)
-		agent.Choose(tr, 0, 2, option)
-		p := goOn(t, replies, tr).noError(t)
-		if p.Answer() != answer || !p.Verified() || p.Readings[0].Chosen != option || p.Readings[1].Chosen != option ||
-			p.Readings[0].Open() || p.Readings[1].Open() {
-			t.Errorf("option %d: answer %q, %q, %+v; asked %q", option, p.Answer(), p.Doubts(), p.Readings, p.model.asked)
-		}
-	}
-}
-
 // TestHostAfterBranches: somebody else's session is left at the accepted cells, with nothing of a
 // branch.
 func TestHostAfterBranches(t *testing.T) {

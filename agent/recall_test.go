@@ -44,17 +44,6 @@ func TestRecalled(t *testing.T) {
 	}
 }
 
-// TestRecalledWrong: a function that gives a wrong value does not lead to a verified answer if the
-// arbiter finds the mistake.
-func TestRecalledWrong(t *testing.T) {
-	p := play(t, another.with(script{"cell": "x = tool\nprint(x)", "second": "z = 2\nz",
-		"arbiter two answers": "Ruling: first\nReason: tool is wrong\nWrong step: 1"}),
-		recalled("tool = 1")).noError(t)
-	if p.Answer() != "2" || !p.Verified() || len(p.UsedTools()) > 0 {
-		t.Errorf("answer %q, %s, uses %v", p.Answer(), p.Standing(), p.UsedTools())
-	}
-}
-
 // TestRecallFor: the nearest facts and functions, with those that they call, and nothing far.
 func TestRecallFor(t *testing.T) {
 	m := &memory.Memory{Imports: []string{"import math"}}

@@ -27,10 +27,12 @@ func edit(changes ...func(reporter, *notebook.Notebook)) act {
 	}
 }
 
-// chosen takes the second option of the first question's reading.
-func chosen(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-	agent.Choose(tr, 0, 0, 1)
-	return tr
+// chooses takes an option of reading i of question k.
+func chooses(k, i, option int) act {
+	return func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
+		agent.Choose(tr, k, i, option)
+		return tr
+	}
 }
 
 // choosing has a person choose an option of each reading that matters.
@@ -86,6 +88,10 @@ const wrongStep = "Ruling: first\nReason: it counts twice\nWrong step: "
 var (
 	asksFile = asking("Save it as out.csv.", "")
 	next     = question("And now?", "")
+	// two readings, which only together change the answer
+	bothOpen = simple.with(script{"solver round 1": reads(isOpen, isOpen), "verdict": yes + "\nTakes: 1, 1",
+		"branches": branches("z = 1\nz", "z = 1\nz"), "second the answer, again 3": "w = 3\nw",
+		"branches the readings, what is in doubt": "Branch 3.2\nKeeps: 0\n\n```python\nz = 3\nz\n```"})
 	// a second derivation gives another answer
 	undecided = three.with(script{"second": "w = 1\nw", "arbiter": "Ruling: undecided\nReason: who knows"})
 
@@ -199,9 +205,20 @@ var recordings = map[string][]turn{
 	"no reading with an answer in the data": {{replies: open.with(script{"last": "print(\"Not Applicable\")",
 		"verdict":  "Verdict: inconclusive\nReason: no such column\nTakes: 1",
 		"branches": branches("z = \"Not Applicable\"\nz")})}},
-	"a choice": {{replies: open}, {does: chosen, replies: open}},
+	"a choice":                 {{replies: open}, {does: chooses(0, 0, 1), replies: open}},
+	"a choice of both at once": {{replies: bothOpen}, {does: chooses(0, 2, 0), replies: bothOpen}},
+	"a choice of both others":  {{replies: bothOpen}, {does: chooses(0, 2, 1), replies: bothOpen}},
+	"a function that is wrong": {{change: recalled("tool = 1"), replies: another.with(script{
+		"cell": "x = tool\nprint(x)", "arbiter two answers": wrongStep + "1"})}},
+	"a stranger's run, followed": {{replies: simple}, {does: next, replies: onward}, {replies: more, whole: true,
+		does: func(_ *testing.T, tr *record.Trajectory) *record.Trajectory { tr.Disown(); return tr }}},
+	"an earlier cell that gives another output": {{replies: simple}, {replies: onward, whole: true,
+		does: then(next, func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
+			tr.Rounds[0].Attempts[0].Execution.Outputs[0].Text = "another\n"
+			return tr
+		})}, {replies: onward}},
 	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
-		{does: chosen, replies: onward}},
+		{does: chooses(0, 0, 1), replies: onward}},
 
 	"a step edited": {{replies: three}, {does: edit(source("step-2", `"2"`, `"II"`)),
 		replies: three.with(script{"verdict": yes})}},
