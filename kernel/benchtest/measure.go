@@ -11,6 +11,11 @@ import (
 	"time"
 )
 
+// A usage is the cost of a process.
+type usage struct{ seconds, megabytes float64 }
+
+func (u usage) String() string { return fmt.Sprintf("%.2f s, %.1f MB", u.seconds, u.megabytes) }
+
 // measureProcess runs a command to its end. Its memory is the peak of the
 // process alone, without its kernel.
 func measureProcess(cmd *exec.Cmd) (usage, error) {
