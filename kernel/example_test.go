@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -146,12 +147,13 @@ func ExampleKernel_Request() {
 	defer k.Close()
 
 	reply, err := k.Request(ctx, kernel.Message{Channel: kernel.Shell,
-		Header:  kernel.Header{MsgType: "is_complete_request"},
-		Content: []byte(`{"code": "print(1)"}`)})
+		Header: kernel.Header{MsgType: "kernel_info_request"}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(reply.Header.MsgType, string(reply.Content))
+	var info struct{ Implementation string }
+	err = json.Unmarshal(reply.Content, &info)
+	fmt.Println(reply.Header.MsgType, info.Implementation, err)
 	// Output:
-	// is_complete_reply {"status":"complete"}
+	// kernel_info_reply fake <nil>
 }

@@ -10,10 +10,8 @@ type Fault string
 
 // The faults, with reports of real kernels that have them.
 const (
-	None Fault = "none"
-	// writes "no module named ipykernel" to stderr and exits with status 1
-	DiesAtStart Fault = "dies-at-start"
-	NeverBinds  Fault = "never-binds" // runs without opening a socket
+	None       Fault = "none"
+	NeverBinds Fault = "never-binds" // runs without opening a socket
 	// problemkernel.py's STARTUP_DELAY: opens its sockets after 2 s
 	SlowStart    Fault = "slow-start"
 	NeverGreets  Fault = "never-greets"  // accepts connections and sends nothing
@@ -66,16 +64,12 @@ func Argv(f Fault) []string {
 // reads the connection file, for TCP or Unix sockets, chooses ports that are 0 and writes them
 // there, does not sign if the key is empty, and understands cells with the lines
 //
-//	print("text")   eprint("text")  to stdout and stderr
+//	print("text")                   to stdout
 //	raise                           an error
 //	sleep           sleep 1.5       a minute; seconds; an interrupt ends it
 //	die             kill            prints "dying" and exits with status 7; kills itself
-//	input                           asks the user and prints the answer
-//	flood 1000      flood 1000 displays  that many messages as fast as it can
+//	flood 1000                      that many displays as fast as it can
 //	children                        prints the process ids of the children
-//	display image/png               display_data of that type
-//	result 42       page text       execute_result; a payload for the pager
-//	clear                           clear_output
 //
 // Other lines do nothing.
 func Main(args []string) bool {

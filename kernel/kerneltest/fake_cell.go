@@ -18,14 +18,10 @@ type cell struct {
 	request request
 	count   int
 	held    []func() // outputs that wait for the reply; see ReplyFirst
-	payload []any
-	result  string
 
-	Code            string         `json:"code"`
-	Silent          bool           `json:"silent"`
-	StoreHistory    bool           `json:"store_history"`
-	UserExpressions map[string]any `json:"user_expressions"`
-	AllowStdin      bool           `json:"allow_stdin"`
+	Code         string `json:"code"`
+	Silent       bool   `json:"silent"`
+	StoreHistory bool   `json:"store_history"`
 }
 
 // A raised is an exception in a cell.
@@ -48,7 +44,7 @@ func (k *fakeKernel) execute(r request) {
 			return
 		}
 	}
-	c := &cell{k: k, request: r, StoreHistory: true, payload: []any{}}
+	c := &cell{k: k, request: r, StoreHistory: true}
 	_ = json.Unmarshal(r.Content, c) // an invalid request has no code
 	c.StoreHistory = c.StoreHistory && !c.Silent
 	if c.StoreHistory {
@@ -70,9 +66,6 @@ func (k *fakeKernel) execute(r request) {
 // finish sends the messages that end a cell.
 func (c *cell) finish(err error) {
 	k, reply := c.k, c.reply(err)
-	if c.StoreHistory {
-		k.history = append(k.history, past{c.count, c.Code, c.result})
-	}
 	switch k.fault {
 	case ReplyFirst:
 		k.send(k.shell, c.request, "execute_reply", reply)
@@ -94,13 +87,13 @@ func (c *cell) finish(err error) {
 		k.state(c.request, "idle")
 	}
 	if k.fault == Late {
-		time.AfterFunc(100*time.Millisecond, func() { c.stream("stdout", "late\n") })
+		time.AfterFunc(100*time.Millisecond, func() { c.stream("late\n") })
 	}
 }
 
 // reply publishes err and returns the content of the execute_reply.
 func (c *cell) reply(err error) map[string]any {
-	reply := map[string]any{"status": "ok", "execution_count": c.count, "payload": c.payload}
+	reply := map[string]any{"status": "ok", "execution_count": c.count}
 	var exception raised
 	if errors.As(err, &exception) {
 		content := exception.content()
@@ -110,13 +103,6 @@ func (c *cell) reply(err error) map[string]any {
 			reply[name] = value
 		}
 	}
-	values := map[string]any{}
-	for name := range c.UserExpressions {
-		unknown := raised{"NameError", "it has no variables"}.content()
-		unknown["status"] = "error"
-		values[name] = unknown
-	}
-	reply["user_expressions"] = values
 	return reply
 }
 
@@ -134,17 +120,8 @@ func (c *cell) publish(msgType string, content map[string]any) {
 	publish()
 }
 
-func (c *cell) stream(name, text string) {
-	c.publish("stream", map[string]any{"name": name, "text": text})
-}
-
-// data publishes a MIME bundle of one type.
-func (c *cell) data(msgType, mime, text string) {
-	content := map[string]any{"data": map[string]any{mime: text}, "metadata": map[string]any{}}
-	if msgType == "execute_result" {
-		content["execution_count"] = c.count
-	}
-	c.publish(msgType, content)
+func (c *cell) stream(text string) {
+	c.publish("stream", map[string]any{"name": "stdout", "text": text})
 }
 
 // run runs the cell's lines until one of them raises.
@@ -167,21 +144,13 @@ func (c *cell) run() error {
 	}
 	for line := range strings.Lines(c.Code) {
 		line = strings.TrimSuffix(line, "\n")
-		if text, ok := quoted(line, "print"); ok {
-			c.stream("stdout", text+"\n")
-		} else if text, ok := quoted(line, "eprint"); ok {
-			c.stream("stderr", text+"\n")
+		if text, ok := strings.CutPrefix(line, `print("`); ok {
+			c.stream(strings.TrimSuffix(text, `")`) + "\n")
 		} else if err := c.statement(line); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// quoted returns the text of a line like name("text").
-func quoted(line, name string) (string, bool) {
-	text, ok := strings.CutPrefix(line, name+`("`)
-	return strings.TrimSuffix(text, `")`), ok
 }
 
 // statement runs a line that begins with a word; [Main] lists them.
@@ -193,7 +162,7 @@ func (c *cell) statement(line string) error {
 	case "sleep":
 		return c.sleep(rest)
 	case "die", "kill":
-		c.stream("stdout", "dying\n")
+		c.stream("dying\n")
 		time.Sleep(50 * time.Millisecond) // iopub sends in the background
 		if word == "die" {
 			os.Exit(7)
@@ -206,22 +175,10 @@ func (c *cell) statement(line string) error {
 			return raised{"OSError", err.Error()}
 		}
 		time.Sleep(time.Minute)
-	case "input":
-		return c.input()
 	case "flood":
 		return c.flood(rest)
 	case "children":
-		c.stream("stdout", strings.Trim(fmt.Sprint(c.k.children), "[]")+"\n")
-	case "display":
-		c.data("display_data", rest, "AAAA")
-	case "result":
-		c.result = rest
-		c.data("execute_result", "text/plain", rest)
-	case "page":
-		c.payload = append(c.payload, map[string]any{"source": "page",
-			"data": map[string]any{"text/plain": rest}, "start": 0})
-	case "clear":
-		c.publish("clear_output", map[string]any{"wait": false})
+		c.stream(strings.Trim(fmt.Sprint(c.k.children), "[]") + "\n")
 	}
 	return nil
 }
@@ -241,38 +198,14 @@ func (c *cell) sleep(seconds string) error {
 	}
 }
 
-func (c *cell) flood(args string) error {
-	number, kind, _ := strings.Cut(args, " ")
+func (c *cell) flood(number string) error {
 	n, err := strconv.Atoi(number)
 	if err != nil {
 		return raised{"ValueError", err.Error()}
 	}
 	for i := range n {
-		if kind == "displays" {
-			c.data("display_data", "text/plain", strconv.Itoa(i))
-		} else {
-			c.stream("stdout", strconv.Itoa(i)+"\n")
-		}
+		c.publish("display_data", map[string]any{"data": map[string]any{"text/plain": strconv.Itoa(i)},
+			"metadata": map[string]any{}})
 	}
 	return nil
-}
-
-// input requests input from the client that sent the cell.
-func (c *cell) input() error {
-	k := c.k
-	if !c.AllowStdin || k.fault == NoStdin {
-		return raised{"StdinNotImplementedError",
-			"raw_input was called, but this frontend does not support input requests."}
-	}
-	for len(k.inputs) > 0 { // replies to earlier requests
-		<-k.inputs
-	}
-	k.send(k.stdin, c.request, "input_request", map[string]any{"prompt": "? ", "password": false})
-	select {
-	case value := <-k.inputs:
-		c.stream("stdout", value+"\n")
-		return nil
-	case <-k.interrupts:
-		return interrupted
-	}
 }

@@ -27,7 +27,6 @@ type fakeKernel struct {
 	knocks     *knocks
 	children   []int         // process ids; see Grandchildren
 	interrupts chan struct{} // ends what the cell waits for
-	inputs     chan string   // the user's input
 	serial     atomic.Int64  // of the last message
 	infos      atomic.Int64  // kernel_info_requests
 
@@ -35,7 +34,6 @@ type fakeKernel struct {
 
 	turn    sync.Mutex // held while a shell request is answered; guards the rest
 	count   int
-	history []past
 	aborted bool
 }
 
@@ -48,8 +46,6 @@ type request struct {
 func fake(f Fault, file string) error {
 	go followParent()
 	switch f {
-	case DiesAtStart:
-		return errors.New("no module named ipykernel")
 	case NeverBinds:
 		time.Sleep(time.Minute)
 		return nil
@@ -66,8 +62,8 @@ func fake(f Fault, file string) error {
 	ctx, quiet := context.Background(), zmq4.WithLogger(log.New(io.Discard, "", 0))
 	k := &fakeKernel{
 		fault: f, key: c.key(), knocks: &knocks{network: c.network(), heard: make(chan struct{}, 100)},
-		interrupts: make(chan struct{}, 1), inputs: make(chan string, 10),
-		hb: zmq4.NewRep(ctx, quiet), stdin: zmq4.NewRouter(ctx, quiet), iopub: zmq4.NewPub(ctx, quiet),
+		interrupts: make(chan struct{}, 1),
+		hb:         zmq4.NewRep(ctx, quiet), stdin: zmq4.NewRouter(ctx, quiet), iopub: zmq4.NewPub(ctx, quiet),
 		control: zmq4.NewRouter(ctx, quiet), shell: zmq4.NewRouter(ctx, quiet),
 	}
 	if f == Grandchildren {
@@ -172,7 +168,7 @@ func (k *fakeKernel) run() error {
 		go k.echo()
 	}
 	if k.fault != NoStdin {
-		go k.serve(k.stdin, k.onStdin)
+		go k.serve(k.stdin, func(request) {})
 	}
 	go k.serve(k.control, k.onControl)
 	return k.serve(k.shell, k.onShell)
@@ -210,16 +206,6 @@ func (k *fakeKernel) serve(s zmq4.Socket, answer func(request)) error {
 	}
 }
 
-func (k *fakeKernel) onStdin(r request) {
-	var content struct{ Value string }
-	if r.Header.MsgType == "input_reply" && json.Unmarshal(r.Content, &content) == nil {
-		select {
-		case k.inputs <- content.Value:
-		default: // the channel is full
-		}
-	}
-}
-
 func (k *fakeKernel) onControl(r request) {
 	if k.fault == NoControl {
 		k.turn.Lock()
@@ -231,14 +217,20 @@ func (k *fakeKernel) onControl(r request) {
 func (k *fakeKernel) onShell(r request) {
 	k.turn.Lock()
 	defer k.turn.Unlock()
-	switch r.Header.MsgType {
-	case "execute_request":
+	if r.Header.MsgType == "execute_request" {
 		k.execute(r)
-	case "history_request":
-		k.reply(k.shell, r, "history_reply", k.recall(r))
-	default:
-		k.answer(k.shell, r)
+		return
 	}
+	k.answer(k.shell, r)
+}
+
+// info is the content of kernel_info_reply.
+var info = map[string]any{
+	"status": "ok", "protocol_version": "5.4", "implementation": "fake",
+	"implementation_version": "1.0",
+	"language_info": map[string]any{"name": "fake", "version": "1.0", "mimetype": "text/plain",
+		"file_extension": ".txt"},
+	"banner": "A fake kernel", "help_links": []any{}, "supported_features": []string{},
 }
 
 // answer answers a request on shell or control. To an unknown one it only sends busy and idle.
@@ -259,14 +251,6 @@ func (k *fakeKernel) answer(s zmq4.Socket, r request) {
 		if k.fault != Deaf && k.fault != NoShutdownReply {
 			k.shutdown(s, r)
 		}
-	case "complete_request":
-		k.reply(s, r, "complete_reply", complete(r))
-	case "inspect_request":
-		k.reply(s, r, "inspect_reply", inspect(r))
-	case "is_complete_request":
-		k.reply(s, r, "is_complete_reply", isComplete(r))
-	case "comm_info_request":
-		k.reply(s, r, "comm_info_reply", map[string]any{"status": "ok", "comms": map[string]any{}})
 	default:
 		k.state(r, "busy")
 		k.state(r, "idle")
