@@ -63,8 +63,9 @@ func fake(f Fault, file string) error {
 	k := &fakeKernel{
 		fault: f, key: c.key(), knocks: &knocks{network: c.network(), heard: make(chan struct{}, 100)},
 		interrupts: make(chan struct{}, 1),
-		hb:         zmq4.NewRep(ctx, quiet), stdin: zmq4.NewRouter(ctx, quiet), iopub: zmq4.NewPub(ctx, quiet),
-		control: zmq4.NewRouter(ctx, quiet), shell: zmq4.NewRouter(ctx, quiet),
+		hb:         zmq4.NewRep(ctx, quiet), iopub: zmq4.NewPub(ctx, quiet),
+		stdin: zmq4.NewRouter(ctx, quiet), control: zmq4.NewRouter(ctx, quiet),
+		shell: zmq4.NewRouter(ctx, quiet),
 	}
 	if f == Grandchildren {
 		if k.children, err = startChildren(); err != nil {
