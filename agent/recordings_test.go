@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"dsstar/agent"
@@ -59,6 +60,11 @@ func then(acts ...act) act {
 	}
 }
 
+// apart is a follow-up that loads all anew, and whose judge says which options it takes.
+func apart(takes, branch string) script {
+	return fresh.with(script{"verdict": yes + takes, "branches": strings.Replace(branches(branch), "Keeps: 2", "Keeps: 0", 1)})
+}
+
 // judges is a judge that finds a step wrong; insists has a person say what is to become of its cell.
 func judges(wrong int) script {
 	return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong), "cell": "x = 1\nprint(x)",
@@ -88,6 +94,7 @@ const wrongStep = "Ruling: first\nReason: it counts twice\nWrong step: "
 var (
 	asksFile = asking("Save it as out.csv.", "")
 	next     = question("And now?", "")
+	unruled  = open.with(script{"second": "w = 7\nw", "arbiter": "Ruling: undecided\nReason: who knows"})
 	// two readings, which only together change the answer
 	bothOpen = simple.with(script{"solver round 1": reads(isOpen, isOpen), "verdict": yes + "\nTakes: 1, 1",
 		"branches": branches("z = 1\nz", "z = 1\nz"), "second the answer, again 3": "w = 3\nw",
@@ -193,8 +200,13 @@ var recordings = map[string][]turn{
 			"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)",
 			"verdict round 4": bad, "wrong round 4": "1"})},
 		{does: question("And then?", ""), replies: fresh}},
-	"a follow-up on a reading": {{replies: open}, {does: next, replies: onward}},
-	"a follow-up apart":        {{replies: open}, {does: next, replies: fresh}},
+	"a follow-up on another derivation":         {{replies: unruled}, {does: next, replies: onward}},
+	"a follow-up apart from another derivation": {{replies: unruled}, {does: next, replies: fresh}},
+	"a follow-up apart that takes an option":    {{replies: open}, {does: next, replies: apart("\nTakes: 1", "z = 2\nz")}},
+	"a follow-up apart that may take an option": {{replies: open}, {does: next, replies: apart("", "z = 2\nz")}},
+	"a follow-up apart that no option changes":  {{replies: open}, {does: next, replies: apart("\nTakes: 1", "z = 5\nz")}},
+	"a follow-up on a reading":                  {{replies: open}, {does: next, replies: onward}},
+	"a follow-up apart":                         {{replies: open}, {does: next, replies: fresh}},
 	"a choice at once": {{replies: open.with(script{"branches": branches("z = 2\nz"),
 		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), change: choosing(1)}},
 	"a choice left open": {{replies: open, change: choosing(-1)}},
