@@ -26,6 +26,7 @@ func TestCauses(t *testing.T) {
 		{pythonic(failed + "FATAL:  Passwort-Authentifizierung für Benutzer »a« fehlgeschlagen"),
 			profile.NoLogin, ""},
 		{pythonic(failed + `FATAL:  role "a" does not exist`), profile.NoLogin, ""},
+		{pythonic(failed + `FATAL:  permission denied for database "a"`), profile.NoLogin, ""},
 		{pythonic(failed + "fe_sendauth: no password supplied"), profile.NoLogin, ""},
 		{"Exception(1045, 'Zugriff verweigert')", profile.NoLogin, "Zugriff verweigert"},
 		{`Exception(2003, "Can't connect to MySQL server on 'login' (Connection refused)")`, "", ""},
