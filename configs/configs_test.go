@@ -92,10 +92,8 @@ func TestConversions(t *testing.T) {
 	if !slices.Equal(p.KeyEnv, []string{"MY_KEY"}) || p.BaseURL != "https://api.openai.com/v1" {
 		t.Errorf("openai: %+v", p)
 	}
-	s = load(t, Sources{
-		UserFile:    file(t, "c.yaml", "temperature: 0.5\nmax_rounds: 7\n"),
-		ProjectFile: file(t, "d.yaml", "temperature: null\nmax_rounds:\nproviders:\n"),
-	})
+	s = load(t, Sources{UserFile: file(t, "c.yaml", "temperature: 0.5\nmax_rounds: 7\n"),
+		ProjectFile: file(t, "d.yaml", "temperature: null\nmax_rounds:\nproviders:\n")})
 	if s.Temperature != nil || s.MaxRounds != 7 {
 		t.Errorf("null: temperature %v, max_rounds %d", s.Temperature, s.MaxRounds)
 	}

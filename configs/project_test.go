@@ -85,10 +85,8 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"", "out: /srv/answers", "out"},
 		{"out: /srv/answers", "out: /srv/answers", ""},
 	} {
-		from := Sources{
-			UserFile:    file(t, "config.yaml", c.user),
-			ProjectFile: file(t, "dsstar.yaml", c.project),
-		}
+		from := Sources{UserFile: file(t, "config.yaml", c.user),
+			ProjectFile: file(t, "dsstar.yaml", c.project)}
 		_, err := Load(from)
 		relaxed, is := errors.AsType[*RelaxedError](err)
 		if is != (c.refused != "") ||

@@ -124,11 +124,9 @@ var foldTests = []struct {
 		{"display_data", `{"data": null, "metadata": null}`},
 		{"execute_result", `{"data": {"text/plain": "x"}, "metadata": null, "execution_count": null, "transient": null}`},
 		{"error", `{"ename": "E", "evalue": "v", "traceback": null}`},
-	}, []notebook.Output{
-		{Type: notebook.DisplayData},
+	}, []notebook.Output{{Type: notebook.DisplayData},
 		{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": "x"}},
-		{Type: notebook.ErrorOutput, EName: "E", EValue: "v"},
-	}, "it fails at what its schema does not allow"},
+		{Type: notebook.ErrorOutput, EName: "E", EValue: "v"}}, "it fails at what its schema does not allow"},
 	{"text in lines", []message{{"display_data", `{"metadata": {}, "data": {"text/plain": ["a\n", "b"]}}`}},
 		[]notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/plain": "a\nb"}}}, "it keeps the list until it is written"},
 

@@ -48,10 +48,8 @@ func fetchers(t *testing.T, text string) (all []string) {
 func rendered(t *testing.T, markdown string) string {
 	t.Helper()
 	var b bytes.Buffer
-	g := goldmark.New(
-		goldmark.WithExtensions(extension.GFM),
-		goldmark.WithRendererOptions(renderer.WithUnsafe()),
-	)
+	g := goldmark.New(goldmark.WithExtensions(extension.GFM),
+		goldmark.WithRendererOptions(renderer.WithUnsafe()))
 	if err := g.Convert([]byte(markdown), &b); err != nil {
 		t.Fatal(err)
 	}

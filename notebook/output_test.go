@@ -11,16 +11,11 @@ import (
 )
 
 func TestStripANSI(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                              "",
-		"plain [31m text":               "plain [31m text",
-		"\x1b[0;31mred\x1b[0m":          "red",
-		"\x1b[38;5;28;01mif\x1b[39;00m": "if",
-		"\x1b[38:2:1:2:3mred\x1b[m":     "red",
-		"a\x1b[2K\x1b[1Ab\x1b[?25l":     "ab",
-		"[é]\x1b[1m[é]":                 "[é][é]",
-		"cut off \x1b[":                 "cut off \x1b[",
-	} {
+	for text, want := range map[string]string{"": "",
+		"plain [31m text": "plain [31m text", "\x1b[0;31mred\x1b[0m": "red",
+		"\x1b[38;5;28;01mif\x1b[39;00m": "if", "\x1b[38:2:1:2:3mred\x1b[m": "red",
+		"a\x1b[2K\x1b[1Ab\x1b[?25l": "ab", "[é]\x1b[1m[é]": "[é][é]",
+		"cut off \x1b[": "cut off \x1b["} {
 		if got := notebook.StripANSI(text); got != want {
 			t.Errorf("StripANSI(%q) = %q, want %q", text, got, want)
 		}
@@ -32,15 +27,12 @@ func TestOutputPlainText(t *testing.T) {
 		name   string
 		output notebook.Output
 		want   string
-	}{
-		{"stream", streamed("stderr", "\x1b[31ma\x1b[0m\n"), "a\n"},
-		{"display", shown("a\nb"), "a\nb"},
-		{"result with colours", result("\x1b[1m42"), "42"},
+	}{{"stream", streamed("stderr", "\x1b[31ma\x1b[0m\n"), "a\n"},
+		{"display", shown("a\nb"), "a\nb"}, {"result with colours", result("\x1b[1m42"), "42"},
 		{"picture alone", data("image/png", "iVBORw0KGgo="), ""},
 		{"text/plain that is no text", data("text/plain", []any{"a"}), ""},
 		{"error", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"\x1b[31m---", "E: v"}}, "---\nE: v"},
-		{"error without traceback", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v"}, "E: v"},
-	} {
+		{"error without traceback", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v"}, "E: v"}} {
 		if got := test.output.PlainText(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}

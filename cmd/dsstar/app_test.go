@@ -36,11 +36,9 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	watchForKey(t, stdout, stderr)
 	a = &testProgram{t: t}
-	a.app = &app{
-		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
+	a.app = &app{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		Host: kernels.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
-		configDir: t.TempDir(), descriptionDir: t.TempDir(), markDir: t.TempDir(),
-	}
+		configDir: t.TempDir(), descriptionDir: t.TempDir(), markDir: t.TempDir()}
 	if err := configFolder(a.configDir); err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,8 @@ import (
 	"dsstar/notebook"
 )
 
-var recordDemo = flag.Bool(
-	"record",
-	false,
-	"write demo/trace.jsonl anew: the same replies with the inputs of now",
-)
+var recordDemo = flag.Bool("record", false,
+	"write demo/trace.jsonl anew: the same replies with the inputs of now")
 
 // TestRecordDemo updates the recording after a change of the prompts or the loop. Edit the replies
 // in demo/trace.jsonl if necessary, then run it with -record, or go generate ./cmd/dsstar.
@@ -123,22 +120,11 @@ func TestDemo(t *testing.T) {
 
 	tools := pyenvtest.Tools(t)
 	executed := filepath.Join(out, "executed.ipynb")
-	command := exec.Command(
-		tools,
-		"-m",
-		"nbconvert",
-		"--to",
-		"notebook",
-		"--execute",
-		r.Notebook,
-		"--output",
-		executed,
-	)
+	command := exec.Command(tools, "-m", "nbconvert", "--to", "notebook", "--execute", r.Notebook,
+		"--output", executed)
 	// nbconvert finds its kernel by name: it must be the one installed beside it, not the user's.
-	command.Env = append(
-		os.Environ(),
-		"JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"),
-	)
+	command.Env = append(os.Environ(),
+		"JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"))
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("nbconvert --execute: %v\n%s", err, output)
 	}

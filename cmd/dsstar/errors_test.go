@@ -165,10 +165,8 @@ func TestHub(t *testing.T) {
 	for status, want := range map[int]struct {
 		code int
 		said string
-	}{
-		http.StatusForbidden:        {exitCredentials, "/hub/token makes one"},
-		http.StatusFailedDependency: {exitError, "/hub/api/users/ada/servers/gpu"},
-	} {
+	}{http.StatusForbidden: {exitCredentials, "/hub/token makes one"},
+		http.StatusFailedDependency: {exitError, "/hub/api/users/ada/servers/gpu"}} {
 		var asked sync.Map // a survey may still be asking
 		hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked.Store(r.Header.Get("Authorization"), true)

@@ -41,12 +41,8 @@ func finishedRun(t *testing.T) *scene {
 		finished.data = data
 	})
 	if finished.code != exitVerified || finished.stdout != "42\n" {
-		t.Fatalf(
-			"the run that tests share: exit code %d, stdout %q\n%s",
-			finished.code,
-			finished.stdout,
-			finished.stderr,
-		)
+		t.Fatalf("the run that tests share: exit code %d, stdout %q\n%s", finished.code,
+			finished.stdout, finished.stderr)
 	}
 	s := finished.scene
 	s.t = t
@@ -58,12 +54,8 @@ func (s *scene) copyTo(out string) error {
 	path := filepath.Join(out, "notebook.ipynb")
 	err := os.CopyFS(out, os.DirFS(s.out))
 	text, readErr := os.ReadFile(path)
-	return errors.Join(
-		err,
-		readErr,
-		os.WriteFile(path, bytes.ReplaceAll(text, []byte(s.out), []byte(out)), 0o644),
-		seal(path),
-	)
+	return errors.Join(err, readErr,
+		os.WriteFile(path, bytes.ReplaceAll(text, []byte(s.out), []byte(out)), 0o644), seal(path))
 }
 
 // seal makes a notebook one that the user's dsstar has written.
@@ -79,12 +71,9 @@ func seal(path string) error {
 // dropping returns a model whose second round has a failed attempt and is dropped.
 func dropping() roles {
 	m := counting()
-	load := strings.NewReplacer(
-		"numbers = ",
-		"import random\nnumbers = ",
+	load := strings.NewReplacer("numbers = ", "import random\nnumbers = ",
 		"total = sum(numbers)\nprint(total)",
-		"print(len(numbers), 'rows')\nopen('seen.txt', 'w').write('x')",
-	).
+		"print(len(numbers), 'rows')\nopen('seen.txt', 'w').write('x')").
 		Replace(m["cell"][0].Text)
 	return m.with(roles{
 		"step": say("Load the numbers.", "Take the wrong ones.", "Add them up."),

@@ -51,11 +51,8 @@ var running = map[string]string{
 func attacker() *notebook.Notebook {
 	nb := &notebook.Notebook{
 		Metadata: map[string]any{
-			"kernelspec": map[string]any{
-				"name":         "python3",
-				"display_name": "Python 3 (ipykernel)",
-				"language":     "python",
-			},
+			"kernelspec": map[string]any{"name": "python3",
+				"display_name": "Python 3 (ipykernel)", "language": "python"},
 			"signature": "sha256:0000",
 			"trusted":   true,
 		},
@@ -68,11 +65,8 @@ func attacker() *notebook.Notebook {
 				Type:           notebook.Code,
 				ExecutionCount: 1,
 				Metadata:       map[string]any{"trusted": true},
-				Source: fmt.Sprintf(
-					"display({%s: %s}, raw=True)",
-					brief.Python(mime),
-					brief.Python(content),
-				),
+				Source: fmt.Sprintf("display({%s: %s}, raw=True)", brief.Python(mime),
+					brief.Python(content)),
 				Outputs: []notebook.Output{
 					{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: content}},
 				},
@@ -108,31 +102,17 @@ func attacker() *notebook.Notebook {
 			Source:         "raise ValueError(" + brief.Python(running["script"]) + ")",
 			ExecutionCount: 1,
 			Outputs: []notebook.Output{
-				{
-					Type: notebook.Stream,
-					Name: "stdout",
-					Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')",
-				},
-				{
-					Type:      notebook.ErrorOutput,
-					EName:     running["script"],
-					EValue:    running["onerror"],
-					Traceback: []string{running["onerror"]},
-				},
+				{Type: notebook.Stream, Name: "stdout",
+					Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')"},
+				{Type: notebook.ErrorOutput, EName: running["script"],
+					EValue: running["onerror"], Traceback: []string{running["onerror"]}},
 			},
 		},
-		notebook.Cell{
-			ID:          "attached",
-			Type:        notebook.Markdown,
+		notebook.Cell{ID: "attached", Type: notebook.Markdown,
 			Source:      "![x](attachment:a.svg)",
-			Attachments: map[string]notebook.MIMEBundle{"a.svg": {"image/svg+xml": svg}},
-		},
-		notebook.Cell{
-			ID:       "raw",
-			Type:     notebook.Raw,
-			Source:   running["script"],
-			Metadata: map[string]any{"raw_mimetype": "text/html"},
-		},
+			Attachments: map[string]notebook.MIMEBundle{"a.svg": {"image/svg+xml": svg}}},
+		notebook.Cell{ID: "raw", Type: notebook.Raw, Source: running["script"],
+			Metadata: map[string]any{"raw_mimetype": "text/html"}},
 	)
 	return nb
 }
@@ -204,10 +184,8 @@ func TestNothingRuns(t *testing.T) {
 		t.Errorf("in JupyterLab ran %q after a rerun, and it fetched %q", ran, fetched)
 	}
 	cmd := exec.CommandContext(t.Context(), pyenvtest.Lab(t), "-m", "jupyter", "trust", path)
-	cmd.Env = append(
-		os.Environ(),
-		"JUPYTER_DATA_DIR="+filepath.Join(filepath.Dir(l.RuntimeDir), "data"),
-	)
+	cmd.Env = append(os.Environ(),
+		"JUPYTER_DATA_DIR="+filepath.Join(filepath.Dir(l.RuntimeDir), "data"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -256,25 +234,16 @@ func fetcher(t *testing.T, address string) *notebook.Notebook {
 		if n := len(nb.Cells); n == 0 || len(nb.Cells[n-1].Outputs) == each {
 			nb.Cells = append(
 				nb.Cells,
-				notebook.Cell{
-					ID:             fmt.Sprintf("f%d", n),
-					Type:           notebook.Code,
-					ExecutionCount: 1,
-					Source:         "import json",
-					Metadata:       map[string]any{"jupyter": map[string]any{"source_hidden": true}},
-				},
+				notebook.Cell{ID: fmt.Sprintf("f%d", n), Type: notebook.Code,
+					ExecutionCount: 1, Source: "import json",
+					Metadata: map[string]any{"jupyter": map[string]any{"source_hidden": true}}},
 			)
 		}
 		c := &nb.Cells[len(nb.Cells)-1]
-		c.Source += fmt.Sprintf(
-			"\ndisplay({%q: json.loads(%s)}, raw=True)",
-			mime,
-			brief.Python(string(content)),
-		)
-		c.Outputs = append(
-			c.Outputs,
-			notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: data}},
-		)
+		c.Source += fmt.Sprintf("\ndisplay({%q: json.loads(%s)}, raw=True)", mime,
+			brief.Python(string(content)))
+		c.Outputs = append(c.Outputs,
+			notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: data}})
 	}
 	for _, content := range notebooktest.Fetching(address) {
 		shown("text/html", content)

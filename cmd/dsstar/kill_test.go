@@ -63,12 +63,8 @@ func TestKill(t *testing.T) {
 	if len(notebooks) > 0 {
 		validate(t, notebooks...)
 	}
-	t.Logf(
-		"%d runs, killed at %d moments, %d of them before the notebook was there",
-		*kills,
-		len(notebooks)+early,
-		early,
-	)
+	t.Logf("%d runs, killed at %d moments, %d of them before the notebook was there", *kills,
+		len(notebooks)+early, early)
 }
 
 // checkAsked checks that no request is in the trace twice, and that the record counts the requests

@@ -41,12 +41,8 @@ var labDriver string
 func browserPath(t *testing.T) string {
 	t.Helper()
 	wanted := os.Getenv("DSSTAR_BROWSER")
-	names := []string{
-		"chromium",
-		"chromium-browser",
-		"google-chrome",
-		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-	}
+	names := []string{"chromium", "chromium-browser", "google-chrome",
+		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"}
 	if wanted != "" && wanted != "required" {
 		names = []string{wanted}
 	}
@@ -98,11 +94,8 @@ func startLabWith(t *testing.T, collaboration bool, env map[string]string) *lab 
 		"argv": spec.Argv, "env": spec.Env, "display_name": "Python 3 (ipykernel)", "language": "python",
 		"metadata": map[string]any{"debugger": collaboration},
 	}}
-	l := &lab{
-		Server: kerneltest.JupyterLab(t, python, kernels, collaboration),
-		t:      t,
-		err:    &bytes.Buffer{},
-	}
+	l := &lab{Server: kerneltest.JupyterLab(t, python, kernels, collaboration), t: t,
+		err: &bytes.Buffer{}}
 	cmd := exec.CommandContext(t.Context(), python, "-I", "-c", labDriver, browser, l.URL, l.Token)
 	cmd.Stderr = l.err
 	cmd.WaitDelay = 20 * time.Second

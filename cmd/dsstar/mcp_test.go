@@ -216,10 +216,8 @@ func TestMCPRefuses(t *testing.T) {
 	defer web.Close()
 	program := mcpProgram(t, "", "--root", ".", "--root", "https://example.org/open/", "--root",
 		web.URL+"/open/")
-	for _, err := range []error{
-		os.Symlink(outside, filepath.Join(program.Dir, "link")),
-		os.MkdirAll(filepath.Join(program.Dir, ".ssh"), 0o700),
-	} {
+	for _, err := range []error{os.Symlink(outside, filepath.Join(program.Dir, "link")),
+		os.MkdirAll(filepath.Join(program.Dir, ".ssh"), 0o700)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,11 +232,8 @@ func TestMCPRefuses(t *testing.T) {
 		text := c.call(true, "ask", map[string]any{"question": "?", "data": []string{data}}, nil)
 		wantText(t, data, text, "not among what this server may read")
 	}
-	for tool, args := range map[string]map[string]any{
-		"describe_data":  {"data": outside},
-		"rerun_notebook": {"notebook": outside},
-		"continue_run":   {"run": outside},
-	} {
+	for tool, args := range map[string]map[string]any{"describe_data": {"data": outside},
+		"rerun_notebook": {"notebook": outside}, "continue_run": {"run": outside}} {
 		wantText(t, tool, c.call(true, tool, args, nil), "not among what this server may read")
 	}
 	wantText(t, "a flag", c.call(true, "ask", map[string]any{"question": "?",

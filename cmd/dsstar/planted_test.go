@@ -44,10 +44,8 @@ func plant() (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(
-		os.Mkdir(filepath.Join(home, ".ssh"), 0o700),
-		os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519"), []byte(key), 0o600),
-	)
+	err = errors.Join(os.Mkdir(filepath.Join(home, ".ssh"), 0o700),
+		os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519"), []byte(key), 0o600))
 	for name, value := range map[string]string{
 		"HOME": home, "PLANTED_API_KEY": key, "AWS_SECRET_ACCESS_KEY": key,
 		"XDG_CACHE_HOME": cache, "GOPATH": os.Getenv("GOPATH"), "GOENV": os.Getenv("GOENV"), // as they are
@@ -261,12 +259,8 @@ func hashes(folder string) map[string]string {
 				_, _ = io.Copy(sum, io.LimitReader(f, 64<<20))
 				_ = f.Close()
 			}
-			all[path] += fmt.Sprintf(
-				" %d %s %s",
-				info.Size(),
-				info.ModTime(),
-				hex.EncodeToString(sum.Sum(nil)),
-			)
+			all[path] += fmt.Sprintf(" %d %s %s", info.Size(), info.ModTime(),
+				hex.EncodeToString(sum.Sum(nil)))
 		}
 		return nil
 	})

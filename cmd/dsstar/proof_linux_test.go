@@ -37,10 +37,8 @@ func TestProofApart(t *testing.T) {
 				m := counting()
 				m["cell"] = say(cell(string(code)))
 				m["arbiter"] = say("Ruling: same\nReason: nothing but the proof finds a difference.")
-				data := dataFolder(
-					t,
-					map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"},
-				)
+				data := dataFolder(t,
+					map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"})
 				out := filepath.Join(t.TempDir(), "run")
 				if file == "channels.py" {
 					out = filepath.Join(data, "dsstar-runs/run")

@@ -30,11 +30,8 @@ type reviewed struct {
 // atReview starts a run with --review on a terminal. Its standard output is not that terminal.
 func atReview(t *testing.T, m roles, env []string, args ...string) *reviewed {
 	t.Helper()
-	s := &reviewed{
-		session: &session{done: make(chan struct{})},
-		t:       t,
-		out:     filepath.Join(t.TempDir(), "run"),
-	}
+	s := &reviewed{session: &session{done: make(chan struct{})}, t: t,
+		out: filepath.Join(t.TempDir(), "run")}
 	s.cmd = asDsstar(
 		append([]string{"nb", "--review", "--data", dataFolder(t, numbers), "--out", s.out,
 			"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t),
@@ -49,11 +46,8 @@ func atReview(t *testing.T, m roles, env []string, args ...string) *reviewed {
 // until waits for a text, and returns the output up to it.
 func (s *reviewed) until(text string) string {
 	s.t.Helper()
-	waitFor(
-		s.t,
-		text+" in\n"+s.String()[s.at:],
-		func() bool { return strings.Contains(s.String()[s.at:], text) },
-	)
+	waitFor(s.t, text+" in\n"+s.String()[s.at:],
+		func() bool { return strings.Contains(s.String()[s.at:], text) })
 	new := s.String()[s.at:]
 	end := strings.Index(new, text) + len(text)
 	s.at += end
@@ -106,20 +100,14 @@ func TestReviewEdit(t *testing.T) {
 		t,
 		counting().with(roles{"second": say(largest)}),
 		[]string{
-			editor(
-				t,
-				"cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/sum(/max(/' \"$1\"",
-			),
+			editor(t,
+				"cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/sum(/max(/' \"$1\""),
 		},
 	)
 	s.answers("e")
-	s.answers(
-		"a",
-		"review   step 1: Load the numbers and take the largest.",
-		"         │ - total = sum(numbers)\r\n",
-		"         │ + total = max(numbers)\r\n",
-		"         │   print(total)\r\n",
-	)
+	s.answers("a", "review   step 1: Load the numbers and take the largest.",
+		"         │ - total = sum(numbers)\r\n", "         │ + total = max(numbers)\r\n",
+		"         │   print(total)\r\n")
 	s.answers("a")
 	s.answers("a", "key=int)")
 	tr := s.ends(exitVerified)
@@ -178,15 +166,13 @@ func TestReviewStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys, says string
 		env        []string
-	}{
-		"s":                {"s", "dsstar: hint: dsstar resume --review ", nil},
+	}{"s": {"s", "dsstar: hint: dsstar resume --review ", nil},
 		"Ctrl-C":           {ctrlC, "dsstar: hint: dsstar resume --review ", nil},
 		"Ctrl-D":           {"\x04", "dsstar: hint: dsstar resume --review ", nil},
 		"SIGTERM":          {"", "dsstar: interrupted", nil},
 		"s, with Enter":    {"s\n", "dsstar: hint: dsstar resume --review ", []string{"TERM=dumb"}},
 		"end of input":     {"\x04", "dsstar: hint: dsstar resume --review ", []string{"TERM=dumb"}},
-		"Ctrl-C, by lines": {ctrlC, "dsstar: interrupted", []string{"TERM=dumb"}},
-	} {
+		"Ctrl-C, by lines": {ctrlC, "dsstar: interrupted", []string{"TERM=dumb"}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := atReview(t, counting(), c.env)

@@ -22,13 +22,8 @@ var anyLines = rapid.Custom(func(t *rapid.T) string {
 // version. No row is wider than the terminal or contains control sequences.
 func TestShownCode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		before, code, columns := anyLines.Draw(
-			t,
-			"before",
-		), anyLines.Draw(
-			t,
-			"code",
-		), rapid.IntRange(18, 60).
+		before, code, columns := anyLines.Draw(t, "before"), anyLines.Draw(t,
+			"code"), rapid.IntRange(18, 60).
 			Draw(t, "columns")
 		var was, is []string
 		for _, line := range codeLines(before, code) {
@@ -65,11 +60,7 @@ func TestShownCode(t *testing.T) {
 				painted,
 				" ",
 				"",
-			) != strings.ReplaceAll(
-				plain,
-				" ",
-				"",
-			) {
+			) != strings.ReplaceAll(plain, " ", "") {
 				t.Errorf("painted %q, plain %q", painted, plain)
 			}
 		}
@@ -100,11 +91,8 @@ func TestRevealed(t *testing.T) {
 // detected.
 func TestDraft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := agent.Proposal{
-			Step: rapid.IntRange(0, 3).Draw(t, "step"),
-			Text: anyLines.Draw(t, "text"),
-			Code: anyLines.Draw(t, "code"),
-		}
+		p := agent.Proposal{Step: rapid.IntRange(0, 3).Draw(t, "step"),
+			Text: anyLines.Draw(t, "text"), Code: anyLines.Draw(t, "code")}
 		if rapid.Bool().Draw(t, "long") {
 			p.Text = strings.Repeat("Add %% up # the fares. ", 20) + p.Text
 		}

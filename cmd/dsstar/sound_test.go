@@ -78,11 +78,9 @@ func TestTestTogether(t *testing.T) {
 	for _, c := range []struct {
 		functions, fell string
 		runs            int
-	}{
-		{"a b c d e f g h", "", 1}, {"a b c d e f g h", "", 0}, {"a b i", "", 1},
+	}{{"a b c d e f g h", "", 1}, {"a b c d e f g h", "", 0}, {"a b i", "", 1},
 		{"j k bad l", "bad", 5 /* all, both halves, and two alone */}, {"j k bad l", "bad", 1},
-		{"m leaves", "leaves", 3},
-	} {
+		{"m leaves", "leaves", 3}} {
 		if fell := test(strings.Fields(c.functions)...); fell != c.fell || runs != c.runs {
 			t.Errorf("%s: %q fell, in %d runs", c.functions, fell, runs)
 		}

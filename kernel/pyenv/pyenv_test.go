@@ -27,12 +27,10 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, bin: filepath.Join(t.TempDir(), "bin")}
-	b.Options = Options{
-		Dir:      filepath.Join(t.TempDir(), "a cache [1]"),
+	b.Options = Options{Dir: filepath.Join(t.TempDir(), "a cache [1]"),
 		Lock:     []byte("thing==1 --hash=sha256:0\n"),
 		Env:      []string{"PATH=" + b.bin, "LOG=" + filepath.Join(t.TempDir(), "log")},
-		Progress: func(line string) { b.mu.Lock(); b.lines = append(b.lines, line); b.mu.Unlock() },
-	}
+		Progress: func(line string) { b.mu.Lock(); b.lines = append(b.lines, line); b.mu.Unlock() }}
 	if err := os.Mkdir(b.bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -338,10 +336,8 @@ func TestBaseChanges(t *testing.T) {
 	}
 
 	// Another minor version has its packages elsewhere, so the environment is rebuilt.
-	if err := errors.Join(
-		os.Remove(base), os.Rename(moved, base),
-		os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(python)), "minor"), []byte("3.13\n"), 0o644),
-	); err != nil {
+	if err := errors.Join(os.Remove(base), os.Rename(moved, base),
+		os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(python)), "minor"), []byte("3.13\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	b.ensure()

@@ -38,10 +38,8 @@ func TestRemoveDeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old) })
-	for name, remove := range map[string]func(string) error{
-		"emptied": EmptyFolder,
-		"removed": RemoveFolder,
-	} {
+	for name, remove := range map[string]func(string) error{"emptied": EmptyFolder,
+		"removed": RemoveFolder} {
 		t.Run(name, func(t *testing.T) {
 			outside := filepath.Join(t.TempDir(), "outside")
 			dir := filepath.Join(t.TempDir(), "files")
@@ -51,13 +49,10 @@ func TestRemoveDeep(t *testing.T) {
 				}
 			}
 			deep(t, dir, 1000)
-			err := errors.Join(
-				os.WriteFile(filepath.Join(outside, "a"), nil, 0o444),
+			err := errors.Join(os.WriteFile(filepath.Join(outside, "a"), nil, 0o444),
 				os.Symlink(outside, filepath.Join(dir, "closed", "in", "link")),
 				os.Chmod(filepath.Join(dir, "closed", "in"), 0),
-				os.Chmod(filepath.Join(dir, "closed"), 0),
-				remove(dir),
-			)
+				os.Chmod(filepath.Join(dir, "closed"), 0), remove(dir))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,10 +19,8 @@ func TestSweepTemp(t *testing.T) {
 	if dir := os.Getenv("DISK_TEST_TEMP"); dir != "" { // the program that is killed
 		path, err := TempFolder(dir, "dsstar-test-")
 		if err == nil {
-			err = errors.Join(
-				os.MkdirAll(filepath.Join(path, "a/b"), 0o755),
-				os.Symlink(filepath.Join(dir, "outside"), filepath.Join(path, "a/b/link")),
-			)
+			err = errors.Join(os.MkdirAll(filepath.Join(path, "a/b"), 0o755),
+				os.Symlink(filepath.Join(dir, "outside"), filepath.Join(path, "a/b/link")))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -49,11 +47,8 @@ func TestSweepTemp(t *testing.T) {
 	for _, folder := range []string{"outside/deep", "dsstar-test-1", "dsstar-other-1.tmp", "dsstar-brief-new", "dsstar-brief-old"} {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, folder), 0o755))
 	}
-	err = errors.Join(
-		err,
-		os.Symlink("outside", filepath.Join(dir, "dsstar-test-2.tmp")),
-		os.WriteFile(filepath.Join(dir, "dsstar-test-3.tmp"), nil, 0o644),
-	)
+	err = errors.Join(err, os.Symlink("outside", filepath.Join(dir, "dsstar-test-2.tmp")),
+		os.WriteFile(filepath.Join(dir, "dsstar-test-3.tmp"), nil, 0o644))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,10 +116,8 @@ func TestLexers(t *testing.T) {
 // TestMarkdownFetchesNothing: only the address of a remote picture is left.
 func TestMarkdownFetchesNothing(t *testing.T) {
 	const remote = "![x](http://evil.test/a) <img src=\"http://evil.test/b\">"
-	nb := &notebook.Notebook{Cells: []notebook.Cell{
-		{Type: notebook.Markdown, Source: remote},
-		{Type: notebook.Code, Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/markdown": remote}}}},
-	}}
+	nb := &notebook.Notebook{Cells: []notebook.Cell{{Type: notebook.Markdown, Source: remote},
+		{Type: notebook.Code, Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/markdown": remote}}}}}}
 	got := string(export.Markdown(nb))
 	if strings.Contains(got, "![x]") || strings.Contains(got, " src=") || strings.Count(got, "http://evil.test/a") != 2 {
 		t.Error(got)

@@ -43,12 +43,8 @@ func newStage(files ...string) *stage {
 	}
 	s.Progress = &Progress{live: true, now: func() time.Time { return s.clock }}
 	s.view.begun = s.clock
-	s.screen = &term.Screen{
-		W:    io.Discard,
-		Live: true,
-		View: s.picture,
-		Size: func() (int, int) { return 60, 24 },
-	}
+	s.screen = &term.Screen{W: io.Discard, Live: true, View: s.picture,
+		Size: func() (int, int) { return 60, 24 }}
 	return s
 }
 
@@ -73,10 +69,8 @@ func (s *stage) judge(v record.Verdict) {
 }
 
 func (s *stage) spend(calls, in, cached, out int, cost float64) {
-	s.t.Usage = record.Usage{
-		Calls: calls,
-		Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out},
-	}
+	s.t.Usage = record.Usage{Calls: calls,
+		Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out}}
 	s.t.Cost = nil
 	if cost > 0 {
 		s.t.Cost = &cost

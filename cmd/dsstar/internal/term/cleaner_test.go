@@ -7,18 +7,14 @@ import (
 
 // TestCleaner: only text and colours of cell outputs reach a terminal.
 func TestCleaner(t *testing.T) {
-	for in, want := range map[string]string{
-		"a\tb\r\nc\b":                         "a\tb\r\nc\b",
-		"\x1b[31mred\x1b[0m":                  "\x1b[31mred\x1b[0m",
-		"\x1b[1;38:5:9mx\x1b[m":               "\x1b[1;38:5:9mx\x1b[m",
-		"\x1b[2J\x1b[H\x1b[?25lx":             "x",
-		"\x1b]0;title\x07x\x1b]52;c;AA\x1b\\": "x",
-		"\x1b]0;no end\nx":                    "x",
-		"\x1bPq#0\x1b\\x\x1bcy\x1b(Bz":        "xyz",
-		"\u009b31mx\u009d0;t\u009cy\x00\x07":  "\x1b[31mxy",
-		"\x1b[>4;2mx\x1b\x1b[32my":            "x\x1b[32my",
-		"ünï ☃\u0085\u2028":                   "ünï ☃\u2028",
-	} {
+	for in, want := range map[string]string{"a\tb\r\nc\b": "a\tb\r\nc\b",
+		"\x1b[31mred\x1b[0m":      "\x1b[31mred\x1b[0m",
+		"\x1b[1;38:5:9mx\x1b[m":   "\x1b[1;38:5:9mx\x1b[m",
+		"\x1b[2J\x1b[H\x1b[?25lx": "x", "\x1b]0;title\x07x\x1b]52;c;AA\x1b\\": "x",
+		"\x1b]0;no end\nx": "x", "\x1bPq#0\x1b\\x\x1bcy\x1b(Bz": "xyz",
+		"\u009b31mx\u009d0;t\u009cy\x00\x07": "\x1b[31mxy",
+		"\x1b[>4;2mx\x1b\x1b[32my":           "x\x1b[32my",
+		"ünï ☃\u0085\u2028":                  "ünï ☃\u2028"} {
 		whole := Cleaner{Colours: true}
 		if got := whole.Text(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
