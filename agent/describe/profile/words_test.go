@@ -162,6 +162,8 @@ func TestSmallTables(t *testing.T) {
 	tell(t, []told{
 		{"types.csv", types.String(), "the ratio of credit card frauds of 2024 and 2020", 800,
 			[]string{"Kind: integer 2020 to 2024", "Credit Card", "skipfooter", "This note"}, []string{"which pandas reads"}},
+		{"ended.csv", "A report\n\na,b,c\n1,2,3,\n4,5,6,\n7,8,9,\nSource: the office\n", "", 2000,
+			[]string{"3 rows, 3 columns", "index_col=False", "below it: Source"}, []string{"column 4"}},
 		{"weights.csv", weights.String(), "the best in each weight class", 2000,
 			[]string{"70 values; most frequent 116.31"}, nil},
 		{"orbits.tle", orbits.String(), "", 2000, []string{"  1 43180U 18014A 24122.178 .0000467 9994\n  2 43180 97.511 0.95"}, nil},

@@ -134,6 +134,8 @@ def _aligned(block: Rows, header: int | None) -> tuple[Rows, str, int]:
     if header is None or len(block) - header < 3:
         return block, "", 0
     width, rows = len(block[0]), block[header + 1 :]
+    while len(rows) > 2 and filled(rows[-1]) < 2:
+        rows = rows[:-1]  # a note
     few = sum(v is not None for v in block[header])
     if few < 2 or few == width or empty(block[header][few - 1]):
         return block, "", 0
