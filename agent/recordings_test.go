@@ -119,6 +119,7 @@ var (
 
 // recordings are runs of every role and turn, beside those of troubled.
 var recordings = map[string][]turn{
+	"three steps": {{replies: three}}, "an open reading": {{replies: open}}, "another derivation": {{replies: unruled}},
 	"a settled reading": {{replies: simple.with(script{"solver round 1": reads(isSettled),
 		"branches": branches("z = 2\nz")})}},
 	"an answer in another form": {{replies: simple.with(script{"last": "print(\"about one\")",
