@@ -2,19 +2,13 @@ package kernel
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/sandbox"
-	"dsstar/notebook"
 )
 
 func TestMain(m *testing.M) {
@@ -28,12 +22,7 @@ func TestMain(m *testing.M) {
 		time.Sleep(time.Minute)
 		return
 	}
-	// Tests of kernels wait more than they compute.
-	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
-		panic(err) // the testing package has renamed its flag
-	}
-	goleak.VerifyTestMain(m)
+	kerneltest.VerifyMain(m)
 }
 
 // options returns options for a Python kernel in fresh folders.
@@ -59,23 +48,4 @@ func openWith(t testing.TB, o Options, w waits) *Kernel {
 	return k
 }
 
-// runCell executes code and checks the status.
-func runCell(t testing.TB, k *Kernel, code string, want notebook.Status) notebook.Execution {
-	t.Helper()
-	x, err := k.Execute(t.Context(), code)
-	if err != nil {
-		t.Fatalf("execute %q: %v", code, err)
-	}
-	if x.Status != want {
-		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
-	}
-	return x
-}
-
-// prints evaluates an expression and checks its value.
-func prints(t testing.TB, k *Kernel, expression, want string) {
-	t.Helper()
-	if x := runCell(t, k, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
-		t.Errorf("%s is %q, want %q", expression, x.Stdout(), want)
-	}
-}
+var runCell, prints = kerneltest.RunCell, kerneltest.Prints

@@ -5,11 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
@@ -26,12 +23,7 @@ func TestMain(m *testing.M) {
 	if kerneltest.Main(os.Args) {
 		return
 	}
-	flag.Parse()
-	// Tests of kernels wait more than they compute.
-	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
-		panic(err) // the testing package has renamed its flag
-	}
-	goleak.VerifyTestMain(m)
+	kerneltest.VerifyMain(m)
 }
 
 // A setup is how a session is started.
@@ -90,26 +82,7 @@ func open(t testing.TB, o setup) *Session {
 	return s
 }
 
-// runCell executes code and checks the status.
-func runCell(t testing.TB, s *Session, code string, want notebook.Status) notebook.Execution {
-	t.Helper()
-	x, err := s.Execute(t.Context(), code)
-	if err != nil {
-		t.Fatalf("execute %q: %v", code, err)
-	}
-	if x.Status != want {
-		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
-	}
-	return x
-}
-
-// prints evaluates an expression and checks its value.
-func prints(t testing.TB, s *Session, expression, want string) {
-	t.Helper()
-	if x := runCell(t, s, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
-		t.Errorf("%s is %q, want %q", expression, x.Stdout(), want)
-	}
-}
+var runCell, prints = kerneltest.RunCell, kerneltest.Prints
 
 // demandWay checks the way back, how many cells did not run again, and why others did.
 func demandWay(t testing.TB, back notebook.Restoration, way notebook.Way, kept int, why string) {

@@ -14,7 +14,7 @@ import (
 
 // A Kernel has the tested methods of kernel.Kernel.
 type Kernel interface {
-	Execute(ctx context.Context, code string) (notebook.Execution, error)
+	Executor
 	Reset(ctx context.Context) error
 	Alive() bool
 	Close() error
@@ -52,13 +52,19 @@ func Run(t *testing.T, subject Subject) {
 		part{"Unicode", testUnicode}, part{"Display", testDisplay}, part{"Flood", testFlood},
 		part{"Large", testLarge},
 		part{"Serial", testSerial}, part{"Cancel", testCancel},
-		part{"Reset", testReset}, part{"Quit", testQuit}, part{"LateOutput", testLateOutput}, part{"Death", subject.testDeath},
+		part{"Reset", testReset}, part{"Quit", testQuit}, part{"LateOutput", testLateOutput},
+		part{"Death", subject.testDeath},
 		part{"Close", testClose})
 	run(2*time.Second, part{"Timeout", testTimeout}, part{"Stubborn", testStubborn})
 }
 
-// must runs code and requires the status.
-func must(t testing.TB, k Kernel, code string, want notebook.Status) notebook.Execution {
+// An Executor runs cells.
+type Executor interface {
+	Execute(ctx context.Context, code string) (notebook.Execution, error)
+}
+
+// RunCell executes code and requires the status.
+func RunCell(t testing.TB, k Executor, code string, want notebook.Status) notebook.Execution {
 	t.Helper()
 	x, err := k.Execute(t.Context(), code)
 	if err != nil {
@@ -68,6 +74,12 @@ func must(t testing.TB, k Kernel, code string, want notebook.Status) notebook.Ex
 		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
 	}
 	return x
+}
+
+// Prints evaluates a Python expression and checks its value.
+func Prints(t testing.TB, k Executor, expression, want string) {
+	t.Helper()
+	equal(t, expression, RunCell(t, k, "print("+expression+", end='')", notebook.OK).Stdout(), want)
 }
 
 func equal[T comparable](t testing.TB, what string, got, want T) {
@@ -80,7 +92,7 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 func testOutputs(t *testing.T, k Kernel) {
 	// Why flush: ipykernel sends each stream when the stream's own timer is due, so it does not
 	// promise an order between them; a timer that an earlier write started can be due first.
-	x := must(t, k, "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n6*7",
+	x := RunCell(t, k, "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n6*7",
 		notebook.OK)
 	equal(t, "stdout", x.Stdout(), "out\n")
 	last := x.Outputs[len(x.Outputs)-1]
@@ -90,13 +102,13 @@ func testOutputs(t *testing.T, k Kernel) {
 	if x.Seconds <= 0 {
 		t.Errorf("%v seconds", x.Seconds)
 	}
-	equal(t, "outputs of nothing", len(must(t, k, "", notebook.OK).Outputs), 0)
+	equal(t, "outputs of nothing", len(RunCell(t, k, "", notebook.OK).Outputs), 0)
 }
 
 func testState(t *testing.T, k Kernel) {
-	first := must(t, k, "x = 20", notebook.OK)
-	must(t, k, "raise ValueError", notebook.Raised)
-	x := must(t, k, "print(x + 1)", notebook.OK)
+	first := RunCell(t, k, "x = 20", notebook.OK)
+	RunCell(t, k, "raise ValueError", notebook.Raised)
+	x := RunCell(t, k, "print(x + 1)", notebook.OK)
 	equal(t, "stdout", x.Stdout(), "21\n")
 	equal(t, "count", x.Count, first.Count+2)
 }
@@ -111,7 +123,7 @@ func testRaises(t *testing.T, k Kernel) {
 		"await __import__('asyncio').x":  "AttributeError",
 		"raise BaseException('ünïcode')": "BaseException",
 	} {
-		x := must(t, k, code, notebook.Raised)
+		x := RunCell(t, k, code, notebook.Raised)
 		o, ok := x.Error()
 		if !ok || o.EName != name {
 			t.Errorf("%q: error output %+v, want %s", code, o, name)
@@ -122,25 +134,25 @@ func testRaises(t *testing.T, k Kernel) {
 		if strings.Contains(code, "before") && x.Stdout() != "before\n" {
 			t.Errorf("stdout %q", x.Stdout())
 		}
-		must(t, k, "pass", notebook.OK) // not aborted along with the failed cell
+		RunCell(t, k, "pass", notebook.OK) // not aborted along with the failed cell
 	}
 }
 
 // A cell that asks for input must not wait for a user.
 func testInput(t *testing.T, k Kernel) {
-	o, _ := must(t, k, "input('?')", notebook.Raised).Error()
+	o, _ := RunCell(t, k, "input('?')", notebook.Raised).Error()
 	equal(t, "error", o.EName, "StdinNotImplementedError")
 }
 
 func testUnicode(t *testing.T, k Kernel) {
 	const text = "naïve 日本語 🎉 \u2028 \\ \" \x1b[1mbold\x1b[0m"
-	x := must(t, k, fmt.Sprintf("s = '''%s'''\nprint(s)\nprint(len(s))",
+	x := RunCell(t, k, fmt.Sprintf("s = '''%s'''\nprint(s)\nprint(len(s))",
 		strings.ReplaceAll(text, `\`, `\\`)), notebook.OK)
 	equal(t, "stdout", x.Stdout(), text+"\n"+fmt.Sprint(len([]rune(text)))+"\n")
 }
 
 func testDisplay(t *testing.T, k Kernel) {
-	x := must(t, k, `
+	x := RunCell(t, k, `
 from IPython.display import display, Image, HTML, JSON
 display(HTML('<b>x</b>'))
 display(Image(data=b'\x89PNG\r\n\x1a\n' + b'0' * 100, format='png'))
@@ -160,7 +172,7 @@ h.update('second')
 // papermill and nbclient lose lines here if the reader lags.
 func testFlood(t *testing.T, k Kernel) {
 	const n = 8_000 // eight times the capacity of a socket
-	x := must(t, k, fmt.Sprintf("for i in range(%d): print(i, flush=True)", n), notebook.OK)
+	x := RunCell(t, k, fmt.Sprintf("for i in range(%d): print(i, flush=True)", n), notebook.OK)
 	lines := strings.Fields(x.Stdout())
 	equal(t, "lines", len(lines), n)
 	for i, line := range lines {
@@ -172,14 +184,14 @@ func testFlood(t *testing.T, k Kernel) {
 }
 
 func testLarge(t *testing.T, k Kernel) {
-	x := must(t, k, "print('x' * 8_000_000)", notebook.OK)
+	x := RunCell(t, k, "print('x' * 8_000_000)", notebook.OK)
 	equal(t, "length", len(x.Stdout()), 8_000_001)
-	x = must(t, k, "#"+strings.Repeat("c", 2_000_000)+"\nprint('end')", notebook.OK)
+	x = RunCell(t, k, "#"+strings.Repeat("c", 2_000_000)+"\nprint('end')", notebook.OK)
 	equal(t, "after large code", x.Stdout(), "end\n")
 }
 
 func testSerial(t *testing.T, k Kernel) {
-	must(t, k, "running = 0", notebook.OK)
+	RunCell(t, k, "running = 0", notebook.OK)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -194,18 +206,18 @@ func testSerial(t *testing.T, k Kernel) {
 }
 
 func testTimeout(t *testing.T, k Kernel) {
-	x := must(t, k, "y = 7\nprint('started', flush=True)\nimport time; time.sleep(60)",
+	x := RunCell(t, k, "y = 7\nprint('started', flush=True)\nimport time; time.sleep(60)",
 		notebook.TimedOut)
 	equal(t, "reason", x.Reason, "stopped after 2 s (the cell time-out)")
 	equal(t, "stdout", x.Stdout(), "started\n")
 	if x.Seconds < 2 {
 		t.Errorf("%v seconds", x.Seconds)
 	}
-	equal(t, "state is kept", must(t, k, "print(y)", notebook.OK).Stdout(), "7\n")
+	equal(t, "state is kept", RunCell(t, k, "print(y)", notebook.OK).Stdout(), "7\n")
 }
 
 func testStubborn(t *testing.T, k Kernel) {
-	x := must(t, k, `
+	x := RunCell(t, k, `
 import time
 print('started', flush=True)
 while True:
@@ -219,7 +231,7 @@ while True:
 		t.Errorf("reason %q", x.Reason)
 	}
 	equal(t, "alive", k.Alive(), false)
-	must(t, k, "1", notebook.Died)
+	RunCell(t, k, "1", notebook.Died)
 }
 
 func testCancel(t *testing.T, k Kernel) {
@@ -229,7 +241,7 @@ func testCancel(t *testing.T, k Kernel) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	must(t, k, "1", notebook.OK)
+	RunCell(t, k, "1", notebook.OK)
 	if _, err := k.Execute(ctx, "1"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v with a context that has ended", err)
 	}
@@ -239,7 +251,7 @@ func (s Subject) testDeath(t *testing.T, k Kernel) {
 	if err := k.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	x := must(t, k, "print('last words', flush=True)\nimport os, time; time.sleep(.2); os._exit(3)",
+	x := RunCell(t, k, "print('last words', flush=True)\nimport os, time; time.sleep(.2); os._exit(3)",
 		notebook.Died)
 	how := "exit status 3"
 	if s.Served {
@@ -249,21 +261,23 @@ func (s Subject) testDeath(t *testing.T, k Kernel) {
 	equal(t, "reason", x.Reason, "the kernel died: "+how)
 	equal(t, "count", x.Count, 1)
 	equal(t, "alive", k.Alive(), false)
-	equal(t, "reason", must(t, k, "1", notebook.Died).Reason, "the session had ended before this cell: "+how)
+	equal(t, "reason", RunCell(t, k, "1", notebook.Died).Reason,
+		"the session had ended before this cell: "+how)
 }
 
-// The kernel replies to a cell that asks for its end, and then ends: the cell has died, not the next.
+// The kernel replies to a cell that asks for its end, and then ends: that cell has died, not the
+// next one.
 func testQuit(t *testing.T, k Kernel) {
-	must(t, k, "exit(keep_kernel=True)", notebook.OK)
+	RunCell(t, k, "exit(keep_kernel=True)", notebook.OK)
 	for _, end := range []string{"exit()", "quit()", "get_ipython().ask_exit()", "exit(); 1/0"} {
 		if err := k.Reset(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		x := must(t, k, "print('bye')\n"+end, notebook.Died)
+		x := RunCell(t, k, "print('bye')\n"+end, notebook.Died)
 		equal(t, "stdout", x.Stdout(), "bye\n")
 		equal(t, "the reason is the cell", strings.Contains(x.Reason, "exit()"), true)
 		equal(t, "alive", k.Alive(), false)
-		must(t, k, "1", notebook.Died)
+		RunCell(t, k, "1", notebook.Died)
 	}
 	if err := k.Reset(t.Context()); err != nil {
 		t.Fatal(err)
@@ -273,8 +287,8 @@ func testQuit(t *testing.T, k Kernel) {
 func testReset(t *testing.T, k Kernel) {
 	const draw = "import random, numpy as np\nrandom.seed(1); " +
 		"np.random.seed(1)\nprint(random.random(), np.random.rand())"
-	first := must(t, k, draw, notebook.OK).Stdout()
-	must(t, k, "gone = 1", notebook.OK)
+	first := RunCell(t, k, draw, notebook.OK).Stdout()
+	RunCell(t, k, "gone = 1", notebook.OK)
 	for _, spoil := range []string{"gone += 1",
 		"import os, signal; os.kill(os.getpid(), signal.SIGKILL)"} {
 		if _, err := k.Execute(t.Context(), spoil); err != nil {
@@ -283,10 +297,10 @@ func testReset(t *testing.T, k Kernel) {
 		if err := k.Reset(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		again := must(t, k, draw, notebook.OK)
+		again := RunCell(t, k, draw, notebook.OK)
 		equal(t, "after the reset", again.Stdout(), first)
 		equal(t, "count", again.Count, 1)
-		must(t, k, "gone", notebook.Raised)
+		RunCell(t, k, "gone", notebook.Raised)
 	}
 }
 
@@ -316,11 +330,11 @@ func testClose(t *testing.T, k Kernel) {
 // A thread that prints after its cell has ended must not disturb the next cell. The cell writes its
 // line in one call: print makes two, and between them Python lets the thread write.
 func testLateOutput(t *testing.T, k Kernel) {
-	must(t, k, "import threading, time\ndef f():\n  for _ in range(20): print('late', flush=True); "+
-		"time.sleep(.01)\nthreading.Thread(target=f).start()", notebook.OK)
-	x := must(t, k, "import sys; time.sleep(.1); _ = sys.stdout.write('mine\\n')", notebook.OK)
+	RunCell(t, k, "import threading, time\ndef f():\n  for _ in range(20): "+
+		"print('late', flush=True); time.sleep(.01)\nthreading.Thread(target=f).start()", notebook.OK)
+	x := RunCell(t, k, "import sys; time.sleep(.1); _ = sys.stdout.write('mine\\n')", notebook.OK)
 	if !strings.Contains(x.Stdout(), "mine\n") {
 		t.Errorf("stdout %q", x.Stdout())
 	}
-	must(t, k, "1", notebook.OK)
+	RunCell(t, k, "1", notebook.OK)
 }

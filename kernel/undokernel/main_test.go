@@ -5,18 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 
 	"dsstar/kernel"
 	goback "dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
-	"dsstar/notebook"
 )
 
 var testTier = flag.String("tier", "",
@@ -24,12 +20,7 @@ var testTier = flag.String("tier", "",
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
-	flag.Parse()
-	// Tests of kernels wait more than they compute.
-	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
-		panic(err) // the testing package has renamed its flag
-	}
-	goleak.VerifyTestMain(m)
+	kerneltest.VerifyMain(m)
 }
 
 // testPython returns a Python interpreter that has ipykernel, pandas and numpy.
@@ -81,23 +72,4 @@ func open(t testing.TB, o kernel.Options) *kernel.Kernel {
 	return k
 }
 
-// runCell executes code and checks the status.
-func runCell(t testing.TB, k *kernel.Kernel, code string, want notebook.Status) notebook.Execution {
-	t.Helper()
-	x, err := k.Execute(t.Context(), code)
-	if err != nil {
-		t.Fatalf("execute %q: %v", code, err)
-	}
-	if x.Status != want {
-		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
-	}
-	return x
-}
-
-// prints evaluates an expression and checks its value.
-func prints(t testing.TB, k *kernel.Kernel, expression, want string) {
-	t.Helper()
-	if x := runCell(t, k, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
-		t.Errorf("%s is %q, want %q", expression, x.Stdout(), want)
-	}
-}
+var runCell, prints = kerneltest.RunCell, kerneltest.Prints
