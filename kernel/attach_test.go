@@ -345,12 +345,9 @@ func TestAttachToSilence(t *testing.T) {
 					break
 				}
 			}
-			begun := time.Now()
-			_, err := Attach(t.Context(), l.file(),
-				Options{StartTimeout: 500 * time.Millisecond})
-			if err == nil || !strings.Contains(err.Error(), "not ready in time") ||
-				time.Since(begun) > 10*time.Second {
-				t.Errorf("after %v: %v", time.Since(begun), err)
+			_, err := Attach(t.Context(), l.file(), Options{StartTimeout: 500 * time.Millisecond})
+			if !errors.Is(err, errNotReady) {
+				t.Error(err)
 			}
 		})
 	}

@@ -210,13 +210,9 @@ func testLostServer(t *testing.T, s Server) {
 	defer s.delete(t.Context(), id)
 	defer k.Close()
 	time.AfterFunc(200*time.Millisecond, func() { cable.cut(true) })
-	begun := time.Now()
 	_, err = k.Execute(t.Context(), "import time; time.sleep(20)")
 	if lost, ok := errors.AsType[*ServerLostError](err); !ok || lost.URL != through.URL {
 		t.Errorf("error %v", err)
-	}
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("took %v", took)
 	}
 	if _, err := k.Execute(t.Context(), "1"); err == nil {
 		t.Error("no error on a lost server")
@@ -232,15 +228,11 @@ func testGoneServer(t *testing.T, s Server) {
 	time.Sleep(2 * fresh)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	begun := time.Now()
 	if _, err := k.Execute(ctx, "1"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	if err := k.Close(); err == nil || !strings.Contains(err.Error(), "may still run") {
 		t.Errorf("close: %v", err)
-	}
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("took %v", took)
 	}
 }
 
@@ -376,11 +368,7 @@ func testDeletedByUser(t *testing.T, s Server) {
 		x.Reason != "the kernel died: the server no longer has the kernel" || x.Seconds > 30 {
 		t.Errorf("%v %+v", err, x)
 	}
-	begun := time.Now()
 	_ = g.Close()
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("close took %v", took)
-	}
 }
 
 func testRefusals(t *testing.T, s Server) {
@@ -457,25 +445,20 @@ func testFound(t *testing.T, s Server, raw *kerneltest.Server) {
 
 // A server of a hub or behind a proxy has a base path, and people paste what their browser shows.
 func TestNewServer(t *testing.T) {
-	for address, want := range map[string]Server{
-		"http://localhost:8888": {URL: "http://localhost:8888/"},
-		"http://localhost:8888/lab?token=abc": {URL: "http://localhost:8888/",
-			Token: "abc"},
-		"http://h:1/lab/tree/a/b.ipynb":                        {URL: "http://h:1/", Token: "env"},
-		"https://hub.example.org/user/ada/lab/workspaces/auto": {URL: "https://hub.example.org/user/ada/", Token: "env"},
-		"https://hub.example.org/user/ada/gpu/tree?token=t#x":  {URL: "https://hub.example.org/user/ada/gpu/", Token: "t"},
-		"https://gateway.example.org/api/kernels": {URL: "https://gateway.example.org/",
-			Token: "env"},
-		"https://hub.example.org/user/lab/lab":        {URL: "https://hub.example.org/user/lab/", Token: "env"},
-		"https://hub.example.org/user/api/lab/tree/x": {URL: "https://hub.example.org/user/api/", Token: "env"},
-		" http://127.0.0.1:8888/notebooks/Untitled.ipynb?x=1\n": {URL: "http://127.0.0.1:8888/",
-			Token: "env"},
+	for _, c := range []struct{ address, url, token string }{
+		{"http://localhost:8888", "http://localhost:8888/", "env"},
+		{"http://localhost:8888/lab?token=abc", "http://localhost:8888/", "abc"},
+		{"http://h:1/lab/tree/a/b.ipynb", "http://h:1/", "env"},
+		{"https://hub.org/user/ada/lab/workspaces/auto", "https://hub.org/user/ada/", "env"},
+		{"https://hub.org/user/ada/gpu/tree?token=t#x", "https://hub.org/user/ada/gpu/", "t"},
+		{"https://gateway.org/api/kernels", "https://gateway.org/", "env"},
+		{"https://hub.org/user/lab/lab", "https://hub.org/user/lab/", "env"},
+		{"https://hub.org/user/api/lab/tree/x", "https://hub.org/user/api/", "env"},
+		{" http://127.0.0.1:8888/notebooks/Untitled.ipynb?x=1\n", "http://127.0.0.1:8888/", "env"},
 	} {
-		if want.Token == "" && !strings.Contains(address, "token") {
-			want.Token = "env"
-		}
-		if got, err := NewServer(address, "env"); err != nil || got != want {
-			t.Errorf("%s: %+v %v", address, got, err)
+		got, err := NewServer(c.address, "env")
+		if err != nil || got != (Server{URL: c.url, Token: c.token}) {
+			t.Errorf("%s: %+v %v", c.address, got, err)
 		}
 	}
 	for _, address := range []string{"", "localhost:8888", "ftp://x/", "http://", "/tmp/x",
@@ -527,17 +510,12 @@ func TestStrangeServers(t *testing.T) {
 		`{"message": "no\nroom"}`:         http.StatusServiceUnavailable,
 		`{"id": "x", "last_activity": 3}`: http.StatusOK, // there is no WebSocket then
 	} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
 			fmt.Fprint(w, body)
-		})}
-		go h.Serve(l)
-		_, err = Dial(t.Context(), Server{URL: "http://" + l.Addr().String() + "/"}, "", Options{})
-		if err == nil || !strings.Contains(err.Error(), "http://"+l.Addr().String()) {
+		}))
+		_, err := Dial(t.Context(), Server{URL: h.URL + "/"}, "", Options{})
+		if err == nil || !strings.Contains(err.Error(), h.URL) {
 			t.Errorf("%d %s: error %v", status, body, err)
 		}
 		h.Close()

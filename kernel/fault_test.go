@@ -166,13 +166,9 @@ func TestStartFaults(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			o := faulty(t, fault)
 			o.StartTimeout = 500 * time.Millisecond
-			begun := time.Now()
 			_, err := start(t.Context(), o, brisk())
 			if !errors.Is(err, errNotReady) || !strings.HasPrefix(err.Error(), "start kernel fake: ") {
 				t.Errorf("error %v", err)
-			}
-			if took := time.Since(begun); took > 30*time.Second {
-				t.Errorf("took %v", took)
 			}
 		})
 	}

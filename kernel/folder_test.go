@@ -31,25 +31,22 @@ func within(t *testing.T, what string, do func()) {
 
 // hostilePlaces replace a folder or file that the client uses by something else.
 var hostilePlaces = map[string]func(path, outside string) error{
-	"link to a folder": func(path, outside string) error { return os.Symlink(outside, path) },
-	"link to a file": func(path, outside string) error {
-		return os.Symlink(filepath.Join(outside,
-			"key"), path)
-	},
-	"link to nothing": func(path, outside string) error {
-		return os.Symlink(filepath.Join(outside,
-			"new"), path)
-	},
-	"link to itself": func(path, _ string) error { return os.Symlink(filepath.Base(path), path) },
-	"link to beside": func(path, _ string) error { return os.Symlink(".", path) },
-	"pipe":           func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+	"link to a folder": linkTo(""),
+	"link to a file":   linkTo("key"),
+	"link to nothing":  linkTo("new"),
+	"link to itself":   func(path, _ string) error { return os.Symlink(filepath.Base(path), path) },
+	"link to beside":   func(path, _ string) error { return os.Symlink(".", path) },
+	"pipe":             func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
 	"hard link": func(path, outside string) error {
-		return os.Link(filepath.Join(outside,
-			"key"), path)
+		return os.Link(filepath.Join(outside, "key"), path)
 	},
 	"huge file": func(path, _ string) error {
 		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40))
 	},
+}
+
+func linkTo(name string) func(path, outside string) error {
+	return func(path, outside string) error { return os.Symlink(filepath.Join(outside, name), path) }
 }
 
 // Whatever has replaced Scratch is removed, but nothing that it leads to.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
 
@@ -24,6 +25,9 @@ func TestMain(m *testing.M) {
 	}
 	kerneltest.VerifyMain(m)
 }
+
+// testPython returns a Python interpreter that has ipykernel, pandas and numpy.
+func testPython(t testing.TB) string { return pyenvtest.Python(t) }
 
 // options returns options for a Python kernel in fresh folders.
 func options(t testing.TB) Options {

@@ -108,24 +108,24 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 }
 
-func TestDeathLeavesLastWords(t *testing.T) {
+// A crash leaves its last words. A kernel that closes its connections is useless: it is killed for
+// that reason.
+func TestReasonOfDeath(t *testing.T) {
 	t.Parallel()
 	k := open(t, options(t))
-	x := runCell(t, k, "import ctypes; ctypes.string_at(0)", notebook.Died)
-	if !strings.HasPrefix(x.Reason, "the kernel died: killed by signal 11 (SIGSEGV)") ||
-		strings.Contains(x.Reason, "\n") {
-		t.Errorf("reason %q", x.Reason)
-	}
-	t.Log(x.Reason)
-}
-
-// A kernel that closes its connections is useless: it is killed for that reason.
-func TestClosesItsConnections(t *testing.T) {
-	k := open(t, options(t))
-	x := runCell(t, k, "import gc, time, zmq\n"+
-		"for s in gc.get_objects():\n if isinstance(s, zmq.Socket): s.close(0)\ntime.sleep(60)", notebook.Died)
-	if want := "the kernel died: it closed its connections"; x.Reason != want {
-		t.Errorf("reason %q, want %q", x.Reason, want)
+	for code, want := range map[string]string{
+		"import ctypes; ctypes.string_at(0)": "killed by signal 11 (SIGSEGV)",
+		"import gc, time, zmq\n" +
+			"for s in gc.get_objects():\n if isinstance(s, zmq.Socket): s.close(0)\n" +
+			"time.sleep(60)": "it closed its connections",
+	} {
+		x := runCell(t, k, code, notebook.Died)
+		if !strings.HasPrefix(x.Reason, "the kernel died: "+want) || strings.Contains(x.Reason, "\n") {
+			t.Errorf("reason %q, want %q", x.Reason, want)
+		}
+		if err := k.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -240,9 +240,6 @@ func TestStartErrors(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "gokernel-*")); len(left) > 0 {
-		t.Logf("folders of this or other kernels: %v", left)
-	}
 }
 
 func TestOptions(t *testing.T) {

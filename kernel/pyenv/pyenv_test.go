@@ -180,40 +180,30 @@ pip) :; %s;;
 esac
 `
 
-// uv is preferred, and needs no venv.
+// uv is preferred, and needs no venv. If it fails, or pip has settings, pip is used.
 func TestUV(t *testing.T) {
-	for _, venv := range []string{"True", "False"} {
+	for name, c := range map[string]struct {
+		venv, uv, set string
+		ran, not      string
+	}{
+		"with venv":    {venv: "True", ran: "--require-hashes --no-deps", not: "pip -I"},
+		"without venv": {venv: "False", ran: "--require-hashes --no-deps", not: "pip -I"},
+		"fails":        {venv: "True", uv: "echo 'error: Failed to fetch: x' >&2; exit 2", ran: "pip -I"},
+		"settings": {venv: "True", set: "PIP_INDEX_URL=https://mirror.org/simple",
+			ran: "https://mirror.org/simple,\n", not: "uv "},
+	} {
 		b := newBench(t)
-		b.python("python3", "3.12.1", venv, "")
-		b.tool("uv", fmt.Sprintf(fakeUV, ""))
+		b.Env = append(b.Env, c.set, "PIP_TARGET=/elsewhere")
+		b.python("python3", "3.12.1", c.venv, `echo "$PIP_INDEX_URL,$PIP_TARGET" >>"$LOG"`)
+		b.tool("uv", fmt.Sprintf(fakeUV, c.uv))
 		b.ensure()
-		if log := b.log(); !strings.Contains(log, "uv pip install --python") ||
-			!strings.Contains(log, "--require-hashes --no-deps") || strings.Contains(log, "pip -I") {
-			t.Errorf("venv %s: ran %s", venv, log)
+		if log := b.log(); !strings.Contains(log, c.ran) || c.not != "" && strings.Contains(log, c.not) ||
+			strings.Contains(log, "uv pip install --python") != (c.set == "") {
+			t.Errorf("%s: ran %s", name, log)
 		}
-	}
-}
-
-func TestPipAfterUV(t *testing.T) {
-	b := newBench(t)
-	b.python("python3", "3.12.1", "True", "")
-	b.tool("uv", fmt.Sprintf(fakeUV, "echo 'error: Failed to fetch: x' >&2; exit 2"))
-	b.ensure()
-	if log := b.log(); !strings.Contains(log, "uv pip") || !strings.Contains(log, "pip -I") ||
-		!b.said("trying pip") {
-		t.Errorf("ran %s; said %q", log, b.lines)
-	}
-}
-
-func TestSettingsOfPipAskForPip(t *testing.T) {
-	b := newBench(t)
-	b.Env = append(b.Env, "PIP_INDEX_URL=https://mirror.example.org/simple", "PIP_TARGET=/elsewhere")
-	b.python("python3", "3.12.1", "True", `echo "$PIP_INDEX_URL,$PIP_TARGET" >>"$LOG"`)
-	b.tool("uv", fmt.Sprintf(fakeUV, ""))
-	b.ensure()
-	if log := b.log(); strings.Contains(log, "uv ") ||
-		!strings.Contains(log, "https://mirror.example.org/simple,\n") {
-		t.Errorf("ran %s", log)
+		if b.said("trying pip") != (c.uv != "") {
+			t.Errorf("%s: said %q", name, b.lines)
+		}
 	}
 }
 
