@@ -3,15 +3,10 @@ package notebook_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,87 +180,6 @@ func TestEncodeRefuses(t *testing.T) {
 	} {
 		if _, err := nb.Encode(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error is %v, want %s…", err, want)
-		}
-	}
-}
-
-// folders makes two folders that a save may write to.
-func folders(t *testing.T) (target, temporary string) {
-	target, temporary = t.TempDir(), t.TempDir()
-	t.Setenv("TMPDIR", temporary)
-	return target, temporary
-}
-
-func wantFiles(t *testing.T, folder string, want ...string) {
-	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("files in %s:\n%s", folder, diff)
-	}
-}
-
-func TestSaveFails(t *testing.T) {
-	target, temporary := folders(t)
-	old, folder := filepath.Join(target, "old.ipynb"), filepath.Join(target, "folder")
-	if err := errors.Join(os.WriteFile(old, []byte("old"), 0o644), os.Mkdir(folder, 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	good, bad := &notebook.Notebook{}, &notebook.Notebook{Metadata: unwritable}
-	if err := bad.Save(old); err == nil {
-		t.Error("no error for a notebook that cannot be encoded")
-	}
-	if err := good.Save(folder); err == nil {
-		t.Error("no error for a target that is a folder")
-	}
-	if err := good.Save(filepath.Join(target, "none", "a.ipynb")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error for a missing folder is %v", err)
-	}
-	wantFiles(t, target, "folder", "old.ipynb")
-	wantFiles(t, temporary)
-	if kept, err := os.ReadFile(old); string(kept) != "old" {
-		t.Errorf("the old file holds %q now (%v)", kept, err)
-	}
-}
-
-// TestSaveIsAtomic reads while another goroutine writes. Each read returns a whole notebook.
-func TestSaveIsAtomic(t *testing.T) {
-	target, temporary := folders(t)
-	path := filepath.Join(target, "a.ipynb")
-	sizes := []*notebook.Notebook{{}, {Cells: []notebook.Cell{code(strings.Repeat("line\n", 20_000))}}}
-	whole := map[string]bool{encode(t, sizes[0]): true, encode(t, sizes[1]): true}
-	if err := sizes[0].Save(path); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	var saving sync.WaitGroup
-	saving.Go(func() {
-		defer close(done)
-		for i := range 20 {
-			if err := sizes[i%2].Save(path); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-	})
-	defer saving.Wait()
-	for {
-		read, err := os.ReadFile(path)
-		if err != nil || !whole[string(read)] {
-			t.Fatalf("read %d bytes that were never saved: %v", len(read), err)
-		}
-		select {
-		case <-done:
-			wantFiles(t, target, "a.ipynb")
-			wantFiles(t, temporary)
-			return
-		default:
 		}
 	}
 }

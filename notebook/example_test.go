@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"dsstar/notebook"
@@ -44,43 +42,4 @@ func ExampleRead() {
 	}
 	// Output:
 	// code: "x = 1\nx"
-}
-
-func ExampleNotebook_Save() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "hello.ipynb")
-
-	nb := &notebook.Notebook{
-		Cells: []notebook.Cell{{ID: "hello", Type: notebook.Code, Source: "print('hello')"}},
-	}
-	if err := nb.Save(path); err != nil {
-		log.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Print(string(data))
-	// Output:
-	// {
-	//  "cells": [
-	//   {
-	//    "cell_type": "code",
-	//    "execution_count": null,
-	//    "id": "hello",
-	//    "metadata": {},
-	//    "outputs": [],
-	//    "source": [
-	//     "print('hello')"
-	//    ]
-	//   }
-	//  ],
-	//  "metadata": {},
-	//  "nbformat": 4,
-	//  "nbformat_minor": 5
-	// }
 }
