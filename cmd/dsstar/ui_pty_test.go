@@ -45,50 +45,6 @@ func (s *session) String() string {
 	return s.wrote.String()
 }
 
-// stalled starts a run on a terminal with a model that never returns a plan, and waits until the
-// terminal shows that the run waits for it.
-func stalled(t *testing.T) *session {
-	t.Helper()
-	m := counting()
-	m["solver"] = []llmtest.Response{{Stall: true}}
-	s := &session{done: make(chan struct{})}
-	s.cmd = asDsstar("nb", "--data", dataFolder(t, numbers), "--out",
-		filepath.Join(t.TempDir(), "run"), "--base-url", m.serve(t).URL, "--model", "scripted",
-		"--python", pyenvtest.Python(t), "What is the total?")
-	s.cmd.Env = append(s.cmd.Env, "TERM=xterm", "NO_COLOR=")
-	s.start(t, &pty.Winsize{Rows: 24, Cols: 60})
-	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "asking the solver (") })
-	return s
-}
-
-// TestTerminalLeft: Ctrl-C ends the program properly, and leaves neither a view nor a changed
-// terminal mode. kill -9 leaves the cursor at the beginning of a line.
-func TestTerminalLeft(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	s := stalled(t)
-	if _, err := s.tty.WriteString("\x03"); err != nil {
-		t.Fatal(err)
-	}
-	if code := exitCode(t, s.cmd); code != exitInterrupted {
-		t.Errorf("exit code %d", code)
-	}
-	m := s.shows(t)
-	if m.Column != 0 || strings.Contains(m.String(), "now  ") ||
-		!strings.Contains(m.String(), "file     numbers.csv (1 of 1)\n") {
-		t.Errorf("left in column %d:\n%s", m.Column, m)
-	}
-
-	s = stalled(t)
-	if err := s.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	exitCode(t, s.cmd)
-	if m := s.shows(t); m.Column != 0 || strings.Count(m.String(), "now  ") != 1 {
-		t.Errorf("left in column %d:\n%s", m.Column, m)
-	}
-}
-
 // TestTerminalCloses: when its terminal closes, the program restores the user's kernel and leaves
 // nothing; with nohup it goes on.
 func TestTerminalCloses(t *testing.T) {
