@@ -120,10 +120,6 @@ func TestDescriptions(t *testing.T) {
 		want    record.Description
 		failed  int
 	}{
-		{"repaired", script{"analyzer": `raise KeyError("b")`, "debugger": `print("mended")`},
-			record.Description{Text: "mended", Code: `print("mended")`, Tries: 2}, 1},
-		{"after the kernel's death", script{"analyzer": "die()", "debugger": `print("mended")`},
-			record.Description{Text: "mended", Code: `print("mended")`, Tries: 2}, 1},
 		{"never", script{"analyzer": "hang()", "debugger": `raise KeyError("c")`},
 			record.Description{Error: "KeyError: c", Code: `raise KeyError("c")`, Tries: 3}, 3},
 		{"nothing printed", script{"analyzer": "x = 1", "debugger": `print(" ")`},
