@@ -52,9 +52,7 @@ func servedWays(t testing.TB, spec Spec) []way {
 	if spec.Env != nil { // the server refuses null
 		specs["subject"]["env"] = spec.Env
 	}
-	limits := []string{"--ZMQChannelsWebsocketConnection.limit_rate=False"}
-	jupyter := server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, limits...))
-	gateway := server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, limits...))
+	jupyter, gateway := servers(t, specs)
 	served := func(s Server, legacy bool) func(testing.TB, Options) *Kernel {
 		return func(t testing.TB, o Options) *Kernel {
 			o.Spec = Spec{Name: "subject"}
@@ -70,6 +68,13 @@ func servedWays(t testing.TB, spec Spec) []way {
 	}
 	return []way{{"websocket-v1", true, served(jupyter, false)},
 		{"websocket-legacy", true, served(gateway, true)}}
+}
+
+// servers starts two servers that do not limit rates.
+func servers(t testing.TB, specs map[string]map[string]any) (jupyter, gateway Server) {
+	const unlimited = "--ZMQChannelsWebsocketConnection.limit_rate=False"
+	return server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited)),
+		server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited))
 }
 
 func server(t testing.TB, s *kerneltest.Server) Server {

@@ -98,9 +98,7 @@ func TestServedFaults(t *testing.T) {
 		specs[string(c.fault)] = map[string]any{"argv": kerneltest.Argv(c.fault), "display_name": "Fake",
 			"language": "fake"}
 	}
-	unlimited := "--ZMQChannelsWebsocketConnection.limit_rate=False"
-	jupyter := server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited))
-	gateway := server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited))
+	jupyter, gateway := servers(t, specs)
 	for _, c := range faultCases {
 		if c.fault == kerneltest.NoWelcome || c.fault == kerneltest.LostReply && c.code == "raise" {
 			continue // only visible to the server; or no different from its neighbour

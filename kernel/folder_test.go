@@ -7,27 +7,11 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook/disk"
 )
-
-// soon bounds operations that must not block.
-const soon = 20 * time.Second
-
-// within fails the test if do blocks.
-func within(t *testing.T, what string, do func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() { defer close(done); do() }()
-	select {
-	case <-done:
-	case <-time.After(soon):
-		t.Fatal(what, "waits")
-	}
-}
 
 // hostilePlaces replace a folder or file that the client uses by something else.
 var hostilePlaces = map[string]func(path, outside string) error{
@@ -60,7 +44,7 @@ func TestEmptyReplaced(t *testing.T) {
 				put(scratch, outside)); err != nil {
 				t.Fatal(err)
 			}
-			within(t, "empty", func() {
+			kerneltest.Within(t, "empty", func() {
 				if err := disk.EmptyFolder(scratch); err != nil {
 					t.Error(err)
 				}
@@ -126,7 +110,7 @@ func TestConnectionReplaced(t *testing.T) {
 		if err := hostilePlaces[name](path, outside); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "reading a "+name, func() {
+		kerneltest.Within(t, "reading a "+name, func() {
 			c := zmq.File{Transport: "tcp"}
 			if _, err := zmq.Read(path); err == nil || c.Bound(path) {
 				t.Errorf("%s: %v", name, err)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
@@ -14,18 +13,6 @@ import (
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
-
-// within fails the test if do blocks.
-func within(t *testing.T, what string, do func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() { defer close(done); do() }()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal(what, "waits")
-	}
-}
 
 // A link in the place of the store is not followed, as the copies hold what cells wrote.
 func TestCopiesReplaced(t *testing.T) {
@@ -85,7 +72,7 @@ func TestReplacedInMidRun(t *testing.T) {
 			} {
 				attack = strings.ReplaceAll(attack, "%d", "' + str(os.getpid()) + '")
 				runCell(t, k, attack, notebook.OK)
-				within(t, "going back", func() {
+				kerneltest.Within(t, "going back", func() {
 					back, err := k.Rollback(t.Context(), cells)
 					if err != nil || len(back.Executions) != 1 || back.Executions[0].Status != notebook.OK {
 						t.Fatalf("%s\n%v %+v", attack, err, back)
@@ -101,7 +88,7 @@ func TestReplacedInMidRun(t *testing.T) {
 			// The folder around them: the session cannot go back, and what the link leads to stays as it is.
 			runCell(t, k, "run = os.path.dirname(files)\nos.rename(run, run + '.moved')\n"+
 				"os.symlink(outside, run)", notebook.OK)
-			within(t, "going back", func() {
+			kerneltest.Within(t, "going back", func() {
 				if back, err := k.Rollback(t.Context(), cells); err == nil {
 					t.Errorf("%+v", back)
 				}

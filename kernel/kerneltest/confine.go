@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"dsstar/kernel/sandbox"
 )
@@ -54,5 +55,17 @@ func Secret(t *testing.T) (dir string, check func()) {
 			info.Mode().Perm() != 0o600 {
 			t.Errorf("the file outside: %q %v, %v %v", b, e, info, err)
 		}
+	}
+}
+
+// Within fails the test if do blocks.
+func Within(t testing.TB, what string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); do() }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal(what, "waits")
 	}
 }
