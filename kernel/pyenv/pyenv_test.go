@@ -141,35 +141,28 @@ func TestCreateThenReuse(t *testing.T) {
 }
 
 func TestFailuresLeaveNothing(t *testing.T) {
-	for _, test := range []struct {
-		pip, words string
-	}{
-		{"echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1", "DO NOT MATCH"},
-		{"seq 1000; printf 'no newline'; exit 3", "1000\nno newline"},
+	for _, test := range []struct{ tool, pip, words string }{
+		{"pip install", "echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1",
+			"DO NOT MATCH"},
+		{"pip install", "seq 1000; printf 'no newline'; exit 3", "1000\nno newline"},
+		{"venv", "", "ensurepip is not available"},
 	} {
 		b := newBench(t)
 		b.python("python3", "3.12.1", "True", test.pip)
+		if test.tool == "venv" {
+			b.tool("python3", `case "$*" in *dsstar*) echo "dsstar|3.12.1|cpython|True|$0";; `+
+				`*) mkdir -p "$4"; echo "ensurepip is not available" >&2; exit 1;; esac`)
+		}
 		_, err := Ensure(t.Context(), b.Options)
 		install, ok := errors.AsType[*InstallError](err)
-		if !ok || !strings.Contains(err.Error(), test.words) {
-			t.Errorf("%s: %#v", test.pip, err)
+		if !ok || install.Tool != test.tool || !strings.Contains(err.Error(), test.words) {
+			t.Fatalf("%s: %#v", test.words, err)
 		}
 		if n := strings.Count(install.Output, "\n") + 1; n > tailLines {
 			t.Errorf("%d lines of output", n)
 		}
 		b.noEnvironment()
 	}
-}
-
-func TestVenvFails(t *testing.T) {
-	b := newBench(t)
-	b.tool("python3", `case "$*" in *dsstar*) echo "dsstar|3.12.1|cpython|True|$0";; *) mkdir -p "$4"; echo "ensurepip is not available" >&2; exit 1;; esac`)
-	_, err := Ensure(t.Context(), b.Options)
-	if install, ok := errors.AsType[*InstallError](err); !ok || install.Tool != "venv" ||
-		!strings.Contains(err.Error(), "ensurepip is not available") {
-		t.Errorf("%v", err)
-	}
-	b.noEnvironment()
 }
 
 const fakeUV = `
@@ -180,29 +173,29 @@ pip) :; %s;;
 esac
 `
 
-// uv is preferred, and needs no venv. If it fails, or pip has settings, pip is used.
-func TestUV(t *testing.T) {
+// TestInstallers: uv is preferred, and needs no venv. pip is tried after it, and alone if it has
+// settings of its own.
+func TestInstallers(t *testing.T) {
+	mirror := []string{"PIP_INDEX_URL=https://mirror.example.org/simple", "PIP_TARGET=/elsewhere"}
 	for name, c := range map[string]struct {
-		venv, uv, set string
-		ran, not      string
+		venv, uv   string
+		env        []string
+		runs, does string // uv or pip or both; what one of them does
 	}{
-		"with venv":    {venv: "True", ran: "--require-hashes --no-deps", not: "pip -I"},
-		"without venv": {venv: "False", ran: "--require-hashes --no-deps", not: "pip -I"},
-		"fails":        {venv: "True", uv: "echo 'error: Failed to fetch: x' >&2; exit 2", ran: "pip -I"},
-		"settings": {venv: "True", set: "PIP_INDEX_URL=https://mirror.org/simple",
-			ran: "https://mirror.org/simple,\n", not: "uv "},
+		"uv":              {"True", "", nil, "uv", "--require-hashes --no-deps"},
+		"uv without venv": {"False", "", nil, "uv", "--require-hashes --no-deps"},
+		"pip after uv":    {"True", "echo 'error: Failed to fetch: x' >&2; exit 2", nil, "uv pip", ""},
+		"settings of pip": {"True", "", mirror, "pip", "https://mirror.example.org/simple,\n"},
 	} {
 		b := newBench(t)
-		b.Env = append(b.Env, c.set, "PIP_TARGET=/elsewhere")
+		b.Env = append(b.Env, c.env...)
 		b.python("python3", "3.12.1", c.venv, `echo "$PIP_INDEX_URL,$PIP_TARGET" >>"$LOG"`)
 		b.tool("uv", fmt.Sprintf(fakeUV, c.uv))
 		b.ensure()
-		if log := b.log(); !strings.Contains(log, c.ran) || c.not != "" && strings.Contains(log, c.not) ||
-			strings.Contains(log, "uv pip install --python") != (c.set == "") {
-			t.Errorf("%s: ran %s", name, log)
-		}
-		if b.said("trying pip") != (c.uv != "") {
-			t.Errorf("%s: said %q", name, b.lines)
+		log, uv, pip := b.log(), strings.Contains(c.runs, "uv"), strings.Contains(c.runs, "pip")
+		if strings.Contains(log, "uv pip install --python") != uv || strings.Contains(log, "pip -I") != pip ||
+			!strings.Contains(log, c.does) || b.said("trying pip") != (uv && pip) {
+			t.Errorf("%s: ran %s; said %q", name, log, b.lines)
 		}
 	}
 }
