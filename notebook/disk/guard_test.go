@@ -173,52 +173,42 @@ func TestGuardMeanwhile(t *testing.T) {
 	}
 }
 
-// TestGuardPutBack: an edit that comes while another is being put back.
+// TestGuardPutBack: an edit that comes while another is being put back. What cannot be put back is
+// kept, and named.
 func TestGuardPutBack(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file.json")
-	g := Guard(path, jsonFormat)
-	if exchange(g.folder, "none", "none") == errors.ErrUnsupported {
-		t.Skip("no exchange here")
-	}
-	if err := g.Write(version(1)); err != nil {
-		t.Fatal(err)
-	}
 	last := bytes.ReplaceAll(edited(1), []byte("mine"), []byte("mine, again"))
-	n := 0
-	g.meanwhile = func() { put(t, path, edited(1)) }
-	g.exchange = func(folder *os.Root, a, b string) error {
-		if n++; n == 2 {
-			put(t, path, last)
+	for _, fails := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "file.json")
+		g := Guard(path, jsonFormat)
+		if exchange(g.folder, "none", "none") == errors.ErrUnsupported {
+			t.Skip("no exchange here")
 		}
-		return exchange(folder, a, b)
-	}
-	if err := g.Write(version(2)); !errors.Is(err, ErrEdited) {
-		t.Error(err)
-	}
-	holds(t, path, last)
-	alone(t, path, "file.json")
-
-	// What cannot be put back is kept, and named.
-	path = filepath.Join(t.TempDir(), "file.json")
-	g = Guard(path, jsonFormat)
-	if err := g.Write(version(1)); err != nil {
-		t.Fatal(err)
-	}
-	n = 0
-	g.meanwhile = func() { put(t, path, edited(1)) }
-	g.exchange = func(folder *os.Root, a, b string) error {
-		if n++; n == 2 {
-			return os.ErrPermission
+		if err := g.Write(version(1)); err != nil {
+			t.Fatal(err)
 		}
-		return exchange(folder, a, b)
+		n := 0
+		g.meanwhile = func() { put(t, path, edited(1)) }
+		g.exchange = func(folder *os.Root, a, b string) error {
+			if n++; n == 2 && fails {
+				return os.ErrPermission
+			} else if n == 2 {
+				put(t, path, last)
+			}
+			return exchange(folder, a, b)
+		}
+		err := g.Write(version(2))
+		kept, ok := errors.AsType[*keptError](err)
+		switch {
+		case ok != fails || !fails && !errors.Is(err, ErrEdited):
+			t.Error(err)
+		case fails:
+			holds(t, kept.path, edited(1))
+		default:
+			holds(t, path, last)
+			alone(t, path, "file.json")
+		}
 	}
-	err := g.Write(version(2))
-	kept, ok := errors.AsType[*keptError](err)
-	if !ok {
-		t.Fatal(err)
-	}
-	holds(t, kept.path, edited(1))
 }
 
 // TestGuardHalfWritten: Jupyter writes in place, so half a file is waited for.
