@@ -4,13 +4,11 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"flag"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,56 +35,9 @@ type course struct {
 
 // courses cover the range of notebooks that runs leave.
 var courses = []course{
-	{
-		name:   "straight",
-		answer: "%d\n",
-		told:   "sufficient",
-		shown:  []string{"Verified", "Step 1", "Round 1", "Answer"},
-	},
-	{name: "routes back", answer: "%d\n", told: "dropped in round 3",
-		shown: []string{
-			"Step 1",
-			"Start over",
-			"Step 2",
-			"Round 1, dropped",
-			"Round 2, dropped",
-			"Round 3, dropped",
-		}, change: func(m roles) {
-			m["step"] = say(
-				"Load the numbers.",
-				"Add 1.",
-				"Add 2.",
-				"Start over: load the numbers as floats.",
-				"Add them up.",
-			)
-			m["cell"] = say(
-				loads,
-				cell("numbers['n'] += 1\nprint(numbers)"),
-				cell("numbers['n'] += 2\nprint(numbers)"),
-				cell(
-					"import pandas as pd\nfloats = pd.read_csv('data/numbers.csv').astype(float)\nprint(floats)",
-				),
-				cell("total = int(floats['n'].sum())\nprint(total)"),
-			)
-			m["verdict"] = say(unfinished, wrong(2), wrong(1), unfinished, sufficient)
-		}},
-	{name: "debug attempts", answer: "%d\n", told: "Try 2 failed", change: func(m roles) {
-		m["debugger"] = say(cell("import os\nos._exit(3)"), m["cell"][0].Text)
-		m["cell"] = say(
-			cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nnumbers['m'].sum()"),
-		)
-	}},
-	{
-		name:   "time-out",
-		answer: "%d\n",
-		told:   "time-out",
-		args:   []string{"--cell-timeout", "6s"},
-		change: func(m roles) {
-			m["debugger"] = m["cell"]
-			m["cell"] = say(cell("import time\nprint('begun', flush=True)\ntime.sleep(60)"))
-		},
-	},
-	{name: "figures", answer: "%d\n", told: "image/png", change: func(m roles) {
+	{name: "straight", answer: "%d\n", told: "sufficient",
+		shown: []string{"Verified", "Step 1", "Round 1", "Answer"}},
+	{name: "figures", answer: "%d\n", told: "image/png", shown: verified, change: func(m roles) {
 		m["step"] = say("Draw the numbers.", "Add them up.")
 		m["cell"] = say(cell(`import matplotlib.pyplot as plt
 import pandas as pd
@@ -101,24 +52,11 @@ numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 		m["verdict"] = say(unfinished, sufficient)
 	}},
 	{
-		name:   "HTML tables",
-		answer: "The total is %d, <b>not</b> less.\n",
-		told:   "text/html",
-		change: func(m roles) {
-			m["cell"] = say(
-				cell(
-					"import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)\nnumbers.describe()",
-				),
-			)
-			m["last"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
-			m["second"] = say(cell("answer = 'The total is 42, <b>not</b> less.' if os.listdir('data') else ''\nanswer"))
-		},
-	},
-	{
 		name:    "big outputs",
 		answer:  "%d\n",
 		told:    "are left out here",
 		longest: 500_000,
+		shown:   verified,
 		change: func(m roles) {
 			m["cell"] = say(cell(strings.TrimSuffix(strings.TrimPrefix(loads, "```python\n"), "\n```") +
 				"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
@@ -148,18 +86,6 @@ pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 		},
 	},
 	{
-		name:   "not verified, last cell repaired",
-		answer: "%d\n",
-		told:   "prints a constant",
-		code:   exitNotVerified,
-		args:   []string{"--max-rounds", "2"},
-		change: func(m roles) {
-			m["verdict"] = say(unfinished)
-			m["last"] = say(cell("total = 42\nprint(42)"))
-			m["debugger"] = say(cell("print(total)"))
-		},
-	},
-	{
 		name:  "budget spent",
 		told:  "Stopped",
 		code:  exitBudget,
@@ -172,17 +98,13 @@ pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 	},
 }
 
+// verified is what a page shows of a verified run at its top.
+var verified = []string{"Verified", "Step 1"}
+
 // odd returns what a page shows of the course unicode.
 func odd() []string {
 	step := "Lies die Zahlen – שלום – 数字を足す 🧮 a|b x_1 für $5 oder $7 <script>alert(1)</script>."
-	return []string{
-		"סה״כ: 42 🎉 ½ 𝔘",
-		step,
-		"2 von 3",
-		"naïve 数据 🇩🇪 👩‍👩‍👧",
-		"Wärnung ⚠",
-		"<i>&amp;</i>",
-	}
+	return []string{"סה״כ: 42 🎉 ½ 𝔘", step, "2 von 3", "naïve 数据 🇩🇪 👩‍👩‍👧", "Wärnung ⚠", "<i>&amp;</i>"}
 }
 
 var loads = cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(numbers)")
@@ -204,15 +126,6 @@ type review struct {
 func TestReviewers(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	courses := courses
-	if !*allCourses {
-		first := rand.N(3)
-		t.Logf("every third course, from %d", first)
-		courses = slices.DeleteFunc(
-			slices.Clone(courses),
-			func(c course) bool { return slices.IndexFunc(courses, c.named)%3 != first },
-		)
-	}
 	reviews := make([]review, len(courses))
 	var all sync.WaitGroup
 	turn := make(chan struct{}, 3)
@@ -229,14 +142,6 @@ func TestReviewers(t *testing.T) {
 	t.Run("tools", func(t *testing.T) { reviewedByTools(t, reviews) })
 	t.Run("JupyterLab", func(t *testing.T) { reviewedByLab(t, reviews) })
 }
-
-var allCourses = flag.Bool(
-	"all-courses",
-	false,
-	"TestReviewers takes all its courses, not every third",
-)
-
-func (c course) named(other course) bool { return c.name == other.name }
 
 // run runs a course twice.
 func (c course) run(t *testing.T) review {
@@ -270,43 +175,19 @@ func (c course) run(t *testing.T) review {
 func reviewedByTools(t *testing.T, reviews []review) {
 	home := t.TempDir()
 	spec := filepath.Join(home, "kernels", "python3")
-	kernel, err := json.Marshal(
-		map[string]any{
-			"argv": []string{
-				pyenvtest.Python(t),
-				"-m",
-				"ipykernel_launcher",
-				"-f",
-				"{connection_file}",
-			},
-			"display_name": "Python 3 (ipykernel)",
-			"language":     "python",
-		},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(spec, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(spec, "kernel.json"), kernel, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	asked, err := json.Marshal(reviews)
-	if err != nil {
+	kernel, err := json.Marshal(map[string]any{
+		"argv":         []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"},
+		"display_name": "Python 3 (ipykernel)", "language": "python",
+	})
+	asked, askedErr := json.Marshal(reviews)
+	if err := errors.Join(err, askedErr, os.MkdirAll(spec, 0o755),
+		os.WriteFile(filepath.Join(spec, "kernel.json"), kernel, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), pyenvtest.Lab(t), "-c", reviewersScript)
-	cmd.Env = append(
-		cleanEnv(),
-		"JUPYTER_DATA_DIR="+home,
-		"JUPYTER_PATH=",
-		"JUPYTER_PREFER_ENV_PATH=0",
-		"JUPYTER_RUNTIME_DIR="+t.TempDir(),
-		"IPYTHONDIR="+t.TempDir(),
-		"JUPYTER_CONFIG_DIR="+t.TempDir(),
-		"PYTHONUTF8=1",
-	)
+	cmd.Env = append(cleanEnv(), "JUPYTER_DATA_DIR="+home, "JUPYTER_PATH=",
+		"JUPYTER_PREFER_ENV_PATH=0", "JUPYTER_RUNTIME_DIR="+t.TempDir(),
+		"IPYTHONDIR="+t.TempDir(), "JUPYTER_CONFIG_DIR="+t.TempDir(), "PYTHONUTF8=1")
 	cmd.Stdin = bytes.NewReader(asked)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -362,12 +243,8 @@ func reviewedByLab(t *testing.T, reviews []review) {
 			for at < min(len(before), len(after)) && before[at] == after[at] {
 				at++
 			}
-			t.Errorf(
-				"%s: saving in Lab makes\n%.300s\nof\n%.300s",
-				r.Name,
-				after[max(0, at-60):],
-				before[max(0, at-60):],
-			)
+			t.Errorf("%s: saving in Lab makes\n%.300s\nof\n%.300s", r.Name,
+				after[max(0, at-60):], before[max(0, at-60):])
 		}
 	}
 	t.Logf("%.0f s", time.Since(begun).Seconds())
