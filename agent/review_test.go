@@ -168,8 +168,8 @@ func TestReviewEditFails(t *testing.T) {
 		t.Errorf("answer %q, %+v", p.Answer(), p.Final)
 	}
 	// No check of the answer's form overrides a last cell that a person has seen and accepted.
-	if p = play(t, unfit, (&critic{}).join).noError(t); len(p.Final.Attempts) != 1 {
-		t.Errorf("%d attempts", len(p.Final.Attempts))
+	if p = play(t, unfit, (&critic{}).join).noError(t); len(p.Final.Attempts) != 1 || !p.Verified() {
+		t.Errorf("%d attempts, %q", len(p.Final.Attempts), p.Doubts())
 	}
 }
 
