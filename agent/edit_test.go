@@ -103,15 +103,6 @@ func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 	return must(notebook.Read(bytes.NewReader(must(record.Draw(tr).Encode()))))
 }
 
-// refused checks that the run ended with a change by hand from which it cannot go on.
-func (p *played) refused(t *testing.T, text string) {
-	t.Helper()
-	e, ok := errors.AsType[*record.EditError](p.err)
-	if !ok || !strings.Contains(e.Problem, text) {
-		t.Errorf("the error is %v, want %q", p.err, text)
-	}
-}
-
 // TestAnyEdits: whatever a person does to the cells, nothing of theirs is lost, and the run ends
 // within its bounds.
 func TestAnyEdits(t *testing.T) {
