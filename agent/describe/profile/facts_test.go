@@ -174,6 +174,9 @@ func TestTexts(t *testing.T) {
 			`pd.read_csv(path, sep="\t", index_col=[0, 1])`, ""},
 		{"noted.csv", "k,v\n", []string{"A@,@\n", "A@,@\n# a pause\n"}, "k text, v number 101 130", `pd.read_csv(path, comment="#")`, ""},
 		{"nul.csv", "k,v\n", []string{"A@,@\n", "A\x00@,@\n"}, "k text, v number 101 130", "pd.read_csv(path)", ""},
+		// Commas of numbers between spaces, and between fields with spaces.
+		{"decimal.dat", "", []string{"A@ 1,5 2,@\n"}, "column 1 text, column 2 number 1.5 1.5, column 3 number 2.101 2.13", "", ""},
+		{"both.csv", "", []string{"05/24/1991,@ 055\n"}, "column 1 date 05/24/1991 05/24/1991, column 2 number 101055 130055", "", ""},
 		// Line ends.
 		{"separators.csv", "id,text\n", []string{"@,a\u2028b\u0085c\vd\n"}, "id number 101 130, text text", "pd.read_csv(path)", ""},
 		{"separators.jsonl", "", []string{"{\"id\": @, \"text\": \"a\u2028b\u0085c\"}\n"}, "id number 101 130, text text",

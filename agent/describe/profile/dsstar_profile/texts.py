@@ -33,6 +33,8 @@ MARKS = ",;\t|^~"
 # Marks of several characters: of none but signs, and no spaces, quotes or what stands in numbers.
 LONG_MARK = re.compile(r"[^\w\s\"'.,+\-()/]{2,4}|\t{2,3}")
 INNER = re.compile(r"([^,]|(?<=\d),(?=\d))*")  # a line whose commas may all be decimal ones
+# A field between spaces whose commas belong to its number.
+WITH_COMMAS = re.compile(r"[\"'(+\-$€£]*\d[\d.]*(,\d+|(,\d{3})+(\.\d+)?)[%)\"']*")
 SPACED = re.compile(r'"((?:[^"]|"")*)"(?=[ \t]|$)|[^ \t]+')
 
 
@@ -155,7 +157,8 @@ def dialect(lines: list[str]) -> Dialect | None:
     way."""
     sample = [line for line in lines[:300] if line.strip() and not line.startswith("#")]
     mark = _mark(sample)
-    if not mark or mark == "," and all(map(INNER.fullmatch, sample)):
+    inner = (field for line in sample for field in line.split() if "," in field)
+    if not mark or mark == "," and all(map(WITH_COMMAS.fullmatch, inner)):
         widths = collections.Counter(map(len, Dialect("spaces").rows(sample)))
         width, rows = widths.most_common(1)[0] if widths else (0, 0)
         if width > 1 and rows + widths[width - 1] >= 0.9 * len(sample) and len(sample) > 2:
