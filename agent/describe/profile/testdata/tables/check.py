@@ -55,9 +55,10 @@ def faults(case, path, log=None):
 def of_table(columns, said, case, marked, path, log):
     rows, out = len(columns[0].values), []
     names = [label(n) for n in names_of(columns, case)]
-    if said["rows"] != rows and not said.get("guessed"):
+    fewer = said.get("least") and said["rows"] <= rows  # "at least"
+    if said["rows"] != rows and not said.get("guessed") and not fewer:
         out.append(f"rows: {said['rows']}, made {rows}")
-    if not said.get("guessed") and f"{rows:d} row" not in said["headline"]:
+    if not said.get("guessed") and not fewer and f"{rows:d} row" not in said["headline"]:
         out.append(f"headline: {said['headline']}")
     if [c["name"] for c in said["columns"]] != names and not marked["encoding"] and not marked["names"]:
         out.append(f"names: {[c['name'] for c in said['columns']]}, made {names}")
