@@ -965,6 +965,8 @@ def p16_setpriority():
 @attempt
 def p17_daemon_survives():
     code = "import time; time.sleep(600)"
+    begun, low = os.pipe()
+    high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 100)  # open until the daemon's program begins
     pid = os.fork()
     if pid == 0:
         os.setsid()
@@ -973,7 +975,11 @@ def p17_daemon_survives():
             os.closerange(0, 100)
             os.execv(sys.executable, [sys.executable, "-c", code, "daemon-" + T["tag"]])
         os._exit(0)
+    os.close(low)
+    os.close(high)
     os.waitpid(pid, 0)
+    os.read(begun, 1)
+    os.close(begun)
     return "started; whether it outlives the kernel is seen from outside"
 
 
