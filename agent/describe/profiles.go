@@ -201,9 +201,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 func (r *Describer) question() string { return r.t.Task.Question + "\n" + r.t.Task.Guidelines }
 
 // near orders texts by their nearness to the question, of which the form of its answer is no part.
-func (r *Describer) near(_ string, texts []string) []int {
-	return ByWords(r.t.Task.Question, texts)
-}
+func (r *Describer) near(texts []string) []int { return ByWords(r.t.Task.Question, texts) }
 
 // lead is the file that stands for those of the structure of file i.
 func (r *Describer) lead(i int) string { return r.alikeLead[r.t.Descriptions[i].File] }

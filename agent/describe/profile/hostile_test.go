@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent/describe"
 	"dsstar/agent/describe/profile"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -86,7 +85,7 @@ func TestPacked(t *testing.T) {
 			}
 		}
 		if is.Problem != "" || calls < called {
-			t.Errorf("%s: %d calls: %s", file, calls, is.Text("", 4000, describe.ByWords))
+			t.Errorf("%s: %d calls: %s", file, calls, is.Text("", 4000, near("")))
 		}
 		code := profile.Values([]string{fmt.Sprintf("%q", file)}, []string{"*"}, 60, 1e11, "mark")
 		list := filepath.Join(t.TempDir(), "list.py")
@@ -103,7 +102,7 @@ func TestPacked(t *testing.T) {
 		}
 	}
 	is := p.profile(t, "elsewhere.h5")
-	text := is.Text("", 4000, describe.ByWords)
+	text := is.Text("", 4000, near(""))
 	if len(is.Tables) != 1 || len(is.Tables[0].Columns) != 1 || is.Tables[0].Columns[0].Name != "own" {
 		t.Errorf("values of other files are told of:\n%s", text)
 	}
@@ -210,7 +209,7 @@ func TestUnseen(t *testing.T) {
 	if !strings.Contains(is.Call, `" nA "`) {
 		t.Errorf("the call takes a marker for text: %s", is.Call)
 	}
-	told := p.profile(t, filepath.Join(dir, "long.csv")).Text("", 4000, describe.ByWords)
+	told := p.profile(t, filepath.Join(dir, "long.csv")).Text("", 4000, near(""))
 	for _, want := range []string{"half: number 0 to 89 (of all rows)", "late: integer", "missing in 1 of all rows",
 		"euros: integer in the sample", "land: text; 4 values"} {
 		if !strings.Contains(told, want) {

@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent/describe"
 	"dsstar/agent/describe/profile"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -161,7 +160,7 @@ func TestLarge(t *testing.T) {
 func bounded(t *testing.T, dir, path string) {
 	p := start(t, dir)
 	began := time.Now()
-	text := p.profile(t, path).Text("", 6000, describe.ByWords)
+	text := p.profile(t, path).Text("", 6000, near(""))
 	took := time.Since(began)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
 	if err != nil {
@@ -189,7 +188,7 @@ func TestProfiles(t *testing.T) {
 	for _, f := range files {
 		found := p.profile(t, f.Name())
 		all[f.Name()] = found
-		fmt.Fprintf(&got, "== %s\n%s\n\n", f.Name(), found.Text("", 2500, describe.ByWords))
+		fmt.Fprintf(&got, "== %s\n%s\n\n", f.Name(), found.Text("", 2500, near("")))
 	}
 	const golden = "testdata/profiles.golden"
 	if *update {
@@ -235,7 +234,8 @@ func TestTextFits(t *testing.T) {
 		wide.Tables[0].Names = append(wide.Tables[0].Names, fmt.Sprintf("sensor%d", n))
 	}
 	for _, chars := range []int{20_000, 3000, 500, 200} {
-		text := wide.Text("What is the mean of sensor377?", chars, describe.ByWords)
+		const question = "What is the mean of sensor377?"
+		text := wide.Text(question, chars, near(question))
 		if len(text) > chars+100 {
 			t.Errorf("%d bytes, more than %d", len(text), chars)
 		}
@@ -251,7 +251,7 @@ func TestOtherTables(t *testing.T) {
 	for n := range tables {
 		tables[n] = profile.Table{Name: fmt.Sprint("t", n), Rows: n, Count: fmt.Sprintf("about %d rows", n)}
 	}
-	text := profile.Profile{Format: "database", Tables: tables}.Text("", 9000, describe.ByWords)
+	text := profile.Profile{Format: "database", Tables: tables}.Text("", 9000, near(""))
 	if want := "other tables: t60 (about 60 rows)"; !strings.Contains(text, want) {
 		t.Errorf("there is no %q in %s", want, text)
 	}
@@ -313,7 +313,7 @@ func FuzzProfile(f *testing.F) {
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("a small file took %v", took)
 		}
-		if text := found.Text("", 2000, describe.ByWords); len(text) > 2200 || text == "" {
+		if text := found.Text("", 2000, near("")); len(text) > 2200 || text == "" {
 			t.Errorf("a text of %d bytes", len(text))
 		}
 	})
@@ -337,7 +337,7 @@ func TestLogs(t *testing.T) {
 			if len(is.Tables) != 1 || is.Tables[0].Rows != 100 {
 				t.Errorf("%s: tables are %v, %s", path, is.Tables, is.Problem)
 			}
-			if text := is.Text("", 10_000, describe.ByWords); strings.Contains(text, "file:PATH?") != asks {
+			if text := is.Text("", 10_000, near("")); strings.Contains(text, "file:PATH?") != asks {
 				t.Errorf("%s: %s", path, text)
 			}
 		}

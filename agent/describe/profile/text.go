@@ -10,8 +10,8 @@ import (
 	"dsstar/agent/brief"
 )
 
-// A Ranker returns the indexes of texts, those with most in common with the question first.
-type Ranker func(question string, texts []string) []int
+// A Ranker returns the indexes of texts, those with most in common with a question first.
+type Ranker func(texts []string) []int
 
 // How urgent the parts of a table are. Those up to asked are told of all tables before the others.
 const (
@@ -101,7 +101,7 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 	var d draft
 	d.add(strings.Join(append([]string{cmp.Or(p.Headline, p.Format)}, p.Lines...), "\n"))
 	d.add(notes(append(slices.Clone(p.Warnings), p.Problem)))
-	place := p.placesOfTables(question, rank)
+	place := p.placesOfTables(rank)
 	first := map[string]int{} // by the names of columns: the place of the nearest table
 	for n, t := range p.Tables {
 		for _, c := range t.Columns {
@@ -135,19 +135,19 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 		t.tellOnce()
 	}
 	if p.Document != "" {
-		p.document(&d, question, chars, rank)
+		p.document(&d, chars, rank)
 	}
 	return brief.Lines(d.String(), chars)
 }
 
 // placesOfTables are the places of tables in the order of their nearness to the question. One that
 // explains the others comes first.
-func (p Profile) placesOfTables(question string, rank Ranker) []int {
+func (p Profile) placesOfTables(rank Ranker) []int {
 	texts := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
 		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
 	}
-	place := places(question, texts, rank)
+	place := places(texts, rank)
 	for n, t := range p.Tables {
 		if t.Explains {
 			place[n] = 0
@@ -206,7 +206,7 @@ func (t *teller) columns() {
 	for n, c := range t.Columns {
 		texts[n] = c.Name + " " + c.Line
 	}
-	near := places(t.question, texts, t.rank)
+	near := places(texts, t.rank)
 	for n, c := range t.Columns {
 		group := slices.IndexFunc(t.Groups, func(g Group) bool { return g.First <= n && n <= g.Last })
 		if group >= 0 && t.Groups[group].First == n && !t.whole {
@@ -287,7 +287,7 @@ func notes(texts []string) string {
 
 // document adds a document to a text: whole, or the sections near the question and the beginnings
 // of the others.
-func (p Profile) document(d *draft, question string, chars int, rank Ranker) {
+func (p Profile) document(d *draft, chars int, rank Ranker) {
 	const least = 300
 	room := chars - d.size() - 30
 	if len(p.Tables) > 0 {
@@ -296,7 +296,7 @@ func (p Profile) document(d *draft, question string, chars int, rank Ranker) {
 	if room < min(least, len(p.Document)) {
 		return
 	}
-	text, what := excerpt(p.Document, p.Sections, question, room, rank), "text"
+	text, what := excerpt(p.Document, p.Sections, room, rank), "text"
 	switch {
 	case p.Cut && len(text) == len(p.Document):
 		what = "the beginning of the text"
@@ -308,7 +308,7 @@ func (p Profile) document(d *draft, question string, chars int, rank Ranker) {
 
 // excerpt is a text in at most about n bytes: its beginning, the sections near the question, and of
 // the others the first lines.
-func excerpt(text string, starts []int, question string, n int, rank Ranker) string {
+func excerpt(text string, starts []int, n int, rank Ranker) string {
 	if len(text) <= n || rank == nil || len(starts) < 4 {
 		return brief.Lines(text, n)
 	}
@@ -328,7 +328,7 @@ func excerpt(text string, starts []int, question string, n int, rank Ranker) str
 		}
 		about[i] = strings.Repeat(chapter+"\n"+line+"\n", 2) + sections[i]
 	}
-	place := places(question, about, rank)
+	place := places(about, rank)
 	for i, s := range sections {
 		line, _, _ := strings.Cut(s, "\n")
 		piece := d.add("")
@@ -385,13 +385,13 @@ func (p Profile) Words(question string) string {
 }
 
 // places are the places of texts in the order of their nearness to the question.
-func places(question string, texts []string, rank Ranker) []int {
+func places(texts []string, rank Ranker) []int {
 	place := make([]int, len(texts))
 	for n := range place {
 		place[n] = n
 	}
 	if rank != nil && len(texts) > 1 {
-		for n, i := range rank(question, texts) {
+		for n, i := range rank(texts) {
 			place[i] = n
 		}
 	}

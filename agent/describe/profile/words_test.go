@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 )
 
 // told is what a question is told of a file with some content.
@@ -15,6 +16,10 @@ type told struct {
 	name, content, question string
 	chars                   int
 	shown, not              []string
+}
+
+func near(question string) profile.Ranker {
+	return func(texts []string) []int { return describe.ByWords(question, texts) }
 }
 
 func tell(t *testing.T, cases []told) {
@@ -26,7 +31,7 @@ func tell(t *testing.T, cases []told) {
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		text := p.profile(t, path).Text(c.question, c.chars, describe.ByWords)
+		text := p.profile(t, path).Text(c.question, c.chars, near(c.question))
 		if len(text) > c.chars+100 {
 			t.Errorf("%s: %d bytes, more than %d", c.name, len(text), c.chars)
 		}
