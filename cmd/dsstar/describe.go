@@ -70,8 +70,7 @@ func (a *app) describeCommand() *cobra.Command {
 	descriptionFlags(f)
 	endpointFlags(f)
 	limitFlags(f)
-	f.Float64("ask-above-usd", 0,
-		"on a terminal, ask first if it may cost more US dollars; 0: never (default 1)")
+	askAboveFlag(f)
 	interpreterFlags(f)
 	sandboxFlags(f)
 	serverFlag(f)

@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroups are the titles under which help lists flags, with their names.
-var flagGroups = []struct{ title, names string }{
+// A flagGroup is a title under which help lists flags, with their names.
+type flagGroup struct{ title, names string }
+
+var flagGroups = []flagGroup{
 	{"Data", "data last engine include mask question memory learn jobs top-k max-download no-cache"},
 	{"Model", "model role-model second base-url api-key-env embedding-model context"},
 	{"Method", "guidelines fresh ask choose drop note review max-rounds debug-tries no-second no-readings " +
@@ -30,38 +32,29 @@ func groupFlags(root *cobra.Command) {
 
 // byGroup describes flags, those that are in no group first.
 func byGroup(flags *pflag.FlagSet) string {
-	const few = 15
-	all := *flags
-	all.SortFlags = true
-	if n := len(strings.Split(all.FlagUsages(), "\n")); n <= few {
-		return "Flags:\n" + strings.TrimRight(all.FlagUsages(), "\n")
+	const few = 15 // lines
+	if all := flags.FlagUsages(); strings.Count(all, "\n") < few {
+		return "Flags:\n" + strings.TrimRight(all, "\n")
 	}
-	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
-	var parts []string
-	add := func(title string, f *pflag.FlagSet) {
-		if f.HasFlags() {
-			parts = append(parts, title+":\n"+strings.TrimRight(f.FlagUsages(), "\n"))
+	rest := flagGroup{title: "Flags"}
+	flags.VisitAll(func(f *pflag.Flag) {
+		has := func(g flagGroup) bool { return slices.Contains(strings.Fields(g.names), f.Name) }
+		if !slices.ContainsFunc(flagGroups, has) {
+			rest.names += " " + f.Name
 		}
-	}
-	var grouped []string
-	for _, group := range flagGroups {
+	})
+	var parts []string
+	for _, group := range slices.Concat([]flagGroup{rest}, flagGroups) {
 		own := pflag.NewFlagSet("", pflag.ContinueOnError)
 		own.SortFlags = false
 		for _, name := range strings.Fields(group.names) {
 			if f := flags.Lookup(name); f != nil {
 				own.AddFlag(f)
-				grouped = append(grouped, name)
 			}
 		}
-		add(group.title, own)
-	}
-	flags.VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(grouped, f.Name) {
-			rest.AddFlag(f)
+		if own.HasFlags() {
+			parts = append(parts, group.title+":\n"+strings.TrimRight(own.FlagUsages(), "\n"))
 		}
-	})
-	if add("Flags", rest); rest.HasFlags() {
-		parts = slices.Insert(parts[:len(parts)-1], 0, parts[len(parts)-1])
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -72,8 +65,7 @@ func settingFlags(f *pflag.FlagSet) {
 	modelFlags(f)
 	kernelFlags(f)
 	dataFlags(f)
-	f.Float64("ask-above-usd", 0,
-		"on a terminal, ask first if a run may cost more US dollars; 0: never (default 1)")
+	askAboveFlag(f)
 	sandboxFlags(f)
 	serverFlag(f)
 }
@@ -109,11 +101,17 @@ func limitFlags(f *pflag.FlagSet) {
 	f.Duration("max-time", 0, "time limit of the run")
 }
 
+func askAboveFlag(f *pflag.FlagSet) {
+	f.Float64("ask-above-usd", 0,
+		"on a terminal, ask first if a run may cost more US dollars; 0: never (default 1)")
+}
+
 // descriptionFlags adds the flags of how files are described.
 func descriptionFlags(f *pflag.FlagSet) {
 	f.Int("top-k", 0, "maximum number of files to show to the model (default 100)")
 	f.Bool("no-cache", false, "do not cache descriptions of files")
-	f.String("memory", "", "the folder of what earlier questions taught, or off (default .dsstar beside the data)")
+	f.String("memory", "",
+		"the folder of what earlier questions taught, or off (default .dsstar beside the data)")
 	f.Int("debug-tries", 0, "maximum number of repairs of a cell (default 3)")
 	f.String("analyzer", "", "none: files are not described to the model (default profile)")
 	f.Bool("paper", false, "DS-STAR as published, a method of its own")
