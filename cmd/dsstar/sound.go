@@ -41,7 +41,7 @@ func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.T
 	if err != nil || exists(mark) && !c.thorough {
 		return "", err
 	}
-	if c.idle && !c.thorough {
+	if c.idle {
 		return "", errIdle
 	}
 	reason, err := c.casesFault(ctx, m, tool)
@@ -120,7 +120,7 @@ func (c *checker) testTogether(ctx context.Context, m *memory.Memory, some []mem
 			untested, names, tests = append(untested, tool), append(names, tool.Name), append(tests, tool.Test)
 		}
 	}
-	if len(untested) < 2 || c.idle && !c.thorough {
+	if len(untested) < 2 || c.idle {
 		return nil
 	}
 	module := memory.Module(m.Imports, memory.Needed(m.Tools, strings.Join(slices.Concat(names, tests), "\n")))
