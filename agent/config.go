@@ -48,9 +48,9 @@ type Config struct {
 	// to leave the reading open. Its error ends the run.
 	ChooseReading func(ctx context.Context, reading record.Reading, answer string) (int, error)
 
-	// Insist, if set, is asked whether a person's cell stays although a verdict is against it: Accept if it is
-	// meant as it is, Reject if it may be dropped with all after it. With any other choice, and if
-	// nobody is asked, it stays, and the answer is not verified. Its error ends the run.
+	// Insist, if set, is asked whether a person's cell stays although a verdict is against it: Accept
+	// if it is meant as it is, Reject if it may be dropped with all after it. With any other choice,
+	// and if nobody is asked, it stays, and the answer is not verified. Its error ends the run.
 	Insist func(ctx context.Context, step int, reason string) (Choice, error)
 
 	// Review, if set, is asked about every cell right before it runs, and waited

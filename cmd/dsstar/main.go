@@ -208,7 +208,8 @@ func (a *app) rootCommand() *cobra.Command {
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
 		a.describeCommand(), a.demoCommand(), a.runsCommand(), a.memoryCommand(), a.learnCommand(),
-		a.traceCommand(), a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(), a.benchCommands().Command())
+		a.traceCommand(), a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(),
+		a.benchCommands().Command())
 	return root
 }
 

@@ -21,12 +21,12 @@ var nbHelp = `Answer a question about data files and leave a notebook. With a ru
 (--kernel) the question may also be about its variables.
 
 --data names a folder, which cells see as data/; without it, that is this folder.
-It may be repeated and may name files and quoted patterns, too: then cells see data/NAME for each, where NAME is
-its own name, or the one given with NAME=PATH. A file of the web is downloaded
-first. postgresql://user@host/name and other databases are db["name"] in cells,
-which only read them, and s3://bucket/folder (gs://, az://) is bucket["folder"].
-Passwords come from the address or from where the usual clients find them, and
-are in no file.
+It may be repeated and may name files and quoted patterns, too: then cells see
+data/NAME for each, where NAME is its own name, or the one given with NAME=PATH.
+A file of the web is downloaded first. postgresql://user@host/name and other
+databases are db["name"] in cells, which only read them, and s3://bucket/folder
+(gs://, az://) is bucket["folder"]. Passwords come from the address or from where
+the usual clients find them, and are in no file.
 With --engine cells compute on a cluster of Spark, Dask or Ray.
 --last takes the data and the model of the newest run of this folder, for a new
 session and notebook. (dsstar resume --ask goes on in the session of a run.)

@@ -119,8 +119,9 @@ func (r *journal) showQuestion() string {
 // result summarizes the journal for a benchmark.
 func (r *journal) result() *Result {
 	result := &Result{Record: runner.Record{
-		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, DebugTries: r.debug, Seconds: record.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()},
-		Usage: r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost,
+		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, DebugTries: r.debug,
+		Seconds: record.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()},
+		Usage:   r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost,
 	}}
 	for _, t := range r.turns {
 		if t.cell != "" {

@@ -3,8 +3,8 @@
 // the same sessions, sandbox, model layer and limits. [All] lists them; [New] returns one.
 //
 // Each agent leaves a notebook in its run folder. Its code cells are what the agent ran, in
-// order, with their outputs; its metadata names the agent. Two runs
-// of a baseline that do the same leave the same notebook.
+// order, with their outputs; its metadata names the agent. Two runs of a baseline that do the same
+// leave the same notebook.
 package solver
 
 import (

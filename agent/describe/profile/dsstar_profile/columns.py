@@ -361,8 +361,8 @@ def _frequent(out: Json, counts: Counter, given: int) -> None:
         and out["type"] != "number"
     )
     common = counts.most_common(60 if few else 4)
-    told = out["type"] in ("text", "list") or years(out) or len(counts) <= max(60, given / OFTEN) < given
-    if told and len(counts) > 1:
+    often = len(counts) <= max(60, given / OFTEN) < given
+    if len(counts) > 1 and (out["type"] in ("text", "list") or years(out) or often):
         out["all"] = [[show(v, 60), n] for v, n in counts.most_common(ALL)]
     if few and sum(len(show(v, 40)) + 2 for v, _ in common) < 420:
         out["values"] = [[show(v, 40), n] for v, n in common]
