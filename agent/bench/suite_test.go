@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -64,7 +65,13 @@ func same(t *testing.T, what string, want, got any) {
 	}
 }
 
-func sameVowels(_ context.Context, a, b string) (bool, error) { return vowels(a) == vowels(b), nil }
+// sameVowels judges that texts with equally many vowels mean the same.
+func sameVowels(_ context.Context, a, b string) (bool, error) {
+	vowels := func(s string) int {
+		return len(regexp.MustCompile("[aeiou]").FindAllString(strings.ToLower(s), -1))
+	}
+	return vowels(a) == vowels(b), nil
+}
 
 // scored returns the score of an answer that is a JSON value.
 func scored(t *testing.T, compat Compat, task Task, said string) Score {
@@ -215,21 +222,28 @@ func TestDABenchSuite(t *testing.T) {
 	}
 }
 
-func TestDABenchFields(t *testing.T) {
-	for _, v := range []struct {
-		gold, said      string
-		upstream, fixed float64
-	}{
-		{`[["a", "1,234.5"], ["b", "[1, 2]"], ["c", "Yes"], ["c", "No"]]`,
-			"@a[1234.5] and @b[[1, 2]], @c[ yes ]\n@c[\nno]", 0, 1},
-		{`[["a", "1.5"], ["b", "1.5"]]`, "@a[1.5000001] @b[1.5001]", 0.5, 0.5}, // equal to 1e-6
-	} {
-		task := Task{Rules: "dabench", Gold: json.RawMessage(v.gold)}
-		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
-			if score := scored(t, compat, task, string(Said(v.said))); score.Value != want {
-				t.Errorf("%s: %+v", compat, score)
+// TestRecordedScores compares scores with recorded ones: an entry is rules, the kind of answer, what
+// was said, the right answer, the score of the public code, and the score without its faults.
+func TestRecordedScores(t *testing.T) {
+	compared := 0
+	err := readLines("testdata/scores.json", func(raw json.RawMessage) error {
+		var task Task
+		var said json.RawMessage
+		var upstream, fixed float64
+		row := []any{&task.Rules, &task.Kind, &said, &task.Gold, &upstream, &fixed}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return err
+		}
+		for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
+			if score := scored(t, compat, task, string(said)); score.Value != want {
+				t.Errorf("%s: %s is %v", compat, raw, score.Value)
 			}
 		}
+		compared++
+		return nil
+	})
+	if err != nil || compared < 400 {
+		t.Errorf("%d lines: %v", compared, err)
 	}
 }
 
@@ -337,41 +351,8 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// TestKramaBench covers both versions of the rules.
+// TestKramaBench: a judge is needed, and one version omits a metric, the other corrects answers.
 func TestKramaBench(t *testing.T) {
-	for _, v := range []struct {
-		kind, said, gold string
-		upstream, fixed  float64
-	}{
-		{"numeric_exact", `3`, `3.0`, 0, 1},
-		{"numeric_exact", `"12%"`, `0.12`, 0, 1},
-		{"numeric_exact", `7.954e-13`, `7.95e-13`, 0, 1},
-		{"numeric_exact", `"Wollaston beach "`, `"Wollaston Beach"`, 1, 1},
-		{"numeric_exact", `4.6`, `5`, 0, 1},
-		{"numeric_exact", `[5]`, `5`, 0, 0},
-		{"numeric_approximate", `"none"`, `4`, 0.5, 0},
-		{"numeric_approximate", `8`, `4`, 0.5, 0.5},
-		{"numeric_approximate", `1`, `0`, 0.5, 0},
-		{"string_exact", `" yes"`, `"Yes"`, 1, 1},
-		{"string_exact", `["b", "A"]`, `["a", "b"]`, 0, 1},
-		{"string_exact", `5`, `"5"`, 1, 0},
-		// not 1: a quote meets only the first quote
-		{"list_exact", `"['b', 'a']"`, `["a", "b"]`, 0.8235294117647058, 1},
-		{"list_exact", `["x", "y"]`, `["a", "b"]`, 0.6153846153846154, 0},
-		{"list_exact", `[1.0000001, "2"]`, `[1, 2, 2]`, 0.5454545454545454, 1},
-		{"list_exact", `[]`, `[]`, 1, 1},
-		{"list_approximate", `[100.5, "eat"]`, `[100, "bay"]`, 0, 0.5},
-		{"list_approximate", `[100.5, "tea"]`, `["eat", 100]`, 0, 1},
-		{"string_approximate", `"eat"`, `"tea"`, 1, 1},
-		{"string_approximate", `"the cat sat on it today"`, `"the cat sat on it"`, 10. / 11, 0},
-	} {
-		task := Task{Kind: v.kind, Rules: "kramabench", Gold: json.RawMessage(v.gold)}
-		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
-			if score := scored(t, compat, task, v.said); score.Value != want {
-				t.Errorf("%s: %+v: %s is %v, not %v", compat, v, v.said, score.Value, want)
-			}
-		}
-	}
 	task := Task{ID: "1", Kind: "string_approximate", Rules: "kramabench", Gold: Said("a")}
 	var need *NeedError
 	_, err := Scorer{Plain: python(t)}.Score(t.Context(), task, &Answer{ID: "1", Value: Said("b")})
@@ -410,51 +391,4 @@ func TestTotals(t *testing.T) {
 	scores = []Score{{Value: 1}, {Value: 1}, {}, {}}
 	same(t, "dabstep", []string{"/accuracy 50 of 4", "level/hard 0 of 1", "level/easy 66.67 of 3"},
 		inWords(totalDABStep(tasks, scores, nil)))
-}
-
-// TestDABStepVectors has scores recorded from the public code; Fixed differs only where noted.
-func TestDABStepVectors(t *testing.T) {
-	for _, v := range []struct {
-		a, b            string
-		upstream, fixed bool
-	}{
-		{"-0.94", "0.94", true, false},
-		{"-12.34", "-12.3", true, true},
-		{"-2.5", "-2.6", false, false},
-		{"1,2", "2,1", false, true},
-		{"1, 2", "2, 1", true, true},
-		{"E:13.57", "F:13.57", true, false},
-		{"yes", "Yes, it is", false, false},
-		{"Not Applicable", "not applicable.", true, true},
-		{"", "Not Applicable", false, false},
-		{"0.0001", "0.0002", true, true},
-		{"0.9999", "1.0001", false, false},
-		{"1e5", "100000", false, true},
-		{"10%", "0.10", false, false},
-		{"0,99", "0.99", false, true},
-		{"GlobalCard", "GlobalCard and NexPay", true, false},
-		{"B. BE", "BE", true, true},
-		{"January 2023", "2023 February", true, false},
-		{"120 EUR", "120", true, true},
-		{"['a','b']", "a, b", true, true},
-		{"a, a, b", "a, b, b", false, false},
-		{"a;b", "b,a", true, true},
-		{"the answer is 42, ok", "42", false, false},
-		{"12", "12.4", false, false},
-		{"$1,234.50", "1234.5", true, true},
-		{"10.0, 9", "9.0, 10", true, true},
-		{"b: 2, a: 1.00", "a: 1.001, b: 2", true, true},
-		{"٣", "3", true, true},
-		{"", "", true, true},
-		{"Straße nach İzmir im Nebel", "straße nach i̇zmir im nebel", true, true},
-	} {
-		for compat, want := range map[Compat]bool{Upstream: v.upstream, Fixed: v.fixed} {
-			for _, of := range [][2]string{{v.a, v.b}, {v.b, v.a}} {
-				score := scored(t, compat, Task{Rules: "dabstep", Gold: Said(of[1])}, string(Said(of[0])))
-				if (score.Value == 1) != want {
-					t.Errorf("%s: %q ~ %q is %v, not %v", compat, of[0], of[1], score.Value, want)
-				}
-			}
-		}
-	}
 }
