@@ -49,8 +49,6 @@ var conditions = []struct {
 		usage.Again("--out", "DIR").Note("a run folder elsewhere"),
 		usage.Again("--allow-write",
 			"DATA").Note("names the data too, if cells may change them"),
-		usage.Shell("dsstar doctor   # says why the tier full, which protects the data, does " +
-			"not work"),
 	}},
 	{sandbox.ErrReplaced, exitError, []usage.Hint{
 		usage.Shell("ls -ld PATH   # a link in a folder of --allow-write, made by a cell or " +

@@ -63,9 +63,6 @@ func (st stage) enter() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}
-	if err := st.mountsKept(); err != nil {
-		return err
-	}
 	if err := st.confineFiles(); err != nil {
 		return err
 	}

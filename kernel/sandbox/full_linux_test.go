@@ -5,7 +5,6 @@ package sandbox
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -27,23 +26,5 @@ func TestNotMade(t *testing.T) {
 	t.Setenv("TMPDIR", os.TempDir()+"/missing")
 	if err := tryFull(); err == nil || isMissing(err) {
 		t.Errorf("without a temporary folder: %v", err)
-	}
-}
-
-// A path of Kept that exists and was not replaced, but is not mounted, is an error.
-func TestKeptWithoutMount(t *testing.T) {
-	parent, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	st := stage{Write: []string{parent}, Kept: []string{parent + "/data"}}
-	if err := os.Mkdir(st.Kept[0], 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if st.Marks, err = marks(st.Kept); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.mountsKept(); !errors.Is(err, ErrReplaced) {
-		t.Error(err)
 	}
 }

@@ -15,57 +15,38 @@ import (
 // ErrWritable is wrapped by errors about files that cells could change but must not.
 var ErrWritable = errors.New("cells could change it")
 
-// keepsTemporary returns an error if cells can write to the parent of the sessions' private
-// folders: they could replace the stage of the next session.
-func (b Box) keepsTemporary(private string) error {
-	parent, err := pin(filepath.Dir(private))
+// keeps returns an error if cells could change data, a run folder or the temporary files of sessions,
+// as these are in a folder where cells write. data and own are real paths. Data may be a folder of
+// b.Write itself: that names them.
+func (b Box) keeps(s Session, data, own []string) error {
+	given, err := folders(b.Write)
 	if err != nil {
 		return err
 	}
-	for _, path := range b.Write {
-		if real, err := pin(path); err != nil || in(parent, real) {
-			return errors.Join(err, fmt.Errorf("%w: dsstar's temporary files in %s are in %s, all of "+
-				"which they may write", ErrWritable, parent, path))
+	written, err := folders(s.Write)
+	if err != nil {
+		return err
+	}
+	temporary, err := pin(filepath.Dir(s.Private))
+	if err != nil {
+		return err
+	}
+	open := append(given, written...)
+	if b.Tier == Builtin && b.Multiprocessing {
+		open = append(open, "/dev/shm")
+	}
+	for what, paths := range map[string][]string{"data": data, "the run folder": own,
+		"the folder for temporary files": {temporary}} {
+		for _, path := range paths {
+			at := slices.IndexFunc(open, func(folder string) bool { return in(path, folder) })
+			if at < 0 || what == "data" && slices.Contains(given, path) {
+				continue
+			}
+			return fmt.Errorf("%w: %s: %s is in %s, all of which they may write", ErrWritable, what, path,
+				open[at])
 		}
 	}
 	return nil
-}
-
-// kept returns the paths of read (real paths) and b.Own that are in a folder of b.Write. Only a
-// mount can keep them read-only, so in a tier without mounts those of b.Read and b.Own are an
-// error. A path that is itself in b.Write is writable, and an error if it is in b.Own.
-func (b Box) kept(read []string) (all []string, err error) {
-	own, err := folders(b.Own)
-	if err != nil {
-		return nil, err
-	}
-	given, err := folders(b.Write)
-	if err != nil {
-		return nil, err
-	}
-	names := b.Write
-	if b.Tier == Builtin && b.Multiprocessing {
-		given, names = append(given, "/dev/shm"), append(slices.Clone(names), "/dev/shm")
-	}
-	for _, path := range slices.Concat(own, read) {
-		at := slices.IndexFunc(given, func(folder string) bool { return in(path, folder) })
-		ours := slices.Contains(own, path)
-		if ours && slices.Contains(given, path) {
-			return nil, fmt.Errorf("%w: %s is the folder of the run itself; cells write to files/ in it "+
-				"anyway", ErrWritable, path)
-		}
-		if at < 0 || slices.Contains(given, path) {
-			continue
-		}
-		named := ours || slices.ContainsFunc(b.Read,
-			func(p string) bool { real, err := realPath(p); return err == nil && real == path })
-		if b.Tier != Full && named {
-			return nil, fmt.Errorf("%w: %s is in %s, all of which they may write; the sandbox %s has no "+
-				"mounts to keep it from them", ErrWritable, path, names[at], b.Tier)
-		}
-		all = append(all, path)
-	}
-	return all, nil
 }
 
 // ErrTooMany is wrapped by errors about folders with too many files to search for sockets.

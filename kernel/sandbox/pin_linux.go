@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,37 +37,6 @@ func openMarked(path string, marks map[string]mark) (fd int, err error) {
 		return -1, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return fd, nil
-}
-
-// mountsKept checks that the paths of Kept and above are mount points of the marked files, and that
-// those of Kept are read-only. A path inside another of Kept needs no mount, and one of Own has an
-// empty folder over it. The check is needed because mount(2) takes paths, and cells of another
-// session can replace what is there at any moment.
-func (st stage) mountsKept() error {
-	for _, path := range slices.Concat(st.Kept, st.above()) {
-		marks := st.Marks
-		if slices.Contains(st.Own, path) {
-			marks = nil
-		}
-		fd, err := openMarked(path, marks)
-		if err != nil {
-			return err
-		}
-		var file unix.Statx_t
-		var mount unix.Statfs_t
-		err = errors.Join(unix.Statx(fd, "", unix.AT_EMPTY_PATH, 0, &file), unix.Fstatfs(fd, &mount))
-		_ = unix.Close(fd) // nothing was written
-		writable := mount.Flags&unix.ST_RDONLY == 0 && slices.Contains(st.Kept, path)
-		covered := slices.ContainsFunc(st.Kept,
-			func(kept string) bool { return path != kept && in(path, kept) })
-		if err == nil && !covered && (file.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0 || writable) {
-			err = fmt.Errorf("%w: it is not mounted", ErrReplaced)
-		}
-		if err != nil {
-			return &os.PathError{Op: "keep", Path: path, Err: err}
-		}
-	}
-	return nil
 }
 
 // unreachable reports whether an error says that a path does not exist or is not accessible.

@@ -22,15 +22,13 @@ type stage struct {
 	Named   []string // given paths that lead to Read through links
 	Write   []string
 	Own     []string // of the box: hidden except for what is in Read and Write
-	Kept    []string // paths of Read inside a folder of Write, which stay read-only
 	Sockets []string // sockets in Read and Write, on which other programs may listen
 	Reports bool
 	Listens bool
-	Facts   bool   // the guard opens files of /proc for the session
-	Hosts   string // the file that is /etc/hosts, in full with endpoints
-	// of the paths of Write, Kept, above and the box's Read when they were checked
-	Marks map[string]mark
-	ABI   int // newest version of Landlock's interface to use, for tests; 0 for any
+	Facts   bool            // the guard opens files of /proc for the session
+	Hosts   string          // the file that is /etc/hosts, in full with endpoints
+	Marks   map[string]mark // of Write and the box's Read when they were checked
+	ABI     int             // newest version of Landlock's interface to use, for tests; 0 for any
 }
 
 // Commands of this executable, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -95,20 +93,10 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	st.Read = slices.DeleteFunc(st.Read,
 		func(path string) bool { return slices.Contains(st.Own, path) })
 	st.Named = otherNames(reads, st.Read)
-	for _, dir := range b.Read {
-		for _, open := range s.Write {
-			if within(dir, open) {
-				return nil, fmt.Errorf("%s would not be safe: it is in %s, where cells write", dir, open)
-			}
-		}
-	}
-	if err := b.keepsTemporary(s.Private); err != nil {
+	if err := b.keeps(s, named, st.Own); err != nil {
 		return nil, err
 	}
-	if st.Kept, err = b.kept(st.Read); err != nil {
-		return nil, err
-	}
-	if st.Marks, err = marks(slices.Concat(st.Write, named, st.Kept, st.above())); err != nil {
+	if st.Marks, err = marks(slices.Concat(st.Write, named)); err != nil {
 		return nil, err
 	}
 	if b.Tier == Full {
@@ -131,19 +119,6 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	}
 	return &exec.Cmd{Path: self, Args: []string{self, guardCommand, file}, Dir: "/",
 		Env: append([]string{"PATH=/usr/bin:/bin"}, secrets...)}, nil
-}
-
-// above returns the folders between those of Write and the paths kept in them, outer ones first.
-// Each is mounted on itself, so that it cannot be moved away and replaced.
-func (st stage) above() (all []string) {
-	for _, path := range st.Kept {
-		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write,
-			func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
-			all = append(all, dir)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // stageFile is the name of the stage's file in the private folder.
@@ -296,16 +271,6 @@ func AboveHome(path string) bool {
 
 // in reports whether path is folder or below it, by name.
 func in(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
-
-// within is in for real paths.
-func within(path, folder string) bool {
-	path, err := realPath(path)
-	if err != nil {
-		return false // path does not exist
-	}
-	folder, err = realPath(folder)
-	return err == nil && in(path, folder)
-}
 
 func readStage(file string) (stage, error) {
 	var st stage

@@ -83,17 +83,8 @@ func (st stage) view(self string) ([]part, error) {
 		}
 	}
 	parts = append(parts, groupParts()...)
-	for _, path := range slices.Concat(st.Write, st.above()) {
+	for _, path := range st.Write {
 		parts = append(parts, part{kind: writePart, from: path, at: path})
-	}
-	for _, path := range st.Kept {
-		parts = append(parts, part{kind: readPart, from: path, at: path})
-	}
-	for _, path := range st.Write { // such as the working folder inside a kept run folder
-		if slices.ContainsFunc(st.Kept,
-			func(kept string) bool { return path != kept && in(path, kept) }) {
-			parts = append(parts, part{kind: writePart, from: path, at: path})
-		}
 	}
 	over, closing := st.hidden(parts)
 	parts = append(parts, over...)

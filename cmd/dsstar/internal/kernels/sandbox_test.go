@@ -18,11 +18,11 @@ func TestAllowWrite(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(project, ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := sandbox.Choose("auto"); err != nil {
+	if _, _, err := sandbox.Choose("builtin"); err != nil {
 		t.Skip(err)
 	}
 	write := func(path string) (sandbox.Box, error) {
-		b, _, err := Host{}.Box(&configs.Settings{Sandbox: "auto", AllowWrite: []string{path}})
+		b, _, err := Host{}.Box(&configs.Settings{Sandbox: "builtin", AllowWrite: []string{path}})
 		return b, err
 	}
 	if _, err := write(home); err == nil ||
