@@ -5,42 +5,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"dsstar/agent/record"
-	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-var seeds = []string{
-	"```python\nx = 1\n```", "~~~\n```\n~~~", "1. ```py\n   x\n   ```",
-	"<pre><code>x = 1</code></pre>", "{\"code\": \"x = 1\"}", "import a\nprint(a)",
-	"```python\nx = '''\n```", "In [1]: x",
-	"Step 3: Load.", "1. a\n2. b", "{\"step\": \"Load\"}", "Verdict: sufficient\nReason: x",
-	"Verdict: sufficient / insufficient", "Verdict:\n\n**inconclusive**\nReason: y",
-	"| Verdict | Missing |\n|---|---|\n| insufficient | x |", "No, it isn't sufficient.",
-	"{\"verdict\": \"insufficient\", \"missing\": \"x\"}", "The plan is not yet sufficient",
-	"Add Step", "**Step 2** is wrong", "Steps two and 3", "step_six",
-	"Remove Step 3 and add Step 3 again",
-	"Go back to step one", "Form: does not fit\nProblem: x", "fits ❌",
-	"<think>a</think>b", "<think>", "[THINK]</think>\r\n2", "I'm sorry, but I can't", "", "\xff",
-	"`{\"'*2", "\ufeff",
-	"Step: Load.\nReading: a\nOption 1: b\nOption 2: c\nTaken: 1\nSettled: no\n```python\nx = 1\n```",
-	"{\"step\": \"a\", \"readings\": [{\"point\": \"b\", \"options\": [\"c\", \"d\"], \"taken\": 1}], " +
-		"'code': 'x',}",
-	"Verdict: insufficient\nReason: x\nWrong step: 2",
-	"{\"verdict\": \"sufficient\", \"code\": \"\\u00e9\\ud83d\"}",
-	"Branch 1.2\nKeeps: 1\n```python\nx = 1\n```",
-	"[{\"branch\": \"1.2\", \"keeps\": 0, \"code\": \"\"\"x\"\"\"}]",
-	"Ruling: reading\nReading: a\nOption A: b\nOption B: c",
-	"{\"arguments\": \"{\\\"ruling\\\": \\\"same\\\"}\"}",
-	"| Reading | Option 1 | Option 2 | Taken |\n|---|---|---|---|\n| a | b | c | 2 |\nCode:\nx = 1",
-}
-
-// seed gives a fuzz test the replies to begin with.
+// seed gives a fuzz test the replies of the corpus to begin with.
 func seed(f *testing.F) {
-	for _, reply := range seeds {
-		f.Add(reply)
+	f.Add("\xff")
+	for _, g := range corpus(f) {
+		for _, reply := range g.Replies {
+			f.Add(reply)
+		}
 	}
 }
 
@@ -100,12 +76,11 @@ func FuzzVerdict(f *testing.F) {
 
 // FuzzRoute: a route is within the plan, and its words are in the reply.
 func FuzzRoute(f *testing.F) {
-	for _, reply := range seeds {
-		f.Add(reply, 3)
-	}
-	f.Fuzz(func(t *testing.T, reply string, steps int) {
+	seed(f)
+	const steps = 3
+	f.Fuzz(func(t *testing.T, reply string) {
 		r, err := Route(steps).readText(reply)
-		if r.Back < 0 || r.Back > max(steps, 0) || err != nil && r != (record.Route{}) || r.Reason != "" {
+		if r.Back < 0 || r.Back > steps || err != nil && r != (record.Route{}) || r.Reason != "" {
 			t.Errorf("route %+v of %d, %v", r, steps, err)
 		}
 		says := strings.Contains(strings.ToLower(reply), "add") || strings.Contains(reply, `\`)
@@ -136,7 +111,6 @@ func FuzzStep(f *testing.F) {
 // FuzzSolution: what a reply in one of the new forms says is whole, and within what was asked.
 func FuzzSolution(f *testing.F) {
 	seed(f)
-	asked := []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
 	f.Fuzz(func(t *testing.T, reply string) {
 		s, err := Solutions(true).readText(reply)
 		whole := err == nil || IsPart(err)
@@ -171,52 +145,4 @@ func FuzzSolution(f *testing.F) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
-}
-
-// TestLongReplies: no reply takes time out of proportion to its length. The
-// limit is far above what it takes, and far below what a quadratic reader does.
-func TestLongReplies(t *testing.T) {
-	pyenvtest.Long(t)
-	const size = 1 << 16
-	for _, part := range []string{
-		"```\n", "```python\nx = 1\n```\n", "```python\n", "~~~ ", "`", "> ", "- ", "Step ", "Step 1 ",
-		"Step 1\n", "Steps 1, ", "Add Step ", "add a ", "</think>", "<think>\n", "<think></think>\n", "[",
-		"<pre>\n", "<code>x</code>\n", "\"", "'''", "\"\"\"\n", "(", "x = (\n", "{\"a\":",
-		"{\"code\": \"", "| a ", "| a | b |\n", "|---|---|\n", "Verdict: ", "Verdict:\n",
-		"Verdict: sufficient\n", "Yes. ",
-		"The plan is sufficient. ", "The plan is sufficient x. ", "not ", "sufficient ", "Reason:\n",
-		"Form: fits ", "1. ", "1. a\n", " ", "\n", "x",
-		"import a\n", "print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "✅", "*",
-		"<think>", "\xff", "_",
-		"Step: a\n", "Step:\na\n", "Code:\nx = 1\n", "Reading: a\n", "Option 1: a\n", "Taken: 1\n",
-		"Wrong step: 1\n", "Branch 1.2\nKeeps: 1\n", "Ruling: first\n", "[\n", "[{", "{\"step\": ",
-		"{\"step\": \"\" ", "\\u00e9", "{\"step\": \"\"\"", "[{\"branch\": \"1.2\"}, ", "{\"a\": 1}\n",
-	} {
-		for _, reply := range []string{
-			strings.Repeat(part, size/len(part)),
-			strings.Repeat(part, 1<<13/len(part)), // short enough to be read
-			"<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x",
-		} {
-			for role, parse := range map[string]func() error{
-				"code":      func() error { _, err := Code.readText(reply); return err },
-				"step":      func() error { _, err := Step.readText(reply); return err },
-				"verdict":   func() error { _, err := verdict.readText(reply); return err },
-				"route":     func() error { _, err := Route(5).readText(reply); return err },
-				"solution":  func() error { _, err := Solutions(true).readText(reply); return err },
-				"judgement": func() error { _, err := Judgements(5, 0, nil, false).readText(reply); return err },
-				"branches": func() error {
-					_, err := Branches([]Branch{{Point: 1, Option: 2}}, 5).readText(reply)
-					return err
-				},
-				"ruling": func() error { _, err := Rulings(5).readText(reply); return err },
-				"text":   func() error { _, err := Text.readText(reply); return err },
-			} {
-				start := time.Now()
-				_ = parse() // any error will do
-				if took := time.Since(start); took > 15*time.Second {
-					t.Errorf("%s of %d times %q took %v", role, len(reply)/len(part), part, took)
-				}
-			}
-		}
-	}
 }

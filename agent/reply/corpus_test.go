@@ -1,0 +1,115 @@
+package reply
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+)
+
+// A group are replies of one role that read alike: as a value, in JSON ("": as none), or with a
+// problem, of which it has a part.
+type group struct {
+	As      string
+	Reads   json.RawMessage
+	Problem string
+	Replies []string
+}
+
+var verdict = Format[record.Verdict]{Parse: verdictIn}
+
+var asked = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
+
+// readers read a reply in each form that a role may be asked for.
+var readers = map[string]func(string) (any, error){
+	"code": as(Code), "step": as(Step), "yes or no": as(YesNo), "verdict": as(verdict),
+	"route of 3 steps": as(Route(3)), "route of no steps": as(Route(0)),
+	"solution": as(Solutions(false)), "solution with readings": as(Solutions(true)),
+	"judgement": as(Judgements(3, 0, nil, false)), "judgement that names readings": as(Judgements(3, 0, nil, true)),
+	"judgement of two readings": as(Judgements(3, 2, asked, false)),
+	"branches":                  as(Branches(asked, 3)), "one branch": as(Branches(asked[:1], 3)), "ruling": as(Rulings(3)),
+}
+
+func as[T any](f Format[T]) func(string) (any, error) {
+	return func(reply string) (any, error) { return f.readText(reply) }
+}
+
+func corpus(t testing.TB) (all []group) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/corpus.json")
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestCorpus: what is read from each reply of testdata/corpus.json, or why nothing is. What has a
+// problem and a value is read but for a part.
+func TestCorpus(t *testing.T) {
+	for _, g := range corpus(t) {
+		for _, reply := range g.Replies {
+			got, err := readers[g.As](reply)
+			var read, want any
+			if data, _ := json.Marshal(got); !reflect.ValueOf(got).IsZero() {
+				_ = json.Unmarshal(data, &read)
+			}
+			_ = json.Unmarshal(g.Reads, &want) // fails if there is none
+			if d := cmp.Diff(want, read); d != "" {
+				t.Errorf("%s: %s\n(-want +got)\n%s", g.As, reply, d)
+			}
+			if (err != nil) != (g.Problem != "") || !strings.Contains(fmt.Sprint(err), g.Problem) && err != nil {
+				t.Errorf("%s: %s\n%v, want %q", g.As, reply, err, g.Problem)
+			}
+			if IsPart(err) != (err != nil && len(g.Reads) > 0) {
+				t.Errorf("%s: %s\nread in part: %v", g.As, reply, err)
+			}
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	got := Blocks("Words.\n```py\nx = 1\n```\n~~~ sh -e\nls\n~~~\n````\n```\n````\n```json\nopen")
+	if d := cmp.Diff([]Block{{"python", "x = 1"}, {"sh", "ls"}, {"", "```"}}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestReplyKinds(t *testing.T) {
+	finished := func(r llm.Reply) error { _, err := YesNo.Read(r); return err }
+	text := func(reply string) error { _, err := Text.readText(reply); return err }
+	code := func(reply string) error { _, err := Code.readText(reply); return err }
+	cases := []struct {
+		err  error
+		want Kind
+	}{
+		{text(" \n\t"), Empty},
+		{text("<think>a</think>\n"), Empty},
+		{text("I'm sorry, but I can't help with that."), Refusal},
+		{code("I cannot assist with this request."), Refusal},
+		{code("It is as it is."), Unreadable},
+		{text(strings.Repeat("x", longestReply+1)), Unreadable},
+		{finished(llm.Reply{Finish: "length", Text: "Yes"}), Cut},
+		{finished(llm.Reply{Finish: "content_filter"}), Refusal},
+		{fmt.Errorf("again: %w", errEmpty), Empty},
+		{errors.New("other"), Unreadable},
+	}
+	for _, c := range cases {
+		if got := KindOf(c.err); c.err == nil || got != c.want {
+			t.Errorf("%v is of kind %q, want %q", c.err, got, c.want)
+		}
+	}
+	if err := finished(llm.Reply{Finish: "stop", Text: "Yes"}); err != nil {
+		t.Error(err)
+	}
+}
