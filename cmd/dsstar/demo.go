@@ -158,7 +158,7 @@ func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spe
 	if err := os.RemoveAll(part); err != nil {
 		return "", fmt.Errorf("write the example's data: %w", err)
 	}
-	if _, err := pyenv.Ask(ctx, a.WithoutKeys(s), python, demoGenerator, part); err != nil {
+	if _, err := pyenv.Ask(ctx, a.WithoutKeys(s), python, "-E", "-c", demoGenerator, part); err != nil {
 		return "", fmt.Errorf("write the example's data: %w", err)
 	}
 	return dir, os.Rename(part, dir)

@@ -5,27 +5,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"dsstar/notebook/disk"
 )
 
-// Interpreter is a Python that can create environments.
-type Interpreter struct {
-	Path    string
-	Version string // such as 3.12.1
-	Venv    bool   // it has venv and ensurepip; if not, only uv can use it
-}
-
-func (i Interpreter) minor() string {
-	parts := strings.SplitN(i.Version, ".", 3)
+// minor is the version without the patch level.
+func (p Python) minor() string {
+	parts := strings.SplitN(p.Version, ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
 // A NoPythonError says why no interpreter on PATH is suitable.
 type NoPythonError struct {
 	Problem Problem
-	Version string   // of the interpreter that came closest; "" if none was found
 	Tried   []string // each candidate and what is wrong with it
 }
 
@@ -54,8 +46,8 @@ const oldest, newest = 10, 14
 
 // candidates returns the programs on env's PATH whose names are those of Pythons, the newest
 // version first.
-func candidates(env []string) []string {
-	var names, paths []string
+func candidates(env []string) (paths []string) {
+	var names []string
 	for minor := newest; minor >= oldest; minor-- {
 		names = append(names, fmt.Sprintf("python3.%d", minor))
 	}
@@ -74,14 +66,17 @@ func candidates(env []string) []string {
 // Find returns the first interpreter on env's PATH that can create environments. It takes one
 // without venv only if uv is installed and there is no other. The error is a [*NoPythonError] or
 // that of ctx.
-func Find(ctx context.Context, env []string) (Interpreter, error) {
+func Find(ctx context.Context, env []string) (Python, error) {
 	fail := &NoPythonError{Problem: ProblemMissing}
 	_, haveUV := lookPath("uv", env)
-	var bare Interpreter // usable, except that it lacks venv
+	var bare Python // usable, except that it lacks venv
 	for _, path := range candidates(env) {
-		found, err := probe(ctx, path, env)
+		found, err := Describe(ctx, []string{path}, toolEnv(env), nil, nil)
 		if ctx.Err() != nil {
-			return Interpreter{}, context.Cause(ctx)
+			return Python{}, context.Cause(ctx)
+		}
+		if err == nil && found.Implementation != "cpython" {
+			err = fmt.Errorf("is %s, not CPython", found.Implementation)
 		}
 		if err != nil {
 			fail.Tried = append(fail.Tried, fmt.Sprintf("%s: %v", path, err))
@@ -99,14 +94,14 @@ func Find(ctx context.Context, env []string) (Interpreter, error) {
 	if haveUV && bare.Path != "" {
 		return bare, nil
 	}
-	return Interpreter{}, fail
+	return Python{}, fail
 }
 
 // add records a candidate. The overall problem is that of the closest one.
-func (e *NoPythonError) add(path string, found Interpreter, problem Problem) {
+func (e *NoPythonError) add(path string, found Python, problem Problem) {
 	order := []Problem{ProblemMissing, ProblemOld, ProblemNew, ProblemVenv}
 	if slices.Index(order, problem) > slices.Index(order, e.Problem) {
-		e.Problem, e.Version = problem, found.Version
+		e.Problem = problem
 	}
 	what := "is " + found.Version
 	if problem == ProblemVenv {
@@ -115,49 +110,19 @@ func (e *NoPythonError) add(path string, found Interpreter, problem Problem) {
 	e.Tried = append(e.Tried, path+": "+what)
 }
 
-// problem returns why i cannot be used, "" if it can.
-func (i Interpreter) problem() Problem {
+// problem returns why p cannot be used, "" if it can.
+func (p Python) problem() Problem {
 	var minor int
-	_, _ = fmt.Sscanf(i.Version, "3.%d", &minor) // if it cannot be read, 0 counts as old
+	_, _ = fmt.Sscanf(p.Version, "3.%d", &minor) // if it cannot be read, 0 counts as old
 	switch {
 	case minor < oldest:
 		return ProblemOld
 	case minor > newest:
 		return ProblemNew
-	case !i.Venv:
+	case !p.Venv:
 		return ProblemVenv
 	}
 	return ""
-}
-
-// probeCode prints, for a virtual environment, the path of the interpreter that created it, for a shim
-// that of the real one.
-const probeCode = `import sys
-from importlib.util import find_spec
-print("dsstar|%d.%d.%d|%s|%s|%s" % (sys.version_info[:3] + (
-    sys.implementation.name, bool(find_spec("venv") and find_spec("ensurepip")),
-    getattr(sys, "_base_executable", "") or sys.executable)))
-`
-
-// probe asks an interpreter for its version and kind.
-func probe(ctx context.Context, path string, env []string) (Interpreter, error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	out, err := Ask(ctx, env, path, probeCode)
-	if err != nil {
-		return Interpreter{}, err
-	}
-	for line := range strings.Lines(string(out)) {
-		part := strings.SplitN(strings.TrimRight(line, "\r\n"), "|", 5)
-		if len(part) != 5 || part[0] != "dsstar" {
-			continue
-		}
-		if part[2] != "cpython" {
-			return Interpreter{}, fmt.Errorf("is %s, not CPython", part[2])
-		}
-		return Interpreter{Path: part[4], Version: part[1], Venv: part[3] == "True"}, nil
-	}
-	return Interpreter{}, fmt.Errorf("does not answer like Python")
 }
 
 // lookPath is exec.LookPath with the PATH of env.

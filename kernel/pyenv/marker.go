@@ -8,30 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/google/renameio/v2/maybe"
 )
 
 // A marker says that an environment is complete, and from which inputs it was built.
 type marker struct {
-	Lock    string    `json:"lock"`    // digest of the lock file and the recipe
-	Version string    `json:"version"` // of the base interpreter
-	Base    string    `json:"base"`    // the base interpreter
-	Target  string    `json:"target"`  // Base with its symbolic links resolved
-	Tool    string    `json:"tool"`    // uv or pip
-	Made    time.Time `json:"made"`
+	Lock    string `json:"lock"`    // digest of the lock file and the recipe
+	Version string `json:"version"` // of the base interpreter
+	Base    string `json:"base"`    // the base interpreter
+	Target  string `json:"target"`  // Base with its symbolic links resolved
 }
 
-func markerPath(dir string) string { return filepath.Join(dir, "dsstar.json") }
-
-func newMarker(lock []byte, base Interpreter, tool string) marker {
-	return marker{
-		Lock: digest(lock), Version: base.Version, Base: base.Path, Target: resolve(base.Path),
-		Tool: tool, Made: time.Now().UTC().Truncate(time.Second),
-	}
-}
+const markerName = "dsstar.json"
 
 func digest(lock []byte) string {
 	sum := sha256.Sum256(append(slices.Clone(lock), recipe...))
@@ -52,12 +41,12 @@ func writeMarker(dir string, m marker) error {
 	if err != nil {
 		return err
 	}
-	return maybe.WriteFile(markerPath(dir), append(data, '\n'), 0o644)
+	return maybe.WriteFile(filepath.Join(dir, markerName), append(data, '\n'), 0o644)
 }
 
 func readMarker(dir string) (marker, error) {
 	var m marker
-	data, err := os.ReadFile(markerPath(dir))
+	data, err := os.ReadFile(filepath.Join(dir, markerName))
 	if err != nil {
 		return m, err
 	}
@@ -67,13 +56,9 @@ func readMarker(dir string) (marker, error) {
 // findReady looks for a usable environment made from o.Lock by any interpreter: to find the
 // interpreter for a new one takes subprocesses.
 func findReady(ctx context.Context, o Options) (dir string, ok bool) {
-	// Newest Python first. The error is for a malformed pattern only.
-	dirs, _ := filepath.Glob(filepath.Join(globEscape(o.Dir), "python-*",
-		filepath.Base(markerPath(""))))
-	slices.Sort(dirs)
-	slices.Reverse(dirs)
-	for _, path := range dirs {
-		dir := filepath.Dir(path)
+	entries, _ := os.ReadDir(o.Dir)              // without the folder there is none
+	for _, e := range slices.Backward(entries) { // the newest Python first
+		dir := filepath.Join(o.Dir, e.Name())
 		if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o) {
 			return dir, true
 		}
@@ -99,16 +84,11 @@ func (m marker) usable(ctx context.Context, dir string, o Options) bool {
 		return true
 	}
 	// The base has moved, as with every patch release from Homebrew. Ask once and record it.
-	out, err := Ask(ctx, o.Env, interpreter(dir), "import sys; print('%d.%d' % sys.version_info[:2])")
-	if err != nil || strings.TrimSpace(string(out)) != (Interpreter{Version: m.Version}).minor() {
+	now, err := Describe(ctx, []string{interpreter(dir)}, o.Env, nil, nil)
+	if err != nil || now.minor() != (Python{Version: m.Version}).minor() {
 		return false
 	}
 	m.Target = target
 	_ = writeMarker(dir, m) // a read-only cache only means asking again
 	return true
-}
-
-// globEscape returns a pattern that matches dir only.
-func globEscape(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }

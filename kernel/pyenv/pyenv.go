@@ -3,7 +3,7 @@
 // Most callers only need [Ensure]: it creates the environment from a lock file the first time, and
 // afterwards finds it with a few file operations, without subprocesses and network. It builds the
 // environment with uv if that is installed, otherwise with venv and pip; both check every file
-// against the hashes of the lock. [Check] inspects the user's own interpreter, and [Ask] runs a
+// against the hashes of the lock. [Describe] and [Check] inspect other interpreters, and [Ask] runs a
 // script in one.
 //
 // Several processes may call Ensure concurrently, and any of them may be killed: an environment is
@@ -75,7 +75,7 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 	return interpreter(dir), nil
 }
 
-func envName(lock []byte, base Interpreter) string {
+func envName(lock []byte, base Python) string {
 	h := sha256.New()
 	h.Write(lock)
 	h.Write([]byte("\x00" + recipe + "\x00" + base.Version))
@@ -86,11 +86,11 @@ func envName(lock []byte, base Interpreter) string {
 func interpreter(dir string) string { return filepath.Join(dir, "bin", "python") }
 
 // create builds the environment in dir, which the lock protects, and marks it as ready.
-func create(ctx context.Context, o Options, base Interpreter, dir string, lock *os.File) error {
+func create(ctx context.Context, o Options, base Python, dir string, lock *os.File) error {
 	o.Progress("creating the Python environment (once; about 270 MB to download, 1.2 GB on disk)")
 	start := time.Now()
 	var err error
-	for _, tool := range installers(o.Env, base) {
+	for _, tool := range installers(o.Env, base, dir) {
 		if err != nil {
 			o.Progress(fmt.Sprintf("%s: trying %s", firstLine(err), tool.name))
 		}
@@ -98,8 +98,8 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock *
 			return err
 		}
 		r := runner{env: toolEnv(o.Env), dir: o.Dir, progress: o.Progress, lock: lock}
-		if err = tool.build(ctx, r, base, dir, o.Lock); err == nil {
-			err = writeMarker(dir, newMarker(o.Lock, base, tool.name))
+		if err = tool.build(ctx, r, dir, o.Lock); err == nil {
+			err = writeMarker(dir, marker{digest(o.Lock), base.Version, base.Base, resolve(base.Base)})
 		}
 		if err == nil {
 			o.Progress(fmt.Sprintf("the Python environment is ready after %.0f s",
@@ -118,7 +118,7 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock *
 
 // remove deletes an environment, the marker first: a partial environment must not look complete.
 func remove(dir string) error {
-	if err := os.Remove(markerPath(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(dir, markerName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	err := os.RemoveAll(dir)

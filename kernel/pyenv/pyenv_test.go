@@ -54,7 +54,7 @@ func (b *bench) python(name, version, venv, pip string) string {
 	b.t.Helper()
 	return b.tool(name, fmt.Sprintf(`
 case "$*" in
-*dsstar*) echo "dsstar|%s|cpython|%s|%s";;
+*dsstar*) %s;;
 "-I -m venv"*)
 	echo venv >>"$LOG"
 	mkdir -p "$4/bin"
@@ -62,14 +62,20 @@ case "$*" in
 #!/bin/sh
 export PATH=$PATH:/usr/bin:/bin
 env="$(dirname "$(dirname "$0")")"
-case "$*" in *import*) cat "$env/minor" 2>/dev/null || echo %s; exit 0;; esac
+case "$*" in *dsstar*) [ -e "$env/minor" ] && . "$env/minor" || %s; exit 0;; esac
 echo pip "$@" >>"$LOG"
 %s
 END
 	chmod +x "$4/bin/python";;
 *) echo "unexpected: $*" >&2; exit 9;;
 esac
-`, version, venv, filepath.Join(b.bin, name), Interpreter{Version: version}.minor(), pip))
+`, saying(version, venv, filepath.Join(b.bin, name)), saying(version, venv, ""), pip))
+}
+
+// saying is a command of the shell that answers [Describe].
+func saying(version, venv, base string) string {
+	return fmt.Sprintf(`printf '\n%s{"Version":"%s","Implementation":"cpython","Venv":%s,"Path":"%s","Base":"%[4]s"}\n'`,
+		describeMark, version, strings.ToLower(venv), base)
 }
 
 func (b *bench) log() string {
@@ -141,24 +147,24 @@ func TestCreateThenReuse(t *testing.T) {
 }
 
 func TestFailuresLeaveNothing(t *testing.T) {
-	for _, test := range []struct{ tool, pip, words string }{
-		{"pip install", "echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1",
+	for _, test := range []struct{ pip, words string }{
+		{"echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1",
 			"DO NOT MATCH"},
-		{"pip install", "seq 1000; printf 'no newline'; exit 3", "1000\nno newline"},
-		{"venv", "", "ensurepip is not available"},
+		{"seq 1000; printf 'no newline'; exit 3", "1000\nno newline"},
+		{"", "ensurepip is not available"},
 	} {
 		b := newBench(t)
 		b.python("python3", "3.12.1", "True", test.pip)
-		if test.tool == "venv" {
-			b.tool("python3", `case "$*" in *dsstar*) echo "dsstar|3.12.1|cpython|True|$0";; `+
-				`*) mkdir -p "$4"; echo "ensurepip is not available" >&2; exit 1;; esac`)
+		if test.pip == "" {
+			b.tool("python3", `case "$*" in *dsstar*) `+
+				saying("3.12.1", "True", filepath.Join(b.bin, "python3"))+`;; *) mkdir -p "$4"; echo "ensurepip is not available" >&2; exit 1;; esac`)
 		}
 		_, err := Ensure(t.Context(), b.Options)
 		install, ok := errors.AsType[*InstallError](err)
-		if !ok || install.Tool != test.tool || !strings.Contains(err.Error(), test.words) {
+		if !ok || install.Tool != "pip" || !strings.Contains(err.Error(), test.words) {
 			t.Fatalf("%s: %#v", test.words, err)
 		}
-		if n := strings.Count(install.Output, "\n") + 1; n > tailLines {
+		if n := strings.Count(install.Output, "\n") + 1; n > 12 {
 			t.Errorf("%d lines of output", n)
 		}
 		b.noEnvironment()
@@ -220,7 +226,7 @@ func TestFind(t *testing.T) {
 	fail(ProblemMissing, "3.10")
 	b.tool("python3.14", `echo "pyenv: python3.14: command not found" >&2; exit 127`)
 	b.tool("python3.13", `echo hello`)
-	b.tool("python3.12", `echo "dsstar|3.10.14|pypy|True|$0"`)
+	b.tool("python3.12", strings.Replace(saying("3.10.14", "True", ""), "cpython", "pypy", 1))
 	fail(ProblemMissing, "command not found", "does not answer like Python", "is pypy")
 	b.python("python", "3.9.18", "True", "")
 	fail(ProblemOld, "python: is 3.9.18")
@@ -229,17 +235,17 @@ func TestFind(t *testing.T) {
 	b.python("python3.11", "3.11.2", "False", "")
 	fail(ProblemVenv, "python3.11: is 3.11.2 without venv or ensurepip")
 	path := b.python("python3.10", "3.10.1", "True", "")
-	if got, err := Find(ctx, b.Env); err != nil || got != (Interpreter{path, "3.10.1", true}) {
+	if got, err := Find(ctx, b.Env); err != nil || got.Base != path || got.Version != "3.10.1" {
 		t.Errorf("%+v %v", got, err)
 	}
 	// Later PATH entries are tried too: the first may be a shim that is not enabled.
 	other := filepath.Join(t.TempDir(), "python3.14")
-	if err := os.WriteFile(other, []byte("#!/bin/sh\necho 'dsstar|3.14.0|cpython|True|/real'\n"),
+	if err := os.WriteFile(other, []byte("#!/bin/sh\n"+saying("3.14.0", "True", "/real")),
 		0o755); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := Find(ctx, []string{"PATH=" + b.bin + ":" + filepath.Dir(other)}); err != nil ||
-		got.Path != "/real" {
+		got.Base != "/real" {
 		t.Errorf("%+v %v", got, err)
 	}
 }
@@ -280,9 +286,9 @@ func TestCancel(t *testing.T) {
 // An environment without a complete marker, from a killed dsstar, is rebuilt.
 func TestHalfAnEnvironment(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
-		"no marker": func(dir string) error { return os.Remove(markerPath(dir)) },
+		"no marker": func(dir string) error { return os.Remove(filepath.Join(dir, markerName)) },
 		"half marker": func(dir string) error {
-			return os.WriteFile(markerPath(dir), []byte(`{"lock":`),
+			return os.WriteFile(filepath.Join(dir, markerName), []byte(`{"lock":`),
 				0o644)
 		},
 		"no python": func(dir string) error { return os.Remove(interpreter(dir)) },
@@ -320,7 +326,7 @@ func TestBaseChanges(t *testing.T) {
 
 	// Another minor version has its packages elsewhere, so the environment is rebuilt.
 	if err := errors.Join(os.Remove(base), os.Rename(moved, base),
-		os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(python)), "minor"), []byte("3.13\n"), 0o644)); err != nil {
+		os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(python)), "minor"), []byte(saying("3.13.0", "True", "")), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	b.ensure()
@@ -469,7 +475,7 @@ func TestAsksInIsolation(t *testing.T) {
 // absolute entries count.
 func TestCheckFindsProgram(t *testing.T) {
 	b := newBench(t)
-	b.tool("mine", "echo 'dsstar|3.12.1||/real'")
+	b.tool("mine", saying("3.12.1", "True", "/real"))
 	t.Chdir(filepath.Dir(b.bin))
 	for python, want := range map[string]string{"bin/mine": "/real", "./bin/mine": "/real",
 		"mine": "/real", "none": ""} {

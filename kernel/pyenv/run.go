@@ -1,11 +1,13 @@
 package pyenv
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +15,7 @@ import (
 
 // InstallError says that a tool could not build the environment, in the tool's own words.
 type InstallError struct {
-	Tool   string // what was run: uv venv, uv pip install, venv, pip install
+	Tool   string // uv or pip
 	Output string // the last lines that the tool wrote
 	Err    error
 }
@@ -32,14 +34,14 @@ type runner struct {
 	lock     *os.File // also held by the tools, should dsstar be killed before they end
 }
 
-func (r runner) run(ctx context.Context, what, path string, args ...string) error {
-	cmd := exec.CommandContext(ctx, path, args...)
+func (r runner) run(ctx context.Context, tool string, words []string) error {
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env, cmd.Dir = r.env, r.dir
 	ownGroup(cmd)
 	lend(cmd, r.lock)
 	cmd.WaitDelay = 3 * time.Second
-	var last tail
-	cmd.Stdout, cmd.Stderr = &last, &last
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	stop := stillAlive(r.progress)
 	err := cmd.Run()
 	stop()
@@ -48,7 +50,7 @@ func (r runner) run(ctx context.Context, what, path string, args ...string) erro
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return &InstallError{Tool: what, Output: last.String(), Err: err}
+		return &InstallError{Tool: tool, Output: lastLines(output.String(), 12), Err: err}
 	}
 	return nil
 }
@@ -72,76 +74,36 @@ func stillAlive(progress func(line string)) (stop func()) {
 	return func() { close(done); ended.Wait() }
 }
 
-// Ask runs code, which must be dsstar's own, in a Python outside the sandbox and returns what it
-// prints. It runs in an empty temporary folder and ignores PYTHONPATH and the like: the current
-// folder may be a stranger's, and a contextlib.py in it would run with the user's rights. env
-// should contain no credentials. The error is the last line of Python's stderr, if any.
-func Ask(ctx context.Context, env []string, path, code string, args ...string) ([]byte, error) {
+// Ask runs a program with code of dsstar's own, outside the sandbox, and returns what it prints. It
+// runs in an empty temporary folder: the current folder may be a stranger's, and a contextlib.py in it
+// would run with the user's rights. env should contain no credentials. The error is the last line of
+// the program's stderr, if any.
+func Ask(ctx context.Context, env []string, words ...string) ([]byte, error) {
 	empty, err := os.MkdirTemp("", "dsstar-ask-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(empty)
-	// Not -I, which hides packages installed for the user alone.
-	cmd := exec.CommandContext(ctx, path, append([]string{"-E", "-c", code}, args...)...)
-	cmd.Env, cmd.Dir = toolEnv(env), empty
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Env, cmd.Dir = env, empty
 	ownGroup(cmd)
 	cmd.WaitDelay = time.Second
-	var last tail
-	cmd.Stderr = &last
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
 	out, err := cmd.Output()
-	if err != nil {
-		if line := last.line(); line != "" {
-			return nil, errors.New(line)
-		}
-		return nil, err
+	if line := lastLines(complaints.String(), 1); err != nil && line != "" {
+		return nil, errors.New(line)
 	}
-	return out, nil
+	return out, err
 }
 
-// tail keeps the last lines written to it. It must not be used concurrently.
-type tail struct {
-	rest  string
-	lines []string
-}
-
-const tailLines = 12
-
-func (t *tail) Write(p []byte) (int, error) {
-	text := t.rest + string(p)
-	for {
-		line, rest, ok := strings.Cut(text, "\n")
-		if !ok {
-			break
-		}
-		t.add(line)
-		text = rest
-	}
-	t.rest = text[max(0, len(text)-4096):] // bounds an endless line
-	return len(p), nil
-}
-
-func (t *tail) add(line string) {
-	line = strings.TrimRight(line, " \r\t")
-	// pip reports each line of the lock file that is for another system.
-	if line == "" || strings.HasPrefix(line, "Ignoring ") {
-		return
-	}
-	if len(t.lines) == tailLines {
-		t.lines = t.lines[1:]
-	}
-	t.lines = append(t.lines, line)
-}
-
-func (t *tail) String() string {
-	t.add(t.rest)
-	t.rest = ""
-	return strings.Join(t.lines, "\n")
-}
-
-func (t *tail) line() string {
-	text := t.String()
-	return text[strings.LastIndex(text, "\n")+1:]
+// lastLines returns the last n lines of a tool's output that are not empty. It leaves out what pip
+// says of each line of the lock file that is for another system.
+func lastLines(output string, n int) string {
+	lines := slices.DeleteFunc(strings.Split(output, "\n"), func(line string) bool {
+		return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "Ignoring ")
+	})
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 func firstLine(err error) string {

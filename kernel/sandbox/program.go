@@ -1,7 +1,9 @@
 package sandbox
 
 import (
-	"bytes"
+	"bufio"
+	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -9,7 +11,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"dsstar/kernel/pyenv"
 	"dsstar/notebook/disk"
 )
 
@@ -21,18 +25,8 @@ type launch struct {
 	write []string // where cells write: nothing there is trusted, or run outside the sandbox
 }
 
-// A python is what an interpreter reports about itself.
-type python struct {
-	Executable string // the interpreter itself, even if a script, shim or launcher was called
-	// its installation, its module folders, and the libraries that it has loaded
-	Paths    []string
-	Env      map[string]string // the environment that its launcher gives it
-	UserBase string            // of the packages installed for this user; "" if there are none
-}
-
 var (
 	pythonName = regexp.MustCompile(`^(python|pypy|graalpy)`)
-	shellName  = regexp.MustCompile(`^(a|ba|da|k|mk|z)?sh$`)
 	// launchers change the environment and then run a program named by a later argument.
 	launchers = []string{"env", "conda", "mamba", "micromamba", "pixi", "uv", "poetry", "pipenv",
 		"pdm", "hatch"}
@@ -42,10 +36,10 @@ func isPython(word string) bool {
 	return pythonName.MatchString(filepath.Base(word)) && !strings.Contains(word, "=")
 }
 
-// launchOf resolves what cmd runs. For a Python launcher that is the interpreter, in the
-// environment that the launcher creates: the launcher and its files stay outside the sandbox. For a
-// script it is the program of the #! line. Anything else runs as it is. write are the real paths of
-// the folders where cells write; launchOf itself runs nothing in them.
+// launchOf resolves what cmd runs. For a Python launcher, or a script whose #! line names a Python,
+// that is the interpreter, in the environment that the launcher creates: the launcher and its files
+// stay outside the sandbox. Anything else runs as it is. write are the real paths of the folders
+// where cells write; launchOf itself runs nothing in them.
 func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	plain := launch{append([]string{cmd.Path}, cmd.Args[1:]...), cmd.Env, []string{cmd.Path}, write}
 	if isPython(cmd.Path) {
@@ -54,26 +48,35 @@ func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	if slices.Contains(launchers, filepath.Base(cmd.Path)) {
 		return plain.launched()
 	}
-	line, text := script(cmd.Path)
+	line := interpreterOf(cmd.Path)
 	if len(line) == 0 {
 		return plain, nil
 	}
 	if leadsThrough(cmd.Path, write) {
-		return plain, &writableError{cmd.Path}
-	}
-	interpreted := plain
-	interpreted.argv = append(append(slices.Clone(line), cmd.Path), cmd.Args[1:]...)
-	switch at := slices.IndexFunc(line, isPython); {
-	case at >= 0:
-		l, err := interpreted.python(at + 1)
-		l.needs = append(l.needs, cmd.Path)
-		return l, err
-	case shellName.MatchString(filepath.Base(line[0])) || len(line) > 1 &&
-		shellName.MatchString(filepath.Base(line[len(line)-1])):
-		plain.namedIn(text)
+		return plain, changeable(cmd.Path)
 	}
 	plain.needs = append(plain.needs, line[0])
-	return plain, nil
+	at := slices.IndexFunc(line, isPython)
+	if at < 0 {
+		return plain, nil
+	}
+	plain.argv = append(line, plain.argv...)
+	return plain.python(at + 1)
+}
+
+// interpreterOf returns the words of the #! line of a script; nil if file is none.
+func interpreterOf(file string) []string {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(io.LimitReader(f, 4096)).ReadString('\n') // the last may have no end
+	words, ok := strings.CutPrefix(line, "#!")
+	if !ok {
+		return nil
+	}
+	return strings.Fields(words)
 }
 
 // launched removes the launcher from l. It tries all words that look like a Python, as the first
@@ -97,23 +100,20 @@ func (l launch) python(n int) (launch, error) {
 	if err != nil {
 		return l, err
 	}
+	const notText = '\uFFFD' // stands for what is not UTF-8
 	env := make([]string, 0, len(p.Env)+1)
 	for name, value := range p.Env {
-		if !strings.ContainsRune(name+value, '\uFFFD') { // not UTF-8
-			env = append(env, name+"="+value)
-		}
-	}
-	for _, entry := range l.env {
-		if name, value, _ := strings.Cut(entry, "="); strings.ContainsRune(p.Env[name], '\uFFFD') {
+		if !strings.ContainsRune(name+value, notText) {
 			env = append(env, name+"="+value)
 		}
 	}
 	slices.Sort(env)
 	asked := unwritable(l.env, l.write)
-	// hidden from the interpreter when it was asked, and not set by its launcher
 	for _, entry := range l.env {
-		if name, value, _ := strings.Cut(entry, "="); valueOf(asked, name) != value &&
-			valueOf(asked, name) == p.Env[name] {
+		name, value, _ := strings.Cut(entry, "=")
+		given, got := valueOf(asked, name), p.Env[name]
+		// not text, or hidden from the interpreter when it was asked and not set by its launcher
+		if strings.ContainsRune(got, notText) || given != value && given == got {
 			env = append(env, entry)
 		}
 	}
@@ -121,39 +121,71 @@ func (l launch) python(n int) (launch, error) {
 		// Python finds it through HOME, which differs in the sandbox
 		env = append(env, "PYTHONUSERBASE="+p.UserBase)
 	}
-	return launch{append([]string{p.Executable}, l.argv[n:]...), env,
-		append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
+	return launch{append([]string{p.Path}, l.argv[n:]...), env,
+		slices.Concat(l.needs, p.Paths, []string{p.Path, l.argv[0]}), l.write}, nil
 }
 
-// namedIn adds the files of the Pythons that the text of a shell script names, as far as it finds
-// them. It extends PATH so that those looked up there are found without shims in between.
-func (l *launch) namedIn(text string) {
-	lookup := func(name string) string { return valueOf(l.env, name) }
-	words := strings.FieldsFunc(text,
-		func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&()", r) })
-	for i := range words {
-		words[i] = os.Expand(words[i], lookup)
-	}
-	words = slices.DeleteFunc(words, func(word string) bool { return !isPython(word) })
-	slices.Sort(words)
-	for _, word := range slices.Compact(words) {
+// asked caches what Pythons say, each of which takes a process.
+var asked sync.Map // a pyenv.Python by the words that start it and its environment
+
+// ask describes the Python that words start. It fails if cells could have changed that Python. Paths
+// that cells could have changed are removed from its environment.
+func ask(words, env, write []string) (p pyenv.Python, err error) {
+	for _, word := range words {
 		program := word
 		if !strings.Contains(word, "/") {
-			program = firstOf(disk.LookPath(program, valueOf(l.env, "PATH")))
+			program = firstOf(disk.LookPath(word, valueOf(env, "PATH")))
 		}
-		if !filepath.IsAbs(program) {
-			continue
-		}
-		p, err := ask([]string{program}, l.env, l.write)
-		if err != nil {
-			continue // perhaps a word in a comment
-		}
-		l.needs = append(l.needs, append(p.Paths, p.Executable, program)...)
-		if !strings.Contains(word, "/") {
-			l.env = append(slices.Clone(l.env), "PATH="+filepath.Dir(p.Executable)+":"+
-				valueOf(l.env, "PATH"))
+		if filepath.IsAbs(program) && leadsThrough(program, write) {
+			return p, changeable(program)
 		}
 	}
+	env = unwritable(env, write)
+	key := strings.Join(slices.Concat(words, []string{""}, env), "\x00")
+	if known, ok := asked.Load(key); ok { // perhaps cells wrote to other folders then
+		p = known.(pyenv.Python)
+	} else {
+		p, err = pyenv.Describe(context.Background(), words, env, nil, write)
+		if err != nil {
+			return p, fmt.Errorf("ask %s where its modules are: %w", strings.Join(words, " "), err)
+		}
+		if p.Writable != "" {
+			return p, changeable(p.Writable)
+		}
+		p.Paths = slices.DeleteFunc(p.Paths,
+			func(path string) bool { return !filepath.IsAbs(path) || exposes(path) != "" })
+		asked.Store(key, p)
+	}
+	if at := slices.IndexFunc(p.Paths,
+		func(path string) bool { return leadsThrough(path, write) }); at >= 0 {
+		return p, changeable(p.Paths[at])
+	}
+	return p, nil
+}
+
+// changeable returns the error about a program that would run outside the sandbox although cells could
+// have changed it.
+func changeable(path string) error {
+	return fmt.Errorf("%w: %s is in a folder all of which they may write, and the Python that it "+
+		"belongs to would be started outside the sandbox", ErrWritable, path)
+}
+
+// unwritable returns env without paths, alone or in lists, that lead through a folder where cells
+// write.
+func unwritable(env, write []string) (all []string) {
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		paths := filepath.SplitList(value)
+		safe := slices.DeleteFunc(slices.Clone(paths),
+			func(path string) bool { return filepath.IsAbs(path) && leadsThrough(path, write) })
+		switch {
+		case len(safe) == len(paths):
+			all = append(all, entry)
+		case len(safe) > 0:
+			all = append(all, name+"="+strings.Join(safe, string(filepath.ListSeparator)))
+		}
+	}
+	return all
 }
 
 // firstOf returns the first of all, "" if there is none.
@@ -172,23 +204,4 @@ func valueOf(env []string, name string) (value string) {
 		}
 	}
 	return value
-}
-
-// scriptSize bounds how much of a script is read.
-const scriptSize = 64 << 10
-
-// script returns the words of the #! line of a script, and its text; nothing if file is not a
-// script.
-func script(file string) (line []string, text string) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, ""
-	}
-	defer f.Close()
-	content, _ := io.ReadAll(io.LimitReader(f, scriptSize)) // as much as can be read
-	if !bytes.HasPrefix(content, []byte("#!")) {
-		return nil, ""
-	}
-	first, _, _ := strings.Cut(string(content[2:]), "\n")
-	return strings.Fields(first), string(content)
 }

@@ -255,7 +255,7 @@ func (a *App) plainPython(s *configs.Settings) *bench.Process {
 			return s.Python, nil
 		}
 		found, err := pyenv.Find(ctx, a.Env)
-		return found.Path, err
+		return found.Base, err
 	}}
 }
 
