@@ -33,7 +33,7 @@ type branch struct {
 }
 
 // words words a request: see [ask.Request].
-type words func() ([]prompts.Part, map[string]string)
+type words func() []prompts.Part
 
 // runBranch runs the branch's cell and has it repaired while it fails, at most DebugTries times.
 // first is the cell unless there are attempts to go on from. The answer is that of
@@ -143,10 +143,8 @@ func (r *standard) repairBranch(ctx context.Context, b branch, failed record.Att
 		return "", err
 	}
 	return ask.Role(ctx, r.Asker, ask.Request{Role: "debugger", Subject: subject,
-		Words: func() ([]prompts.Part, map[string]string) {
-			parts, inputs := b.known()
-			inputs["step"], inputs["cell"], inputs["error"] = b.task, failed.Code, report
-			return append(parts, prompts.Debugger{Step: b.task, Code: failed.Code, Error: report}), inputs
+		Words: func() []prompts.Part {
+			return append(b.known(), prompts.Debugger{Step: b.task, Code: failed.Code, Error: report})
 		}}, reply.Code)
 }
 

@@ -36,7 +36,7 @@ func (r *standard) finalize(ctx context.Context) error {
 		return err
 	}
 	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(),
-		Words: func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
+		Words: func() []prompts.Part { return r.finalWords(verdict) }}
 	repair := func(failed record.Attempt, report string) ask.Request {
 		words := r.repairWords(r.t.Steps()+1, r.stepOf(verdict), failed, report)
 		return ask.Request{Role: "debugger", Words: words}
@@ -70,16 +70,14 @@ func (r *standard) lastCell() string {
 	return r.current().Answer
 }
 
-func (r *standard) finalWords(v record.Verdict) ([]prompts.Part, map[string]string) {
+func (r *standard) finalWords(v record.Verdict) []prompts.Part {
 	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive}
 	if v.Sufficient {
 		finalizer.Reason = v.Reason
 	} else {
 		finalizer.Missing = v.Reason
 	}
-	parts, inputs := r.results()
-	inputs["missing"], inputs["reason"] = finalizer.Missing, finalizer.Reason
-	return append(parts, finalizer), inputs
+	return append(r.results(), finalizer)
 }
 
 // doubted returns the cell of the first answer that was not fit, or "".

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -60,25 +59,18 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 	return r.follow(ctx)
 }
 
-func (r *standard) judgeWords() ([]prompts.Part, map[string]string) {
-	parts, inputs := r.results()
-	forget(parts, inputs) // as of the arbiter
-	written := r.written()
-	inputs["written"] = written
+func (r *standard) judgeWords() []prompts.Part {
+	parts := r.results()
+	forget(parts) // as of the arbiter
 	var names []string
 	for _, p := range r.pictures() {
 		names = append(names, brief.OneLine(p.Name))
 	}
 	branches := r.judged()
-	request := prompts.Judgement{Written: written, Pictures: strings.Join(names, "\n"),
+	request := prompts.Judgement{Written: r.written(), Pictures: strings.Join(names, "\n"),
 		Points: r.weighable(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
-	if request.Branches = len(branches) > 0; len(request.Points) > 0 {
-		inputs["readings"] = fmt.Sprint(request.Points)
-	}
-	if len(request.Hand) > 0 {
-		inputs["hand"] = fmt.Sprint(request.Hand, request.Reread)
-	}
-	return append(parts, request), inputs
+	request.Branches = len(branches) > 0
+	return append(parts, request)
 }
 
 // follow carries out the current round's route: it goes back if a step is wrong.

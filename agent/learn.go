@@ -33,10 +33,8 @@ func (r *standard) learnFrom(ctx context.Context, p *prover) error {
 		return nil
 	}
 	proposed, err := ask.Role(ctx, r.Asker, ask.Request{Role: "learner", Subject: "the answer",
-		Words: func() ([]prompts.Part, map[string]string) {
-			parts, inputs := r.shared()
-			inputs["answer"] = r.t.Answer()
-			return append(parts, prompts.Learner{Answer: r.t.Answer()}), inputs
+		Words: func() []prompts.Part {
+			return append(r.shared(), prompts.Learner{Answer: r.t.Answer()})
 		}}, reply.Learned)
 	if err != nil && ctx.Err() == nil { // the answer is verified all the same
 		r.t.Learned = &record.Learned{LeftOut: []string{err.Error()}}

@@ -122,22 +122,18 @@ func (r *standard) implement(ctx context.Context) (done bool, err error) {
 	return false, r.drop(problem)
 }
 
-func (r *standard) codeWords() ([]prompts.Part, map[string]string) {
+func (r *standard) codeWords() []prompts.Part {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
 	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1}
-	parts, inputs := r.shared()
-	inputs["step"] = round.Step
-	return append(parts, coder), inputs
+	return append(r.shared(), coder)
 }
 
 // repairWords words the request to repair a cell (Listing 56).
 func (r *standard) repairWords(step int, text string, failed record.Attempt,
-	report string) func() ([]prompts.Part, map[string]string) {
-	return func() ([]prompts.Part, map[string]string) {
-		parts, inputs := r.shared()
-		inputs["step"], inputs["cell"], inputs["error"] = text, failed.Code, report
-		return append(parts, prompts.Debugger{Number: step, Step: text, Code: failed.Code,
-			Error: report}), inputs
+	report string) func() []prompts.Part {
+	return func() []prompts.Part {
+		return append(r.shared(), prompts.Debugger{Number: step, Step: text, Code: failed.Code,
+			Error: report})
 	}
 }

@@ -46,7 +46,7 @@ func textProfile(text string) string {
 
 // sent is all that goes to the model with a request.
 func sent(r llm.Request) string {
-	all := fmt.Sprint(r.Inputs)
+	all := ""
 	for _, m := range r.Messages {
 		all += m.Text
 	}

@@ -244,21 +244,3 @@ func TestScriptsStartFromNothing(t *testing.T) {
 		t.Errorf("answer %q, proof %+v, script\n%s", p.Answer(), p.Proof, p.Script())
 	}
 }
-
-// Each request carries the inputs by which a recorded reply is known to fit: a replay must notice
-// what the role has seen changing.
-func TestInputs(t *testing.T) {
-	p := play(t, simple.with(script{"verdict round 1": no})).noError(t)
-	for key, inputs := range map[string]string{
-		"solver round 1":    "question guidelines files descriptions",
-		"solver round 2":    "missing plan code results",
-		"judge round 2":     "plan code results descriptions",
-		"second the answer": "question guidelines files descriptions",
-	} {
-		for _, name := range strings.Fields(inputs) {
-			if p.model.requests[key].Inputs[name] == "" {
-				t.Errorf("%s: no input %q in %v", key, name, p.model.requests[key].Inputs)
-			}
-		}
-	}
-}

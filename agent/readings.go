@@ -211,8 +211,7 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 	return nil
 }
 
-func (r *standard) branchWords() ([]prompts.Part, map[string]string) {
-	parts, inputs := r.shared()
+func (r *standard) branchWords() []prompts.Part {
 	last, _ := r.t.FinalCell()
 	request := prompts.Branches{Code: last.Code, Points: r.points(r.unwritten())}
 	for _, p := range r.unwritten() {
@@ -221,8 +220,7 @@ func (r *standard) branchWords() ([]prompts.Part, map[string]string) {
 	request.Points = slices.DeleteFunc(request.Points, func(p prompts.OpenPoint) bool {
 		return len(p.Others) == 0
 	})
-	inputs["cell"], inputs["readings"] = last.Code, fmt.Sprint(request.Points)
-	return append(parts, request), inputs
+	return append(r.shared(), request)
 }
 
 // points returns the readings with the options that the cells take, and the others whose cells are

@@ -145,14 +145,13 @@ func usedFunctions(t *record.Trajectory) string {
 }
 
 // forget takes the memory out of a request, for those who must not rely on it.
-func forget(parts []prompts.Part, inputs map[string]string) {
+func forget(parts []prompts.Part) {
 	for i, p := range parts {
 		if context, ok := p.(prompts.Context); ok {
 			context.Facts, context.Functions = "", ""
 			parts[i] = context
 		}
 	}
-	delete(inputs, "memory")
 }
 
 // unaided returns the cells that the rounds of this question build on, set-up and the cells of

@@ -24,34 +24,11 @@ type requests struct {
 	madeWords prompts.Context
 }
 
-// known returns the task with the files, and the inputs that a recorded reply must fit. Without
-// code it is the same throughout the run. With code, the tables that it does not name are not
-// described.
-func (r *requests) known(code string) ([]prompts.Part, map[string]string) {
-	context := r.context(code)
-	var names, descriptions []string
-	for _, f := range context.Files {
-		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
-	}
-	if context.Relations != "" {
-		descriptions = append(descriptions, context.Relations)
-	}
-	inputs := map[string]string{
-		"question":     r.t.Task.Question,
-		"guidelines":   r.t.Task.Guidelines,
-		"files":        strings.Join(names, "\n"),
-		"descriptions": strings.Join(descriptions, "\n"),
-	}
-	if said := variableWords(context); said != "" {
-		inputs["variables"] = said
-	}
-	if context.Facts+context.Functions != "" {
-		inputs["memory"] = context.Facts + context.Functions
-	}
-	return []prompts.Part{context}, inputs
-}
+// known returns what every request begins with: see context.
+func (r *requests) known(code string) []prompts.Part { return []prompts.Part{r.context(code)} }
 
-// context returns the task, the files that the model is shown, and the variables.
+// context returns the task, the files that the model is shown, and the variables. Without code it is
+// the same throughout the run. With code, the tables that it does not name are not described.
 func (r *requests) context(code string) prompts.Context {
 	show := r.Sizes()
 	if r.made && show == r.madeFor && code == "" {
@@ -98,44 +75,32 @@ func (r *requests) inForm(step string) string {
 	return strings.TrimSuffix(step, ".") + ", in this form: " + r.t.Task.Guidelines
 }
 
-// shared returns what requests about the plan begin with, and the inputs that a recorded reply must
-// fit.
-func (r *standard) shared() ([]prompts.Part, map[string]string) { return r.plan("") }
+// shared returns what requests about the plan begin with.
+func (r *standard) shared() []prompts.Part { return r.plan("") }
 
 // results is shared for requests about what the cells gave, which need no tables that no cell
 // reads.
-func (r *standard) results() ([]prompts.Part, map[string]string) {
+func (r *standard) results() []prompts.Part {
 	return r.plan(strings.Join(r.t.Cells(), "\n"))
 }
 
-func (r *standard) plan(cells string) ([]prompts.Part, map[string]string) {
+func (r *standard) plan(cells string) []prompts.Part {
 	steps := r.steps(r.t)
-	parts, inputs := r.known(cells)
+	parts := r.known(cells)
 	if len(r.t.Earlier) > 0 {
-		earlier := r.answered()
-		parts = append(parts, earlier)
-		inputs["earlier"] = fmt.Sprint(earlier)
+		parts = append(parts, r.answered())
 	}
 	if len(steps) > 0 {
 		parts = append(parts, prompts.Notebook{Functions: usedFunctions(r.t), Steps: steps})
 	}
-	parts = r.withNotes(parts, inputs)
-	var plan, code, results []string
-	for _, s := range steps {
-		plan, code, results = append(plan, s.Text), append(code, s.Code), append(results, s.Output)
-	}
-	inputs["plan"] = strings.Join(plan, "\n")
-	inputs["code"] = strings.Join(code, "\n")
-	inputs["results"] = strings.Join(results, "\n")
-	return parts, inputs
+	return r.withNotes(parts)
 }
 
 // withNotes adds what the user has written for the agent.
-func (r *standard) withNotes(parts []prompts.Part, inputs map[string]string) []prompts.Part {
+func (r *standard) withNotes(parts []prompts.Part) []prompts.Part {
 	if len(r.t.Notes) == 0 {
 		return parts
 	}
-	inputs["notes"] = strings.Join(r.t.Notes, "\n")
 	return append(parts, prompts.Notes{Texts: r.t.Notes})
 }
 
@@ -220,8 +185,11 @@ func (r *standard) dropped() []prompts.Dropped {
 }
 
 func (r *standard) system() prompts.Part {
-	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == "",
-		Variables: r.made && variableWords(r.context("")) != ""}
+	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == ""}
+	if r.made {
+		known := r.context("")
+		s.Variables = len(known.Variables) > 0 || known.OtherVariables != ""
+	}
 	for _, source := range files.Databases(r.t.Task.Sources) {
 		s.Buckets = s.Buckets || source.Is(files.BucketEnding)
 		s.Databases = s.Databases || source.Is(files.DatabaseEnding)

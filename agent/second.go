@@ -79,13 +79,9 @@ func (r *standard) derive(ctx context.Context) error {
 	s.Reason = ""
 	if s.Proposed == "" && len(s.Attempts) == 0 {
 		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
-			Words: func() ([]prompts.Part, map[string]string) {
-				parts, inputs := r.unseen()
+			Words: func() []prompts.Part {
 				second := prompts.Second{Follows: len(r.t.Earlier) > 0, Mistakes: s.Mistakes()}
-				if len(second.Mistakes) > 0 {
-					inputs["mistakes"] = strings.Join(second.Mistakes, "\n")
-				}
-				return append(parts, second), inputs
+				return append(r.unseen(), second)
 			}}, reply.Code)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			s.Reason = unread.Error()
@@ -129,16 +125,15 @@ func (r *standard) sinceRuling() string {
 // unseen is what requests of the second derivation begin with: question, files, earlier questions
 // and a person's notes, but no step, cell or output of the first, and nothing of the memory, which
 // may be wrong.
-func (r *standard) unseen() ([]prompts.Part, map[string]string) {
-	parts, inputs := r.known("")
-	forget(parts, inputs)
+func (r *standard) unseen() []prompts.Part {
+	parts := r.known("")
+	forget(parts)
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
 		earlier.Apart = true
 		parts = append(parts, earlier)
-		inputs["earlier"] = fmt.Sprint(earlier)
 	}
-	return r.withNotes(parts, inputs), inputs
+	return r.withNotes(parts)
 }
 
 // arbitrate has one request decide between two derivations that differ, and carries the ruling out.
@@ -150,7 +145,7 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second,
 		return false, nil
 	}
 	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter",
-		Subject: "two answers" + r.sinceRuling(), Words: func() ([]prompts.Part, map[string]string) {
+		Subject: "two answers" + r.sinceRuling(), Words: func() []prompts.Part {
 			return r.arbiterWords(found)
 		}}, reply.Rulings(r.t.Steps()))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
@@ -242,9 +237,9 @@ func (r *standard) takeBack(reason string, wrong int) {
 	round.Route = &record.Route{Back: wrong, Reason: reason}
 }
 
-func (r *standard) arbiterWords(found compare.Finding) ([]prompts.Part, map[string]string) {
-	parts, inputs := r.shared()
-	forget(parts, inputs) // the notebook has the source of the functions that it uses
+func (r *standard) arbiterWords(found compare.Finding) []prompts.Part {
+	parts := r.shared()
+	forget(parts) // the notebook has the source of the functions that it uses
 	last, _ := r.t.FinalCell()
 	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]
 	show := r.Sizes().Result
@@ -260,7 +255,5 @@ func (r *standard) arbiterWords(found compare.Finding) ([]prompts.Part, map[stri
 		SecondCode: second.Code, SecondOutput: brief.Clip(second.Execution.Stdout(), show),
 		SecondAnswer: told(r.t.Second.Answer, r.t.Second.Files),
 		Differs:      found.Why, Excluded: found.Sameness == compare.Different}
-	inputs["cell"], inputs["answer"] = a.Code, a.Answer
-	inputs["second"] = a.SecondCode + "\n" + a.SecondOutput + "\n" + a.SecondAnswer + "\n" + a.Differs
-	return append(parts, a), inputs
+	return append(parts, a)
 }

@@ -2,9 +2,7 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
@@ -29,8 +27,7 @@ func (r *standard) asksReadings() bool {
 		(len(r.t.Rounds) == r.t.EarlierRounds() || len(r.t.Plan()) == 0 && !chosen)
 }
 
-func (r *standard) solveWords() ([]prompts.Part, map[string]string) {
-	parts, inputs := r.shared()
+func (r *standard) solveWords() []prompts.Part {
 	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
 		First: len(r.t.Rounds) == r.t.EarlierRounds(), Readings: r.asksReadings()}
 	if !next.Readings {
@@ -40,17 +37,13 @@ func (r *standard) solveWords() ([]prompts.Part, map[string]string) {
 	if next.First && len(r.t.Earlier) == 0 && known != nil && known.Example != nil {
 		next.Example = prompts.Example(*known.Example)
 		next.Example.Cells = brief.Clip(next.Example.Cells, r.Sizes().Result)
-		inputs["example"] = fmt.Sprint(next.Example)
 	}
-	inputs["missing"] = next.Missing
 	for i, d := range next.Dropped {
 		if d.Reason == next.Missing {
 			next.Dropped[i].Reason = "" // it stands above
 		}
-		inputs["dropped"] += strings.Join([]string{d.Text, d.Reason, ""}, "\n")
-		inputs["results"] += "\n" + d.Output
 	}
-	return append(parts, next), inputs
+	return append(r.shared(), next)
 }
 
 // propose begins a round with the next step and its cell.

@@ -183,12 +183,3 @@ func (r *requests) shownVariables(show ask.Sizes) (told []prompts.Variable, othe
 	}
 	return told, brief.Lines(rest.String(), show.Description/4)
 }
-
-// variableWords returns what the model is shown of variables, as an input of a request.
-func variableWords(c prompts.Context) string {
-	var b strings.Builder
-	for _, v := range c.Variables {
-		fmt.Fprintf(&b, "%s: %s\n%s\n", v.Name, v.Type, v.Description)
-	}
-	return b.String() + c.OtherVariables
-}

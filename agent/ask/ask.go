@@ -16,9 +16,8 @@ import (
 type Request struct {
 	Role    string
 	Subject string // which one: "orders.csv", "round 3"
-	// Words returns the parts of the request, and the inputs that a recorded reply
-	// must fit (see [llm.Request]). It is called again when they are too long.
-	Words func() ([]prompts.Part, map[string]string)
+	// Words returns the parts of the request. It is called again when they are too long.
+	Words func() []prompts.Part
 	// pictures that go with it, if the model takes any and they fit into its context
 	Images []llm.Image
 }
@@ -95,10 +94,10 @@ func (a *Asker) Compose(r Request) (llm.Request, error) {
 	if err != nil {
 		return llm.Request{}, err
 	}
-	parts, inputs := r.Words()
+	parts := r.Words()
 	text, err := a.Prompts.Text(parts...)
 	return llm.Request{
-		Role: r.Role, Subject: r.Subject, Inputs: inputs, MaxTokens: a.MaxTokens, Images: r.Images,
+		Role: r.Role, Subject: r.Subject, Ground: llm.GroundOf(parts), MaxTokens: a.MaxTokens, Images: r.Images,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, err
 }
@@ -113,9 +112,8 @@ func (a *Asker) Summarize(ctx context.Context, subject, report, where string) (s
 	if len(report) <= ReportChars {
 		return report, nil
 	}
-	words := func() ([]prompts.Part, map[string]string) {
-		part := prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}
-		return []prompts.Part{part}, map[string]string{"error": report}
+	words := func() []prompts.Part {
+		return []prompts.Part{prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}}
 	}
 	short, err := Role(ctx, a, Request{Role: "summarizer", Subject: subject, Words: words}, reply.Text)
 	if _, unread := errors.AsType[*reply.Error](err); unread {

@@ -153,20 +153,13 @@ func (c *Caller) mask(request *llm.Request) {
 	for _, m := range request.Messages {
 		texts = append(texts, m.Text)
 	}
-	names := slices.Sorted(maps.Keys(request.Inputs))
-	for _, name := range names {
-		texts = append(texts, request.Inputs[name])
-	}
 	texts = c.Mask.MaskAll(texts)
-	request.Messages, request.Inputs = slices.Clone(request.Messages), maps.Clone(request.Inputs)
+	request.Messages = slices.Clone(request.Messages)
 	for i := range request.Messages {
 		request.Messages[i].Text = texts[i]
 	}
 	if len(request.Messages) > 0 {
 		request.Messages[0].Text += c.Mask.Note()
-	}
-	for i, name := range names {
-		request.Inputs[name] = texts[len(request.Messages)+i]
 	}
 }
 

@@ -49,9 +49,9 @@ func (r *Describer) describeByModel(ctx context.Context, s *scratch, left []int)
 // is no error: the description then says so.
 func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (record.Description, error) {
 	d, path := r.t.Descriptions[i], r.dataPython(i)
-	q := ask.Request{Role: "analyzer", Subject: d.File, Words: func() ([]prompts.Part, map[string]string) {
+	q := ask.Request{Role: "analyzer", Subject: d.File, Words: func() []prompts.Part {
 		return []prompts.Part{prompts.Analyzer{Path: path, Size: human.StableBytes(r.t.Task.Files[i].Size),
-			Chars: r.descriptionChars(r.Sizes())}}, map[string]string{"file": d.File}
+			Chars: r.descriptionChars(r.Sizes())}}
 	}}
 	for {
 		code, err := ask.Role(ctx, r.Asker, q, reply.Code)
@@ -79,10 +79,10 @@ func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (record
 		if report, err = r.Summarize(ctx, subject, report, "the script"); err != nil {
 			return d, err
 		}
-		q = ask.Request{Role: "debugger", Subject: subject, Words: func() ([]prompts.Part, map[string]string) {
+		q = ask.Request{Role: "debugger", Subject: subject, Words: func() []prompts.Part {
 			report := brief.Clip(report, r.Sizes().Result)
 			return []prompts.Part{prompts.DebuggerScript{Path: path, Size: human.StableBytes(r.t.Task.Files[i].Size),
-				Code: code, Error: report}}, map[string]string{"file": d.File, "code": code, "error": report}
+				Code: code, Error: report}}
 		}}
 	}
 }

@@ -42,7 +42,7 @@ func ExampleReplay() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model := llm.Replay(exchanges, llm.ReplayOptions{})
+	model := llm.Replay(exchanges)
 	request := llm.Request{Role: "planner", Messages: exchanges[0].Messages}
 	reply, err := model.Ask(context.Background(), request)
 	fmt.Println(reply.Text, err)

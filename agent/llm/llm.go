@@ -33,12 +33,11 @@ type Message struct {
 // A Request is one question to a model.
 type Request struct {
 	// dsstar's role, such as "planner": selects the model and labels the trace
-	Role     string
-	Subject  string // distinguishes requests of a role: "orders.csv", "round 3, try 2"
-	Messages []Message
-	// full texts by name ("plan", "results", ...); a recorded reply matches only the same texts
-	Inputs    map[string]string
-	MaxTokens int // of the reply; 0: the endpoint's default
+	Role      string
+	Subject   string // distinguishes requests of a role: "orders.csv", "round 3, try 2"
+	Messages  []Message
+	Ground    Ground // what it rests on: a recorded reply is for the same one
+	MaxTokens int    // of the reply; 0: the endpoint's default
 	// Images go with the first user message, to endpoints that take them
 	Images []Image
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 )
 
 // A Ranker scores the semantic similarity of texts to a question. The Rankers of this package
@@ -33,12 +32,12 @@ const (
 	rankerSubject = "files"
 )
 
-// rankerRequest represents a ranking as a request. A recorded ranking must match its inputs.
+// rankerRequest represents a ranking as a request.
 func rankerRequest(question string, texts []string) Request {
 	return Request{
 		Role: rankerRole, Subject: rankerSubject,
 		Messages: []Message{{Role: "user", Text: question}},
-		Inputs:   map[string]string{"question": question, "descriptions": strings.Join(texts, "\n")},
+		Ground:   GroundOf(question, texts),
 	}
 }
 
@@ -58,7 +57,7 @@ func (r tracedRanker) Rank(ctx context.Context, question string, texts []string)
 	ranking, err := r.ranker.Rank(ctx, question, texts)
 	request := rankerRequest(question, texts)
 	e := Exchange{
-		Role: request.Role, Subject: request.Subject, Messages: request.Messages, Inputs: hashes(request.Inputs),
+		Role: request.Role, Subject: request.Subject, Messages: request.Messages, Ground: request.Ground,
 		Model: ranking.Model, Usage: ranking.Usage, Calls: ranking.Calls, Seconds: r.trace.Now().Sub(start).Seconds(),
 	}
 	if err != nil {
@@ -87,9 +86,7 @@ func rounded(scores []float64) []float64 {
 
 // ReplayRanker answers from the rankings of a trace, as [Replay] does: each is used once, and
 // a missing one is a [*ReplayError].
-func ReplayRanker(exchanges []Exchange, o ReplayOptions) Ranker {
-	return replayRanker{newReplay(exchanges, o)}
-}
+func ReplayRanker(exchanges []Exchange) Ranker { return replayRanker{newReplay(exchanges)} }
 
 type replayRanker struct{ *replay }
 
@@ -108,10 +105,6 @@ func (r replayRanker) Rank(ctx context.Context, question string, texts []string)
 			e.N,
 			err,
 		)
-	}
-	if len(ranking.Scores) != len(texts) { // descriptions may be loose
-		return Ranking{}, &ReplayError{Role: e.Role, Subject: e.Subject, N: e.N,
-			Differs: []string{"descriptions"}}
 	}
 	return ranking, nil
 }

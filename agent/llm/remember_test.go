@@ -14,8 +14,7 @@ func TestRemember(t *testing.T) {
 		{Role: "coder", Messages: ask, Reply: "first"},
 		{Role: "coder", Messages: ask, Reply: "second"},
 	}
-	asked := llm.Replay([]llm.Exchange{{Role: "coder", Messages: ask, Reply: "new"}},
-		llm.ReplayOptions{})
+	asked := llm.Replay([]llm.Exchange{{Role: "coder", Messages: ask, Reply: "new"}})
 	model := llm.Remember(asked, recorded)
 	for _, want := range []string{"first", "second", "new"} {
 		reply, err := model.Ask(t.Context(), llm.Request{Role: "coder", Messages: ask})

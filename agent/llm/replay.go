@@ -3,45 +3,40 @@ package llm
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 )
 
-// ReplayOptions determine how closely a request must match.
-type ReplayOptions struct {
-	Loose []string // names of inputs that may differ from the recorded ones
-}
+// Replay answers from the exchanges of a trace, to rerun everything but the model. A request takes
+// the first unused exchange of its role, subject and ground; one that was written by hand, without a
+// ground, fits any. If there is none, Ask returns a [*ReplayError]. Failed exchanges are skipped.
+// Replies come at once, unstreamed, with the recorded usage.
+func Replay(exchanges []Exchange) Model { return newReplay(exchanges) }
 
-// Replay answers from the exchanges of a trace, to rerun everything but the model. A request
-// takes the first unused exchange of its role and subject with the same inputs, or else one
-// that differs only in loose inputs. If there is none, Ask returns a [*ReplayError]. Failed
-// exchanges are skipped. Replies come at once, unstreamed, with the recorded usage.
-func Replay(exchanges []Exchange, o ReplayOptions) Model { return newReplay(exchanges, o) }
-
-func newReplay(exchanges []Exchange, o ReplayOptions) *replay {
-	m := &replay{loose: slices.Clone(o.Loose)}
-	for _, e := range exchanges {
-		if e.Error == "" {
-			m.left = append(m.left, e)
-		}
-	}
+// ReplayElsewhere is [Replay] where programs may print other things than they did: a request that no
+// exchange fits takes one that fits but for those.
+func ReplayElsewhere(exchanges []Exchange) Model {
+	m := newReplay(exchanges)
+	m.elsewhere = true
 	return m
 }
 
+func newReplay(exchanges []Exchange) *replay {
+	failed := func(e Exchange) bool { return e.Error != "" }
+	return &replay{left: slices.DeleteFunc(slices.Clone(exchanges), failed)}
+}
+
 type replay struct {
-	loose []string
-	mu    sync.Mutex
-	left  []Exchange // unused, in order
+	elsewhere bool
+	mu        sync.Mutex
+	left      []Exchange // unused, in order
 }
 
 // A ReplayError is a request without a matching reply in the trace.
 type ReplayError struct {
 	Role, Subject string
-	N             int      // number of the nearest exchange; 0: none
-	Differs       []string // inputs that differ from exchange N; nil if N has another subject
-	Next          string   // subject of exchange N, if no exchange is left for Subject
+	N             int    // number of the first exchange left of the role and subject, or else of the role; 0: none
+	Next          string // subject of exchange N, if no exchange is left for Subject
 }
 
 func (e *ReplayError) Error() string {
@@ -50,43 +45,15 @@ func (e *ReplayError) Error() string {
 		request += " for " + e.Subject
 	}
 	switch {
-	case len(e.Differs) > 0:
-		return fmt.Sprintf("replay: the %s no longer fits exchange %d of the trace: its %s the "+
-			"recorded %s",
-			request, e.N, differ(e.Differs), oneOrOnes(e.Differs))
+	case e.N > 0 && e.Next == "":
+		return fmt.Sprintf("replay: the %s no longer fits exchange %d of the trace: question, files, "+
+			"cells or outputs are not those that were recorded", request, e.N)
 	case e.N > 0:
 		return fmt.Sprintf("replay: the trace has no reply left to the %s; its next for the %s is "+
-			"exchange %d, %s",
-			request, e.Role, e.N, either(e.Next, "without a subject"))
+			"exchange %d, %s", request, e.Role, e.N, e.Next)
 	}
 	return fmt.Sprintf("replay: the trace has no reply left to the %s, nor any other for the %s",
 		request, e.Role)
-}
-
-func differ(names []string) string {
-	if plural(names) {
-		return join(names) + " differ from"
-	}
-	return join(names) + " differs from"
-}
-
-func oneOrOnes(names []string) string {
-	if plural(names) {
-		return "ones"
-	}
-	return "one"
-}
-
-func plural(names []string) bool {
-	return len(names) > 1 || strings.HasSuffix(names[0], "s")
-}
-
-func join(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
@@ -104,70 +71,28 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 		Schema: e.Schema != ""}, nil
 }
 
-// take removes and returns the exchange that matches r best.
+// take removes and returns the exchange that fits r.
 func (m *replay) take(r Request) (Exchange, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	asked := hashes(r.Inputs)
-	loose, next := -1, -1
-	var nearest *ReplayError
-	for i, e := range m.left {
-		if e.Role != r.Role {
-			continue
-		}
-		if e.Subject != r.Subject {
-			if next < 0 {
-				next = i
-			}
-			continue
-		}
-		differs := differing(e.Inputs, asked)
-		if len(differs) == 0 {
-			return m.use(i), nil
-		}
-		differs = slices.DeleteFunc(differs, func(name string) bool {
-			return slices.Contains(m.loose, name)
-		})
-		if len(differs) == 0 && loose < 0 {
-			loose = i
-		}
-		if nearest == nil || len(differs) < len(nearest.Differs) {
-			nearest = &ReplayError{Role: r.Role, Subject: r.Subject, N: e.N, Differs: differs}
-		}
+	first := func(fits func(Exchange) bool) int {
+		return slices.IndexFunc(m.left, func(e Exchange) bool { return e.Role == r.Role && fits(e) })
 	}
-	switch {
-	case loose >= 0:
-		return m.use(loose), nil
-	case nearest != nil:
-		return Exchange{}, nearest
-	case next >= 0:
-		return Exchange{}, &ReplayError{Role: r.Role, Subject: r.Subject, N: m.left[next].N,
-			Next: m.left[next].Subject}
+	same := func(e Exchange) bool { return e.Subject == r.Subject }
+	i := first(func(e Exchange) bool { return same(e) && (e.Ground == r.Ground || e.Ground == (Ground{})) })
+	if i < 0 && m.elsewhere {
+		i = first(func(e Exchange) bool { return same(e) && e.Ground.Told == r.Ground.Told })
 	}
-	return Exchange{}, &ReplayError{Role: r.Role, Subject: r.Subject}
-}
-
-func (m *replay) use(i int) Exchange {
-	e := m.left[i]
-	m.left = slices.Delete(m.left, i, i+1)
-	return e
-}
-
-// differing returns the names of the inputs that differ, sorted.
-func differing(recorded, asked map[string]string) []string {
-	both := maps.Clone(recorded)
-	if both == nil {
-		both = map[string]string{}
+	if i >= 0 {
+		e := m.left[i]
+		m.left = slices.Delete(m.left, i, i+1)
+		return e, nil
 	}
-	maps.Copy(both, asked)
-	var names []string
-	for name := range both {
-		was, had := recorded[name]
-		is, has := asked[name]
-		if had != has || was != is {
-			names = append(names, name)
-		}
+	lacks := &ReplayError{Role: r.Role, Subject: r.Subject}
+	if i = first(same); i >= 0 {
+		lacks.N = m.left[i].N
+	} else if i = first(func(Exchange) bool { return true }); i >= 0 {
+		lacks.N, lacks.Next = m.left[i].N, either(m.left[i].Subject, "without a subject")
 	}
-	slices.Sort(names)
-	return names
+	return Exchange{}, lacks
 }

@@ -121,7 +121,7 @@ func TestSchemaTrace(t *testing.T) {
 		if d := cmp.Diff(calls[len(calls)-1].Messages, all[0].Messages); d != "" {
 			t.Error(d)
 		}
-		for _, m := range []llm.Model{llm.Replay(all, llm.ReplayOptions{}), llm.Remember(nil, all)} {
+		for _, m := range []llm.Model{llm.Replay(all), llm.Remember(nil, all)} {
 			again, err := m.Ask(t.Context(), inSchema())
 			if err != nil || again.Text != first.Text || again.Schema != first.Schema {
 				t.Errorf("%+v, %v", again, err)

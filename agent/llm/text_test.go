@@ -73,11 +73,11 @@ func TestOnTextIsNotTraced(t *testing.T) {
 		strings.Contains(string(raw), "OnText") {
 		t.Errorf("trace\n%s", raw)
 	}
-	told, _, err = watch(t, llm.Replay(got, llm.ReplayOptions{}))
+	told, _, err = watch(t, llm.Replay(got))
 	if err != nil || !slices.Equal(told, []string{"one two three"}) {
 		t.Errorf("a replay told %q, %v", told, err)
 	}
-	told, _, err = watch(t, llm.Replay(nil, llm.ReplayOptions{}))
+	told, _, err = watch(t, llm.Replay(nil))
 	if _, ok := errors.AsType[*llm.ReplayError](err); !ok || told != nil {
 		t.Errorf("a replay without a reply told %q, %v", told, err)
 	}

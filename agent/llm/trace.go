@@ -17,23 +17,23 @@ import (
 
 // An Exchange is a request and its result: one line of a trace.
 type Exchange struct {
-	N        int               `json:"n"` // line in the file, from 1
-	Time     time.Time         `json:"time"`
-	Role     string            `json:"role"`
-	Subject  string            `json:"subject,omitempty"`
-	Model    string            `json:"model,omitempty"`
-	Messages []Message         `json:"messages"`
-	Inputs   map[string]string `json:"inputs,omitempty"` // hashes; Messages has the texts
-	Images   []string          `json:"images,omitempty"` // names of those that went with it
-	Schema   string            `json:"schema,omitempty"` // name of the reply's; "": it is text
-	Reply    string            `json:"reply"`
-	Finish   string            `json:"finish,omitempty"`
-	Usage    Usage             `json:"usage"`
-	Cost     *float64          `json:"cost_usd,omitempty"` // nil: the price was not known
-	Seconds  float64           `json:"seconds"`
-	Retries  int               `json:"retries,omitempty"`
-	Calls    int               `json:"calls,omitempty"` // of a ranker: HTTP requests
-	Error    string            `json:"error,omitempty"` // if set, the call failed
+	N        int       `json:"n"` // line in the file, from 1
+	Time     time.Time `json:"time"`
+	Role     string    `json:"role"`
+	Subject  string    `json:"subject,omitempty"`
+	Model    string    `json:"model,omitempty"`
+	Messages []Message `json:"messages"`
+	Ground   Ground    `json:"ground,omitzero"`
+	Images   []string  `json:"images,omitempty"` // names of those that went with it
+	Schema   string    `json:"schema,omitempty"` // name of the reply's; "": it is text
+	Reply    string    `json:"reply"`
+	Finish   string    `json:"finish,omitempty"`
+	Usage    Usage     `json:"usage"`
+	Cost     *float64  `json:"cost_usd,omitempty"` // nil: the price was not known
+	Seconds  float64   `json:"seconds"`
+	Retries  int       `json:"retries,omitempty"`
+	Calls    int       `json:"calls,omitempty"` // of a ranker: HTTP requests
+	Error    string    `json:"error,omitempty"` // if set, the call failed
 	// the call failed because the run was ended
 	Stopped bool   `json:"stopped,omitempty"`
 	Seal    string `json:"seal,omitempty"` // of whoever wrote the line, for its content
@@ -179,7 +179,7 @@ func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
 		r = r.InText()
 	}
 	e := Exchange{
-		Role: r.Role, Subject: r.Subject, Messages: r.Messages, Inputs: hashes(r.Inputs),
+		Role: r.Role, Subject: r.Subject, Messages: r.Messages, Ground: r.Ground,
 		Model: reply.Model, Reply: reply.Text, Finish: reply.Finish, Usage: reply.Usage,
 		Seconds: reply.Seconds, Retries: reply.Retries,
 	}

@@ -70,7 +70,7 @@ func TestTraceRoundTrip(t *testing.T) {
 	trace := openTrace(t, path)
 	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
 	r := question
-	r.Inputs = map[string]string{"plan": "1. look"}
+	r.Ground = llm.GroundOf("1. look")
 	if _, err := m.Ask(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestTraceRoundTrip(t *testing.T) {
 	if first.N != 1 || first.Role != "planner" || first.Subject != "round 1" || first.Model != "m1" ||
 		first.Reply != "<a> & b" ||
 		first.Finish != "stop" || first.Usage != counts || first.Time.IsZero() || first.Error != "" ||
-		!reflect.DeepEqual(first.Messages, question.Messages) || len(first.Inputs["plan"]) != 16 {
+		!reflect.DeepEqual(first.Messages, question.Messages) || first.Ground != r.Ground {
 		t.Errorf("got %+v", first)
 	}
 	if got[1].N != 2 || got[1].Error == "" || got[1].Reply != "" {
@@ -161,63 +161,50 @@ func record(t *testing.T, requests ...llm.Request) []llm.Exchange {
 	return readTrace(t, path)
 }
 
-func request(role, subject string, inputs ...string) llm.Request {
-	r := llm.Request{Role: role, Subject: subject, Inputs: map[string]string{}}
-	for i := 0; i < len(inputs); i += 2 {
-		r.Inputs[inputs[i]] = inputs[i+1]
-	}
-	return r
+// request returns one that rests on code and its output.
+func request(role, subject, code, output string) llm.Request {
+	return llm.Request{Role: role, Subject: subject, Ground: llm.GroundOf(struct{ Code, Output string }{code, output})}
 }
 
 func TestReplay(t *testing.T) {
 	trace := record(t,
-		request("planner", "round 1"),
-		request("coder", "round 1", "plan", "p1", "code", "c1"),
-		request("coder", "round 1", "plan", "p1", "code", "c2"),
-		request("verifier", "round 1", "plan", "p1", "results", "r1"),
-		request("verifier", "round 2", "plan", "p2", "results", "r2"),
+		request("planner", "round 1", "", ""),
+		request("coder", "round 1", "c1", "o"),
+		request("coder", "round 1", "c2", "o"),
+		request("judge", "round 1", "c1", "o1"),
+		request("judge", "round 2", "c2", "o2"),
 	)
 	trace[0].Error = "cut" // as if that call had failed
 	type step struct {
 		r    llm.Request
-		want string // the reply, or the nearest exchange with its differences or its subject
+		want string // the reply, or the first exchange that is left, with its subject
 	}
-	second := func(results string) llm.Request {
-		return request("verifier", "round 2", "plan", "p2", "results", results)
-	}
-	coder := func(plan, code string) llm.Request {
-		return request("coder", "round 1", "plan", plan, "code", code)
-	}
-	fourth := request("verifier", "round 1", "plan", "p1", "results", "r1")
+	coder := func(code, output string) llm.Request { return request("coder", "round 1", code, output) }
+	judge := func(output string) llm.Request { return request("judge", "round 2", "c2", output) }
+	fourth := request("judge", "round 1", "c1", "o1")
 	for name, c := range map[string]struct {
-		loose []string
+		model llm.Model
 		steps []step
 	}{
-		"in order": {nil, []step{
-			{second("r2"), "reply 5"}, {coder("p1", "c2"), "reply 3"}, {coder("p1", "c1"), "reply 2"},
+		"in order": {llm.Replay(trace), []step{
+			{judge("o2"), "reply 5"}, {coder("c2", "o"), "reply 3"}, {coder("c1", "o"), "reply 2"},
 		}},
-		"misfit": {nil, []step{
-			{second("other"), "5 [results] "},
-			{request("verifier", "round 2", "plan", "other", "error", "e"), "5 [error plan results] "},
-			{coder("other", "c2"), "3 [plan] "},
+		"misfit": {llm.Replay(trace), []step{{judge("other"), "5 "}, {coder("c3", "o"), "2 "}}},
+		"elsewhere": {llm.ReplayElsewhere(trace), []step{
+			{judge("other"), "reply 5"}, {request("judge", "round 1", "c3", "o1"), "4 "},
 		}},
-		"loose": {[]string{"results"}, []step{
-			{second("other"), "reply 5"},
-			{request("verifier", "round 1", "plan", "other", "results", "other"), "4 [plan] "},
+		"elsewhere, the same first": {llm.ReplayElsewhere(append(trace, record(t, coder("c1", "p"))...)), []step{
+			{coder("c1", "p"), "reply 1"}, {coder("c1", "p"), "reply 2"},
 		}},
-		"loose prefers the exact": {[]string{"code"}, []step{
-			{coder("p1", "c2"), "reply 3"}, {coder("p1", "c3"), "reply 2"},
-		}},
-		"exhausted": {nil, []step{
-			{fourth, "reply 4"}, {fourth, "5 [] round 2"}, {request("router", "round 1"), "0 [] "},
-			{request("planner", "round 1"), "0 [] "},
+		"exhausted": {llm.Replay(trace), []step{
+			{fourth, "reply 4"}, {fourth, "5 round 2"}, {request("router", "round 1", "", ""), "0 "},
+			{request("planner", "round 1", "", ""), "0 "},
 		}},
 	} {
-		m := llm.Replay(trace, llm.ReplayOptions{Loose: c.loose})
 		for _, s := range c.steps {
-			got, err := m.Ask(t.Context(), s.r)
+			got, err := c.model.Ask(t.Context(), s.r)
 			if failed, ok := errors.AsType[*llm.ReplayError](err); ok {
-				got.Text = fmt.Sprint(failed.N, " ", failed.Differs, " ", failed.Next)
+				got.Text = fmt.Sprint(failed.N, " ", failed.Next)
 			} else if err != nil || got.Seconds != 0 || got.Usage.InputTokens == 0 ||
 				got.Model != "m1" || got.Finish != "stop" {
 				t.Errorf("%s: got %+v, %v", name, got, err)
@@ -234,12 +221,12 @@ func TestReplayIgnoresVolatileText(t *testing.T) {
 		"3\n/home/a/.venv/lib/python3.10/site-packages/pandas/core.py:5\n"
 	is := "<object at 0x10a2b3c40>\nFile \"/var/folders/x/T/ipykernel_9/8.py\", line " +
 		"3\r\n/usr/lib/python3/dist-packages/pandas/core.py:5"
-	m := llm.Replay(record(t, request("debugger", "try 1", "error", was)), llm.ReplayOptions{})
-	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "error",
+	m := llm.Replay(record(t, request("debugger", "try 1", "", was)))
+	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "",
 		strings.Replace(is, "line 3", "line 4", 1))); err == nil {
 		t.Error("another line fits")
 	}
-	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "error", is)); err != nil {
+	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "", is)); err != nil {
 		t.Error(err)
 	}
 }
@@ -248,10 +235,10 @@ func TestReplayInParallel(t *testing.T) {
 	const n = 40
 	var requests []llm.Request
 	for i := range n {
-		requests = append(requests, request("analyzer", fmt.Sprint("file ", i%20), "files",
+		requests = append(requests, request("analyzer", fmt.Sprint("file ", i%20), "",
 			fmt.Sprint(i)))
 	}
-	m := llm.Replay(record(t, requests...), llm.ReplayOptions{})
+	m := llm.Replay(record(t, requests...))
 	trace := openTrace(t, filepath.Join(t.TempDir(), "again.jsonl"))
 	m = llm.Traced(m, trace)
 	var wg sync.WaitGroup

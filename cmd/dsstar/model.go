@@ -41,9 +41,9 @@ func replayed(trace string) (llm.Model, llm.Ranker, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m := llm.Replay(exchanges, llm.ReplayOptions{})
+	m := llm.Replay(exchanges)
 	if slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "retriever" }) {
-		return m, llm.ReplayRanker(exchanges, llm.ReplayOptions{}), nil
+		return m, llm.ReplayRanker(exchanges), nil
 	}
 	return m, nil, nil
 }

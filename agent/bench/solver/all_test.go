@@ -176,7 +176,7 @@ func TestReplay(t *testing.T) {
 			}
 			again := newPlay(t, nil)
 			again.task = p.task
-			again.cfg.Model = llm.Replay(exchanges, llm.ReplayOptions{})
+			again.cfg.Model = llm.Replay(exchanges)
 			if again.solve(t, t.Context(), name, solver.Options{}); again.err != nil {
 				t.Fatal(again.err)
 			}

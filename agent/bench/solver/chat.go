@@ -57,14 +57,13 @@ func (c *chat) ask(ctx context.Context, subject string) (text, problem string, e
 }
 
 func (c *chat) request(subject string) llm.Request {
-	r := llm.Request{Role: c.role, Subject: subject, MaxTokens: c.cfg.MaxTokens,
+	r := llm.Request{Role: c.role, Subject: subject, Ground: c.ground(c.pending), MaxTokens: c.cfg.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: c.system}}}
 	for _, e := range c.past {
 		r.Messages = append(r.Messages, llm.Message{Role: "user", Text: e.told},
 			llm.Message{Role: "assistant", Text: e.reply})
 	}
 	r.Messages = append(r.Messages, llm.Message{Role: "user", Text: c.pending})
-	r.Inputs = c.inputs(map[string]string{"told": c.pending})
 	return r
 }
 

@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -213,13 +214,9 @@ func (d *desk) context() prompts.Context {
 	return c
 }
 
-// inputs returns the inputs that a replay compares to find the recorded reply to a request.
-func (d *desk) inputs(more map[string]string) map[string]string {
-	all := map[string]string{"question": d.task.Question, "guidelines": d.task.Guidelines}
-	for name, text := range more {
-		all[name] = text
-	}
-	return all
+// ground returns what a request rests on, besides the question.
+func (d *desk) ground(more ...any) llm.Ground {
+	return llm.GroundOf(d.task.Question, d.task.Guidelines, more)
 }
 
 // observed returns the observation of an execution. Its size is limited to about most.

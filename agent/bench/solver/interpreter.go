@@ -138,19 +138,17 @@ func (q *inquiry) attempt(ctx context.Context, n *node) error {
 }
 
 // request returns a request of a role. All requests share a prefix.
-func (q *inquiry) request(role, subject string, inputs map[string]string,
-	parts ...prompts.Part) (llm.Request, error) {
+func (q *inquiry) request(role, subject string, parts ...prompts.Part) (llm.Request, error) {
 	text, err := q.cfg.Prompts.Text(parts...)
 	return llm.Request{
-		Role: role, Subject: subject, Inputs: q.inputs(inputs), MaxTokens: q.cfg.MaxTokens,
+		Role: role, Subject: subject, Ground: q.ground(parts), MaxTokens: q.cfg.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: q.system}, {Role: "user", Text: text}},
 	}, err
 }
 
 // code asks a role for code. The error of an unreadable reply is a *reply.Error.
-func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[string]string,
-	parts ...prompts.Part) (string, error) {
-	r, err := q.request(role, subject, inputs, parts...)
+func (q *inquiry) code(ctx context.Context, role, subject string, parts ...prompts.Part) (string, error) {
+	r, err := q.request(role, subject, parts...)
 	if err != nil {
 		return "", err
 	}
@@ -181,12 +179,10 @@ func (q *inquiry) answer(ctx context.Context) (string, error) {
 		return "", q.note("No task was carried out", "", "")
 	}
 	asks := prompts.InterpreterAnswer{Last: done[len(done)-1]}
-	results := asks.Last.Result
 	for _, n := range done[:len(done)-1] {
-		asks.Done, results = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction,
-			Result: n.Result}), results+"\n"+n.Result
+		asks.Done = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction, Result: n.Result})
 	}
-	r, err := q.request("reporter", "the answer", map[string]string{"results": results}, asks)
+	r, err := q.request("reporter", "the answer", asks)
 	if err != nil {
 		return "", err
 	}

@@ -26,7 +26,7 @@ func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prom
 			role = "debugger"
 		}
 		asks.Tries = tried
-		code, err := q.code(ctx, role, name, q.codeInputs(asks), asks)
+		code, err := q.code(ctx, role, name, asks)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			n.result = unread.Error()
 			return false, q.note("Task "+name, unread.Reply, unread.Error())
@@ -48,19 +48,6 @@ func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prom
 		tried = append(tried, prompts.Tried{Code: code, Result: shown})
 	}
 	return false, nil
-}
-
-// codeInputs returns the inputs that a recorded reply with code must match.
-func (q *inquiry) codeInputs(asks prompts.InterpreterCode) map[string]string {
-	inputs := map[string]string{"task": asks.Instruction, "tools": fmt.Sprint(asks.Tools),
-		"experiences": fmt.Sprint(asks.Experiences)}
-	for _, n := range asks.Done {
-		inputs["plan"], inputs["code"], inputs["results"] = inputs["plan"]+n.Instruction+"\n", inputs["code"]+n.Code+"\n", inputs["results"]+n.Result+"\n"
-	}
-	for _, t := range asks.Tries {
-		inputs["code"], inputs["results"] = inputs["code"]+t.Code+"\n", inputs["results"]+t.Result+"\n"
-	}
-	return inputs
 }
 
 // editByHand lets a person, if there is one, edit a failed task, and runs the edited task

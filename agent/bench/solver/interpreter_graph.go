@@ -175,7 +175,6 @@ const planRule = "Reply with one ```json code block that holds the list of all t
 // plan asks for a plan or, after a task that failed or was edited, for the rest of it.
 func (q *inquiry) plan(ctx context.Context, after *node) error {
 	asks := prompts.InterpreterPlan{Most: q.Tasks}
-	inputs := map[string]string{}
 	if after != nil {
 		asks = prompts.InterpreterPlan{
 			Plan:   q.graph.json(),
@@ -185,10 +184,9 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 			Edited: after.edited,
 		}
 		after.edited = false
-		inputs["plan"], inputs["results"] = asks.Plan, after.result
 	}
 	q.plans++
-	r, err := q.request("planner", fmt.Sprintf("plan %d", q.plans), inputs, asks)
+	r, err := q.request("planner", fmt.Sprintf("plan %d", q.plans), asks)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,6 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 		return nil
 	}
 	r, err := q.request("reflector", fmt.Sprintf("%s, round %d", q.subject(n), q.rounds),
-		map[string]string{"task": n.Instruction, "code": n.code, "results": n.result},
 		prompts.InterpreterReflect{Instruction: n.Instruction, Code: n.code, Result: n.result,
 			Failed: !n.done})
 	if err != nil {

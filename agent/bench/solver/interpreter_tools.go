@@ -78,8 +78,7 @@ func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 		recalled[t.Name] = t
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
 	}
-	r, err := q.request("recommender", q.subject(n), map[string]string{"task": n.Instruction,
-		"tools": fmt.Sprint(asks.Tools)}, asks)
+	r, err := q.request("recommender", q.subject(n), asks)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +170,7 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 	asks := prompts.InterpreterTool{Instruction: n.Instruction, Code: n.code}
 	for try := 1; try <= q.Tries; try++ {
 		subject := fmt.Sprintf("%s, try %d", q.subject(n), try)
-		r, err := q.request("toolmaker", subject, map[string]string{"code": n.code,
-			"results": asks.Result}, asks)
+		r, err := q.request("toolmaker", subject, asks)
 		if err != nil {
 			return err
 		}
@@ -208,7 +206,7 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 func (q *inquiry) unitTest(ctx context.Context, t Tool, before,
 	subject string) (test, failed string, err error) {
 	if test = before; test == "" {
-		test, err = q.code(ctx, "tester", subject, map[string]string{"code": t.Code},
+		test, err = q.code(ctx, "tester", subject,
 			prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			return "", "", q.note("Test of the tool "+t.Name, unread.Reply, unread.Error())

@@ -132,8 +132,7 @@ func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 // confidence.
 func (q *inquiry) validate(ctx context.Context, n *node,
 	subject string) (confidence float64, printed string, err error) {
-	code, err := q.code(ctx, "validator", subject, map[string]string{"task": n.Instruction,
-		"code": n.code, "results": n.result},
+	code, err := q.code(ctx, "validator", subject,
 		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		return unsure, unread.Error(), q.note(fmt.Sprintf("Task %s, verification", n.ID), unread.Reply,

@@ -90,7 +90,7 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 		}
 		judgement, err := m.Ask(ctx, llm.Request{
 			Role: "judge", Subject: "the answer",
-			Inputs:   map[string]string{"answer": answer, "gold": gold},
+			Ground:   llm.GroundOf(answer, gold),
 			Messages: []llm.Message{{Role: "user", Text: asks}},
 		})
 		if err != nil {
