@@ -56,7 +56,7 @@ func servedWays(t testing.TB, spec Spec) []way {
 	served := func(s Server, legacy bool) func(testing.TB, Options) *Kernel {
 		return func(t testing.TB, o Options) *Kernel {
 			o.Spec = Spec{Name: "subject"}
-			k, err := dial(t.Context(), s, "", o, dialling{impatient(), legacy})
+			k, err := dial(t.Context(), s, "", o, impatient())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,11 +70,13 @@ func servedWays(t testing.TB, spec Spec) []way {
 		{"websocket-legacy", true, served(gateway, true)}}
 }
 
-// servers starts two servers that do not limit rates.
+// servers starts two servers that do not limit rates. The gateway uses only the legacy framing, as
+// does any Jupyter server whose kernels run on a gateway (jupyter lab --gateway-url).
 func servers(t testing.TB, specs map[string]map[string]any) (jupyter, gateway Server) {
 	const unlimited = "--ZMQChannelsWebsocketConnection.limit_rate=False"
+	const legacy = "--ZMQChannelsWebsocketConnection.kernel_ws_protocol="
 	return server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited)),
-		server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited))
+		server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited, legacy))
 }
 
 func server(t testing.TB, s *kerneltest.Server) Server {

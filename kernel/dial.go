@@ -37,24 +37,18 @@ func (e *BufferedError) Error() string {
 //
 // The Kernel restores a lost connection. What the server buffers meanwhile is not lost.
 func Dial(ctx context.Context, server Server, id string, o Options) (*Kernel, error) {
-	return dial(ctx, server, id, o, dialling{waits: defaultWaits()})
+	return dial(ctx, server, id, o, defaultWaits())
 }
 
-// dialling has what only tests change.
-type dialling struct {
-	waits  waits
-	legacy bool // use the legacy framing
-}
-
-func dial(ctx context.Context, server Server, id string, o Options, d dialling) (*Kernel, error) {
+func dial(ctx context.Context, server Server, id string, o Options, w waits) (*Kernel, error) {
 	own := id == ""
 	if own {
 		if err := o.emptyScratch(); err != nil {
 			return nil, fmt.Errorf("start a kernel on %s: %w", server.URL, err)
 		}
 	}
-	return newKernel(ctx, o, d.waits, own, func(ctx context.Context, o Options) (*session, error) {
-		s, err := visitServer(ctx, server, id, o, d)
+	return newKernel(ctx, o, w, own, func(ctx context.Context, o Options) (*session, error) {
+		s, err := visitServer(ctx, server, id, o, w)
 		switch {
 		case err == nil:
 			return s, nil
@@ -65,12 +59,12 @@ func dial(ctx context.Context, server Server, id string, o Options, d dialling) 
 	})
 }
 
-func visitServer(ctx context.Context, server Server, id string, o Options, d dialling) (*session,
+func visitServer(ctx context.Context, server Server, id string, o Options, w waits) (*session,
 	error) {
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
 	host := &remote{ending: ending{ch: make(chan struct{})}, server: server, id: id, own: id == ""}
-	s := newSession(host, o, d.waits)
+	s := newSession(host, o, w)
 	if host.own {
 		var err error
 		if host.id, err = server.start(ctx, o.Spec.Name, o.Env); err != nil {
@@ -84,7 +78,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options, d dia
 		err = &BufferedError{k.ID, k.State == "busy"}
 	}
 	if err == nil {
-		err = s.dialServer(ctx, host, d)
+		err = s.dialServer(ctx, host)
 	}
 	if err != nil {
 		s.end()
@@ -101,8 +95,8 @@ func visitServer(ctx context.Context, server Server, id string, o Options, d dia
 }
 
 // dialServer connects s to the kernel of host.
-func (s *session) dialServer(ctx context.Context, host *remote, d dialling) error {
-	link, err := dialWS(ctx, host.server, host.id, s.id, d.legacy, d.waits, s.deliver)
+func (s *session) dialServer(ctx context.Context, host *remote) error {
+	link, err := dialWS(ctx, host.server, host.id, s.id, s.waits, s.deliver)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = context.Cause(ctx)

@@ -186,7 +186,7 @@ func testHeldConnection(t *testing.T, s Server) {
 	s.URL = front.URL + "/"
 	w := defaultWaits()
 	w.handshake = 200 * time.Millisecond
-	k, err := dial(t.Context(), s, "", Options{}, dialling{waits: w})
+	k, err := dial(t.Context(), s, "", Options{}, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func testLostServer(t *testing.T, s Server) {
 	through, cable := through(t, s)
 	w := defaultWaits()
 	w.reconnect = 500 * time.Millisecond
-	k, err := dial(t.Context(), through, "", Options{}, dialling{waits: w})
+	k, err := dial(t.Context(), through, "", Options{}, w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,15 +103,12 @@ func TestServedFaults(t *testing.T) {
 		if c.fault == kerneltest.NoWelcome || c.fault == kerneltest.LostReply && c.code == "raise" {
 			continue // only visible to the server; or no different from its neighbour
 		}
-		for name, d := range map[string]struct {
-			server Server
-			legacy bool
-		}{"websocket-v1": {jupyter, false}, "websocket-legacy": {gateway, true}} {
+		for name, server := range map[string]Server{"websocket-v1": jupyter, "websocket-legacy": gateway} {
 			t.Run(name+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
 				t.Parallel()
 				o := c.options(t)
 				o.Spec, o.StartTimeout = Spec{Name: string(c.fault)}, 20*time.Second
-				k, err := dial(t.Context(), d.server, "", o, dialling{brisk(), d.legacy})
+				k, err := dial(t.Context(), server, "", o, brisk())
 				if err != nil {
 					t.Fatal(err)
 				}

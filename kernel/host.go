@@ -51,8 +51,6 @@ type local struct {
 	dir  string // private folder
 	conn zmq.File
 
-	ports zmq.Ports // held until the kernel is ready
-
 	confined bool // the process is in a sandbox
 }
 

@@ -242,6 +242,30 @@ func TestStartErrors(t *testing.T) {
 	})
 }
 
+// A kernel that ends before it is ready is started once more, as a port may have been taken. The
+// first error is reported: the second may have another reason.
+func TestStartedTwice(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[string]string{"exec \"$@\"": "", "exit 3": "died of 1"} {
+		tries := filepath.Join(t.TempDir(), "tries")
+		script := `echo x >>"$0"; n=$(grep -c x "$0"); test $n -gt 1 || { echo died of $n >&2; exit 3; }; `
+		o := faulty(t, kerneltest.None)
+		o.sockets = false
+		o.Spec.Argv = append([]string{"/bin/sh", "-c", script + after, tries}, o.Spec.Argv...)
+		k, err := Start(t.Context(), o)
+		if err == nil {
+			runCell(t, k, "1", notebook.OK)
+			_ = k.Close()
+		}
+		if err == nil != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", after, err)
+		}
+		if b, err := os.ReadFile(tries); err != nil || strings.Count(string(b), "x") != 2 {
+			t.Errorf("tries %q, %v", b, err)
+		}
+	}
+}
+
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	o := options(t)

@@ -23,50 +23,53 @@ var errNotReady = errors.New("not ready in time")
 // boot starts a kernel process and waits until it is ready. On an error
 // nothing is left of it.
 func boot(ctx context.Context, o Options, w waits) (*session, error) {
-	limit := startTimeout(o)
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	var first error // of the attempt before
-	for share := true; ; share = false {
-		l := &local{spec: o.Spec, ports: zmq.Ports{Share: share}}
-		s := newSession(l, o, w)
-		err := l.launch(ctx, s, o)
-		if err == nil {
-			err = s.greet(ctx, Shell)
-		}
-		if err == nil {
-			err = s.tune(ctx)
-		}
-		l.ports.Release()
-		if err == nil {
-			err = l.hide()
-		}
-		if err == nil {
-			l.Stderr.Reset() // what it says from now on is about cells
-			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.PID, true
-			return s, nil
-		}
-		words := l.lastWords()
-		if l.confined && l.Process != nil && ctx.Err() != context.Canceled {
-			err = fmt.Errorf("%w: %w", err, ErrConfined)
-		}
-		died := l.Process != nil && !l.Alive() && ctx.Err() == nil
-		s.end()
-		if errors.Is(err, errNotReady) {
-			err = fmt.Errorf("%w: %v", err, limit)
-		}
-		err = fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
-		if died && share && l.ports.Chosen {
-			// perhaps it cannot bind a port while it is also bound here
-			first = err
-			continue
-		}
-		if died && first != nil {
-			// The ports were not the reason. This error may be about a port taken meanwhile.
-			err = first
-		}
-		return nil, err
+	s, err := attempt(ctx, o, w)
+	if err == nil || ctx.Err() != nil || !s.host.(*local).choseFreePorts() {
+		return s, err
 	}
+	// Another program may have taken a port that was free. If that was not the reason, the second
+	// attempt fails too, perhaps for another one.
+	if again, e := attempt(ctx, o, w); e == nil {
+		return again, nil
+	}
+	return nil, err
+}
+
+// choseFreePorts reports whether a process was started with ports that were free before.
+func (l *local) choseFreePorts() bool {
+	return l.Process != nil && l.conn.Transport == "tcp" && !l.spec.IPython()
+}
+
+// attempt starts a kernel process once. After an error the session has ended.
+func attempt(ctx context.Context, o Options, w waits) (*session, error) {
+	l := &local{spec: o.Spec}
+	s := newSession(l, o, w)
+	err := l.launch(ctx, s, o)
+	if err == nil {
+		err = s.greet(ctx, Shell)
+	}
+	if err == nil {
+		err = s.tune(ctx)
+	}
+	if err == nil {
+		err = l.hide()
+	}
+	if err == nil {
+		l.Stderr.Reset() // what it says from now on is about cells
+		s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.PID, true
+		return s, nil
+	}
+	words := l.lastWords()
+	if l.confined && l.Process != nil && ctx.Err() != context.Canceled {
+		err = fmt.Errorf("%w: %w", err, ErrConfined)
+	}
+	s.end()
+	if errors.Is(err, errNotReady) {
+		err = fmt.Errorf("%w: %v", err, startTimeout(o))
+	}
+	return s, fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
 }
 
 // launch makes the private folder, starts the process and connects s to it.
@@ -74,7 +77,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if l.dir, err = privateDir(); err != nil {
 		return err
 	}
-	c, err := zmq.NewFile(o.Spec.Name, l.dir, o.tcp(), o.Spec.IPython(), &l.ports)
+	c, err := zmq.NewFile(o.Spec.Name, l.dir, o.tcp(), o.Spec.IPython())
 	if err != nil {
 		return err
 	}

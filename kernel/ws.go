@@ -47,7 +47,6 @@ type wsLink struct {
 	server         Server
 	kernel         string // id
 	session        string // id
-	legacy         bool   // ask for the legacy framing
 	reconnectLimit time.Duration
 	deliver        func(Message)
 
@@ -67,10 +66,10 @@ type wsLink struct {
 
 // dialWS connects to a kernel on a server. After losing the connection, the link tries to reconnect
 // for w.reconnect.
-func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, w waits,
+func dialWS(ctx context.Context, s Server, kernel, session string, w waits,
 	deliver func(Message)) (*wsLink, error) {
 	l := &wsLink{
-		server: s, kernel: kernel, session: session, legacy: legacy,
+		server: s, kernel: kernel, session: session,
 		reconnectLimit: w.reconnect, deliver: deliver,
 		drained: make(chan struct{}), changed: make(chan struct{}),
 	}
@@ -105,9 +104,6 @@ func (l *wsLink) connect(ctx context.Context, session string,
 	d := websocket.Dialer{
 		Proxy: http.ProxyFromEnvironment, NetDialContext: l.server.dial, HandshakeTimeout: patience,
 		Subprotocols: []string{wire.Subprotocol},
-	}
-	if l.legacy {
-		d.Subprotocols = nil
 	}
 	address := "ws" + strings.TrimPrefix(l.server.URL, "http") +
 		"api/kernels/" + url.PathEscape(l.kernel) + "/channels?session_id=" + session

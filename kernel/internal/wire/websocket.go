@@ -8,7 +8,8 @@ import (
 )
 
 // Subprotocol is the name of the framing of [EncodeV1] in a WebSocket handshake. A server that
-// does not choose it speaks the legacy framing of [EncodeLegacy].
+// does not choose it speaks the legacy framing of [EncodeLegacy]: a Jupyter server whose kernels run
+// on a gateway never does (jupyter_server, gateway/connections.py).
 const Subprotocol = "v1.kernel.websocket.jupyter.org"
 
 // EncodeV1 returns the binary WebSocket message that carries m on its channel: the number

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -42,9 +41,9 @@ type File struct {
 // NewFile describes the sockets of a kernel to be started: Unix sockets in dir, which no other user
 // can enter, or TCP on the loopback interface if tcp is set or the path is too long for a socket.
 // If the kernel chooses its TCP ports itself (ipykernel), they are 0: it binds free ports and
-// rewrites the file. Other kernels cannot do that (JEP 66 would let them): p chooses their ports
-// and keeps them from other programs until the kernel has bound them.
-func NewFile(kernel, dir string, tcp, chooses bool, p *Ports) (File, error) {
+// rewrites the file. Other kernels cannot do that (JEP 66 would let them): they get ports that are
+// free now, and that another program may take before the kernel binds them.
+func NewFile(kernel, dir string, tcp, chooses bool) (File, error) {
 	c := File{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: kernel}
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
 	if tcp || len(base)+len("-5")+1 > sunPath {
@@ -52,7 +51,7 @@ func NewFile(kernel, dir string, tcp, chooses bool, p *Ports) (File, error) {
 		if chooses {
 			return c, nil
 		}
-		return c, c.choosePorts(p)
+		return c, c.choosePorts()
 	}
 	c.Transport, c.IP = "ipc", base
 	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = 1, 2, 3, 4, 5
@@ -60,44 +59,16 @@ func NewFile(kernel, dir string, tcp, chooses bool, p *Ports) (File, error) {
 }
 
 // choosePorts takes five ports that are free now.
-func (c *File) choosePorts(p *Ports) (err error) {
+func (c *File) choosePorts() error {
 	for _, port := range []*int{&c.ShellPort, &c.IOPubPort, &c.StdinPort, &c.ControlPort, &c.HBPort} {
-		if *port, err = p.take(c.IP); err != nil {
-			p.Release()
+		l, err := net.Listen("tcp", net.JoinHostPort(c.IP, "0"))
+		if err != nil {
 			return fmt.Errorf("choose ports for the kernel: %w", err)
 		}
-	}
-	if !p.Share || !sharesPorts {
-		p.Release()
+		defer l.Close() // only now, or two could be the same
+		*port = l.Addr().(*net.TCPAddr).Port
 	}
 	return nil
-}
-
-// Ports are bound until a kernel has bound them, so that no other program gets them. On Linux two
-// sockets with SO_REUSEADDR, which ZeroMQ sets, can be bound to one port while neither listens. On
-// other systems the ports are only chosen.
-type Ports struct {
-	Share  bool // they stay bound until Release
-	Chosen bool
-	bound  []io.Closer
-}
-
-// take returns a free port, which stays bound until Release.
-func (p *Ports) take(ip string) (int, error) {
-	s, port, err := bindPort(ip)
-	if err != nil {
-		return 0, err
-	}
-	p.Chosen, p.bound = true, append(p.bound, s)
-	return port, nil
-}
-
-// Release gives up all ports.
-func (p *Ports) Release() {
-	for _, s := range p.bound {
-		_ = s.Close() // nothing was sent through it
-	}
-	p.bound = nil
 }
 
 // Write creates the connection file, readable for the user only: it has the key.
