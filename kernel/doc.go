@@ -16,7 +16,7 @@
 // [Kernel] runs cells ([Kernel.Execute]; with outputs as they arrive, [Kernel.ExecuteCell]),
 // interrupts them ([Kernel.Interrupt]), answers input() ([Options]), sends any other request of the
 // protocol ([Kernel.Request], [Kernel.Send]), starts again ([Kernel.Reset]), and is closed
-// ([Kernel.Close]). The command in the folder example is a whole program.
+// ([Kernel.Close]).
 //
 // # What holds
 //
