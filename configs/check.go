@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // check reports an unknown key, or a value that is not of the key's type.
@@ -117,117 +116,90 @@ func redact(value any) any {
 
 // validate returns an error for the first value out of range.
 func (s *Settings) validate(won map[string]setting) error {
-	bad := func(key, format string, args ...any) error {
+	bad := func(key, should string) error {
 		set := won[strings.ReplaceAll(key, ".", separator)]
-		return fmt.Errorf("%s: %s: is %s, should be %s", set.source, key, show(set.value),
-			fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: %s: is %s, should be %s", set.source, key, show(set.value), should)
 	}
-	for _, r := range []struct {
-		key           string
-		value, lo, hi int
-	}{
-		{"max_rounds", s.MaxRounds, 1, 1000},
-		{"debug_tries", s.DebugTries, 0, 100},
-		{"top_k", s.TopK, 1, 100_000},
-		{"result_chars", s.ResultChars, 500, 10_000_000},
-		{"description_chars", s.DescriptionChars, 500, 10_000_000},
-		{"context_chars", s.ContextChars, 2000, 100_000_000},
-		{"retries", s.Retries, 0, 100},
-		{"max_output_tokens", s.MaxOutputTokens, 0, 100_000_000},
-		{"jobs", s.Jobs, 0, 64},
-		{"max_files", s.MaxFiles, 1, 1_000_000},
-		{"max_calls", s.MaxCalls, 0, 1_000_000_000},
-		{"max_processes", s.MaxProcesses, 16, 1_000_000},
-	} {
-		if r.value < r.lo || r.value > r.hi {
-			return bad(r.key, "%d to %d", r.lo, r.hi)
+	values := reflect.ValueOf(s).Elem()
+	for f := range values.Type().Fields() {
+		var low, high int64
+		if _, err := fmt.Sscan(f.Tag.Get("range"), &low, &high); err != nil {
+			continue // it has none
+		}
+		if n := values.FieldByIndex(f.Index).Int(); n < low || n > high {
+			return bad(f.Tag.Get("mapstructure"), fmt.Sprintf("%d to %d", low, high))
 		}
 	}
-	if t := s.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
-		return bad("temperature", "0 to 2, or null")
-	}
-	if s.Context != 0 && (s.Context < 2000 || s.Context > 100_000_000) {
-		return bad("context", "0, or 2000 to 100000000")
-	}
-	if !(s.MaxCost >= 0 && s.MaxCost < math.Inf(1)) {
-		return bad("max_cost", "0 or more")
-	}
-	if !(s.AskAboveUSD >= 0 && s.AskAboveUSD < math.Inf(1)) {
-		return bad("ask_above_usd", "0 or more")
+	const address = "a URL that begins with http:// or https://"
+	for _, r := range []struct {
+		key    string
+		ok     bool
+		should string
+	}{
+		{"temperature", s.Temperature == nil || *s.Temperature >= 0 && *s.Temperature <= 2,
+			"0 to 2, or null"},
+		{"context", s.Context == 0 || s.Context >= 2000 && s.Context <= 100_000_000,
+			"0, or 2000 to 100000000"},
+		{"max_cost", isAmount(s.MaxCost), "0 or more"},
+		{"ask_above_usd", isAmount(s.AskAboveUSD), "0 or more"},
+		{"max_time", s.MaxTime >= 0, "0s or longer"},
+		{"method.analyzer", among(s.Method.Analyzer, "profile none"), "profile or none"},
+		{"method.verifier_input", among(s.Method.VerifierInput, "full query-plan"),
+			"full or query-plan"},
+		{"rollback", s.Rollback.known(), "auto, checkpoint, replay or off"},
+		{"sandbox", among(s.Sandbox, "auto full builtin external off"),
+			"auto, full, builtin, external or off"},
+		{"max_memory", s.MaxMemory == 0 || s.MaxMemory >= 1<<28,
+			"0, or at least 256MiB, which Python and pandas take"},
+		{"allow_env", !slices.ContainsFunc(s.AllowEnv, isNoVariable), "names of variables"},
+		{"call_timeout", s.CallTimeout > 0, "longer than 0s"},
+		{"idle_timeout", s.IdleTimeout > 0, "longer than 0s"},
+		{"cell_timeout", s.CellTimeout > 0, "longer than 0s"},
+		{"start_timeout", s.StartTimeout > 0, "longer than 0s"},
+		{"base_url", s.BaseURL == "" || isWebURL(s.BaseURL), address},
+		{"server", s.Server == "" || isWebURL(s.Server), address},
+	} {
+		if !r.ok {
+			return bad(r.key, r.should)
+		}
 	}
 	for name, p := range s.Prices {
-		bad := p.Input == nil || p.Output == nil
-		for _, dollars := range []*float64{p.Input, p.Cached, p.Output} {
-			bad = bad || dollars != nil && !(*dollars >= 0 && *dollars < math.Inf(1))
-		}
-		if bad {
+		if p.Input == nil || p.Output == nil || !isAmount(*p.Input) || !isAmount(*p.Output) ||
+			p.Cached != nil && !isAmount(*p.Cached) {
 			return fmt.Errorf("%s: prices.%s: needs input and output, and all prices must be 0 or more",
 				sourceBelow("prices"+separator+name, won), name)
-		}
-	}
-	if s.MaxTime < 0 {
-		return bad("max_time", "0s or longer")
-	}
-	if v := s.Method.Analyzer; v != "profile" && v != "none" {
-		return bad("method.analyzer", "profile or none")
-	}
-	if v := s.Method.VerifierInput; v != "full" && v != "query-plan" {
-		return bad("method.verifier_input", "full or query-plan")
-	}
-	if !s.Rollback.known() {
-		return bad("rollback", "auto, checkpoint, replay or off")
-	}
-	if tiers := []string{"auto", "full", "builtin", "external", "off"}; !slices.Contains(
-		tiers,
-		s.Sandbox,
-	) {
-		return bad("sandbox", "auto, full, builtin, external or off")
-	}
-	if s.MaxMemory != 0 && s.MaxMemory < 1<<28 {
-		return bad("max_memory", "0, or at least 256MiB, which Python and pandas take")
-	}
-	for _, name := range s.AllowEnv {
-		if !variableName.MatchString(name) {
-			return bad("allow_env", "names of variables")
-		}
-	}
-	for key, d := range map[string]time.Duration{
-		"call_timeout": s.CallTimeout, "idle_timeout": s.IdleTimeout,
-		"cell_timeout": s.CellTimeout, "start_timeout": s.StartTimeout,
-	} {
-		if d <= 0 {
-			return bad(key, "longer than 0s")
-		}
-	}
-	for key, address := range map[string]string{"base_url": s.BaseURL, "server": s.Server} {
-		if address != "" && !isWebURL(address) {
-			return bad(key, "a URL that begins with http:// or https://")
 		}
 	}
 	return s.validateProviders(won, bad)
 }
 
+// isAmount reports whether dollars are a number that is not negative.
+func isAmount(dollars float64) bool { return dollars >= 0 && dollars < math.Inf(1) }
+
+func among(value, known string) bool { return slices.Contains(strings.Fields(known), value) }
+
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+func isNoVariable(name string) bool { return !variableName.MatchString(name) }
+
 func (s *Settings) validateProviders(won map[string]setting,
-	bad func(key, format string, args ...any) error) error {
-	if s.APIKeyEnv != "" && !variableName.MatchString(s.APIKeyEnv) {
+	bad func(key, should string) error) error {
+	if s.APIKeyEnv != "" && isNoVariable(s.APIKeyEnv) {
 		return notAName("api_key_env", won["api_key_env"])
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
-		for _, env := range s.Providers[name].KeyEnv {
-			if key := "providers" + separator + name + separator + "key_env"; !variableName.MatchString(
-				env,
-			) {
-				return notAName(display(key), won[key])
-			}
+		below := "providers" + separator + name
+		if slices.ContainsFunc(s.Providers[name].KeyEnv, isNoVariable) {
+			key := below + separator + "key_env"
+			return notAName(display(key), won[key])
 		}
-		if !isWebURL(s.Providers[name].BaseURL) {
-			if _, ok := won["providers::"+name+"::base_url"]; !ok {
-				return fmt.Errorf("%s: provider %s has no base_url", sourceBelow("providers::"+name, won), name)
-			}
-			return bad("providers."+name+".base_url", "a URL that begins with http:// or https://")
+		if isWebURL(s.Providers[name].BaseURL) {
+			continue
 		}
+		if _, ok := won[below+separator+"base_url"]; !ok {
+			return fmt.Errorf("%s: provider %s has no base_url", sourceBelow(below, won), name)
+		}
+		return bad("providers."+name+".base_url", "a URL that begins with http:// or https://")
 	}
 	return nil
 }

@@ -11,66 +11,69 @@ import (
 	"time"
 )
 
-// Settings are the effective values; default.yaml says what each one means.
+// Settings are the effective values; default.yaml says what each one means. The tag range is the
+// least and the largest value, and project what a project file may do: see cannot.
 type Settings struct {
-	Model           string              `mapstructure:"model"`
-	Models          map[string]string   `mapstructure:"models"` // by role; "" is Model
-	BaseURL         string              `mapstructure:"base_url"`
-	APIKeyEnv       string              `mapstructure:"api_key_env"`
-	EmbeddingModel  string              `mapstructure:"embedding_model"`
-	Context         int                 `mapstructure:"context"` // tokens; 0: unknown
-	Temperature     *float64            `mapstructure:"temperature"`
-	MaxOutputTokens int                 `mapstructure:"max_output_tokens"`
-	CallTimeout     time.Duration       `mapstructure:"call_timeout"`
-	IdleTimeout     time.Duration       `mapstructure:"idle_timeout"`
-	Retries         int                 `mapstructure:"retries"`
-	Providers       map[string]Provider `mapstructure:"providers"` // by name, in lower case
+	Model string `mapstructure:"model" project:"redirects"`
+	// by role; "" is Model
+	Models          map[string]string `mapstructure:"models" project:"redirects"`
+	BaseURL         string            `mapstructure:"base_url" project:"redirects"`
+	APIKeyEnv       string            `mapstructure:"api_key_env" project:"redirects"`
+	EmbeddingModel  string            `mapstructure:"embedding_model" project:"redirects"`
+	Context         int               `mapstructure:"context" project:"free"` // tokens; 0: unknown
+	Temperature     *float64          `mapstructure:"temperature" project:"free"`
+	MaxOutputTokens int               `mapstructure:"max_output_tokens" range:"0 100000000" project:"budget"`
+	CallTimeout     time.Duration     `mapstructure:"call_timeout" project:"budget"`
+	IdleTimeout     time.Duration     `mapstructure:"idle_timeout" project:"budget"`
+	Retries         int               `mapstructure:"retries" range:"0 100" project:"spending"`
+	// by name, in lower case
+	Providers map[string]Provider `mapstructure:"providers" project:"redirects"`
 
-	Prices   map[string]Price `mapstructure:"prices"` // by model, in lower case
-	MaxCost  float64          `mapstructure:"max_cost"`
-	MaxCalls int              `mapstructure:"max_calls"`
-	MaxTime  time.Duration    `mapstructure:"max_time"`
+	Prices   map[string]Price `mapstructure:"prices" project:"redirects"` // by model, in lower case
+	MaxCost  float64          `mapstructure:"max_cost" project:"budget"`
+	MaxCalls int              `mapstructure:"max_calls" range:"0 1000000000" project:"budget"`
+	MaxTime  time.Duration    `mapstructure:"max_time" project:"budget"`
 	Method   Method           `mapstructure:"method"`
 
-	MaxRounds        int  `mapstructure:"max_rounds"`
-	DebugTries       int  `mapstructure:"debug_tries"`
-	TopK             int  `mapstructure:"top_k"`
-	ResultChars      int  `mapstructure:"result_chars"`
-	DescriptionChars int  `mapstructure:"description_chars"`
-	ContextChars     int  `mapstructure:"context_chars"`
-	MaxFiles         int  `mapstructure:"max_files"`
-	Cache            bool `mapstructure:"cache"`
+	MaxRounds        int  `mapstructure:"max_rounds" range:"1 1000" project:"spending"`
+	DebugTries       int  `mapstructure:"debug_tries" range:"0 100" project:"spending"`
+	TopK             int  `mapstructure:"top_k" range:"1 100000" project:"spending"`
+	ResultChars      int  `mapstructure:"result_chars" range:"500 10000000" project:"spending"`
+	DescriptionChars int  `mapstructure:"description_chars" range:"500 10000000" project:"spending"`
+	ContextChars     int  `mapstructure:"context_chars" range:"2000 100000000" project:"spending"`
+	MaxFiles         int  `mapstructure:"max_files" range:"1 1000000" project:"spending"`
+	Cache            bool `mapstructure:"cache" project:"cache"`
 
-	Memory string `mapstructure:"memory"` // "auto", "off" or a folder
-	Learn  bool   `mapstructure:"learn"`
+	Memory string `mapstructure:"memory" project:"redirects"` // "auto", "off" or a folder
+	Learn  bool   `mapstructure:"learn" project:"learn"`
 
-	Include     []string `mapstructure:"include"`
-	Mask        []string `mapstructure:"mask"`
-	MaxDownload Bytes    `mapstructure:"max_download"`
-	AskAboveUSD float64  `mapstructure:"ask_above_usd"` // 0: never asks
+	Include     []string `mapstructure:"include" project:"include"`
+	Mask        []string `mapstructure:"mask" project:"mask"`
+	MaxDownload Bytes    `mapstructure:"max_download" project:"spending"`
+	AskAboveUSD float64  `mapstructure:"ask_above_usd" project:"spending"` // 0: never asks
 
-	CellTimeout  time.Duration `mapstructure:"cell_timeout"`
-	StartTimeout time.Duration `mapstructure:"start_timeout"`
-	Python       string        `mapstructure:"python"`
-	Kernel       string        `mapstructure:"kernel"`
-	Server       string        `mapstructure:"server"`
-	Jobs         int           `mapstructure:"jobs"`
-	Rollback     Rollback      `mapstructure:"rollback"`
+	CellTimeout  time.Duration `mapstructure:"cell_timeout" project:"budget"`
+	StartTimeout time.Duration `mapstructure:"start_timeout" project:"budget"`
+	Python       string        `mapstructure:"python" project:"cells"`
+	Kernel       string        `mapstructure:"kernel" project:"cells"`
+	Server       string        `mapstructure:"server" project:"cells"`
+	Jobs         int           `mapstructure:"jobs" range:"0 64" project:"spending"`
+	Rollback     Rollback      `mapstructure:"rollback" project:"free"`
 
 	// "auto", "full", "builtin", "external" or "off"
-	Sandbox              string   `mapstructure:"sandbox"`
-	AllowNet             bool     `mapstructure:"allow_net"`
-	AllowRead            []string `mapstructure:"allow_read"`
-	AllowWrite           []string `mapstructure:"allow_write"`
-	AllowEnv             []string `mapstructure:"allow_env"`
-	AllowGPU             bool     `mapstructure:"allow_gpu"`
-	AllowMultiprocessing bool     `mapstructure:"allow_multiprocessing"`
-	MaxMemory            Bytes    `mapstructure:"max_memory"` // 0: see default.yaml
-	MaxProcesses         int      `mapstructure:"max_processes"`
-	MaxFile              Bytes    `mapstructure:"max_file"`
-	MaxFolder            Bytes    `mapstructure:"max_folder"`
+	Sandbox              string   `mapstructure:"sandbox" project:"cells"`
+	AllowNet             bool     `mapstructure:"allow_net" project:"cells"`
+	AllowRead            []string `mapstructure:"allow_read" project:"cells"`
+	AllowWrite           []string `mapstructure:"allow_write" project:"cells"`
+	AllowEnv             []string `mapstructure:"allow_env" project:"cells"`
+	AllowGPU             bool     `mapstructure:"allow_gpu" project:"cells"`
+	AllowMultiprocessing bool     `mapstructure:"allow_multiprocessing" project:"cells"`
+	MaxMemory            Bytes    `mapstructure:"max_memory" project:"cells"` // 0: see default.yaml
+	MaxProcesses         int      `mapstructure:"max_processes" range:"16 1000000" project:"cells"`
+	MaxFile              Bytes    `mapstructure:"max_file" project:"cells"`
+	MaxFolder            Bytes    `mapstructure:"max_folder" project:"cells"`
 
-	Out string `mapstructure:"out"`
+	Out string `mapstructure:"out" project:"redirects"`
 
 	// UserFile is the path of the user's own file, which need not exist; "" if there is no
 	// configuration folder.
@@ -95,12 +98,12 @@ type Bytes int64
 
 // A Method says which elements of the loop are on.
 type Method struct {
-	Paper         bool   `mapstructure:"paper"`
-	Analyzer      string `mapstructure:"analyzer"` // "profile" or "none"
-	Router        bool   `mapstructure:"router"`
-	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
-	Second        bool   `mapstructure:"second"`
-	Readings      bool   `mapstructure:"readings"`
+	Paper         bool   `mapstructure:"paper" project:"proof"`
+	Analyzer      string `mapstructure:"analyzer" project:"free"` // "profile" or "none"
+	Router        bool   `mapstructure:"router" project:"free"`
+	VerifierInput string `mapstructure:"verifier_input" project:"proof"` // "full" or "query-plan"
+	Second        bool   `mapstructure:"second" project:"proof"`
+	Readings      bool   `mapstructure:"readings" project:"proof"`
 }
 
 // Sources are the places that settings come from, besides the defaults. Later fields override

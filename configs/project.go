@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,86 +31,34 @@ func (e *RelaxedError) Error() string {
 // sends holds the last parts of the keys that decide where requests and API keys are sent.
 var sends = []string{"base_url", "base_url_env", "host_env", "api_key_env", "key_env"}
 
-// confinement holds the keys that limit what cells may do: those of the sandbox, and those that
-// choose what runs outside it.
-var confinement = map[string]func(s *Settings) any{
-	"sandbox":               func(s *Settings) any { return tier(s.Sandbox) },
-	"allow_net":             func(s *Settings) any { return s.AllowNet },
-	"allow_multiprocessing": func(s *Settings) any { return s.AllowMultiprocessing },
-	"allow_gpu":             func(s *Settings) any { return s.AllowGPU },
-	"allow_read":            func(s *Settings) any { return s.AllowRead },
-	"allow_write":           func(s *Settings) any { return s.AllowWrite },
-	"allow_env":             func(s *Settings) any { return s.AllowEnv },
-	"max_memory":            func(s *Settings) any { return s.MaxMemory },
-	"max_processes":         func(s *Settings) any { return s.MaxProcesses },
-	"max_file":              func(s *Settings) any { return int(s.MaxFile) },
-	"max_folder":            func(s *Settings) any { return int(s.MaxFolder) },
-	// dsstar itself runs it, to check its packages
-	"python": func(s *Settings) any { return s.Python },
-	// it may name a running kernel
-	"kernel": func(s *Settings) any { return s.Kernel },
-	"server": func(s *Settings) any { return s.Server },
+// cannot says, by the tag project of a setting, what a project file cannot do with it. It may set
+// those of budget that the user has not set, and those without a text here; see also redirects.
+var cannot = map[string]string{
+	"cells":    "let cells do more", // also what runs outside of the sandbox
+	"budget":   "raise what you have set",
+	"spending": "raise what a run may use", // not even above the defaults
+	"proof":    "make \"verified\" mean less",
+	"include":  "take in files that are skipped",
+	"mask":     "show a model what you mask",
+	"cache":    "have descriptions of your data kept",
+	"learn":    "have answers kept with the data",
 }
 
-// budgets holds limits that a project file cannot raise if the user has set them. Without a
-// user's choice, the file may set them.
-var budgets = map[string]func(s *Settings) any{
-	"max_cost":          func(s *Settings) any { return s.MaxCost },
-	"max_calls":         func(s *Settings) any { return s.MaxCalls },
-	"max_time":          func(s *Settings) any { return s.MaxTime },
-	"max_output_tokens": func(s *Settings) any { return s.MaxOutputTokens },
-	"cell_timeout":      func(s *Settings) any { return s.CellTimeout },
-	"start_timeout":     func(s *Settings) any { return s.StartTimeout },
-	"call_timeout":      func(s *Settings) any { return s.CallTimeout },
-	"idle_timeout":      func(s *Settings) any { return s.IdleTimeout },
-}
-
-// spending holds the settings that a run's tokens, requests and processes grow with. A project
-// file cannot raise them, not even above their defaults.
-var spending = map[string]func(s *Settings) any{
-	"max_rounds":        func(s *Settings) any { return count(s.MaxRounds) },
-	"debug_tries":       func(s *Settings) any { return count(s.DebugTries) },
-	"retries":           func(s *Settings) any { return count(s.Retries) },
-	"top_k":             func(s *Settings) any { return count(s.TopK) },
-	"ask_above_usd":     func(s *Settings) any { return s.AskAboveUSD },
-	"max_files":         func(s *Settings) any { return count(s.MaxFiles) },
-	"max_download":      func(s *Settings) any { return int(s.MaxDownload) },
-	"result_chars":      func(s *Settings) any { return count(s.ResultChars) },
-	"description_chars": func(s *Settings) any { return count(s.DescriptionChars) },
-	"context_chars":     func(s *Settings) any { return count(s.ContextChars) },
-	"jobs":              func(s *Settings) any { return count(cmp.Or(s.Jobs, 4)) }, // 0: at most 4
-}
-
-// checks holds the parts of the method that an answer must pass. A project file cannot switch
-// them off.
-var checks = map[string]func(s *Settings) any{
-	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // it has none of these checks
-	"method.verifier_input": func(s *Settings) any { return s.Method.VerifierInput == "query-plan" },
-	"method.second":         func(s *Settings) any { return !s.Method.Second },
-	"method.readings":       func(s *Settings) any { return !s.Method.Readings },
-}
-
-// A class holds keys that a project file can only tighten.
-type class struct {
-	keys    map[string]func(s *Settings) any
-	what    string // what a project file cannot do, for the message
-	setOnly bool   // the class applies only to keys that the user has set
-}
-
-var classes = []class{
-	{confinement, "let cells do more", false},
-	{budgets, "raise what you have set", true},
-	{spending, "raise what a run may use", false},
-	{checks, "make \"verified\" mean less", false},
-	{map[string]func(s *Settings) any{"include": func(s *Settings) any { return s.Include }},
-		"take in files that are skipped", false},
-	{map[string]func(s *Settings) any{"mask": func(s *Settings) any { return kept(s.Mask) }},
-		"show a model what you mask", false},
-	{map[string]func(s *Settings) any{"cache": func(s *Settings) any { return s.Cache }},
-		"have descriptions of your data kept", false},
-	{map[string]func(s *Settings) any{"learn": func(s *Settings) any { return s.Learn }},
-		"have answers kept with the data", false},
-}
+// fields are the fields of [Settings] by key, with those of its Method.
+var fields = sync.OnceValue(func() map[string]reflect.StructField {
+	all := map[string]reflect.StructField{}
+	for f := range reflect.TypeFor[Settings]().Fields() {
+		if f.Type != reflect.TypeFor[Method]() {
+			all[f.Tag.Get("mapstructure")] = f
+			continue
+		}
+		for inner := range f.Type.Fields() {
+			inner.Index = slices.Concat(f.Index, inner.Index)
+			all["method."+inner.Tag.Get("mapstructure")] = inner
+		}
+	}
+	return all
+})
 
 // checkProject returns a [RelaxedError] for the first key that the project file relaxes. won holds
 // the winning settings of all layers, weaker those of the layers below the file; is is won decoded.
@@ -123,11 +72,11 @@ func checkProject(file string, won, weaker map[string]setting, is *Settings) err
 		if set.source != file || reflect.DeepEqual(set.value, weaker[key].value) {
 			continue
 		}
-		for _, c := range classes {
-			of := c.keys[display(key)]
-			if of != nil && !(c.setOnly && weaker[key].source == defaultSource) && relaxes(of(was), of(is)) {
-				return &RelaxedError{file, display(key), asFlag(set.value), c.what}
-			}
+		f := fields()[display(key)]
+		class := f.Tag.Get("project")
+		free := cannot[class] == "" || class == "budget" && weaker[key].source == defaultSource
+		if !free && relaxes(display(key), class, valueOf(was, f), valueOf(is, f)) {
+			return &RelaxedError{file, display(key), asFlag(set.value), cannot[class]}
 		}
 		if what := redirects(key, set.value, is, chosenProviders(file, weaker, won)); what != "" {
 			return &RelaxedError{file, display(key), asFlag(set.value), what}
@@ -192,36 +141,43 @@ func provider(model string) string {
 	return strings.ToLower(name)
 }
 
-// A count is a limit for which 0 means none, not unlimited.
-type count int
+func valueOf(s *Settings, f reflect.StructField) any {
+	return reflect.ValueOf(s).Elem().FieldByIndex(f.Index).Interface()
+}
 
-// A kept list may grow, but must keep what it has.
-type kept []string
+// tiers ranks the values of the setting sandbox by strength.
+var tiers = map[string]int{"off": 0, "external": 1, "builtin": 2, "auto": 2, "full": 3}
 
-// A tier is a value of the setting sandbox. tiers ranks them by strength.
-type tier string
-
-var tiers = map[tier]int{"off": 0, "external": 1, "builtin": 2, "auto": 2, "full": 3}
-
-// relaxes reports whether a value lets cells do more than the one before.
-func relaxes(was, is any) bool {
+// relaxes reports whether a value of a key does more than the one before.
+func relaxes(key, class string, was, is any) bool {
+	switch key {
+	case "sandbox":
+		return tiers[is.(string)] < tiers[was.(string)]
+	case "method.verifier_input":
+		return is != was && is == "query-plan"
+	case "method.second", "method.readings":
+		return was.(bool) && !is.(bool)
+	case "mask": // it may grow
+		was, is = is, was
+	case "max_memory": // 0 depends on the machine
+		return is != was && (is == Bytes(0) || was == Bytes(0) || is.(Bytes) > was.(Bytes))
+	case "jobs":
+		return cmp.Or(is.(int), 4) > cmp.Or(was.(int), 4) // 0: at most 4
+	}
 	switch is := is.(type) {
 	case bool:
 		return is && !was.(bool)
-	case tier:
-		return tiers[is] < tiers[was.(tier)]
-	case count:
-		return is > was.(count)
 	case int:
+		if class == "spending" { // 0 means none
+			return is > was.(int)
+		}
 		return raises(was.(int), is)
+	case Bytes:
+		return raises(was.(Bytes), is)
 	case float64:
 		return raises(was.(float64), is)
 	case time.Duration:
 		return raises(was.(time.Duration), is)
-	case Bytes: // 0 depends on the machine
-		return is != was && (is == 0 || was == Bytes(0) || is > was.(Bytes))
-	case kept:
-		return relaxes([]string(is), []string(was.(kept)))
 	case []string:
 		return slices.ContainsFunc(is, func(one string) bool {
 			return !slices.Contains(was.([]string), one)
@@ -231,7 +187,7 @@ func relaxes(was, is any) bool {
 }
 
 // raises is relaxes for a limit, where 0 means unlimited.
-func raises[T int | float64 | time.Duration](was, is T) bool {
+func raises[T int | Bytes | float64 | time.Duration](was, is T) bool {
 	return was != 0 && (is == 0 || is > was)
 }
 

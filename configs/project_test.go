@@ -3,8 +3,6 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -125,27 +123,13 @@ func TestProjectBesideFlag(t *testing.T) {
 	}
 }
 
-// Every setting is either one that a project file can only tighten, or listed here as harmless: it
-// cannot let cells do more, spend more, weaken "verified" or redirect anything.
+// Every setting says what a project's file may do with it: it cannot let cells do more, spend more,
+// weaken "verified" or redirect anything.
 func TestProjectRulesAreWhole(t *testing.T) {
-	free := strings.Fields(`context temperature rollback method.analyzer method.router`)
-	// see redirects
-	whole := strings.Fields("model models embedding_model base_url api_key_env providers prices out memory")
-	known := func(key string) bool {
-		return slices.Contains(free, key) || slices.Contains(whole, key) ||
-			slices.ContainsFunc(classes, func(c class) bool { return c.keys[key] != nil })
-	}
-	var visit func(prefix string, fields reflect.Type)
-	visit = func(prefix string, fields reflect.Type) {
-		for f := range fields.Fields() {
-			switch key := prefix + f.Tag.Get("mapstructure"); {
-			case !f.IsExported() || key == "-":
-			case key == "method":
-				visit("method.", f.Type)
-			case !known(key):
-				t.Errorf("what can a project's file do with %s?", key)
-			}
+	for key, f := range fields() {
+		class := f.Tag.Get("project")
+		if key != "-" && key != "" && cannot[class] == "" && class != "free" && class != "redirects" {
+			t.Errorf("what can a project's file do with %s?", key)
 		}
 	}
-	visit("", reflect.TypeFor[Settings]())
 }
