@@ -2,16 +2,16 @@ package profile_test
 
 import (
 	"encoding/json"
-	"os/exec"
+	"fmt"
 	"testing"
 
 	"dsstar/agent/describe/profile"
-	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // TestCauses: what drivers say, in the languages of their servers, is told apart by its words, and
 // not by those of names.
 func TestCauses(t *testing.T) {
+	t.Parallel()
 	const failed = `connection failed: connection to server at "password-db", port 5432 failed: `
 	cases := []struct {
 		Raised string // Python
@@ -48,16 +48,13 @@ func TestCauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", `import contextlib, io, json, sys
-with contextlib.redirect_stdout(io.StringIO()):
-    exec(open(sys.argv[1]).read(), {})
+	out := run(t, t.TempDir(), fmt.Sprintf(`
 module = sys.modules["dsstar_profile.profile"]
-errors = [eval(text, vars(module)) for text in json.loads(sys.argv[2])]
-print(json.dumps([module.why(error, True) for error in errors]))`, script(t), string(asked))
-	out, err := cmd.Output()
+errors = [eval(text, vars(module)) for text in json.loads(%q)]
+print(json.dumps([module.why(error, True) for error in errors]))`, asked))
 	var got [][2]string
-	if err != nil || json.Unmarshal(out, &got) != nil || len(got) != len(cases) {
-		t.Fatalf("%s, %v", out, err)
+	if json.Unmarshal([]byte(out), &got) != nil || len(got) != len(cases) {
+		t.Fatal(out)
 	}
 	for i, c := range cases {
 		if got[i][0] != c.Cause || c.Text != "" && got[i][1] != c.Text || got[i][1] == "" {

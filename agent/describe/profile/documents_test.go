@@ -10,6 +10,7 @@ import (
 // TestDocuments: of JSON in the forms that programs write, and of tables with totals in their
 // middle, the columns, rows and the call are right.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	var lines strings.Builder

@@ -32,6 +32,7 @@ type facts struct {
 // TestTexts: of texts as programs and people write them, the columns, types, ranges and the call
 // that reads them are right.
 func TestTexts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	for _, c := range []struct {
@@ -242,6 +243,7 @@ func (f facts) said() string {
 
 // TestShownAlike: values of which the same is shown are told apart by what is not.
 func TestShownAlike(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var rows []string
 	for n := range 40 {
@@ -267,6 +269,7 @@ func TestShownAlike(t *testing.T) {
 // TestFootnote: a last line with one field is no row of a table of two columns, also where not all
 // rows are looked at.
 func TestFootnote(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	for pairs, name := range map[int]string{15: "short.csv", 30_000: "sample.csv", 50_000: "parts.csv"} {
@@ -281,6 +284,7 @@ func TestFootnote(t *testing.T) {
 
 // TestNoNote: the last lines of a text are rows where they may be: a number, or a part of a cell.
 func TestNoNote(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	for name, end := range map[string]string{
@@ -308,6 +312,7 @@ func TestNoNote(t *testing.T) {
 
 // TestLateCodes: codes that only rows outside of the sample have are no numbers.
 func TestLateCodes(t *testing.T) {
+	t.Parallel()
 	long(t)
 	dir := t.TempDir()
 	late := "k,zip\n" + strings.Repeat("some words that fill the row,\n", 400_000) + strings.Repeat("x,00123\n", 5)
@@ -318,6 +323,7 @@ func TestLateCodes(t *testing.T) {
 
 // TestNoHeader: numbers and dates are no names, however they are dressed.
 func TestNoHeader(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	is := start(t, dir).facts(t, filepath.Join(dir, "bare.csv"),
 		"1990-02-19,-38'181.01,12/05/24\n1990-05-13,-7'555.88,04/30/25\n1991-11-03,12'309.71,05/03/24\n")
@@ -329,6 +335,7 @@ func TestNoHeader(t *testing.T) {
 // TestParts: of a long file, no place is read twice, each figure says whether it is of all rows,
 // and rows that only the end has are counted.
 func TestParts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	var text strings.Builder
@@ -356,6 +363,7 @@ func TestParts(t *testing.T) {
 
 // TestNoData: what stands in the place of data is called what it is.
 func TestNoData(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	for name, c := range map[string]struct{ text, format, says string }{

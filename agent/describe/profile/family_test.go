@@ -13,6 +13,7 @@ import (
 // A member of a family says whatever changes how it is read, and nothing where it is like the
 // first.
 func TestFamilyReads(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	write := func(name, header, row string) string {

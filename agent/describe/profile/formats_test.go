@@ -2,7 +2,6 @@ package profile_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -10,15 +9,17 @@ import (
 // TestFormats: of files that are no text, rows, columns, types, ranges and the call that reads them
 // are right, as the file has them.
 func TestFormats(t *testing.T) {
+	t.Parallel()
 	dir, _ := made(t, "binaries.py")
-	t.Setenv("DSSTAR_DB_SERVED", "sqlite:///"+filepath.Join(dir, "served.sqlite"))
-	p := start(t, dir)
+	p := start(t, dir, `import os
+os.environ["DSSTAR_DB_SERVED"] = "sqlite:///" + os.path.abspath("served.sqlite")`)
 	const none = -1
 	const parquet = "pd.read_parquet(path)"
 	const typed = "ns date 2023-11-14 22:13:20.123456789 2023-11-14 22:13:20.123456828, " +
 		"zone date 1970-01-01 01:00:00+01:00 1970-01-02 16:00:00+01:00, price number 0 3.9, " +
 		"big number 9223372036854775808 9223372036854775847, wait duration 0:00:00 0:00:39, blob binary, "
 	const last = "sort text, far date 1970-01-01 00:00:00.000000 20983-03-30 10:40:00.000000"
+	lines := map[string]string{}
 	for _, c := range []struct {
 		file    string
 		table   int
@@ -143,7 +144,10 @@ func TestFormats(t *testing.T) {
 				Warnings []string
 				Tables   []facts
 			}
-			err := json.Unmarshal([]byte(p.line(t, c.file)), &found)
+			if lines[c.file] == "" {
+				lines[c.file] = p.line(t, c.file)
+			}
+			err := json.Unmarshal([]byte(lines[c.file]), &found)
 			if err != nil || found.Problem != "" || len(found.Tables) <= c.table || c.table == none && found.Tables != nil {
 				t.Fatalf("%v, %+v", err, found)
 			}

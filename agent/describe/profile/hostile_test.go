@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"dsstar/agent/describe/profile"
-	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // packed writes archives whose members' names are code, with tables of names that calls have, too,
@@ -68,12 +67,9 @@ func long(t *testing.T) {
 // TestPacked: no name in an archive runs, and its tables have calls that read them, which the list
 // of values runs, too.
 func TestPacked(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	maker := exec.Command(pyenvtest.Python(t), "-I", "-c", packed)
-	maker.Dir = dir
-	if out, err := maker.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	run(t, dir, packed)
 	p := start(t, dir)
 	for file, called := range map[string]int{"sqlite.zip": 0, "h5.zip": 2, "npz.zip": 1, "yaml.zip": 2,
 		"json.zip": 2, "csv.zip": 1, "zst.zip": 1} {
@@ -87,16 +83,7 @@ func TestPacked(t *testing.T) {
 		if is.Problem != "" || calls < called {
 			t.Errorf("%s: %d calls: %s", file, calls, is.Text("", 4000, near("")))
 		}
-		code := profile.Values([]string{fmt.Sprintf("%q", file)}, []string{"*"}, 60, 1e11, "mark")
-		list := filepath.Join(t.TempDir(), "list.py")
-		if err := os.WriteFile(list, []byte(code), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		lister := exec.Command(pyenvtest.Python(t), "-I", list)
-		lister.Dir = dir
-		if out, err := lister.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		run(t, dir, profile.Values([]string{fmt.Sprintf("%q", file)}, []string{"*"}, 60, time.Minute, "mark"))
 		if _, err := os.Stat(filepath.Join(dir, "PWNED.txt")); err == nil {
 			t.Fatalf("%s: a name of a member has run", file)
 		}
@@ -116,10 +103,9 @@ func TestPacked(t *testing.T) {
 // TestLargeGroup: a Parquet file whose group of rows takes more memory than a reader may have is
 // described from a sample, and a table that takes too much is said to, in words.
 func TestLargeGroup(t *testing.T) {
+	t.Parallel()
 	long(t)
 	const in = `
-import json, sys
-exec(open(sys.argv[1]).read(), {})
 import pyarrow as pa, pyarrow.parquet as pq
 profile = sys.modules["dsstar_profile.profile"]
 texts = pa.array([f"{n // 1000:064d}" for n in range(1 << 17)])  # a page that is small when packed
@@ -131,20 +117,13 @@ profile.MEMORY = 1 << 20
 found = json.loads(profile.text("large.parquet", 60))
 assert found["problem"].endswith(": it takes too much memory") and not found.get("warnings"), found
 `
-	program := filepath.Join(t.TempDir(), "profile.py")
-	if err := os.WriteFile(program, []byte(profile.Load+profile.Program()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", in, program)
-	cmd.Dir = t.TempDir()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	run(t, t.TempDir(), in)
 }
 
 // TestLongMarkers: of a long file, too, what stands for no value is missing, whatever its case and
 // the spaces around it, and infinite numbers and dates are in no range.
 func TestLongMarkers(t *testing.T) {
+	t.Parallel()
 	long(t)
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -189,6 +168,7 @@ func TestLongMarkers(t *testing.T) {
 // what stands for missing and what a column without values in the sample has; else a type is of the
 // sample.
 func TestUnseen(t *testing.T) {
+	t.Parallel()
 	long(t)
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -220,6 +200,7 @@ func TestUnseen(t *testing.T) {
 
 // TestDeclared: a text is read in the encoding that it declares if that is one of texts.
 func TestDeclared(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
 	for name, want := range map[string]string{"cp1250": "cp1250", "ISO-8859-2": "iso8859-2", "Shift_JIS": "shift_jis",
@@ -239,9 +220,8 @@ func TestDeclared(t *testing.T) {
 
 // TestRendering: a table of which no words can be made costs itself alone.
 func TestRendering(t *testing.T) {
+	t.Parallel()
 	const in = `
-import json, sys
-exec(open(sys.argv[1]).read(), {})
 words = sys.modules["dsstar_profile.profile"].in_words
 good = {"name": "good", "rows": 2, "columns": [{"name": "v", "type": "number", "range": [1, 2]}]}
 def bad(**more): return {"name": "bad", "rows": 2, "columns": [{"name": "v", "type": "number"} | more]}
@@ -250,18 +230,15 @@ for table in (bad(range=[float("nan"), 1]), bad(range=[0.5, float("inf")]), bad(
     assert [t["name"] for t in found["tables"]] == ["good"] and "left out" in str(found["warnings"]), found
 assert json.loads(words({"bytes": 1, "format": "x", "text": 5}))["problem"]
 `
-	out, err := exec.Command(pyenvtest.Python(t), "-I", "-c", in, script(t)).CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	run(t, t.TempDir(), in)
 }
 
 // TestCallsLimited: reading calls that do not come to an end cost the calls alone, also those that
 // no signal ends and those that end the process. What has had its time is not tried again.
 func TestCallsLimited(t *testing.T) {
+	t.Parallel()
 	const in = `
-import json, os, signal, sys
-exec(open(sys.argv[1]).read(), {})
+import os, signal
 hints, workers = (sys.modules["dsstar_profile." + m] for m in ("hints", "workers"))
 hints.SECONDS = 0.02
 def deaf():
@@ -276,12 +253,10 @@ for path in paths:
     open(path, "w").write("a,b\n1,2\n3,4\n")
 workers.main(paths, 20, 3, 60, "mark")
 `
-	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", in, script(t))
-	cmd.Dir = t.TempDir()
-	out, err := cmd.CombinedOutput()
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if err != nil || len(lines) != 3 {
-		t.Fatalf("%v\n%s", err, out)
+	out := run(t, t.TempDir(), in)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 3 {
+		t.Fatal(out)
 	}
 	for _, line := range lines {
 		file, text, _ := strings.Cut(strings.TrimPrefix(line, "mark "), " ")
@@ -298,9 +273,8 @@ workers.main(paths, 20, 3, 60, "mark")
 // TestOneTrouble: a file that is gone costs itself, and a table that cannot be told of costs that
 // table.
 func TestOneTrouble(t *testing.T) {
+	t.Parallel()
 	const in = `
-import json, sys
-exec(open(sys.argv[1]).read(), {})
 grids, workers, masked = (sys.modules["dsstar_profile." + m] for m in ("grids", "workers", "masked"))
 told = grids.Table.profile
 def profile(table):
@@ -313,19 +287,17 @@ open("odd.csv", "w").write("a,odd\n1,2\n3,4\n")
 workers.main(["gone.csv", "some.csv", "two.json", "odd.csv"], 20, 1, 60, "mark")
 masked.main(["gone.csv", "two.json"], ["v"], 20, 60, "masked")
 `
-	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", in, script(t))
-	cmd.Dir = t.TempDir()
-	out, err := cmd.CombinedOutput()
+	out := run(t, t.TempDir(), in)
 	said := map[string]string{}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		fields := strings.SplitN(line, " ", 3)
 		said[strings.Join(fields[:len(fields)-1], " ")] = fields[len(fields)-1]
 	}
 	var all [4]profile.Profile
 	for n := range all {
 		is, bad := profile.Parse(said[fmt.Sprint("mark ", n)])
-		if bad != nil || err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		if bad != nil {
+			t.Fatalf("%v\n%s", bad, out)
 		}
 		all[n] = is
 	}
@@ -346,9 +318,9 @@ masked.main(["gone.csv", "two.json"], ["v"], 20, 60, "masked")
 // TestShapes: the calls of a table are not run again for another of its shape, and are for one that
 // they may read otherwise.
 func TestShapes(t *testing.T) {
+	t.Parallel()
 	const in = `
-import json, os, sys
-exec(open(sys.argv[1]).read(), {})
+import os
 hints, profile = (sys.modules["dsstar_profile." + m] for m in ("hints", "profile"))
 run, times = hints.File.run, []
 hints.File.run = lambda *given: times.append(1) or run(*given)
@@ -378,9 +350,5 @@ for name in texts:
     assert known == alone[name], name + "\n" + known + "\n" + alone[name]
     assert bool(runs) == (name != "same.csv"), name
 `
-	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", in, script(t))
-	cmd.Dir = t.TempDir()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	run(t, t.TempDir(), in)
 }

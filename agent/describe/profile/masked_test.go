@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
-	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // listing returns what is listed of files of a folder, and of all of them.
@@ -21,30 +19,26 @@ func listing(t *testing.T, dir string, files, patterns []string) (all []profile.
 	t.Helper()
 	var paths []string
 	for _, name := range files {
-		paths = append(paths, brief.Python(filepath.Join(dir, name)))
+		paths = append(paths, brief.Python(name))
 	}
-	script := filepath.Join(t.TempDir(), "list.py")
-	code := profile.Values(paths, patterns, 60, time.Minute, "mark")
-	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(pyenvtest.Python(t), "-I", script).CombinedOutput()
-	for line := range strings.Lines(string(out)) {
+	out := run(t, dir, profile.Values(paths, patterns, 60, time.Minute, "mark"))
+	for line := range strings.Lines(out) {
 		var l profile.Listing
 		text := strings.TrimPrefix(line, fmt.Sprintf("mark %d ", len(all)))
 		if bad := json.Unmarshal([]byte(text), &l); bad != nil {
-			t.Fatalf("%v, %v:\n%s", bad, err, out)
+			t.Fatalf("%v:\n%s", bad, out)
 		}
 		all = append(all, l)
 	}
-	if err != nil || len(all) != len(files)+1 {
-		t.Fatalf("%v, %d lines of %d files:\n%s", err, len(all), len(files), out)
+	if len(all) != len(files)+1 {
+		t.Fatalf("%d lines of %d files:\n%s", len(all), len(files), out)
 	}
 	return all
 }
 
 // TestValues: the values of columns are listed as files have them, and as pandas reads them.
 func TestValues(t *testing.T) {
+	t.Parallel()
 	dir, _ := made(t, "binaries.py")
 	people := "id,Full Name,born,n\n0012345,Ann,1980-01-05,7\n1234567,\"O'Brien, Bob\",2001-02-03,8\n,,,9\n"
 	if err := os.WriteFile(filepath.Join(dir, "people.csv"), []byte(people), 0o600); err != nil {
@@ -76,6 +70,7 @@ func TestValues(t *testing.T) {
 // TestNoneUnseen: wherever a column stands, its values are listed, or it is told that not all of
 // them can be, or that a text has its name. A pattern that is for no column is an error.
 func TestNoneUnseen(t *testing.T) {
+	t.Parallel()
 	dir, _ := made(t, "masked.py")
 	cases := []struct {
 		file, has string

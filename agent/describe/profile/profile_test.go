@@ -3,18 +3,15 @@ package profile_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
-	"maps"
+	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,66 +23,28 @@ var update = flag.Bool("update", false, "write testdata/profiles.golden anew")
 
 // serve makes the profile of each file that a line of stdin names.
 const serve = `
-import json, sys
-exec(open(sys.argv[1]).read(), {})
 for line in sys.stdin:
     print(sys.modules["dsstar_profile.profile"].text(json.loads(line), 60), flush=True)
 `
 
-// script is a file with the program, which is longer than an argument may be.
-func script(t testing.TB) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "profile.py")
-	if err := os.WriteFile(path, []byte(profile.Program()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // python is one process that makes profiles.
 type python struct {
-	in  io.Writer
+	*net.UnixConn
 	out *bufio.Reader
-	pid int
 }
 
-func start(t testing.TB, dir string) python {
+// start starts a process that makes profiles of files of a folder, after it has run some code.
+func start(t testing.TB, dir string, before ...string) python {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	cmd := exec.CommandContext(ctx, pyenvtest.Python(t), "-I", "-c", serve, script(t))
-	cmd.Dir = dir
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	c := connect(t, dir, strings.Join(before, "\n")+serve)
+	p := python{c, bufio.NewReader(c)}
 	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the process that makes profiles: %v", err)
+		if err := c.CloseWrite(); err != nil {
+			t.Error(err)
 		}
-		cancel()
+		ended(t, p.out)
 	})
-	return python{in, bufio.NewReader(out), cmd.Process.Pid}
-}
-
-// seconds is how long the process has had a processor; 0: the system does not tell.
-func (p python) seconds() float64 {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
-	fields := strings.Fields(string(stat))
-	if len(fields) < 15 {
-		return 0
-	}
-	user, _ := strconv.Atoi(fields[13])
-	system, _ := strconv.Atoi(fields[14])
-	return float64(user+system) / 100
+	return p
 }
 
 func (p python) profile(t testing.TB, path string) profile.Profile {
@@ -104,7 +63,7 @@ func (p python) line(t testing.TB, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintf(p.in, "%s\n", name); err != nil {
+	if _, err := fmt.Fprintf(p, "%s\n", name); err != nil {
 		t.Fatal(err)
 	}
 	line, err := p.out.ReadString('\n')
@@ -112,26 +71,6 @@ func (p python) line(t testing.TB, path string) string {
 		t.Fatalf("%s: no profile: %v", path, err)
 	}
 	return line
-}
-
-// made returns a folder with the files that a script in testdata writes.
-func made(t *testing.T, by string) (dir string, files []os.DirEntry) {
-	t.Helper()
-	dir = t.TempDir()
-	recipe, err := filepath.Abs("testdata/" + by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker := exec.Command(pyenvtest.Python(t), "-I", recipe)
-	maker.Dir = dir
-	if out, err := maker.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	files, err = os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir, files
 }
 
 // TestBounds makes profiles of files that are meant to take too much time or memory. Each has a
@@ -158,37 +97,35 @@ func TestLarge(t *testing.T) {
 
 // bounded makes a profile in a process of its own and reports how long it took, and its memory.
 func bounded(t *testing.T, dir, path string) {
-	p := start(t, dir)
 	began := time.Now()
-	text := p.profile(t, path).Text("", 6000, near(""))
+	found, by := alone(t, dir, path)
 	took := time.Since(began)
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
-	if err != nil {
-		t.Skip("no /proc here tells how much memory a process has used")
+	used, ok := by.SysUsage().(*syscall.Rusage)
+	if !ok {
+		t.Skip("the system does not tell how much memory a process has used")
 	}
-	peak := 0
-	for line := range strings.Lines(string(status)) {
-		_, _ = fmt.Sscanf(line, "VmHWM: %d kB", &peak)
-	}
-	t.Logf("%.1f s, of them %.1f s of a processor, %d MB: %.3000s", took.Seconds(), p.seconds(),
-		peak>>10, text)
-	if peak>>10 >= 1000 {
-		t.Errorf("it took %d MB of memory", peak>>10)
+	t.Logf("%.1f s, of them %.1f s of a processor, %d MB: %.3000s", took.Seconds(),
+		(by.UserTime() + by.SystemTime()).Seconds(), used.Maxrss>>10, found[0].Text("", 6000, near("")))
+	if used.Maxrss>>10 >= 1000 {
+		t.Errorf("it took %d MB of memory", used.Maxrss>>10)
 	}
 	if took > 90*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }
 
+// TestProfiles runs the program as dsstar runs it.
 func TestProfiles(t *testing.T) {
+	t.Parallel()
 	dir, files := made(t, "make.py")
-	p := start(t, dir)
+	names := make([]string, len(files))
+	for n, f := range files {
+		names[n] = f.Name()
+	}
+	profiles, _ := alone(t, dir, names...)
 	var got bytes.Buffer
-	all := map[string]profile.Profile{}
-	for _, f := range files {
-		found := p.profile(t, f.Name())
-		all[f.Name()] = found
-		fmt.Fprintf(&got, "== %s\n%s\n\n", f.Name(), found.Text("", 2500, near("")))
+	for n, found := range profiles {
+		fmt.Fprintf(&got, "== %s\n%s\n\n", names[n], found.Text("", 2500, near("")))
 	}
 	const golden = "testdata/profiles.golden"
 	if *update {
@@ -202,11 +139,6 @@ func TestProfiles(t *testing.T) {
 	}
 	if !bytes.Equal(got.Bytes(), want) {
 		sections(t, got.String(), string(want))
-	}
-	names := slices.Sorted(maps.Keys(all))
-	var profiles []profile.Profile
-	for _, name := range names {
-		profiles = append(profiles, all[name])
 	}
 	matches := profile.RelateText(profile.Relate(names, profiles), 10_000)
 	const key = "customer_id of customers.csv, a key, has the values of customer_id of orders.csv"
@@ -322,6 +254,7 @@ func FuzzProfile(f *testing.F) {
 // TestLogs has the rows of a database that are not in its file yet, wherever programs have left
 // them, and says how cells open it where they cannot write.
 func TestLogs(t *testing.T) {
+	t.Parallel()
 	dir, _ := made(t, "logs.py")
 	p := start(t, dir)
 	for name, asks := range map[string]bool{"at-work.sqlite": false, "copied.sqlite": true,

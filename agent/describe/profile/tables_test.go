@@ -1,30 +1,29 @@
 package profile_test
 
 import (
+	"fmt"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"testing"
-
-	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // TestAnyTables: of tables made at random and written to the formats, what a profile states is what
 // made them, or is marked as a guess, a sample or an estimate, and its calls read them. DSSTAR_LONG
 // takes 5,000 small ones and 100 large ones.
 func TestAnyTables(t *testing.T) {
-	runs := [][]string{{"3000", "100"}}
+	t.Parallel()
+	runs := []string{`"3000", "100"`}
 	if os.Getenv("DSSTAR_LONG") != "" {
-		runs = [][]string{{"10000", "5000"}, {"1", "100", "large"}}
+		runs = []string{`"10000", "5000"`, `"1", "100", "large"`}
 	}
-	program := script(t)
-	for _, run := range runs {
-		args := append([]string{"-I", "testdata/tables/check.py", program}, run...)
-		cmd := exec.Command(pyenvtest.Python(t), args...)
-		cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
-		out, err := cmd.CombinedOutput()
-		t.Logf("%s", out)
-		if err != nil {
-			t.Errorf("%v: %v", run, err)
-		}
+	check, err := filepath.Abs("testdata/tables/check.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seeds := range runs {
+		t.Log(run(t, t.TempDir(), fmt.Sprintf(`import os, runpy, tempfile
+tempfile.tempdir = os.getcwd()
+sys.argv = ["check.py", os.devnull, %s]
+runpy.run_path(%q, run_name="__main__")`, seeds, check)))
 	}
 }

@@ -50,6 +50,7 @@ func tell(t *testing.T, cases []told) {
 
 // Figures have all their digits, or are said to be rounded.
 func TestFigures(t *testing.T) {
+	t.Parallel()
 	tell(t, []told{
 		{"long.csv", "n,x\n1234567,0.12345678\n7654321,2.5\n2222222,3.5\n" + strings.Repeat("3333333,1\n", 300), "",
 			4000, []string{"1234567 to 7654321", "0.12345678 to 3.5"}, nil},
@@ -68,6 +69,7 @@ func TestFigures(t *testing.T) {
 
 // A few kinds of things that all values end with are told with their counts.
 func TestEndings(t *testing.T) {
+	t.Parallel()
 	rows := func(ends ...string) string {
 		var b strings.Builder
 		b.WriteString("area,n\n")
@@ -88,6 +90,7 @@ func TestEndings(t *testing.T) {
 
 // Times, ranks and shares agree by chance: no column of another file is a key of theirs.
 func TestMayRefer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.csv")
 	text := "Year,Rank,share %,made,id\n"
@@ -107,6 +110,7 @@ func TestMayRefer(t *testing.T) {
 // What makes a column from others is told if it holds in all rows; what merely repeats a column is
 // not.
 func TestIdentities(t *testing.T) {
+	t.Parallel()
 	var sold, votes, ids strings.Builder
 	ids.WriteString("id,n,other,sum\n")
 	sold.WriteString("qty,price,amount,note\n")
@@ -129,6 +133,7 @@ func TestIdentities(t *testing.T) {
 // What the question names is told in full, with every value, and what may decide whether a row
 // counts is told even of a wide table in little room.
 func TestAskedInFull(t *testing.T) {
+	t.Parallel()
 	var wide strings.Builder
 	for n := range 60 {
 		fmt.Fprintf(&wide, "measure%c%d,", 'a'+n%26, n)
@@ -151,6 +156,7 @@ func TestAskedInFull(t *testing.T) {
 // Words around a small table leave room for what it holds; a year that a question names finds its
 // column, numbers that repeat are told, and rows of several kinds stand as they are written.
 func TestSmallTables(t *testing.T) {
+	t.Parallel()
 	var types, weights, orbits strings.Builder
 	types.WriteString("Top types by year,,\n,,\nKind,Year,n\n")
 	weights.WriteString("name,weight_in_kg\n")
@@ -178,6 +184,7 @@ func TestSmallTables(t *testing.T) {
 // A long document is told by the sections that the question touches, with the headings of the
 // others, and a file far from the question by a line of whole words.
 func TestSections(t *testing.T) {
+	t.Parallel()
 	var manual strings.Builder
 	manual.WriteString("# Manual\n\nRead this first.\n\n")
 	for _, topic := range []string{"Deliveries", "Refunds", "Fraud levels", "Opening hours"} {

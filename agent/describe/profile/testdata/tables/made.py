@@ -304,7 +304,8 @@ def write_yaml(case, path):
 
     rows = [{k: v.date() if isinstance(v, datetime.datetime) and v.time() == datetime.time() else v for k, v in r.items()} for r in records(case.tables[0])]
     with open(path, "w", encoding="utf-8") as f:
-        yaml.safe_dump({"rows": rows} if case.dress["nested"] else rows, f, allow_unicode=True, sort_keys=False)
+        made = {"rows": rows} if case.dress["nested"] else rows
+        yaml.dump(made, f, yaml.CSafeDumper, allow_unicode=True, sort_keys=False)
 
 
 def frame_of(columns):

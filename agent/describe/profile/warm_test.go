@@ -1,0 +1,159 @@
+package profile_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/describe/profile"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// warm is a Python that runs the code of tests in children: to import the libraries takes longer
+// than most tests.
+var warm struct {
+	once   sync.Once
+	folder string // with the program, the socket and the folders of made
+	in     io.Closer
+	cmd    *exec.Cmd
+	err    error
+	making sync.Mutex
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if warm.in != nil {
+		warm.in.Close()
+		_ = warm.cmd.Wait()
+	}
+	_ = os.RemoveAll(warm.folder)
+	os.Exit(code)
+}
+
+func startWarm(python string) error {
+	var err error
+	if warm.folder, err = os.MkdirTemp("", "profile"); err != nil {
+		return err
+	}
+	program := filepath.Join(warm.folder, "profile.py")
+	if err := os.WriteFile(program, []byte(profile.Load+profile.Program()), 0o600); err != nil {
+		return err
+	}
+	warm.cmd = exec.Command(python, "-I", "testdata/warm.py", program, filepath.Join(warm.folder, "socket"))
+	warm.cmd.Stderr = os.Stderr
+	out, err := warm.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if warm.in, err = warm.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err = warm.cmd.Start(); err == nil {
+		_, err = bufio.NewReader(out).ReadString('\n')
+	}
+	return err
+}
+
+// connect runs code in a folder, in a child of the warm Python.
+func connect(t testing.TB, dir, code string) *net.UnixConn {
+	t.Helper()
+	python := pyenvtest.Python(t)
+	warm.once.Do(func() { warm.err = startWarm(python) })
+	if warm.err != nil {
+		t.Fatal(warm.err)
+	}
+	to := &net.UnixAddr{Name: filepath.Join(warm.folder, "socket"), Net: "unix"}
+	c, err := net.DialUnix("unix", nil, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	asked, err := json.Marshal([]string{dir, code})
+	if err == nil {
+		_, err = c.Write(append(asked, '\n'))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// run returns what code has printed in a folder, which must not fail.
+func run(t testing.TB, dir, code string) string {
+	t.Helper()
+	return ended(t, connect(t, dir, code))
+}
+
+// ended returns the rest of what code prints.
+func ended(t testing.TB, out io.Reader) string {
+	t.Helper()
+	all, err := io.ReadAll(out)
+	said, status, _ := strings.Cut(string(all), "\x00")
+	if err != nil || status != "0" {
+		t.Fatalf("exit code %s, %v:\n%s", status, err, said)
+	}
+	return said
+}
+
+// made returns a folder with the files that a script in testdata writes, which tests share.
+func made(t *testing.T, by string) (dir string, files []os.DirEntry) {
+	t.Helper()
+	recipe, err := os.ReadFile("testdata/" + by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, t.TempDir(), "") // the folder of warm is there
+	dir = filepath.Join(warm.folder, by+".files")
+	warm.making.Lock()
+	defer warm.making.Unlock()
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		run(t, dir, string(recipe))
+	}
+	files, err = os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, files
+}
+
+// alone makes profiles of files of a folder as dsstar does, in a process of their own.
+func alone(t *testing.T, dir string, names ...string) (profiles []profile.Profile, by *os.ProcessState) {
+	t.Helper()
+	quoted := make([]string, len(names))
+	for n, name := range names {
+		quoted[n] = brief.Python(name)
+	}
+	script := filepath.Join(t.TempDir(), "profile.py")
+	code := profile.Load + profile.Script(quoted, 60, 2, time.Minute, "mark")
+	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(pyenvtest.Python(t), "-I", script)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	profiles = make([]profile.Profile, len(names))
+	for line := range strings.Lines(string(out)) {
+		fields := strings.SplitN(line, " ", 3)
+		n, err := strconv.Atoi(fields[1])
+		if err == nil {
+			profiles[n], err = profile.Parse(fields[2])
+		}
+		if err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+	}
+	return profiles, cmd.ProcessState
+}
