@@ -32,13 +32,12 @@ type (
 	// Answer asks for the answer when no step is left.
 	Answer struct{}
 
-	// InterpreterPlan asks for a plan or, if Task is a task that has failed or was edited, for a
-	// changed plan (Data Interpreter, section 3.1).
+	// InterpreterPlan asks for a plan or, if Task is a task that has failed, for a changed plan
+	// (Data Interpreter, section 3.1).
 	InterpreterPlan struct {
 		Plan               string // JSON
 		Task, Code, Result string
-		Edited             bool // by a person
-		Most               int  // maximum number of tasks; 0: a few
+		Most               int // maximum number of tasks; 0: a few
 	}
 	// InterpreterCode asks for the code of a task or, after Tries, for different code.
 	InterpreterCode struct {

@@ -1,13 +1,12 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
 	"strings"
 
-	"dsstar/agent"
-	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -19,16 +18,10 @@ import (
 // times, the library's default. All code blocks of a message run in order, up to the first
 // failure. Python runs in one session; the library's default executor starts a process for
 // each block.
-type autoGen struct {
-	Steps       int `json:"steps"`
-	Observation int `json:"observation"`
-}
-
-func newAutoGen(o Options) autoGen { return autoGen{or(o.Steps, 100), or(o.Observation, 20_000)} }
-
-func (s autoGen) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	return job{agent: "autogen", options: s, most: s.Observation, code: true, setup: actions,
-		work: s.work}.do(ctx, cfg, task)
+func autoGen(o Options) Solver {
+	o.Steps = cmp.Or(o.Steps, 100)
+	return job{agent: "autogen", options: o, most: 20_000, code: true, setup: actions,
+		work: autoGenWork}
 }
 
 const (
@@ -39,14 +32,13 @@ const (
 
 var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
 
-func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat("assistant", "Begin.", 0, prompts.Workplace{Code: true, Shown: d.most},
-		d.context(), prompts.AutoGen{})
+func autoGenWork(ctx context.Context, d *desk) (string, bool, error) {
+	c, err := d.newChat("assistant", "Begin.", 0, prompts.AutoGen{})
 	if err != nil {
 		return "", false, err
 	}
 	said := "" // the last message that says more than TERMINATE
-	for n := 1; n <= s.Steps+1; n++ {
+	for n := 1; n <= d.options.Steps+1; n++ {
 		d.rounds = n
 		text, problem, err := c.ask(ctx, fmt.Sprintf("message %d", n))
 		if err != nil {
@@ -65,13 +57,11 @@ func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
 		}
 		if ends {
 			answer := sayAnswer(said)
-			_, err := d.add(turn{title: title, said: rest(text),
-				did: Action{Kind: "terminate", Code: answer}})
+			_, err := d.add(turn{title: title, said: rest(text), kind: "terminate"})
 			return answer, err == nil, err
 		}
-		if n > s.Steps {
-			_, err := d.add(turn{title: title, said: text,
-				did: Action{Observation: "The proxy has no reply left."}})
+		if n > d.options.Steps {
+			_, err := d.add(turn{title: title, said: text, shown: "The proxy has no reply left."})
 			return sayAnswer(said), false, err
 		}
 		if err := c.proxy(ctx, title, text); err != nil {
@@ -87,11 +77,11 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 	var output []string
 	note := "The code ran without an error."
 	for _, b := range reply.Blocks(text) {
-		t := turn{title: title, said: said, did: Action{Kind: "python", Code: b.Code}, cell: b.Code}
+		t := turn{title: title, said: said, kind: "python", cell: b.Code}
 		switch b.Language {
 		case "python", "":
 		case "sh", "bash", "shell":
-			t.did.Kind, t.cell = "bash", "bash("+literal(b.Code)+")"
+			t.kind, t.cell = "bash", "bash("+literal(b.Code)+")"
 		default:
 			note = "A block in the language " + b.Language + " cannot be run: use python or sh."
 			continue
@@ -103,7 +93,7 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 		if err != nil {
 			return err
 		}
-		output = append(output, ran.did.Observation)
+		output = append(output, ran.shown)
 		said, title = "", title+", next block"
 		if ran.ran.Status != notebook.OK {
 			note = "The code failed."
@@ -111,7 +101,7 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 		}
 	}
 	if len(output) == 0 {
-		if _, err := c.add(turn{title: title, said: text, did: Action{Observation: goOn}}); err != nil {
+		if _, err := c.add(turn{title: title, said: text, shown: goOn}); err != nil {
 			return err
 		}
 		c.pending = goOn

@@ -26,9 +26,9 @@ type chat struct {
 // An exchange is a user message and the reply.
 type exchange struct{ told, reply string }
 
-// newChat returns a chat whose system message consists of the parts.
-func (d *desk) newChat(role, first string, window int, parts ...prompts.Part) (*chat, error) {
-	system, err := d.cfg.Prompts.Text(parts...)
+// newChat returns a chat whose system message has the task and the role's own part.
+func (d *desk) newChat(role, first string, window int, own prompts.Part) (*chat, error) {
+	system, err := d.cfg.Prompts.Text(d.workplace(), d.context(), own)
 	return &chat{desk: d, role: role, system: system, pending: first, window: window}, err
 }
 
@@ -57,8 +57,9 @@ func (c *chat) ask(ctx context.Context, subject string) (text, problem string, e
 }
 
 func (c *chat) request(subject string) llm.Request {
-	r := llm.Request{Role: c.role, Subject: subject, Ground: c.ground(c.pending), MaxTokens: c.cfg.MaxTokens,
-		Messages: []llm.Message{{Role: "system", Text: c.system}}}
+	r := llm.Request{Role: c.role, Subject: subject, Ground: c.ground(c.pending),
+		MaxTokens: c.cfg.MaxTokens,
+		Messages:  []llm.Message{{Role: "system", Text: c.system}}}
 	for _, e := range c.past {
 		r.Messages = append(r.Messages, llm.Message{Role: "user", Text: e.told},
 			llm.Message{Role: "assistant", Text: e.reply})
@@ -93,7 +94,7 @@ func (c *chat) unreadable(title, said, problem, rule string) error {
 	if err := c.tell(prompts.Reask{Problem: problem, Rule: rule}); err != nil {
 		return err
 	}
-	_, err := c.add(turn{title: title, said: said, did: Action{Observation: c.pending}})
+	_, err := c.add(turn{title: title, said: said, shown: c.pending})
 	return err
 }
 

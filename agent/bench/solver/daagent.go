@@ -1,13 +1,12 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
 	"dsstar/agent/brief"
-	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -19,14 +18,10 @@ import (
 // Where the paper is silent, it follows the public code: an observation has at most 3,000
 // characters, and the run ends after the fourth reply without an action, or when an action is
 // repeated twice.
-type daAgent struct {
-	Steps       int `json:"steps"`
-	Memory      int `json:"memory"`
-	Observation int `json:"observation"`
-}
-
-func newDAAgent(o Options) daAgent {
-	return daAgent{or(o.Steps, 20), or(o.Memory, 15), or(o.Observation, 3000)}
+func daAgent(o Options) Solver {
+	o.Steps, o.Memory = cmp.Or(o.Steps, 20), cmp.Or(o.Memory, 15)
+	return job{agent: "da-agent", options: o, most: 3000, code: true, setup: actions,
+		work: daAgentWork}
 }
 
 const (
@@ -36,21 +31,15 @@ const (
 	actionRule    = "Reply with a thought and one action, in the form that was given."
 )
 
-func (s daAgent) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	return job{agent: "da-agent", options: s, most: s.Observation, code: true, setup: actions,
-		work: s.work}.do(ctx, cfg, task)
-}
-
-func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat("da-agent", "Observation: you are in the folder now.", s.Memory,
-		prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.DAAgent{Steps: s.Steps,
-			Seconds: actionSeconds})
+func daAgentWork(ctx context.Context, d *desk) (string, bool, error) {
+	c, err := d.newChat("da-agent", "Observation: you are in the folder now.", d.options.Memory,
+		prompts.DAAgent{Steps: d.options.Steps, Seconds: actionSeconds})
 	if err != nil {
 		return "", false, err
 	}
 	var last act
 	unread, repeated := 0, 0
-	for n := 1; n <= s.Steps && unread <= mostUnread && repeated <= mostRepeated; n++ {
+	for n := 1; n <= d.options.Steps && unread <= mostUnread && repeated <= mostRepeated; n++ {
 		d.rounds = n
 		text, problem, err := c.ask(ctx, step(n))
 		if err != nil {
@@ -67,8 +56,7 @@ func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
 			repeated++
 			problem, rule = "its action is the last one again", "Take another action."
 		case a.kind == "terminate":
-			_, err := d.add(turn{title: title, said: thoughtOf(text),
-				did: Action{Kind: a.kind, Code: a.code, Observation: "Terminate"}})
+			_, err := d.add(turn{title: title, said: thoughtOf(text), kind: a.kind, shown: "Terminate"})
 			return a.code, err == nil, err
 		default:
 			last, repeated = a, 0
@@ -87,12 +75,11 @@ func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
 
 // take performs an action and tells the model the result.
 func (c *chat) take(ctx context.Context, a act, title, text string) error {
-	t, err := c.run(ctx, turn{title: title, said: thoughtOf(text),
-		did: Action{Kind: a.kind, Code: a.code}, cell: a.cell()})
+	t, err := c.run(ctx, turn{title: title, said: thoughtOf(text), kind: a.kind, cell: a.cell()})
 	if err != nil {
 		return err
 	}
-	return c.tell(prompts.Observation{Output: t.did.Observation})
+	return c.tell(prompts.Observation{Output: t.shown})
 }
 
 // An act is an action of DA-Agent.

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -11,23 +12,24 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/ask"
+	"dsstar/agent/bench/runner"
 	"dsstar/agent/brief"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
-	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
-// A desk is an agent's working state: the model, one session, and the record, which is saved
+// A desk is an agent's working state: the model, one session, and the journal, which is saved
 // after every turn. It belongs to one goroutine.
 type desk struct {
 	*ask.Caller
 	*journal
+	job
 	cfg     agent.Config
 	session agent.Session
-	most    int // maximum of an observation, in bytes
 }
 
 // Cells that define what agents have besides plain Python.
@@ -38,21 +40,22 @@ var (
 	finalAnswer string
 )
 
-// A job is how an agent works at a desk.
+// A job is how a baseline works at a desk.
 type job struct {
 	agent   string
-	options any    // for the record
+	options Options
 	most    int    // maximum of an observation, in bytes
 	code    bool   // it runs code
 	setup   string // the first cell; "": none
 	work    func(context.Context, *desk) (answer string, finished bool, err error)
 }
 
-// do carries out a job within the limits of cfg, from opening the session to the last save.
-func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	d := &desk{Caller: ask.NewCaller(cfg.Settings), cfg: cfg, most: j.most}
-	d.journal = &journal{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox,
-		warnings: cfg.Warnings, started: time.Now()}
+// Solve works within the limits of cfg, from opening the session to the last save.
+func (j job) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
+	d := &desk{Caller: ask.NewCaller(cfg.Settings), job: j, cfg: cfg,
+		journal: &journal{started: time.Now()}}
+	d.meta = recordMeta{Version: 1, Agent: j.agent, Options: j.options, Task: task,
+		Sandbox: cfg.Sandbox, Warnings: cfg.Warnings}
 	if j.code {
 		d.opening = (&record.Trajectory{Task: task}).Cells()
 	}
@@ -61,29 +64,29 @@ func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Resul
 	}
 	err := d.save()
 	if err == nil {
-		err = d.Within(ctx, func(ctx context.Context) error { return d.at(ctx, j) })
+		err = d.Within(ctx, d.begin)
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		d.failure = "interrupted"
+		d.meta.Failure = "interrupted"
 	case err != nil:
-		d.failure = err.Error()
+		d.meta.Failure = err.Error()
 	}
-	d.ended = true
+	d.meta.Ended = true
 	err = errors.Join(err, d.save())
 	return d.result(), err
 }
 
-// at opens the session, if the job needs one, and calls the job's work.
-func (d *desk) at(ctx context.Context, j job) (err error) {
-	if j.code {
+// begin opens the session, if the job needs one, and does the job's work.
+func (d *desk) begin(ctx context.Context) (err error) {
+	if d.code {
 		stop := d.time()
 		d.session, err = d.cfg.Open(ctx, agent.Work, d.cfg.Dir)
 		stop()
 		if err != nil {
 			return err
 		}
-		defer func() { _ = d.session.Close() }() // the record is complete without it
+		defer func() { _ = d.session.Close() }() // the journal is complete without it
 		for _, code := range d.opening {
 			e, err := d.execute(ctx, code)
 			if err != nil {
@@ -94,8 +97,8 @@ func (d *desk) at(ctx context.Context, j job) (err error) {
 			}
 		}
 	}
-	d.answer, d.finished, err = j.work(ctx, d)
-	d.answer = strings.TrimSpace(d.answer)
+	answer, finished, err := d.work(ctx, d)
+	d.meta.Answer, d.meta.Finished = strings.TrimSpace(answer), finished
 	return err
 }
 
@@ -120,21 +123,21 @@ func (d *desk) run(ctx context.Context, t turn) (*turn, error) {
 		return nil, err
 	}
 	t.ran = e
-	t.did.Observation = observed(e, d.most)
+	t.shown = observed(e, d.most)
 	if e.Status != notebook.OK && e.Status != notebook.Raised {
 		whole, err := d.back(ctx)
 		if err != nil {
 			return nil, err
 		}
-		t.did.Observation += "\nThe session was put back to where it stood before this code."
+		t.shown += "\nThe session was put back to where it stood before this code."
 		if !whole {
-			t.did.Observation += " Variables of earlier code that failed may be missing."
+			t.shown += " Variables of earlier code that failed may be missing."
 		}
 	}
 	return d.add(t)
 }
 
-// add adds a turn and saves the record. The pointer is valid until the next add.
+// add adds a turn and saves the notebook. The pointer is valid until the next add.
 func (d *desk) add(t turn) (*turn, error) {
 	d.turns = append(d.turns, t)
 	return &d.turns[len(d.turns)-1], d.save()
@@ -166,40 +169,36 @@ func (d *desk) back(ctx context.Context) (whole bool, err error) {
 // save writes the notebook.
 func (d *desk) save() error {
 	d.spent, d.total = d.Spent(), time.Since(d.started)
+	d.meta.Models = d.spent.Models
 	nb := d.draw()
 	d.cfg.Key.Seal(nb)
-	data, err := nb.Encode()
-	if err != nil {
-		return err
-	}
-	return disk.WriteFile(record.Folder(d.cfg.Dir).Notebook(), data)
+	return nb.Save(record.Folder(d.cfg.Dir).Notebook())
 }
 
 // ordered returns the files of the task, and how many of them requests list individually. If
 // these are not all, the files whose names are most similar to the question come first.
 func (d *desk) ordered() (all []record.File, most int) {
-	all, most = d.task.Files, d.cfg.TopK
-	if most <= 0 {
-		most = 100
-	}
-	if len(all) <= most {
-		return all, len(all)
+	given, most := d.meta.Task.Files, cmp.Or(d.cfg.TopK, 100)
+	if len(given) <= most {
+		return given, len(given)
 	}
 	var names []string
-	for _, f := range all {
+	for _, f := range given {
 		names = append(names, f.Name)
 	}
-	order, _ := byNearness(names, d.task.Question)
-	all = nil
-	for _, i := range order {
-		all = append(all, d.task.Files[i])
+	for _, i := range describe.ByWords(d.meta.Task.Question, names) {
+		all = append(all, given[i])
 	}
 	return all, most
 }
 
+// workplace describes where the agent works. System messages begin with it.
+func (d *desk) workplace() prompts.Part { return prompts.Workplace{Code: d.code, Shown: d.most} }
+
 // context returns the task and the names of the files. Requests begin with it.
 func (d *desk) context() prompts.Context {
-	c := prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
+	c := prompts.Context{Question: d.meta.Task.Question, Guidelines: d.meta.Task.Guidelines,
+		NamesOnly: true}
 	all, most := d.ordered()
 	var more strings.Builder
 	for i, f := range all {
@@ -216,7 +215,7 @@ func (d *desk) context() prompts.Context {
 
 // ground returns what a request rests on, besides the question.
 func (d *desk) ground(more ...any) llm.Ground {
-	return llm.GroundOf(d.task.Question, d.task.Guidelines, more)
+	return llm.GroundOf(d.meta.Task.Question, d.meta.Task.Guidelines, more)
 }
 
 // observed returns the observation of an execution. Its size is limited to about most.

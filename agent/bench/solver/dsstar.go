@@ -23,7 +23,7 @@ type dsstar struct{ learn string }
 // saveEvery is the minimum time between saves of the notebook while files are described.
 const saveEvery = 500 * time.Millisecond
 
-func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
+func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
 	folder, watching := record.Folder(cfg.Dir), cfg.Observe
 	var saved time.Time
 	cfg.Observe = func(e agent.Event, t *record.Trajectory) error {
@@ -40,7 +40,7 @@ func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (
 	}
 	known, err := d.recall(ctx, &cfg, task)
 	if err != nil {
-		return nil, err
+		return runner.Record{}, err
 	}
 	t, err := agent.Run(ctx, cfg, task)
 	if err == nil {
@@ -80,11 +80,7 @@ func (d dsstar) keep(known *memory.Memory, t *record.Trajectory, folder record.F
 func saveRun(folder record.Folder, t *record.Trajectory, key record.Key) error {
 	nb := record.Draw(t)
 	key.Seal(nb)
-	data, err := nb.Encode()
-	if err != nil {
-		return err
-	}
-	if err := disk.WriteFile(folder.Notebook(), data); err != nil {
+	if err := nb.Save(folder.Notebook()); err != nil {
 		return err
 	}
 	return disk.WriteFile(folder.Script(), []byte(t.Script()))
@@ -92,12 +88,12 @@ func saveRun(folder record.Folder, t *record.Trajectory, key record.Key) error {
 
 // resultOf summarizes a trajectory for a benchmark. A run is finished if its plan was judged
 // sufficient within the rounds, and an answer was printed.
-func resultOf(t *record.Trajectory, ended bool) *Result {
-	r := &Result{Record: runner.Record{
+func resultOf(t *record.Trajectory, ended bool) runner.Record {
+	r := runner.Record{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
 		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Seconds: t.Seconds,
 		Derivations: t.Derivations(),
-	}}
+	}
 	for _, d := range t.Descriptions {
 		if d.Like == "" && !d.Cached {
 			r.Executions += d.Tries
@@ -114,16 +110,16 @@ func resultOf(t *record.Trajectory, ended bool) *Result {
 		} else if route != nil {
 			r.Routes = append(r.Routes, "add step")
 		}
-		r.tried(round.Attempts)
+		tried(&r, round.Attempts)
 	}
 	if t.Final != nil {
-		r.tried(t.Final.Attempts)
+		tried(&r, t.Final.Attempts)
 	}
 	return r
 }
 
 // tried counts the attempts at one cell.
-func (r *Result) tried(attempts []record.Attempt) {
+func tried(r *runner.Record, attempts []record.Attempt) {
 	for i, a := range attempts {
 		r.Executions++
 		if a.Execution.Status != notebook.OK {
@@ -132,6 +128,5 @@ func (r *Result) tried(attempts []record.Attempt) {
 		if i > 0 && attempts[i-1].Execution.Status != notebook.OK {
 			r.DebugTries++
 		}
-		r.Actions = append(r.Actions, Action{"python", a.Code, a.Execution.PlainText()})
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/ask"
+	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/describe"
 	"dsstar/agent/llm"
@@ -37,6 +38,17 @@ var loadPrompts = sync.OnceValues(prompts.Load)
 // and "long:" are errors of the model.
 type script map[string][]string
 
+// always holds the replies of roles that are not in a script.
+var always = map[string]string{"validator": block(right), "toolmaker": "None"}
+
+func copied(s script) script {
+	all := script{}
+	for role, replies := range s {
+		all[role] = slices.Clone(replies)
+	}
+	return all
+}
+
 var errModel = errors.New("the model is gone")
 
 // A model answers from a script and records the requests.
@@ -44,7 +56,7 @@ type model struct {
 	mu     sync.Mutex
 	left   script
 	asked  []llm.Request
-	before func(r llm.Request)
+	before func()
 }
 
 func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
@@ -52,16 +64,21 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, r)
 	if m.before != nil {
-		m.before(r)
+		m.before()
 	}
 	if err := ctx.Err(); err != nil {
 		return llm.Reply{}, err
 	}
-	left := m.left[r.Role]
+	left, scripted := m.left[r.Role]
+	if whatever := always[r.Role]; !scripted && whatever != "" {
+		left = []string{whatever}
+	}
 	if len(left) == 0 {
 		return llm.Reply{}, fmt.Errorf("no reply to %s, %s", r.Role, r.Subject)
 	}
-	m.left[r.Role] = left[1:]
+	if scripted {
+		m.left[r.Role] = left[1:]
+	}
 	reply := llm.Reply{Text: left[0], Model: "m1", Finish: "stop",
 		Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
 	switch begin, rest, _ := strings.Cut(left[0], ":"); begin {
@@ -97,7 +114,6 @@ func (m *model) text(n int) string {
 //	x = 1         print(x)       print("text")
 //	raise(text)   hang()         die()      wait()
 //	answer(text)  prints what final_answer prints
-//	once(text)    raises when run again
 //
 // It ignores other lines.
 type session struct {
@@ -136,7 +152,8 @@ func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 	return back, nil
 }
 
-func (s *session) Silently(ctx context.Context, code string, _ time.Duration) (notebook.Execution, error) {
+func (s *session) Silently(ctx context.Context, code string, _ time.Duration) (notebook.Execution,
+	error) {
 	return s.run(ctx, code)
 }
 
@@ -146,7 +163,7 @@ func (s *session) Close() error { s.closed = true; return nil }
 
 func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {
 	e := notebook.Execution{Status: notebook.OK, Count: len(s.ran), Seconds: 0.25}
-	out := ""
+	out, failed, why := "", "", ""
 	for line := range strings.Lines(code) {
 		line = strings.TrimRight(line, "\n")
 		if name, value, ok := strings.Cut(line, " = "); ok && !strings.ContainsAny(name, " (.") {
@@ -165,18 +182,15 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 			case strings.HasPrefix(arg, `"`):
 				value = strings.Trim(arg, `"`)
 			default:
-				return raised(e, out, "NameError", arg), nil
+				failed = "NameError"
 			}
-			out += value + "\n"
+			if failed == "" {
+				out += value + "\n"
+			}
 		case "bash", "python", "sql":
 			out += call + " " + arg + "\n"
 		case "raise":
-			return raised(e, out, "ValueError", arg), nil
-		case "once":
-			if s.vars[line] != "" {
-				return raised(e, out, "ValueError", arg), nil
-			}
-			s.vars[line] = "ran"
+			failed = "ValueError"
 		case "answer":
 			e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.DisplayData,
 				Data: notebook.MIMEBundle{"text/plain": arg,
@@ -190,21 +204,20 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 				return e, err
 			}
 		}
+		if failed != "" {
+			e.Status, why = notebook.Raised, arg
+			break
+		}
 	}
 	if out != "" {
 		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: out})
+	}
+	if failed != "" {
+		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: failed,
+			EValue:    why,
+			Traceback: []string{failed + ": " + why}})
 	}
 	return e, nil
-}
-
-func raised(e notebook.Execution, out, name, value string) notebook.Execution {
-	e.Status = notebook.Raised
-	if out != "" {
-		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: out})
-	}
-	e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: name,
-		EValue: value, Traceback: []string{name + ": " + value}})
-	return e
 }
 
 // A play is one task solved by an agent over fakes.
@@ -213,10 +226,9 @@ type play struct {
 	session *session
 	cfg     agent.Config
 	task    record.Task
-	result  *solver.Result
+	record  runner.Record
 	err     error
 	nb      *notebook.Notebook
-	bytes   []byte
 }
 
 // newPlay returns a task with two files, "a" of one line and "b" of many.
@@ -257,14 +269,8 @@ func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Op
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.result, p.err = s.Solve(ctx, p.cfg, p.task)
-	if p.result == nil {
-		t.Fatal("there is no result")
-	}
-	if p.bytes, err = os.ReadFile(record.Folder(p.cfg.Dir).Notebook()); err != nil {
-		t.Fatal(err)
-	}
-	if p.nb, err = notebook.Read(strings.NewReader(string(p.bytes))); err != nil {
+	p.record, p.err = s.Solve(ctx, p.cfg, p.task)
+	if p.nb, err = notebook.Open(record.Folder(p.cfg.Dir).Notebook()); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -273,7 +279,7 @@ func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Op
 // run plays a script with an agent and fails the test on an error.
 func run(t testing.TB, name string, o solver.Options, replies script) *play {
 	t.Helper()
-	p := newPlay(t, replies).solve(t, t.Context(), name, o)
+	p := newPlay(t, copied(replies)).solve(t, t.Context(), name, o)
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
@@ -316,5 +322,3 @@ func contains(t testing.TB, what, text string, parts ...string) {
 		}
 	}
 }
-
-func py(code string) string { return "Thought: go on.\n\n```python\n" + code + "\n```" }

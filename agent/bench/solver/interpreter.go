@@ -1,89 +1,66 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
-	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
-// Interpreter has the options of data-interpreter. The zero value is the method as published.
-type Interpreter struct {
-	Tasks int `json:"tasks"` // maximum number of tasks in a plan; 3, as in the public code
-	// maximum number of runs of a task's code, including the first; 3, as in the public code
-	Tries    int  `json:"tries"`
-	Trials   int  `json:"trials"`    // N of the verification; 1 (section 4.1.3)
-	NoVerify bool `json:"no_verify"` // no verification
-	NoReplan bool `json:"no_replan"` // a failed task does not change the plan (ablation: table 3)
-	// tools are neither recommended nor made (ablation: table 3)
-	NoTools bool `json:"no_tools"`
-	// number of tools found by word similarity; 20, as in the public code
-	Recall int    `json:"recall"`
-	Choose int    `json:"choose"` // how many of them are shown; 5, as in the public code
-	Tools  []Tool `json:"-"`      // initial tools
-	// the file with experiences and tools of other questions; "": none (section 4.1.3)
-	Pool string `json:"pool,omitempty"`
-}
+// The limits of data-interpreter are those of its public code.
+const (
+	tasksOfPlan = 3  // at most
+	runsOfTask  = 3  // of its code at most, the first included
+	recalled    = 20 // tools found by the similarity of words
+	shownTools  = 5  // of them, at most
+)
 
 // interpreter is Data Interpreter (section 3). A question becomes a graph of tasks, which run
-// in topological order. Failing code is debugged; a task that fails, or that a person has
-// edited, changes the plan from there on. Config.Review asks a person only about failed tasks
-// (human editing, section 3.1.2).
+// in topological order. Failing code is debugged, each result is verified once (section 4.1.3),
+// and a task that fails changes the plan from there on.
 //
-// Three things that a benchmark needs are not in the paper. At the end the model is asked for
-// the answer, because tasks print more than that. At most Steps tasks run: 20, like DS-STAR's
-// rounds. The caller chooses the initial tools, because those of table 5 are a separate library.
-type interpreter struct {
-	Steps       int `json:"steps"`
-	Observation int `json:"observation"`
-	Interpreter
-	memory *pool
-}
-
-func newInterpreter(o Options) interpreter {
-	i := o.Interpreter
-	i.Tasks, i.Tries, i.Trials, i.Recall, i.Choose = or(i.Tasks, 3), or(i.Tries, 3), or(i.Trials,
-		1), or(i.Recall, 20), or(i.Choose, 5)
-	return interpreter{or(o.Steps, 20), or(o.Observation, 5000), i, &pool{path: i.Pool}}
-}
-
-func (s interpreter) Solve(ctx context.Context, cfg agent.Config,
-	task record.Task) (*Result, error) {
-	return job{agent: "data-interpreter", options: s, most: s.Observation, code: true,
-		work: s.work}.do(ctx, cfg, task)
+// Three things are not as in the paper. At the end the model is asked for the answer, because
+// tasks print more than that. At most Steps tasks run: 20, like DS-STAR's rounds. There are no
+// tools at first, because those of table 5 are a separate library.
+func interpreter(o Options) Solver {
+	o.Steps = cmp.Or(o.Steps, 20)
+	memory := &pool{path: o.Pool}
+	return job{agent: "data-interpreter", options: o, most: 5000, code: true,
+		work: func(ctx context.Context, d *desk) (string, bool, error) {
+			return (&inquiry{desk: d, memory: memory}).work(ctx)
+		}}
 }
 
 // An inquiry is one question in progress.
 type inquiry struct {
 	*desk
-	interpreter
 	system  string
 	graph   graph
 	library library
-	pool    []Experience // of other questions
+	memory  *pool
+	known   []Experience // of other questions
 	learnt  []Experience // from this one
 	plans   int
 }
 
-func (s interpreter) work(ctx context.Context, d *desk) (string, bool, error) {
-	q := &inquiry{desk: d, interpreter: s}
-	kept, err := s.memory.read(d.task.Question)
+func (q *inquiry) work(ctx context.Context) (string, bool, error) {
+	question := q.meta.Task.Question
+	kept, err := q.memory.read(question)
 	if err != nil {
 		return "", false, err
 	}
-	q.library, q.pool = newLibrary(s.Tools, kept.Tools), kept.Experiences
-	if q.system, err = d.cfg.Prompts.Text(prompts.Workplace{Code: true, Shown: d.most}, d.context()); err != nil {
+	q.library, q.known = newLibrary(kept.Tools), kept.Experiences
+	if q.system, err = q.cfg.Prompts.Text(q.workplace(), q.context()); err != nil {
 		return "", false, err
 	}
 	done, err := q.carryOut(ctx)
-	err = errors.Join(err, s.memory.add(d.task.Question, q.learnt, q.library.made))
+	err = errors.Join(err, q.memory.add(question, q.learnt, q.library.made))
 	if err != nil {
 		return "", false, err
 	}
@@ -96,7 +73,7 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 	if err := q.plan(ctx, nil); err != nil {
 		return false, err
 	}
-	for q.rounds < q.Steps {
+	for q.rounds < q.options.Steps {
 		n := q.graph.next()
 		if n == nil {
 			return true, nil
@@ -105,10 +82,7 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 		if err := q.attempt(ctx, n); err != nil {
 			return false, err
 		}
-		if !n.done || n.edited {
-			if q.NoReplan && !n.done {
-				return false, nil
-			}
+		if !n.done {
 			if err := q.plan(ctx, n); err != nil {
 				return false, err
 			}
@@ -123,11 +97,11 @@ func (q *inquiry) attempt(ctx context.Context, n *node) error {
 	if err != nil {
 		return err
 	}
-	if err := q.trials(ctx, n, tools); err != nil {
+	if n.done, err = q.write(ctx, n, tools); err != nil {
 		return err
 	}
-	if !n.done {
-		if err := q.editByHand(ctx, n); err != nil {
+	if n.done {
+		if err := q.validate(ctx, n); err != nil {
 			return err
 		}
 	}
@@ -147,7 +121,8 @@ func (q *inquiry) request(role, subject string, parts ...prompts.Part) (llm.Requ
 }
 
 // code asks a role for code. The error of an unreadable reply is a *reply.Error.
-func (q *inquiry) code(ctx context.Context, role, subject string, parts ...prompts.Part) (string, error) {
+func (q *inquiry) code(ctx context.Context, role, subject string, parts ...prompts.Part) (string,
+	error) {
 	r, err := q.request(role, subject, parts...)
 	if err != nil {
 		return "", err
@@ -158,17 +133,66 @@ func (q *inquiry) code(ctx context.Context, role, subject string, parts ...promp
 // runCode runs code as a separate turn.
 func (q *inquiry) runCode(ctx context.Context, title, said,
 	code string) (notebook.Execution, string, error) {
-	t, err := q.run(ctx, turn{title: title, said: said, did: Action{Kind: "python",
-		Code: code}, cell: code})
+	t, err := q.run(ctx, turn{title: title, said: said, kind: "python", cell: code})
 	if err != nil {
 		return notebook.Execution{}, "", err
 	}
-	return t.ran, t.did.Observation, nil
+	return t.ran, t.shown, nil
 }
 
 // note adds a turn that runs nothing.
 func (q *inquiry) note(title, said, observation string) error {
-	_, err := q.add(turn{title: title, said: said, did: Action{Observation: observation}})
+	_, err := q.add(turn{title: title, said: said, shown: observation})
+	return err
+}
+
+// write asks for the code of a task, runs it, and has the model debug it while it fails
+// (self-debugging, section 3.1.2). write sets the task's code and result, and reports whether
+// the code succeeded.
+func (q *inquiry) write(ctx context.Context, n *node, tools []Tool) (ok bool, err error) {
+	asks := prompts.InterpreterCode{Done: q.graph.finished(), Tools: schemas(tools),
+		Experiences: near(q.known, n.Instruction), ID: n.ID, Instruction: n.Instruction}
+	for try := 1; try <= runsOfTask; try++ {
+		role, name := "coder", fmt.Sprintf("%s, try %d", q.subject(n), try)
+		if try > 1 {
+			role = "debugger"
+		}
+		code, err := q.code(ctx, role, name, asks)
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
+			n.result = unread.Error()
+			return false, q.note("Task "+name, unread.Reply, unread.Error())
+		}
+		if err != nil {
+			return false, err
+		}
+		if try > 1 {
+			q.debug++
+		}
+		e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, try %d", n.ID, try), n.Instruction, code)
+		if err != nil {
+			return false, err
+		}
+		n.code, n.result = code, shown
+		if e.Status == notebook.OK {
+			return true, nil
+		}
+		asks.Tries = append(asks.Tries, prompts.Tried{Code: code, Result: shown})
+	}
+	return false, nil
+}
+
+// validate asks for code that says whether the task's result is right, and runs it (section
+// 3.3.1). With one verification of each task, the result stays whatever that code says.
+func (q *inquiry) validate(ctx context.Context, n *node) error {
+	title := fmt.Sprintf("Task %s, verification", n.ID)
+	code, err := q.code(ctx, "validator", q.subject(n),
+		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		return q.note(title, unread.Reply, unread.Error())
+	}
+	if err == nil {
+		_, _, err = q.runCode(ctx, title, "", code)
+	}
 	return err
 }
 
@@ -180,7 +204,8 @@ func (q *inquiry) answer(ctx context.Context) (string, error) {
 	}
 	asks := prompts.InterpreterAnswer{Last: done[len(done)-1]}
 	for _, n := range done[:len(done)-1] {
-		asks.Done = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction, Result: n.Result})
+		asks.Done = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction,
+			Result: n.Result})
 	}
 	r, err := q.request("reporter", "the answer", asks)
 	if err != nil {
@@ -198,7 +223,7 @@ func (q *inquiry) answer(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = q.add(turn{title: "The answer", said: said, did: Action{Kind: "answer", Code: answer}})
+	_, err = q.add(turn{title: "The answer", said: said, kind: "answer"})
 	return answer, err
 }
 

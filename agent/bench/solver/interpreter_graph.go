@@ -20,7 +20,6 @@ type node struct {
 	Instruction string   `json:"instruction"`
 
 	done   bool
-	edited bool   // by a person
 	code   string // the code that ran last
 	result string
 }
@@ -172,18 +171,12 @@ func jsonOf(text string) string {
 
 const planRule = "Reply with one ```json code block that holds the list of all tasks of the plan, and nothing else."
 
-// plan asks for a plan or, after a task that failed or was edited, for the rest of it.
+// plan asks for a plan or, after a task that failed, for the rest of it.
 func (q *inquiry) plan(ctx context.Context, after *node) error {
-	asks := prompts.InterpreterPlan{Most: q.Tasks}
+	asks := prompts.InterpreterPlan{Most: tasksOfPlan}
 	if after != nil {
-		asks = prompts.InterpreterPlan{
-			Plan:   q.graph.json(),
-			Task:   after.ID,
-			Code:   after.code,
-			Result: after.result,
-			Edited: after.edited,
-		}
-		after.edited = false
+		asks = prompts.InterpreterPlan{Plan: q.graph.json(), Task: after.ID, Code: after.code,
+			Result: after.result}
 	}
 	q.plans++
 	r, err := q.request("planner", fmt.Sprintf("plan %d", q.plans), asks)

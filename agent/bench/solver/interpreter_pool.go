@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/notebook/disk"
 	"dsstar/prompts"
@@ -24,6 +26,54 @@ type Experience struct {
 	Done     bool   `json:"done"`
 	Lesson   string `json:"lesson"`             // in the model's words
 	Question string `json:"question,omitempty"` // the question of the task
+}
+
+// A Pool is the experience pool of a run: a file to which its questions add. A replay works on
+// a copy, because it must neither see later additions nor repeat the run's own.
+type Pool struct {
+	File     string // "": none
+	Replayed string // folder of the replayed run; "": not a replay
+}
+
+// The files of a run folder.
+const (
+	poolBefore = "pool-before.json" // the pool when the run began
+	poolCopy   = "pool.json"        // the copy that a replay works on
+)
+
+// In returns the pool file that a run in the folder out uses.
+func (p Pool) In(out string) string {
+	if p.File == "" || p.Replayed == "" {
+		return p.File
+	}
+	return filepath.Join(out, poolCopy)
+}
+
+// Read returns the initial pool of a new run; nil: it has no pool.
+func (p Pool) Read() ([]byte, error) {
+	if p.File == "" {
+		return nil, nil
+	}
+	if p.Replayed != "" {
+		return disk.ReadFile(filepath.Join(p.Replayed, poolBefore), disk.MaxDocument)
+	}
+	data, err := disk.ReadFile(p.File, disk.MaxDocument)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []byte("{}\n"), nil // this run creates it
+	}
+	return data, err
+}
+
+// Keep saves what Read returned in the run's folder.
+func (p Pool) Keep(out string, data []byte) error {
+	if data == nil {
+		return nil
+	}
+	err := disk.WriteFile(filepath.Join(out, poolBefore), data)
+	if err == nil && p.Replayed != "" {
+		err = disk.WriteFile(p.In(out), data)
+	}
+	return err
 }
 
 // pool is the file with the experiences and tools of all questions of a solver. Without a
@@ -102,8 +152,8 @@ func near(pool []Experience, task string) (texts []string) {
 	for _, e := range pool {
 		tasks = append(tasks, e.Task)
 	}
-	order, sharing := byNearness(tasks, task)
-	for _, i := range order[:min(reused, sharing)] {
+	order := describe.NearByWords(task, tasks, 0)
+	for _, i := range order[:min(reused, len(order))] {
 		e, state := pool[i], "done"
 		if !e.Done {
 			state = "failed"
@@ -134,7 +184,7 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 	}
 	if lesson, problem := readable(reply); problem == "" {
 		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson,
-			q.task.Question})
+			q.meta.Task.Question})
 	}
 	return nil
 }

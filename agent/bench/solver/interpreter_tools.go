@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/describe"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -21,7 +22,7 @@ type Tool struct {
 	// name, description, parameters, returns: what coders read
 	Schema   json.RawMessage `json:"schema"`
 	Code     string          `json:"code"`               // the function's definition
-	Question string          `json:"question,omitempty"` // it was made for; "": it was given
+	Question string          `json:"question,omitempty"` // it was made for
 }
 
 // A library is the tools of a question, including those of other questions.
@@ -59,23 +60,23 @@ func schemas(tools []Tool) (all []string) {
 	return all
 }
 
-// recommend chooses the tools for a task, and defines them in the session. The model picks at
-// most Choose of the tools with the most similar descriptions (section 3.2.1). If its reply
-// cannot be read, the most similar ones are taken.
+// recommend chooses the tools for a task, and defines them in the session. The model picks some
+// of the tools with the most similar descriptions (section 3.2.1). If its reply cannot be read,
+// the most similar ones are taken.
 func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
-	if q.NoTools || len(q.library.tools) == 0 {
+	if q.options.NoTools || len(q.library.tools) == 0 {
 		return nil, nil
 	}
 	var texts []string
 	for _, t := range q.library.tools {
 		texts = append(texts, strings.ReplaceAll(t.Name, "_", " ")+" "+t.Description)
 	}
-	asks := prompts.InterpreterRecommend{Instruction: n.Instruction, Most: q.Choose}
-	recalled := map[string]Tool{}
-	order, _ := byNearness(texts, n.Instruction)
-	for _, i := range order[:min(q.Recall, len(order))] {
+	asks := prompts.InterpreterRecommend{Instruction: n.Instruction, Most: shownTools}
+	found := map[string]Tool{}
+	order := describe.ByWords(n.Instruction, texts)
+	for _, i := range order[:min(recalled, len(order))] {
 		t := q.library.tools[i]
-		recalled[t.Name] = t
+		found[t.Name] = t
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
 	}
 	r, err := q.request("recommender", q.subject(n), asks)
@@ -96,9 +97,9 @@ func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 	}
 	var tools []Tool
 	for _, name := range names {
-		if t, ok := recalled[name]; ok && len(tools) < q.Choose {
+		if t, ok := found[name]; ok && len(tools) < shownTools {
 			tools = append(tools, t)
-			delete(recalled, name)
+			delete(found, name)
 		}
 	}
 	return q.define(ctx, tools)
@@ -163,12 +164,12 @@ const toolRule = "Reply with a ```json and a ```python code block, and nothing e
 // is dropped. makeTool does nothing if no task follows and no pool keeps the tool for other
 // questions.
 func (q *inquiry) makeTool(ctx context.Context, n *node) error {
-	more := q.rounds < q.Steps && (n.edited || q.graph.next() != nil)
-	if q.NoTools || !more && q.memory.path == "" {
+	more := q.rounds < q.options.Steps && q.graph.next() != nil
+	if q.options.NoTools || !more && q.memory.path == "" {
 		return nil
 	}
 	asks := prompts.InterpreterTool{Instruction: n.Instruction, Code: n.code}
-	for try := 1; try <= q.Tries; try++ {
+	for try := 1; try <= runsOfTask; try++ {
 		subject := fmt.Sprintf("%s, try %d", q.subject(n), try)
 		r, err := q.request("toolmaker", subject, asks)
 		if err != nil {
@@ -189,7 +190,7 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 			return err
 		}
 		if failed == "" {
-			t.Question = q.task.Question
+			t.Question = q.meta.Task.Question
 			q.library.put(*t)
 			q.library.made = append(q.library.made, *t)
 			q.library.defined[t.Name] = true

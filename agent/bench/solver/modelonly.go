@@ -6,11 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
@@ -18,11 +16,7 @@ import (
 // modelOnly is the model alone, as in DS-STAR's tables 1 and 2: it gets the question, the
 // guidelines and as much text of the files as fits, and runs no code. The papers do not say
 // how much they sent; here the limit is that of all descriptions together.
-type modelOnly struct{}
-
-func (modelOnly) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	return job{agent: "model-only", work: modelAlone}.do(ctx, cfg, task)
-}
+func modelOnly(Options) Solver { return job{agent: "model-only", work: modelAlone} }
 
 func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 	most := d.cfg.ContextChars
@@ -57,7 +51,7 @@ func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 		return "", false, err
 	}
 	d.rounds = 1
-	_, err = d.add(turn{title: "The reply", said: said, did: Action{Kind: "answer", Code: answer}})
+	_, err = d.add(turn{title: "The reply", said: said, kind: "answer"})
 	return answer, true, err
 }
 
@@ -70,7 +64,7 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 	}
 	c.NamesOnly = false
 	all, _ := d.ordered()
-	data := d.task.Data
+	data := d.meta.Task.Data
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(d.cfg.Dir, data)
 	}

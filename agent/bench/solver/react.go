@@ -1,12 +1,11 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -16,46 +15,24 @@ import (
 // Python cell in one session, until the code calls final_answer. Two settings are those of its
 // library, smolagents: an observation has at most 20,000 characters, and one more call asks for
 // the answer when no step is left. Reasoning models get a prompt of four stages.
-type react struct {
-	Steps       int  `json:"steps"`
-	Observation int  `json:"observation"`
-	Reasoning   bool `json:"reasoning,omitempty"`
-}
-
-func newReact(o Options) react {
-	return react{or(o.Steps, 10), or(o.Observation, 20_000), o.Reasoning}
-}
-
-// or returns n if it is set, otherwise the published value.
-func or(n, published int) int {
-	if n > 0 {
-		return n
-	}
-	return published
-}
-
-func (s react) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	return job{agent: "react", options: s, most: s.Observation, code: true, setup: finalAnswer,
-		work: s.work}.do(ctx, cfg, task)
+func react(o Options) Solver {
+	o.Steps = cmp.Or(o.Steps, 10)
+	return job{agent: "react", options: o, most: 20_000, code: true, setup: finalAnswer,
+		work: reactWork}
 }
 
 const reactRule = "Reply with a thought and one ```python code block."
 
 var errNoBlock = errors.New("it has no code block")
 
-func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat(
-		"react",
-		"Begin.",
-		0,
-		prompts.Workplace{Code: true, Shown: d.most},
-		d.context(),
-		prompts.React{Steps: s.Steps, Reasoning: s.Reasoning},
-	)
+func reactWork(ctx context.Context, d *desk) (string, bool, error) {
+	steps := d.options.Steps
+	c, err := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
+		Reasoning: d.options.Reasoning})
 	if err != nil {
 		return "", false, err
 	}
-	for n := 1; n <= s.Steps; n++ {
+	for n := 1; n <= steps; n++ {
 		d.rounds = n
 		text, problem, err := c.ask(ctx, step(n))
 		if err != nil {
@@ -72,17 +49,14 @@ func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
 			}
 			continue
 		}
-		t, err := d.run(
-			ctx,
-			turn{title: title, said: rest(text), did: Action{Kind: "python", Code: code}, cell: code},
-		)
+		t, err := d.run(ctx, turn{title: title, said: rest(text), kind: "python", cell: code})
 		if err != nil {
 			return "", false, err
 		}
 		if answer, ok := handedOver(t.ran); ok {
 			return answer, true, nil
 		}
-		if err := c.tell(prompts.Observation{Output: t.did.Observation, Left: s.Steps - n}); err != nil {
+		if err := c.tell(prompts.Observation{Output: t.shown, Left: steps - n}); err != nil {
 			return "", false, err
 		}
 	}
@@ -138,13 +112,9 @@ func (c *chat) lastWord(ctx context.Context) (string, error) {
 	if problem == "" {
 		answer, unread = parseAnswer(text)
 	}
-	t := turn{
-		title: "The answer, as no step is left",
-		said:  text,
-		did:   Action{Kind: "answer", Code: answer},
-	}
+	t := turn{title: "The answer, as no step is left", said: text, kind: "answer"}
 	if problem != "" || unread != nil {
-		t.did = Action{Observation: "There is no answer in the reply."}
+		t.kind, t.shown = "", "There is no answer in the reply."
 	}
 	_, err = c.add(t)
 	return answer, err

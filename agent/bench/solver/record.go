@@ -16,26 +16,19 @@ import (
 type turn struct {
 	title string
 	said  string // the model's words
-	did   Action
+	kind  string // of its action: "python", "bash", "sql", "answer", "terminate"; "": none
+	shown string // the observation
 	cell  string // the code that ran; "": none
 	ran   notebook.Execution
 }
 
-// A journal is everything that a baseline agent did. The notebook is drawn from it.
+// A journal is everything that a baseline did. The notebook is drawn from it.
 type journal struct {
-	agent    string
-	options  any // for the metadata
-	task     record.Task
-	sandbox  string
-	warnings []string
-	opening  []string // cells before the first turn
-	turns    []turn
-	answer   string
-	finished bool
-	ended    bool
-	failure  string // what stopped the agent early, in one line
-	rounds   int    // steps, messages or tasks, as the agent counts
-	debug    int    // repairs
+	meta    recordMeta
+	opening []string // cells before the first turn
+	turns   []turn
+	rounds  int // steps, messages or tasks, as the agent counts
+	debug   int // repairs
 
 	started time.Time
 	spent   ask.Spent
@@ -47,7 +40,7 @@ type journal struct {
 type recordMeta struct {
 	Version  int         `json:"version"`
 	Agent    string      `json:"agent"`
-	Options  any         `json:"options,omitempty"`
+	Options  Options     `json:"options,omitzero"`
 	Task     record.Task `json:"task"`
 	Sandbox  string      `json:"sandbox,omitempty"`
 	Warnings []string    `json:"warnings,omitempty"`
@@ -56,7 +49,7 @@ type recordMeta struct {
 	Verified bool        `json:"verified"` // always false: only dsstar proves answers
 	Finished bool        `json:"finished"`
 	Ended    bool        `json:"ended"`
-	Failure  string      `json:"failure,omitempty"`
+	Failure  string      `json:"failure,omitempty"` // what stopped the agent early, in one line
 }
 
 // cellMeta is a cell's metadata under "dsstar".
@@ -73,8 +66,7 @@ type cellMeta struct {
 // not code cells.
 func (r *journal) draw() *notebook.Notebook {
 	d := &drawing{&notebook.Notebook{Metadata: map[string]any{
-		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.warnings, r.spent.Models,
-			r.answer, false, r.finished, r.ended, r.failure},
+		"dsstar": r.meta,
 		"kernelspec": map[string]any{
 			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
 		"language_info": map[string]any{"name": "python"},
@@ -92,46 +84,43 @@ func (r *journal) draw() *notebook.Notebook {
 	for i, t := range r.turns {
 		d.turn(i+1, t)
 	}
-	if r.answer != "" {
-		d.markdown("answer", cellMeta{Role: "answer"}, "## Answer\n\n"+prompts.Fence(r.answer, ""))
+	if r.meta.Answer != "" {
+		d.markdown("answer", cellMeta{Role: "answer"}, "## Answer\n\n"+prompts.Fence(r.meta.Answer, ""))
 	}
 	return d.nb
 }
 
 func (r *journal) showQuestion() string {
-	state := "… **Running**: this notebook is saved after every turn."
+	m, state := r.meta, "… **Running**: this notebook is saved after every turn."
 	switch {
-	case r.failure != "":
-		state = "✘ **Stopped**: " + record.Prose(r.failure)
-	case r.ended && !r.finished:
+	case m.Failure != "":
+		state = "✘ **Stopped**: " + record.Prose(m.Failure)
+	case m.Ended && !m.Finished:
 		state = "⚠ **Not finished**: the agent was at its limit."
-	case r.ended:
+	case m.Ended:
 		state = "**Finished** by the agent's own rule. Nobody has verified the answer."
 	}
-	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(record.Prose(r.task.Question),
-		"\n\n", " "), state, r.agent)
-	if r.task.Guidelines != "" {
-		text += "\n\n*Form of the answer:* " + record.Prose(r.task.Guidelines)
+	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(record.Prose(m.Task.Question),
+		"\n\n", " "), state, m.Agent)
+	if m.Task.Guidelines != "" {
+		text += "\n\n*Form of the answer:* " + record.Prose(m.Task.Guidelines)
 	}
 	return text
 }
 
 // result summarizes the journal for a benchmark.
-func (r *journal) result() *Result {
-	result := &Result{Record: runner.Record{
-		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, DebugTries: r.debug,
+func (r *journal) result() runner.Record {
+	result := runner.Record{
+		Answer: r.meta.Answer, Finished: r.meta.Finished, Rounds: r.rounds, DebugTries: r.debug,
 		Seconds: record.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()},
 		Usage:   r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost,
-	}}
+	}
 	for _, t := range r.turns {
 		if t.cell != "" {
 			result.Executions++
 			if t.ran.Status != notebook.OK {
 				result.Failed++
 			}
-		}
-		if t.did != (Action{}) { // otherwise the turn has only text
-			result.Actions = append(result.Actions, t.did)
 		}
 	}
 	return result
@@ -166,15 +155,15 @@ func (d *drawing) code(id string, meta cellMeta, source string,
 
 // turn draws the reply, and the cell or the observation.
 func (d *drawing) turn(n int, t turn) {
-	meta := cellMeta{Role: "turn", Turn: n, Kind: t.did.Kind}
+	meta := cellMeta{Role: "turn", Turn: n, Kind: t.kind}
 	said := fmt.Sprintf("## %s\n\n%s", record.Prose(t.title), record.Prose(t.said))
 	runs := t.ran.Status == notebook.OK || t.ran.Status == notebook.Raised
 	if t.cell != "" && !runs {
 		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s",
 			record.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
 	}
-	if t.did.Observation != "" && (t.cell == "" || !runs) {
-		said += "\n\n" + prompts.Fence(t.did.Observation, "")
+	if t.shown != "" && (t.cell == "" || !runs) {
+		said += "\n\n" + prompts.Fence(t.shown, "")
 	}
 	d.markdown(fmt.Sprintf("turn-%d", n), meta, said)
 	if t.cell == "" || !runs {

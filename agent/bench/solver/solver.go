@@ -23,38 +23,24 @@ import (
 //
 // dsstar uses all of cfg. The others use Model, Open, Prompts, Dir, Limits, Price,
 // Stream, Sandbox, Warnings, MaxTokens, TopK and DescriptionChars; model-only also
-// Context and ContextChars, and data-interpreter Review.
+// Context and ContextChars.
 //
-// The result is never nil, even with an error. Errors are those of [agent.Run]: a reached
-// limit (*ask.BudgetError), a failed model or server, an unusable reply, a cancelled ctx.
-// Using up all steps is no error.
+// The record is not yet scored; with an error it has what was done before. Errors are those of
+// [agent.Run]: a reached limit (*ask.BudgetError), a failed model or server, an unusable reply,
+// a cancelled ctx. Using up all steps is no error.
 type Solver interface {
-	Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error)
-}
-
-// A Result is the outcome of a task: its record, not yet scored.
-type Result struct {
-	runner.Record
-	Actions []Action // in order
-}
-
-// An Action is a step of a trajectory, as in DA-Code.
-type Action struct {
-	// "python", "bash", "sql", "terminate"; "": a reply without an action
-	Kind        string
-	Code        string
-	Observation string // shown to the agent
+	Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error)
 }
 
 // Options change an agent. The zero value is the method as published. Agents ignore options
 // that do not concern them.
 type Options struct {
-	Steps       int  // maximum of turns; of tasks, for data-interpreter
-	Memory      int  // turns that da-agent remembers
-	Observation int  // maximum of an observation, in bytes
-	Reasoning   bool // react uses the prompt for reasoning models
-	Interpreter Interpreter
-	Learn       string // the folder of what dsstar learns from task to task; "" for nothing
+	Steps     int    `json:"steps,omitempty"`     // maximum of turns; of tasks, for data-interpreter
+	Memory    int    `json:"memory,omitempty"`    // turns that da-agent remembers
+	Reasoning bool   `json:"reasoning,omitempty"` // react uses the prompt for reasoning models
+	NoTools   bool   `json:"no_tools,omitempty"`  // of data-interpreter (ablation: table 3)
+	Pool      string `json:"pool,omitempty"`      // file of data-interpreter's experiences; "": none
+	Learn     string `json:"-"`                   // folder of what dsstar learns; "": nothing
 }
 
 // A Named is an agent with its name, and with the published settings that only the caller can
@@ -71,25 +57,20 @@ type Named struct {
 // All returns all agents.
 func All() []Named {
 	greedy := 0.0 // DA-Code, section 5.1
+	const longest = actionSeconds + 10
 	return []Named{
-		{Name: "dsstar", Summary: "this program: DS-STAR in a live notebook",
-			make: func(o Options) Solver { return dsstar{o.Learn} }},
-		{Name: "model-only", Summary: "the model alone, with what fits of the files (DS-STAR, tables " +
-			"1 and 2)",
-			make: func(Options) Solver { return modelOnly{} }},
-		{Name: "react", Summary: "thought, Python cell, observation, at most 10 steps (DABStep, " +
-			"section 4.1)",
-			make: func(o Options) Solver { return newReact(o) }},
-		{Name: "da-agent", Summary: "Bash, Python, SQL, Terminate, at most 20 actions (DA-Code, " +
-			"section 4)",
-			Temperature: &greedy, CellTimeout: (actionSeconds + 10) * time.Second,
-			make: func(o Options) Solver { return newDAAgent(o) }},
-		{Name: "data-interpreter", Summary: "a graph of tasks, planned anew on failure, with tools " +
-			"and checks (Data Interpreter, section 3)",
-			make: func(o Options) Solver { return newInterpreter(o) }},
-		{Name: "autogen", Summary: "an assistant that writes code and a proxy that runs it (AutoGen 0.2)",
-			CellTimeout: (actionSeconds + 10) * time.Second,
-			make:        func(o Options) Solver { return newAutoGen(o) }},
+		{"dsstar", "this program: DS-STAR in a live notebook", nil, 0,
+			func(o Options) Solver { return dsstar{o.Learn} }},
+		{"model-only", "the model alone, with what fits of the files (DS-STAR, tables 1 and 2)", nil, 0,
+			modelOnly},
+		{"react", "thought, Python cell, observation, at most 10 steps (DABStep, section 4.1)", nil, 0,
+			react},
+		{"da-agent", "Bash, Python, SQL, Terminate, at most 20 actions (DA-Code, section 4)", &greedy,
+			longest * time.Second, daAgent},
+		{"data-interpreter", "a graph of tasks, planned anew on failure, with tools and checks " +
+			"(Data Interpreter, section 3)", nil, 0, interpreter},
+		{"autogen", "an assistant that writes code and a proxy that runs it (AutoGen 0.2)", nil,
+			longest * time.Second, autoGen},
 	}
 }
 

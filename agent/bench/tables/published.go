@@ -101,7 +101,7 @@ func Find(name string) (Paper, bool) {
 // limits, are mentioned in a note.
 var varies = []string{
 	"split", "method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting",
-	"debug_tries", "reasoning", "trials", "verify", "replan", "tools", "pool",
+	"debug_tries", "reasoning", "tools", "pool",
 }
 
 func varied(name string) bool {

@@ -78,8 +78,7 @@ func (r *Run) Solve(run context.Context, j runner.Job, site Site) (runner.Record
 		verified = t.Verified()
 		return nil
 	}
-	result, err := r.Solver.Solve(ctx, config, task)
-	record := result.Record
+	record, err := r.Solver.Solve(ctx, config, task)
 	if err != nil {
 		cause, fatal := site.cause(ctx, watched, record.Executions > 0, err)
 		if fatal != nil {

@@ -12,7 +12,6 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
-	"dsstar/agent/bench/solver"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
@@ -140,17 +139,16 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 			about.Setup[e.Key] = e.Text()
 		}
 	}
+	o := b.agentOptions
 	for name, value := range map[string]string{
 		"tasks": absolute(b.tasks), "data": dataPath(b.data),
 		"data_setting": unless(b.setting, "retrieval"), "compat": b.compat,
 		"seed": unless(fmt.Sprint(b.seed), "0"), "timeout_task": unless(b.timeout.String(), "0s"),
-		"max_steps": unless(fmt.Sprint(b.steps), "0"), "max_history": unless(fmt.Sprint(b.memory), "0"),
-		"reasoning": unless(fmt.Sprint(b.reasoning), "false"),
-		"trials":    unless(fmt.Sprint(b.interpreter.Trials), "0"),
-		"verify":    unless(fmt.Sprint(!b.interpreter.NoVerify), "true"),
-		"replan":    unless(fmt.Sprint(!b.interpreter.NoReplan), "true"),
-		"tools":     unless(fmt.Sprint(!b.interpreter.NoTools), "true"),
-		"pool":      dataPath(b.interpreter.Pool),
+		"max_steps":   unless(fmt.Sprint(o.Steps), "0"),
+		"max_history": unless(fmt.Sprint(o.Memory), "0"),
+		"reasoning":   unless(fmt.Sprint(o.Reasoning), "false"),
+		"tools":       unless(fmt.Sprint(!o.NoTools), "true"),
+		"pool":        dataPath(o.Pool),
 	} {
 		if value != "" {
 			about.Setup[name] = value
@@ -181,10 +179,6 @@ func unless(value, usual string) string {
 func (b *runFlags) folder(about runner.About, past *runner.About) (*runner.Folder, error) {
 	if !b.resume {
 		pool, err := b.pool().Read()
-		if errors.Is(err, solver.ErrNoPool) {
-			return nil, usage.New(err.Error(),
-				usage.Again("--model", "MODEL", "--out", "OUT").Note("a new run"))
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -42,9 +42,7 @@ type runFlags struct {
 	servers               []string
 	jobs, limit, repeat   int
 	seed                  uint64
-	steps, memory         int
-	interpreter           solver.Interpreter
-	reasoning             bool
+	agentOptions          solver.Options
 	timeout, totalTime    time.Duration
 	totalCost             float64
 	totalCalls            int
@@ -76,17 +74,13 @@ func (b *runFlags) add(f *pflag.FlagSet) {
 	f.Float64Var(&b.totalCost, "total-cost", 0, "cost limit of all tasks together, in US dollars")
 	f.IntVar(&b.totalCalls, "total-calls", 0, "limit on the model calls of all tasks together")
 	f.DurationVar(&b.totalTime, "total-time", 0, "time limit of the command")
-	f.IntVar(&b.steps, "max-steps", 0,
+	o := &b.agentOptions
+	f.IntVar(&o.Steps, "max-steps", 0,
 		"maximum number of turns, for agents without rounds (default: as published)")
-	f.IntVar(&b.memory, "max-history", 0, "turns that da-agent remembers (default 15)")
-	f.BoolVar(&b.reasoning, "reasoning", false, "react: use the prompt for reasoning models")
-	f.IntVar(&b.interpreter.Trials, "trials", 0, "data-interpreter: N of its verification (default 1)")
-	f.BoolVar(&b.interpreter.NoVerify, "no-verify", false, "data-interpreter: without verification")
-	f.BoolVar(&b.interpreter.NoReplan, "no-replan", false,
-		"data-interpreter: without a new plan after a failed task")
-	f.BoolVar(&b.interpreter.NoTools, "no-tools", false, "data-interpreter: without tools")
-	f.StringVar(&b.interpreter.Pool, "pool", "",
-		"data-interpreter: file with experiences of other questions")
+	f.IntVar(&o.Memory, "max-history", 0, "turns that da-agent remembers (default 15)")
+	f.BoolVar(&o.Reasoning, "reasoning", false, "react: use the prompt for reasoning models")
+	f.BoolVar(&o.NoTools, "no-tools", false, "data-interpreter: without tools")
+	f.StringVar(&o.Pool, "pool", "", "data-interpreter: file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVarP(&b.yes, "yes", "y", false,
@@ -259,9 +253,8 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 
 // options returns the agents' options that are flags but not settings.
 func (b *runFlags) options(learn bool) solver.Options {
-	i := b.interpreter
-	i.Pool = b.pool().In(b.out)
-	o := solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: i}
+	o := b.agentOptions
+	o.Pool = b.pool().In(b.out)
 	if learn {
 		o.Learn = filepath.Join(b.out, "memory")
 	}
@@ -270,7 +263,7 @@ func (b *runFlags) options(learn bool) solver.Options {
 
 // pool returns the experience pool of the run.
 func (b *runFlags) pool() solver.Pool {
-	return solver.Pool{File: b.interpreter.Pool, Replayed: b.replayed}
+	return solver.Pool{File: b.agentOptions.Pool, Replayed: b.replayed}
 }
 
 // A StoppedError is the error of a run that stopped early.

@@ -1,0 +1,557 @@
+package solver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/solver"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/notebook"
+)
+
+func py(code string) string { return "Thought: go on.\n\n```python\n" + code + "\n```" }
+
+func action(what string) string { return "Thought: go on.\n\nAction: " + what }
+
+func block(code string) string { return "```python\n" + code + "\n```" }
+
+// tasks is a plan of tasks "id: instruction < dependency dependency".
+func tasks(lines ...string) string {
+	var all []map[string]any
+	for _, line := range lines {
+		line, depends, _ := strings.Cut(line, " < ")
+		id, instruction, _ := strings.Cut(line, ": ")
+		all = append(all, map[string]any{"task_id": id, "dependent_task_ids": strings.Fields(depends),
+			"instruction": instruction})
+	}
+	data, _ := json.Marshal(all)
+	return "```json\n" + string(data) + "\n```"
+}
+
+func toolOf(name, code string) string {
+	return fmt.Sprintf("```json\n{\"name\": %q, \"description\": \"Gives the mean fee.\", "+
+		"\"parameters\": {}, \"returns\": \"a number\"}\n```\n\n%s", name, block(code))
+}
+
+// A row is a task that an agent carries out by a script.
+type row struct {
+	name, agent string
+	options     solver.Options
+	replies     script
+	want        string           // of the record: see summary
+	cells       []string         // of the notebook, after the set-up
+	asked       map[int][]string // what requests contain, by their number from 0
+	shown       map[string][]string
+}
+
+func summary(r runner.Record) string {
+	state := "finished"
+	if !r.Finished {
+		state = "not finished"
+	}
+	return fmt.Sprintf("%q %s: rounds %d, cells %d, failed %d, repairs %d", r.Answer, state, r.Rounds,
+		r.Executions, r.Failed, r.DebugTries)
+}
+
+const right = `print("True")`
+
+var (
+	bare = solver.Options{NoTools: true}
+	good = "def mean_fee(fees): pass"
+	ls   = action(`Bash(code="ls")`)
+)
+
+var rows = []row{
+	{"react", "react", solver.Options{}, script{"react": {
+		py("x = 7\nprint(x)"), "I have no code.", "cut:```python\nprint(x)\n```", py("print(y)"),
+		py("hang()"),
+		"First.\n\n```python\nprint(x)\n```\n\nThen the answer.\n\n```py\nanswer(7)\n```",
+	}}, `"7" finished: rounds 6, cells 4, failed 2, repairs 0`,
+		[]string{"x = 7\nprint(x)", "print(y)", "print(x)\n\nanswer(7)"},
+		map[int][]string{0: {"What is the fee?", "A number.", `"data/a.txt" (13 bytes)`},
+			1: {"x = 7", "```\n7\n```"}, 2: {"it has no code block"}, 3: {"it was cut off"},
+			4: {"NameError: y"}, 5: {"the cell ran longer than 60 s", "put back"}},
+		map[string][]string{"turn-5": {"hang()", "longer than 60 s"},
+			"turn-2": {"I have no code.", "it has no code block"}}},
+	{"react without steps", "react", solver.Options{Steps: 2}, script{"react": {
+		py("x = 7\nprint(x)"), py("print(x)"), "It must be.\n\n**Final answer:** `7`"}},
+		`"7" not finished: rounds 2, cells 2, failed 0, repairs 0`, []string{"x = 7\nprint(x)",
+			"print(x)"},
+		map[int][]string{2: {"```\n7\n```"}}, map[string][]string{"question": {"Not finished"}}},
+	{"react without an answer", "react", solver.Options{Steps: 1}, script{"react": {py("die()"),
+		"I do not know."}}, `"" not finished: rounds 1, cells 1, failed 1, repairs 0`, nil, nil, nil},
+	{"autogen", "autogen", solver.Options{}, script{"assistant": {
+		"The plan.\n\n```sh\nls\n```\n\n```python\nraise(x)\n```\n\n```python\nprint(\"never\")\n```",
+		"```julia\nx\n```", "Hm.", "cut:abc", block(`print("seven")`), "All checked.\n\nAnswer: 7",
+		"**TERMINATE**."}},
+		`"7" finished: rounds 7, cells 3, failed 1, repairs 0`,
+		[]string{`bash("ls")`, "raise(x)", `print("seven")`},
+		map[int][]string{1: {"bash \"ls\"", "ValueError: x", "The code failed."},
+			2: {"no code block in your message"}, 4: {"it was cut off"}, 5: {"seven", "without an error"}},
+		nil},
+	{"autogen without replies", "autogen", solver.Options{Steps: 1}, script{"assistant": {
+		block(`print("7")`), "So it is seven.\nAnswer: 7"}},
+		`"7" not finished: rounds 2, cells 1, failed 0, repairs 0`, []string{`print("7")`}, nil, nil},
+	{"model-only", "model-only", solver.Options{}, script{"model-only": {"Seven.", "Answer: 7"}},
+		`"7" finished: rounds 1, cells 0, failed 0, repairs 0`, nil,
+		map[int][]string{0: {"the fee is 7", "one line of many"}}, nil},
+	{"da-agent", "da-agent", solver.Options{}, script{"da-agent": {
+		action(`Bash(code="head data/a.txt")`), action(`Bash(code="head data/a.txt")`), "What now?",
+		action("Python(file_path=\"./a.py\"):\n```python\nimport os\nprint('x')\n```\n\nObservation: " +
+			"42\n\nThought: done\nAction: Terminate(output=\"42\")"),
+		action(`SQL(file_path="data/x.sqlite", command="SELECT a, \"b\" FROM t WHERE c=(1)", ` +
+			`output="direct")`),
+		action(`Terminate(output="7")`)}},
+		`"7" finished: rounds 6, cells 3, failed 1, repairs 0`,
+		[]string{`bash("head data/a.txt")`, "python(\"./a.py\", r'''\nimport os\nprint('x')\n''')",
+			`sql("data/x.sqlite", "SELECT a, \"b\" FROM t WHERE c=(1)", "direct")`},
+		map[int][]string{2: {"its action is the last one again"}, 3: {"it has no action"}},
+		map[string][]string{"actions": {"def bash(command)", "action_seconds = 300"}}},
+	{"da-agent without steps", "da-agent", solver.Options{Steps: 2},
+		script{"da-agent": {ls, action(`Bash(code="ls -l")`)}},
+		`"" not finished: rounds 2, cells 2, failed 0, repairs 0`, []string{`bash("ls")`,
+			`bash("ls -l")`}, nil, nil},
+	{"da-agent repeats itself", "da-agent", solver.Options{}, script{"da-agent": {ls, ls, ls}},
+		`"" not finished: rounds 3, cells 1, failed 0, repairs 0`, []string{`bash("ls")`}, nil, nil},
+	{"da-agent cannot be read", "da-agent", solver.Options{}, script{"da-agent": {"a", "b", "c", "d"}},
+		`"" not finished: rounds 4, cells 0, failed 0, repairs 0`, nil, nil, nil},
+	{"tasks in order", "data-interpreter", bare, script{
+		"planner": {tasks("3: Print the total < 1 2", "2: Load b < 1", "1: Load a")},
+		"coder":   {block("a = 1"), block("b = 2"), block("print(b)")}, "reporter": {"Answer: 2"}},
+		`"2" finished: rounds 3, cells 6, failed 0, repairs 0`,
+		[]string{"a = 1", right, "b = 2", right, "print(b)", right},
+		map[int][]string{5: {"Task 1: Load a", "Task 2: Load b", "Task 3: Print the total", "b = 2"},
+			7: {"print(b)", "Load a", "```\n2\n```"}}, nil},
+	{"a plan of a task that fails", "data-interpreter", bare, script{
+		"planner": {tasks("1: Load", "2: Impossible < 1", "3: Print < 2"),
+			tasks("1: Load", "2: Possible < 1", "3: Print < 2")},
+		"coder":    {block("a = 1\nprint(a)"), block("raise(first)"), block("b = 2"), block("print(b)")},
+		"debugger": {block("raise(second)"), block("raise(third)")},
+		"reporter": {"Answer: 2"}},
+		`"2" finished: rounds 4, cells 9, failed 3, repairs 2`,
+		[]string{"a = 1\nprint(a)", right, "raise(first)", "raise(second)", "raise(third)", "b = 2",
+			right,
+			"print(b)", right},
+		map[int][]string{5: {"raise(first)", "ValueError: second"}, 6: {`"status": "done"`,
+			`"status": "to do"`, "Task 2 has failed", "raise(third)", "ValueError: third"},
+			7: {"Task 1: Load", "a = 1"}}, nil},
+	{"a task after the fork", "data-interpreter", bare, script{
+		"planner": {tasks("1: Load", "2: Clean", "3: Fail"), tasks("1: Load", "2b: Look", "2: Clean")},
+		"coder": {block("a = 1"), block("b = 2"), block("raise(x)"), block("c = 3"),
+			block("b = 4\nprint(b)")},
+		"debugger": {block("raise(y)"), "Nothing helps.", "Nothing at all."}, "reporter": {"Answer: 4"}},
+		`"4" finished: rounds 5, cells 10, failed 2, repairs 1`,
+		[]string{"a = 1", right, "b = 2", right, "raise(x)", "raise(y)", "c = 3", right,
+			"b = 4\nprint(b)",
+			right}, nil, nil},
+	{"no steps are left", "data-interpreter", solver.Options{NoTools: true, Steps: 2}, script{
+		"planner":  {tasks("1: Load", "2: Fail"), tasks("1: Load", "2: Again")},
+		"coder":    {block("a = 1\nprint(a)"), "No.", "No!"},
+		"reporter": {"Answer: 1"}},
+		`"1" not finished: rounds 2, cells 2, failed 0, repairs 0`, []string{"a = 1\nprint(a)", right},
+		nil, nil},
+	// a repaired plan, code that is never repaired, and a plan without that task
+	{"unread code", "data-interpreter", bare, script{
+		"planner": {tasks("1: a < 2"), tasks("1: a", "2: b"), tasks("1: c")},
+		"coder":   {"No.", "No!", block("print(\"7\")")}, "reporter": {"Seven.", "Seven!"},
+		"validator": {"No.", "No!"}},
+		`"" not finished: rounds 2, cells 1, failed 0, repairs 0`, []string{`print("7")`}, nil, nil},
+	{"a task that hangs", "data-interpreter", bare, script{
+		"planner": {tasks("1: a", "2: b")}, "coder": {block("x = 1"), block("hang()")},
+		"debugger": {block("print(x)")}, "reporter": {"Answer: 1"}},
+		`"1" finished: rounds 2, cells 5, failed 1, repairs 1`, []string{"x = 1", right, "print(x)",
+			right},
+		map[int][]string{4: {"longer than 60 s", "put back"}}, nil},
+	// a tool is made from a task's code, tested, repaired, and recommended for the next task
+	{"tools", "data-interpreter", solver.Options{}, script{
+		"planner": {tasks("1: Load the fees", "2: The mean fee < 1")},
+		"coder":   {block("fees = 7\nprint(fees)"), block("print(fees)")},
+		"toolmaker": {toolOf("mean_fee", good+"\nraise(broken)"),
+			toolOf("mean_fee", good)}, // and none of the last task
+		"tester":      {block("test_x = 1\nprint(test_x)")},
+		"recommender": {"```json\n[\"mean_fee\", \"no_such\"]\n```"}, "reporter": {"Answer: 7"}},
+		`"7" finished: rounds 2, cells 7, failed 1, repairs 1`,
+		[]string{"fees = 7\nprint(fees)", right, good + "\nraise(broken)", good,
+			"test_x = 1\nprint(test_x)",
+			"print(fees)", right},
+		map[int][]string{5: {"raise(broken)", "test_x = 1", "ValueError: broken"},
+			6: {"`mean_fee`: Gives the mean fee."}, 7: {`"name": "mean_fee"`}}, nil},
+	{"a tool that fails", "data-interpreter", solver.Options{}, script{
+		"planner":   {tasks("1: Load the fees", "2: The mean fee < 1")},
+		"coder":     {block("fees = 7\nprint(fees)"), block("print(fees)")},
+		"toolmaker": {toolOf("f", good), toolOf("f", "def f(): pass"), "nothing", "neither"},
+		"tester":    {block("raise(wrong)")}, "reporter": {"Answer: 7"}},
+		`"7" finished: rounds 2, cells 6, failed 1, repairs 0`, []string{"fees = 7\nprint(fees)", right,
+			"def f(): pass", "raise(wrong)", "print(fees)", right}, nil, nil},
+}
+
+// TestAgents: each agent does what its script says, and does the same again from the trace. All its
+// requests have different subjects.
+func TestAgents(t *testing.T) {
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlay(t, copied(r.replies))
+			p.cfg.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1, Output: 10}, true }
+			path := filepath.Join(t.TempDir(), "trace.jsonl")
+			trace, err := llm.OpenTrace(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer trace.Close()
+			p.cfg.Model = llm.Traced(p.model, trace)
+			if p.solve(t, t.Context(), r.agent, r.options); p.err != nil {
+				t.Fatal(p.err)
+			}
+			same(t, "the record", r.want, summary(p.record))
+			same(t, "the cells", r.cells, p.cells())
+			for n, parts := range r.asked {
+				contains(t, fmt.Sprint("request ", n), p.model.text(n), parts...)
+			}
+			for id, parts := range r.shown {
+				contains(t, id, p.cell(t, id).Source, parts...)
+			}
+			p.complete(t, r.agent)
+			file, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			exchanges, err := llm.ReadTrace(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := newPlay(t, nil)
+			again.task, again.cfg.Price = p.task, p.cfg.Price
+			again.cfg.Model = llm.Replay(exchanges)
+			if again.solve(t, t.Context(), r.agent, r.options); again.err != nil ||
+				!notebook.Same(p.nb, again.nb) {
+				t.Errorf("the replay is another one: %v", again.err)
+			}
+		})
+	}
+}
+
+// complete checks what holds for every agent that ended by itself.
+func (p *play) complete(t *testing.T, name string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, s := range p.model.subjects() {
+		if _, repeated := strings.CutSuffix(s, ", again"); seen[s] && !repeated {
+			t.Errorf("%s was asked twice", s)
+		}
+		seen[s] = true
+	}
+	r := p.record
+	if r.Usage.Calls != len(p.model.asked) || r.Cost == nil || *r.Cost == 0 || len(r.ByRole) == 0 {
+		t.Errorf("the usage is %+v, cost %v", r.ByRole, r.Cost)
+	}
+	if meta := p.nb.Metadata["dsstar"].(map[string]any); meta["agent"] != name ||
+		meta["verified"] != false ||
+		meta["answer"] != r.Answer || meta["finished"] != r.Finished {
+		t.Errorf("the notebook's metadata are %v", meta)
+	}
+	contains(t, "the notebook", p.cell(t, "question").Source, "What is the fee?", name, "A number.")
+	if _, err := record.Read(p.nb); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("read as a run of dsstar, the error is %v", err)
+	}
+	if !p.session.closed && name != "model-only" {
+		t.Error("the session was not closed")
+	}
+}
+
+// TestDSStar: dsstar itself is an agent like the others.
+func TestDSStar(t *testing.T) {
+	p := newPlay(t, script{
+		"solver": {"Step: Read the fee.\n\n```python\nx = 7\nprint(x)\n```"},
+		"judge":  {"Verdict: sufficient\nReason: it is there\n\n```python\nprint(x)\n```"},
+		"second": {"```python\nx = 7\nprint(x)\n```"},
+	})
+	p.cfg.Method.NoAnalyzer = true
+	p.cfg.Open = func(_ context.Context, purpose agent.Purpose, _ string) (agent.Session, error) {
+		if purpose != agent.Work {
+			return &session{vars: map[string]string{}}, nil
+		}
+		return p.session, nil
+	}
+	if p.solve(t, t.Context(), "dsstar", solver.Options{}); p.err != nil {
+		t.Fatal(p.err)
+	}
+	if r := p.record; r.Answer != "7" || !r.Finished || r.Rounds != 1 || r.Executions == 0 ||
+		r.Failed != 0 ||
+		r.Usage.Calls != len(p.model.asked) || !slices.Equal(r.Verdicts, []string{"sufficient"}) {
+		t.Errorf("the record is %+v", r)
+	}
+}
+
+// TestStops: a run ends with the error of its context, model, session or budget, and the notebook
+// has
+// the work so far and says why.
+func TestStops(t *testing.T) {
+	lost, unread := errors.New("no kernel"), (*reply.Error)(nil)
+	spent := func(flag string) func(error) bool {
+		return func(err error) bool {
+			e, ok := errors.AsType[*ask.BudgetError](err)
+			return ok && e.Flag == flag
+		}
+	}
+	is := func(want error) func(error) bool {
+		return func(err error) bool {
+			return errors.Is(err,
+				want)
+		}
+	}
+	for what, c := range map[string]struct {
+		set  func(*play, context.CancelFunc)
+		fits func(error) bool
+		says string
+	}{
+		"interrupted": {func(p *play, cancel context.CancelFunc) { p.model.before = cancel },
+			is(context.Canceled), "interrupted"},
+		"time": {func(p *play, _ context.CancelFunc) { p.cfg.Limits.Time = 1 }, spent("max-time"),
+			"Stopped"},
+		"calls": {func(p *play, _ context.CancelFunc) { p.cfg.Limits.Calls = 1 }, spent("max-calls"),
+			"Stopped"},
+		"no kernel": {func(p *play, _ context.CancelFunc) {
+			p.cfg.Open = func(context.Context, agent.Purpose, string) (agent.Session, error) {
+				return nil,
+					lost
+			}
+		}, is(lost), "no kernel"},
+		"model": {func(p *play, _ context.CancelFunc) {
+			for role, replies := range p.model.left {
+				p.model.left[role] = append(replies[:len(replies)-1:len(replies)-1], "fail:")
+			}
+		}, is(errModel), "the model is gone"},
+		"in a cell": {func(p *play, cancel context.CancelFunc) {
+			p.session.waiting = func(ctx context.Context) error {
+				cancel()
+				return ctx.Err()
+			}
+		}, is(context.Canceled), "interrupted"},
+	} {
+		for name, replies := range map[string]script{
+			"model-only": {"model-only": {"No.", "No!"}},
+			"react":      {"react": {py("x = 1"), py("wait()")}},
+			"autogen":    {"assistant": {block("x = 1"), block("wait()")}},
+			"da-agent": {"da-agent": {ls,
+				action("Python(file_path=\"a.py\"):\n```python\nx\nwait()\n```")}},
+			"data-interpreter": {"planner": {tasks("1: a", "2: b")},
+				"coder": {block("x = 1"), block("wait()")}},
+		} {
+			t.Run(what+" "+name, func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				p := newPlay(t, copied(replies))
+				c.set(p, cancel)
+				p.solve(t, ctx, name, bare)
+				if name == "model-only" && (what == "no kernel" || what == "in a cell") {
+					if !errors.As(p.err, &unread) || p.session.ran != nil {
+						t.Errorf("the error is %v", p.err)
+					}
+					return
+				}
+				if !c.fits(p.err) || p.record.Finished {
+					t.Errorf("the error is %v, the record %+v", p.err, p.record)
+				}
+				contains(t, "the notebook", p.cell(t, "question").Source, "Stopped", c.says)
+				if what == "in a cell" && (len(p.cells()) == 0 || p.record.Executions == 0 ||
+					!p.session.closed) {
+					t.Error("the first cell is not in the notebook, or the session is open")
+				}
+			})
+		}
+	}
+}
+
+// TestUnreadPlans: a plan that cannot be read twice ends the run.
+func TestUnreadPlans(t *testing.T) {
+	unread := (*reply.Error)(nil)
+	for name, plan := range map[string]string{
+		"words": "First I load it.", "twice": tasks("1: a", "1: b"), "unknown": tasks("1: a < 2"),
+		"cycle": tasks("1: a < 2", "2: b < 1"), "empty": "```json\n[]\n```",
+	} {
+		p := newPlay(t, script{"planner": {plan, plan}}).solve(t, t.Context(), "data-interpreter", bare)
+		if !errors.As(p.err, &unread) || len(p.model.asked) != 2 {
+			t.Errorf("%s: the error is %v", name, p.err)
+		}
+	}
+}
+
+// TestReactRecord: cells are restored after one that was stopped, and those that raised are tagged.
+func TestReactRecord(t *testing.T) {
+	p := run(t, "react", solver.Options{}, rows[0].replies)
+	same(t, "what was run again", [][]string{append(slices.Clone(p.session.ran[:3]),
+		"x = 7\nprint(x)")}, p.session.rolled)
+	same(t, "the tags of a cell that raised", []string{"raises-exception"}, p.cell(t,
+		"action-4").Tags())
+	if len(p.cell(t, "action-1").Outputs) != 1 || p.cell(t, "action-6").ExecutionCount != 6 {
+		t.Error("the outputs or counts are not those of the cells")
+	}
+}
+
+// TestForgets: while the request is too long, the oldest exchange is dropped.
+func TestForgets(t *testing.T) {
+	p := run(t, "react", solver.Options{}, script{"react": {py(`print("first")`),
+		py(`print("second")`), "long:", py("answer(7)")}})
+	last := p.model.text(3)
+	contains(t, "the request", last, "What is the fee?", "second")
+	if strings.Contains(last, `print("first")`) {
+		t.Error("nothing was forgotten")
+	}
+	p = newPlay(t, script{"react": {"long:"}}).solve(t, t.Context(), "react", solver.Options{})
+	if p.err == nil {
+		t.Error("a task that does not fit is no error")
+	}
+}
+
+// TestDAAgentWindow: the last 15 actions are remembered, and the task always.
+func TestDAAgentWindow(t *testing.T) {
+	var say []string
+	for i := range 19 {
+		say = append(say, action(fmt.Sprintf(`Bash(code="echo %d.")`, i+1)))
+	}
+	p := run(t, "da-agent", solver.Options{}, script{"da-agent": append(say,
+		action(`Terminate(output="FAIL")`))})
+	text := p.model.text(19)
+	contains(t, "the last request", text, "What is the fee?", "echo 5.", "echo 19.")
+	if n := len(p.model.asked[19].Messages); n != 1+15*2+1 || p.record.Answer != "FAIL" ||
+		strings.Contains(text, "echo 3.") { // only the fourth's output is left
+		t.Errorf("%d messages, %+v", n, p.record)
+	}
+}
+
+// TestHostile: a model's text is plain text in the notebook, without its thoughts, and observations
+// are bounded.
+func TestHostile(t *testing.T) {
+	long := strings.Repeat("long ", 9000)
+	p := run(t, "react", solver.Options{Reasoning: true}, script{"react": {
+		"<think>\nHm.\n</think>\n<script>alert(1)</script> # Heading\n" + py("print(\""+long+"\")"),
+		py("answer(7)"),
+	}})
+	said := p.cell(t, "turn-1").Source
+	for _, bad := range []string{"<script>", "\n# Heading", "Hm."} {
+		if strings.Contains(said, bad) {
+			t.Errorf("%q is in %s", bad, said)
+		}
+	}
+	if n := strings.Count(p.model.text(1),
+		"long "); n > 9000+4200 { // in its code, and in the observation
+		t.Errorf("the observation says it %d times", n-9000)
+	}
+}
+
+// TestManyFiles: the files whose names are least similar to the question are only counted, and
+// none is called described.
+func TestManyFiles(t *testing.T) {
+	p := newPlay(t, script{"model-only": {"Answer: 7"},
+		"react": {"Thought: I know.\n```python\nfinal_answer(7)\n```"}})
+	p.cfg.TopK = 1
+	p.task.Question = "What is the b of 2023?"
+	p.solve(t, t.Context(), "react", solver.Options{})
+	contains(t, "the request", p.model.text(0), `"data/b.txt" (`, "```\n\"data/a.txt\"")
+	p.solve(t, t.Context(), "model-only", solver.Options{})
+	contains(t, "the model's", p.model.text(len(p.model.asked)-1), "\n\"data/b.txt\" (17.0 kB)",
+		"one line of many")
+}
+
+// TestExperience: experience from one question, failures included, is shown for the next, and no
+// question is helped by its own.
+func TestExperience(t *testing.T) {
+	pool := filepath.Join(t.TempDir(), "pool.json")
+	replies := script{
+		"planner":   {tasks("1: Load the fees"), tasks("1: Load the fees carefully")},
+		"coder":     {block("raise(encoding)"), block("fees = 7\nprint(fees)")},
+		"debugger":  {block("raise(encoding)"), block("raise(encoding)")},
+		"reflector": {"Say the encoding.", "With the encoding it works."},
+		"toolmaker": {toolOf("mean_fee", good)}, "tester": {block("test_x = 1")},
+		"reporter": {"Answer: 7"},
+	}
+	solve := func(p *play) string {
+		t.Helper()
+		if p.solve(t, t.Context(), "data-interpreter", solver.Options{Pool: pool}); p.err != nil {
+			t.Fatal(p.err)
+		}
+		data, err := os.ReadFile(pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	data := solve(newPlay(t, copied(replies)))
+	contains(t, "the pool", data, "Say the encoding.", "raise(encoding)", `"done": false`,
+		`"done": true`, good)
+
+	p := newPlay(t, copied(replies)) // the same question starts without it, and replaces it
+	if again := solve(p); again != data || strings.Contains(p.model.text(1), "# Experience") ||
+		strings.Contains(strings.Join(p.model.subjects(), "\n"), "recommender") {
+		t.Errorf("a question is helped by its own experiences:\n%s\n%s", p.model.text(1), again)
+	}
+	p = newPlay(t, script{
+		"planner": {tasks("1: Load other fees")}, "recommender": {"[\"mean_fee\"]"},
+		"coder": {block("print(\"8\")")}, "reflector": {"Easy."}, "reporter": {"Answer: 8"},
+	})
+	p.task.Question = "What is the other fee?"
+	solve(p)
+	contains(t, "the coder's request", p.model.text(2), "Say the encoding.",
+		"With the encoding it works.", "ValueError: encoding", `"name": "mean_fee"`)
+
+	if err := os.WriteFile(pool, []byte("no JSON"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = newPlay(t, script{}).solve(t, t.Context(), "data-interpreter", solver.Options{Pool: pool})
+	if p.err == nil || !strings.Contains(p.err.Error(), "experience pool") {
+		t.Errorf("the error is %v", p.err)
+	}
+}
+
+// TestPoolOfReplay: a replay starts with the run's initial pool, without later additions, and
+// does not change the pool itself.
+func TestPoolOfReplay(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "experiences.json")
+	begin := func(replayed, out string) (used string, err error) {
+		p, out := solver.Pool{File: file}, filepath.Join(dir, out)
+		if replayed != "" {
+			p.Replayed = filepath.Join(dir, replayed)
+		}
+		data, err := p.Read()
+		if err != nil {
+			return "", err
+		}
+		return p.In(out), errors.Join(os.MkdirAll(out, 0o755), p.Keep(out, data))
+	}
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first")
+	if used, err := begin("", "run"); err != nil || used != file {
+		t.Fatalf("%s, %v", used, err)
+	}
+	write("grown")
+	used, err := begin("run", "again")
+	if text, _ := os.ReadFile(used); err != nil || string(text) != "first" || used == file {
+		t.Errorf("the replay has %s: %q, %v", used, text, err)
+	}
+	if _, err = begin("again", "third"); err != nil {
+		t.Errorf("a replay is not replayed: %v", err)
+	}
+	if _, err = begin("unknown", "fourth"); err == nil {
+		t.Error("a run whose pool is not known is replayed")
+	}
+}

@@ -1,0 +1,124 @@
+package solver_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/bench/solver"
+	"dsstar/agent/record"
+	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
+	"dsstar/notebook/compare"
+)
+
+// live gives a play real sessions, in the sandbox that works here. Only the tests of this
+// package may import package kernel.
+func (p *play) live(t *testing.T) *play {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: it starts real kernels")
+	}
+	spec := kernel.PythonSpec(pyenvtest.Python(t))
+	if err := os.Mkdir(record.Folder(p.cfg.Dir).Files(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tier, why, err := sandbox.Choose("auto")
+	if err != nil {
+		t.Log(err, why)
+		tier = sandbox.Off
+	}
+	box := sandbox.Box{Tier: tier, Read: []string{p.task.Data}, Limits: sandbox.Limits{Processes: 256}}
+	p.cfg.Open = func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
+		k, err := kernel.Start(ctx, kernel.Options{
+			Spec: spec, Dir: dir, Scratch: record.Folder(dir).Files(), Env: os.Environ(),
+			CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
+		if err != nil {
+			return nil, err
+		}
+		return checkpoint.New(k, checkpoint.Options{}), nil
+	}
+	return p
+}
+
+// TestLive: agents in real kernels, with cells that fail, hang or end it, and with the actions that
+// run Bash, Python files and SQL.
+func TestLive(t *testing.T) {
+	t.Run("react", func(t *testing.T) {
+		t.Parallel()
+		p := newPlay(t, script{"react": {
+			py("fee = int(open('data/a.txt').read().split()[-1])\nprint(fee)"), py("print(nothing)"),
+			py("import os\nos._exit(1)"), py("fee"), py("final_answer(fee * 1.0)"),
+		}}).live(t).solve(t, t.Context(), "react", solver.Options{})
+		if p.err != nil || p.record.Answer != "7.0" || !p.record.Finished {
+			t.Fatalf("%v, %+v", p.err, p.record)
+		}
+		contains(t, "an error", p.model.text(2), "NameError")
+		contains(t, "an end", p.model.text(3), "kernel", "put back", "may be missing")
+		contains(t, "a value", p.model.text(4), "```\n7\n```")
+	})
+	t.Run("autogen", func(t *testing.T) {
+		t.Parallel()
+		p := newPlay(t, script{"assistant": {
+			"```python\naction_seconds = 1\nfee = 7.0\n```\n```sh\nsleep 60 & sleep 60\n```",
+			"```sh\ncat data/a.txt; echo out >&2; ls data | wc -l\n```\n```sh\nls nowhere\n```",
+			block("action_seconds = 60\n" +
+				"python('work/make.py', '''import sqlite3\nc = sqlite3.connect('x.sqlite')\n" +
+				"c.execute('CREATE TABLE t (a, b)')\nc.executemany('INSERT INTO t VALUES (?, ?)', " +
+				"[(1, 'x, y'), (6, None)])\nc.commit()\nprint('made')''')"),
+			block("sql('x.sqlite', 'SELECT * FROM t')\n" +
+				"sql('x.sqlite', 'SELECT sum(a) AS total FROM t', 'total.csv')"),
+			block("sql('y.sqlite', 'SELECT 1')"),
+			block("python('plot.py', '''import matplotlib.pyplot as plt\nplt.bar([1], [2])\n" +
+				"plt.savefig('plot.png')''')"),
+			"```sh\ncat total.csv; ls . work\n```", "Answer: 7.0\nTERMINATE",
+		}}).live(t).solve(t, t.Context(), "autogen", solver.Options{})
+		if p.err != nil || p.record.Answer != "7.0" || p.record.Failed != 3 {
+			t.Fatalf("%v, %+v", p.err, p.record)
+		}
+		for n, parts := range [][]string{{"the action ran longer than 1 s"},
+			{"the fee is 7\nout\n2", "nowhere", "exit status 2"}, {"made"},
+			{"a,b\n1,\"x, y\"\n6,", "1 rows are in total.csv"}, {"there is no database y.sqlite"},
+			{"The code ran, and printed nothing."},
+			{"total\n7\n.:\ndata\nplot.png\nplot.py\ntotal.csv\nwork\nx.sqlite\n\nwork:\nmake.py"}} {
+			contains(t, fmt.Sprint("message ", n+2), p.model.text(n+1), parts...)
+		}
+		p.runAll(t)
+	})
+}
+
+// runAll runs the notebook in a fresh kernel as nbclient does: it continues after cells tagged
+// raises-exception, and outputs must be the same.
+func (p *play) runAll(t *testing.T) {
+	t.Helper()
+	copied := t.TempDir()
+	session, err := p.cfg.Open(t.Context(), agent.Prove, copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for _, c := range p.nb.Cells {
+		if c.Type != notebook.Code {
+			continue
+		}
+		e, err := session.Execute(t.Context(), c.Source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raises := strings.Contains(strings.Join(c.Tags(), " "), "raises-exception")
+		if (e.Status == notebook.OK) == raises {
+			t.Errorf("%s: %s\n%s", c.ID, e.Status, e.PlainText())
+		}
+		if d := compare.Outputs(c.Outputs, notebook.Steady(e.Outputs), 0); strings.HasPrefix(c.ID,
+			"action-") && len(d) > 0 {
+			t.Errorf("%s gives something else: %+v", c.ID, d)
+		}
+	}
+}
