@@ -1,6 +1,7 @@
 package record
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,26 +12,21 @@ import (
 	"dsstar/notebook/lazy"
 )
 
+// cells.py has the code of dsstar's own cells.
+//
+//go:embed cells.py
+var cellsCode string
+
+// part returns a part of cells.py, with names in capitals replaced: pairs of a name and a text.
+func part(name string, replace ...string) string {
+	_, rest, _ := strings.Cut(cellsCode, "\n# == "+name+"\n")
+	code, _, _ := strings.Cut(rest, "\n\n# == ")
+	return strings.NewReplacer(replace...).Replace(strings.TrimSuffix(code, "\n"))
+}
+
 // setupCell follows the parameters in every notebook and script. It must work in the session, with
 // Run All, nbconvert, papermill and plain Python, and when run twice.
-const setupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
-import os
-import random
-
-import numpy as np
-
-base_dir = globals().get("base_dir") or os.path.dirname(os.path.abspath(globals().get("__file__", "notebook")))
-os.makedirs(os.path.join(base_dir, "files"), exist_ok=True)
-os.chdir(os.path.join(base_dir, "files"))
-if os.path.islink("data"):
-    os.remove("data")
-data_path = os.path.abspath(os.path.join(base_dir, data_dir))
-if not os.path.isdir(data_path):
-    raise FileNotFoundError(f"the data folder is not at {data_path}: set data_dir in the cell above")
-os.symlink(data_path, "data", target_is_directory=True)
-
-# The same random numbers on every run.
-` + seeds
+var setupCell = part("setup") + "\n" + seeds
 
 const seeds = "random.seed(0)\nnp.random.seed(0)"
 
@@ -124,7 +120,7 @@ func (t *Trajectory) variablesCell() string {
 		parts = append(parts, strings.Join(imports, "\n"))
 	}
 	if len(names) > 0 {
-		parts = append(parts, fmt.Sprintf(loadCode, strings.Join(names, ", ")))
+		parts = append(parts, part("variables", "NAMES", strings.Join(names, ", ")))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -147,15 +143,6 @@ func (t *Trajectory) Loaded() (all []Variable) {
 	}
 	return all
 }
-
-const loadCode = `import pickle
-
-_loaded = globals().setdefault("_loaded", set())
-for _name in [%s]:
-    if _name in _loaded or _name not in globals():
-        with open(os.path.join(base_dir, "variables", _name + ".pickle"), "rb") as _file:
-            globals()[_name] = pickle.load(_file)
-        _loaded.add(_name)`
 
 var wordPattern = lazy.Regexp(`[\p{L}\p{N}_]+`)
 
