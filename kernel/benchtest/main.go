@@ -1,0 +1,111 @@
+// Command benchtest compares dsstar rerun with nbconvert and papermill, the kernel with checkpoints
+// with ipykernel, and the tiers of the sandbox with none, and prints a table. Every number is the
+// median of the runs, which alternate.
+//
+//	go run ./kernel/benchtest              everything; about a quarter of an hour
+//	go run ./kernel/benchtest -only 300    the rows whose names contain "300"
+//	go run ./kernel/benchtest -quick       fewer repetitions, for a first look
+//
+// It creates the tests' environment in the user's cache folder if necessary, and builds dsstar
+// as for a release. Linux only: it reads the peak memory of processes from /proc.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/configs"
+	"dsstar/kernel/pyenv"
+	"dsstar/kernel/sandbox"
+)
+
+// A bench is the set-up that the rows share.
+type bench struct {
+	dir    string // for all files
+	python string // interpreter with the tools, whose ipykernel is measured
+	dsstar string // program
+	quick  bool
+}
+
+// A row is one line of the table. Its name ends with what dsstar is compared to.
+type row struct {
+	name    string
+	measure func(context.Context, *bench) (result, error)
+}
+
+// A result is what a row measures.
+type result struct{ ours, theirs, verdict string }
+
+func main() {
+	sandbox.Main(os.Args)
+	only := flag.String("only", "", "measure only rows whose names contain this")
+	quick := flag.Bool("quick", false, "fewer repetitions")
+	flag.Parse()
+	if err := run(context.Background(), *only, *quick); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, only string, quick bool) error {
+	b := &bench{quick: quick}
+	var err error
+	if b.dir, err = os.MkdirTemp("", "dsstar-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	if err := b.setUp(ctx); err != nil {
+		return err
+	}
+	fmt.Println("| what | dsstar | others | |\n|---|---|---|---|")
+	for _, r := range slices.Concat(rerunRows, checkpointRows(), sandboxRows()) {
+		if !strings.Contains(r.name, only) {
+			continue
+		}
+		name, others, _ := strings.Cut(r.name, " | ")
+		got, err := r.measure(ctx, b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Printf("| %s | %s | %s %s | %s |\n", name, got.ours, others, got.theirs, got.verdict)
+	}
+	return nil
+}
+
+// setUp creates the interpreter and the program.
+func (b *bench) setUp(ctx context.Context) error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	b.python, err = pyenv.Ensure(ctx, pyenv.Options{
+		Dir: filepath.Join(cache, "dsstar"), Lock: slices.Concat(configs.PythonLock, configs.TestLock),
+		Env:      os.Environ(),
+		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
+	})
+	if err != nil {
+		return err
+	}
+	b.dsstar = filepath.Join(b.dir, "dsstar")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.dsstar,
+		"./cmd/dsstar")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build dsstar (run this in the repository): %w\n%s", err, out)
+	}
+	return nil
+}
+
+// times returns how often a measurement is repeated.
+func (b *bench) times(n int) int {
+	if b.quick {
+		return max(1, n/10)
+	}
+	return n
+}
