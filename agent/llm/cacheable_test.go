@@ -2,8 +2,6 @@ package llm_test
 
 import (
 	"math"
-	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"dsstar/agent/llm"
@@ -47,51 +45,6 @@ func TestCacheable(t *testing.T) {
 	}
 	if got := llm.Cacheable(nil); len(got) != 0 {
 		t.Errorf("got %v", got)
-	}
-}
-
-// bruteForce compares each conversation with all earlier ones, byte by byte. A terminator that
-// the random texts do not contain separates roles and texts and is not counted.
-func bruteForce(exchanges []llm.Exchange, i int) (most int) {
-	serial := func(e llm.Exchange) string {
-		var b strings.Builder
-		for _, m := range e.Messages {
-			b.WriteString(m.Role + "\x00" + m.Text + "\x00")
-		}
-		return b.String()
-	}
-	mine := serial(exchanges[i])
-	for _, e := range exchanges[:i] {
-		other, n := serial(e), 0
-		for k := 0; k < min(len(mine), len(other)) && mine[k] == other[k]; k++ {
-			if mine[k] != 0 {
-				n++
-			}
-		}
-		most = max(most, n)
-	}
-	return most
-}
-
-func TestCacheableByBruteForce(t *testing.T) {
-	for range 300 {
-		var exchanges []llm.Exchange
-		for range 1 + rand.IntN(25) {
-			var texts []string
-			for range 1 + rand.IntN(3) {
-				text := strings.Repeat("=", rand.IntN(2)*1500)
-				for range rand.IntN(5) {
-					text += string("\x01ab"[rand.IntN(3)])
-				}
-				texts = append(texts, text)
-			}
-			exchanges = append(exchanges, llm.Exchange{Messages: conversation(texts...)})
-		}
-		for i, got := range llm.Cacheable(exchanges) {
-			if want := bruteForce(exchanges, i); got.Shared != want {
-				t.Fatalf("exchange %d of %+v: %d, want %d", i, exchanges, got.Shared, want)
-			}
-		}
 	}
 }
 

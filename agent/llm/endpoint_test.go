@@ -44,6 +44,14 @@ func endpoint(s *llmtest.Server, w *waits) llm.Endpoint {
 	}
 }
 
+// served asks a model of a server that sends the responses in order.
+func served(t *testing.T, all ...llmtest.Response) (got llm.Reply, err error, s *llmtest.Server) {
+	t.Helper()
+	s = llmtest.New(t, llmtest.Each(all...))
+	got, err = open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
+	return got, err, s
+}
+
 func open(t *testing.T, e llm.Endpoint) llm.Model {
 	t.Helper()
 	m, err := e.Open()
@@ -79,6 +87,14 @@ func TestStreamedReply(t *testing.T) {
 		asked.Last() != "2" {
 		t.Errorf("sent %+v", asked)
 	}
+	e.Provider = "openai"
+	if _, err := open(t, e).Ask(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if body := s.Requests()[1].Body; !strings.Contains(body, `"max_completion_tokens":77`) ||
+		strings.Contains(body, `"max_tokens"`) {
+		t.Error(body)
+	}
 	for _, part := range []string{`"max_tokens":77`, `"temperature":0.25`, `"include_usage":true`} {
 		if !strings.Contains(asked.Body, part) {
 			t.Errorf("no %s in %s", part, asked.Body)
@@ -87,42 +103,6 @@ func TestStreamedReply(t *testing.T) {
 	if asked.Header.Get("Authorization") != "Bearer "+secret ||
 		asked.Header.Get("User-Agent") != "dsstar" {
 		t.Errorf("headers %v", asked.Header)
-	}
-}
-
-func TestReplyVariants(t *testing.T) {
-	cases := []struct {
-		name     string
-		response llmtest.Response
-		want     llm.Reply
-	}{
-		{"plain JSON though a stream was asked for",
-			llmtest.Response{Text: "hello", Plain: true, Usage: llm.Usage{InputTokens: 3, OutputTokens: 2}},
-			llm.Reply{Text: "hello", Model: "m1", Finish: "stop",
-				Usage: llm.Usage{InputTokens: 3, OutputTokens: 2}}},
-		{"no usage: estimated",
-			llmtest.Response{Text: "12345678"},
-			llm.Reply{Text: "12345678", Model: "m1", Finish: "stop",
-				Usage: llm.Usage{InputTokens: 7, OutputTokens: 2, Estimated: true}}},
-		{"stopped at the limit",
-			llmtest.Response{Text: "and so", Finish: "length", Usage: llm.Usage{InputTokens: 1}},
-			llm.Reply{Text: "and so", Model: "m1", Finish: "length", Usage: llm.Usage{InputTokens: 1}}},
-		{"a stream without content type, without a last blank line, reasoning in the total alone",
-			llmtest.Response{Header: map[string]string{"Content-Type": ""},
-				Body: "\n: hi\n\ndata:\n\ndata: " +
-					`{"model":"g","choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}],` +
-					`"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":17}}`},
-			llm.Reply{Text: "ok", Model: "g", Finish: "stop",
-				Usage: llm.Usage{InputTokens: 5, OutputTokens: 12, ReasoningTokens: 10}}},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			s := llmtest.New(t, llmtest.Each(c.response))
-			got, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-			if err != nil || got != c.want {
-				t.Errorf("got  %+v, %v\nwant %+v", got, err, c.want)
-			}
-		})
 	}
 }
 
@@ -172,58 +152,6 @@ func TestRetried(t *testing.T) {
 			if told := w.told[0]; told.Try != 1 || told.Role != "planner" || told.Wait != c.wait ||
 				!strings.Contains(told.Cause, c.cause) || strings.Contains(told.Cause, "\n") {
 				t.Errorf("told %+v, want the cause %q", told, c.cause)
-			}
-		})
-	}
-}
-
-func TestRefused(t *testing.T) {
-	page := "<!doctype html>\n<title>Welcome</title>"
-	cases := []struct {
-		name     string
-		response llmtest.Response
-		tries    int
-		text     string
-		check    func(error) bool
-	}{
-		{"401", llmtest.Refuse(401, "invalid_api_key", "Incorrect API key provided: "+secret), 1,
-			"the key in ACME_KEY does not work", func(err error) bool {
-				bad, ok := errors.AsType[*llm.CredentialError](err)
-				return ok && bad.Provider == "acme" && bad.KeyEnv == "ACME_KEY"
-			}},
-		{"bad key at Gemini", llmtest.Response{Status: 400,
-			Body: `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]`},
-			1, "API key not valid", isCredential},
-		{"array of errors", llmtest.Response{Status: 400,
-			Body: `[{"error":{"code":400,"message":"Unknown name \"x\"","status":"INVALID_ARGUMENT"}}]`}, 1,
-			`acme: http://`, isStatus(400, `Unknown name "x"`)},
-		{"no money left", llmtest.Refuse(429, "insufficient_quota", "pay"), 1, "pay",
-			isStatus(429, "pay")},
-		{"a wait that is too long", llmtest.Response{Status: 429, Body: "tomorrow",
-			Header: map[string]string{"Retry-After": "7200"}}, 1,
-			"asks for a wait of 2h0m0s; the maximum is 2m0s", isStatus(429, "tomorrow")},
-		{"a web page", llmtest.Response{Body: page,
-			Header: map[string]string{"Content-Type": "text/html"}}, 1,
-			"not a chat completion but text/html: <!doctype html> <title>Welcome</title>",
-			isStatus(200, "not a chat completion but text/html: <!doctype html> <title>Welcome</title>")},
-		{"too long by text", llmtest.Refuse(400, "",
-			"This model's maximum context length is 8192 tokens."), 1, "8192", isTooLong},
-		{"too many tokens a minute is not too long",
-			llmtest.Refuse(429, "insufficient_quota", "context window"), 1, "",
-			func(err error) bool { return !isTooLong(err) }},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			s := llmtest.New(t, llmtest.Each(c.response))
-			_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-			if err == nil || !strings.Contains(err.Error(), c.text) || !c.check(err) {
-				t.Fatalf("got %#v: %v", err, err)
-			}
-			if strings.Contains(err.Error(), secret) {
-				t.Errorf("the key is in %q", err)
-			}
-			if n := len(s.Requests()); n != c.tries {
-				t.Errorf("%d tries, want %d", n, c.tries)
 			}
 		})
 	}
@@ -381,21 +309,6 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 	}
 }
 
-func TestOpenAITokenLimit(t *testing.T) {
-	s := llmtest.New(t, llmtest.Script("a"))
-	e := endpoint(s, &waits{})
-	e.Provider = "openai"
-	r := question
-	r.MaxTokens = 5
-	if _, err := open(t, e).Ask(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	if body := s.Requests()[0].Body; !strings.Contains(body, `"max_completion_tokens":5`) ||
-		strings.Contains(body, `"max_tokens"`) {
-		t.Error(body)
-	}
-}
-
 func TestByRole(t *testing.T) {
 	s := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
 		return llmtest.Response{Text: r.Model}
@@ -408,5 +321,27 @@ func TestByRole(t *testing.T) {
 			Messages: question.Messages}); err != nil || got.Text != want {
 			t.Errorf("%s: %q, %v", role, got.Text, err)
 		}
+	}
+}
+
+// A wait that would outlast the deadline is not begun.
+func TestWaitsKnowTheDeadline(t *testing.T) {
+	s := llmtest.New(t, llmtest.Each(llmtest.Response{Status: 429, Body: "slow down",
+		Header: map[string]string{"Retry-After": "60"}}))
+	w := &waits{}
+	e := endpoint(s, w)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	_, err := open(t, e).Ask(ctx, question)
+	if !isStatus(429, "slow down")(err) || errors.Is(err, context.DeadlineExceeded) ||
+		len(w.all) != 0 || len(w.told) != 0 || len(s.Requests()) != 1 ||
+		!strings.Contains(err.Error(), "too little time is left for a retry after 1m0s") {
+		t.Errorf("%v after waits %v", err, w.all)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	if _, err := open(t, e).Ask(ctx, question); !strings.Contains(err.Error(), "(tries: 4)") ||
+		len(w.all) != 3 {
+		t.Errorf("with time enough: %v after waits %v", err, w.all)
 	}
 }

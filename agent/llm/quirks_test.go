@@ -1,13 +1,10 @@
 package llm_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"dsstar/agent/llm"
 	"dsstar/agent/llm/llmtest"
@@ -23,64 +20,68 @@ func chunk(text, finish string) string {
 		text, reason) + "\n\n"
 }
 
-// Valid replies in forms that compatible endpoints send but OpenAI's does not.
-func TestQuirks(t *testing.T) {
+// TestReplies: valid replies, also in forms that compatible endpoints send but OpenAI's does not.
+func TestReplies(t *testing.T) {
 	whole := chunk("o", "") + chunk("k", "stop")
-	cases := map[string]struct{ body, finish string }{
-		"no [DONE]":             {whole, "stop"},
-		"no reason, but [DONE]": {chunk("o", "") + chunk("k", "") + "data: [DONE]\n\n", ""},
-		"an event that is the whole reply": {`data: {"object":"chat.completion","choices":[{"index":0,` +
-			`"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}` + "\n\n", "stop"},
-		"lines end with CR LF": {strings.ReplaceAll(whole+"data: [DONE]\n\n", "\n", "\r\n"),
-			"stop"},
-		"a byte order mark":        {"\xEF\xBB\xBF" + whole, "stop"},
-		"no space after the colon": {strings.ReplaceAll(whole, "data: ", "data:"), "stop"},
-		"event names, ids, comments": {": OPENROUTER PROCESSING\n\nevent: message\nid: 1\nretry: 10\n" +
-			whole, "stop"},
-		"chunks without choices": {`data: {"choices":[],"prompt_filter_results":[{}]}` + "\n\n" +
-			"data: {}\n\n" + `data: {"choices":null}` + "\n\n" + whole, "stop"},
-		"error is null": {strings.ReplaceAll(whole, `{"choices"`, `{"error":null,"choices"`),
-			"stop"},
-		"JSON without a reason": {`{"choices":[{"message":{"content":"ok"}}]}`, ""},
-		"reasoning apart": {`data: {"choices":[{"index":0,"delta":{"content":null,` +
-			`"reasoning_content":"hm","reasoning":"hm","role":"assistant"}}]}` + "\n\n" +
-			whole, "stop"},
-		"another choice": {strings.ReplaceAll(chunk("not this", "stop"), `"index":0`, `"index":1`) +
-			whole, "stop"},
-		"an error after the end": {whole + "data: {\"error\":{\"message\":\"late\"}}\n\n", "stop"},
+	ok := llm.Reply{Text: "ok", Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 7, OutputTokens: 1, Estimated: true}}
+	bare := ok
+	bare.Finish = ""
+	sent := func(body string) llmtest.Response { return llmtest.Response{Body: body} }
+	stream := func(body string) llmtest.Response {
+		return llmtest.Response{Body: body, Header: map[string]string{"Content-Type": "text/event-stream"}}
 	}
-	for name, c := range cases {
-		for _, kind := range []string{"text/event-stream", "application/json"} {
-			response := llmtest.Response{Body: c.body, Header: map[string]string{"Content-Type": kind}}
-			s := llmtest.New(t, llmtest.Each(response))
-			got, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-			if err != nil || got.Text != "ok" || got.Finish != c.finish || !got.Usage.Estimated ||
-				got.Retries != 0 {
-				t.Errorf("%s as %s: %+v, %v", name, kind, got, err)
-			}
-		}
-	}
-}
-
-// A reply without a sign of completeness is retried, then an error.
-func TestNotWhole(t *testing.T) {
-	for name, body := range map[string]string{
-		"no reason to finish": chunk("half", ""),
-		"only white space":    "\n\n\n",
-		"half of JSON":        `{"choices":[{"message":{"content":"ha`,
+	for name, c := range map[string]struct {
+		response llmtest.Response
+		want     llm.Reply
+	}{
+		"plain JSON though a stream was asked for": {
+			llmtest.Response{Text: "hello", Plain: true, Usage: llm.Usage{InputTokens: 3, OutputTokens: 2}},
+			llm.Reply{Text: "hello", Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 3, OutputTokens: 2}}},
+		"no usage": {llmtest.Response{Text: "ok"}, ok},
+		"stopped at the limit": {llmtest.Response{Text: "and so", Finish: "length", Usage: llm.Usage{InputTokens: 1}},
+			llm.Reply{Text: "and so", Model: "m1", Finish: "length", Usage: llm.Usage{InputTokens: 1}}},
+		"no content type, no last blank line, reasoning in the total alone": {
+			llmtest.Response{Header: map[string]string{"Content-Type": ""}, Body: "\n: hi\n\ndata:\n\ndata: " +
+				`{"model":"g","choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}],` +
+				`"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":17}}`},
+			llm.Reply{Text: "ok", Model: "g", Finish: "stop",
+				Usage: llm.Usage{InputTokens: 5, OutputTokens: 12, ReasoningTokens: 10}}},
+		"no [DONE]":             {stream(whole), ok},
+		"as JSON":               {sent(whole), ok},
+		"no reason, but [DONE]": {stream(chunk("o", "") + chunk("k", "") + "data: [DONE]\n\n"), bare},
+		"an event that is the whole reply": {stream(`data: {"object":"chat.completion","choices":[{"index":0,` +
+			`"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}` + "\n\n"), ok},
+		"lines end with CR LF":     {stream(strings.ReplaceAll(whole+"data: [DONE]\n\n", "\n", "\r\n")), ok},
+		"a byte order mark":        {sent("\xEF\xBB\xBF" + whole), ok},
+		"no space after the colon": {stream(strings.ReplaceAll(whole, "data: ", "data:")), ok},
+		"event names, ids":         {stream(": PROCESSING\n\nevent: message\nid: 1\nretry: 10\n" + whole), ok},
+		"chunks without choices": {stream(`data: {"choices":[],"prompt_filter_results":[{}]}` + "\n\n" +
+			"data: {}\n\n" + `data: {"choices":null}` + "\n\n" + whole), ok},
+		"error is null":         {stream(strings.ReplaceAll(whole, `{"choices"`, `{"error":null,"choices"`)), ok},
+		"JSON without a reason": {sent(`{"choices":[{"message":{"content":"ok"}}]}`), bare},
+		"reasoning apart": {stream(`data: {"choices":[{"index":0,"delta":{"content":null,` +
+			`"reasoning_content":"hm","reasoning":"hm","role":"assistant"}}]}` + "\n\n" + whole), ok},
+		"another choice":         {stream(strings.ReplaceAll(chunk("not this", "stop"), `"index":0`, `"index":1`) + whole), ok},
+		"an error after the end": {stream(whole + "data: {\"error\":{\"message\":\"late\"}}\n\n"), ok},
+		"counts below zero": {sent(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}],` +
+			`"usage":{"prompt_tokens":-5,"completion_tokens":2}}`), ok},
+		"counts beyond all bounds, in a stream": {stream(whole + `data: {"choices":[],"usage":{"prompt_tokens":5,` +
+			`"completion_tokens":2,"total_tokens":1e18}}` + "\n\n"), ok},
 	} {
-		s := llmtest.New(t, llmtest.Each(llmtest.Response{Body: body}))
-		_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-		if !errors.Is(err, llm.ErrCut) || len(s.Requests()) != 4 {
-			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
+		if got, err, _ := served(t, c.response); err != nil || got != c.want {
+			t.Errorf("%s:\ngot  %+v, %v\nwant %+v", name, got, err, c.want)
 		}
 	}
 }
 
-// A failure that would come again is final: there is one try.
-func TestPermanent(t *testing.T) {
+// TestFailures: a failure that may pass is tried four times, any other once. No message has the key.
+func TestFailures(t *testing.T) {
+	body := func(status int, text string) llmtest.Response { return llmtest.Response{Status: status, Body: text} }
 	to := func(status int, address string) llmtest.Response {
 		return llmtest.Response{Status: status, Header: map[string]string{"Location": address}}
+	}
+	event := func(data string) llmtest.Response {
+		return body(200, chunk("so far", "")+"event: error\ndata: "+data+"\n\n")
 	}
 	moved := func(address, base string) func(error) bool {
 		return func(err error) bool {
@@ -88,217 +89,80 @@ func TestPermanent(t *testing.T) {
 			return ok && e.To == address && e.Base == base && strings.Contains(err.Error(), address)
 		}
 	}
-	long := func(err error) bool {
-		e, ok := errors.AsType[*llm.TooLongError](err)
-		return ok && e.Limit > 1<<20 && !errors.Is(err, llm.ErrCut)
-	}
-	empty := func(err error) bool { return errors.Is(err, llm.ErrEmpty) }
-	event := "data: " + strings.Repeat("x", 35<<20)
-	for name, c := range map[string]struct {
+	is := func(kind error) func(error) bool { return func(err error) bool { return errors.Is(err, kind) } }
+	long := func(err error) bool { _, ok := errors.AsType[*llm.TooLongError](err); return ok }
+	type failure struct {
 		response llmtest.Response
+		tries    int
 		check    func(error) bool
-	}{
-		"another host": {to(301, "https://user:pw@new.example/v1/chat/completions?key="+secret),
+	}
+	all := map[string]failure{
+		"a bad key": {llmtest.Refuse(401, "invalid_api_key", "Incorrect API key provided: "+secret), 1, func(err error) bool {
+			bad, ok := errors.AsType[*llm.CredentialError](err)
+			return ok && bad.Provider == "acme" && bad.KeyEnv == "ACME_KEY" && !bad.Unsent
+		}},
+		"a bad key at Gemini": {body(400, `[{"error":{"code":400,"message":"API key not valid. Please pass one."}}]`),
+			1, isCredential},
+		"a list of errors": {body(400, `[{"error":{"code":400,"message":"Unknown name \"x\""}}]`), 1,
+			isStatus(400, `Unknown name "x"`)},
+		"no money left": {llmtest.Refuse(429, "insufficient_quota", "pay"), 1, isStatus(429, "pay")},
+		"a wait that is too long": {llmtest.Response{Status: 429, Body: "tomorrow",
+			Header: map[string]string{"Retry-After": "7200"}}, 1, isStatus(429, "tomorrow")},
+		"a web page": {llmtest.Response{Body: "<!doctype html>\n<title>Hi</title>",
+			Header: map[string]string{"Content-Type": "text/html"}}, 1,
+			isStatus(200, "not a chat completion but text/html: <!doctype html> <title>Hi</title>")},
+
+		"no reason to finish": {body(200, chunk("half", "")), 4, is(llm.ErrCut)},
+		"only white space":    {body(200, "\n\n\n"), 4, is(llm.ErrCut)},
+		"half of JSON":        {body(200, `{"choices":[{"message":{"content":"ha`), 4, is(llm.ErrCut)},
+
+		"another host": {to(301, "https://user:pw@new.example/v1/chat/completions?key="+secret), 1,
 			moved("https://new.example/v1/chat/completions", "https://new.example/v1")},
-		"a page to sign in": {to(302, "https://sso.example/login"), moved("https://sso.example/login", "")},
-		"a POST kept": {to(307, "https://b.example/chat/completions"),
-			moved("https://b.example/chat/completions", "https://b.example")},
-		"nowhere":              {llmtest.Response{Status: 300, Body: "many"}, isStatus(300, "many")},
-		"no content":           {llmtest.Response{Status: 204}, empty},
-		"an empty body":        {llmtest.Response{Header: map[string]string{"Content-Length": "0"}}, empty},
-		"a stream without end": {llmtest.Response{Body: strings.Repeat(": waiting\n", 7<<20)}, long},
-		"JSON without end":     {llmtest.Response{Body: `{"choices":[` + strings.Repeat("0,", 33<<20)}, long},
-		"a line without end":   {llmtest.Response{Body: event}, long},
+		"a page to sign in":    {to(302, "https://sso.example/login"), 1, moved("https://sso.example/login", "")},
+		"nowhere":              {body(300, "many"), 1, isStatus(300, "many")},
+		"no content":           {body(204, ""), 1, is(llm.ErrEmpty)},
+		"an empty body":        {llmtest.Response{Header: map[string]string{"Content-Length": "0"}}, 1, is(llm.ErrEmpty)},
+		"a stream without end": {body(200, strings.Repeat(": waiting\n", 7<<20)), 1, long},
+		"JSON without end":     {body(200, `{"choices":[`+strings.Repeat("0,", 33<<20)), 1, long},
+		"a line without end":   {body(200, "data: "+strings.Repeat("x", 35<<20)), 1, long},
+
+		"an error of no code":      {body(200, `{"error":{"message":"odd"}}`), 1, isStatus(200, "not a chat completion: odd")},
+		"an error with a code":     {body(200, `{"error":{"message":"odd","code":"odd_code"}}`), 1, isStatus(200, "odd")},
+		"an error with a number":   {body(200, `{"error":{"message":"none","code":404}}`), 1, isStatus(404, "none")},
+		"an error, number as text": {body(200, `{"error":{"message":"busy","code":"503"}}`), 4, isStatus(503, "busy")},
+		"an error in a stream":     {event(`{"error":{"type":"overloaded_error","message":"Full"}}`), 4, isStatus(503, "Full")},
+		"a bad key in a stream":    {event(`{"error":{"type":"authentication_error","message":"` + secret + `"}}`), 1, isCredential},
+		"too long, in a stream":    {event(`{"error":{"code":400,"type":"exceed_context_size_error"}}`), 1, isTooLong},
+		"too many tokens a minute": {llmtest.Refuse(429, "", "Too many tokens, please wait"), 4, isStatus(429, "Too many tokens, please wait")},
+		"too long a reply wanted":  {llmtest.Refuse(400, "", "max_tokens is too large"), 1, isStatus(400, "max_tokens is too large")},
+		"overload":                 {llmtest.Refuse(503, "", "no context length"), 4, isStatus(503, "no context length")},
+	}
+	for name, response := range map[string]llmtest.Response{ // that exceeds the context length
+		"OpenAI":                    llmtest.Refuse(400, "context_length_exceeded", "Too much"),
+		"vLLM":                      body(400, `{"message":"This model's maximum context length is 4096 tokens.","code":400}`),
+		"llama.cpp, replying":       body(500, `{"error":{"code":500,"message":"Context size has been exceeded."}}`),
+		"llama.cpp, embedding":      llmtest.Refuse(500, "", "input (600 tokens) is too large to process."),
+		"Ollama":                    body(400, `{"error":"the input length exceeds the context length"}`),
+		"TGI":                       body(422, "{\"error\":\"`inputs` tokens + `max_new_tokens` must be <= 4096.\"}"),
+		"Anthropic":                 body(400, `{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`),
+		"Anthropic, too long a sum": llmtest.Refuse(400, "", "input length and `max_tokens` exceed context limit"),
+		"Gemini":                    body(400, `[{"error":{"message":"The input token count exceeds the maximum number of tokens"}}]`),
+		"OpenRouter, behind": body(400, `{"error":{"message":"Provider returned error","code":400,`+
+			`"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}"}}}`),
+		"xAI":     llmtest.Refuse(400, "", "This model's maximum prompt length is 131072"),
+		"Bedrock": llmtest.Refuse(400, "", "Input is too long for requested model."),
 	} {
-		s := llmtest.New(t, llmtest.Each(c.response))
-		_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-		if err == nil || !c.check(err) || len(s.Requests()) != 1 ||
-			strings.Contains(err.Error(), secret) {
+		all[name+", too long"] = failure{response, 1, isTooLong}
+	}
+	for name, c := range all {
+		_, err, s := served(t, c.response)
+		if err == nil || !c.check(err) || len(s.Requests()) != c.tries || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
 		}
 	}
 	loop := llmtest.New(t, llmtest.Each(to(302, "/v1/chat/completions")))
 	_, err := open(t, endpoint(loop, &waits{})).Ask(t.Context(), question)
 	if !moved(loop.URL+"/chat/completions", loop.URL)(err) || len(loop.Requests()) != 1 {
-		t.Errorf("loop: %v after %d requests", err, len(loop.Requests()))
-	}
-}
-
-// Counts that cannot be true are replaced by an estimate.
-func TestImpossibleUsage(t *testing.T) {
-	for _, counts := range []string{
-		`"prompt_tokens":-5,"completion_tokens":2`, `"prompt_tokens":5,"completion_tokens":-1`,
-		`"prompt_tokens":1e30,"completion_tokens":2`, `"prompt_tokens":5,"completion_tokens":999999999999`,
-		`"prompt_tokens":5,"completion_tokens":2,"total_tokens":1e18`,
-		`"prompt_tokens":5,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":-9}`,
-	} {
-		usage := `"usage":{` + counts + `}}`
-		for _, body := range []string{
-			`{"choices":[{"message":{"content":"12345678"},"finish_reason":"stop"}],` + usage,
-			chunk("12345678", "stop") + `data: {"choices":[],` + usage + "\n\n",
-		} {
-			s := llmtest.New(t, llmtest.Each(llmtest.Response{Body: body}))
-			got, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-			want := llm.Usage{InputTokens: 7, OutputTokens: 2, Estimated: true}
-			if err != nil || got.Usage != want {
-				t.Errorf("%s: %+v, %v", body, got.Usage, err)
-			}
-		}
-	}
-	for _, count := range []string{"-5", "1e30"} {
-		s := llmtest.New(t, llmtest.Each(llmtest.Response{
-			Body: `{"data":[{"embedding":[1]},{"embedding":[1]}],"usage":{"prompt_tokens":` + count + `}}`}))
-		got, err := ranker(t, endpoint(s, &waits{})).Rank(t.Context(), "1234", []string{"12345678"})
-		if want := (llm.Usage{InputTokens: 3, Estimated: true}); err != nil || got.Usage != want {
-			t.Errorf("embeddings, %s: %+v, %v", count, got.Usage, err)
-		}
-	}
-}
-
-// Errors sent with status 200 mean another status.
-func TestErrorsWithinSuccess(t *testing.T) {
-	event := func(data string) string {
-		return chunk("so far", "") + "event: error\ndata: " + data +
-			"\n\n"
-	}
-	cases := map[string]struct {
-		body  string
-		tries int
-		check func(error) bool
-	}{
-		"without a code": {`{"error":{"message":"odd"}}`, 1,
-			isStatus(200, "not a chat completion: odd")},
-		"with a code": {`{"error":{"message":"odd","code":"odd_code"}}`, 1,
-			isStatus(200, "odd")},
-		"with a number": {`{"error":{"message":"no such model","code":404}}`, 1,
-			isStatus(404, "no such model")},
-		"with a number's text": {`{"error":{"message":"busy","code":"503"}}`, 4, isStatus(503, "busy")},
-		"Anthropic, overloaded": {event(`{"type":"error",` +
-			`"error":{"type":"overloaded_error","message":"Overloaded"}}`), 4,
-			isStatus(503, "Overloaded")},
-		"llama.cpp, too long": {event(`{"error":{"code":400,"type":"exceed_context_size_error",` +
-			`"message":"the request exceeds the available context size"}}`), 1,
-			isTooLong},
-		"a bad key": {event(`{"error":{"type":"authentication_error","message":"bad ` + secret + `"}}`),
-			1, isCredential},
-	}
-	for name, c := range cases {
-		s := llmtest.New(t, llmtest.Each(llmtest.Response{Body: c.body}))
-		_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-		if err == nil || !c.check(err) || strings.Contains(err.Error(), secret) ||
-			len(s.Requests()) != c.tries {
-			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
-		}
-	}
-}
-
-// The messages of servers about a request that exceeds the context length.
-func TestTooLong(t *testing.T) {
-	openAI := func(status int, message string) llmtest.Response {
-		return llmtest.Refuse(status, "",
-			message)
-	}
-	body := func(status int, body string) llmtest.Response {
-		return llmtest.Response{Status: status,
-			Body: body}
-	}
-	for name, response := range map[string]llmtest.Response{
-		"OpenAI": llmtest.Refuse(400, "context_length_exceeded", "Your input exceeds the limit"),
-		"vLLM": body(400, `{"object":"error","message":"This model's maximum context length is 4096 `+
-			`tokens. However, you requested 5000 tokens.",`+
-			`"type":"BadRequestError","param":null,"code":400}`),
-		"SGLang": openAI(400,
-			"The input (5000 tokens) is longer than the model's context length (4096 tokens)."),
-		"llama.cpp": body(400,
-			`{"error":{"code":400,"message":"request (9000 tokens) exceeds the `+
-				`available context size (4096 tokens)","type":"exceed_context_size_error","n_ctx":4096}}`),
-		"llama.cpp, replying": body(500,
-			`{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`),
-		"llama.cpp, embedding": openAI(500,
-			"input (600 tokens) is too large to process. increase the physical batch size (current batch "+
-				"size: 512)"),
-		"Ollama": body(400, `{"error":"the input length exceeds the context length"}`),
-		"LM Studio": body(400,
-			`{"error":"The number of tokens to keep from the initial prompt `+
-				`is greater than the context length."}`),
-		"TGI": body(422,
-			`{"error":"Input validation error: `+"`inputs` tokens + "+
-				"`max_new_tokens`"+` must be <= 4096. Given: 5000","error_type":"validation"}`),
-		"Anthropic": body(400,
-			`{"type":"error","error":{"type":"invalid_request_error",`+
-				`"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`),
-		"Anthropic, with more": openAI(400,
-			"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"),
-		"Gemini": body(400,
-			`[{"error":{"code":400,"message":"The input token count (1200000) exceeds `+
-				`the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`),
-		"OpenRouter, behind": body(400,
-			`{"error":{"message":"Provider returned error","code":400,`+
-				`"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}","provider_name":"X"}}}`),
-		"Mistral": openAI(400,
-			"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum "+
-				"context length"),
-		"xAI": openAI(400,
-			"This model's maximum prompt length is 131072 but the request contains 140000 tokens."),
-		"Bedrock": openAI(400, "Input is too long for requested model."),
-	} {
-		s := llmtest.New(t, llmtest.Each(response))
-		_, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-		if !isTooLong(err) || len(s.Requests()) != 1 {
-			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
-		}
-	}
-	for name, response := range map[string]llmtest.Response{
-		"a limit a minute": openAI(429, "Too many tokens, please wait before trying again."),
-		"too long a reply wanted": openAI(400,
-			"max_tokens is too large: 100000. This model supports at most 16384 completion tokens"),
-		"overload": openAI(503, "no context length is free"),
-	} {
-		s := llmtest.New(t, llmtest.Each(response))
-		if _, err := open(t, endpoint(s, &waits{})).Ask(t.Context(), question); err == nil ||
-			isTooLong(err) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// A wait that would outlast the deadline is not begun.
-func TestWaitsKnowTheDeadline(t *testing.T) {
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Status: 429, Body: "slow down",
-		Header: map[string]string{"Retry-After": "60"}}))
-	w := &waits{}
-	e := endpoint(s, w)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	_, err := open(t, e).Ask(ctx, question)
-	if !isStatus(429, "slow down")(err) || errors.Is(err, context.DeadlineExceeded) ||
-		len(w.all) != 0 || len(w.told) != 0 || len(s.Requests()) != 1 ||
-		!strings.Contains(err.Error(), "too little time is left for a retry after 1m0s") {
-		t.Errorf("%v after waits %v", err, w.all)
-	}
-	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	if _, err := open(t, e).Ask(ctx, question); !strings.Contains(err.Error(), "(tries: 4)") ||
-		len(w.all) != 3 {
-		t.Errorf("with time enough: %v after waits %v", err, w.all)
-	}
-}
-
-// The jitter is 25 % either way, and waits are capped at a minute.
-func TestJitter(t *testing.T) {
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Status: 503}))
-	for _, chance := range []float64{0, 0.25, 0.999, rand.Float64()} {
-		w := &waits{}
-		e := endpoint(s, w)
-		e.Retries, e.Rand = 9, func() float64 { return chance }
-		if _, err := open(t, e).Ask(t.Context(), question); err == nil {
-			t.Fatal("no error")
-		}
-		for i, got := range w.all {
-			base := min(time.Second<<i, time.Minute)
-			if want := time.Duration(float64(base) * (0.75 + chance/2)); got != want {
-				t.Errorf("chance %v: wait %d is %v, want %v", chance, i+1, got, want)
-			}
-		}
+		t.Errorf("a loop: %v after %d requests", err, len(loop.Requests()))
 	}
 }

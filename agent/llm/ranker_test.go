@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"dsstar/agent/llm"
@@ -165,35 +164,6 @@ func TestRankVariants(t *testing.T) {
 			[]string{"a"}); err != nil || !near(got.Scores, []float64{1}) || got.Model != "m1" {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
-	}
-}
-
-func TestRankerIsRetriedAndStopped(t *testing.T) {
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Status: 429, Body: "wait",
-		Header: map[string]string{"Retry-After": "7"}}, llmtest.Response{}))
-	w := &waits{}
-	if _, err := ranker(t, endpoint(s, w)).Rank(t.Context(), "q", []string{"a"}); err != nil ||
-		len(w.all) != 1 || w.all[0] != 7*time.Second {
-		t.Errorf("%v after %v", err, w.all)
-	}
-	if told := w.told[0]; told.Role != "retriever" || told.Subject != "files" {
-		t.Errorf("told %+v", told)
-	}
-	silent := llmtest.New(t, llmtest.Each(llmtest.Response{Stall: true}))
-	e := endpoint(silent, &waits{})
-	e.IdleTimeout, e.Retries = 100*time.Millisecond, 0
-	if _, err := ranker(t, e).Rank(t.Context(), "q", []string{"a"}); !errors.Is(err, llm.ErrIdle) {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := ranker(t, endpoint(silent, &waits{})).Rank(ctx, "q", []string{"a"}); !errors.Is(err,
-		context.Canceled) {
-		t.Error(err)
-	}
-	e.Model = ""
-	if _, err := e.OpenRanker(); err == nil {
-		t.Error("opened without a model")
 	}
 }
 

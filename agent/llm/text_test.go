@@ -2,11 +2,7 @@ package llm_test
 
 import (
 	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"dsstar/agent/llm"
@@ -51,35 +47,6 @@ func TestOnText(t *testing.T) {
 	m = open(t, endpoint(llmtest.New(t, llmtest.Each(llmtest.Response{Body: refusal})), &waits{}))
 	if told, _, err := watch(t, m); err != nil || !slices.Equal(told, []string{"I", "I won't"}) {
 		t.Errorf("told %q, %v", told, err)
-	}
-}
-
-// OnText does not change the trace, and is called in a replay too.
-func TestOnTextIsNotTraced(t *testing.T) {
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "one two three"}))
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace := openTrace(t, path)
-	m := llm.Traced(llm.ByRole(open(t, endpoint(s, &waits{})), nil), trace)
-	told, _, err := watch(t, m)
-	if err != nil || len(told) != 2 {
-		t.Fatalf("told %q, %v", told, err)
-	}
-	if _, err := m.Ask(t.Context(), question); err != nil {
-		t.Fatal(err)
-	}
-	got := readTrace(t, path)
-	got[1].N, got[1].Time, got[1].Seconds, got[0].Seconds = got[0].N, got[0].Time, 0, 0
-	if raw, _ := os.ReadFile(path); !equalJSON(t, got[0], got[1]) ||
-		strings.Contains(string(raw), "OnText") {
-		t.Errorf("trace\n%s", raw)
-	}
-	told, _, err = watch(t, llm.Replay(got))
-	if err != nil || !slices.Equal(told, []string{"one two three"}) {
-		t.Errorf("a replay told %q, %v", told, err)
-	}
-	told, _, err = watch(t, llm.Replay(nil))
-	if _, ok := errors.AsType[*llm.ReplayError](err); !ok || told != nil {
-		t.Errorf("a replay without a reply told %q, %v", told, err)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 
 	"dsstar/agent/llm"
@@ -227,33 +226,6 @@ func TestReplayIgnoresVolatileText(t *testing.T) {
 		t.Error("another line fits")
 	}
 	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "", is)); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestReplayInParallel(t *testing.T) {
-	const n = 40
-	var requests []llm.Request
-	for i := range n {
-		requests = append(requests, request("analyzer", fmt.Sprint("file ", i%20), "",
-			fmt.Sprint(i)))
-	}
-	m := llm.Replay(record(t, requests...))
-	trace := openTrace(t, filepath.Join(t.TempDir(), "again.jsonl"))
-	m = llm.Traced(m, trace)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() {
-			got, err := m.Ask(t.Context(), requests[n-1-i])
-			if want := fmt.Sprint("reply ", n-i); err != nil || got.Text != want {
-				t.Errorf("got %q, %v, want %q", got.Text, err, want)
-			}
-		})
-	}
-	wg.Wait()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := m.Ask(ctx, requests[0]); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
