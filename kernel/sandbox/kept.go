@@ -35,15 +35,14 @@ func (b Box) keeps(s Session, data, own []string) error {
 	if b.Tier == Builtin && b.Multiprocessing {
 		open = append(open, "/dev/shm")
 	}
-	for what, paths := range map[string][]string{"data": data, "the run folder": own,
-		"the folder for temporary files": {temporary}} {
+	for i, paths := range [][]string{data, own, {temporary}} {
 		for _, path := range paths {
 			at := slices.IndexFunc(open, func(folder string) bool { return in(path, folder) })
-			if at < 0 || what == "data" && slices.Contains(given, path) {
-				continue
+			if at >= 0 && (i > 0 || !slices.Contains(given, path)) {
+				what := []string{"data", "the run folder", "the folder for temporary files"}[i]
+				return fmt.Errorf("%w: %s: %s is in %s, all of which they may write", ErrWritable, what,
+					path, open[at])
 			}
-			return fmt.Errorf("%w: %s: %s is in %s, all of which they may write", ErrWritable, what, path,
-				open[at])
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,47 +11,11 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// link makes a symbolic link.
-func link(t testing.TB, to, path string) {
-	t.Helper()
-	if err := os.Symlink(to, path); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// folders makes folders.
-func folders(t testing.TB, paths ...string) {
-	t.Helper()
-	for _, path := range paths {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// rename renames a file or folder.
-func rename(t testing.TB, from, to string) {
-	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// listen listens at a socket until the test ends.
-func listen(t testing.TB, path string) {
-	t.Helper()
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-}
-
 // TestWritable: nothing runs if cells could write to data, a run folder or temporary files, except to
 // data that --allow-write names.
 func TestWritable(t *testing.T) {
-	parent, private := t.TempDir(), t.TempDir()
-	data, own := parent+"/a/data", parent+"/runs/r"
+	parent, runs, private := t.TempDir(), t.TempDir(), t.TempDir()
+	data, own := parent+"/a/data", runs+"/r"
 	folders(t, data+"/more", own)
 	link(t, parent, private+"/link")
 	for _, box := range plainBoxes(t) {
@@ -60,7 +23,7 @@ func TestWritable(t *testing.T) {
 			read, write, found string
 		}{
 			{data, parent, data}, {data, private + "/link", data}, {data + "/more", data, data + "/more"},
-			{data, data, ""}, {data, parent + "/runs", own}, {data, own, own},
+			{data, data, ""}, {data, runs, own}, {data, own, own},
 			{data, private, private},
 		} {
 			box.Read, box.Write, box.Own = []string{c.read}, []string{c.write}, []string{own}

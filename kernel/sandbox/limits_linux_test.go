@@ -1,8 +1,10 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,33 +20,44 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// exceeding are ways to take more than 128 MB of memory, or 8 MB of disk, and wait.
-var exceeding = map[string]string{
-	"file":       "fill(open('x', 'wb'), 24)",
-	"many files": "for i in range(2100): open(str(i), 'w').close()",
-	"folders":    "for i in range(2100): os.mkdir(str(i))",
-	"deep":       "for i in range(600): os.mkdir('d'); os.chdir('d')",
-	"memfd":      "os.memfd_create('x')",
-	"shared":     shared,
-	"unled":      "unled(lambda: shared_pages(150))",
-	"zombies":    "for i in range(150):\n    if os.fork() == 0: os._exit(0)",
+// A way to take more than 128 MB of memory, 8 MB of disk or 20 processes.
+type excess struct {
+	code string
+	want string // words of the message that ends it, alternatives separated by |
+	full bool   // also in full: what counts is the same code
+}
+
+const (
+	folderLimit = "limit 8 MB; raise it with --max-folder"
+	memoryLimit = "limit 128 MB; read the data in parts, or raise it with --max-memory"
+)
+
+var exceeding = map[string]excess{
+	"file":       {"fill(open('x', 'wb'), 24)", folderLimit, true},
+	"many files": {"for i in range(2100): open(str(i), 'w').close()", folderLimit, false},
+	"folders":    {"for i in range(2100): os.mkdir(str(i))", folderLimit, false},
+	"deep": {"for i in range(600): os.mkdir('d'); os.chdir('d')", "folders are nested too deeply",
+		false},
+	"memfd":  {"os.memfd_create('x')", "Function not implemented", true},
+	"shared": {"shared_pages(150)", memoryLimit, true},
+	"unled":  {"unled(lambda: shared_pages(150))", memoryLimit, false},
+	// Linux counts all of an ordinary user's at the start
+	"zombies": {"for i in range(150):\n    if os.fork() == 0: os._exit(0)",
+		"limit 20; raise it with --max-processes|Resource temporarily unavailable", true},
 	// An unreaped child must not end the session, though only root can read its files in /proc.
-	"unreaped": "import subprocess; p = subprocess.Popen(['/bin/true'])\n" +
-		"time.sleep(1.2); sys.exit('lives')",
-	"forked": "kept = bytearray(b'x') * (60 << 20)\nfor i in range(4):\n    if os.fork() == 0: time.sleep(3); os._exit(0)\n" +
-		"time.sleep(1.2); sys.exit('lives')",
-	"too much": `for v in map(os.statvfs, ['/dev/shm', '/tmp']): print(v.f_blocks * v.f_frsize // 10**6)
-sys.exit()`,
+	"unreaped": {"import subprocess; p = subprocess.Popen(['/bin/true'])\n" +
+		"time.sleep(1.2); sys.exit('lives')", "lives\n", false},
+	"forked": {"kept = bytearray(b'x') * (60 << 20)\nfor i in range(4):\n" +
+		"    if os.fork() == 0: time.sleep(3); os._exit(0)\ntime.sleep(1.2); sys.exit('lives')", "lives\n",
+		true},
 }
 
 // heavy are such ways that take much of the machine's memory.
-var heavy = map[string]string{
-	"page tables": `flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
+var heavy = map[string]excess{
+	"page tables": {`flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
 m = mmap.mmap(-1, 80 << 30, flags=flags, prot=mmap.PROT_READ)
-for i in range(0, 80 << 30, 2 << 20): m[i]`,
+for i in range(0, 80 << 30, 2 << 20): m[i]`, memoryLimit, true},
 }
-
-const shared = "shared_pages(150)"
 
 const fill = `import ctypes, mmap, os, platform, sys, threading, time
 libc, kept = ctypes.CDLL(None), []
@@ -61,6 +74,9 @@ def unled(work): # the first thread ends, and another works
 // TestLimits: what takes more than the limits ends the session, or is refused.
 func TestLimits(t *testing.T) {
 	t.Parallel()
+	if os.Getenv("DSSTAR_LONG") != "" {
+		again(t, user)
+	}
 	exceed(t, exceeding)
 }
 
@@ -69,56 +85,79 @@ func TestLimitsHeavy(t *testing.T) {
 	exceed(t, heavy)
 }
 
-func exceed(t *testing.T, ways map[string]string) {
+func exceed(t *testing.T, ways map[string]excess) {
 	python := userPython(t)
 	var all sync.WaitGroup
 	defer all.Wait()
 	for _, box := range plainBoxes(t) {
-		for name, code := range ways {
-			box := box
-			var want string
-			if box.Limits, want = endOf(name, box.Tier); want == "" {
+		for name, way := range ways {
+			if box.Tier == sandbox.Full && !way.full {
 				continue
 			}
-			cmd, _ := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(200)")
+			box := box
+			if box.Limits = (sandbox.Limits{Memory: 128e6, Folder: 8e6}); name == "zombies" {
+				box.Limits.Processes = 20
+			}
+			cmd, _ := commandIn(t, box, python, "-c", fill+way.code+"\ntime.sleep(200)")
 			all.Go(func() { // concurrently, as they mostly wait
 				words := run(cmd)
-				if !slices.ContainsFunc(strings.Split(want, "|"),
+				if !slices.ContainsFunc(strings.Split(way.want, "|"),
 					func(want string) bool { return strings.Contains(words, want) }) {
-					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
+					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, way.want)
 				}
 			})
 		}
 	}
 }
 
-// endOf returns the limits for a way of exceeding or heavy, and words of the message that ends it,
-// alternatives separated by |; "" if it cannot be tried.
-func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) {
-	limits = sandbox.Limits{Memory: 128e6, Folder: 8e6}
-	switch name {
-	case "file", "many files", "folders":
-		return limits, "limit 8 MB; raise it with --max-folder"
-	case "deep":
-		return limits, "folders are nested too deeply"
-	case "memfd":
-		return limits, "Function not implemented"
-	case "zombies":
-		limits.Processes = 20
-		if os.Getuid() == 0 {
-			return limits, "limit 20; raise it with --max-processes"
-		}
-		// Linux counts all of the user's at the start
-		return limits, "Resource temporarily unavailable|limit 20; raise it"
-	case "unreaped", "forked":
-		return limits, "lives\n"
-	case "too much":
-		if tier == sandbox.Builtin {
-			return limits, "" // they belong to the machine, and are closed
-		}
-		return limits, "128\n128"
+// The limit of processes and threads is for the box alone, although Linux counts those of all of a
+// user's programs.
+func TestLimitBesideOthers(t *testing.T) {
+	if !slices.Contains(again(t, user), user) {
+		return // Linux does not count root's
 	}
-	return limits, "limit 128 MB; read the data in parts, or raise it with --max-memory"
+	python := userPython(t)
+	const threads = `import sys, threading, time
+for i in range(int(sys.argv[1])):
+    threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+print('started', flush=True)
+`
+	other := exec.Command(python, "-c", threads+"time.sleep(600)", "100")
+	started(t, other)
+	defer func() { _, _ = other.Process.Kill(), other.Wait() }()
+	for _, box := range plainBoxes(t) {
+		box.Limits.Processes = 50
+		if got := said(t, box, os.Environ(), python, "-c", threads, "30"); got != "started\n" {
+			t.Errorf("30 threads of 50 in %s, beside 100 of another program: %s", box.Tier, got)
+		}
+		if got := said(t, box, os.Environ(), python, "-c", threads, "120"); !strings.Contains(got,
+			"can't start new thread") {
+			t.Errorf("120 threads of 50 in %s: %s", box.Tier, got)
+		}
+	}
+}
+
+// A file that is mapped, and larger than the memory limit, takes no memory that anything else lacks.
+func TestMappedFile(t *testing.T) {
+	t.Parallel()
+	python := userPython(t)
+	const size = 150 << 20
+	file := filepath.Join(outside(t, map[string]string{"large": ""}), "large")
+	if err := os.Truncate(file, size); err != nil {
+		t.Fatal(err)
+	}
+	const touch = `import mmap, sys, time
+with open(sys.argv[1], "rb") as f:
+    pages = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+n = sum(pages[i] for i in range(0, len(pages), 4096))
+time.sleep(1)
+print("fine", n)`
+	for _, box := range plainBoxes(t) {
+		box.Limits.Memory, box.Read = size/2, append(box.Read, filepath.Dir(file))
+		if got := said(t, box, os.Environ(), python, "-c", touch, file); got != "fine 0\n" {
+			t.Errorf("%s: %s", box.Tier, got)
+		}
+	}
 }
 
 // Whichever of the guard's processes is killed, the other kills what the program has left.
@@ -195,4 +234,15 @@ func TestReportIsTheGuards(t *testing.T) {
 		_ = cmd.Process.Signal(unix.SIGTERM)
 		_ = cmd.Wait() // it was ended
 	}
+}
+
+// processesWith returns the processes with text in their environment.
+func processesWith(text string) (all []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil && bytes.Contains(b, []byte(text)) {
+			all = append(all, file)
+		}
+	}
+	return all
 }

@@ -3,8 +3,10 @@ package sandbox_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,43 +16,73 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
 
-// inDocker is the argument with which the test program gives itself the rights of a Docker
-// container, which cannot create namespaces, and runs [TestInDocker] again.
-const inDocker = "in-docker"
+// Who runs a test, in an environment variable: an ordinary user, or a program with the rights of a
+// Docker container, which cannot create namespaces.
+const asVariable, user, docker = "DSSTAR_TEST_AS", "user", "docker"
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
-	if len(os.Args) == 2 && os.Args[1] == inDocker {
+	const limited = "DSSTAR_TEST_LIMITED"
+	if os.Getenv(asVariable) == docker && os.Getenv(limited) == "" {
 		runtime.LockOSThread()
 		if err := sandbox.Dockerlike(); err != nil {
 			panic(err)
 		}
-		panic(syscall.Exec(os.Args[0], []string{os.Args[0], "-test.run=^TestInDocker$", "-test.v"},
-			append(os.Environ(), inDocker+"=1")))
+		panic(syscall.Exec(os.Args[0], os.Args, append(os.Environ(), limited+"=1")))
 	}
 	os.Exit(m.Run())
 }
 
-// In a container, auto falls back to builtin, says why, and confines.
-func TestInDocker(t *testing.T) {
-	if os.Getenv(inDocker) == "" {
-		out, err := exec.CommandContext(t.Context(), os.Args[0], inDocker).CombinedOutput()
-		if err != nil || !bytes.Contains(out, []byte("--- PASS: TestInDocker ")) {
-			t.Errorf("%v\n%s", err, out)
+// again has the test run once more as each of others, and returns as whom it runs itself: an ordinary
+// user need not start it again.
+func again(t *testing.T, others ...string) (me []string) {
+	if as := os.Getenv(asVariable); as != "" {
+		return []string{as}
+	}
+	me = []string{""}
+	for _, as := range others {
+		if as == user && os.Getuid() != 0 {
+			me = append(me, user)
+			continue
 		}
-		return
+		name := t.Name()
+		t.Run("as "+as, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), asVariable+"="+as)
+			if as == user {
+				asNobody(t, cmd)
+			}
+			cmd.Args = append(cmd.Args, "-test.run=^"+name+"$", "-test.v", "-test.timeout=10m")
+			out, err := cmd.CombinedOutput()
+			if err != nil || !bytes.Contains(out, []byte("--- PASS: "+name+" ")) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
-	tier, why, err := sandbox.Choose("auto")
-	if err != nil || tier != sandbox.Builtin || why == "" {
-		t.Fatalf("auto is %s: %s, %v", tier, why, err)
+	return me
+}
+
+// asNobody makes a command of the test program run as an ordinary user, in a folder of that user.
+func asNobody(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	const nobody = 65534
+	self, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
 	}
-	v := newVictims(t)
-	v.attackIn(t, sandbox.Box{Tier: tier, Read: []string{v.data},
-		Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}}, 0)
-	v.unharmed(t)
+	cmd.Dir = outside(t, nil)
+	cmd.Path = filepath.Join(cmd.Dir, "sandbox.test")
+	pyenvtest.WriteProgram(t, cmd.Path, self)
+	if err := os.Chown(cmd.Dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(cmd.Env, "PATH=/usr/bin:/bin", "HOME="+cmd.Dir, "TMPDIR="+cmd.Dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 }
 
 // userPython returns the user's own Python.
@@ -66,27 +98,40 @@ func userPython(t testing.TB) string {
 // boxes returns a box that reads data for each tier that works here; in CI all must.
 func boxes(t testing.TB, data string) (all []sandbox.Box) {
 	t.Helper()
-	for _, name := range []string{"builtin", "full"} {
-		tier, _, err := sandbox.Choose(name)
-		switch {
-		case err == nil:
-			all = append(all, sandbox.Box{
-				Tier: tier, Read: []string{data},
-				Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30},
-			})
-		case required(name):
-			t.Fatal(err)
-		default:
-			t.Log(err)
+	for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
+		if err := works(t, tier); err == nil {
+			all = append(all, newBox(tier, data))
 		}
 	}
 	return all
 }
 
-// required reports whether a tier must work, as in CI.
-func required(tier string) bool {
-	return tier == "full" && os.Getenv("DSSTAR_FULL") == "required" || tier != "full" &&
-		os.Getenv("CI") != ""
+// boxIn returns a box of a tier that reads data, or skips the test if the tier does not work.
+func boxIn(t testing.TB, tier sandbox.Tier, data string) sandbox.Box {
+	t.Helper()
+	if err := works(t, tier); err != nil {
+		t.Skip(err)
+	}
+	return newBox(tier, data)
+}
+
+func newBox(tier sandbox.Tier, data string) sandbox.Box {
+	return sandbox.Box{Tier: tier, Read: []string{data}, Limits: sandbox.Limits{Memory: 2 << 30,
+		Processes: 256, File: 2 << 30, Folder: 4 << 30}}
+}
+
+// works returns why a tier does not work here; it fails the test if the tier must work, as in CI.
+func works(t testing.TB, tier sandbox.Tier) error {
+	t.Helper()
+	_, _, err := sandbox.Choose(string(tier))
+	must := os.Getenv("CI") != ""
+	if tier == sandbox.Full {
+		must = os.Getenv("DSSTAR_FULL") == "required"
+	}
+	if err != nil && must {
+		t.Fatal(err)
+	}
+	return err
 }
 
 // plainBoxes returns boxes that read an empty folder.
@@ -156,6 +201,7 @@ func run(cmd *exec.Cmd) string {
 	var words bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &words, &words
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.WaitDelay = time.Second // without a sandbox, a daemon may hold the output
 	if err := cmd.Start(); err != nil {
 		return err.Error()
 	}
@@ -199,4 +245,76 @@ func childOf(pid int) (child int) {
 		}
 	}
 	return child
+}
+
+// withABI makes a command of a box use only the given version of Landlock's interface.
+func withABI(t *testing.T, cmd *exec.Cmd, abi int) {
+	t.Helper()
+	changeStage(t, cmd, func(st map[string]any) { st["ABI"] = abi })
+}
+
+// withSocket makes a command of a box mask one more socket.
+func withSocket(t *testing.T, cmd *exec.Cmd, path string) {
+	t.Helper()
+	changeStage(t, cmd, func(st map[string]any) {
+		sockets, _ := st["Sockets"].([]any) // null if there are none
+		st["Sockets"] = append(sockets, path)
+	})
+}
+
+// changeStage changes the stage of a command.
+func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
+	t.Helper()
+	file := cmd.Args[2]
+	var st map[string]any
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(content, &st)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(st)
+	if content, err = json.Marshal(st); err == nil {
+		err = os.WriteFile(file, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// link makes a symbolic link.
+func link(t testing.TB, to, path string) {
+	t.Helper()
+	if err := os.Symlink(to, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folders makes folders.
+func folders(t testing.TB, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// rename renames a file or folder.
+func rename(t testing.TB, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listen listens at a socket until the test ends.
+func listen(t testing.TB, path string) {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
 }

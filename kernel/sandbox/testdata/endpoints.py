@@ -140,7 +140,7 @@ def race():
         return struct.pack("=H", socket.AF_INET) + struct.pack("!H", port) + socket.inet_aton(host) + bytes(8)
     good, bad = bytes_of(address, port), bytes_of("127.0.0.1", other)
     buffer = ctypes.create_string_buffer(good, 16)
-    end = time.time() + 1
+    end = time.time() + 0.4
     def flip():
         while time.time() < end:
             ctypes.memmove(buffer, bad, 16)
@@ -175,7 +175,7 @@ def listen_race():
     """The descriptor changes while listen looks at it."""
     local, tcp = socket.socket(socket.AF_UNIX), socket.socket()
     at = os.dup(local.fileno())
-    end = time.time() + 0.5
+    end = time.time() + 0.2
     def flip():
         while time.time() < end:
             os.dup2(tcp.fileno(), at)

@@ -1,21 +1,6 @@
-package sandbox_test
-
-import (
-	"fmt"
-	"os"
-	"os/exec"
-	"strings"
-	"testing"
-
-	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
-	"dsstar/kernel/pyenv/pyenvtest"
-	"dsstar/kernel/sandbox"
-)
-
-// facts tries what processes of a session can read of /proc if the guard opens files for them, and
-// what they cannot. OUTSIDE is a process that is not the session's.
-const facts = `import ctypes, errno, mmap, os, resource, subprocess, sys, threading, time
+# What processes of a session can read of /proc if the guard opens files for them, and what they
+# cannot. OUTSIDE is a process that is not the session's.
+import ctypes, errno, mmap, os, resource, subprocess, sys, threading, time
 guard = os.getppid()
 def read(path):
     with open(path) as file: return file.read()
@@ -96,43 +81,3 @@ for _ in range(300): assert read(f"/proc/{grandchild}/stat").startswith(str(gran
 for p in many: p.kill()
 child.communicate("")
 print("all is well")
-`
-
-// With facts, processes of the builtin tier can read the files of /proc about processes of their
-// session, as libraries expect, and none about others.
-func TestFacts(t *testing.T) {
-	python := userPython(t)
-	other := exec.Command("sleep", "60")
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = other.Process.Kill()
-		_ = other.Wait()
-	}()
-	box := sandbox.Box{Tier: sandbox.Builtin, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256}}
-	for _, abi := range []int{0, 5} { // up to 5, the guard is also asked about signals
-		s := session(t, t.TempDir())
-		s.Facts = true
-		cmd := command(t, box, s, s.Write[0], os.Environ(), python, "-c",
-			fmt.Sprintf("OUTSIDE = %d\n", other.Process.Pid)+facts)
-		withABI(t, cmd, abi)
-		if words := run(cmd); strings.TrimSpace(words) != "all is well" {
-			t.Errorf("Landlock %d: %s", abi, words)
-		}
-	}
-}
-
-// specIn returns the kernel for attacks: in builtin, the one with fewer restrictions.
-func specIn(t *testing.T, tier sandbox.Tier) kernel.Spec {
-	t.Helper()
-	spec := kernel.PythonSpec(pyenvtest.Python(t))
-	if tier != sandbox.Builtin {
-		return spec
-	}
-	spec, err := checkpoint.Spec(spec, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
-}

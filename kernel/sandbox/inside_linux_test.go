@@ -1,0 +1,134 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/kernel"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
+)
+
+// TestInside runs programs that try what processes of a box can do, and what not, and end with "all
+// is well": read the files of /proc about their session, if the guard opens files for them; send
+// signals to their session; and find, in full, a file system and a network of their own.
+func TestInside(t *testing.T) {
+	t.Parallel()
+	python := userPython(t)
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := base + "/read/runs/own"
+	folders(t, own+"/files")
+	v := newVictims(t)
+	for _, c := range []struct {
+		program  string
+		tier     sandbox.Tier
+		landlock int // up to 5, the guard is asked about signals
+	}{
+		{"facts", sandbox.Builtin, 0}, {"facts", sandbox.Builtin, 5}, {"signals", sandbox.Builtin, 0},
+		{"signals", sandbox.Builtin, 5}, {"view", sandbox.Full, 0},
+	} {
+		t.Run(fmt.Sprint(c.program, c.landlock), func(t *testing.T) {
+			code, err := os.ReadFile("testdata/" + c.program + ".py")
+			if err != nil {
+				t.Fatal(err)
+			}
+			box := boxIn(t, c.tier, base+"/read")
+			box.Limits.Memory, box.Own, box.Multiprocessing = 1<<30, []string{own}, c.program == "signals"
+			work := t.TempDir()
+			s := session(t, work, own+"/files")
+			s.Facts = c.program == "facts"
+			cmd := command(t, box, s, work, os.Environ(), python, "-c",
+				fmt.Sprintf("OUTSIDE, OLD, OWN = %d, %d, %q\n%s", v.targets["victim"], c.landlock, own, code))
+			withABI(t, cmd, c.landlock)
+			if words := strings.TrimSpace(run(cmd)); words != "all is well" {
+				t.Error(words)
+			}
+		})
+	}
+	v.unharmed(t)
+}
+
+// TestCompatibility: what cells of an analysis do works without a sandbox and in full, and in
+// builtin except for what the documentation names.
+func TestCompatibility(t *testing.T) {
+	pyenvtest.Long(t)
+	v := newVictims(t)
+	for _, box := range append(boxes(t, v.data), sandbox.Box{Tier: sandbox.Off}) {
+		t.Run(string(box.Tier), func(t *testing.T) {
+			k, err := kernel.Start(t.Context(), kernel.Options{
+				Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: v.work, Scratch: v.work, Env: os.Environ(),
+				Sandbox: box,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = k.Close() }()
+			failed := incompatible(t, k, v)
+			if !slices.Equal(slices.Sorted(maps.Keys(failed)), incompatibleWith[box.Tier]) {
+				t.Errorf("these do not work: %q", failed)
+			}
+			v.unharmed(t)
+		})
+	}
+}
+
+// incompatibleWith is what docs/sandbox.md names.
+var incompatibleWith = map[sandbox.Tier][]string{sandbox.Builtin: {
+	"multiprocessing manager", "multiprocessing pool", "multiprocessing queue", "print in a child",
+	"scikit-learn with n_jobs", // one after the other, with a warning
+	"shared memory",
+}}
+
+// incompatible runs compat.py in k and returns, by name, the outputs of those of its 29 cells that
+// do not print what they should.
+func incompatible(t testing.TB, k *kernel.Kernel, v *victims) map[string]string {
+	t.Helper()
+	list, err := exec.CommandContext(t.Context(), "python3", "testdata/compat.py").Output()
+	var cells [][3]string
+	if err == nil {
+		err = json.Unmarshal(list, &cells)
+	}
+	if err != nil || len(cells) != 29 {
+		t.Fatalf("%d cells: %v", len(cells), err)
+	}
+	if out := output(t, k, v.python()); out != "" {
+		t.Fatal(out)
+	}
+	failed := map[string]string{}
+	for _, cell := range cells {
+		name, code, expected := cell[0], cell[1], cell[2]
+		if out := output(t, k, code); !regexp.MustCompile(expected).MatchString(out) {
+			failed[name] = out
+		}
+	}
+	return failed
+}
+
+// output runs a cell and returns all its outputs as text.
+func output(t testing.TB, k *kernel.Kernel, code string) string {
+	t.Helper()
+	e, err := k.ExecuteCell(t.Context(), kernel.Cell{Code: code, Timeout: time.Minute})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, code)
+	}
+	parts := make([]string, 0, len(e.Outputs)+1)
+	for _, o := range e.Outputs {
+		parts = append(parts, strings.TrimSpace(o.PlainText()))
+	}
+	if e.Reason != "" {
+		parts = append(parts, e.Reason)
+	}
+	return strings.Join(parts, "\n")
+}
