@@ -5,6 +5,7 @@ from typing import Any
 from unittest import mock
 
 import jupyter_kernel_test
+import zmq
 
 
 class Undokernel(jupyter_kernel_test.KernelTests):
@@ -51,6 +52,42 @@ class Undokernel(jupyter_kernel_test.KernelTests):
             mock.patch.object(self.kc.iopub_channel, "get_msg", patient),
         ):
             return super().execute_helper(*args, **options)
+
+    def answered(self, get: Any, message: dict[str, Any]) -> dict[str, Any]:
+        """The content of the reply to a message."""
+        wanted = message["header"]["msg_id"]
+        while (reply := get(timeout=30))["parent_header"].get("msg_id") != wanted:
+            pass
+        content: dict[str, Any] = reply["content"]
+        return content
+
+    def execute(self, code: str, **more: Any) -> dict[str, Any]:
+        """Sends a cell and returns its message."""
+        message: dict[str, Any] = self.kc.session.msg("execute_request", {"code": code, **more})
+        self.kc.shell_channel.send(message)
+        return message
+
+    def test_user_expressions(self) -> None:
+        wanted = {"a": "u * 2", "b": "nonsense"}
+        cell = self.execute("u = 5", user_expressions=wanted)
+        values = self.answered(self.kc.get_shell_msg, cell)["user_expressions"]
+        self.assertEqual(values["a"]["data"]["text/plain"], "10")
+        self.assertEqual(values["b"]["status"], "error")
+
+    def test_answers_under_a_busy_cell(self) -> None:
+        self.flush_channels()
+        cell = self.execute("input('go on?')", allow_stdin=True)
+        self.kc.get_stdin_msg(timeout=30)
+        with zmq.Context.instance().socket(zmq.REQ) as heart:
+            heart.connect(self.kc._make_url("hb"))
+            heart.send(b"ping")
+            self.assertTrue(heart.poll(30_000))
+        for kind, key in (("kernel_info", "language_info"), ("usage", "pid")):
+            message = self.kc.session.msg(f"{kind}_request", {})
+            self.kc.control_channel.send(message)
+            self.assertIn(key, self.answered(self.kc.get_control_msg, message))
+        self.kc.input("yes")
+        self.assertEqual(self.answered(self.kc.get_shell_msg, cell)["status"], "ok")
 
 
 class Plain(Undokernel):
