@@ -21,13 +21,14 @@ func brisk() waits {
 	w := defaultWaits()
 	w.greet, w.rouse, w.takeUp = 200*time.Millisecond, 300*time.Millisecond, 2*time.Second
 	w.idle, w.interrupt, w.cancel = 2*time.Second, 500*time.Millisecond, 500*time.Millisecond
+	w.shutdown = 200 * time.Millisecond
 	return w
 }
 
 func faulty(t testing.TB, f kerneltest.Fault) Options {
 	return Options{
 		Spec: Spec{Name: "fake", Argv: kerneltest.Argv(f)}, Dir: t.TempDir(), Env: os.Environ(),
-		CellTimeout: time.Second, StartTimeout: 5 * time.Second, sockets: true,
+		CellTimeout: 200 * time.Millisecond, StartTimeout: 5 * time.Second, sockets: true,
 	}
 }
 
@@ -44,7 +45,7 @@ type faultCase struct {
 var faultCases = []faultCase{
 	{kerneltest.None, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.None, `raise`, notebook.Raised, "", false},
-	{kerneltest.None, "print(\"x\")\nflood 5000", notebook.OK, "x\n", false},
+	{kerneltest.None, "print(\"x\")\nflood 3000", notebook.OK, "x\n", false},
 	{kerneltest.SlowStart, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.NoWelcome, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.ReplyFirst, `print("x")`, notebook.OK, "x\n", false},
@@ -60,7 +61,6 @@ var faultCases = []faultCase{
 	{kerneltest.Late, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.NoStdin, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.NoShutdownReply, `print("x")`, notebook.OK, "x\n", false},
-	{kerneltest.Grandchildren, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.Forgets, `print("x")`, notebook.TimedOut, "", false},
 	{kerneltest.Deaf, `sleep`, notebook.TimedOut, "", false},
 	{kerneltest.None, `sleep`, notebook.TimedOut, "", false},
@@ -74,20 +74,39 @@ var signedFaultCases = []faultCase{
 	{kerneltest.Garbage, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.Duplicates, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.NoControl, `print("x")`, notebook.OK, "x\n", false},
-	{kerneltest.HangsUp, `print("x")`, notebook.Died, "", false},
 }
 
 func TestFaults(t *testing.T) {
 	for _, way := range []string{"ipc", "tcp"} {
 		for _, c := range append(faultCases, signedFaultCases...) {
+			if way == "tcp" && c.fault != kerneltest.None {
+				continue // faults do not depend on the transport
+			}
 			t.Run(way+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
 				t.Parallel()
 				o := c.options(t)
 				o.sockets = way == "ipc"
-				c.run(t, openWith(t, o, brisk()))
+				k := openWith(t, o, c.waits())
+				c.run(t, k)
+				if err := k.Close(); err != nil {
+					t.Error(err)
+				}
+				gone(t, k.Info().PID)
 			})
 		}
 	}
+}
+
+// waits returns deadlines that are short where the case waits for them to pass, and long elsewhere.
+func (c faultCase) waits() waits {
+	w := brisk()
+	if c.incomplete {
+		w.idle = 100 * time.Millisecond
+	}
+	if c.status == notebook.TimedOut {
+		w.interrupt = 200 * time.Millisecond
+	}
+	return w
 }
 
 // TestServedFaults has two servers between the client and the fake kernels.
@@ -108,7 +127,7 @@ func TestServedFaults(t *testing.T) {
 				t.Parallel()
 				o := c.options(t)
 				o.Spec, o.StartTimeout = Spec{Name: string(c.fault)}, 20*time.Second
-				k, err := dial(t.Context(), server, "", o, brisk())
+				k, err := dial(t.Context(), server, "", o, c.waits())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,7 +149,6 @@ func (c faultCase) options(t testing.TB) Options {
 }
 
 func (c faultCase) run(t *testing.T, k *Kernel) {
-	start := time.Now()
 	for range 2 {
 		x := runCell(t, k, c.code, c.status)
 		// Late output is part of the cell if the cell's last messages come later still.
@@ -148,18 +166,15 @@ func (c faultCase) run(t *testing.T, k *Kernel) {
 			break
 		}
 	}
-	if took := time.Since(start); took > 30*time.Second {
-		// it waited for more than the cell time-out
-		t.Errorf("took %v", took)
-	}
 }
 
 func TestStartFaults(t *testing.T) {
-	for _, fault := range []kerneltest.Fault{kerneltest.NeverBinds, kerneltest.NeverGreets,
-		kerneltest.NeverReplies} {
-		t.Run(string(fault), func(t *testing.T) {
+	for _, argv := range [][]string{{"sleep", "60"}, kerneltest.Argv(kerneltest.NeverGreets),
+		kerneltest.Argv(kerneltest.NeverReplies)} {
+		t.Run(argv[len(argv)-2], func(t *testing.T) {
 			defer goleak.VerifyNone(t)
-			o := faulty(t, fault)
+			o := faulty(t, kerneltest.None)
+			o.Spec.Argv = argv
 			o.StartTimeout = 500 * time.Millisecond
 			_, err := start(t.Context(), o, brisk())
 			if !errors.Is(err, errNotReady) || !strings.HasPrefix(err.Error(), "start kernel fake: ") {

@@ -17,8 +17,9 @@ func TestMain(m *testing.M) {
 	if kerneltest.Main(os.Args) {
 		return
 	}
-	if len(os.Args) == 3 && os.Args[1] == "start-kernel-and-wait" {
-		k, err := Start(context.Background(), Options{Spec: PythonSpec(os.Args[2]), Env: os.Environ()})
+	if len(os.Args) == 2 && os.Args[1] == "start-kernel-and-wait" {
+		k, err := Start(context.Background(), Options{
+			Spec: Spec{Name: "fake", Argv: kerneltest.Argv(kerneltest.None)}, Env: os.Environ()})
 		fmt.Println(k.Info().PID, err)
 		time.Sleep(time.Minute)
 		return

@@ -10,9 +10,8 @@ type Fault string
 
 // The faults, with reports of real kernels that have them.
 const (
-	None       Fault = "none"
-	NeverBinds Fault = "never-binds" // runs without opening a socket
-	// problemkernel.py's STARTUP_DELAY: opens its sockets after 2 s
+	None Fault = "none"
+	// problemkernel.py's STARTUP_DELAY: opens its sockets after 300 ms
 	SlowStart    Fault = "slow-start"
 	NeverGreets  Fault = "never-greets"  // accepts connections and sends nothing
 	NeverReplies Fault = "never-replies" // never replies
@@ -34,7 +33,6 @@ const (
 	// ipykernel#1554: sees requests only when a client connects
 	Stranded Fault = "stranded"
 	Aborts   Fault = "aborts"   // the first answer to a request is "aborted"
-	HangsUp  Fault = "hangs-up" // closes its connections during a cell but stays alive
 	Forgets  Fault = "forgets"  // accepts execute_request and sends nothing more
 	NoStdin  Fault = "no-stdin" // Zed#56918: has no stdin socket
 	// ipykernel before 6: answers control only between cells
@@ -43,8 +41,6 @@ const (
 	Deaf Fault = "deaf"
 	// problemkernel.py's NO_SHUTDOWN_REPLY: ignores shutdown_request, dies of SIGINT
 	NoShutdownReply Fault = "no-shutdown-reply"
-	// signalkernel.py: has two children, the second in its own session
-	Grandchildren Fault = "grandchildren"
 )
 
 // command marks the arguments of a fake kernel.
@@ -61,15 +57,13 @@ func Argv(f Fault) []string {
 }
 
 // Main runs a fake kernel to its end and reports true, if args are those of [Argv]. The kernel
-// reads the connection file, for TCP or Unix sockets, chooses ports that are 0 and writes them
-// there, does not sign if the key is empty, and understands cells with the lines
+// understands cells with the lines
 //
 //	print("text")                   to stdout
 //	raise                           an error
 //	sleep           sleep 1.5       a minute; seconds; an interrupt ends it
 //	die             kill            prints "dying" and exits with status 7; kills itself
 //	flood 1000                      that many displays as fast as it can
-//	children                        prints the process ids of the children
 //
 // Other lines do nothing.
 func Main(args []string) bool {

@@ -2,8 +2,8 @@ package kerneltest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -16,18 +16,11 @@ import (
 type cell struct {
 	k       *fakeKernel
 	request request
-	count   int
 	held    []func() // outputs that wait for the reply; see ReplyFirst
 
-	Code         string `json:"code"`
-	Silent       bool   `json:"silent"`
-	StoreHistory bool   `json:"store_history"`
+	Code   string `json:"code"`
+	Silent bool   `json:"silent"`
 }
-
-// A raised is an exception in a cell.
-type raised struct{ name, value string }
-
-func (r raised) Error() string { return r.name + ": " + r.value }
 
 // execute runs a cell with the kernel's fault.
 func (k *fakeKernel) execute(r request) {
@@ -35,7 +28,10 @@ func (k *fakeKernel) execute(r request) {
 	case Forgets:
 		return
 	case Stranded:
-		k.knocks.wait()
+		for len(k.knocks) > 0 { // earlier ones
+			<-k.knocks
+		}
+		<-k.knocks
 	case Aborts:
 		if k.aborted = !k.aborted; k.aborted {
 			k.state(r, "busy")
@@ -44,39 +40,42 @@ func (k *fakeKernel) execute(r request) {
 			return
 		}
 	}
-	c := &cell{k: k, request: r, StoreHistory: true}
+	c := &cell{k: k, request: r}
 	_ = json.Unmarshal(r.Content, c) // an invalid request has no code
-	c.StoreHistory = c.StoreHistory && !c.Silent
-	if c.StoreHistory {
+	if !c.Silent {
 		k.count++
 	}
-	c.count = k.count
-	k.drain()
+	select { // an interrupt of an earlier cell
+	case <-k.interrupts:
+	default:
+	}
 	k.state(r, "busy")
 	if !c.Silent {
-		k.send(k.iopub, r, "execute_input", map[string]any{"code": c.Code, "execution_count": c.count})
-	}
-	if k.fault == HangsUp {
-		k.knocks.hangUp()
-		time.Sleep(time.Minute)
+		k.send(k.iopub, r, "execute_input", map[string]any{"code": c.Code, "execution_count": k.count})
 	}
 	c.finish(c.run())
 }
 
-// finish sends the messages that end a cell.
-func (c *cell) finish(err error) {
-	k, reply := c.k, c.reply(err)
+// finish sends the messages that end a cell, which has raised the exception, if any.
+func (c *cell) finish(exception map[string]any) {
+	k, reply := c.k, map[string]any{"status": "ok", "execution_count": c.k.count}
+	if exception != nil {
+		c.publish("error", exception)
+		reply["status"] = "error"
+		maps.Copy(reply, exception)
+	}
+	const long = 300 * time.Millisecond
 	switch k.fault {
 	case ReplyFirst:
 		k.send(k.shell, c.request, "execute_reply", reply)
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(long)
 		for _, publish := range c.held {
 			publish()
 		}
 		k.state(c.request, "idle")
 	case IdleFirst:
 		k.state(c.request, "idle")
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(long)
 		k.send(k.shell, c.request, "execute_reply", reply)
 	case LostReply:
 		k.state(c.request, "idle")
@@ -89,25 +88,6 @@ func (c *cell) finish(err error) {
 	if k.fault == Late {
 		time.AfterFunc(100*time.Millisecond, func() { c.stream("late\n") })
 	}
-}
-
-// reply publishes err and returns the content of the execute_reply.
-func (c *cell) reply(err error) map[string]any {
-	reply := map[string]any{"status": "ok", "execution_count": c.count}
-	var exception raised
-	if errors.As(err, &exception) {
-		content := exception.content()
-		c.publish("error", content)
-		reply["status"] = "error"
-		for name, value := range content {
-			reply[name] = value
-		}
-	}
-	return reply
-}
-
-func (r raised) content() map[string]any {
-	return map[string]any{"ename": r.name, "evalue": r.value, "traceback": []string{r.Error()}}
 }
 
 // publish publishes an output of the cell.
@@ -124,8 +104,13 @@ func (c *cell) stream(text string) {
 	c.publish("stream", map[string]any{"name": "stdout", "text": text})
 }
 
-// run runs the cell's lines until one of them raises.
-func (c *cell) run() error {
+// raised returns the content of an error message.
+func raised(name, value string) map[string]any {
+	return map[string]any{"ename": name, "evalue": value, "traceback": []string{name + ": " + value}}
+}
+
+// run runs the cell's lines until one of them raises an exception, which it returns.
+func (c *cell) run() map[string]any {
 	switch k := c.k; k.fault {
 	case Garbage:
 		for _, frames := range [][][]byte{
@@ -135,7 +120,7 @@ func (c *cell) run() error {
 		} {
 			_ = k.iopub.SendMulti(zmq4.NewMsgFrom(frames...))
 		}
-		k.sendAs("not the key", c.request, "stream", map[string]any{"name": "stdout", "text": "forged"})
+		k.forge(c.request, "stream", map[string]any{"name": "stdout", "text": "forged"})
 	case Strange:
 		k.state(c.request, "zombie")
 		c.publish("news_of_the_world", map[string]any{"x": nil})
@@ -146,66 +131,46 @@ func (c *cell) run() error {
 		line = strings.TrimSuffix(line, "\n")
 		if text, ok := strings.CutPrefix(line, `print("`); ok {
 			c.stream(strings.TrimSuffix(text, `")`) + "\n")
-		} else if err := c.statement(line); err != nil {
-			return err
+		} else if exception := c.statement(line); exception != nil {
+			return exception
 		}
 	}
 	return nil
 }
 
-// statement runs a line that begins with a word; [Main] lists them.
-func (c *cell) statement(line string) error {
+// statement runs a line that begins with a word; [Main] lists them. A number that cannot be read
+// counts as 0.
+func (c *cell) statement(line string) map[string]any {
 	word, rest, _ := strings.Cut(line, " ")
+	number, _ := strconv.ParseFloat(rest, 64)
 	switch word {
 	case "raise":
-		return raised{"E", "v"}
+		return raised("E", "v")
 	case "sleep":
-		return c.sleep(rest)
+		limit := time.Minute
+		if number > 0 {
+			limit = time.Duration(number * float64(time.Second))
+		}
+		select {
+		case <-time.After(limit):
+		case <-c.k.interrupts:
+			return raised("KeyboardInterrupt", "")
+		}
 	case "die", "kill":
 		c.stream("dying\n")
 		time.Sleep(50 * time.Millisecond) // iopub sends in the background
 		if word == "die" {
 			os.Exit(7)
 		}
-		self, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = self.Kill()
-		}
-		if err != nil {
-			return raised{"OSError", err.Error()}
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Kill()
 		}
 		time.Sleep(time.Minute)
 	case "flood":
-		return c.flood(rest)
-	case "children":
-		c.stream(strings.Trim(fmt.Sprint(c.k.children), "[]") + "\n")
-	}
-	return nil
-}
-
-var interrupted = raised{"KeyboardInterrupt", ""}
-
-func (c *cell) sleep(seconds string) error {
-	limit := time.Minute
-	if s, err := strconv.ParseFloat(seconds, 64); err == nil {
-		limit = time.Duration(s * float64(time.Second))
-	}
-	select {
-	case <-time.After(limit):
-		return nil
-	case <-c.k.interrupts:
-		return interrupted
-	}
-}
-
-func (c *cell) flood(number string) error {
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return raised{"ValueError", err.Error()}
-	}
-	for i := range n {
-		c.publish("display_data", map[string]any{"data": map[string]any{"text/plain": strconv.Itoa(i)},
-			"metadata": map[string]any{}})
+		for i := range int(number) {
+			c.publish("display_data", map[string]any{"data": map[string]any{"text/plain": fmt.Sprint(i)},
+				"metadata": map[string]any{}})
+		}
 	}
 	return nil
 }

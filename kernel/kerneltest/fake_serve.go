@@ -2,35 +2,39 @@ package kerneltest
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/transport"
 
 	"dsstar/kernel/internal/wire"
+	"dsstar/kernel/internal/zmq"
 )
 
 // A fakeKernel answers the shell channel's requests one by one, and control concurrently.
 type fakeKernel struct {
 	fault      Fault
 	key        wire.Key
-	knocks     *knocks
-	children   []int         // process ids; see Grandchildren
+	knocks     chan struct{} // has a token for each connection to shell; see Stranded
 	interrupts chan struct{} // ends what the cell waits for
 	serial     atomic.Int64  // of the last message
 	infos      atomic.Int64  // kernel_info_requests
 
-	hb, stdin, iopub, control, shell zmq4.Socket
+	stdin, iopub, control, shell zmq4.Socket
 
 	turn    sync.Mutex // held while a shell request is answered; guards the rest
 	count   int
@@ -44,15 +48,10 @@ type request struct {
 }
 
 func fake(f Fault, file string) error {
-	go followParent()
-	switch f {
-	case NeverBinds:
-		time.Sleep(time.Minute)
-		return nil
-	case SlowStart:
-		time.Sleep(2 * time.Second)
+	if f == SlowStart {
+		time.Sleep(300 * time.Millisecond)
 	}
-	c, err := readConnection(file)
+	c, err := zmq.Read(file)
 	if err != nil {
 		return err
 	}
@@ -61,33 +60,18 @@ func fake(f Fault, file string) error {
 	}
 	ctx, quiet := context.Background(), zmq4.WithLogger(log.New(io.Discard, "", 0))
 	k := &fakeKernel{
-		fault: f, key: c.key(), knocks: &knocks{network: c.network(), heard: make(chan struct{}, 100)},
-		interrupts: make(chan struct{}, 1),
-		hb:         zmq4.NewRep(ctx, quiet), iopub: zmq4.NewPub(ctx, quiet),
-		stdin: zmq4.NewRouter(ctx, quiet), control: zmq4.NewRouter(ctx, quiet),
-		shell: zmq4.NewRouter(ctx, quiet),
-	}
-	if f == Grandchildren {
-		if k.children, err = startChildren(); err != nil {
-			return err
-		}
+		fault: f, key: c.Key, knocks: make(chan struct{}, 100), interrupts: make(chan struct{}, 1),
+		stdin: zmq4.NewRouter(ctx, quiet), iopub: zmq4.NewPub(ctx, quiet),
+		control: zmq4.NewRouter(ctx, quiet), shell: zmq4.NewRouter(ctx, quiet),
 	}
 	k.signals()
 	if err := k.listen(c); err != nil {
 		return err
 	}
-	return k.run()
-}
-
-// followParent ends the process with its parent if JPY_PARENT_PID is set, as ipykernel does.
-func followParent() {
-	if os.Getenv("JPY_PARENT_PID") == "" {
-		return
-	}
-	for parent := os.Getppid(); os.Getppid() == parent; {
-		time.Sleep(500 * time.Millisecond)
-	}
-	os.Exit(1)
+	k.state(request{header: json.RawMessage("{}")}, "starting")
+	go k.serve(k.stdin, func(request) {})
+	go k.serve(k.control, k.onControl)
+	return k.serve(k.shell, k.onShell)
 }
 
 // signals makes SIGINT interrupt the cell, as in a real kernel.
@@ -114,78 +98,75 @@ func (k *fakeKernel) interrupt() {
 	}
 }
 
-// drain discards interrupts of earlier cells.
-func (k *fakeKernel) drain() {
-	select {
-	case <-k.interrupts:
-	default:
-	}
+// A knocker is a transport that reports connections.
+type knocker struct {
+	transport.Transport
+	knocks chan<- struct{}
 }
 
-// listen binds the sockets and writes the chosen ports to the connection file. The sockets that
-// clients probe are bound last.
-func (k *fakeKernel) listen(c connectionFile) error {
-	if err := zmq4.RegisterTransport("knocks", k.knocks); err != nil {
-		return err
+type knockListener struct {
+	net.Listener
+	knocks chan<- struct{}
+}
+
+func (n knocker) Listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := n.Transport.Listen(ctx, addr)
+	return knockListener{l, n.knocks}, err
+}
+
+func (l knockListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	select {
+	case l.knocks <- struct{}{}:
+	default:
 	}
-	for _, s := range []struct {
-		socket zmq4.Socket
-		port   string
-	}{
-		{k.hb, "hb_port"}, {k.stdin, "stdin_port"}, {k.iopub, "iopub_port"}, {k.control, "control_port"},
-		{k.shell, "shell_port"},
-	} {
-		if s.socket == k.stdin && k.fault == NoStdin {
-			continue
+	return c, err
+}
+
+// places returns the network and the addresses of the sockets: shell, which clients probe, last.
+func places(c zmq.File) (network string, stdin, iopub, control, shell string) {
+	at := func(port int) string {
+		if c.Transport == "ipc" {
+			return fmt.Sprintf("%s-%d", c.IP, port)
 		}
-		if err := s.socket.Listen("knocks://" + c.address(s.port)); err != nil {
-			return err
-		}
-		c.bound(s.port, s.socket.Addr())
+		return fmt.Sprintf("%s:%d", c.IP, port)
 	}
-	return c.save()
+	if network = c.Transport; network == "ipc" {
+		network = "unix"
+	}
+	return network, at(c.StdinPort), at(c.IOPubPort), at(c.ControlPort), at(c.ShellPort)
+}
+
+func (k *fakeKernel) listen(c zmq.File) error {
+	network, stdin, iopub, control, shell := places(c)
+	err := zmq4.RegisterTransport("knocks", knocker{transport.New(network), k.knocks})
+	if err == nil && k.fault != NoStdin {
+		err = k.stdin.Listen(c.Transport + "://" + stdin)
+	}
+	if err == nil {
+		err = k.iopub.Listen(c.Transport + "://" + iopub)
+	}
+	if err == nil {
+		err = k.control.Listen(c.Transport + "://" + control)
+	}
+	if err == nil {
+		err = k.shell.Listen("knocks://" + shell)
+	}
+	return err
 }
 
 // neverGreet accepts connections and does nothing, like a stopped process.
-func neverGreet(c connectionFile) error {
-	for _, port := range ports {
-		l, err := net.Listen(c.network(), c.address(port))
+func neverGreet(c zmq.File) error {
+	network, stdin, iopub, control, shell := places(c)
+	for _, address := range []string{stdin, iopub, control, shell} {
+		l, err := net.Listen(network, address)
 		if err != nil {
 			return err
 		}
 		defer l.Close()
-		c.bound(port, l.Addr())
-	}
-	if err := c.save(); err != nil {
-		return err
 	}
 	time.Sleep(time.Minute)
 	return nil
-}
-
-func (k *fakeKernel) run() error {
-	k.state(request{header: json.RawMessage("{}")}, "starting")
-	if k.fault != NeverReplies {
-		go k.echo()
-	}
-	if k.fault != NoStdin {
-		go k.serve(k.stdin, func(request) {})
-	}
-	go k.serve(k.control, k.onControl)
-	return k.serve(k.shell, k.onShell)
-}
-
-// echo is the heartbeat.
-func (k *fakeKernel) echo() {
-	for {
-		m, err := k.hb.Recv()
-		if errors.Is(err, context.Canceled) {
-			return
-		}
-		if err == nil {
-			_ = k.hb.Send(m) // the client may have disconnected
-		}
-	}
 }
 
 // serve passes the messages of s to answer. Invalid messages and signatures are dropped, as in
@@ -197,11 +178,7 @@ func (k *fakeKernel) serve(s zmq4.Socket, answer func(request)) error {
 			return err
 		}
 		m, err := k.key.Parse(raw.Frames)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "fake kernel:", err)
-			continue
-		}
-		if k.fault != NeverReplies {
+		if err == nil && k.fault != NeverReplies {
 			answer(request{m, raw.Frames[len(m.Idents)+2]})
 		}
 	}
@@ -250,7 +227,9 @@ func (k *fakeKernel) answer(s zmq4.Socket, r request) {
 		}
 	case "shutdown_request":
 		if k.fault != Deaf && k.fault != NoShutdownReply {
-			k.shutdown(s, r)
+			k.reply(s, r, "shutdown_reply", map[string]any{"status": "ok", "restart": false})
+			time.Sleep(20 * time.Millisecond) // iopub sends in the background
+			os.Exit(0)
 		}
 	default:
 		k.state(r, "busy")
@@ -258,20 +237,70 @@ func (k *fakeKernel) answer(s zmq4.Socket, r request) {
 	}
 }
 
-// shutdown replies, also on iopub, and ends the process.
-func (k *fakeKernel) shutdown(s zmq4.Socket, r request) {
-	var content struct{ Restart bool }
-	_ = json.Unmarshal(r.Content, &content) // invalid content means no restart
-	reply := map[string]any{"status": "ok", "restart": content.Restart}
-	k.reply(s, r, "shutdown_reply", reply)
-	k.send(k.iopub, r, "shutdown_reply", reply)
-	time.Sleep(20 * time.Millisecond) // iopub sends in the background
-	os.Exit(0)
-}
-
 // reply answers a request other than execute_request.
 func (k *fakeKernel) reply(s zmq4.Socket, r request, msgType string, content map[string]any) {
 	k.state(r, "busy")
 	k.send(s, r, msgType, content)
 	k.state(r, "idle")
+}
+
+// state publishes an execution state.
+func (k *fakeKernel) state(r request, state string) {
+	content := map[string]any{"execution_state": state}
+	if k.fault == ForgedIdle && state == "idle" && r.Header.MsgType == "execute_request" {
+		k.forge(r, "status", content)
+		return
+	}
+	k.send(k.iopub, r, "status", content)
+}
+
+// forge publishes a message signed with another key.
+func (k *fakeKernel) forge(r request, msgType string, content map[string]any) {
+	_ = k.iopub.SendMulti(k.message("not the key", k.iopub, r, msgType, content))
+}
+
+// send sends a message with parent r.
+func (k *fakeKernel) send(s zmq4.Socket, r request, msgType string, content map[string]any) {
+	m := k.message(k.key, s, r, msgType, content)
+	_ = s.SendMulti(m) // the client is gone
+	if s == k.iopub && k.fault == Duplicates {
+		_ = s.SendMulti(m)
+	}
+}
+
+// message builds the frames without package wire, as it serves to test that.
+func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType string,
+	content map[string]any) zmq4.Msg {
+	session := fmt.Sprint("fake-", os.Getpid())
+	serial := k.serial.Add(1)
+	header := map[string]any{
+		"msg_id": fmt.Sprintf("%s_%d", session, serial), "msg_type": msgType, "session": session,
+		"username": "fake",
+		"date":     time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"), "version": "5.4",
+	}
+	if k.fault == NullDates {
+		header["date"] = []any{nil, "yesterday"}[serial%2]
+	}
+	if k.fault == Echoes {
+		header["session"] = r.Header.Session
+	}
+	parts := [][]byte{encode(header), r.header, encode(map[string]any{}), encode(content)}
+	mac := hmac.New(sha256.New, []byte(key))
+	for _, p := range parts {
+		mac.Write(p)
+	}
+	idents := r.Idents
+	if s == k.iopub {
+		idents = [][]byte{[]byte("kernel.fake." + msgType)}
+	}
+	signed := [][]byte{[]byte("<IDS|MSG>"), hex.AppendEncode(nil, mac.Sum(nil))}
+	return zmq4.NewMsgFrom(slices.Concat(idents, signed, parts)...)
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a mistake in this package
+	}
+	return b
 }

@@ -3,28 +3,11 @@ package kerneltest
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
 )
-
-// startChildren starts two processes that outlive the kernel unless somebody ends them. They
-// hold its stderr open, as the children of real kernels do.
-func startChildren() ([]int, error) {
-	var pids []int
-	for _, session := range []bool{false, true} {
-		cmd := exec.Command("sleep", "600")
-		cmd.Stderr = os.Stderr
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
-		if err := cmd.Start(); err != nil {
-			return pids, err
-		}
-		pids = append(pids, cmd.Process.Pid)
-	}
-	return pids, nil
-}
 
 // killGroup kills a process group, which may have ended already.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
