@@ -131,34 +131,3 @@ func TestBuildsOn(t *testing.T) {
 		}
 	}
 }
-
-// TestInherited: an answer is worth no more than those on which it builds, and says which.
-func TestInherited(t *testing.T) {
-	open := []Reading{{Point: "Do refunds count?", Options: []Option{{Text: "yes"}, {Text: "no", Answer: "South"}}}}
-	for _, c := range []struct {
-		name     string
-		change   func(*Part)
-		standing string
-		why      string
-	}{
-		{"verified", func(*Part) {}, "verified", ""},
-		{"depends", func(p *Part) { p.Readings = open }, "depends on a reading",
-			"it builds on question 1, which depends on a reading: Do refunds count?"},
-		{"not proved", func(p *Part) { p.Proof = nil }, "not verified",
-			"it builds on question 1, which is not verified: it was not proved as it is now"},
-		{"derived once", func(p *Part) { p.Second = nil; p.Readings = open }, "not verified",
-			"it builds on question 1, which is not verified: it was derived only once"},
-	} {
-		for _, cells := range [][]string{{"a = 1", "b = a", "c = b"}, {"a = 1", "b = 2", "c = 3"}} {
-			tr := conversation(cells...)
-			c.change(&tr.Earlier[0])
-			want, why := c.standing, []string{c.why}
-			if c.why == "" || cells[1] == "b = 2" {
-				want, why = "verified", nil
-			}
-			if got := tr.Doubts(); tr.Standing() != want || !slices.Equal(got, why) {
-				t.Errorf("%s, %q: %s, %q", c.name, cells, tr.Standing(), got)
-			}
-		}
-	}
-}

@@ -4,15 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"dsstar/agent/files"
 )
 
 func write(t *testing.T, path, text string) {
@@ -22,23 +19,6 @@ func write(t *testing.T, path, text string) {
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// The folder that a run leaves, from its beginning on, is no data of later ones.
-func TestRunIsNoData(t *testing.T) {
-	base := t.TempDir()
-	f, err := NewFolder(base, "How many?", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{f.Notebook(), f.Trace(), filepath.Join(f.Files(), "out.csv"),
-		filepath.Join(base, "data.csv")} {
-		write(t, path, "x")
-	}
-	if got, err := files.List(t.Context(), base, nil); err != nil ||
-		!reflect.DeepEqual(got.Files, []File{{Name: "data.csv", Size: 1}}) {
-		t.Errorf("got %v, %v", got, err)
 	}
 }
 

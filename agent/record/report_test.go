@@ -66,38 +66,17 @@ func TestReport(t *testing.T) {
 		{"a settled point that changes the answer", func(t *Trajectory) { t.Readings[0].Options[1].Answer = "South" },
 			"verified", []string{"**Verified**", "**Assumptions**", "Which year?", "2025", "last year",
 				"otherwise (all): South"}, "Depends"},
-		{"a reading that could not be read", func(t *Trajectory) {
-			t.Readings[0] = Reading{Point: "Which year?", Problem: "it is not said which option is taken"}
-		}, "depends on a reading", []string{"**Depends on a reading**", "Which year?", "not said which option"},
-			"Assumptions"},
-		{"nothing shows what the steps take", func(t *Trajectory) {
-			t.Readings[1].Options[0].Problem = "its cell failed"
-		}, "depends on a reading", []string{"| yes *(taken)* | North, but that", "its cell failed", "| no | the same"},
-			"**Verified"},
 		{"chosen by a person", func(t *Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 			t.Readings[1].ByUser = true
 		}, "verified", []string{"**Verified**", "Do refunds count?", "**yes**", "chosen by hand"}, "South |"},
-		{"not computed", func(t *Trajectory) { t.Readings[1].Options[1] = Option{Text: "no"} },
-			"not verified", []string{"**Not verified**", "not known: Do refunds count?"}, "Depends"},
-		{"derived once", func(t *Trajectory) { t.Second = nil }, "not verified",
-			[]string{"**Not verified**: it was derived only once."}, "**Verified"},
 		{"derivations differ", func(t *Trajectory) {
 			t.Second.Answer, t.Second.Agrees, t.Second.Ruling = "South", false, RuledUndecided
 			t.Second.Reason = "both may be"
 		}, "not verified", []string{"gave another answer, South: both may be."}, "Depends"},
-		{"each right for a reading that is not there", func(t *Trajectory) {
-			t.Second.Answer, t.Second.Agrees, t.Second.Ruling = "South", false, RuledReading
-		}, "not verified", []string{"gave another answer, South"}, "Depends"},
-		{"another summary", func(t *Trajectory) {
-			t.Proof = &Proof{Reason: "the fresh session gave another summary: South"}
-			t.Second = nil
-		}, "not verified", []string{"**Not verified**: the fresh session gave another summary"}, "once"},
 		{"inconclusive", func(t *Trajectory) {
 			t.Rounds[0].Verdict.Inconclusive, t.Rounds[0].Verdict.Reason = true, "no sales are in it"
 		}, "verified", []string{"**Verified**", "The data hold no answer: no sales are in it"}, "Depends"},
-		{"no answer", func(t *Trajectory) { t.Final, t.Proof, t.Second = nil, nil, nil }, "not verified",
-			[]string{"# Which sold most?", "**Not verified**: no cell printed an answer"}, "**Answer**"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := answered()
@@ -138,19 +117,6 @@ func TestReport(t *testing.T) {
 func follow(t *Trajectory, second string) {
 	*t = *conversation("b = 1", "c = 2")
 	t.Second = &Second{Answer: "North", Agrees: true, Attempts: []Attempt{{Code: second}}}
-}
-
-// TestSentences: words have one full stop at the end, and say whose they are.
-func TestSentences(t *testing.T) {
-	tr := answered()
-	tr.Second = &Second{Answer: "South", Ruling: RuledUndecided, Reason: "I cannot tell."}
-	tr.Final.Doubts, tr.Final.ByHand = []string{"it is typed in."}, true
-	if said := tr.InWords(); strings.Contains(said, "..") || strings.Contains(said, ".;") || !strings.HasSuffix(said, ".") {
-		t.Error(said)
-	}
-	if top := Draw(tr).Cells[0].Source; strings.Contains(top, ModelsWords) || !strings.Contains(top, tr.Summary()[:5]) {
-		t.Error(top)
-	}
 }
 
 // TestWords: the words of an answer's worth are written only where they are true.
@@ -195,43 +161,6 @@ func TestWords(t *testing.T) {
 			if strings.Contains(tr.InWords(), word) != slices.Contains(c.said, word) {
 				t.Errorf("%s: %q in %s", c.name, word, tr.InWords())
 			}
-		}
-	}
-}
-
-// What was computed beside the steps is text: Run All does not execute it.
-func TestBranchesAreText(t *testing.T) {
-	nb := Draw(answered())
-	for id, code := range map[string]string{
-		"readings": "print('no refunds')", "second": "print('again')", "tried": "1/0",
-	} {
-		c := nb.Cells[cellOf(nb, id)]
-		if c.Type != notebook.Markdown || !strings.Contains(c.Source, code) {
-			t.Errorf("%s: %+v", id, c)
-		}
-	}
-	var ran []string
-	for _, c := range nb.Cells {
-		if c.Type == notebook.Code {
-			ran = append(ran, c.ID)
-		}
-	}
-	if !slices.Equal(ran, []string{"parameters", "setup", "step-1", "final"}) {
-		t.Errorf("code cells: %q", ran)
-	}
-}
-
-func TestTitles(t *testing.T) {
-	long := strings.Repeat("many words ", 20)
-	for text, want := range map[string]string{
-		"Why?":                           "Why?",
-		long + "Why? And " + long:        "", // the question is too long itself
-		"See " + long + ". How many? Ok": "How many?",
-		"Read a, " + strings.Repeat("b", 90) + ", then " + long: "Read a, " + strings.Repeat("b", 90) + " …",
-	} {
-		got := questionTitle(text)
-		if want != "" && got != want || len(got) > titleChars+len(" …") {
-			t.Errorf("%q of %q", got, text)
 		}
 	}
 }
