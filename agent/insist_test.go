@@ -1,34 +1,13 @@
 package agent_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/notebook"
 )
-
-// TestMeant: that a cell is meant as it is, is a note, and said once.
-func TestMeant(t *testing.T) {
-	p := play(t, three).noError(t)
-	tr := must(edited(t, p.Trajectory, source("step-2", "\"2\"", "\"mine\"")))
-	asked := 0
-	got := goOn(t, more.with(script{"verdict": bad, "wrong": "2"}), tr, func(s *stage) {
-		s.config.Insist = func(_ context.Context, step int, reason string) (agent.Choice, error) {
-			if asked++; step != 2 || reason != "the total is wrong" {
-				t.Errorf("asked about step %d: %s", step, reason)
-			}
-			return agent.Accept, nil
-		}
-	}).noError(t)
-	if asked != 1 || len(got.Notes) != 1 || got.model.count("judge") != 2 || got.Disputed() == nil {
-		t.Errorf("asked %d times; notes %q; asked %q", asked, got.Notes, got.model.asked)
-	}
-	contains(t, got.model.prompt(t, "judge round 4, as it is meant"), "The cell of step 2 is meant as it is: Two.")
-}
 
 // TestJudgeKnowsHand: the judge is told which cells are a person's, and what they were before.
 func TestJudgeKnowsHand(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,72 +75,12 @@ func TestSufficientAtOnce(t *testing.T) {
 	}
 }
 
-// A repaired cell runs on what the accepted cells give, not on what the failing
-// one left.
-func TestRepairedCell(t *testing.T) {
-	for _, fault := range []struct{ name, statement, report string }{
-		{"exception", `raise KeyError("b")`, "KeyError: b"},
-		{"death", "die()", "the kernel died"},
-		{"time-out", "hang()", "ran longer than 60 s"},
-	} {
-		t.Run(fault.name, func(t *testing.T) {
-			bad := "x += 2\nwrite(\"f\", x)\nprint(x)\n" + fault.statement
-			p := play(t, simple.with(script{
-				"verdict round 1": no, "cell round 2": bad,
-				"debugger round 2, try 2": "y = read(\"f\")", "debugger round 2, try 3": "x += 3\nprint(x)",
-			})).noError(t)
-			equal(t, "cells", p.steps(), []string{"x = 1\nprint(x)", "x += 3\nprint(x)"})
-			if p.Answer() != "13" || !p.Verified() || p.world.rollbacks != 2 {
-				t.Errorf("answer %q, verified %v, %d rollbacks", p.Answer(), p.Verified(), p.world.rollbacks)
-			}
-			contains(t, p.model.prompt(t, "debugger round 2, try 2"), "Step 2: Do", bad, fault.report, "x = 1", "Printed before the error:\n12")
-			contains(t, p.model.prompt(t, "debugger round 2, try 3"), "FileNotFoundError")
-			if n := len(p.Rounds[1].Attempts); n != 3 {
-				t.Errorf("%d attempts are in the record", n)
-			}
-		})
-	}
-}
-
 // warned checks that a warning has these words, or that there is none.
 func (p *played) warned(t reporter, words string) {
 	t.Helper()
 	all := strings.Join(p.Warnings, "\n")
 	if !strings.Contains(all, words) || (all == "") != (words == "") {
 		t.Errorf("warnings %q, want %q", p.Warnings, words)
-	}
-}
-
-// As published, the model writes a script that describes a file. It is repaired while it fails.
-func TestDescriptions(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		replies script
-		want    record.Description
-		failed  int
-	}{
-		{"never", script{"analyzer": "hang()", "debugger": `raise KeyError("c")`},
-			record.Description{Error: "KeyError: c", Code: `raise KeyError("c")`, Tries: 3}, 3},
-		{"nothing printed", script{"analyzer": "x = 1", "debugger": `print(" ")`},
-			record.Description{Error: "its script printed nothing", Code: `print(" ")`, Tries: 3}, 3},
-		{"no code", script{"analyzer": "raw:no"}, record.Description{
-			Error: "the analyzer's reply for a.csv could not be used: it has no code block"}, 0},
-		{"nothing of another", script{"analyzer": "x = path\nprint(x)", "analyzer b.csv": "print(x)",
-			"debugger": "print(x)"}, record.Description{Text: "data/a.csv", Code: "x = path\nprint(x)", Tries: 1}, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := describeFiles(t, func(o *agent.Config) { o.Model = newModel(simple.with(c.replies)) })
-			got := p.Descriptions[0]
-			if len(got.Failed) != c.failed {
-				t.Errorf("%d failed scripts are kept", len(got.Failed))
-			}
-			got.Failed = nil
-			c.want.File, c.want.Kind = "a.csv", "CSV"
-			equal(t, "description", got, c.want)
-			if b := p.Descriptions[1]; c.name == "nothing of another" && b.Text != "" {
-				t.Errorf("b.csv: %+v", b)
-			}
-		})
 	}
 }
 
@@ -416,27 +355,6 @@ func (s *closing) Close() error {
 	return s.Session.Close()
 }
 
-// An accepted step that does not run a second time is dropped with all after it.
-func TestReplayFails(t *testing.T) {
-	base := simple.with(script{"cell round 2": "x = 2\nonce()\nprint(x)",
-		"step round 2": "Run once.", "verdict": no, "verdict round 5": yes})
-	for name, replies := range map[string]script{
-		"after a failing cell":        {"cell round 4": "die()", "debugger": "print(x)"},
-		"after a step without a cell": {"cell round 4": "die()", "debugger": "raw:no"},
-		"after a route":               {"verdict round 4": bad, "wrong round 4": "4"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := play(t, base.with(replies)).noError(t)
-			equal(t, "plan", p.Plan(), []int{0, 4})
-			p.warned(t, "step 2 ran before, but failed when it was run again: RuntimeError")
-			contains(t, p.model.prompt(t, "solver round 5"), "- Run once.\n", p.Warnings[0])
-			if p.Answer() != "1" || !p.Verified() {
-				t.Errorf("answer %q, doubts %q", p.Answer(), p.Doubts())
-			}
-		})
-	}
-}
-
 // An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
 // model, a session that does not open, or an observer, as of a full disk.
 func TestErrors(t *testing.T) {
@@ -525,6 +443,8 @@ func TestTold(t *testing.T) {
 				"debugger": "y = x\nprint(y)"}},
 		{"solver round 2", "step 1 ran before", []string{"- End it.\n", "step 1 ran before"},
 			script{"step round 1": "End it.", "verdict round 1": no, "cell round 1": "x = 1\nends()\nprint(x)"}},
+		{"debugger round 2, try 2", "", []string{"Step 2: Do", "raise KeyError", "KeyError: b", "x = 1", "before the error:\n12"},
+			script{"verdict round 1": no, "cell round 2": "x += 2\nprint(x)\nraise KeyError(\"b\")", "debugger": "x += 3"}},
 		{"debugger the answer, try 2", "", []string{"typed in", "this form: A value."},
 			script{"last": "print(42)", "debugger": "print(x)"}},
 		{"debugger the answer, try 2", "", []string{"its form asks for 2 decimals"}, unfit.with(script{"debugger": "print(y)"})},
@@ -533,24 +453,4 @@ func TestTold(t *testing.T) {
 		contains(t, p.model.prompt(t, c.key), c.has...)
 		p.warned(t, c.warned)
 	}
-}
-
-// The events carry the round, the step and the try, for whoever shows progress.
-func TestEvents(t *testing.T) {
-	p := play(t, simple.with(script{
-		"verdict round 1": no, "verdict round 2": bad, "wrong round 2": "2",
-		"cell round 2": "die()", "debugger": "y = x", "step round 3": "The third.",
-	})).noError(t)
-	var got []string
-	for _, e := range p.events {
-		if ran := e.Kind == agent.Ran || e.Kind == agent.Branched; ran != (e.Execution != nil) {
-			t.Errorf("%s with the execution %v", e.Kind, e.Execution)
-		}
-		if e.Round > 1 && e.Kind != agent.Judged && len(got) < 8 {
-			got = append(got, fmt.Sprint(e.Kind, " ", e.Round, e.Step, e.Try, " ", e.Text))
-		}
-	}
-	equal(t, "events", got, []string{"planned 2 2 0 Do the next thing.", "ran 2 2 1 the kernel died",
-		"went back 2 2 0 by replay", "ran 2 2 2 ", "routed 2 2 0 the total is wrong", "went back 2 2 0 by replay",
-		"planned 3 2 0 The third.", "ran 3 2 1 "})
 }

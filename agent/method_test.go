@@ -3,7 +3,6 @@ package agent_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -217,30 +216,5 @@ func TestTwentyRounds(t *testing.T) {
 	p := compare(t, 20, make([]choice, 20))
 	if len(p.Rounds) != 20 || p.Rounds[19].Route != nil || p.Verified() {
 		t.Errorf("%d rounds, asked %q", len(p.Rounds), p.model.asked)
-	}
-}
-
-// In the paper's way every script, repaired or final, starts in a session that has parameters and
-// set-up only. What its requests say is in testdata/paper.
-func TestScriptsStartFromNothing(t *testing.T) {
-	p := play(t, script{
-		"analyzer": `print("a table")`, "planner": "Do it.", "router": "Add Step",
-		"router round 2": "Step 1", "verifier": "No", "verifier round 3": "Yes\nReason: all is there",
-		"coder round 1": "x = 1\nwrite(\"f\", x)\nprint(x)", "coder round 2": "print(x)",
-		"debugger round 2, try 2": `print(read("f"))`, "debugger round 2, try 3": "x = 2\nprint(x)",
-		"coder round 3": "z = 3\nprint(z)",
-		"finalizer":     "print(z)", "debugger the answer, try 2": "a = 4\nprint(a)",
-	}, func(s *stage) { s.config.Method = record.Paper() }).noError(t)
-	work := p.world.of(agent.Work)[0]
-	for _, cells := range work.rolled {
-		equal(t, "the session begins with", cells, p.Cells()[:2])
-	}
-	if scripts := len(work.ran) - 2; len(work.rolled) < scripts || scripts != 7 {
-		t.Errorf("%d scripts ran after %d new beginnings", scripts, len(work.rolled))
-	}
-	equal(t, "plan", p.Plan(), []int{2})
-	equal(t, "cells", p.Cells()[2:], []string{"a = 4\nprint(a)"})
-	if p.Answer() != "4" || !p.Proof.Same || strings.Count(p.Script(), "# %%") != 3 {
-		t.Errorf("answer %q, proof %+v, script\n%s", p.Answer(), p.Proof, p.Script())
 	}
 }

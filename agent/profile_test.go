@@ -95,32 +95,6 @@ func TestVerdictLeavesOut(t *testing.T) {
 	}
 }
 
-// A verdict is about what cells have opened, however far from the question it seemed; what is far
-// has a line in the first request.
-func TestVerdictShowsWhatWasOpened(t *testing.T) {
-	content, known := map[string]string{}, map[string]profile.Profile{}
-	for _, name := range strings.Fields("amount beach city day east") {
-		content[name+".csv"] = name
-		p := table(9, name)
-		p.Tables[0].Columns[0].Line = "text; " + strings.Repeat("said of "+name+", ", 40)
-		known[name+".csv"] = p
-	}
-	for code, opened := range map[string]string{`x = "data/east.csv"`: "east", `x = "os.listdir('data')"`: "",
-		`x = "data/{n}ast.csv"`: "east"} {
-		p := play(t, simple.with(script{"cell": code + "\nprint(x)"}), withData(t, content), profiled(known),
-			func(s *stage) { s.config.ContextChars, s.task.Question = 9000, "What is the amount?" }).noError(t)
-		planner, judge := p.model.prompt(t, "solver round 1"), p.model.prompt(t, "judge round 1")
-		contains(t, planner, "- amount: text; said of", "9 rows, 1 columns: east")
-		lacks(t, planner, "- east: text")
-		if opened != "" {
-			contains(t, judge, "- east: text; said of")
-			lacks(t, judge, "- amount: text")
-		} else {
-			contains(t, judge, "- amount: text; said of", "9 rows, 1 columns: east")
-		}
-	}
-}
-
 // A profile is kept by content: another name, model or question needs no new one.
 func TestProfilesAreKept(t *testing.T) {
 	cache := &describe.Cache{Dir: t.TempDir()}
@@ -163,37 +137,4 @@ func TestDescribedForALaterQuestion(t *testing.T) {
 	if strings.Contains(before.Text, "sales59: ") || after.Text != before.Text || strings.Count(prompt, "zero in 4") != 1 {
 		t.Errorf("%q became %q, and later %q", before.Text, after.Text, after.Later)
 	}
-}
-
-// Of many files those near the question are described, and all are named.
-func TestManyProfiles(t *testing.T) {
-	content, known := map[string]string{}, map[string]profile.Profile{}
-	for i := range 30 {
-		name := fmt.Sprintf("s%02d.csv", i)
-		content[name], known[name] = fmt.Sprint(i), table(20, "shop", "amount")
-	}
-	for i := range 40 {
-		name := fmt.Sprintf("other%03d.csv", i)
-		content[name], known[name] = fmt.Sprint("x", i), table(20, fmt.Sprint("thing", i))
-	}
-	content["town.csv"], known["town.csv"] = "t", table(20, "town", "mayor")
-	p := play(t, simple, withData(t, content), profiled(known), func(s *stage) {
-		s.config.TopK, s.task.Question = 20, "Who is the mayor of the town with the largest shop amount?"
-	}).noError(t)
-	if len(p.Descriptions) != 20 || p.Task.Others != 51 {
-		t.Errorf("%d described, %d others", len(p.Descriptions), p.Task.Others)
-	}
-	planner := p.model.prompt(t, "solver round 1")
-	contains(t, planner, "- mayor: ", "- amount: ")
-	var like int
-	for _, d := range p.Descriptions {
-		if strings.HasPrefix(d.File, "s") {
-			like++
-		}
-	}
-	if like != 8 {
-		t.Errorf("%d of one family are shown", like)
-	}
-	contains(t, planner, `"data/s*.csv": 30 files, * is 00 to 29`,
-		`"data/other*.csv": 29 files, * is 011 to 039`)
 }

@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,66 +168,6 @@ func TestReadingsOfNewPlan(t *testing.T) {
 	request := p.model.prompt(t, "solver round 2")
 	contains(t, request, "leave open what is meant", "the total is wrong")
 	lacks(t, request, "Readings that were taken")
-}
-
-// TestChosenReading: a person is asked only about a reading that matters, and the choice is a note.
-// The cells of another option are taken over: nothing is asked to compute its answer anew.
-func TestChosenReading(t *testing.T) {
-	replies := simple.with(script{"solver round 1": reads(isOpen),
-		"branches": branches("z = 2\nz"), "step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"})
-	dies := script{"branches": branches("die()"), "debugger": "die()"}
-	for _, c := range []struct {
-		name    string
-		replies script
-		option  int
-		answer  string
-		asked   []string // after the choice
-	}{
-		{"what is taken", nil, 0, "1", nil},
-		{"another one", nil, 1, "2", []string{"second the answer, again 1"}},
-		{"another one, which the second derivation has found by itself",
-			script{"second": "w = 2\nw"}, 1, "2", nil},
-		{"the answer of the second derivation", script{"solver round 1": reads(), "second the answer": "z = 2\nz",
-			"arbiter": "Ruling: reading\nReason: both\nReading: Which of 1 count.\nOption 1: all\nOption 2: some"},
-			1, "2", []string{"second the answer, again 1"}},
-		{"one without an answer", dies, 1, "2",
-			[]string{"solver round 2", "judge round 2", "second the answer, again 1"}},
-		{"one whose cell ends without a name", script{"branches": branches("z = 2\nprint(z)")}, 1, "2",
-			[]string{"solver round 2", "judge round 2", "second the answer, again 1"}},
-	} {
-		for _, later := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, later: %v", c.name, later), func(t *testing.T) {
-				asked := 0
-				choose := func(s *stage) {
-					s.config.ChooseReading = func(_ context.Context, r record.Reading, answer string) (int, error) {
-						if asked++; r.Point != "Which of 1 count." || answer != "1" {
-							t.Errorf("asked about %+v, answer %q", r, answer)
-						}
-						return c.option, nil
-					}
-				}
-				first := play(t, replies.with(c.replies)).noError(t)
-				before, p := len(first.model.asked), &played{}
-				if later {
-					before = 0
-					tr := readAgain(t, first.Trajectory)
-					if changed := agent.Choose(tr, 0, 0, c.option); changed != (c.option > 0) {
-						t.Errorf("changed: %v", changed)
-					}
-					p = goOn(t, replies.with(c.replies), tr).noError(t)
-				} else if p = play(t, replies.with(c.replies), choose).noError(t); asked != 1 {
-					t.Errorf("a person was asked %d times", asked)
-				}
-				if after := p.model.asked[before:]; !slices.Equal(after, c.asked) {
-					t.Errorf("asked %q after the choice, want %q", after, c.asked)
-				}
-				if p.Answer() != c.answer || !p.Verified() || len(p.Notes) != 1 || p.Readings[0].Chosen != c.option {
-					t.Errorf("answer %q, %q, notes %q", p.Answer(), p.Doubts(), p.Notes)
-				}
-				equal(t, "notes that are read again", readAgain(t, p.Trajectory).Notes, p.Notes)
-			})
-		}
-	}
 }
 
 // TestHostAfterBranches: somebody else's session is left at the accepted cells, with nothing of a

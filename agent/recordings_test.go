@@ -167,6 +167,12 @@ var recordings = map[string][]turn{
 		"solver round 1": "cut:Step: Load.\n```python\nx = 1", "cell round 1, asked again": "x = 2\nprint(x)"})}},
 	"a wrong step that is not there": {{replies: simple.with(script{"verdict round 1": bad,
 		"verdict round 1, asked again": bad, "wrong": "9"})}},
+	"a step that does not run again, after a route": {{whole: true, replies: simple.with(script{"verdict": no,
+		"cell round 2": "x = 2\nonce()\nprint(x)", "verdict round 4": bad, "wrong round 4": "4", "verdict round 5": yes})}},
+	"words that would fetch": {{change: asking("![x](http://e.test) </details>\n\n<img src=http://e.test>?", ""),
+		replies: simple.with(script{"step": "``a`![x](http://e.test)\u2028 \U0001f600 a\x1b[31mc",
+			"verdict": "Verdict: sufficient\nReason: `<img src=http://e.test>` <b>&amp;",
+			"cell":    "x = \"a | ![x](http://e.test) ```\"\nprint(x)"})}},
 	"no repair": {{replies: simple.with(script{"cell round 1": "die()", "debugger": "raw:No."})}},
 	"no reply in a later round": {{replies: simple.with(script{"verdict": no, "solver round 2": "",
 		"solver round 2, asked again": ""})}},
@@ -210,6 +216,13 @@ var recordings = map[string][]turn{
 	"a follow-up apart":                         {{replies: open}, {does: next, replies: fresh}},
 	"a choice at once": {{replies: open.with(script{"branches": branches("z = 2\nz"),
 		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), change: choosing(1)}},
+	"a choice that the second derivation has found": {{change: choosing(1), replies: open.with(script{
+		"branches": branches("z = 2\nz"), "second": "w = 2\nw"})}},
+	"a choice of the second derivation's answer": {{change: choosing(1), replies: simple.with(script{
+		"second the answer": "z = 2\nz", "arbiter": "Ruling: reading\nReason: both\nReading: Which count.\n" +
+			"Option 1: all\nOption 2: some"})}},
+	"a choice without an answer": {{change: choosing(1), replies: open.with(script{"branches": branches("die()"),
+		"debugger": "die()", "step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"})}},
 	"a choice left open": {{replies: open, change: choosing(-1)}},
 	"a choice between two": {{change: choosing(1), replies: open.with(script{"solver round 1": reads(isOpen, isOpen),
 		"branches": branches("z = 2\nz", "z = 1\nz"), "branches the readings, again 1": branches("", "z = 2\nz")})}},
@@ -315,6 +328,18 @@ var recordings = map[string][]turn{
 	"rejected last cells": {{replies: simple.with(script{"debugger": "print(x)"}), whole: true,
 		change: (&critic{answers: map[string]agent.Decision{"the answer, try 1": rejected("no"),
 			"the answer, try 2": rejected(""), "the answer, try 3": rejected("no")}}).join}},
+	"a last cell by hand": {{replies: simple, change: (&critic{answers: map[string]agent.Decision{
+		"round 1, try 1":    {Choice: agent.Accept, Text: "Take seven.", Code: "# \u00e9\r\nx = 7\nprint(x)\n\n"},
+		"the answer, try 1": accepted(`print("42.123")`)}}).join}},
+	"a cell by hand that fails": {{replies: simple.with(script{"debugger": "x = 2\nprint(x)"}),
+		change: (&critic{answers: map[string]agent.Decision{
+			"round 1, try 1":    {Choice: agent.Accept, Text: "Mine.", Code: `raise KeyError("mine")`},
+			"the answer, try 1": accepted("y = x"), "the answer, try 2": accepted("print(x)")}}).join}},
+	"a last cell by hand that fails": {{whole: true, replies: unfit, change: (&critic{answers: map[string]agent.Decision{
+		"the answer, try 1": {Choice: agent.Accept, Unseen: true},
+		"the answer, try 2": accepted(`raise KeyError("mine")`),
+		"the answer, try 3": accepted(`raise KeyError("mine too")`)}}).join}},
+	"a form that a person has accepted": {{whole: true, replies: unfit, change: (&critic{}).join}},
 	"rejected steps": {{replies: simple, change: func(s *stage) {
 		s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return rejected("no"), nil }
 	}}},

@@ -90,10 +90,12 @@ var same = cmp.Options{
 	cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
 }
 
-var troubled = []struct {
+type recorded struct {
 	name    string
 	replies script
-}{
+}
+
+var troubled = []recorded{
 	{"simple", simple},
 	{"back, with repairs", simple.with(script{
 		"step round 2": "Two.", "step round 3": "Three.", "step round 4": "Four.",

@@ -1,8 +1,6 @@
 package agent_test
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"dsstar/agent"
@@ -56,21 +54,4 @@ func TestReturns(t *testing.T) {
 	if equal(t, "cells", others[:last], cells[:last]); others[last].Source == cells[last].Source {
 		t.Error("the last cell is the same")
 	}
-}
-
-// TestNoReturns: that nothing goes back is said once.
-func TestNoReturns(t *testing.T) {
-	p := play(t, wayward.with(script{"cell round 2": `raise KeyError("k")`,
-		"debugger round 2, try 2": "y = x", "last": "print(nothing)"}), func(s *stage) {
-		s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}}
-	}).noError(t)
-	p.warned(t, "going back is off")
-	said := strings.Count(strings.Join(p.Warnings, "\n"), "going back is off")
-	if said != 1 || slices.Contains(p.kinds, agent.WentBack) || len(p.Rounds[1].Returns) != 2 {
-		t.Errorf("warnings %q, events %v, returns %+v", p.Warnings, p.kinds, p.Rounds[1].Returns)
-	}
-	nb := readNotebook(t, p.Trajectory)
-	text := nb.Cells[len(nb.Cells)-1].Source
-	contains(t, text, "Warning: going back is off")
-	lacks(t, text, "The session went back")
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
@@ -126,29 +124,6 @@ func TestTooLongWhenAskedAgain(t *testing.T) {
 	}).noError(t)
 	if !p.Verified() || len(p.Rounds) != 2 || len(p.Warnings) != 1 {
 		t.Errorf("verified %v after %d rounds, warnings %q", p.Verified(), len(p.Rounds), p.Warnings)
-	}
-}
-
-// Of requests that are refused at the same time one shortens what is shown.
-func TestTooLongAtOnce(t *testing.T) {
-	const files = 2 // that are with the model at once
-	var all sync.WaitGroup
-	all.Add(files)
-	var refused sync.Map
-	p := describeFiles(t, func(c *agent.Config) {
-		m := newModel(simple)
-		m.tooLong = func(r llm.Request) bool {
-			if _, again := refused.LoadOrStore(r.Subject, true); again {
-				return false
-			}
-			all.Done()
-			all.Wait()
-			return true
-		}
-		c.Model = m
-	})
-	if len(p.Warnings) != 1 || p.Descriptions[0].Text == "" || p.Descriptions[1].Text == "" {
-		t.Errorf("%+v, warnings %q", p.Descriptions, p.Warnings)
 	}
 }
 
