@@ -102,6 +102,17 @@ func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) 
 	return byID, nil
 }
 
+// readRows calls row for each JSON object of a file: see readLines.
+func readRows[T any](path string, row func(T) error) error {
+	return readLines(path, func(raw json.RawMessage) error {
+		var value T
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return err
+		}
+		return row(value)
+	})
+}
+
 // readLines calls row for each JSON object of a file, one per line or in an array. NaN, which
 // Python writes for missing values, is read as null.
 func readLines(path string, row func(raw json.RawMessage) error) error {

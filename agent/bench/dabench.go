@@ -27,31 +27,25 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 	suite.Secret = []string{filepath.Join(root, "da-dev-labels.jsonl")}
 	if file := suite.Secret[0]; !present(file) {
 		suite.Missing = append(suite.Missing, file)
-	} else if err := readLines(file, func(raw json.RawMessage) error {
-		var row struct {
-			ID      textID          `json:"id"`
-			Answers json.RawMessage `json:"common_answers"`
-		}
-		err := json.Unmarshal(raw, &row)
+	} else if err := readRows(file, func(row struct {
+		ID      textID          `json:"id"`
+		Answers json.RawMessage `json:"common_answers"`
+	}) error {
 		labels[row.ID] = row.Answers
-		return err
+		return nil
 	}); err != nil {
 		return nil, err
 	}
 	tables := filepath.Join(root, "da-dev-tables")
-	err := readLines(questions, func(raw json.RawMessage) error {
-		var row struct {
-			ID          textID   `json:"id"`
-			Question    string   `json:"question"`
-			Constraints string   `json:"constraints"`
-			Format      string   `json:"format"`
-			File        string   `json:"file_name"`
-			Level       string   `json:"level"`
-			Concepts    []string `json:"concepts"`
-		}
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return err
-		}
+	err := readRows(questions, func(row struct {
+		ID          textID   `json:"id"`
+		Question    string   `json:"question"`
+		Constraints string   `json:"constraints"`
+		Format      string   `json:"format"`
+		File        string   `json:"file_name"`
+		Level       string   `json:"level"`
+		Concepts    []string `json:"concepts"`
+	}) error {
 		task := Task{ID: string(row.ID), Question: row.Question, Level: row.Level,
 			Kind:       strings.Join(row.Concepts, ", "),
 			Guidelines: "Constraints: " + row.Constraints + "\nAnswer format: " + row.Format,
@@ -69,16 +63,11 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 }
 
 // readDABenchAnswers reads lines of {id, response}.
-func readDABenchAnswers(path string) ([]Answer, error) {
-	var answers []Answer
-	err := readLines(path, func(raw json.RawMessage) error {
-		var row struct {
-			ID       textID          `json:"id"`
-			Response json.RawMessage `json:"response"`
-		}
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return err
-		}
+func readDABenchAnswers(path string) (answers []Answer, err error) {
+	err = readRows(path, func(row struct {
+		ID       textID          `json:"id"`
+		Response json.RawMessage `json:"response"`
+	}) error {
 		answers = append(answers, Answer{ID: string(row.ID), Value: row.Response})
 		return nil
 	})
@@ -86,7 +75,7 @@ func readDABenchAnswers(path string) ([]Answer, error) {
 }
 
 // submitDABench writes lines of {id, response}, with ids as numbers, as in the labels.
-func submitDABench(w io.Writer, _ []Task, answers []Answer) error {
+func submitDABench(w io.Writer, answers []Answer) error {
 	type row struct {
 		ID       json.RawMessage `json:"id"`
 		Response string          `json:"response"`
@@ -148,20 +137,18 @@ func totalDABench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	}
 	totals := []Total{mean("", "ABQ", whole, nil, 2), mean("", "PSAQ", scores, nil, 2),
 		mean("", "UASQ", fields, nil, 2)}
-	totals = append(totals, groups("level", tasks, whole,
-		func(t Task) string { return t.Level }, 2)...)
-	var concepts []string
-	for _, t := range tasks {
-		for _, c := range strings.Split(t.Kind, ", ") {
-			if c != "" && !slices.Contains(concepts, c) {
-				concepts = append(concepts, c)
-			}
-		}
+	totals = append(totals, groups("level", tasks, whole, Task.level, 2)...)
+	concepts := func(i int) []string { return strings.Split(tasks[i].Kind, ", ") }
+	var all []string
+	for i := range tasks {
+		all = append(all, concepts(i)...)
 	}
-	slices.Sort(concepts)
-	for _, c := range concepts {
-		totals = append(totals, mean("concept", c, whole,
-			func(i int) bool { return slices.Contains(strings.Split(tasks[i].Kind, ", "), c) }, 2))
+	slices.Sort(all)
+	for _, c := range slices.Compact(all) {
+		if c != "" {
+			totals = append(totals, mean("concept", c, whole,
+				func(i int) bool { return slices.Contains(concepts(i), c) }, 2))
+		}
 	}
 	return totals
 }

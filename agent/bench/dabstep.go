@@ -41,17 +41,13 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		suite.Missing, context = []string{context}, ""
 	}
 	published := false
-	err := readLines(tasks, func(raw json.RawMessage) error {
-		var row struct {
-			ID         textID          `json:"task_id"`
-			Question   string          `json:"question"`
-			Guidelines string          `json:"guidelines"`
-			Level      string          `json:"level"`
-			Answer     json.RawMessage `json:"answer"`
-		}
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return err
-		}
+	err := readRows(tasks, func(row struct {
+		ID         textID          `json:"task_id"`
+		Question   string          `json:"question"`
+		Guidelines string          `json:"guidelines"`
+		Level      string          `json:"level"`
+		Answer     json.RawMessage `json:"answer"`
+	}) error {
 		task := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines,
 			Level: row.Level, Data: context, Missing: suite.Missing}
 		if row.Answer != nil && string(row.Answer) != "null" {
@@ -73,28 +69,18 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 	return suite, err
 }
 
-// readDABStepAnswers reads lines of {task_id, agent_answer, reasoning_trace}. For a user's own
-// tasks, answer may replace agent_answer, and dir (relative to the file) is the folder of
-// answers that are files.
-func readDABStepAnswers(path string) ([]Answer, error) {
-	var answers []Answer
-	err := readLines(path, func(raw json.RawMessage) error {
-		var row struct {
-			ID     textID          `json:"task_id"`
-			Answer json.RawMessage `json:"agent_answer"`
-			Plain  json.RawMessage `json:"answer"`
-			Trace  json.RawMessage `json:"reasoning_trace"`
-			Dir    string          `json:"dir"`
-		}
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return err
-		}
-		if row.Answer == nil {
-			row.Answer = row.Plain
-		}
+// readDABStepAnswers reads lines of {task_id, agent_answer}. For a user's own tasks, answer may
+// replace agent_answer, and dir (relative to the file) is the folder of answers that are files.
+func readDABStepAnswers(path string) (answers []Answer, err error) {
+	err = readRows(path, func(row struct {
+		ID     textID          `json:"task_id"`
+		Answer json.RawMessage `json:"agent_answer"`
+		Plain  json.RawMessage `json:"answer"`
+		Dir    string          `json:"dir"`
+	}) error {
 		a := Answer{ID: string(row.ID), Value: row.Answer}
-		if row.Trace != nil && string(row.Trace) != "null" {
-			a.Trace = (&Answer{Value: row.Trace}).Text()
+		if a.Value == nil {
+			a.Value = row.Plain
 		}
 		if a.Dir = row.Dir; a.Dir != "" && !filepath.IsAbs(a.Dir) {
 			a.Dir = filepath.Join(filepath.Dir(path), a.Dir)
@@ -106,42 +92,38 @@ func readDABStepAnswers(path string) ([]Answer, error) {
 }
 
 // submitDABStep writes the form that the leaderboard accepts: every task, only strings, no
-// other columns. Either all tasks have a trace or none, because the leaderboard reads a
-// missing key as null and rejects it.
-func submitDABStep(w io.Writer, tasks []Task, answers []Answer) error {
+// other columns.
+func submitDABStep(w io.Writer, answers []Answer) error {
 	type row struct {
-		ID     string  `json:"task_id"`
-		Answer string  `json:"agent_answer"`
-		Trace  *string `json:"reasoning_trace,omitempty"`
+		ID     string `json:"task_id"`
+		Answer string `json:"agent_answer"`
 	}
-	traced := slices.ContainsFunc(answers, func(a Answer) bool { return a.Trace != "" })
 	rows := make([]row, len(answers))
 	for i := range answers {
-		rows[i] = row{ID: answers[i].ID, Answer: answers[i].Text()}
-		if traced {
-			rows[i].Trace = &answers[i].Trace
-		}
+		rows[i] = row{answers[i].ID, answers[i].Text()}
 	}
 	return writeLines(w, rows)
 }
 
 // totalDABStep returns the accuracy by level, rounded as on the leaderboard.
 func totalDABStep(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
-	totals := []Total{mean("", "accuracy", scores, nil, 2)}
-	return append(totals, groups("level", tasks, scores, func(t Task) string { return t.Level }, 2)...)
+	return append([]Total{mean("", "accuracy", scores, nil, 2)},
+		groups("level", tasks, scores, Task.level, 2)...)
 }
+
+func (t Task) level() string  { return t.Level }
+func (t Task) domain() string { return t.Domain }
 
 // groups returns the mean score of each group of tasks: hard before easy, otherwise sorted by
 // name.
 func groups(group string, tasks []Task, scores []Score, name func(Task) string,
-	decimals int) []Total {
+	decimals int) (totals []Total) {
 	var names []string
 	for _, t := range tasks {
-		if n := name(t); !slices.Contains(names, n) {
-			names = append(names, n)
-		}
+		names = append(names, name(t))
 	}
 	slices.Sort(names)
+	names = slices.Compact(names)
 	order := []string{"hard", "medium", "easy"}
 	unknown := func(name string) bool { return !slices.Contains(order, name) }
 	if !slices.ContainsFunc(names, unknown) {
@@ -149,7 +131,6 @@ func groups(group string, tasks []Task, scores []Score, name func(Task) string,
 			return slices.Index(order, a) - slices.Index(order, b)
 		})
 	}
-	var totals []Total
 	for _, n := range names {
 		totals = append(totals, mean(group, n, scores,
 			func(i int) bool { return name(tasks[i]) == n }, decimals))

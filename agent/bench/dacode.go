@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,15 +38,11 @@ func openDACode(path string, _ Setting) (*Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	return suite, readLines(tasks, func(raw json.RawMessage) error {
-		var row struct {
-			ID          string `json:"id"`
-			Instruction string `json:"instruction"`
-			Hardness    string `json:"hardness"`
-		}
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return err
-		}
+	return suite, readRows(tasks, func(row struct {
+		ID          string `json:"id"`
+		Instruction string `json:"instruction"`
+		Hardness    string `json:"hardness"`
+	}) error {
 		task := Task{ID: row.ID, Question: row.Instruction, Level: strings.ToLower(row.Hardness),
 			Data: filepath.Join(root, "source", row.ID),
 			Gold: evals[row.ID], GoldDir: filepath.Join(root, "gold", row.ID)}
@@ -68,10 +65,7 @@ func (t *Task) dacode() error {
 	if err != nil {
 		return err
 	}
-	t.Domain, t.Kind = config.Config.Task, config.Config.Type
-	if t.Kind == "" {
-		t.Kind = config.Config.Task
-	}
+	t.Domain, t.Kind = config.Config.Task, cmp.Or(config.Config.Type, config.Config.Task)
 	t.Missing = append(t.Missing, t.missingGold()...)
 	return nil
 }
@@ -130,9 +124,8 @@ func (t *Task) IsChart() bool {
 type evalConfig struct {
 	Func   oneOrMore `json:"func"`
 	Config struct {
-		Task     string `json:"task"`
-		Type     string `json:"type"`
-		Hardness string `json:"hardness"`
+		Task string `json:"task"`
+		Type string `json:"type"`
 	} `json:"config"`
 	Result []struct {
 		File oneOrMore `json:"file"`
@@ -207,14 +200,12 @@ func readResult(file string) (Answer, error) {
 	}
 	a := Answer{Value: row.Result, Unfinished: !row.Finished, Steps: row.Steps}
 	for i := 0; i+1 < len(row.Trajectory); i++ { // an action's output is in the next entry
-		if !slices.ContainsFunc(
-			[]string{"Bash", "Python", "SQL"},
-			func(k string) bool { return strings.HasPrefix(row.Trajectory[i].Action, k) },
-		) {
+		begins := func(kind string) bool { return strings.HasPrefix(row.Trajectory[i].Action, kind) }
+		if !slices.ContainsFunc([]string{"Bash", "Python", "SQL"}, begins) {
 			continue
 		}
 		a.Actions++
-		if gone := row.Trajectory[i+1].Observation; failedAction(gone) {
+		if failedAction(row.Trajectory[i+1].Observation) {
 			a.Failed++
 		}
 	}
@@ -255,8 +246,8 @@ func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Tot
 		name string
 		of   func(Task) string
 	}{
-		{"task type", func(t Task) string { return daCodeType(t) }},
-		{"hardness", func(t Task) string { return t.Level }},
+		{"task type", daCodeType},
+		{"hardness", Task.level},
 		{"big type", func(t Task) string {
 			if slices.Contains([]string{"data insight", "data manipulation", "data visualization",
 				"statistical analysis"}, t.Domain) {

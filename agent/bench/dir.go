@@ -22,11 +22,7 @@ func openDir(path string, s Setting) (*Suite, error) {
 		index = filepath.Join(path, "index.json")
 	}
 	suite := &Suite{Secret: []string{index}}
-	return suite, readLines(index, func(raw json.RawMessage) error {
-		var row dirRow
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return err
-		}
+	return suite, readRows(index, func(row dirRow) error {
 		task, err := row.task(filepath.Dir(index), s)
 		suite.Tasks = append(suite.Tasks, task)
 		return err
@@ -140,8 +136,8 @@ func totalDir(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 		name string
 		of   func(Task) string
 	}{
-		{"level", func(t Task) string { return t.Level }},
-		{"benchmark", func(t Task) string { return t.Domain }},
+		{"level", Task.level},
+		{"benchmark", Task.domain},
 		{"rules", func(t Task) string { return t.Rules }},
 	} {
 		totals = append(totals, groups(g.name, tasks, scores, g.of, 2)...)

@@ -41,10 +41,10 @@ func openKramaBench(root string, s Setting) (*Suite, error) {
 	suite.Secret = workloads
 	for _, file := range workloads {
 		domain := strings.TrimSuffix(filepath.Base(file), ".json")
-		err := readLines(file, func(raw json.RawMessage) error {
-			task, err := kramaTask(raw, domain, filepath.Join(root, "data", domain, "input"), s)
-			suite.Tasks = append(suite.Tasks, task)
-			return err
+		err := readRows(file, func(row kramaRow) error {
+			suite.Tasks = append(suite.Tasks,
+				row.task(domain, filepath.Join(root, "data", domain, "input"), s))
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -53,17 +53,15 @@ func openKramaBench(root string, s Setting) (*Suite, error) {
 	return suite, nil
 }
 
-func kramaTask(raw json.RawMessage, domain, lake string, s Setting) (Task, error) {
-	var row struct {
-		ID      textID          `json:"id"`
-		Query   string          `json:"query"`
-		Answer  json.RawMessage `json:"answer"`
-		Type    string          `json:"answer_type"`
-		Sources oneOrMore       `json:"data_sources"`
-	}
-	if err := json.Unmarshal(raw, &row); err != nil {
-		return Task{}, err
-	}
+type kramaRow struct {
+	ID      textID          `json:"id"`
+	Query   string          `json:"query"`
+	Answer  json.RawMessage `json:"answer"`
+	Type    string          `json:"answer_type"`
+	Sources oneOrMore       `json:"data_sources"`
+}
+
+func (row kramaRow) task(domain, lake string, s Setting) Task {
 	task := Task{ID: string(row.ID), Question: row.Query, Data: lake, Domain: domain, Kind: row.Type}
 	if string(row.Answer) != "null" {
 		task.Gold = row.Answer
@@ -77,7 +75,7 @@ func kramaTask(raw json.RawMessage, domain, lake string, s Setting) (Task, error
 	case s.Oracle:
 		task.useSources(row.Sources)
 	}
-	return task, nil
+	return task
 }
 
 // useSources restricts the task to the files below Data that sources name. A source is the
@@ -147,25 +145,16 @@ func filesBelow(dir string) []string {
 	return names
 }
 
-// A kramaResponse is the answer of a system under test. The response cache has it under
-// model_output, the output of serve_query under explanation.
-type kramaResponse struct {
-	ID          textID          `json:"task_id"`
-	ModelOutput json.RawMessage `json:"model_output,omitempty"`
-	Explanation json.RawMessage `json:"explanation,omitempty"`
-	Answer      json.RawMessage `json:"answer,omitempty"`
-	Code        string          `json:"code"`
-}
-
-// readKramaBenchAnswers reads a response cache of the harness, or lines of
-// {task_id, answer}.
-func readKramaBenchAnswers(file string) ([]Answer, error) {
-	var answers []Answer
-	err := readLines(file, func(raw json.RawMessage) error {
-		var row kramaResponse
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return err
-		}
+// readKramaBenchAnswers reads a response cache of the harness, or lines of {task_id, answer}. The
+// cache has an answer under model_output, the output of serve_query under explanation.
+func readKramaBenchAnswers(file string) (answers []Answer, err error) {
+	err = readRows(file, func(row struct {
+		ID          textID          `json:"task_id"`
+		ModelOutput json.RawMessage `json:"model_output"`
+		Explanation json.RawMessage `json:"explanation"`
+		Answer      json.RawMessage `json:"answer"`
+		Code        string          `json:"code"`
+	}) error {
 		a := Answer{ID: string(row.ID), Value: row.Answer, Code: row.Code}
 		for _, output := range []json.RawMessage{row.ModelOutput, row.Explanation} {
 			var said struct {
@@ -184,7 +173,7 @@ func readKramaBenchAnswers(file string) ([]Answer, error) {
 
 // submitKramaBench writes a response cache, an array, which the harness scores with
 // --use_system_cache.
-func submitKramaBench(w io.Writer, _ []Task, answers []Answer) error {
+func submitKramaBench(w io.Writer, answers []Answer) error {
 	type row struct {
 		ID     string                     `json:"task_id"`
 		Output map[string]json.RawMessage `json:"model_output"`
@@ -214,18 +203,13 @@ func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total
 	for _, g := range []struct {
 		name string
 		of   func(Task) string
-	}{
-		{"domain", func(t Task) string { return t.Domain }},
-		{"level", func(t Task) string { return t.Level }},
-	} {
+	}{{"domain", Task.domain}, {"level", Task.level}} {
 		var names []string
 		for _, t := range tasks {
-			if !slices.Contains(names, g.of(t)) {
-				names = append(names, g.of(t))
-			}
+			names = append(names, g.of(t))
 		}
 		slices.Sort(names)
-		for _, n := range names {
+		for _, n := range slices.Compact(names) {
 			totals = append(totals, mean(g.name, n, scores, func(i int) bool {
 				return counts(i) && g.of(tasks[i]) == n
 			}, -1))
@@ -233,12 +217,10 @@ func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total
 	}
 	var metrics []string
 	for _, s := range scores {
-		if !slices.Contains(metrics, s.Metric) {
-			metrics = append(metrics, s.Metric)
-		}
+		metrics = append(metrics, s.Metric)
 	}
 	slices.Sort(metrics)
-	for _, m := range metrics {
+	for _, m := range slices.Compact(metrics) {
 		totals = append(totals, mean("metric", m, scores,
 			func(i int) bool { return scores[i].Metric == m }, -1))
 	}

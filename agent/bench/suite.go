@@ -26,44 +26,33 @@ type Suite struct {
 
 // A Task is one question of a benchmark, its data and its right answer.
 type Task struct {
-	ID         string `json:"task_id"`
-	Question   string `json:"question"`
-	Guidelines string `json:"guidelines,omitempty"` // form of the answer
-	// folder of the data; "": this copy has none
-	Data string `json:"data,omitempty"`
-	// names below Data that the task may use; nil: all
-	Files []string `json:"files,omitempty"`
-	Level string   `json:"level,omitempty"` // easy, medium, hard
-	// KramaBench's lake, DA-Code's kind of task
-	Domain string `json:"domain,omitempty"`
-	// KramaBench's answer type, DA-Code's result type, DABench's concepts
-	Kind  string `json:"kind,omitempty"`
-	Rules string `json:"rules"` // name of the benchmark whose rules apply
+	ID         string
+	Question   string
+	Guidelines string   // form of the answer
+	Data       string   // folder of the data; "": this copy has none
+	Files      []string // names below Data that the task may use; nil: all
+	Level      string   // easy, medium, hard
+	Domain     string   // KramaBench's lake, DA-Code's kind of task
+	Kind       string   // KramaBench's answer type, DA-Code's result type, DABench's concepts
+	Rules      string   // name of the benchmark whose rules apply
 	// right answer, in that benchmark's form; nil: not public
-	Gold    json.RawMessage `json:"gold,omitempty"`
-	GoldDir string          `json:"gold_dir,omitempty"` // folder of right answers that are files
+	Gold    json.RawMessage
+	GoldDir string // folder of right answers that are files
 	// missing paths, without which the task cannot be run (data) or scored (gold)
-	Missing []string `json:"missing,omitempty"`
+	Missing []string
 }
 
 // An Answer is an agent's answer to one task.
 type Answer struct {
-	ID string `json:"task_id"` // "": the file has none
-	// any JSON value, mostly a string; nil: no answer, which is wrong
-	Value json.RawMessage `json:"answer,omitempty"`
-	// folder of the files that the agent left (DA-Code)
-	Dir        string `json:"dir,omitempty"`
-	Unfinished bool   `json:"unfinished,omitempty"`
-	Steps      int    `json:"steps,omitempty"` // actions taken, if known
-	// those of Steps that ran code with a known outcome (DA-Code)
-	Actions int `json:"actions,omitempty"`
-	Failed  int `json:"failed,omitempty"` // those of Actions that ended in an error
-	// how the agent found it; part of DABStep's submissions
-	Trace string `json:"trace,omitempty"`
-	// program that gives the answer; part of KramaBench's submissions
-	Code string `json:"code,omitempty"`
-	// input and output; part of KramaBench's submissions
-	Tokens [2]int `json:"tokens,omitzero"`
+	ID         string          // "": the file has none
+	Value      json.RawMessage // any JSON value, mostly a string; nil: no answer, which is wrong
+	Dir        string          // folder of the files that the agent left (DA-Code)
+	Unfinished bool
+	Steps      int    // actions taken, if known
+	Actions    int    // those of Steps that ran code with a known outcome (DA-Code)
+	Failed     int    // those of Actions that ended in an error
+	Code       string // program that gives the answer; part of KramaBench's submissions
+	Tokens     [2]int // input and output; part of KramaBench's submissions
 }
 
 // Text is the answer as text: a JSON string's content, any other value as JSON.
@@ -83,18 +72,15 @@ func Said(text string) json.RawMessage {
 
 // A Score rates one answer.
 type Score struct {
-	ID     string  `json:"task_id"`
-	Value  float64 `json:"score"` // 0 to 1
-	Metric string  `json:"metric"`
-	// other metrics, or fields of the answer; 0 to 1, except error measures
-	Parts   map[string]float64 `json:"parts,omitempty"`
-	Detail  string             `json:"detail,omitempty"` // why, in one line
-	Missing bool               `json:"missing,omitempty"`
-
+	ID      string
+	Value   float64 // 0 to 1
+	Metric  string
+	Parts   map[string]float64 // other metrics, or fields; 0 to 1, except error measures
+	Detail  string             // why, in one line
+	Missing bool               // there is no answer, or it is not finished
 	// why there is no score, such as a failed judge; Value is then meaningless
-	Unscored string `json:"unscored,omitempty"`
-
-	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of totals and means
+	Unscored  string
+	Uncounted bool // the benchmark leaves it out of totals and means
 }
 
 // A Total is one number of a benchmark's result.
@@ -152,6 +138,19 @@ func (e *NeedError) Error() string {
 	return fmt.Sprintf("task %s cannot be scored without %s", e.Task, e.Need)
 }
 
+// A StopError reports a failure that every task would meet, such as a refused key or no Python.
+type StopError struct{ Err error }
+
+func (e *StopError) Error() string { return e.Err.Error() }
+func (e *StopError) Unwrap() error { return e.Err }
+
+// Stops reports whether an error ends the scoring of all tasks, not of one.
+func Stops(ctx context.Context, err error) bool {
+	_, needs := errors.AsType[*NeedError](err)
+	_, stops := errors.AsType[*StopError](err)
+	return needs || stops || err != nil && ctx.Err() != nil
+}
+
 // A Benchmark is one row of the table of benchmarks.
 type Benchmark struct {
 	Name   string
@@ -161,7 +160,7 @@ type Benchmark struct {
 	read   func(path string) ([]Answer, error)
 	score  func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error)
 	totals func(tasks []Task, scores []Score, answers map[string]*Answer) []Total
-	submit func(w io.Writer, tasks []Task, answers []Answer) error
+	submit func(w io.Writer, answers []Answer) error
 	// number of tasks that a submission must contain; 0: all tasks of the copy
 	size int
 }
@@ -171,30 +170,14 @@ func Benchmarks() []*Benchmark {
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
 			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep, 450},
-		{
-			"kramabench",
-			"KramaBench",
+		{"kramabench", "KramaBench",
 			"a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench,
-			readKramaBenchAnswers,
-			scoreKramaBench,
-			totalKramaBench,
-			submitKramaBench,
-			0,
-		},
+			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, submitKramaBench, 0},
 		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
 			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil, 0},
-		{
-			"dabench",
-			"InfiAgent-DABench",
+		{"dabench", "InfiAgent-DABench",
 			"the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench,
-			readDABenchAnswers,
-			scoreDABench,
-			totalDABench,
-			submitDABench,
-			0,
-		},
+			openDABench, readDABenchAnswers, scoreDABench, totalDABench, submitDABench, 0},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
 			openDir, readDABStepAnswers, nil, totalDir, submitDABStep, 0},
 	}
@@ -270,21 +253,19 @@ func (b *Benchmark) Answers(path string) ([]Answer, error) {
 // the error is an *AnswersError, and nothing is written.
 func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 	if s.Benchmark.submit == nil {
-		return fmt.Errorf(
-			"%s has no file of submissions: submit the folder of answers",
-			s.Benchmark.Title,
-		)
+		return fmt.Errorf("%s has no file of submissions: submit the folder of answers",
+			s.Benchmark.Title)
 	}
 	if _, err := s.match(answers, true); err != nil {
 		return err
 	}
-	return s.Benchmark.submit(w, s.Tasks, answers)
+	return s.Benchmark.submit(w, answers)
 }
 
 // Score scores the answers, in the order of the tasks. Missing, unfinished and empty answers
 // count as wrong. The error is an *AnswersError if answers belong to unknown tasks or two
-// answers to one task, a *NeedError if the scorer lacks something, or ctx's error. Any other
-// failure leaves only its task Unscored.
+// answers to one task, a *NeedError if the scorer lacks something, a *StopError, or ctx's error.
+// Any other failure leaves only its task Unscored.
 func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]Score, error) {
 	byID, err := s.match(answers, false)
 	if err != nil {
@@ -293,7 +274,7 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]S
 	scores := make([]Score, len(s.Tasks))
 	for i, task := range s.Tasks {
 		scores[i], err = scorer.Score(ctx, task, byID[task.ID])
-		if _, ok := errors.AsType[*NeedError](err); ok || err != nil && ctx.Err() != nil {
+		if Stops(ctx, err) {
 			return nil, err
 		}
 		if err != nil {

@@ -222,7 +222,8 @@ func TestDABenchSuite(t *testing.T) {
 	}
 }
 
-// TestRecordedScores compares scores with recorded ones: an entry is rules, the kind of answer, what
+// TestRecordedScores compares scores with recorded ones: an entry is rules, the kind of answer,
+// what
 // was said, the right answer, the score of the public code, and the score without its faults.
 func TestRecordedScores(t *testing.T) {
 	compared := 0
@@ -294,7 +295,7 @@ func TestAnswers(t *testing.T) {
 	answers, err = read(`{"task_id": "1", "agent_answer": NaN}`, `{"agent_answer": "b \"NaN"}`,
 		`{"task_id": "2", "agent_answer": "\" NaN", "reasoning_trace": NaN}`)
 	if err != nil || len(answers) != 3 || answers[0].Text() != "" || answers[1].ID != "" ||
-		answers[2].Text() != `" NaN` || answers[2].Trace != "" {
+		answers[2].Text() != `" NaN` {
 		t.Errorf("NaN: %+v, %v", answers, err)
 	}
 	to, strange := suite.Split(answers)
@@ -313,9 +314,8 @@ func TestAnswers(t *testing.T) {
 func TestSubmit(t *testing.T) {
 	tasks := []Task{{ID: "1"}, {ID: "2"}}
 	for name, want := range map[string]string{
-		"dabstep": `{"task_id":"1","agent_answer":"A < B","reasoning_trace":"so"}
-{"task_id":"2","agent_answer":"","reasoning_trace":""}
-`,
+		"dabstep": `{"task_id":"1","agent_answer":"A < B"}` + "\n" + `{"task_id":"2","agent_answer":""}` +
+			"\n",
 		"dabench": `{"id":1,"response":"A < B"}` + "\n" + `{"id":2,"response":""}` + "\n",
 		"kramabench": `[{"task_id":"1","model_output":{"answer":"A \u003c B"},"code":"print(1)",` +
 			`"token_usage_sut":12,"token_usage_sut_input":10,"token_usage_sut_output":2},` +
@@ -325,7 +325,7 @@ func TestSubmit(t *testing.T) {
 		suite := &Suite{Tasks: tasks}
 		suite.Benchmark, _ = Find(name)
 		answers := []Answer{
-			{ID: "1", Value: Said("A < B"), Trace: "so", Code: "print(1)", Tokens: [2]int{10, 2}},
+			{ID: "1", Value: Said("A < B"), Code: "print(1)", Tokens: [2]int{10, 2}},
 			{ID: "2", Value: Said("")},
 		}
 		var out, compact bytes.Buffer

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,20 +42,15 @@ const version = 1
 type Difference struct{ Name, Was, Is string }
 
 // Differs returns the differences from a to b, sorted by name.
-func (a About) Differs(b About) []Difference {
+func (a About) Differs(b About) (all []Difference) {
 	was, is := a.flat(), b.flat()
-	var all []Difference
-	for name, old := range was {
-		if is[name] != old {
-			all = append(all, Difference{name, old, is[name]})
+	names := maps.Clone(was)
+	maps.Copy(names, is)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if was[name] != is[name] {
+			all = append(all, Difference{name, was[name], is[name]})
 		}
 	}
-	for name, value := range is {
-		if _, known := was[name]; !known && value != "" {
-			all = append(all, Difference{name, "", value})
-		}
-	}
-	slices.SortFunc(all, func(x, y Difference) int { return strings.Compare(x.Name, y.Name) })
 	return all
 }
 
@@ -69,12 +65,11 @@ func (a About) flat() map[string]string {
 		tasks = text
 	}
 	all := map[string]string{
-		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat), "task_ids": tasks,
-		"digest": record.Digest(strings.Join(ids, "\n")),
+		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat),
+		"task_ids": tasks,
+		"digest":   record.Digest(strings.Join(ids, "\n")),
 	}
-	for name, value := range a.Setup {
-		all[name] = value
-	}
+	maps.Copy(all, a.Setup)
 	return all
 }
 
@@ -182,7 +177,8 @@ func (f *Folder) open() error {
 	return nil
 }
 
-// readResults reads the complete lines of the results, and counts their bytes. An incomplete last line,
+// readResults reads the complete lines of the results, and counts their bytes. An incomplete last
+// line,
 // left by a crash, is skipped; any other must name a task.
 func readResults(file io.Reader) (all []Record, size int64, err error) {
 	data, err := io.ReadAll(file)

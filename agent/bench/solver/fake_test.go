@@ -265,11 +265,9 @@ func newPlay(t testing.TB, replies script) *play {
 
 func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Options) *play {
 	t.Helper()
-	s, err := solver.New(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.record, p.err = s.Solve(ctx, p.cfg, p.task)
+	var err error
+	n, _ := solver.Find(name)
+	p.record, p.err = n.New(o).Solve(ctx, p.cfg, p.task)
 	if p.nb, err = notebook.Open(record.Folder(p.cfg.Dir).Notebook()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package solver contains the agents that benchmarks compare: dsstar itself and the methods that
 // the papers measure it against. Each works as published, with its published defaults, over
-// the same sessions, sandbox, model layer and limits. [All] lists them; [New] returns one.
+// the same sessions, sandbox, model layer and limits. [All] lists them.
 //
 // Each agent leaves a notebook in its run folder. Its code cells are what the agent ran, in
 // order, with their outputs; its metadata names the agent. Two runs of a baseline that do the same
@@ -9,8 +9,7 @@ package solver
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"dsstar/agent"
@@ -51,7 +50,7 @@ type Named struct {
 	Temperature *float64 // of the model; nil: none was published
 	// minimum: shorter ones would override the agent's own limit of an action; 0: none
 	CellTimeout time.Duration
-	make        func(Options) Solver
+	New         func(Options) Solver
 }
 
 // All returns all agents.
@@ -74,14 +73,11 @@ func All() []Named {
 	}
 }
 
-// New returns the agent with that name.
-func New(name string, options Options) (Solver, error) {
-	var names []string
-	for _, n := range All() {
-		if n.Name == name {
-			return n.make(options), nil
-		}
-		names = append(names, n.Name)
+// Find returns the agent with that name.
+func Find(name string) (n Named, ok bool) {
+	i := slices.IndexFunc(All(), func(n Named) bool { return n.Name == name })
+	if i < 0 {
+		return Named{}, false
 	}
-	return nil, fmt.Errorf("there is no agent %q; there are %s", name, strings.Join(names, ", "))
+	return All()[i], true
 }

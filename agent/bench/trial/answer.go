@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -93,6 +94,9 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 			Ground:   llm.GroundOf(answer, gold),
 			Messages: []llm.Message{{Role: "user", Text: asks}},
 		})
+		if _, ok := errors.AsType[*llm.CredentialError](err); ok {
+			return false, &bench.StopError{Err: err}
+		}
 		if err != nil {
 			return false, err
 		}

@@ -65,13 +65,9 @@ func leaveProgram(files string) error {
 			return nil
 		}
 	}
-	data, err := disk.ReadFile(record.Folder(filepath.Dir(files)).Notebook(), disk.MaxDocument)
+	nb, err := notebook.Open(record.Folder(filepath.Dir(files)).Notebook())
 	if err != nil {
 		return nil // no notebook, so no cells
-	}
-	nb, err := notebook.Read(bytes.NewReader(data))
-	if err != nil {
-		return err
 	}
 	program := programOf(nb)
 	if !strings.Contains(program, "savefig") {

@@ -83,7 +83,7 @@ func (s Scorer) extractCharts(ctx context.Context, tasks []bench.Task,
 		} else {
 			err = extractChart(ctx, s.Open.python([]string{t.Data}, answer.Dir), t, answer.Dir, s.Compat)
 		}
-		if err != nil && ctx.Err() != nil {
+		if bench.Stops(ctx, err) {
 			return err
 		}
 		if err != nil {

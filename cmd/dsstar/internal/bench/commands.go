@@ -13,6 +13,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 )
 
@@ -37,7 +38,8 @@ type App struct {
 	Replayed    func(trace string) (llm.Model, llm.Ranker, error)
 	NewProgress func(quiet bool) *progress.Progress
 	// Agree shows lines and asks the user to agree. If yes is set, it does not ask.
-	Agree func(ctx context.Context, p *progress.Progress, yes bool, lines []string, what, question string) error
+	Agree func(ctx context.Context, p *progress.Progress, yes bool, lines []string, what,
+		question string) error
 	// ReadFile reads a file, or a pipe, of at most so many bytes.
 	ReadFile func(path string, most int64) ([]byte, error)
 	Tokens   func(record.Usage) any // as --json has them
@@ -49,26 +51,33 @@ says where to get the benchmarks.
 
 `
 
-const example = `  dsstar bench run --bench dabstep --tasks DABstep --split dev --agent dsstar --model openai/MODEL --out first
-  dsstar bench run --bench dabstep --tasks DABstep --split dev --agent react --model openai/MODEL --jobs 4 --out second
-  dsstar bench run --resume --out second
-  dsstar bench run --model replay:first --out again     repeats the run without a model
-  dsstar bench score first --compat fixed
-  dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json
-  dsstar bench table --paper ds-star:1 first second
-  dsstar bench compare first second
-  dsstar bench submit --format dabstep first > submission.jsonl`
-
+// Command returns dsstar bench.
 func (a *App) Command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "bench",
-		Short:   "Run agents over benchmarks, score them, print the papers' tables",
-		Long:    help + a.ExitHelp + "\nA stopped run continues with: dsstar bench run --resume --out OUT",
-		Example: example,
-		Args:    a.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "bench",
+		Short: "Run agents over benchmarks, score them, print the papers' tables",
+		Long:  help + a.ExitHelp + "\nA stopped run continues with: dsstar bench run --resume --out OUT",
+		Args:  a.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.runCommand(), a.scoreCommand(), a.submitCommand(),
 		a.tableCommand(), a.compareCommand())
 	return cmd
+}
+
+// settingsFlags adds the flags of settings to a command, and returns them.
+func (a *App) settingsFlags(cmd *cobra.Command) *pflag.FlagSet {
+	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
+	a.AddSettings(settings)
+	cmd.Flags().AddFlagSet(settings)
+	return settings
+}
+
+// print prints a value as JSON or as text.
+func (a *App) print(asJSON bool, value any, text func() string) error {
+	if asJSON {
+		return term.JSON(a.Stdout, value)
+	}
+	_, err := io.WriteString(a.Stdout, text())
+	return err
 }

@@ -26,13 +26,9 @@ task, --total-cost, --total-calls and --total-time all tasks together.
 
 OUT gets a line for each task in results.jsonl, and its run folder in tasks/.
 Whatever stopped a run, --resume --out OUT continues it: tasks with a result do not
-run again. Other settings are refused.
-
-With several --server, tasks are spread over the kernels of these Jupyter servers;
-if one is lost, the others take over its tasks. The description cache is not used,
-so that the cost of a task does not depend on other tasks. With --learn it does: each
-task sees what those before it, on the same data, have taught. OUT/memory holds that,
-and tables keep such runs apart.`
+run again. Other settings are refused. The description cache is not used, so that
+the cost of a task does not depend on other tasks, except with --learn: each task
+then sees what those before it, on the same data, have taught.`
 
 // runFlags are the flags of bench run that are not settings.
 type runFlags struct {
@@ -107,11 +103,10 @@ func (a *App) runCommand() *cobra.Command {
 		Args: a.NoArgs,
 	}
 	flags.add(cmd.Flags())
-	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	a.AddSettings(settings)
+	settings := a.settingsFlags(cmd)
 	settings.Float64("temperature", 0,
 		"sampling temperature (default: the agent's published one, else the model's)")
-	cmd.Flags().AddFlagSet(settings)
+	cmd.Flags().AddFlag(settings.Lookup("temperature"))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		past, err := flags.past(cmd.Flags())
 		if err != nil {
@@ -216,7 +211,7 @@ func causes(list string) ([]runner.Cause, error) {
 
 // check refuses invalid flags.
 func (b *runFlags) check(a *App, s *configs.Settings) error {
-	if !slices.Contains(agentNames(), b.agent) {
+	if _, ok := solver.Find(b.agent); !ok {
 		e := &usage.Error{Text: fmt.Sprintf("--agent: unknown agent %q", b.agent)}
 		for _, n := range solver.All() {
 			e.Hints = append(e.Hints, usage.Again("--agent", n.Name).Note(n.Summary))

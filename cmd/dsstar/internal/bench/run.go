@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,12 +87,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err != nil {
 		return err
 	}
-	for name, value := range set {
-		if past != nil && r.flags.resume && past.Setup[name] == "" {
-			continue // it applied there, too, but was not recorded
-		}
-		about.Setup[name] = value
-	}
+	maps.Copy(about.Setup, set)
 	about.Published = publishedBy(r.flags.agent)
 	if err := r.openModels(about); err != nil {
 		return err
@@ -107,19 +103,18 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 }
 
 // newTrial prepares what all tasks share.
-func (r *run) newTrial() (err error) {
+func (r *run) newTrial() error {
 	config, err := r.AgentConfig(r.settings)
-	config.Key = r.Key()
 	if err != nil {
 		return err
 	}
-	config.Jobs, config.Price = max(1, r.settings.Jobs), r.prices
-	agent, err := solver.New(r.flags.agent, r.flags.options(r.settings.Learn))
+	config.Key, config.Jobs, config.Price = r.Key(), max(1, r.settings.Jobs), r.prices
+	agent, _ := solver.Find(r.flags.agent)
 	r.trial = trial.Run{
-		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent, Config: config,
-		Compat: bench.Compat(r.flags.compat), Models: r.modelsOf, Plain: r.python.Run,
+		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent.New(r.flags.options(r.settings.Learn)),
+		Config: config, Compat: bench.Compat(r.flags.compat), Models: r.modelsOf, Plain: r.python.Run,
 	}
-	return err
+	return nil
 }
 
 func (r *run) close() {
@@ -208,37 +203,31 @@ func (r *run) openModels(about runner.About) (err error) {
 // asPublished applies the settings that were published with an agent, unless the user has set
 // them, and returns them by key.
 func asPublished(agentName string, s *configs.Settings) map[string]string {
-	own := map[string]bool{}
-	for _, e := range s.Explain() {
-		own[e.Key] = e.Source != "default"
+	n, _ := solver.Find(agentName)
+	set := publishedBy(agentName)
+	if s.Temperature != nil {
+		delete(set, "temperature")
+	} else {
+		s.Temperature = n.Temperature
 	}
-	set := map[string]string{}
-	for _, n := range solver.All() {
-		if n.Name != agentName {
-			continue
-		}
-		if s.Temperature == nil && n.Temperature != nil {
-			s.Temperature = n.Temperature
-			set["temperature"] = fmt.Sprint(*n.Temperature)
-		}
-		if !own["cell_timeout"] && s.CellTimeout < n.CellTimeout {
-			s.CellTimeout = n.CellTimeout
-			set["cell_timeout"] = n.CellTimeout.String()
-		}
+	own := func(e configs.Entry) bool { return e.Key == "cell_timeout" && e.Source != "default" }
+	if slices.ContainsFunc(s.Explain(), own) || s.CellTimeout >= n.CellTimeout {
+		delete(set, "cell_timeout")
+	} else {
+		s.CellTimeout = n.CellTimeout
 	}
 	return set
 }
 
 // publishedBy returns all settings that were published with an agent, by key.
 func publishedBy(agentName string) map[string]string {
+	n, _ := solver.Find(agentName)
 	all := map[string]string{}
-	for _, n := range solver.All() {
-		if n.Name == agentName && n.Temperature != nil {
-			all["temperature"] = fmt.Sprint(*n.Temperature)
-		}
-		if n.Name == agentName && n.CellTimeout > 0 {
-			all["cell_timeout"] = n.CellTimeout.String()
-		}
+	if n.Temperature != nil {
+		all["temperature"] = fmt.Sprint(*n.Temperature)
+	}
+	if n.CellTimeout > 0 {
+		all["cell_timeout"] = n.CellTimeout.String()
 	}
 	return all
 }

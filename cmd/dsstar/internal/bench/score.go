@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
@@ -46,108 +45,98 @@ func (a *App) scoreCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	cmd.Flags().BoolVar(&save, "save", false, "record the scores in OUT, for its tables")
 	compatFlag(cmd.Flags(), &compat)
-	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	a.AddSettings(settings)
-	cmd.Flags().AddFlagSet(settings)
+	settings := a.settingsFlags(cmd)
 	for _, hidden := range []string{"max-rounds", "debug-tries"} {
 		_ = cmd.Flags().MarkHidden(hidden) // nothing is run
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ofRun, ofFile := len(args) == 1 && answers == "", len(args) == 0 && answers != ""
 		c, err := checkCompat(compat)
 		if err != nil {
 			return err
 		}
 		s, err := a.Settings(settings)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if answers == "" && len(args) == 1 && suite.split != "" && suite.level() == "" {
+		case ofRun && suite.split != "" && suite.level() == "":
 			return usage.New(fmt.Sprintf("--split %s selects tasks to run, but %s has already run",
 				suite.split, args[0]),
 				usage.Shell("dsstar bench score %s", args[0]),
 				usage.Shell("dsstar bench score --split easy %s", args[0]))
-		}
-		var scores trial.Scores
-		switch {
-		case len(args) == 1 && answers == "":
-			scores, err = a.scoreRun(cmd.Context(), &suite, s, c, args[0], save)
-		case save:
-			err = usage.New("--save needs one run, to record its scores in",
+		case save && !ofRun:
+			return usage.New("--save needs one run, to record its scores in",
 				usage.Shell("dsstar bench score --save OUT"))
-		case len(args) == 0 && answers != "":
-			scores, err = a.scoreFile(cmd.Context(), &suite, s, c, answers)
-		default:
-			err = usage.New("expected one run or one file of answers",
+		case !ofRun && !ofFile:
+			return usage.New("expected one run or one file of answers",
 				usage.Shell("dsstar bench score OUT"),
 				usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
 		}
+		scorer, done, err := a.scorer(s, c)
 		if err != nil {
 			return err
+		}
+		defer done()
+		var scores trial.Scores
+		if ofRun {
+			scores, err = scoreRun(cmd.Context(), scorer, &suite, args[0], save)
+		} else {
+			scores, err = scoreFile(cmd.Context(), scorer, &suite, answers)
+		}
+		if err != nil {
+			return scoringError(err)
 		}
 		for _, warning := range scoreWarnings(scores) {
 			fmt.Fprintln(a.Stderr, "dsstar: warning: "+term.Printable(warning))
 		}
-		if asJSON {
-			return term.JSON(a.Stdout, scores)
-		}
-		_, err = fmt.Fprint(a.Stdout, scoresText(scores))
-		return err
+		return a.print(asJSON, scores, func() string { return scoresText(scores) })
 	}
 	return cmd
 }
 
 // scoreFile scores the answers in a file of the benchmark's own format.
-func (a *App) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Settings,
-	compat bench.Compat, file string) (trial.Scores, error) {
-	var none trial.Scores
+func scoreFile(ctx context.Context, scorer trial.Scorer, flags *suiteFlags,
+	file string) (none trial.Scores, _ error) {
 	suite, err := flags.open("score")
 	if err != nil {
 		return none, err
 	}
 	answers, err := suite.Benchmark.Answers(file)
+	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
+		return none, usage.New(missing.Error(), usage.Shell("ls %s", file))
+	}
 	if err != nil {
-		return none, answersError(err, file)
+		return none, usage.New(err.Error(), usage.Shell("head -c 300 %s", file))
 	}
 	to, strange := suite.Split(answers)
 	if len(to) == 0 && len(strange) > 0 {
 		_, err := suite.Score(ctx, bench.Scorer{}, strange)
-		return none, scoringError(err)
+		return none, err
 	}
 	if to, err = flags.keepLevel(suite, to); err != nil {
 		return none, err
 	}
-	ctx, scorer, done, err := a.scorer(ctx, s, compat)
-	if err != nil {
-		return none, err
-	}
-	defer done()
 	scores, err := scorer.Score(ctx, suite, to, false)
 	scores.Strange(strange)
-	return scores, scoringError(err)
+	return scores, err
 }
 
 // scoreRun scores the answers of a run, and records the scores there if save is set.
-func (a *App) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settings,
-	compat bench.Compat, out string, save bool) (trial.Scores, error) {
-	var none trial.Scores
+func scoreRun(ctx context.Context, scorer trial.Scorer, flags *suiteFlags, out string,
+	save bool) (none trial.Scores, _ error) {
 	r, err := readRun(out)
 	if err != nil {
 		return none, err
 	}
-	if save && r.Setup["compat"] != string(compat) {
+	if was := r.Setup["compat"]; save && was != string(scorer.Compat) {
 		return none, usage.New(fmt.Sprintf("%s is scored by %s; its tables cannot mix scorings", r.Path,
-			r.Setup["compat"]),
-			usage.Shell("dsstar bench score --save --compat "+r.Setup["compat"]+" %s", r.Path))
+			was),
+			usage.Shell("dsstar bench score --save --compat "+was+" %s", r.Path))
 	}
 	suite, err := suiteOf(r, flags)
 	if err != nil {
 		return none, err
 	}
-	ctx, scorer, done, err := a.scorer(ctx, s, compat)
-	if err != nil {
-		return none, err
-	}
-	defer done()
 	var all []trial.Scores
 	tasks := suite.ByID()
 	for repeat := 1; repeat <= max(1, r.Repeat); repeat++ {
@@ -157,7 +146,7 @@ func (a *App) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settin
 		}
 		scores, err := scorer.Score(ctx, suite, answers, true)
 		if err != nil {
-			return none, scoringError(err)
+			return none, err
 		}
 		all = append(all, scores)
 	}
@@ -183,13 +172,6 @@ func (s *suiteFlags) keepLevel(suite *bench.Suite,
 	}
 	answers, _ = suite.Split(answers)
 	return answers, err
-}
-
-func answersError(err error, file string) error {
-	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
-		return usage.New(missing.Error(), usage.Shell("ls %s", file))
-	}
-	return usage.New(err.Error(), usage.Shell("head -c 300 %s", file))
 }
 
 // suiteOf reads the tasks of a run, from the same place unless flags say otherwise.
@@ -227,24 +209,22 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	return f
 }
 
-// scorer returns a scorer and the context to use it in. A failure that every task would meet, such
-// as a refused key or no Python, cancels the context. The caller must call done.
-func (a *App) scorer(ctx context.Context, s *configs.Settings,
-	compat bench.Compat) (_ context.Context, _ trial.Scorer, done func(), _ error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	judge, err := a.scoringJudge(s, stop)
+// scorer returns a scorer, which the caller ends with done.
+func (a *App) scorer(s *configs.Settings, compat bench.Compat) (trial.Scorer, func(), error) {
 	python := a.plainPython(s)
-	find := python.Path
-	python.Path = func(ctx context.Context) (string, error) {
-		path, err := find(ctx)
-		if err != nil {
-			stop(err)
-		}
-		return path, err
-	}
-	scorer := trial.Scorer{Compat: compat, Judge: judge, Plain: python.Run,
-		Open: a.scoringAt(s, a.scoringPlace(s, stop))}
-	return ctx, scorer, func() { python.Close(); stop(nil) }, err
+	judge, err := a.scoringJudge(s)
+	var found *kernels.Place // most scorers need none
+	return trial.Scorer{Compat: compat, Judge: judge, Plain: python.Run,
+		Open: a.scoringAt(s, func(ctx context.Context) (kernels.Place, error) {
+			if found == nil {
+				p, err := a.Place(ctx, s, func(string) {})
+				if err != nil {
+					return p, &bench.StopError{Err: err}
+				}
+				found = &p
+			}
+			return *found, nil
+		})}, python.Close, err
 }
 
 // plainPython returns the Python for scoring texts. It needs no packages and runs no code but the
@@ -255,12 +235,15 @@ func (a *App) plainPython(s *configs.Settings) *bench.Process {
 			return s.Python, nil
 		}
 		found, err := pyenv.Find(ctx, a.Env)
-		return found.Base, err
+		if err != nil {
+			return "", &bench.StopError{Err: err}
+		}
+		return found.Path, nil
 	}}
 }
 
-// scoringJudge returns a judge that asks the model, if one is given. A refused key calls stop.
-func (a *App) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (bench.Judge, error) {
+// scoringJudge returns a judge that asks the model; nil if none is given.
+func (a *App) scoringJudge(s *configs.Settings) (bench.Judge, error) {
 	if s.Model == "" {
 		return nil, nil
 	}
@@ -269,34 +252,7 @@ func (a *App) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 		return nil, err
 	}
 	m, err := a.Model(s, func(llm.Retry) {})
-	if err != nil {
-		return nil, err
-	}
-	ask := trial.Judge(m, words)
-	return func(ctx context.Context, answer, gold string) (bool, error) {
-		same, err := ask(ctx, answer, gold)
-		if _, ok := errors.AsType[*llm.CredentialError](err); ok {
-			stop(err)
-		}
-		return same, err
-	}, nil
-}
-
-// scoringPlace returns a function that finds the place for scorers' kernels on first use, because
-// most scorers need none. If there is no place, it calls stop.
-func (a *App) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
-	var found *kernels.Place
-	return func(ctx context.Context) (kernels.Place, error) {
-		if found == nil {
-			p, err := a.Place(ctx, s, func(string) {})
-			if err != nil {
-				stop(err)
-				return p, err
-			}
-			found = &p
-		}
-		return *found, nil
-	}
+	return trial.Judge(m, words), err
 }
 
 func scoringError(err error) error {

@@ -12,9 +12,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/bench/trial"
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
-	"dsstar/notebook/disk"
 )
 
 func paperNames() []string {
@@ -46,18 +44,13 @@ Tables: ` + strings.Join(paperNames(), ", "),
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			return term.JSON(a.Stdout, map[string]any{"tables": made})
-		}
-		for i, t := range made {
-			if i > 0 {
-				fmt.Fprintln(a.Stdout)
+		return a.print(asJSON, map[string]any{"tables": made}, func() string {
+			var pages []string
+			for _, t := range made {
+				pages = append(pages, t.Markdown())
 			}
-			if _, err := fmt.Fprint(a.Stdout, t.Markdown()); err != nil {
-				return err
-			}
-		}
-		return nil
+			return strings.Join(pages, "\n")
+		})
 	}
 	return cmd
 }
@@ -106,19 +99,14 @@ func (a *App) compareCommand() *cobra.Command {
 		if err != nil {
 			return usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
 		}
-		if asJSON {
-			return term.JSON(a.Stdout, c)
-		}
-		_, err = fmt.Fprint(a.Stdout, c.Markdown())
-		return err
+		return a.print(asJSON, c, c.Markdown)
 	}
 	return cmd
 }
 
 func (a *App) submitCommand() *cobra.Command {
 	var flags suiteFlags
-	var format, out string
-	var repeat int
+	var format string
 	cmd := &cobra.Command{
 		Use:     "submit --format NAME OUT",
 		Short:   "Print the answers of a run in the benchmark's form",
@@ -126,8 +114,6 @@ func (a *App) submitCommand() *cobra.Command {
 		Example: "  dsstar bench submit --format dabstep first > submission.jsonl",
 	}
 	cmd.Flags().StringVar(&format, "format", "", "the benchmark (default: that of the run)")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write; default: standard output")
-	cmd.Flags().IntVar(&repeat, "repeat", 1, "which repeat")
 	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -138,12 +124,9 @@ func (a *App) submitCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		page, err := submission(r, &flags, format, repeat)
+		page, err := submission(r, &flags, format)
 		if err != nil {
 			return err
-		}
-		if out != "" {
-			return disk.WriteFile(out, page)
 		}
 		_, err = a.File.Write(page)
 		return err
@@ -171,8 +154,9 @@ func whole(r runner.Result, flags *suiteFlags) error {
 	return nil
 }
 
-// submission returns the submission in a format. A task without an answer gets an empty one.
-func submission(r runner.Result, flags *suiteFlags, format string, repeat int) ([]byte, error) {
+// submission returns the submission in a format, of the first repeat. A task without an answer gets
+// an empty one.
+func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, error) {
 	suite, err := suiteOf(r, flags)
 	if err != nil {
 		return nil, err
@@ -188,7 +172,7 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 	if err := whole(r, flags); err != nil {
 		return nil, err
 	}
-	answers := trial.Answers(r, suite.ByID(), repeat)
+	answers := trial.Answers(r, suite.ByID(), 1)
 	for i := range answers {
 		if answers[i].Value == nil {
 			answers[i].Value = bench.Said("")
