@@ -10,54 +10,43 @@ import (
 
 const cgroupFolder = "/sys/fs/cgroup"
 
-// groupLimits are the files of a control group that libraries and undokernel read, by controller
-// of version 1, or "" for version 2.
-var groupLimits = map[string][]string{
-	"":       {"memory.max", "memory.current", "memory.stat", "cpu.max", "cpuset.cpus.effective"},
-	"memory": {"memory.limit_in_bytes", "memory.usage_in_bytes"},
-	"cpu":    {"cpu.cfs_quota_us", "cpu.cfs_period_us"},
-}
+// groupLimits are the files of a control group that libraries and undokernel read. Those of version 1
+// are not among them.
+var groupLimits = []string{"memory.max", "memory.current", "memory.stat", "cpu.max",
+	"cpuset.cpus.effective"}
 
-// A groupFile is a file about the control group of this process.
-type groupFile struct {
-	path   string // in this program's view
-	inside string // in a new namespace of control groups; "" for a file of an ancestor group
+// ownGroup returns the path of this process's control group; "" without one of version 2.
+func ownGroup() string {
+	b, _ := os.ReadFile("/proc/self/cgroup") // empty without control groups
+	for line := range strings.Lines(string(b)) {
+		if group, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "0::"); ok {
+			return filepath.Join("/", group)
+		}
+	}
+	return ""
 }
 
 // groupFiles returns the files with the limits of this process's control group and its ancestors.
-func groupFiles() (all []groupFile) {
-	b, _ := os.ReadFile("/proc/self/cgroup") // empty without control groups
-	for line := range strings.Lines(string(b)) {
-		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
-		if len(parts) != 3 {
-			continue
+func groupFiles() (all []string) {
+	group := ownGroup()
+	for ; group != ""; group = filepath.Dir(group) {
+		for _, name := range groupLimits {
+			all = append(all, filepath.Join(cgroupFolder, group, name))
 		}
-		for _, controller := range strings.Split(parts[1], ",") {
-			top := filepath.Join(cgroupFolder, controller)
-			for group := filepath.Join("/", parts[2]); ; group = filepath.Dir(group) {
-				for _, name := range groupLimits[controller] {
-					f := groupFile{path: filepath.Join(top, group, name)}
-					if group == filepath.Join("/", parts[2]) {
-						f.inside = filepath.Join(top, name)
-					}
-					if _, err := os.Stat(f.path); err == nil {
-						all = append(all, f)
-					}
-				}
-				if group == "/" {
-					break
-				}
-			}
+		if group == "/" {
+			break
 		}
 	}
 	return all
 }
 
-// groupParts returns the parts of the view that show the limits of the session's control group.
+// groupParts returns the parts of the view that show the limits of the session's control group, which
+// is the top of its namespace.
 func groupParts() (parts []part) {
-	for _, f := range groupFiles() {
-		if f.inside != "" {
-			parts = append(parts, part{kind: readPart, from: f.path, at: f.inside, optional: true})
+	if group := ownGroup(); group != "" {
+		for _, name := range groupLimits {
+			parts = append(parts, part{kind: readPart, from: filepath.Join(cgroupFolder, group, name),
+				at: filepath.Join(cgroupFolder, name), optional: true})
 		}
 	}
 	return parts

@@ -183,12 +183,11 @@ func mayRead(info fs.FileInfo) bool {
 		return true
 	}
 	groups, _ := os.Getgroups() // without groups, the mode for others counts
-	switch mode := info.Mode().Perm(); {
-	case int(st.Uid) == os.Getuid():
-		return mode&0o400 != 0
-	case int(st.Gid) == os.Getgid() || slices.Contains(groups, int(st.Gid)):
-		return mode&0o040 != 0
-	default:
-		return mode&0o004 != 0
+	class := 0o004
+	if int(st.Uid) == os.Getuid() {
+		class = 0o400
+	} else if slices.Contains(append(groups, os.Getgid()), int(st.Gid)) {
+		class = 0o040
 	}
+	return int(info.Mode())&class != 0
 }

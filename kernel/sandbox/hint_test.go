@@ -57,18 +57,13 @@ func TestHint(t *testing.T) {
 	}
 	rows := []row{
 		{builtin, denied, eperm, lib + "socket.py:232\x1b[39m, in socket.__init__", offline},
-		{builtin, denied, eperm, "File \"/usr/lib/python3.11/socket.py\", line 232", offline},
 		{full, "gaierror", lookup, "", offline},
-		{full, "URLError", "<urlopen error " + lookup + ">", "", offline},
 		{net, "gaierror", lookup, "", ""},
 		// A word in the user's code is not the library's.
 		{builtin, denied, eperm + ": 'x'", "socket = os.open('x')", ""},
-		{builtin, denied, eperm, "File \"/home/u/my_socket.py\"", ""},
 		{builtin, denied, eacces + ": 'BASE/home/a b/key'", "socket = open(shared_memory)\n" +
 			lib + "socket.py:232", outside},
 		{builtin, denied, eacces + ": '/psm_1'", lib + "multiprocessing/shared_memory.py:104", sharing},
-		{builtin, denied, eacces, lib + "multiprocessing/synchronize.py:57", sharing},
-		{full, denied, eacces, lib + "multiprocessing/synchronize.py:57", ""},
 		{shared, denied, eacces, lib + "multiprocessing/synchronize.py:57", ""},
 		{full, "RuntimeError", "No CUDA GPUs are available", "",
 			"graphics processors are off; allow them with --allow-gpu"},
@@ -79,7 +74,6 @@ func TestHint(t *testing.T) {
 			"a file may have 2.5 GB; raise it with --max-file"},
 		{builtin, "RuntimeError", "can't start new thread", "",
 			"there may be 256 processes and threads; raise it with --max-processes"},
-		{builtin, "ValueError", "bad", "", ""},
 		{Box{Tier: Off}, "MemoryError", "", "", ""},
 	}
 	for _, c := range []struct {
@@ -91,9 +85,6 @@ func TestHint(t *testing.T) {
 		{builtin, denied, eacces, "BASE/home/a b/key", outside},
 		{full, missing, enoent, "BASE/home/a b/key", outside},
 		{builtin, missing, enoent, "BASE/home/a b/key", ""},
-		{full, missing, enoent, "BASE/home/a b/no", ""},
-		{builtin, denied, eacces, "BASE/home/new", "BASE/home/new is outside the data and the run " +
-			"folder; allow it with --allow-read BASE/home/new, or --allow-write for a folder"},
 		{builtin, denied, eacces, "BASE/home", "BASE/home" + all},
 		{full, missing, enoent, "BASE", "BASE" + all},
 		{builtin, denied, eacces, "/proc/1/environ", ""},
@@ -101,31 +92,22 @@ func TestHint(t *testing.T) {
 		// A cell can raise anything to steer a hint to private files.
 		{builtin, denied, eacces, "BASE/home/.ssh/id_rsa", "BASE/home/.ssh/id_rsa" + private},
 		{builtin, denied, eacces, "BASE/data/ssh", "BASE/home/.ssh" + private},
-		{full, missing, enoent, "BASE/home/aws-credentials.csv",
-			"BASE/home/aws-credentials.csv" + private},
 		{builtin, denied, eacces, "/etc/shadow", "/etc/shadow" + private},
 		// In the data.
 		{builtin, denied, eacces, "BASE/data/x.csv", "BASE/data/x.csv" + current},
-		{builtin, denied, eacces, "BASE/linked/x.csv", "BASE/linked/x.csv" + current},
 		{builtin, denied, eacces, "BASE/data/near.csv", "BASE/data/near.csv" + current},
-		{builtin, denied, eacces, "BASE/data/new/a", "BASE/data/new/a" + current},
 		{full, "OSError", erofs, "BASE/data/../data/x.csv", "BASE/data/x.csv" + current},
 		{builtin, denied, eacces, "BASE/data/link.csv", outside},
-		{full, missing, enoent, "BASE/data/link.csv", outside},
 		// A file's own mode is not the box's doing, but Errno 30 is about writing.
 		{builtin, denied, eacces, "BASE/data/closed.csv", ""},
 		{full, "OSError", erofs, "BASE/data/closed.csv", "BASE/data/closed.csv" + current},
 		// In the session's own folders.
 		{builtin, denied, eacces, "BASE/run/files/x.txt", ""},
-		{full, missing, enoent, "BASE/private/tmp/y", ""},
 		{builtin, denied, eacces, "BASE/library/l.py", ""},
 		{builtin, denied, eacces, "BASE/run/files/key", outside},
 		{builtin, denied, eacces, "x.txt", ""},
 		{builtin, denied, eacces, "../data/x.csv", "../data/x.csv" + folder},
-		{builtin, denied, eacces, "../home/a b/key", outside},
-		{builtin, denied, eacces, "../data/closed.csv", ""},
 		{full, "OSError", erofs, "../home/a b/key", "../home/a b/key" + folder},
-		{full, missing, enoent, "no.csv", ""},
 		{builtin, denied, eacces, "/dev/shm/x", sharing},
 		{builtin, denied, eacces, "/dev/shm/gone/data/x", ""},
 	} {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,26 +53,36 @@ func (b Box) keeps(s Session, data, own []string) error {
 var ErrTooMany = errors.New("there are too many files to look for sockets, on which other " +
 	"programs may listen")
 
-// Bounds of a search for sockets.
+// Bounds of a search for sockets, in entries of folders and in time. The system's folders are searched
+// for a shorter time, as that delays the first start; sockets that are missed there are still found
+// if Linux lists them.
 const (
-	mostEntries = 2_000_000
-	longestWalk = 20 * time.Second
+	mostEntries       = 2_000_000
+	longestWalk       = 20 * time.Second
+	longestSystemWalk = 2 * time.Second
 )
 
 // sockets returns the Unix sockets in the folders that cells read or write, except the session's
 // own: a read-only mount does not prevent connecting to a service. needs is what the program reads.
-func (b Box) sockets(needs []string) ([]string, error) {
+func (b Box) sockets(needs []string) (found []string, err error) {
 	inSystem := func(path string) bool {
 		return slices.ContainsFunc(programFolders, func(folder string) bool { return in(path, folder) })
 	}
-	folders := slices.Concat(slices.DeleteFunc(slices.Clone(needs), inSystem), b.Read, b.Write)
-	w := walk{left: mostEntries, until: time.Now().Add(longestWalk)}
-	found, err := w.all(folders)
-	if err != nil {
-		return nil, err
+	folders := outermost(slices.Concat(slices.DeleteFunc(slices.Clone(needs), inSystem), b.Read, b.Write))
+	found = slices.Clone(systemSockets())
+	until := time.Now().Add(longestWalk)
+	for _, path := range folders {
+		sockets, known := searched.Load(path)
+		if !known {
+			all, complete := socketsBelow(path, until, mostEntries)
+			if !complete {
+				return nil, fmt.Errorf("%w: in %s; the sandbox builtin closes all sockets", ErrTooMany, path)
+			}
+			sockets, _ = searched.LoadOrStore(path, all)
+		}
+		found = append(found, sockets.([]string)...)
 	}
-	found = append(found, systemSockets()...)
-	outer := append(outermost(folders), programFolders...)
+	outer := append(folders, programFolders...)
 	for _, path := range socketPaths("/proc/net/unix") { // including those bound after the search
 		if slices.ContainsFunc(outer, func(folder string) bool { return in(path, folder) }) {
 			found = append(found, path)
@@ -84,53 +95,62 @@ func (b Box) sockets(needs []string) ([]string, error) {
 // programFolders are the system's folders that cells read.
 var programFolders = []string{"/usr", "/opt"}
 
-// installed are the folders in programFolders that are searched for sockets. The rest of /usr are
-// static files of the distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and Linux lists
-// what listens there in this network namespace.
-var installed = []string{"/usr/local", "/opt"}
+// searched caches the sockets in folders, which can have many files. It is never refreshed, as this
+// process is short-lived.
+var searched sync.Map // a []string by path
 
-// longestSystemWalk bounds the search in installed, which delays the first start. Sockets that it
-// misses are still found if Linux lists them.
-const longestSystemWalk = 2 * time.Second
-
-// systemSockets returns the sockets in installed, searched once.
-var systemSockets = sync.OnceValue(func() []string {
-	return socketsBelow(installed, time.Now().Add(longestSystemWalk))
+// systemSockets returns the sockets in the folders of programFolders that are searched, once. The rest
+// of /usr are static files of the distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and
+// Linux lists what listens there in this network namespace.
+var systemSockets = sync.OnceValue(func() (found []string) {
+	until := time.Now().Add(longestSystemWalk)
+	for _, folder := range []string{"/usr/local", "/opt"} {
+		sockets, _ := socketsBelow(folder, until, mostEntries)
+		found = append(found, sockets...)
+	}
+	return found
 })
 
-// socketsBelow returns the sockets in folders that it finds by until. It reads many folders
-// concurrently.
-func socketsBelow(folders []string, until time.Time) (found []string) {
+// socketsBelow returns the sockets in a path, which may be one itself, and whether it was searched
+// completely, within a time and a number of entries. It reads many folders concurrently.
+func socketsBelow(path string, until time.Time, entries int64) (found []string, complete bool) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	var look func(folder string, apart int)
-	look = func(folder string, apart int) {
-		f, err := os.Open(folder)
+	var left atomic.Int64
+	left.Store(entries)
+	var look func(path string, kind fs.FileMode, apart int)
+	look = func(path string, kind fs.FileMode, apart int) {
+		if kind&fs.ModeSocket != 0 {
+			mu.Lock()
+			defer mu.Unlock()
+			found = append(found, path)
+		}
+		if !kind.IsDir() || left.Load() < 0 {
+			return
+		}
+		f, err := os.Open(path)
 		if err != nil {
 			return // what this user cannot read, its cells cannot either
 		}
-		entries, _ := f.ReadDir(-1) // unsorted, and as much as can be read
-		_ = f.Close()               // nothing was written
-		late := time.Now().After(until)
-		for _, e := range entries {
-			switch {
-			case e.Type()&fs.ModeSocket != 0:
-				mu.Lock()
-				found = append(found, folder+"/"+e.Name())
-				mu.Unlock()
-			case !e.IsDir() || late:
-			case apart > 0:
-				all.Go(func() { look(folder+"/"+e.Name(), apart-1) })
-			default:
-				look(folder+"/"+e.Name(), 0)
+		inside, _ := f.ReadDir(-1) // unsorted, and as much as can be read
+		_ = f.Close()              // nothing was written
+		if left.Add(-int64(len(inside))); time.Now().After(until) {
+			left.Store(-1)
+		}
+		for _, e := range inside {
+			below := func() { look(path+"/"+e.Name(), e.Type(), apart-1) }
+			if apart > 0 && e.IsDir() {
+				all.Go(below)
+			} else {
+				below()
 			}
 		}
 	}
-	for _, folder := range folders {
-		look(folder, 2)
+	if info, err := os.Lstat(path); err == nil {
+		look(path, info.Mode().Type(), 2)
 	}
 	all.Wait()
-	return found
+	return found, left.Load() >= 0
 }
 
 // socketPaths returns the real paths of the sockets in Linux's table (unix(7)).
@@ -164,48 +184,4 @@ func outermost(paths []string) (all []string) {
 		}
 	}
 	return outer
-}
-
-// walked caches the sockets of folders, which can have many files. It is never refreshed, as this
-// process is short-lived.
-var walked = struct {
-	sync.Mutex
-	sockets map[string][]string
-}{sockets: map[string][]string{}}
-
-// A walk is a bounded search of folders for sockets.
-type walk struct {
-	left  int
-	until time.Time
-}
-
-// all returns the sockets in folders; a path may be a socket itself.
-func (w *walk) all(paths []string) (found []string, err error) {
-	walked.Lock()
-	defer walked.Unlock()
-	for _, path := range outermost(paths) {
-		sockets, known := walked.sockets[path]
-		if !known {
-			if sockets, err = w.folder(path); err != nil {
-				return nil, err
-			}
-			walked.sockets[path] = sockets
-		}
-		found = append(found, sockets...)
-	}
-	return found, nil
-}
-
-func (w *walk) folder(path string) (found []string, err error) {
-	err = filepath.WalkDir(path, func(file string, e fs.DirEntry, err error) error {
-		if w.left--; w.left < 0 || w.left%1024 == 0 && time.Now().After(w.until) {
-			return fmt.Errorf("%w: in %s; the sandbox builtin closes all sockets", ErrTooMany, path)
-		}
-		// on an error the file is gone, or this user cannot read it
-		if err == nil && e.Type()&fs.ModeSocket != 0 {
-			found = append(found, file)
-		}
-		return nil
-	})
-	return found, err
 }

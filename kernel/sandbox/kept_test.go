@@ -11,50 +11,9 @@ import (
 	"time"
 )
 
-// TestWalk: folders inside others are not searched twice, and none is searched by the next session;
-// a search that exceeds its bounds says so.
-func TestWalk(t *testing.T) {
-	dir, err := os.MkdirTemp("", "dsw-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"a/b", "ab", "other"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l, err := net.Listen("unix", dir+"/a/b/s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if err := os.Symlink("a", dir+"/link"); err != nil {
-		t.Fatal(err)
-	}
-	paths := []string{dir + "/a/b", dir + "/link/b", dir + "/a", dir + "/ab", dir + "/a",
-		dir + "/missing"}
-	// a, a/b, a/b/s and ab
-	if found, err := (&walk{4, time.Now().Add(time.Minute)}).all(paths); err != nil ||
-		len(found) != 1 || found[0] != dir+"/a/b/s" {
-		t.Errorf("%v %v", found, err)
-	}
-	if found, err := (&walk{0, time.Now()}).all(paths); err != nil || len(found) != 1 {
-		t.Errorf("again: %v %v", found, err)
-	}
-	// dir, a, a/b, a/b/s, ab, link and other; the clock is looked at now and then
-	for _, w := range []*walk{{6, time.Now().Add(time.Minute)}, {1025, time.Now().Add(-time.Second)}} {
-		if _, err := w.all([]string{dir}); !errors.Is(err, ErrTooMany) {
-			t.Errorf("too many, or too late: %v", err)
-		}
-	}
-}
-
-// TestSystemSockets: the search finds sockets at any depth, and Linux's table those bound after it.
-func TestSystemSockets(t *testing.T) {
+// TestSocketsBelow: a search finds sockets at any depth, says whether it ended before its bounds, and is
+// not repeated; Linux's table has those bound after it.
+func TestSocketsBelow(t *testing.T) {
 	dir, err := os.MkdirTemp("", "dsw-")
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -75,23 +34,38 @@ func TestSystemSockets(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = l.Close() })
 	}
-	found := socketsBelow([]string{dir}, time.Now().Add(time.Minute))
-	slices.Sort(found)
-	if !slices.Equal(found, want) {
-		t.Errorf("found %q, want %q", found, want)
+	const entries = 7
+	for _, c := range []struct {
+		entries  int64
+		within   time.Duration
+		complete bool
+	}{{entries, time.Minute, true}, {entries - 1, time.Minute, false}, {entries, -time.Second, false}} {
+		found, complete := socketsBelow(dir, time.Now().Add(c.within), c.entries)
+		slices.Sort(found)
+		if complete != c.complete || complete && !slices.Equal(found, want) {
+			t.Errorf("%+v: found %q, complete %v", c, found, complete)
+		}
 	}
-	if found := socketsBelow([]string{dir}, time.Now().Add(-time.Second)); len(found) > 1 {
-		t.Errorf("found %q after the end of its time", found)
+	if found, complete := socketsBelow(want[0], time.Now().Add(time.Minute), 0); !complete ||
+		!slices.Equal(found, want[:1]) {
+		t.Errorf("a socket itself: %q, %v", found, complete)
+	}
+	b := Box{Read: []string{deep, dir + "/link", dir + "/missing"}, Write: []string{dir + "/link/c"}}
+	for range 2 {
+		if found, err := b.sockets(nil); err != nil || !slices.Contains(found, want[0]) {
+			t.Errorf("%q: %v", found, err)
+		}
+		_ = os.Remove(want[0])
 	}
 	const line = "00000000daa625e6: 00000003 00000000 00010000 0001 01  1056"
 	table := filepath.Join(dir, "table")
 	lines := []string{"Num RefCount Protocol Flags Type St Inode Path", line,
-		line + " @abstract /" + want[0], line + " relative",
-		line + " " + dir + "/link/c/d/s", line + " " + want[1], line + " " + dir + "/gone"}
+		line + " @abstract /" + want[1], line + " relative", line + " " + want[1],
+		line + " " + dir + "/gone"}
 	if err := os.WriteFile(table, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if found := socketPaths(table); !slices.Equal(found, want) {
-		t.Errorf("the table has %q, want %q", found, want)
+	if found := socketPaths(table); !slices.Equal(found, want[1:]) {
+		t.Errorf("the table has %q", found)
 	}
 }

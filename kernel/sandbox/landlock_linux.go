@@ -82,38 +82,30 @@ func newRuleset(abi int, net, sharedNet bool) (*ruleset, error) {
 	return r, nil
 }
 
-// allow permits access beneath each path. Missing and inaccessible paths are skipped.
+// allow permits access beneath each path, which may lead through links. Missing and inaccessible paths
+// are skipped.
 func (r *ruleset) allow(access uint64, paths ...string) error {
-	for _, path := range paths {
-		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-		if unreachable(err) {
-			continue
-		}
-		if err != nil {
-			return &os.PathError{Op: "open", Path: path, Err: err}
-		}
-		err = r.allowAt(fd, access)
-		_ = unix.Close(fd) // nothing was written
-		if err != nil {
-			return &os.PathError{Op: "landlock_add_rule", Path: path, Err: err}
-		}
-	}
-	return nil
+	return r.allowAll(access, func(path string) (int, error) {
+		return unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	}, paths)
 }
 
 // allowMarked is allow for real paths that cells of another session may replace: each must still
 // have its mark.
 func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...string) error {
+	return r.allowAll(access, func(path string) (int, error) { return openMarked(path, marks) }, paths)
+}
+
+func (r *ruleset) allowAll(access uint64, open func(path string) (int, error), paths []string) error {
 	for _, path := range paths {
-		fd, err := openMarked(path, marks)
+		fd, err := open(path)
 		if unreachable(err) {
 			continue
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = r.allowAt(fd, access)
+			_ = unix.Close(fd) // nothing was written
 		}
-		err = r.allowAt(fd, access)
-		_ = unix.Close(fd) // nothing was written
 		if err != nil {
 			return &os.PathError{Op: "allow", Path: path, Err: err}
 		}
@@ -255,22 +247,19 @@ func (st stage) confineFiles() error {
 	if full {
 		own = nil // the view hides them
 	}
+	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	err = errors.Join(r.allowReading(own, nil, system...), r.allowReading(own, st.Marks, st.Read...),
-		r.allowMarked(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE,
-			st.Marks, st.Write...))
+		r.allowMarked(written, st.Marks, st.Write...))
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	if st.Box.GPU {
 		err = errors.Join(err, r.allow(device, gpuDevices()...), r.allow(fsRead, gpuReads()...),
 			r.allow(fsRead, gpuProc...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/dev/dri"))
 	}
 	if !full {
-		for _, f := range groupFiles() {
-			err = errors.Join(err, r.allow(fsRead, f.path))
-		}
+		err = errors.Join(err, r.allow(fsRead, groupFiles()...))
 	}
 	switch {
 	case full:

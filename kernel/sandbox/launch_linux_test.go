@@ -14,53 +14,44 @@ import (
 )
 
 // Cells can read the folders of libraries and modules that variables name, except the home and its
-// hidden folders.
-func TestFoldersOfVariables(t *testing.T) {
+// hidden folders. Proxy and certificate variables are kept if the network is allowed, and only then.
+func TestVariables(t *testing.T) {
 	dir := outside(t, map[string]string{"home/lib/x": "of lib\n", "home/mods/x": "of mods\n",
-		"home/.ssh/x": "of ssh\n", "home/.ssh/sub/x": "of ssh\n", "home/x": "of home\n"})
+		"home/.ssh/x": "of ssh\n", "home/.ssh/sub/x": "of ssh\n", "home/x": "of home\n",
+		"ca.pem": "a certificate\n", "certs/ca.pem": "another\n"})
 	home := dir + "/home"
 	t.Setenv("HOME", home)
-	env := []string{"PATH=/usr/bin:/bin", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=2",
-		"LD_LIBRARY_PATH=" + home + "/lib:" + home + ":relative::" + dir + "/missing",
-		"PYTHONPATH=" + home + "/mods:" + home + "/.ssh:/"}
+	network := []string{"https_proxy=http://me:secret@proxy:3128", "NO_PROXY=localhost",
+		"SSL_CERT_FILE=" + dir + "/ca.pem"}
+	env := append(network, "SSL_CERT_DIR="+dir+"/certs", "REQUESTS_CA_BUNDLE=/run", "MY_TOKEN=secret",
+		"PATH=/usr/bin:/bin", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=2",
+		"LD_LIBRARY_PATH="+home+"/lib:"+home+":relative::"+dir+"/missing",
+		"PYTHONPATH="+home+"/mods:"+home+"/.ssh:/")
 	for _, box := range plainBoxes(t) {
-		out := said(t, box, env, "/bin/sh", "-c", `cat "$1/lib/x" "$1/mods/x"
-echo $OMP_NUM_THREADS "${LD_LIBRARY_PATH%%:*}"; cat "$1/.ssh/x" "$1/x"`, "sh", home)
-		if want := "of lib\nof mods\n2 " + home + "/lib\n"; !strings.HasPrefix(out, want) {
-			t.Errorf("%s: %q, want %q at first", box.Tier, out, want)
-		}
-		work := t.TempDir()
-		// as a cell of an earlier session could
-		if err := os.Symlink(home+"/.ssh", work+"/mods"); err != nil {
-			t.Fatal(err)
-		}
-		out += run(command(t, box, session(t, work), work, []string{"PYTHONPATH=" + work + "/mods/sub"},
-			"/bin/cat", home+"/.ssh/sub/x"))
-		if strings.Contains(out, "of ssh") || strings.Contains(out, "of home") {
-			t.Errorf("%s: the home is read: %q", box.Tier, out)
-		}
-	}
-}
-
-// Proxy and certificate variables are kept if the network is allowed, and only then.
-func TestVariablesOfNetwork(t *testing.T) {
-	t.Parallel()
-	dir := outside(t, map[string]string{"ca.pem": "a certificate\n", "certs/ca.pem": "another\n"})
-	env := []string{"PATH=/usr/bin:/bin", "https_proxy=http://me:secret@proxy:3128",
-		"NO_PROXY=localhost", "SSL_CERT_FILE=" + dir + "/ca.pem", "SSL_CERT_DIR=" + dir + "/certs",
-		"REQUESTS_CA_BUNDLE=/run", "MY_TOKEN=secret"}
-	for _, box := range plainBoxes(t) {
-		for _, net := range []bool{false, true} {
-			box.Net = net
-			out := said(t, box, env, "/bin/sh", "-c", `cat "$1/ca.pem" "$1/certs/ca.pem"; env`, "sh", dir)
-			for _, want := range append(env[1:4:4], "a certificate\nanother\n") {
-				if got := strings.Contains(out, want); got != net {
-					t.Errorf("%s, network %v: %q is there: %v", box.Tier, net, want, got)
+		for _, box.Net = range []bool{false, true} {
+			out := said(t, box, env, "/bin/sh", "-c", `cd "$1"; cat home/lib/x home/mods/x; env
+cat home/.ssh/x home/x ca.pem certs/ca.pem`, "sh", dir)
+			for _, want := range []string{"of lib\nof mods\n", "OMP_NUM_THREADS=2\n"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("%s: %q is not in %q", box.Tier, want, out)
 				}
 			}
-			if strings.Contains(out, "MY_TOKEN") {
-				t.Errorf("%s: %s", box.Tier, out)
+			for _, want := range append(network, "a certificate\nanother\n") {
+				if strings.Contains(out, want) != box.Net {
+					t.Errorf("%s, network %v: %q in %q", box.Tier, box.Net, want, out)
+				}
 			}
+			for _, secret := range []string{"of ssh", "of home", "MY_TOKEN"} {
+				if strings.Contains(out, secret) {
+					t.Errorf("%s: %q in %q", box.Tier, secret, out)
+				}
+			}
+		}
+		work := t.TempDir()
+		link(t, home+"/.ssh", work+"/mods") // as a cell of an earlier session could
+		if out := run(command(t, box, session(t, work), work, []string{"PYTHONPATH=" + work + "/mods/sub"},
+			"/bin/cat", home+"/.ssh/sub/x")); strings.Contains(out, "of ssh") {
+			t.Errorf("%s: the home is read: %q", box.Tier, out)
 		}
 	}
 }
@@ -78,7 +69,7 @@ func TestLaunchers(t *testing.T) {
 [ "$3" = python3 ] || exit 7
 shift 3
 echo activating
-export CONDA_PREFIX=DIR/envs LD_LIBRARY_PATH=DIR/lib GDAL_DATA=/gdal PROJ_DATA=/proj DB_URL=secret
+export CONDA_PREFIX=DIR/envs LD_LIBRARY_PATH=DIR/lib GDAL_DATA=/gdal DB_URL=secret
 [ -x "$(command -v "$1")" ] && exec "$@"
 exit 8
 `,
@@ -90,7 +81,7 @@ exit 8
 		"own/pypy3": own, "own/python3": own,
 	})
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
-	const show = ran + "; import os; print(*map(os.environ.get, ['CONDA_PREFIX', 'A']))"
+	const show = ran + "; import os; print(*map(os.environ.get, ['CONDA_PREFIX', 'A', 'GDAL_DATA', 'DB_URL']))"
 	conda := []string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c"}
 	for _, box := range plainBoxes(t) {
 		box.Env = []string{"A"}
@@ -98,12 +89,9 @@ exit 8
 			argv []string
 			want string
 		}{
-			"conda": {append(conda[:6:6], show, "a b"), "ran ['a b']\n" + dir + "/envs None"},
-			"conda's packages": {append(conda[:6:6],
-				"import os; print(*map(os.environ.get, ['GDAL_DATA', 'PROJ_DATA', 'DB_URL']))"),
-				"/gdal /proj None"},
+			"conda": {append(conda[:6:6], show, "a b"), "ran ['a b']\n" + dir + "/envs None /gdal None"},
 			"env A": {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"},
-				"ran ['a b']\nNone python3"},
+				"ran ['a b']\nNone python3 None None"},
 			"pypy3":      {[]string{dir + "/own/pypy3", "-c", "import foo; print(foo.foo)"}, "mine"},
 			"shim":       {[]string{dir + "/own/python3", "-c", "import foo; print(foo.foo)"}, "mine"},
 			"env script": {[]string{dir + "/script", "a b"}, "ran ['a b']"},
@@ -172,51 +160,50 @@ func TestAsksNothingWritable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, box := range plainBoxes(t) {
-		// The answer is cached for sessions that write elsewhere, but not used where it is no longer
-		// safe.
-		cmd := exec.Command(dir + "/venv/bin/python3")
-		cmd.Env = []string{"HOME=" + dir, "B=" + string(box.Tier)}
-		if _, err := box.Command(cmd, session(t)); err != nil {
-			t.Error(err)
-		}
-		move("/venv/bin", "/venv/gone") // there is no Python to answer
-		if _, err := box.Command(cmd, session(t, t.TempDir())); err != nil {
-			t.Errorf("%s: asked again: %v", box.Tier, err)
-		}
-		move("/venv/gone", "/venv/bin")
-		box.Write = []string{dir + "/open"}
-		if _, err := box.Command(cmd, session(t)); !errors.Is(err, sandbox.ErrWritable) {
-			t.Errorf("%s: remembered: %v", box.Tier, err)
-		}
-		_ = os.Remove(dir + "/escaped") // the first session writes nowhere, so it may be run
-		for name, c := range map[string]struct {
-			env  string
-			argv []string
-			said string // "": it is refused
-		}{
-			"PYTHONPATH": {"PYTHONPATH=" + dir + "/open",
-				[]string{python, "-c", "import mine; print(mine.name)"}, "mine\n"},
-			"venv":       {"A=", []string{dir + "/open/venv/bin/python3", "-c", ""}, ""},
-			"editable":   {"A=", []string{dir + "/venv/bin/python3", "-c", ""}, ""},
-			"first line": {"A=", []string{dir + "/open/script"}, ""},
-			"in PATH": {"PATH=" + dir + "/open:/usr/bin:/bin",
-				[]string{"/usr/bin/env", "python3", "-c", ""}, ""},
-			"PYTHONUSERBASE": {"PYTHONUSERBASE=" + dir + "/open", []string{python, "-c", "print(1)"}, "1\n"},
-			"not a Python":   {"PATH=" + dir + "/open", []string{"/bin/echo", "2"}, "2\n"},
-		} {
-			env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, c.env}
-			if c.said != "" {
-				if out := said(t, box, env, c.argv...); out != c.said {
-					t.Errorf("%s in %s: %q, want %q", name, box.Tier, out, c.said)
-				}
-			} else if _, err := box.Command(&exec.Cmd{Path: c.argv[0], Args: c.argv, Env: env},
-				session(t)); !errors.Is(err, sandbox.ErrWritable) {
-				t.Errorf("%s in %s: %v", name, box.Tier, err)
+	box := boxIn(t, sandbox.Builtin, t.TempDir()) // in full, the same is asked
+	// The answer is cached for sessions that write elsewhere, but not used where it is no longer
+	// safe.
+	cmd := exec.Command(dir + "/venv/bin/python3")
+	cmd.Env = []string{"HOME=" + dir}
+	if _, err := box.Command(cmd, session(t)); err != nil {
+		t.Error(err)
+	}
+	move("/venv/bin", "/venv/gone") // there is no Python to answer
+	if _, err := box.Command(cmd, session(t, t.TempDir())); err != nil {
+		t.Errorf("%s: asked again: %v", box.Tier, err)
+	}
+	move("/venv/gone", "/venv/bin")
+	box.Write = []string{dir + "/open"}
+	if _, err := box.Command(cmd, session(t)); !errors.Is(err, sandbox.ErrWritable) {
+		t.Errorf("%s: remembered: %v", box.Tier, err)
+	}
+	_ = os.Remove(dir + "/escaped") // the first session writes nowhere, so it may be run
+	for name, c := range map[string]struct {
+		env  string
+		argv []string
+		said string // "": it is refused
+	}{
+		"PYTHONPATH": {"PYTHONPATH=" + dir + "/open",
+			[]string{python, "-c", "import mine; print(mine.name)"}, "mine\n"},
+		"venv":       {"A=", []string{dir + "/open/venv/bin/python3", "-c", ""}, ""},
+		"editable":   {"A=", []string{dir + "/venv/bin/python3", "-c", ""}, ""},
+		"first line": {"A=", []string{dir + "/open/script"}, ""},
+		"in PATH": {"PATH=" + dir + "/open:/usr/bin:/bin",
+			[]string{"/usr/bin/env", "python3", "-c", ""}, ""},
+		"PYTHONUSERBASE": {"PYTHONUSERBASE=" + dir + "/open", []string{python, "-c", "print(1)"}, "1\n"},
+		"not a Python":   {"PATH=" + dir + "/open", []string{"/bin/echo", "2"}, "2\n"},
+	} {
+		env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, c.env}
+		if c.said != "" {
+			if out := said(t, box, env, c.argv...); out != c.said {
+				t.Errorf("%s in %s: %q, want %q", name, box.Tier, out, c.said)
 			}
-			if os.Remove(dir+"/escaped") == nil {
-				t.Errorf("%s in %s: code of the cells ran outside", name, box.Tier)
-			}
+		} else if _, err := box.Command(&exec.Cmd{Path: c.argv[0], Args: c.argv, Env: env},
+			session(t)); !errors.Is(err, sandbox.ErrWritable) {
+			t.Errorf("%s in %s: %v", name, box.Tier, err)
+		}
+		if os.Remove(dir+"/escaped") == nil {
+			t.Errorf("%s in %s: code of the cells ran outside", name, box.Tier)
 		}
 	}
 }

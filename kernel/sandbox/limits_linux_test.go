@@ -141,7 +141,7 @@ print('started', flush=True)
 func TestMappedFile(t *testing.T) {
 	t.Parallel()
 	python := userPython(t)
-	const size = 150 << 20
+	const size = 300 << 20
 	file := filepath.Join(outside(t, map[string]string{"large": ""}), "large")
 	if err := os.Truncate(file, size); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"strconv"
 	"time"
 	"unsafe"
 
@@ -176,16 +177,12 @@ func ours(number int) bool {
 		}
 		return false
 	}
-	for self := os.Getpid(); ; {
-		process, parent, ok := lineage(number)
-		switch {
-		case !ok || process == self || parent == 0:
-			return !ok
-		case parent == self:
-			return true
-		}
-		number = parent
+	process, err := openProcess(strconv.Itoa(number))
+	if err != nil {
+		return errors.Is(err, unix.ENOENT)
 	}
+	defer unix.Close(process)
+	return descends(process, os.Getpid())
 }
 
 // lineage returns the process of a thread, and the parent process.
