@@ -113,7 +113,7 @@ func TestAnyReplies(t *testing.T) {
 		}
 		most := rapid.IntRange(0, 60).Draw(t, "most calls")
 		p := play(t, nil, func(s *stage) {
-			s.config.Model, s.config.MaxRounds, s.config.DebugTries = m, rounds, tries
+			s.config.Model, s.config.MaxRounds, s.config.DebugTries, s.each = m, rounds, tries, true
 			s.config.Method, s.config.Limits.Calls = method, most
 			s.task.Files = filesOf("a.csv", "b.csv", "c.csv")
 		})

