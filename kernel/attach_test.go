@@ -104,7 +104,9 @@ func TestGuests(t *testing.T) {
 	}{
 		{"two at once", testTwoGuests}, {"reset", testGuestReset},
 		{"newer work", testGuestSparesNewerWork}, {"no hint", testGuestIsNotHinted},
-		{"quit", testGuestQuits}, {"death", testGuestSeesDeath},
+		{"quit", testGuestQuits}, {"busy kernel", testGuestOfBusyKernel},
+		{"behind another", testGuestBehindAnother}, {"stubborn cell", testGuestLeavesStubbornCell},
+		{"death", testGuestSeesDeath},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, k, file) })
 	}
@@ -177,9 +179,7 @@ func testGuestSparesNewerWork(t *testing.T, k *Kernel, file string) {
 }
 
 // Attaching does not wait for a busy kernel, but a cell does. Who gives up waiting disturbs nobody.
-func TestGuestOfBusyKernel(t *testing.T) {
-	t.Parallel()
-	k, file := someone(t)
+func testGuestOfBusyKernel(t *testing.T, k *Kernel, file string) {
 	goOn := filepath.Join(t.TempDir(), "go-on")
 	busy := make(chan notebook.Execution, 1)
 	started := make(chan bool, 1)
@@ -212,14 +212,10 @@ func TestGuestOfBusyKernel(t *testing.T) {
 		t.Errorf("%v s", x.Seconds)
 	}
 	runCell(t, k, "1", notebook.OK)
-	_ = g.Close()
-	_ = k.Close()
 }
 
 // Another client's cell does not count against the time-out of the guest's.
-func TestGuestBehindAnother(t *testing.T) {
-	t.Parallel()
-	k, file := someone(t)
+func testGuestBehindAnother(t *testing.T, k *Kernel, file string) {
 	w := brisk()
 	w.takeUp = 300 * time.Millisecond
 	g, err := attach(t.Context(), file, Options{CellTimeout: 500 * time.Millisecond}, w)
@@ -238,9 +234,7 @@ func TestGuestBehindAnother(t *testing.T) {
 }
 
 // A guest whose cell ignores interrupts leaves, and the kernel stays alive.
-func TestGuestLeavesStubbornCell(t *testing.T) {
-	t.Parallel()
-	k, file := someone(t)
+func testGuestLeavesStubbornCell(t *testing.T, k *Kernel, file string) {
 	w := brisk()
 	g, err := attach(t.Context(), file, Options{CellTimeout: time.Second}, w)
 	if err != nil {

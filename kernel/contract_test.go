@@ -2,13 +2,10 @@ package kernel
 
 import (
 	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
-	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
@@ -42,7 +39,7 @@ func localWay(spec Spec) way {
 // impatient returns short waits, for the contract's cells that ignore interrupts.
 func impatient() waits {
 	w := defaultWaits()
-	w.interrupt = 1500 * time.Millisecond
+	w.interrupt = time.Second
 	return w
 }
 
@@ -144,19 +141,4 @@ func (w way) test(t *testing.T) {
 				Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
 			})
 		}})
-}
-
-// TCP is used if the path of a socket is too long.
-func TestLongTemporaryFolder(t *testing.T) {
-	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("TMPDIR", long)
-	k := open(t, options(t))
-	c, err := zmq.Read(filepath.Join(k.current().host.(*local).dir, "kernel.json"))
-	if err != nil || c.Transport != "tcp" {
-		t.Fatalf("%v, transport %s", err, c.Transport)
-	}
-	runCell(t, k, "x = 1", notebook.OK)
 }

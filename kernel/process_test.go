@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dsstar/kernel/internal/process"
+	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook"
 )
@@ -56,9 +57,14 @@ func number(t testing.TB, text string) int {
 }
 
 // Nothing is left of a closed kernel: no process, child, goroutine or file, and no trace of its
-// cells.
+// cells. It is reached over TCP, as the path of a socket would be too long.
 func TestNothingIsLeft(t *testing.T) {
 	defer goleak.VerifyNone(t)
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
 	o := options(t)
 	home := t.TempDir()
 	o.Env = append(o.Env, "HOME="+home)
@@ -69,8 +75,9 @@ func TestNothingIsLeft(t *testing.T) {
 		"import multiprocessing as m, time\np = m.get_context('fork').Process(target=time.sleep, args=(60,)); p.start()\nprint(p.pid)", notebook.OK).Stdout())
 	pid, dir := k.Info().PID, k.current().host.(*local).dir
 	info, err := os.Stat(filepath.Join(dir, "kernel.json"))
-	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("connection file: %v %v", info, err)
+	c, e := zmq.Read(filepath.Join(dir, "kernel.json"))
+	if err := errors.Join(err, e); err != nil || info.Mode() != 0o600 || c.Transport != "tcp" {
+		t.Errorf("connection file: %v %v, transport %s", info, err, c.Transport)
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("private folder: %v %v", info, err)
@@ -92,40 +99,34 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 }
 
-func TestKilledFromOutside(t *testing.T) {
-	t.Parallel()
-	k := open(t, options(t))
-	pid := k.Info().PID
-	// The child holds the kernel's sockets and stderr open.
-	code := "import os, time\nif os.fork() == 0: time.sleep(5); os._exit(0)\nprint('kept')\ntime.sleep(60)"
-	x, err := k.ExecuteCell(t.Context(), Cell{Code: code, Observe: func(notebook.Output) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}})
-	if err != nil || x.Status != notebook.Died {
-		t.Fatalf("%v, status %s", err, x.Status)
-	}
-	if x.Reason != "the kernel died: killed by signal 9 (SIGKILL)" || x.Stdout() != "kept\n" {
-		t.Errorf("reason %q, stdout %q", x.Reason, x.Stdout())
-	}
-}
-
-// A crash leaves its last words. A kernel that closes its connections is useless: it is killed for
-// that reason.
+// A death is noticed at once, whoever causes it, and a crash leaves its last words. A kernel that
+// closes its connections is useless: it is killed for that reason.
 func TestReasonOfDeath(t *testing.T) {
 	t.Parallel()
 	k := open(t, options(t))
-	for code, want := range map[string]string{
-		"import ctypes; ctypes.string_at(0)": "killed by signal 11 (SIGSEGV)",
-		"import gc, time, zmq\n" +
+	for i, c := range []struct{ code, want string }{
+		// from outside; the child holds the kernel's sockets and stderr open
+		{"import os, time\nif os.fork() == 0: time.sleep(5); os._exit(0)\nprint('kept')\ntime.sleep(60)",
+			"killed by signal 9 (SIGKILL)"},
+		{"print('kept', flush=True)\nimport ctypes; ctypes.string_at(0)", "killed by signal 11 (SIGSEGV)"},
+		{"print('kept', flush=True)\nimport gc, time, zmq\n" +
 			"for s in gc.get_objects():\n if isinstance(s, zmq.Socket): s.close(0)\n" +
-			"time.sleep(60)": "it closed its connections",
+			"time.sleep(60)", "it closed its connections"},
 	} {
-		x := runCell(t, k, code, notebook.Died)
-		if !strings.HasPrefix(x.Reason, "the kernel died: "+want) || strings.Contains(x.Reason, "\n") {
-			t.Errorf("reason %q, want %q", x.Reason, want)
+		pid := k.Info().PID
+		x, err := k.ExecuteCell(t.Context(), Cell{Code: c.code, Observe: func(notebook.Output) {
+			if i == 0 {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}})
+		if err != nil || x.Status != notebook.Died || x.Stdout() != "kept\n" ||
+			!strings.HasPrefix(x.Reason, "the kernel died: "+c.want) || strings.Contains(x.Reason, "\n") {
+			t.Errorf("%v %s, reason %q, want %q; stdout %q", err, x.Status, x.Reason, c.want, x.Stdout())
 		}
-		if err := k.Reset(t.Context()); err != nil {
-			t.Fatal(err)
+		if i < 2 {
+			if err := k.Reset(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
@@ -270,17 +271,18 @@ func TestStartedTwice(t *testing.T) {
 	}
 }
 
+// A kernel is started as its options say, also after a Reset that failed. What runs silently is not
+// counted, a kernel with interrupt mode "message" gets a request, not a signal, and what processes
+// print is output of their cell and not late, however slowly it is read.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	o := options(t)
 	o.Spec.Env = map[string]string{"GREETING": "hello ${WHOM}, ${NOBODY}"}
 	o.Env = append(o.Env, "WHOM=world")
+	o.Spec.InterruptMode, o.CellTimeout = "message", 5*time.Second
 	o.Scratch = filepath.Join(o.Dir, "made", "here")
+	o.Prelude = "import sys\nsys.modules['a_number'] = 6\nraise ValueError"
 	k := open(t, o)
-	x := runCell(t, k, "import os, sys\nprint(os.environ['GREETING'], os.getcwd() == os.path.realpath(sys.argv[0]) or os.getcwd())", notebook.OK)
-	if want := "hello world, ${NOBODY} " + o.Dir + "\n"; x.Stdout() != want {
-		t.Errorf("stdout %q, want %q", x.Stdout(), want)
-	}
 	if !dirExists(o.Scratch) {
 		t.Error("Scratch was not made")
 	}
@@ -289,14 +291,34 @@ func TestOptions(t *testing.T) {
 		info.Language["name"] != "python" || info.PID == 0 {
 		t.Errorf("%+v", info)
 	}
-}
-
-// A kernel with interrupt mode "message" gets a request, not a signal.
-func TestInterruptByMessage(t *testing.T) {
-	t.Parallel()
-	o := options(t)
-	o.Spec.InterruptMode, o.CellTimeout = "message", time.Second
-	k := open(t, o)
-	runCell(t, k, "x = 1\nimport time; time.sleep(60)", notebook.TimedOut)
-	runCell(t, k, "x", notebook.OK)
+	k.options.Spec = Spec{Name: "x", Argv: []string{"no-such-program"}}
+	if err := k.Reset(t.Context()); err == nil || k.Alive() {
+		t.Errorf("error %v, alive %v", err, k.Alive())
+	}
+	runCell(t, k, "1", notebook.Died)
+	k.options.Spec = o.Spec
+	if err := k.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x, err := k.Silently(t.Context(), "print(__import__('a_number'))", time.Minute)
+	if err != nil || x.Stdout() != "6\n" {
+		t.Errorf("%+v, %v", x, err)
+	}
+	x = runCell(t, k, "import os, time\nprint(os.environ['GREETING'], os.getcwd())", notebook.OK)
+	if want := "hello world, ${NOBODY} " + o.Dir + "\n"; x.Stdout() != want || x.Count != 1 {
+		t.Errorf("stdout %q, want %q; count %d", x.Stdout(), want, x.Count)
+	}
+	stops, err := k.ExecuteCell(t.Context(), Cell{Code: "time.sleep(60)", Timeout: time.Second / 2})
+	if err != nil || stops.Status != notebook.TimedOut {
+		t.Errorf("%+v, %v", stops, err)
+	}
+	runCell(t, k, `read = os.read
+def slow(fd, size):
+    text = read(fd, size)
+    time.sleep(.1)
+    return text
+os.read = slow`, notebook.OK)
+	for range 3 { // the first read has begun before
+		stdout(t, k, "_ = os.system('echo one; echo zwölf')", "one\nzwölf\n")
+	}
 }

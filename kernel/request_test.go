@@ -173,19 +173,3 @@ threading.Thread(target=later).start()`}); err != nil {
 		t.Errorf("late output %q", text)
 	}
 }
-
-// What processes print is output of their cell and not late, however slowly it is read.
-func TestOutputOfProcesses(t *testing.T) {
-	t.Parallel()
-	k := open(t, options(t))
-	runCell(t, k, `import os, time
-read = os.read
-def slow(fd, size):
-    text = read(fd, size)
-    time.sleep(.1)
-    return text
-os.read = slow`, notebook.OK)
-	for range 3 { // the first read has begun before
-		stdout(t, k, "_ = os.system('echo one; echo zwölf')", "one\nzwölf\n")
-	}
-}
