@@ -22,18 +22,13 @@ type Filter struct {
 // ErrNoTasks reports that no task passes a filter.
 var ErrNoTasks = errors.New("no task is left")
 
-// UnknownTaskError reports that no task has this id.
-type UnknownTaskError struct{ ID string }
-
-func (e *UnknownTaskError) Error() string { return fmt.Sprintf("there is no task %q", e.ID) }
-
-// Choose returns the tasks that pass the filter, in the order in which they run.
-// The error is an *UnknownTaskError or ErrNoTasks.
+// Choose returns the tasks that pass the filter, in the order in which they run. The error says
+// which id is unknown, or is ErrNoTasks.
 func (s *Suite) Choose(f Filter) ([]Task, error) {
 	known := s.ByID()
 	for _, id := range f.IDs {
 		if _, ok := known[id]; !ok {
-			return nil, &UnknownTaskError{id}
+			return nil, fmt.Errorf("there is no task %q", id)
 		}
 	}
 	var tasks []Task
@@ -88,29 +83,18 @@ func (s *Suite) UseData(folder string) error {
 	return nil
 }
 
-// PartError reports that only some of a benchmark's tasks were run.
-type PartError struct{ Have, All int }
-
-func (e *PartError) Error() string {
-	return fmt.Sprintf("%d tasks were run, and all %d are submitted together", e.Have, e.All)
-}
-
-// Whole returns a *PartError unless ids name all tasks of the benchmark: leaderboards accept
-// only complete submissions.
+// Whole returns an error unless ids name all tasks of the benchmark: leaderboards accept only
+// complete submissions.
 func (s *Suite) Whole(ids []string) error {
-	all, lacking := max(len(s.Tasks), s.Benchmark.size), s.Benchmark.size-len(ids)
-	have := map[string]bool{}
-	for _, id := range ids {
-		have[id] = true
-	}
-	missing := 0
+	missing := s.Benchmark.size - len(ids)
 	for _, t := range s.Tasks {
-		if !have[t.ID] {
-			missing++
+		if !slices.Contains(ids, t.ID) {
+			missing = max(missing, 1)
 		}
 	}
-	if max(missing, lacking) > 0 {
-		return &PartError{len(ids), all}
+	if missing > 0 {
+		return fmt.Errorf("%d tasks were run, and all %d are submitted together", len(ids),
+			max(len(s.Tasks), s.Benchmark.size))
 	}
 	return nil
 }

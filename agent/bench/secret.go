@@ -7,17 +7,8 @@ import (
 	"slices"
 )
 
-// An ExposedError reports that an agent could find right answers among its data.
-type ExposedError struct {
-	Task, Data, File string // File, which holds right answers, is in the folder Data
-}
-
-func (e *ExposedError) Error() string {
-	return fmt.Sprintf("task %s: its data folder %s holds right answers: %s", e.Task, e.Data, e.File)
-}
-
-// Exposed returns an *ExposedError if any task's data contains a file with right answers to
-// any task. It follows links.
+// Exposed returns an error if any task's data contains a file with right answers to any task,
+// where an agent could find them. It follows links.
 func (s *Suite) Exposed() error {
 	secret := slices.Clone(s.Secret)
 	for i := range s.Tasks {
@@ -41,7 +32,7 @@ func (s *Suite) Exposed() error {
 		}
 		for _, name := range held {
 			if t.Files == nil || slices.Contains(t.Files, name) {
-				return &ExposedError{t.ID, t.Data, name}
+				return fmt.Errorf("task %s: its data folder %s holds right answers: %s", t.ID, t.Data, name)
 			}
 		}
 	}

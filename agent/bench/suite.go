@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -183,28 +182,16 @@ func Benchmarks() []*Benchmark {
 	}
 }
 
-// An UnknownError reports that no benchmark has this name.
-type UnknownError struct {
-	Name  string
-	Known []string
-}
-
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("there is no benchmark %q; there are %s", e.Name, strings.Join(e.Known, ", "))
-}
-
-// Find returns the benchmark with that name, or an *UnknownError.
+// Find returns the benchmark with that name.
 func Find(name string) (*Benchmark, error) {
-	all := Benchmarks()
-	i := slices.IndexFunc(all, func(b *Benchmark) bool { return b.Name == name })
-	if i >= 0 {
-		return all[i], nil
+	var known []string
+	for _, b := range Benchmarks() {
+		if b.Name == name {
+			return b, nil
+		}
+		known = append(known, b.Name)
 	}
-	unknown := &UnknownError{Name: name}
-	for _, b := range all {
-		unknown.Known = append(unknown.Known, b.Name)
-	}
-	return nil, unknown
+	return nil, fmt.Errorf("there is no benchmark %q; there are %s", name, strings.Join(known, ", "))
 }
 
 // Open reads all tasks of the benchmark. The error is a *MissingError if path lacks what the

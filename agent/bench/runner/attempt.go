@@ -49,12 +49,12 @@ func (f *Folder) ended(k Key) error {
 // settle stops the attempts that were killed, whose traces tell what they have used.
 func (f *Folder) settle(b *ask.Budget) error {
 	for _, j := range f.jobs() {
-		if _, err := os.Stat(f.mark(j.key)); err != nil {
+		if _, err := os.Stat(f.mark(j.Key())); err != nil {
 			continue
 		}
-		used, err := traced(record.Folder(f.Task(j.key)).Trace(), b)
+		used, err := traced(record.Folder(f.Task(j.Key())).Trace(), b)
 		if err == nil {
-			err = f.stop(j.key, used)
+			err = f.stop(j.Key(), used)
 		}
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ func (e *LackingError) Unwrap() error { return e.Err }
 // ErrOverTime is the cause with which a task's context ends at its time limit.
 var ErrOverTime = errors.New("the task timed out")
 
-// A Job is one task to do.
+// A Job is one repeat of a task, which is to be done.
 type Job struct {
 	Item
 	Repeat int
@@ -43,7 +43,11 @@ type Job struct {
 
 	timeout time.Duration
 	tally   *tally
+	tries   int // that failed although the place was ready
 }
+
+// Key returns the key of the job's record.
+func (j Job) Key() Key { return Key{j.ID, j.Repeat} }
 
 // Bound returns a context that ends at the task's time limit, with the cause [ErrOverTime].
 // Scoring is not subject to the limit.
@@ -69,10 +73,6 @@ type Config struct {
 
 	// Observe, if set, is called for each event, one call at a time.
 	Observe func(Event)
-
-	Pause    time.Duration // before a lost place is tried again; 0: 5 s, then up to a minute
-	Patience time.Duration // how long all places may be lost; 0: 10 minutes
-	Tries    int           // tries at a task that fails in places that are ready; 0: 3
 }
 
 // A Kind is a kind of event.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,12 @@ import (
 	"dsstar/agent/ask"
 )
 
-// sick is the number of consecutive model or kernel errors that ends a run.
-const sick = 5
+const (
+	sick     = 5                // consecutive model or kernel errors that end a run
+	attempts = 3                // tries at a task that fails in places that are ready
+	pause    = 5 * time.Second  // before a lost place is tried again, doubled up to a minute
+	patience = 10 * time.Minute // how long all places may be lost
+)
 
 // Run runs all tasks of the folder that have no result. An error says why some still have none:
 // ctx's cause, an [*ask.BudgetError] whose flag begins with total-, a [*SickError], an error of
@@ -34,7 +39,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if r.failed != nil {
 		return r.failed
 	}
-	if r.queue.waiting() > 0 {
+	if len(r.left) > 0 {
 		return context.Cause(ctx)
 	}
 	return nil
@@ -42,36 +47,31 @@ func Run(ctx context.Context, cfg Config) error {
 
 type run struct {
 	Config
-	queue *queue
-	stop  context.CancelCauseFunc
+	stop context.CancelCauseFunc
+	over chan struct{} // closed when nothing is left to do, or the run has failed
 
 	mu      sync.Mutex
+	changed *sync.Cond
+	left    []Job // that nobody has taken
+	taken   int   // jobs in progress
 	totals  Totals
 	failed  error     // what ended the run
 	healthy time.Time // when a place was last known to work
 	missing []bool    // lost places
 	inARow  int       // number of consecutive model or kernel errors
-	solving int       // tasks in progress
 }
 
 func newRun(cfg Config) (*run, error) {
 	if len(cfg.Places) == 0 || cfg.Jobs < 1 {
 		return nil, errors.New("a run needs a place and a job")
 	}
-	if cfg.Pause == 0 {
-		cfg.Pause = 5 * time.Second
-	}
-	if cfg.Patience == 0 {
-		cfg.Patience = 10 * time.Minute
-	}
-	if cfg.Tries == 0 {
-		cfg.Tries = 3
-	}
 	if cfg.Budget == nil {
 		cfg.Budget = &ask.Budget{}
 	}
 	cfg.Budget.AllTasks = true
-	r := &run{Config: cfg, healthy: time.Now(), missing: make([]bool, len(cfg.Places))}
+	r := &run{Config: cfg, healthy: time.Now(), missing: make([]bool, len(cfg.Places)),
+		over: make(chan struct{})}
+	r.changed = sync.NewCond(&r.mu)
 	if err := cfg.Folder.settle(cfg.Budget); err != nil {
 		return nil, err
 	}
@@ -87,21 +87,59 @@ func newRun(cfg Config) (*run, error) {
 			r.totals.Earlier++
 		}
 	}
-	r.queue = newQueue(cfg.Folder.jobs())
+	r.left = cfg.Folder.jobs()
+	r.change(func() {})
 	return r, err
 }
 
 // jobs returns the tasks without a result: all of them once before any is repeated.
-func (f *Folder) jobs() []job {
-	var jobs []job
+func (f *Folder) jobs() (jobs []Job) {
 	for repeat := 1; repeat <= max(1, f.Repeat); repeat++ {
 		for _, item := range f.Items {
-			if k := (Key{item.ID, repeat}); !f.Done(k) {
-				jobs = append(jobs, job{item: item, key: k})
+			if j := (Job{Item: item, Repeat: repeat}); !f.Done(j.Key()) {
+				jobs = append(jobs, j)
 			}
 		}
 	}
 	return jobs
+}
+
+// take waits for the next job; ok is false if none will come.
+func (r *run) take() (j Job, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.left) == 0 && r.taken > 0 && r.failed == nil {
+		r.changed.Wait()
+	}
+	if len(r.left) == 0 || r.failed != nil {
+		return Job{}, false
+	}
+	j, r.left = r.left[0], r.left[1:]
+	r.taken++
+	return j, true
+}
+
+// giveBack returns a job that has no result. It is the next that is taken.
+func (r *run) giveBack(j Job) {
+	r.change(func() { r.taken, r.left = r.taken-1, append([]Job{j}, r.left...) })
+}
+
+// done ends a job that was taken.
+func (r *run) done() { r.change(func() { r.taken-- }) }
+
+// change makes a change and wakes those that wait.
+func (r *run) change(make func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	make()
+	if r.failed != nil || r.taken == 0 && len(r.left) == 0 {
+		select {
+		case <-r.over:
+		default:
+			close(r.over)
+		}
+	}
+	r.changed.Broadcast()
 }
 
 // work runs one task after another at a place.
@@ -110,62 +148,56 @@ func (r *run) work(ctx context.Context, place int) {
 		return
 	}
 	for {
-		j, ok := r.queue.take()
+		j, ok := r.take()
 		if !ok {
 			return
 		}
-		err := r.do(ctx, j, place)
-		if err == nil {
-			r.queue.done()
-			continue
-		}
-		if lacking, ok := errors.AsType[*LackingError](err); ok && ctx.Err() == nil {
-			r.queue.done()
-			r.tell(Event{Kind: Lacking, Key: j.key, Err: lacking})
-			continue
-		}
+		j.Place = place
+		err := r.do(ctx, j)
 		lost, isPlace := errors.AsType[*PlaceError](err)
-		if !isPlace || ctx.Err() != nil {
-			r.queue.giveBack(j)
+		lacking, lacks := errors.AsType[*LackingError](err)
+		switch {
+		case err == nil: // it has its record
+		case ctx.Err() != nil || !isPlace && !lacks:
+			r.giveBack(j)
 			r.end(err)
 			return
-		}
-		if r.Places[place].Ready == nil || r.Places[place].Ready(ctx) == nil {
-			if j.tries++; j.tries >= r.Tries {
-				r.hopeless(j, lost)
-				continue
+		case lacks:
+			r.done()
+			r.tell(Event{Kind: Lacking, Key: j.Key(), Err: lacking})
+		case r.Places[place].Ready == nil || r.Places[place].Ready(ctx) == nil:
+			if j.tries++; j.tries < attempts {
+				r.back(j, lost)
+			} else if err := r.hopeless(j, lost); err != nil {
+				r.giveBack(j)
+				r.end(err)
+				return
 			}
-			r.back(j, place, lost)
-			continue
-		}
-		r.back(j, place, lost)
-		if !r.ready(ctx, place, lost) {
-			return
+		default:
+			r.back(j, lost)
+			if !r.ready(ctx, place, lost) {
+				return
+			}
 		}
 	}
 }
 
-func (r *run) back(j job, place int, err error) {
-	r.queue.giveBack(j)
-	r.tell(Event{Kind: GivenBack, Key: j.key, Place: r.Places[place].Name, Err: err})
+func (r *run) back(j Job, err error) {
+	r.giveBack(j)
+	r.tell(Event{Kind: GivenBack, Key: j.Key(), Place: r.Places[j.Place].Name, Err: err})
 }
 
 // hopeless records a kernel error for a task that kept failing although the places are ready.
-func (r *run) hopeless(j job, err error) {
-	if err := r.record(Record{
-		Task: j.item.ID, Repeat: j.key.Repeat, Level: j.item.Level, Domain: j.item.Domain,
-		Score: r.wrong(j), Cause: KernelError, Error: err.Error(),
-	}); err != nil {
-		r.queue.giveBack(j)
-		r.end(err)
-		return
-	}
-	r.queue.done()
+func (r *run) hopeless(j Job, err error) error {
+	return r.record(Record{
+		Task: j.ID, Repeat: j.Repeat, Level: j.Level, Domain: j.Domain,
+		Score: j.wrong(), Cause: KernelError, Error: err.Error(),
+	})
 }
 
 // wrong returns the score of a task that did not run; nil if its answer is not public.
-func (r *run) wrong(j job) *float64 {
-	if j.item.Hidden {
+func (j Job) wrong() *float64 {
+	if j.Hidden {
 		return nil
 	}
 	return new(float64)
@@ -178,7 +210,7 @@ func (r *run) ready(ctx context.Context, place int, lost error) bool {
 	if p.Ready == nil {
 		return true
 	}
-	for pause := r.Pause; ; pause = min(2*pause, max(time.Minute, r.Pause)) {
+	for pause := pause; ; pause = min(2*pause, time.Minute) {
 		if lost == nil {
 			if lost = p.Ready(ctx); lost == nil {
 				r.found(place)
@@ -199,7 +231,7 @@ func (r *run) ready(ctx context.Context, place int, lost error) bool {
 		r.miss(place, lost)
 		select {
 		case <-time.After(pause):
-		case <-r.queue.over:
+		case <-r.over:
 			return false
 		case <-ctx.Done():
 			return false
@@ -234,28 +266,20 @@ func (r *run) found(place int) {
 func (r *run) hopelesslyLost() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.solving == 0 && time.Since(r.healthy) > r.Patience
+	return r.taken == 0 && time.Since(r.healthy) > patience
 }
 
-// do solves one task in a new run folder and records the result.
-func (r *run) do(ctx context.Context, j job, place int) error {
-	dir, err := r.Folder.begin(j.key)
-	if err != nil {
+// do solves one task in a new run folder and records the result. A job that has its record is done.
+func (r *run) do(ctx context.Context, j Job) (err error) {
+	if j.Dir, err = r.Folder.begin(j.Key()); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.solving++
-	r.mu.Unlock()
-	r.tell(Event{Kind: Begun, Key: j.key, Place: r.Places[place].Name})
-	used := &tally{budget: r.Budget}
-	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place,
-		timeout: r.Timeout, tally: used})
-	r.mu.Lock()
-	r.solving--
+	r.tell(Event{Kind: Begun, Key: j.Key(), Place: r.Places[j.Place].Name})
+	j.timeout, j.tally = r.Timeout, &tally{budget: r.Budget}
+	record, err := r.Solve(ctx, j)
 	if err == nil {
-		r.healthy = time.Now()
+		r.change(func() { r.healthy = time.Now() })
 	}
-	r.mu.Unlock()
 	switch spent := r.Budget.Spent(); {
 	case ctx.Err() != nil: // the record may be incomplete
 		err = context.Cause(ctx)
@@ -264,11 +288,11 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 	case err == nil:
 		record.Notebook, err = below(r.Folder.path, record.Notebook)
 	}
-	spent := used.sum()
+	spent := j.tally.sum()
 	if err != nil {
-		return errors.Join(err, r.Folder.stop(j.key, spent))
+		return errors.Join(err, r.Folder.stop(j.Key(), spent))
 	}
-	record.Task, record.Repeat, record.Level, record.Domain = j.item.ID, j.key.Repeat, j.item.Level, j.item.Domain
+	record.Task, record.Repeat, record.Level, record.Domain = j.ID, j.Repeat, j.Level, j.Domain
 	record.Spent = &spent
 	return r.record(record)
 }
@@ -290,18 +314,20 @@ func below(folder, path string) (string, error) {
 	return rel, err
 }
 
-// record appends a record and reports it.
+// record appends the record of a job, which is then done, and reports it.
 func (r *run) record(record Record) error {
 	if err := r.Folder.Append(record); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.totals.count(record)
-	if r.inARow++; record.Cause != ModelError && record.Cause != KernelError {
-		r.inARow = 0
-	}
-	ill := r.inARow >= sick
-	r.mu.Unlock()
+	ill := false
+	r.change(func() {
+		r.taken--
+		r.totals.count(record)
+		if r.inARow++; record.Cause != ModelError && record.Cause != KernelError {
+			r.inARow = 0
+		}
+		ill = r.inARow >= sick
+	})
 	r.tell(Event{Kind: Ended, Key: record.Key(), Record: &record})
 	if ill {
 		r.end(&SickError{record.Error})
@@ -320,12 +346,7 @@ func (e *SickError) Error() string {
 
 // end ends the run with an error, unless one has ended it before.
 func (r *run) end(err error) {
-	r.mu.Lock()
-	if r.failed == nil {
-		r.failed = err
-	}
-	r.mu.Unlock()
-	r.queue.close()
+	r.change(func() { r.failed = cmp.Or(r.failed, err) })
 	r.stop(err)
 }
 
@@ -336,7 +357,7 @@ func (r *run) tell(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.Totals = r.totals
-	e.Running, e.Left = r.solving, r.queue.waiting()
+	e.Running, e.Left = r.taken, len(r.left)
 	e.Cost = r.Budget.Paid()
 	r.Observe(e)
 }

@@ -51,10 +51,13 @@ func reopen(t *testing.T, f *Folder) *Folder {
 	return g
 }
 
+// A task solves a job.
+type task func(context.Context, Job) (Record, error)
+
 // solve runs the tasks one by one, at one place.
-func solve(t *testing.T, f *Folder, task func(context.Context, Job) (Record, error)) error {
+func solve(t *testing.T, f *Folder, solve task) error {
 	t.Helper()
-	return Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: task})
+	return Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: solve})
 }
 
 func scored(v float64) Record {
@@ -100,13 +103,19 @@ func (c *counter) onceEach(t *testing.T, f *Folder) {
 	}
 }
 
+// TestRunAndRepeat: the folder's path is relative, the notebook's absolute.
 func TestRunAndRepeat(t *testing.T) {
+	t.Chdir(t.TempDir())
 	a := about(7)
 	a.Repeat = 3
-	f := create(t, a)
+	f, err := Create("out", a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
 	var c counter
 	var last Event
-	err := Run(t.Context(), Config{Folder: f, Places: []Place{{Name: "here"}}, Jobs: 4,
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{Name: "here"}}, Jobs: 4,
 		Observe: func(e Event) { last = e },
 		Solve: func(_ context.Context, j Job) (Record, error) {
 			if entries, err := os.ReadDir(j.Dir); err != nil || len(entries) > 0 {
@@ -114,7 +123,7 @@ func TestRunAndRepeat(t *testing.T) {
 			}
 			c.end(j)
 			r := scored(float64(j.Repeat % 2))
-			r.Notebook = filepath.Join(j.Dir, "notebook.ipynb")
+			r.Notebook, _ = filepath.Abs(filepath.Join(j.Dir, "notebook.ipynb"))
 			return r, nil
 		}})
 	if err != nil {
@@ -140,9 +149,7 @@ func TestResume(t *testing.T) {
 	err := Run(ctx, Config{Folder: f, Places: []Place{{}}, Jobs: 1,
 		Solve: func(ctx context.Context, j Job) (Record, error) {
 			if n++; n == 5 {
-				if err := os.WriteFile(filepath.Join(j.Dir, "half"), nil, 0o644); err != nil {
-					t.Error(err)
-				}
+				write(t, filepath.Join(j.Dir, "half"), "")
 				stop()
 			}
 			return scored(1), nil
@@ -156,9 +163,7 @@ func TestResume(t *testing.T) {
 	if err != nil || strings.Count(string(data), "\n") != 4 {
 		t.Fatalf("%v\n%s", err, data)
 	}
-	if err := os.WriteFile(results, data[:len(data)-7], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, results, string(data[:len(data)-7]))
 	f = reopen(t, f)
 	var c counter
 	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 3,
@@ -178,18 +183,6 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestBrokenResults(t *testing.T) {
-	f := create(t, about(2))
-	f.Close()
-	if err := os.WriteFile(filepath.Join(f.Path(), resultsFile),
-		[]byte("{}\n{\"task_id\":\"task-01\"}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(f.Path()); err == nil || !strings.Contains(err.Error(), "line 1") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestLock(t *testing.T) {
 	f := create(t, about(1))
 	if _, err := Open(f.Path()); !errors.Is(err, ErrRunning) {
@@ -201,15 +194,25 @@ func TestLock(t *testing.T) {
 	if _, err := Read(f.Path()); err != nil {
 		t.Errorf("a run at work cannot be read: %v", err)
 	}
+	f.Close()
+	write(t, filepath.Join(f.Path(), resultsFile), "{}\n{\"task_id\":\"task-01\"}\n")
+	if _, err := Open(f.Path()); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a result of no task: %v", err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestKilledCreate: a runner was killed before it wrote its description.
 func TestKilledCreate(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{resultsFile, "." + aboutFile + "123"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), "")
 	}
 	f, err := Create(dir, about(1))
 	if err != nil {
@@ -217,9 +220,7 @@ func TestKilledCreate(t *testing.T) {
 	}
 	f.Close()
 	other := t.TempDir()
-	if err := os.WriteFile(filepath.Join(other, "mine.txt"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(other, "mine.txt"), "")
 	if _, err := Create(other, about(1)); !errors.Is(err, record.ErrInUse) {
 		t.Errorf("%v", err)
 	}
@@ -253,22 +254,17 @@ func TestForget(t *testing.T) {
 func TestBudget(t *testing.T) {
 	f := create(t, about(10))
 	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
-	solve := func() func(ctx context.Context, j Job) (Record, error) {
-		return func(ctx context.Context, j Job) (Record, error) {
-			m := j.Model(answers{})
-			for range 2 {
-				if _, err := m.Ask(ctx, llm.Request{Role: "coder"}); err != nil {
-					return Record{Cause: ModelError}, nil // must not be recorded
-				}
+	solve := func(ctx context.Context, j Job) (Record, error) {
+		m := j.Model(answers{})
+		for range 2 {
+			if _, err := m.Ask(ctx, llm.Request{Role: "coder"}); err != nil {
+				return Record{Cause: ModelError}, nil // must not be recorded
 			}
-			one := 2.0
-			r := scored(1)
-			r.Cost = &one
-			return r, nil
 		}
+		return scored(1), nil
 	}
 	b := &ask.Budget{Limits: ask.Limits{Calls: 7}, Price: price}
-	err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve()})
+	err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-calls" {
 		t.Fatalf("%v", err)
 	}
@@ -278,7 +274,7 @@ func TestBudget(t *testing.T) {
 	}
 	b = &ask.Budget{Limits: ask.Limits{Cost: 10},
 		Price: price} // 7 of it are spent, one without a record
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve()})
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-cost" {
 		t.Fatalf("%v", err)
 	}
@@ -342,9 +338,7 @@ func TestSpentIsKept(t *testing.T) {
 	}
 	trace := `{"n": 1, "role": "coder", "usage": {"output_tokens": 1}}` + "\n" +
 		`{"n": 2, "role": "coder", "usage": {"output_tokens": 1}}` + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "trace.jsonl"), []byte(trace), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "trace.jsonl"), trace)
 	for n := range 2 { // the second time it is settled
 		b = &ask.Budget{Limits: ask.Limits{Calls: 100}}
 		run(b, func(Job) (Record, error) { return scored(1), nil })
@@ -360,26 +354,6 @@ func (answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
 	return llm.Reply{Usage: llm.Usage{OutputTokens: 1}}, nil
 }
 
-func TestTimeout(t *testing.T) {
-	f := create(t, about(1))
-	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1,
-		Timeout: time.Millisecond, Solve: func(run context.Context, j Job) (Record, error) {
-			ctx, cancel := j.Bound(run)
-			defer cancel()
-			<-ctx.Done()
-			r := scored(0)
-			if errors.Is(context.Cause(ctx), ErrOverTime) {
-				r.Cause = OverTime
-			}
-			return r, run.Err() // in which it is scored
-		}}); err != nil {
-		t.Fatal(err)
-	}
-	if result, _ := Read(f.Path()); result.Records[0].Cause != OverTime {
-		t.Errorf("%+v", result.Records)
-	}
-}
-
 // TestPlaceDies: one of two places fails during a task and comes back later; every task
 // finishes once.
 func TestPlaceDies(t *testing.T) { synctest.Test(t, placeDies) }
@@ -392,7 +366,7 @@ func placeDies(t *testing.T) {
 	isDown := func() bool { mu.Lock(); defer mu.Unlock(); return down }
 	var told []Kind
 	err := Run(t.Context(), Config{
-		Folder: f, Jobs: 4, Pause: time.Millisecond,
+		Folder: f, Jobs: 4,
 		Places: []Place{{Name: "a", Ready: func(context.Context) error { return nil }},
 			{Name: "b", Ready: func(context.Context) error {
 				if isDown() {
@@ -410,10 +384,10 @@ func placeDies(t *testing.T) {
 			if j.Place == 1 && ended[1] >= 3 && !died {
 				down, died = true, true
 				// at no instant at which a task ends: one that fails just then loses the place again
-				time.AfterFunc(5500*time.Microsecond, func() { mu.Lock(); down = false; mu.Unlock() })
+				time.AfterFunc(5500*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
 			}
 			mu.Unlock()
-			time.Sleep(2 * time.Millisecond)
+			time.Sleep(2 * time.Second)
 			if j.Place == 1 && isDown() {
 				return Record{}, &PlaceError{errors.New("lost")}
 			}
@@ -437,10 +411,11 @@ func placeDies(t *testing.T) {
 	}
 }
 
-func TestAllPlacesLost(t *testing.T) {
+func TestAllPlacesLost(t *testing.T) { synctest.Test(t, allPlacesLost) }
+
+func allPlacesLost(t *testing.T) {
 	f := create(t, about(2))
-	err := Run(t.Context(), Config{Folder: f, Jobs: 2, Pause: time.Millisecond,
-		Patience: 10 * time.Millisecond,
+	err := Run(t.Context(), Config{Folder: f, Jobs: 2,
 		Places: []Place{{Name: "a",
 			Ready: func(context.Context) error { return &PlaceError{errors.New("refused")} }}},
 		Solve: func(context.Context, Job) (Record,
@@ -459,81 +434,75 @@ func TestAllPlacesLost(t *testing.T) {
 	}
 }
 
-// TestTaskFailsItsPlaces: a task fails at every place, though the places are ready. It has no
-// score if its answer is not public.
-func TestTaskFailsItsPlaces(t *testing.T) {
-	a := about(3)
-	a.Items[1].Hidden = true
-	f := create(t, a)
-	tries := 0
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}},
-		Solve: func(_ context.Context, j Job) (Record, error) {
+// TestEnds: what tasks end with, and whether it ends the run.
+func TestEnds(t *testing.T) {
+	wrong := errors.New("the key is wrong")
+	second := func(err error) task { // the second task fails
+		return func(_ context.Context, j Job) (Record, error) {
 			if j.ID == "task-01" {
-				tries++
-				return Record{}, &PlaceError{errors.New("no kernel starts")}
+				return Record{}, err
 			}
 			return scored(1), nil
-		}})
-	result, _ := Read(f.Path())
-	if err != nil || tries != 3 || len(result.Records) != 3 ||
-		result.Records[1].Cause != KernelError || result.Records[1].Score != nil {
-		t.Errorf("%v, %d tries, %+v", err, tries, result.Records)
+		}
 	}
-}
-
-// TestLacking: a task that cannot run gets no record; the others do.
-func TestLacking(t *testing.T) {
-	f := create(t, about(3))
-	var told []string
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}},
-		Solve: func(_ context.Context, j Job) (Record, error) {
-			if j.ID == "task-01" {
-				return Record{}, &LackingError{errors.New("no file")}
-			}
-			return scored(1), nil
-		}, Observe: func(e Event) {
-			if e.Kind == Lacking {
-				told = append(told, e.Key.ID)
-			}
-		}})
-	result, _ := Read(f.Path())
-	if missing := result.Missing(); err != nil || len(result.Records) != 2 || len(missing) != 1 ||
-		len(told) != 1 || told[0] != "task-01" {
-		t.Errorf("%v, %+v, %v, %v", err, result.Records, missing, told)
-	}
-}
-
-func TestModelGone(t *testing.T) {
-	f := create(t, about(20))
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}},
-		Solve: func(_ context.Context, j Job) (Record, error) {
+	for name, c := range map[string]struct {
+		tasks, jobs int
+		solve       task
+		records     int
+		told        string // the kinds of events, besides those of tasks that ended
+		fits        func(error, []Record) bool
+	}{
+		// a task fails at every place, though the places are ready; its answer is not public
+		"places": {3, 1, second(&PlaceError{errors.New("no kernel starts")}), 3, "given back given back ",
+			func(err error, r []Record) bool {
+				return err == nil && r[1].Cause == KernelError && r[1].Score == nil
+			}},
+		"lacking": {3, 1, second(&LackingError{errors.New("no file")}), 2, "lacking ",
+			func(err error, _ []Record) bool { return err == nil }},
+		"the model is gone": {20, 1, func(_ context.Context, j Job) (Record, error) {
 			r := scored(0)
 			if j.ID > "task-03" {
 				r.Cause, r.Error = ModelError, "connection refused"
 			}
 			return r, nil
-		}})
-	if _, ok := errors.AsType[*SickError](err); !ok || !strings.Contains(err.Error(), "refused") {
-		t.Errorf("%v", err)
-	}
-	if result, _ := Read(f.Path()); len(result.Records) != 4+sick {
-		t.Errorf("%d records", len(result.Records))
-	}
-}
-
-func TestFatal(t *testing.T) {
-	f := create(t, about(8))
-	wrong := errors.New("the key is wrong")
-	err := Run(t.Context(), Config{Folder: f, Jobs: 3, Places: []Place{{}},
-		Solve: func(ctx context.Context, j Job) (Record, error) {
+		}, 4 + sick, "", func(err error, _ []Record) bool {
+			_, ok := errors.AsType[*SickError](err)
+			return ok && strings.Contains(err.Error(), "refused")
+		}},
+		"fatal": {8, 3, func(ctx context.Context, j Job) (Record, error) {
 			if j.ID == "task-02" {
 				return Record{}, wrong
 			}
 			<-ctx.Done()
 			return scored(1), nil
-		}})
-	if result, _ := Read(f.Path()); !errors.Is(err, wrong) || len(result.Records) != 0 {
-		t.Errorf("%v, %+v", err, result.Records)
+		}, 0, "", func(err error, _ []Record) bool { return errors.Is(err, wrong) }},
+		"time": {1, 1, func(run context.Context, j Job) (Record, error) {
+			ctx, cancel := j.Bound(run)
+			defer cancel()
+			<-ctx.Done()
+			r := scored(0)
+			if errors.Is(context.Cause(ctx), ErrOverTime) {
+				r.Cause = OverTime
+			}
+			return r, run.Err() // in which it is scored
+		}, 1, "", func(err error, r []Record) bool { return err == nil && r[0].Cause == OverTime }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := about(c.tasks)
+			a.Items[c.tasks/2].Hidden = true
+			f, told := create(t, a), ""
+			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, Places: []Place{{}}, Solve: c.solve,
+				Timeout: time.Millisecond, Observe: func(e Event) {
+					if e.Kind != Begun && e.Kind != Ended {
+						told += string(e.Kind) + " "
+					}
+				}})
+			result, failed := Read(f.Path())
+			if failed != nil || len(result.Records) != c.records || told != c.told ||
+				len(result.Missing()) != c.tasks-c.records || !c.fits(err, result.Records) {
+				t.Errorf("%v, %v, told %s, %+v", err, failed, told, result.Records)
+			}
+		})
 	}
 }
 
@@ -566,26 +535,5 @@ func TestSafeNames(t *testing.T) {
 	}
 	if safe("a/b") == safe("a_b") {
 		t.Error("two tasks have one folder")
-	}
-}
-
-// TestRelativeFolder: the folder's path is relative, the notebook's absolute.
-func TestRelativeFolder(t *testing.T) {
-	t.Chdir(t.TempDir())
-	f, err := Create("out", about(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := solve(t, f, func(_ context.Context, j Job) (Record, error) {
-		r := scored(1)
-		r.Notebook, _ = filepath.Abs(filepath.Join(j.Dir, "notebook.ipynb"))
-		return r, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if result, err := Read("out"); err != nil ||
-		result.Records[0].Notebook != "tasks/task-00/notebook.ipynb" {
-		t.Errorf("%v, %+v", err, result.Records)
 	}
 }

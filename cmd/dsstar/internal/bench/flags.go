@@ -3,7 +3,6 @@ package bench
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -151,15 +150,14 @@ func (b *runFlags) choose(a *App, suite *bench.Suite) ([]bench.Task, error) {
 		}
 	}
 	tasks, err := suite.Choose(filter)
-	someIDs := usage.Again("--ids", firstIDs(suite.Tasks))
-	if _, ok := errors.AsType[*bench.UnknownTaskError](err); ok {
-		return nil, usage.New("--ids: "+err.Error(), someIDs)
-	}
 	if errors.Is(err, bench.ErrNoTasks) {
-		return nil, usage.New(err.Error()+" by --split, --domain and --ids", someIDs,
-			usage.Again("--domain", domainsOf(suite.Tasks)))
+		return nil, usage.New(err.Error()+" by --split, --domain and --ids",
+			usage.Without("split", "domain", "ids").Note("all tasks"))
 	}
-	return tasks, err
+	if err != nil {
+		return nil, usage.New("--ids: "+err.Error(), usage.Without("ids").Note("all tasks"))
+	}
+	return tasks, nil
 }
 
 func (a *App) readIDs(arg string) ([]string, error) {
@@ -175,34 +173,17 @@ func (a *App) readIDs(arg string) ([]string, error) {
 		func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }), nil
 }
 
-func firstIDs(tasks []bench.Task) string {
-	var ids []string
-	for _, t := range tasks[:min(3, len(tasks))] {
-		ids = append(ids, t.ID)
-	}
-	return strings.Join(ids, ",")
-}
-
-func domainsOf(tasks []bench.Task) string {
-	domains := map[string]bool{}
-	for _, t := range tasks {
-		domains[t.Domain] = true
-	}
-	return strings.Join(slices.Sorted(maps.Keys(domains)), ",")
-}
-
 // causes reads a list of causes of failure, written with hyphens.
-func causes(list string) ([]runner.Cause, error) {
-	var all []runner.Cause
+func causes(list string) (all []runner.Cause, err error) {
+	var known []string
+	for _, c := range runner.Causes() {
+		known = append(known, c.Flag())
+	}
 	for _, name := range strings.Split(list, ",") {
-		given := runner.Cause(strings.TrimSpace(name)).Flag()
-		i := slices.IndexFunc(runner.Causes(), func(c runner.Cause) bool { return c.Flag() == given })
+		i := slices.Index(known, runner.Cause(strings.TrimSpace(name)).Flag())
 		if i < 0 {
-			e := &usage.Error{Text: fmt.Sprintf("--retry: unknown cause %q", name)}
-			for _, c := range runner.Causes() {
-				e.Hints = append(e.Hints, usage.Again("--retry", c.Flag()))
-			}
-			return nil, e
+			return nil, usage.New(fmt.Sprintf("--retry: unknown cause %q; the causes are %s", name,
+				strings.Join(known, ", ")), usage.Again("--retry", known[0]))
 		}
 		all = append(all, runner.Causes()[i])
 	}

@@ -49,12 +49,8 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 			usage.Again("--bench", "dabstep", "--tasks", "FOLDER"))
 	}
 	b, err := bench.Find(s.bench)
-	if unknown, ok := errors.AsType[*bench.UnknownError](err); ok {
-		e := &usage.Error{Text: err.Error()}
-		for _, name := range unknown.Known {
-			e.Hints = append(e.Hints, usage.Again("--bench", name, "--tasks", "PATH"))
-		}
-		return nil, e
+	if err != nil {
+		return nil, usage.New(err.Error(), usage.Again("--bench", "dir", "--tasks", "PATH"))
 	}
 	if s.tasks == "" {
 		return nil, usage.New("--tasks is not given: "+b.Layout, usage.Again("--tasks", "PATH"))
@@ -77,7 +73,7 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	suite, err := b.Open(s.tasks, setting)
 	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
 		return nil, usage.New(err.Error()+"\n--tasks is "+b.Layout,
-			usage.Shell("ls %s", filepath.Dir(firstOf(missing.What))))
+			usage.Shell("ls %s", filepath.Dir(missing.What[0])))
 	}
 	if err != nil {
 		return nil, usage.New(err.Error(), usage.Shell("head -c 300 %s", s.tasks))
@@ -90,27 +86,12 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	if command != "run" {
 		return suite, nil
 	}
-	return suite, refuseExposed(suite)
-}
-
-// refuseExposed refuses data from which an agent could read the right answers.
-func refuseExposed(suite *bench.Suite) error {
-	err := suite.Exposed()
-	found, ok := errors.AsType[*bench.ExposedError](err)
-	if !ok {
-		return err
+	if err := suite.Exposed(); err != nil { // an agent could read the right answers
+		return nil, usage.New(err.Error()+
+			"\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
+			usage.Again("--data", "DIR").Note("a folder with the data alone"))
 	}
-	return usage.New(err.Error()+
-		"\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
-		usage.Shell("ls %s", found.Data),
-		usage.Again("--data", "DIR").Note("a folder with the data alone"))
-}
-
-func firstOf(list []string) string {
-	if len(list) == 0 {
-		return "."
-	}
-	return list[0]
+	return suite, nil
 }
 
 // compatFlag adds the flag that selects the rules of scoring.
