@@ -222,36 +222,3 @@ func TestSums(t *testing.T) {
 		t.Errorf("in a run: got %v, want %v", got, want)
 	}
 }
-
-func FuzzLook(f *testing.F) {
-	for name, c := range map[string]string{
-		"a.csv": "Title\n\na;b\n\"1\n\";2\n", "b.csv": encoded(f, "a,b\n1,é\n", "16le+"),
-		"c.csv": encoded(f, "a,é\n", "1252"), "a.png": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
-	} {
-		f.Add(name, []byte(c), 50)
-	}
-	data := f.TempDir()
-	root := openRoot(f, data)
-	f.Fuzz(func(t *testing.T, name string, content []byte, head int) {
-		ext := filepath.Ext(name)
-		if strings.ContainsAny(ext, "/\\\x00") || len(ext) > 20 {
-			ext = ""
-		}
-		file := File{Name: fmt.Sprintf("f%d%s", os.Getpid(), ext), Size: int64(len(content))}
-		if !utf8.ValidString(file.Name) {
-			return
-		}
-		write(t, filepath.Join(data, file.Name), string(content))
-		defer os.Remove(filepath.Join(data, file.Name))
-		look, err := LookAt(root, file, head)
-		if err != nil || look.Kind == "" || len(look.Head) > max(0, head) {
-			t.Errorf("%+v, %v", look, err)
-		}
-		if !utf8.ValidString(look.Head) || !utf8.ValidString(look.Kind) {
-			t.Errorf("not UTF-8: %+v", look)
-		}
-		if again, _ := LookAt(root, file, head); again != look {
-			t.Errorf("%+v, then %+v", look, again)
-		}
-	})
-}

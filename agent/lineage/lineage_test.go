@@ -1,7 +1,6 @@
 package lineage_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"os"
@@ -13,12 +12,44 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// serve runs each script of a line of stdin.
+// serve runs the scripts of each line of stdin in one namespace, and those that patch modules in a copy
+// of the process.
 const serve = `
-import json, sys
+import json, os, sys
+import pandas
 for line in sys.stdin:
-    exec(json.loads(line), {})
+    codes = json.loads(line)
+    patches = any("def rows_changed" in c or "def elsewhere" in c for c in codes)
+    if patches and (pid := os.fork()):
+        if os.waitpid(pid, 0)[1]:
+            sys.exit(1)
+        continue
+    space = {"__name__": "__main__", "__builtins__": __builtins__}
+    for code in codes:
+        exec(code, space)
+    sys.stdout.flush()
+    if patches:
+        os._exit(0)
 `
+
+// ran returns what lists of scripts print, a text for each.
+func ran(t *testing.T, lists ...[]string) []string {
+	t.Helper()
+	var in bytes.Buffer
+	for _, codes := range lists {
+		if err := json.NewEncoder(&in).Encode(append(codes, "print(end='\\0')")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", serve)
+	cmd.Stdin, cmd.Stderr = &in, os.Stderr
+	out, err := cmd.Output()
+	texts := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if err != nil || len(texts) != len(lists) {
+		t.Fatalf("%d texts for %d lists: %v", len(texts), len(lists), err)
+	}
+	return texts
+}
 
 // A sample is a cell, and what is to be found in it: words of a problem or doubt; "": nothing.
 type sample struct {
@@ -48,26 +79,15 @@ func samples(t *testing.T, path string) (all []sample) {
 	return all
 }
 
-// find has one process look at all samples.
-func find(t *testing.T, all []sample) []lineage.Found {
+// find looks at all samples.
+func find(t *testing.T, all []sample) (found []lineage.Found) {
 	t.Helper()
-	var scripts, out bytes.Buffer
+	var scripts [][]string
 	for _, s := range all {
-		if err := json.NewEncoder(&scripts).Encode(lineage.Script(s.query)); err != nil {
-			t.Fatal(err)
-		}
+		scripts = append(scripts, []string{lineage.Script(s.query)})
 	}
-	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", serve)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = &scripts, &out, os.Stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
-	var found []lineage.Found
-	for lines := bufio.NewScanner(&out); lines.Scan(); {
-		found = append(found, lineage.Parse(lines.Text()))
-	}
-	if len(found) != len(all) {
-		t.Fatalf("%d lines for %d samples", len(found), len(all))
+	for _, text := range ran(t, scripts...) {
+		found = append(found, lineage.Parse(text))
 	}
 	return found
 }

@@ -1,16 +1,11 @@
 package lineage_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"dsstar/agent/lineage"
-	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // frames are tables for cells to work with.
@@ -19,15 +14,6 @@ names = set(globals()) | {"orders", "stores", "names", "one"}
 orders = pd.DataFrame({"store": list("NSNE") * 5, "status": ["paid", "open"] * 10, "n": range(20)})
 stores = pd.DataFrame({"store": list("NNS"), "size": [1, 2, 3], "city": ["York", "York", "Hull"]})
 one = stores.drop_duplicates("store")
-`
-
-// serveCells runs lists of cells, each in a namespace like that of a session.
-const serveCells = `
-import json, sys
-for line in sys.stdin:
-    space = {"__name__": "__main__", "__builtins__": __builtins__}
-    for code in json.loads(line):
-        exec(code, space)
 `
 
 // TestWatch: merges that multiply rows and comparisons that no row meets are doubts; rows that a
@@ -92,25 +78,14 @@ n = (late.status == "paid").sum()`, "", ""},
 n = (late.kind == "paid").sum()`, "", ""},
 		{`n = (orders.status == "paid").sum() + (orders[orders.n == 1].status == "paid").sum()`, "", ""},
 	}
-	var in, out bytes.Buffer
+	var lists [][]string
 	for _, c := range cases {
 		code := "import pandas as pd\n" + c.code
 		begin, end := lineage.Watch([]string{code})
 		same := "assert set(globals()) - names <= set('mn') | {'late'} and 'lineage' not in repr(pd.merge.__module__)"
-		err := json.NewEncoder(&in).Encode([]string{begin, frames, code, end, same})
-		if err != nil {
-			t.Fatal(err)
-		}
+		lists = append(lists, []string{begin, frames, code, end, same})
 	}
-	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", serveCells)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, os.Stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != len(cases) {
-		t.Fatalf("%d lines for %d cases", len(lines), len(cases))
-	}
+	lines := ran(t, lists...)
 	for i, c := range cases {
 		doubts, notes := lineage.Watched(lines[i], question)
 		for _, x := range []struct {
@@ -138,14 +113,10 @@ t = pd.read_csv(io.StringIO("n\n" + "\n".join(map(str, range(8)))))
 u = pd.read_csv(io.StringIO("k,n\na,1\nb,2"), index_col="k")
 print(len(t), sorted(t.n) == list(range(8)), list(t.n) == list(range(8)), list(t.index) == list(range(len(t))), len(u))
 `
-	for name, c := range map[string]struct{ code, want string }{
-		"as it is": {script, "8 True True True 2\n"},
-		"shuffled": {lineage.Shuffled(script), "8 True False True 2\n"},
-		"halved":   {lineage.Halved(script), "4 False False True 2\n"},
-	} {
-		out, err := exec.Command(pyenvtest.Python(t), "-I", "-c", c.code).CombinedOutput()
-		if err != nil || string(out) != c.want {
-			t.Errorf("%s: %v, %s", name, err, out)
+	texts := ran(t, []string{script}, []string{lineage.Shuffled(script)}, []string{lineage.Halved(script)})
+	for i, want := range []string{"8 True True True 2\n", "8 True False True 2\n", "4 False False True 2\n"} {
+		if texts[i] != want {
+			t.Errorf("%d: %s", i, texts[i])
 		}
 	}
 	if lineage.Shuffled("print(1)")+lineage.Halved("import pandas") != "" {
@@ -176,14 +147,8 @@ print(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.c
 import shutil
 shutil.rmtree(folder)
 `
-	var lines [2][]string
-	for i, code := range []string{script, lineage.Elsewhere(script)} {
-		text, err := exec.Command(pyenvtest.Python(t), "-I", "-c", code).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, text)
-		}
-		lines[i] = strings.Split(strings.TrimSpace(string(text)), "\n")
-	}
+	texts := ran(t, []string{script}, []string{lineage.Elsewhere(script)})
+	lines := [][]string{strings.Split(strings.TrimSpace(texts[0]), "\n"), strings.Split(strings.TrimSpace(texts[1]), "\n")}
 	for i, line := range lines[1] {
 		here, there := strings.Fields(lines[0][i]), strings.Fields(line)
 		slices.Reverse(there)
