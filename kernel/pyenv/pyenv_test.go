@@ -288,8 +288,7 @@ func TestHalfAnEnvironment(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"no marker": func(dir string) error { return os.Remove(filepath.Join(dir, markerName)) },
 		"half marker": func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, markerName), []byte(`{"lock":`),
-				0o644)
+			return os.WriteFile(filepath.Join(dir, markerName), []byte(`{"lock":`), 0o644)
 		},
 		"no python": func(dir string) error { return os.Remove(interpreter(dir)) },
 	} {
@@ -344,26 +343,9 @@ func TestBaseChanges(t *testing.T) {
 	}
 }
 
+// TestOneAtATime: of several that need an environment one creates it. Those that wait say so, and can
+// be cancelled.
 func TestOneAtATime(t *testing.T) {
-	b := newBench(t)
-	b.python("python3", "3.12.1", "True", "sleep 0.5")
-	var wg sync.WaitGroup
-	got := make([]string, 4)
-	for i := range got {
-		wg.Go(func() { got[i], _ = Ensure(t.Context(), b.Options) })
-	}
-	wg.Wait()
-	for _, python := range got {
-		if python == "" || python != got[0] {
-			t.Errorf("interpreters: %q", got)
-		}
-	}
-	if n := strings.Count(b.log(), "venv\n"); n != 1 || !b.said("waiting for another dsstar") {
-		t.Errorf("made %d times; said %q", n, b.lines)
-	}
-}
-
-func TestWaitingCanBeCancelled(t *testing.T) {
 	b := newBench(t)
 	b.python("python3", "3.12.1", "True", "")
 	base, err := Find(t.Context(), b.Env)
@@ -374,11 +356,25 @@ func TestWaitingCanBeCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer held.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if _, err := Ensure(ctx, b.Options); !errors.Is(err, context.DeadlineExceeded) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause, waiting := errors.New("interrupted"), b.Options
+	waiting.Progress = func(line string) {
+		if strings.Contains(line, "waiting for another dsstar") {
+			cancel(cause)
+		}
+	}
+	if _, err := Ensure(ctx, waiting); !errors.Is(err, cause) {
 		t.Errorf("%v", err)
+	}
+	held.Close()
+	var wg sync.WaitGroup
+	got := make([]string, 3)
+	for i := range got {
+		wg.Go(func() { got[i], _ = Ensure(t.Context(), b.Options) })
+	}
+	wg.Wait()
+	if n := strings.Count(b.log(), "venv\n"); n != 1 || got[0] == "" || got[1] != got[0] || got[2] != got[0] {
+		t.Errorf("made %d times: %q", n, got)
 	}
 }
 
@@ -394,7 +390,7 @@ func TestKilledButInstallerLives(t *testing.T) {
 	b.python("python3", "3.12.1", "True", `
 if [ -e "$LOG.second" ]; then exit 0; fi
 : >"$LOG.second"
-sleep 1.5
+sleep 0.5
 echo orphan ended >>"$LOG"`)
 	self := exec.Command(os.Args[0], "-test.run=^TestKilledButInstallerLives$")
 	self.Env = append(slices.Clone(b.Env), "PYENV_TEST_CHILD="+b.Dir)
@@ -414,23 +410,23 @@ echo orphan ended >>"$LOG"`)
 	}
 }
 
+// TestCheck: the user's python is a path relative to the current folder, or a name on PATH, of which
+// only absolute entries count.
 func TestCheck(t *testing.T) {
-	real, err := Find(t.Context(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := Check(t.Context(), real.Path, os.Environ(),
-		[]string{"json", "no_such_module", "venv", "nor_this"})
-	if err != nil || report.Version != real.Version ||
-		strings.Join(report.Missing, " ") != "no_such_module nor_this" {
-		t.Errorf("%+v %v", report, err)
-	}
 	b := newBench(t)
-	for _, python := range []string{b.tool("loud", "echo broken >&2; exit 1"), b.tool("mute", ""),
-		filepath.Join(b.bin, "none")} {
-		if _, err := Check(t.Context(), python, nil, nil); err == nil ||
-			!strings.Contains(err.Error(), python) {
-			t.Errorf("%s: %v", python, err)
+	b.tool("mine", saying("3.12.1", "True", "/real"))
+	b.tool("loud", "echo broken >&2; exit 1")
+	b.tool("mute", "")
+	t.Chdir(filepath.Dir(b.bin))
+	for _, c := range []struct{ python, env, want string }{
+		{"bin/mine", b.Env[0], "/real"}, {"./bin/mine", b.Env[0], "/real"}, {"mine", b.Env[0], "/real"},
+		{"mine", "PATH=bin:.", ""}, {"none", b.Env[0], ""}, {"bin/loud", b.Env[0], ""},
+		{"bin/mute", b.Env[0], ""},
+	} {
+		got, err := Check(t.Context(), c.python, []string{c.env}, nil)
+		if got.Path != c.want || (err == nil) != (c.want != "") ||
+			err != nil && !strings.Contains(err.Error(), c.python) {
+			t.Errorf("%+v: %+v, %v", c, got, err)
 		}
 	}
 }
@@ -452,39 +448,14 @@ func TestAsksInIsolation(t *testing.T) {
 	}
 	t.Chdir(dir)
 	env := append(os.Environ(), "PYTHONPATH=:.:"+dir)
-	for what, ask := range map[string]func() error{
-		"Find": func() error { _, err := Find(t.Context(), env); return err },
-		"Check": func() error {
-			report, err := Check(t.Context(), real.Path, env, []string{"theirs", "not_there"})
-			if err == nil && strings.Join(report.Missing, " ") != "not_there" {
-				err = fmt.Errorf("it lacks %q", report.Missing)
-			}
-			return err
-		},
-	} {
-		if err := ask(); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
-		if ran, _ := filepath.Glob("ran-*"); len(ran) > 0 {
-			t.Errorf("%s: %q", what, ran)
-		}
+	found, err := Find(t.Context(), env)
+	if err == nil {
+		found, err = Check(t.Context(), real.Path, env, []string{"json", "venv", "theirs", "not_there"})
 	}
-}
-
-// The user's python is a path relative to the current folder, or a name on PATH, of which only
-// absolute entries count.
-func TestCheckFindsProgram(t *testing.T) {
-	b := newBench(t)
-	b.tool("mine", saying("3.12.1", "True", "/real"))
-	t.Chdir(filepath.Dir(b.bin))
-	for python, want := range map[string]string{"bin/mine": "/real", "./bin/mine": "/real",
-		"mine": "/real", "none": ""} {
-		if got, err := Check(t.Context(), python, b.Env, nil); got.Path != want ||
-			(err == nil) != (want != "") {
-			t.Errorf("%s: %+v, %v", python, got, err)
-		}
+	if err != nil || found.Version != real.Version || strings.Join(found.Missing, " ") != "not_there" {
+		t.Errorf("%+v %v", found, err)
 	}
-	if got, err := Check(t.Context(), "mine", []string{"PATH=bin:."}, nil); err == nil {
-		t.Errorf("a program of the current folder was run: %+v", got)
+	if ran, _ := filepath.Glob("ran-*"); len(ran) > 0 {
+		t.Errorf("these ran: %q", ran)
 	}
 }

@@ -45,11 +45,28 @@ print(brief(pandas.Timestamp()), brief(pandas.NaT), brief(stranger), brief(1))
 	}
 }
 
-// TestDescribeVariables describes variables of all kinds, and checks the effect on them.
-func TestDescribeVariables(t *testing.T) {
+// TestVariables looks at variables in a kernel of the user's.
+func TestVariables(t *testing.T) {
 	t.Parallel()
-	runtime := t.TempDir()
-	file := kernelstest.Start(t, runtime, "0123abcd-user")
+	file := kernelstest.Start(t, t.TempDir(), "0123abcd-user")
+	for what, test := range map[string]func(*testing.T, string){"describe": testDescribe, "carry": testCarry} {
+		t.Run(what, func(t *testing.T) { test(t, file) })
+	}
+}
+
+// visiting returns the session in the kernel of a connection file.
+func visiting(t *testing.T, file string) visit {
+	t.Helper()
+	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.Close() })
+	return visit{checkpoint.New(k, checkpoint.Options{}), record.Folder(t.TempDir()), nil}
+}
+
+// testDescribe describes variables of all kinds, and checks the effect on them.
+func testDescribe(t *testing.T, file string) {
 	kernelstest.Run(t, file, `
 import collections, datetime, sqlite3, numpy as np, pandas as pd, polars as pl, pyarrow as pa, duckdb, sqlalchemy
 from sklearn.linear_model import LinearRegression
@@ -84,13 +101,7 @@ day = datetime.date(2020, 1, 2)
 wide = pd.DataFrame({f"c{i}": [i] for i in range(500)})
 def clean(x): return x
 before = sorted(globals()); history = len(In)`)
-	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer k.Close()
-	v := visit{checkpoint.New(k, checkpoint.Options{}), record.Folder(t.TempDir()), nil}
-	all, err := v.Variables(t.Context())
+	all, err := visiting(t, file).Variables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +142,8 @@ before = sorted(globals()); history = len(In)`)
 	}
 }
 
-// TestCarryVariables checks which variables a cell reads, and how each of them is carried.
-func TestCarryVariables(t *testing.T) {
-	t.Parallel()
-	runtime := t.TempDir()
-	file := kernelstest.Start(t, runtime, "0123abcd-user")
+// testCarry checks which variables a cell reads, and how each of them is carried.
+func testCarry(t *testing.T, file string) {
 	kernelstest.Run(t, file, `
 import pandas as pd, json as js, threading
 from math import sqrt as root
@@ -144,13 +152,8 @@ lock = threading.Lock(); password = "hunter2secret"; fn = lambda: 1
 def helper(): return 1
 class Own: pass
 own = Own(); inside = {"k": [own]}`)
-	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer k.Close()
-	v := visit{checkpoint.New(k, checkpoint.Options{}), record.Folder(t.TempDir()), nil}
-	if _, err := k.Execute(t.Context(), "made = 1; y = 5"); err != nil {
+	v := visiting(t, file)
+	if _, err := v.Execute(t.Context(), "made = 1; y = 5"); err != nil {
 		t.Fatal(err)
 	}
 	for code, want := range map[string]string{
