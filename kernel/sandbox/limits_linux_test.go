@@ -2,12 +2,10 @@ package sandbox_test
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -199,40 +197,6 @@ time.sleep(37)`
 				t.Errorf("%s: the %s was killed, and processes %v are left", box.Tier, name, left)
 			}
 		}
-	}
-}
-
-// No process between guard and program has the pipe on which the guard reports.
-func TestReportIsTheGuards(t *testing.T) {
-	for _, box := range plainBoxes(t) {
-		report, write, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer report.Close()
-		defer write.Close()
-		pipe, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", write.Fd()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := command(t, box, sandbox.Session{Private: t.TempDir(), Reports: true}, "/", nil,
-			"/bin/sh", "-c", "trap '' INT TERM; echo runs; sleep 60")
-		cmd.SysProcAttr, cmd.ExtraFiles = &syscall.SysProcAttr{Setsid: true}, []*os.File{write}
-		started(t, cmd)
-		fds, err := filepath.Glob("/proc/[0-9]*/fd/*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		mayHave := []int{os.Getpid(), cmd.Process.Pid, childOf(cmd.Process.Pid)}
-		for _, fd := range fds {
-			target, _ := os.Readlink(fd) // it may be closed, or another user's
-			pid, _ := strconv.Atoi(strings.Split(fd, "/")[2])
-			if target == pipe && !slices.Contains(mayHave, pid) {
-				t.Errorf("%s: %s is the pipe", box.Tier, fd)
-			}
-		}
-		_ = cmd.Process.Signal(unix.SIGTERM)
-		_ = cmd.Wait() // it was ended
 	}
 }
 

@@ -43,6 +43,7 @@ type victims struct {
 	endpoint sandbox.Endpoint // a server that resets connections
 	reached  atomic.Int32     // how many it has reset
 
+	report *os.File // the pipe on which guards report
 	victim *exec.Cmd
 	gone   chan struct{} // closed when the victim has ended
 	canary *[16]byte     // what p05 tries to read
@@ -80,6 +81,7 @@ func newVictims(t testing.TB) *victims {
 		}
 	}
 	v.files(t)
+	v.pipe(t)
 	v.segment(t)
 	v.queue(t)
 	v.listen(t)
@@ -138,6 +140,20 @@ func (v *victims) files(t testing.TB) {
 	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// pipe creates the pipe of guards, whose reports are printed.
+func (v *victims) pipe(t testing.TB) {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err == nil {
+		v.targets["report"], err = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", write.Fd()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.report = write
+	t.Cleanup(func() { _, _ = read.Close(), write.Close() })
 }
 
 // segment creates shared memory of System V, which is not a file.

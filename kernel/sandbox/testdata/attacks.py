@@ -11,6 +11,7 @@ T: home, data, run, project   folders outside, with what victims_linux_test.go h
                               of System V
    queue                      the name of a POSIX queue outside
    pidns, netns, mntns, ipcns the namespaces outside, as /proc/self/ns/* show them
+   report                     the link in /proc to the pipe on which the guard reports
    disk                       major and minor number of a disk
    key                        SHA-256 of a secret in environments outside; the secret is not in T
    tag                        part of the name of everything created where others could see it
@@ -32,6 +33,7 @@ import fcntl
 import glob
 import hashlib
 import json
+import mmap
 import os
 import platform
 import resource
@@ -108,7 +110,8 @@ def syscall(name, *args):
         "io_uring_setup": (425, 425), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
         "openat2": (437, 437), "fchmodat2": (452, 452), "listmount": (458, 458),
         "mq_unlink": (241, 181), "io_setup": (206, 0), "landlock_create_ruleset": (444, 444),
-        "memfd_secret": (447, 447), "seccomp": (317, 277),
+        "memfd_secret": (447, 447), "seccomp": (317, 277), "socket": (41, 198),
+        "close_range": (436, 436), "of x32": (0x40000000 + 39, -1),
     }[name]
     number = {"x86_64": x86, "aarch64": arm}[platform.machine()]
     args = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
@@ -358,6 +361,18 @@ def r23_control_groups():
 @attempt
 def r24_machine_counters():
     return open("/proc/vmstat").read(80)
+
+
+@attempt
+def r25_pipe_of_the_guard():
+    # Who has it could say why the guard has ended a session.
+    for path in glob.glob("/proc/[0-9]*/fd/*"):
+        try:
+            if os.readlink(path) == T["report"]:
+                return "a process has it"
+        except OSError:
+            pass
+    raise Blocked("no process has it")
 
 
 # Writing
@@ -788,6 +803,16 @@ def n19_port_after_reset():
     return "bound anew"
 
 
+@attempt
+def n20_high_bits_of_family():
+    # Linux reads 32 bits of a family; a filter that reads all takes this for another.
+    family = socket.AF_INET | 1 << 32
+    with socket.socket(fileno=syscall("socket", family, socket.SOCK_DGRAM, 0)) as s:
+        s.settimeout(1)
+        s.sendto(b"x", ("127.0.0.1", T["udp"]))
+        return "answer of %d bytes" % len(s.recv(10))
+
+
 # Processes and the system's kernel
 
 @attempt
@@ -1022,6 +1047,31 @@ def p20_semaphores():
     most = check(libc.semget(0, 1000, 0o600))  # IPC_PRIVATE: they outlive this process
     libc.semctl(most, 0, 0)
     return "1000 semaphores"
+
+
+@attempt
+def p21_other_architecture():
+    # getpid of 32-bit programs, whose numbers are others
+    code = b"\xb8\x14\0\0\0\xcd\x80\xc3"
+    if platform.machine() != "x86_64":
+        raise Blocked("no such calls")
+    memory = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    memory.write(code)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    in_child(lambda: ctypes.CFUNCTYPE(ctypes.c_int)(address)() == os.getpid())
+    return "called"
+
+
+@attempt
+def p22_other_table_of_calls():
+    return "process %d" % syscall("of x32")
+
+
+@attempt
+def p23_descriptors_of_its_own():
+    # The guard opens descriptors for a thread of those that ask: all must share them.
+    syscall("close_range", 4000, 4000, 2)
+    return "unshared"
 
 
 # Abuse of resources
