@@ -5,7 +5,6 @@ package checkpoint
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"dsstar/kernel"
@@ -25,52 +24,6 @@ func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int
 	}
 	demandWay(t, back, way, kept, why)
 	return back
-}
-
-// TestCheckpoints: whichever way a cell ends, going back restores names, objects, random generators
-// and files, with the outputs of the cells.
-func TestCheckpoints(t *testing.T) {
-	t.Parallel()
-	o := freezing(t)
-	k := open(t, o)
-	pid := k.Info().PID
-	cells := []string{
-		"import random\na = [random.random()]\nopen('log.txt', 'w').write('one')",
-		"import random\na.append(random.random()); print(a)\nopen('log.txt', 'a').write(', two')",
-	}
-	var printed string
-	for _, c := range cells {
-		printed = runCell(t, k, c, notebook.OK).Stdout()
-	}
-	next := runCell(t, k, "print(random.random(), end='')", notebook.OK).Stdout()
-	for code, status := range map[string]notebook.Status{
-		"a.clear(); open('log.txt', 'w').close(); open('new', 'w').close()\n1/0": notebook.Raised,
-		"import os; os.remove('log.txt'); os._exit(3)":                           notebook.Died,
-		"import os, signal; a.clear(); os.kill(os.getpid(), signal.SIGKILL)":     notebook.Died,
-		"a.clear(); exit()":         notebook.Died,
-		"a.clear(); random.seed(1)": notebook.OK,
-	} {
-		runCell(t, k, code, status)
-		if status == notebook.Raised { // one does not go back to what a failed cell has left
-			runCell(t, k, "pass", notebook.OK)
-		}
-		back := goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
-		if len(back.Executions) != 2 || back.Executions[1].Stdout() != printed || !k.Alive() ||
-			k.Info().PID != pid {
-			t.Errorf("after %s: %+v, alive %v", code, back, k.Alive())
-		}
-		prints(t, k, "a", strings.TrimSpace(printed))
-		prints(t, k, "random.random()", next)
-		prints(t, k, "open('log.txt').read(), __import__('os').listdir('.')", "one, two ['log.txt']")
-		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
-	}
-	back := goBack(t, k, []string{cells[0], "print(len(a))"}, notebook.ByCheckpoint, 1, "")
-	if len(back.Executions) != 2 || back.Executions[1].Stdout() != "1\n" ||
-		back.Executions[1].Count != 2 {
-		t.Errorf("%+v", back)
-	}
-	goBack(t, k, nil, notebook.ByCheckpoint, 0, "")
-	prints(t, k, "'a' in globals(), __import__('os').listdir('.')", "False []")
 }
 
 // TestCheckpointOpenFiles: open files are restored for those who have them open, as is a database

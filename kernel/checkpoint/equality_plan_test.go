@@ -13,7 +13,6 @@ import (
 // A plan is what happens in a session, as a list of ops.
 type plan struct {
 	seed     uint64
-	unseeded bool // running the remaining cells again does not give all of the state
 	refusing bool // there are threads and sockets, with which no copies are made
 	ops      []op
 }
@@ -144,13 +143,6 @@ var statements = map[string][]string{
 		"$Q.execute('insert into t values(?, ?)', ($i, 'x'))", "$Q.commit()", "$Q.rollback()",
 		"$+U = $Q.execute('select * from t'); $U.fetchone()", "$U.fetchone()",
 	},
-	"unseeded": {
-		"import random; $+L = [random.random()]", "import random; $+E = random.Random()",
-		"import os; $+L = [os.urandom(8)]", "import uuid; $+L = [str(uuid.uuid4())]",
-		"import tempfile; $+L = [tempfile.mktemp()]",
-		"$+S = {object() for _ in range(9)}; $+L = [hash(x) for x in $S]",
-		"import time; open($+T, 'w').write(str(time.time_ns()))",
-	},
 	"refusing": {
 		"import socket; $+J = socket.socketpair()", "$J[0].send(b'$i')",
 		"[end.close() for end in $J]; del $-J",
@@ -159,7 +151,6 @@ var statements = map[string][]string{
 			"t = threading.Thread(target=by); t.start(); t.join()",
 		"import os; os.remove($-T)", "$+W = open($+T, 'w')", "$W.write('$i'); $W.flush()",
 	},
-	"unseeded np": {"$+A = np.random.rand(3)", "np.random.seed()", "$+E = np.random.default_rng()"},
 }
 
 // imports are the import statements by their names in statements.
@@ -176,6 +167,7 @@ var ways2fail = []op{
 	{code: "raise ValueError('half done')", want: notebook.Raised},
 	{code: "for half in range(9):\n    half_done = [half]\n    1 / (4 - half)", want: notebook.Raised},
 	{code: "raise KeyboardInterrupt", want: notebook.Raised},
+	{code: "while True: half_done = 1", want: notebook.TimedOut},
 }
 
 var ways2die = []op{
@@ -210,13 +202,9 @@ type planner struct {
 // newPlan returns a plan of about ops ops.
 func newPlan(seed uint64, ops int, look string) plan {
 	p := &planner{Rand: rand.New(rand.NewPCG(seed, 6)), plan: plan{seed: seed}}
-	p.plan.unseeded, p.plan.refusing = p.IntN(4) == 0, p.IntN(8) == 0
+	p.plan.refusing = p.IntN(8) == 0
 	p.trail = []scope{{map[byte][]string{}, map[string]bool{}}}
-	first := "import os, random\nhere = os.getcwd()"
-	if !p.plan.unseeded {
-		first += "\nrandom.seed(1)"
-	}
-	p.run(first, p.trail[0])
+	p.run("import os, random\nhere = os.getcwd()\nrandom.seed(1)", p.trail[0])
 	looked := map[int]bool{}
 	for len(p.plan.ops) < ops {
 		switch n := p.IntN(20); {
@@ -300,12 +288,6 @@ func (p *planner) statement(s scope) string {
 		for _, g := range []string{"np", "pd", "plt", "sqlite3"} {
 			if s.has[g] {
 				groups = append(groups, g)
-			}
-		}
-		if p.plan.unseeded && p.IntN(3) == 0 {
-			groups = []string{"unseeded"}
-			if s.has["np"] {
-				groups = append(groups, "unseeded np")
 			}
 		}
 		if p.plan.refusing && p.IntN(3) == 0 {

@@ -24,8 +24,6 @@ kernel with checkpoints differs from ipykernel and which no cell sees: modules n
 the kernel's own descriptors and threads, what SIGINT does between cells; and threads of joblib's
 process pool, which going back ends and joblib starts again.
 
-Lines that begin with "~" hold within one session only (times of files, the state of unseeded
-generators): they are compared when a session goes back to where it was, never between two sessions.
 Lines that begin with "^" are not compared between kernels of different kinds: ipykernel loads a
 debugger, the kernel with checkpoints does not.
 """
@@ -554,8 +552,6 @@ def describe(before):
             else:
                 what = "folder"
             fact("file " + clean(path), "%o %s" % (s.st_mode, what))
-            if entry in files:
-                lines.append("~file %s: %d" % (clean(path), s.st_mtime_ns))
 
     # What consumes objects.
     for path, use in last:
