@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"encoding/base64"
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -13,79 +12,96 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// off is the prefix of the names of disabled attributes. No viewer fetches anything for them.
-const off = "data-dsstar-"
-
 // Inert returns the data of an output, changed so that showing it fetches nothing from
 // elsewhere: a cell can write the data that it reads into the address of a picture, and
-// JupyterLab fetches pictures even when it opens an untrusted notebook. Inert renames what
-// would fetch, so the text stays and the address is readable, and adds a line that says so.
-// Data that fetches nothing stays as it is. So do scripts, which run only if the reader trusts
-// the notebook, and links, which only people follow. The given bundle is not changed.
+// JupyterLab fetches pictures even when it opens an untrusted notebook. HTML and Markdown that may
+// fetch something are replaced as by [InertHTML] and [InertMarkdown], and drawings get a MIME type
+// that no viewer draws. A line says so. Data that fetches nothing stays as it is. So do scripts,
+// which run only if the reader trusts the notebook, and links, which only people follow. The given
+// bundle is not changed.
 func Inert(data MIMEBundle) MIMEBundle {
 	changed := false
 	all := maps.Clone(data)
-	var plain switched // for data that cannot contain a note: text/plain gets it
+	var drawings switched // cannot contain a note: text/plain gets it
 	for _, mime := range slices.Sorted(maps.Keys(data)) {
-		switch text, ok := data[mime].(string); {
-		case ok && mime == "text/html":
+		text, isText := data[mime].(string)
+		before := drawings.n
+		switch {
+		case isText && mime == "text/html":
 			all[mime] = InertHTML(text)
 			changed = changed || all[mime] != text
-		case ok && mime == "text/markdown":
+		case isText && mime == "text/markdown":
 			all[mime] = InertMarkdown(text)
 			changed = changed || all[mime] != text
-		case ok && mime == "image/svg+xml":
-			all[mime] = plain.html(text, false)
-			changed = changed || all[mime] != text
-		case draws().MatchString(mime) && plain.spec(data[mime]):
+		case isText && mime == "image/svg+xml":
+			if drawings.html(text, false) < len(text) {
+				drawings.off(text)
+			}
+		case draws().MatchString(mime):
+			drawings.spec(data[mime])
+		}
+		if drawings.n > before {
 			delete(all, mime)
-			all[strings.Replace(mime, "/", "/x-dsstar-off-", 1)] = data[mime]
+			all[SwitchedOff(mime)] = data[mime]
 			changed = true
 		}
 	}
 	if !changed {
 		return data
 	}
-	if note := plain.note(); note != "" {
+	if drawings.n > 0 {
 		text, _ := all["text/plain"].(string)
-		all["text/plain"] = strings.TrimPrefix(text+"\n"+note, "\n")
+		all["text/plain"] = strings.TrimPrefix(text+"\n"+drawings.note(), "\n")
 	}
 	return all
 }
 
-// InertHTML is [Inert] for HTML.
+// SwitchedOff returns the MIME type that [Inert] gives a drawing of a MIME type.
+func SwitchedOff(mime string) string { return strings.Replace(mime, "/", "/x-dsstar-off-", 1) }
+
+// InertHTML returns HTML as it is if showing it fetches nothing. Otherwise it returns what a
+// [Cleaner] leaves of it, without pictures from elsewhere, and a note.
 func InertHTML(text string) string {
 	var s switched
-	inert := s.html(text, false)
-	if note := s.note(); note != "" {
-		inert += "\n<p>" + html.EscapeString(note) + "</p>"
+	end := s.html(text, false)
+	text = text[:end] + noTags(text[end:])
+	if s.n == 0 {
+		return text
 	}
-	return inert
+	c := Cleaner{inert: true}
+	cleaned, ok := c.HTML(text)
+	if !ok {
+		cleaned = html.EscapeString(text)
+	}
+	return cleaned + "\n<p>" + html.EscapeString(s.note()) + "</p>"
 }
 
-// InertMarkdown is [Inert] for Markdown. It treats HTML in code blocks as HTML, too.
+// InertMarkdown returns Markdown without pictures from elsewhere. If HTML in it, also in code
+// blocks, may fetch something, all tags become text. A note says so.
 func InertMarkdown(text string) string {
 	var s switched
-	inert := s.markdown(text)
-	if note := s.note(); note != "" {
-		inert += "\n\n" + strings.NewReplacer("[", `\[`, "]", `\]`, "_", `\_`).Replace(note)
+	text = s.pictures(text)
+	before := s.n
+	end := s.html(text, true)
+	text = text[:end] + noTags(text[end:])
+	if s.n > before {
+		text = markupIn().ReplaceAllStringFunc(text, noTags)
 	}
-	return inert
-}
-
-// switched counts what was disabled.
-type switched struct {
-	n        int
-	hosts    []string
-	restarts int
-}
-
-// note returns a text that says what was disabled, or "".
-func (s *switched) note() string {
 	if s.n == 0 {
-		return ""
+		return text
 	}
-	note := "[note: opening this would have fetched something from elsewhere, which is switched off"
+	return text + "\n\n" + strings.NewReplacer("[", `\[`, "]", `\]`, "_", `\_`).Replace(s.note())
+}
+
+// switched counts what may fetch something.
+type switched struct {
+	n     int
+	hosts []string
+}
+
+// note returns a text that says what was disabled.
+func (s *switched) note() string {
+	note := "[note: opening this might have fetched something from elsewhere, which is switched off"
 	if len(s.hosts) > 0 {
 		note += ": " + strings.Join(s.hosts, ", ")
 	}
@@ -94,7 +110,7 @@ func (s *switched) note() string {
 
 var hostIn = lazy.Regexp(`//([\w.:-]{1,60})`)
 
-// off counts a disabled text, and notes the first hosts in it.
+// off counts a text that may fetch something, and notes the first hosts in it.
 func (s *switched) off(text string) {
 	s.n++
 	for _, m := range hostIn().FindAllStringSubmatch(text[:min(len(text), 10_000)], 3) {
@@ -116,78 +132,54 @@ var (
 	markupIn = lazy.Regexp(`<[A-Za-z/!?]`)
 )
 
-// html returns HTML or SVG that fetches nothing. Tags that fetch nothing stay byte for byte.
-// Text is escaped where parsers disagree on whether it is text. In Markdown, no construct
+// html counts what may fetch something in HTML or SVG, and what parsers disagree on. It returns where
+// a tag begins that does not end; the length of text if there is none. In Markdown, no construct
 // hides tags, because what hides them in HTML (such as a comment) may be words in a code block.
-func (s *switched) html(text string, markdown bool) string {
-	if !strings.Contains(text, "<") {
-		return text
-	}
-	var b strings.Builder
+func (s *switched) html(text string, markdown bool) (end int) {
 	foreign := false // after SVG or MathML, in which scripts and styles contain markup
+	inside := ""     // the raw element whose content may come next
 	z := html.NewTokenizer(strings.NewReader(text))
-	at := 0
-	next := func() (html.TokenType, string) {
+	for at := 0; ; {
 		kind := z.Next()
 		token := string(z.Raw()) // a copy: reading names changes it
+		if kind == html.ErrorToken && strings.Contains(text[at:], "<") {
+			return at
+		} else if kind == html.ErrorToken {
+			return len(text)
+		}
 		at += len(token)
-		return kind, token
-	}
-	for {
-		kind, token := next()
+		element := inside
+		inside = ""
 		switch kind {
-		case html.ErrorToken: // the end, perhaps within a tag
-			b.WriteString(noTags(token + text[at:]))
-			return b.String()
 		case html.TextToken:
-			b.WriteString(token)
+			if element != "" && !harmlessContent(element, token, foreign) {
+				s.off(token)
+			}
 		case html.EndTagToken:
 			if strings.Contains(token[1:], "<") { // some parsers end the tag at the "<"
 				s.off(token)
-				token = noTags(token)
 			}
-			b.WriteString(token)
 		case html.CommentToken, html.DoctypeToken:
-			switch {
-			case markdown && strings.Contains(token[1:], "<"): // perhaps not a comment
-				if s.restarts++; s.restarts > maxRestarts {
-					return b.String() + noTags(token+text[at:])
-				}
-				return b.String() + "&lt;" + s.html(token[1:]+text[at:], markdown)
-			case harmlessDeclaration(token):
-				b.WriteString(token)
-			default:
+			if markdown && strings.Contains(token[1:], "<") || !harmlessDeclaration(token) {
 				s.off(token)
-				b.WriteString("<!--" + noMarkup.Replace(token) + "-->")
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			t := z.Token()
 			foreign = foreign || t.Data == "svg" || t.Data == "math"
-			tag := s.tag(t, token, markdown)
-			if !slices.Contains(raw, t.Data) {
-				b.WriteString(tag)
-				continue
-			}
-			if markdown || kind == html.SelfClosingTagToken { // parsers disagree on its content
+			s.tag(t, token, markdown)
+			switch {
+			case !slices.Contains(raw, t.Data):
+			case markdown || kind == html.SelfClosingTagToken: // parsers disagree on its content
 				z.NextIsNotRawText()
 				if !markdown || t.Data == "style" {
-					tag = noTags(token) // omitting it would join the text around it
+					s.off(token)
 				}
-				b.WriteString(tag)
-				continue
-			}
-			kind, content := next()
-			if kind == html.TextToken {
-				b.WriteString(s.content(t.Data, tag, content, foreign))
-			} else {
-				b.WriteString(tag + content) // no content: this is the end tag, or the end of text
+			default:
+				inside = t.Data
 			}
 		}
 	}
 }
-
-// maxRestarts limits how often Markdown is parsed again after what looked like a comment.
-const maxRestarts = 100
 
 // harmlessDeclaration reports whether every parser reads the token as a comment or declaration
 // (what begins with <! or <?), and whether it names no style sheet or entity.
@@ -205,75 +197,37 @@ func noTags(text string) string {
 	return strings.ReplaceAll(text, "<", "&lt;")
 }
 
-var noMarkup = strings.NewReplacer("<", "&lt;", ">", "&gt;")
-
-// content returns the start tag and the content of a raw element, made inert.
-func (s *switched) content(name, tag, content string, foreign bool) string {
-	switch name {
+// harmlessContent reports whether the content of a raw element fetches nothing.
+func harmlessContent(element, content string, foreign bool) bool {
+	switch element {
 	case "script":
-		if !strings.Contains(strings.ToLower(content), "</script") &&
-			!(foreign && markupIn().MatchString(content)) {
-			return tag + content
-		}
+		return !strings.Contains(strings.ToLower(content), "</script") &&
+			!(foreign && markupIn().MatchString(content))
 	case "style":
 		css := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(content), "<![CDATA["), "]]>")
-		if markupIn().MatchString(css) || !inertCSS(css) {
-			s.off(content)
-			return fmt.Sprintf(`%s %scss="%s">`, strings.TrimRight(tag, "/> "), off,
-				html.EscapeString(noTags(content)))
-		}
-		return tag + content
-	default:
-		if !strings.Contains(content, "<") {
-			return tag + content
-		}
+		return !markupIn().MatchString(css) && inertCSS(css)
 	}
-	s.off(content)
-	return html.EscapeString(tag + content)
+	return !strings.Contains(content, "<")
 }
 
-// oneLine rewrites a start tag so that Markdown cannot read it as anything else: prefixes of
-// quotes and lists may follow line breaks, and formulas and images may begin in attributes.
-var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\f", " ", "$", "&#36;", `\`, "&#92;",
-	"![", "!&#91;")
-
-// tag returns a start tag that fetches nothing.
-func (s *switched) tag(t html.Token, token string, markdown bool) string {
+// tag counts what a start tag may fetch. In Markdown, a tag on several lines may be something else:
+// prefixes of quotes and lists may follow line breaks, and formulas and images may begin in
+// attributes.
+func (s *switched) tag(t html.Token, token string, markdown bool) {
 	if markdown && autolink().MatchString(token) {
-		return token
+		return
 	}
-	changed := false
-	var kept []html.Attribute
-	for _, a := range t.Attr {
-		switch {
-		case !attributeName().MatchString(a.Key):
-			changed = true
-			s.off(a.Val)
-			a = html.Attribute{Key: off + "odd", Val: a.Key + "=" + a.Val}
-		case !harmlessAttribute(t.Data, a.Key, a.Val):
-			changed = true
-			s.off(a.Val)
-			a.Key = off + strings.ReplaceAll(a.Key, ":", "-")
-		}
-		// another parser may read the value as markup
-		if markupIn().MatchString(a.Val) && (markdown || t.Data != "script") {
-			changed = true
-			a.Val = noTags(a.Val)
-		}
-		kept = append(kept, a)
-	}
-	if !elementName().MatchString(t.Data) {
+	if !elementName().MatchString(t.Data) ||
+		markdown && (strings.ContainsAny(token, "\n\r\f$\\") || strings.Contains(token, "![")) {
 		s.off(token)
-		return noTags(token)
 	}
-	if changed {
-		t.Attr = kept
-		token = t.String()
+	for _, a := range t.Attr {
+		// another parser may read the value as markup
+		markup := markupIn().MatchString(a.Val) && (markdown || t.Data != "script")
+		if markup || !attributeName().MatchString(a.Key) || !harmlessAttribute(t.Data, a.Key, a.Val) {
+			s.off(a.Val)
+		}
 	}
-	if markdown {
-		token = oneLine.Replace(token)
-	}
-	return token
 }
 
 // words lists attributes whose values no viewer ever fetches.
@@ -346,8 +300,7 @@ func inertPicture(value string) bool {
 		svg = string(data)
 	}
 	var s switched
-	s.html(svg, false)
-	return err == nil && s.n == 0
+	return err == nil && s.html(svg, false) == len(svg) && s.n == 0
 }
 
 // localImage matches a Markdown image whose file is beside the notebook or attached to it.
@@ -357,30 +310,26 @@ var localImage = lazy.Regexp(
 // mermaid matches the beginning of a Mermaid drawing in Markdown.
 var mermaid = lazy.Regexp("(?i)((?:```|~~~)[ \t]*)(mermaid)")
 
-// markdown returns Markdown that fetches nothing. All its images begin with "![".
-func (s *switched) markdown(text string) string {
+// pictures returns Markdown without pictures from elsewhere. All begin with "![".
+func (s *switched) pictures(text string) string {
 	if mermaid().MatchString(text) && remoteIn().MatchString(text) {
 		s.off(text)
 		text = mermaid().ReplaceAllString(text, "${1}text $2")
 	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "![")
-		b.WriteString(before)
-		if !found {
-			return s.html(b.String(), true)
-		}
+	parts := strings.Split(text, "![")
+	for i, after := range parts[1:] {
 		image := "![" + after[:min(len(after), 1000)]
-		switch match := localImage().FindString(image); {
-		case match != "" && !strings.Contains(match, "//"), strings.HasPrefix(image,
-			"![](data:image/png;base64,"):
-			b.WriteString("![")
-		default:
+		match := localImage().FindString(image)
+		local := match != "" && !strings.Contains(match, "//") ||
+			strings.HasPrefix(image, "![](data:image/png;base64,")
+		if local {
+			parts[i+1] = "![" + after
+		} else {
 			s.off(image)
-			b.WriteString(`!\[`)
+			parts[i+1] = `!\[` + after
 		}
-		text = after
 	}
+	return strings.Join(parts, "")
 }
 
 // draws matches the MIME types, besides HTML and SVG, that JupyterLab and its usual extensions
@@ -391,9 +340,8 @@ var draws = lazy.Regexp(`vega|plotly|mermaid|geo\+json`)
 // pictures with "img".
 var remoteIn = lazy.Regexp(`//|\\\\|\bimg\b|\b(?i:https?|ftp|wss?|file|blob):`)
 
-// spec reports whether a drawing (JSON or text) may fetch something, and notes what.
-func (s *switched) spec(value any) bool {
-	n := s.n
+// spec counts what a drawing (JSON or text) may fetch.
+func (s *switched) spec(value any) {
 	var walk func(key string, value any)
 	walk = func(key string, value any) {
 		switch v := value.(type) {
@@ -415,7 +363,6 @@ func (s *switched) spec(value any) bool {
 		}
 	}
 	walk("", value)
-	return s.n > n
 }
 
 // isInertURL reports whether a drawing's url is a picture's data URI or the plain address of a

@@ -32,8 +32,8 @@ func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	var all []Difference
 	was, is := streams(recorded), streams(now)
 	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
-		if diff := diffTexts(stable(terminal(was[name])), stable(terminal(is[name])),
-			tolerance); diff != "" {
+		before, after := notebook.Overstrike(was[name]), notebook.Overstrike(is[name])
+		if diff := diffTexts(stable(before), stable(after), tolerance); diff != "" {
 			all = append(all, Difference{name, diff})
 		}
 	}
@@ -198,6 +198,9 @@ func represent(o notebook.Output) representation {
 	}
 	for _, mime := range append(slices.Clone(candidates), slices.Sorted(maps.Keys(o.Data))...) {
 		value, ok := o.Data[mime]
+		if !ok {
+			value, ok = o.Data[notebook.SwitchedOff(mime)]
+		}
 		if !ok {
 			continue
 		}

@@ -65,37 +65,6 @@ func withoutIDs(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// terminal returns what a terminal finally shows of a stream. Progress bars overwrite their line.
-func terminal(text string) string {
-	if !strings.ContainsAny(text, "\r\b") {
-		return text
-	}
-	lines := strings.Split(notebook.StripANSI(text), "\n")
-	for i, line := range lines {
-		if !strings.ContainsAny(line, "\r\b") {
-			continue
-		}
-		var shown []rune
-		at := 0
-		for _, r := range line {
-			switch {
-			case r == '\r':
-				at = 0
-			case r == '\b':
-				at = max(0, at-1)
-			case at < len(shown):
-				shown[at] = r
-				at++
-			default:
-				shown = append(shown, r)
-				at++
-			}
-		}
-		lines[i] = string(shown)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // A token is a piece of text: a number to which the tolerance applies, white space, or anything
 // else.
 type token struct {

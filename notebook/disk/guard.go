@@ -161,7 +161,7 @@ func (g *Guarded) Write(data []byte) error {
 
 // put replaces old with data, or creates the file.
 func (g *Guarded) put(data, old []byte, missing bool) error {
-	temporary, err := writeBeside(g.folder, g.name(), data)
+	temporary, err := writeBeside(g.folder, g.name(), data, 0o644)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,9 @@ func (g *Guarded) put(data, old []byte, missing bool) error {
 		g.meanwhile()
 	}
 	if missing {
-		err = g.create(temporary)
+		if err = place(g.folder, temporary, g.name()); errors.Is(err, fs.ErrExist) {
+			err = errMeanwhile
+		}
 	} else {
 		err = g.replace(temporary, data, old)
 	}
@@ -212,18 +214,6 @@ func (g *Guarded) expected(data []byte) bool {
 		}
 	}
 	return g.accepted[sum]
-}
-
-// create gives the temporary file its final name, unless somebody has just created that file.
-func (g *Guarded) create(temporary string) error {
-	err := g.folder.Link(temporary, g.name())
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // done, or the folder is gone
-		return err
-	}
-	if _, there := g.folder.Lstat(g.name()); !errors.Is(there, fs.ErrNotExist) {
-		return errMeanwhile
-	}
-	return g.folder.Rename(temporary, g.name()) // the file system has no hard links
 }
 
 // replace replaces the guarded file, which contained old, with the temporary one, which contains

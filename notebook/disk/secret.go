@@ -51,19 +51,13 @@ func Secret(path string, n int) ([]byte, error) {
 func makeSecret(folder *os.Root, name string, n int) error {
 	secret := make([]byte, n)
 	_, _ = rand.Read(secret) // never fails
-	temporary := "." + name + "." + rand.Text()[:8]
-	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	temporary, err := writeBeside(folder, name, secret, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(secret)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = folder.Link(temporary, name)
-	}
-	if errors.Is(err, fs.ErrExist) {
+	if err = place(folder, temporary, name); errors.Is(err, fs.ErrExist) {
 		err = nil // another program was faster
-	} else if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
-		return folder.Rename(temporary, name) // the file system has no hard links
 	}
-	return errors.Join(err, folder.Remove(temporary))
+	_ = folder.Remove(temporary) // after a rename there is nothing to remove
+	return err
 }

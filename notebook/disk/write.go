@@ -27,7 +27,7 @@ func WriteFileIn(folder *os.Root, name string, data []byte) error {
 	if err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	temporary, err := writeBeside(folder, name, data)
+	temporary, err := writeBeside(folder, name, data, 0o644)
 	if err != nil {
 		return err
 	}
@@ -37,20 +37,20 @@ func WriteFileIn(folder *os.Root, name string, data []byte) error {
 	return nil
 }
 
-// writeBeside writes data to a new file in folder, with the permissions of the file name there, and
-// returns the new file's name.
-func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
-	mode := fs.FileMode(0o644)
+// writeBeside writes data to a new file in folder and returns its name. The file has the permissions
+// of the file name there, or mode if there is none.
+func writeBeside(folder *os.Root, name string, data []byte, mode fs.FileMode) (string, error) {
+	made := mode
 	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {
 		mode = info.Mode().Perm()
 	}
 	temporary := "." + name + "." + rand.Text()[:8]
-	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, made)
 	if err != nil {
 		return "", &fs.PathError{Op: "write", Path: filepath.Join(folder.Name(), name), Err: Cause(err)}
 	}
 	_, err = f.Write(data)
-	if err == nil && mode != 0o644 {
+	if err == nil && mode != made {
 		err = f.Chmod(mode)
 	}
 	if err == nil {
@@ -60,4 +60,17 @@ func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
 		return "", errors.Join(err, folder.Remove(temporary))
 	}
 	return temporary, nil
+}
+
+// place gives the file temporary in folder its final name. If there is a file of that name already,
+// the error wraps [fs.ErrExist].
+func place(folder *os.Root, temporary, name string) error {
+	err := folder.Link(temporary, name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // done, or the folder is gone
+		return err
+	}
+	if _, there := folder.Lstat(name); !errors.Is(there, fs.ErrNotExist) {
+		return &fs.PathError{Op: "write", Path: filepath.Join(folder.Name(), name), Err: fs.ErrExist}
+	}
+	return folder.Rename(temporary, name) // the file system has no hard links
 }

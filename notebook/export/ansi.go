@@ -42,7 +42,7 @@ type pen struct {
 type color string
 
 func (p *pen) write(b *strings.Builder, text string) {
-	if text = visible(text); text == "" {
+	if text = notebook.Visible(text); text == "" {
 		return
 	}
 	var classes, styles []string

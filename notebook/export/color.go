@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"dsstar/notebook"
 	"github.com/alecthomas/chroma/v2"
-	xhtml "golang.org/x/net/html"
 )
 
 // lexers contains chroma's lexers for the languages of notebooks. Chroma's own package registers
@@ -51,7 +51,7 @@ type piece struct{ class, text string }
 
 // pieces splits code into classified tokens.
 func pieces(code, language string) []piece {
-	code = visible(code)
+	code = notebook.Visible(code)
 	l := lexerOf(language)
 	if l == nil || len(code) > tooLong {
 		return []piece{{"", code}}
@@ -108,25 +108,6 @@ func code(text, language string) string {
 		span(&b, p.class, "", p.text)
 	}
 	return b.String()
-}
-
-// highlighted returns the highlighted code of a Markdown block with a language; nil for other
-// code.
-func highlighted(n *xhtml.Node) *xhtml.Node {
-	language, ok := strings.CutPrefix(attr(n, "class"), "language-")
-	if !ok || n.Parent == nil || n.Parent.Data != "pre" {
-		return nil
-	}
-	block := element("span", "")
-	for _, p := range pieces(textOf(n), language) {
-		child := &xhtml.Node{Type: xhtml.TextNode, Data: p.text}
-		if p.class != "" {
-			child = element("span", p.class)
-			child.AppendChild(&xhtml.Node{Type: xhtml.TextNode, Data: p.text})
-		}
-		block.AppendChild(child)
-	}
-	return block
 }
 
 // span writes text with a class and a style, if any.

@@ -91,7 +91,7 @@ func note(o notebook.Output, shown string) string {
 		return ""
 	}
 	return fmt.Sprintf("<p class=\"note\">Only a notebook can show this in full: %s</p>\n",
-		html.EscapeString(visible(strings.Join(left, ", "))))
+		html.EscapeString(notebook.Visible(strings.Join(left, ", "))))
 }
 
 // A form shows data of a MIME type. show returns "" if it cannot.
@@ -104,7 +104,7 @@ type form struct {
 var forms = []form{
 	{"text/html", (*page).html},
 	{"text/markdown", func(p *page, o notebook.Output) string {
-		return block("text", p.cleaner.markup(str(o, "text/markdown")))
+		return block("text", markup(&p.cleaner, str(o, "text/markdown")))
 	}},
 	{"image/svg+xml", image("image/svg+xml")},
 	{"image/png", image("image/png")},
@@ -159,11 +159,11 @@ func indented(value any) string {
 
 // html shows HTML, or returns "" if so little is left without scripts that plain text is better.
 func (p *page) html(o notebook.Output) string {
-	text, ok := p.cleaner.clean(str(o, "text/html"))
-	if c := &p.cleaner; !ok || readable(o) && (c.controls || c.active && !c.solid) {
+	text, ok := p.cleaner.HTML(str(o, "text/html"))
+	if c := &p.cleaner; !ok || readable(o) && (c.Controls || c.Active && !c.Solid) {
 		return ""
 	}
-	if !p.cleaner.solid && strings.TrimSpace(wordsOf(text)) == "" {
+	if !p.cleaner.Solid && strings.TrimSpace(wordsOf(text)) == "" {
 		return ""
 	}
 	return block("html", text)
@@ -174,7 +174,7 @@ func latex(_ *page, o notebook.Output) string {
 	if readable(o) {
 		return ""
 	}
-	if text := strings.TrimSpace(visible(str(o, "text/latex"))); text != "" {
+	if text := strings.TrimSpace(notebook.Visible(str(o, "text/latex"))); text != "" {
 		return block("text", `<code class="tex display">`+html.EscapeString(text)+"</code>")
 	}
 	return ""
@@ -190,8 +190,8 @@ func image(mime string) func(*page, notebook.Output) string {
 		size := ""
 		of, _ := o.Metadata[mime].(map[string]any)
 		for _, key := range []string{"width", "height"} {
-			if n, ok := of[key].(json.Number); ok && plain().MatchString(n.String()) {
-				size += fmt.Sprintf(` %s="%s"`, key, n)
+			if n, ok := of[key].(json.Number); ok {
+				size += fmt.Sprintf(` %s="%s"`, key, html.EscapeString(n.String()))
 			}
 		}
 		return block("image",
@@ -201,7 +201,7 @@ func image(mime string) func(*page, notebook.Output) string {
 
 // altOf returns the alternative text of a picture.
 func altOf(o notebook.Output) string {
-	if text := strings.Trim(visible(str(o, "text/plain")), "<> \n"); text != "" && len(text) < 200 {
+	if text := strings.Trim(notebook.Visible(str(o, "text/plain")), "<> \n"); text != "" && len(text) < 200 {
 		return text
 	}
 	return "Figure"
@@ -215,13 +215,13 @@ func pictureURI(data notebook.MIMEBundle, mime string) string {
 		if !strings.Contains(text, "<svg") {
 			return ""
 		}
-		return imageURI(mime, []byte(strings.ToValidUTF8(text, "")))
+		return notebook.ImageURI(mime, []byte(strings.ToValidUTF8(text, "")))
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil || http.DetectContentType(raw) != mime {
 		return ""
 	}
-	return imageURI(mime, raw)
+	return notebook.ImageURI(mime, raw)
 }
 
 // maxPicture is the maximum size of a picture read from a file, in bytes.
@@ -265,8 +265,9 @@ func picture(name string, attached map[string]notebook.MIMEBundle, files fs.FS) 
 	mime := http.DetectContentType(raw)
 	if strings.EqualFold(path.Ext(name), ".svg") && bytes.Contains(raw, []byte("<svg")) {
 		mime = "image/svg+xml"
-	} else if dataImage().FindString("data:"+mime+";base64,A") == "" {
+	} else if !strings.HasPrefix(mime, "image/") ||
+		!slices.ContainsFunc(forms, func(f form) bool { return f.mime == mime }) {
 		return ""
 	}
-	return imageURI(mime, raw)
+	return notebook.ImageURI(mime, raw)
 }

@@ -1,13 +1,12 @@
 package export
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html"
 	"io/fs"
 	"strings"
-
-	xhtml "golang.org/x/net/html"
 
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
@@ -34,7 +33,7 @@ const Mark = "made by dsstar export"
 
 // HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
-	p := &page{nb: nb, options: o, cleaner: cleaner{ids: map[string]bool{}, folder: o.Folder}}
+	p := &page{nb: nb, options: o, cleaner: notebook.Cleaner{Folder: o.Folder, Highlight: code}}
 	for i := range nb.Cells {
 		p.cell(&nb.Cells[i])
 	}
@@ -65,7 +64,7 @@ func HTML(nb *notebook.Notebook, o Options) []byte {
 type page struct {
 	nb      *notebook.Notebook
 	options Options
-	cleaner cleaner
+	cleaner notebook.Cleaner
 	b       strings.Builder
 	heading string // the first heading
 	code    bool   // the page has code
@@ -73,7 +72,7 @@ type page struct {
 
 func (p *page) title() string {
 	for _, title := range []string{p.heading, p.options.Title} {
-		if title = strings.Join(strings.Fields(visible(title)), " "); title != "" {
+		if title = strings.Join(strings.Fields(notebook.Visible(title)), " "); title != "" {
 			return title
 		}
 	}
@@ -108,37 +107,20 @@ func look(c *notebook.Cell) string {
 
 func (p *page) cell(c *notebook.Cell) {
 	fmt.Fprintf(&p.b, "<section class=\"%s%s\">\n", c.Type, look(c))
-	p.cleaner.picture = func(name string) string {
+	p.cleaner.Picture = func(name string) string {
 		return picture(name, c.Attachments, p.options.Files)
 	}
 	switch c.Type {
 	case notebook.Markdown:
-		text := p.cleaner.markup(c.Source)
-		if p.heading == "" {
-			p.heading = headingOf(text)
-		}
-		p.b.WriteString(text)
+		p.b.WriteString(markup(&p.cleaner, c.Source))
+		p.heading = cmp.Or(p.heading, p.cleaner.Heading)
 	case notebook.Raw:
-		fmt.Fprintf(&p.b, "<pre>%s</pre>\n", html.EscapeString(visible(c.Source)))
+		fmt.Fprintf(&p.b, "<pre>%s</pre>\n", html.EscapeString(notebook.Visible(c.Source)))
 	case notebook.Code:
 		p.source(c)
 		p.outputs(c)
 	}
 	p.b.WriteString("</section>\n")
-}
-
-// headingOf returns the text of the first heading in cleaned HTML.
-func headingOf(text string) string {
-	root, err := xhtml.Parse(strings.NewReader(text))
-	if err != nil {
-		return ""
-	}
-	for n := range root.Descendants() {
-		if n.Type == xhtml.ElementNode && (n.Data == "h1" || n.Data == "h2") {
-			return textOf(n)
-		}
-	}
-	return ""
 }
 
 // source writes the code of a cell, folded if Jupyter hides it.

@@ -1,4 +1,4 @@
-package export
+package notebook
 
 import (
 	"encoding/base64"
@@ -43,26 +43,33 @@ var dropped = strings.Fields(
 	`applet audio base button canvas embed frame frameset head iframe link math meta noembed noframes
 	noscript object plaintext script select style template textarea title video xmp`)
 
-// A cleaner sanitizes HTML for a page. It knows the ids of the page.
-type cleaner struct {
-	ids    map[string]bool
-	folder string // of the notebook, from the page's
-	// data URI of a picture by its name in src; "" if unknown
-	picture func(name string) string
+// A Cleaner sanitizes HTML for a page. It knows the ids of the page. The zero value is ready to use.
+type Cleaner struct {
+	Folder string // of the notebook, from the page's
+	// data URI of a picture by its name in src; "" if unknown; nil: none is known
+	Picture func(name string) string
+	// HTML of code in a language, to be shown in its block; nil: the code
+	Highlight func(code, language string) string
 
-	// style sheet declarations of the current HTML, by element id
-	styles   map[string]string
-	active   bool // active content was left out
-	controls bool // a control was replaced with text
-	solid    bool // a table or a picture remains
+	Active   bool   // active content of the last HTML was left out
+	Controls bool   // a control was replaced with text
+	Solid    bool   // a table or a picture remains
+	Heading  string // the first heading
+
+	ids    map[string]bool
+	styles map[string]string // style sheet declarations of the current HTML, by element id
+	inert  bool              // pictures are made of pixels: InertHTML leaves the result as it is
 }
 
-// clean returns sanitized, balanced HTML, which cannot close an enclosing element. ok is false
+// HTML returns sanitized, balanced HTML, which cannot close an enclosing element. ok is false
 // if it cannot be parsed.
-func (c *cleaner) clean(text string) (cleaned string, ok bool) {
-	c.styles, c.active, c.controls, c.solid = nil, false, false, false
+func (c *Cleaner) HTML(text string) (cleaned string, ok bool) {
+	c.styles, c.Active, c.Controls, c.Solid, c.Heading = nil, false, false, false, ""
+	if c.ids == nil {
+		c.ids = map[string]bool{}
+	}
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	nodes, err := html.ParseFragment(strings.NewReader(visible(text)), body)
+	nodes, err := html.ParseFragment(strings.NewReader(Visible(text)), body)
 	if err != nil {
 		return "", false // nested too deeply
 	}
@@ -80,8 +87,8 @@ func (c *cleaner) clean(text string) (cleaned string, ok bool) {
 	return b.String(), true
 }
 
-// visible removes invalid UTF-8 and control characters.
-func visible(text string) string {
+// Visible removes invalid UTF-8 and control characters.
+func Visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -91,7 +98,7 @@ func visible(text string) string {
 }
 
 // node returns the sanitized node, or the nodes that replace it.
-func (c *cleaner) node(n *html.Node) []*html.Node {
+func (c *Cleaner) node(n *html.Node) []*html.Node {
 	switch {
 	case n.Type == html.TextNode:
 		return []*html.Node{{Type: html.TextNode, Data: n.Data}}
@@ -100,10 +107,10 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 	case n.Data == "svg" && n.Namespace == "svg":
 		return c.drawing(n)
 	case n.Namespace != "" || slices.Contains(dropped, n.Data):
-		c.active = true
+		c.Active = true
 		return nil
 	case n.Data == "input":
-		c.controls = true
+		c.Controls = true
 		return checkbox(n)
 	}
 	attributes, known := elements[n.Data]
@@ -113,8 +120,8 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 	kept := &html.Node{Type: html.ElementNode, Data: n.Data, DataAtom: n.DataAtom}
 	for _, a := range n.Attr {
 		if a.Namespace != "" || !slices.Contains(strings.Fields(attributes+" "+common), a.Key) {
-			c.active = c.active || strings.HasPrefix(a.Key, "on")
-		} else if value, ok := c.attribute(n, a); ok {
+			c.Active = c.Active || strings.HasPrefix(a.Key, "on")
+		} else if value, ok := c.attribute(a); ok && !(c.inert && markupIn().MatchString(value)) {
 			kept.Attr = append(kept.Attr, html.Attribute{Key: a.Key, Val: value})
 		}
 	}
@@ -123,20 +130,26 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 	case "img":
 		return c.image(n, kept)
 	case "table":
-		c.solid = true
+		c.Solid = true
 	case "code":
-		if code := highlighted(n); code != nil {
-			kept.AppendChild(code)
+		language, ok := strings.CutPrefix(attr(n, "class"), "language-")
+		if ok && c.Highlight != nil && n.Parent != nil && n.Parent.Data == "pre" {
+			block := element("span")
+			block.AppendChild(&html.Node{Type: html.RawNode, Data: c.Highlight(textOf(n), language)})
+			kept.AppendChild(block)
 			return []*html.Node{kept}
 		}
 	}
 	for _, child := range c.children(n) {
 		kept.AppendChild(child)
 	}
+	if c.Heading == "" && (n.Data == "h1" || n.Data == "h2") {
+		c.Heading = textOf(kept)
+	}
 	return []*html.Node{kept}
 }
 
-func (c *cleaner) children(n *html.Node) []*html.Node {
+func (c *Cleaner) children(n *html.Node) []*html.Node {
 	var all []*html.Node
 	for child := range n.ChildNodes() {
 		all = append(all, c.node(child)...)
@@ -150,7 +163,7 @@ var (
 )
 
 // attribute returns the sanitized value of an attribute.
-func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
+func (c *Cleaner) attribute(a html.Attribute) (string, bool) {
 	switch a.Key {
 	case "href":
 		return c.link(a.Val)
@@ -176,7 +189,7 @@ func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 
 // link returns an allowed link target: a web or mail address, a place in the page or a file by its path
 // from the notebook.
-func (c *cleaner) link(to string) (string, bool) {
+func (c *Cleaner) link(to string) (string, bool) {
 	to = strings.TrimSpace(to)
 	if place, ok := strings.CutPrefix(to, "#"); ok {
 		return "#n-" + place, place != ""
@@ -186,25 +199,28 @@ func (c *cleaner) link(to string) (string, bool) {
 		strings.Contains(to, `\`) {
 		return "", false
 	}
-	if u.Scheme == "" && u.Host == "" && u.Path != "" && !path.IsAbs(u.Path) && c.folder != "" {
-		u.Path, u.RawPath = path.Join(c.folder, u.Path), ""
+	if u.Scheme == "" && u.Host == "" && u.Path != "" && !path.IsAbs(u.Path) && c.Folder != "" {
+		u.Path, u.RawPath = path.Join(c.Folder, u.Path), ""
 		return u.String(), true
 	}
 	return to, true
 }
 
 // image embeds a picture, or shows only the name of one outside the notebook.
-func (c *cleaner) image(n, kept *html.Node) []*html.Node {
+func (c *Cleaner) image(n, kept *html.Node) []*html.Node {
 	src, alt := attr(n, "src"), attr(n, "alt")
 	uri := dataURI(src)
-	if uri == "" && c.picture != nil {
-		uri = c.picture(src)
+	if c.inert && !rasterURI().MatchString(uri) {
+		uri = ""
+	}
+	if uri == "" && c.Picture != nil {
+		uri = c.Picture(src)
 	}
 	if uri == "" {
 		text := "[picture: " + strings.TrimSpace(alt+" "+shortened(src)) + "]"
 		return []*html.Node{{Type: html.TextNode, Data: text}}
 	}
-	c.solid = true
+	c.Solid = true
 	kept.Attr = append(kept.Attr, html.Attribute{Key: "src", Val: uri})
 	if alt == "" && !slices.ContainsFunc(kept.Attr,
 		func(a html.Attribute) bool { return a.Key == "alt" }) {
@@ -221,7 +237,10 @@ func shortened(text string) string {
 }
 
 // drawing converts an svg element to an image, in which scripts do not run.
-func (c *cleaner) drawing(n *html.Node) []*html.Node {
+func (c *Cleaner) drawing(n *html.Node) []*html.Node {
+	if c.inert {
+		return []*html.Node{{Type: html.TextNode, Data: "[drawing]"}}
+	}
 	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg",
 		"xmlns:xlink": "http://www.w3.org/1999/xlink"} {
 		// The parser represents "xmlns:xlink" as a namespaced attribute.
@@ -235,9 +254,9 @@ func (c *cleaner) drawing(n *html.Node) []*html.Node {
 	if html.Render(&b, n) != nil {
 		return nil
 	}
-	c.solid = true
-	img := element("img", "",
-		html.Attribute{Key: "src", Val: imageURI("image/svg+xml", []byte(b.String()))},
+	c.Solid = true
+	img := element("img",
+		html.Attribute{Key: "src", Val: ImageURI("image/svg+xml", []byte(b.String()))},
 		html.Attribute{Key: "alt", Val: "drawing"})
 	return []*html.Node{img}
 }
@@ -267,10 +286,11 @@ func dataURI(src string) string {
 	if err != nil {
 		return ""
 	}
-	return imageURI(parts[1], data)
+	return ImageURI(parts[1], data)
 }
 
-func imageURI(mime string, data []byte) string {
+// ImageURI returns the data URI of a picture.
+func ImageURI(mime string, data []byte) string {
 	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
@@ -283,14 +303,9 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-// element returns a new element with a class; "": none.
-func element(name, class string, attributes ...html.Attribute) *html.Node {
-	n := &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name)),
+func element(name string, attributes ...html.Attribute) *html.Node {
+	return &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name)),
 		Attr: attributes}
-	if class != "" {
-		n.Attr = append(n.Attr, html.Attribute{Key: "class", Val: class})
-	}
-	return n
 }
 
 // textOf returns the text below n.
