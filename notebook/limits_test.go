@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -87,36 +86,6 @@ func TestStreamInPieces(t *testing.T) {
 			rt.Errorf("asked on the way: %q\nelse:             %q", again, got)
 		}
 	})
-}
-
-// TestProgressBar rewrites one line with more text than the limit: its last state is
-// shown, and nothing is left out.
-func TestProgressBar(t *testing.T) {
-	f := notebook.Fold{Limits: notebook.Limits{Stream: 1000}}
-	for i := range 20_000 {
-		add(t, &f, stderr(fmt.Sprintf("\r%3d%% of it", i/200)))
-	}
-	if diff := cmp.Diff([]notebook.Output{streamed("stderr", " 99% of it")}, f.Outputs()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// TestLongStream: a long text has its beginning, its end and one note of what is left out.
-func TestLongStream(t *testing.T) {
-	f := notebook.Fold{Limits: notebook.Limits{Stream: 100}}
-	for _, line := range strings.SplitAfter(numbered(1000), "\n") {
-		add(t, &f, stdout(line))
-	}
-	add(t, &f, stderr("after\n"))
-	outputs := f.Outputs()
-	got := outputs[0].Text
-	if !strings.HasPrefix(got, "line 0\n") || !strings.HasSuffix(got, "line 999\n") ||
-		strings.Count(got, "\n[note: 8.8 kB of 8.9 kB are left out here]\n") != 1 {
-		t.Error(got)
-	}
-	if diff := cmp.Diff([]notebook.Output{streamed("stderr", "after\n")}, outputs[1:]); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // picture is a display_data message with a PNG of n bytes.
@@ -322,26 +291,6 @@ func TestUpdateMakesRoom(t *testing.T) {
 	}
 }
 
-func TestRedisplay(t *testing.T) {
-	outputs := []notebook.Output{shown("a"), shown("b"), result("c"), streamed("stdout", "d")}
-	outputs[1].DisplayID, outputs[2].DisplayID = "1", "1"
-	update := shown("new")
-	if notebook.Redisplay(outputs, update) {
-		t.Error("an update without an id changes something")
-	}
-	update.DisplayID = "2"
-	if notebook.Redisplay(outputs, update) {
-		t.Error("an update of another id changes something")
-	}
-	update.DisplayID = "1"
-	if !notebook.Redisplay(outputs, update) {
-		t.Error("an update changes nothing")
-	}
-	if diff := cmp.Diff([]notebook.Output{shown("a"), shown("new"), result("new"), streamed("stdout", "d")}, outputs, sameOutputs); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestObserve(t *testing.T) {
 	f := notebook.Fold{Limits: notebook.Limits{Stream: 8, Data: 1, Cell: 10}}
 	var seen []notebook.Output
@@ -359,34 +308,5 @@ func TestObserve(t *testing.T) {
 		{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"t"}}, streamed("stderr", "note: n\n")}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// flood adds n bytes of stdout in messages of the given size, and returns the maximum size of
-// the heap in bytes, including one message.
-func flood(t *testing.T, f *notebook.Fold, n, size int) uint64 {
-	text := strings.Repeat("one line of a long loop\n", size/24)
-	content := json.RawMessage(stdout(text).content)
-	runtime.GC() // what other tests have left is not counted
-	var m runtime.MemStats
-	peak := uint64(0)
-	for sent := 0; sent < n; sent += len(text) {
-		if err := f.Add("stream", content); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&m)
-		peak = max(peak, m.HeapAlloc)
-	}
-	return peak
-}
-
-// TestFloodIsBounded: 60 MB in messages of 20 MB need the memory of only a few messages.
-func TestFloodIsBounded(t *testing.T) {
-	f := notebook.Fold{Limits: notebook.Limits{}}
-	if peak := flood(t, &f, 60_000_000, 20_000_000); peak > 160_000_000 {
-		t.Errorf("the heap has %d bytes", peak)
-	}
-	if n := len(f.Outputs()[0].Text); n > 1<<20+200 || n < 1<<19 {
-		t.Errorf("%d bytes are shown", n)
 	}
 }

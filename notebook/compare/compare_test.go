@@ -241,15 +241,3 @@ func TestComparePixels(t *testing.T) {
 		}
 	})
 }
-
-func FuzzOutputs(f *testing.F) {
-	f.Add("a 1.5\rb\n[00:01<00:00, 2it/s]", "a 1.50 e+05 1e-3 .5 -. +")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		if d := Outputs(stdout(a), stdout(a), tolerance); len(d) > 0 {
-			t.Errorf("not reflexive: %+v", d)
-		}
-		if (len(Outputs(stdout(a), stdout(b), tolerance)) == 0) != (len(Outputs(stdout(b), stdout(a), tolerance)) == 0) {
-			t.Error("not symmetric")
-		}
-	})
-}

@@ -210,17 +210,3 @@ func TestWriteFileWhole(t *testing.T) {
 		}
 	}
 }
-
-// TestWriteFileKeepsMode: a private file stays private.
-func TestWriteFileKeepsMode(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "notebook.ipynb")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteFile(path, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has %v, %v; want 0600", info.Mode(), err)
-	}
-}

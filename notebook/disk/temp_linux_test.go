@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -84,34 +83,4 @@ func TestSweepTemp(t *testing.T) {
 		t.Error("still held")
 	}
 	alone(t, filepath.Join(dir, "outside", "x"), "deep")
-}
-
-// TestTempFolderSwept makes folders while others sweep: no sweep locks a folder before its maker does.
-func TestTempFolderSwept(t *testing.T) {
-	dir := t.TempDir()
-	stop := make(chan struct{})
-	var sweeps sync.WaitGroup
-	for range 4 {
-		sweeps.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					SweepTemp(dir, "x-")
-				}
-			}
-		})
-	}
-	defer sweeps.Wait()
-	defer close(stop)
-	for range 300 {
-		path, err := TempFolder(dir, "x-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := RemoveTemp(path); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

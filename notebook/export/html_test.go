@@ -192,16 +192,6 @@ func TestAnyNotebook(t *testing.T) {
 	})
 }
 
-func FuzzHTML(f *testing.F) {
-	for _, s := range hostile {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		page(t, everywhere(s))
-		checkMarkdown(t, everywhere(s))
-	})
-}
-
 // TestDeep: very deep nesting ends, as plain text.
 func TestDeep(t *testing.T) {
 	const n = 20000
