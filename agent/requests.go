@@ -199,7 +199,7 @@ func (r *standard) system() prompts.Part {
 		}
 	}
 	if r.t.Memory > 0 {
-		s.Memory = human.StableBytes(r.t.Memory)
+		s.Memory = human.Bytes(r.t.Memory)
 		s.Large = r.t.Task.Bytes() > r.t.Memory/8 // a frame takes up to eight times its file
 	}
 	return s

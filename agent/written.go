@@ -68,7 +68,7 @@ func (r *workspace) written() string {
 		if err != nil {
 			return nil
 		}
-		fmt.Fprintf(&b, "%s (%s)\n", brief.OneLine(name), human.StableBytes(info.Size()))
+		fmt.Fprintf(&b, "%s (%s)\n", brief.OneLine(name), human.Bytes(info.Size()))
 		if text := beginning(folder, name); text != "" {
 			b.WriteString("  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
 		}

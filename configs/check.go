@@ -27,7 +27,7 @@ func check(key string, set setting, known map[string]bool) error {
 	if set.value == nil {
 		return nil
 	}
-	if err := decode(nest(key, set.value), &Settings{}, set.text); err != nil {
+	if err := decode(map[string]setting{key: set}, &Settings{}, set.text); err != nil {
 		return fmt.Errorf("%s: %s: %v", set.source, display(key), plain(err))
 	}
 	return nil

@@ -156,7 +156,7 @@ func Load(from Sources) (*Settings, error) {
 	}
 	won := overlay(layers)
 	s := &Settings{}
-	if err := decodeAll(won, s); err != nil {
+	if err := decode(won, s, true); err != nil {
 		return nil, err
 	}
 	s.entries, s.UserFile, s.project = entries(won), from.UserFile, from.ProjectFile

@@ -25,23 +25,14 @@ func nest(key string, value any) map[string]any {
 
 // decode fills s. It converts strings to other types only if text is set: in a file, a number in
 // quotes is a mistake.
-func decode(tree map[string]any, s *Settings, text bool) error {
-	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
-	if err := v.MergeConfigMap(tree); err != nil {
-		return err
-	}
-	return v.UnmarshalExact(s, decoder(text))
-}
-
-// decodeAll fills s from values that have been checked one by one.
-func decodeAll(won map[string]setting, s *Settings) error {
+func decode(won map[string]setting, s *Settings, text bool) error {
 	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
 	for key, set := range won {
 		if err := v.MergeConfigMap(nest(key, set.value)); err != nil {
 			return err
 		}
 	}
-	if err := v.UnmarshalExact(s, decoder(true)); err != nil {
+	if err := v.UnmarshalExact(s, decoder(text)); err != nil {
 		return err
 	}
 	for name, p := range s.Providers {

@@ -64,7 +64,7 @@ var fields = sync.OnceValue(func() map[string]reflect.StructField {
 // the winning settings of all layers, weaker those of the layers below the file; is is won decoded.
 func checkProject(file string, won, weaker map[string]setting, is *Settings) error {
 	was := &Settings{}
-	if err := decodeAll(weaker, was); err != nil {
+	if err := decode(weaker, was, true); err != nil {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(won)) {

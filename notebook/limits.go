@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 )
@@ -27,16 +28,8 @@ const (
 
 // filled returns l with zeros replaced by the defaults.
 func (l Limits) filled() Limits {
-	fill(&l.Stream, DefaultLimits.Stream)
-	fill(&l.Data, DefaultLimits.Data)
-	fill(&l.Cell, DefaultLimits.Cell)
-	return l
-}
-
-func fill(n *int, otherwise int) {
-	if *n <= 0 {
-		*n = otherwise
-	}
+	d := DefaultLimits
+	return Limits{cmp.Or(l.Stream, d.Stream), cmp.Or(l.Data, d.Data), cmp.Or(l.Cell, d.Cell)}
 }
 
 // shortLine returns text as one line of at most about 300 bytes.

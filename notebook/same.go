@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -29,43 +30,24 @@ func sameCell(a, b Cell) bool {
 	return a.ID == b.ID && a.Type == b.Type && a.Source == b.Source &&
 		sameValue(without(a.Metadata, cellsOwn), without(b.Metadata, cellsOwn)) &&
 		slices.EqualFunc(a.Outputs, b.Outputs, sameOutput) &&
-		sameAttachments(a.Attachments, b.Attachments)
+		maps.EqualFunc(a.Attachments, b.Attachments, sameBundle)
 }
 
 func sameOutput(a, b Output) bool {
 	return a.Type == b.Type && a.Name == b.Name && a.Text == b.Text && a.EName == b.EName &&
 		a.EValue == b.EValue &&
 		slices.Equal(a.Traceback, b.Traceback) &&
-		sameValue(map[string]any(a.Data), map[string]any(b.Data)) && sameValue(a.Metadata, b.Metadata)
+		sameBundle(a.Data, b.Data) && sameValue(a.Metadata, b.Metadata)
 }
 
-func sameAttachments(a, b map[string]MIMEBundle) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, bundle := range a {
-		other, ok := b[name]
-		if !ok || !sameValue(map[string]any(bundle), map[string]any(other)) {
-			return false
-		}
-	}
-	return true
-}
+func sameBundle(a, b MIMEBundle) bool { return maps.EqualFunc(a, b, sameValue) }
 
 // sameValue compares values decoded from JSON.
 func sameValue(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for key, value := range a {
-			if other, there := b[key]; !there || !sameValue(value, other) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(a, b, sameValue)
 	case []any:
 		b, ok := b.([]any)
 		return ok && slices.EqualFunc(a, b, sameValue)
@@ -87,11 +69,7 @@ func sameNumber(a, b string) bool {
 
 // without returns m without some keys.
 func without(m map[string]any, keys []string) map[string]any {
-	rest := make(map[string]any, len(m))
-	for key, value := range m {
-		if !slices.Contains(keys, key) {
-			rest[key] = value
-		}
-	}
+	rest := maps.Clone(m)
+	maps.DeleteFunc(rest, func(key string, _ any) bool { return slices.Contains(keys, key) })
 	return rest
 }

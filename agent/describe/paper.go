@@ -50,7 +50,7 @@ func (r *Describer) describeByModel(ctx context.Context, s *scratch, left []int)
 func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (record.Description, error) {
 	d, path := r.t.Descriptions[i], r.dataPython(i)
 	q := ask.Request{Role: "analyzer", Subject: d.File, Words: func() []prompts.Part {
-		return []prompts.Part{prompts.Analyzer{Path: path, Size: human.StableBytes(r.t.Task.Files[i].Size),
+		return []prompts.Part{prompts.Analyzer{Path: path, Size: human.Bytes(r.t.Task.Files[i].Size),
 			Chars: r.descriptionChars(r.Sizes())}}
 	}}
 	for {
@@ -81,7 +81,7 @@ func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (record
 		}
 		q = ask.Request{Role: "debugger", Subject: subject, Words: func() []prompts.Part {
 			report := brief.Clip(report, r.Sizes().Result)
-			return []prompts.Part{prompts.DebuggerScript{Path: path, Size: human.StableBytes(r.t.Task.Files[i].Size),
+			return []prompts.Part{prompts.DebuggerScript{Path: path, Size: human.Bytes(r.t.Task.Files[i].Size),
 				Code: code, Error: report}}
 		}}
 	}

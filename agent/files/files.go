@@ -35,12 +35,12 @@ func (f File) Same(other File) bool {
 }
 
 // Weight says in words how large the file and its companions are.
-func (f File) Weight() string { return human.StableBytes(f.Size) + Beside(f.With) }
+func (f File) Weight() string { return human.Bytes(f.Size) + Beside(f.With) }
 
 // Beside says in words, after those on a file, which companions it has.
 func Beside(all []Companion) (text string) {
 	for _, c := range all {
-		text += fmt.Sprintf(", with %q of %s", path.Base(c.Name), human.StableBytes(c.Size))
+		text += fmt.Sprintf(", with %q of %s", path.Base(c.Name), human.Bytes(c.Size))
 	}
 	return text
 }

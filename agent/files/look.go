@@ -2,7 +2,6 @@ package files
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -30,22 +29,15 @@ const (
 // LookAt looks at a file. It reads at most the first 256 kB. Head has at most head bytes. The
 // error is an [*OutsideError] or comes from the file system.
 func LookAt(d *Folder, f File, head int) (Look, error) {
-	file, info, err := d.open(f)
+	// text in UTF-16 has twice the bytes
+	b, whole, err := beginning(d, f, min(mostBytes, max(startBytes, 2*int64(head))))
 	if err != nil {
 		return Look{}, err
 	}
-	defer file.Close()
-	// text in UTF-16 has twice the bytes
-	b := make([]byte, min(mostBytes, max(startBytes, 2*int64(head)), info.Size()+1))
-	n, err := io.ReadFull(file, b)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return Look{}, fmt.Errorf("look at %s: %w", f.Name, err)
-	}
-	if n == 0 {
+	if len(b) == 0 {
 		return Look{Kind: "empty", Whole: true}, nil
 	}
-	whole := int64(n) >= info.Size()
-	text, encoding, isText := decode(b[:n], whole)
+	text, encoding, isText := decode(b, whole)
 	look := Look{Kind: kind(f.Name, encoding, isText)}
 	if isText {
 		look.Head, look.Whole = lines(text, max(0, head))
@@ -56,20 +48,22 @@ func LookAt(d *Folder, f File, head int) (Look, error) {
 
 // Text returns at most most bytes of the beginning of a file, in UTF-8; "" if the file is no text.
 func Text(d *Folder, f File, most int64) (string, error) {
-	file, _, err := d.open(f)
+	b, whole, err := beginning(d, f, most)
+	text, _, _ := decode(b, whole)
+	return text, err
+}
+
+// beginning returns at most most bytes of the beginning of a file, and whether these are all.
+func beginning(d *Folder, f File, most int64) (b []byte, whole bool, err error) {
+	file, info, err := d.open(f)
 	if err != nil {
-		return "", err
+		return nil, false, err
 	}
 	defer file.Close()
-	b, err := io.ReadAll(io.LimitReader(file, most))
-	if err != nil {
-		return "", fmt.Errorf("look at %s: %w", f.Name, err)
+	if b, err = io.ReadAll(io.LimitReader(file, most)); err != nil {
+		return nil, false, fmt.Errorf("look at %s: %w", f.Name, err)
 	}
-	text, _, isText := decode(b, int64(len(b)) < most)
-	if !isText {
-		return "", nil
-	}
-	return text, nil
+	return b, int64(len(b)) >= info.Size(), nil
 }
 
 // kind names a file by its ending.

@@ -128,7 +128,7 @@ func showVariables(t *Trajectory) string {
 		switch {
 		case v.File != "":
 			title += fmt.Sprintf(" · used, and kept in <code>%s</code>, %s",
-				inHTML(v.File), human.StableBytes(v.Bytes))
+				inHTML(v.File), human.Bytes(v.Bytes))
 		case v.Problem != "":
 			title += " · used, and not to be carried to another session: " + inHTML(v.Problem)
 		}

@@ -97,41 +97,32 @@ func (p *pen) set(parameters string) {
 // obey applies the first code and returns the remaining codes.
 func (p *pen) obey(codes []int) []int {
 	n, rest := codes[0], codes[1:]
-	switch {
-	case n == 0:
+	switch n {
+	case 0:
 		*p = pen{}
-	case n == 1:
-		p.bold = true
-	case n == 3:
-		p.italic = true
-	case n == 4:
-		p.underline = true
-	case n == 7:
-		p.inverse = true
-	case n == 22:
-		p.bold = false
-	case n == 23:
-		p.italic = false
-	case n == 24:
-		p.underline = false
-	case n == 27:
-		p.inverse = false
-	case n >= 30 && n <= 37:
-		p.fg = numbered(n - 30)
-	case n >= 90 && n <= 97:
-		p.fg = numbered(n - 90 + 8)
-	case n >= 40 && n <= 47:
-		p.bg = numbered(n - 40)
-	case n >= 100 && n <= 107:
-		p.bg = numbered(n - 100 + 8)
-	case n == 38:
-		p.fg, rest = chosen(rest)
-	case n == 48:
-		p.bg, rest = chosen(rest)
-	case n == 39:
-		p.fg = ""
-	case n == 49:
-		p.bg = ""
+	case 1, 22:
+		p.bold = n == 1
+	case 3, 23:
+		p.italic = n == 3
+	case 4, 24:
+		p.underline = n == 4
+	case 7, 27:
+		p.inverse = n == 7
+	}
+	c, bright := &p.fg, n >= 90
+	if n/10 == 4 || n/10 == 10 {
+		c = &p.bg
+	}
+	switch digit := n % 10; {
+	case n < 30 || n >= 50 && !bright || n >= 108:
+	case digit < 8 && bright:
+		*c = numbered(digit + 8)
+	case digit < 8:
+		*c = numbered(digit)
+	case digit == 8 && !bright:
+		*c, rest = chosen(rest)
+	case digit == 9 && !bright:
+		*c = ""
 	}
 	return rest
 }

@@ -15,17 +15,7 @@ func Script(nb *notebook.Notebook) (script []byte, commented int) {
 	mark, python := "#", strings.HasPrefix(language, "python") ||
 		strings.HasPrefix(language, "ipython")
 	switch language {
-	case "javascript",
-		"typescript",
-		"java",
-		"scala",
-		"go",
-		"rust",
-		"c++",
-		"c",
-		"c#",
-		"kotlin",
-		"swift":
+	case "javascript", "typescript", "java", "scala", "go", "rust", "c++", "c", "c#", "kotlin", "swift":
 		mark = "//"
 	case "sql", "haskell", "lua":
 		mark = "--"

@@ -22,21 +22,6 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", size, units[0])
 }
 
-// StableBytes is [Bytes] for requests to the model and for recorded runs, whose wording must not
-// change: recorded replies match only the exact words of their requests. It says "1 bytes",
-// "1000.0 kB" where it rounds up, and "1200.0 GB".
-func StableBytes(n int64) string {
-	switch {
-	case n < 1e3:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
-
 // Count formats a number in few digits: "812", "5.5k", "1.2M".
 func Count(n int) string {
 	switch {

@@ -43,14 +43,3 @@ func TestShell(t *testing.T) {
 		}
 	}
 }
-
-func TestStableBytes(t *testing.T) {
-	for n, want := range map[int64]string{
-		0: "0 bytes", 1: "1 bytes", 999: "999 bytes", 1500: "1.5 kB", 999_999: "1000.0 kB",
-		3_400_000: "3.4 MB", 12_000_000_000: "12.0 GB", 1.2e12: "1200.0 GB",
-	} {
-		if got := StableBytes(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-}

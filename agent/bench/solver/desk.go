@@ -204,7 +204,7 @@ func (d *desk) context() prompts.Context {
 	for i, f := range all {
 		path := brief.Python("data/" + f.Name)
 		if i < most {
-			c.Files = append(c.Files, prompts.File{Path: path, Size: human.StableBytes(f.Size)})
+			c.Files = append(c.Files, prompts.File{Path: path, Size: human.Bytes(f.Size)})
 		} else {
 			more.WriteString(path + "\n")
 		}
