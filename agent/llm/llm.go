@@ -9,8 +9,8 @@
 //	reply, err := llm.Traced(m, trace).Ask(ctx, request)
 //
 // [Endpoint.OpenRanker] gives a [Ranker], which scores the similarity of texts to a question
-// by embeddings; [TracedRanker] and [ReplayRanker] record and replay it. [Price] and
-// [Cacheable] compute what exchanges cost and what a prefix cache could save.
+// by embeddings; [TracedRanker] and [ReplayRanker] record and replay it. [Price] computes what
+// exchanges cost.
 //
 // The package reads no environment variable and prints nothing. Keys never appear in an error,
 // a reply or a trace, even if the endpoint echoes them.

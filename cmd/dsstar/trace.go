@@ -30,8 +30,6 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   failed     calls without a reply, except those under way when a run ended
   input      tokens of the requests; ~ is an estimate
   cached     input tokens that the endpoint reports as cached
-  cacheable  input tokens in a prefix of an earlier request of the same trace to the
-             same model; - if the trace holds no requests
   output     tokens of the replies, reasoning included
   cost       in US dollars, about, by the prices at the time; - if one was unknown
   seconds    from request to reply; concurrent calls add up
@@ -46,8 +44,7 @@ that saved.
   traces  list of trace (path), roles, total and derivations
   roles   of all traces: list of role and the fields of total
   total   calls, asked_again, failed, input_tokens, cached_tokens,
-          cacheable_tokens and cacheable_percent (null: not known), output_tokens,
-          cost_usd (null: not known), estimated (some tokens are), seconds
+          output_tokens, cost_usd (null: not known), estimated (some tokens are), seconds
   derivations  readings (named, open, computed, changed) and second (run, agreed,
           rulings) and memory (facts, functions, again, calls, input_tokens), of all traces; null: no notebook, or another method
   claimed  only a notebook says so, because another dsstar made it`
@@ -163,20 +160,18 @@ type roleSpent struct {
 }
 
 type spent struct {
-	Calls            int      `json:"calls"`
-	AskedAgain       int      `json:"asked_again"`
-	Failed           int      `json:"failed"`
-	InputTokens      int      `json:"input_tokens"`
-	CachedTokens     int      `json:"cached_tokens"`
-	CacheableTokens  *int     `json:"cacheable_tokens"`
-	CacheablePercent *float64 `json:"cacheable_percent"`
-	OutputTokens     int      `json:"output_tokens"`
-	CostUSD          *float64 `json:"cost_usd"`
-	Estimated        bool     `json:"estimated"`
-	Seconds          float64  `json:"seconds"`
+	Calls        int      `json:"calls"`
+	AskedAgain   int      `json:"asked_again"`
+	Failed       int      `json:"failed"`
+	InputTokens  int      `json:"input_tokens"`
+	CachedTokens int      `json:"cached_tokens"`
+	OutputTokens int      `json:"output_tokens"`
+	CostUSD      *float64 `json:"cost_usd"`
+	Estimated    bool     `json:"estimated"`
+	Seconds      float64  `json:"seconds"`
 }
 
-func newSpent() spent { return spent{CacheableTokens: new(int), CostUSD: new(float64)} }
+func newSpent() spent { return spent{CostUSD: new(float64)} }
 
 // add adds another spending. A value that is unknown in one is unknown in the sum.
 func (s *spent) add(o spent) {
@@ -193,16 +188,6 @@ func (s *spent) add(o spent) {
 	} else {
 		s.CostUSD = nil
 	}
-	if s.CacheableTokens == nil || o.CacheableTokens == nil {
-		s.CacheableTokens, s.CacheablePercent = nil, nil
-		return
-	}
-	sum := *s.CacheableTokens + *o.CacheableTokens
-	s.CacheableTokens = &sum
-	if s.InputTokens > 0 {
-		percent := math.Round(float64(sum)/float64(s.InputTokens)*1e3) / 10
-		s.CacheablePercent = &percent
-	}
 }
 
 // addRole adds to the sum of a role, which may be new.
@@ -217,16 +202,16 @@ func addRole(roles []roleSpent, role string, o spent) []roleSpent {
 
 func sumTrace(path string, exchanges []llm.Exchange) traceSpent {
 	sum := traceSpent{Trace: path, Roles: []roleSpent{}, Total: newSpent()}
-	for i, share := range llm.Cacheable(exchanges) {
-		one := spentOn(exchanges[i], share)
-		sum.Roles = addRole(sum.Roles, exchanges[i].Role, one)
+	for _, e := range exchanges {
+		one := spentOn(e)
+		sum.Roles = addRole(sum.Roles, e.Role, one)
 		sum.Total.add(one)
 	}
 	return sum
 }
 
 // spentOn returns the usage of one exchange.
-func spentOn(e llm.Exchange, share llm.Share) spent {
+func spentOn(e llm.Exchange) spent {
 	s := spent{
 		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens,
 		OutputTokens: e.Usage.OutputTokens, CostUSD: e.Cost,
@@ -243,9 +228,6 @@ func spentOn(e llm.Exchange, share llm.Share) spent {
 	}
 	if strings.HasSuffix(e.Subject, ", asked again") { // as the agent labels it
 		s.AskedAgain = s.Calls
-	}
-	if share.Known {
-		s.CacheableTokens = &share.Tokens
 	}
 	return s
 }
@@ -299,24 +281,21 @@ func printDerivations(b *strings.Builder, d *record.Derivations, claimed bool) {
 }
 
 func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {
-	const row = "%-10s %5s %5s %6s %8s %7s %9s %7s %7s %7s\n" // 80 columns
+	const row = "%-10s %5s %5s %6s %8s %7s %7s %7s %7s\n"
 	fmt.Fprintf(b, "\n%s\n", title)
-	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE",
-		"OUTPUT", "COST", "SECONDS")
+	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "OUTPUT", "COST",
+		"SECONDS")
 	for _, r := range append(slices.Clip(roles), roleSpent{"total", total}) {
-		about, cacheable, cost := "", "-", "-"
+		about, cost := "", "-"
 		if r.Estimated {
 			about = "~"
-		}
-		if r.CacheableTokens != nil {
-			cacheable = about + strconv.Itoa(*r.CacheableTokens)
 		}
 		if r.CostUSD != nil {
 			cost = human.Dollars(*r.CostUSD)
 		}
 		fmt.Fprintf(b, row, term.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain),
 			strconv.Itoa(r.Failed),
-			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens), cacheable,
+			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens),
 			about+strconv.Itoa(r.OutputTokens), cost, fmt.Sprintf("%.1f", r.Seconds))
 	}
 }
