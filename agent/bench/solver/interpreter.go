@@ -42,7 +42,9 @@ type inquiry struct {
 	*desk
 	system  string
 	graph   graph
-	library library
+	tools   []Tool          // those of other questions included
+	made    []Tool          // for this question
+	defined map[string]bool // tools, by name, in the session
 	memory  *pool
 	known   []Experience // of other questions
 	learnt  []Experience // from this one
@@ -55,12 +57,12 @@ func (q *inquiry) work(ctx context.Context) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	q.library, q.known = newLibrary(kept.Tools), kept.Experiences
+	q.tools, q.known, q.defined = kept.Tools, kept.Experiences, map[string]bool{}
 	if q.system, err = q.cfg.Prompts.Text(q.workplace(), q.context()); err != nil {
 		return "", false, err
 	}
 	done, err := q.carryOut(ctx)
-	err = errors.Join(err, q.memory.add(question, q.learnt, q.library.made))
+	err = errors.Join(err, q.memory.add(question, q.learnt, q.made))
 	if err != nil {
 		return "", false, err
 	}

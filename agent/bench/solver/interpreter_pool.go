@@ -93,19 +93,10 @@ type remembered struct {
 func (m *pool) read(question string) (remembered, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, err := m.load()
-	r.forget(question)
-	return r, err
+	return m.others(question)
 }
 
-func (r *remembered) forget(question string) {
-	r.Experiences = slices.DeleteFunc(r.Experiences, func(e Experience) bool {
-		return e.Question == question
-	})
-	r.Tools = slices.DeleteFunc(r.Tools, func(t Tool) bool { return t.Question == question })
-}
-
-func (m *pool) load() (r remembered, err error) {
+func (m *pool) others(question string) (r remembered, err error) {
 	if m.path == "" {
 		return r, nil
 	}
@@ -119,6 +110,9 @@ func (m *pool) load() (r remembered, err error) {
 	if err != nil {
 		return r, fmt.Errorf("read the experience pool: %w", err)
 	}
+	r.Experiences = slices.DeleteFunc(r.Experiences,
+		func(e Experience) bool { return e.Question == question })
+	r.Tools = slices.DeleteFunc(r.Tools, func(t Tool) bool { return t.Question == question })
 	return r, nil
 }
 
@@ -129,13 +123,14 @@ func (m *pool) add(question string, learnt []Experience, made []Tool) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, err := m.load()
+	r, err := m.others(question)
 	if err != nil {
 		return err
 	}
-	r.forget(question)
-	all := newLibrary(r.Tools, made)
-	r.Experiences, r.Tools = append(r.Experiences, learnt...), all.tools
+	r.Experiences = append(r.Experiences, learnt...)
+	for _, t := range made {
+		r.Tools = withTool(r.Tools, t)
+	}
 	data, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return err

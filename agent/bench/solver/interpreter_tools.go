@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -25,32 +26,14 @@ type Tool struct {
 	Question string          `json:"question,omitempty"` // it was made for
 }
 
-// A library is the tools of a question, including those of other questions.
-type library struct {
-	tools   []Tool
-	made    []Tool          // in this question
-	defined map[string]bool // in the session
-}
-
-func newLibrary(given ...[]Tool) library {
-	l := library{defined: map[string]bool{}}
-	for _, tools := range given {
-		for _, t := range tools {
-			l.put(t)
-		}
+// withTool adds a tool, or replaces the one with the same name.
+func withTool(tools []Tool, t Tool) []Tool {
+	i := slices.IndexFunc(tools, func(old Tool) bool { return old.Name == t.Name })
+	if i < 0 {
+		return append(tools, t)
 	}
-	return l
-}
-
-// put adds a tool, or replaces the one with the same name.
-func (l *library) put(t Tool) {
-	for i := range l.tools {
-		if l.tools[i].Name == t.Name {
-			l.tools[i] = t
-			return
-		}
-	}
-	l.tools = append(l.tools, t)
+	tools[i] = t
+	return tools
 }
 
 func schemas(tools []Tool) (all []string) {
@@ -64,18 +47,18 @@ func schemas(tools []Tool) (all []string) {
 // of the tools with the most similar descriptions (section 3.2.1). If its reply cannot be read,
 // the most similar ones are taken.
 func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
-	if q.options.NoTools || len(q.library.tools) == 0 {
+	if q.options.NoTools || len(q.tools) == 0 {
 		return nil, nil
 	}
 	var texts []string
-	for _, t := range q.library.tools {
+	for _, t := range q.tools {
 		texts = append(texts, strings.ReplaceAll(t.Name, "_", " ")+" "+t.Description)
 	}
 	asks := prompts.InterpreterRecommend{Instruction: n.Instruction, Most: shownTools}
 	found := map[string]Tool{}
 	order := describe.ByWords(n.Instruction, texts)
 	for _, i := range order[:min(recalled, len(order))] {
-		t := q.library.tools[i]
+		t := q.tools[i]
 		found[t.Name] = t
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
 	}
@@ -115,14 +98,14 @@ func parseNames(text string) (names []string, err error) {
 // define defines the tools that the session lacks, and returns those that it then has.
 func (q *inquiry) define(ctx context.Context, tools []Tool) (have []Tool, err error) {
 	for _, t := range tools {
-		if !q.library.defined[t.Name] {
+		if !q.defined[t.Name] {
 			e, _, err := q.runCode(ctx, "Tool "+t.Name, t.Description, t.Code)
 			if err != nil {
 				return nil, err
 			}
-			q.library.defined[t.Name] = e.Status == notebook.OK
+			q.defined[t.Name] = e.Status == notebook.OK
 		}
-		if q.library.defined[t.Name] {
+		if q.defined[t.Name] {
 			have = append(have, t)
 		}
 	}
@@ -191,12 +174,11 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 		}
 		if failed == "" {
 			t.Question = q.meta.Task.Question
-			q.library.put(*t)
-			q.library.made = append(q.library.made, *t)
-			q.library.defined[t.Name] = true
+			q.tools, q.made = withTool(q.tools, *t), append(q.made, *t)
+			q.defined[t.Name] = true
 			return nil
 		}
-		q.library.defined[t.Name] = false
+		q.defined[t.Name] = false
 		asks.Tool, asks.Test, asks.Result = t.Code, test, failed
 	}
 	return nil

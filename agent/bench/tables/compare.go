@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -141,13 +142,10 @@ func (c Comparison) Markdown() string {
 	scored := func(s Side) string { return fmt.Sprintf("%.2f (%.1f to %.1f)", s.Score, s.Low, s.High) }
 	rows := [][]string{
 		{"Score %", scored(c.A), scored(c.B), fmt.Sprintf("%+.2f", c.B.Score-c.A.Score)},
-		{"US dollars a task", figureText(c.A.Cost, 4), figureText(c.B.Cost, 4), absent},
-		line("Model calls a task", 1, c.A.Calls, c.B.Calls),
-		line("Tokens a task", 0, c.A.Tokens, c.B.Tokens),
-		line("Seconds a task", 1, c.A.Seconds, c.B.Seconds),
-	}
-	if c.A.Cost != nil && c.B.Cost != nil {
-		rows[1] = line("US dollars a task", 4, *c.A.Cost, *c.B.Cost)
+		line("US dollars a task", 4, c.A.Cost, c.B.Cost),
+		line("Model calls a task", 1, &c.A.Calls, &c.B.Calls),
+		line("Tokens a task", 0, &c.A.Tokens, &c.B.Tokens),
+		line("Seconds a task", 1, &c.A.Seconds, &c.B.Seconds),
 	}
 	b.WriteString(grid([]string{fmt.Sprintf("Over %d tasks", c.Tasks), "A", "B", "B - A"}, rows))
 	fmt.Fprintf(&b, "\n%d better in B, %d worse: p = %.4f (%s test, two-sided, exact)\n", c.Better,
@@ -159,7 +157,8 @@ func (c Comparison) Markdown() string {
 	}
 	for _, d := range c.Setup {
 		if d.Name != "digest" {
-			fmt.Fprintf(&b, "- %s: %s in A, %s in B\n", d.Name, orNone(d.Was), orNone(d.Is))
+			fmt.Fprintf(&b, "- %s: %s in A, %s in B\n", d.Name, cmp.Or(d.Was, "the default"),
+				cmp.Or(d.Is, "the default"))
 		}
 	}
 	b.WriteString(c.A.Used.Markdown() + c.B.Used.Markdown())
@@ -177,9 +176,13 @@ func (c Comparison) Markdown() string {
 	return b.String()
 }
 
-func line(name string, decimals int, a, b float64) []string {
-	return []string{name, fmt.Sprintf("%.*f", decimals, a), fmt.Sprintf("%.*f", decimals, b),
-		fmt.Sprintf("%+.*f", decimals, b-a)}
+// line compares two figures; nil is unknown.
+func line(name string, decimals int, a, b *float64) []string {
+	difference := absent
+	if a != nil && b != nil {
+		difference = fmt.Sprintf("%+.*f", decimals, *b-*a)
+	}
+	return []string{name, figureText(a, decimals), figureText(b, decimals), difference}
 }
 
 func sign(c Change) string {
@@ -199,13 +202,6 @@ func said(score float64, answer string, cause runner.Cause) string {
 		words += " (" + string(cause) + ")"
 	}
 	return strings.TrimSuffix(words, ": ")
-}
-
-func orNone(value string) string {
-	if value == "" {
-		return "the default"
-	}
-	return value
 }
 
 // sandboxes describes what confined the cells of a run.

@@ -70,17 +70,9 @@ func (u Used) Markdown() string {
 	}
 	text := fmt.Sprintf("\n%s, a task:\n\n", u.Name) +
 		grid([]string{"Role", "Calls", "Input tokens", "Cached", "Output tokens"}, rows)
-	for _, line := range u.derived() {
-		text += "- " + line + "\n"
+	if u.Derivations != nil {
+		readings, second := u.Derivations.InWords()
+		text += "- readings: " + readings + "\n- second derivations: " + second + "\n"
 	}
 	return text
-}
-
-// derived returns the lines about readings and second derivations, over all tasks.
-func (u Used) derived() []string {
-	if u.Derivations == nil {
-		return nil
-	}
-	readings, second := u.Derivations.InWords()
-	return []string{"readings: " + readings, "second derivations: " + second}
 }

@@ -23,26 +23,14 @@ import (
 // everything in a benchmark's folder is data: nothing is skipped.
 var everything = []string{"."}
 
-// HasData reports whether the task's data folder has files. It does not look for files that
-// the task names: that is done when the task runs.
-func HasData(ctx context.Context, t bench.Task) bool {
-	if t.Data == "" || t.Files != nil {
-		return t.Data != ""
-	}
-	all, err := files.List(ctx, t.Data, everything)
-	return err == nil && len(all.Files) > 0
-}
-
-// LinksOut returns the targets of data files that are links to places outside the data
-// folder and the allowed folders. Cells cannot read them, because data from strangers may
-// link to the user's keys.
-func LinksOut(ctx context.Context, t bench.Task, allowed []string) (targets []string) {
+// Look reports whether the task's data folder has files, and returns the targets of data files
+// that are links to places outside the data folder and the allowed folders. Cells cannot read
+// them, because data from strangers may link to the user's keys. Files that the task names are
+// looked for when the task runs.
+func Look(ctx context.Context, t bench.Task, allowed []string) (hasData bool, linked []string) {
 	names := t.Files
-	if names == nil {
-		all, err := files.List(ctx, t.Data, everything)
-		if err != nil {
-			return nil // HasData reports it
-		}
+	if names == nil && t.Data != "" {
+		all, _ := files.List(ctx, t.Data, everything) // without a folder there are none
 		for _, file := range all.Files {
 			names = append(names, file.Name)
 		}
@@ -51,10 +39,10 @@ func LinksOut(ctx context.Context, t bench.Task, allowed []string) (targets []st
 		target, err := filepath.EvalSymlinks(filepath.Join(t.Data, name))
 		shown := func(dir string) bool { return holds(dir, target) }
 		if err == nil && !shown(t.Data) && !slices.ContainsFunc(allowed, shown) {
-			targets = append(targets, target)
+			linked = append(linked, target)
 		}
 	}
-	return targets
+	return t.Data != "" && (t.Files != nil || len(names) > 0), linked
 }
 
 // holds reports whether a path is in a folder. The path must not contain links.

@@ -37,10 +37,10 @@ func TestPrepareLinks(t *testing.T) {
 	whole := task
 	whole.Files = nil
 	for _, of := range []bench.Task{task, whole} {
-		if out := LinksOut(t.Context(), of, nil); len(out) != 1 || filepath.Base(out[0]) != "1f" {
+		if has, out := Look(t.Context(), of, nil); !has || len(out) != 1 || filepath.Base(out[0]) != "1f" {
 			t.Errorf("%v", out)
 		}
-		if out := LinksOut(t.Context(), of, []string{blobs}); len(out) > 0 {
+		if _, out := Look(t.Context(), of, []string{blobs}); len(out) > 0 {
 			t.Errorf("allowed: %v", out)
 		}
 	}

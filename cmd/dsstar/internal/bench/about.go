@@ -139,40 +139,28 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 			about.Setup[e.Key] = e.Text()
 		}
 	}
-	o := b.agentOptions
-	for name, value := range map[string]string{
-		"tasks": absolute(b.tasks), "data": dataPath(b.data),
-		"data_setting": unless(b.setting, "retrieval"), "compat": b.compat,
-		"seed": unless(fmt.Sprint(b.seed), "0"), "timeout_task": unless(b.timeout.String(), "0s"),
-		"max_steps":   unless(fmt.Sprint(o.Steps), "0"),
-		"max_history": unless(fmt.Sprint(o.Memory), "0"),
-		"reasoning":   unless(fmt.Sprint(o.Reasoning), "false"),
-		"tools":       unless(fmt.Sprint(!o.NoTools), "true"),
-		"pool":        dataPath(o.Pool),
-	} {
-		if value != "" {
-			about.Setup[name] = value
+	for name, flag := range map[string]string{"data_setting": "data-setting", "seed": "seed",
+		"timeout_task": "timeout-task", "max_steps": "max-steps", "max_history": "max-history",
+		"reasoning": "reasoning"} {
+		if given := f.Lookup(flag); given.Value.String() != given.DefValue {
+			about.Setup[name] = given.Value.String()
 		}
+	}
+	for name, path := range map[string]string{"tasks": b.tasks, "data": b.data,
+		"pool": b.agentOptions.Pool} {
+		if path != "" {
+			about.Setup[name] = absolute(path)
+		}
+	}
+	about.Setup["compat"] = b.compat
+	if b.agentOptions.NoTools {
+		about.Setup["tools"] = "false"
 	}
 	for _, t := range tasks {
 		about.Items = append(about.Items,
 			runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain, Hidden: t.Gold == nil})
 	}
 	return about, nil
-}
-
-func dataPath(given string) string {
-	if given == "" {
-		return ""
-	}
-	return absolute(given)
-}
-
-func unless(value, usual string) string {
-	if value == usual {
-		return ""
-	}
-	return value
 }
 
 // folder creates the folder of a run, or reopens it if the run is the same.

@@ -130,13 +130,15 @@ func (r *run) close() {
 func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) error {
 	allowed := slices.Concat(r.settings.AllowRead, r.settings.AllowWrite)
 	var lacking, missing, out []string
-	seen := map[string]bool{}
+	has := map[string]bool{} // by the files, which many tasks share
 	for _, t := range tasks {
-		if names := strings.Join(t.Files, "\n") + "\x00" + t.Data; !seen[names] {
-			seen[names] = true
-			out = append(out, trial.LinksOut(ctx, t, allowed)...)
+		names := strings.Join(t.Files, "\n") + "\x00" + t.Data
+		if _, seen := has[names]; !seen {
+			var linked []string
+			has[names], linked = trial.Look(ctx, t, allowed)
+			out = append(out, linked...)
 		}
-		if !trial.HasData(ctx, t) {
+		if !has[names] {
 			lacking = append(lacking, t.ID)
 			missing = append(missing, t.Missing...)
 			continue
@@ -339,19 +341,6 @@ func (r *run) ready(ctx context.Context, i int) error {
 		return err
 	}
 	return &runner.PlaceError{Err: err}
-}
-
-// answers reports whether a server responds.
-func (r *run) answers(ctx context.Context, i int) bool {
-	b := r.places[i]
-	b.mu.Lock()
-	server := b.place.Server
-	b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, kernels.SurveyTime)
-	defer cancel()
-	_, _, err := server.Specs(ctx)
-	_, refused := errors.AsType[*kernel.ServerError](err)
-	return err == nil || refused
 }
 
 // isUsage reports whether the user's input caused an error, so that a retry is useless.

@@ -43,9 +43,17 @@ func (r *run) lost(ctx context.Context, i int, err error) bool {
 	if r.places[i].url == "" {
 		return false
 	}
-	_, gone := errors.AsType[*kernel.ServerLostError](err)
-	_, refused := errors.AsType[*kernel.ServerError](err)
-	return gone || refused || !r.answers(ctx, i)
+	refused := func(err error) bool {
+		_, ok := errors.AsType[*kernel.ServerError](err)
+		return ok
+	}
+	if _, gone := errors.AsType[*kernel.ServerLostError](err); gone || refused(err) {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, kernels.SurveyTime)
+	defer cancel()
+	_, _, err = r.placeOf(i).Server.Specs(ctx)
+	return err != nil && !refused(err)
 }
 
 // A placeFinder returns the place in which to open a kernel.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -55,21 +56,22 @@ Tables: ` + strings.Join(paperNames(), ", "),
 	return cmd
 }
 
-func makeTables(papers, paths []string) ([]tables.Table, error) {
-	if len(papers) == 0 {
-		return nil, usage.New("--paper is missing; the tables are "+strings.Join(paperNames(), ", "),
+func makeTables(papers, paths []string) (made []tables.Table, _ error) {
+	wrong := func(text string) error {
+		return usage.New(text+"; the tables are "+strings.Join(paperNames(), ", "),
 			usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
+	}
+	if len(papers) == 0 {
+		return nil, wrong("--paper is missing")
 	}
 	runs, err := readRuns(paths)
 	if err != nil {
 		return nil, err
 	}
-	var made []tables.Table
 	for _, name := range papers {
 		p, ok := tables.Find(name)
 		if !ok {
-			return nil, usage.New(fmt.Sprintf("--paper: unknown table %q; the tables are %s", name,
-				strings.Join(paperNames(), ", ")), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
+			return nil, wrong(fmt.Sprintf("--paper: unknown table %q", name))
 		}
 		made = append(made, p.Make(runs))
 	}
@@ -134,44 +136,30 @@ func (a *App) submitCommand() *cobra.Command {
 	return cmd
 }
 
-// whole refuses to submit a run that covers only part of a benchmark.
-func whole(r runner.Result, flags *suiteFlags) error {
+// submission returns the submission in a format, of the first repeat. A task without an answer gets
+// an empty one. A run that covers only part of a benchmark is refused.
+func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, error) {
 	f := flagsOf(r, flags)
 	f.split = ""
 	suite, err := f.open("submit")
 	if err != nil {
-		return err
+		return nil, err
+	}
+	b, err := bench.Find(cmp.Or(format, r.Bench))
+	if err != nil {
+		return nil, usage.New("--format: "+err.Error(),
+			usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
 	}
 	var ids []string
 	for _, item := range r.Items {
 		ids = append(ids, item.ID)
 	}
 	if err := suite.Whole(ids); err != nil {
-		return usage.New(fmt.Sprintf("%s: %v", r.Path, err),
+		return nil, usage.New(fmt.Sprintf("%s: %v", r.Path, err),
 			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+
 				" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
 	}
-	return nil
-}
-
-// submission returns the submission in a format, of the first repeat. A task without an answer gets
-// an empty one.
-func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, error) {
-	suite, err := suiteOf(r, flags)
-	if err != nil {
-		return nil, err
-	}
-	if format != "" && format != r.Bench {
-		b, err := bench.Find(format)
-		if err != nil {
-			return nil, usage.New("--format: "+err.Error(),
-				usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
-		}
-		suite.Benchmark = b
-	}
-	if err := whole(r, flags); err != nil {
-		return nil, err
-	}
+	suite.Benchmark = b
 	answers := trial.Answers(r, suite.ByID(), 1)
 	for i := range answers {
 		if answers[i].Value == nil {
