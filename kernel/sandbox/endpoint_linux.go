@@ -67,7 +67,8 @@ var socketOptions = map[uint32][]uint32{
 		unix.SO_BROADCAST, unix.SO_OOBINLINE, unix.SO_RCVLOWAT, unix.SO_RCVTIMEO, unix.SO_SNDTIMEO,
 		unix.SO_PASSCRED},
 	unix.IPPROTO_TCP: {unix.TCP_NODELAY, unix.TCP_CORK, unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL,
-		unix.TCP_KEEPCNT, unix.TCP_SYNCNT, unix.TCP_LINGER2, unix.TCP_DEFER_ACCEPT, unix.TCP_QUICKACK,
+		unix.TCP_KEEPCNT, unix.TCP_SYNCNT, unix.TCP_LINGER2, unix.TCP_DEFER_ACCEPT,
+		unix.TCP_QUICKACK,
 		unix.TCP_WINDOW_CLAMP, unix.TCP_USER_TIMEOUT, unix.TCP_NOTSENT_LOWAT},
 	unix.IPPROTO_IPV6: {unix.IPV6_V6ONLY},
 }
@@ -100,27 +101,26 @@ func (st stage) unixOnly() []rule {
 
 // answerConnect answers a notification about connect(2).
 func (st stage) answerConnect(listener int, q *question) reply {
-	fail := func(errno unix.Errno) reply { return reply{id: q.id, errno: -int32(errno)} }
 	address, ok := addressAt(int(q.pid), uintptr(q.arguments[1]), int(q.arguments[2]))
 	if !ok {
-		return fail(unix.EPERM)
+		return q.refuse(unix.EPERM)
 	}
 	to, ok := endpoints(st.Box.Endpoints).at(address)
 	if !ok {
-		return fail(unix.ENETUNREACH)
+		return q.refuse(unix.ENETUNREACH)
 	}
 	fd := int(int32(q.arguments[0]))
 	socket, flags, err := descriptorOf(int(q.pid), fd)
 	if err != nil {
-		return fail(unix.EPERM)
+		return q.refuse(unix.EPERM)
 	}
 	defer unix.Close(socket)
 	if kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_PROTOCOL); err != nil ||
 		kind != unix.IPPROTO_TCP { // such as UDP, with which the C library orders addresses
-		return fail(unix.ENETUNREACH)
+		return q.refuse(unix.ENETUNREACH)
 	}
 	if errno := to.connectFor(listener, q.id, fd, flags); errno != 0 {
-		return fail(errno)
+		return q.refuse(errno)
 	}
 	return reply{id: q.id}
 }
@@ -218,22 +218,17 @@ func errnoOf(err error) unix.Errno {
 // answerListen answers a notification about listen(2) in builtin: only Unix sockets may listen. The
 // guard calls it, on the very socket that it has looked at.
 func answerListen(q *question) reply {
-	refused := reply{id: q.id, errno: -int32(unix.EPERM)}
 	socket, _, err := descriptorOf(int(q.pid), int(int32(q.arguments[0])))
 	if err != nil {
-		return refused
+		return q.refuse(unix.EPERM)
 	}
 	defer unix.Close(socket)
 	family, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err != nil || family != unix.AF_UNIX {
-		return refused
+		return q.refuse(unix.EPERM)
 	}
 	if err := unix.Listen(socket, int(int32(q.arguments[1]))); err != nil {
-		var errno unix.Errno
-		if errors.As(err, &errno) {
-			refused.errno = -int32(errno)
-		}
-		return refused
+		return q.refuse(errnoOf(err))
 	}
 	return reply{id: q.id}
 }
@@ -294,18 +289,17 @@ func addressAt(pid int, at uintptr, size int) (netip.AddrPort, bool) {
 // answerHosts answers a notification about opening /etc/hosts in builtin, where the file cannot be
 // mounted.
 func (st stage) answerHosts(listener int, q *question) reply {
-	goOn := reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	file, err := unix.MemfdCreate("hosts", unix.MFD_CLOEXEC)
 	if err != nil {
-		return goOn
+		return q.goOn()
 	}
 	defer unix.Close(file)
 	if _, err := unix.Pwrite(file, []byte(endpoints(st.Box.Endpoints).hosts()), 0); err != nil {
-		return goOn
+		return q.goOn()
 	}
 	read, err := unix.Open("/proc/self/fd/"+strconv.Itoa(file), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return goOn
+		return q.goOn()
 	}
 	defer unix.Close(read)
 	return install(listener, q, read)

@@ -44,7 +44,6 @@ func askedOpens() (rules []rule) {
 // answerOpen answers a notification about an open call, with a descriptor if the path matches
 // factsFile.
 func (st stage) answerOpen(listener int, q *question) reply {
-	goOn := reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	flags := openCalls[uint32(q.nr)]
 	path := stringAt(int(q.pid), uintptr(q.arguments[flags-1]))
 	if st.reaches() && string(path) == hostsFile {
@@ -52,11 +51,11 @@ func (st stage) answerOpen(listener int, q *question) reply {
 	}
 	parts := factsFile.FindSubmatch(path)
 	if parts == nil || !st.Facts {
-		return goOn
+		return q.goOn()
 	}
 	file, err := openFact(os.Getpid(), int(q.pid), string(parts[1]), string(parts[2]))
 	if err != nil {
-		return goOn
+		return q.goOn()
 	}
 	defer unix.Close(file)
 	return install(listener, q, file)
@@ -69,7 +68,7 @@ func install(listener int, q *question, file int) reply {
 		newFlags: uint32(q.arguments[openCalls[uint32(q.nr)]]) & unix.O_CLOEXEC}
 	fd, errno := notify(listener, notifAddFD, unsafe.Pointer(&a))
 	if errno != 0 { // the process has too many descriptors, or has ended
-		return reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+		return q.goOn()
 	}
 	return reply{id: q.id, value: int64(fd)}
 }

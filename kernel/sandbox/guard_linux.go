@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,14 +24,11 @@ const (
 // guard starts the program, enforces its limits, kills all its descendants once it has ended, and
 // exits with its status. It returns only on an error.
 func (st stage) guard(file string) error {
-	runtime.LockOSThread() // the program's Pdeathsig is sent when the thread that started it ends
 	reports := st.report() // before any process is started that could inherit it
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+	signals, err := adopt()
+	if err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
-	signal.Ignore(unix.SIGINT) // SIGINT is for the program
 	measured, before := make(chan int64, 1), int64(0)
 	go func() { // before the program writes
 		sum, _ := st.written() // of folders that are too deep, as much as is counted
@@ -64,6 +62,16 @@ func (st stage) guard(file string) error {
 	panic("unreachable")
 }
 
+// adopt makes this process the parent of orphans of its descendants, and returns the signals that end
+// it. SIGINT is for the program.
+func adopt() (<-chan os.Signal, error) {
+	runtime.LockOSThread() // Pdeathsig of a child is sent when the thread that started it ends
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
+	signal.Ignore(unix.SIGINT)
+	return signals, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+}
+
 // start starts the program and sends its exit status to ended.
 func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	self, err := os.Executable()
@@ -72,7 +80,7 @@ func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	}
 	cmd := exec.Command(self, enterCommand, file)
 	if st.Box.Tier == Full {
-		cmd = inNamespaces(self, file, st.Box.Net)
+		cmd = inNamespaces(context.Background(), self, file, st.Box.Net)
 	}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", os.Environ(), os.Stdout, os.Stderr
 	if cmd.SysProcAttr == nil {

@@ -5,8 +5,6 @@ package sandbox
 import (
 	"os"
 	"os/exec"
-	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -33,13 +31,10 @@ func (st stage) report() *os.File {
 // re-parented to this process, which kills them; if this process is killed, the guard gets SIGTERM.
 // keep returns only on an error.
 func (st stage) keep(file string) error {
-	runtime.LockOSThread() // Pdeathsig is sent when the thread that started the guard ends
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+	signals, err := adopt()
+	if err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
-	signal.Ignore(unix.SIGINT) // SIGINT is for the program
 	self, err := os.Executable()
 	if err != nil {
 		return err

@@ -176,42 +176,38 @@ func (r *ruleset) enforce() error {
 // systemReads are files that a Python with the scientific stack reads and that contain no secrets:
 // never all of /etc, where root could read /etc/shadow.
 var systemReads = []string{
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt",
-	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime",
-	"/etc/timezone", "/etc/fonts",
-	"/etc/mime.types", "/etc/matplotlibrc", "/etc/protocols", "/etc/services", "/etc/nsswitch.conf",
-	"/etc/passwd", "/etc/group",
-	"/etc/host.conf", "/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf",
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/etc/ld.so.cache",
+	"/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/timezone",
+	"/etc/fonts", "/etc/mime.types", "/etc/matplotlibrc", "/etc/protocols", "/etc/services",
+	"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/host.conf", "/etc/hosts",
+	"/etc/resolv.conf", "/etc/gai.conf",
 	// Not all of /etc/ssl and /etc/pki, which contain private keys.
 	"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf",
-	"/etc/ca-certificates", "/var/lib/ca-certificates",
-	"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust",
+	"/etc/ca-certificates", "/var/lib/ca-certificates", "/etc/pki/tls/certs",
+	"/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust",
 	"/etc/crypto-policies",
 	// The stores of Nix and Guix, and the links to their programs.
-	"/nix/store", "/gnu/store", "/run/current-system", "/run/opengl-driver",
-	"/etc/R", "/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release",
-	"/etc/OpenCL",
-	"/var/cache/fontconfig",
-	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage",
+	"/nix/store", "/gnu/store", "/run/current-system", "/run/opengl-driver", "/etc/R",
+	"/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release",
+	"/etc/OpenCL", "/var/cache/fontconfig", "/sys/devices/system/cpu", "/sys/devices/system/node",
+	"/sys/kernel/mm/transparent_hugepage",
 }
 
 // procReads are files of /proc about the machine rather than a process.
 var procReads = []string{
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems",
-	"/proc/loadavg", "/proc/uptime",
-	"/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/random",
-	"/proc/sys/kernel/pid_max",
-	"/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
+	"/proc/loadavg", "/proc/uptime", "/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory",
+	"/proc/sys/kernel/random", "/proc/sys/kernel/pid_max", "/proc/sys/kernel/cap_last_cap",
+	"/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
 }
 
 // ownProc are the files of /proc/self that a program can read. The others reveal the machine and
 // other programs: net, mountinfo, mounts, attr, sessionid.
 var ownProc = []string{
-	"auxv", "cgroup", "cmdline", "comm", "coredump_filter", "environ", "fd", "fdinfo", "io", "limits",
-	"maps", "mem", "numa_maps",
-	"oom_score", "oom_score_adj", "pagemap", "personality", "sched", "schedstat", "smaps",
-	"smaps_rollup", "stat", "statm", "status",
-	"syscall", "timers", "timerslack_ns", "wchan",
+	"auxv", "cgroup", "cmdline", "comm", "coredump_filter", "environ", "fd", "fdinfo", "io",
+	"limits", "maps", "mem", "numa_maps", "oom_score", "oom_score_adj", "pagemap", "personality",
+	"sched", "schedstat", "smaps", "smaps_rollup", "stat", "statm", "status", "syscall", "timers",
+	"timerslack_ns", "wchan",
 }
 
 // ownProcOf returns the paths of ownProc of a process.

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,8 +27,8 @@ const (
 
 // inNamespaces returns the command that enters the stage of a file in new namespaces; net says that
 // the network stays the machine's.
-func inNamespaces(self, file string, net bool) *exec.Cmd {
-	cmd := exec.Command(self, namespacesCommand, file)
+func inNamespaces(ctx context.Context, self, file string, net bool) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, self, namespacesCommand, file)
 	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC |
 		unix.CLONE_NEWUTS
 	if !net {

@@ -40,12 +40,11 @@ func MayAdvise(path string) bool {
 // startup are paths below the home that programs run code from, or trust, when they start.
 var startup = []string{
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv",
-	".zprofile", ".zlogin", ".cshrc", ".tcshrc",
-	".xprofile", ".xsession", ".inputrc", ".config", ".local/bin", ".local/lib",
-	".local/share/jupyter", ".local/share/applications",
-	".ssh", ".gnupg", ".gitconfig", ".ipython", ".jupyter", ".vimrc", ".vim", ".emacs", ".emacs.d",
-	".vscode", ".vscode-server",
-	".npmrc", ".cargo", ".docker", ".kube", "bin", "Library/LaunchAgents",
+	".zprofile", ".zlogin", ".cshrc", ".tcshrc", ".xprofile", ".xsession", ".inputrc", ".config",
+	".local/bin", ".local/lib", ".local/share/jupyter", ".local/share/applications", ".ssh",
+	".gnupg", ".gitconfig", ".ipython", ".jupyter", ".vimrc", ".vim", ".emacs", ".emacs.d",
+	".vscode", ".vscode-server", ".npmrc", ".cargo", ".docker", ".kube", "bin",
+	"Library/LaunchAgents",
 }
 
 // Startup returns a path inside or around path from which programs run code when they start, "" if

@@ -12,8 +12,8 @@ var (
 		unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT}
 	attributeCalls = []uint32{
 		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR,
-		unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
-		unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+		unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT,
+		unix.SYS_FILE_SETATTR,
 	}
 	// by call, the argument that has the flags; the next is the mode
 	openCalls = map[uint32]int{unix.SYS_OPENAT: 2}

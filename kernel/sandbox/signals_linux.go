@@ -107,6 +107,14 @@ type reply struct {
 	flags uint32
 }
 
+// refuse fails the call.
+func (q *question) refuse(errno unix.Errno) reply { return reply{id: q.id, errno: -int32(errno)} }
+
+// goOn has Linux carry out the call.
+func (q *question) goOn() reply {
+	return reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+}
+
 // answer receives a listener and answers its notifications until the guard ends. If answer fails,
 // Linux refuses the calls.
 func (st stage) answer(socket int) {
@@ -153,14 +161,13 @@ func (st stage) answerOne(listener int, q *question) reply {
 	if _, opens := openCalls[uint32(q.nr)]; opens {
 		return st.answerOpen(listener, q)
 	}
-	a := reply{id: q.id, errno: -int32(unix.EPERM)}
 	if q.nr == unix.SYS_LISTEN {
 		return answerListen(q)
 	}
 	if ours(int(int32(q.arguments[0]))) {
-		a.errno, a.flags = 0, unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+		return q.goOn()
 	}
-	return a
+	return q.refuse(unix.EPERM)
 }
 
 // ours reports whether an argument of kill(2) selects only descendants of this process. IDs of

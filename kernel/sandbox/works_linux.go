@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -54,33 +53,27 @@ func tryFull() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Argv: []string{"/bin/true"},
-		Dir: "/"}
 	self, err := os.Executable()
-	if err == nil {
-		st.Write, err = folders([]string{dir})
-	}
-	file := filepath.Join(dir, stageFile)
-	if err == nil {
-		err = st.save(file)
-	}
 	if err != nil {
 		return err
 	}
-	cmd := inNamespaces(self, file, false)
-	var words bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &words, &words, time.Second
-	if err = cmd.Start(); err == nil {
-		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-		err = cmd.Wait()
-		stop()
+	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Argv: []string{"/bin/true"},
+		Dir: "/"}
+	if st.Write, err = folders([]string{dir}); err != nil {
+		return err
 	}
-	if err == nil {
-		return nil
+	file := filepath.Join(dir, stageFile)
+	if err := st.save(file); err != nil {
+		return err
 	}
-	return notMade(err, words.String())
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := inNamespaces(ctx, self, file, false)
+	cmd.WaitDelay = time.Second
+	if words, err := cmd.CombinedOutput(); err != nil {
+		return notMade(err, string(words))
+	}
+	return nil
 }
 
 // notMade returns why namespaces were not made: err is how the process ended, words is what it said.
