@@ -249,7 +249,7 @@ var cacheHint = usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours wit
 // pythonHints is like modelHints, for the Python environment.
 func pythonHints(err error) (code int, hints []usage.Hint) {
 	if n, ok := errors.AsType[*pyenv.NoPythonError](err); ok {
-		if n.Problem == pyenv.ProblemVenv {
+		if n.Venv {
 			return exitError, []usage.Hint{
 				usage.Shell("apt-get install python3-venv   # Debian, Ubuntu"),
 				usage.Shell("pip install uv   # or this, anywhere"),

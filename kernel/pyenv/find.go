@@ -3,7 +3,6 @@ package pyenv
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"dsstar/notebook/disk"
@@ -17,26 +16,15 @@ func (p Python) minor() string {
 
 // A NoPythonError says why no interpreter on PATH is suitable.
 type NoPythonError struct {
-	Problem Problem
-	Tried   []string // each candidate and what is wrong with it
+	// one lacks only venv, which on Debian and Ubuntu is in a separate package, python3-venv
+	Venv  bool
+	Tried []string // each candidate and what is wrong with it
 }
 
-// A Problem is what the user must solve. Later ones are closer to a usable Python.
-type Problem string
-
-const (
-	ProblemMissing Problem = "no Python found"
-	ProblemOld     Problem = "Python is too old"
-	ProblemNew     Problem = "Python is too new"
-	// on Debian and Ubuntu venv is in a separate package, python3-venv
-	ProblemVenv Problem = "Python has no venv"
-)
-
 func (e *NoPythonError) Error() string {
-	need := fmt.Sprintf("%s: Python 3.%d to 3.%d with venv is needed on PATH", e.Problem, oldest,
-		newest)
+	need := fmt.Sprintf("Python 3.%d to 3.%d with venv is needed on PATH", oldest, newest)
 	if len(e.Tried) == 0 {
-		return need
+		return need + ", and there is none"
 	}
 	return need + "; tried " + strings.Join(e.Tried, "; ")
 }
@@ -67,7 +55,7 @@ func candidates(env []string) (paths []string) {
 // without venv only if uv is installed and there is no other. The error is a [*NoPythonError] or
 // that of ctx.
 func Find(ctx context.Context, env []string) (Python, error) {
-	fail := &NoPythonError{Problem: ProblemMissing}
+	fail := &NoPythonError{}
 	_, haveUV := lookPath("uv", env)
 	var bare Python // usable, except that it lacks venv
 	for _, path := range candidates(env) {
@@ -75,21 +63,19 @@ func Find(ctx context.Context, env []string) (Python, error) {
 		if ctx.Err() != nil {
 			return Python{}, context.Cause(ctx)
 		}
-		if err == nil && found.Implementation != "cpython" {
-			err = fmt.Errorf("is %s, not CPython", found.Implementation)
+		if err == nil {
+			err = found.usable()
 		}
-		if err != nil {
-			fail.Tried = append(fail.Tried, fmt.Sprintf("%s: %v", path, err))
-			continue
-		}
-		problem := found.problem()
-		if problem == "" {
+		if err == nil && found.Venv {
 			return found, nil
 		}
-		if problem == ProblemVenv && bare.Path == "" {
-			bare = found
+		if err == nil {
+			err = fmt.Errorf("is %s without venv or ensurepip", found.Version)
+			if fail.Venv = true; bare.Path == "" {
+				bare = found
+			}
 		}
-		fail.add(path, found, problem)
+		fail.Tried = append(fail.Tried, fmt.Sprintf("%s: %v", path, err))
 	}
 	if haveUV && bare.Path != "" {
 		return bare, nil
@@ -97,32 +83,17 @@ func Find(ctx context.Context, env []string) (Python, error) {
 	return Python{}, fail
 }
 
-// add records a candidate. The overall problem is that of the closest one.
-func (e *NoPythonError) add(path string, found Python, problem Problem) {
-	order := []Problem{ProblemMissing, ProblemOld, ProblemNew, ProblemVenv}
-	if slices.Index(order, problem) > slices.Index(order, e.Problem) {
-		e.Problem = problem
-	}
-	what := "is " + found.Version
-	if problem == ProblemVenv {
-		what += " without venv or ensurepip"
-	}
-	e.Tried = append(e.Tried, path+": "+what)
-}
-
-// problem returns why p cannot be used, "" if it can.
-func (p Python) problem() Problem {
+// usable returns why the lock cannot be installed for p, whether or not it has venv.
+func (p Python) usable() error {
 	var minor int
 	_, _ = fmt.Sscanf(p.Version, "3.%d", &minor) // if it cannot be read, 0 counts as old
-	switch {
-	case minor < oldest:
-		return ProblemOld
-	case minor > newest:
-		return ProblemNew
-	case !p.Venv:
-		return ProblemVenv
+	if p.Implementation != "cpython" {
+		return fmt.Errorf("is %s, not CPython", p.Implementation)
 	}
-	return ""
+	if minor < oldest || minor > newest {
+		return fmt.Errorf("is %s", p.Version)
+	}
+	return nil
 }
 
 // lookPath is exec.LookPath with the PATH of env.
