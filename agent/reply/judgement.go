@@ -55,12 +55,12 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 		Parse: by(verdictFields, func(f *fields) (Judgement, error) {
 			return f.judgement(steps)
 		}),
-		Form:   judgementForm,
-		Schema: judgementSchema,
+		Form:   form("judgement"),
+		Schema: schema("judgement", "judgement"),
 	}
 	if readings {
 		f.Rule += readingRule
-		f.Form, f.Schema = rereadForm, rereadSchema
+		f.Form, f.Schema = form("judgement_readings"), schema("judgement_readings", "judgement")
 		f.Parse = by(rereadFields, func(f *fields) (Judgement, error) {
 			j, err := f.judgement(steps)
 			if err == nil {
@@ -70,7 +70,7 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 		})
 	}
 	if points > 0 {
-		f.Form, f.Schema = pointsForm, branchingSchema
+		f.Form, f.Schema = form("judgement_points"), schema("judgement_points", "judgement")
 		f.Parse = by(pointFields, func(f *fields) (Judgement, error) {
 			j, err := f.judgement(steps)
 			if err == nil && j.Sufficient {
@@ -81,7 +81,7 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 	}
 	if len(asked) > 0 {
 		verdict := f.Parse
-		f.Form += branchingForm + branchForm(asked)
+		f.Form += "\n\n" + form("branching") + "\n\n" + branchForm(asked)
 		f.Parse = func(text string) (Judgement, error) {
 			first, rest := cutBranches(text)
 			j, err := verdict(first)
@@ -241,8 +241,8 @@ func Branches(asked []Branch, steps int) Format[[]Branch] {
 		Parse: by(branchFields, func(f *fields) ([]Branch, error) {
 			return f.branches(asked, steps)
 		}),
-		Form:   branchesForm + branchForm(asked),
-		Schema: branchesSchema,
+		Form:   form("branches") + "\n\n" + branchForm(asked),
+		Schema: schema("branches", "branches"),
 	}
 }
 

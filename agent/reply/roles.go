@@ -62,12 +62,12 @@ func Solutions(readings bool) Format[Solution] {
 	f := Format[Solution]{
 		Rule:   "Reply in the form asked for: the step in words, and its cell as one block of Python.",
 		Parse:  by(solutionFields, solutionIn),
-		Form:   solutionForm,
-		Schema: solutionSchema,
+		Form:   form("solution"),
+		Schema: schema("solution", "solution"),
 	}
 	if readings {
 		f.Rule += readingRule
-		f.Form, f.Schema = firstSolutionForm, firstSolutionSchema
+		f.Form, f.Schema = form("readings"), schema("readings", "solution")
 	}
 	return f
 }
@@ -209,8 +209,8 @@ func Rulings(steps int) Format[Ruling] {
 		Rule: "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
 			"undecided, and the reason; with reading what is left open and the two options.",
 		Parse:  by(rulingFields, func(f *fields) (Ruling, error) { return f.ruled(steps) }),
-		Form:   rulingForm,
-		Schema: rulingSchema,
+		Form:   form("ruling"),
+		Schema: schema("ruling", "ruling"),
 	}
 }
 
