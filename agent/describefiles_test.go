@@ -24,7 +24,7 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) *pl
 		Settings: ask.Settings{Model: p.model, Prompts: set, ResultChars: 6000, DescriptionChars: 6000,
 			ContextChars: 8000},
 		Options: describe.Options{DebugTries: 2, TopK: 1, Jobs: 2},
-		Open:    p.world.Open, MaxRounds: 6, Method: record.Paper(),
+		Open:    p.world.Open, MaxRounds: 6, Method: record.Method{Script: true},
 		Observe: func(e agent.Event, _ *record.Trajectory) error {
 			p.kinds = append(p.kinds, e.Kind)
 			return nil

@@ -61,7 +61,7 @@ func TestPaperRequests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, replies, withData(t, content), func(s *stage) {
-				s.config.Method, s.config.Jobs = record.Paper(), 1
+				s.config.Method, s.config.Jobs = record.Method{Script: true}, 1
 				s.task.Guidelines = "A number."
 				c.change(s)
 			}).noError(t)

@@ -178,7 +178,7 @@ var recordings = map[string][]turn{
 		"solver round 2, asked again": ""})}},
 	"a guest": {{replies: three, change: hosted}},
 	"the paper": {{replies: published,
-		change: func(s *stage) { s.config.Method = record.Paper() }}},
+		change: func(s *stage) { s.config.Method = record.Method{Script: true} }}},
 
 	"a file": {{replies: saved, change: asksFile}},
 	"a file of another content": {{change: asksFile, replies: saved.with(script{

@@ -93,7 +93,7 @@ func TestTopK(t *testing.T) {
 		t.Errorf("the ranker was asked %q, warnings %q", unused.asked, p.Warnings)
 	}
 	// As published, all are described first.
-	p = play(t, simple, five(2, nil), func(s *stage) { s.config.Method = record.Paper() })
+	p = play(t, simple, five(2, nil), func(s *stage) { s.config.Method = record.Method{Script: true} })
 	if n := p.model.count("analyzer"); n != 5 {
 		t.Errorf("%d are described", n)
 	}

@@ -102,7 +102,7 @@ func TestTooLong(t *testing.T) {
 		"verifier": "No", "verifier round 3": "Yes", "router round 2": "Step 2",
 		"coder round 2": large["cell round 2"], "debugger": long})
 	play(t, papers, largeData, tooLong("", 12_000), func(s *stage) {
-		s.config.Method = record.Paper()
+		s.config.Method = record.Method{Script: true}
 	}).noError(t).cutOnce(t)
 }
 

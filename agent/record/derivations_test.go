@@ -35,7 +35,7 @@ func TestDerivations(t *testing.T) {
 	if string(data) != want || err != nil {
 		t.Errorf("%s, %v", data, err)
 	}
-	if d := (&Trajectory{Method: Paper()}).Derivations(); d != nil {
+	if d := (&Trajectory{Method: Method{Script: true}}).Derivations(); d != nil {
 		t.Errorf("the paper's method has %+v", d)
 	}
 }

@@ -11,8 +11,5 @@ type Method struct {
 	NoSecond   bool `json:"no_second,omitempty"`   // dsstar's: the answer is derived once
 }
 
-// Paper is the method as DS-STAR was published: Algorithm 1 and Appendix H.
-func Paper() Method { return Method{Script: true} }
-
 // Profiles reports whether a program describes the files.
 func (m Method) Profiles() bool { return !m.Script && !m.NoAnalyzer }

@@ -42,7 +42,7 @@ func TestTraceDerivations(t *testing.T) {
 	})
 	all := spending{Total: newSpent()}
 	for _, path := range []string{run, filepath.Join(run, "trace.jsonl"), of(nil),
-		of(&record.Trajectory{Method: record.Paper()})} {
+		of(&record.Trajectory{Method: record.Method{Script: true}})} {
 		one, err := traceSpending(path, testKey)
 		if err != nil {
 			t.Fatal(err)
