@@ -16,7 +16,7 @@ func TestDataChanges(t *testing.T) {
 	closed, grown := File{Name: "c.db", Size: 1}, File{Name: "c.db", Size: 1, With: wal(31)}
 	for what, now := range map[string][]File{
 		"":                      {{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}, db, other},
-		"a.csv has 11 byte":    {{Name: "a.csv", Size: 11}, {Name: "b.csv", Size: 20}, db, other},
+		"a.csv has 11 bytes":    {{Name: "a.csv", Size: 11}, {Name: "b.csv", Size: 20}, db, other},
 		"b.csv is not there":    {{Name: "a.csv", Size: 10}, db, other, other},
 		"there are 3 files":     {{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}, db},
 		"c.db has 1 byte, not": {{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}, closed, other},

@@ -59,7 +59,7 @@ os.environ["DSSTAR_DB_SERVED"] = "sqlite:///" + os.path.abspath("served.sqlite")
 			columns: `id number 0 59999, seconds number 0 5000, note text, odd "name" number 1 1`,
 			call:    `pd.read_sql("SELECT * FROM \"log\"", sqlite3.connect(path))`},
 		{file: "shop.sqlite", table: 3, rows: 28, columns: "day date 2024-01-01 2024-01-28, n number 1 2"},
-		{file: "days.sqlite", rows: 60_000, columns: "day date 1/1/2000 28/12/2009, iso date 2000-01-01 2024-05-05, " +
+		{file: "days.sqlite", rows: 51_000, columns: "day date 1/1/2000 28/12/2009, iso date 2000-01-01 2024-05-05, " +
 			"short date 2000-1-1 2009-12-28, late date 2000-01-01 2009-12-28"},
 		{file: "days.sqlite", table: 1, rows: 40, again: 1},
 		{file: "served.database.json", rows: 2000, count: "2000 rows", columns: "id number 0 1999, kind text",
@@ -93,7 +93,7 @@ os.environ["DSSTAR_DB_SERVED"] = "sqlite:///" + os.path.abspath("served.sqlite")
 		{file: "stacked.xlsx", table: 1, rows: 6, columns: "name text, count number 0 5, size number 0 10", not: "shows"},
 		{file: "damaged.xlsx", rows: 40, columns: "k text, v number 0 39", call: `pd.read_excel(path, sheet_name="other", engine="calamine")`},
 		{file: "strict.xlsx", rows: 40, columns: "id number 0 39, name text", call: `pd.read_excel(path, engine="calamine")`},
-		{file: "long.xlsx", rows: 60_000, columns: "id number 0 59999, name text",
+		{file: "long.xlsx", rows: 20_000, columns: "id number 0 19999, name text",
 			call: `pd.read_excel(path, engine="calamine")`},
 		{file: "sparse.xlsx", rows: 1, columns: "id number 1 1, name text", says: "first 100000 rows"},
 		{file: "sheet.ods", rows: 40, columns: "id number 0 39, name text", call: `pd.read_excel(path, engine="calamine")`},
@@ -126,7 +126,7 @@ os.environ["DSSTAR_DB_SERVED"] = "sqlite:///" + os.path.abspath("served.sqlite")
 		{file: "one.csv.zst", rows: 40, columns: "id number 0 39, name text",
 			call: `pd.read_csv(pa.CompressedInputStream(path, "zstd"))`},
 		{file: "zones.yaml", rows: 2, columns: "at date 2024-01-02 01:00:00+05:00 2024-01-01 23:00:00-05:00"},
-		{file: "long.csv.zst", rows: 300_000, columns: "id number 0 299999, name text"},
+		{file: "long.csv.zst", rows: 110_000, columns: "id number 0 109999, name text"},
 		{file: "rules.yaml", rows: 40, columns: "id number 0 39, name text",
 			call: `pd.json_normalize(yaml.safe_load(open(path, encoding="utf-8"))["rules"])`},
 		{file: "quoted.yaml", table: none, says: "aliases"},
@@ -186,7 +186,7 @@ os.environ["DSSTAR_DB_SERVED"] = "sqlite:///" + os.path.abspath("served.sqlite")
 			if c.not != "" && strings.Contains(is.said(), c.not) {
 				t.Errorf("it says %q:\n%s", c.not, is.said())
 			}
-			if c.file == "wide.parquet" && len(is.Columns) != 5000 {
+			if c.file == "wide.parquet" && len(is.Columns) != 2000 {
 				t.Errorf("%d columns", len(is.Columns))
 			}
 		})

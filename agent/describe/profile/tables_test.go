@@ -12,7 +12,7 @@ import (
 // takes 5,000 small ones and 100 large ones.
 func TestAnyTables(t *testing.T) {
 	t.Parallel()
-	runs := []string{`"3000", "100"`}
+	runs := []string{`"3000", "60"`}
 	if os.Getenv("DSSTAR_LONG") != "" {
 		runs = []string{`"10000", "5000"`, `"1", "100", "large"`}
 	}

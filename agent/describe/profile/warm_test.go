@@ -134,7 +134,7 @@ func alone(t *testing.T, dir string, names ...string) (profiles []profile.Profil
 		quoted[n] = brief.Python(name)
 	}
 	script := filepath.Join(t.TempDir(), "profile.py")
-	code := profile.Load + profile.Script(quoted, 60, 2, time.Minute, "mark")
+	code := profile.Load + profile.Script(quoted, 60, 1, time.Minute, "mark")
 	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ def arrow_files():
     day = pa.array(np.arange(rows) // 100, pa.int32()).cast(pa.date32())
     many = pa.table({"id": np.arange(rows), "value": value, "day": day})
     pq.write_table(many, "many.parquet", row_group_size=20_000)
-    pq.write_table(pa.table([[n] * 3 for n in range(5000)], [f"{'xyz'[n % 3]}{n}" for n in range(5000)]), "wide.parquet")
+    pq.write_table(pa.table([[n] * 3 for n in range(2000)], [f"{'xyz'[n % 3]}{n}" for n in range(2000)]), "wide.parquet")
     pq.write_table(pa.table({"id": [None, *range(2**60, 2**60 + 39)]}), "ids.parquet")
     pq.write_table(pa.table([[1, 2], [3, 4]], ["a", "a"]), "doubled.parquet")
     frame = pd.DataFrame({"id": [f"k{n}" for n in SMALL], "v": SMALL})
@@ -84,7 +84,7 @@ def databases():
     con.close()
     con = sqlite3.connect("days.sqlite")
     con.execute("CREATE TABLE days(day, iso, short, late)")
-    for n in range(60_000):
+    for n in range(51_000):
         y, m, d = n // 336 % 10 + 2000, n // 28 % 12 + 1, n % 28 + 1
         iso = [f"{y}-{m:02}-{d:02}"] * 2 if n != 30_000 else ["2024-05-05", "unknown"]
         con.execute("INSERT INTO days VALUES (?, ?, ?, ?)", (f"{d}/{m}/{y}", iso[0], f"{y}-{m}-{d}", iso[1]))
@@ -229,7 +229,7 @@ def workbooks():
             new.writestr(part, b"<worksheet><sheetData><row" if part.endswith("sheet1.xml") else old.read(part))
     strict = "http://purl.oclc.org/ooxml/spreadsheetml/main"
     bare("strict.xlsx", lines([("id", "name"), *((n, f"n{n}") for n in SMALL)]), strict)
-    bare("long.xlsx", lines([("id", "name"), *((n, f"n{n}") for n in range(60_000))]))
+    bare("long.xlsx", lines([("id", "name"), *((n, f"n{n}") for n in range(20_000))]))
     bare("sparse.xlsx", lines([("id", "name"), (1, "a")]) + f'<row r="1048576">{cell("XFD1048576", 5)}</row>')
     with open("~$merged.xlsx", "wb") as f:
         f.write(b"\3Ada" + bytes(160))
@@ -308,7 +308,7 @@ def measurements():
 
 def packed():
     with pa.CompressedOutputStream("long.csv.zst", "zstd") as f:
-        f.write(b"id,name\n" + b"".join(b"%d,a name of some length\n" % n for n in range(300_000)))
+        f.write(b"id,name\n" + b"".join(b"%d,a name of %060d\n" % (n, n) for n in range(110_000)))
     text = "id,name\n" + "".join(f"{n},n{n}\n" for n in SMALL)
     with zipfile.ZipFile("one.csv.zip", "w") as z:
         z.writestr("one.csv", text)
