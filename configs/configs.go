@@ -90,7 +90,7 @@ type Settings struct {
 	Warnings []string `mapstructure:"-"`
 
 	entries []Entry
-	project string // path of the project file
+	chosen  []string // the providers of models that the project file does not name
 }
 
 // Bytes is an amount of memory. It is written with its unit: 500MB, 4GB, 4GiB.
@@ -159,7 +159,8 @@ func Load(from Sources) (*Settings, error) {
 	if err := decode(won, s, true); err != nil {
 		return nil, err
 	}
-	s.entries, s.UserFile, s.project = entries(won), from.UserFile, from.ProjectFile
+	s.entries, s.UserFile = entries(won), from.UserFile
+	s.chosen = chosenProviders(from.ProjectFile, won)
 	s.Chosen = map[string]bool{}
 	for _, key := range folders {
 		s.Chosen[key] = won[key].source != defaultSource && won[key].source != from.ProjectFile

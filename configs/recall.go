@@ -10,25 +10,12 @@ import (
 // come from a stranger: like a project's file it cannot name a recording, or a provider that the user
 // did not choose.
 func (s *Settings) Recall(model string, roles map[string]string) bool {
-	var chosen []string // providers
-	for _, e := range s.entries {
-		name, _ := e.Value.(string)
-		if name == "" || !namesModel(strings.Split(e.Key, ".")) {
-			continue
-		}
-		if e.Key == "model" && s.Given(e.Key) {
-			return false
-		}
-		if e.Source != s.project {
-			chosen = append(chosen, provider(name))
-		}
-	}
 	names := []string{model}
 	for _, name := range roles {
 		names = append(names, name)
 	}
-	if slices.ContainsFunc(names, func(name string) bool {
-		return redirects("model", name, s, chosen) != ""
+	if s.Given("model") || slices.ContainsFunc(names, func(name string) bool {
+		return redirects("model", name, s, s.chosen) != ""
 	}) {
 		return false
 	}

@@ -18,7 +18,6 @@ type display struct {
 	metadata map[string]any
 	size     int  // bytes that count against Limits.Cell
 	shown    bool // an output shows it
-	queued   bool // in Fold.hidden
 }
 
 // shows is the content of a display message. Its data is decoded only if there is room for it.
@@ -78,7 +77,7 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 	if !fits {
 		if f.notices >= maxNotices {
 			f.beyond++
-			if !d.shown && !d.queued && d.id != "" {
+			if !d.shown && d.data == nil && d.id != "" {
 				f.forget(d) // nothing shows this new display
 			}
 			f.observe(c.output(o))
@@ -99,7 +98,6 @@ func (f *Fold) update(c shows) {
 	}
 	d := f.display(c.Transient.DisplayID)
 	f.set(d, c, Output{Type: DisplayData, DisplayID: d.id}, f.makeRoom(d, c))
-	f.hide(d)
 }
 
 // display returns the display with an id, creating it if it is new.
@@ -148,8 +146,8 @@ func (f *Fold) resize(d *display, size int) {
 	d.size = size
 }
 
-// makeRoom reports whether the data of c fits into d. If necessary, it first drops displays that no
-// output shows.
+// makeRoom reports whether the data of c fits into d. If necessary, it first drops all displays that
+// no output shows.
 func (f *Fold) makeRoom(d *display, c shows) bool {
 	l := f.Limits.filled()
 	data, size := c.dataSize(), c.size()
@@ -158,18 +156,11 @@ func (f *Fold) makeRoom(d *display, c shows) bool {
 		size = 0
 	}
 	full := func() bool { return f.used-d.size+size > l.Cell || len(f.displays) > maxOutputs }
-	for range len(f.hidden) {
-		if !full() {
-			break
-		}
-		old := f.hidden[0]
-		f.hidden = f.hidden[1:]
-		old.queued = false
-		switch {
-		case old == d:
-			f.hide(d)
-		case !old.shown:
-			f.forget(old)
+	if full() {
+		for _, old := range f.displays {
+			if old != d && !old.shown {
+				f.forget(old)
+			}
 		}
 	}
 	return fits && !full()
@@ -182,14 +173,6 @@ func (f *Fold) forget(d *display) {
 	if !f.forgot {
 		f.forgot = true
 		f.Note("what this cell changed in displays of earlier cells may be incomplete")
-	}
-}
-
-// hide queues a display with an id that no output shows, to be dropped when room is needed.
-func (f *Fold) hide(d *display) {
-	if d.id != "" && !d.shown && !d.queued {
-		d.queued = true
-		f.hidden = append(f.hidden, d)
 	}
 }
 

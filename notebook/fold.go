@@ -39,9 +39,7 @@ type Fold struct {
 	displays map[string]*display // the last data of each display id, shown or not
 	ids      int                 // number of ids so far
 	held     int                 // the part of used that belongs to displays with an id
-	// displays that no output shows, to be forgotten first; some may be shown again
-	hidden []*display
-	forgot bool // some displays were forgotten
+	forgot   bool                // some displays were forgotten
 
 	late    map[string]*stream // past the limits: the last output of each stream
 	notices int                // number of outputs that only say what is left out
@@ -187,7 +185,6 @@ func (f *Fold) begin() {
 			notes = append(notes, o)
 		case o.display != nil:
 			o.display.shown = false
-			f.hide(o.display)
 		}
 	}
 	f.outputs, f.used = notes, f.held

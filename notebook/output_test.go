@@ -1,11 +1,7 @@
 package notebook_test
 
 import (
-	"encoding/json"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"dsstar/notebook"
 )
@@ -71,27 +67,5 @@ func TestExecution(t *testing.T) {
 				t.Errorf("Error is %q, %v, want %q", got.EName, ok, test.error)
 			}
 		})
-	}
-}
-
-// TestExecutionJSON: an execution survives JSON, in which trajectories are stored.
-func TestExecutionJSON(t *testing.T) {
-	want := notebook.Execution{
-		Status: notebook.Raised, Count: 3, Reason: "r", Seconds: 0.25,
-		Outputs: []notebook.Output{
-			streamed("stdout", lineBreaks), shown(escapes), result("42"), data("application/json", []any{"a", json.Number("12345678901234567890")}),
-			{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"t"}},
-		},
-	}
-	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got notebook.Execution
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
 	}
 }

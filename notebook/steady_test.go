@@ -9,27 +9,21 @@ import (
 )
 
 func TestSteady(t *testing.T) {
-	outputs := []notebook.Output{
-		{Type: notebook.Stream, Name: "stdout", Text: "<__main__.A object at 0x7f9d3c0b5e10>\n"},
-		{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{
-			"text/plain": "[<matplotlib.lines.Line2D at 0x7f9d3c0b5e10>, <bound method A.b of <A at 0x55d1c0ffee>>]", "image/png": "at 0x7f9d3c0b5e10",
-		}},
-		{Type: notebook.ErrorOutput, EName: "E", EValue: "no <f at 0x7f9d3c0b5e10>", Traceback: []string{"a", "<f at 0x7f9d3c0b5e10>"}},
-		{Type: notebook.Stream, Name: "stdout", Text: "text at 0x08048000, at 0xff <b>at 0x08048000</b> <at> 0x7f9d3c0b5e10"},
+	const address, steady = "<f at 0x7f9d3c0b5e10>", "<f at 0x…>"
+	of := func(text string) []notebook.Output {
+		return []notebook.Output{streamed("stdout", text), {Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{
+			"text/plain": "[" + text + ", <bound method A.b of " + text + ">]", "image/png": "at 0x7f9d3c0b5e10"}},
+			{Type: notebook.ErrorOutput, EName: "E", EValue: "no " + text, Traceback: []string{"a", text}}}
 	}
-	want := []notebook.Output{
-		{Type: notebook.Stream, Name: "stdout", Text: "<__main__.A object at 0x…>\n"},
-		{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{
-			"text/plain": "[<matplotlib.lines.Line2D at 0x…>, <bound method A.b of <A at 0x…>>]", "image/png": "at 0x7f9d3c0b5e10",
-		}},
-		{Type: notebook.ErrorOutput, EName: "E", EValue: "no <f at 0x…>", Traceback: []string{"a", "<f at 0x…>"}},
-		{Type: notebook.Stream, Name: "stdout", Text: "text at 0x08048000, at 0xff <b>at 0x08048000</b> <at> 0x7f9d3c0b5e10"},
-	}
-	before := outputs[1].Data["text/plain"]
-	if diff := cmp.Diff(want, notebook.Steady(outputs)); diff != "" {
+	given := of(address)
+	if diff := cmp.Diff(of(steady), notebook.Steady(given)); diff != "" {
 		t.Error(diff)
 	}
-	if outputs[1].Data["text/plain"] != before {
-		t.Error("the given outputs were changed")
+	if diff := cmp.Diff(of(address), given); diff != "" {
+		t.Errorf("the given outputs were changed: %s", diff)
+	}
+	const text = "text at 0x08048000, at 0xff <b>at 0x08048000</b> <at> 0x7f9d3c0b5e10"
+	if got := notebook.SteadyText(text); got != text {
+		t.Error(got)
 	}
 }

@@ -2,7 +2,6 @@ package describe
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"dsstar/agent/ask"
@@ -90,11 +89,9 @@ func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask
 
 // Recall prepares for showing files whose descriptions are recorded.
 func (r *Describer) Recall() {
-	r.nearness = make([]int, len(r.t.Descriptions))
-	for i := range r.nearness {
-		r.nearness[i] = i
+	scores := make([]float64, len(r.t.Descriptions))
+	for i, d := range r.t.Descriptions {
+		scores[i] = -float64(d.Near)
 	}
-	slices.SortStableFunc(r.nearness, func(a, b int) int {
-		return r.t.Descriptions[a].Near - r.t.Descriptions[b].Near
-	})
+	r.nearness = byScore(scores)
 }

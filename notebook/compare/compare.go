@@ -31,7 +31,9 @@ type Difference struct {
 func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	var all []Difference
 	was, is := streams(recorded), streams(now)
-	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
+	both := maps.Clone(was)
+	maps.Copy(both, is)
+	for _, name := range slices.Sorted(maps.Keys(both)) {
 		before, after := notebook.Overstrike(was[name]), notebook.Overstrike(is[name])
 		if diff := diffTexts(stable(before), stable(after), tolerance); diff != "" {
 			all = append(all, Difference{name, diff})
@@ -48,12 +50,6 @@ func streams(outputs []notebook.Output) map[string]string {
 			all[o.Name] += o.Text
 		}
 	}
-	return all
-}
-
-func merged(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
 	return all
 }
 

@@ -239,27 +239,3 @@ func TestGuardHalfWritten(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestGuardReadOnly(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	g := Guard(filepath.Join(folder, "solution.py"), Format{})
-	if err := g.Write([]byte("1")); err != nil {
-		t.Fatal(err)
-	}
-	put(t, g.Path(), []byte("1 ")) // of text every byte counts
-	if err := g.Write([]byte("2")); !errors.Is(err, ErrEdited) {
-		t.Error(err)
-	}
-	if os.Getuid() == 0 {
-		t.Skip("root may write everywhere")
-	}
-	g.NextSibling()
-	if err := os.Chmod(folder, 0o555); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Chmod(folder, 0o755)
-	if err := g.Write([]byte("2")); !errors.Is(err, os.ErrPermission) {
-		t.Error(err)
-	}
-}

@@ -6,8 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -184,29 +182,5 @@ func TestGuardedFolderReplaced(t *testing.T) {
 	holds(t, filepath.Join(moved, "solution-2.py"), []byte("3"))
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
 		t.Errorf("outside: %v %v", entries, err)
-	}
-}
-
-// TestWriteFileWhole: whoever reads meanwhile finds one of the versions.
-func TestWriteFileWhole(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	versions := [][]byte{[]byte("short"), bytes.Repeat([]byte("line\n"), 20_000)}
-	put(t, path, versions[0])
-	var done atomic.Bool
-	var writing sync.WaitGroup
-	writing.Go(func() {
-		defer done.Store(true)
-		for i := range 20 {
-			if err := WriteFile(path, versions[1-i%2]); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	defer writing.Wait()
-	for !done.Load() {
-		read, err := os.ReadFile(path)
-		if err != nil || !bytes.Equal(read, versions[0]) && !bytes.Equal(read, versions[1]) {
-			t.Fatalf("read %d bytes that were never written: %v", len(read), err)
-		}
 	}
 }
