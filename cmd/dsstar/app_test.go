@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +44,9 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 		t.Fatal(err)
 	}
 	a.CacheDir, _, a.noCache = userDirs(a.Getenv)
+	if at := warmSessions(t); at != "" && !slices.Contains(env, live) {
+		a.Cells = at
+	}
 	return a, stdout, stderr
 }
 

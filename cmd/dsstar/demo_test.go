@@ -76,7 +76,7 @@ func TestDemoAsksNothing(t *testing.T) {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "run")
-	a, stdout, stderr := testApp(t)
+	a, stdout, stderr := testApp(t, live)
 	code := a.run(t.Context(), []string{"demo", "--out", out, "--json"})
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, stderr)

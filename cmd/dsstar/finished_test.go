@@ -36,7 +36,7 @@ func finishedRun(t *testing.T) *scene {
 			t.Error(err)
 			return
 		}
-		finished.scene = *runNB(t, nil, filepath.Join(dir, "run"), "--data", data,
+		finished.scene = *runNB(t, []string{live}, filepath.Join(dir, "run"), "--data", data,
 			"--base-url", dropping().serve(t).URL, "--python", pyenvtest.Python(t))
 		finished.data = data
 	})

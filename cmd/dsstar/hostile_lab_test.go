@@ -126,7 +126,7 @@ const outputsInLab = ".jp-OutputArea-output, .jp-RenderedMarkdown"
 func TestNothingRuns(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	l := startLab(t, false)
+	l := startLab(t, nil)
 	control, controlAsked := listener(t)
 	path := filepath.Join(l.Root, "attack.ipynb")
 	if err := hostile(t, control).Save(path); err != nil {

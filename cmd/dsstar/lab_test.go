@@ -5,7 +5,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent/llm/llmtest"
-	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -68,19 +65,14 @@ type lab struct {
 	err *bytes.Buffer
 }
 
-func startLab(t *testing.T, collaboration bool) *lab {
-	t.Helper()
-	return startLabWith(t, collaboration, nil)
-}
-
-// startLabWith is startLab with more variables in the environment of the kernels.
-func startLabWith(t *testing.T, collaboration bool, env map[string]string) *lab {
+// startLab starts a JupyterLab; env are more variables in the environment of its kernels.
+func startLab(t *testing.T, env map[string]string) *lab {
 	t.Helper()
 	browser := browserPath(t)
 	python := pyenvtest.Lab(t)
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
 	spec.Env = map[string]string{}
-	if !collaboration && runtime.GOOS == "linux" { // the one place that uses checkpoints
+	if runtime.GOOS == "linux" { // the one place that uses checkpoints
 		var err error
 		if spec, err = checkpoint.Spec(spec, t.TempDir()); err != nil {
 			t.Fatal(err)
@@ -92,9 +84,8 @@ func startLabWith(t *testing.T, collaboration bool, env map[string]string) *lab 
 	maps.Copy(spec.Env, env)
 	kernels := map[string]map[string]any{"python3": {
 		"argv": spec.Argv, "env": spec.Env, "display_name": "Python 3 (ipykernel)", "language": "python",
-		"metadata": map[string]any{"debugger": collaboration},
 	}}
-	l := &lab{Server: kerneltest.JupyterLab(t, python, kernels, collaboration), t: t,
+	l := &lab{Server: kerneltest.JupyterLab(t, python, kernels), t: t,
 		err: &bytes.Buffer{}}
 	cmd := exec.CommandContext(t.Context(), python, "-I", "-c", labDriver, browser, l.URL, l.Token)
 	cmd.Stderr = l.err
@@ -214,38 +205,33 @@ func fromDF() roles {
 func TestLab(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	for name, collaboration := range map[string]bool{"alone": false, "with collaboration": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := startLab(t, collaboration)
-			l.write("sales.csv", "store,amount\nNorth Gate,40\nSouth,50\nNørrebro,2\n")
-			l.write("analysis.ipynb", analysis)
-			l.do(nil, "open", "analysis.ipynb")
-			l.do(nil, "run_all")
-			before := l.userNames()
+	l := startLab(t, nil)
+	l.write("sales.csv", "store,amount\nNorth Gate,40\nSouth,50\nNørrebro,2\n")
+	l.write("analysis.ipynb", analysis)
+	l.do(nil, "open", "analysis.ipynb")
+	l.do(nil, "run_all")
+	before := l.userNames()
 
-			out := filepath.Join(l.Root, "run")
-			s := l.ask(fromDF().serve(t).URL, out)
-			s.expect(exitVerified, "verified")
-			if s.stdout != "42\n" {
-				t.Errorf("the answer is %q", s.stdout)
-			}
-			if after := l.userNames(); after != before {
-				t.Errorf("the user's names were %s and are %s", before, after)
-			}
-
-			l.do(nil, "open", "run/notebook.ipynb")
-			l.showsRun()
-			l.do(nil, "run_all")
-			var printed []string
-			l.do(&printed, "printed")
-			if last := printed[len(printed)-1]; last != "42\n" ||
-				slices.ContainsFunc(printed, func(p string) bool { return strings.Contains(p, "Error") }) {
-				t.Errorf("Run All prints %q", printed)
-			}
-			l.picture("run.png")
-		})
+	out := filepath.Join(l.Root, "run")
+	s := l.ask(fromDF().serve(t).URL, out)
+	s.expect(exitVerified, "verified")
+	if s.stdout != "42\n" {
+		t.Errorf("the answer is %q", s.stdout)
 	}
+	if after := l.userNames(); after != before {
+		t.Errorf("the user's names were %s and are %s", before, after)
+	}
+
+	l.do(nil, "open", "run/notebook.ipynb")
+	l.showsRun()
+	l.do(nil, "run_all")
+	var printed []string
+	l.do(&printed, "printed")
+	if last := printed[len(printed)-1]; last != "42\n" ||
+		slices.ContainsFunc(printed, func(p string) bool { return strings.Contains(p, "Error") }) {
+		t.Errorf("Run All prints %q", printed)
+	}
+	l.picture("run.png")
 }
 
 // ask asks about the data in the user's notebook.
@@ -296,99 +282,5 @@ func (l *lab) showsRun() {
 	var folds []int
 	if l.do(&folds, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
 		l.t.Errorf("folded sections, and closed ones: %v", folds)
-	}
-}
-
-// TestLabLive keeps a run's notebook open during the run: with jupyter-collaboration, new rounds
-// appear by themselves; without it, after a reload.
-func TestLabLive(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	for name, collaboration := range map[string]bool{"alone": false, "with collaboration": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := startLab(t, collaboration)
-			planned := make(chan bool)
-			reply := threeSteps().reply()
-			model := llmtest.New(t, llmtest.RefuseSchemas(func(r llmtest.Request) llmtest.Response {
-				if roleOf(r) == "solver" {
-					select { // wait until the test has seen the previous step
-					case <-planned:
-					case <-t.Context().Done():
-					}
-				}
-				return reply(r)
-			}))
-			out := filepath.Join(l.Root, "run")
-			ended := make(chan *scene, 1)
-			go func() {
-				ended <- runNB(t, kernelstest.Env(t, l.RuntimeDir), out, "--base-url", model.URL,
-					"--data", dataFolder(t, numbers), "--python", pyenvtest.Python(t))
-			}()
-			waitFor(t, "the notebook", func() bool {
-				_, err := os.Stat(filepath.Join(out, "notebook.ipynb"))
-				return err == nil
-			})
-			l.do(nil, "open", "run/notebook.ipynb")
-			l.shows("What is the total?", "Running")
-			for step := 1; step <= 3; step++ {
-				planned <- true
-				l.appears(fmt.Sprintf("Step %d", step), collaboration)
-			}
-			l.appears("Verified", collaboration)
-			s := <-ended
-			s.expect(exitVerified)
-			var dialogs []string
-			if l.do(&dialogs, "dialogs"); len(dialogs) > 0 {
-				t.Errorf("dialogs: %q", dialogs)
-			}
-			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "Proof and cost")
-			l.picture("live.png")
-			time.Sleep(2 * time.Second) // collaboration saves its copy meanwhile
-			tr := readRun(t, out)
-			if !tr.Verified() || len(tr.Rounds) != 3 {
-				t.Errorf("on disk is a notebook of %d rounds, verified %t", len(tr.Rounds), tr.Verified())
-			}
-			ours, err := record.Draw(tr).Encode()
-			disk, e := os.ReadFile(filepath.Join(out, "notebook.ipynb"))
-			if err := errors.Join(err, e); err != nil {
-				t.Fatal(err)
-			}
-			if ours, disk := untrusted(t, ours), untrusted(t, disk); !bytes.Equal(ours, disk) {
-				t.Errorf("on disk is\n%s\nnot\n%s", disk, ours)
-			}
-		})
-	}
-}
-
-func threeSteps() roles {
-	m := counting()
-	m["step"] = say("Load the numbers.", "Look at them.", "Add them up.")
-	m["cell"] = say(
-		cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(len(numbers))"),
-		cell("print(numbers.to_string())"),
-		cell("total = int(numbers['n'].sum())\nprint(total)"),
-	)
-	m["verdict"] = say(unfinished, unfinished, sufficient)
-	return m
-}
-
-// appears waits until the open notebook shows a text: by itself, or after a reload.
-func (l *lab) appears(text string, byItself bool) {
-	l.t.Helper()
-	if byItself {
-		l.shows(text)
-		return
-	}
-	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		l.do(nil, "reload")
-		var cells []string
-		l.do(&cells, "shown")
-		if strings.Contains(strings.Join(cells, "\n"), text) {
-			return
-		}
-		if time.Since(begun) > time.Minute {
-			l.t.Fatalf("%q does not appear:\n%s", text, strings.Join(cells, "\n--\n"))
-		}
 	}
 }

@@ -116,7 +116,7 @@ func startMagicLab(t *testing.T, url string) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return startLabWith(t, false, map[string]string{
+	return startLab(t, map[string]string{
 		"PATH": bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "PYTHONPATH": extension,
 		asProgram: "1", descriptionsIn: t.TempDir(), "DSSTAR_MODEL": "scripted", "DSSTAR_BASE_URL": url,
 	})

@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 		if dir := os.Getenv(descriptionsIn); dir != "" {
 			a.descriptionDir, a.markDir = dir, dir
 		}
+		if at := os.Getenv(warmAt); at != "" {
+			a.Cells = warmed(at)
+		}
 		if os.Getenv("DSSTAR_TEST_TTY") != "" {
 			a.stdinTTY, a.stderrTTY = true, true
 		}
@@ -44,11 +47,21 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := plantedMain(m)
+	if warm.stop != nil {
+		warm.stop()
+	}
 	_ = os.RemoveAll(config)
 	if finished.folder != "" {
 		_ = os.RemoveAll(finished.folder)
 	}
 	os.Exit(code)
+}
+
+// asDsstar returns a command that runs the program.
+func asDsstar(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(cleanEnv(), asProgram+"=1", "DSSTAR_CACHE=false")
+	return cmd
 }
 
 // exitCode waits for the program to end.

@@ -43,7 +43,8 @@ func TestProofApart(t *testing.T) {
 				if file == "channels.py" {
 					out = filepath.Join(data, "dsstar-runs/run")
 				}
-				askNB(t, data, m.serve(t).URL, "--sandbox", tier, "--out", out).expect(exitNotVerified, reason)
+				runNB(t, []string{live}, out, "--data", data, "--base-url", m.serve(t).URL, "--python",
+					pyenvtest.Python(t), "--sandbox", tier).expect(exitNotVerified, reason)
 			})
 		}
 	}

@@ -30,6 +30,7 @@ import (
 //
 //	dsstar ARG…             runs dsstar, which must exit with 0 and leave its data as they are
 //	exits CODE dsstar ARG…  the same with another exit code
+//	live                    has cells run in kernels from then on, not in testdata/warm.py
 //	exec $DSSTAR ARG… &     runs dsstar in the background
 //	waits TEXT FILE         waits until the file contains a text
 //	gone                    waits until no process of the script is left
@@ -73,7 +74,7 @@ func runScripts(t *testing.T, dir string) {
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, cleanEnv()...)
-			env.Vars = append(env.Vars, asProgram+"=1",
+			env.Vars = append(env.Vars, asProgram+"=1", warmAt+"="+string(warmSessions(t)),
 				descriptionsIn+"="+filepath.Join(env.WorkDir, ".descriptions"),
 				"XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, ".config"), "TMPDIR="+os.TempDir(),
 				"DSSTAR_PYTHON="+python, "DSSTAR_BASE_URL=http://127.0.0.1:1/v1",
@@ -101,6 +102,7 @@ func runScripts(t *testing.T, dir string) {
 				ts.Check(err)
 				runs(t, ts, code, args[2:])
 			},
+			"live": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv(warmAt, "") },
 			"waits": func(ts *testscript.TestScript, _ bool, args []string) {
 				waitFor(scriptTB{t, ts}, args[0]+" in "+args[1], func() bool {
 					b, err := os.ReadFile(ts.MkAbs(args[1]))

@@ -49,17 +49,13 @@ func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
 	})
 }
 
-// JupyterLab starts a real JupyterLab, with or without jupyter-collaboration; otherwise see
-// [JupyterServer]. Its pages expose the application as window.jupyterapp and show no pop-ups.
-func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, collaboration bool,
-	options ...string) *Server {
+// JupyterLab starts a real JupyterLab without jupyter-collaboration; otherwise see [JupyterServer]. Its
+// pages expose the application as window.jupyterapp and show no pop-ups.
+func JupyterLab(t testing.TB, python string, specs map[string]map[string]any) *Server {
 	t.Helper()
 	settings := t.TempDir()
-	page := map[string]any{}
-	if !collaboration {
-		page["disabledExtensions"] = map[string]bool{"@jupyter/collaboration-extension": true,
-			"@jupyter/docprovider-extension": true}
-	}
+	page := map[string]any{"disabledExtensions": map[string]bool{"@jupyter/collaboration-extension": true,
+		"@jupyter/docprovider-extension": true}}
 	overrides := map[string]any{
 		"@jupyterlab/apputils-extension:notification": map[string]any{
 			"fetchNews":       "false",
@@ -72,14 +68,10 @@ func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, co
 		}
 	}
 	return startServer(t, python, specs, func(s *Server, port string) []string {
-		extensions := "{'jupyterlab': True}"
-		if collaboration {
-			extensions = "{'jupyterlab': True, 'jupyter_server_fileid': True, 'jupyter_server_ydoc': True}"
-		}
-		return arguments(options, "jupyterlab", "--no-browser", "--allow-root",
+		return arguments(nil, "jupyterlab", "--no-browser", "--allow-root",
 			"--ServerApp.ip=127.0.0.1",
 			"--ServerApp.port="+port, "--ServerApp.port_retries=0", "--ServerApp.root_dir="+s.Root,
-			"--ServerApp.jpserver_extensions="+extensions, "--LabApp.app_settings_dir="+settings,
+			"--ServerApp.jpserver_extensions={'jupyterlab': True}", "--LabApp.app_settings_dir="+settings,
 			"--LabApp.expose_app_in_browser=True")
 	})
 }

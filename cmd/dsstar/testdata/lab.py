@@ -144,13 +144,6 @@ class Lab:
             return [all.length, all.filter(d => !d.open).length]}"""
         )
 
-    def reload(self):
-        """File > Reload Notebook from Disk."""
-        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:reload')")
-
-    def save(self):
-        self.page.evaluate("() => {" + PANEL + "return panel.context.save()}")
-
     def visit(self, address):
         """Opens a page outside of Lab, pokes every element, and returns the page's requests."""
         asked = []
@@ -197,10 +190,6 @@ class Lab:
             self.page.wait_for_timeout(100)
         names, self.names = sorted(self.names), set()
         return names
-
-    def dialogs(self):
-        """The texts of the open dialogs."""
-        return self.page.locator(".jp-Dialog").all_inner_texts()
 
     def screenshot(self, path):
         """A picture of the whole notebook."""

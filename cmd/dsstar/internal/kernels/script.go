@@ -24,6 +24,9 @@ func (h Host) RunScript(p *Place, s *configs.Settings) agent.RunScript {
 		o := kernel.Options{Spec: p.Spec, Dir: dir, Scratch: filepath.Join(dir, "files"),
 			Env: h.KernelEnv(s), Sandbox: box,
 			CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
+		if h.Cells != nil && p.Server.URL == "" {
+			return h.Cells.RunScript(ctx, o)
+		}
 		script := string(record.Folder(dir).Script())
 		var k *kernel.Kernel
 		if p.Server.URL != "" {
