@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"dsstar/agent/memory"
 	"dsstar/cmd/dsstar/internal/rerun"
@@ -42,14 +41,13 @@ func (a *app) memoryCommand() *cobra.Command {
 		Short: "Show, check and change what earlier questions taught about data",
 		Long:  memoryHelp,
 		Example: "  dsstar memory --data ./data\n  dsstar memory --data ./data fees 2023\n  dsstar memory check --data ./data\n" +
-			"  dsstar memory forget --data ./data total_fees\n  dsstar memory export --data ./data ../other/.dsstar",
+			"  dsstar memory forget --data ./data total_fees",
 		Args: cobra.ArbitraryArgs,
 	}
 	cmd.PersistentFlags().StringVarP(&data, "data", "d", ".", "the data that the memory is about")
 	cmd.PersistentFlags().String("memory", "", "the folder of the memory (default .dsstar beside the data)")
-	read := func(cmd *cobra.Command) (*memory.Memory, job, error) { return a.memoryOf(cmd, data) }
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		m, j, err := read(cmd)
+		m, j, err := a.memoryOf(cmd, data)
 		if err != nil {
 			return err
 		}
@@ -57,56 +55,23 @@ func (a *app) memoryCommand() *cobra.Command {
 		return listMemory(a.stdout, m, words)
 	}
 	cmd.AddCommand(
-		&cobra.Command{Use: "show NAME", Short: "Print a function with its cases", Args: noMoreThanOne,
-			RunE: func(cmd *cobra.Command, args []string) error {
-				m, j, err := read(cmd)
-				if err != nil {
-					return err
-				}
-				defer j.progress.Stop()
-				return a.showTool(m, args)
-			}},
 		&cobra.Command{Use: "forget WHAT...", Short: "Remove functions by name, facts and questions by their text",
 			RunE: func(cmd *cobra.Command, args []string) error {
-				m, j, err := read(cmd)
+				m, j, err := a.memoryOf(cmd, data)
 				if err != nil {
 					return err
 				}
 				defer j.progress.Stop()
 				return a.forget(cmd.Context(), j, m, args)
 			}},
-		&cobra.Command{Use: "export DIR", Short: "Copy facts and functions to the memory of other data of the same structure",
-			Args: noMoreThanOne,
-			RunE: func(cmd *cobra.Command, args []string) error {
-				m, j, err := read(cmd)
-				if err != nil {
-					return err
-				}
-				defer j.progress.Stop()
-				return a.exportMemory(cmd.Context(), j, m, args)
-			}},
 		a.checkMemoryCommand(&data),
 	)
 	return cmd
 }
 
-func noMoreThanOne(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usage.New(fmt.Sprintf("expected one argument, got %d", len(args)),
-			usage.Shell(cmd.CommandPath()+" --help"))
-	}
-	return nil
-}
-
 // memoryOf reads the memory of some data.
 func (a *app) memoryOf(cmd *cobra.Command, data string) (*memory.Memory, job, error) {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "data" {
-			flags.AddFlag(f)
-		}
-	})
-	s, err := a.settings(flags)
+	s, err := a.settings(cmd.Flags())
 	if err != nil {
 		return nil, job{}, err
 	}
@@ -171,15 +136,6 @@ func list(b *strings.Builder, kind string, items, words []string) {
 	}
 }
 
-func (a *app) showTool(m *memory.Memory, args []string) error {
-	i := slices.IndexFunc(m.Tools, func(t memory.Tool) bool { return t.Name == args[0] })
-	if i < 0 {
-		return usage.New("the memory has no function "+args[0], usage.Shell("dsstar memory"))
-	}
-	_, err := fmt.Fprintf(a.stdout, "%s\n\n\n%s", memory.Module(m.Imports, m.Tools[i:i+1]), m.Tools[i].Test)
-	return err
-}
-
 func (a *app) forget(ctx context.Context, j job, m *memory.Memory, args []string) error {
 	if len(args) == 0 {
 		return usage.New("nothing is named", usage.Shell("dsstar memory"))
@@ -191,16 +147,6 @@ func (a *app) forget(ctx context.Context, j job, m *memory.Memory, args []string
 		}
 	}
 	return a.keepMemory(ctx, j, m)
-}
-
-// exportMemory adds facts and functions to another memory; answers belong to their data.
-func (a *app) exportMemory(ctx context.Context, j job, m *memory.Memory, args []string) error {
-	other, err := memory.Read(ctx, args[0])
-	if err != nil {
-		return err
-	}
-	other.Learn(m.Facts, m.Imports, m.Tools)
-	return a.keepMemory(ctx, j, other)
 }
 
 func (a *app) checkMemoryCommand(data *string) *cobra.Command {
@@ -243,10 +189,6 @@ func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell in
 		return 0, err
 	}
 	defer remove()
-	j.progress.Wait("testing the functions")
-	if err := c.testTogether(ctx, m, m.Tools); err != nil {
-		return 0, err
-	}
 	for _, tool := range slices.Clone(m.Tools) {
 		j.progress.Wait("testing " + tool.Name)
 		reason, err := "it has no cases", error(nil)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsstar/agent/record"
+	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
@@ -55,7 +56,8 @@ func TestRunsLong(t *testing.T) {
 func saveRun(t *testing.T, path, question, answer string) {
 	t.Helper()
 	attempt := func(code, text string) []record.Attempt {
-		return []record.Attempt{{Code: code, Execution: printed(text)}}
+		return []record.Attempt{{Code: code, Execution: notebook.Execution{Status: notebook.OK,
+			Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}}}
 	}
 	nb := record.Draw(&record.Trajectory{Task: record.Task{Question: question, Data: "data"}, Ended: true,
 		Rounds: []record.Round{{Step: "Add.", Attempts: attempt("n = 42", "")}}, Described: true,

@@ -23,14 +23,13 @@ type checker struct {
 	run      agent.RunScript
 	task     record.Task              // the data, whose folder is absolute
 	state    func() ([]string, error) // what changes with the files; of any size
-	held     map[string]bool          // functions, by source and cases, whose cases have held
 	thorough bool                     // whatever was found before
 	idle     bool                     // runs nothing: only what has held before counts
 }
 
 // checker returns one that runs scripts on the data of a task.
 func (a *app) checker(run agent.RunScript, task record.Task) *checker {
-	return &checker{app: a, run: run, task: task, held: map[string]bool{},
+	return &checker{app: a, run: run, task: task,
 		state: sync.OnceValues(func() ([]string, error) { return stateOf(task) })}
 }
 
@@ -44,7 +43,7 @@ func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.T
 	if c.idle {
 		return "", errIdle
 	}
-	reason, err := c.casesFault(ctx, m, tool)
+	reason, err := agent.ToolFault(ctx, c.run, c.task, sourceOf(m, tool), tool.Test)
 	if err == nil && reason == "" {
 		err = setMark(mark)
 	}
@@ -96,48 +95,27 @@ func stateOf(task record.Task) (state []string, err error) {
 	return state, nil
 }
 
-// casesFault returns why the cases of a function do not hold, or "".
-func (c *checker) casesFault(ctx context.Context, m *memory.Memory, tool memory.Tool) (string, error) {
-	module := sourceOf(m, tool)
-	if c.held[module+tool.Test] {
-		return "", nil
-	}
-	return agent.ToolFault(ctx, c.run, c.task, module, tool.Test)
-}
-
-// testTogether runs the cases of those of some functions that are not known to hold in one process, as
-// each takes a second to start. If one does not hold it tries halves; casesFault tries what is left
-// alone.
-func (c *checker) testTogether(ctx context.Context, m *memory.Memory, some []memory.Tool) error {
-	var untested []memory.Tool
-	var names, tests []string
-	for _, tool := range some {
+// testTogether runs the cases of all functions in one process, as each takes a second to start, and
+// remembers if they hold.
+func (c *checker) testTogether(ctx context.Context, m *memory.Memory) error {
+	var tests []string
+	for _, tool := range m.Tools {
 		mark, err := c.soundMark(m, tool)
 		if err != nil {
 			return err
 		}
-		if tool.Test != "" && (c.thorough || !exists(mark)) {
-			untested, names, tests = append(untested, tool), append(names, tool.Name), append(tests, tool.Test)
+		if !exists(mark) {
+			tests = append(tests, tool.Test)
 		}
 	}
-	if len(untested) < 2 || c.idle {
+	if len(tests) < 2 || c.idle {
 		return nil
 	}
-	module := memory.Module(m.Imports, memory.Needed(m.Tools, strings.Join(slices.Concat(names, tests), "\n")))
-	reason, err := agent.ToolFault(ctx, c.run, c.task, module, strings.Join(tests, "\n"))
-	if err != nil {
+	reason, err := agent.ToolFault(ctx, c.run, c.task, memory.Module(m.Imports, m.Tools), strings.Join(tests, "\n"))
+	if err != nil || reason != "" {
 		return err
 	}
-	if half := len(untested) / 2; reason != "" {
-		if err := c.testTogether(ctx, m, untested[:half]); err != nil {
-			return err
-		}
-		return c.testTogether(ctx, m, untested[half:])
-	}
-	for _, tool := range untested {
-		c.held[sourceOf(m, tool)+tool.Test] = true
-	}
-	return nil
+	return c.hold(m, m.Tools)
 }
 
 // offered returns those of some functions that hold. It tells of the others, and sets those aside that
@@ -145,7 +123,7 @@ func (c *checker) testTogether(ctx context.Context, m *memory.Memory, some []mem
 func (c *checker) offered(ctx context.Context, j job, tools []memory.Tool) []memory.Tool {
 	m := *j.memory
 	m.Tools = tools // what the session has
-	if err := c.testTogether(ctx, &m, tools); err != nil {
+	if err := c.testTogether(ctx, &m); err != nil {
 		j.progress.Warn("memory: the functions are not tested and left out: %v", err)
 		return nil
 	}

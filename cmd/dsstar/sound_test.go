@@ -4,30 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
+	"dsstar/configs"
 	"dsstar/notebook"
 )
-
-// lastWord returns what the script in a folder prints last.
-func lastWord(t *testing.T, dir string) string {
-	t.Helper()
-	found := regexp.MustCompile(`print\("(\w+)"\)\n$`).FindStringSubmatch(content(t, record.Folder(dir).Script()))
-	if found == nil {
-		return ""
-	}
-	return found[1]
-}
-
-func printed(text string) notebook.Execution {
-	return notebook.Execution{Status: notebook.OK, Count: 1,
-		Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}
-}
 
 // TestSoundOf: what calls a function that fell is left out, too.
 func TestSoundOf(t *testing.T) {
@@ -38,51 +23,30 @@ func TestSoundOf(t *testing.T) {
 	}
 }
 
-// TestTestTogether: the cases of all functions run in one process, once, and each function that falls
-// is found.
+// TestTestTogether: the cases of all functions run in one process, and alone only if one does not hold.
 func TestTestTogether(t *testing.T) {
-	a, _, _ := testApp(t)
-	runs := 0
-	run := func(_ context.Context, dir string, _ time.Duration) (notebook.Execution, error) {
-		runs++
-		if strings.Contains(content(t, record.Folder(dir).Script()), "assert bad()") {
-			return notebook.Execution{Status: notebook.Raised, Reason: "exit code 1"}, nil
+	for fault, want := range map[string]int{"nothing": 1, "assert b()": 4} {
+		a, _, _ := testApp(t)
+		runs := 0
+		run := func(_ context.Context, dir string, _ time.Duration) (x notebook.Execution, err error) {
+			runs++
+			script := content(t, record.Folder(dir).Script())
+			if strings.Contains(script, fault) {
+				return notebook.Execution{Status: notebook.Raised, Reason: "exit code 1"}, nil
+			}
+			last := script[strings.LastIndex(script, "print(")+len(`print("`) : len(script)-len("\")\n")]
+			return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream,
+				Name: "stdout", Text: last}}}, nil
 		}
-		if strings.Contains(content(t, record.Folder(dir).Script()), "assert leaves()") {
-			return notebook.Execution{Status: notebook.OK}, nil // as after sys.exit(0)
-		}
-		return printed(lastWord(t, dir)), nil
-	}
-	test := func(names ...string) (fell string) {
 		m := &memory.Memory{}
-		for _, name := range names {
+		for _, name := range []string{"a", "b", "c"} {
 			m.Tools = append(m.Tools, memory.Tool{Name: name, Code: "def " + name + "():\n    pass",
 				Test: "assert " + name + "() == 1\n"})
 		}
-		runs = 0
-		c := a.checker(run, record.Task{})
-		if err := c.testTogether(t.Context(), m, m.Tools); err != nil {
-			t.Fatal(err)
-		}
-		for _, tool := range m.Tools {
-			reason, err := c.toolFault(t.Context(), m, tool)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if reason != "" {
-				fell += tool.Name
-			}
-		}
-		return fell
-	}
-	for _, c := range []struct {
-		functions, fell string
-		runs            int
-	}{{"a b c d e f g h", "", 1}, {"a b c d e f g h", "", 0}, {"a b i", "", 1},
-		{"j k bad l", "bad", 5 /* all, both halves, and two alone */}, {"j k bad l", "bad", 1},
-		{"m leaves", "leaves", 3}} {
-		if fell := test(strings.Fields(c.functions)...); fell != c.fell || runs != c.runs {
-			t.Errorf("%s: %q fell, in %d runs", c.functions, fell, runs)
+		j := job{settings: &configs.Settings{}, memory: m, progress: a.newProgress(true)}
+		sound := a.checker(run, record.Task{}).offered(t.Context(), j, m.Tools)
+		if whole := len(sound) == 3; whole != (fault == "nothing") || runs != want {
+			t.Errorf("%s: %d hold, in %d runs", fault, len(sound), runs)
 		}
 	}
 }
