@@ -216,7 +216,7 @@ func (a *app) rootCommand() *cobra.Command {
 // lineOf returns the command line of a command.
 func lineOf(cmd *cobra.Command, args []string) usage.Line {
 	line := usage.NewLine(cmd.CommandPath(), cmd.Flags(), args)
-	line.Folder = cmd.Name() == "describe" && !cmd.Flags().Changed("data")
+	line.Folder = cmd.Name() == "describe"
 	if cmd.Name() == "nb" {
 		if len(args) == 0 || args[0] == "-" {
 			line.Args, line.Input = nil, " < question.txt"
@@ -241,7 +241,7 @@ func flagError(err error) string {
 	if _, is := errors.AsType[*strconv.NumError](err); is {
 		wanted = "a number"
 	}
-	if _, own := bad.GetFlag().Value.(*patience); bad.GetFlag().Value.Type() == "duration" && !own {
+	if bad.GetFlag().Value.Type() == "duration" {
 		wanted = "a duration, such as 90s, 5m or 1h30m"
 	}
 	if wanted == "" {

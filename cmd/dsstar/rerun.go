@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -105,26 +102,9 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun --check --data new/ RUN/notebook.ipynb
   dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
 
-// An optionalInt is a flag with a number that may be absent.
-type optionalInt struct {
-	given bool
-	n     int
-}
-
-func (o *optionalInt) String() string { return "" }
-func (o *optionalInt) Type() string   { return "int" }
-func (o *optionalInt) Set(text string) (err error) {
-	o.given = true
-	if o.n, err = strconv.Atoi(text); err != nil {
-		return fmt.Errorf("%q is not a number", text)
-	}
-	return nil
-}
-
 func (a *app) rerunCommand() *cobra.Command {
 	var flags rerun.Flags
-	var timeout patience
-	var round optionalInt
+	var round int
 	cmd := &cobra.Command{
 		Use:     "rerun [flags] [NOTEBOOK]",
 		Short:   "Execute a notebook in a fresh kernel, or check its outputs",
@@ -134,7 +114,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&flags.Out, "out", "o", "",
 		"the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
-	f.Var(&timeout, "timeout", "timeout of a cell, such as 90s or 10m (default none)")
+	f.DurationVar(&flags.Timeout, "timeout", 0, "timeout of a cell, such as 90s or 10m (default none)")
 	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "continue after cells that fail or time out")
 	f.BoolVarP(&flags.Quiet, "quiet", "q", false, "only errors on standard error")
 	f.BoolVar(&flags.JSON, "json", false, "print one JSON object instead of the path")
@@ -142,27 +122,15 @@ func (a *app) rerunCommand() *cobra.Command {
 		"compare outputs with those in the notebook; writes nothing unless --out is given")
 	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance,
 		"with --check: relative tolerance of numbers")
-	f.Var(&round, "round", "run the attempts of this round of dsstar's notebook again")
+	f.IntVar(&round, "round", 0, "run the attempts of this round of dsstar's notebook again")
 	f.StringArrayVarP(&flags.Parameters, "parameters", "p", nil,
 		"name=value: a variable to set after the cell with the tag parameters; may be repeated")
-	f.Var((*usage.Once)(&flags.Data), "data", "another data folder than the notebook's")
-	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
-	settings.String("python", "", "your own interpreter, with ipykernel")
-	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
-	sandboxFlags(settings)
-	f.AddFlagSet(settings)
+	f.StringVar(&flags.Data, "data", "", "another data folder than the notebook's")
+	f.String("python", "", "your own interpreter, with ipykernel")
+	f.String("kernel", "", "an installed kernelspec, by name, of any language")
+	sandboxFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		settings.VisitAll(func(f *pflag.Flag) {
-			if f.Changed {
-				_, value := keyOf(f)
-				if list, ok := f.Value.(pflag.SliceValue); ok {
-					_ = list.Replace(nil) // Set adds
-				}
-				f.Changed = false               // the flag belongs to the other set
-				_ = settings.Set(f.Name, value) // the value has been parsed already
-			}
-		})
-		s, err := a.settings(settings)
+		s, err := a.settings(f)
 		if err != nil {
 			return err
 		}
@@ -173,39 +141,12 @@ func (a *app) rerunCommand() *cobra.Command {
 			return usage.New(fmt.Sprintf("expected one notebook, got %d", len(args)),
 				usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
 		}
-		if flags.Timeout = time.Duration(timeout); round.given {
-			flags.Round = &round.n
+		if f.Changed("round") {
+			flags.Round = &round
 		}
 		return a.rerun(cmd.Context(), args[0], flags, s)
 	}
 	return cmd
-}
-
-// A patience is a flag for a time limit; 0 means no limit.
-type patience time.Duration
-
-func (p *patience) String() string {
-	if *p == 0 {
-		return ""
-	}
-	return time.Duration(*p).String()
-}
-func (p *patience) Type() string { return "duration" }
-
-// Set also accepts "none", and seconds without a unit as nbclient and papermill do.
-func (p *patience) Set(text string) error {
-	if text == "none" {
-		text = "0"
-	}
-	d, err := time.ParseDuration(text)
-	if n, e := strconv.Atoi(text); e == nil {
-		d, err = time.Duration(n)*time.Second, nil
-	}
-	if err != nil || d < 0 {
-		return fmt.Errorf("%q is not a duration, such as 90s, or none", text)
-	}
-	*p = patience(d)
-	return nil
 }
 
 // rerun executes a notebook, or that of a run folder.

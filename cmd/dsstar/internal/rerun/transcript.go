@@ -3,14 +3,11 @@ package rerun
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
-	"dsstar/notebook/human"
 )
 
 // A transcript shows the cells and their outputs on stderr as they run.
@@ -143,15 +140,9 @@ func (t *transcript) traceback(o notebook.Output) {
 	t.endLine()
 }
 
-// failure shows the cell that ended the run, with its error.
-func (t *transcript) failure(title, source string, x notebook.Execution) {
+// failure shows the error of the cell that ended the run, in which Python shows the cell's lines.
+func (t *transcript) failure(title string) {
 	t.line(title)
-	at := 0
-	e, raised := x.Error()
-	if raised {
-		at = failedLine(e, x.Count)
-	}
-	t.put(excerpt(source, at))
 	for _, o := range t.held {
 		t.traceback(o)
 	}
@@ -161,59 +152,6 @@ func (t *transcript) failure(title, source string, x notebook.Execution) {
 func (t *transcript) close() {
 	t.endLine()
 	t.w.Close()
-}
-
-// cellLine matches a cell's line in IPython's tracebacks: "Cell In[3], line 7".
-var cellLine = regexp.MustCompile(`In ?\[(\d+)\],? line (\d+)`)
-
-// failedLine returns the last line of the cell that its traceback names; 0 if there is none.
-func failedLine(e notebook.Output, count int) int {
-	at := 0
-	for _, m := range cellLine.FindAllStringSubmatch(notebook.StripANSI(strings.Join(e.Traceback,
-		"\n")), -1) {
-		if m[1] == strconv.Itoa(count) {
-			at, _ = strconv.Atoi(m[2]) // 0 if it overflows
-		}
-	}
-	return at
-}
-
-// around is the number of lines shown before and after the failed one.
-const around = 4
-
-// excerpt returns the lines of the source around a line, or the first ones.
-func excerpt(source string, at int) string {
-	lines := strings.Split(strings.TrimRight(source, "\n"), "\n")
-	if at > len(lines) {
-		at = 0
-	}
-	from, to := max(0, at-1-around), min(len(lines), max(at, 1)+around)
-	if at == 0 {
-		to = min(len(lines), 2*around+1)
-	}
-	var b strings.Builder
-	gap := func(n int) {
-		if n > 0 {
-			fmt.Fprintf(&b, "        … (%s)\n", human.Plural(n, "line"))
-		}
-	}
-	gap(from)
-	for i := from; i < to; i++ {
-		mark := "  "
-		if i == at-1 {
-			mark = "→ "
-		}
-		fmt.Fprintf(&b, "%s%5d  %s\n", mark, i+1, fitWidth(term.Printed(lines[i]), 200))
-	}
-	gap(len(lines) - to)
-	return b.String()
-}
-
-func fitWidth(line string, columns int) string {
-	if runes := []rune(line); len(runes) > columns {
-		return string(runes[:columns-1]) + "…"
-	}
-	return line
 }
 
 // Limits on what is shown of an output; the notebook has all of it.
