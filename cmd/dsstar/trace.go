@@ -67,7 +67,7 @@ func (a *app) traceCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all := spending{Roles: []roleSpent{}, Total: newSpent()}
+		all := spending{traceSpent: newTraceSpent("")}
 		for _, arg := range args {
 			if err := cmd.Context().Err(); err != nil {
 				return err
@@ -115,7 +115,10 @@ func traceSpending(arg string, key record.Key) (traceSpent, error) {
 		return traceSpent{}, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
 			usage.Shell("head -c 300 %s", path))
 	}
-	sum := sumTrace(path, exchanges)
+	sum := newTraceSpent(path)
+	for _, e := range exchanges {
+		sum.add(e.Role, spentOn(e))
+	}
 	sum.Derivations, sum.Claimed = derivationsBeside(path, key)
 	return sum, nil
 }
@@ -138,16 +141,13 @@ func derivationsBeside(trace string, key record.Key) (d *record.Derivations, cla
 // see the help.
 type spending struct {
 	Traces []traceSpent `json:"traces"`
-	Roles  []roleSpent  `json:"roles"` // in the order in which they first appear
-	Total  spent        `json:"total"`
-
-	Derivations *record.Derivations `json:"derivations"`
-	Claimed     bool                `json:"claimed"`
+	traceSpent
 }
 
+// A traceSpent is the spending of a trace, or of all.
 type traceSpent struct {
-	Trace string      `json:"trace"`
-	Roles []roleSpent `json:"roles"`
+	Trace string      `json:"trace,omitempty"`
+	Roles []roleSpent `json:"roles"` // in the order in which they first appear
 	Total spent       `json:"total"`
 
 	Derivations *record.Derivations `json:"derivations"`
@@ -190,24 +190,18 @@ func (s *spent) add(o spent) {
 	}
 }
 
-// addRole adds to the sum of a role, which may be new.
-func addRole(roles []roleSpent, role string, o spent) []roleSpent {
-	i := slices.IndexFunc(roles, func(r roleSpent) bool { return r.Role == role })
-	if i < 0 {
-		i, roles = len(roles), append(roles, roleSpent{role, newSpent()})
-	}
-	roles[i].add(o)
-	return roles
+func newTraceSpent(path string) traceSpent {
+	return traceSpent{Trace: path, Roles: []roleSpent{}, Total: newSpent()}
 }
 
-func sumTrace(path string, exchanges []llm.Exchange) traceSpent {
-	sum := traceSpent{Trace: path, Roles: []roleSpent{}, Total: newSpent()}
-	for _, e := range exchanges {
-		one := spentOn(e)
-		sum.Roles = addRole(sum.Roles, e.Role, one)
-		sum.Total.add(one)
+// add adds what a role has spent to its sum and to that of all.
+func (s *traceSpent) add(role string, o spent) {
+	i := slices.IndexFunc(s.Roles, func(r roleSpent) bool { return r.Role == role })
+	if i < 0 {
+		i, s.Roles = len(s.Roles), append(s.Roles, roleSpent{role, newSpent()})
 	}
-	return sum
+	s.Roles[i].add(o)
+	s.Total.add(o)
 }
 
 // spentOn returns the usage of one exchange.
@@ -235,9 +229,8 @@ func spentOn(e llm.Exchange) spent {
 // join adds the spending of a trace.
 func (all *spending) join(one traceSpent) {
 	all.Traces = append(all.Traces, one)
-	all.Total.add(one.Total)
 	for _, r := range one.Roles {
-		all.Roles = addRole(all.Roles, r.Role, r.spent)
+		all.add(r.Role, r.spent)
 	}
 	if one.Derivations != nil {
 		if all.Derivations == nil {
@@ -252,12 +245,10 @@ func (all *spending) join(one traceSpent) {
 func (all *spending) print(out io.Writer) error {
 	var b strings.Builder
 	for _, one := range all.Traces {
-		printSpent(&b, term.Printable(one.Trace), one.Roles, one.Total)
-		printDerivations(&b, one.Derivations, one.Claimed)
+		one.print(&b, term.Printable(one.Trace))
 	}
 	if n := len(all.Traces); n > 1 {
-		printSpent(&b, fmt.Sprintf("all %d traces", n), all.Roles, all.Total)
-		printDerivations(&b, all.Derivations, all.Claimed)
+		all.traceSpent.print(&b, fmt.Sprintf("all %d traces", n))
 	}
 	if _, err := io.WriteString(out, strings.TrimPrefix(b.String(), "\n")); err != nil {
 		return fmt.Errorf("write the tables: %w", err)
@@ -265,27 +256,12 @@ func (all *spending) print(out io.Writer) error {
 	return nil
 }
 
-func printDerivations(b *strings.Builder, d *record.Derivations, claimed bool) {
-	if d == nil {
-		return
-	}
-	says := ""
-	if claimed {
-		says = record.Claimed
-	}
-	readings, second := d.InWords()
-	fmt.Fprintf(b, "readings            %s%s\nsecond derivations  %s%[2]s\n", readings, says, second)
-	if said := d.Memory.InWords(); said != "" {
-		fmt.Fprintf(b, "memory              %s\n", said)
-	}
-}
-
-func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {
+func (s traceSpent) print(b *strings.Builder, title string) {
 	const row = "%-10s %5s %5s %6s %8s %7s %7s %7s %7s\n"
 	fmt.Fprintf(b, "\n%s\n", title)
 	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "OUTPUT", "COST",
 		"SECONDS")
-	for _, r := range append(slices.Clip(roles), roleSpent{"total", total}) {
+	for _, r := range append(slices.Clip(s.Roles), roleSpent{"total", s.Total}) {
 		about, cost := "", "-"
 		if r.Estimated {
 			about = "~"
@@ -297,5 +273,17 @@ func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent
 			strconv.Itoa(r.Failed),
 			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens),
 			about+strconv.Itoa(r.OutputTokens), cost, fmt.Sprintf("%.1f", r.Seconds))
+	}
+	if s.Derivations == nil {
+		return
+	}
+	says := ""
+	if s.Claimed {
+		says = record.Claimed
+	}
+	readings, second := s.Derivations.InWords()
+	fmt.Fprintf(b, "readings            %s%s\nsecond derivations  %s%[2]s\n", readings, says, second)
+	if said := s.Derivations.Memory.InWords(); said != "" {
+		fmt.Fprintf(b, "memory              %s\n", said)
 	}
 }

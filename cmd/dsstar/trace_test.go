@@ -40,7 +40,7 @@ func TestTraceDerivations(t *testing.T) {
 			Options: []record.Option{{Text: "2019"}, {Text: "2020", Attempts: tries, Answer: "2"}}}},
 		Second: &record.Second{Attempts: tries, Answer: "2", Ruling: record.RuledReading},
 	})
-	all := spending{Total: newSpent()}
+	all := spending{traceSpent: newTraceSpent("")}
 	for _, path := range []string{run, filepath.Join(run, "trace.jsonl"), of(nil),
 		of(&record.Trajectory{Method: record.Method{Script: true}})} {
 		one, err := traceSpending(path, testKey)
