@@ -1,10 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,9 +21,8 @@ import (
 
 var describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
 that a program makes, without a model: tables with their columns, ranges, values,
-missing values and keys; documents whole. Names after the folder choose files. A
-file, pattern, database or bucket, as --data of dsstar nb takes it, may be named
-instead of the folder. If all descriptions together exceed
+missing values and keys; documents whole. DATA is what --data of dsstar nb takes: a
+folder, file, pattern, database or bucket. If all descriptions together exceed
 context_chars, the model sees less of the files that are less near to the question.
 
 Profiles are cached. No run folder is created.
@@ -36,31 +34,21 @@ the data, stands above the description in all later runs.
 ` + exitHelp(describeExits)
 
 const describeExample = `  dsstar describe ./data
-  dsstar describe ./data sales.csv notes/terms.pdf
+  dsstar describe ./data/sales.csv notes/terms.pdf
   dsstar describe ./data --json
   dsstar describe postgresql://ada@db.example.org/sales`
 
-// describeFlags are the flags of describe that are not settings.
-type describeFlags struct {
-	data     []string
-	question string
-	json     bool
-	quiet    bool
-	yes      bool
-}
-
 func (a *app) describeCommand() *cobra.Command {
-	var d describeFlags
+	var d runFlags
+	var question string
 	cmd := &cobra.Command{
-		Use:     "describe DATA [flags] [FILE…]",
+		Use:     "describe [flags] DATA…",
 		Short:   "Print descriptions of data files",
 		Long:    describeHelp,
 		Example: describeExample,
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&d.data, "data", "d", nil,
-		"data in place of the first argument; may be repeated, as for dsstar nb")
-	f.StringVar(&d.question, "question", "",
+	f.StringVar(&question, "question", "",
 		"the question, which chooses files if there are more than max_files")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
@@ -75,39 +63,26 @@ func (a *app) describeCommand() *cobra.Command {
 	sandboxFlags(f)
 	serverFlag(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return a.describe(cmd, d, args)
+		return a.describe(cmd, d, question, args)
 	}
 	return cmd
 }
 
 // describe runs the command.
-func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error {
-	given := []string{}
-	for _, data := range d.data {
-		given = append(given, "--data", data)
-	}
-	if len(d.data) == 0 {
-		if len(args) == 0 {
-			return usage.New("no data are given", usage.Shell("dsstar describe DIR"))
-		}
-		given, d.data, args = args[:1], args[:1], args[1:]
+func (a *app) describe(cmd *cobra.Command, d runFlags, question string, args []string) error {
+	if len(args) == 0 {
+		return usage.New("no data are given", usage.Shell("dsstar describe DIR"))
 	}
 	s, err := a.settings(cmd.Flags())
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes}, settings: s,
-		progress: a.newProgress(d.quiet)}
+	j := job{runFlags: d, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.Stop()
-	if info, err := os.Stat(d.data[0]); err == nil && len(d.data) == 1 && info.Mode().IsRegular() {
-		args = append([]string{filepath.Base(d.data[0])}, args...)
-		d.data = []string{filepath.Dir(d.data[0])}
-		given[len(given)-1] = d.data[0]
-	}
-	if j.sources, err = a.sources(cmd.Context(), &j, d.data); err != nil {
+	if j.sources, err = a.sources(cmd.Context(), &j, args); err != nil {
 		return err
 	}
-	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", j.sources, s.Include,
+	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(question), "", j.sources, s.Include,
 		cmd.Flags().Changed("include")); err != nil {
 		return err
 	}
@@ -122,22 +97,23 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 		}
 		j.task.Data = filepath.Join(dir, record.DataFolder)
 	}
-	folder := dataFiles{given: given, dir: j.task.Data, files: j.task.Files}
-	names, err := folder.find(args)
-	if err != nil {
-		return err
-	}
-	t, err := a.descriptions(cmd.Context(), &j, names)
+	t, err := a.descriptions(cmd.Context(), &j)
 	if t == nil {
 		return err
 	}
-	return a.showDescriptions(j, t, names, err)
+	shown := newDescriptions(t) // also of a run that was cut short
+	failed := error(nil)
+	if j.json {
+		failed = term.JSON(a.stdout, shown)
+	} else {
+		failed = shown.print(a.stdout)
+	}
+	return cmp.Or(failed, err)
 }
 
-// descriptions describes the named files, or all. The trajectory is nil if nothing was started;
-// otherwise it holds the descriptions so far, even with an error.
-func (a *app) descriptions(ctx context.Context, j *job,
-	names []string) (*record.Trajectory, error) {
+// descriptions describes the files. The trajectory is nil if nothing was started; otherwise it holds
+// the descriptions so far, even with an error.
+func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, error) {
 	j.cache = a.descriptionCache(j.settings)
 	if err := a.remember(ctx, j); err != nil {
 		return nil, err
@@ -158,9 +134,9 @@ func (a *app) descriptions(ctx context.Context, j *job,
 		j.place.Box.Read = append(j.place.Box.Read, s.Path)
 		config.Readable = append(config.Readable, s.Path)
 	}
-	config.Open, config.Observe = a.Open(&j.place, j.settings), j.describing(len(names))
+	config.Open, config.Observe = a.Open(&j.place, j.settings), j.describing()
 	j.progress.Wait(progress.DescribingFiles)
-	t, err := agent.DescribeFiles(ctx, config, j.task, names...)
+	t, err := agent.DescribeFiles(ctx, config, j.task)
 	j.progress.Stop()
 	return t, err
 }
@@ -185,18 +161,13 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	return a.Look(ctx, &j.place, j.settings, j.task.Data)
 }
 
-// describing reports the events of a run that only describes files; wanted is their number, 0
-// for all.
-func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error {
+// describing reports the events of a run that only describes files.
+func (j *job) describing() func(agent.Event, *record.Trajectory) error {
 	done := 0
 	return func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind != agent.Described {
 			j.progress.Event(e, t)
 			return nil
-		}
-		all := wanted
-		if all == 0 {
-			all = len(t.Task.Files)
 		}
 		note := ""
 		for _, d := range t.Descriptions {
@@ -205,20 +176,7 @@ func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error
 			}
 		}
 		done++
-		j.progress.Say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
+		j.progress.Say("file     %s (%d of %d)%s", term.Printable(e.Text), done, len(t.Task.Files), note)
 		return nil
 	}
-}
-
-// showDescriptions prints the descriptions, even of a run that was cut short.
-func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ended error) error {
-	d := newDescriptions(t, names)
-	write := d.print
-	if j.json {
-		write = func(w io.Writer) error { return term.JSON(w, d) }
-	}
-	if err := write(a.stdout); err != nil {
-		return err
-	}
-	return ended
 }

@@ -3,16 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
-	"dsstar/cmd/dsstar/internal/usage"
-	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -40,14 +36,11 @@ type fileDescription struct {
 	unreached   bool              // the run ended before it was described
 }
 
-// newDescriptions returns a trajectory's descriptions of the named files, or of all.
-func newDescriptions(t *record.Trajectory, names []string) descriptions {
+// newDescriptions returns a trajectory's descriptions.
+func newDescriptions(t *record.Trajectory) descriptions {
 	d := descriptions{Files: []fileDescription{}, Seconds: t.Seconds,
 		Relations: t.Relations, Warnings: []string{}}
 	for i, f := range t.Task.Files[:len(t.Descriptions)] { // there are none if the run ended at once
-		if len(names) > 0 && !slices.Contains(names, f.Name) {
-			continue
-		}
 		own := t.Descriptions[i]
 		unreached := own.Text == "" && own.Error == ""
 		if unreached {
@@ -114,81 +107,4 @@ func (f fileDescription) from() string {
 		from = append(from, "from an earlier run")
 	}
 	return strings.Join(from, ", ")
-}
-
-// dataFiles are the files of a data folder that a user may name.
-type dataFiles struct {
-	given []string // arguments with which the user named the data
-	dir   string   // the real path
-	files []record.File
-}
-
-// line is a command line about the data.
-func (l dataFiles) line(args ...string) usage.Line {
-	return usage.Line{Command: "dsstar describe", Args: slices.Concat(l.given, args)}
-}
-
-// find returns the names of the files that the user names, in the folder's order. An unknown
-// name is a usage error.
-func (l dataFiles) find(said []string) ([]string, error) {
-	meant := map[string]bool{}
-	for _, name := range said {
-		file, ok := l.file(name)
-		if !ok {
-			return nil, l.unknown(name, func(near string) []string { return []string{near} })
-		}
-		meant[file] = true
-	}
-	var names []string
-	for _, f := range l.files {
-		if meant[f.Name] {
-			names = append(names, f.Name)
-		}
-	}
-	return names, nil
-}
-
-// file returns the name of the file that the user names: relative to the folder, or as a path, as a
-// shell completes it.
-func (l dataFiles) file(name string) (string, bool) {
-	candidates := []string{name, filepath.Clean(name)}
-	if abs, err := filepath.Abs(name); err == nil {
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil &&
-			disk.Inside(l.dir, folder) {
-			if below, err := filepath.Rel(l.dir, filepath.Join(folder, filepath.Base(abs))); err == nil {
-				candidates = append(candidates, below)
-			}
-		}
-	}
-	for _, c := range candidates {
-		for _, f := range l.files {
-			of := func(companion files.Companion) bool { return companion.Name == c }
-			if f.Name == c || slices.ContainsFunc(f.With, of) {
-				return f.Name, true
-			}
-		}
-	}
-	return "", false
-}
-
-func (l dataFiles) names() (names []string) {
-	for _, f := range l.files {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
-// unknown returns the error for an unknown name; words turns a similar name into arguments.
-func (l dataFiles) unknown(name string, words func(string) []string) error {
-	e := &usage.Error{Text: fmt.Sprintf("there is no data file %s", term.Printable(name))}
-	if _, err := os.Stat(filepath.Join(l.dir, name)); err == nil && name != "" {
-		e.Text += ": it is not a file, or hidden"
-	}
-	for _, near := range near(name, l.names()) {
-		e.Hints = append(e.Hints, l.line(words(near)...).Hint())
-	}
-	if len(e.Hints) == 0 {
-		e.Hints = []usage.Hint{usage.Shell("ls %s", l.dir)}
-	}
-	return e
 }

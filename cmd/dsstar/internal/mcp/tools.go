@@ -42,7 +42,7 @@ said by the notebook, because another dsstar made it: continue_run checks it.`),
 			OpenWorldHint: new(bool)},
 		Description: oneLine(`Runs any notebook from top to bottom in a fresh kernel in a sandbox, and
 says which of its outputs, and which answers of dsstar's, are still the same.`)},
-		s.rerun, checkInWords)
+		s.rerun, nil)
 }
 
 // answerTool is a tool that answers a question.
@@ -153,8 +153,13 @@ func (s *Server) describe(_ context.Context, in describeArgs) (command, error) {
 	if len(in.Data) == 0 {
 		in.Data = s.Data
 	}
-	err := s.addData(&c, in.Data)
-	return c, err
+	for _, one := range in.Data {
+		if err := s.MayRead(one); err != nil {
+			return c, err
+		}
+	}
+	c.args = append(append(c.args, "--"), in.Data...)
+	return c, nil
 }
 
 // addData adds data to a command, if they may be read.
