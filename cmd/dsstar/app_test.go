@@ -44,8 +44,10 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 		t.Fatal(err)
 	}
 	a.CacheDir, _, a.noCache = userDirs(a.Getenv)
-	if at := warmSessions(t); at != "" && !slices.Contains(env, live) {
-		a.Cells = at
+	if !slices.Contains(env, live) {
+		if at := warmSessions(t); at != "" {
+			a.Cells = at
+		}
 	}
 	return a, stdout, stderr
 }
@@ -362,7 +364,7 @@ func TestNoHome(t *testing.T) {
 		if err := c.before(at); err != nil {
 			t.Fatal(err)
 		}
-		a, _, stderr := testApp(t)
+		a, _, stderr := testApp(t, live)
 		code := a.run(t.Context(), []string{"config"})
 		info, err := os.Lstat(at)
 		if err != nil || (code == 0) != c.good || a.CacheDir != filepath.Join(at, "dsstar") ||

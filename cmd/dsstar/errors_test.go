@@ -16,7 +16,6 @@ import (
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/download"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -204,16 +203,6 @@ func TestKernelsElsewhere(t *testing.T) {
 	code, text, hints := explain(err, usage.Line{Command: "dsstar nb"})
 	if code != exitUsage || !strings.Contains(text, "does not see /nosuch/out:") || len(hints) == 0 {
 		t.Errorf("exit code %d, %s %q", code, text, hints)
-	}
-}
-
-// Flags that relax the sandbox take effect, each on its own.
-func TestRelaxingFlags(t *testing.T) {
-	for _, c := range []struct{ gpu, net bool }{{true, false}, {false, true}} {
-		s := &configs.Settings{Sandbox: "off", AllowGPU: c.gpu, AllowNet: c.net}
-		if b, _, err := (kernels.Host{}).Box(s); err != nil || b.GPU != c.gpu || b.Net != c.net {
-			t.Errorf("%+v: %+v %v", c, b, err)
-		}
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dsstar/agent/llm/llmtest"
-	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -344,30 +343,6 @@ func TestMCPCancel(t *testing.T) {
 	c.call(false, "continue_run", nil, &r) // waits for the one slot, and so for the run's end
 	if r.Answer != "42" || !r.Verified || r.Rounds != 1 || r.Error != "" {
 		t.Errorf("%+v", r)
-	}
-}
-
-// TestMCPKernel: a server that may use running kernels asks about their variables.
-func TestMCPKernel(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	runtime := t.TempDir()
-	file := kernelstest.Start(t, runtime, "0123abcd")
-	kernelstest.Run(t, file, "numbers = [1, 2, 39]")
-	program := mcpProgram(t, counting().with(roles{
-		"cell":   say(cell("total = sum(numbers)\nprint(total)")),
-		"second": say(cell("answer = str(numbers[0] + numbers[1] + numbers[2])\nanswer")),
-	}).serve(t).URL, "--allow-kernels")
-	program.Env = append(program.Env, kernelstest.Env(t, runtime)...)
-	program.Env = append(program.Env, "DSSTAR_PYTHON=")
-	c := newClient(t, &sdk.CommandTransport{Command: program})
-	var r result
-	c.call(false, "ask", map[string]any{"question": "What is the total?", "kernel": "0123abcd"}, &r)
-	if r.Answer != "42" || r.Kernel.Owned || !r.Verified {
-		t.Errorf("%+v", r)
-	}
-	if left := kernelstest.Run(t, file, "print('total' in globals())"); left != "False\n" {
-		t.Errorf("total in the kernel: %s", left)
 	}
 }
 

@@ -2,13 +2,10 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/creack/pty"
@@ -80,7 +77,7 @@ func (s *reviewed) ends(code int) *record.Trajectory {
 	if got := exitCode(s.t, s.cmd); got != code {
 		s.t.Errorf("exit code %d, want %d\n%s", got, code, s)
 	}
-	s.shows(s.t)
+	s.restored(s.t)
 	return readRun(s.t, s.out)
 }
 
@@ -159,39 +156,6 @@ func TestReviewEditFails(t *testing.T) {
 
 const ctrlC = "\x03"
 
-// TestReviewStop: however the user stops, nothing runs, the terminal is restored, and the message
-// says how to resume.
-func TestReviewStop(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	for name, c := range map[string]struct {
-		keys, says string
-		env        []string
-	}{"s": {"s", "dsstar: hint: dsstar resume --review ", nil},
-		"Ctrl-C":           {ctrlC, "dsstar: hint: dsstar resume --review ", nil},
-		"Ctrl-D":           {"\x04", "dsstar: hint: dsstar resume --review ", nil},
-		"SIGTERM":          {"", "dsstar: interrupted", nil},
-		"s, with Enter":    {"s\n", "dsstar: hint: dsstar resume --review ", []string{"TERM=dumb"}},
-		"end of input":     {"\x04", "dsstar: hint: dsstar resume --review ", []string{"TERM=dumb"}},
-		"Ctrl-C, by lines": {ctrlC, "dsstar: interrupted", []string{"TERM=dumb"}}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := atReview(t, counting(), c.env)
-			s.answers(c.keys)
-			if c.keys == "" {
-				if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s.until(c.says)
-			tr := s.ends(exitInterrupted)
-			if len(tr.Rounds) != 1 || len(tr.Rounds[0].Attempts) > 0 || tr.Failure == "" {
-				t.Errorf("%+v, failure %q", tr.Rounds, tr.Failure)
-			}
-		})
-	}
-}
-
 // TestReviewKeys: Enter, several keys at once, arrow keys and keys typed before the question accept
 // no cell. A rejection needs a reason, which the solver reads. Edited text is kept if the run stops.
 func TestReviewKeys(t *testing.T) {
@@ -224,22 +188,4 @@ func TestReviewKeys(t *testing.T) {
 	}
 	trace := content(t, filepath.Join(s.out, "trace.jsonl"))
 	wantText(t, "what the solver reads", trace, `rejected by hand: the first is a year\n`)
-}
-
-// TestReviewNobody: if nobody can be asked, the error comes at once, before the question is read or
-// anything is created.
-func TestReviewNobody(t *testing.T) {
-	for _, tty := range [][2]bool{{false, false}, {true, false}, {false, true}} {
-		for _, args := range [][]string{{"nb", "--review", "--data", "/no/such folder"}, {"demo", "--review"}} {
-			a, _, stderr := testApp(t)
-			a.stdinTTY, a.stderrTTY = tty[0], tty[1]
-			a.stdin = iotest.ErrReader(errors.New("standard input was read"))
-			code := a.run(t.Context(), args)
-			wantText(t, "stderr", stderr.String(), "error: --review needs a terminal: ",
-				"hint: dsstar "+args[0])
-			if code != exitUsage {
-				t.Errorf("exit code %d", code)
-			}
-		}
-	}
 }

@@ -18,8 +18,6 @@ import (
 
 	"dsstar/agent/llm/llmtest"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
-	"dsstar/cmd/dsstar/internal/term/termtest"
-	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // A session is a program on its own terminal, with all its output.
@@ -108,53 +106,17 @@ func TestTerminalCloses(t *testing.T) {
 	}
 }
 
-// TestAskAboveUSD: on a terminal, dsstar asks before rounds that may cost more than the setting.
-func TestAskAboveUSD(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	for answer, code := range map[string]int{"n\n": exitError, "y\n": exitVerified} {
-		s := &session{done: make(chan struct{})}
-		s.cmd = asDsstar("nb", "--data", dataFolder(t, numbers), "--out",
-			filepath.Join(t.TempDir(), "run"), "--model", "openai/gpt-5", "--ask-above-usd", "0.001",
-			"--python", pyenvtest.Python(t), "What is the total?")
-		s.cmd.Env = append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1", "OPENAI_API_KEY=none",
-			"OPENAI_BASE_URL="+counting().serve(t).URL)
-		s.start(t, &pty.Winsize{Rows: 24, Cols: 100})
-		waitFor(t, "the question", func() bool { return strings.Contains(s.String(), "go on? [y/N]") })
-		if _, err := s.tty.WriteString(answer); err != nil {
-			t.Fatal(err)
-		}
-		if got := exitCode(t, s.cmd); got != code {
-			t.Errorf("%q: exit code %d\n%s", answer, got, s)
-		}
-		<-s.done
-		if refused := strings.Contains(s.String(), "declined"); refused != (code != exitVerified) ||
-			!refused && !strings.Contains(s.String(), "out, about $") {
-			t.Errorf("%q:\n%s", answer, s)
-		}
-	}
-}
-
-// shows returns what the terminal shows after the program's end, and checks that its modes are
-// unchanged.
-func (s *session) shows(t *testing.T) *termtest.Terminal {
+// restored checks after the program's end that the terminal's modes are unchanged.
+func (s *session) restored(t *testing.T) {
 	t.Helper()
 	now, err := tty.GetState(int(s.tty.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(now, s.was) {
-		t.Error("the terminal is in another mode")
-	}
 	<-s.done
-	if strings.Contains(s.String(), "\x1b[?") {
-		t.Errorf("modes of the terminal are changed: %q", s.String())
+	if !reflect.DeepEqual(now, s.was) || strings.Contains(s.String(), "\x1b[?") {
+		t.Errorf("the terminal is in another mode: %q", s.String())
 	}
-	m := &termtest.Terminal{Columns: 60, Rows: 24}
-	if _, err := m.Write(s.wrote.Bytes()); err != nil {
-		t.Error(err)
-	}
-	return m
 }
 
 // start starts the session's command on a terminal of the given size.

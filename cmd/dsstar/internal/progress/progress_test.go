@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -373,38 +372,6 @@ func TestProgressBlocked(t *testing.T) {
 			p.Say("the end")
 			close(stuck.release)
 		})
-	}
-}
-
-// TestProgressConcurrent calls everything concurrently, for the race detector.
-func TestProgressConcurrent(t *testing.T) {
-	var stderr bytes.Buffer
-	s := newStage("a", "b")
-	s.Progress = newProgress(&stderr, Options{Live: true, Colours: true})
-	s.plan("a step")
-	var all sync.WaitGroup
-	for i := range 6 {
-		all.Go(func() {
-			for n := range 300 {
-				switch i {
-				case 0:
-					s.happens(agent.Event{Kind: agent.Warned, Text: "w"})
-				case 1:
-					s.cell("code")
-				case 2:
-					s.Wait([]string{"", "judging"}[n%2])
-				case 3, 4:
-					s.Stream("analyzer", fmt.Sprint("file ", i), said(strings.Repeat("x\n", n)))
-				case 5:
-					s.output(printedOut("y\n"))
-				}
-			}
-		})
-	}
-	all.Wait()
-	s.Stop()
-	if got := strings.Count(stderr.String(), "warning\x1b[0m  w"); got != 300 {
-		t.Errorf("%d of 300 lines", got)
 	}
 }
 
