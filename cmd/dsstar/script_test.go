@@ -30,7 +30,8 @@ import (
 //
 //	dsstar ARG…             runs dsstar, which must exit with 0 and leave its data as they are
 //	exits CODE dsstar ARG…  the same with another exit code
-//	live                    has cells run in kernels from then on, not in testdata/warm.py
+//	live                    has cells run in kernels from then on, until the command warm, which has
+//	                        them run in testdata/warm.py as at the beginning
 //	exec $DSSTAR ARG… &     runs dsstar in the background
 //	waits TEXT FILE         waits until the file contains a text
 //	gone                    waits until no process of the script is left
@@ -103,6 +104,9 @@ func runScripts(t *testing.T, dir string) {
 				runs(t, ts, code, args[2:])
 			},
 			"live": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv(warmAt, "") },
+			"warm": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Setenv(warmAt, string(warmSessions(t)))
+			},
 			"waits": func(ts *testscript.TestScript, _ bool, args []string) {
 				waitFor(scriptTB{t, ts}, args[0]+" in "+args[1], func() bool {
 					b, err := os.ReadFile(ts.MkAbs(args[1]))
