@@ -287,26 +287,19 @@ func tierHints(err error) []usage.Hint {
 	if !ok {
 		return nil
 	}
-	var lines []string
-	switch m.Cause {
-	case sandbox.AppArmor: // Ubuntu since 23.10
-		lines = []string{"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0   # lets users " +
-			"make namespaces; full: nothing outside can be seen"}
-	case sandbox.NamespacesOff:
-		lines = []string{"sudo sysctl -e -w user.max_user_namespaces=15000 " +
-			"kernel.unprivileged_userns_clone=1   # lets users make namespaces"}
-	case sandbox.NamespacesRefused:
-		lines = []string{"unshare --user --map-current-user --mount --pid --fork mount -t proc proc " +
-			"/proc   # shows what is refused, often by a container's rules"}
-	case sandbox.NoLandlock:
-		lines = []string{"cat /sys/kernel/security/lsm   # if landlock is not in it: Linux 5.13 or " +
-			"newer, started with lsm=landlock,…"}
+	if errors.Is(err, sandbox.ErrNoLandlock) {
+		return []usage.Hint{usage.Shell("cat /sys/kernel/security/lsm   # if landlock is not in it: Linux " +
+			"5.13 or newer, started with lsm=landlock,…")}
 	}
-	var hints []usage.Hint
-	for _, line := range lines {
-		hints = append(hints, usage.Shell(line))
+	if m.Tier != sandbox.Full {
+		return nil
 	}
-	return hints
+	return []usage.Hint{
+		usage.Shell("sysctl -e kernel.apparmor_restrict_unprivileged_userns user.max_user_namespaces " +
+			"kernel.unprivileged_userns_clone   # with 0, 15000 and 1 users may make namespaces"),
+		usage.Shell("unshare --user --map-current-user --mount --pid --fork mount -t proc proc " +
+			"/proc   # shows what is refused, often by a container's rules"),
+	}
 }
 
 // drivers are what pip installs for the clients of clusters.

@@ -44,6 +44,7 @@ func (st stage) askedConnects() (rules []rule) {
 		rules = append(rules, rule{call, unix.EPERM, // it connects
 			[]condition{{flags, unix.MSG_FASTOPEN, unix.MSG_FASTOPEN, false}}})
 	}
+	rules = append(rules, askedOpens()...) // of /etc/hosts
 	if st.Box.Tier == Full {
 		return rules
 	}
@@ -57,8 +58,7 @@ func (st stage) askedConnects() (rules []rule) {
 				[]condition{is(0, family), isNot(2, 0), isNot(2, unix.IPPROTO_TCP)}})
 	}
 	// Without bind it would take any port; Landlock covers only bind.
-	rules = append(rules, rule{call: unix.SYS_LISTEN, errno: askGuard})
-	return append(rules, askedOpens()...) // of /etc/hosts
+	return append(rules, rule{call: unix.SYS_LISTEN, errno: askGuard})
 }
 
 // socketOptions are the options that sockets may have beside endpoints, by level.
@@ -286,8 +286,7 @@ func addressAt(pid int, at uintptr, size int) (netip.AddrPort, bool) {
 	return netip.AddrPort{}, false
 }
 
-// answerHosts answers a notification about opening /etc/hosts in builtin, where the file cannot be
-// mounted.
+// answerHosts answers a notification about opening /etc/hosts, which is that of the endpoints.
 func (st stage) answerHosts(listener int, q *question) reply {
 	file, err := unix.MemfdCreate("hosts", unix.MFD_CLOEXEC)
 	if err != nil {

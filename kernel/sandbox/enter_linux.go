@@ -7,13 +7,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sys/unix"
 )
-
-var errNoLandlock = errors.New("this Linux has no Landlock: it came with 5.13 and may be " +
-	"switched off")
 
 // exitRefused is the exit code if the sandbox could not be set up and nothing was run.
 const exitRefused = 125
@@ -21,23 +17,15 @@ const exitRefused = 125
 // Main runs the commands by which this package starts processes of its own. If args, which must be
 // os.Args, is one of them, Main does not return.
 func Main(args []string) {
-	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, namespacesCommand,
-		initCommand, enterCommand}, args[1]) {
+	commands := map[string]func(st stage, file string) error{guardCommand: stage.keep,
+		watchCommand: stage.guard, namespacesCommand: stage.makeView, initCommand: stage.beProcess1,
+		enterCommand: func(st stage, _ string) error { return st.enter() }}
+	if len(args) != 3 || commands[args[1]] == nil {
 		return
 	}
 	st, err := readStage(args[2])
-	switch {
-	case err != nil:
-	case args[1] == guardCommand:
-		err = st.keep(args[2])
-	case args[1] == watchCommand:
-		err = st.guard(args[2])
-	case args[1] == namespacesCommand:
-		err = st.makeView(args[2])
-	case args[1] == initCommand:
-		err = st.beProcess1(args[2])
-	default:
-		err = st.enter()
+	if err == nil {
+		err = commands[args[1]](st, args[2])
 	}
 	fmt.Fprintln(os.Stderr, "dsstar sandbox: it could not be set up, and nothing was run:", err)
 	os.Exit(exitRefused)

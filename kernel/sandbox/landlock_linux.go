@@ -227,7 +227,7 @@ func (st stage) confineFiles() error {
 	full := st.Box.Tier == Full
 	abi := st.landlock()
 	if abi == 0 {
-		return errNoLandlock
+		return ErrNoLandlock
 	}
 	r, err := newRuleset(abi, st.Box.Net, !full)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 func Main([]string) {}
 
 func builtinWorks() error {
-	return &MissingError{Builtin, NoLinux, fmt.Errorf("there is none for %s/%s", runtime.GOOS,
-		runtime.GOARCH)}
+	return &MissingError{Builtin, fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH)}
 }
 
 func fullWorks() error { return builtinWorks() }

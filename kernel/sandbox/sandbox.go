@@ -80,24 +80,13 @@ var ErrNone = errors.New("no sandbox works here")
 // ErrProcesses is wrapped by the error of [Choose] if a tier could not be tried.
 var ErrProcesses = errors.New("too many processes run here to start another")
 
-// A Cause says why a tier does not work on this machine.
-type Cause string
-
-const (
-	NoLinux       Cause = "no Linux"       // the operating system has no sandbox that we know
-	NoLandlock    Cause = "no Landlock"    // Linux is older than 5.13, or Landlock is disabled
-	NoSeccomp     Cause = "no seccomp"     // Linux was built without seccomp
-	AppArmor      Cause = "AppArmor"       // namespaces only for programs with a profile
-	NamespacesOff Cause = "namespaces off" // disabled by a sysctl
-	// refused by the container around dsstar, or for an unknown reason
-	NamespacesRefused Cause = "namespaces refused"
-)
+// ErrNoLandlock is wrapped by the error of [Choose] if Linux has no Landlock.
+var ErrNoLandlock = errors.New("this Linux has no Landlock: it came with 5.13 and may be switched off")
 
 // A MissingError says why a tier does not work here.
 type MissingError struct {
-	Tier  Tier
-	Cause Cause
-	Err   error
+	Tier Tier
+	Err  error
 }
 
 func (e *MissingError) Error() string { return e.Err.Error() }

@@ -107,12 +107,6 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 			return nil, err
 		}
 	}
-	if b.Tier == Full && len(b.Endpoints) > 0 {
-		st.Hosts = filepath.Join(s.Private, "hosts")
-		if err := writeNew(st.Hosts, []byte(endpoints(b.Endpoints).hosts())); err != nil {
-			return nil, err
-		}
-	}
 	file := filepath.Join(s.Private, stageFile)
 	if err := st.save(file); err != nil {
 		return nil, err

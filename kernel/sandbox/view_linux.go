@@ -68,8 +68,6 @@ func (st stage) view(self string) ([]part, error) {
 	for _, path := range reads {
 		info, err := os.Lstat(path)
 		switch {
-		case path == hostsFile && st.reaches():
-			parts = append(parts, part{kind: readPart, from: st.Hosts, at: path})
 		case err != nil:
 			continue // missing
 		case info.Mode()&os.ModeSymlink != 0 && filepath.Dir(path) == "/": // /bin is /usr/bin

@@ -18,12 +18,12 @@ import (
 
 func builtinWorks() error {
 	if Landlock() == 0 {
-		return &MissingError{Builtin, NoLandlock, errNoLandlock}
+		return &MissingError{Builtin, ErrNoLandlock}
 	}
 	// Every version of seccomp filters supports this action.
 	action := uint32(unix.SECCOMP_RET_ALLOW)
 	if err := actionAvailable(&action); err != nil {
-		return &MissingError{Builtin, NoSeccomp, fmt.Errorf("this Linux has no seccomp filters: %w", err)}
+		return &MissingError{Builtin, fmt.Errorf("this Linux has no seccomp filters: %w", err)}
 	}
 	return nil
 }
@@ -83,28 +83,8 @@ func notMade(err error, words string) error {
 	if errors.Is(err, unix.EAGAIN) || noProcess.MatchString(said) {
 		return ErrProcesses
 	}
-	return &MissingError{Full, whyNoNamespaces(),
-		fmt.Errorf("namespaces are refused to this user: %w %s", err, said)}
+	return &MissingError{Full, fmt.Errorf("namespaces are refused to this user: %w %s", err, said)}
 }
 
 // noProcess matches what programs say that cannot start a process or a thread.
 var noProcess = regexp.MustCompile(`(?i)resource temporarily unavailable|create new OS thread`)
-
-// whyNoNamespaces looks for a setting that prevents users from creating namespaces.
-func whyNoNamespaces() Cause {
-	set := func(name, value string) bool {
-		b, err := os.ReadFile("/proc/sys/" + name)
-		return err == nil && strings.TrimSpace(string(b)) == value
-	}
-	switch {
-	case set("user/max_user_namespaces", "0"):
-		return NamespacesOff
-	case os.Getuid() == 0:
-		return NamespacesRefused // the other settings do not apply to root
-	case set("kernel/unprivileged_userns_clone", "0"):
-		return NamespacesOff
-	case set("kernel/apparmor_restrict_unprivileged_userns", "1"):
-		return AppArmor
-	}
-	return NamespacesRefused
-}
