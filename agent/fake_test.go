@@ -47,6 +47,9 @@ func TestMain(m *testing.M) {
 		_ = flag.Set("rapid.checks", "25")
 	}
 	debug.SetGCPercent(400) // many runs make garbage; few keep any
+	if _, err := os.Stat("/dev/shm"); err == nil {
+		_ = os.Setenv("TMPDIR", "/dev/shm") // each run has folders of its own
+	}
 	goleak.VerifyTestMain(m)
 }
 
