@@ -494,7 +494,7 @@ func TestHubServerNotRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Dial(t.Context(), s, "", Options{})
-	if e, ok := errors.AsType[*ServerError](err); !ok || !e.NotRunning() {
+	if e, ok := errors.AsType[*ServerError](err); !ok || e.Status != http.StatusFailedDependency {
 		t.Errorf("error %v", err)
 	}
 }

@@ -14,18 +14,22 @@ type Lookup struct {
 	Prefixes []string            // Python environments (sys.prefix) to search as well
 }
 
+// env returns a variable of the environment; "" if it is not set.
+func (l Lookup) env(name string) string {
+	if l.Getenv == nil {
+		return ""
+	}
+	return l.Getenv(name)
+}
+
 // Dirs returns the folders that may hold kernelspecs, in order of precedence (jupyter_core,
 // paths.py, jupyter_path; jupyter_client, kernelspec.py): those of JUPYTER_PATH, of the user, of
 // the Python environments, of the system, and IPython's former folder. As in Jupyter, an active
 // environment precedes the user.
 func (l Lookup) Dirs() []string {
-	env := l.Getenv
-	if env == nil {
-		env = func(string) string { return "" }
-	}
 	prefixes := slices.Clone(l.Prefixes)
 	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		prefixes = append(prefixes, env(name))
+		prefixes = append(prefixes, l.env(name))
 	}
 	var inEnvs []string
 	for _, p := range prefixes {
@@ -33,13 +37,13 @@ func (l Lookup) Dirs() []string {
 			inEnvs = append(inEnvs, filepath.Join(p, "share", "jupyter"))
 		}
 	}
-	user := []string{l.userData(env)}
-	if base := env("PYTHONUSERBASE"); base != "" {
+	user := []string{l.userData()}
+	if base := l.env("PYTHONUSERBASE"); base != "" {
 		user = append(user, filepath.Join(base, "share", "jupyter"))
 	}
 
-	dirs := filepath.SplitList(env("JUPYTER_PATH"))
-	if l.preferEnv(env) {
+	dirs := filepath.SplitList(l.env("JUPYTER_PATH"))
+	if l.preferEnv() {
 		dirs = slices.Concat(dirs, inEnvs, user)
 	} else {
 		dirs = slices.Concat(dirs, user, inEnvs)
@@ -60,29 +64,25 @@ func (l Lookup) Dirs() []string {
 // running kernels and the files of running servers (jupyter_core, paths.py,
 // jupyter_runtime_dir). It is "" if unknown.
 func (l Lookup) RuntimeDir() string {
-	env := l.Getenv
-	if env == nil {
-		env = func(string) string { return "" }
-	}
-	if dir := env("JUPYTER_RUNTIME_DIR"); dir != "" {
+	if dir := l.env("JUPYTER_RUNTIME_DIR"); dir != "" {
 		return dir
 	}
-	if data := l.userData(env); data != "" {
+	if data := l.userData(); data != "" {
 		return filepath.Join(data, "runtime")
 	}
 	return ""
 }
 
 // userData returns JUPYTER_DATA_DIR or the platform's default; "" if unknown.
-func (l Lookup) userData(env func(string) string) string {
-	if dir := env("JUPYTER_DATA_DIR"); dir != "" {
+func (l Lookup) userData() string {
+	if dir := l.env("JUPYTER_DATA_DIR"); dir != "" {
 		return dir
 	}
 	switch {
 	case runtime.GOOS == "darwin" && l.Home != "":
 		return filepath.Join(l.Home, "Library", "Jupyter")
-	case env("XDG_DATA_HOME") != "":
-		return filepath.Join(env("XDG_DATA_HOME"), "jupyter")
+	case l.env("XDG_DATA_HOME") != "":
+		return filepath.Join(l.env("XDG_DATA_HOME"), "jupyter")
 	case l.Home != "":
 		return filepath.Join(l.Home, ".local", "share", "jupyter")
 	}
@@ -90,10 +90,10 @@ func (l Lookup) userData(env func(string) string) string {
 }
 
 // preferEnv reports whether Python environments precede the user's own folder.
-func (l Lookup) preferEnv(env func(string) string) bool {
-	switch strings.ToLower(env("JUPYTER_PREFER_ENV_PATH")) {
+func (l Lookup) preferEnv() bool {
+	switch strings.ToLower(l.env("JUPYTER_PREFER_ENV_PATH")) {
 	case "":
-		return env("VIRTUAL_ENV") != "" || env("CONDA_PREFIX") != ""
+		return l.env("VIRTUAL_ENV") != "" || l.env("CONDA_PREFIX") != ""
 	case "no", "n", "false", "off", "0", "0.0":
 		return false
 	}

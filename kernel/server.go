@@ -82,9 +82,6 @@ func (e *ServerError) Credentials() bool {
 	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
 }
 
-// NotRunning reports whether a hub answered because the user's server is not running.
-func (e *ServerError) NotRunning() bool { return e.Status == http.StatusFailedDependency }
-
 // restTimeout bounds a request to a server.
 const restTimeout = 30 * time.Second
 
@@ -194,29 +191,18 @@ func (s Server) header() http.Header {
 
 // serverKernel is a kernel as the API describes it.
 type serverKernel struct {
-	ID          string    `json:"id"`
-	Name        string    `json:"name"`
-	State       string    `json:"execution_state"`
-	Activity    time.Time `json:"last_activity"`
-	Connections int       `json:"connections"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	State       string `json:"execution_state"`
+	Activity    any    `json:"last_activity"` // see active
+	Connections int    `json:"connections"`
 }
 
-// UnmarshalJSON treats an invalid date as no date.
-func (k *serverKernel) UnmarshalJSON(data []byte) error {
-	var j struct {
-		ID, Name    string
-		State       string `json:"execution_state"`
-		Activity    any    `json:"last_activity"`
-		Connections int
-	}
-	if err := json.Unmarshal(data, &j); err != nil {
-		return err
-	}
-	*k = serverKernel{ID: j.ID, Name: j.Name, State: j.State, Connections: j.Connections}
-	if text, ok := j.Activity.(string); ok {
-		k.Activity, _ = time.Parse(time.RFC3339Nano, text)
-	}
-	return nil
+// active returns the time of the last activity; the zero time if the server has no valid one.
+func (k serverKernel) active() time.Time {
+	text, _ := k.Activity.(string)
+	at, _ := time.Parse(time.RFC3339Nano, text)
+	return at
 }
 
 // Kernels returns the kernels that run on the server, with their notebooks.
@@ -239,7 +225,7 @@ func (s Server) Kernels(ctx context.Context) ([]Running, error) {
 	kernels := make([]Running, len(list))
 	for i, k := range list {
 		kernels[i] = Running{
-			ID: k.ID, Spec: k.Name, State: k.State, Since: k.Activity, Connections: k.Connections,
+			ID: k.ID, Spec: k.Name, State: k.State, Since: k.active(), Connections: k.Connections,
 			Notebook: notebooks[k.ID], Server: s,
 		}
 	}

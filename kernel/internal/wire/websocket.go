@@ -36,14 +36,15 @@ func EncodeV1(m Message) ([]byte, error) {
 // ParseV1 reads what [EncodeV1] and servers write. Its errors are [ErrMalformed], wrapped. The
 // message keeps parts of data, which the caller must not change afterwards.
 func ParseV1(data []byte) (Message, error) {
-	parts, err := split(data, 8, func(b []byte) uint64 { return binary.LittleEndian.Uint64(b) })
+	parts, err := split(data, 8, binary.LittleEndian.Uint64)
 	if err != nil {
 		return Message{}, err
 	}
-	if len(parts) < 5 {
-		return Message{}, fmt.Errorf("%w: %d parts", ErrMalformed, len(parts))
+	end := len(parts) - 1 // the last offset only ends the last part
+	if end < 5 {
+		return Message{}, fmt.Errorf("%w: %d parts", ErrMalformed, end)
 	}
-	m, err := fromParts(parts[1:])
+	m, err := fromParts(parts[1:end])
 	m.Channel = Channel(parts[0])
 	return m, err
 }
@@ -87,14 +88,7 @@ func EncodeLegacy(m Message) (data []byte, isBinary bool, err error) {
 func ParseLegacy(data []byte, isBinary bool) (Message, error) {
 	var buffers [][]byte
 	if isBinary {
-		if len(data) < 4 {
-			return Message{}, fmt.Errorf("%w: %d bytes", ErrMalformed, len(data))
-		}
-		n := uint64(binary.BigEndian.Uint32(data))
-		if n == 0 || n > uint64(len(data))/4-1 {
-			return Message{}, fmt.Errorf("%w: %d parts in %d bytes", ErrMalformed, n, len(data))
-		}
-		parts, err := cut(data, 4, n, func(b []byte) uint64 { return uint64(binary.BigEndian.Uint32(b)) })
+		parts, err := split(data, 4, func(b []byte) uint64 { return uint64(binary.BigEndian.Uint32(b)) })
 		if err != nil {
 			return Message{}, err
 		}
@@ -115,26 +109,17 @@ func ParseLegacy(data []byte, isBinary bool) (Message, error) {
 	return m, err
 }
 
-// split reads a count of offsets, each size bytes wide, and returns the parts between them.
+// split reads a number of offsets and the offsets, each size bytes wide, and returns the parts that
+// begin there; the last one takes the rest.
 func split(data []byte, size int, number func([]byte) uint64) ([][]byte, error) {
 	if len(data) < size {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMalformed, len(data))
 	}
-	n := number(data)
-	if n < 2 || n > uint64(len(data)/size)-1 {
-		return nil, fmt.Errorf("%w: %d offsets in %d bytes", ErrMalformed, n, len(data))
+	n, end := number(data), uint64(len(data))
+	if n == 0 || n > end/uint64(size)-1 {
+		return nil, fmt.Errorf("%w: %d offsets in %d bytes", ErrMalformed, n, end)
 	}
-	parts, err := cut(data, size, n, number)
-	if err != nil {
-		return nil, err
-	}
-	return parts[:n-1], nil // the last offset only ends the last part
-}
-
-// cut returns the parts that begin at n offsets; the last one takes the rest.
-func cut(data []byte, size int, n uint64, number func([]byte) uint64) ([][]byte, error) {
 	parts := make([][]byte, n)
-	end := uint64(len(data))
 	for i := int(n) - 1; i >= 0; i-- {
 		at := number(data[size*(i+1):])
 		if at > end || at < uint64(size)*(n+1) {
