@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/process"
 	"dsstar/kernel/internal/zmq"
 	"dsstar/notebook/disk"
@@ -163,30 +162,21 @@ func (k *Running) isAlive(ctx context.Context) bool {
 	defer cancel()
 	g := &guest{ending{ch: make(chan struct{})}}
 	s := newSession(g, Options{}, defaultWaits())
-	link, err := zmq.Dial(ctx, c, false, s.deliver)
-	if err != nil {
+	if s.link, err = zmq.Dial(ctx, c, false, s.deliver); err != nil {
 		return false
 	}
-	s.link = link
 	defer s.end()
-	in := inbox.New()
-	id, err := s.request(ctx, in, Shell, s.probeType(), struct{}{})
-	if err != nil {
-		return false
-	}
-	defer s.forget(id)
-	go g.watch(link)
-	select {
-	case <-in.Ready:
+	go g.watch(s.link)
+	ctx, cancel = context.WithTimeout(ctx, askWait)
+	defer cancel()
+	_, err = s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.probeType()}})
+	switch {
+	case err == nil:
 		k.State = "idle"
-	case <-time.After(askWait):
+	case ctx.Err() != nil:
 		k.State = "busy"
-	case <-g.gone():
-		return false
-	case <-ctx.Done():
-		return false
 	}
-	return true
+	return k.State != ""
 }
 
 // LocalServers returns the servers of this machine, from the files that running servers keep in

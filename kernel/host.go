@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/process"
 	"dsstar/kernel/internal/zmq"
 	"dsstar/notebook/disk"
@@ -76,27 +75,15 @@ func (l *local) shutdown(s *session) {
 	if !l.Alive() {
 		return
 	}
-	in := inbox.New()
-	id, err := s.request(atOnce, in, Control, "shutdown_request", map[string]bool{"restart": false})
-	if err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), s.waits.shutdown)
+	defer cancel()
+	if _, err := s.roundTrip(ctx, Message{Channel: Control, Header: Header{MsgType: "shutdown_request"},
+		Content: json.RawMessage(`{"restart": false}`)}); err != nil {
 		return
 	}
-	defer s.forget(id)
-	patience := time.NewTimer(s.waits.shutdown)
-	defer patience.Stop()
-	for {
-		select {
-		case <-in.Ready:
-			for _, m := range in.Take() {
-				if m.Header.MsgType == "shutdown_reply" {
-					patience.Reset(s.waits.exit)
-				}
-			}
-		case <-l.Exited:
-			return
-		case <-patience.C:
-			return
-		}
+	select {
+	case <-l.Exited:
+	case <-time.After(s.waits.exit):
 	}
 }
 

@@ -105,58 +105,47 @@ func (l *local) plain(o Options) (*exec.Cmd, error) {
 // interpreter. Use it for a kernel on another machine, in which nothing has run yet.
 func (k *Kernel) RunScript(ctx context.Context, path string,
 	limit time.Duration) (x notebook.Execution, err error) {
-	deadline := time.Now().Add(limit)
 	literal, err := json.Marshal(path) // a JSON string is also a Python literal
 	if err != nil {
 		return x, err
 	}
-	for code := fmt.Sprintf(startScript, literal); ; code = pollScript {
-		told, err := k.Execute(ctx, code)
-		if err != nil {
-			return x, err
-		}
-		var state struct {
-			Code        *int // nil while it runs
-			Out, Stderr string
-		}
-		if told.Status != notebook.OK || json.Unmarshal([]byte(told.Stdout()), &state) != nil {
-			return x, fmt.Errorf("run %s: %s", path, told.PlainText())
-		}
-		switch {
-		case state.Code == nil && time.Now().Before(deadline):
-			continue
-		case state.Code == nil:
-			x.Status = notebook.TimedOut
-		case *state.Code == 0:
-			x.Status = notebook.OK
-		default:
-			x.Status, x.Reason = notebook.Raised, fmt.Sprintf("exit status %d", *state.Code)
-		}
-		x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: state.Out},
-			{Type: notebook.Stream, Name: "stderr", Text: state.Stderr}}
-		return x, nil
+	told, err := k.ExecuteCell(ctx, Cell{Code: fmt.Sprintf(startScript, literal, limit.Seconds()),
+		Timeout: limit + time.Minute})
+	if err != nil {
+		return x, err
 	}
+	var state struct {
+		Code        *int // nil if it took too long
+		Out, Stderr string
+	}
+	if told.Status != notebook.OK || json.Unmarshal([]byte(told.Stdout()), &state) != nil {
+		return x, fmt.Errorf("run %s: %s", path, told.PlainText())
+	}
+	switch {
+	case state.Code == nil:
+		x.Status = notebook.TimedOut
+	case *state.Code == 0:
+		x.Status = notebook.OK
+	default:
+		x.Status, x.Reason = notebook.Raised, fmt.Sprintf("exit status %d", *state.Code)
+	}
+	x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: state.Out},
+		{Type: notebook.Stream, Name: "stderr", Text: state.Stderr}}
+	return x, nil
 }
 
-// startScript and pollScript print the script's state, each after 2 s at most: the time-out of a
-// cell is shorter than that of a script.
+// startScript runs a script and prints how it ended and the ends of its output.
 const startScript = `import json, os, subprocess, sys, tempfile
 _out, _err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
 _env = {k: v for k, v in os.environ.items() if k != "PYTHONHASHSEED"}
-_p = subprocess.Popen([sys.executable, %s], stdin=subprocess.DEVNULL, stdout=_out, stderr=_err,
-                      env={**_env, "MPLBACKEND": "agg", "PYTHONIOENCODING": "utf-8"})
+try:
+    _code = subprocess.run([sys.executable, %s], stdin=subprocess.DEVNULL, stdout=_out, stderr=_err, timeout=%g,
+                           env={**_env, "MPLBACKEND": "agg", "PYTHONIOENCODING": "utf-8"}).returncode
+except subprocess.TimeoutExpired:
+    _code = None
 
 def _end(file, size):
     file.seek(max(0, os.fstat(file.fileno()).st_size - size))
     return file.read().decode("utf-8", "replace")
 
-def _state():
-    try:
-        _p.wait(timeout=2)
-    except subprocess.TimeoutExpired:
-        return {"code": None}
-    return {"code": _p.returncode, "out": _end(_out, 100_000), "stderr": _end(_err, 4_000)}
-
-print(json.dumps(_state()))`
-
-const pollScript = `print(json.dumps(_state()))`
+print(json.dumps({"code": _code, "out": _end(_out, 100_000), "stderr": _end(_err, 4_000)}))`

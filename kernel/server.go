@@ -237,15 +237,14 @@ func (s Server) Kernels(ctx context.Context) ([]Running, error) {
 func (s Server) Specs(ctx context.Context) (specs []Spec, preferred string, err error) {
 	var answer struct {
 		Default     string
-		Kernelspecs map[string]struct {
-			Spec specFile
-		}
+		Kernelspecs map[string]struct{ Spec Spec }
 	}
 	if err := s.do(ctx, http.MethodGet, "api/kernelspecs", nil, &answer); err != nil {
 		return nil, "", err
 	}
 	for name, k := range answer.Kernelspecs {
-		specs = append(specs, k.Spec.spec(name, ""))
+		k.Spec.Name = name
+		specs = append(specs, k.Spec)
 	}
 	sortSpecs(specs)
 	return specs, answer.Default, nil

@@ -15,14 +15,16 @@ import (
 // A Spec says how to start a kernel: the content of a kernel.json
 // (jupyter_client, docs/kernels.rst, "Kernel specs") and where it was found.
 type Spec struct {
-	Name          string            // the name of its folder
-	Dir           string            // its folder, {resource_dir} in Argv; "" if it has none
-	DisplayName   string            // for people
-	Language      string            // of the cells
-	Argv          []string          // with {connection_file}
-	Env           map[string]string // ${NAME} in values is replaced from the environment
-	InterruptMode string            // "signal" (also "") or "message"
-	Metadata      map[string]any
+	Name        string   `json:"-"`            // the name of its folder
+	Dir         string   `json:"-"`            // its folder, {resource_dir} in Argv; "" if it has none
+	DisplayName string   `json:"display_name"` // for people
+	Language    string   `json:"language"`     // of the cells
+	Argv        []string `json:"argv"`         // with {connection_file}
+	// ${NAME} in values is replaced from the environment
+	Env map[string]string `json:"env"`
+	// "signal" (also "") or "message"
+	InterruptMode string         `json:"interrupt_mode"`
+	Metadata      map[string]any `json:"metadata"`
 }
 
 // PythonSpec returns a Spec that starts the ipykernel of the given Python interpreter, without
@@ -129,28 +131,11 @@ func readSpec(name, dir string) (Spec, error) {
 		}
 		return Spec{}, err
 	}
-	var file specFile
-	if err := json.Unmarshal(b, &file); err != nil {
+	s := Spec{Name: name, Dir: dir}
+	if err := json.Unmarshal(b, &s); err != nil {
 		return Spec{}, fmt.Errorf("kernelspec %s: %w", path, err)
 	}
-	return file.spec(name, dir), nil
-}
-
-// specFile is the content of a kernel.json.
-type specFile struct {
-	Argv          []string          `json:"argv"`
-	DisplayName   string            `json:"display_name"`
-	Language      string            `json:"language"`
-	Env           map[string]string `json:"env"`
-	InterruptMode string            `json:"interrupt_mode"`
-	Metadata      map[string]any    `json:"metadata"`
-}
-
-func (f specFile) spec(name, dir string) Spec {
-	return Spec{
-		Name: name, Dir: dir, DisplayName: f.DisplayName, Language: f.Language, Argv: f.Argv,
-		Env: f.Env, InterruptMode: f.InterruptMode, Metadata: f.Metadata,
-	}
+	return s, nil
 }
 
 func sortSpecs(specs []Spec) {
