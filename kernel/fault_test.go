@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"dsstar/kernel/kerneltest"
-	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -41,7 +40,6 @@ type faultCase struct {
 	incomplete bool
 }
 
-// faultCases are for every transport.
 var faultCases = []faultCase{
 	{kerneltest.None, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.None, `raise`, notebook.Raised, "", false},
@@ -66,10 +64,6 @@ var faultCases = []faultCase{
 	{kerneltest.None, `sleep`, notebook.TimedOut, "", false},
 	{kerneltest.None, "print(\"x\")\ndie", notebook.Died, "x\ndying\n", false},
 	{kerneltest.None, "print(\"x\")\nkill", notebook.Died, "x\ndying\n", false},
-}
-
-// signedFaultCases are faults that a server hides from its clients.
-var signedFaultCases = []faultCase{
 	{kerneltest.ForgedIdle, `raise`, notebook.Raised, "", true},
 	{kerneltest.Garbage, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.Duplicates, `print("x")`, notebook.OK, "x\n", false},
@@ -78,7 +72,7 @@ var signedFaultCases = []faultCase{
 
 func TestFaults(t *testing.T) {
 	for _, way := range []string{"ipc", "tcp"} {
-		for _, c := range append(faultCases, signedFaultCases...) {
+		for _, c := range faultCases {
 			if way == "tcp" && c.fault != kerneltest.None {
 				continue // faults do not depend on the transport
 			}
@@ -107,35 +101,6 @@ func (c faultCase) waits() waits {
 		w.interrupt = 200 * time.Millisecond
 	}
 	return w
-}
-
-// TestServedFaults has two servers between the client and the fake kernels.
-func TestServedFaults(t *testing.T) {
-	pyenvtest.Long(t)
-	specs := map[string]map[string]any{}
-	for _, c := range faultCases {
-		specs[string(c.fault)] = map[string]any{"argv": kerneltest.Argv(c.fault), "display_name": "Fake",
-			"language": "fake"}
-	}
-	jupyter, gateway := servers(t, specs)
-	for _, c := range faultCases {
-		if c.fault == kerneltest.NoWelcome || c.fault == kerneltest.LostReply && c.code == "raise" {
-			continue // only visible to the server; or no different from its neighbour
-		}
-		for name, server := range map[string]Server{"websocket-v1": jupyter, "websocket-legacy": gateway} {
-			t.Run(name+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
-				t.Parallel()
-				o := c.options(t)
-				o.Spec, o.StartTimeout = Spec{Name: string(c.fault)}, 20*time.Second
-				k, err := dial(t.Context(), server, "", o, c.waits())
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer k.Close()
-				c.run(t, k)
-			})
-		}
-	}
 }
 
 // options returns the options for a kernel with the fault. Time-outs are long unless one is

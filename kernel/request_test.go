@@ -60,7 +60,6 @@ func TestProtocol(t *testing.T) {
 		}
 		stdout(t, k, "print(1)", "1\n")
 		testComms(t, k)
-		testPieces(t, k)
 		testLate(t, k)
 	}
 	for _, w := range ways(t, PythonSpec(testPython(t))) {
@@ -129,20 +128,6 @@ get_ipython().kernel.comm_manager.register_target('target', opened)`, notebook.O
 	tell("comm_open", `{"comm_id": "c", "target_name": "target", "data": {}}`)
 	tell("comm_msg", `{"comm_id": "c", "data": {"a": 1}}`, []byte("\x00\xff"), []byte{}, []byte("end"))
 	stdout(t, k, "print(got)", `[({'a': 1}, [b'\x00\xff', b'', b'end'])]`+"\n")
-}
-
-// The observer gets each piece at once.
-func testPieces(t *testing.T, k *Kernel) {
-	var pieces []string
-	x, err := k.ExecuteCell(t.Context(), Cell{
-		Code: "import time\nprint('a', flush=True); time.sleep(.3); print('b', flush=True)\n7",
-		Observe: func(o notebook.Output) {
-			pieces = append(pieces, o.PlainText())
-		},
-	})
-	if err != nil || strings.Join(pieces, "") != "a\nb\n7" || x.Stdout() != "a\nb\n" {
-		t.Fatalf("%v %q", err, pieces)
-	}
 }
 
 // Output of threads that comes after its cell goes to that cell.

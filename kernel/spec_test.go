@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -130,49 +129,5 @@ func TestSpecPython(t *testing.T) {
 	if _, err := s.command("/c.json", "/", []string{"PATH=/nowhere"}); !errors.Is(err,
 		exec.ErrNotFound) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// jupyter kernelspec list is the oracle where it is installed.
-func TestSpecsLikeJupyter(t *testing.T) {
-	t.Parallel()
-	jupyter := filepath.Join(filepath.Dir(testPython(t)), "jupyter")
-	if _, err := os.Stat(jupyter); err != nil {
-		t.Skip("no jupyter beside the test Python")
-	}
-	home, extra := t.TempDir(), t.TempDir()
-	put(t, extra, "Alpha", `{"argv": ["a"], "display_name": "Alpha", "language": "a"}`)
-	put(t, filepath.Join(home, ".local", "share", "jupyter"), "beta",
-		`{"argv": ["b"], "display_name": "Beta", "language": "b"}`)
-	put(t, filepath.Join(home, ".local", "share", "jupyter"), "alpha",
-		`{"argv": ["hidden"], "display_name": "x", "language": "x"}`)
-	cmd := exec.Command(jupyter, "kernelspec", "list", "--json")
-	cmd.Env = []string{"HOME=" + home, "JUPYTER_PATH=" + extra, "PATH=" + os.Getenv("PATH")}
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list struct {
-		Kernelspecs map[string]struct {
-			Dir string `json:"resource_dir"`
-		}
-	}
-	if err := json.Unmarshal(out, &list); err != nil {
-		t.Fatal(err)
-	}
-	want, got := map[string]string{}, map[string]string{}
-	for name, s := range list.Kernelspecs {
-		want[name] = s.Dir
-	}
-	specs, err := Specs(lookup(home, map[string]string{"JUPYTER_PATH": extra},
-		filepath.Dir(filepath.Dir(testPython(t)))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range specs {
-		got[s.Name] = s.Dir
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
 	}
 }

@@ -12,9 +12,8 @@ import (
 
 // A plan is what happens in a session, as a list of ops.
 type plan struct {
-	seed     uint64
-	refusing bool // there are threads and sockets, with which no copies are made
-	ops      []op
+	seed uint64
+	ops  []op
 }
 
 // An op runs a cell, or goes back to the first of the remaining cells.
@@ -143,14 +142,6 @@ var statements = map[string][]string{
 		"$Q.execute('insert into t values(?, ?)', ($i, 'x'))", "$Q.commit()", "$Q.rollback()",
 		"$+U = $Q.execute('select * from t'); $U.fetchone()", "$U.fetchone()",
 	},
-	"refusing": {
-		"import socket; $+J = socket.socketpair()", "$J[0].send(b'$i')",
-		"[end.close() for end in $J]; del $-J",
-		"import threading as t; $+C = t.Event(); t.Thread(target=$C.wait, daemon=True).start()",
-		"import threading; by = lambda: open(here + '/by $i', 'a').write('$i')\n" +
-			"t = threading.Thread(target=by); t.start(); t.join()",
-		"import os; os.remove($-T)", "$+W = open($+T, 'w')", "$W.write('$i'); $W.flush()",
-	},
 }
 
 // imports are the import statements by their names in statements.
@@ -202,7 +193,6 @@ type planner struct {
 // newPlan returns a plan of about ops ops.
 func newPlan(seed uint64, ops int, look string) plan {
 	p := &planner{Rand: rand.New(rand.NewPCG(seed, 6)), plan: plan{seed: seed}}
-	p.plan.refusing = p.IntN(8) == 0
 	p.trail = []scope{{map[byte][]string{}, map[string]bool{}}}
 	p.run("import os, random\nhere = os.getcwd()\nrandom.seed(1)", p.trail[0])
 	looked := map[int]bool{}
@@ -289,9 +279,6 @@ func (p *planner) statement(s scope) string {
 			if s.has[g] {
 				groups = append(groups, g)
 			}
-		}
-		if p.plan.refusing && p.IntN(3) == 0 {
-			groups = []string{"refusing"}
 		}
 		all := statements[groups[p.IntN(len(groups))]]
 		if line, after, ok := p.fill(all[p.IntN(len(all))], s.clone()); ok {

@@ -214,16 +214,12 @@ func (s *played) back(ctx context.Context, cells int) error {
 var legitimate = regexp.MustCompile(`[^)] was open and has been changed since|` +
 	`the folder that cells worked in has been removed since|is locked`)
 
-// refusals are reasons that plans with threads and sockets cause as well.
-var refusals = regexp.MustCompile(`thread: |socket: `)
-
 // copied counts how often the session went back, and how often to a frozen copy that had all cells.
 // It returns an error if the reason for a replay is not legitimate.
 func (s *played) copied() (backs, copies int, err error) {
 	for why, times := range s.ways {
 		backs += times
-		if why != string(notebook.ByCheckpoint) && !legitimate.MatchString(why) &&
-			(!s.plan.refusing || !refusals.MatchString(why)) {
+		if why != string(notebook.ByCheckpoint) && !legitimate.MatchString(why) {
 			err = errors.Join(err, fmt.Errorf("%d times it went back by %s", times, why))
 		}
 	}
@@ -326,10 +322,9 @@ func (l lab) session(t *testing.T, seed uint64, backs, copies *atomic.Int64) {
 	s, err := l.play(ctx, l.open(t, spec, tier), p)
 	if err == nil {
 		var all, exact int
-		if all, exact, err = s.copied(); !p.refusing {
-			backs.Add(int64(all))
-			copies.Add(int64(exact))
-		}
+		all, exact, err = s.copied()
+		backs.Add(int64(all))
+		copies.Add(int64(exact))
 	}
 	if seed%2 == 0 && tier == "" {
 		spec, except = kernel.PythonSpec(pyenvtest.Python(t)), "^"

@@ -309,32 +309,3 @@ func (h hazard) try(t *testing.T, k *kernel.Kernel, limit time.Duration) (want, 
 	}
 	return want, x.PlainText()
 }
-
-// An ordinary session that uses all packages of the managed environment is never refused, and goes
-// back exactly.
-func TestCheckpointOrdinarySession(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	k := openCheckpoints(t, testPython(t))
-	for i, code := range []string{
-		"import numpy as np, pandas as pd, matplotlib.pyplot as plt, seaborn as sns, statsmodels.api as sm\n" +
-			"from scipy import stats; from sklearn.ensemble import RandomForestClassifier as Forest; rs = np.random.RandomState(0)",
-		"df = pd.DataFrame(rs.rand(5000, 4), columns=list('abcd')); df.to_csv('x.csv', index=False); df.to_excel('x.xlsx'); df.to_parquet('x.parquet')",
-		"df = pd.read_csv('x.csv').merge(pd.read_parquet('x.parquet'), left_index=True, right_index=True, suffixes=('', '_2')); g = df.groupby(pd.cut(df.a, 5), observed=True).mean()",
-		"model = sm.OLS(df.b, df[['a', 'c']]).fit(); p = stats.ttest_ind(df.a, df.b).pvalue; f = Forest(10, n_jobs=2, random_state=0).fit(df[['a', 'b']], df.c > .5)",
-		"sns.histplot(df.a); plt.savefig('x.png'); plt.show()",
-	} {
-		runCell(t, k, code, notebook.OK)
-		id := checkpoint(t, k)
-		if i == 0 {
-			continue
-		}
-		want := runCell(t, k, "print(df.shape, float(df.iloc[7].sum()), rs.get_state()[2])", notebook.OK).Stdout()
-		runCell(t, k, "df['a'] = 0; df = df.head(3); rs.rand(9); f = None", notebook.OK)
-		rollBack(t, k, id)
-		if got := runCell(t, k, "print(df.shape, float(df.iloc[7].sum()), rs.get_state()[2])", notebook.OK).Stdout(); got != want {
-			t.Errorf("after cell %d: %s, want %s", i, got, want)
-		}
-	}
-	runCell(t, k, "f.fit(df[['a', 'b']], df.c > .5).predict(df[['a', 'b']]); pd.read_parquet('x.parquet')", notebook.OK)
-}

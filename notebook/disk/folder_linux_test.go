@@ -70,3 +70,17 @@ func TestRemoveDeep(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whatever has taken the place of a folder is removed when the folder is emptied, but nothing that it
+// leads to.
+func TestEmptyReplaced(t *testing.T) {
+	eachIrregular(t, func(t *testing.T, path, _ string) {
+		if err := EmptyFolder(path); err != nil {
+			t.Error(err)
+		}
+		info, err := os.Lstat(path)
+		if entries, e := os.ReadDir(path); errors.Join(err, e) != nil || !info.IsDir() || len(entries) > 0 {
+			t.Errorf("%v %v %v", entries, err, e)
+		}
+	})
+}
