@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -149,21 +148,9 @@ type listed struct {
 }
 
 func (m embedder) read(body io.Reader, contentType string, want int) (embeddings, error) {
-	r := bufio.NewReader(body)
-	first, err := firstByte(r)
-	switch {
-	case err != nil:
-		return embeddings{}, m.cut(err)
-	case first != '{' && first != '[':
-		return embeddings{}, m.page(r, contentType)
-	}
-	var list listed
-	raw, err := m.decode(r, &list)
-	switch {
-	case err != nil:
+	list, err := readWhole(m.endpoint, body, contentType, func(l listed) bool { return len(l.Data) > 0 })
+	if err != nil {
 		return embeddings{}, err
-	case len(list.Data) == 0:
-		return embeddings{}, m.failure(raw)
 	}
 	vectors, problem := list.vectors(want)
 	if problem != "" {

@@ -1,8 +1,8 @@
 package llm
 
 import (
-	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 
 	"github.com/openai/openai-go/v3"
@@ -27,31 +27,26 @@ func (e Endpoint) Models(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// readModels reads the lists of OpenAI's form, of Ollama's and Gemini's own, and one without a name.
+// modelList is a list of OpenAI's form, of Ollama's and Gemini's own, or one without a name.
+type modelList []struct{ ID, Name string }
+
+func (l *modelList) UnmarshalJSON(data []byte) error {
+	type plain modelList // without this method
+	var named struct{ Data, Models plain }
+	if data[0] == '[' {
+		return json.Unmarshal(data, (*plain)(l))
+	}
+	err := json.Unmarshal(data, &named)
+	if named.Data != nil || named.Models != nil {
+		*l = append(append(modelList{}, named.Data...), named.Models...)
+	}
+	return err
+}
+
 func (m *endpoint) readModels(body io.ReadCloser, contentType string) (names []string, err error) {
-	type models []struct{ ID, Name string }
-	var named struct{ Data, Models models }
-	r := bufio.NewReader(body)
-	first, err := firstByte(r)
-	var raw []byte
-	switch {
-	case err != nil:
-		return nil, m.cut(err)
-	case first == '[':
-		raw, err = m.decode(r, &named.Data)
-	case first == '{':
-		raw, err = m.decode(r, &named)
-	default:
-		return nil, m.page(r, contentType)
-	}
-	if err == nil && named.Data == nil && named.Models == nil {
-		err = m.failure(raw)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, model := range append(named.Data, named.Models...) {
+	all, err := readWhole(m, body, contentType, func(l modelList) bool { return l != nil })
+	for _, model := range all {
 		names = append(names, either(model.ID, model.Name))
 	}
-	return names, nil
+	return names, err
 }

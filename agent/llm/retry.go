@@ -30,47 +30,39 @@ func repeat[T any](ctx context.Context, m *endpoint, c call[T]) (result T, retri
 		if ctx.Err() != nil {
 			return none, 0, ctx.Err()
 		}
+		cause := m.line(err.Error())
 		wait, err := m.wait(ctx, err, try)
 		if err != nil {
 			return none, 0, err
 		}
-		m.OnRetry(Retry{Provider: m.Provider, Role: c.role, Subject: c.subject, Try: try, Wait: wait.time,
-			Cause: wait.cause})
-		if err := m.Sleep(ctx, wait.time); err != nil {
+		m.OnRetry(Retry{Provider: m.Provider, Role: c.role, Subject: c.subject, Try: try, Wait: wait,
+			Cause: cause})
+		if err := m.Sleep(ctx, wait); err != nil {
 			return none, 0, err
 		}
 	}
 }
 
-type pause struct {
-	time  time.Duration
-	cause string
-}
-
 // wait returns how long to wait after a try failed with err, or the final error.
-func (m *endpoint) wait(ctx context.Context, err error, try int) (pause, error) {
+func (m *endpoint) wait(ctx context.Context, err error, try int) (time.Duration, error) {
 	if !passes(err) {
-		return pause{}, err
+		return 0, err
 	}
+	wait := m.backoff(try)
 	var refused *StatusError
-	if errors.As(err, &refused) && refused.after > maxAfter {
-		return pause{}, fmt.Errorf("%w (it asks for a wait of %s; the maximum is %s)", err,
-			refused.after, maxAfter)
+	if errors.As(err, &refused) && refused.after > 0 {
+		wait = refused.after
+	}
+	if wait > maxAfter {
+		return 0, fmt.Errorf("%w (it asks for a wait of %s; the maximum is %s)", err, wait, maxAfter)
 	}
 	if try > m.Retries {
-		return pause{}, fmt.Errorf("%w (tries: %d)", err, try)
+		return 0, fmt.Errorf("%w (tries: %d)", err, try)
 	}
-	p := pause{cause: m.line(err.Error())}
-	if refused != nil && refused.after > 0 {
-		p.time = refused.after
-	} else {
-		p.time = m.backoff(try)
+	if deadline, ok := ctx.Deadline(); ok && wait >= time.Until(deadline) {
+		return 0, fmt.Errorf("%w (too little time is left for a retry after %s)", err, wait.Round(time.Millisecond))
 	}
-	if deadline, ok := ctx.Deadline(); ok && p.time >= time.Until(deadline) {
-		return pause{}, fmt.Errorf("%w (too little time is left for a retry after %s)", err,
-			p.time.Round(time.Millisecond))
-	}
-	return p, nil
+	return wait, nil
 }
 
 // backoff is 1 s, 2 s, 4 s, ..., up to 25 % more or less.

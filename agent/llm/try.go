@@ -203,6 +203,23 @@ func (m *endpoint) decode(r io.Reader, into any) (body []byte, err error) {
 	return body, nil
 }
 
+// readWhole reads a body that is one JSON value. fits reports whether that is what was asked for.
+func readWhole[T any](m *endpoint, body io.Reader, contentType string, fits func(T) bool) (value T, err error) {
+	r := bufio.NewReader(body)
+	first, err := firstByte(r)
+	switch {
+	case err != nil:
+		return value, m.cut(err)
+	case first != '{' && first != '[':
+		return value, m.page(r, contentType)
+	}
+	raw, err := m.decode(r, &value)
+	if err == nil && !fits(value) {
+		err = m.failure(raw)
+	}
+	return value, err
+}
+
 // readStream concatenates the chunks. A stream without a finish reason and without [DONE] counts as
 // truncated, which the library does not report. Errors after the finish reason are ignored: only
 // the usage follows. A chunk may be the whole reply, in the form of one that is not streamed.
