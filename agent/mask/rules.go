@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -17,6 +18,7 @@ type rule struct {
 	form   *regexp.Regexp
 	look   look
 	before int // how far before one of the words a match may begin
+	order  int // of rules that find the same, the first counts
 }
 
 // A look is how a value must look to be a secret.
@@ -139,7 +141,7 @@ var rules = makeRules()
 
 func makeRules() (all []rule) {
 	add := func(kind, words, form string, look look, before int) {
-		all = append(all, rule{kind, strings.Fields(words), regexp.MustCompile(form), look, before})
+		all = append(all, rule{kind, strings.Fields(words), regexp.MustCompile(form), look, before, len(all)})
 	}
 	for _, f := range forms {
 		add(f.kind, f.words, f.form, f.look, before)
@@ -262,27 +264,44 @@ type span struct {
 	rule     *rule
 }
 
-// credentials finds what looks like credentials, in order and apart.
+// A start is a word of a rule, with a number of its own.
+type start struct {
+	rule *rule
+	word string
+	n    int
+}
+
+// starts returns the words of all rules by their first two bytes.
+var starts = sync.OnceValue(func() *[1 << 16][]start {
+	var all [1 << 16][]start
+	n := 0
+	for i := range rules {
+		for _, w := range rules[i].words {
+			at := int(w[0])<<8 | int(w[1])
+			all[at] = append(all[at], start{&rules[i], w, n})
+			n++
+		}
+	}
+	return &all
+})
+
+// credentials finds what looks like credentials, in order and apart, in one pass over the text.
 func credentials(text string) []span {
 	var all []span
-	lower := asciiLower(text)
-	for i := range rules {
-		r := &rules[i]
-		for _, w := range r.words {
-			for end := 0; ; {
-				n := strings.Index(lower[end:], w)
-				if n < 0 {
-					break
+	lower, starts := asciiLower(text), starts()
+	ends := map[int]int{} // of the words that were found last, by their numbers
+	for at := range len(lower) - min(1, len(lower)) {
+		for _, s := range starts[int(lower[at])<<8|int(lower[at+1])] {
+			if end := ends[s.n]; at >= end && strings.HasPrefix(lower[at:], s.word) {
+				if found, ok := s.rule.find(text, max(end, at-s.rule.before), at); ok {
+					all = append(all, found)
 				}
-				if s, ok := r.find(text, max(end, end+n-r.before), end+n); ok {
-					all = append(all, s)
-				}
-				end += n + len(w)
+				ends[s.n] = at + len(s.word)
 			}
 		}
 	}
 	slices.SortFunc(all, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
+		return cmp.Or(a.from-b.from, b.to-a.to, a.rule.order-b.rule.order)
 	})
 	end := 0
 	return slices.DeleteFunc(all, func(s span) bool {
