@@ -2,7 +2,6 @@ package kernel_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -134,26 +133,4 @@ func ExampleKernel_Interrupt() {
 	fmt.Println(x.Status, exception.EName, k.Alive())
 	// Output:
 	// error KeyboardInterrupt true
-}
-
-// Any other request of the protocol, and its reply.
-func ExampleKernel_Request() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	k, err := kernel.Start(ctx, kernel.Options{Spec: spec, Env: os.Environ()})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer k.Close()
-
-	reply, err := k.Request(ctx, kernel.Message{Channel: kernel.Shell,
-		Header: kernel.Header{MsgType: "kernel_info_request"}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	var info struct{ Implementation string }
-	err = json.Unmarshal(reply.Content, &info)
-	fmt.Println(reply.Header.MsgType, info.Implementation, err)
-	// Output:
-	// kernel_info_reply fake <nil>
 }

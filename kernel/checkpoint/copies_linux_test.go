@@ -319,25 +319,6 @@ func writeFile(t testing.TB, path, content string) {
 	}
 }
 
-// A change that keeps size and modification time is noticed, however soon it comes after copying or
-// restoring.
-func TestCopiesBehind(t *testing.T) {
-	p := copiesPlace(t, 1<<30)
-	file := filepath.Join(p.folder, "a")
-	for range 100 {
-		writeFile(t, file, "one")
-		s, was := p.take(t), everything(t, p.folder)
-		for range 2 {
-			if !behind(file) {
-				t.Fatal("not written")
-			}
-			p.restore(t, s)
-			p.demand(t, was)
-		}
-		p.drop(s)
-	}
-}
-
 // A change through a memory map that is closed again is noticed, even on file systems where it
 // changes no time: restore restores the old content, and take takes the new.
 func TestCopiesMapped(t *testing.T) {

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	_ "embed"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -42,107 +43,27 @@ func (p plan) script() string {
 	return b.String()
 }
 
-// statements are the statements of cells, by the import that they need. $+L is a new name of kind
-// L, or a new file for T and H; $L an existing one, without which the statement cannot be chosen;
-// $-L one that the statement removes; $i a small number.
-var statements = map[string][]string{
-	"": {
-		"$+L = [$i, 'a', [$i]]", "$+L = $L", "$L.append($L)", "$L[:] = $L[::-1]", "del $-L",
-		"$L += [$i, {'deep': $L}]", "$+L = [[]] * 3; $L[:0] = [b'bytes', 2.5, None]",
-		"$+D = {'list': $L, $i: ($i, $L)}", "$D.pop(next(iter($D), None), None)",
-		"$D.update(self=$D)", "import collections; $+D = collections.OrderedDict(a=$i, b=$L)",
-		"import collections; $+D = collections.defaultdict(list); $D[$i].append($i)",
-		"$+S = {'x%d' % i for i in range($i)}", "$S.discard($i)", "$S |= {('t', $i)}",
-		"$+K = (lambda seen: (lambda x=$i: seen.append(x) or len(seen)))([])", "$K()",
-		"def $+K(a=$L, *, b={}):\n    b[len(b)] = a\n    return len(b)", "$K.note = $L",
-		"import functools; $+K = functools.lru_cache(lambda x=1: [x])",
-		"class $+Z:\n    shared = []\n    def __init__(self, x=$i): self.shared.append(x)\n" +
-			"    def bump(self): self.x = $i; return self",
-		"class $+Z($Z):\n    __slots__ = ('s',)\n    def bump(self): self.s = $i; return super().bump()",
-		"$+O = $Z()", "$O.bump()", "$O.other = $L", "$Z.shared = [$i]",
-		"$Z.bump = lambda self: setattr(self, 'x', $i)",
-		"$+G = iter(range($i, 50)); next($G)", "next($G, None)", "$+G = map(str, $G)",
-		"$+G = (x * x for x in list($L) or [1, 2]); next($G, None)",
-		"def walk(n=0):\n    while True: n = (yield n) or n + 1\n$+G = walk($i); next($G)",
-		"import itertools; $+G = itertools.chain(iter($L), itertools.count($i)); next($G)",
-		"import random; $+L = [random.random() for _ in range($i)]", "import random; random.seed($i)",
-		"import random; $+E = random.Random($i)", "$E.random()",
-		"with open($+T, 'w') as out: out.write('line %d\\n' % $i * 50)",
-		"with open($T, 'a') as out: out.write('more $i\\n')",
-		"with open($T, 'r+') as out: out.write('IN PLACE')",
-		"import os; os.remove($-T)", "import os; os.rename($-T, $+T)", "import os; os.replace($-T, $T)",
-		"import shutil; copied = shutil.copy($T, $+T)", "import os; os.chmod($T, 0o6$i0 & 0o777)",
-		"import os; os.makedirs(here + '/sub$i', exist_ok=True)\n" +
-			"open(here + '/sub$i/f', 'a').write('$i')",
-		"import shutil; shutil.rmtree(here + '/sub$i', ignore_errors=True)",
-		"import os; os.symlink('nowhere$i', $+Y)", "import os; os.truncate($T, $i)",
-		"with open($+H, 'wb') as out: out.write(bytes(range(256)) * 40)",
-		"$+R = open($T)", "$R.readline()", "$R.read(3)", "$R.seek(0)", "$R.close(); del $-R",
-		"$+B = open($H, 'rb', buffering=0); $B.read(7)", "$B.seek($i)",
-		"import io; $+B = io.BytesIO(b'0123456789'); $B.read($i)",
-		"$+W = open($+T, 'w')", "$W.write('to be written $i\\n')", "$W.flush()", "$W.close(); del $-W",
-		"$+W = open($T, 'a')", "import csv; $+G = csv.reader(open($T)); next($G, None)",
-		"import os; $+W = os.fdopen(os.dup($W.fileno()), 'w')",
-		"import os; os.lseek($W.fileno(), $i, os.SEEK_SET)",
-		"import fcntl, os; fcntl.fcntl($W, fcntl.F_SETFL, fcntl.fcntl($W, fcntl.F_GETFL) ^ os.O_APPEND)",
-		"import fcntl; fcntl.flock($W, fcntl.LOCK_SH | fcntl.LOCK_NB)",
-		"import fcntl; fcntl.flock($W, fcntl.LOCK_UN)",
-		"import tempfile; $+N = tempfile.TemporaryFile('w+')", "$N.write('temporary $i'); $N.flush()",
-		"$N.seek(0); $N.read()", "$N.truncate($i)", "import os; os.chdir(here)",
-		"import os; os.makedirs(here + '/cd', exist_ok=True); os.chdir(here + '/cd')",
-		"import os; os.environ['VARIABLE_$i'] = '$i'", "import os; os.umask(0o02$i & 0o77)",
-		"import sys; sys.path.insert(0, '/path/$i')", "import sys; sys.setrecursionlimit(2000 + $i)",
-		"import warnings; warnings.filterwarnings('ignore', 'words $i')",
-		"import warnings; warnings.warn('words', stacklevel=1)",
-		"import decimal; decimal.getcontext().prec = 10 + $i",
-		"import textwrap; textwrap.dedent = lambda x: x + '$i'",
-		"import builtins; builtins.extra = $i", "import logging; logging.getLogger('mine').setLevel($i)",
-		"import contextvars; $+V = contextvars.ContextVar('v$i'); $V.set($L)", "$V.set($i)",
-		"import threading; $+V = threading.local(); $V.set = lambda x: None; $V.list = $L",
-		"import weakref; $+V = $Z(); $V.set = print; keep = weakref.ref($V)",
-		"import xml.dom.minidom, colorsys", "import array; $+M = array.array('d', [1.5]); $M.append($i)",
-		"open(here + '/mod_$i.py', 'w').write('count = $i\\ndef f(): return count\\n')\n" +
-			"import sys, importlib; sys.path.insert(0, here); importlib.invalidate_caches()\n" +
-			"import mod_$i\nmod_$i.count += 1",
-		"print('said', $i, len($L))", "import sys; print('to stderr', file=sys.stderr)", "$L",
-		"%precision $i", "_ = None", "get_ipython().push({'pushed': [$i]})",
-		"try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    caught = e",
-		"import signal; signal.signal(signal.SIGUSR1, signal.SIG_IGN)",
-		"import pickle, copy; $+L = pickle.loads(pickle.dumps([1, $i])); $+D = copy.deepcopy($D)",
-		"import asyncio\nasync def later(): return $i\n$+L = [await later()]",
-		"import atexit; atexit.register(len, [])",
-	},
-	"np": {
-		"$+A = np.arange($i + 3.)", "$A += 1", "$+A = $A", "$+A = $A.T", "$+A = $A[:2]", "$A.sort()",
-		"$+A = $A.copy(order='F')", "$A.flags.writeable = True", "$+A = np.random.rand($i + 1)",
-		"np.random.seed($i)", "$+E = np.random.default_rng($i)", "$+E = np.random.RandomState($i)",
-		"$E.random()", "np.seterr(divide='ignore')", "np.set_printoptions(precision=$i + 1)",
-		"np.save($+H, $A)", "$+A = np.array([$L, None], dtype=object)", "$L.append($A)",
-	},
-	"pd": {
-		"$+F = pd.DataFrame({'a': range(6), 'b': list('xyzxyz'), 'c': [0.5] * 6})", "$F['n$i'] = $i",
-		"$F.loc[0, 'a'] = $i", "$+F = $F", "$+F = $F[['a', 'b']]", "$+F = $F.head(3)",
-		"$F.drop(index=$F.index[-1:], inplace=True)", "$F.sort_values('a', inplace=True)",
-		"$+F = $F.groupby('b').agg(a=('a', 'sum')).reset_index()", "$+A = $F['a'].values",
-		"$F['b'] = $F['b'].astype('category')", "$F.attrs['note'] = $L", "$F.index.name = 'i$i'",
-		"$F['null'] = pd.array([1, None] * len($F), dtype='Int64')[:len($F)]",
-		"$F.to_csv($+T, index=False)", "pd.set_option('display.max_rows', 10 + $i)",
-		"$+G = pd.read_csv(io_of($F), chunksize=2); next($G)", "$+F = $F.sample(frac=.5)",
-		"$L.append($F)", "$F.to_pickle($+H)", "$F",
-	},
-	"plt": {
-		"$+P, $+X = plt.subplots(); $X.plot([1, 2, $i])", "$X.plot([$i, 1, $i])",
-		"$X.set_title('title $i')", "$X.lines and $X.lines[-1].remove()", "$X.clear()",
-		"plt.rcParams['lines.linewidth'] = $i + 1", "plt.style.use('ggplot')", "plt.close($-P)",
-		"$X.imshow([[1, $i], [3, 4]])", "$P.savefig($+H, format='png', dpi=40)",
-		"plt.figure($X.figure.number)",
-	},
-	"sqlite3": {
-		"$+Q = sqlite3.connect(':memory:'); $Q.execute('create table t(a, b)')",
-		"$Q.execute('insert into t values(?, ?)', ($i, 'x'))", "$Q.commit()", "$Q.rollback()",
-		"$+U = $Q.execute('select * from t'); $U.fetchone()", "$U.fetchone()",
-	},
-}
+//go:embed testdata/statements.txt
+var statementsText string
+
+// statements are the statements of cells, by the import that they need; see testdata/statements.txt.
+var statements = func() map[string][]string {
+	all, group := map[string][]string{}, ""
+	for line := range strings.Lines(statementsText) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if name, ok := strings.CutSuffix(line, ":"); ok && strings.HasPrefix(name, "import ") {
+			group = strings.TrimPrefix(name, "import ")
+		} else if more, ok := strings.CutPrefix(line, "|"); ok {
+			all[group][len(all[group])-1] += "\n" + more
+		} else {
+			all[group] = append(all[group], line)
+		}
+	}
+	return all
+}()
 
 // imports are the import statements by their names in statements.
 var imports = map[string]string{
@@ -274,7 +195,7 @@ func (p *planner) cell() (string, scope) {
 // statement returns a statement that uses names of s, and updates s; "" if it finds none.
 func (p *planner) statement(s scope) string {
 	for range 30 {
-		groups := []string{""}
+		groups := []string{"none"}
 		for _, g := range []string{"np", "pd", "plt", "sqlite3"} {
 			if s.has[g] {
 				groups = append(groups, g)

@@ -213,6 +213,21 @@ func TestCheckpointMisfortunes(t *testing.T) {
 		t.Fatalf("%+v", x)
 	}
 	runCell(t, k, "x = 10", notebook.OK)
+	// A death between two cells is reported with the next one, and the session can go back.
+	runCell(t, k, "import os, signal; signal.signal(signal.SIGALRM, lambda *_: os._exit(3))", notebook.OK)
+	live := request(t, k, "undokernel_checkpoints_request", struct{}{}).Live.PID
+	if err := syscall.Kill(live, syscall.SIGALRM); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, live)
+	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" ||
+		len(x.Outputs) > 0 || k.Alive() {
+		t.Errorf("%+v, alive %v", x, k.Alive())
+	}
+	if rollBack(t, k, id); !k.Alive() {
+		t.Error("the kernel is still dead after going back")
+	}
+	prints(t, k, "x", "9")
 	kept := whenReady(t, k, id).Checkpoints[0]
 	prints(t, k, "x", "9")
 	runCell(t, k, "import os; x = 11; os.register_at_fork(after_in_child=lambda: os._exit(9))",
@@ -240,38 +255,6 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	for _, pid := range children {
 		gone(t, pid)
 	}
-}
-
-// TestCheckpointDiesLater: a death between two cells is reported with the next one, and the session
-// can go back.
-func TestCheckpointDiesLater(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	o := kernel.Options{Spec: checkpointSpec(t, testPython(t)), Dir: dir, Scratch: dir,
-		Env: os.Environ()}
-	k := open(t, o)
-	runCell(t, k, "x = 1", notebook.OK)
-	id := checkpoint(t, k)
-	runCell(t, k, "import os, signal; signal.signal(signal.SIGALRM, lambda *_: os._exit(3))",
-		notebook.OK)
-	live := request(t, k, "undokernel_checkpoints_request", struct{}{}).Live.PID
-	if err := syscall.Kill(live, syscall.SIGALRM); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(10 * time.Second); syscall.Kill(live,
-		0) == nil; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the process that runs cells does not end")
-		}
-	}
-	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" ||
-		len(x.Outputs) > 0 || k.Alive() {
-		t.Errorf("%+v, alive %v", x, k.Alive())
-	}
-	if rollBack(t, k, id); !k.Alive() {
-		t.Error("the kernel is still dead after going back")
-	}
-	prints(t, k, "x", "1")
 }
 
 func processState(pid int) string {
