@@ -74,10 +74,11 @@ func (e Endpoint) Open() (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := chat{endpoint: m, service: openai.NewChatCompletionService(m.options()...)}
-	c.noImages = new(atomic.Bool)
+	c := chat{endpoint: m, service: openai.NewChatCompletionService(m.options()...),
+		schemas: &schemas{}, noImages: &atomic.Bool{}}
 	c.noImages.Store(m.Endpoint.Images != nil && !*m.Endpoint.Images)
-	c.schemas = &schemas{refused: m.Schema != nil && !*m.Schema, taken: m.Schema != nil}
+	c.schemas.refused.Store(m.Schema != nil && !*m.Schema)
+	c.schemas.taken.Store(m.Schema != nil)
 	return c, nil
 }
 

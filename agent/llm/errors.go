@@ -186,7 +186,8 @@ func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
 	e := m.statusError(status, said.message)
 	e.code = said.code
 	e.after = retryAfter(h, body, m.Now())
-	if status == http.StatusUnauthorized || status == http.StatusForbidden || saysBadKey(e.Message) {
+	gemini := strings.Contains(e.Message, "API key not valid") || strings.Contains(e.Message, "API_KEY_INVALID")
+	if status == http.StatusUnauthorized || status == http.StatusForbidden || gemini {
 		return &CredentialError{Provider: m.Provider, KeyEnv: m.KeyEnv, Unsent: m.Key == "", Err: e}
 	}
 	return e
@@ -205,12 +206,6 @@ func (m *endpoint) failure(body []byte) error {
 		e.Message = m.line("not " + m.answer + ": " + said.message)
 	}
 	return e
-}
-
-// saysBadKey recognizes Gemini's invalid-key error, which is a 400.
-func saysBadKey(message string) bool {
-	return strings.Contains(message, "API key not valid") ||
-		strings.Contains(message, "API_KEY_INVALID")
 }
 
 type failure struct {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 )
 
 // A Schema is a JSON schema, strict: every property is required, and there are no others.
@@ -28,31 +28,17 @@ func (r Request) InText() Request {
 
 // schemas is what is known of an endpoint's support for schemas.
 type schemas struct {
-	mu      sync.Mutex
-	refused bool // it has refused or ignored one: no more are sent
-	taken   bool // it has replied to one with an object
-}
-
-// refuse records that the endpoint takes no schemas.
-func (s *schemas) refuse() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refused = true
-}
-
-func (s *schemas) areRefused() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.refused
+	refused atomic.Bool // it has refused or ignored one: no more are sent
+	taken   atomic.Bool // it has replied to one with an object
 }
 
 // ignored reports whether a reply shows that the endpoint ignores schemas. Once it has followed
 // one, a reply without an object is the model's fault.
 func (s *schemas) ignored(schema *Schema, reply Reply) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.taken = s.taken || schema.fits(reply.Text)
-	return !s.taken && reply.Finish == "stop"
+	if schema.fits(reply.Text) {
+		s.taken.Store(true)
+	}
+	return !s.taken.Load() && reply.Finish == "stop"
 }
 
 // fits reports whether a text has all names that the schema requires.
@@ -83,7 +69,7 @@ func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
 // askInForm asks by the request's schema as long as the endpoint takes them. One that refuses or
 // ignores a schema is asked again at once, in text, and from then on.
 func (m chat) askInForm(ctx context.Context, r Request) (Reply, error) {
-	if r.Schema == nil || m.schemas.areRefused() {
+	if r.Schema == nil || m.schemas.refused.Load() {
 		return m.ask(ctx, r.InText())
 	}
 	first, err := m.ask(ctx, r)
@@ -94,7 +80,7 @@ func (m chat) askInForm(ctx context.Context, r Request) (Reply, error) {
 	case err != nil && !refuses(err, schemaWords):
 		return first, err
 	}
-	m.schemas.refuse()
+	m.schemas.refused.Store(true)
 	reply, err := m.ask(ctx, r.InText())
 	if err != nil {
 		return reply, err

@@ -105,23 +105,20 @@ func (c *SecondCounts) count(s Second) {
 	}
 }
 
+func (d *Derivations) figures() []*int {
+	r, m := &d.Readings, &d.Memory
+	return []*int{&r.Named, &r.Open, &r.Computed, &r.Changed, &d.Second.Run, &d.Second.Agreed,
+		&m.Facts, &m.Functions, &m.Examples, &m.Again, &m.Calls, &m.Tokens}
+}
+
 // Add adds the counts of another run; nil has none.
 func (d *Derivations) Add(o *Derivations) {
 	if o == nil {
 		return
 	}
-	d.Readings.Named += o.Readings.Named
-	d.Readings.Open += o.Readings.Open
-	d.Readings.Computed += o.Readings.Computed
-	d.Readings.Changed += o.Readings.Changed
-	d.Memory.Facts += o.Memory.Facts
-	d.Memory.Functions += o.Memory.Functions
-	d.Memory.Again += o.Memory.Again
-	d.Memory.Examples += o.Memory.Examples
-	d.Memory.Calls += o.Memory.Calls
-	d.Memory.Tokens += o.Memory.Tokens
-	d.Second.Run += o.Second.Run
-	d.Second.Agreed += o.Second.Agreed
+	for i, n := range o.figures() {
+		*d.figures()[i] += *n
+	}
 	if d.Second.Rulings == nil {
 		d.Second.Rulings = map[string]int{}
 	}
