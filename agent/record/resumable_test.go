@@ -19,7 +19,7 @@ func TestDataChanges(t *testing.T) {
 		"a.csv has 11 bytes":    {{Name: "a.csv", Size: 11}, {Name: "b.csv", Size: 20}, db, other},
 		"b.csv is not there":    {{Name: "a.csv", Size: 10}, db, other, other},
 		"there are 3 files":     {{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}, db},
-		"c.db has 1 byte, not": {{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}, closed, other},
+		"c.db has 1 byte, not":  {{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}, closed, other},
 		`with "c.db-wal" of 31`: {{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}, grown, other},
 	} {
 		if got := described.DataChanges(now); !strings.Contains(got, what) || what == "" && got != "" {
