@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgpassfile"
-	"github.com/jackc/pgservicefile"
 
 	"dsstar/agent/files"
 	"dsstar/cmd/dsstar/internal/term"
@@ -82,8 +81,8 @@ var errAddress = usage.New("--data: the address of the database cannot be read",
 // other secrets.
 func (h Host) FindDatabase(address string) (d Database, shown string, err error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" || u.Opaque != "" {
-		return d, "", errAddress
+	if err != nil || u.Scheme == "" || u.Opaque != "" || u.Query().Has("service") {
+		return d, "", errAddress // a service file is not read
 	}
 	if IsBucket(address) {
 		return h.findBucket(u)
@@ -96,15 +95,10 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 		name = "postgresql"
 	}
 	usual := dialects[name]
-	if name == "postgresql" {
-		if err := h.service(u); err != nil {
-			return d, "", err
-		}
-	}
-	at := sandbox.Endpoint{Host: cmp.Or(u.Hostname(), "localhost")}
 	if u.Hostname() == "" {
-		u.Host = hostPort(at.Host, u.Port())
+		u.Host = "localhost" + u.Host // a port may follow
 	}
+	at := sandbox.Endpoint{Host: u.Hostname()}
 	port, err := strconv.ParseUint(cmp.Or(u.Port(), strconv.Itoa(int(usual.port))), 10, 16)
 	if err != nil || port == 0 {
 		return d, "", usage.New(fmt.Sprintf("--data: the address of the %s database has no port, and "+
@@ -130,48 +124,6 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 	}
 	d.Address = u.String()
 	return d, configs.Redact(public.String()), nil
-}
-
-// hostPort is host:port, or the host alone.
-func hostPort(host, port string) string {
-	if port == "" {
-		return host
-	}
-	return host + ":" + port
-}
-
-// service fills in what a service file says of the service that an address of PostgreSQL names.
-func (h Host) service(u *url.URL) error {
-	query := u.Query()
-	name := query.Get("service")
-	if name == "" {
-		return nil
-	}
-	file := cmp.Or(h.Getenv("PGSERVICEFILE"), filepath.Join(h.Getenv("HOME"), ".pg_service.conf"))
-	all, err := pgservicefile.ReadServicefile(file)
-	if err != nil {
-		return usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -l %s", file))
-	}
-	found, err := all.GetService(name)
-	if err != nil {
-		return usage.New(fmt.Sprintf("--data: there is no service %s in %s", term.Printable(name), file),
-			usage.Shell(`grep '^\[' %s`, file))
-	}
-	query.Del("service")
-	u.RawQuery = query.Encode()
-	s := found.Settings
-	if u.Host == "" {
-		u.Host = hostPort(s["host"], s["port"])
-	}
-	if strings.Trim(u.Path, "/") == "" {
-		u.Path = "/" + s["dbname"]
-	}
-	if u.User == nil && s["user"] != "" {
-		if u.User = url.User(s["user"]); s["password"] != "" {
-			u.User = url.UserPassword(s["user"], s["password"])
-		}
-	}
-	return nil
 }
 
 // password returns the password that a database's own client would find outside of the address.

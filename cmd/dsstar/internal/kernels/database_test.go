@@ -29,7 +29,7 @@ func TestReopen(t *testing.T) {
 		{"postgresql://me:pass@db.example:5432/sales", false, "", false},
 		{"postgresql://me:pass@db.example:5432/sales", false, named, true},
 		{"postgresql://me:pass@elsewhere.example:5432/sales", false, named, false},
-		{"", true, named, false},
+		{"", true, named, false}, {"postgresql://db.example:5432/sales?service=x", true, "", false},
 	} {
 		h := Host{Env: []string{"DSSTAR_DB_SALES=" + c.address}}
 		s := &configs.Settings{}
