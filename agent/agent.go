@@ -62,11 +62,9 @@ func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory,
 }
 
 // DescribeFiles describes the task's files as [Run] would, and nothing more: the trajectory
-// has no rounds. If there are more files than MaxFiles, the question chooses among them. If
-// only names files, no others are described. Data must be absolute. Dir is not used, and no
-// folder is made.
-func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
-	only ...string) (*record.Trajectory, error) {
+// has no rounds. If there are more files than MaxFiles, the question chooses among them. Data
+// must be absolute. Dir is not used, and no folder is made.
+func DescribeFiles(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory, error) {
 	t := newTrajectory(cfg, task)
 	if err := cfg.validate(); err != nil {
 		return t, err
@@ -78,7 +76,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
 		}
 		t.Relations = r.Mask.Mask(t.Relations)
 	}()
-	return r.carryOut(ctx, func(ctx context.Context) error { return r.files.DescribeOnly(ctx, only) })
+	return r.carryOut(ctx, r.files.DescribeOnly)
 }
 
 // newTrajectory returns the trajectory of a new run.

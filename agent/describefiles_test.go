@@ -10,8 +10,7 @@ import (
 	"dsstar/agent/record"
 )
 
-// describeFiles describes two files and an empty one.
-func describeFiles(t *testing.T, change func(*agent.Config), only ...string) *played {
+func describeFiles(t *testing.T, data map[string]string) *played {
 	t.Helper()
 	set, err := loadPrompts()
 	if err != nil {
@@ -19,7 +18,7 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) *pl
 	}
 	p := &played{world: &world{t: t}, model: newModel(simple)}
 	s := &stage{}
-	withData(t, map[string]string{"a.csv": "a\n1\n", "b.csv": "b\n1\n", "empty.csv": ""})(s)
+	withData(t, data)(s)
 	config := agent.Config{
 		Settings: ask.Settings{Model: p.model, Prompts: set, ResultChars: 6000, DescriptionChars: 6000,
 			ContextChars: 8000},
@@ -30,10 +29,7 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) *pl
 			return nil
 		},
 	}
-	if change != nil {
-		change(&config)
-	}
-	p.Trajectory, p.err = agent.DescribeFiles(t.Context(), config, s.task, only...)
+	p.Trajectory, p.err = agent.DescribeFiles(t.Context(), config, s.task)
 	for _, s := range p.world.sessions {
 		if s.closed != 1 || s.purpose != agent.Describe {
 			t.Errorf("a session of purpose %d was closed %d times", s.purpose, s.closed)
@@ -43,7 +39,7 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) *pl
 }
 
 func TestDescribeFiles(t *testing.T) {
-	p := describeFiles(t, nil)
+	p := describeFiles(t, map[string]string{"a.csv": "a\n1\n", "b.csv": "b\n1\n", "empty.csv": ""})
 	if d := p.Descriptions; d[0].Text != "a table" || d[1].Text != "a table" || d[2].Text == "" {
 		t.Errorf("%+v", d)
 	}
@@ -51,23 +47,7 @@ func TestDescribeFiles(t *testing.T) {
 		p.kinds[len(p.kinds)-1] != agent.Ended { // more than TopK files are not ranked
 		t.Errorf("ended %v, warnings %q, events %v", p.Ended, p.Warnings, p.kinds)
 	}
-	// A file by itself is described as it is among the others.
-	one := describeFiles(t, nil, "b.csv")
-	d := one.Descriptions
-	if d[1].Text != "a table" || d[0].Text != "" || d[2].Text != "" || d[0].Error != "" {
-		t.Errorf("%+v", d)
-	}
-	equal(t, "request", one.model.texts["analyzer b.csv"], p.model.texts["analyzer b.csv"])
-}
-
-// Where no script is needed, no kernel is started.
-func TestDescribeWithoutKernel(t *testing.T) {
-	p := describeFiles(t, nil, "empty.csv")
-	if len(p.world.sessions) > 0 {
-		t.Errorf("%d sessions", len(p.world.sessions))
-	}
-	p = describeFiles(t, func(c *agent.Config) { c.MaxFiles = 1 }, "empty.csv")
-	if len(p.Task.Files) != 2 || p.Task.Others != 1 || p.Descriptions[1].Text == "" {
-		t.Errorf("a named file is left out: %+v", p.Descriptions)
+	if none := describeFiles(t, map[string]string{"empty.csv": ""}); len(none.world.sessions) > 0 {
+		t.Errorf("%d sessions where no script is needed", len(none.world.sessions))
 	}
 }

@@ -51,10 +51,9 @@ func (r *Describer) Describe(ctx context.Context) error {
 	return nil
 }
 
-// DescribeOnly gives the named files their descriptions, or all files if none is named, and
-// ranks none.
-func (r *Describer) DescribeOnly(ctx context.Context, only []string) error {
-	r.alone, r.only = true, only
+// DescribeOnly gives the files their descriptions, and ranks none.
+func (r *Describer) DescribeOnly(ctx context.Context) error {
+	r.alone = true
 	if err := r.Guard(ctx, r.t.Task.Files); err != nil {
 		return err
 	}
@@ -96,7 +95,7 @@ func (r *Describer) Choose() error {
 		taken := spread(ByWords(r.t.Task.Question, names), most)
 		chosen := make([]record.File, 0, most)
 		for i, f := range all {
-			if taken[i] || len(r.only) > 0 && r.wanted(f.Name) {
+			if taken[i] {
 				chosen = append(chosen, f)
 			} else {
 				r.others = append(r.others, f.Name)
@@ -185,9 +184,6 @@ func (r *Describer) describeFromContent(root *files.Folder) (left []int, err err
 	r.store, r.profiles = r.openStore(), make([]*profile.Profile, len(r.t.Task.Files))
 	for i, f := range r.t.Task.Files {
 		d := r.t.Descriptions[i]
-		if !r.wanted(f.Name) {
-			continue
-		}
 		switch {
 		case !utf8.ValidString(f.Name):
 			d.Error = "its name is not valid UTF-8, so that no cell can name it"
@@ -217,11 +213,6 @@ func (r *Describer) describeFromContent(root *files.Folder) (left []int, err err
 		}
 	}
 	return left, nil
-}
-
-// wanted reports whether a file is to be described.
-func (r *Describer) wanted(name string) bool {
-	return len(r.only) == 0 || slices.Contains(r.only, name)
 }
 
 // describedAs records a description and tells of it.

@@ -72,7 +72,6 @@ type Describer struct {
 	others    []string // files that are not looked at, or not described
 	passed    int      // files that were looked at, but not into
 	alone     bool     // nothing but the descriptions is wanted
-	only      []string // and of these files only; empty: of all
 }
 
 // New returns a describer for the run of t. open opens a private session that starts in

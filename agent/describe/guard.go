@@ -146,7 +146,7 @@ func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if f.Size == 0 || left <= 0 || !r.wanted(f.Name) {
+		if f.Size == 0 || left <= 0 {
 			continue
 		}
 		text, err := files.Text(root, f, scanBytes)
