@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -286,6 +287,21 @@ func TestMCPTexts(t *testing.T) {
 	c.call(true, "rerun_notebook", map[string]any{"notebook": obeyed}, nil)
 	if !c.told("nu") {
 		t.Error("the client was not told of the file")
+	}
+}
+
+// saveRun writes the notebook of a verified run.
+func saveRun(t *testing.T, path, question, answer string) {
+	t.Helper()
+	attempt := func(code, text string) []record.Attempt {
+		return []record.Attempt{{Code: code, Execution: notebook.Execution{Status: notebook.OK,
+			Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}}}
+	}
+	nb := record.Draw(&record.Trajectory{Task: record.Task{Question: question, Data: "data"}, Ended: true,
+		Rounds: []record.Round{{Step: "Add.", Attempts: attempt("n = 42", "")}}, Described: true,
+		Final: &record.Final{Answer: answer, Attempts: attempt("print(n)", answer)}})
+	if err := nb.Save(path); err != nil {
+		t.Fatal(err)
 	}
 }
 
