@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -192,20 +191,6 @@ func (id *textID) UnmarshalJSON(raw []byte) error {
 	}
 	*id = textID(number)
 	return nil
-}
-
-// writeLines writes rows as JSON, one a line.
-func writeLines[T any](w io.Writer, rows []T) error {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	for _, row := range rows {
-		if err := enc.Encode(row); err != nil {
-			return err
-		}
-	}
-	_, err := out.WriteTo(w)
-	return err
 }
 
 // present reports whether path exists.

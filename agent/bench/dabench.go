@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -72,23 +71,6 @@ func readDABenchAnswers(path string) (answers []Answer, err error) {
 		return nil
 	})
 	return answers, err
-}
-
-// submitDABench writes lines of {id, response}, with ids as numbers, as in the labels.
-func submitDABench(w io.Writer, answers []Answer) error {
-	type row struct {
-		ID       json.RawMessage `json:"id"`
-		Response string          `json:"response"`
-	}
-	rows := make([]row, len(answers))
-	for i, a := range answers {
-		id := json.RawMessage(a.ID)
-		if !json.Valid(id) {
-			id = Said(a.ID)
-		}
-		rows[i] = row{id, a.Text()}
-	}
-	return writeLines(w, rows)
 }
 
 // scoreDABench compares the fields @name[value] that the label names (eval_closed_form.py).

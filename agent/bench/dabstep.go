@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -95,15 +96,19 @@ func readDABStepAnswers(path string) (answers []Answer, err error) {
 // submitDABStep writes the form that the leaderboard accepts: every task, only strings, no
 // other columns.
 func submitDABStep(w io.Writer, answers []Answer) error {
-	type row struct {
-		ID     string `json:"task_id"`
-		Answer string `json:"agent_answer"`
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	for _, a := range answers {
+		if err := enc.Encode(struct {
+			ID     string `json:"task_id"`
+			Answer string `json:"agent_answer"`
+		}{a.ID, a.Text()}); err != nil {
+			return err
+		}
 	}
-	rows := make([]row, len(answers))
-	for i := range answers {
-		rows[i] = row{answers[i].ID, answers[i].Text()}
-	}
-	return writeLines(w, rows)
+	_, err := out.WriteTo(w)
+	return err
 }
 
 // scoreDABStep compares texts by the rules of the leaderboard

@@ -110,23 +110,23 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 // Chart runs the programs that an agent left in dir, as the public harness does after a
 // plotting task, and writes the data and the settings of the chart to dir/dabench/result.npy
 // and plot.json, where the scorer looks for them. The code is the agent's, so python must be
-// sandboxed and must not be reused. A missing chart is no error: why then says in one line why
-// it is missing.
+// sandboxed and must not be reused. A missing chart is no error: the score shows it.
 //
 // Upstream removes lines that show, save or close a figure. Here these calls do nothing
 // instead, so a block that consists of one such line stays valid. With Fixed, any savefig may
 // save a figure, not only pyplot's.
-func Chart(ctx context.Context, python Python, dir string, compat Compat) (why string, err error) {
+func Chart(ctx context.Context, python Python, dir string, compat Compat) error {
 	args, err := json.Marshal([]any{dir, compat != Upstream})
 	if err != nil {
-		return "", err
+		return err
 	}
+	var why string // there is no chart
 	err = python.call(ctx, daCodeChart+"\ndef main(args):\n    return json.dumps(chart_of(*args))\n",
 		"main", args, &why)
-	if bad, ok := errors.AsType[*CodeError](err); ok { // it hung or ended the session
-		return bad.Error(), nil
+	if _, ok := errors.AsType[*CodeError](err); ok { // it hung or ended the session
+		return nil
 	}
-	return why, err
+	return err
 }
 
 // answerMark begins the line with a Python helper's answer. Other output is ignored.

@@ -119,9 +119,8 @@ func TestDACodeBroughtDown(t *testing.T) {
 		if (err == nil) != c.scored || score.Value != 0 || c.scored && score.Detail == "" {
 			t.Errorf("%s: %+v, %v", name, score, err)
 		}
-		if why, err := Chart(t.Context(), run, t.TempDir(), Fixed); (err == nil) != (name != "kernel") ||
-			err == nil && why == "" {
-			t.Errorf("%s: chart: %q, %v", name, why, err)
+		if err := Chart(t.Context(), run, t.TempDir(), Fixed); (err == nil) != (name != "kernel") {
+			t.Errorf("%s: chart: %v", name, err)
 		}
 	}
 }
@@ -338,8 +337,8 @@ plt.close()
 		fmt.Sprintf("import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)); err != nil {
 		t.Fatal(err)
 	}
-	if why, err := Chart(t.Context(), run, gold, Fixed); why != "" || err != nil {
-		t.Fatal(why, err)
+	if err := Chart(t.Context(), run, gold, Fixed); err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range []string{"plot.json", "result.npy"} {
 		if err := os.Rename(filepath.Join(gold, "dabench", name), filepath.Join(gold, name)); err != nil {
@@ -358,18 +357,17 @@ plt.close()
 	same(t, "settings", want, settings)
 	for _, v := range []struct {
 		name, code string
-		why        string // the beginning of it
 		score      float64
 	}{
-		{"the same", fmt.Sprintf(bar, "[3, 1]", "#fa0505", "sales"), "", 1},
-		{"other data", fmt.Sprintf(bar, "[3, 2]", "red", "Sales"), "", 0},
-		{"another colour", fmt.Sprintf(bar, "[3, 1]", "blue", "Sales"), "", 0},
+		{"the same", fmt.Sprintf(bar, "[3, 1]", "#fa0505", "sales"), 1},
+		{"other data", fmt.Sprintf(bar, "[3, 2]", "red", "Sales"), 0},
+		{"another colour", fmt.Sprintf(bar, "[3, 1]", "blue", "Sales"), 0},
 		{"in a block", "def main():\n    " + strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf(bar,
 			"[3, 1]", "red", "Sales")), "\n", "\n    ") +
-			"\nif __name__ == '__main__':\n    main()\n    if True:\n        plt.savefig('r.png')\n", "", 1},
-		{"no code", "", "no code that draws the image was left", 0},
-		{"code that fails", "plt.savefig('x')\n1/0\n", "no chart from plot2.py (ZeroDivisionError", 0},
-		{"no chart", "plt.figure()\nplt.savefig('r.png')\n", "no chart from plot2.py", 0},
+			"\nif __name__ == '__main__':\n    main()\n    if True:\n        plt.savefig('r.png')\n", 1},
+		{"no code", "", 0},
+		{"code that fails", "plt.savefig('x')\n1/0\n", 0},
+		{"no chart", "plt.figure()\nplt.savefig('r.png')\n", 0},
 	} {
 		files := map[string]string{"r.png": ""}
 		if v.code != "" {
@@ -380,9 +378,8 @@ plt.close()
 			t.Fatal(err)
 		}
 		drawImage(t, run, filepath.Join(dir, "r.png"))
-		why, err := Chart(t.Context(), run, dir, Fixed)
-		if err != nil || !strings.HasPrefix(why, v.why) || (v.why == "") != (why == "") {
-			t.Errorf("%s: %q, %v", v.name, why, err)
+		if err := Chart(t.Context(), run, dir, Fixed); err != nil {
+			t.Errorf("%s: %v", v.name, err)
 		}
 		task := Task{ID: "x", Rules: "dacode", Gold: config, GoldDir: gold}
 		score, err := Scorer{Python: run}.Score(t.Context(), task,
@@ -391,9 +388,8 @@ plt.close()
 			t.Errorf("%s: %+v, %v", v.name, score, err)
 		}
 	}
-	if why, err := Chart(t.Context(), run, t.TempDir(), Fixed); err != nil ||
-		why != "no image was left" {
-		t.Errorf("an empty folder: %q, %v", why, err)
+	if err := Chart(t.Context(), run, t.TempDir(), Fixed); err != nil {
+		t.Errorf("an empty folder: %v", err)
 	}
 }
 

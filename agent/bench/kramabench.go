@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -157,9 +156,8 @@ func readKramaBenchAnswers(file string) (answers []Answer, err error) {
 		ModelOutput json.RawMessage `json:"model_output"`
 		Explanation json.RawMessage `json:"explanation"`
 		Answer      json.RawMessage `json:"answer"`
-		Code        string          `json:"code"`
 	}) error {
-		a := Answer{ID: string(row.ID), Value: row.Answer, Code: row.Code}
+		a := Answer{ID: string(row.ID), Value: row.Answer}
 		for _, output := range []json.RawMessage{row.ModelOutput, row.Explanation} {
 			var said struct {
 				Answer json.RawMessage `json:"answer"`
@@ -173,30 +171,6 @@ func readKramaBenchAnswers(file string) (answers []Answer, err error) {
 		return nil
 	})
 	return answers, err
-}
-
-// submitKramaBench writes a response cache, an array, which the harness scores with
-// --use_system_cache.
-func submitKramaBench(w io.Writer, answers []Answer) error {
-	type row struct {
-		ID     string                     `json:"task_id"`
-		Output map[string]json.RawMessage `json:"model_output"`
-		Code   string                     `json:"code"`
-		Usage  int                        `json:"token_usage_sut"`
-		Input  int                        `json:"token_usage_sut_input"`
-		Result int                        `json:"token_usage_sut_output"`
-	}
-	rows := make([]row, len(answers))
-	for i, a := range answers {
-		rows[i] = row{a.ID, map[string]json.RawMessage{"answer": a.Value}, a.Code,
-			a.Tokens[0] + a.Tokens[1], a.Tokens[0], a.Tokens[1]}
-	}
-	text, err := json.MarshalIndent(rows, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
 }
 
 // scoreKramaBench scores by the answer's type. There are two incompatible
@@ -222,11 +196,15 @@ func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, e
 		bytes.HasPrefix(bytes.TrimSpace(t.Gold), []byte("[")) {
 		kind = "list_exact"
 	}
-	metrics := kramaMetrics[s.Compat]
-	metric, ok := metrics[kind]
+	metric, ok := kramaMetrics[kind]
 	if !ok {
 		return Score{}, fmt.Errorf("there is no answer type %q; there are %s", kind,
-			strings.Join(slices.Sorted(maps.Keys(metrics)), ", "))
+			strings.Join(slices.Sorted(maps.Keys(kramaMetrics)), ", "))
+	}
+	if s.Compat == Upstream && kind == "string_approximate" {
+		metric = "string_bootstrap"
+	} else if s.Compat == Upstream && kind == "list_approximate" {
+		metric = juneListApproximate
 	}
 	score := Score{Metric: metric, Uncounted: metric == juneListApproximate}
 	if a == nil {
@@ -257,16 +235,10 @@ func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, e
 // out of its total.
 const juneListApproximate = "f1_approximate (not in the total)"
 
-// kramaMetrics are the names of the metrics by the answer's type.
-var kramaMetrics = map[Compat]map[string]string{
-	Fixed: {
-		"numeric_exact": "success", "string_exact": "success", "numeric_approximate": "rae_score",
-		"string_approximate": "llm_paraphrase", "list_exact": "f1", "list_approximate": "f1_approximate",
-	},
-	Upstream: {
-		"numeric_exact": "success", "string_exact": "success", "numeric_approximate": "rae_score",
-		"string_approximate": "string_bootstrap", "list_exact": "f1", "list_approximate": juneListApproximate,
-	},
+// kramaMetrics are the names of the metrics by the answer's type; upstream has two others.
+var kramaMetrics = map[string]string{
+	"numeric_exact": "success", "string_exact": "success", "numeric_approximate": "rae_score",
+	"string_approximate": "llm_paraphrase", "list_exact": "f1", "list_approximate": "f1_approximate",
 }
 
 // totalKramaBench returns the mean over tasks (that is, over metrics weighted by their

@@ -47,11 +47,9 @@ type Answer struct {
 	Value      json.RawMessage // any JSON value, mostly a string; nil: no answer, which is wrong
 	Dir        string          // folder of the files that the agent left (DA-Code)
 	Unfinished bool
-	Steps      int    // actions taken, if known
-	Actions    int    // those of Steps that ran code with a known outcome (DA-Code)
-	Failed     int    // those of Actions that ended in an error
-	Code       string // program that gives the answer; part of KramaBench's submissions
-	Tokens     [2]int // input and output; part of KramaBench's submissions
+	Steps      int // actions taken, if known
+	Actions    int // those of Steps that ran code with a known outcome (DA-Code)
+	Failed     int // those of Actions that ended in an error
 }
 
 // Text is the answer as text: a JSON string's content, any other value as JSON.
@@ -171,12 +169,12 @@ func Benchmarks() []*Benchmark {
 			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep, 450},
 		{"kramabench", "KramaBench",
 			"a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, submitKramaBench, 0},
+			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, nil, 0},
 		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
 			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil, 0},
 		{"dabench", "InfiAgent-DABench",
 			"the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench, readDABenchAnswers, scoreDABench, totalDABench, submitDABench, 0},
+			openDABench, readDABenchAnswers, scoreDABench, totalDABench, nil, 0},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
 			openDir, readDABStepAnswers, nil, totalDir, submitDABStep, 0},
 	}
@@ -240,7 +238,7 @@ func (b *Benchmark) Answers(path string) ([]Answer, error) {
 // the error is an *AnswersError, and nothing is written.
 func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 	if s.Benchmark.submit == nil {
-		return fmt.Errorf("%s has no file of submissions: submit the folder of answers",
+		return fmt.Errorf("%s has no leaderboard that takes a file: dsstar bench score scores the run",
 			s.Benchmark.Title)
 	}
 	if _, err := s.match(answers, true); err != nil {

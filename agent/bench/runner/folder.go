@@ -60,15 +60,12 @@ func (a About) flat() map[string]string {
 		ids = append(ids, item.ID)
 	}
 	slices.Sort(ids)
-	tasks := fmt.Sprintf("%d tasks", len(ids))
-	if text := strings.Join(ids, ", "); len(text) < 200 {
-		tasks = text
+	tasks := strings.Join(ids, ", ")
+	if len(tasks) >= 200 {
+		tasks = fmt.Sprintf("%d tasks (%s)", len(ids), record.Digest(tasks)[:8])
 	}
-	all := map[string]string{
-		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat),
-		"task_ids": tasks,
-		"digest":   record.Digest(strings.Join(ids, "\n")),
-	}
+	all := map[string]string{"bench": a.Bench, "agent": a.Agent, "model": a.Model,
+		"repeat": fmt.Sprint(a.Repeat), "task_ids": tasks}
 	maps.Copy(all, a.Setup)
 	return all
 }
@@ -102,11 +99,15 @@ func Create(path string, about About) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the folder: %w", err)
 	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == aboutFile }) {
-		return nil, fmt.Errorf("%s: %w", path, ErrExists)
+	for _, e := range entries {
+		if e.Name() == aboutFile {
+			return nil, fmt.Errorf("%s: %w", path, ErrExists)
+		}
 	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !leftByCreate(e.Name()) }) {
-		return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
+	for _, e := range entries { // a killed Create may have left temporary names of disk.WriteFile
+		if e.Name() != resultsFile && !strings.HasPrefix(e.Name(), "."+aboutFile) {
+			return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
+		}
 	}
 	f := &Folder{About: about, path: path, done: map[Key]bool{}}
 	if err := f.open(); err != nil {
@@ -121,12 +122,6 @@ func Create(path string, about About) (*Folder, error) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", aboutFile, err), f.Close())
 	}
 	return f, nil
-}
-
-// leftByCreate reports whether a killed Create may have left the file.
-func leftByCreate(name string) bool {
-	// temporary names of disk.WriteFile
-	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile)
 }
 
 // Open reopens a folder. An incomplete last line, left by a crash, is removed. The caller

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"sync"
 	"time"
@@ -189,18 +190,12 @@ func (r *run) back(j Job, err error) {
 
 // hopeless records a kernel error for a task that kept failing although the places are ready.
 func (r *run) hopeless(j Job, err error) error {
-	return r.record(Record{
-		Task: j.ID, Repeat: j.Repeat, Level: j.Level, Domain: j.Domain,
-		Score: j.wrong(), Cause: KernelError, Error: err.Error(),
-	})
-}
-
-// wrong returns the score of a task that did not run; nil if its answer is not public.
-func (j Job) wrong() *float64 {
-	if j.Hidden {
-		return nil
+	record := Record{Task: j.ID, Repeat: j.Repeat, Level: j.Level, Domain: j.Domain,
+		Cause: KernelError, Error: err.Error()}
+	if !j.Hidden {
+		record.Score = new(float64)
 	}
-	return new(float64)
+	return r.record(record)
 }
 
 // ready waits until a place is ready, and reports false if nothing is left to do there. lost,
@@ -285,8 +280,8 @@ func (r *run) do(ctx context.Context, j Job) (err error) {
 		err = context.Cause(ctx)
 	case spent != nil:
 		err = spent
-	case err == nil:
-		record.Notebook, err = below(r.Folder.path, record.Notebook)
+	case err == nil && record.Notebook != "": // below the run's folder
+		record.Notebook = path.Join("tasks", filepath.Base(j.Dir), filepath.Base(record.Notebook))
 	}
 	spent := j.tally.sum()
 	if err != nil {
@@ -295,23 +290,6 @@ func (r *run) do(ctx context.Context, j Job) (err error) {
 	record.Task, record.Repeat, record.Level, record.Domain = j.ID, j.Repeat, j.Level, j.Domain
 	record.Spent = &spent
 	return r.record(record)
-}
-
-// below returns a file's path relative to a folder, with slashes; "" stays "".
-func below(folder, path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
-	from, err := filepath.Abs(folder)
-	if err != nil {
-		return "", err
-	}
-	to, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(from, to)
-	return rel, err
 }
 
 // record appends the record of a job, which is then done, and reports it.

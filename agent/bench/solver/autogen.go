@@ -3,7 +3,6 @@ package solver
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -37,38 +36,28 @@ func autoGenWork(ctx context.Context, d *desk) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	said := "" // the last message that says more than TERMINATE
-	for n := 1; n <= d.options.Steps+1; n++ {
-		d.rounds = n
-		text, problem, err := c.ask(ctx, fmt.Sprintf("message %d", n))
-		if err != nil {
-			return "", false, err
-		}
-		title := fmt.Sprintf("Message %d", n)
-		if problem != "" {
-			if err := c.unreadable(title, text, problem, assistantRule); err != nil {
-				return "", false, err
+	said, ended := "", false // the last message that says more than TERMINATE
+	steps := d.options.Steps
+	err = c.each(ctx, steps+1, "message", assistantRule,
+		func(n int, title, text string) (string, bool, error) {
+			if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
+				said = bare
 			}
-			continue
-		}
-		ends := terminates.MatchString(text)
-		if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
-			said = bare
-		}
-		if ends {
-			answer := sayAnswer(said)
-			_, err := d.add(turn{title: title, said: rest(text), kind: "terminate"})
-			return answer, err == nil, err
-		}
-		if n > d.options.Steps {
-			_, err := d.add(turn{title: title, said: text, shown: "The proxy has no reply left."})
-			return sayAnswer(said), false, err
-		}
-		if err := c.proxy(ctx, title, text); err != nil {
-			return "", false, err
-		}
+			switch {
+			case terminates.MatchString(text):
+				_, err := d.add(turn{title: title, said: rest(text), kind: "terminate"})
+				ended = err == nil
+				return "", true, err
+			case n > steps:
+				_, err := d.add(turn{title: title, said: text, shown: "The proxy has no reply left."})
+				return "", true, err
+			}
+			return "", false, c.proxy(ctx, title, text)
+		})
+	if err != nil {
+		return "", false, err
 	}
-	return sayAnswer(said), false, nil
+	return sayAnswer(said), ended, nil
 }
 
 // proxy runs the blocks of a message and prepares the reply.

@@ -3,8 +3,8 @@ package solver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"dsstar/agent/llm"
@@ -83,6 +83,29 @@ func readable(said llm.Reply) (text, problem string) {
 	return text, ""
 }
 
+// each asks up to most times, and has take carry out each reply that can be read. take returns why
+// it cannot, and whether the work is done.
+func (c *chat) each(ctx context.Context, most int, what, rule string,
+	take func(n int, title, text string) (problem string, done bool, err error)) error {
+	for n := 1; n <= most; n++ {
+		c.rounds = n
+		subject := fmt.Sprintf("%s %d", what, n)
+		title := strings.ToUpper(subject[:1]) + subject[1:]
+		text, problem, err := c.ask(ctx, subject)
+		done := false
+		if err == nil && problem == "" {
+			problem, done, err = take(n, title, text)
+		}
+		if err == nil && problem != "" {
+			err = c.unreadable(title, text, problem, rule)
+		}
+		if err != nil || done {
+			return err
+		}
+	}
+	return nil
+}
+
 // tell sets the next user message.
 func (c *chat) tell(parts ...prompts.Part) (err error) {
 	c.pending, err = c.cfg.Prompts.Text(parts...)
@@ -97,9 +120,6 @@ func (c *chat) unreadable(title, said, problem, rule string) error {
 	_, err := c.add(turn{title: title, said: said, shown: c.pending})
 	return err
 }
-
-// step names a request by its number.
-func step(n int) string { return "step " + strconv.Itoa(n) }
 
 // rest returns a text without its code blocks.
 func rest(text string) string {

@@ -41,11 +41,11 @@ func daAgentWork(ctx context.Context, d *desk) (string, bool, error) {
 	unread, repeated := 0, 0
 	for n := 1; n <= d.options.Steps && unread <= mostUnread && repeated <= mostRepeated; n++ {
 		d.rounds = n
-		text, problem, err := c.ask(ctx, step(n))
+		text, problem, err := c.ask(ctx, fmt.Sprint("step ", n))
 		if err != nil {
 			return "", false, err
 		}
-		title, a, rule := "S"+step(n)[1:], act{}, actionRule
+		title, a, rule := fmt.Sprint("Step ", n), act{}, actionRule
 		if problem == "" {
 			a, problem = parseAct(text)
 		}

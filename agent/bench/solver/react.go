@@ -23,8 +23,6 @@ func react(o Options) Solver {
 
 const reactRule = "Reply with a thought and one ```python code block."
 
-var errNoBlock = errors.New("it has no code block")
-
 func reactWork(ctx context.Context, d *desk) (string, bool, error) {
 	steps := d.options.Steps
 	c, err := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
@@ -32,36 +30,25 @@ func reactWork(ctx context.Context, d *desk) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	for n := 1; n <= steps; n++ {
-		d.rounds = n
-		text, problem, err := c.ask(ctx, step(n))
-		if err != nil {
-			return "", false, err
-		}
-		code := ""
-		if problem == "" {
-			code, problem = pythonOf(text)
-		}
-		title := "S" + step(n)[1:]
+	answer, finished := "", false
+	err = c.each(ctx, steps, "step", reactRule, func(n int, title, text string) (string, bool, error) {
+		code, problem := pythonOf(text)
 		if problem != "" {
-			if err := c.unreadable(title, text, problem, reactRule); err != nil {
-				return "", false, err
-			}
-			continue
+			return problem, false, nil
 		}
 		t, err := d.run(ctx, turn{title: title, said: rest(text), kind: "python", cell: code})
 		if err != nil {
 			return "", false, err
 		}
-		if answer, ok := handedOver(t.ran); ok {
-			return answer, true, nil
+		if answer, finished = handedOver(t.ran); finished {
+			return "", true, nil
 		}
-		if err := c.tell(prompts.Observation{Output: t.shown, Left: steps - n}); err != nil {
-			return "", false, err
-		}
+		return "", false, c.tell(prompts.Observation{Output: t.shown, Left: steps - n})
+	})
+	if err == nil && !finished {
+		answer, err = c.lastWord(ctx)
 	}
-	answer, err := c.lastWord(ctx)
-	return answer, false, err
+	return answer, finished, err
 }
 
 // pythonOf returns the code of a step: its Python blocks, in order.
@@ -72,7 +59,7 @@ func pythonOf(text string) (code, problem string) {
 		}
 	}
 	if code == "" {
-		return "", errNoBlock.Error()
+		return "", "it has no code block"
 	}
 	return code[:len(code)-2], ""
 }

@@ -46,30 +46,23 @@ type Options struct {
 // apply, when it opens the model and sessions.
 type Named struct {
 	Name        string
-	Summary     string   // in one line, with the source
+	New         func(Options) Solver
 	Temperature *float64 // of the model; nil: none was published
 	// minimum: shorter ones would override the agent's own limit of an action; 0: none
 	CellTimeout time.Duration
-	New         func(Options) Solver
 }
 
-// All returns all agents.
+// All returns all agents: docs/agents.md describes them.
 func All() []Named {
 	greedy := 0.0 // DA-Code, section 5.1
-	const longest = actionSeconds + 10
+	const longest = (actionSeconds + 10) * time.Second
 	return []Named{
-		{"dsstar", "this program: DS-STAR in a live notebook", nil, 0,
-			func(o Options) Solver { return dsstar{o.Learn} }},
-		{"model-only", "the model alone, with what fits of the files (DS-STAR, tables 1 and 2)", nil, 0,
-			modelOnly},
-		{"react", "thought, Python cell, observation, at most 10 steps (DABStep, section 4.1)", nil, 0,
-			react},
-		{"da-agent", "Bash, Python, SQL, Terminate, at most 20 actions (DA-Code, section 4)", &greedy,
-			longest * time.Second, daAgent},
-		{"data-interpreter", "a graph of tasks, planned anew on failure, with tools and checks " +
-			"(Data Interpreter, section 3)", nil, 0, interpreter},
-		{"autogen", "an assistant that writes code and a proxy that runs it (AutoGen 0.2)", nil,
-			longest * time.Second, autoGen},
+		{Name: "dsstar", New: func(o Options) Solver { return dsstar{o.Learn} }},
+		{Name: "model-only", New: modelOnly},
+		{Name: "react", New: react},
+		{Name: "da-agent", New: daAgent, Temperature: &greedy, CellTimeout: longest},
+		{Name: "data-interpreter", New: interpreter},
+		{Name: "autogen", New: autoGen, CellTimeout: longest},
 	}
 }
 

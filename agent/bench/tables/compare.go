@@ -156,10 +156,8 @@ func (c Comparison) Markdown() string {
 		}
 	}
 	for _, d := range c.Setup {
-		if d.Name != "digest" {
-			fmt.Fprintf(&b, "- %s: %s in A, %s in B\n", d.Name, cmp.Or(d.Was, "the default"),
-				cmp.Or(d.Is, "the default"))
-		}
+		fmt.Fprintf(&b, "- %s: %s in A, %s in B\n", d.Name, cmp.Or(d.Was, "the default"),
+			cmp.Or(d.Is, "the default"))
 	}
 	b.WriteString(c.A.Used.Markdown() + c.B.Used.Markdown())
 	if len(c.Changed) == 0 {

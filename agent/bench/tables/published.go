@@ -88,13 +88,13 @@ func (p *Paper) addRow(r row, figures []string) {
 }
 
 // Find returns the table with that name.
-func Find(name string) (Paper, bool) {
-	all := Papers()
-	i := slices.IndexFunc(all, func(p Paper) bool { return p.Name == name })
-	if i < 0 {
-		return Paper{}, false
+func Find(name string) (p Paper, ok bool) {
+	for _, p := range Papers() {
+		if p.Name == name {
+			return p, true
+		}
 	}
-	return all[i], true
+	return Paper{}, false
 }
 
 // varies lists the prefixes of settings that distinguish kinds of runs. Other settings, such as
@@ -114,11 +114,6 @@ func variations(r runner.Result) map[string]string {
 	for name, value := range r.Setup {
 		if varied(name) {
 			v[strings.TrimPrefix(name, "method.")] = value
-		}
-	}
-	for _, arg := range r.Args { // the split is recorded there
-		if split, ok := strings.CutPrefix(arg, "--split="); ok && split != "test" && split != "all" {
-			v["split"] = split
 		}
 	}
 	return v

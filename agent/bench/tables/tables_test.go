@@ -165,11 +165,9 @@ func TestApart(t *testing.T) {
 	}
 	few := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "fixed",
 		"temperature": "0.3", "tasks": "/t", "seed": "7"}, 1, 0)
-	dev := sample("react", "x/gemini-2.5-pro", nil, 1, 0)
-	dev.Args = []string{"--split=dev"}
+	dev := sample("react", "x/gemini-2.5-pro", map[string]string{"split": "dev"}, 1, 0)
 	usual := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "upstream"},
 		make([]float64, 450)...)
-	usual.Args = []string{"--split=test"}
 	reasons := sample("react", "x/gemini-2.5-pro", map[string]string{"reasoning": "true"}, 1, 0)
 	alone := sample("model-only", "x/gemini-2.5-pro", nil, 1, 1)
 	greedy := sample("da-agent", "x/gemini-2.5-pro",

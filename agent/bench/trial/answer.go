@@ -12,7 +12,6 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
 	"dsstar/agent/reply"
-	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -39,7 +38,6 @@ func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
 		ID: r.Task, Dir: filepath.Join(dir, "files"),
 		Steps: r.Rounds, Actions: r.Executions, Failed: r.Failed,
 		Unfinished: r.Error != "" || !r.Finished && task.Rules == "dacode",
-		Tokens:     [2]int{r.Usage.InputTokens, r.Usage.OutputTokens},
 	}
 	switch text := strings.TrimSpace(r.Answer); {
 	case text == "":
@@ -47,10 +45,6 @@ func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
 		answer.Value = json.RawMessage(text)
 	default:
 		answer.Value = bench.Said(r.Answer)
-	}
-	script, err := disk.ReadFile(filepath.Join(dir, "solution.py"), disk.MaxDocument)
-	if err == nil {
-		answer.Code = string(script)
 	}
 	return answer
 }

@@ -29,8 +29,7 @@ func extractChart(ctx context.Context, python bench.Python, t bench.Task, dir st
 	if dropChart(dir) != nil || leaveProgram(dir) != nil {
 		return nil
 	}
-	_, err := bench.Chart(ctx, python, dir, compat)
-	return err
+	return bench.Chart(ctx, python, dir, compat)
 }
 
 // dropChart removes what was extracted from a chart. It does not follow links out of dir.

@@ -153,6 +153,9 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 		}
 	}
 	about.Setup["compat"] = b.compat
+	if b.split != "" && b.split != "all" && b.split != "test" {
+		about.Setup["split"] = b.split
+	}
 	if b.agentOptions.NoTools {
 		about.Setup["tools"] = "false"
 	}
@@ -183,10 +186,8 @@ func (b *runFlags) folder(about runner.About, past *runner.About) (*runner.Folde
 		}
 		return f, nil
 	}
-	for _, d := range past.Differs(about) {
-		if d.Name == "digest" {
-			continue
-		}
+	if all := past.Differs(about); len(all) > 0 {
+		d := all[0]
 		return nil, usage.New(
 			fmt.Sprintf("%s was run with %s %s, not %s, and a run cannot change this setting", b.out, d.Name,
 				cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),

@@ -118,11 +118,12 @@ func (a *App) runCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := a.newRun(cmd, &flags, s, past)
-		if err != nil {
+		r := &run{App: a, flags: &flags, settings: s, progress: a.NewProgress(flags.quiet),
+			python: a.plainPython(s)}
+		defer r.close()
+		if err := r.prepare(cmd, past); err != nil {
 			return err
 		}
-		defer r.close()
 		return r.run(cmd.Context())
 	}
 	return cmd
@@ -193,11 +194,8 @@ func causes(list string) (all []runner.Cause, err error) {
 // check refuses invalid flags.
 func (b *runFlags) check(a *App, s *configs.Settings) error {
 	if _, ok := solver.Find(b.agent); !ok {
-		e := &usage.Error{Text: fmt.Sprintf("--agent: unknown agent %q", b.agent)}
-		for _, n := range solver.All() {
-			e.Hints = append(e.Hints, usage.Again("--agent", n.Name).Note(n.Summary))
-		}
-		return e
+		return usage.New(fmt.Sprintf("--agent: unknown agent %q; there are %s", b.agent,
+			strings.Join(agentNames(), ", ")), usage.Again("--agent", "dsstar"))
 	}
 	switch {
 	case b.jobs < 1:

@@ -56,22 +56,11 @@ type place struct {
 	checked  time.Time // when it was last known to work
 }
 
-// newRun checks everything that can be checked before anything runs.
-func (a *App) newRun(cmd *cobra.Command, flags *runFlags, s *configs.Settings,
-	past *runner.About) (*run, error) {
-	if err := flags.check(a, s); err != nil {
-		return nil, err
-	}
-	r := &run{App: a, flags: flags, settings: s, progress: a.NewProgress(flags.quiet),
-		python: a.plainPython(s)}
-	if err := r.prepare(cmd, past); err != nil {
-		r.close()
-		return nil, err
-	}
-	return r, nil
-}
-
+// prepare checks everything that can be checked before anything runs.
 func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
+	if err := r.flags.check(r.App, r.settings); err != nil {
+		return err
+	}
 	if r.suite, err = r.flags.open("run"); err != nil {
 		return err
 	}

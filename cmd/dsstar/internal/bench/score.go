@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -196,17 +195,11 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 
 // flagsOf returns the flags that select the tasks of a run.
 func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
-	f := suiteFlags{
+	return suiteFlags{
 		bench: r.Bench, tasks: cmp.Or(flags.tasks, r.Setup["tasks"]),
 		data:    cmp.Or(flags.data, r.Setup["data"]),
-		setting: cmp.Or(r.Setup["data_setting"], "retrieval"),
+		setting: cmp.Or(r.Setup["data_setting"], "retrieval"), split: r.Setup["split"],
 	}
-	for _, arg := range r.Args {
-		if split, ok := strings.CutPrefix(arg, "--split="); ok {
-			f.split = split
-		}
-	}
-	return f
 }
 
 // scorer returns a scorer, which the caller ends with done.

@@ -111,11 +111,11 @@ func (a *App) submitCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:     "submit --format NAME OUT",
-		Short:   "Print the answers of a run in the benchmark's form",
-		Long:    "Print the answers of a run in the benchmark's form. Every task must have one.",
+		Short:   "Print the answers of a run for a leaderboard",
+		Long:    "Print the answers of a run for DABStep's leaderboard. Every task must have one.",
 		Example: "  dsstar bench submit --format dabstep first > submission.jsonl",
 	}
-	cmd.Flags().StringVar(&format, "format", "", "the benchmark (default: that of the run)")
+	cmd.Flags().StringVar(&format, "format", "", "the benchmark, such as dabstep (default: that of the run)")
 	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -172,5 +172,8 @@ func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, erro
 		return nil, usage.New(bad.Error(),
 			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
 	}
-	return page.Bytes(), err
+	if err != nil {
+		return nil, usage.New(err.Error(), usage.Shell("dsstar bench score %s", r.Path))
+	}
+	return page.Bytes(), nil
 }
