@@ -68,9 +68,8 @@ func TestGolden(t *testing.T) {
 	}
 	for name, turns := range all {
 		t.Run(name, func(t *testing.T) {
-			name = strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(name)
-			file := filepath.Join("testdata/golden", name+".txt")
-			got := goldenOf(t, turns)
+			file := recordingOf(name)
+			got := goldenOf(t, turns, spared)
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -84,8 +83,13 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// goldenOf plays the turns, each also from every moment at which it may be killed.
-func goldenOf(t *testing.T, turns []turn) string {
+// recordingOf returns the file of a recording.
+func recordingOf(name string) string {
+	return filepath.Join("testdata/golden", strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(name)+".txt")
+}
+
+// goldenOf plays the turns, each also from every moment at which it may be killed and that is not spared.
+func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
 	var b strings.Builder
 	var tr *record.Trajectory
 	var had []llm.Exchange
