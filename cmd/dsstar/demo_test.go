@@ -73,9 +73,10 @@ func TestDemoAsksNothing(t *testing.T) {
 
 // TestDemo runs the shipped demo and checks its notebook with nbformat and nbconvert --execute.
 func TestDemo(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "run")
-	a, stdout, stderr := testApp(t, live)
+	a, stdout, stderr := testApp(t)
 	code := a.run(t.Context(), []string{"demo", "--out", out, "--json"})
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, stderr)

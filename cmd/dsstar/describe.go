@@ -142,10 +142,8 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 }
 
 // setUpAlone is setUp for runs that use new kernels only.
-func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
-	j.progress.Wait("setting up Python")
-	if j.place, err = a.Place(ctx, j.settings,
-		func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
+func (j *job) setUpAlone(ctx context.Context, a *app) error {
+	if err := j.findPlace(ctx, a); err != nil {
 		return err
 	}
 	if g := j.place.Guest; g != nil {

@@ -77,21 +77,15 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "out", "o", "",
 		"the file to write; - for standard output (default: beside the notebook)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		args, err := a.lastRun(args)
+		run, err := a.oneRun(args, "run folder or notebook")
 		if err != nil {
 			return err
-		}
-		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("expected one run folder or notebook, got %d",
-				len(args)),
-				usage.Shell("dsstar export RUN"),
-				usage.Shell("dsstar runs"))
 		}
 		e, err := chooseExporter(to, out)
 		if err != nil {
 			return err
 		}
-		_, err = a.export(cmd.Context(), args[0], e, out)
+		_, err = a.export(cmd.Context(), run, e, out)
 		return err
 	}
 	return cmd

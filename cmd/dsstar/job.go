@@ -102,17 +102,22 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 			"describing many files")
 }
 
+// findPlace chooses where sessions are opened.
+func (j *job) findPlace(ctx context.Context, a *app) (err error) {
+	j.progress.Wait("setting up Python")
+	j.place, err = a.Place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) })
+	return err
+}
+
 // setUp chooses where sessions are opened. It may create the Python environment and ask the user
 // for consent.
-func (j *job) setUp(ctx context.Context, a *app) (err error) {
+func (j *job) setUp(ctx context.Context, a *app) error {
 	if j.settings.Kernel == "" { // else the run may be beside that kernel's notebook
 		if err := j.checkWritable(); err != nil {
 			return err
 		}
 	}
-	j.progress.Wait("setting up Python")
-	if j.place, err = a.Place(ctx, j.settings,
-		func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
+	if err := j.findPlace(ctx, a); err != nil {
 		return err
 	}
 	if j.settings.Kernel != "" {

@@ -170,10 +170,7 @@ func (a *app) ready(ctx context.Context, j *job, question, form string, includeG
 	}
 	j.progress.Say("model    %s", a.modelLine(j.settings))
 	j.progress.Skipped(j.task)
-	if err := j.setUp(ctx, a); err != nil {
-		return err
-	}
-	return nil
+	return j.setUp(ctx, a)
 }
 
 // question takes the question from the arguments or from standard input.

@@ -67,11 +67,11 @@ func (a *app) recallDemo(j *job, t *record.Trajectory) {
 
 // lastData has a new job use the data and the models of the newest run of this folder.
 func (a *app) lastData(j *job) error {
-	args, err := a.lastRun(nil)
+	run, err := a.oneRun(nil, "run")
 	if err != nil {
 		return err
 	}
-	r, err := findRun(args[0])
+	r, err := findRun(run)
 	if err == nil {
 		err = r.read(a.key())
 	}

@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"dsstar/cmd/dsstar/internal/rerun"
-	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 )
@@ -134,17 +132,14 @@ func (a *app) rerunCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if args, err = a.lastRun(args); err != nil {
+		path, err := a.oneRun(args, "notebook")
+		if err != nil {
 			return err
-		}
-		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("expected one notebook, got %d", len(args)),
-				usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
 		}
 		if f.Changed("round") {
 			flags.Round = &round
 		}
-		return a.rerun(cmd.Context(), args[0], flags, s)
+		return a.rerun(cmd.Context(), path, flags, s)
 	}
 	return cmd
 }

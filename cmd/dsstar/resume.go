@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -68,14 +67,9 @@ func (a *app) resumeCommand() *cobra.Command {
 	flags.addCommon(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		args, err := a.lastRun(args)
+		run, err := a.oneRun(args, "run")
 		if err != nil {
 			return err
-		}
-		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("expected one run, got %d", len(args)),
-				usage.Shell("dsstar resume RUN"),
-				usage.Shell("dsstar runs"))
 		}
 		if err := a.mayReview(flags); err != nil {
 			return err
@@ -116,7 +110,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),
 			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
-		return a.resume(cmd.Context(), j, args[0], w)
+		return a.resume(cmd.Context(), j, run, w)
 	}
 	return cmd
 }

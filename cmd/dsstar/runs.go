@@ -216,16 +216,25 @@ func (a *app) lastRun(args []string) ([]string, error) {
 	return []string{all[0].Run}, nil
 }
 
+// oneRun is lastRun for a command that takes one run, or what else it says.
+func (a *app) oneRun(args []string, what string) (string, error) {
+	args, err := a.lastRun(args)
+	if err == nil && len(args) != 1 {
+		err = usage.New(fmt.Sprintf("expected one %s, got %d", what, len(args)), usage.Shell("dsstar runs"))
+	}
+	if err != nil {
+		return "", err
+	}
+	return args[0], nil
+}
+
 // openRun shows the page of a run in the browser, and does not wait for that.
 func (a *app) openRun(ctx context.Context, args []string) error {
-	args, err := a.lastRun(args)
+	run, err := a.oneRun(args, "run")
 	if err != nil {
 		return err
 	}
-	if len(args) != 1 {
-		return usage.New(fmt.Sprintf("expected one run, got %d", len(args)), usage.Shell("dsstar runs"))
-	}
-	page, err := a.export(ctx, args[0], exporters[0], "")
+	page, err := a.export(ctx, run, exporters[0], "")
 	if err == nil {
 		page, err = filepath.Abs(page)
 	}

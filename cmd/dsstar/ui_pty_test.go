@@ -18,6 +18,7 @@ import (
 
 	"dsstar/agent/llm/llmtest"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // A session is a program on its own terminal, with all its output.
@@ -46,6 +47,7 @@ func (s *session) String() string {
 // TestTerminalCloses: when its terminal closes, the program restores the user's kernel and leaves
 // nothing; with nohup it goes on.
 func TestTerminalCloses(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	hup := make(chan os.Signal, 1) // below nohup, tests ignore the signal, and so would the program
 	signal.Notify(hup, syscall.SIGHUP)
