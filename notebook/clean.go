@@ -58,7 +58,7 @@ type Cleaner struct {
 
 	ids    map[string]bool
 	styles map[string]string // style sheet declarations of the current HTML, by element id
-	inert  bool              // pictures are made of pixels: InertHTML leaves the result as it is
+	inert  bool              // InertHTML leaves the result as it is
 }
 
 // HTML returns sanitized, balanced HTML, which cannot close an enclosing element. ok is false
@@ -210,9 +210,6 @@ func (c *Cleaner) link(to string) (string, bool) {
 func (c *Cleaner) image(n, kept *html.Node) []*html.Node {
 	src, alt := attr(n, "src"), attr(n, "alt")
 	uri := dataURI(src)
-	if c.inert && !rasterURI().MatchString(uri) {
-		uri = ""
-	}
 	if uri == "" && c.Picture != nil {
 		uri = c.Picture(src)
 	}
@@ -238,9 +235,6 @@ func shortened(text string) string {
 
 // drawing converts an svg element to an image, in which scripts do not run.
 func (c *Cleaner) drawing(n *html.Node) []*html.Node {
-	if c.inert {
-		return []*html.Node{{Type: html.TextNode, Data: "[drawing]"}}
-	}
 	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg",
 		"xmlns:xlink": "http://www.w3.org/1999/xlink"} {
 		// The parser represents "xmlns:xlink" as a namespaced attribute.

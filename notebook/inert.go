@@ -1,9 +1,7 @@
 package notebook
 
 import (
-	"encoding/base64"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -249,7 +247,7 @@ func harmlessAttribute(element, key, value string) bool {
 		return true
 	case key == "style":
 		return inertCSS(value)
-	case slices.Contains([]string{"img", "image", "input", "video"}, element) && inertPicture(value):
+	case slices.Contains([]string{"img", "image", "input", "video"}, element) && pictureURI().MatchString(value):
 		return true
 	}
 	return inertAddress(value)
@@ -278,30 +276,10 @@ func inertAddress(value string) bool {
 		!scheme().MatchString(lines)
 }
 
-var (
-	rasterURI = lazy.Regexp(
-		`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon)(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
-	svgURI = lazy.Regexp(`^\s*data:image/svg\+xml((?:;[\w=-]+)*),([^\\]*)$`)
-)
-
-// inertPicture reports whether a value is the data URI of a picture that fetches nothing.
-func inertPicture(value string) bool {
-	if rasterURI().MatchString(value) {
-		return true
-	}
-	parts := svgURI().FindStringSubmatch(value)
-	if parts == nil {
-		return false
-	}
-	svg, err := url.PathUnescape(parts[2])
-	if err == nil && strings.HasSuffix(parts[1], ";base64") {
-		var data []byte
-		data, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(svg), ""))
-		svg = string(data)
-	}
-	var s switched
-	return err == nil && s.html(svg, false) == len(svg) && s.n == 0
-}
+// pictureURI matches the data URI of a picture. An SVG that is shown as a picture fetches nothing and
+// runs nothing: https://www.w3.org/TR/svg-integration/#secure-static-mode.
+var pictureURI = lazy.Regexp(`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon|svg\+xml)` +
+	`(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
 
 // localImage matches a Markdown image whose file is beside the notebook or attached to it.
 var localImage = lazy.Regexp(
@@ -369,5 +347,5 @@ func (s *switched) spec(value any) {
 // file beside the notebook.
 func isInertURL(value any) bool {
 	text, ok := value.(string)
-	return ok && (inertAddress(text) || rasterURI().MatchString(text))
+	return ok && (inertAddress(text) || pictureURI().MatchString(text))
 }

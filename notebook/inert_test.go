@@ -30,7 +30,7 @@ func fetchers(t *testing.T, text string) (all []string) {
 		if n.Type == html.ElementNode {
 			for _, a := range n.Attr {
 				link := n.Data == "a" && a.Key == "href"
-				inside := a.Key == "srcdoc" || strings.HasPrefix(a.Val, "data:image/svg")
+				inside := a.Key == "srcdoc" || strings.HasPrefix(a.Val, "data:image/svg") && n.Data != "img"
 				if !link && a.Key != "title" && !strings.HasPrefix(a.Key, "data-") &&
 					(strings.Contains(a.Val, "evil.test") || inside) {
 					all = append(all, n.Data+" "+a.Key+"="+a.Val)
