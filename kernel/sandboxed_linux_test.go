@@ -65,8 +65,8 @@ func TestSandboxWithNetwork(t *testing.T) {
 	}
 }
 
-// A kernelspec's own script, which may start any kernel, is reached over sockets, and its Python is
-// found. One that reads a forbidden file reports that, with a hint.
+// A kernelspec's own script, which may start any kernel, is reached over sockets. What it reads must be
+// allowed, its Python too; one that reads a forbidden file reports that, with a hint.
 func TestSandboxOfScripts(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/var/tmp", "dsk-") // no tier shows it
@@ -74,8 +74,13 @@ func TestSandboxOfScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	python := testPython(t)
+	real, err := filepath.EvalSymlinks(python)
+	if err != nil {
+		t.Fatal(err)
+	}
 	scripts := map[string]string{
-		"kernel.sh": "#!/bin/sh\nexec " + testPython(t) + " -m ipykernel_launcher -f \"$1\"\n",
+		"kernel.sh": "#!/bin/sh\nexec " + python + " -m ipykernel_launcher -f \"$1\"\n",
 		"activates": "#!/bin/sh\n. " + dir + "/conda.sh\nexec python3 -m ipykernel_launcher -f \"$1\"\n",
 		"conda.sh":  "true\n",
 	}
@@ -84,6 +89,7 @@ func TestSandboxOfScripts(t *testing.T) {
 	}
 	for _, box := range boxes(t) {
 		o := options(t)
+		box.Read = append(box.Read, filepath.Dir(filepath.Dir(python)), filepath.Dir(filepath.Dir(real)))
 		o.Sandbox = box
 		o.Spec = Spec{Name: "script", Language: "python",
 			Argv: []string{dir + "/kernel.sh", "{connection_file}"}}
