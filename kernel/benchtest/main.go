@@ -1,8 +1,8 @@
-// Command benchtest compares dsstar rerun with nbconvert and papermill, the kernel with checkpoints
-// with ipykernel, and the tiers of the sandbox with none, and prints a table. Every number is the
-// median of the runs, which alternate.
+// Command benchtest measures the figures of docs/rerun.md and docs/checkpoints.md: dsstar rerun
+// beside nbconvert and papermill, and the kernel with checkpoints beside ipykernel. Every number is
+// a median.
 //
-//	go run ./kernel/benchtest              everything; about a quarter of an hour
+//	go run ./kernel/benchtest              everything; some minutes
 //	go run ./kernel/benchtest -only 300    the rows whose names contain "300"
 //	go run ./kernel/benchtest -quick       fewer repetitions, for a first look
 //
@@ -22,7 +22,6 @@ import (
 
 	"dsstar/configs"
 	"dsstar/kernel/pyenv"
-	"dsstar/kernel/sandbox"
 )
 
 // A bench is the set-up that the rows share.
@@ -43,7 +42,6 @@ type row struct {
 type result struct{ ours, theirs, verdict string }
 
 func main() {
-	sandbox.Main(os.Args)
 	only := flag.String("only", "", "measure only rows whose names contain this")
 	quick := flag.Bool("quick", false, "fewer repetitions")
 	flag.Parse()
@@ -64,7 +62,7 @@ func run(ctx context.Context, only string, quick bool) error {
 		return err
 	}
 	fmt.Println("| what | dsstar | others | |\n|---|---|---|---|")
-	for _, r := range slices.Concat(rerunRows, checkpointRows(), sandboxRows()) {
+	for _, r := range slices.Concat(rerunRows, checkpointRows()) {
 		if !strings.Contains(r.name, only) {
 			continue
 		}

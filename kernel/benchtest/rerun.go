@@ -11,7 +11,6 @@ import (
 
 var rerunRows = []row{
 	{"300 cells, time and peak memory of the runner | nbconvert, papermill", rerun300},
-	{"the demo's notebook, rerun --check, seconds | nbconvert", checkDemo},
 }
 
 // rerun300 runs a notebook of 300 cells.
@@ -38,24 +37,6 @@ func rerun300(_ context.Context, b *bench) (result, error) {
 	return result{m[0].String(), m[1].String() + ", " + m[2].String(), fmt.Sprintf(
 		"ratios %.2f, %.2f; of memory %.2f, %.2f", m[0].seconds/m[1].seconds, m[0].seconds/m[2].seconds,
 		m[0].megabytes/m[1].megabytes, m[0].megabytes/m[2].megabytes)}, nil
-}
-
-// checkDemo executes the demo's notebook and compares its outputs; nbconvert only executes it.
-func checkDemo(_ context.Context, b *bench) (result, error) {
-	folder := filepath.Join(b.dir, "demo")
-	path := filepath.Join(folder, "notebook.ipynb")
-	if out, err := exec.Command(b.dsstar, "demo", "--quiet", "--python", b.python, "--out",
-		folder).CombinedOutput(); err != nil {
-		return result{}, fmt.Errorf("dsstar demo: %w\n%s", err, out)
-	}
-	m, err := measureAll(max(1, b.times(100)/10), [][]string{
-		{b.dsstar, "rerun", "--check", "--quiet", "--python", b.python, path},
-		b.nbconvert(path, filepath.Join(b.dir, "demo.out.ipynb")),
-	})
-	if err != nil {
-		return result{}, err
-	}
-	return result{m[0].String(), m[1].String(), ratio(m[0].seconds, m[1].seconds)}, nil
 }
 
 // beside returns the path of a tool of the environment.
