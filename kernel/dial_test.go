@@ -121,8 +121,7 @@ func TestServer(t *testing.T) {
 	t.Run("limits rates", func(t *testing.T) { testRateLimit(t, s) })
 	t.Run("keeps output for others", func(t *testing.T) { testBuffered(t, s) })
 	t.Run("guest", func(t *testing.T) { testServerGuest(t, s) })
-	t.Run("restarted by its user", func(t *testing.T) { testRestartedByUser(t, s, raw) })
-	t.Run("deleted by its user", func(t *testing.T) { testDeletedByUser(t, s) })
+	t.Run("ended by its user", func(t *testing.T) { testEndedByUser(t, s, raw) })
 	t.Run("refuses", func(t *testing.T) { testRefusals(t, s) })
 	t.Run("too large", func(t *testing.T) { testTooLarge(t, s) })
 	t.Run("is found", func(t *testing.T) { testFound(t, s, raw) })
@@ -337,38 +336,31 @@ func testServerGuest(t *testing.T, s Server) {
 	stdout(t, own, "print(df, 'new' in globals(), os.getpid() == pid)", "the user False True\n")
 }
 
-// A kernel that its user restarts is a dead one to its guests.
-func testRestartedByUser(t *testing.T, s Server, raw *kerneltest.Server) {
-	id, err := s.start(t.Context(), "python3", nil)
-	if err != nil {
-		t.Fatal(err)
+// A kernel that its user restarts is a dead one to its guests. Clients are not told that a kernel was
+// deleted, but find out.
+func testEndedByUser(t *testing.T, s Server, raw *kerneltest.Server) {
+	for want, end := range map[string]func(id string){
+		"the kernel died: ": func(id string) {
+			raw.Call(t, http.MethodPost, "/api/kernels/"+id+"/restart", nil, nil)
+		},
+		"the kernel died: the server no longer has the kernel": func(id string) {
+			_ = s.delete(context.Background(), id)
+		},
+	} {
+		id, err := s.start(t.Context(), "python3", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := dialled(t, s, id, Options{Discard: true})
+		runCell(t, g, "x = 1", notebook.OK)
+		time.AfterFunc(300*time.Millisecond, func() { end(id) })
+		x := runCell(t, g, "import time\ntry: time.sleep(30)\nexcept KeyboardInterrupt: time.sleep(30)",
+			notebook.Died)
+		if !strings.HasPrefix(x.Reason, want) {
+			t.Errorf("%+v", x)
+		}
+		_ = s.delete(t.Context(), id)
 	}
-	defer s.delete(t.Context(), id)
-	g := dialled(t, s, id, Options{Discard: true})
-	runCell(t, g, "x = 1", notebook.OK)
-	time.AfterFunc(300*time.Millisecond,
-		func() { raw.Call(t, http.MethodPost, "/api/kernels/"+id+"/restart", nil, nil) })
-	x := runCell(t, g, "import time; time.sleep(30)", notebook.Died)
-	if x.Seconds > 30 {
-		t.Errorf("%v s", x.Seconds)
-	}
-}
-
-// Clients are not told that a kernel was deleted, but find out.
-func testDeletedByUser(t *testing.T, s Server) {
-	id, err := s.start(t.Context(), "python3", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := dialled(t, s, id, Options{Discard: true})
-	time.AfterFunc(300*time.Millisecond, func() { _ = s.delete(context.Background(), id) })
-	x, err := g.Execute(t.Context(),
-		"import time\ntry: time.sleep(30)\nexcept KeyboardInterrupt: time.sleep(30)")
-	if err != nil || x.Status != notebook.Died ||
-		x.Reason != "the kernel died: the server no longer has the kernel" || x.Seconds > 30 {
-		t.Errorf("%v %+v", err, x)
-	}
-	_ = g.Close()
 }
 
 func testRefusals(t *testing.T, s Server) {

@@ -52,13 +52,8 @@ func (s Spec) Python() []string {
 // IPython reports whether s starts an ipykernel: by python -m ipykernel_launcher or undokernel, or a
 // program of that name.
 func (s Spec) IPython() bool {
-	for i, arg := range s.Argv {
-		if (strings.HasPrefix(arg, "ipykernel") || arg == undokernel) && i > 0 &&
-			s.Argv[i-1] == "-m" || i == 0 && strings.HasPrefix(filepath.Base(arg), "ipykernel") {
-			return true
-		}
-	}
-	return false
+	return s.Python() != nil || len(s.Argv) > 0 &&
+		strings.HasPrefix(filepath.Base(s.Argv[0]), "ipykernel")
 }
 
 // A SpecNotFoundError names a missing kernelspec, the available ones, and the folders or the server

@@ -7,9 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"dsstar/kernel"
-	"dsstar/kernel/kerneltest"
-	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -46,31 +43,4 @@ func TestCheckpointOpenFiles(t *testing.T) {
 	runCell(t, k, "log.write('two'); log.flush()", notebook.OK)
 	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
 	prints(t, k, "log.write('!'), log.flush(), open('log').read()", "1 None one!")
-}
-
-// A server forwards the messages of checkpoints.
-func TestCheckpointsServed(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	spec := checkpointSpec(t)
-	specs := map[string]map[string]any{"subject": {"argv": spec.Argv, "env": spec.Env,
-		"display_name": "Subject", "language": "python"}}
-	served := kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs)
-	server, err := kernel.NewServer(served.URL, served.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	inner, err := kernel.Dial(t.Context(), server, "",
-		kernel.Options{Spec: kernel.Spec{Name: "subject"}, Dir: dir, Scratch: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := New(inner, Options{Copies: filepath.Join(t.TempDir(), "copies")})
-	defer k.Close()
-	cells := []string{"x = [open('a', 'w').write('b')]"}
-	runCell(t, k, cells[0], notebook.OK)
-	runCell(t, k, "x.clear(); import os; os.remove('a'); os.kill(os.getpid(), 9)", notebook.Died)
-	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")
-	prints(t, k, "x, open('a').read()", "[1] b")
 }

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,15 +36,15 @@ type Server struct {
 // files are read or written. It and its child processes are killed at the end of the test, or
 // when the test program dies. python is an interpreter with jupyter_server; its ipykernel is
 // the kernelspec python3. specs are further kernelspecs, or another python3: the content of
-// kernel.json by name. options are further arguments, which override the defaults, such as
+// kernel.json by name. options are further arguments, such as
 // --ZMQChannelsWebsocketConnection.iopub_msg_rate_limit=0.
 func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
 	options ...string) *Server {
 	t.Helper()
 	return startServer(t, python, specs, func(s *Server, port string) []string {
-		return arguments(options, "jupyter_server", "--no-browser", "--allow-root",
-			"--ServerApp.ip=127.0.0.1",
-			"--ServerApp.port="+port, "--ServerApp.port_retries=0", "--ServerApp.root_dir="+s.Root)
+		return append([]string{"jupyter_server", "--no-browser", "--allow-root",
+			"--ServerApp.ip=127.0.0.1", "--ServerApp.port=" + port, "--ServerApp.port_retries=0",
+			"--ServerApp.root_dir=" + s.Root}, options...)
 	})
 }
 
@@ -68,35 +67,22 @@ func JupyterLab(t testing.TB, python string, specs map[string]map[string]any) *S
 		}
 	}
 	return startServer(t, python, specs, func(s *Server, port string) []string {
-		return arguments(nil, "jupyterlab", "--no-browser", "--allow-root",
-			"--ServerApp.ip=127.0.0.1",
-			"--ServerApp.port="+port, "--ServerApp.port_retries=0", "--ServerApp.root_dir="+s.Root,
-			"--ServerApp.jpserver_extensions={'jupyterlab': True}", "--LabApp.app_settings_dir="+settings,
-			"--LabApp.expose_app_in_browser=True")
+		return []string{"jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
+			"--ServerApp.port=" + port, "--ServerApp.port_retries=0", "--ServerApp.root_dir=" + s.Root,
+			"--ServerApp.jpserver_extensions={'jupyterlab': True}", "--LabApp.app_settings_dir=" + settings,
+			"--LabApp.expose_app_in_browser=True"}
 	})
 }
 
-// KernelGateway starts a real Jupyter Kernel Gateway, which lists its kernels unless options
-// forbid it; otherwise see [JupyterServer].
+// KernelGateway starts a real Jupyter Kernel Gateway, which lists its kernels; otherwise see [JupyterServer].
 func KernelGateway(t testing.TB, python string, specs map[string]map[string]any,
 	options ...string) *Server {
 	t.Helper()
 	return startServer(t, python, specs, func(_ *Server, port string) []string {
-		return arguments(options, "kernel_gateway", "--KernelGatewayApp.ip=127.0.0.1",
-			"--KernelGatewayApp.port="+port,
-			"--KernelGatewayApp.port_retries=0", "--JupyterWebsocketPersonality.list_kernels=True")
+		return append([]string{"kernel_gateway", "--KernelGatewayApp.ip=127.0.0.1",
+			"--KernelGatewayApp.port=" + port, "--KernelGatewayApp.port_retries=0",
+			"--JupyterWebsocketPersonality.list_kernels=True"}, options...)
 	})
-}
-
-// arguments returns options and the defaults that they do not override: Jupyter refuses
-// duplicates.
-func arguments(options []string, defaults ...string) []string {
-	named := func(argument string) bool {
-		name, _, _ := strings.Cut(argument, "=")
-		return slices.ContainsFunc(options,
-			func(o string) bool { return o == name || strings.HasPrefix(o, name+"=") })
-	}
-	return append(slices.DeleteFunc(defaults, named), options...)
 }
 
 // serverTimeout limits the start of a server, callTimeout a [Server.Call].

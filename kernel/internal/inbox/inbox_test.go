@@ -52,12 +52,3 @@ func TestInbox(t *testing.T) {
 		}
 	}
 }
-
-// A message that is alone is kept, however long it is.
-func TestLongMessage(t *testing.T) {
-	b := New()
-	b.Put(wire.Message{Header: wire.Header{MsgType: "stream"}, Content: make([]byte, maxMemory+1)})
-	if items := b.Take(); len(items) != 1 || items[0].Channel == Gap {
-		t.Error("it is lost")
-	}
-}
