@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	sessions    = flag.Int("sessions", 0, "random sessions of TestEquality; 0: 3, with DSSTAR_LONG 10")
+	sessions    = flag.Int("sessions", 0, "random sessions of TestEquality; 0: 2, with DSSTAR_LONG 10")
 	sessionSeed = flag.Uint64("session-seed", 1, "the first of their seeds")
 )
 
@@ -288,7 +288,7 @@ func TestEquality(t *testing.T) {
 	l := newLab(t)
 	n := *sessions
 	if n == 0 {
-		n = 3
+		n = 2
 		if os.Getenv("DSSTAR_LONG") != "" {
 			n = 10
 		}

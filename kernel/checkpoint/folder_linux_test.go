@@ -59,7 +59,7 @@ func TestReplacedInMidRun(t *testing.T) {
 			cells := []string{"import os\nfiles, outside = " + `"` + o.Scratch + `", "` + outside + `"` +
 				"\nopen(files + '/a.txt', 'w').write('1')"}
 			runCell(t, k, cells[0], notebook.OK)
-			for _, attack := range []string{
+			attacks := []string{
 				"os.symlink(outside, files + '/outputs')",
 				"os.rename(files, files + '.moved%d')\nos.symlink(outside, files)",
 				"os.rename(files, files + '.moved%d')\nos.mkfifo(files)",
@@ -69,7 +69,11 @@ func TestReplacedInMidRun(t *testing.T) {
 					"os.symlink(outside + '/key', files + '/link'); os.symlink(outside, files + '/sub')\n" +
 					"os.symlink('.', files + '/loop')\n" +
 					"open(files + '/random.py', 'w').write('raise SystemExit')",
-			} {
+			}
+			if way == "replay" { // each costs a new kernel
+				attacks = attacks[1:3]
+			}
+			for _, attack := range attacks {
 				attack = strings.ReplaceAll(attack, "%d", "' + str(os.getpid()) + '")
 				runCell(t, k, attack, notebook.OK)
 				kerneltest.Within(t, "going back", func() {

@@ -137,7 +137,7 @@ func TestNothingGrows(t *testing.T) {
 	first := checkpoint(t, k)
 	want := runCell(t, k, "print(random.random(), end='')", notebook.OK).Stdout()
 	var early use
-	for i := range 10 {
+	for i := range 6 {
 		second := checkpoint(t, k)
 		ready := readied(t, whenReady(t, k, second))
 		switch i % 3 {
