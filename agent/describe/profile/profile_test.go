@@ -83,6 +83,18 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestLarge makes profiles of the files that DSSTAR_LARGE names, with spaces between them, within
+// the same limits.
+func TestLarge(t *testing.T) {
+	paths := strings.Fields(os.Getenv("DSSTAR_LARGE"))
+	if len(paths) == 0 {
+		t.Skip("set DSSTAR_LARGE to the paths of large files")
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { bounded(t, filepath.Dir(path), path) })
+	}
+}
+
 // bounded makes a profile in a process of its own and reports how long it took, and its memory.
 func bounded(t *testing.T, dir, path string) {
 	began := time.Now()
