@@ -883,11 +883,11 @@ func checkNotebook(t reporter, tr *record.Trajectory,
 	data := must(nb.Encode())
 	back := reread(t, data)
 	back.Seal = tr.Seal // that of the notebook before
-	order := cmpopts.SortSlices(func(a, b record.Kept) int {
+	order := cmpopts.SortSlices(func(a, b record.Remark) int {
 		return strings.Compare(a.After+" "+a.Cell.ID, b.After+" "+b.Cell.ID)
 	})
 	// first what is quick: cmp took a third of the time of all tests
-	if string(must(json.Marshal(tr))) != string(must(json.Marshal(back))) || !reflect.DeepEqual(tr.Kept, back.Kept) {
+	if string(must(json.Marshal(tr))) != string(must(json.Marshal(back))) || !reflect.DeepEqual(tr.Remarks, back.Remarks) {
 		if diff := cmp.Diff(tr, back, cmpopts.EquateEmpty(), order); diff != "" {
 			t.Errorf("the trajectory that is read back differs (-want +got)\n%s", diff)
 		}

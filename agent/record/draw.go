@@ -59,13 +59,13 @@ type cellMeta struct {
 	Step   int    `json:"step,omitempty"`
 	Part   int    `json:"part,omitempty"`   // from 2; the first has none
 	Digest string `json:"digest,omitempty"` // of the source as it was drawn
-	After  string `json:"after,omitempty"`  // on a person's cell: see Kept
+	After  string `json:"after,omitempty"`  // on a person's cell: see Remark
 }
 
 // Draw draws the notebook of a trajectory, finished or not. Run All runs only the accepted cells:
 // what was discarded is Markdown. Two runs that do the same differ only in the last cell.
 func Draw(t *Trajectory) *notebook.Notebook {
-	d := &drawing{t: t, nb: &notebook.Notebook{}, drew: make([]bool, len(t.Kept))}
+	d := &drawing{t: t, nb: &notebook.Notebook{}, drew: make([]bool, len(t.Remarks))}
 	d.nb.Metadata = map[string]any{
 		"dsstar": newMeta(t),
 		"kernelspec": map[string]any{
@@ -141,7 +141,7 @@ type drawing struct {
 	t    *Trajectory
 	nb   *notebook.Notebook
 	runs int    // code cells so far: their execution counts are 1..N
-	drew []bool // of t.Kept
+	drew []bool // of t.Remarks
 }
 
 // Digest returns the hash by which an edited source is recognized.
@@ -167,7 +167,7 @@ func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 
 // kept draws the person's own cells that follow the cell with the id.
 func (d *drawing) kept(id string) {
-	for i, k := range d.t.Kept {
+	for i, k := range d.t.Remarks {
 		if k.After == id && !d.drew[i] {
 			d.drew[i] = true
 			d.nb.Cells = append(d.nb.Cells, k.Cell)
@@ -177,7 +177,7 @@ func (d *drawing) kept(id string) {
 
 // keptElsewhere draws the person's cells whose predecessor is not drawn.
 func (d *drawing) keptElsewhere() {
-	for i, k := range d.t.Kept {
+	for i, k := range d.t.Remarks {
 		if !d.drew[i] {
 			k.Cell.Metadata = maps.Clone(k.Cell.Metadata)
 			if k.Cell.Metadata == nil {

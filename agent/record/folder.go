@@ -171,7 +171,7 @@ func (f Folder) unedited() error {
 		return err
 	}
 	script, err := disk.ReadPlain(f.Script(), disk.MaxDocument)
-	if err == nil && !slices.Contains(t.Scripts, Digest(string(script))) || len(t.Rounds)+len(t.Kept) > 0 {
+	if err == nil && !slices.Contains(t.Scripts, Digest(string(script))) || len(t.Rounds)+len(t.Remarks) > 0 {
 		return errInUse
 	}
 	return nil

@@ -263,7 +263,7 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 	if ownID().MatchString(c.ID) {
 		c.ID = r.newID(c.ID) // a copy of it has taken its place
 	}
-	r.t.Kept = append(r.t.Kept, Kept{cmp.Or(m.After, r.anchor), c})
+	r.t.Remarks = append(r.t.Remarks, Remark{cmp.Or(m.After, r.anchor), c})
 	if text := strings.TrimSpace(c.Source); slices.Contains(c.Tags(), noteTag) && text != "" {
 		r.notes = append(r.notes, noted{r.inPart, text})
 	}
@@ -286,7 +286,7 @@ func (r *reader) newID(id string) string {
 // annotated keeps a person's version of one of dsstar's texts in a cell after it. The text itself
 // is redrawn.
 func (r *reader) annotated(c notebook.Cell) {
-	r.t.Kept = append(r.t.Kept, Kept{c.ID, notebook.Cell{
+	r.t.Remarks = append(r.t.Remarks, Remark{c.ID, notebook.Cell{
 		ID: r.newID(c.ID), Type: notebook.Markdown, Source: c.Source,
 		Metadata: without(c.Metadata, "dsstar"), Attachments: c.Attachments,
 	}})

@@ -180,7 +180,7 @@ func (t *Trajectory) AddNote(text string) {
 	}
 	t.noted("a note was left: " + text)
 	t.Notes = append(t.Notes, text)
-	t.Kept = append(t.Kept, Kept{After: partID("asked", len(t.Earlier)), Cell: notebook.Cell{
+	t.Remarks = append(t.Remarks, Remark{After: partID("asked", len(t.Earlier)), Cell: notebook.Cell{
 		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
 		Metadata: map[string]any{"tags": []any{noteTag}}}})
 }

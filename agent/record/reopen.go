@@ -149,10 +149,10 @@ func (t *Trajectory) Next() bool {
 		t.Later[i].move(by)
 	}
 	t.Rounds = append(t.Rounds, l.move(by)...)
-	for i, k := range t.Kept {
+	for i, k := range t.Remarks {
 		if m := ofRound().FindStringSubmatch(k.After); m != nil {
 			if n, err := strconv.Atoi(m[2]); err == nil && n > l.Begin-by {
-				t.Kept[i].After = fmt.Sprintf("%s%d", m[1], n+by)
+				t.Remarks[i].After = fmt.Sprintf("%s%d", m[1], n+by)
 			}
 		}
 	}

@@ -98,9 +98,9 @@ func (t *Trajectory) Disown() {
 
 // disownWishes takes from notes and cells the rank of what the user of dsstar wants.
 func (t *Trajectory) disownWishes() {
-	t.Notes, t.Kept = nil, slices.Clone(t.Kept)
-	for i := range t.Kept {
-		cell := &t.Kept[i].Cell
+	t.Notes, t.Remarks = nil, slices.Clone(t.Remarks)
+	for i := range t.Remarks {
+		cell := &t.Remarks[i].Cell
 		if tags, _ := cell.Metadata["tags"].([]any); slices.Contains(cell.Tags(), noteTag) {
 			cell.Metadata = maps.Clone(cell.Metadata)
 			cell.Metadata["tags"] = slices.DeleteFunc(slices.Clone(tags), func(tag any) bool { return tag == noteTag })

@@ -42,7 +42,7 @@ type Trajectory struct {
 	Proof        *Proof        `json:"proof,omitempty"`
 	Learned      *Learned      `json:"learned,omitempty"` // for the memory; nil: not asked for
 	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
-	Kept         []Kept        `json:"-"`                 // the notebook has them where they belong
+	Remarks      []Remark      `json:"-"`                 // the notebook has them where they belong
 	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two solution.py
 	Models       []string      `json:"models,omitempty"`  // that answered
 	Choice       Choice        `json:"choice,omitzero"`   // of the models, by the user
@@ -258,8 +258,8 @@ type Proof struct {
 	Notes  []string `json:"notes,omitempty"`  // for readers: no reason to doubt the answer
 }
 
-// A Kept cell is a Markdown or raw cell of the person's own, which keeps its place in the notebook.
-type Kept struct {
+// A Remark is a Markdown or raw cell of the person's own, which keeps its place in the notebook.
+type Remark struct {
 	After string // id of dsstar's cell before it; "" for the beginning
 	Cell  notebook.Cell
 }

@@ -102,11 +102,11 @@ func (t *Trajectory) Edition() string {
 // TakeRemarks takes over the cells that a person has added or changed in another notebook of the
 // run.
 func (t *Trajectory) TakeRemarks(from *Trajectory) {
-	kept := slices.Clone(from.Kept)
-	for _, k := range t.Kept {
-		if !slices.ContainsFunc(kept, func(o Kept) bool { return o.Cell.ID == k.Cell.ID }) {
+	kept := slices.Clone(from.Remarks)
+	for _, k := range t.Remarks {
+		if !slices.ContainsFunc(kept, func(o Remark) bool { return o.Cell.ID == k.Cell.ID }) {
 			kept = append(kept, k)
 		}
 	}
-	t.Kept = kept
+	t.Remarks = kept
 }

@@ -80,27 +80,27 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	}
 	j.progress.Models(func(role string) string { return modelOf(s, role) })
 	j.progress.Wait("starting the kernel")
-	j.place.Show(folder, j.task.Data)
+	j.site.Show(folder, j.task.Data)
 	if work != folder {
-		j.place.Show(work, "")
+		j.site.Show(work, "")
 	}
 	for _, source := range j.sources {
 		j.progress.Paste("data     %s", source)
 		if source.Name != "" && source.Database == "" && source.From == "" { // a link out of the data folder
-			j.place.Box.Read = append(j.place.Box.Read, source.Path)
+			j.site.Box.Read = append(j.site.Box.Read, source.Path)
 			config.Readable = append(config.Readable, source.Path)
 		}
 	}
-	config.Sandbox, config.Choice = j.place.Sandbox(), a.choice(s)
-	config.Memory = j.place.Memory()
+	config.Sandbox, config.Choice = j.site.Sandbox(), a.choice(s)
+	config.Memory = j.site.Memory()
 	j.progress.Say("sandbox  %s", config.Sandbox)
 	config.Dir, config.Model = string(work), llm.Traced(j.model, trace)
-	config.Open = j.progress.Watch(a.Open(&j.place, s))
-	config.RunScript = a.RunScript(&j.place, s)
+	config.Open = j.progress.Watch(a.Open(&j.site, s))
+	config.RunScript = a.RunScript(&j.site, s)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
-	config.Warnings, config.Observe, config.Review = j.place.Warnings(), j.observer(saver), a.review(j)
+	config.Warnings, config.Observe, config.Review = j.site.Warnings(), j.observer(saver), a.review(j)
 	t, err := run(ctx, config)
 	j.progress.Stop()
 	if j.stands != "" {
@@ -177,7 +177,7 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 // that cut the run short, if any.
 func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder,
 	saver *saver, ended error) error {
-	r := newResult(t, folder, ranIn(j.place, j.settings))
+	r := newResult(t, folder, ranIn(j.site, j.settings))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)

@@ -15,11 +15,11 @@ import (
 
 // consent names the unsandboxed kernels that the run will use and asks the user to agree.
 func (a *app) consent(ctx context.Context, j *job) error {
-	lines, what, question := j.place.NotOurs()
+	lines, what, question := j.site.NotOurs()
 	if lines == nil {
 		return nil
 	}
-	g, agreed := j.place.Guest, j.yes
+	g, agreed := j.site.Guest, j.yes
 	if g != nil {
 		if own := a.Within(g); own && a.extension == 0 {
 			return usage.New("a cell of the kernel "+g.Name+" has started this process: the run would "+

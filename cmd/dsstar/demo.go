@@ -80,11 +80,11 @@ folder.`,
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}
-		if j.place.Server.URL != "" {
+		if j.site.Server.URL != "" {
 			return usage.New("the demo runs only on this machine", usage.Shell("dsstar demo"))
 		}
 		j.progress.Wait("writing the example's data")
-		data, err := a.demoData(cmd.Context(), s, j.place.Spec)
+		data, err := a.demoData(cmd.Context(), s, j.site.Spec)
 		if err != nil {
 			return err
 		}

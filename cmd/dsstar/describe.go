@@ -129,12 +129,12 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 	for _, w := range j.settings.Warnings {
 		j.progress.Warn("%s", w)
 	}
-	j.place.Box.Read = append(j.place.Box.Read, j.task.Data)
+	j.site.Box.Read = append(j.site.Box.Read, j.task.Data)
 	for _, s := range j.sources {
-		j.place.Box.Read = append(j.place.Box.Read, s.Path)
+		j.site.Box.Read = append(j.site.Box.Read, s.Path)
 		config.Readable = append(config.Readable, s.Path)
 	}
-	config.Open, config.Observe = a.Open(&j.place, j.settings), j.describing()
+	config.Open, config.Observe = a.Open(&j.site, j.settings), j.describing()
 	j.progress.Wait(progress.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task)
 	j.progress.Stop()
@@ -146,7 +146,7 @@ func (j *job) setUpAlone(ctx context.Context, a *app) error {
 	if err := j.findPlace(ctx, a); err != nil {
 		return err
 	}
-	if g := j.place.Guest; g != nil {
+	if g := j.site.Guest; g != nil {
 		return usage.New(fmt.Sprintf(
 			"--kernel: %s is a running kernel (%s), but files are described in new ones", g.Name,
 			kernels.Identity(g.Running)),
@@ -156,7 +156,7 @@ func (j *job) setUpAlone(ctx context.Context, a *app) error {
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
-	return a.Look(ctx, &j.place, j.settings, j.task.Data)
+	return a.Look(ctx, &j.site, j.settings, j.task.Data)
 }
 
 // describing reports the events of a run that only describes files.

@@ -131,7 +131,7 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 // checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
 // of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	p, err := a.Place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
+	p, err := a.Site(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
 	if err != nil {
 		return failedBy("kernel", err)
 	}

@@ -191,7 +191,7 @@ func TestKernelsElsewhere(t *testing.T) {
 	a, _, _ := testApp(t, kernelstest.Env(t, runtime)...)
 	s := load(t, configs.Sources{Flags: map[string]configs.Flag{
 		"kernel": {Name: "--kernel", Value: "newest"}}})
-	p, err := a.Place(t.Context(), s, func(string) {})
+	p, err := a.Site(t.Context(), s, func(string) {})
 	if err != nil || p.Guest == nil || p.Guest.File != file {
 		t.Fatalf("%v %+v", err, p)
 	}

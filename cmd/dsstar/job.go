@@ -37,7 +37,7 @@ type job struct {
 	ranker   llm.Ranker // nil: files are ranked by word frequency
 	cache    *describe.Cache
 	memory   *memory.Memory // of the data; nil: none
-	place    kernels.Place
+	site     kernels.Site
 	here     bool // local kernels only
 	progress *progress.Progress
 	shown    bool         // a demo, for which an answer that depends on a reading is a success
@@ -105,7 +105,7 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 // findPlace chooses where sessions are opened.
 func (j *job) findPlace(ctx context.Context, a *app) (err error) {
 	j.progress.Wait("setting up Python")
-	j.place, err = a.Place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) })
+	j.site, err = a.Site(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) })
 	return err
 }
 
@@ -125,15 +125,15 @@ func (j *job) setUp(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	if len(a.Databases) > 0 && (j.place.Guest != nil || j.place.Server.URL != "") {
+	if len(a.Databases) > 0 && (j.site.Guest != nil || j.site.Server.URL != "") {
 		return usage.New("databases, buckets and clusters are reached from dsstar's own local kernels only",
 			usage.Without("kernel", "server"))
 	}
-	if j.place.Guest != nil && j.settings.Rollback.Insists() {
+	if j.site.Guest != nil && j.settings.Rollback.Insists() {
 		return usage.New("--rollback checkpoint: a kernel that dsstar did not start goes back by names",
 			usage.Again("--yes").But("rollback"))
 	}
-	if j.place.Guest != nil && j.settings.Method.Paper {
+	if j.site.Guest != nil && j.settings.Method.Paper {
 		return usage.New("--paper runs every script in a fresh process, not in a running kernel",
 			usage.Without("kernel"))
 	}
@@ -144,7 +144,7 @@ func (j *job) setUp(ctx context.Context, a *app) error {
 		return err
 	}
 	j.progress.Wait("waiting for the kernel")
-	return a.Look(ctx, &j.place, j.settings, j.folders()...)
+	return a.Look(ctx, &j.site, j.settings, j.folders()...)
 }
 
 // folders returns the folders that kernels must be able to read.
@@ -158,10 +158,10 @@ func (j *job) folders() []string {
 	return folders
 }
 
-// forGuest checks the flags against the chosen place: a question about variables needs a running
+// forGuest checks the flags against the chosen site: a question about variables needs a running
 // kernel.
 func (j *job) forGuest() error {
-	g := j.place.Guest
+	g := j.site.Guest
 	switch {
 	case g != nil:
 		g.Keep = j.names
@@ -185,7 +185,7 @@ func (j *job) base() string {
 		return j.settings.Out
 	}
 	// the current folder, unless the kernel is a notebook's
-	return filepath.Join(j.place.Guest.Beside(here), j.settings.Out)
+	return filepath.Join(j.site.Guest.Beside(here), j.settings.Out)
 }
 
 func exists(path string) bool {

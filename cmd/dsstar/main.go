@@ -43,7 +43,7 @@ type app struct {
 	width          func() int   // of the terminal behind stderr
 	configDir      string       // of dsstar, in the user's configuration folder
 	descriptionDir string       // the folder of cached descriptions
-	markDir        string       // the folder of marks: see mark
+	stampDir       string       // the folder of stamps: see stamp
 	line           usage.Line   // what the user typed
 	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
 	extension      int          // process of the kernel whose extension started this one; 0: none
@@ -78,7 +78,7 @@ func newApp() *app {
 		},
 	}
 	a.CacheDir, a.configDir, a.noCache = userDirs(a.Getenv)
-	a.descriptionDir, a.markDir = filepath.Join(a.CacheDir, "descriptions"), a.CacheDir
+	a.descriptionDir, a.stampDir = filepath.Join(a.CacheDir, "descriptions"), a.CacheDir
 	return a
 }
 

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		a := newApp()
 		if dir := os.Getenv(descriptionsIn); dir != "" {
-			a.descriptionDir, a.markDir = dir, dir
+			a.descriptionDir, a.stampDir = dir, dir
 		}
 		if at := os.Getenv(warmAt); at != "" {
 			a.Cells = warmed(at)

@@ -111,7 +111,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	if len(r.Tools) == 0 {
 		return r
 	}
-	if j.place.Guest != nil {
+	if j.site.Guest != nil {
 		r.Tools, r.Imports = nil, nil
 		return r
 	}
@@ -133,7 +133,7 @@ func inFolder(task record.Task, dir string) record.Task {
 // confined reports whether a sandbox of dsstar's confines the cells. Otherwise code of a memory,
 // which may come with somebody else's data, runs only if this user's dsstar has run it before.
 func (j job) confined() bool {
-	return j.place.Guest == nil && j.place.Server.URL == "" && j.place.Box.Confines()
+	return j.site.Guest == nil && j.site.Server.URL == "" && j.site.Box.Confines()
 }
 
 func fileNames(task record.Task) (names []string) {

@@ -70,7 +70,7 @@ type resultKernel struct {
 }
 
 // ranIn describes the kernel of a run.
-func ranIn(p kernels.Place, s *configs.Settings) resultKernel {
+func ranIn(p kernels.Site, s *configs.Settings) resultKernel {
 	way := cmp.Or(p.Way, notebook.ByReplay)
 	if s.Rollback.Off() {
 		way = notebook.NotAtAll

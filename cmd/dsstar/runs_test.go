@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"dsstar/agent/record"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 

@@ -36,8 +36,8 @@ func (a *app) checker(run agent.RunScript, task record.Task) *checker {
 // toolFault returns why a function does not hold, or "". What was found is remembered while function,
 // cases and data stay the same.
 func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.Tool) (string, error) {
-	mark, err := c.soundMark(m, tool)
-	if err != nil || exists(mark) && !c.thorough {
+	stamp, err := c.soundStamp(m, tool)
+	if err != nil || exists(stamp) && !c.thorough {
 		return "", err
 	}
 	if c.idle {
@@ -45,7 +45,7 @@ func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.T
 	}
 	reason, err := agent.ToolFault(ctx, c.run, c.task, sourceOf(m, tool), tool.Test)
 	if err == nil && reason == "" {
-		err = setMark(mark)
+		err = setStamp(stamp)
 	}
 	return reason, err
 }
@@ -56,9 +56,9 @@ func (c *checker) hold(m *memory.Memory, tools []memory.Tool) error {
 		if !slices.ContainsFunc(tools, func(t memory.Tool) bool { return t.Name == tool.Name }) {
 			continue
 		}
-		mark, err := c.soundMark(m, tool)
+		stamp, err := c.soundStamp(m, tool)
 		if err == nil {
-			err = setMark(mark)
+			err = setStamp(stamp)
 		}
 		if err != nil {
 			return err
@@ -70,10 +70,10 @@ func (c *checker) hold(m *memory.Memory, tools []memory.Tool) error {
 // errIdle is why a function is left out of sessions that nothing confines.
 var errIdle = errors.New("no sandbox would confine its cases; dsstar memory check runs them all the same")
 
-// soundMark returns the path of the marker that tool passed its cases on the present data.
-func (c *checker) soundMark(m *memory.Memory, tool memory.Tool) (string, error) {
+// soundStamp returns the path of the stamp that tool passed its cases on the present data.
+func (c *checker) soundStamp(m *memory.Memory, tool memory.Tool) (string, error) {
 	state, err := c.state()
-	return c.mark("sound", append([]string{sourceOf(m, tool), tool.Test}, state...)), err
+	return c.stamp("sound", append([]string{sourceOf(m, tool), tool.Test}, state...)), err
 }
 
 // sourceOf returns a function with those that it or its cases call.
@@ -100,11 +100,11 @@ func stateOf(task record.Task) (state []string, err error) {
 func (c *checker) testTogether(ctx context.Context, m *memory.Memory) error {
 	var tests []string
 	for _, tool := range m.Tools {
-		mark, err := c.soundMark(m, tool)
+		stamp, err := c.soundStamp(m, tool)
 		if err != nil {
 			return err
 		}
-		if !exists(mark) {
+		if !exists(stamp) {
 			tests = append(tests, tool.Test)
 		}
 	}
@@ -189,13 +189,13 @@ func (a *app) thoroughChecker(ctx context.Context, j job) (c *checker, remove fu
 		remove()
 		return nil, nil, err
 	}
-	j.place.Show(record.Folder(dir), j.task.Data)
+	j.site.Show(record.Folder(dir), j.task.Data)
 	for _, source := range j.sources {
 		if source.Path != "" {
-			j.place.Box.Read = append(j.place.Box.Read, source.Path)
+			j.site.Box.Read = append(j.site.Box.Read, source.Path)
 		}
 	}
-	c = a.checker(a.RunScript(&j.place, j.settings), j.task)
+	c = a.checker(a.RunScript(&j.site, j.settings), j.task)
 	c.thorough = true
 	return c, remove, nil
 }

@@ -22,15 +22,15 @@ const (
 // checkpoints goes back to frozen copies of the session, or by replay if there is none.
 type checkpoints struct {
 	kernel freezer
-	marks  []*mark // oldest first
-	copies *copies // of the scratch folder's files; nil without such a folder
-	budget int64   // bytes that the kernel may hold with its copies; 0 until known
-	off    string  // why no more copies are made; "" while they are
-	silent bool    // the kernel did not answer in time, and gets no more requests
+	all    []*checkpoint // oldest first
+	copies *copies       // of the scratch folder's files; nil without such a folder
+	budget int64         // bytes that the kernel may hold with its copies; 0 until known
+	off    string        // why no more copies are made; "" while they are
+	silent bool          // the kernel did not answer in time, and gets no more requests
 }
 
-// A mark is an earlier state of the session.
-type mark struct {
+// A checkpoint is an earlier state of the session.
+type checkpoint struct {
 	trail        // the cells before it
 	id    string // of the frozen copy; "" if there is none
 	count int    // execution_count
@@ -62,8 +62,8 @@ func (c *checkpoints) keep(ctx context.Context, h *history) {
 		return
 	}
 	h.trail.known = true
-	c.forget(ctx, func(m *mark) bool { return slices.Equal(m.cells, h.trail.cells) })
-	m := &mark{trail: h.trail, why: c.off}
+	c.forget(ctx, func(m *checkpoint) bool { return slices.Equal(m.cells, h.trail.cells) })
+	m := &checkpoint{trail: h.trail, why: c.off}
 	if m.why == "" {
 		c.freeze(ctx, m)
 	}
@@ -71,11 +71,11 @@ func (c *checkpoints) keep(ctx context.Context, h *history) {
 		h.trail.known = false // a cancelled call says nothing about the state
 		return
 	}
-	c.marks = append(c.marks, m)
+	c.all = append(c.all, m)
 }
 
 // freeze makes the copies of kernel and files for m, or records in m why there are none.
-func (c *checkpoints) freeze(ctx context.Context, m *mark) {
+func (c *checkpoints) freeze(ctx context.Context, m *checkpoint) {
 	if err := c.takeFiles(ctx, m); err != nil {
 		m.why = err.Error()
 		return
@@ -100,7 +100,7 @@ func (c *checkpoints) failed(err error) string {
 }
 
 // takeFiles copies the files of the scratch folder, dropping older copies if there is no room.
-func (c *checkpoints) takeFiles(ctx context.Context, m *mark) (err error) {
+func (c *checkpoints) takeFiles(ctx context.Context, m *checkpoint) (err error) {
 	if c.copies == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (c *checkpoints) takeFiles(ctx context.Context, m *mark) (err error) {
 	}
 }
 
-// back resumes the nearest mark that it can, or replays.
+// back resumes the nearest checkpoint that it can, or replays.
 func (c *checkpoints) back(ctx context.Context, h *history,
 	cells []string) (back notebook.Restoration, known bool, err error) {
 	why := ""
@@ -145,20 +145,20 @@ func (c *checkpoints) back(ctx context.Context, h *history,
 	return back, known, err
 }
 
-// leading returns the marks whose cells are a prefix of cells, the longest first.
-func (c *checkpoints) leading(cells []string) []*mark {
-	var all []*mark
-	for _, m := range slices.Backward(c.marks) {
+// leading returns the checkpoints whose cells are a prefix of cells, the longest first.
+func (c *checkpoints) leading(cells []string) []*checkpoint {
+	var all []*checkpoint
+	for _, m := range slices.Backward(c.all) {
 		if hasPrefix(cells, m.cells) {
 			all = append(all, m)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *mark) int { return len(b.cells) - len(a.cells) })
+	slices.SortStableFunc(all, func(a, b *checkpoint) int { return len(b.cells) - len(a.cells) })
 	return all
 }
 
 // resume makes the frozen copy of m the session again, and restores its files.
-func (c *checkpoints) resume(ctx context.Context, m *mark) error {
+func (c *checkpoints) resume(ctx context.Context, m *checkpoint) error {
 	if c.silent {
 		return errors.New(c.off)
 	}
@@ -179,7 +179,7 @@ func (c *checkpoints) resume(ctx context.Context, m *mark) error {
 
 // thin drops copies until there are at most maxFrozen and the kernel is within its budget. resident
 // is an upper bound, which is cheap to get, of what the kernel holds.
-func (c *checkpoints) thin(ctx context.Context, newest *mark, resident int64) {
+func (c *checkpoints) thin(ctx context.Context, newest *checkpoint, resident int64) {
 	frozen := c.dispensable(newest)
 	for len(frozen) >= maxFrozen {
 		c.giveUp(ctx, frozen[0], "to save memory")
@@ -195,11 +195,11 @@ func (c *checkpoints) thin(ctx context.Context, newest *mark, resident int64) {
 	}
 }
 
-// dispensable returns the marks with a copy, except newest, in the order of eviction: first those
+// dispensable returns those with a copy, except newest, in the order of eviction: first those
 // off the current path, then the oldest, and the empty session last.
-func (c *checkpoints) dispensable(newest *mark) []*mark {
-	frozen := slices.DeleteFunc(slices.Clone(c.marks), func(m *mark) bool { return m.id == "" })
-	rank := func(m *mark) int {
+func (c *checkpoints) dispensable(newest *checkpoint) []*checkpoint {
+	frozen := slices.DeleteFunc(slices.Clone(c.all), func(m *checkpoint) bool { return m.id == "" })
+	rank := func(m *checkpoint) int {
 		switch {
 		case len(m.cells) == 0:
 			return 2
@@ -208,7 +208,7 @@ func (c *checkpoints) dispensable(newest *mark) []*mark {
 		}
 		return 0
 	}
-	slices.SortStableFunc(frozen, func(a, b *mark) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(frozen, func(a, b *checkpoint) int { return rank(a) - rank(b) })
 	return frozen
 }
 
@@ -224,14 +224,14 @@ func (c *checkpoints) held(ctx context.Context) int64 {
 	return held
 }
 
-func (c *checkpoints) giveUp(ctx context.Context, m *mark, what string) {
+func (c *checkpoints) giveUp(ctx context.Context, m *checkpoint, what string) {
 	m.why = "its copy was given up " + what
 	c.drop(ctx, m)
 }
 
-// forget drops the marks that match.
-func (c *checkpoints) forget(ctx context.Context, match func(*mark) bool) {
-	c.marks = slices.DeleteFunc(c.marks, func(m *mark) bool {
+// forget drops the checkpoints that match.
+func (c *checkpoints) forget(ctx context.Context, match func(*checkpoint) bool) {
+	c.all = slices.DeleteFunc(c.all, func(m *checkpoint) bool {
 		if match(m) {
 			c.drop(ctx, m)
 			return true
@@ -240,8 +240,8 @@ func (c *checkpoints) forget(ctx context.Context, match func(*mark) bool) {
 	})
 }
 
-// drop drops the copies of a mark.
-func (c *checkpoints) drop(ctx context.Context, m *mark) {
+// drop drops the copies of a checkpoint.
+func (c *checkpoints) drop(ctx context.Context, m *checkpoint) {
 	if m.id != "" && !c.silent {
 		if err := c.kernel.drop(ctx, m.id); err != nil { // it only costs memory
 			c.failed(err)
@@ -250,8 +250,8 @@ func (c *checkpoints) drop(ctx context.Context, m *mark) {
 	c.release(m)
 }
 
-// release frees the file copies of a mark whose frozen copy is gone.
-func (c *checkpoints) release(m *mark) {
+// release frees the file copies of a checkpoint whose frozen copy is gone.
+func (c *checkpoints) release(m *checkpoint) {
 	m.id = ""
 	if m.files != nil {
 		c.copies.drop(m.files)
@@ -259,12 +259,12 @@ func (c *checkpoints) release(m *mark) {
 	}
 }
 
-// clear forgets all marks of a session that has ended.
+// clear forgets all checkpoints of a session that has ended.
 func (c *checkpoints) clear() {
-	for _, m := range c.marks {
+	for _, m := range c.all {
 		c.release(m)
 	}
-	c.marks = nil
+	c.all = nil
 }
 
 func (c *checkpoints) close() {

@@ -159,7 +159,7 @@ func TestSilent(t *testing.T) {
 func TestMemory(t *testing.T) {
 	p := play(t, Options{MaxMemory: 450, Branches: true}, false)
 	p.run("off")
-	p.back(notebook.ByReplay, 0, "", "a") // the mark of "off" is made now
+	p.back(notebook.ByReplay, 0, "", "a") // the checkpoint of "off" is made now
 	p.run("b", "c", "d", "e", "f")
 	if n := len(p.fake.frozen); n > 4 {
 		t.Errorf("%d copies", n)

@@ -74,7 +74,7 @@ var socketOptions = map[uint32][]uint32{
 }
 
 // otherOptions refuses all socket options but socketOptions, with the error for options that a
-// protocol lacks. Among them are routing headers, interfaces, marks and filters. In a message TCP
+// protocol lacks. Among them are routing headers, interfaces, inodes and filters. In a message TCP
 // ignores those headers.
 func otherOptions() (rules []rule) {
 	levels := rule{call: unix.SYS_SETSOCKOPT, errno: unix.ENOPROTOOPT}

@@ -90,10 +90,10 @@ func (r *ruleset) allow(access uint64, paths ...string) error {
 	}, paths)
 }
 
-// allowMarked is allow for real paths that cells of another session may replace: each must still
-// have its mark.
-func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...string) error {
-	return r.allowAll(access, func(path string) (int, error) { return openMarked(path, marks) }, paths)
+// allowSame is allow for real paths that cells of another session may replace: each must still
+// have its inode.
+func (r *ruleset) allowSame(access uint64, inodes map[string]inode, paths ...string) error {
+	return r.allowAll(access, func(path string) (int, error) { return openSame(path, inodes) }, paths)
 }
 
 func (r *ruleset) allowAll(access uint64, open func(path string) (int, error), paths []string) error {
@@ -117,10 +117,10 @@ func (r *ruleset) allowAll(access uint64, open func(path string) (int, error), p
 // Landlock rules cannot exclude a subfolder: if one of own is beneath a path, every other entry is
 // allowed separately, so entries created later are not readable. All names can be listed, even
 // those in own.
-func (r *ruleset) allowReading(own []string, marks map[string]mark, paths ...string) error {
+func (r *ruleset) allowReading(own []string, inodes map[string]inode, paths ...string) error {
 	for _, path := range paths {
 		if !slices.ContainsFunc(own, func(folder string) bool { return in(folder, path) }) {
-			if err := r.allowMarked(fsRead, marks, path); err != nil {
+			if err := r.allowSame(fsRead, inodes, path); err != nil {
 				return err
 			}
 			continue
@@ -128,7 +128,7 @@ func (r *ruleset) allowReading(own []string, marks map[string]mark, paths ...str
 		if slices.Contains(own, path) {
 			continue
 		}
-		if err := r.allowMarked(unix.LANDLOCK_ACCESS_FS_READ_DIR, marks, path); err != nil {
+		if err := r.allowSame(unix.LANDLOCK_ACCESS_FS_READ_DIR, inodes, path); err != nil {
 			return err
 		}
 		entries, err := os.ReadDir(path)
@@ -139,7 +139,7 @@ func (r *ruleset) allowReading(own []string, marks map[string]mark, paths ...str
 			if e.Type()&fs.ModeSymlink != 0 {
 				continue // the rules of its target apply
 			}
-			if err := r.allowReading(own, marks, path+"/"+e.Name()); err != nil {
+			if err := r.allowReading(own, inodes, path+"/"+e.Name()); err != nil {
 				return err
 			}
 		}
@@ -244,8 +244,8 @@ func (st stage) confineFiles() error {
 		own = nil // the view hides them
 	}
 	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	err = errors.Join(r.allowReading(own, nil, system...), r.allowReading(own, st.Marks, st.Read...),
-		r.allowMarked(written, st.Marks, st.Write...))
+	err = errors.Join(r.allowReading(own, nil, system...), r.allowReading(own, st.Inodes, st.Read...),
+		r.allowSame(written, st.Inodes, st.Write...))
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV

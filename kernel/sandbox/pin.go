@@ -27,14 +27,14 @@ func pin(path string) (string, error) {
 	return real, nil
 }
 
-// A mark identifies a file: its device and inode.
-type mark [2]uint64
+// An inode identifies a file: its device and inode.
+type inode [2]uint64
 
-// marks returns the marks of the paths that exist.
-func marks(paths []string) (map[string]mark, error) {
-	all := map[string]mark{}
+// inodes returns the inodes of the paths that exist.
+func inodes(paths []string) (map[string]inode, error) {
+	all := map[string]inode{}
 	for _, path := range paths {
-		m, there, err := markOf(path)
+		m, there, err := inodeOf(path)
 		if err != nil {
 			return nil, err
 		}

@@ -24,14 +24,14 @@ func openPlain(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// openMarked is openPlain for a file that must still have its mark, if marks has one for it.
-func openMarked(path string, marks map[string]mark) (fd int, err error) {
+// openSame is openPlain for a file that must still have its inode, if inodes has one for it.
+func openSame(path string, inodes map[string]inode) (fd int, err error) {
 	fd, err = openPlain(path)
 	if err != nil {
 		return -1, err
 	}
-	is, err := markOfFile(fd)
-	if was, ok := marks[path]; err == nil && ok && is != was {
+	is, err := inodeOfFile(fd)
+	if was, ok := inodes[path]; err == nil && ok && is != was {
 		err = ErrReplaced
 	}
 	if err != nil {
@@ -46,23 +46,23 @@ func unreachable(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR)
 }
 
-func markOf(path string) (m mark, there bool, err error) {
+func inodeOf(path string) (m inode, there bool, err error) {
 	fd, err := openPlain(path)
 	if err != nil {
 		if unreachable(err) {
 			err = nil
 		}
-		return mark{}, false, err
+		return inode{}, false, err
 	}
 	defer unix.Close(fd)
-	if m, err = markOfFile(fd); err != nil {
-		return mark{}, false, &os.PathError{Op: "stat", Path: path, Err: err}
+	if m, err = inodeOfFile(fd); err != nil {
+		return inode{}, false, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
 	return m, true, nil
 }
 
-func markOfFile(fd int) (mark, error) {
+func inodeOfFile(fd int) (inode, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(fd, &st)
-	return mark{uint64(st.Dev), st.Ino}, err
+	return inode{uint64(st.Dev), st.Ino}, err
 }

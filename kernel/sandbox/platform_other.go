@@ -21,5 +21,5 @@ var systemReads []string
 // Landlock returns 0: there is no Landlock.
 func Landlock() int { return 0 }
 
-// markOf returns no mark: only the sandboxes on Linux use marks.
-func markOf(string) (mark, bool, error) { return mark{}, false, nil }
+// inodeOf returns no inode: only the sandboxes on Linux compare them.
+func inodeOf(string) (inode, bool, error) { return inode{}, false, nil }

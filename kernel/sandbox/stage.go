@@ -25,10 +25,10 @@ type stage struct {
 	Sockets []string // sockets in Read and Write, on which other programs may listen
 	Reports bool
 	Listens bool
-	Facts   bool            // the guard opens files of /proc for the session
-	Hosts   string          // the file that is /etc/hosts, in full with endpoints
-	Marks   map[string]mark // of Write and the box's Read when they were checked
-	ABI     int             // newest version of Landlock's interface to use, for tests; 0 for any
+	Facts   bool             // the guard opens files of /proc for the session
+	Hosts   string           // the file that is /etc/hosts, in full with endpoints
+	Inodes  map[string]inode // of Write and the box's Read when they were checked
+	ABI     int              // newest version of Landlock's interface to use, for tests; 0 for any
 }
 
 // Commands of this executable, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -93,10 +93,10 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	st.Read = slices.DeleteFunc(st.Read,
 		func(path string) bool { return slices.Contains(st.Own, path) })
 	st.Named = otherNames(reads, st.Read)
-	if err := b.keeps(s, named, st.Own); err != nil {
+	if err := b.protects(s, named, st.Own); err != nil {
 		return nil, err
 	}
-	if st.Marks, err = marks(slices.Concat(st.Write, named)); err != nil {
+	if st.Inodes, err = inodes(slices.Concat(st.Write, named)); err != nil {
 		return nil, err
 	}
 	if b.Tier == Full {

@@ -175,7 +175,7 @@ func (g *Guarded) put(data, old []byte, missing bool) error {
 	} else {
 		err = g.replace(temporary, data, old)
 	}
-	if kept := (*keptError)(nil); errors.As(err, &kept) {
+	if stranded := (*strandedError)(nil); errors.As(err, &stranded) {
 		return err
 	}
 	_ = g.folder.Remove(temporary) // after a rename there is nothing to remove
@@ -238,27 +238,27 @@ func (g *Guarded) replace(temporary string, data, old []byte) error {
 	return errors.Join(err, g.putBack(temporary, edit, data))
 }
 
-// A keptError reports an edit that could not be put back, and where it is.
-type keptError struct {
+// A strandedError reports an edit that could not be put back, and where it is.
+type strandedError struct {
 	path string
 	err  error
 }
 
-func (e *keptError) Error() string {
+func (e *strandedError) Error() string {
 	return fmt.Sprintf("what somebody else has just saved is in %s: %v", e.path, e.err)
 }
-func (e *keptError) Unwrap() error { return e.err }
+func (e *strandedError) Unwrap() error { return e.err }
 
 // putBack undoes an exchange that left an edit in temporary and data in the guarded file. If the
 // editor writes again in the meantime, its last version stays.
 func (g *Guarded) putBack(temporary string, edit, data []byte) error {
 	for {
 		if err := g.exchange(g.folder, temporary, g.name()); err != nil {
-			return &keptError{filepath.Join(g.folder.Name(), temporary), err}
+			return &strandedError{filepath.Join(g.folder.Name(), temporary), err}
 		}
 		got, err := g.read(temporary)
 		if err != nil {
-			return &keptError{filepath.Join(g.folder.Name(), temporary), err}
+			return &strandedError{filepath.Join(g.folder.Name(), temporary), err}
 		}
 		if bytes.Equal(got, data) {
 			return errMeanwhile

@@ -198,7 +198,7 @@ func TestGuardPutBack(t *testing.T) {
 			return exchange(folder, a, b)
 		}
 		err := g.Write(version(2))
-		kept, ok := errors.AsType[*keptError](err)
+		kept, ok := errors.AsType[*strandedError](err)
 		switch {
 		case ok != fails || !fails && !errors.Is(err, ErrEdited):
 			t.Error(err)

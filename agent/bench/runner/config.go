@@ -8,21 +8,21 @@ import (
 	"dsstar/agent/ask"
 )
 
-// A Place is where kernels are opened: this machine, or a Jupyter server.
-type Place struct {
+// A Site is where kernels are opened: this machine, or a Jupyter server.
+type Site struct {
 	Name string
 	// Ready waits until kernels can be opened, or returns why they cannot. It is called before
 	// the first task and whenever the place has failed a task. nil: the place is always ready.
-	// An error other than a [*PlaceError] ends the run.
+	// An error other than a [*SiteError] ends the run.
 	Ready func(ctx context.Context) error
 }
 
-// A PlaceError reports that the place has failed, not the task. The task is then given to
+// A SiteError reports that the place has failed, not the task. The task is then given to
 // another place.
-type PlaceError struct{ Err error }
+type SiteError struct{ Err error }
 
-func (e *PlaceError) Error() string { return e.Err.Error() }
-func (e *PlaceError) Unwrap() error { return e.Err }
+func (e *SiteError) Error() string { return e.Err.Error() }
+func (e *SiteError) Unwrap() error { return e.Err }
 
 // A LackingError reports that a task cannot run because something is missing. The task gets no
 // record, and the run continues.
@@ -39,7 +39,7 @@ type Job struct {
 	Item
 	Repeat int
 	Dir    string // its run folder, which exists and is empty
-	Place  int    // index in Config.Places
+	Site   int    // index in Config.Sites
 
 	timeout time.Duration
 	tally   *tally
@@ -58,17 +58,17 @@ func (j Job) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, j.timeout, ErrOverTime)
 }
 
-// A Config configures a run. Folder, Places, Jobs and Solve are required.
+// A Config configures a run. Folder, Sites, Jobs and Solve are required.
 type Config struct {
 	Folder  *Folder
-	Places  []Place
+	Sites   []Site
 	Jobs    int           // concurrent tasks, in all places together
 	Timeout time.Duration // of one task, without its scoring; 0: none
 	Budget  *ask.Budget   // nil: none
 
 	// Solve solves one task, within [Job.Bound], and scores the answer. Failures of the agent,
 	// the model or cells belong in the Record. An error means that there is no record. Any
-	// error but a [*PlaceError] or [*LackingError] ends the run. Calls are concurrent.
+	// error but a [*SiteError] or [*LackingError] ends the run. Calls are concurrent.
 	Solve func(ctx context.Context, j Job) (Record, error)
 
 	// Observe, if set, is called for each event, one call at a time.
@@ -92,7 +92,7 @@ const (
 type Event struct {
 	Kind   Kind
 	Key    Key
-	Place  string
+	Site   string
 	Err    error   // of GivenBack, Lost and Lacking
 	Record *Record // of Ended
 

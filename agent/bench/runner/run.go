@@ -34,7 +34,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer r.stop(nil)
 	var workers sync.WaitGroup
 	for n := range cfg.Jobs {
-		workers.Go(func() { r.work(ctx, n%len(cfg.Places)) })
+		workers.Go(func() { r.work(ctx, n%len(cfg.Sites)) })
 	}
 	workers.Wait()
 	if r.failed != nil {
@@ -63,14 +63,14 @@ type run struct {
 }
 
 func newRun(cfg Config) (*run, error) {
-	if len(cfg.Places) == 0 || cfg.Jobs < 1 {
+	if len(cfg.Sites) == 0 || cfg.Jobs < 1 {
 		return nil, errors.New("a run needs a place and a job")
 	}
 	if cfg.Budget == nil {
 		cfg.Budget = &ask.Budget{}
 	}
 	cfg.Budget.AllTasks = true
-	r := &run{Config: cfg, healthy: time.Now(), missing: make([]bool, len(cfg.Places)),
+	r := &run{Config: cfg, healthy: time.Now(), missing: make([]bool, len(cfg.Sites)),
 		over: make(chan struct{})}
 	r.changed = sync.NewCond(&r.mu)
 	if err := cfg.Folder.settle(cfg.Budget); err != nil {
@@ -153,9 +153,9 @@ func (r *run) work(ctx context.Context, place int) {
 		if !ok {
 			return
 		}
-		j.Place = place
+		j.Site = place
 		err := r.do(ctx, j)
-		lost, isPlace := errors.AsType[*PlaceError](err)
+		lost, isPlace := errors.AsType[*SiteError](err)
 		lacking, lacks := errors.AsType[*LackingError](err)
 		switch {
 		case err == nil: // it has its record
@@ -166,7 +166,7 @@ func (r *run) work(ctx context.Context, place int) {
 		case lacks:
 			r.done()
 			r.tell(Event{Kind: Lacking, Key: j.Key(), Err: lacking})
-		case r.Places[place].Ready == nil || r.Places[place].Ready(ctx) == nil:
+		case r.Sites[place].Ready == nil || r.Sites[place].Ready(ctx) == nil:
 			if j.tries++; j.tries < attempts {
 				r.back(j, lost)
 			} else if err := r.hopeless(j, lost); err != nil {
@@ -185,7 +185,7 @@ func (r *run) work(ctx context.Context, place int) {
 
 func (r *run) back(j Job, err error) {
 	r.giveBack(j)
-	r.tell(Event{Kind: GivenBack, Key: j.Key(), Place: r.Places[j.Place].Name, Err: err})
+	r.tell(Event{Kind: GivenBack, Key: j.Key(), Site: r.Sites[j.Site].Name, Err: err})
 }
 
 // hopeless records a kernel error for a task that kept failing although the places are ready.
@@ -201,7 +201,7 @@ func (r *run) hopeless(j Job, err error) error {
 // ready waits until a place is ready, and reports false if nothing is left to do there. lost,
 // if not nil, is why the place is already known to have failed.
 func (r *run) ready(ctx context.Context, place int, lost error) bool {
-	p := r.Places[place]
+	p := r.Sites[place]
 	if p.Ready == nil {
 		return true
 	}
@@ -215,7 +215,7 @@ func (r *run) ready(ctx context.Context, place int, lost error) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		if _, ok := errors.AsType[*PlaceError](lost); !ok {
+		if _, ok := errors.AsType[*SiteError](lost); !ok {
 			r.end(lost)
 			return false
 		}
@@ -242,7 +242,7 @@ func (r *run) miss(place int, err error) {
 	r.missing[place] = true
 	r.mu.Unlock()
 	if !known {
-		r.tell(Event{Kind: Lost, Place: r.Places[place].Name, Err: err})
+		r.tell(Event{Kind: Lost, Site: r.Sites[place].Name, Err: err})
 	}
 }
 
@@ -254,7 +254,7 @@ func (r *run) found(place int) {
 	r.healthy = time.Now()
 	r.mu.Unlock()
 	if was {
-		r.tell(Event{Kind: Back, Place: r.Places[place].Name})
+		r.tell(Event{Kind: Back, Site: r.Sites[place].Name})
 	}
 }
 
@@ -269,7 +269,7 @@ func (r *run) do(ctx context.Context, j Job) (err error) {
 	if j.Dir, err = r.Folder.begin(j.Key()); err != nil {
 		return err
 	}
-	r.tell(Event{Kind: Begun, Key: j.Key(), Place: r.Places[j.Place].Name})
+	r.tell(Event{Kind: Begun, Key: j.Key(), Site: r.Sites[j.Site].Name})
 	j.timeout, j.tally = r.Timeout, &tally{budget: r.Budget}
 	record, err := r.Solve(ctx, j)
 	if err == nil {

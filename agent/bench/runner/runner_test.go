@@ -57,7 +57,7 @@ type task func(context.Context, Job) (Record, error)
 // solve runs the tasks one by one, at one place.
 func solve(t *testing.T, f *Folder, solve task) error {
 	t.Helper()
-	return Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: solve})
+	return Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1, Solve: solve})
 }
 
 func scored(v float64) Record {
@@ -115,7 +115,7 @@ func TestRunAndRepeat(t *testing.T) {
 	defer f.Close()
 	var c counter
 	var last Event
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{Name: "here"}}, Jobs: 4,
+	err = Run(t.Context(), Config{Folder: f, Sites: []Site{{Name: "here"}}, Jobs: 4,
 		Observe: func(e Event) { last = e },
 		Solve: func(_ context.Context, j Job) (Record, error) {
 			if entries, err := os.ReadDir(j.Dir); err != nil || len(entries) > 0 {
@@ -146,7 +146,7 @@ func TestResume(t *testing.T) {
 	f := create(t, about(10))
 	ctx, stop := context.WithCancel(t.Context())
 	n := 0
-	err := Run(ctx, Config{Folder: f, Places: []Place{{}}, Jobs: 1,
+	err := Run(ctx, Config{Folder: f, Sites: []Site{{}}, Jobs: 1,
 		Solve: func(ctx context.Context, j Job) (Record, error) {
 			if n++; n == 5 {
 				write(t, filepath.Join(j.Dir, "half"), "")
@@ -166,7 +166,7 @@ func TestResume(t *testing.T) {
 	write(t, results, string(data[:len(data)-7]))
 	f = reopen(t, f)
 	var c counter
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 3,
+	err = Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 3,
 		Solve: func(_ context.Context, j Job) (Record, error) {
 			if _, err := os.Stat(filepath.Join(j.Dir, "half")); err == nil {
 				t.Error("what a task had left half done is still there")
@@ -264,7 +264,7 @@ func TestBudget(t *testing.T) {
 		return scored(1), nil
 	}
 	b := &ask.Budget{Limits: ask.Limits{Calls: 7}, Price: price}
-	err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve})
+	err := Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1, Budget: b, Solve: solve})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-calls" {
 		t.Fatalf("%v", err)
 	}
@@ -274,14 +274,14 @@ func TestBudget(t *testing.T) {
 	}
 	b = &ask.Budget{Limits: ask.Limits{Cost: 10},
 		Price: price} // 7 of it are spent, one without a record
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve})
+	err = Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1, Budget: b, Solve: solve})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-cost" {
 		t.Fatalf("%v", err)
 	}
 	if result, _ := Read(f.Path()); len(result.Records) != 4 || b.Paid() != 10 {
 		t.Errorf("%d records", len(result.Records))
 	}
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1,
+	err = Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1,
 		Budget: &ask.Budget{Limits: ask.Limits{Time: 10 * time.Millisecond}},
 		Solve: func(ctx context.Context, _ Job) (Record, error) {
 			<-ctx.Done()
@@ -301,7 +301,7 @@ func TestSpentIsKept(t *testing.T) {
 	run := func(b *ask.Budget, solve func(j Job) (Record, error)) {
 		t.Helper()
 		b.Price = price
-		err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b,
+		err := Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1, Budget: b,
 			Solve: func(ctx context.Context, j Job) (Record, error) {
 				if _, err := j.Model(answers{}).Ask(ctx, llm.Request{Role: "coder"}); err != nil {
 					return Record{}, err
@@ -315,7 +315,7 @@ func TestSpentIsKept(t *testing.T) {
 	b := &ask.Budget{Limits: ask.Limits{Calls: 100}}
 	run(b, func(Job) (Record, error) {
 		if tries++; tries == 1 {
-			return Record{}, &PlaceError{errors.New("gone")}
+			return Record{}, &SiteError{errors.New("gone")}
 		}
 		return scored(0), nil
 	})
@@ -367,10 +367,10 @@ func placeDies(t *testing.T) {
 	var told []Kind
 	err := Run(t.Context(), Config{
 		Folder: f, Jobs: 4,
-		Places: []Place{{Name: "a", Ready: func(context.Context) error { return nil }},
+		Sites: []Site{{Name: "a", Ready: func(context.Context) error { return nil }},
 			{Name: "b", Ready: func(context.Context) error {
 				if isDown() {
-					return &PlaceError{errors.New("gone")}
+					return &SiteError{errors.New("gone")}
 				}
 				return nil
 			}}},
@@ -381,19 +381,19 @@ func placeDies(t *testing.T) {
 		},
 		Solve: func(ctx context.Context, j Job) (Record, error) {
 			mu.Lock()
-			if j.Place == 1 && ended[1] >= 3 && !died {
+			if j.Site == 1 && ended[1] >= 3 && !died {
 				down, died = true, true
 				// at no instant at which a task ends: one that fails just then loses the place again
 				time.AfterFunc(5500*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
 			}
 			mu.Unlock()
 			time.Sleep(2 * time.Second)
-			if j.Place == 1 && isDown() {
-				return Record{}, &PlaceError{errors.New("lost")}
+			if j.Site == 1 && isDown() {
+				return Record{}, &SiteError{errors.New("lost")}
 			}
 			c.end(j)
 			mu.Lock()
-			ended[j.Place]++
+			ended[j.Site]++
 			mu.Unlock()
 			return scored(1), nil
 		},
@@ -416,8 +416,8 @@ func TestAllPlacesLost(t *testing.T) { synctest.Test(t, allPlacesLost) }
 func allPlacesLost(t *testing.T) {
 	f := create(t, about(2))
 	err := Run(t.Context(), Config{Folder: f, Jobs: 2,
-		Places: []Place{{Name: "a",
-			Ready: func(context.Context) error { return &PlaceError{errors.New("refused")} }}},
+		Sites: []Site{{Name: "a",
+			Ready: func(context.Context) error { return &SiteError{errors.New("refused")} }}},
 		Solve: func(context.Context, Job) (Record,
 			error) {
 			t.Error("solved without a place")
@@ -428,7 +428,7 @@ func allPlacesLost(t *testing.T) {
 	}
 	wrong := errors.New("no pandas there")
 	err = Run(t.Context(), Config{Folder: f, Jobs: 2,
-		Places: []Place{{Ready: func(context.Context) error { return wrong }}}, Solve: nil})
+		Sites: []Site{{Ready: func(context.Context) error { return wrong }}}, Solve: nil})
 	if !errors.Is(err, wrong) {
 		t.Errorf("%v", err)
 	}
@@ -453,7 +453,7 @@ func TestEnds(t *testing.T) {
 		fits        func(error, []Record) bool
 	}{
 		// a task fails at every place, though the places are ready; its answer is not public
-		"places": {3, 1, second(&PlaceError{errors.New("no kernel starts")}), 3, "given back given back ",
+		"places": {3, 1, second(&SiteError{errors.New("no kernel starts")}), 3, "given back given back ",
 			func(err error, r []Record) bool {
 				return err == nil && r[1].Cause == KernelError && r[1].Score == nil
 			}},
@@ -491,7 +491,7 @@ func TestEnds(t *testing.T) {
 			a := about(c.tasks)
 			a.Items[c.tasks/2].Hidden = true
 			f, told := create(t, a), ""
-			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, Places: []Place{{}}, Solve: c.solve,
+			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, Sites: []Site{{}}, Solve: c.solve,
 				Timeout: time.Millisecond, Observe: func(e Event) {
 					if e.Kind != Begun && e.Kind != Ended {
 						told += string(e.Kind) + " "

@@ -119,7 +119,7 @@ func (s Site) cause(ctx context.Context, m *watchedModel, ran bool,
 	case s.Fatal(err):
 		return "", err
 	case !ran || s.Lost(ctx, err):
-		return "", &runner.PlaceError{Err: err}
+		return "", &runner.SiteError{Err: err}
 	}
 	return runner.KernelError, nil
 }

@@ -211,7 +211,7 @@ func TestCause(t *testing.T) {
 		}
 		cause, fatal := site.cause(c.ctx, m, !c.never, c.err)
 		if cause != c.cause || (fatal == nil) != (c.cause != "") ||
-			errors.As(fatal, new(*runner.PlaceError)) != c.place {
+			errors.As(fatal, new(*runner.SiteError)) != c.place {
 			t.Errorf("%s: %q, %v", c.what, cause, fatal)
 		}
 	}

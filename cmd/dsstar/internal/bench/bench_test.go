@@ -54,8 +54,8 @@ func TestServersAllWork(t *testing.T) {
 			servers: []string{"http://127.0.0.1:1/?token=hunter2", "http://127.0.0.1:2/"}}}
 	err := r.findPlaces(t.Context())
 	r.progress.Stop()
-	if err != nil || len(r.places) != 2 || r.flags.jobs != 2 {
-		t.Errorf("%v, %d places, %d jobs", err, len(r.places), r.flags.jobs)
+	if err != nil || len(r.sites) != 2 || r.flags.jobs != 2 {
+		t.Errorf("%v, %d sites, %d jobs", err, len(r.sites), r.flags.jobs)
 	}
 	said := stderr.String()
 	if !strings.Contains(said, "sandbox  none (of a server): http://127.0.0.1:1/\n") ||

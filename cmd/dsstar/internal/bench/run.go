@@ -43,16 +43,16 @@ type run struct {
 	ranker   llm.Ranker // nil: files are ranked by their words
 	prices   func(role string) (llm.Price, bool)
 	budget   *ask.Budget
-	places   []*place
+	sites    []*site
 	python   *bench.Process // for scoring texts
 }
 
-// A place is this machine, or a server.
-type place struct {
+// A site is this machine, or a server.
+type site struct {
 	url      string // "": this machine
 	settings *configs.Settings
 	mu       sync.Mutex
-	place    kernels.Place
+	site     kernels.Site
 	checked  time.Time // when it was last known to work
 }
 
@@ -237,7 +237,7 @@ func (r *run) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
 func (r *run) findPlaces(ctx context.Context) error {
 	if len(r.flags.servers) == 0 {
 		r.progress.Wait("setting up Python")
-		p, err := r.Place(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
+		p, err := r.Site(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
 		if err != nil {
 			return err
 		}
@@ -248,17 +248,17 @@ func (r *run) findPlaces(ctx context.Context) error {
 		if r.settings.MaxMemory == 0 { // all kernels share the free memory
 			p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
 		}
-		r.places = []*place{{place: p}}
-		if err := r.consent(ctx, &r.places[0].place); err != nil {
+		r.sites = []*site{{site: p}}
+		if err := r.consent(ctx, &r.sites[0].site); err != nil {
 			return err
 		}
-		if err := r.Look(ctx, &r.places[0].place, r.settings, disk.Existing(r.flags.out)); err != nil {
+		if err := r.Look(ctx, &r.sites[0].site, r.settings, disk.Existing(r.flags.out)); err != nil {
 			return err
 		}
 		r.progress.Say("sandbox  %s", p.Sandbox())
 		return nil
 	}
-	var named []*kernels.Place
+	var named []*kernels.Site
 	r.flags.jobs = max(r.flags.jobs, len(r.flags.servers)) // else some are never used
 	for _, given := range r.flags.servers {
 		s := *r.settings
@@ -267,8 +267,8 @@ func (r *run) findPlaces(ctx context.Context) error {
 		if err != nil {
 			return usage.New(fmt.Sprintf("--server: %v", err), usage.Shell("jupyter server list"))
 		}
-		r.places = append(r.places, &place{url: server.URL, settings: &s})
-		named = append(named, &kernels.Place{Server: server})
+		r.sites = append(r.sites, &site{url: server.URL, settings: &s})
+		named = append(named, &kernels.Site{Server: server})
 	}
 	if err := r.consent(ctx, named...); err != nil {
 		return err
@@ -279,11 +279,11 @@ func (r *run) findPlaces(ctx context.Context) error {
 	return nil
 }
 
-// consent reports the places that do not confine their kernels, and asks the user to agree.
-func (r *run) consent(ctx context.Context, places ...*kernels.Place) error {
+// consent reports the sites that do not confine their kernels, and asks the user to agree.
+func (r *run) consent(ctx context.Context, sites ...*kernels.Site) error {
 	var all []string
 	var what, question string
-	for _, p := range places {
+	for _, p := range sites {
 		if lines, w, q := p.NotOurs(); lines != nil {
 			all, what, question = append(all, lines...), w, q
 		}
@@ -294,12 +294,12 @@ func (r *run) consent(ctx context.Context, places ...*kernels.Place) error {
 	return r.Agree(ctx, r.progress, r.flags.yes, all, what, question)
 }
 
-// placeOf returns a copy of a place, for one task.
-func (r *run) placeOf(i int) kernels.Place {
-	b := r.places[i]
+// siteOf returns a copy of a site, for one task.
+func (r *run) siteOf(i int) kernels.Site {
+	b := r.sites[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.place
+	return b.site
 }
 
 // fresh is how long a check of a server is valid.
@@ -308,13 +308,13 @@ const fresh = 2 * time.Second
 // ready waits until kernels can be opened on a server, or returns why they cannot. The error is a
 // PlaceError only if waiting can help.
 func (r *run) ready(ctx context.Context, i int) error {
-	b := r.places[i]
+	b := r.sites[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if time.Since(b.checked) < fresh {
 		return nil
 	}
-	p, err := r.Place(ctx, b.settings, func(string) {})
+	p, err := r.Site(ctx, b.settings, func(string) {})
 	if err == nil && p.Guest != nil {
 		err = usage.New("--kernel: it is a running kernel, but every task needs a new one",
 			usage.Without("kernel"))
@@ -324,12 +324,12 @@ func (r *run) ready(ctx context.Context, i int) error {
 	}
 	switch {
 	case err == nil:
-		b.place, b.checked = p, time.Now()
+		b.site, b.checked = p, time.Now()
 		return nil
 	case isUsage(err):
 		return err
 	}
-	return &runner.PlaceError{Err: err}
+	return &runner.SiteError{Err: err}
 }
 
 // isUsage reports whether the user's input caused an error, so that a retry is useless.
@@ -350,15 +350,15 @@ func (r *run) run(ctx context.Context) error {
 		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Budget: r.budget,
 		Observe: view.event,
 		Solve: func(ctx context.Context, j runner.Job) (runner.Record, error) {
-			return r.trial.Solve(ctx, j, r.site(j.Place))
+			return r.trial.Solve(ctx, j, r.site(j.Site))
 		},
 	}
-	for i, b := range r.places {
-		p := runner.Place{Name: b.url}
+	for i, b := range r.sites {
+		p := runner.Site{Name: b.url}
 		if b.url != "" {
 			p.Ready = func(ctx context.Context) error { return r.ready(ctx, i) }
 		}
-		config.Places = append(config.Places, p)
+		config.Sites = append(config.Sites, p)
 	}
 	r.progress.Wait("starting")
 	err := runner.Run(ctx, config)

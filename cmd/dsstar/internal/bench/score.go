@@ -206,11 +206,11 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 func (a *App) scorer(s *configs.Settings, compat bench.Compat) (trial.Scorer, func(), error) {
 	python := a.plainPython(s)
 	judge, err := a.scoringJudge(s)
-	var found *kernels.Place // most scorers need none
+	var found *kernels.Site // most scorers need none
 	return trial.Scorer{Compat: compat, Judge: judge, Plain: python.Run,
-		Open: a.scoringAt(s, func(ctx context.Context) (kernels.Place, error) {
+		Open: a.scoringAt(s, func(ctx context.Context) (kernels.Site, error) {
 			if found == nil {
-				p, err := a.Place(ctx, s, func(string) {})
+				p, err := a.Site(ctx, s, func(string) {})
 				if err != nil {
 					return p, &bench.StopError{Err: err}
 				}

@@ -16,9 +16,9 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// site returns a place for one task.
+// site returns a site for one task.
 func (r *run) site(i int) trial.Site {
-	p := r.placeOf(i)
+	p := r.siteOf(i)
 	return trial.Site{
 		Sandbox: p.Sandbox(),
 		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
@@ -27,7 +27,7 @@ func (r *run) site(i int) trial.Site {
 			return r.Open(&p, r.settings), r.RunScript(&p, r.settings)
 		},
 		Scoring: r.scoringAt(r.settings,
-			func(context.Context) (kernels.Place, error) { return r.placeOf(i), nil }),
+			func(context.Context) (kernels.Site, error) { return r.siteOf(i), nil }),
 		Fatal: func(err error) bool {
 			_, usage := errors.AsType[*usage.Error](err)
 			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) ||
@@ -40,7 +40,7 @@ func (r *run) site(i int) trial.Site {
 // lost reports whether an error means that the server is gone. If the error does not tell, it asks
 // the server.
 func (r *run) lost(ctx context.Context, i int, err error) bool {
-	if r.places[i].url == "" {
+	if r.sites[i].url == "" {
 		return false
 	}
 	refused := func(err error) bool {
@@ -52,15 +52,15 @@ func (r *run) lost(ctx context.Context, i int, err error) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, kernels.SurveyTime)
 	defer cancel()
-	_, _, err = r.placeOf(i).Server.Specs(ctx)
+	_, _, err = r.siteOf(i).Server.Specs(ctx)
 	return err != nil && !refused(err)
 }
 
-// A placeFinder returns the place in which to open a kernel.
-type placeFinder func(context.Context) (kernels.Place, error)
+// A siteFinder returns the site at which to open a kernel.
+type siteFinder func(context.Context) (kernels.Site, error)
 
 // scoringAt opens confined kernels for scorers' code.
-func (a *App) scoringAt(s *configs.Settings, at placeFinder) trial.Opener {
+func (a *App) scoringAt(s *configs.Settings, at siteFinder) trial.Opener {
 	return func(ctx context.Context, dir string, read []string, write string) (agent.Session, error) {
 		p, err := at(ctx)
 		if err != nil {

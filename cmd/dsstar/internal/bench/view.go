@@ -33,9 +33,9 @@ func (v *view) event(e runner.Event) {
 	case runner.Lacking:
 		v.progress.Say("lacking  %s: %v", e.Key, e.Err)
 	case runner.Lost:
-		v.progress.Say("lost     %s: %v", e.Place, e.Err)
+		v.progress.Say("lost     %s: %v", e.Site, e.Err)
 	case runner.Back:
-		v.progress.Say("back     %s", e.Place)
+		v.progress.Say("back     %s", e.Site)
 	}
 	v.progress.Await(v.state(e.Totals))
 }

@@ -24,7 +24,7 @@ import (
 	"dsstar/notebook/human"
 )
 
-// unused is how long a file is kept that nobody has asked for.
+// unused is how long a file is entry that nobody has asked for.
 const unused = 30 * 24 * time.Hour
 
 // Options are the bounds of a download.
@@ -55,8 +55,8 @@ type Error struct {
 
 func (e *Error) Error() string { return "download " + e.Address + ": " + e.Text }
 
-// kept is what is known of a file in the cache.
-type kept struct {
+// An entry is what is known of a file in the cache.
+type entry struct {
 	Name     string `json:"name"`
 	Tag      string `json:"etag,omitempty"`
 	Modified string `json:"last_modified,omitempty"`
@@ -103,7 +103,7 @@ func digest(u *url.URL) string {
 }
 
 // fetch asks for a file. dir may hold an earlier version of it.
-func fetch(ctx context.Context, u *url.URL, dir string, o Options) (known kept, err error) {
+func fetch(ctx context.Context, u *url.URL, dir string, o Options) (known entry, err error) {
 	known = read(dir)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -129,8 +129,8 @@ func fetch(ctx context.Context, u *url.URL, dir string, o Options) (known kept, 
 	case response.StatusCode != http.StatusOK:
 		return known, &Error{Text: response.Status, Status: response.StatusCode}
 	}
-	known = kept{nameOf(response, u), response.Header.Get("ETag"), response.Header.Get("Last-Modified")}
-	return known, keep(dir, known, response, o)
+	known = entry{nameOf(response, u), response.Header.Get("ETag"), response.Header.Get("Last-Modified")}
+	return known, store(dir, known, response, o)
 }
 
 // nameOf is the name of the file that a server sends.
@@ -147,19 +147,19 @@ func nameOf(response *http.Response, asked *url.URL) string {
 }
 
 // read returns what dir has; the zero value: nothing whole.
-func read(dir string) (k kept) {
+func read(dir string) (k entry) {
 	content, err := os.ReadFile(filepath.Join(dir, "download.json"))
 	if err != nil || json.Unmarshal(content, &k) != nil {
-		return kept{}
+		return entry{}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "file")); err != nil {
-		return kept{}
+		return entry{}
 	}
 	return k
 }
 
-// keep writes what a server sends, whole or not at all.
-func keep(dir string, k kept, response *http.Response, o Options) error {
+// store writes what a server sends, whole or not at all.
+func store(dir string, k entry, response *http.Response, o Options) error {
 	content, err := contentOf(response, k.Name)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 // Look checks the user's kernel, or a new one on the server, before a run folder is created: it
 // must be IPython with the required modules, and see the same folders. Local kernelspecs need
 // no check. For a local guest, Look sets p.Spec to the kernel's Python.
-func (h Host) Look(ctx context.Context, p *Place, s *configs.Settings, folders ...string) error {
+func (h Host) Look(ctx context.Context, p *Site, s *configs.Settings, folders ...string) error {
 	if p.Guest == nil && p.Server.URL == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (h Host) Look(ctx context.Context, p *Place, s *configs.Settings, folders .
 	return nil
 }
 
-func (h Host) openLook(ctx context.Context, p *Place, s *configs.Settings) (*kernel.Kernel, error) {
+func (h Host) openLook(ctx context.Context, p *Site, s *configs.Settings) (*kernel.Kernel, error) {
 	o := kernel.Options{CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
 	if p.Guest != nil {
 		return p.Guest.attach(ctx, o)

@@ -82,7 +82,7 @@ const keptOutputs = 64 << 20
 const profiles = 32 << 20
 
 // Open returns a function that opens sessions in p. It sets p.Way when it opens the main session.
-func (h Host) Open(p *Place, s *configs.Settings) agent.Open {
+func (h Host) Open(p *Site, s *configs.Settings) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		if purpose == agent.Second && (p.Guest != nil || p.Server.URL != "" || h.onCluster()) {
 			return nil, fmt.Errorf("a second session beside the run's: %w", errors.ErrUnsupported)

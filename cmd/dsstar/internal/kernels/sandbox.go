@@ -144,7 +144,7 @@ func availableMemory() int64 {
 }
 
 // confine sets the sandbox of new local kernels.
-func (h Host) confine(p *Place, s *configs.Settings, say func(string)) error {
+func (h Host) confine(p *Site, s *configs.Settings, say func(string)) error {
 	if p.Server.URL != "" {
 		return nil // the server's kernels cannot be confined
 	}
@@ -162,7 +162,7 @@ func (h Host) confine(p *Place, s *configs.Settings, say func(string)) error {
 }
 
 // Sandbox describes the sandbox of the main session.
-func (p *Place) Sandbox() string {
+func (p *Site) Sandbox() string {
 	switch {
 	case p.Guest != nil:
 		return "none (attached)"
@@ -173,7 +173,7 @@ func (p *Place) Sandbox() string {
 }
 
 // Memory is the memory limit of the main session in bytes; 0 if there is none.
-func (p *Place) Memory() int64 {
+func (p *Site) Memory() int64 {
 	if p.Guest != nil || p.Server.URL != "" || !p.Box.Tier.Confines() {
 		return 0
 	}

@@ -16,7 +16,7 @@ import (
 
 // RunScript returns the function that runs the script of a proof: in plain Python, or, where only
 // kernels can be started (on a server or by a launcher), in a new kernel.
-func (h Host) RunScript(p *Place, s *configs.Settings) agent.RunScript {
+func (h Host) RunScript(p *Site, s *configs.Settings) agent.RunScript {
 	return func(ctx context.Context, dir string,
 		limit time.Duration) (x notebook.Execution, err error) {
 		box := p.Box

@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// mark returns the path of a file in the cache whose being there says something of the parts.
-func (a *app) mark(what string, parts []string) string {
+// stamp returns the path of an empty file in the cache that says something of the parts by being there.
+func (a *app) stamp(what string, parts []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return filepath.Join(a.markDir, what, hex.EncodeToString(sum[:]))
+	return filepath.Join(a.stampDir, what, hex.EncodeToString(sum[:]))
 }
 
-// maxMarks is how many marks of a kind are kept.
-const maxMarks = 10000
+// maxStamps is how many stamps of a kind are kept.
+const maxStamps = 10000
 
-func setMark(path string) error {
+func setStamp(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	dropMarks(dir, maxMarks)
+	dropStamps(dir, maxStamps)
 	return os.WriteFile(path, nil, 0o600)
 }
 
-// dropMarks removes the older half of the marks in a folder if there are most or more. A mark that is
+// dropStamps removes the older half of the stamps in a folder if there are most or more. A stamp that is
 // missed costs what it saved, once.
-func dropMarks(dir string, most int) {
+func dropStamps(dir string, most int) {
 	entries, _ := os.ReadDir(dir) // as many as could be read
 	if len(entries) < most {
 		return

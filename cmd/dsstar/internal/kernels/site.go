@@ -20,9 +20,9 @@ import (
 	"dsstar/notebook"
 )
 
-// A Place is where the sessions of a run are opened: in new kernels, local or on a server, or, for
+// A Site is where the sessions of a run are opened: in new kernels, local or on a server, or, for
 // the main session, in a running kernel of the user's.
-type Place struct {
+type Site struct {
 	Spec   kernel.Spec   // of new kernels
 	Server kernel.Server // on which they are started; zero: locally
 	Guest  *Guest        // nil: every kernel is new
@@ -42,68 +42,68 @@ type Guest struct {
 }
 
 // Place chooses where sessions are opened and how they are confined. It starts nothing.
-func (h Host) Place(ctx context.Context, s *configs.Settings, say func(string)) (Place, error) {
+func (h Host) Site(ctx context.Context, s *configs.Settings, say func(string)) (Site, error) {
 	if err := h.temporary(); err != nil {
-		return Place{}, err
+		return Site{}, err
 	}
-	p, err := h.findPlace(ctx, s, say)
+	p, err := h.findSite(ctx, s, say)
 	if err == nil {
 		err = h.confine(&p, s, say)
 	}
 	return p, err
 }
 
-func (h Host) findPlace(ctx context.Context, s *configs.Settings, say func(string)) (Place, error) {
+func (h Host) findSite(ctx context.Context, s *configs.Settings, say func(string)) (Site, error) {
 	if s.Python != "" || s.Kernel == "" && s.Server == "" {
 		spec, err := h.Spec(ctx, s, say)
-		return Place{Spec: spec}, err
+		return Site{Spec: spec}, err
 	}
 	v, err := h.Survey(ctx, s)
 	if err != nil {
-		return Place{}, err
+		return Site{}, err
 	}
 	if v.named != nil {
-		return v.placeOnServer(s.Kernel)
+		return v.siteOnServer(s.Kernel)
 	}
 	spec, running, err := v.choose(s.Kernel, v.Specs, v.Kernels)
 	if err != nil {
-		return Place{}, err
+		return Site{}, err
 	}
 	if spec != nil {
 		spec, err := h.ownKernel(ctx, s, spec.Name)
-		return Place{Spec: spec}, err
+		return Site{Spec: spec}, err
 	}
 	return v.visiting(*running, running.File == ""), nil
 }
 
-// placeOnServer chooses by name among the kernels and kernelspecs of the server of --server.
-func (v Survey) placeOnServer(name string) (Place, error) {
+// siteOnServer chooses by name among the kernels and kernelspecs of the server of --server.
+func (v Survey) siteOnServer(name string) (Site, error) {
 	w := v.named
 	if w.Err != nil && len(w.Specs) == 0 {
-		return Place{}, w.Err
+		return Site{}, w.Err
 	}
 	kernels := slices.DeleteFunc(slices.Clone(v.Kernels),
 		func(k kernel.Running) bool { return k.Server.URL != w.URL })
 	spec, running, err := v.choose(cmp.Or(name, w.preferred), w.Specs, kernels)
 	switch {
 	case err != nil && w.Err != nil: // the server may not have listed it
-		return Place{}, w.Err
+		return Site{}, w.Err
 	case err != nil:
-		return Place{}, err
+		return Site{}, err
 	case running != nil:
 		return v.visiting(*running, true), nil
 	case spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
-		return Place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
+		return Site{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
 			spec.Name, w.URL, spec.Language),
 			v.hints(w.Specs, kernels)...)
 	}
-	return Place{Spec: *spec, Server: w.Server}, nil
+	return Site{Spec: *spec, Server: w.Server}, nil
 }
 
 // visiting returns the place of a run in a kernel of the user's. The run's other kernels are on the
 // same machine or server.
-func (v Survey) visiting(k kernel.Running, dial bool) Place {
-	p := Place{Guest: &Guest{Running: k, Name: v.Name(k), dial: dial}}
+func (v Survey) visiting(k kernel.Running, dial bool) Site {
+	p := Site{Guest: &Guest{Running: k, Name: v.Name(k), dial: dial}}
 	if k.File == "" {
 		p.Server, p.Spec = k.Server, kernel.Spec{Name: k.Spec, DisplayName: k.Spec}
 	}
@@ -212,7 +212,7 @@ func About(k kernel.Running) string {
 
 // NotOurs describes the unsandboxed kernels of the place and the question about them; lines is
 // nil if every kernel is sandboxed.
-func (p *Place) NotOurs() (lines []string, what, question string) {
+func (p *Site) NotOurs() (lines []string, what, question string) {
 	g := p.Guest
 	if g == nil && p.Server.URL != "" {
 		return []string{
@@ -243,7 +243,7 @@ func (p *Place) NotOurs() (lines []string, what, question string) {
 }
 
 // Warnings returns the place's warnings for the record.
-func (p Place) Warnings() []string {
+func (p Site) Warnings() []string {
 	if p.Guest == nil {
 		return nil
 	}
@@ -255,7 +255,7 @@ func (p Place) Warnings() []string {
 }
 
 // Show lets cells read the run's variables and data but nothing else in the run folder.
-func (p *Place) Show(folder record.Folder, data string) {
+func (p *Site) Show(folder record.Folder, data string) {
 	p.Box.Own = append(slices.Clone(p.Box.Own), string(folder))
 	p.Box.Read = append(slices.Clone(p.Box.Read), folder.Variables())
 	if data == "" {

@@ -16,10 +16,10 @@ import (
 // ErrWritable is wrapped by errors about files that cells could change but must not.
 var ErrWritable = errors.New("cells could change it")
 
-// keeps returns an error if cells could change data, a run folder or the temporary files of sessions,
+// protects returns an error if cells could change data, a run folder or the temporary files of sessions,
 // as these are in a folder where cells write. data and own are real paths. Data may be a folder of
 // b.Write itself: that names them.
-func (b Box) keeps(s Session, data, own []string) error {
+func (b Box) protects(s Session, data, own []string) error {
 	given, err := folders(b.Write)
 	if err != nil {
 		return err
