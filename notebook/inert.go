@@ -14,9 +14,9 @@ import (
 // elsewhere: a cell can write the data that it reads into the address of a picture, and
 // JupyterLab fetches pictures even when it opens an untrusted notebook. HTML and Markdown that may
 // fetch something are replaced as by [InertHTML] and [InertMarkdown], and drawings get a MIME type
-// that no viewer draws. A line says so. Data that fetches nothing stays as it is. So do scripts,
-// which run only if the reader trusts the notebook, and links, which only people follow. The given
-// bundle is not changed.
+// that no viewer draws. A line says so. Data that fetches nothing, or is inert already, stays as it
+// is. So do scripts, which run only if the reader trusts the notebook, and links, which only people
+// follow. The given bundle is not changed.
 func Inert(data MIMEBundle) MIMEBundle {
 	changed := false
 	all := maps.Clone(data)
@@ -25,6 +25,7 @@ func Inert(data MIMEBundle) MIMEBundle {
 		text, isText := data[mime].(string)
 		before := drawings.n
 		switch {
+		case IsSwitchedOff(mime):
 		case isText && mime == "text/html":
 			all[mime] = InertHTML(text)
 			changed = changed || all[mime] != text
@@ -54,8 +55,13 @@ func Inert(data MIMEBundle) MIMEBundle {
 	return all
 }
 
+const off = "/x-dsstar-off-"
+
 // SwitchedOff returns the MIME type that [Inert] gives a drawing of a MIME type.
-func SwitchedOff(mime string) string { return strings.Replace(mime, "/", "/x-dsstar-off-", 1) }
+func SwitchedOff(mime string) string { return strings.Replace(mime, "/", off, 1) }
+
+// IsSwitchedOff reports whether [Inert] has given a drawing this MIME type.
+func IsSwitchedOff(mime string) bool { return strings.Contains(mime, off) }
 
 // InertHTML returns HTML as it is if showing it fetches nothing. Otherwise it returns what a
 // [Cleaner] leaves of it, without pictures from elsewhere, and a note.

@@ -2,6 +2,7 @@ package notebook_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -174,7 +175,7 @@ func TestInertData(t *testing.T) {
 		}
 		for mime, value := range got {
 			if text, ok := value.(string); ok && mime != "text/plain" &&
-				!strings.Contains(mime, "x-dsstar-off-") &&
+				!notebook.IsSwitchedOff(mime) &&
 				len(fetchers(t, rendered(t, text))) > 0 {
 				t.Errorf("%s: %s", name, text)
 			}
@@ -196,22 +197,38 @@ func TestInertData(t *testing.T) {
 	}
 }
 
-// TestInertFold: displays are inert in a saved notebook, and do not differ from those of a
-// notebook in which they are not.
+// TestInertFold: displays are inert in a saved notebook, stay as they are if they become so again,
+// and do not differ from those of a notebook in which they are not.
 func TestInertFold(t *testing.T) {
-	const remote = `<p>x</p><img src="http://evil.test/a">`
-	outputs := fold(
-		t,
-		[]message{{"display_data", fmt.Sprintf(`{"data": {"text/html": %q}, "metadata": {}}`, remote)}},
-	)
-	if left := fetchers(t, outputs[0].Data["text/html"].(string)); len(left) > 0 {
-		t.Errorf("%q", left)
-	}
-	if d := compare.Outputs([]notebook.Output{data("text/html", remote)}, outputs, 0); len(d) > 0 {
-		t.Errorf("it is a difference: %v", d)
-	}
-	other := []notebook.Output{data("text/html", remote+"y")}
-	if d := compare.Outputs(other, outputs, 0); len(d) == 0 {
-		t.Error("another text is no difference")
+	for mime, raw := range map[string]string{
+		"text/html":                        `"<p>Sales</p><img src='http://evil.test/a'>"`,
+		"text/markdown":                    `"Sales ![x](http://evil.test/a)"`,
+		"text/vnd.mermaid":                 `"flowchart LR; A[Sales]; B@{ img: 'http://evil.test/a' }"`,
+		"image/svg+xml":                    `"<svg><text>Sales</text><image href='http://evil.test/a'/></svg>"`,
+		"application/geo+json":             `{"name": "Sales", "icon": "http://evil.test/a"}`,
+		"application/vnd.plotly.v1+json":   `{"title": "Sales", "layout": [{"source": "//evil.test/a"}]}`,
+		"application/vnd.vegalite.v5+json": `{"title": "Sales", "data": {"url": "http://evil.test/a"}}`,
+		"application/vnd.vega.v6+json":     `{"title": "Sales", "data": [{"url": "http://evil.test/a"}]}`,
+	} {
+		shown := func(raw string) []notebook.Output {
+			var value any
+			if err := json.Unmarshal([]byte(raw), &value); err != nil {
+				t.Fatal(err)
+			}
+			return []notebook.Output{data(mime, value)}
+		}
+		saved := fold(t, []message{
+			{"display_data", fmt.Sprintf(`{"data": {%q: %s}, "metadata": {}}`, mime, raw)}})
+		inert := notebook.Inert(shown(raw)[0].Data)
+		if d := saved[0].Data; !reflect.DeepEqual(d, inert) || !reflect.DeepEqual(notebook.Inert(d), inert) {
+			t.Errorf("%v is saved as %v, and becomes %v", inert, d, notebook.Inert(d))
+		}
+		if d := compare.Outputs(shown(raw), saved, 0); len(d) > 0 {
+			t.Errorf("%s is a difference: %v", mime, d)
+		}
+		other := shown(strings.Replace(raw, "Sales", "Costs", 1))
+		if d := compare.Outputs(other, saved, 0); len(d) == 0 {
+			t.Errorf("another %s is no difference", mime)
+		}
 	}
 }

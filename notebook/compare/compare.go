@@ -175,7 +175,7 @@ var richest = []string{
 	"application/vnd.vegalite.v5+json", "application/vnd.vegalite.v4+json",
 	"application/vnd.vega.v6+json", "application/vnd.vega.v5+json", "application/geo+json",
 	"application/json",
-	"image/png", "image/jpeg", "image/svg+xml", "text/html", "text/markdown", "text/latex",
+	"image/png", "image/jpeg", "image/svg+xml", "text/vnd.mermaid", "text/html", "text/markdown", "text/latex",
 	"text/plain",
 }
 
