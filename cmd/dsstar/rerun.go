@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"dsstar/cmd/dsstar/internal/rerun"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 )
@@ -112,7 +115,8 @@ func (a *app) rerunCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&flags.Out, "out", "o", "",
 		"the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
-	f.DurationVar(&flags.Timeout, "timeout", 0, "timeout of a cell, such as 90s or 10m (default none)")
+	f.Var((*patience)(&flags.Timeout), "timeout",
+		"timeout of a cell, such as 90s or 10m; a bare number is seconds")
 	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "continue after cells that fail or time out")
 	f.BoolVarP(&flags.Quiet, "quiet", "q", false, "only errors on standard error")
 	f.BoolVar(&flags.JSON, "json", false, "print one JSON object instead of the path")
@@ -142,6 +146,35 @@ func (a *app) rerunCommand() *cobra.Command {
 		return a.rerun(cmd.Context(), path, flags, s)
 	}
 	return cmd
+}
+
+// A patience is a flag for a time limit: a duration, seconds without a unit as for nbclient and
+// papermill, or none, which is 0.
+type patience time.Duration
+
+func (p *patience) String() string {
+	if *p == 0 {
+		return "none"
+	}
+	return time.Duration(*p).String()
+}
+
+func (p *patience) Type() string { return "duration" }
+
+func (p *patience) Set(text string) error {
+	long := text
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		long += "s"
+	}
+	d, err := time.ParseDuration(long)
+	if err != nil && text != "none" {
+		return err
+	}
+	if d < 0 {
+		return usage.New("--timeout: "+text+" is negative", usage.Instead(text, "none"))
+	}
+	*p = patience(d)
+	return nil
 }
 
 // rerun executes a notebook, or that of a run folder.

@@ -209,6 +209,9 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 	case b.repeat < 1:
 		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat),
 			usage.Again("--repeat", "1"))
+	case b.agentOptions.Steps < 0 || b.agentOptions.Memory < 0:
+		return usage.New("--max-steps and --max-history must be at least 0",
+			usage.Without("max-steps", "max-history").Note("as published"))
 	case b.totalCost > 0 && !strings.HasPrefix(s.Model, configs.ReplayPrefix):
 		priced := *s
 		priced.MaxCost = b.totalCost
