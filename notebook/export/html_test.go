@@ -278,6 +278,7 @@ const frame = `<div>
 
 func TestDisplays(t *testing.T) {
 	svg := `<svg xmlns="http://www.w3.org/2000/svg"><script>x</script></svg>`
+	const remote = `<svg xmlns="http://www.w3.org/2000/svg"><image href="http://evil.test/a"/></svg>`
 	for _, test := range []struct {
 		name  string
 		data  notebook.MIMEBundle
@@ -301,6 +302,10 @@ func TestDisplays(t *testing.T) {
 		{"only a script", notebook.MIMEBundle{"application/javascript": "alert(1)"}, []string{"Only a notebook can show this in full: application/javascript"}, []string{"alert"}},
 		{"markdown", notebook.MIMEBundle{"text/markdown": "**b**", "text/plain": "<M>"}, []string{"<strong>b</strong>"}, nil},
 		{"svg", notebook.MIMEBundle{"image/svg+xml": svg, "text/plain": "<Figure>"}, []string{`<img src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(svg)) + `" alt="Figure">`}, nil},
+		{"svg that fetches", notebook.Inert(notebook.MIMEBundle{"image/svg+xml": remote, "text/plain": "<Figure>"}),
+			[]string{`<img src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(remote)) + `"`}, []string{"Only"}},
+		{"chart that fetches", notebook.Inert(notebook.MIMEBundle{"application/vnd.vega.v6+json": map[string]any{"url": "http://evil.test/a"}}),
+			[]string{"evil.test"}, []string{"Only"}},
 		{"svg in html", notebook.MIMEBundle{"text/html": `<svg viewBox="0 0 1 1"><use xlink:href="#a"/></svg>`}, []string{`<img src="data:image/svg+xml;base64,`}, nil},
 		{"not a picture", notebook.MIMEBundle{"image/png": "bm90", "text/plain": "words"}, []string{`<pre class="out">words</pre>`}, []string{"<img"}},
 		{"gif", notebook.MIMEBundle{"image/gif": "R0lGODlhAQABAAAAACw="}, []string{"data:image/gif;base64,R0lGODlhAQABAAAAACw="}, nil},

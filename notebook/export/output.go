@@ -81,6 +81,9 @@ func (p *page) display(o notebook.Output) string {
 func note(o notebook.Output, shown string) string {
 	var left []string
 	for _, mime := range slices.Sorted(maps.Keys(o.Data)) {
+		if notebook.IsSwitchedOff(mime) { // nothing shows it, and plain text says so
+			continue
+		}
 		i := slices.IndexFunc(forms, func(f form) bool { return f.mime == mime })
 		j := slices.IndexFunc(forms, func(f form) bool { return f.mime == shown })
 		if mime != shown && (i < 0 || j < 0 || mime == "text/html" && i < j) {
@@ -100,17 +103,24 @@ type form struct {
 	show func(*page, notebook.Output) string
 }
 
+const svg = "image/svg+xml"
+
+// svgOff is the MIME type of an SVG that may fetch something. As a picture, it fetches nothing:
+// https://www.w3.org/TR/svg-integration/#secure-static-mode.
+var svgOff = notebook.SwitchedOff(svg)
+
 // forms is in order of preference: JupyterLab's, except for LaTeX.
 var forms = []form{
 	{"text/html", (*page).html},
 	{"text/markdown", func(p *page, o notebook.Output) string {
 		return block("text", markup(&p.cleaner, str(o, "text/markdown")))
 	}},
-	{"image/svg+xml", image("image/svg+xml")},
+	{svg, image(svg)},
 	{"image/png", image("image/png")},
 	{"image/jpeg", image("image/jpeg")},
 	{"image/gif", image("image/gif")},
 	{"image/webp", image("image/webp")},
+	{svgOff, image(svgOff)},
 	{"text/latex", latex},
 	{"application/json", func(_ *page, o notebook.Output) string {
 		if readable(o) {
@@ -211,11 +221,11 @@ func altOf(o notebook.Output) string {
 // or it is invalid.
 func pictureURI(data notebook.MIMEBundle, mime string) string {
 	text, _ := data[mime].(string)
-	if mime == "image/svg+xml" {
+	if mime == svg || mime == svgOff {
 		if !strings.Contains(text, "<svg") {
 			return ""
 		}
-		return notebook.ImageURI(mime, []byte(strings.ToValidUTF8(text, "")))
+		return notebook.ImageURI(svg, []byte(strings.ToValidUTF8(text, "")))
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil || http.DetectContentType(raw) != mime {
@@ -264,7 +274,7 @@ func picture(name string, attached map[string]notebook.MIMEBundle, files fs.FS) 
 	}
 	mime := http.DetectContentType(raw)
 	if strings.EqualFold(path.Ext(name), ".svg") && bytes.Contains(raw, []byte("<svg")) {
-		mime = "image/svg+xml"
+		mime = svg
 	} else if !strings.HasPrefix(mime, "image/") ||
 		!slices.ContainsFunc(forms, func(f form) bool { return f.mime == mime }) {
 		return ""
