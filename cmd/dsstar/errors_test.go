@@ -38,7 +38,7 @@ func TestExplain(t *testing.T) {
 		{missing(sandbox.Builtin, sandbox.ErrNoLandlock), exitError, "lsm", "--sandbox builtin"},
 		{missing(sandbox.Builtin, errors.New("why")), exitError, "--sandbox external", "--sandbox builtin"},
 		{fmt.Errorf("x: %w", sandbox.ErrProcesses), exitError, "ulimit -u", "namespaces"},
-		{fmt.Errorf("start kernel: %w", sandbox.ErrTooMany), exitUsage, "--sandbox builtin", ""},
+		{fmt.Errorf("start kernel: %w", sandbox.ErrUnsearched), exitUsage, "--sandbox builtin", ""},
 		{fmt.Errorf("start kernel: %w", sandbox.ErrWritable), exitUsage, "--allow-write out", "--sandbox"},
 		{&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}},
 			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6

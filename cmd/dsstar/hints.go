@@ -41,7 +41,7 @@ var conditions = []struct {
 		usage.Shell("mkdir data && mv FILES data   # a folder with only what cells may read"),
 		usage.Again("--sandbox", "off").Note("gives cells all your rights"),
 	}},
-	{sandbox.ErrTooMany, exitUsage, []usage.Hint{
+	{sandbox.ErrUnsearched, exitUsage, []usage.Hint{
 		usage.Again("--sandbox", "builtin").Note("needs no search for sockets"),
 	}},
 	{sandbox.ErrWritable, exitUsage, []usage.Hint{

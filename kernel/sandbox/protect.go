@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,15 +50,16 @@ func (b Box) protects(s Session, data, own []string) error {
 	return nil
 }
 
-// ErrTooMany is wrapped by errors about folders with too many files to search for sockets.
-var ErrTooMany = errors.New("there are too many files to look for sockets, on which other " +
+// ErrUnsearched is wrapped by errors about folders that cannot be searched for sockets completely.
+var ErrUnsearched = errors.New("the files cannot all be searched for sockets, on which other " +
 	"programs may listen")
 
-// Bounds of a search for sockets, in entries of folders and in time. The system's folders are searched
+// Bounds of a search for sockets: entries of folders, folders read at once, and time. The system's folders are searched
 // for a shorter time, as that delays the first start; sockets that are missed there are still found
 // if Linux lists them.
 const (
 	mostEntries       = 2_000_000
+	mostReaders       = 32
 	longestWalk       = 20 * time.Second
 	longestSystemWalk = 2 * time.Second
 )
@@ -74,9 +76,10 @@ func (b Box) sockets(needs []string) (found []string, err error) {
 	for _, path := range folders {
 		sockets, known := searched.Load(path)
 		if !known {
-			all, complete := socketsBelow(path, until, mostEntries)
-			if !complete {
-				return nil, fmt.Errorf("%w: in %s; the sandbox builtin closes all sockets", ErrTooMany, path)
+			all, err := socketsBelow(path, until, mostEntries)
+			if err != nil {
+				return nil, fmt.Errorf("%w: in %s: %w; the sandbox builtin closes all sockets",
+					ErrUnsearched, path, err)
 			}
 			sockets, _ = searched.LoadOrStore(path, all)
 		}
@@ -111,46 +114,56 @@ var systemSockets = sync.OnceValue(func() (found []string) {
 	return found
 })
 
-// socketsBelow returns the sockets in a path, which may be one itself, and whether it was searched
-// completely, within a time and a number of entries. It reads many folders concurrently.
-func socketsBelow(path string, until time.Time, entries int64) (found []string, complete bool) {
+// socketsBelow returns the sockets in a path, which may be one itself. The error says why it was not
+// searched completely: at the end of a time or a number of entries, or if a folder cannot be read for
+// another reason than the user's rights. It reads at most mostReaders folders at once.
+func socketsBelow(path string, until time.Time, entries int64) (found []string, err error) {
+	ctx, stop := context.WithCancelCause(context.Background())
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var left atomic.Int64
 	left.Store(entries)
-	var look func(path string, kind fs.FileMode, apart int)
-	look = func(path string, kind fs.FileMode, apart int) {
+	others := make(chan struct{}, mostReaders-1)
+	var look func(path string, kind fs.FileMode)
+	look = func(path string, kind fs.FileMode) {
 		if kind&fs.ModeSocket != 0 {
 			mu.Lock()
 			defer mu.Unlock()
 			found = append(found, path)
 		}
-		if !kind.IsDir() || left.Load() < 0 {
+		if !kind.IsDir() || ctx.Err() != nil {
 			return
 		}
-		f, err := os.Open(path)
-		if err != nil {
-			return // what this user cannot read, its cells cannot either
-		}
-		inside, _ := f.ReadDir(-1) // unsorted, and as much as can be read
-		_ = f.Close()              // nothing was written
-		if left.Add(-int64(len(inside))); time.Now().After(until) {
-			left.Store(-1)
+		inside, err := os.ReadDir(path)
+		switch {
+		case errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist):
+			// what this user cannot read, its cells cannot either
+		case err != nil:
+			stop(err)
+		case left.Add(-int64(len(inside))) < 0 || time.Now().After(until):
+			stop(errors.New("there are too many files"))
 		}
 		for _, e := range inside {
-			below := func() { look(path+"/"+e.Name(), e.Type(), apart-1) }
-			if apart > 0 && e.IsDir() {
-				all.Go(below)
-			} else {
+			below := func() { look(path+"/"+e.Name(), e.Type()) }
+			if !e.IsDir() {
+				below()
+				continue
+			}
+			select {
+			case others <- struct{}{}:
+				all.Go(func() { below(); <-others })
+			default:
 				below()
 			}
 		}
 	}
-	if info, err := os.Lstat(path); err == nil {
-		look(path, info.Mode().Type(), 2)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
 	}
+	look(path, info.Mode().Type())
 	all.Wait()
-	return found, left.Load() >= 0
+	return found, context.Cause(ctx)
 }
 
 // socketPaths returns the real paths of the sockets in Linux's table (unix(7)).

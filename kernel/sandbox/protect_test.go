@@ -40,15 +40,18 @@ func TestSocketsBelow(t *testing.T) {
 		within   time.Duration
 		complete bool
 	}{{entries, time.Minute, true}, {entries - 1, time.Minute, false}, {entries, -time.Second, false}} {
-		found, complete := socketsBelow(dir, time.Now().Add(c.within), c.entries)
+		found, err := socketsBelow(dir, time.Now().Add(c.within), c.entries)
 		slices.Sort(found)
-		if complete != c.complete || complete && !slices.Equal(found, want) {
-			t.Errorf("%+v: found %q, complete %v", c, found, complete)
+		if (err == nil) != c.complete || err == nil && !slices.Equal(found, want) {
+			t.Errorf("%+v: found %q, %v", c, found, err)
 		}
 	}
-	if found, complete := socketsBelow(want[0], time.Now().Add(time.Minute), 0); !complete ||
+	if found, err := socketsBelow(want[0], time.Now().Add(time.Minute), 0); err != nil ||
 		!slices.Equal(found, want[:1]) {
-		t.Errorf("a socket itself: %q, %v", found, complete)
+		t.Errorf("a socket itself: %q, %v", found, err)
+	}
+	if found, err := socketsBelow(tooDeep(t), time.Now().Add(time.Minute), mostEntries); err == nil {
+		t.Errorf("a folder that cannot be opened: %q", found)
 	}
 	b := Box{Read: []string{deep, dir + "/link", dir + "/missing"}, Write: []string{dir + "/link/c"}}
 	for range 2 {
@@ -68,4 +71,25 @@ func TestSocketsBelow(t *testing.T) {
 	if found := socketPaths(table); !slices.Equal(found, want[1:]) {
 		t.Errorf("the table has %q", found)
 	}
+}
+
+// tooDeep returns a folder with folders whose paths are too long to be opened.
+func tooDeep(t *testing.T) string {
+	t.Helper()
+	top, name := t.TempDir(), strings.Repeat("d", 250)
+	folder, err := os.OpenRoot(top)
+	for range 20 {
+		if err == nil {
+			err = folder.Mkdir(name, 0o700)
+		}
+		if err == nil {
+			defer folder.Close()
+			folder, err = folder.OpenRoot(name)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = folder.Close()
+	return top
 }

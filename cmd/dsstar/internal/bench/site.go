@@ -31,7 +31,7 @@ func (r *run) site(i int) trial.Site {
 		Fatal: func(err error) bool {
 			_, usage := errors.AsType[*usage.Error](err)
 			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) ||
-				errors.Is(err, sandbox.ErrTooMany)
+				errors.Is(err, sandbox.ErrUnsearched)
 		},
 		Lost: func(ctx context.Context, err error) bool { return r.lost(ctx, i, err) },
 	}
