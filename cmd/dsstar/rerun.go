@@ -127,7 +127,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	f.IntVar(&round, "round", 0, "run the attempts of this round of dsstar's notebook again")
 	f.StringArrayVarP(&flags.Parameters, "parameters", "p", nil,
 		"name=value: a variable to set after the cell with the tag parameters; may be repeated")
-	f.StringVar(&flags.Data, "data", "", "another data folder than the notebook's")
+	f.Var((*usage.Once)(&flags.Data), "data", "another data folder than the notebook's")
 	f.String("python", "", "your own interpreter, with ipykernel")
 	f.String("kernel", "", "an installed kernelspec, by name, of any language")
 	sandboxFlags(f)

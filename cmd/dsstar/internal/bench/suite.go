@@ -27,7 +27,7 @@ func (s *suiteFlags) add(f *pflag.FlagSet) {
 	}
 	f.StringVar(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", "))
 	f.StringVar(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks")
-	f.StringVar(&s.data, "data", "", "the data folder, if it is elsewhere")
+	f.Var((*usage.Once)(&s.data), "data", "the data folder, if it is elsewhere")
 	f.StringVar(&s.setting, "data-setting", "retrieval",
 		"retrieval: all files; oracle: those that the answer needs")
 	f.StringVar(&s.split, "split", "",
