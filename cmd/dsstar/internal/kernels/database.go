@@ -81,8 +81,8 @@ var errAddress = usage.New("--data: the address of the database cannot be read",
 // other secrets.
 func (h Host) FindDatabase(address string) (d Database, shown string, err error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" || u.Opaque != "" || u.Query().Has("service") {
-		return d, "", errAddress // a service file is not read
+	if err != nil || u.Scheme == "" || u.Opaque != "" {
+		return d, "", errAddress
 	}
 	if IsBucket(address) {
 		return h.findBucket(u)
@@ -93,6 +93,10 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 	name, driver, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
 	if name == "postgres" {
 		name = "postgresql"
+	}
+	if name == "postgresql" && u.Query().Has("service") {
+		return d, "", usage.New("--data: service files are not read: name host, port and database "+
+			"in the address", usage.Again("--data", "postgresql://HOST:PORT/DATABASE"))
 	}
 	usual := dialects[name]
 	if u.Hostname() == "" {

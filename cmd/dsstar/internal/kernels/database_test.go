@@ -45,3 +45,16 @@ func TestReopen(t *testing.T) {
 		}
 	}
 }
+
+// TestService: only PostgreSQL has service files, and an address that names one is refused for that reason.
+func TestService(t *testing.T) {
+	for address, refused := range map[string]bool{
+		"postgres://me:pass@/?service=x": true, "postgresql+psycopg://h/d?service=x": true,
+		"clickhouse://h/d?service=x": false, "trino://h/d?service=x": false, "postgresql://h/d": false,
+	} {
+		_, _, err := Host{}.FindDatabase(address)
+		if (err != nil) != refused || err == errAddress {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
