@@ -38,19 +38,19 @@ func PythonSpec(python string) Spec {
 }
 
 // Python returns the part of Argv that starts the Python interpreter, if s starts an ipykernel as
-// python -m ipykernel_launcher or python -m undokernel; nil if it does not.
+// python -m ipykernel_launcher, ipykernel or a module in it, or undokernel; nil if it does not.
 func (s Spec) Python() []string {
 	for i, arg := range s.Argv {
+		module, _, _ := strings.Cut(arg, ".")
 		if i > 1 && s.Argv[i-1] == "-m" &&
-			(arg == "ipykernel" || arg == "ipykernel_launcher" || arg == undokernel) {
+			slices.Contains([]string{"ipykernel", "ipykernel_launcher", undokernel}, module) {
 			return s.Argv[:i-1]
 		}
 	}
 	return nil
 }
 
-// IPython reports whether s starts an ipykernel: by python -m ipykernel_launcher or undokernel, or a
-// program of that name.
+// IPython reports whether s starts an ipykernel: as [Spec.Python] says, or by a program of that name.
 func (s Spec) IPython() bool {
 	return s.Python() != nil || len(s.Argv) > 0 &&
 		strings.HasPrefix(filepath.Base(s.Argv[0]), "ipykernel")

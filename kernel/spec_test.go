@@ -131,3 +131,25 @@ func TestSpecPython(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// An ipykernel is known by its module or its program.
+func TestSpecIPython(t *testing.T) {
+	for argv, want := range map[string]struct {
+		python string
+		is     bool
+	}{
+		"conda run python -m ipykernel_launcher -f x": {"conda run python", true},
+		"python -m ipykernel":                         {"python", true},
+		"python -Xutf8 -m ipykernel.kernelapp":        {"python -Xutf8", true},
+		"python -m undokernel":                        {"python", true},
+		"/opt/bin/ipykernel_launcher -f x":            {"", true},
+		"python -m ipykernels":                        {},
+		"python -m bash_kernel -f ipykernel":          {},
+		"R --slave":                                   {},
+	} {
+		s := Spec{Argv: strings.Fields(argv)}
+		if python := strings.Join(s.Python(), " "); python != want.python || s.IPython() != want.is {
+			t.Errorf("%s: Python %q, IPython %v", argv, python, s.IPython())
+		}
+	}
+}
