@@ -51,6 +51,7 @@ type local struct {
 	conn zmq.File
 
 	confined bool // the process is in a sandbox
+	mute     bool // the process ended before it answered
 }
 
 func (l *local) gone() <-chan struct{} { return l.Exited }

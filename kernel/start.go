@@ -26,7 +26,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
 	s, err := attempt(ctx, o, w)
-	if err == nil || ctx.Err() != nil || !s.host.(*local).choseFreePorts() {
+	if err == nil || ctx.Err() != nil || !s.host.(*local).mayLackPort() {
 		return s, err
 	}
 	// Another program may have taken a port that was free. If that was not the reason, the second
@@ -37,9 +37,9 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	return nil, err
 }
 
-// choseFreePorts reports whether a process was started with ports that were free before.
-func (l *local) choseFreePorts() bool {
-	return l.Process != nil && l.conn.Transport == "tcp" && !l.spec.IPython()
+// mayLackPort reports whether a process ended before it answered, with ports that were free before.
+func (l *local) mayLackPort() bool {
+	return l.mute && l.conn.Transport == "tcp" && !l.spec.IPython()
 }
 
 // attempt starts a kernel process once. After an error the session has ended.
@@ -50,6 +50,7 @@ func attempt(ctx context.Context, o Options, w waits) (*session, error) {
 	if err == nil {
 		err = s.greet(ctx, Shell)
 	}
+	l.mute = err != nil && l.Process != nil && !l.Alive()
 	if err == nil {
 		err = s.tune(ctx)
 	}
