@@ -334,7 +334,7 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	}
 	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1,
 		term.Printable(filepath.Base(r.result.Notebook)), x.Count)
-	r.show.failure(title)
+	r.show.failure(title, c.Source)
 }
 
 // A FailedError reports a notebook whose run ended with a failed cell.

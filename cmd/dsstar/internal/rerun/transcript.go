@@ -140,9 +140,22 @@ func (t *transcript) traceback(o notebook.Output) {
 	t.endLine()
 }
 
-// failure shows the error of the cell that ended the run, in which Python shows the cell's lines.
-func (t *transcript) failure(title string) {
+// failure shows the error of the cell that ended the run, after the cell's first lines unless
+// IPython's traceback shows those that failed.
+func (t *transcript) failure(title, source string) {
 	t.line(title)
+	if !slices.ContainsFunc(t.held, func(o notebook.Output) bool {
+		return strings.Contains(notebook.StripANSI(strings.Join(o.Traceback, "\n")), "Cell In[")
+	}) {
+		const most = 9
+		lines := strings.Split(strings.Trim(source, "\n"), "\n")
+		if len(lines) > most {
+			lines = append(lines[:most], "…")
+		}
+		for _, line := range lines {
+			t.line(term.Cut("    "+term.Printed(line), t.width()-1))
+		}
+	}
 	for _, o := range t.held {
 		t.traceback(o)
 	}
