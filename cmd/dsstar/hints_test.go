@@ -159,6 +159,9 @@ func TestFlagGroups(t *testing.T) {
 		if of[f.Name] == "" {
 			t.Errorf("--%s is in no group", f.Name)
 		}
+		if notSettings[f.Name] {
+			t.Errorf("--%s is a setting, and notSettings ignores it", f.Name)
+		}
 	})
 	a, _, _ := testApp(t)
 	for _, cmd := range a.rootCommand().Commands() {
