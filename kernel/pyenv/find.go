@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"dsstar/notebook/disk"
 )
@@ -51,6 +52,9 @@ func candidates(env []string) (paths []string) {
 	return paths
 }
 
+// longestAnswer is how long a candidate may take: one on a lost network share hangs.
+const longestAnswer = 20 * time.Second
+
 // Find returns the first interpreter on env's PATH that can create environments. It takes one
 // without venv only if uv is installed and there is no other. The error is a [*NoPythonError] or
 // that of ctx.
@@ -59,7 +63,9 @@ func Find(ctx context.Context, env []string) (Python, error) {
 	_, haveUV := lookPath("uv", env)
 	var bare Python // usable, except that it lacks venv
 	for _, path := range candidates(env) {
-		found, err := Describe(ctx, []string{path}, toolEnv(env), nil, nil)
+		short, cancel := context.WithTimeout(ctx, longestAnswer)
+		found, err := Describe(short, []string{path}, toolEnv(env), nil, nil)
+		cancel()
 		if ctx.Err() != nil {
 			return Python{}, context.Cause(ctx)
 		}
