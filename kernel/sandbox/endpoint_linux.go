@@ -68,8 +68,7 @@ var socketOptions = map[uint32][]uint32{
 		unix.SO_PASSCRED},
 	unix.IPPROTO_TCP: {unix.TCP_NODELAY, unix.TCP_CORK, unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL,
 		unix.TCP_KEEPCNT, unix.TCP_SYNCNT, unix.TCP_LINGER2, unix.TCP_DEFER_ACCEPT,
-		unix.TCP_QUICKACK,
-		unix.TCP_WINDOW_CLAMP, unix.TCP_USER_TIMEOUT, unix.TCP_NOTSENT_LOWAT},
+		unix.TCP_QUICKACK, unix.TCP_WINDOW_CLAMP, unix.TCP_USER_TIMEOUT, unix.TCP_NOTSENT_LOWAT},
 	unix.IPPROTO_IPV6: {unix.IPV6_V6ONLY},
 }
 

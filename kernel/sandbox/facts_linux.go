@@ -17,11 +17,12 @@ import (
 // their copies, and cells run in workers, whose libraries read /proc/self. So the seccomp filter
 // sends the guard a notification about each file opened for reading. The guard, outside the sandbox
 // and the ancestor of all its processes, opens the listed files of /proc for them and installs the
-// descriptor in the waiting process. Any other call continues, as Landlock allows.
+// descriptor in the waiting process. Any other call continues, as Landlock allows. With endpoints
+// the filter asks in both tiers, as the guard answers for /etc/hosts.
 //
 // Cells can send any request, but get only read descriptors of files about their own sandbox, which
-// they can read in the full tier anyway. A request never waits for another process, and each thread
-// has at most one request pending.
+// they can read in the full tier anyway, and of the endpoints' hosts file. A request never waits
+// for another process, and each thread has at most one request pending.
 
 // factsFile matches the paths that the guard opens: a file of a process or of one of its threads.
 // Files about the machine, such as net, mounts and mountinfo, are not among them.

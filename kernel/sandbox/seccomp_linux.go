@@ -202,8 +202,7 @@ func surface() []rule {
 		unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY,
 		unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME,
 		unix.SYS_SETDOMAINNAME, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT,
-		unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT,
-		unix.SYS_MIGRATE_PAGES)
+		unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT, unix.SYS_MIGRATE_PAGES)
 	// System V IPC and POSIX queues outlive their process, and no limit counts their memory. In
 	// builtin they are shared with the whole machine.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL,
@@ -323,8 +322,7 @@ func withoutMounts(net bool) []rule {
 	// shutil.copy2 accepts.
 	rules = append(rules, deny(unix.ENOTSUP, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR,
 		unix.SYS_GETXATTRAT, unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR,
-		unix.SYS_LISTXATTRAT,
-		unix.SYS_FILE_GETATTR)...)
+		unix.SYS_LISTXATTRAT, unix.SYS_FILE_GETATTR)...)
 	// Before version 3, Landlock does not cover truncation.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_TRUNCATE)...)
 	cut := func(arg int) []condition {

@@ -26,7 +26,6 @@ type stage struct {
 	Reports bool
 	Listens bool
 	Facts   bool             // the guard opens files of /proc for the session
-	Hosts   string           // the file that is /etc/hosts, in full with endpoints
 	Inodes  map[string]inode // of Write and the box's Read when they were checked
 	ABI     int              // newest version of Landlock's interface to use, for tests; 0 for any
 }

@@ -173,8 +173,7 @@ func (f *Folder) open() error {
 }
 
 // readResults reads the complete lines of the results, and counts their bytes. An incomplete last
-// line,
-// left by a crash, is skipped; any other must name a task.
+// line, left by a crash, is skipped; any other must name a task.
 func readResults(file io.Reader) (all []Record, size int64, err error) {
 	data, err := io.ReadAll(file)
 	if err != nil {
