@@ -5,6 +5,32 @@ import (
 	"testing"
 )
 
+// TestDisowned: whatever a stranger's notebook says, at any moment of a run, nothing of it is
+// proved, and an answer that is verified in the end has been judged, derived and proved here.
+func TestDisowned(t *testing.T) {
+	replies := simple.with(script{"debugger": "y = x\nprint(y)", "branches": branches("z = 1\nz", "z = 2\nz")})
+	for _, c := range troubled {
+		r := &recorder{}
+		play(t, c.replies, r.record, func(s *stage) { s.quick = true }).noError(t)
+		for n, m := range r.all {
+			if m.notebook == nil || n%5 != 0 && n < len(r.all)-1 {
+				continue
+			}
+			tr := reread(t, m.notebook)
+			tr.Disown()
+			if tr.Sufficient() || tr.Proof != nil || tr.Second != nil || tr.Usage.Calls > 0 || !tr.Adopted ||
+				tr.Variables != nil {
+				t.Fatalf("%s, after %s: disowned, it is %+v", c.name, m.what, tr)
+			}
+			got := goOn(t, replies, tr, func(s *stage) { s.quick = true })
+			judged := got.model.count("judge") > 0 && got.model.count("second") > 0
+			if got.err != nil || got.Verified() && !judged || got.Proof == nil || !got.Proof.Same {
+				t.Errorf("%s, after %s: %v, %q, asked %q", c.name, m.what, got.err, got.Doubts(), got.model.asked)
+			}
+		}
+	}
+}
+
 // TestDisownedWishes: notes and cells that a stranger has written are no wishes of the user: no
 // request gives them that rank, also when the notebook is read again.
 func TestDisownedWishes(t *testing.T) {

@@ -20,12 +20,6 @@ import (
 	"dsstar/notebook"
 )
 
-// steps are the accepted cells of the plan, without the agent's own and the last.
-func (p *played) steps() []string {
-	cells := p.Cells()[2:]
-	return cells[:min(p.Steps(), len(cells))]
-}
-
 // contains and lacks check a prompt.
 func contains(t reporter, text string, parts ...string) {
 	t.Helper()

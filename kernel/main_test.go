@@ -53,4 +53,4 @@ func openWith(t testing.TB, o Options, w waits) *Kernel {
 	return k
 }
 
-var runCell, prints = kerneltest.RunCell, kerneltest.Prints
+var runCell = kerneltest.RunCell

@@ -97,7 +97,7 @@ func (a *Asker) Compose(r Request) (llm.Request, error) {
 	parts := r.Words()
 	text, err := a.Prompts.Text(parts...)
 	return llm.Request{
-		Role: r.Role, Subject: r.Subject, Ground: llm.GroundOf(parts), MaxTokens: a.MaxTokens, Images: r.Images,
+		Role: r.Role, Subject: r.Subject, RestsOn: []any{parts}, MaxTokens: a.MaxTokens, Images: r.Images,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, err
 }

@@ -161,6 +161,7 @@ func (c *Caller) mask(request *llm.Request) {
 	if len(request.Messages) > 0 {
 		request.Messages[0].Text += c.Mask.Note()
 	}
+	request.Ground = llm.GroundOf(c.Mask.MaskAll, request.RestsOn...)
 }
 
 // Rank ranks texts by the embedding model, which takes at most batch of them in one

@@ -11,10 +11,15 @@ import (
 	"dsstar/agent/llm"
 )
 
-type counting struct{ calls atomic.Int64 }
+type counting struct {
+	calls atomic.Int64
+	last  llm.Request
+}
 
-func (m *counting) Ask(context.Context, llm.Request) (llm.Reply, error) {
-	m.calls.Add(1)
+func (m *counting) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
+	if m.calls.Add(1) == 1 {
+		m.last = r
+	}
 	return llm.Reply{Text: "yes", Model: "m1", Usage: llm.Usage{InputTokens: 10}}, nil
 }
 
@@ -41,5 +46,20 @@ func TestCaller(t *testing.T) {
 	if m.calls.Load() != 7 || refused.Load() != 13 || s.Usage.Calls != 7 || *s.Cost != 70 ||
 		s.ByRole["a"].Calls+s.ByRole["b"].Calls != 7 {
 		t.Errorf("%d calls, %d refused, %+v, %v", m.calls.Load(), refused.Load(), s, *s.Cost)
+	}
+}
+
+// TestGroundIsMasked: nobody can try values of what is masked on the ground of a request.
+func TestGroundIsMasked(t *testing.T) {
+	m := &counting{}
+	c := ask.NewCaller(ask.Settings{Model: m})
+	const secret = "AKIAIOSFODNN7EXAMPLE"
+	text := "key " + secret + " \"quoted\""
+	if _, err := c.Call(t.Context(), llm.Request{RestsOn: []any{text}, Messages: []llm.Message{{Text: text}}}); err != nil {
+		t.Fatal(err)
+	}
+	masked := c.Mask.Mask(text)
+	if m.last.Ground == llm.GroundOf(nil, text) || m.last.Ground != llm.GroundOf(nil, masked) {
+		t.Errorf("the ground is that of other words: %q", masked)
 	}
 }

@@ -45,11 +45,11 @@ func endpoint(s *llmtest.Server, w *waits) llm.Endpoint {
 }
 
 // served asks a model of a server that sends the responses in order.
-func served(t *testing.T, all ...llmtest.Response) (got llm.Reply, err error, s *llmtest.Server) {
+func served(t *testing.T, all ...llmtest.Response) (s *llmtest.Server, got llm.Reply, err error) {
 	t.Helper()
 	s = llmtest.New(t, llmtest.Each(all...))
 	got, err = open(t, endpoint(s, &waits{})).Ask(t.Context(), question)
-	return got, err, s
+	return s, got, err
 }
 
 func open(t *testing.T, e llm.Endpoint) llm.Model {

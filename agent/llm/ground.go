@@ -18,7 +18,7 @@ type Ground struct {
 
 // printed matches the fields of a request's parts that hold what a program has printed or measured.
 var printed = regexp.MustCompile(
-	`"(?:Description|Relations|Output|Error|Size|Kind|Written|Result)":"(?:[^"\\]|\\(?s:.))*"`)
+	`"(?:Description|Relations|Output|Error|Size|Kind|Written|Pictures|Result)":"(?:[^"\\]|\\(?s:.))*"`)
 
 // volatile matches what differs between equal runs: object addresses, the temporary files of
 // cells, the folder of Python packages, blanks at the end of a line.
@@ -32,18 +32,29 @@ var volatile = []struct {
 	{regexp.MustCompile(`[ \t\r]+(\n)|\s+(")`), "$1$2"},
 }
 
-// GroundOf returns the ground of a request that rests on plain data. Traces contain it: a change
-// here invalidates recorded traces.
-func GroundOf(data ...any) Ground {
+// GroundOf returns the ground of a request that rests on plain data. mask takes out of texts what the
+// request must not tell either, as whoever has a digest can try values; nil: nothing. Traces contain
+// grounds: a change here invalidates recorded traces.
+func GroundOf(mask func([]string) []string, data ...any) Ground {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(data) // plain data cannot fail
-	all := strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(text.String())
-	for _, v := range volatile {
-		all = v.pattern.ReplaceAllString(all, v.instead)
+	all := text.String()
+	both := []string{plain(all), plain(printed.ReplaceAllString(all, ""))}
+	if mask != nil {
+		both = mask(both)
 	}
-	return Ground{digest(all), digest(printed.ReplaceAllString(all, ""))}
+	return Ground{digest(both[0]), digest(both[1])}
+}
+
+// plain returns JSON without escapes in its strings, and without what is volatile.
+func plain(text string) string {
+	text = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\r`, "\r", `\t`, "\t").Replace(text)
+	for _, v := range volatile {
+		text = v.pattern.ReplaceAllString(text, v.instead)
+	}
+	return text
 }
 
 func digest(text string) string {

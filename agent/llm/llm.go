@@ -36,7 +36,8 @@ type Request struct {
 	Role      string
 	Subject   string // distinguishes requests of a role: "orders.csv", "round 3, try 2"
 	Messages  []Message
-	Ground    Ground // what it rests on: a recorded reply is for the same one
+	RestsOn   []any  // plain data, of which whoever sends it makes the ground: see [GroundOf]
+	Ground    Ground // of what it rests on: a recorded reply is for the same one
 	MaxTokens int    // of the reply; 0: the endpoint's default
 	// Images go with the first user message, to endpoints that take them
 	Images []Image

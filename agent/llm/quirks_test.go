@@ -68,7 +68,7 @@ func TestReplies(t *testing.T) {
 		"counts beyond all bounds, in a stream": {stream(whole + `data: {"choices":[],"usage":{"prompt_tokens":5,` +
 			`"completion_tokens":2,"total_tokens":1e18}}` + "\n\n"), ok},
 	} {
-		if got, err, _ := served(t, c.response); err != nil || got != c.want {
+		if _, got, err := served(t, c.response); err != nil || got != c.want {
 			t.Errorf("%s:\ngot  %+v, %v\nwant %+v", name, got, err, c.want)
 		}
 	}
@@ -155,7 +155,7 @@ func TestFailures(t *testing.T) {
 		all[name+", too long"] = failure{response, 1, isTooLong}
 	}
 	for name, c := range all {
-		_, err, s := served(t, c.response)
+		s, _, err := served(t, c.response)
 		if err == nil || !c.check(err) || len(s.Requests()) != c.tries || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
 		}

@@ -37,7 +37,7 @@ func rankerRequest(question string, texts []string) Request {
 	return Request{
 		Role: rankerRole, Subject: rankerSubject,
 		Messages: []Message{{Role: "user", Text: question}},
-		Ground:   GroundOf(question, texts),
+		Ground:   GroundOf(nil, question, texts),
 	}
 }
 

@@ -69,7 +69,7 @@ func TestTraceRoundTrip(t *testing.T) {
 	trace := openTrace(t, path)
 	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
 	r := question
-	r.Ground = llm.GroundOf("1. look")
+	r.Ground = llm.GroundOf(nil, "1. look")
 	if _, err := m.Ask(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func record(t *testing.T, requests ...llm.Request) []llm.Exchange {
 
 // request returns one that rests on code and its output.
 func request(role, subject, code, output string) llm.Request {
-	return llm.Request{Role: role, Subject: subject, Ground: llm.GroundOf(struct{ Code, Output string }{code, output})}
+	return llm.Request{Role: role, Subject: subject, Ground: llm.GroundOf(nil, struct{ Code, Output string }{code, output})}
 }
 
 func TestReplay(t *testing.T) {

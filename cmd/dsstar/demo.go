@@ -22,7 +22,7 @@ import (
 	"dsstar/kernel/pyenv"
 )
 
-//go:generate go test -count=1 -run TestRecordDemo . -record
+//go:generate env DSSTAR_LONG=1 go test -count=1 -run TestRecordDemo . -record
 
 // The example has data from a seeded generator and recorded model replies.
 var (

@@ -57,7 +57,7 @@ func (c *chat) ask(ctx context.Context, subject string) (text, problem string, e
 }
 
 func (c *chat) request(subject string) llm.Request {
-	r := llm.Request{Role: c.role, Subject: subject, Ground: c.ground(c.pending),
+	r := llm.Request{Role: c.role, Subject: subject, RestsOn: c.restsOn(c.pending),
 		MaxTokens: c.cfg.MaxTokens,
 		Messages:  []llm.Message{{Role: "system", Text: c.system}}}
 	for _, e := range c.past {

@@ -15,7 +15,6 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -213,9 +212,9 @@ func (d *desk) context() prompts.Context {
 	return c
 }
 
-// ground returns what a request rests on, besides the question.
-func (d *desk) ground(more ...any) llm.Ground {
-	return llm.GroundOf(d.meta.Task.Question, d.meta.Task.Guidelines, more)
+// restsOn returns what a request rests on: the question, and more.
+func (d *desk) restsOn(more any) []any {
+	return []any{d.meta.Task.Question, d.meta.Task.Guidelines, more}
 }
 
 // observed returns the observation of an execution. Its size is limited to about most.

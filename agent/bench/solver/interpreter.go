@@ -117,7 +117,7 @@ func (q *inquiry) attempt(ctx context.Context, n *node) error {
 func (q *inquiry) request(role, subject string, parts ...prompts.Part) (llm.Request, error) {
 	text, err := q.cfg.Prompts.Text(parts...)
 	return llm.Request{
-		Role: role, Subject: subject, Ground: q.ground(parts), MaxTokens: q.cfg.MaxTokens,
+		Role: role, Subject: subject, RestsOn: q.restsOn(parts), MaxTokens: q.cfg.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: q.system}, {Role: "user", Text: text}},
 	}, err
 }

@@ -41,7 +41,7 @@ func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 	}
 	var said string
 	answer, err := ask.Model(ctx, d.Caller, llm.Request{
-		Role: "model-only", Subject: "the answer", Ground: d.ground(shown), MaxTokens: d.cfg.MaxTokens,
+		Role: "model-only", Subject: "the answer", RestsOn: d.restsOn(shown), MaxTokens: d.cfg.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, reply.Format[string]{Rule: answerRule, Parse: func(text string) (string, error) {
 		said = text

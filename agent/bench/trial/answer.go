@@ -85,7 +85,7 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 		}
 		judgement, err := m.Ask(ctx, llm.Request{
 			Role: "judge", Subject: "the answer",
-			Ground:   llm.GroundOf(answer, gold),
+			Ground:   llm.GroundOf(nil, answer, gold),
 			Messages: []llm.Message{{Role: "user", Text: asks}},
 		})
 		if _, ok := errors.AsType[*llm.CredentialError](err); ok {
