@@ -50,7 +50,8 @@ func (s Spec) Python() []string {
 	return nil
 }
 
-// IPython reports whether s starts an ipykernel: as [Spec.Python] says, or by a program of that name.
+// IPython reports whether s starts an ipykernel: as [Spec.Python] says, or by a program of that
+// name.
 func (s Spec) IPython() bool {
 	return s.Python() != nil || len(s.Argv) > 0 &&
 		strings.HasPrefix(filepath.Base(s.Argv[0]), "ipykernel")

@@ -54,9 +54,9 @@ func (b Box) protects(s Session, data, own []string) error {
 var ErrUnsearched = errors.New("the files cannot all be searched for sockets, on which other " +
 	"programs may listen")
 
-// Bounds of a search for sockets: entries of folders, folders read at once, and time. The system's folders are searched
-// for a shorter time, as that delays the first start; sockets that are missed there are still found
-// if Linux lists them.
+// Bounds of a search for sockets: entries of folders, folders read at once, and time. The system's
+// folders are searched for a shorter time, as that delays the first start; sockets that are missed
+// there are still found if Linux lists them.
 const (
 	mostEntries       = 2_000_000
 	mostReaders       = 32
@@ -114,9 +114,9 @@ var systemSockets = sync.OnceValue(func() (found []string) {
 	return found
 })
 
-// socketsBelow returns the sockets in a path, which may be one itself. The error says why it was not
-// searched completely: at the end of a time or a number of entries, or if a folder cannot be read for
-// another reason than the user's rights. It reads at most mostReaders folders at once.
+// socketsBelow returns the sockets in a path, which may be one itself. The error says why it was
+// not searched completely: at the end of a time or a number of entries, or if a folder cannot be
+// read for another reason than the user's rights. It reads at most mostReaders folders at once.
 func socketsBelow(path string, until time.Time, entries int64) (found []string, err error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	var all sync.WaitGroup
