@@ -37,7 +37,9 @@ const (
 )
 
 // connect returns the end of the set-up cell: what makes the databases, buckets and clusters of the
-// sources.
+// sources. Addresses and credentials come from variables of the environment, so that they are in no
+// file. A connection to a database ends with its use, as copies of a session cannot share any; a
+// cluster's client has threads and a connection, so that no copy of its session can use it.
 func connect(sources []files.Source) string {
 	var databases, buckets, schemes []string
 	cluster := ""
