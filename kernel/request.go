@@ -53,6 +53,15 @@ func (s *session) roundTrip(ctx context.Context, m Message) (Message, error) {
 	in := inbox.New()
 	id, err := s.send(ctx, in, m)
 	if err != nil {
+		if _, large := errors.AsType[*tooLargeError](err); large || ctx.Err() != nil {
+			return fail(err)
+		}
+		select {
+		case <-s.host.gone(): // whose connection breaks before its end is known
+			return fail(s.whyGone())
+		case <-ctx.Done():
+		case <-time.After(s.waits.greet):
+		}
 		return fail(err)
 	}
 	defer s.forget(id)
@@ -69,15 +78,20 @@ func (s *session) roundTrip(ctx context.Context, m Message) (Message, error) {
 		case <-again.C:
 			s.link.Rouse()
 		case <-s.host.gone():
-			how, lost := s.host.fate()
-			if lost == nil {
-				lost = errors.New("the kernel died: " + how)
-			}
-			return fail(lost)
+			return fail(s.whyGone())
 		case <-ctx.Done():
 			return fail(turn.Reason(ctx))
 		}
 	}
+}
+
+// whyGone says how the kernel ended.
+func (s *session) whyGone() error {
+	how, lost := s.host.fate()
+	if lost == nil {
+		lost = errors.New("the kernel died: " + how)
+	}
+	return lost
 }
 
 // Send sends a message that has no reply: comm_open, comm_msg, comm_close. The kernel handles it
