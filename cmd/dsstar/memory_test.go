@@ -15,8 +15,10 @@ func TestKeepMemoryShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.AddTool(memory.Tool{Name: "f", Code: "def f():\n    for  i in a:\n        return i"}, nil)
-	if err := a.keepMemory(t.Context(), job{progress: a.newProgress(false)}, m); err != nil {
+	shown := a.newProgress(false)
+	if err := a.keepMemory(t.Context(), job{progress: shown}, m); err != nil {
 		t.Fatal(err)
 	}
+	shown.Stop() // it prints from a goroutine of its own
 	wantText(t, "what is kept", stderr.String(), "+ def f():\n", "+     for  i in a:\n", "+         return i\n")
 }
