@@ -183,6 +183,16 @@ func TestCompareReflexiveSymmetric(t *testing.T) {
 	})
 }
 
+// TestCompareDropped: what an inert notebook is without counts, unless one of two is inert.
+func TestCompareDropped(t *testing.T) {
+	one, other := shownAs("text/html", "<a( 1.5 >"), shownAs("text/html", "<a( 3.0 >")
+	bare := []notebook.Output{{Type: notebook.DisplayData, Data: notebook.Inert(other[0].Data)}}
+	if len(Outputs(one, other, tolerance)) == 0 || len(Outputs(one, bare, tolerance)) > 0 ||
+		len(Outputs(bare, one, tolerance)) > 0 {
+		t.Error(Outputs(one, other, tolerance), Outputs(one, bare, tolerance), Outputs(bare, one, tolerance))
+	}
+}
+
 // TestCompareDigits: a number in any text may change by the tolerance and no more.
 func TestCompareDigits(t *testing.T) {
 	words := rapid.StringMatching(`[a-z|,;()<>/:\[ \n]{0,12}`)
