@@ -167,13 +167,13 @@ func (k *Running) isAlive(ctx context.Context) bool {
 	}
 	defer s.end()
 	go g.watch(s.link)
-	ctx, cancel = context.WithTimeout(ctx, askWait)
-	defer cancel()
-	_, err = s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.probeType()}})
+	asking, end := context.WithTimeout(ctx, askWait)
+	defer end()
+	_, err = s.roundTrip(asking, Message{Channel: Shell, Header: Header{MsgType: s.probeType()}})
 	switch {
 	case err == nil:
 		k.State = "idle"
-	case ctx.Err() != nil:
+	case asking.Err() != nil && ctx.Err() == nil:
 		k.State = "busy"
 	}
 	return k.State != ""

@@ -89,7 +89,7 @@ func (s *session) roundTrip(ctx context.Context, m Message) (Message, error) {
 func (s *session) whyGone() error {
 	how, lost := s.host.fate()
 	if lost == nil {
-		lost = errors.New("the kernel died: " + how)
+		lost = errors.New(died + how)
 	}
 	return lost
 }
