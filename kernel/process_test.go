@@ -104,20 +104,21 @@ func TestNothingIsLeft(t *testing.T) {
 func TestReasonOfDeath(t *testing.T) {
 	t.Parallel()
 	k := open(t, options(t))
+	// What is printed must have arrived before the kernel dies: libzmq sends it from a thread.
+	arrived := filepath.Join(t.TempDir(), "arrived")
+	wait := fmt.Sprintf("import os, time\nprint('kept', flush=True)\n"+
+		"while not os.path.exists(%q): time.sleep(0.01)\n", arrived)
 	for i, c := range []struct{ code, want string }{
-		// from outside; the child holds the kernel's sockets and stderr open
-		{"import os, time\nif os.fork() == 0: time.sleep(5); os._exit(0)\nprint('kept')\ntime.sleep(60)",
+		// the child holds the kernel's sockets and stderr open
+		{"if os.fork() == 0: time.sleep(5); os._exit(0)\nos.kill(os.getpid(), 9)",
 			"killed by signal 9 (SIGKILL)"},
-		{"print('kept', flush=True)\nimport ctypes; ctypes.string_at(0)", "killed by signal 11 (SIGSEGV)"},
-		{"print('kept', flush=True)\nimport gc, time, zmq\n" +
-			"for s in gc.get_objects():\n if isinstance(s, zmq.Socket): s.close(0)\n" +
+		{"import ctypes; ctypes.string_at(0)", "killed by signal 11 (SIGSEGV)"},
+		{"import gc, zmq\nfor s in gc.get_objects():\n if isinstance(s, zmq.Socket): s.close(0)\n" +
 			"time.sleep(60)", "it closed its connections"},
 	} {
-		pid := k.Info().PID
-		x, err := k.ExecuteCell(t.Context(), Cell{Code: c.code, Observe: func(notebook.Output) {
-			if i == 0 {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
+		_ = os.Remove(arrived)
+		x, err := k.ExecuteCell(t.Context(), Cell{Code: wait + c.code, Observe: func(notebook.Output) {
+			_ = os.WriteFile(arrived, nil, 0o600)
 		}})
 		if err != nil || x.Status != notebook.Died || x.Stdout() != "kept\n" ||
 			!strings.HasPrefix(x.Reason, "the kernel died: "+c.want) || strings.Contains(x.Reason, "\n") {
