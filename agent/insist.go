@@ -125,9 +125,10 @@ func (r *standard) inherit() {
 	all := slices.DeleteFunc(slices.Clone(r.t.Readings), func(x record.Reading) bool { return x.Inherited && !x.ByUser })
 	on := r.t.BuildsOn()
 	for k := range r.t.Earlier {
-		for _, open := range r.t.Part(k).OpenReadings() {
+		for _, open := range r.t.Part(k).Readings {
 			named := func(x record.Reading) bool { return x.Point == open.Point }
-			if slices.Contains(on, k) || open.Problem != "" || open.Together != nil || slices.ContainsFunc(all, named) {
+			if !open.Open() || open.Computed() && !open.Matters() || slices.Contains(on, k) ||
+				open.Problem != "" || open.Together != nil || slices.ContainsFunc(all, named) {
 				continue
 			}
 			reading := record.Reading{Point: open.Point, Chosen: open.Chosen, Inherited: true}

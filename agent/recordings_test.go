@@ -213,7 +213,9 @@ var recordings = map[string][]turn{
 	"a follow-up apart that may take an option": {{replies: open}, {does: next, replies: apart("", "z = 2\nz")}},
 	"a follow-up apart that no option changes":  {{replies: open}, {does: next, replies: apart("\nTakes: 1", "z = 5\nz")}},
 	"a follow-up on a reading":                  {{replies: open}, {does: next, replies: onward}},
-	"a follow-up apart":                         {{replies: open}, {does: next, replies: fresh}},
+	"a follow-up apart from a reading that was not computed": {{replies: open.with(script{"verdict": no})},
+		{does: next, replies: apart("\nTakes: 1", "z = 2\nz")}},
+	"a follow-up apart": {{replies: open}, {does: next, replies: fresh}},
 	"a choice at once": {{replies: open.with(script{"branches": branches("z = 2\nz"),
 		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), change: choosing(1)}},
 	"a choice that the second derivation has found": {{change: choosing(1), replies: open.with(script{
