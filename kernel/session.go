@@ -89,7 +89,11 @@ func (s *session) greet(ctx context.Context, ch Channel) error {
 				s.link.Rouse()
 			}
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			lacks := "a reply"
+			if replied {
+				lacks = "anything on iopub"
+			}
+			return fmt.Errorf("%w, without %s", context.Cause(ctx), lacks)
 		case <-s.host.gone():
 			how, lost := s.host.fate()
 			return cmp.Or(lost, fmt.Errorf("the kernel ended before it was ready: %s", how))

@@ -136,7 +136,7 @@ func (l *local) connect(ctx context.Context, s *session, c zmq.File, file string
 	defer poll.Stop()
 	for !c.Bound(file) {
 		if err := l.pause(ctx, poll.C); err != nil {
-			return err
+			return fmt.Errorf("%w, as it does not listen", err)
 		}
 	}
 	l.conn = c
