@@ -27,7 +27,7 @@ func brisk() waits {
 func faulty(t testing.TB, f kerneltest.Fault) Options {
 	return Options{
 		Spec: Spec{Name: "fake", Argv: kerneltest.Argv(f)}, Dir: t.TempDir(), Env: os.Environ(),
-		CellTimeout: 200 * time.Millisecond, StartTimeout: 5 * time.Second, sockets: true,
+		CellTimeout: 200 * time.Millisecond, StartTimeout: time.Minute, sockets: true,
 	}
 }
 
