@@ -1,12 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -16,27 +16,28 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 	if isFile(path) {
 		path = filepath.Dir(path)
 	}
-	questions := firstPresent(path, "da-dev-questions.jsonl", "data/da-dev-questions.jsonl",
+	questions, err := firstPresent(path, "da-dev-questions.jsonl", "data/da-dev-questions.jsonl",
 		"examples/DA-Agent/data/da-dev-questions.jsonl")
-	if questions == "" {
-		return nil, &MissingError{What: []string{filepath.Join(path, "da-dev-questions.jsonl")}}
+	if err != nil {
+		return nil, err
 	}
 	root := filepath.Dir(questions)
-	suite, labels := &Suite{}, map[textID]json.RawMessage{}
-	suite.Secret = []string{filepath.Join(root, "da-dev-labels.jsonl")}
-	if file := suite.Secret[0]; !present(file) {
-		suite.Missing = append(suite.Missing, file)
-	} else if err := readRows(file, func(row struct {
+	file, labels := filepath.Join(root, "da-dev-labels.jsonl"), map[textID]json.RawMessage{}
+	suite := &Suite{Secret: []string{file}}
+	err = readRows(file, func(row struct {
 		ID      textID          `json:"id"`
 		Answers json.RawMessage `json:"common_answers"`
 	}) error {
 		labels[row.ID] = row.Answers
 		return nil
-	}); err != nil {
+	})
+	if missing, ok := errors.AsType[*MissingError](err); ok {
+		suite.Missing = missing.What
+	} else if err != nil {
 		return nil, err
 	}
 	tables := filepath.Join(root, "da-dev-tables")
-	err := readRows(questions, func(row struct {
+	err = readRows(questions, func(row struct {
 		ID          textID   `json:"id"`
 		Question    string   `json:"question"`
 		Constraints string   `json:"constraints"`
@@ -52,25 +53,10 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 		if file := filepath.Join(tables, row.File); row.File == "" || !present(file) {
 			task.Missing = append(task.Missing, file)
 		}
-		if task.Gold == nil {
-			task.Missing = append(task.Missing, "label of question "+task.ID)
-		}
 		suite.Tasks = append(suite.Tasks, task)
 		return nil
 	})
 	return suite, err
-}
-
-// readDABenchAnswers reads lines of {id, response}.
-func readDABenchAnswers(path string) (answers []Answer, err error) {
-	err = readRows(path, func(row struct {
-		ID       textID          `json:"id"`
-		Response json.RawMessage `json:"response"`
-	}) error {
-		answers = append(answers, Answer{ID: string(row.ID), Value: row.Response})
-		return nil
-	})
-	return answers, err
 }
 
 // scoreDABench compares the fields @name[value] that the label names (eval_closed_form.py).
@@ -92,12 +78,9 @@ func scoreDABench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, erro
 	if a != nil {
 		said = a.Text()
 	}
-	got, err := s.text(ctx, t, "dabench", said, label, s.Compat == Fixed)
-	score := Score{Metric: "fields", Value: got.Score, Parts: got.Parts, Detail: got.Detail}
-	if doubt := doubtfulLabels[t.ID]; doubt != "" {
-		score.Detail = doubt
-	}
-	return score, err
+	got, err := s.text(ctx, "dabench", said, label, s.Compat != Upstream)
+	return Score{Metric: "fields", Value: &got.Score, Parts: got.Parts,
+		Detail: cmp.Or(doubtfulLabels[t.ID], got.Detail)}, err
 }
 
 var doubtfulLabels = map[string]string{
@@ -105,32 +88,15 @@ var doubtfulLabels = map[string]string{
 	"674": "the label depends on a random state that the question does not give",
 }
 
-// totalDABench returns the accuracy by question (ABQ), by question in proportion to its
-// fields (PSAQ) and by field (UASQ), and ABQ by level and by concept. Unlike in the public
-// code, unanswered questions count.
-func totalDABench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
-	whole := slices.Clone(scores)
+// daBenchTotals returns the accuracy by question in proportion to its fields (PSAQ) and by field
+// (UASQ); the main figure is that by question (ABQ). Unlike in the public code, unanswered questions
+// count.
+func daBenchTotals(scores []Score) []Total {
 	var fields []Score
-	for i := range whole {
-		whole[i].Value = math.Floor(whole[i].Value) // all fields or nothing
-		for _, right := range scores[i].Parts {
-			fields = append(fields, Score{Value: right})
+	for _, score := range scores {
+		for _, right := range score.Parts {
+			fields = append(fields, Score{Value: &right})
 		}
 	}
-	totals := []Total{mean("", "ABQ", whole, nil, 2), mean("", "PSAQ", scores, nil, 2),
-		mean("", "UASQ", fields, nil, 2)}
-	totals = append(totals, groups("level", tasks, whole, Task.level, 2)...)
-	concepts := func(i int) []string { return strings.Split(tasks[i].Kind, ", ") }
-	var all []string
-	for i := range tasks {
-		all = append(all, concepts(i)...)
-	}
-	slices.Sort(all)
-	for _, c := range slices.Compact(all) {
-		if c != "" {
-			totals = append(totals, mean("concept", c, whole,
-				func(i int) bool { return slices.Contains(concepts(i), c) }, 2))
-		}
-	}
-	return totals
+	return []Total{meanOf("", "PSAQ", scores, nil), meanOf("", "UASQ", fields, nil)}
 }

@@ -1,14 +1,10 @@
 package bench
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"io"
-	"math"
 	"path/filepath"
-	"slices"
-	"strconv"
 )
 
 // contextFiles are the files of data/context, which all tasks share.
@@ -21,19 +17,16 @@ var contextFiles = []string{
 // tasks/{all,dev}.jsonl and context, at path or in path/data. path may also be a tasks file.
 // The answers of the split "all" are not public.
 func openDABStep(path string, s Setting) (*Suite, error) {
-	if s.Split == "" {
-		s.Split = "all"
-	}
-	tasks, root := path, filepath.Dir(filepath.Dir(path))
+	tasks, name := path, cmp.Or(s.Split, "all")+".jsonl"
 	if !isFile(path) {
-		tasks = firstPresent(path, "data/tasks/"+s.Split+".jsonl", "tasks/"+s.Split+".jsonl")
-		if tasks == "" {
-			return nil, &MissingError{What: []string{filepath.Join(path, "data", "tasks", s.Split+".jsonl")}}
+		var err error
+		if tasks, err = firstPresent(path, "data/tasks/"+name, "tasks/"+name); err != nil {
+			return nil, err
 		}
-		root = filepath.Dir(filepath.Dir(tasks))
 	}
-	suite := &Suite{Secret: []string{filepath.Join(filepath.Dir(tasks), "dev.jsonl")}}
-	context := filepath.Join(root, "context")
+	folder := filepath.Dir(tasks)
+	suite := &Suite{Secret: []string{filepath.Join(folder, "dev.jsonl")}}
+	context := filepath.Join(filepath.Dir(folder), "context")
 	for _, name := range contextFiles {
 		if file := filepath.Join(context, name); !present(file) {
 			suite.Missing = append(suite.Missing, file)
@@ -52,8 +45,8 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 	}) error {
 		task := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines,
 			Level: row.Level, Data: context, Missing: suite.Missing}
-		if row.Answer != nil && string(row.Answer) != "null" {
-			gold := (&Answer{Value: row.Answer}).Text()
+		if !nothing(row.Answer) {
+			gold := textOf(row.Answer)
 			task.Gold = Said(gold)
 			published = published || gold != "" && gold != "null"
 		}
@@ -69,46 +62,6 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		}
 	}
 	return suite, err
-}
-
-// readDABStepAnswers reads lines of {task_id, agent_answer}. For a user's own tasks, answer may
-// replace agent_answer, and dir (relative to the file) is the folder of answers that are files.
-func readDABStepAnswers(path string) (answers []Answer, err error) {
-	err = readRows(path, func(row struct {
-		ID     textID          `json:"task_id"`
-		Answer json.RawMessage `json:"agent_answer"`
-		Plain  json.RawMessage `json:"answer"`
-		Dir    string          `json:"dir"`
-	}) error {
-		a := Answer{ID: string(row.ID), Value: row.Answer}
-		if a.Value == nil {
-			a.Value = row.Plain
-		}
-		if a.Dir = row.Dir; a.Dir != "" && !filepath.IsAbs(a.Dir) {
-			a.Dir = filepath.Join(filepath.Dir(path), a.Dir)
-		}
-		answers = append(answers, a)
-		return nil
-	})
-	return answers, err
-}
-
-// submitDABStep writes the form that the leaderboard accepts: every task, only strings, no
-// other columns.
-func submitDABStep(w io.Writer, answers []Answer) error {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	for _, a := range answers {
-		if err := enc.Encode(struct {
-			ID     string `json:"task_id"`
-			Answer string `json:"agent_answer"`
-		}{a.ID, a.Text()}); err != nil {
-			return err
-		}
-	}
-	_, err := out.WriteTo(w)
-	return err
 }
 
 // scoreDABStep compares texts by the rules of the leaderboard
@@ -127,69 +80,9 @@ func submitDABStep(w io.Writer, answers []Answer) error {
 //
 // A missing answer is wrong; upstream's code fails on it.
 func scoreDABStep(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
-	score := Score{Metric: "accuracy"}
 	if a == nil {
-		return score, nil
+		return Score{Metric: "accuracy"}, nil
 	}
-	gold := (&Answer{Value: t.Gold}).Text()
-	got, err := s.text(ctx, t, "dabstep", a.Text(), gold, s.Compat == Fixed)
-	score.Value, score.Detail = got.Score, got.Detail
-	return score, err
-}
-
-// totalDABStep returns the accuracy by level, rounded as on the leaderboard.
-func totalDABStep(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
-	return append([]Total{mean("", "accuracy", scores, nil, 2)},
-		groups("level", tasks, scores, Task.level, 2)...)
-}
-
-func (t Task) level() string  { return t.Level }
-func (t Task) domain() string { return t.Domain }
-
-// groups returns the mean score of each group of tasks: hard before easy, otherwise sorted by
-// name.
-func groups(group string, tasks []Task, scores []Score, name func(Task) string,
-	decimals int) (totals []Total) {
-	var names []string
-	for _, t := range tasks {
-		names = append(names, name(t))
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	order := []string{"hard", "medium", "easy"}
-	unknown := func(name string) bool { return !slices.Contains(order, name) }
-	if !slices.ContainsFunc(names, unknown) {
-		slices.SortFunc(names, func(a, b string) int {
-			return slices.Index(order, a) - slices.Index(order, b)
-		})
-	}
-	for _, n := range names {
-		totals = append(totals, mean(group, n, scores,
-			func(i int) bool { return name(tasks[i]) == n }, decimals))
-	}
-	return totals
-}
-
-// mean returns the mean of the scores that pick selects (nil: all), in per cent. It is rounded
-// unless decimals is negative.
-func mean(group, name string, scores []Score, pick func(i int) bool, decimals int) Total {
-	total := Total{Group: group, Name: name}
-	sum := 0.0
-	for i, s := range scores {
-		if pick == nil || pick(i) {
-			sum += s.Value
-			total.N++
-		}
-	}
-	if total.N > 0 {
-		total.Value = sum / float64(total.N) * 100
-	}
-	if decimals >= 0 {
-		rounded := strconv.FormatFloat(total.Value, 'f', decimals, 64) // exact, as Python's round
-		total.Value, _ = strconv.ParseFloat(rounded, 64)
-	}
-	if math.IsNaN(total.Value) {
-		total.Value = 0
-	}
-	return total
+	got, err := s.text(ctx, "dabstep", a.Text(), textOf(t.Gold), s.Compat != Upstream)
+	return Score{Metric: "accuracy", Value: &got.Score, Detail: got.Detail}, err
 }

@@ -9,18 +9,24 @@ import runpy
 import sys
 
 
-def chart_of(folder, any_savefig):
+def chart_of(folder, any_savefig, cells):
     """Runs the folder's plotting programs until one leaves a chart.
 
-    Writes dabench/plot.json and dabench/result.npy.
+    Writes dabench/plot.json and dabench/result.npy, in place of those of an earlier extraction. The
+    public scorer requires a program: if no program of an agent that works in a notebook saves a
+    figure, its cells are one.
     """
     os.chdir(folder)
+    for name in ("dabench/plot.json", "dabench/result.npy"):
+        if os.path.lexists(name):
+            os.remove(name)
     if not [f for f in os.listdir(".") if f.endswith((".png", ".jpg"))]:
         return "no image was left"
+    if "savefig" in cells and not any("savefig" in text for _, text in programs()):
+        with open("plot.py", "w", encoding="utf-8") as f:
+            f.write(cells)
     tried = []
-    for name in sorted(f for f in os.listdir(".") if f.endswith(".py") and os.path.isfile(f)):
-        with open(name, encoding="utf-8", errors="replace") as f:
-            code = f.read()
+    for name, code in programs():
         marks = (".savefig",) if any_savefig else ("plt.savefig", "matplotlib.pyplot.savefig")
         if name != "plot.py" and not any(m in code for m in marks):
             continue
@@ -34,6 +40,15 @@ def chart_of(folder, any_savefig):
             write(*chart)
             return ""
     return "no chart from " + ", ".join(tried) if tried else "no code that draws the image was left"
+
+
+def programs():
+    """The names and texts of the folder's programs."""
+    found = []
+    for name in sorted(f for f in os.listdir(".") if f.endswith(".py") and os.path.isfile(f)):
+        with open(name, encoding="utf-8", errors="replace") as f:
+            found.append((name, f.read()))
+    return found
 
 
 def drawn_by(path):

@@ -47,10 +47,10 @@ func TestDACodeDatabases(t *testing.T) {
 		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
 			task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(v.config),
 				GoldDir: filepath.Join(root, "gold")}
-			score, err := Scorer{Compat: compat, Python: run}.Score(t.Context(), task,
-				&Answer{ID: "x", Value: Said("r.db"), Dir: filepath.Join(root, "out")})
-			if err != nil || score.Value != want {
-				t.Errorf("%s, %s: %+v, %v, not %v", v.name, compat, score, err, want)
+			score := scoreOf(t, Scorer{Compat: compat, Python: run}, task,
+				Answer{Value: Said("r.db"), Dir: filepath.Join(root, "out")})
+			if *score.Value != want {
+				t.Errorf("%s, %s: %+v, not %v", v.name, compat, score, want)
 			}
 		}
 	}
@@ -87,11 +87,10 @@ func TestDACodeColours(t *testing.T) {
 			t.Fatal(err)
 		}
 		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
-			score, err := Scorer{Compat: compat, Python: run}.Score(t.Context(),
-				Task{ID: "x", Rules: "dacode", Gold: config, GoldDir: gold},
-				&Answer{ID: "x", Value: Said("r.png"), Dir: out})
-			if err != nil || score.Value != want {
-				t.Errorf("%s, %s: %+v, %v, not %v", v.name, compat, score, err, want)
+			score := scoreOf(t, Scorer{Compat: compat, Python: run},
+				Task{Rules: "dacode", Gold: config, GoldDir: gold}, Answer{Value: Said("r.png"), Dir: out})
+			if *score.Value != want {
+				t.Errorf("%s, %s: %+v, not %v", v.name, compat, score, want)
 			}
 		}
 	}

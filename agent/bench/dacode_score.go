@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,96 +70,36 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 				strings.Join(daCodeMetrics, ", "))
 		}
 	}
-	if missing := t.missingGold(); len(missing) > 0 { // not the answer's fault
-		return Score{}, &MissingError{What: missing}
-	}
-	score := Score{Metric: strings.Join(config.Func, "+")}
+	score := Score{Metric: strings.Join(config.Func, "+"), Value: new(float64)}
 	if a == nil {
 		return score, nil
 	}
-	if s.Python == nil {
-		return Score{}, &NeedError{t.ID, "a Python session"}
-	}
-	task, err := json.Marshal([]any{map[string]any{"config": t.Gold, "result": a.Text(), "dir": a.Dir,
-		"gold_dir": t.GoldDir, "fixed": s.Compat == Fixed}})
-	if err != nil {
-		return Score{}, err
-	}
-	var out []struct {
-		Score  float64            `json:"score"`
-		Detail string             `json:"detail"`
-		Parts  map[string]float64 `json:"parts"`
-	}
-	err = s.Python.call(ctx, daCodeScorer, "main", task, &out)
+	var out rating
+	err = s.Python.call(ctx, daCodeScorer, "score_task", &out, map[string]any{"config": t.Gold,
+		"result": a.Text(), "dir": a.Dir, "gold_dir": t.GoldDir, "fixed": s.Compat != Upstream})
 	// reading the answer exceeded the limits of time or memory
-	if bad, ok := errors.AsType[*CodeError](err); ok && len(t.Missing) == 0 {
+	if bad, ok := errors.AsType[*CodeError](err); ok {
 		score.Detail = bad.Error()
 		return score, nil
 	}
-	if err != nil {
-		return Score{}, err
-	}
-	if len(out) != 1 {
-		return Score{}, errors.New("the Python scorer returned nothing")
-	}
-	score.Value, score.Detail, score.Parts = out[0].Score, out[0].Detail, out[0].Parts
-	return score, nil
+	score.Value, score.Detail, score.Parts = &out.Score, out.Detail, out.Parts
+	return score, err
 }
 
 // Chart runs the programs that an agent left in dir, as the public harness does after a
 // plotting task, and writes the data and the settings of the chart to dir/dabench/result.npy
-// and plot.json, where the scorer looks for them. The code is the agent's, so python must be
-// sandboxed and must not be reused. A missing chart is no error: the score shows it.
+// and plot.json, where the scorer looks for them. If no program draws it, cells is one: those of the
+// agent's notebook. The code is the agent's, so python must be sandboxed and must not be reused. A
+// missing chart is no error: the score shows it.
 //
 // Upstream removes lines that show, save or close a figure. Here these calls do nothing
 // instead, so a block that consists of one such line stays valid. With Fixed, any savefig may
 // save a figure, not only pyplot's.
-func Chart(ctx context.Context, python Python, dir string, compat Compat) error {
-	args, err := json.Marshal([]any{dir, compat != Upstream})
-	if err != nil {
-		return err
-	}
+func Chart(ctx context.Context, python Python, dir, cells string, compat Compat) error {
 	var why string // there is no chart
-	err = python.call(ctx, daCodeChart+"\ndef main(args):\n    return json.dumps(chart_of(*args))\n",
-		"main", args, &why)
+	err := python.call(ctx, daCodeChart, "chart_of", &why, dir, compat != Upstream, cells)
 	if _, ok := errors.AsType[*CodeError](err); ok { // it hung or ended the session
 		return nil
 	}
 	return err
-}
-
-// answerMark begins the line with a Python helper's answer. Other output is ignored.
-const answerMark = "\x1edsstar-bench:"
-
-// call runs a helper's source in its own namespace, calls one of its functions with args, and
-// decodes the JSON that it returns.
-func (p Python) call(ctx context.Context, helper, name string, args []byte, out any) error {
-	source, err := json.Marshal(helper)
-	if err != nil {
-		return err
-	}
-	input, err := json.Marshal(string(args))
-	if err != nil {
-		return err
-	}
-	// A JSON string is a Python literal. The session keeps the helper, because compiling it
-	// takes longer than most scores.
-	code := fmt.Sprintf("def _dsstar_bench(source, "+
-		"kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
-		"    if source not in kept:\n        space = {'__name__': 'dsstar_bench'}\n"+
-		"        exec(compile(source, '<dsstar bench>', 'exec'), space)\n        kept[source] = space\n"+
-		"    print('\\n' + %q + kept[source][%q](json.loads(%s)))\n_dsstar_bench(%s)\n", answerMark, name, input, source)
-	stdout, err := p(ctx, code)
-	if err != nil {
-		return err
-	}
-	i := strings.LastIndex(stdout, answerMark)
-	if i < 0 {
-		return &CodeError{"it returned nothing"}
-	}
-	line, _, _ := strings.Cut(stdout[i+len(answerMark):], "\n")
-	if err := json.Unmarshal([]byte(strings.TrimRight(line, "\r")), out); err != nil {
-		return &CodeError{"its result is invalid: " + err.Error()}
-	}
-	return nil
 }

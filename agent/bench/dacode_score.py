@@ -12,7 +12,6 @@ import pathlib
 import re
 import sqlite3
 import tempfile
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -138,9 +137,3 @@ def config_files(wanted, directory, base):
         else:
             files.extend(paths)
     return files
-
-
-def main(tasks):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return json.dumps([score_task(t) for t in tasks])

@@ -30,15 +30,6 @@ func TestDACodeSuite(t *testing.T) {
 		"da_code/source/dm-csv-001/a.csv": "a\n1\n",
 		"da_code/source/ml-cluster-001/a": "a",
 		"da_code/gold/dm-csv-001/r.csv":   "a\n1\n",
-		"out/dm-csv-001/dabench/result.json": `{"finished": true, "steps": 4, "result": "r.csv",
-			"trajectory": [{"action": "Bash(code)", "code": "ls", "observation": ""},
-			{"action": "Python(x)", "code": "1", "observation": "a.csv"}, {"action": "Terminate(r.csv)",
-			"code": "", "observation": "Traceback (most recent call last)"}],
-			"result_files": {"added_files": [], "changed_files": []}}`,
-		"out/plot-bar-001/dabench/result.json": `{"finished": false, "steps": 20, "result": "",
-			"trajectory": []}`,
-		"out/dm-csv-001/r.csv": "a\n1\n",
-		"out/ml-cluster-001/x": "a run that was killed",
 	})
 	suite := open(t, "dacode", root, Setting{})
 	var got []string
@@ -50,43 +41,28 @@ func TestDACodeSuite(t *testing.T) {
 		"easy, data visualization, bar, [source/plot-bar-001 gold/plot-bar-001/r.png " +
 			"gold/plot-bar-001/plot.json gold/plot-bar-001/result.npy]",
 		"easy, machine learning, cluster, []"}, got)
-	answers, err := suite.Benchmark.Answers(filepath.Join(root, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(answers) != 2 || answers[0].Actions != 2 || answers[0].Failed != 1 ||
-		!answers[1].Unfinished {
-		t.Errorf("answers are %+v", answers)
-	}
-	same(t, "totals", []string{"/score 33.33 of 3", "/completion rate 33.33 of 3", "/steps 12 of 2",
-		"/executable code 50 of 2", "task type/data manipulation 100 of 1",
-		"task type/data visualization 0 of 1", "task type/machine learning 0 of 1",
-		"hardness/hard 100 of 1", "hardness/easy 0 of 2", "big type/EDA 50 of 2",
-		"big type/machine learning 0 of 1", "result type/cluster 0 of 1", "result type/csv 100 of 1",
-		"result type/plot 0 of 1"}, inWords(suite.Totals([]Score{{Value: 1}, {}, {}}, answers)))
-	var need *NeedError
-	if _, err := suite.Score(t.Context(), Scorer{}, answers); !errors.As(err, &need) {
+	answers := []Answer{{ID: "dm-csv-001", Value: Said("r.csv"), Dir: suite.Tasks[0].GoldDir},
+		{ID: "plot-bar-001", Value: Said("x"), Unfinished: true}}
+	var stop *StopError
+	if _, err := suite.Score(t.Context(), Scorer{}, suite.Tasks, answers); !errors.As(err, &stop) {
 		t.Errorf("without Python: %v", err)
 	}
-	scorer := Scorer{Python: python(t)}
-	var missing *MissingError
-	if _, err := scorer.Score(t.Context(), suite.Tasks[1], &answers[1]); !errors.As(err, &missing) {
-		t.Errorf("without right answers: %v", err)
+	score := func() (got []string) {
+		scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, suite.Tasks, answers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, score := range scores.Tasks {
+			got = append(got, fmt.Sprint(score.Value != nil, " ", score.Detail))
+		}
+		return append(got, scores.Missing...)
 	}
-	scores, err := suite.Score(t.Context(), scorer, answers)
-	if err != nil || scores[0].Unscored != "" || scores[1].Unscored == "" {
-		t.Errorf("without right answers: %+v, %v", scores, err)
-	}
-	gold := map[string]string{"r.png": "", "plot.json": "", "result.npy": ""}
-	suite.Tasks[1].GoldDir = write(t, gold)
-	scores, err = suite.Score(t.Context(), scorer, answers)
-	if err != nil || scores[0].Value != 1 || scores[1].Detail != "not finished" ||
-		scores[2].Detail != "no answer" {
-		t.Errorf("scores are %+v, %v", scores, err)
-	}
-	if _, err := suite.Benchmark.Answers(filepath.Join(root, "no")); !errors.As(err, &missing) {
-		t.Errorf("no answers: %v", err)
-	}
+	same(t, "without right answers", []string{"true ", "false the right answer is missing in this copy: " +
+		"…/gold/plot-bar-001/r.png, …/gold/plot-bar-001/plot.json, …/gold/plot-bar-001/result.npy",
+		"true no answer", "…/gold/plot-bar-001/r.png", "…/gold/plot-bar-001/plot.json",
+		"…/gold/plot-bar-001/result.npy"}, score())
+	suite.Tasks[1].GoldDir = write(t, map[string]string{"r.png": "", "plot.json": "", "result.npy": ""})
+	same(t, "with them", []string{"true ", "true not finished", "true no answer"}, score())
 }
 
 func dacodeTask(id, hardness string) string {
@@ -100,26 +76,22 @@ func TestDACodeBroughtDown(t *testing.T) {
 	task := Task{ID: "a", Rules: "dacode", Gold: json.RawMessage(`{"func": ["compare_csv"]}`)}
 	answer := &Answer{ID: "a", Value: Said("result.csv")}
 	none := errors.New("no kernel starts")
-	lacking := task
-	lacking.Missing = []string{"gold/a.csv"}
 	for name, c := range map[string]struct {
-		task   Task
 		out    string
 		err    error
 		scored bool
 	}{
-		"code":         {task, "", &CodeError{"the kernel died"}, true},
-		"no answer":    {task, "lots of text", nil, true},
-		"not JSON":     {task, answerMark + "nonsense\n", nil, true},
-		"kernel":       {task, "", none, false},
-		"without gold": {lacking, "", &CodeError{"no such file"}, false},
+		"code":      {"", &CodeError{"the kernel died"}, true},
+		"no answer": {"lots of text", nil, true},
+		"not JSON":  {answerMark + "nonsense\n", nil, true},
+		"kernel":    {"", none, false},
 	} {
 		run := func(context.Context, string) (string, error) { return c.out, c.err }
-		score, err := Scorer{Python: run}.Score(t.Context(), c.task, answer)
-		if (err == nil) != c.scored || score.Value != 0 || c.scored && score.Detail == "" {
+		score, err := Scorer{Python: run}.Score(t.Context(), task, answer)
+		if (err == nil) != c.scored || c.scored && (*score.Value != 0 || score.Detail == "") {
 			t.Errorf("%s: %+v, %v", name, score, err)
 		}
-		if err := Chart(t.Context(), run, t.TempDir(), Fixed); (err == nil) != (name != "kernel") {
+		if err := Chart(t.Context(), run, t.TempDir(), "", Fixed); (err == nil) != (name != "kernel") {
 			t.Errorf("%s: chart: %v", name, err)
 		}
 	}
@@ -147,11 +119,7 @@ func dacodeScore(t *testing.T, compat Compat, config, gold, said string) float64
 	if gold == "" {
 		answer.Value = Said(said)
 	}
-	score, err := Scorer{Compat: compat, Python: python(t)}.Score(t.Context(), task, answer)
-	if err != nil {
-		t.Error(err)
-	}
-	return score.Value
+	return *scoreOf(t, Scorer{Compat: compat, Python: python(t)}, task, *answer).Value
 }
 
 // TestDACodeFaults covers each fault of the public code and its correction.
@@ -288,14 +256,6 @@ Image.new('RGB', (8, 6)).save('r.png')`
 		t.Fatal(err)
 	}
 	csv := `{"func": ["compare_csv"], "result": [{"file": ["r.csv"]}]}`
-	if err := os.WriteFile(filepath.Join(gold, "result.json"),
-		[]byte(`{"finished": true, "result": "r.csv"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var missing *MissingError
-	if answers, err := readDACodeAnswers(root); !errors.As(err, &missing) {
-		t.Errorf("a result.json that is gold's: %+v, %v", answers, err)
-	}
 	for _, v := range []struct {
 		config, said string
 		want         float64
@@ -308,11 +268,10 @@ Image.new('RGB', (8, 6)).save('r.png')`
 		{string(image("color")), "r.png", 0},
 	} {
 		task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(v.config), GoldDir: gold}
-		score, err := Scorer{Python: run}.Score(t.Context(), task,
-			&Answer{ID: "x", Value: Said(v.said), Dir: out})
-		if err != nil || score.Value != v.want || v.want == 0 &&
+		score := scoreOf(t, Scorer{Python: run}, task, Answer{Value: Said(v.said), Dir: out})
+		if *score.Value != v.want || v.want == 0 &&
 			!strings.Contains(score.Detail, "is not a file that the agent wrote") {
-			t.Errorf("%s of %s: %+v, %v", v.said, v.config, score, err)
+			t.Errorf("%s of %s: %+v", v.said, v.config, score)
 		}
 	}
 }
@@ -337,7 +296,7 @@ plt.close()
 		fmt.Sprintf("import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Chart(t.Context(), run, gold, Fixed); err != nil {
+	if err := Chart(t.Context(), run, gold, "", Fixed); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"plot.json", "result.npy"} {
@@ -378,17 +337,16 @@ plt.close()
 			t.Fatal(err)
 		}
 		drawImage(t, run, filepath.Join(dir, "r.png"))
-		if err := Chart(t.Context(), run, dir, Fixed); err != nil {
+		if err := Chart(t.Context(), run, dir, "", Fixed); err != nil {
 			t.Errorf("%s: %v", v.name, err)
 		}
 		task := Task{ID: "x", Rules: "dacode", Gold: config, GoldDir: gold}
-		score, err := Scorer{Python: run}.Score(t.Context(), task,
-			&Answer{ID: "x", Value: Said("r.png"), Dir: dir})
-		if err != nil || score.Value != v.score {
-			t.Errorf("%s: %+v, %v", v.name, score, err)
+		score := scoreOf(t, Scorer{Python: run}, task, Answer{Value: Said("r.png"), Dir: dir})
+		if *score.Value != v.score {
+			t.Errorf("%s: %+v", v.name, score)
 		}
 	}
-	if err := Chart(t.Context(), run, t.TempDir(), Fixed); err != nil {
+	if err := Chart(t.Context(), run, t.TempDir(), "", Fixed); err != nil {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -476,21 +434,13 @@ func TestDir(t *testing.T) {
 {"task_id": "c", "agent_answer": "@n[1.50] @m[2]"}
 {"task_id": "d", "agent_answer": "{'K': 'V'}"}
 {"task_id": "e", "agent_answer": "r.csv", "dir": "out/e"}`})
-	answers, err := suite.Benchmark.Answers(filepath.Join(lines, "answers.jsonl"))
+	answers, err := ReadAnswers(filepath.Join(lines, "answers.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, err := suite.Score(t.Context(), Scorer{Plain: python(t), Python: python(t)}, answers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, score := range scores {
-		if score.Value != 1 {
-			t.Errorf("%+v", score)
-		}
-	}
-	if totals := suite.Totals(scores, answers); totals[0].Value != 100 || totals[0].N != 5 {
-		t.Errorf("totals are %+v", totals)
+	scores, err := suite.Score(t.Context(), Scorer{Plain: python(t), Python: python(t)}, suite.Tasks, answers)
+	if err != nil || scores.Score == nil || scores.Score.Value != 100 || scores.Totals[0].N != 5 {
+		t.Errorf("%+v, %v", scores, err)
 	}
 	b, _ := Find("dir")
 	if _, err := b.Open(write(t,

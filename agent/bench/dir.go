@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -53,13 +52,13 @@ func (row dirRow) task(root string, s Setting) (Task, error) {
 	if s.Oracle && len(row.Sources) > 0 {
 		t.useSources(row.Sources)
 	}
-	if row.Answer == nil || string(row.Answer) == "null" {
+	if nothing(row.Answer) {
 		return t, nil
 	}
 	var err error
 	switch t.Rules {
 	case "", "dabstep":
-		t.Rules, t.Gold = "dabstep", Said((&Answer{Value: row.Answer}).Text())
+		t.Rules, t.Gold = "dabstep", Said(textOf(row.Answer))
 	case "kramabench":
 		t.Gold = row.Answer
 	case "infiagent", "dabench":
@@ -82,7 +81,7 @@ func fieldPairs(object json.RawMessage) (json.RawMessage, error) {
 	}
 	var pairs [][2]string
 	for name, value := range fields {
-		pairs = append(pairs, [2]string{name, (&Answer{Value: value}).Text()})
+		pairs = append(pairs, [2]string{name, textOf(value)})
 	}
 	slices.SortFunc(pairs, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return json.Marshal(pairs)
@@ -116,31 +115,9 @@ func (row dirRow) dacode(t *Task, root string) error {
 		}
 		config["result"] = []any{map[string]any{"file": names}}
 	} else {
-		var answer any
-		dec := json.NewDecoder(bytes.NewReader(row.Answer))
-		dec.UseNumber()
-		if err := dec.Decode(&answer); err != nil {
-			return err
-		}
-		config["result"] = []any{map[string]any{"number": []any{answer}}}
+		config["result"] = []any{map[string]any{"number": []any{row.Answer}}}
 	}
 	var err error
 	t.Gold, err = json.Marshal(config)
 	return err
-}
-
-// totalDir returns the mean score over all tasks, and by level, benchmark and rules.
-func totalDir(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
-	totals := []Total{mean("", "score", scores, nil, 2)}
-	for _, g := range []struct {
-		name string
-		of   func(Task) string
-	}{
-		{"level", Task.level},
-		{"benchmark", Task.domain},
-		{"rules", func(t Task) string { return t.Rules }},
-	} {
-		totals = append(totals, groups(g.name, tasks, scores, g.of, 2)...)
-	}
-	return totals
 }

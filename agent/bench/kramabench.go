@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -23,35 +24,30 @@ var kramaDomains = []string{"archeology", "astronomy", "biomedical", "environmen
 // files. A task's data is the whole lake of its domain or, in the oracle setting, the files
 // that it names.
 func openKramaBench(root string, s Setting) (*Suite, error) {
-	suite := &Suite{}
-	workloads := []string{root}
+	suite := &Suite{Secret: []string{root}}
 	if isFile(root) {
 		root = filepath.Dir(filepath.Dir(root))
 	} else {
-		workloads = nil
+		suite.Secret = nil
 		for _, domain := range kramaDomains {
-			file := filepath.Join(root, "workload", domain+".json")
-			if present(file) {
-				workloads = append(workloads, file)
-			} else {
-				suite.Missing = append(suite.Missing, file)
-			}
-		}
-		if workloads == nil {
-			return nil, &MissingError{What: []string{filepath.Join(root, "workload", "*.json")}}
+			suite.Secret = append(suite.Secret, filepath.Join(root, "workload", domain+".json"))
 		}
 	}
-	suite.Secret = workloads
-	for _, file := range workloads {
+	for _, file := range suite.Secret {
 		domain := strings.TrimSuffix(filepath.Base(file), ".json")
 		err := readRows(file, func(row kramaRow) error {
 			suite.Tasks = append(suite.Tasks,
 				row.task(domain, filepath.Join(root, "data", domain, "input"), s))
 			return nil
 		})
-		if err != nil {
+		if missing, ok := errors.AsType[*MissingError](err); ok {
+			suite.Missing = append(suite.Missing, missing.What...)
+		} else if err != nil {
 			return nil, err
 		}
+	}
+	if len(suite.Missing) == len(suite.Secret) {
+		return nil, &MissingError{What: []string{filepath.Join(root, "workload", "*.json")}}
 	}
 	return suite, nil
 }
@@ -66,7 +62,7 @@ type kramaRow struct {
 
 func (row kramaRow) task(domain, lake string, s Setting) Task {
 	task := Task{ID: string(row.ID), Question: row.Query, Data: lake, Domain: domain, Kind: row.Type}
-	if string(row.Answer) != "null" {
+	if !nothing(row.Answer) {
 		task.Gold = row.Answer
 	}
 	if parts := strings.Split(task.ID, "-"); len(parts) > 1 {
@@ -101,39 +97,31 @@ func (t *Task) useSources(sources []string) {
 	t.Files = slices.Compact(t.Files)
 }
 
-// named returns the names that match pattern at the top of the lake, or else those that match
-// in any folder. If there are none, it ignores case, because some workloads misspell it.
+// named returns the names that match pattern at the top of the lake, or else those that match in
+// any folder. Case is ignored, because some workloads misspell it. A name matches if one of its
+// folders does; a malformed pattern matches nothing.
 func named(names []string, pattern string) []string {
-	for _, fold := range []func(string) string{strings.Clone, strings.ToLower} {
-		var top, deeper []string
-		for _, name := range names {
-			switch place := matchedAt(fold(name), fold(pattern)); {
-			case place == 0:
+	var top, deeper []string
+	n := strings.Count(pattern, "/") + 1
+	for _, name := range names {
+		parts := strings.Split(name, "/")
+		for i := 0; i+n <= len(parts); i++ {
+			part := strings.ToLower(strings.Join(parts[i:i+n], "/"))
+			if ok, _ := path.Match(strings.ToLower(pattern), part); !ok {
+				continue
+			}
+			if i == 0 {
 				top = append(top, name)
-			case place > 0:
+			} else {
 				deeper = append(deeper, name)
 			}
-		}
-		if top != nil {
-			return top
-		}
-		if deeper != nil {
-			return deeper
+			break
 		}
 	}
-	return nil
-}
-
-// matchedAt returns the depth at which name, or a folder in it, matches pattern, or -1.
-func matchedAt(name, pattern string) int {
-	n, parts := strings.Count(pattern, "/")+1, strings.Split(name, "/")
-	for i := 0; i+n <= len(parts); i++ {
-		// a malformed pattern matches nothing
-		if ok, _ := path.Match(pattern, strings.Join(parts[i:i+n], "/")); ok {
-			return i
-		}
+	if top != nil {
+		return top
 	}
-	return -1
+	return deeper
 }
 
 // filesBelow returns the names of the files below dir, with slashes.
@@ -146,31 +134,6 @@ func filesBelow(dir string) []string {
 		return nil
 	})
 	return names
-}
-
-// readKramaBenchAnswers reads a response cache of the harness, or lines of {task_id, answer}. The
-// cache has an answer under model_output, the output of serve_query under explanation.
-func readKramaBenchAnswers(file string) (answers []Answer, err error) {
-	err = readRows(file, func(row struct {
-		ID          textID          `json:"task_id"`
-		ModelOutput json.RawMessage `json:"model_output"`
-		Explanation json.RawMessage `json:"explanation"`
-		Answer      json.RawMessage `json:"answer"`
-	}) error {
-		a := Answer{ID: string(row.ID), Value: row.Answer}
-		for _, output := range []json.RawMessage{row.ModelOutput, row.Explanation} {
-			var said struct {
-				Answer json.RawMessage `json:"answer"`
-			}
-			// anything else has no answer in it
-			if a.Value == nil && output != nil && json.Unmarshal(output, &said) == nil {
-				a.Value = said.Answer
-			}
-		}
-		answers = append(answers, a)
-		return nil
-	})
-	return answers, err
 }
 
 // scoreKramaBench scores by the answer's type. There are two incompatible
@@ -192,7 +155,8 @@ func readKramaBenchAnswers(file string) (answers []Answer, err error) {
 // The Judge decides about paraphrases. text_score.py asks for one comparison at a time.
 func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	kind := t.Kind
-	if s.Compat == Fixed && kind == "string_exact" &&
+	fixed := s.Compat != Upstream
+	if fixed && kind == "string_exact" &&
 		bytes.HasPrefix(bytes.TrimSpace(t.Gold), []byte("[")) {
 		kind = "list_exact"
 	}
@@ -201,9 +165,9 @@ func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, e
 		return Score{}, fmt.Errorf("there is no answer type %q; there are %s", kind,
 			strings.Join(slices.Sorted(maps.Keys(kramaMetrics)), ", "))
 	}
-	if s.Compat == Upstream && kind == "string_approximate" {
+	if !fixed && kind == "string_approximate" {
 		metric = "string_bootstrap"
-	} else if s.Compat == Upstream && kind == "list_approximate" {
+	} else if !fixed && kind == "list_approximate" {
 		metric = juneListApproximate
 	}
 	score := Score{Metric: metric, Uncounted: metric == juneListApproximate}
@@ -212,16 +176,16 @@ func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, e
 	}
 	verdicts := [][3]any{} // of the judge
 	for {
-		got, err := s.text(ctx, t, "kramabench", t.ID, kind, a.Value, t.Gold, s.Compat == Fixed, verdicts)
+		got, err := s.text(ctx, "kramabench", t.ID, kind, a.Value, t.Gold, fixed, verdicts)
 		if err != nil {
 			return score, err
 		}
 		if got.Ask == nil {
-			score.Value, score.Parts, score.Detail = got.Score, got.Parts, got.Detail
+			score.Value, score.Parts, score.Detail = &got.Score, got.Parts, got.Detail
 			return score, nil
 		}
 		if s.Judge == nil {
-			return score, &NeedError{t.ID, "a model that judges paraphrases"}
+			return score, ErrNoJudge
 		}
 		same, err := s.Judge(ctx, got.Ask[0], got.Ask[1])
 		if err != nil {
@@ -239,36 +203,4 @@ const juneListApproximate = "f1_approximate (not in the total)"
 var kramaMetrics = map[string]string{
 	"numeric_exact": "success", "string_exact": "success", "numeric_approximate": "rae_score",
 	"string_approximate": "llm_paraphrase", "list_exact": "f1", "list_approximate": "f1_approximate",
-}
-
-// totalKramaBench returns the mean over tasks (that is, over metrics weighted by their
-// support), overall and by domain, level and metric.
-func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
-	counts := func(i int) bool { return !scores[i].Uncounted }
-	totals := []Total{mean("", "total", scores, counts, -1)}
-	for _, g := range []struct {
-		name string
-		of   func(Task) string
-	}{{"domain", Task.domain}, {"level", Task.level}} {
-		var names []string
-		for _, t := range tasks {
-			names = append(names, g.of(t))
-		}
-		slices.Sort(names)
-		for _, n := range slices.Compact(names) {
-			totals = append(totals, mean(g.name, n, scores, func(i int) bool {
-				return counts(i) && g.of(tasks[i]) == n
-			}, -1))
-		}
-	}
-	var metrics []string
-	for _, s := range scores {
-		metrics = append(metrics, s.Metric)
-	}
-	slices.Sort(metrics)
-	for _, m := range slices.Compact(metrics) {
-		totals = append(totals, mean("metric", m, scores,
-			func(i int) bool { return scores[i].Metric == m }, -1))
-	}
-	return totals
 }

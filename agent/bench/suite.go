@@ -1,18 +1,21 @@
 // Package bench reads benchmarks as their users download them, and scores answers by their
 // public rules: as the public code does, or with its faults corrected.
 //
-// Each benchmark is a row of the table in suite.go, and a file that reads its tasks and
-// answers, scores them, sums the scores up and writes submissions.
+// Each benchmark is a row of the table in suite.go, and a file that reads its tasks and scores
+// answers to them.
 package bench
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"dsstar/notebook/disk"
 )
 
 // A Suite is a copy of a benchmark on disk.
@@ -47,18 +50,17 @@ type Answer struct {
 	Value      json.RawMessage // any JSON value, mostly a string; nil: no answer, which is wrong
 	Dir        string          // folder of the files that the agent left (DA-Code)
 	Unfinished bool
-	Steps      int // actions taken, if known
-	Actions    int // those of Steps that ran code with a known outcome (DA-Code)
-	Failed     int // those of Actions that ended in an error
 }
 
 // Text is the answer as text: a JSON string's content, any other value as JSON.
-func (a *Answer) Text() string {
+func (a Answer) Text() string { return textOf(a.Value) }
+
+func textOf(value json.RawMessage) string {
 	var text string
-	if json.Unmarshal(a.Value, &text) == nil {
+	if json.Unmarshal(value, &text) == nil {
 		return text
 	}
-	return string(a.Value)
+	return string(value)
 }
 
 // Said makes the value of an Answer from text.
@@ -67,26 +69,8 @@ func Said(text string) json.RawMessage {
 	return value
 }
 
-// A Score rates one answer.
-type Score struct {
-	ID      string
-	Value   float64 // 0 to 1
-	Metric  string
-	Parts   map[string]float64 // other metrics, or fields; 0 to 1, except error measures
-	Detail  string             // why, in one line
-	Missing bool               // there is no answer, or it is not finished
-	// why there is no score, such as a failed judge; Value is then meaningless
-	Unscored  string
-	Uncounted bool // the benchmark leaves it out of totals and means
-}
-
-// A Total is one number of a benchmark's result.
-type Total struct {
-	Group string  `json:"group"` // "" for the benchmark as a whole
-	Name  string  `json:"name"`
-	Value float64 `json:"value"` // per cent, except "steps", which is a mean number
-	N     int     `json:"n"`     // number of tasks; for UASQ, of fields
-}
+// nothing reports whether a JSON value says nothing.
+func nothing(value json.RawMessage) bool { return value == nil || string(value) == "null" }
 
 // A Setting selects the tasks of a benchmark that are read, and their data.
 type Setting struct {
@@ -94,89 +78,36 @@ type Setting struct {
 	Oracle bool   // KramaBench: only the files that the answer needs, not the whole lake
 }
 
-// Compat selects how answers are scored: like the public code, with its faults, so that
-// results are comparable with published figures; or with the faults corrected. Each
-// benchmark's scorer documents the corrections.
-type Compat string
-
-// The ways to score.
-const (
-	Upstream Compat = "upstream"
-	Fixed    Compat = "fixed"
-)
-
-// Python runs code in a Python session and returns what it printed. The error is a
-// [*CodeError] if the code failed, ran out of time or memory, or ended the session. Any other
-// error is not the code's fault.
-type Python func(ctx context.Context, code string) (stdout string, err error)
-
-// A CodeError reports that a scorer's code did not finish because of what an agent left.
-type CodeError struct{ Text string }
-
-func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Text }
-
-// A Judge reports whether two texts mean the same (KramaBench, string_approximate).
-type Judge func(ctx context.Context, answer, gold string) (bool, error)
-
-// A Scorer scores answers. Fields that no task needs may be nil.
-type Scorer struct {
-	Compat Compat // "": Fixed
-	Judge  Judge
-	Plain  Python // runs the scorers of texts; it needs no packages
-	Python Python // has the packages of the managed environment (DA-Code)
-}
-
-// A NeedError reports that a task cannot be scored without something that the Scorer lacks.
-type NeedError struct {
-	Task, Need string
-}
-
-func (e *NeedError) Error() string {
-	return fmt.Sprintf("task %s cannot be scored without %s", e.Task, e.Need)
-}
-
-// A StopError reports a failure that every task would meet, such as a refused key or no Python.
-type StopError struct{ Err error }
-
-func (e *StopError) Error() string { return e.Err.Error() }
-func (e *StopError) Unwrap() error { return e.Err }
-
-// Stops reports whether an error ends the scoring of all tasks, not of one.
-func Stops(ctx context.Context, err error) bool {
-	_, needs := errors.AsType[*NeedError](err)
-	_, stops := errors.AsType[*StopError](err)
-	return needs || stops || err != nil && ctx.Err() != nil
-}
-
 // A Benchmark is one row of the table of benchmarks.
 type Benchmark struct {
-	Name   string
-	Title  string
-	Layout string // what Open expects at its path
-	open   func(path string, s Setting) (*Suite, error)
-	read   func(path string) ([]Answer, error)
-	score  func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error)
-	totals func(tasks []Task, scores []Score, answers map[string]*Answer) []Total
-	submit func(w io.Writer, answers []Answer) error
-	// number of tasks that a submission must contain; 0: all tasks of the copy
-	size int
+	Name    string
+	Title   string
+	Layout  string // what Open expects at its path
+	open    func(path string, s Setting) (*Suite, error)
+	score   rules // nil: each task names other rules
+	sums    sums
+	submits bool // it has a leaderboard that takes a file of answers
+	size    int  // number of tasks that a submission must contain; 0: all tasks of the copy
 }
 
 // Benchmarks returns the table of benchmarks. A new benchmark is a file and a row.
 func Benchmarks() []*Benchmark {
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
-			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep, 450},
+			openDABStep, scoreDABStep, sums{total: "accuracy", groups: []group{byLevel}}, true, 450},
 		{"kramabench", "KramaBench",
 			"a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, nil, 0},
+			openKramaBench, scoreKramaBench,
+			sums{total: "total", groups: []group{byDomain, byLevel, byMetric}}, false, 0},
 		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
-			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil, 0},
+			openDACode, scoreDACode, sums{total: "score", groups: daCodeGroups}, false, 0},
 		{"dabench", "InfiAgent-DABench",
 			"the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench, readDABenchAnswers, scoreDABench, totalDABench, nil, 0},
+			openDABench, scoreDABench,
+			sums{total: "ABQ", whole: true, more: daBenchTotals, groups: []group{byLevel, byConcept}}, false, 0},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
-			openDir, readDABStepAnswers, nil, totalDir, submitDABStep, 0},
+			openDir, nil,
+			sums{total: "score", groups: []group{byLevel, byBenchmark, byRules}}, true, 0},
 	}
 }
 
@@ -220,104 +151,137 @@ func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
 	return suite, nil
 }
 
-// Answers reads a file of answers (DA-Code: a folder) in the benchmark's form. The
-// paths in them are absolute.
-func (b *Benchmark) Answers(path string) ([]Answer, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
+// ByID returns the tasks by their ids.
+func (s *Suite) ByID() map[string]Task {
+	tasks := make(map[string]Task, len(s.Tasks))
+	for _, t := range s.Tasks {
+		tasks[t.ID] = t
 	}
-	answers, err := b.read(path)
-	if err != nil {
-		return nil, fmt.Errorf("read answers: %w", err)
-	}
-	return answers, nil
+	return tasks
 }
 
-// Submit writes the answers in the form that the benchmark accepts. If they break its rules,
-// the error is an *AnswersError, and nothing is written.
-func (s *Suite) Submit(w io.Writer, answers []Answer) error {
-	if s.Benchmark.submit == nil {
-		return fmt.Errorf("%s has no leaderboard that takes a file: dsstar bench score scores the run",
-			s.Benchmark.Title)
+// UseData gives all tasks the same data folder.
+func (s *Suite) UseData(folder string) error {
+	data, err := filepath.Abs(folder)
+	if err == nil {
+		data, err = firstPresent(data, ".")
 	}
-	if _, err := s.match(answers, true); err != nil {
+	if err != nil {
 		return err
 	}
-	return s.Benchmark.submit(w, answers)
+	for i := range s.Tasks {
+		s.Tasks[i].Data, s.Tasks[i].Missing = data, s.Tasks[i].missingGold()
+	}
+	return nil
 }
 
-// Score scores the answers, in the order of the tasks. Missing, unfinished and empty answers
-// count as wrong. The error is an *AnswersError if answers belong to unknown tasks or two
-// answers to one task, a *NeedError if the scorer lacks something, a *StopError, or ctx's error.
-// Any other failure leaves only its task Unscored.
-func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]Score, error) {
-	byID, err := s.match(answers, false)
+// Size returns the number of tasks that leaderboards want together.
+func (s *Suite) Size() int { return max(len(s.Tasks), s.Benchmark.size) }
+
+// Submission returns the answers in the form that the leaderboard accepts: every task, only
+// strings, no other columns. The error is an *AnswersError if a task has no answer.
+func (s *Suite) Submission(answers []Answer) ([]byte, error) {
+	if !s.Benchmark.submits {
+		return nil, fmt.Errorf("%s has no leaderboard that takes a file: dsstar bench score scores the run",
+			s.Benchmark.Title)
+	}
+	byID, err := (&Scores{}).match(s, answers)
 	if err != nil {
 		return nil, err
 	}
-	scores := make([]Score, len(s.Tasks))
-	for i, task := range s.Tasks {
-		scores[i], err = scorer.Score(ctx, task, byID[task.ID])
-		if Stops(ctx, err) {
+	var lacking []string
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	for _, t := range s.Tasks {
+		a := byID[t.ID]
+		if a == nil {
+			lacking = append(lacking, t.ID)
+			continue
+		}
+		if err := enc.Encode(struct {
+			ID     string `json:"task_id"`
+			Answer string `json:"agent_answer"`
+		}{a.ID, a.Text()}); err != nil {
 			return nil, err
 		}
-		if err != nil {
-			scores[i] = Score{ID: task.ID, Unscored: err.Error()}
-		}
 	}
-	return scores, nil
+	if lacking != nil {
+		return nil, &AnswersError{"no answer to: " + Some(lacking, 5)}
+	}
+	return out.Bytes(), nil
 }
 
-// Totals sums up the scores of the suite's tasks, in their order, as the benchmark does.
-// Unscored tasks are left out. answers, for steps and completion, may be nil.
-func (s *Suite) Totals(scores []Score, answers []Answer) []Total {
-	byID, _ := s.match(answers, false) // Score has reported what does not match
-	var tasks []Task
-	var scored []Score
-	for i, score := range scores {
-		if score.Unscored == "" {
-			tasks, scored = append(tasks, s.Tasks[i]), append(scored, score)
-		} else {
-			delete(byID, score.ID)
-		}
-	}
-	return s.Benchmark.totals(tasks, scored, byID)
+// A Filter chooses among the tasks of a suite. Its zero value takes all of them.
+type Filter struct {
+	Level   string   // easy, medium or hard; "": all
+	Domains []string // nil: all
+	IDs     []string // nil: all
+	Seed    uint64   // shuffles the tasks, before Limit; 0: the suite's order
+	Limit   int      // 0: no limit
 }
 
-// Score scores one answer; nil is no answer. The error is a *NeedError if the Scorer lacks
-// what the task needs, or a *MissingError if there is no right answer to compare with.
-func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
-	if s.Compat == "" {
-		s.Compat = Fixed
-	}
-	if s.Compat != Fixed && s.Compat != Upstream {
-		return Score{}, fmt.Errorf("compat is %q or %q, not %q", Upstream, Fixed, s.Compat)
-	}
-	b, err := Find(t.Rules)
-	if err != nil {
-		return Score{}, fmt.Errorf("task %s: %w", t.ID, err)
-	}
-	if b.score == nil {
-		return Score{}, fmt.Errorf("task %s: %s has no rules of its own", t.ID, b.Title)
-	}
-	if t.Gold == nil {
-		return Score{}, &MissingError{What: []string{"the right answer of task " + t.ID +
-			" (it is not published, or not in this copy)"}}
-	}
-	if a == nil || a.Unfinished || a.Value == nil || string(a.Value) == "null" {
-		score, err := b.score(ctx, s, t, nil)
-		score.ID, score.Value, score.Missing = t.ID, 0, true
-		score.Detail = "no answer"
-		if a != nil && a.Unfinished {
-			score.Detail = "not finished"
+// ErrNoTasks reports that no task passes a filter.
+var ErrNoTasks = errors.New("no task is left")
+
+// Choose returns the tasks that pass the filter, in the order in which they run. The error says
+// which id is unknown, or is ErrNoTasks.
+func (s *Suite) Choose(f Filter) ([]Task, error) {
+	known := s.ByID()
+	for _, id := range f.IDs {
+		if _, ok := known[id]; !ok {
+			return nil, fmt.Errorf("there is no task %q", id)
 		}
-		return score, err
 	}
-	score, err := b.score(ctx, s, t, a)
-	score.ID = t.ID
-	if err != nil {
-		return Score{}, fmt.Errorf("score %s: %w", t.ID, err)
+	tasks := slices.DeleteFunc(slices.Clone(s.Tasks), func(t Task) bool { return !f.takes(t) })
+	if f.Seed != 0 {
+		rand.New(rand.NewPCG(f.Seed, 0)).Shuffle(len(tasks), func(i, j int) {
+			tasks[i], tasks[j] = tasks[j], tasks[i]
+		})
 	}
-	return score, nil
+	if f.Limit > 0 && len(tasks) > f.Limit {
+		tasks = tasks[:f.Limit]
+	}
+	if len(tasks) == 0 {
+		return nil, ErrNoTasks
+	}
+	return tasks, nil
+}
+
+func (f Filter) takes(t Task) bool {
+	inDomain := func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), t.Domain) }
+	return (f.Level == "" || strings.EqualFold(t.Level, f.Level)) &&
+		(f.Domains == nil || slices.ContainsFunc(f.Domains, inDomain)) &&
+		(f.IDs == nil || slices.Contains(f.IDs, t.ID))
+}
+
+// Exposed returns an error if any task's data contains a file with right answers to any task,
+// where an agent could find them. It follows links.
+func (s *Suite) Exposed() error {
+	secret := slices.Clone(s.Secret)
+	for _, t := range s.Tasks {
+		secret = append(secret, t.goldFiles()...)
+	}
+	secret = slices.DeleteFunc(secret, func(path string) bool { return !present(path) })
+	for i, path := range secret {
+		secret[i] = disk.RealPath(path)
+	}
+	seen := map[string][]string{} // names by folder, which many tasks share
+	for _, t := range s.Tasks {
+		held, known := seen[t.Data]
+		if folder := disk.RealPath(t.Data); !known && t.Data != "" {
+			for _, path := range secret {
+				if name, err := filepath.Rel(folder, path); err == nil && disk.Inside(folder, path) {
+					held = append(held, name)
+				}
+			}
+			seen[t.Data] = held
+		}
+		for _, name := range held {
+			if t.Files == nil || slices.Contains(t.Files, name) {
+				return fmt.Errorf("task %s: its data folder %s holds right answers: %s", t.ID, t.Data, name)
+			}
+		}
+	}
+	return nil
 }

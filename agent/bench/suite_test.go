@@ -1,12 +1,12 @@
 package bench
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,12 +76,16 @@ func sameVowels(_ context.Context, a, b string) (bool, error) {
 // scored returns the score of an answer that is a JSON value.
 func scored(t *testing.T, compat Compat, task Task, said string) Score {
 	t.Helper()
+	return scoreOf(t, Scorer{Compat: compat, Plain: python(t), Judge: sameVowels}, task,
+		Answer{Value: json.RawMessage(said)})
+}
+
+func scoreOf(t *testing.T, scorer Scorer, task Task, a Answer) Score {
+	t.Helper()
 	task.ID = cmp.Or(task.ID, "1")
-	scorer := Scorer{Compat: compat, Plain: python(t), Judge: sameVowels}
-	answer := &Answer{ID: task.ID, Value: json.RawMessage(said)}
-	score, err := scorer.Score(t.Context(), task, answer)
-	if err != nil {
-		t.Errorf("%s: %v", said, err)
+	score, err := scorer.Score(t.Context(), task, &a)
+	if err != nil || score.Value == nil {
+		t.Fatalf("%s: %+v, %v", a.Value, score, err)
 	}
 	return score
 }
@@ -120,10 +124,10 @@ func TestDABStepSuite(t *testing.T) {
 	if len(hidden.Tasks) != 1 || hidden.Tasks[0].Gold != nil || hidden.Tasks[0].Data != want[0].Data {
 		t.Errorf("tasks are %+v", hidden.Tasks)
 	}
-	var missing *MissingError
-	if _, err := (Scorer{}).Score(t.Context(), hidden.Tasks[0], nil); !errors.As(err, &missing) {
-		t.Errorf("a task without a right answer: %v", err)
+	if score, err := (Scorer{}).Score(t.Context(), hidden.Tasks[0], nil); err != nil || score.Value != nil {
+		t.Errorf("a task without a right answer: %+v, %v", score, err)
 	}
+	var missing *MissingError
 	_, err := suite.Benchmark.Open(t.TempDir(), Setting{})
 	if !errors.As(err, &missing) || filepath.Base(missing.What[0]) != "all.jsonl" {
 		t.Errorf("an empty folder: %v", err)
@@ -195,7 +199,7 @@ func TestDABenchSuite(t *testing.T) {
 	for _, task := range suite.Tasks {
 		got = append(got, below(root, task.Missing...))
 	}
-	same(t, "missing", [][]string{nil, {"da-dev-tables/gone.csv"}, {"label of question 9"}}, got)
+	same(t, "missing", [][]string{nil, {"da-dev-tables/gone.csv"}, nil}, got)
 	first := suite.Tasks[0]
 	if !slices.Equal(first.Files, []string{"t.csv"}) || first.Kind != "A, B" ||
 		first.Guidelines != "Constraints: c\nAnswer format: @m[v]" {
@@ -203,22 +207,24 @@ func TestDABenchSuite(t *testing.T) {
 	}
 	suite.Tasks = suite.Tasks[:2]
 	said := write(t, map[string]string{"a.jsonl": `{"id": 0, "response": "@m[1.5] @n[ X]"}`})
-	answers, err := suite.Benchmark.Answers(filepath.Join(said, "a.jsonl"))
+	answers, err := ReadAnswers(filepath.Join(said, "a.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for compat, want := range map[Compat][]float64{ // ABQ, PSAQ, UASQ, hard, easy, A, B
-		Upstream: {0, 25, 33.33, 0, 0, 0, 0}, Fixed: {50, 50, 66.67, 0, 100, 50, 100},
+	for compat, want := range map[Compat][]string{
+		Upstream: {"/ABQ 0 of 2", "/PSAQ 25 of 2", "/UASQ 33.33 of 3", "level/hard 0 of 1", "level/easy 0 of 1",
+			"concept/A 0 of 2", "concept/B 0 of 1"},
+		Fixed: {"/ABQ 50 of 2", "/PSAQ 50 of 2", "/UASQ 66.67 of 3", "level/hard 0 of 1", "level/easy 100 of 1",
+			"concept/A 50 of 2", "concept/B 100 of 1"},
 	} {
-		scores, err := suite.Score(t.Context(), Scorer{Compat: compat, Plain: python(t)}, answers)
-		if err != nil || !scores[1].Missing || scores[1].Detail != "no answer" {
-			t.Fatalf("%+v, %v", scores, err)
+		scorer := Scorer{Compat: compat, Plain: python(t)}
+		for _, repeats := range [][][]Answer{{answers}, {answers, answers}} {
+			scores, err := suite.Score(t.Context(), scorer, suite.Tasks, repeats...)
+			if err != nil || !scores.Tasks[1].Missing || scores.Tasks[1].Detail != "no answer" {
+				t.Fatalf("%+v, %v", scores, err)
+			}
+			same(t, string(compat), want, inWords(scores.Totals))
 		}
-		var got []float64
-		for _, total := range suite.Totals(scores, answers) {
-			got = append(got, total.Value)
-		}
-		same(t, string(compat), want, got)
 	}
 }
 
@@ -236,8 +242,8 @@ func TestRecordedScores(t *testing.T) {
 			return err
 		}
 		for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
-			if score := scored(t, compat, task, string(said)); score.Value != want {
-				t.Errorf("%s: %s is %v", compat, raw, score.Value)
+			if score := scored(t, compat, task, string(said)); *score.Value != want {
+				t.Errorf("%s: %s is %v", compat, raw, *score.Value)
 			}
 		}
 		compared++
@@ -258,77 +264,65 @@ func TestAnswers(t *testing.T) {
 	scorer := Scorer{Plain: python(t)}
 	read := func(lines ...string) ([]Answer, error) {
 		root := write(t, map[string]string{"a.jsonl": strings.Join(lines, "\n")})
-		return suite.Benchmark.Answers(filepath.Join(root, "a.jsonl"))
-	}
-	answers, err := read("\ufeff"+`{"task_id": 1, "agent_answer": "A", "reasoning_trace": "t"}`+"\r",
-		`{"task_id": "2", "agent_answer": null}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scores, err := suite.Score(t.Context(), scorer, answers)
-	if err != nil || scores[0].Value != 1 || !scores[1].Missing || !scores[2].Missing {
-		t.Errorf("%+v, %v", scores, err)
-	}
-	var bad *AnswersError
-	var out bytes.Buffer
-	if err := suite.Submit(&out, answers); !errors.As(err, &bad) || out.Len() > 0 {
-		t.Errorf("submitted although one is null and one lacks: %v, %q", err, out.String())
+		return ReadAnswers(filepath.Join(root, "a.jsonl"))
 	}
 	const one = `{"task_id": "1", "agent_answer": "A"}`
-	for _, lines := range [][]string{{one, one}, {one, strings.Replace(one, "1", "x", 1)}} {
-		if answers, err = read(lines...); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := suite.Score(t.Context(), scorer, answers); !errors.As(err, &bad) {
-			t.Errorf("scored: %v", err)
-		}
-	}
-	for text, want := range map[string]string{
-		`{"task_id": "1", "agent_answer": "A"` + "\n":   "a.jsonl: line 1: ",
-		"\n" + `{"task_id": "1", "agent_answer": NaN0}`: "a.jsonl: line 2: ",
-		`{"task_id": {}, "agent_answer": "A"}`:          "a.jsonl: line 1: ",
+	for name, c := range map[string]struct {
+		lines []string
+		want  string // of the scores, and of the answers left out
+		bad   string // what the error says
+	}{
+		"some": {[]string{"\ufeff" + `{"task_id": 1, "agent_answer": "A", "reasoning_trace": "t"}` + "\r",
+			`{"task_id": "2", "agent_answer": null}`}, "1 0- 0- [] 0", ""},
+		"NaN": {[]string{`{"task_id": "1", "agent_answer": NaN}`, `{"agent_answer": "b \"NaN"}`,
+			`{"task_id": "2", "agent_answer": "\" NaN", "reasoning_trace": NaN}`}, "0- 0 0- [] 1", ""},
+		"strange": {[]string{one, strings.Replace(one, "1", "x", 1)}, "1 0- 0- [x] 0", ""},
+		"twice":   {[]string{one, one}, "", "more than one answer to: 1"},
+		"none":    {[]string{strings.Replace(one, "1", "x", 1)}, "", "not there: x"},
+		"cut":     {[]string{`{"task_id": "1", "agent_answer": "A"`, ""}, "", "a.jsonl: line 1: "},
+		"no JSON": {[]string{"", `{"task_id": "1", "agent_answer": NaN0}`}, "", "a.jsonl: line 2: "},
+		"no id":   {[]string{`{"task_id": {}, "agent_answer": "A"}`}, "", "a.jsonl: line 1: "},
 	} {
-		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
+		answers, err := read(c.lines...)
+		var scores Scores
+		if err == nil {
+			scores, err = suite.Score(t.Context(), scorer, suite.Tasks, answers)
 		}
-	}
-	answers, err = read(`{"task_id": "1", "agent_answer": NaN}`, `{"agent_answer": "b \"NaN"}`,
-		`{"task_id": "2", "agent_answer": "\" NaN", "reasoning_trace": NaN}`)
-	if err != nil || len(answers) != 3 || answers[0].Text() != "" || answers[1].ID != "" ||
-		answers[2].Text() != `" NaN` {
-		t.Errorf("NaN: %+v, %v", answers, err)
-	}
-	to, strange := suite.Split(answers)
-	if len(to) != 2 || len(strange) != 1 || to[1].ID != "2" {
-		t.Errorf("split into %+v and %+v", to, strange)
-	}
-	if scores, err := suite.Score(t.Context(), scorer, to); err != nil || !scores[0].Missing {
-		t.Errorf("an answer of NaN: %+v, %v", scores, err)
-	}
-	if _, err := (Scorer{Compat: "exact"}).Score(t.Context(), suite.Tasks[0], nil); err == nil {
-		t.Error("a third way to score")
+		if c.bad != "" || err != nil {
+			if err == nil || c.bad == "" || !strings.Contains(err.Error(), c.bad) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		got := ""
+		for _, score := range scores.Tasks {
+			got += fmt.Sprint(*score.Value) + map[bool]string{true: "- ", false: " "}[score.Missing]
+		}
+		same(t, name, c.want, got+fmt.Sprint(scores.Unknown, " ", scores.Nameless))
 	}
 }
 
-// TestSubmit: a submission has the form that the leaderboard takes, and reads back as the answers.
-func TestSubmit(t *testing.T) {
+// TestSubmission: a submission has the form that the leaderboard takes, and reads back as the answers.
+func TestSubmission(t *testing.T) {
 	suite := &Suite{Tasks: []Task{{ID: "1"}, {ID: "2"}}}
 	suite.Benchmark, _ = Find("dabstep")
-	var out bytes.Buffer
-	answers := []Answer{{ID: "1", Value: Said("A < B")}, {ID: "2", Value: Said("")}}
-	if err := suite.Submit(&out, answers); err != nil {
+	answers := []Answer{{ID: "1", Value: Said("A < B")}, {ID: "2"}}
+	page, err := suite.Submission(answers)
+	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "the submission", `{"task_id":"1","agent_answer":"A < B"}`+"\n"+
-		`{"task_id":"2","agent_answer":""}`+"\n", out.String())
-	path := filepath.Join(write(t, map[string]string{"a": out.String()}), "a")
-	back, err := suite.Benchmark.Answers(path)
-	if err != nil || len(back) != 2 || back[0].ID != "1" || back[0].Text() != "A < B" ||
-		back[1].Value == nil || back[1].Text() != "" {
+		`{"task_id":"2","agent_answer":""}`+"\n", string(page))
+	back, err := ReadAnswers(filepath.Join(write(t, map[string]string{"a": string(page)}), "a"))
+	if err != nil || len(back) != 2 || back[0].Text() != "A < B" || back[1].Value == nil || back[1].Text() != "" {
 		t.Errorf("read back %+v, %v", back, err)
 	}
+	var bad *AnswersError
+	if page, err := suite.Submission(answers[:1]); !errors.As(err, &bad) || page != nil {
+		t.Errorf("submitted although one lacks: %v, %q", err, page)
+	}
 	suite.Benchmark, _ = Find("dacode")
-	if err := suite.Submit(&bytes.Buffer{}, answers); err == nil {
+	if _, err := suite.Submission(answers); err == nil {
 		t.Error("DA-Code has no such file")
 	}
 }
@@ -336,9 +330,8 @@ func TestSubmit(t *testing.T) {
 // TestKramaBench: a judge is needed, and one version omits a metric, the other corrects answers.
 func TestKramaBench(t *testing.T) {
 	task := Task{ID: "1", Kind: "string_approximate", Rules: "kramabench", Gold: Said("a")}
-	var need *NeedError
 	_, err := Scorer{Plain: python(t)}.Score(t.Context(), task, &Answer{ID: "1", Value: Said("b")})
-	if !errors.As(err, &need) {
+	if !errors.Is(err, ErrNoJudge) {
 		t.Errorf("without a judge: %v", err)
 	}
 	for _, said := range []string{"null", "[1]"} { // only the first version omits it from the total
@@ -354,23 +347,42 @@ func TestKramaBench(t *testing.T) {
 	corrected := Task{ID: "legal-hard-15", Kind: "numeric_exact", Rules: "kramabench",
 		Gold: json.RawMessage("593524")}
 	for compat, want := range map[Compat]float64{Upstream: 0, Fixed: 1} {
-		if score := scored(t, compat, corrected, "243377"); score.Value != want {
+		if score := scored(t, compat, corrected, "243377"); *score.Value != want {
 			t.Errorf("%s: the corrected answer: %+v", compat, score)
 		}
 	}
 }
 
+// TestTotals: hard before easy, and the metric that one version leaves out counts by itself alone.
 func TestTotals(t *testing.T) {
 	tasks := []Task{{Domain: "legal", Level: "easy"}, {Domain: "legal", Level: "hard"},
 		{Domain: "wildfire", Level: "hard"}}
-	scores := []Score{{Value: 1, Metric: "success"}, {Value: 0.5, Metric: "f1"},
-		{Value: 1, Metric: juneListApproximate, Uncounted: true}}
+	scores := []Score{{Value: new(1.), Metric: "success"}, {Value: new(0.5), Metric: "f1"},
+		{Value: new(1.), Metric: juneListApproximate, Uncounted: true}}
+	krama, _ := Find("kramabench")
 	same(t, "kramabench", []string{"/total 75 of 2", "domain/legal 75 of 2", "domain/wildfire 0 of 0",
-		"level/easy 100 of 1", "level/hard 50 of 1", "metric/f1 50 of 1",
+		"level/hard 50 of 1", "level/easy 100 of 1", "metric/f1 50 of 1",
 		"metric/f1_approximate (not in the total) 100 of 1", "metric/success 100 of 1"},
-		inWords(totalKramaBench(tasks, scores, nil)))
-	tasks = []Task{{Level: "easy"}, {Level: "easy"}, {Level: "easy"}, {Level: "hard"}}
-	scores = []Score{{Value: 1}, {Value: 1}, {}, {}}
-	same(t, "dabstep", []string{"/accuracy 50 of 4", "level/hard 0 of 1", "level/easy 66.67 of 3"},
-		inWords(totalDABStep(tasks, scores, nil)))
+		inWords(krama.sums.totals(tasks, scores)))
+	tasks = []Task{{Domain: "data visualization", Kind: "bar", Level: "hard"},
+		{Domain: "machine learning competition", Kind: "f1"}}
+	scores = []Score{{Value: new(1.)}, {}}
+	code, _ := Find("dacode")
+	same(t, "dacode", []string{"/score 100 of 1", "task type/data visualization 100 of 1",
+		"hardness/hard 100 of 1", "big type/EDA 100 of 1", "result type/plot 100 of 1"},
+		inWords(code.sums.totals(tasks, scores)))
+}
+
+// TestWilson has values from R: prop.test(x, n, correct = FALSE).
+func TestWilson(t *testing.T) {
+	for _, c := range []struct {
+		x, n      int
+		low, high float64
+	}{{5, 10, 0.2366, 0.7634}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {63, 72, 0.7792, 0.9328},
+		{1, 1, 0.2065, 1}} {
+		low, high := wilson(float64(c.x)/float64(c.n), c.n)
+		if math.Abs(low-c.low) > 5e-5 || math.Abs(high-c.high) > 5e-5 {
+			t.Errorf("%d of %d: %v to %v", c.x, c.n, low, high)
+		}
+	}
 }

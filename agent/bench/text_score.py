@@ -9,7 +9,6 @@ import json
 import math
 import re
 import sys
-import warnings
 
 
 # --- DABStep ----------------------------------------------------------------------------------
@@ -460,9 +459,3 @@ def same_field(said, gold, fixed):
 def tidy(s):
     s = s.strip().lower().strip("\"'")
     return s.replace(",", "") if re.fullmatch(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", s) else s
-
-
-def main(call):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return json.dumps(globals()[call[0]](*call[1:]))

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -86,7 +86,8 @@ type Folder struct {
 	lock *flock.Flock
 	mu   sync.Mutex
 	file *os.File
-	size int64 // of the complete lines
+	size int64    // of the complete lines
+	was  []Record // all that were there when it was opened
 	done map[Key]bool
 }
 
@@ -99,21 +100,19 @@ func Create(path string, about About) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the folder: %w", err)
 	}
-	for _, e := range entries {
-		if e.Name() == aboutFile {
-			return nil, fmt.Errorf("%s: %w", path, ErrExists)
-		}
+	if _, err := os.Stat(filepath.Join(path, aboutFile)); err == nil {
+		return nil, fmt.Errorf("%s: %w", path, ErrExists)
 	}
 	for _, e := range entries { // a killed Create may have left temporary names of disk.WriteFile
 		if e.Name() != resultsFile && !strings.HasPrefix(e.Name(), "."+aboutFile) {
 			return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
 		}
 	}
-	f := &Folder{About: about, path: path, done: map[Key]bool{}}
-	if err := f.open(); err != nil {
+	about.Version = version
+	f, err := open(path, about)
+	if err != nil {
 		return nil, err
 	}
-	f.Version = version
 	data, err := json.MarshalIndent(f.About, "", "  ")
 	if err == nil {
 		err = disk.WriteFile(filepath.Join(path, aboutFile), append(data, '\n'))
@@ -124,28 +123,13 @@ func Create(path string, about About) (*Folder, error) {
 	return f, nil
 }
 
-// Open reopens a folder. An incomplete last line, left by a crash, is removed. The caller
-// must Close it.
+// Open reopens a folder. The caller must Close it.
 func Open(path string) (*Folder, error) {
 	about, err := readAbout(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{About: about, path: path, done: map[Key]bool{}}
-	if err := f.open(); err != nil {
-		return nil, err
-	}
-	var records []Record
-	if records, f.size, err = readResults(f.file); err == nil {
-		err = f.file.Truncate(f.size)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	for _, r := range latest(records) {
-		f.done[r.Key()] = true
-	}
-	return f, nil
+	return open(path, about)
 }
 
 const (
@@ -153,43 +137,51 @@ const (
 	resultsFile = "results.jsonl"
 )
 
-func (f *Folder) open() error {
-	path := filepath.Join(f.path, resultsFile)
+// open locks a folder and reads its results. An incomplete last line, left by a crash, is removed.
+func open(folder string, about About) (*Folder, error) {
+	path := filepath.Join(folder, resultsFile)
 	if err := disk.CheckOwn(path); err != nil { // locking would follow a link, or wait for a pipe
-		return err
+		return nil, err
 	}
-	f.lock = flock.New(path, flock.SetPermissions(0o644)) // it is never replaced
+	f := &Folder{About: about, path: folder, done: map[Key]bool{},
+		lock: flock.New(path, flock.SetPermissions(0o644))} // the file is never replaced
 	switch ok, err := f.lock.TryLock(); {
 	case err != nil:
-		return fmt.Errorf("lock %s: %w", path, err)
+		return nil, fmt.Errorf("lock %s: %w", path, err)
 	case !ok:
-		return fmt.Errorf("%s: %w", f.path, ErrRunning)
+		return nil, fmt.Errorf("%s: %w", folder, ErrRunning)
 	}
 	var err error
-	if f.file, err = disk.OpenOwn(path, os.O_RDWR|os.O_APPEND, 0o644); err != nil {
-		return errors.Join(err, f.lock.Close())
+	if f.file, err = disk.OpenOwn(path, os.O_RDWR|os.O_APPEND, 0o644); err == nil {
+		f.was, f.size, err = readResults(folder)
 	}
-	return nil
+	if err == nil {
+		err = f.file.Truncate(f.size)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	for key := range latest(f.was) {
+		f.done[key] = true
+	}
+	return f, nil
 }
 
-// readResults reads the complete lines of the results, and counts their bytes. An incomplete last
-// line, left by a crash, is skipped; any other must name a task.
-func readResults(file io.Reader) (all []Record, size int64, err error) {
-	data, err := io.ReadAll(file)
+// readResults reads the complete lines of the results, and counts their bytes. Each must name a task.
+func readResults(folder string) (all []Record, size int64, err error) {
+	data, err := disk.ReadFile(filepath.Join(folder, resultsFile), disk.MaxDocument)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read %s: %w", resultsFile, err)
+		return nil, 0, err
 	}
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
 	for line := range bytes.Lines(data) {
-		if !bytes.HasSuffix(line, []byte("\n")) {
-			break
-		}
 		var r Record
 		if err := json.Unmarshal(line, &r); err != nil || r.Task == "" {
-			return nil, size, fmt.Errorf("%s: line %d says nothing about a task", resultsFile, len(all)+1)
+			return nil, 0, fmt.Errorf("%s: line %d says nothing about a task", resultsFile, len(all)+1)
 		}
-		all, size = append(all, r), size+int64(len(line))
+		all = append(all, r)
 	}
-	return all, size, nil
+	return all, int64(len(data)), nil
 }
 
 // Path returns the folder's path.
@@ -201,18 +193,14 @@ func (f *Folder) Task(k Key) string { return TaskFolder(f.path, k) }
 // TaskFolder returns the run folder of a task of the run at path.
 func TaskFolder(path string, k Key) string { return filepath.Join(path, "tasks", safe(k.String())) }
 
+var nameOfFolder = regexp.MustCompile(`^[^/\\:*?"<>|\x00-\x1f]{1,199}$`)
+
 // safe returns a name that is one path element on every system.
 func safe(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
-			return '_'
-		}
-		return r
-	}, name)
-	if clean == name && clean != "." && clean != ".." && clean != "" && len(clean) < 200 {
+	if nameOfFolder.MatchString(name) && strings.Trim(name, ".") != "" {
 		return name
 	}
-	return clean[:min(len(clean), 100)] + "-" + record.Digest(name)[:8]
+	return "task-" + record.Digest(name)
 }
 
 // Done reports whether the task has a result.
@@ -224,19 +212,12 @@ func (f *Folder) Done(k Key) bool {
 
 // Forget makes the chosen tasks run again. Their records stay, but a later record of the same
 // task replaces them.
-func (f *Folder) Forget(chosen func(Record) bool) error {
-	records, err := readRecords(f.path)
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, r := range latest(records) {
+func (f *Folder) Forget(chosen func(Record) bool) {
+	for key, r := range latest(f.was) {
 		if chosen(r) {
-			delete(f.done, r.Key())
+			delete(f.done, key)
 		}
 	}
-	return nil
 }
 
 // Append records an attempt. When it returns, the line is on disk. A partial write is undone.
@@ -258,7 +239,7 @@ func (f *Folder) Append(r Record) error {
 	}
 	f.size += int64(line.Len())
 	f.done[r.Key()] = f.done[r.Key()] || !r.Stopped
-	return f.ended(r.Key())
+	return nil
 }
 
 // Close closes the folder. It is idempotent.
@@ -278,22 +259,8 @@ type Result struct {
 	Records []Record // one for each task and repeat that has one, in the order of the tasks
 }
 
-// Missing returns the tasks without a record, in order.
-func (r Result) Missing() []Key {
-	have := map[Key]bool{}
-	for _, record := range r.Records {
-		have[record.Key()] = true
-	}
-	var missing []Key
-	for repeat := 1; repeat <= max(1, r.Repeat); repeat++ {
-		for _, item := range r.Items {
-			if k := (Key{item.ID, repeat}); !have[k] {
-				missing = append(missing, k)
-			}
-		}
-	}
-	return missing
-}
+// Missing returns how many results are missing.
+func (r Result) Missing() int { return len(r.Items)*max(1, r.Repeat) - len(r.Records) }
 
 // Totals counts the records, and adds up what they cost.
 func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
@@ -319,38 +286,28 @@ func Read(path string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	records, err := readRecords(path)
+	records, _, err := readResults(path)
 	if err != nil {
 		return Result{}, err
 	}
-	place := map[string]int{}
-	for i, item := range about.Items {
-		place[item.ID] = i
-	}
-	records = latest(records)
-	slices.SortStableFunc(records, func(a, b Record) int {
-		if a.Task != b.Task {
-			return place[a.Task] - place[b.Task]
+	r, done := Result{About: about, Path: path}, latest(records)
+	for _, item := range about.Items {
+		for repeat := 1; repeat <= max(1, about.Repeat); repeat++ {
+			if record, ok := done[Key{item.ID, repeat}]; ok {
+				r.Records = append(r.Records, record)
+			}
 		}
-		return a.Repeat - b.Repeat
-	})
-	return Result{about, path, records}, nil
+	}
+	return r, nil
 }
 
 // latest returns the last result of each key.
-func latest(records []Record) []Record {
-	at := map[Key]int{}
-	var all []Record
+func latest(records []Record) map[Key]Record {
+	all := map[Key]Record{}
 	for _, r := range records {
-		if r.Stopped {
-			continue
+		if !r.Stopped {
+			all[r.Key()] = r
 		}
-		if i, seen := at[r.Key()]; seen {
-			all[i] = r
-			continue
-		}
-		at[r.Key()] = len(all)
-		all = append(all, r)
 	}
 	return all
 }
@@ -372,14 +329,4 @@ func readAbout(path string) (About, error) {
 			filepath.Join(path, aboutFile), about.Version, version)
 	}
 	return about, nil
-}
-
-func readRecords(path string) ([]Record, error) {
-	file, err := disk.Open(filepath.Join(path, resultsFile), disk.MaxDocument)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	records, _, err := readResults(file)
-	return records, err
 }

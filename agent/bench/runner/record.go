@@ -18,7 +18,6 @@ type Item struct {
 	ID     string `json:"id"`
 	Level  string `json:"level,omitempty"`  // easy, hard …, as the suite has it
 	Domain string `json:"domain,omitempty"` // or type of task
-	Hidden bool   `json:"hidden,omitempty"` // the right answer is not public: it has no score
 }
 
 // A Key identifies a result of a run.
@@ -49,10 +48,8 @@ const (
 	KernelError Cause = "kernel error"
 )
 
-// Causes returns all causes.
-func Causes() []Cause {
-	return []Cause{Wrong, NoAnswer, NotFinished, OverBudget, OverTime, ModelError, KernelError}
-}
+// Causes are all causes.
+var Causes = []Cause{Wrong, NoAnswer, NotFinished, OverBudget, OverTime, ModelError, KernelError}
 
 // Flag returns the cause as flags write it, with hyphens.
 func (c Cause) Flag() string { return strings.ReplaceAll(string(c), " ", "-") }

@@ -1,96 +1,131 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"dsstar/agent/ask"
+	"dsstar/agent/llm"
 )
 
+// sick is the number of consecutive model or kernel errors that end a run.
+const sick = 5
+
+// A LackingError reports that a task cannot run because something is missing. The task gets no
+// record, and the run continues.
+type LackingError struct{ Err error }
+
+func (e *LackingError) Error() string { return e.Err.Error() }
+func (e *LackingError) Unwrap() error { return e.Err }
+
+// ErrOverTime is the cause with which a task's context ends at its time limit.
+var ErrOverTime = errors.New("the task timed out")
+
+// A Config configures a run. Folder, Jobs and Solve are required.
+type Config struct {
+	Folder  *Folder
+	Jobs    int           // concurrent tasks
+	Timeout time.Duration // of one task, without its scoring; 0: none
+	Budget  *ask.Budget   // nil: none
+
+	// Solve solves one task, within [Job.Bound], and scores the answer. Failures of the agent,
+	// the model or cells belong in the Record. An error means that there is no record. Any
+	// error but a [*LackingError] ends the run. Calls are concurrent.
+	Solve func(ctx context.Context, j Job) (Record, error)
+
+	// Observe, if set, is called for each event, one call at a time.
+	Observe func(Event)
+}
+
+// A Kind is a kind of event.
+type Kind string
+
+// The kinds of events.
 const (
-	sick     = 5                // consecutive model or kernel errors that end a run
-	attempts = 3                // tries at a task that fails in places that are ready
-	pause    = 5 * time.Second  // before a lost place is tried again, doubled up to a minute
-	patience = 10 * time.Minute // how long all places may be lost
+	Begun   Kind = "begun"   // a task
+	Ended   Kind = "ended"   // it has its record
+	Lacking Kind = "lacking" // a task cannot be run
 )
+
+// An Event is something that happened, and the state after it.
+type Event struct {
+	Kind   Kind
+	Key    Key
+	Err    error   // of Lacking
+	Record *Record // of Ended
+
+	Totals
+}
+
+// Totals is the progress of a run.
+type Totals struct {
+	Right, Wrong, Unscored int // records, including earlier ones
+	Earlier                int // records at the start
+	Running                int
+	Cost                   float64
+}
+
+func (t *Totals) count(r Record) {
+	switch _, scored := r.Value(); {
+	case !scored:
+		t.Unscored++
+	case r.Right():
+		t.Right++
+	default:
+		t.Wrong++
+	}
+}
 
 // Run runs all tasks of the folder that have no result. An error says why some still have none:
-// ctx's cause, an [*ask.BudgetError] whose flag begins with total-, a [*SickError], an error of
-// Solve, or that no place is left. The folder can always be resumed.
+// ctx's cause, an [*ask.BudgetError] whose flag begins with total-, a [*SickError], or an error of
+// Solve. The folder can always be resumed.
 func Run(ctx context.Context, cfg Config) error {
-	r, err := newRun(cfg)
-	if err != nil {
-		return err
+	r := &run{Config: cfg}
+	if r.Budget == nil {
+		r.Budget = &ask.Budget{}
 	}
-	ctx, cancel := r.Budget.WithTime(ctx)
-	defer cancel()
-	ctx, r.stop = context.WithCancelCause(ctx)
-	defer r.stop(nil)
-	var workers sync.WaitGroup
-	for n := range cfg.Jobs {
-		workers.Go(func() { r.work(ctx, n%len(cfg.Sites)) })
-	}
-	workers.Wait()
-	if r.failed != nil {
-		return r.failed
-	}
-	if len(r.left) > 0 {
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-type run struct {
-	Config
-	stop context.CancelCauseFunc
-	over chan struct{} // closed when nothing is left to do, or the run has failed
-
-	mu      sync.Mutex
-	changed *sync.Cond
-	left    []Job // that nobody has taken
-	taken   int   // jobs in progress
-	totals  Totals
-	failed  error     // what ended the run
-	healthy time.Time // when a place was last known to work
-	missing []bool    // lost places
-	inARow  int       // number of consecutive model or kernel errors
-}
-
-func newRun(cfg Config) (*run, error) {
-	if len(cfg.Sites) == 0 || cfg.Jobs < 1 {
-		return nil, errors.New("a run needs a place and a job")
-	}
-	if cfg.Budget == nil {
-		cfg.Budget = &ask.Budget{}
-	}
-	cfg.Budget.AllTasks = true
-	r := &run{Config: cfg, healthy: time.Now(), missing: make([]bool, len(cfg.Sites)),
-		over: make(chan struct{})}
-	r.changed = sync.NewCond(&r.mu)
-	if err := cfg.Folder.settle(cfg.Budget); err != nil {
-		return nil, err
-	}
-	records, err := readRecords(cfg.Folder.path)
-	for _, record := range records {
+	r.Budget.AllTasks = true
+	for _, record := range cfg.Folder.was {
 		if record.Spent != nil {
-			cfg.Budget.Add(record.Spent.Calls, record.Spent.Cost)
+			r.Budget.Add(record.Spent.Calls, record.Spent.Cost)
 		}
 	}
-	for _, record := range latest(records) {
-		if cfg.Folder.Done(record.Key()) {
+	for key, record := range latest(cfg.Folder.was) {
+		if cfg.Folder.Done(key) {
 			r.totals.count(record)
 			r.totals.Earlier++
 		}
 	}
-	r.left = cfg.Folder.jobs()
-	r.change(func() {})
-	return r, err
+	ctx, cancel := r.Budget.WithTime(ctx)
+	defer cancel()
+	tasks, ctx := errgroup.WithContext(ctx)
+	tasks.SetLimit(cfg.Jobs)
+	for _, j := range cfg.Folder.jobs() {
+		tasks.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return r.do(ctx, j)
+		})
+	}
+	return tasks.Wait()
+}
+
+type run struct {
+	Config
+
+	mu     sync.Mutex
+	totals Totals
+	inARow int // number of consecutive model or kernel errors
 }
 
 // jobs returns the tasks without a result: all of them once before any is repeated.
@@ -105,176 +140,14 @@ func (f *Folder) jobs() (jobs []Job) {
 	return jobs
 }
 
-// take waits for the next job; ok is false if none will come.
-func (r *run) take() (j Job, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for len(r.left) == 0 && r.taken > 0 && r.failed == nil {
-		r.changed.Wait()
+// do solves one task in a new run folder and records the result.
+func (r *run) do(ctx context.Context, j Job) error {
+	j.Dir, j.timeout, j.meter = r.Folder.Task(j.Key()), r.Timeout, &meter{budget: r.Budget}
+	if err := errors.Join(os.RemoveAll(j.Dir), os.MkdirAll(j.Dir, 0o755)); err != nil {
+		return fmt.Errorf("begin %s: %w", j.Key(), err)
 	}
-	if len(r.left) == 0 || r.failed != nil {
-		return Job{}, false
-	}
-	j, r.left = r.left[0], r.left[1:]
-	r.taken++
-	return j, true
-}
-
-// giveBack returns a job that has no result. It is the next that is taken.
-func (r *run) giveBack(j Job) {
-	r.change(func() { r.taken, r.left = r.taken-1, append([]Job{j}, r.left...) })
-}
-
-// done ends a job that was taken.
-func (r *run) done() { r.change(func() { r.taken-- }) }
-
-// change makes a change and wakes those that wait.
-func (r *run) change(make func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	make()
-	if r.failed != nil || r.taken == 0 && len(r.left) == 0 {
-		select {
-		case <-r.over:
-		default:
-			close(r.over)
-		}
-	}
-	r.changed.Broadcast()
-}
-
-// work runs one task after another at a place.
-func (r *run) work(ctx context.Context, place int) {
-	if !r.ready(ctx, place, nil) {
-		return
-	}
-	for {
-		j, ok := r.take()
-		if !ok {
-			return
-		}
-		j.Site = place
-		err := r.do(ctx, j)
-		lost, isPlace := errors.AsType[*SiteError](err)
-		lacking, lacks := errors.AsType[*LackingError](err)
-		switch {
-		case err == nil: // it has its record
-		case ctx.Err() != nil || !isPlace && !lacks:
-			r.giveBack(j)
-			r.end(err)
-			return
-		case lacks:
-			r.done()
-			r.tell(Event{Kind: Lacking, Key: j.Key(), Err: lacking})
-		case r.Sites[place].Ready == nil || r.Sites[place].Ready(ctx) == nil:
-			if j.tries++; j.tries < attempts {
-				r.back(j, lost)
-			} else if err := r.hopeless(j, lost); err != nil {
-				r.giveBack(j)
-				r.end(err)
-				return
-			}
-		default:
-			r.back(j, lost)
-			if !r.ready(ctx, place, lost) {
-				return
-			}
-		}
-	}
-}
-
-func (r *run) back(j Job, err error) {
-	r.giveBack(j)
-	r.tell(Event{Kind: GivenBack, Key: j.Key(), Site: r.Sites[j.Site].Name, Err: err})
-}
-
-// hopeless records a kernel error for a task that kept failing although the places are ready.
-func (r *run) hopeless(j Job, err error) error {
-	record := Record{Task: j.ID, Repeat: j.Repeat, Level: j.Level, Domain: j.Domain,
-		Cause: KernelError, Error: err.Error()}
-	if !j.Hidden {
-		record.Score = new(float64)
-	}
-	return r.record(record)
-}
-
-// ready waits until a place is ready, and reports false if nothing is left to do there. lost,
-// if not nil, is why the place is already known to have failed.
-func (r *run) ready(ctx context.Context, place int, lost error) bool {
-	p := r.Sites[place]
-	if p.Ready == nil {
-		return true
-	}
-	for pause := pause; ; pause = min(2*pause, time.Minute) {
-		if lost == nil {
-			if lost = p.Ready(ctx); lost == nil {
-				r.found(place)
-				return true
-			}
-		}
-		if ctx.Err() != nil {
-			return false
-		}
-		if _, ok := errors.AsType[*SiteError](lost); !ok {
-			r.end(lost)
-			return false
-		}
-		if r.hopelesslyLost() {
-			r.end(fmt.Errorf("no place for kernels is left: %w", lost))
-			return false
-		}
-		r.miss(place, lost)
-		select {
-		case <-time.After(pause):
-		case <-r.over:
-			return false
-		case <-ctx.Done():
-			return false
-		}
-		lost = nil
-	}
-}
-
-// miss reports a lost place, once.
-func (r *run) miss(place int, err error) {
-	r.mu.Lock()
-	known := r.missing[place]
-	r.missing[place] = true
-	r.mu.Unlock()
-	if !known {
-		r.tell(Event{Kind: Lost, Site: r.Sites[place].Name, Err: err})
-	}
-}
-
-// found notes that a place is ready.
-func (r *run) found(place int) {
-	r.mu.Lock()
-	was := r.missing[place]
-	r.missing[place] = false
-	r.healthy = time.Now()
-	r.mu.Unlock()
-	if was {
-		r.tell(Event{Kind: Back, Site: r.Sites[place].Name})
-	}
-}
-
-func (r *run) hopelesslyLost() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.taken == 0 && time.Since(r.healthy) > patience
-}
-
-// do solves one task in a new run folder and records the result. A job that has its record is done.
-func (r *run) do(ctx context.Context, j Job) (err error) {
-	if j.Dir, err = r.Folder.begin(j.Key()); err != nil {
-		return err
-	}
-	r.tell(Event{Kind: Begun, Key: j.Key(), Site: r.Sites[j.Site].Name})
-	j.timeout, j.tally = r.Timeout, &tally{budget: r.Budget}
+	r.tell(Event{Kind: Begun, Key: j.Key()}, func(t *Totals) { t.Running++ })
 	record, err := r.Solve(ctx, j)
-	if err == nil {
-		r.change(func() { r.healthy = time.Now() })
-	}
 	switch spent := r.Budget.Spent(); {
 	case ctx.Err() != nil: // the record may be incomplete
 		err = context.Cause(ctx)
@@ -283,32 +156,34 @@ func (r *run) do(ctx context.Context, j Job) (err error) {
 	case err == nil && record.Notebook != "": // below the run's folder
 		record.Notebook = path.Join("tasks", filepath.Base(j.Dir), filepath.Base(record.Notebook))
 	}
-	spent := j.tally.sum()
+	used := j.meter.spent
+	if err != nil && used.Calls > 0 {
+		stopped := Record{Task: j.ID, Repeat: j.Repeat, Stopped: true, Spent: &used}
+		err = errors.Join(err, r.Folder.Append(stopped))
+	}
+	if _, lacks := errors.AsType[*LackingError](err); lacks {
+		r.tell(Event{Kind: Lacking, Key: j.Key(), Err: err}, func(t *Totals) { t.Running-- })
+		return nil
+	}
 	if err != nil {
-		return errors.Join(err, r.Folder.stop(j.Key(), spent))
+		return err
 	}
 	record.Task, record.Repeat, record.Level, record.Domain = j.ID, j.Repeat, j.Level, j.Domain
-	record.Spent = &spent
-	return r.record(record)
-}
-
-// record appends the record of a job, which is then done, and reports it.
-func (r *run) record(record Record) error {
+	record.Spent = &used
 	if err := r.Folder.Append(record); err != nil {
 		return err
 	}
 	ill := false
-	r.change(func() {
-		r.taken--
-		r.totals.count(record)
+	r.tell(Event{Kind: Ended, Key: j.Key(), Record: &record}, func(t *Totals) {
+		t.Running--
+		t.count(record)
 		if r.inARow++; record.Cause != ModelError && record.Cause != KernelError {
 			r.inARow = 0
 		}
 		ill = r.inARow >= sick
 	})
-	r.tell(Event{Kind: Ended, Key: record.Key(), Record: &record})
 	if ill {
-		r.end(&SickError{record.Error})
+		return &SickError{record.Error}
 	}
 	return nil
 }
@@ -322,20 +197,99 @@ func (e *SickError) Error() string {
 		"with: %s", sick, e.Last)
 }
 
-// end ends the run with an error, unless one has ended it before.
-func (r *run) end(err error) {
-	r.change(func() { r.failed = cmp.Or(r.failed, err) })
-	r.stop(err)
-}
-
-func (r *run) tell(e Event) {
-	if r.Observe == nil {
-		return
-	}
+// tell changes the totals and reports an event.
+func (r *run) tell(e Event, change func(*Totals)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.Totals = r.totals
-	e.Running, e.Left = r.taken, len(r.left)
-	e.Cost = r.Budget.Paid()
-	r.Observe(e)
+	change(&r.totals)
+	if r.Observe != nil {
+		r.totals.Cost = r.Budget.Paid()
+		e.Totals = r.totals
+		r.Observe(e)
+	}
+}
+
+// A Job is one repeat of a task, which is to be done.
+type Job struct {
+	Item
+	Repeat int
+	Dir    string // its run folder, which exists and is empty
+
+	timeout time.Duration
+	meter   *meter
+}
+
+// Key returns the key of the job's record.
+func (j Job) Key() Key { return Key{j.ID, j.Repeat} }
+
+// Bound returns a context that ends at the task's time limit, with the cause [ErrOverTime].
+// Scoring is not subject to the limit.
+func (j Job) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if j.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, j.timeout, ErrOverTime)
+}
+
+// Model returns m with its calls charged to the run's budget, including those that score
+// the answer. When the budget is spent, Ask returns the error of [ask.Budget.Spent].
+func (j Job) Model(m llm.Model) llm.Model { return metered{j.meter, m, nil} }
+
+// Ranker is like Model, for a ranker.
+func (j Job) Ranker(r llm.Ranker) llm.Ranker { return metered{j.meter, nil, r} }
+
+// FailedWith reports whether an error comes from a model call of the job that failed.
+func (j Job) FailedWith(err error) bool {
+	j.meter.mu.Lock()
+	defer j.meter.mu.Unlock()
+	return slices.ContainsFunc(j.meter.failed, func(failed error) bool { return errors.Is(err, failed) })
+}
+
+// A meter counts what one attempt at a task uses, and remembers how its calls failed.
+type meter struct {
+	budget *ask.Budget
+
+	mu     sync.Mutex
+	spent  Spent
+	failed []error
+}
+
+// call makes calls of a role, the first of which is reserved.
+func (m *meter) call(role string, make func() (calls int, u llm.Usage, err error)) error {
+	if err := m.budget.Reserve(); err != nil {
+		return err
+	}
+	calls, used, err := make()
+	m.budget.Add(calls-1, 0)
+	paid, _ := m.budget.Pay(role, used)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.spent.Calls += calls
+	m.spent.Cost += paid
+	if err != nil && !errors.Is(err, context.Canceled) { // when one fails, others are cancelled
+		m.failed = append(m.failed, err)
+	}
+	return err
+}
+
+type metered struct {
+	*meter
+	model  llm.Model
+	ranker llm.Ranker
+}
+
+func (m metered) Ask(ctx context.Context, r llm.Request) (reply llm.Reply, err error) {
+	err = m.call(r.Role, func() (int, llm.Usage, error) {
+		reply, err = m.model.Ask(ctx, r)
+		return 1, reply.Usage, err
+	})
+	return reply, err
+}
+
+func (m metered) Rank(ctx context.Context, question string, texts []string) (ranking llm.Ranking, err error) {
+	err = m.call("retriever", func() (int, llm.Usage, error) {
+		ranking, err = m.ranker.Rank(ctx, question, texts)
+		return max(1, ranking.Calls), ranking.Usage, err
+	})
+	return ranking, err
 }

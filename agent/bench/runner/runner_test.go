@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"dsstar/agent/ask"
@@ -57,7 +55,7 @@ type task func(context.Context, Job) (Record, error)
 // solve runs the tasks one by one, at one place.
 func solve(t *testing.T, f *Folder, solve task) error {
 	t.Helper()
-	return Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1, Solve: solve})
+	return Run(t.Context(), Config{Folder: f, Jobs: 1, Solve: solve})
 }
 
 func scored(v float64) Record {
@@ -86,8 +84,8 @@ func (c *counter) onceEach(t *testing.T, f *Folder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := result.Missing(); len(missing) > 0 {
-		t.Errorf("no record of %v", missing)
+	if missing := result.Missing(); missing > 0 {
+		t.Errorf("%d records are missing", missing)
 	}
 	lines, err := os.ReadFile(filepath.Join(f.Path(), resultsFile))
 	if err != nil {
@@ -115,7 +113,7 @@ func TestRunAndRepeat(t *testing.T) {
 	defer f.Close()
 	var c counter
 	var last Event
-	err = Run(t.Context(), Config{Folder: f, Sites: []Site{{Name: "here"}}, Jobs: 4,
+	err = Run(t.Context(), Config{Folder: f, Jobs: 4,
 		Observe: func(e Event) { last = e },
 		Solve: func(_ context.Context, j Job) (Record, error) {
 			if entries, err := os.ReadDir(j.Dir); err != nil || len(entries) > 0 {
@@ -130,7 +128,7 @@ func TestRunAndRepeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.onceEach(t, f)
-	if last.Right != 14 || last.Wrong != 7 || last.Running != 0 || last.Left != 0 {
+	if last.Right != 14 || last.Wrong != 7 || last.Running != 0 {
 		t.Errorf("%+v", last.Totals)
 	}
 	result, _ := Read(f.Path())
@@ -146,7 +144,7 @@ func TestResume(t *testing.T) {
 	f := create(t, about(10))
 	ctx, stop := context.WithCancel(t.Context())
 	n := 0
-	err := Run(ctx, Config{Folder: f, Sites: []Site{{}}, Jobs: 1,
+	err := Run(ctx, Config{Folder: f, Jobs: 1,
 		Solve: func(ctx context.Context, j Job) (Record, error) {
 			if n++; n == 5 {
 				write(t, filepath.Join(j.Dir, "half"), "")
@@ -166,7 +164,7 @@ func TestResume(t *testing.T) {
 	write(t, results, string(data[:len(data)-7]))
 	f = reopen(t, f)
 	var c counter
-	err = Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 3,
+	err = Run(t.Context(), Config{Folder: f, Jobs: 3,
 		Solve: func(_ context.Context, j Job) (Record, error) {
 			if _, err := os.Stat(filepath.Join(j.Dir, "half")); err == nil {
 				t.Error("what a task had left half done is still there")
@@ -235,9 +233,8 @@ func TestForget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Forget(func(r Record) bool { return r.Cause == ModelError }); err != nil {
-		t.Fatal(err)
-	}
+	f = reopen(t, f)
+	f.Forget(func(r Record) bool { return r.Cause == ModelError })
 	done := 0
 	if err := solve(t, f, func(context.Context, Job) (Record, error) {
 		done++
@@ -264,7 +261,7 @@ func TestBudget(t *testing.T) {
 		return scored(1), nil
 	}
 	b := &ask.Budget{Limits: ask.Limits{Calls: 7}, Price: price}
-	err := Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1, Budget: b, Solve: solve})
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, Solve: solve})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-calls" {
 		t.Fatalf("%v", err)
 	}
@@ -274,14 +271,14 @@ func TestBudget(t *testing.T) {
 	}
 	b = &ask.Budget{Limits: ask.Limits{Cost: 10},
 		Price: price} // 7 of it are spent, one without a record
-	err = Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1, Budget: b, Solve: solve})
+	err = Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, Solve: solve})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-cost" {
 		t.Fatalf("%v", err)
 	}
 	if result, _ := Read(f.Path()); len(result.Records) != 4 || b.Paid() != 10 {
 		t.Errorf("%d records", len(result.Records))
 	}
-	err = Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1,
+	err = Run(t.Context(), Config{Folder: f, Jobs: 1,
 		Budget: &ask.Budget{Limits: ask.Limits{Time: 10 * time.Millisecond}},
 		Solve: func(ctx context.Context, _ Job) (Record, error) {
 			<-ctx.Done()
@@ -292,146 +289,10 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestSpentIsKept: attempts without a record of their own count once: one given back, one
-// killed, one scored again.
-func TestSpentIsKept(t *testing.T) {
-	f := create(t, about(2))
-	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
-	tries := 0
-	run := func(b *ask.Budget, solve func(j Job) (Record, error)) {
-		t.Helper()
-		b.Price = price
-		err := Run(t.Context(), Config{Folder: f, Sites: []Site{{}}, Jobs: 1, Budget: b,
-			Solve: func(ctx context.Context, j Job) (Record, error) {
-				if _, err := j.Model(answers{}).Ask(ctx, llm.Request{Role: "coder"}); err != nil {
-					return Record{}, err
-				}
-				return solve(j)
-			}})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	b := &ask.Budget{Limits: ask.Limits{Calls: 100}}
-	run(b, func(Job) (Record, error) {
-		if tries++; tries == 1 {
-			return Record{}, &SiteError{errors.New("gone")}
-		}
-		return scored(0), nil
-	})
-	if b.Paid() != 3 {
-		t.Errorf("%v paid for two tasks and one that was given back", b.Paid())
-	}
-	again := scored(1)
-	again.Task = "task-00"
-	if err := f.Append(again); err != nil {
-		t.Fatal(err)
-	}
-	// A task that is to run again made two calls; then the program was killed.
-	killed := Key{"task-01", 1}
-	if err := f.Forget(func(r Record) bool { return r.Key() == killed }); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := f.begin(killed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trace := `{"n": 1, "role": "coder", "usage": {"output_tokens": 1}}` + "\n" +
-		`{"n": 2, "role": "coder", "usage": {"output_tokens": 1}}` + "\n"
-	write(t, filepath.Join(dir, "trace.jsonl"), trace)
-	for n := range 2 { // the second time it is settled
-		b = &ask.Budget{Limits: ask.Limits{Calls: 100}}
-		run(b, func(Job) (Record, error) { return scored(1), nil })
-		if b.Paid() != 6 {
-			t.Errorf("%d: %v paid", n, b.Paid())
-		}
-	}
-}
+type answers struct{ err error }
 
-type answers struct{}
-
-func (answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
-	return llm.Reply{Usage: llm.Usage{OutputTokens: 1}}, nil
-}
-
-// TestPlaceDies: one of two places fails during a task and comes back later; every task
-// finishes once.
-func TestPlaceDies(t *testing.T) { synctest.Test(t, placeDies) }
-
-func placeDies(t *testing.T) {
-	f := create(t, about(40))
-	var c counter
-	var mu sync.Mutex
-	down, died, ended := false, false, map[int]int{}
-	isDown := func() bool { mu.Lock(); defer mu.Unlock(); return down }
-	var told []Kind
-	err := Run(t.Context(), Config{
-		Folder: f, Jobs: 4,
-		Sites: []Site{{Name: "a", Ready: func(context.Context) error { return nil }},
-			{Name: "b", Ready: func(context.Context) error {
-				if isDown() {
-					return &SiteError{errors.New("gone")}
-				}
-				return nil
-			}}},
-		Observe: func(e Event) {
-			if e.Kind != Begun && e.Kind != Ended {
-				told = append(told, e.Kind)
-			}
-		},
-		Solve: func(ctx context.Context, j Job) (Record, error) {
-			mu.Lock()
-			if j.Site == 1 && ended[1] >= 3 && !died {
-				down, died = true, true
-				// at no instant at which a task ends: one that fails just then loses the place again
-				time.AfterFunc(5500*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
-			}
-			mu.Unlock()
-			time.Sleep(2 * time.Second)
-			if j.Site == 1 && isDown() {
-				return Record{}, &SiteError{errors.New("lost")}
-			}
-			c.end(j)
-			mu.Lock()
-			ended[j.Site]++
-			mu.Unlock()
-			return scored(1), nil
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.onceEach(t, f)
-	if ended[1] <= 3 {
-		t.Errorf("the place that came back was not used again: %v", ended)
-	}
-	lost := slices.DeleteFunc(slices.Clone(told), func(k Kind) bool { return k == GivenBack })
-	if !slices.Contains(told, GivenBack) || !slices.Equal(lost, []Kind{Lost, Back}) {
-		t.Errorf("%v", told)
-	}
-}
-
-func TestAllPlacesLost(t *testing.T) { synctest.Test(t, allPlacesLost) }
-
-func allPlacesLost(t *testing.T) {
-	f := create(t, about(2))
-	err := Run(t.Context(), Config{Folder: f, Jobs: 2,
-		Sites: []Site{{Name: "a",
-			Ready: func(context.Context) error { return &SiteError{errors.New("refused")} }}},
-		Solve: func(context.Context, Job) (Record,
-			error) {
-			t.Error("solved without a place")
-			return Record{}, nil
-		}})
-	if err == nil || !strings.Contains(err.Error(), "no place for kernels is left: refused") {
-		t.Errorf("%v", err)
-	}
-	wrong := errors.New("no pandas there")
-	err = Run(t.Context(), Config{Folder: f, Jobs: 2,
-		Sites: []Site{{Ready: func(context.Context) error { return wrong }}}, Solve: nil})
-	if !errors.Is(err, wrong) {
-		t.Errorf("%v", err)
-	}
+func (a answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
+	return llm.Reply{Usage: llm.Usage{OutputTokens: 1}}, a.err
 }
 
 // TestEnds: what tasks end with, and whether it ends the run.
@@ -452,11 +313,6 @@ func TestEnds(t *testing.T) {
 		told        string // the kinds of events, besides those of tasks that ended
 		fits        func(error, []Record) bool
 	}{
-		// a task fails at every place, though the places are ready; its answer is not public
-		"places": {3, 1, second(&SiteError{errors.New("no kernel starts")}), 3, "given back given back ",
-			func(err error, r []Record) bool {
-				return err == nil && r[1].Cause == KernelError && r[1].Score == nil
-			}},
 		"lacking": {3, 1, second(&LackingError{errors.New("no file")}), 2, "lacking ",
 			func(err error, _ []Record) bool { return err == nil }},
 		"the model is gone": {20, 1, func(_ context.Context, j Job) (Record, error) {
@@ -488,10 +344,8 @@ func TestEnds(t *testing.T) {
 		}, 1, "", func(err error, r []Record) bool { return err == nil && r[0].Cause == OverTime }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := about(c.tasks)
-			a.Items[c.tasks/2].Hidden = true
-			f, told := create(t, a), ""
-			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, Sites: []Site{{}}, Solve: c.solve,
+			f, told := create(t, about(c.tasks)), ""
+			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, Solve: c.solve,
 				Timeout: time.Millisecond, Observe: func(e Event) {
 					if e.Kind != Begun && e.Kind != Ended {
 						told += string(e.Kind) + " "
@@ -499,10 +353,26 @@ func TestEnds(t *testing.T) {
 				}})
 			result, failed := Read(f.Path())
 			if failed != nil || len(result.Records) != c.records || told != c.told ||
-				len(result.Missing()) != c.tasks-c.records || !c.fits(err, result.Records) {
+				result.Missing() != c.tasks-c.records || !c.fits(err, result.Records) {
 				t.Errorf("%v, %v, told %s, %+v", err, failed, told, result.Records)
 			}
 		})
+	}
+}
+
+// TestFailedWith: what a task fails with may be an error of one of its model calls.
+func TestFailedWith(t *testing.T) {
+	refused := errors.New("refused")
+	err := Run(t.Context(), Config{Folder: create(t, about(1)), Jobs: 1,
+		Solve: func(ctx context.Context, j Job) (Record, error) {
+			_, err := j.Model(answers{refused}).Ask(ctx, llm.Request{})
+			if !j.FailedWith(fmt.Errorf("ask: %w", err)) || j.FailedWith(errors.New("refused")) {
+				t.Errorf("%v", err)
+			}
+			return scored(1), nil
+		}})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

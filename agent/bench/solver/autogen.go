@@ -31,33 +31,36 @@ const (
 
 var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
 
-func autoGenWork(ctx context.Context, d *desk) (string, bool, error) {
+func autoGenWork(ctx context.Context, d *desk) (answer string, ended bool, err error) {
 	c, err := d.newChat("assistant", "Begin.", 0, prompts.AutoGen{})
 	if err != nil {
 		return "", false, err
 	}
-	said, ended := "", false // the last message that says more than TERMINATE
+	last := "" // the last message that says more than TERMINATE
 	steps := d.options.Steps
-	err = c.each(ctx, steps+1, "message", assistantRule,
-		func(n int, title, text string) (string, bool, error) {
-			if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
-				said = bare
-			}
-			switch {
-			case terminates.MatchString(text):
-				_, err := d.add(turn{title: title, said: rest(text), kind: "terminate"})
-				ended = err == nil
-				return "", true, err
-			case n > steps:
-				_, err := d.add(turn{title: title, said: text, shown: "The proxy has no reply left."})
-				return "", true, err
-			}
-			return "", false, c.proxy(ctx, title, text)
-		})
-	if err != nil {
-		return "", false, err
+	err = c.each(ctx, steps+1, "Message", func(title, text, problem string) (prompts.Reask, bool, error) {
+		if problem != "" {
+			return prompts.Reask{Problem: problem, Rule: assistantRule}, false, nil
+		}
+		if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
+			last = bare
+		}
+		none := prompts.Reask{}
+		switch {
+		case terminates.MatchString(text):
+			_, err := d.add(turn{title: title, said: rest(text)})
+			ended = err == nil
+			return none, true, err
+		case c.rounds > steps:
+			_, err := d.add(turn{title: title, said: text, shown: "The proxy has no reply left."})
+			return none, true, err
+		}
+		return none, false, c.proxy(ctx, title, text)
+	})
+	if found, unread := parseAnswer(last); unread == nil {
+		return found.answer, ended, err
 	}
-	return sayAnswer(said), ended, nil
+	return rest(last), ended, err // all but code
 }
 
 // proxy runs the blocks of a message and prepares the reply.
@@ -66,11 +69,11 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 	var output []string
 	note := "The code ran without an error."
 	for _, b := range reply.Blocks(text) {
-		t := turn{title: title, said: said, kind: "python", cell: b.Code}
+		t := turn{title: title, said: said, cell: b.Code}
 		switch b.Language {
 		case "python", "":
 		case "sh", "bash", "shell":
-			t.kind, t.cell = "bash", "bash("+literal(b.Code)+")"
+			t.cell = "bash(" + literal(b.Code) + ")"
 		default:
 			note = "A block in the language " + b.Language + " cannot be run: use python or sh."
 			continue
@@ -90,19 +93,9 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 		}
 	}
 	if len(output) == 0 {
-		if _, err := c.add(turn{title: title, said: text, shown: goOn}); err != nil {
-			return err
-		}
 		c.pending = goOn
-		return nil
+		_, err := c.add(turn{title: title, said: text, shown: goOn})
+		return err
 	}
 	return c.tell(prompts.Observation{Output: strings.Join(output, "\n"), Note: note})
-}
-
-// sayAnswer returns the answer in the last message: what follows "Answer:", or all but code.
-func sayAnswer(said string) string {
-	if answer, err := parseAnswer(said); err == nil {
-		return answer
-	}
-	return rest(said)
 }

@@ -18,13 +18,10 @@ type chat struct {
 	*desk
 	role    string
 	system  string
-	past    []exchange
-	pending string // the next user message
-	window  int    // exchanges to send; 0: all
+	past    [][2]string // user messages and their replies
+	pending string      // the next user message
+	window  int         // exchanges to send; 0: all
 }
-
-// An exchange is a user message and the reply.
-type exchange struct{ told, reply string }
 
 // newChat returns a chat whose system message has the task and the role's own part.
 func (d *desk) newChat(role, first string, window int, own prompts.Part) (*chat, error) {
@@ -37,8 +34,13 @@ func (d *desk) newChat(role, first string, window int, own prompts.Part) (*chat,
 // oldest exchange is dropped for good.
 func (c *chat) ask(ctx context.Context, subject string) (text, problem string, err error) {
 	for {
-		var reply llm.Reply
-		reply, err = c.Call(ctx, c.request(subject))
+		messages := []llm.Message{{Role: "system", Text: c.system}}
+		for _, e := range c.past {
+			messages = append(messages, llm.Message{Role: "user", Text: e[0]},
+				llm.Message{Role: "assistant", Text: e[1]})
+		}
+		said, err := c.Call(ctx, c.request(c.role, subject, c.pending,
+			append(messages, llm.Message{Role: "user", Text: c.pending})...))
 		if errors.Is(err, llm.ErrContextLength) && len(c.past) > 0 {
 			c.past = c.past[1:]
 			continue
@@ -46,26 +48,14 @@ func (c *chat) ask(ctx context.Context, subject string) (text, problem string, e
 		if err != nil {
 			return "", "", err
 		}
-		text, problem = readable(reply)
-		c.past = append(c.past, exchange{c.pending, text})
+		text, problem = readable(said)
+		c.past = append(c.past, [2]string{c.pending, text})
 		if c.window > 0 && len(c.past) > c.window {
 			c.past = c.past[len(c.past)-c.window:]
 		}
 		c.pending = ""
 		return text, problem, nil
 	}
-}
-
-func (c *chat) request(subject string) llm.Request {
-	r := llm.Request{Role: c.role, Subject: subject, RestsOn: c.restsOn(c.pending),
-		MaxTokens: c.cfg.MaxTokens,
-		Messages:  []llm.Message{{Role: "system", Text: c.system}}}
-	for _, e := range c.past {
-		r.Messages = append(r.Messages, llm.Message{Role: "user", Text: e.told},
-			llm.Message{Role: "assistant", Text: e.reply})
-	}
-	r.Messages = append(r.Messages, llm.Message{Role: "user", Text: c.pending})
-	return r
 }
 
 // readable returns the usable text of a reply, or why there is none. A truncated reply stays
@@ -83,21 +73,23 @@ func readable(said llm.Reply) (text, problem string) {
 	return text, ""
 }
 
-// each asks up to most times, and has take carry out each reply that can be read. take returns why
-// it cannot, and whether the work is done.
-func (c *chat) each(ctx context.Context, most int, what, rule string,
-	take func(n int, title, text string) (problem string, done bool, err error)) error {
-	for n := 1; n <= most; n++ {
-		c.rounds = n
-		subject := fmt.Sprintf("%s %d", what, n)
-		title := strings.ToUpper(subject[:1]) + subject[1:]
-		text, problem, err := c.ask(ctx, subject)
-		done := false
-		if err == nil && problem == "" {
-			problem, done, err = take(n, title, text)
+// each asks up to most times, and has take carry out each reply, which it may be unable to read for
+// a problem that is known. take returns what to tell the model of a reply that it cannot carry out,
+// and whether the work is done.
+func (c *chat) each(ctx context.Context, most int, what string,
+	take func(title, text, problem string) (again prompts.Reask, done bool, err error)) error {
+	for c.rounds < most {
+		c.rounds++
+		title := fmt.Sprintf("%s %d", what, c.rounds)
+		text, problem, err := c.ask(ctx, strings.ToLower(title))
+		if err != nil {
+			return err
 		}
-		if err == nil && problem != "" {
-			err = c.unreadable(title, text, problem, rule)
+		again, done, err := take(title, text, problem)
+		if err == nil && again.Problem != "" {
+			if err = c.tell(again); err == nil {
+				_, err = c.add(turn{title: title, said: text, shown: c.pending})
+			}
 		}
 		if err != nil || done {
 			return err
@@ -109,15 +101,6 @@ func (c *chat) each(ctx context.Context, most int, what, rule string,
 // tell sets the next user message.
 func (c *chat) tell(parts ...prompts.Part) (err error) {
 	c.pending, err = c.cfg.Prompts.Text(parts...)
-	return err
-}
-
-// unreadable adds a turn for an unusable reply, and tells the model so.
-func (c *chat) unreadable(title, said, problem, rule string) error {
-	if err := c.tell(prompts.Reask{Problem: problem, Rule: rule}); err != nil {
-		return err
-	}
-	_, err := c.add(turn{title: title, said: said, shown: c.pending})
 	return err
 }
 
@@ -135,23 +118,30 @@ func rest(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-const answerRule = "The last line of the reply is `Answer:` and the answer, which may go on in lines below."
+// answers reads a reply whose last line is the answer.
+var answers = reply.Format[said]{
+	Rule:  "The last line of the reply is `Answer:` and the answer, which may go on in lines below.",
+	Parse: parseAnswer,
+}
+
+// said is a reply with the answer in it.
+type said struct{ text, answer string }
 
 var errNoAnswer = errors.New("it has no line that begins with Answer")
 
 var answerLine = regexp.MustCompile(`(?i)^[\s*_#>]*(?:final\s+)?answer[*_]*\s*:[*_]*(.*)$`)
 
-// parseAnswer returns what follows the last "Answer:" at the beginning of a line.
-func parseAnswer(text string) (string, error) {
+// parseAnswer reads what follows the last "Answer:" at the beginning of a line.
+func parseAnswer(text string) (said, error) {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if m := answerLine.FindStringSubmatch(lines[i]); m != nil {
 			if answer := unmarked(strings.Join(append([]string{m[1]}, lines[i+1:]...), "\n")); answer != "" {
-				return answer, nil
+				return said{text, answer}, nil
 			}
 		}
 	}
-	return "", errNoAnswer
+	return said{}, errNoAnswer
 }
 
 // unmarked removes bold or code marks, or a fence, around an answer.

@@ -28,10 +28,9 @@ const (
 	actionSeconds = 300 // as in actions.py
 	mostUnread    = 3
 	mostRepeated  = 1
-	actionRule    = "Reply with a thought and one action, in the form that was given."
 )
 
-func daAgentWork(ctx context.Context, d *desk) (string, bool, error) {
+func daAgentWork(ctx context.Context, d *desk) (answer string, finished bool, err error) {
 	c, err := d.newChat("da-agent", "Observation: you are in the folder now.", d.options.Memory,
 		prompts.DAAgent{Steps: d.options.Steps, Seconds: actionSeconds})
 	if err != nil {
@@ -39,47 +38,35 @@ func daAgentWork(ctx context.Context, d *desk) (string, bool, error) {
 	}
 	var last act
 	unread, repeated := 0, 0
-	for n := 1; n <= d.options.Steps && unread <= mostUnread && repeated <= mostRepeated; n++ {
-		d.rounds = n
-		text, problem, err := c.ask(ctx, fmt.Sprint("step ", n))
-		if err != nil {
-			return "", false, err
-		}
-		title, a, rule := fmt.Sprint("Step ", n), act{}, actionRule
+	err = c.each(ctx, d.options.Steps, "Step", func(title, text, problem string) (prompts.Reask, bool, error) {
+		var a act
 		if problem == "" {
 			a, problem = parseAct(text)
 		}
+		said := turn{title: title, said: thoughtOf(text), cell: a.cell()}
 		switch {
 		case problem != "":
 			unread++
+			return prompts.Reask{Problem: problem,
+				Rule: "Reply with a thought and one action, in the form that was given."}, unread > mostUnread, nil
 		case a == last:
 			repeated++
-			problem, rule = "its action is the last one again", "Take another action."
+			return prompts.Reask{Problem: "its action is the last one again", Rule: "Take another action."},
+				repeated > mostRepeated, nil
 		case a.kind == "terminate":
-			_, err := d.add(turn{title: title, said: thoughtOf(text), kind: a.kind, shown: "Terminate"})
-			return a.code, err == nil, err
-		default:
-			last, repeated = a, 0
+			said.shown = "Terminate"
+			_, err := d.add(said)
+			answer, finished = a.code, err == nil
+			return prompts.Reask{}, true, err
 		}
-		if problem != "" {
-			err = c.unreadable(title, text, problem, rule)
-		} else {
-			err = c.take(ctx, a, title, text)
+		last, repeated = a, 0
+		t, err := d.run(ctx, said)
+		if err == nil {
+			err = c.tell(prompts.Observation{Output: t.shown})
 		}
-		if err != nil {
-			return "", false, err
-		}
-	}
-	return "", false, nil
-}
-
-// take performs an action and tells the model the result.
-func (c *chat) take(ctx context.Context, a act, title, text string) error {
-	t, err := c.run(ctx, turn{title: title, said: thoughtOf(text), kind: a.kind, cell: a.cell()})
-	if err != nil {
-		return err
-	}
-	return c.tell(prompts.Observation{Output: t.shown})
+		return prompts.Reask{}, false, err
+	})
+	return answer, finished, err
 }
 
 // An act is an action of DA-Agent.

@@ -15,6 +15,12 @@ var (
 		`(?m)^[\s*_#>]*(?:Thought|Action|Bash|Python|SQL|Terminate)[*_]*\s*[(:]`,
 	)
 	actionBegin = regexp.MustCompile(`\b(Bash|Python|SQL|Terminate)\s*\(`)
+	// arguments end at the last bracket at the end of a line; those of Python, which code follows, at
+	// the first one
+	toLastBracket = regexp.MustCompile("(?s)^(.*)\\)[ \t]*[:.`*]*[ \t]*(?:\n|$)")
+	toBracket     = regexp.MustCompile(`^([^)\n]*)\)`)
+	argumentName  = regexp.MustCompile(
+		`(?:^|["'\x60]\s*(,))\s*(file_?path|save_path|path|command|code|sql|output)\s*=\s*`)
 )
 
 const noAction = "it has no action"
@@ -32,14 +38,18 @@ func parseAct(text string) (a act, problem string) {
 	if m == nil {
 		return act{}, noAction
 	}
-	kind, text := strings.ToLower(text[m[2]:m[3]]), text[m[1]:]
-	if next := anotherMark.FindStringIndex(text); next != nil && kind != "python" {
-		text = text[:next[0]] // one action only
+	kind, text, to := strings.ToLower(text[m[2]:m[3]]), text[m[1]:], toBracket
+	if kind != "python" {
+		to = toLastBracket
+		if next := anotherMark.FindStringIndex(text); next != nil {
+			text = text[:next[0]] // one action only
+		}
 	}
-	values, after, ok := arguments(text, kind != "python")
-	if !ok {
+	given := to.FindStringSubmatch(text)
+	if given == nil {
 		return act{}, "the brackets or quotes of its action are not closed"
 	}
+	values := arguments(given[1])
 	a = act{kind: kind, file: first(values, "file_path", "filepath", "save_path", "path")}
 	switch kind {
 	case "bash":
@@ -50,7 +60,7 @@ func parseAct(text string) (a act, problem string) {
 	case "sql":
 		a.code, a.output = first(values, "command", "code", "sql"), first(values, "output")
 	case "python":
-		if blocks := reply.Blocks(after); len(blocks) > 0 {
+		if blocks := reply.Blocks(text[len(given[0]):]); len(blocks) > 0 {
 			a.code = blocks[0].Code
 		}
 	}
@@ -84,76 +94,27 @@ func first(values map[string]string, names ...string) string {
 	return ""
 }
 
-var argumentName = regexp.MustCompile(`^\s*([a-z_]+)\s*=\s*`)
-
-// arguments reads the arguments of an action: values by name, or one without a name. after is
-// what follows the closing bracket. nothingFollows makes that the last possible bracket.
-func arguments(text string, nothingFollows bool) (values map[string]string, after string, ok bool) {
-	values = map[string]string{}
-	for {
-		name := ""
-		if m := argumentName.FindStringSubmatch(text); m != nil {
-			name, text = m[1], text[len(m[0]):]
+// arguments reads the arguments of an action: values by name, or one without a name. Models do not
+// always escape quotes within a quoted value, so it ends where the next name begins.
+func arguments(text string) map[string]string {
+	values, name, begin := map[string]string{}, "", 0
+	for _, m := range argumentName.FindAllStringSubmatchIndex(text, -1) {
+		if comma := m[2]; comma > 0 {
+			values[name] = unquoted(text[begin:comma])
 		}
-		value, rest, ok := argument(strings.TrimLeft(text, " \t\n"), nothingFollows)
-		if !ok {
-			return nil, "", false
-		}
-		values[name] = value
-		rest = strings.TrimLeft(rest, " \t\n")
-		if after, ok := strings.CutPrefix(rest, ")"); ok {
-			return values, after, true
-		}
-		if text, ok = strings.CutPrefix(rest, ","); !ok {
-			return nil, "", false
-		}
+		name, begin = text[m[4]:m[5]], m[1]
 	}
+	values[name] = unquoted(text[begin:])
+	return values
 }
 
-var (
-	bracketFollows = regexp.MustCompile("^\\s*\\)[ \t]*[:.`*]*[ \t]*(?:\n|$)")
-	nameFollows    = regexp.MustCompile(`^\s*,\s*(?:file_?path|save_path|command|code|sql|output)\s*=`)
-)
-
-// argument reads one value. Models do not always escape quotes within a quoted value, so it ends
-// at the quote before another argument's name, or else before the closing bracket. With last,
-// that is the last bracket at the end of a line.
-func argument(text string, last bool) (value, rest string, ok bool) {
+// unquoted returns a value without its quotes, and their escapes.
+func unquoted(text string) string {
+	text = strings.TrimSpace(text)
 	for _, quote := range []string{`"""`, `'''`, "```", `"`, `'`, "`"} {
-		if inner, quoted := strings.CutPrefix(text, quote); quoted {
-			end := endOf(inner, quote, last)
-			if end < 0 {
-				return "", "", false
-			}
-			value = inner[:end]
-			if len(quote) == 1 {
-				value = strings.ReplaceAll(value, `\`+quote, quote)
-			}
-			return value, inner[end+len(quote):], true
+		if inner, ok := strings.CutPrefix(text, quote); ok && strings.HasSuffix(inner, quote) {
+			return strings.ReplaceAll(strings.TrimSuffix(inner, quote), `\`+quote, quote)
 		}
 	}
-	end := strings.IndexAny(text, ",)")
-	if end < 0 {
-		return "", "", false
-	}
-	return strings.TrimSpace(text[:end]), text[end:], true
-}
-
-// endOf returns the index in text at which the quoted value ends, or -1.
-func endOf(text, quote string, last bool) int {
-	end := -1
-	for i := 0; i+len(quote) <= len(text); i++ {
-		switch {
-		case text[i] == '\\':
-			i++
-		case !strings.HasPrefix(text[i:], quote):
-		case nameFollows.MatchString(text[i+len(quote):]):
-			return i
-		case !last && strings.HasPrefix(strings.TrimLeft(text[i+len(quote):], " \t\n"), ")"):
-			return i
-		case last && bracketFollows.MatchString(text[i+len(quote):]):
-			end = i
-		}
-	}
-	return end
+	return text
 }

@@ -15,7 +15,9 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
+	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
 	"dsstar/prompts"
@@ -29,6 +31,7 @@ type desk struct {
 	job
 	cfg     agent.Config
 	session agent.Session
+	system  string // message that single requests begin with
 }
 
 // Cells that define what agents have besides plain Python.
@@ -53,8 +56,7 @@ type job struct {
 func (j job) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
 	d := &desk{Caller: ask.NewCaller(cfg.Settings), job: j, cfg: cfg,
 		journal: &journal{started: time.Now()}}
-	d.meta = recordMeta{Version: 1, Agent: j.agent, Options: j.options, Task: task,
-		Sandbox: cfg.Sandbox, Warnings: cfg.Warnings}
+	d.meta = recordMeta{Version: 1, Agent: j.agent, Options: j.options, Task: task, Sandbox: cfg.Sandbox}
 	if j.code {
 		d.opening = (&record.Trajectory{Task: task}).Cells()
 	}
@@ -67,11 +69,11 @@ func (j job) Solve(ctx context.Context, cfg agent.Config, task record.Task) (run
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		d.meta.Failure = "interrupted"
+		d.failure = "interrupted"
 	case err != nil:
-		d.meta.Failure = err.Error()
+		d.failure = err.Error()
 	}
-	d.meta.Ended = true
+	d.ended = true
 	err = errors.Join(err, d.save())
 	return d.result(), err
 }
@@ -79,7 +81,7 @@ func (j job) Solve(ctx context.Context, cfg agent.Config, task record.Task) (run
 // begin opens the session, if the job needs one, and does the job's work.
 func (d *desk) begin(ctx context.Context) (err error) {
 	if d.code {
-		stop := d.time()
+		stop := d.kernel.Start()
 		d.session, err = d.cfg.Open(ctx, agent.Work, d.cfg.Dir)
 		stop()
 		if err != nil {
@@ -97,18 +99,32 @@ func (d *desk) begin(ctx context.Context) (err error) {
 		}
 	}
 	answer, finished, err := d.work(ctx, d)
-	d.meta.Answer, d.meta.Finished = strings.TrimSpace(answer), finished
+	if err == nil {
+		d.meta.Answer, d.meta.Finished = strings.TrimSpace(answer), finished
+	}
 	return err
 }
 
-// time adds the time until stop is called to the time in the kernel.
-func (d *desk) time() (stop func()) {
-	began := time.Now()
-	return func() { d.kernel += time.Since(began) }
+// request returns a role's request, which rests on the question and on more.
+func (d *desk) request(role, subject string, more any, messages ...llm.Message) llm.Request {
+	return llm.Request{Role: role, Subject: subject, MaxTokens: d.cfg.MaxTokens, Messages: messages,
+		RestsOn: []any{d.meta.Task.Question, d.meta.Task.Guidelines, more}}
+}
+
+// asked asks a role for what format reads. The error of a reply that cannot be used, also when it
+// was asked for again, is a *reply.Error.
+func asked[T any](ctx context.Context, d *desk, role, subject string, format reply.Format[T],
+	parts ...prompts.Part) (T, error) {
+	text, err := d.cfg.Prompts.Text(parts...)
+	if err != nil {
+		return *new(T), err
+	}
+	return ask.Model(ctx, d.Caller, d.request(role, subject, parts,
+		llm.Message{Role: "system", Text: d.system}, llm.Message{Role: "user", Text: text}), format)
 }
 
 func (d *desk) execute(ctx context.Context, code string) (notebook.Execution, error) {
-	defer d.time()()
+	defer d.kernel.Start()()
 	e, err := d.session.Execute(ctx, code)
 	e.Outputs = notebook.Steady(e.Outputs)
 	return e, err
@@ -123,7 +139,7 @@ func (d *desk) run(ctx context.Context, t turn) (*turn, error) {
 	}
 	t.ran = e
 	t.shown = observed(e, d.most)
-	if e.Status != notebook.OK && e.Status != notebook.Raised {
+	if !t.ended() {
 		whole, err := d.back(ctx)
 		if err != nil {
 			return nil, err
@@ -145,15 +161,14 @@ func (d *desk) add(t turn) (*turn, error) {
 // back restores the session to the state after the successful cells. whole is false if state
 // of other cells may be missing.
 func (d *desk) back(ctx context.Context) (whole bool, err error) {
-	defer d.time()()
+	defer d.kernel.Start()()
 	cells := slices.Clone(d.opening)
 	whole = true
 	for _, t := range d.turns {
-		switch {
-		case t.cell == "":
-		case t.ran.Status == notebook.OK:
+		switch t.ran.Status {
+		case notebook.OK:
 			cells = append(cells, t.cell)
-		case t.ran.Status == notebook.Raised:
+		case notebook.Raised:
 			whole = false
 		}
 	}
@@ -167,8 +182,6 @@ func (d *desk) back(ctx context.Context) (whole bool, err error) {
 
 // save writes the notebook.
 func (d *desk) save() error {
-	d.spent, d.total = d.Spent(), time.Since(d.started)
-	d.meta.Models = d.spent.Models
 	nb := d.draw()
 	d.cfg.Key.Seal(nb)
 	return nb.Save(record.Folder(d.cfg.Dir).Notebook())
@@ -210,11 +223,6 @@ func (d *desk) context() prompts.Context {
 	}
 	c.LeftOut = brief.Clip(more.String(), d.cfg.DescriptionChars)
 	return c
-}
-
-// restsOn returns what a request rests on: the question, and more.
-func (d *desk) restsOn(more any) []any {
-	return []any{d.meta.Task.Question, d.meta.Task.Guidelines, more}
 }
 
 // observed returns the observation of an execution. Its size is limited to about most.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"dsstar/agent/ask"
-	"dsstar/agent/llm"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -33,14 +31,13 @@ func interpreter(o Options) Solver {
 	memory := &pool{path: o.Pool}
 	return job{agent: "data-interpreter", options: o, most: 5000, code: true,
 		work: func(ctx context.Context, d *desk) (string, bool, error) {
-			return (&inquiry{desk: d, memory: memory}).work(ctx)
+			return (&inquiry{desk: d, memory: memory, defined: map[string]bool{}}).work(ctx)
 		}}
 }
 
 // An inquiry is one question in progress.
 type inquiry struct {
 	*desk
-	system  string
 	graph   graph
 	tools   []Tool          // those of other questions included
 	made    []Tool          // for this question
@@ -57,7 +54,7 @@ func (q *inquiry) work(ctx context.Context) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	q.tools, q.known, q.defined = kept.Tools, kept.Experiences, map[string]bool{}
+	q.tools, q.known = kept.Tools, kept.Experiences
 	if q.system, err = q.cfg.Prompts.Text(q.workplace(), q.context()); err != nil {
 		return "", false, err
 	}
@@ -81,11 +78,9 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 			return true, nil
 		}
 		q.rounds++
-		if err := q.attempt(ctx, n); err != nil {
-			return false, err
-		}
-		if !n.done {
-			if err := q.plan(ctx, n); err != nil {
+		for _, step := range []func(context.Context, *node) error{
+			q.recommend, q.write, q.validate, q.reflect, q.makeTool, q.planAgain} {
+			if err := step(ctx, n); err != nil {
 				return false, err
 			}
 		}
@@ -93,53 +88,24 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 	return q.graph.next() == nil, nil
 }
 
-// attempt runs one task: code, debugging, verification and reflection.
-func (q *inquiry) attempt(ctx context.Context, n *node) error {
-	tools, err := q.recommend(ctx, n)
-	if err != nil {
-		return err
+// noted asks a role, as asked does. ok is false if the reply cannot be used: then a turn with that
+// title says so, and problem why.
+func noted[T any](ctx context.Context, q *inquiry, title, role, subject string, format reply.Format[T],
+	part prompts.Part) (value T, problem string, err error) {
+	value, err = asked(ctx, q.desk, role, subject, format, part)
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		return value, unread.Error(), q.note(title, unread.Reply, unread.Error())
 	}
-	if n.done, err = q.write(ctx, n, tools); err != nil {
-		return err
-	}
-	if n.done {
-		if err := q.validate(ctx, n); err != nil {
-			return err
-		}
-	}
-	if err := q.reflect(ctx, n); err != nil || !n.done {
-		return err
-	}
-	return q.makeTool(ctx, n)
-}
-
-// request returns a request of a role. All requests share a prefix.
-func (q *inquiry) request(role, subject string, parts ...prompts.Part) (llm.Request, error) {
-	text, err := q.cfg.Prompts.Text(parts...)
-	return llm.Request{
-		Role: role, Subject: subject, RestsOn: q.restsOn(parts), MaxTokens: q.cfg.MaxTokens,
-		Messages: []llm.Message{{Role: "system", Text: q.system}, {Role: "user", Text: text}},
-	}, err
-}
-
-// code asks a role for code. The error of an unreadable reply is a *reply.Error.
-func (q *inquiry) code(ctx context.Context, role, subject string, parts ...prompts.Part) (string,
-	error) {
-	r, err := q.request(role, subject, parts...)
-	if err != nil {
-		return "", err
-	}
-	return ask.Model(ctx, q.Caller, r, reply.Code)
+	return value, "", err
 }
 
 // runCode runs code as a separate turn.
-func (q *inquiry) runCode(ctx context.Context, title, said,
-	code string) (notebook.Execution, string, error) {
-	t, err := q.run(ctx, turn{title: title, said: said, kind: "python", cell: code})
+func (q *inquiry) runCode(ctx context.Context, title, said, code string) (ok bool, shown string, err error) {
+	t, err := q.run(ctx, turn{title: title, said: said, cell: code})
 	if err != nil {
-		return notebook.Execution{}, "", err
+		return false, "", err
 	}
-	return t.ran, t.shown, nil
+	return t.ran.Status == notebook.OK, t.shown, nil
 }
 
 // note adds a turn that runs nothing.
@@ -149,50 +115,43 @@ func (q *inquiry) note(title, said, observation string) error {
 }
 
 // write asks for the code of a task, runs it, and has the model debug it while it fails
-// (self-debugging, section 3.1.2). write sets the task's code and result, and reports whether
-// the code succeeded.
-func (q *inquiry) write(ctx context.Context, n *node, tools []Tool) (ok bool, err error) {
-	asks := prompts.InterpreterCode{Done: q.graph.finished(), Tools: schemas(tools),
-		Experiences: near(q.known, n.Instruction), ID: n.ID, Instruction: n.Instruction}
-	for try := 1; try <= runsOfTask; try++ {
-		role, name := "coder", fmt.Sprintf("%s, try %d", q.subject(n), try)
-		if try > 1 {
-			role = "debugger"
+// (self-debugging, section 3.1.2).
+func (q *inquiry) write(ctx context.Context, n *node) error {
+	asks := prompts.InterpreterCode{Done: q.graph.finished(), Tools: schemas(n.tools),
+		Experiences: near(q.known, n.Instruction), ID: string(n.ID), Instruction: n.Instruction}
+	role := "coder"
+	for try := 1; try <= runsOfTask && !n.done; try++ {
+		name := fmt.Sprintf("%s, try %d", q.subject(n), try)
+		code, problem, err := noted(ctx, q, "Task "+name, role, name, reply.Code, asks)
+		if problem != "" {
+			n.result = problem
 		}
-		code, err := q.code(ctx, role, name, asks)
-		if unread, ok := errors.AsType[*reply.Error](err); ok {
-			n.result = unread.Error()
-			return false, q.note("Task "+name, unread.Reply, unread.Error())
+		if problem != "" || err != nil {
+			return err
 		}
-		if err != nil {
-			return false, err
-		}
-		if try > 1 {
+		if role == "debugger" {
 			q.debug++
 		}
-		e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, try %d", n.ID, try), n.Instruction, code)
+		n.code = code
+		n.done, n.result, err = q.runCode(ctx, fmt.Sprintf("Task %s, try %d", n.ID, try), n.Instruction, code)
 		if err != nil {
-			return false, err
+			return err
 		}
-		n.code, n.result = code, shown
-		if e.Status == notebook.OK {
-			return true, nil
-		}
-		asks.Tries = append(asks.Tries, prompts.Tried{Code: code, Result: shown})
+		role, asks.Tries = "debugger", append(asks.Tries, prompts.Tried{Code: code, Result: n.result})
 	}
-	return false, nil
+	return nil
 }
 
 // validate asks for code that says whether the task's result is right, and runs it (section
 // 3.3.1). With one verification of each task, the result stays whatever that code says.
 func (q *inquiry) validate(ctx context.Context, n *node) error {
-	title := fmt.Sprintf("Task %s, verification", n.ID)
-	code, err := q.code(ctx, "validator", q.subject(n),
-		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		return q.note(title, unread.Reply, unread.Error())
+	if !n.done {
+		return nil
 	}
-	if err == nil {
+	title := fmt.Sprintf("Task %s, verification", n.ID)
+	code, problem, err := noted(ctx, q, title, "validator", q.subject(n), reply.Code,
+		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
+	if err == nil && problem == "" {
 		_, _, err = q.runCode(ctx, title, "", code)
 	}
 	return err
@@ -209,24 +168,11 @@ func (q *inquiry) answer(ctx context.Context) (string, error) {
 		asks.Done = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction,
 			Result: n.Result})
 	}
-	r, err := q.request("reporter", "the answer", asks)
-	if err != nil {
-		return "", err
+	found, problem, err := noted(ctx, q, "The answer", "reporter", "the answer", answers, asks)
+	if problem == "" && err == nil {
+		_, err = q.add(turn{title: "The answer", said: found.text})
 	}
-	said := ""
-	answer, err := ask.Model(ctx, q.Caller, r, reply.Format[string]{Rule: answerRule,
-		Parse: func(text string) (string, error) {
-			said = text
-			return parseAnswer(text)
-		}})
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		return "", q.note("The answer", unread.Reply, unread.Error())
-	}
-	if err != nil {
-		return "", err
-	}
-	_, err = q.add(turn{title: "The answer", said: said, kind: "answer"})
-	return answer, err
+	return found.answer, err
 }
 
 func (q *inquiry) subject(n *node) string { return fmt.Sprintf("plan %d, task %s", q.plans, n.ID) }

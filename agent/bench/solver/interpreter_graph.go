@@ -8,20 +8,29 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
 // A node is a task of the graph (Data Interpreter, appendix A.1.1).
 type node struct {
-	ID          string   `json:"task_id"`
-	Depends     []string `json:"dependent_task_ids"`
+	ID          nodeID   `json:"task_id"`
+	Depends     []nodeID `json:"dependent_task_ids"`
 	Instruction string   `json:"instruction"`
+	Status      string   `json:"status,omitempty"` // set for the model: "done" or "to do"
 
+	tools  []Tool // that its code may call
 	done   bool
 	code   string // the code that ran last
 	result string
+}
+
+// A nodeID is a string or a number.
+type nodeID string
+
+func (id *nodeID) UnmarshalJSON(raw []byte) error {
+	*id = nodeID(strings.Trim(string(raw), `"`))
+	return nil
 }
 
 // A graph is the tasks of a plan in topological order.
@@ -41,7 +50,7 @@ func (g graph) next() *node {
 func (g graph) finished() (done []prompts.Node) {
 	for _, n := range g {
 		if n.done {
-			done = append(done, prompts.Node{ID: n.ID, Instruction: n.Instruction, Code: n.code,
+			done = append(done, prompts.Node{ID: string(n.ID), Instruction: n.Instruction, Code: n.code,
 				Result: n.result})
 		}
 	}
@@ -50,93 +59,50 @@ func (g graph) finished() (done []prompts.Node) {
 
 // json returns the graph as the model writes it, with the status of each task.
 func (g graph) json() string {
-	type status struct {
-		node
-		Status string `json:"status"`
-	}
-	all := make([]status, len(g))
-	for i, n := range g {
-		if all[i] = (status{*n, "to do"}); n.done {
-			all[i].Status = "done"
+	all := []node{}
+	for _, n := range g {
+		shown := *n
+		shown.Depends = append([]nodeID{}, n.Depends...) // [], not null
+		if shown.Status = "to do"; n.done {
+			shown.Status = "done"
 		}
+		all = append(all, shown)
 	}
 	data, _ := json.MarshalIndent(all, "", "  ") // texts cannot fail
 	return string(data)
 }
 
-// parseGraph reads a plan: a list of tasks, in a code block or alone.
-func parseGraph(text string) (graph, error) {
-	var all graph
-	if err := json.Unmarshal([]byte(jsonOf(text)), &all); err != nil {
+var plans = reply.Format[graph]{Parse: parseGraph,
+	Rule: "Reply with one ```json code block that holds the list of all tasks of the plan, and nothing else."}
+
+// parseGraph reads a plan: a list of tasks, in a code block or alone. It puts them in topological
+// order, and otherwise keeps theirs.
+func parseGraph(text string) (order graph, err error) {
+	var left []node
+	if err := json.Unmarshal([]byte(jsonOf(text)), &left); err != nil {
 		return nil, errors.New("it is no list of tasks in JSON")
 	}
-	byID := map[string]*node{}
-	for _, n := range all {
-		switch {
-		case n == nil || n.ID == "" || strings.TrimSpace(n.Instruction) == "":
-			return nil, errors.New("a task of it has no task_id or no instruction")
-		case byID[n.ID] != nil:
-			return nil, fmt.Errorf("it has the task_id %s twice", n.ID)
-		}
-		n.Instruction = strings.TrimSpace(n.Instruction)
-		byID[n.ID] = n
-	}
-	if len(all) == 0 {
+	if len(left) == 0 {
 		return nil, errors.New("it has no tasks")
 	}
-	return all.sorted(byID)
-}
-
-// UnmarshalJSON also accepts numbers as ids.
-func (n *node) UnmarshalJSON(data []byte) error {
-	var raw struct {
-		ID          any    `json:"task_id"`
-		Depends     []any  `json:"dependent_task_ids"`
-		Instruction string `json:"instruction"`
-	}
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return err
-	}
-	*n = node{Instruction: raw.Instruction, Depends: []string{}}
-	if raw.ID != nil {
-		n.ID = fmt.Sprint(raw.ID)
-	}
-	for _, id := range raw.Depends {
-		n.Depends = append(n.Depends, fmt.Sprint(id))
-	}
-	return nil
-}
-
-// sorted returns the tasks in topological order, and otherwise keeps their order.
-func (g graph) sorted(byID map[string]*node) (graph, error) {
-	var order graph
-	state := map[*node]int{} // 1: being visited, 2: in order
-	var visit func(n *node) error
-	visit = func(n *node) error {
-		switch state[n] {
-		case 1:
-			return fmt.Errorf("task %s depends on itself", n.ID)
-		case 2:
-			return nil
+	placed := map[nodeID]bool{}
+	for len(left) > 0 {
+		i := slices.IndexFunc(left, func(n node) bool {
+			return !slices.ContainsFunc(n.Depends, func(id nodeID) bool { return !placed[id] })
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("task %s depends on itself, or on what is no task", left[0].ID)
 		}
-		state[n] = 1
-		for _, id := range n.Depends {
-			before := byID[id]
-			if before == nil {
-				return fmt.Errorf("task %s depends on %s, which is no task", n.ID, id)
-			}
-			if err := visit(before); err != nil {
-				return err
-			}
+		n := left[i]
+		n.Instruction, n.Status = strings.TrimSpace(n.Instruction), ""
+		switch {
+		case n.ID == "" || n.Instruction == "":
+			return nil, errors.New("a task of it has no task_id or no instruction")
+		case placed[n.ID]:
+			return nil, fmt.Errorf("it has the task_id %s twice", n.ID)
 		}
-		state[n] = 2
-		order = append(order, n)
-		return nil
-	}
-	for _, n := range g {
-		if err := visit(n); err != nil {
-			return nil, err
-		}
+		order, placed[n.ID] = append(order, &n), true
+		left = slices.Delete(left, i, i+1)
 	}
 	return order, nil
 }
@@ -144,14 +110,13 @@ func (g graph) sorted(byID map[string]*node) (graph, error) {
 // merged returns plan. Its tasks before the fork, where it first differs from the graph, keep
 // their code and results (prefix matching, section 3.1.2).
 func (g graph) merged(plan graph) graph {
-	all := slices.Clone(plan)
 	for i := 0; i < min(len(g), len(plan)) && g[i].ID == plan[i].ID &&
 		g[i].Instruction == plan[i].Instruction; i++ {
 		if g[i].done {
-			all[i] = g[i]
+			plan[i] = g[i]
 		}
 	}
-	return all
+	return plan
 }
 
 // jsonOf returns the JSON of a reply: its code block, or its text from the first to the last
@@ -169,21 +134,23 @@ func jsonOf(text string) string {
 	return text
 }
 
-const planRule = "Reply with one ```json code block that holds the list of all tasks of the plan, and nothing else."
+// planAgain changes the plan from a task that failed on.
+func (q *inquiry) planAgain(ctx context.Context, n *node) error {
+	if n.done {
+		return nil
+	}
+	return q.plan(ctx, n)
+}
 
 // plan asks for a plan or, after a task that failed, for the rest of it.
 func (q *inquiry) plan(ctx context.Context, after *node) error {
 	asks := prompts.InterpreterPlan{Most: tasksOfPlan}
 	if after != nil {
-		asks = prompts.InterpreterPlan{Plan: q.graph.json(), Task: after.ID, Code: after.code,
+		asks = prompts.InterpreterPlan{Plan: q.graph.json(), Task: string(after.ID), Code: after.code,
 			Result: after.result}
 	}
 	q.plans++
-	r, err := q.request("planner", fmt.Sprintf("plan %d", q.plans), asks)
-	if err != nil {
-		return err
-	}
-	plan, err := ask.Model(ctx, q.Caller, r, reply.Format[graph]{Rule: planRule, Parse: parseGraph})
+	plan, err := asked(ctx, q.desk, "planner", fmt.Sprintf("plan %d", q.plans), plans, asks)
 	if err != nil {
 		return err
 	}
@@ -192,7 +159,7 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 	for _, n := range q.graph {
 		line := fmt.Sprintf("%s: %s", n.ID, n.Instruction)
 		if len(n.Depends) > 0 {
-			line += fmt.Sprintf(" (after %s)", strings.Join(n.Depends, ", "))
+			line += fmt.Sprintf(" (after %s)", strings.Trim(fmt.Sprint(n.Depends), "[]"))
 		}
 		if n.done {
 			line += " ✔"

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"sync"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
-	"dsstar/agent/llm"
+	"dsstar/agent/reply"
 	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
@@ -28,59 +27,11 @@ type Experience struct {
 	Question string `json:"question,omitempty"` // the question of the task
 }
 
-// A Pool is the experience pool of a run: a file to which its questions add. A replay works on
-// a copy, because it must neither see later additions nor repeat the run's own.
-type Pool struct {
-	File     string // "": none
-	Replayed string // folder of the replayed run; "": not a replay
-}
-
-// The files of a run folder.
-const (
-	poolBefore = "pool-before.json" // the pool when the run began
-	poolCopy   = "pool.json"        // the copy that a replay works on
-)
-
-// In returns the pool file that a run in the folder out uses.
-func (p Pool) In(out string) string {
-	if p.File == "" || p.Replayed == "" {
-		return p.File
-	}
-	return filepath.Join(out, poolCopy)
-}
-
-// Read returns the initial pool of a new run; nil: it has no pool.
-func (p Pool) Read() ([]byte, error) {
-	if p.File == "" {
-		return nil, nil
-	}
-	if p.Replayed != "" {
-		return disk.ReadFile(filepath.Join(p.Replayed, poolBefore), disk.MaxDocument)
-	}
-	data, err := disk.ReadFile(p.File, disk.MaxDocument)
-	if errors.Is(err, fs.ErrNotExist) {
-		return []byte("{}\n"), nil // this run creates it
-	}
-	return data, err
-}
-
-// Keep saves what Read returned in the run's folder.
-func (p Pool) Keep(out string, data []byte) error {
-	if data == nil {
-		return nil
-	}
-	err := disk.WriteFile(filepath.Join(out, poolBefore), data)
-	if err == nil && p.Replayed != "" {
-		err = disk.WriteFile(p.In(out), data)
-	}
-	return err
-}
-
 // pool is the file with the experiences and tools of all questions of a solver. Without a
 // path it is always empty. No other program must write to the file at the same time.
 type pool struct {
-	path string
-	mu   sync.Mutex
+	path   string
+	adding sync.Mutex // the file is replaced as a whole
 }
 
 type remembered struct {
@@ -90,13 +41,7 @@ type remembered struct {
 
 // read returns what was learnt from other questions. It omits what earlier runs learnt from the
 // same question, which must not help to answer it.
-func (m *pool) read(question string) (remembered, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.others(question)
-}
-
-func (m *pool) others(question string) (r remembered, err error) {
+func (m *pool) read(question string) (r remembered, err error) {
 	if m.path == "" {
 		return r, nil
 	}
@@ -121,9 +66,9 @@ func (m *pool) add(question string, learnt []Experience, made []Tool) error {
 	if m.path == "" {
 		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, err := m.others(question)
+	m.adding.Lock()
+	defer m.adding.Unlock()
+	r, err := m.read(question)
 	if err != nil {
 		return err
 	}
@@ -164,22 +109,15 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 	if q.memory.path == "" || n.code == "" {
 		return nil
 	}
-	r, err := q.request("reflector", fmt.Sprintf("%s, round %d", q.subject(n), q.rounds),
-		prompts.InterpreterReflect{Instruction: n.Instruction, Code: n.code, Result: n.result,
-			Failed: !n.done})
-	if err != nil {
-		return err
-	}
-	reply, err := q.Call(ctx, r)
-	if errors.Is(err, llm.ErrContextLength) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if lesson, problem := readable(reply); problem == "" {
+	lesson, problem, err := noted(ctx, q, "Lesson of task "+string(n.ID), "reflector",
+		fmt.Sprintf("%s, round %d", q.subject(n), q.rounds), lessons, prompts.InterpreterReflect{
+			Instruction: n.Instruction, Code: n.code, Result: n.result, Failed: !n.done})
+	if err == nil && problem == "" {
 		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson,
 			q.meta.Task.Question})
 	}
-	return nil
+	return err
 }
+
+var lessons = reply.Format[string]{Rule: "Reply with the lesson alone.",
+	Parse: func(text string) (string, error) { return text, nil }}

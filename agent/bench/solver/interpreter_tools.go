@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/describe"
 	"dsstar/agent/reply"
-	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
@@ -46,9 +44,9 @@ func schemas(tools []Tool) (all []string) {
 // recommend chooses the tools for a task, and defines them in the session. The model picks some
 // of the tools with the most similar descriptions (section 3.2.1). If its reply cannot be read,
 // the most similar ones are taken.
-func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
+func (q *inquiry) recommend(ctx context.Context, n *node) error {
 	if q.options.NoTools || len(q.tools) == 0 {
-		return nil, nil
+		return nil
 	}
 	var texts []string
 	for _, t := range q.tools {
@@ -62,54 +60,41 @@ func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 		found[t.Name] = t
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
 	}
-	r, err := q.request("recommender", q.subject(n), asks)
-	if err != nil {
-		return nil, err
-	}
-	names, err := ask.Model(ctx, q.Caller, r, reply.Format[[]string]{
-		Rule:  "Reply with one ```json code block that holds a list of names, and nothing else.",
-		Parse: parseNames,
-	})
+	names, err := asked(ctx, q.desk, "recommender", q.subject(n), toolNames, asks)
 	if _, unread := errors.AsType[*reply.Error](err); unread {
 		names = nil
 		for _, t := range asks.Tools {
 			names = append(names, t.Name)
 		}
 	} else if err != nil {
-		return nil, err
+		return err
 	}
-	var tools []Tool
 	for _, name := range names {
-		if t, ok := found[name]; ok && len(tools) < shownTools {
-			tools = append(tools, t)
-			delete(found, name)
+		t, ok := found[name]
+		if !ok || len(n.tools) == shownTools {
+			continue
 		}
-	}
-	return q.define(ctx, tools)
-}
-
-func parseNames(text string) (names []string, err error) {
-	if json.Unmarshal([]byte(jsonOf(text)), &names) != nil {
-		return nil, errors.New("it is no list of names in JSON")
-	}
-	return names, nil
-}
-
-// define defines the tools that the session lacks, and returns those that it then has.
-func (q *inquiry) define(ctx context.Context, tools []Tool) (have []Tool, err error) {
-	for _, t := range tools {
-		if !q.defined[t.Name] {
-			e, _, err := q.runCode(ctx, "Tool "+t.Name, t.Description, t.Code)
-			if err != nil {
-				return nil, err
+		delete(found, name)
+		if !q.defined[name] { // in the session
+			if q.defined[name], _, err = q.runCode(ctx, "Tool "+name, t.Description, t.Code); err != nil {
+				return err
 			}
-			q.defined[t.Name] = e.Status == notebook.OK
 		}
-		if q.defined[t.Name] {
-			have = append(have, t)
+		if q.defined[name] {
+			n.tools = append(n.tools, t)
 		}
 	}
-	return have, nil
+	return nil
+}
+
+var toolNames = reply.Format[[]string]{
+	Rule: "Reply with one ```json code block that holds a list of names, and nothing else.",
+	Parse: func(text string) (names []string, err error) {
+		if json.Unmarshal([]byte(jsonOf(text)), &names) != nil {
+			return nil, errors.New("it is no list of names in JSON")
+		}
+		return names, nil
+	},
 }
 
 var pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -140,7 +125,8 @@ func parseTool(text string) (*Tool, error) {
 	return t, nil
 }
 
-const toolRule = "Reply with a ```json and a ```python code block, and nothing else."
+var tool = reply.Format[*Tool]{Parse: parseTool,
+	Rule: "Reply with a ```json and a ```python code block, and nothing else."}
 
 // makeTool asks the model for a tool made from the code of a task, if other tasks could use it,
 // tests it, and has it repaired while the test fails (section 3.2.2). A tool that does not pass
@@ -148,20 +134,13 @@ const toolRule = "Reply with a ```json and a ```python code block, and nothing e
 // questions.
 func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 	more := q.rounds < q.options.Steps && q.graph.next() != nil
-	if q.options.NoTools || !more && q.memory.path == "" {
+	if !n.done || q.options.NoTools || !more && q.memory.path == "" {
 		return nil
 	}
 	asks := prompts.InterpreterTool{Instruction: n.Instruction, Code: n.code}
 	for try := 1; try <= runsOfTask; try++ {
 		subject := fmt.Sprintf("%s, try %d", q.subject(n), try)
-		r, err := q.request("toolmaker", subject, asks)
-		if err != nil {
-			return err
-		}
-		t, err := ask.Model(ctx, q.Caller, r, reply.Format[*Tool]{Rule: toolRule, Parse: parseTool})
-		if unread, ok := errors.AsType[*reply.Error](err); ok {
-			return q.note("A tool", unread.Reply, unread.Error())
-		}
+		t, _, err := noted(ctx, q, "A tool", "toolmaker", subject, tool, asks)
 		if err != nil || t == nil {
 			return err
 		}
@@ -189,22 +168,18 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 func (q *inquiry) unitTest(ctx context.Context, t Tool, before,
 	subject string) (test, failed string, err error) {
 	if test = before; test == "" {
-		test, err = q.code(ctx, "tester", subject,
+		test, _, err = noted(ctx, q, "Test of the tool "+t.Name, "tester", subject, reply.Code,
 			prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
-		if unread, ok := errors.AsType[*reply.Error](err); ok {
-			return "", "", q.note("Test of the tool "+t.Name, unread.Reply, unread.Error())
-		}
-		if err != nil {
+		if err != nil || test == "" {
 			return "", "", err
 		}
 	}
-	e, shown, err := q.runCode(ctx, "Tool "+t.Name, t.Description, t.Code)
-	if err != nil || e.Status != notebook.OK {
-		return test, shown, err
+	ok, failed, err := q.runCode(ctx, "Tool "+t.Name, t.Description, t.Code)
+	if ok {
+		ok, failed, err = q.runCode(ctx, "Test of the tool "+t.Name, "", test)
 	}
-	if e, shown, err = q.runCode(ctx, "Test of the tool "+t.Name, "", test); err != nil ||
-		e.Status != notebook.OK {
-		return test, shown, err
+	if ok {
+		failed = ""
 	}
-	return test, "", nil
+	return test, failed, err
 }

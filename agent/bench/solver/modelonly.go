@@ -6,10 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/files"
-	"dsstar/agent/llm"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -27,32 +24,16 @@ func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	var shown string
-	for _, f := range known.Files {
-		shown += f.Description + "\n"
-	}
-	system, err := d.cfg.Prompts.Text(prompts.Workplace{})
-	if err != nil {
+	if d.system, err = d.cfg.Prompts.Text(d.workplace()); err != nil {
 		return "", false, err
 	}
-	text, err := d.cfg.Prompts.Text(known, prompts.ModelOnly{})
-	if err != nil {
-		return "", false, err
-	}
-	var said string
-	answer, err := ask.Model(ctx, d.Caller, llm.Request{
-		Role: "model-only", Subject: "the answer", RestsOn: d.restsOn(shown), MaxTokens: d.cfg.MaxTokens,
-		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
-	}, reply.Format[string]{Rule: answerRule, Parse: func(text string) (string, error) {
-		said = text
-		return parseAnswer(text)
-	}})
+	found, err := asked(ctx, d, "model-only", "the answer", answers, known, prompts.ModelOnly{})
 	if err != nil {
 		return "", false, err
 	}
 	d.rounds = 1
-	_, err = d.add(turn{title: "The reply", said: said, kind: "answer"})
-	return answer, true, err
+	_, err = d.add(turn{title: "The reply", said: found.text})
+	return found.answer, true, err
 }
 
 // withText returns the context with text of the files: short files whole, and equal parts of the

@@ -61,7 +61,7 @@ func TestParseAnything(t *testing.T) {
 		if problem == "" && a.kind != "terminate" && (a.code == "" || a.cell() == "") {
 			t.Fatalf("%q gives %+v", text, a)
 		}
-		if answer, err := parseAnswer(text); err == nil && answer == "" {
+		if found, err := parseAnswer(text); err == nil && found.answer == "" {
 			t.Fatalf("%q has an empty answer", text)
 		}
 		_, _ = parseGraph(text)
@@ -96,8 +96,8 @@ func TestParseAnswer(t *testing.T) {
 		"Answer:":                             "",
 	} {
 		got, err := parseAnswer(text)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("parseAnswer(%q) = %q, %v", text, got, err)
+		if got.answer != want || (err == nil) != (want != "") {
+			t.Errorf("parseAnswer(%q) = %q, %v", text, got.answer, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"dsstar/agent/llm"
 	"dsstar/agent/reply"
@@ -23,27 +24,29 @@ func react(o Options) Solver {
 
 const reactRule = "Reply with a thought and one ```python code block."
 
-func reactWork(ctx context.Context, d *desk) (string, bool, error) {
+func reactWork(ctx context.Context, d *desk) (answer string, finished bool, err error) {
 	steps := d.options.Steps
 	c, err := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
 		Reasoning: d.options.Reasoning})
 	if err != nil {
 		return "", false, err
 	}
-	answer, finished := "", false
-	err = c.each(ctx, steps, "step", reactRule, func(n int, title, text string) (string, bool, error) {
-		code, problem := pythonOf(text)
-		if problem != "" {
-			return problem, false, nil
+	err = c.each(ctx, steps, "Step", func(title, text, problem string) (prompts.Reask, bool, error) {
+		code := pythonOf(text)
+		if problem == "" && code == "" {
+			problem = "it has no code block"
 		}
-		t, err := d.run(ctx, turn{title: title, said: rest(text), kind: "python", cell: code})
+		if problem != "" {
+			return prompts.Reask{Problem: problem, Rule: reactRule}, false, nil
+		}
+		t, err := d.run(ctx, turn{title: title, said: rest(text), cell: code})
 		if err != nil {
-			return "", false, err
+			return prompts.Reask{}, false, err
 		}
 		if answer, finished = handedOver(t.ran); finished {
-			return "", true, nil
+			return prompts.Reask{}, true, nil
 		}
-		return "", false, c.tell(prompts.Observation{Output: t.shown, Left: steps - n})
+		return prompts.Reask{}, false, c.tell(prompts.Observation{Output: t.shown, Left: steps - c.rounds})
 	})
 	if err == nil && !finished {
 		answer, err = c.lastWord(ctx)
@@ -52,16 +55,14 @@ func reactWork(ctx context.Context, d *desk) (string, bool, error) {
 }
 
 // pythonOf returns the code of a step: its Python blocks, in order.
-func pythonOf(text string) (code, problem string) {
+func pythonOf(text string) string {
+	var code []string
 	for _, b := range reply.Blocks(text) {
 		if b.Language == "python" || b.Language == "" {
-			code += b.Code + "\n\n"
+			code = append(code, b.Code)
 		}
 	}
-	if code == "" {
-		return "", "it has no code block"
-	}
-	return code[:len(code)-2], ""
+	return strings.Join(code, "\n\n")
 }
 
 // handedOver returns the answer that a cell passed to final_answer.
@@ -80,14 +81,11 @@ func handedOver(e notebook.Execution) (answer string, ok bool) {
 
 // lastWord asks for the answer when no step is left.
 func (c *chat) lastWord(ctx context.Context) (string, error) {
-	told, err := c.cfg.Prompts.Text(prompts.Answer{})
-	if err != nil {
+	shown := c.pending
+	if err := c.tell(prompts.Answer{}); err != nil {
 		return "", err
 	}
-	if c.pending != "" {
-		told = c.pending + "\n\n" + told
-	}
-	c.pending = told
+	c.pending = strings.TrimPrefix(shown+"\n\n"+c.pending, "\n\n")
 	text, problem, err := c.ask(ctx, "the answer")
 	if errors.Is(err, llm.ErrContextLength) {
 		return "", nil
@@ -95,14 +93,11 @@ func (c *chat) lastWord(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	answer, unread := "", error(nil)
-	if problem == "" {
-		answer, unread = parseAnswer(text)
-	}
-	t := turn{title: "The answer, as no step is left", said: text, kind: "answer"}
+	t := turn{title: "The answer, as no step is left", said: text}
+	found, unread := parseAnswer(text)
 	if problem != "" || unread != nil {
-		t.kind, t.shown = "", "There is no answer in the reply."
+		found, t.shown = said{}, "There is no answer in the reply."
 	}
 	_, err = c.add(t)
-	return answer, err
+	return found.answer, err
 }

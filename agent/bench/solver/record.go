@@ -16,10 +16,14 @@ import (
 type turn struct {
 	title string
 	said  string // the model's words
-	kind  string // of its action: "python", "bash", "sql", "answer", "terminate"; "": none
 	shown string // the observation
 	cell  string // the code that ran; "": none
 	ran   notebook.Execution
+}
+
+// ended reports whether the turn's code ran to its end, or raised.
+func (t turn) ended() bool {
+	return t.ran.Status == notebook.OK || t.ran.Status == notebook.Raised
 }
 
 // A journal is everything that a baseline did. The notebook is drawn from it.
@@ -31,9 +35,9 @@ type journal struct {
 	debug   int // repairs
 
 	started time.Time
-	spent   ask.Spent
-	kernel  time.Duration
-	total   time.Duration
+	kernel  ask.Stopwatch
+	ended   bool
+	failure string // what stopped the agent early, in one line
 }
 
 // recordMeta is the notebook's metadata under "dsstar".
@@ -43,38 +47,45 @@ type recordMeta struct {
 	Options  Options     `json:"options,omitzero"`
 	Task     record.Task `json:"task"`
 	Sandbox  string      `json:"sandbox,omitempty"`
-	Warnings []string    `json:"warnings,omitempty"`
-	Models   []string    `json:"models,omitempty"`
 	Answer   string      `json:"answer"`
 	Verified bool        `json:"verified"` // always false: only dsstar proves answers
 	Finished bool        `json:"finished"`
-	Ended    bool        `json:"ended"`
-	Failure  string      `json:"failure,omitempty"` // what stopped the agent early, in one line
 }
 
-// cellMeta is a cell's metadata under "dsstar".
-type cellMeta struct {
-	Role   string `json:"role"`
-	Turn   int    `json:"turn,omitempty"`   // from 1
-	Kind   string `json:"kind,omitempty"`   // of the action
-	Status string `json:"status,omitempty"` // of its execution
-	Reason string `json:"reason,omitempty"`
+// result summarizes the journal for a benchmark.
+func (d *desk) result() runner.Record {
+	spent := d.Spent()
+	result := runner.Record{
+		Answer: d.meta.Answer, Finished: d.meta.Finished, Rounds: d.rounds, DebugTries: d.debug,
+		Seconds: record.Seconds{Total: time.Since(d.started).Seconds(), Model: spent.Model,
+			Kernel: d.kernel.Seconds()},
+		Usage: spent.Usage, ByRole: spent.ByRole, Cost: spent.Cost,
+	}
+	for _, t := range d.turns {
+		if t.cell != "" {
+			result.Executions++
+		}
+		if t.cell != "" && t.ran.Status != notebook.OK {
+			result.Failed++
+		}
+	}
+	return result
 }
 
 // draw returns the notebook. Run All runs what the agent ran, in order: cells that raised are
 // tagged so that execution continues, and cells that were stopped, or ended the kernel, are
 // not code cells.
 func (r *journal) draw() *notebook.Notebook {
-	d := &drawing{&notebook.Notebook{Metadata: map[string]any{
+	d := &drawing{nb: &notebook.Notebook{Metadata: map[string]any{
 		"dsstar": r.meta,
 		"kernelspec": map[string]any{
 			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
 		"language_info": map[string]any{"name": "python"},
-	}}, 0}
-	d.markdown("question", cellMeta{Role: "question"}, r.showQuestion())
+	}}}
+	d.markdown("question", "question", r.showQuestion())
 	for i, code := range r.opening {
 		role := []string{"parameters", "setup", "actions"}[i]
-		c := d.code(role, cellMeta{Role: role}, code, nil)
+		c := d.code(role, role, code, notebook.Execution{})
 		if i == 0 {
 			c.Metadata["tags"] = []string{"parameters"} // papermill's convention
 		} else {
@@ -85,7 +96,7 @@ func (r *journal) draw() *notebook.Notebook {
 		d.turn(i+1, t)
 	}
 	if r.meta.Answer != "" {
-		d.markdown("answer", cellMeta{Role: "answer"}, "## Answer\n\n"+prompts.Fence(r.meta.Answer, ""))
+		d.markdown("answer", "answer", "## Answer\n\n"+prompts.Fence(r.meta.Answer, ""))
 	}
 	return d.nb
 }
@@ -93,11 +104,11 @@ func (r *journal) draw() *notebook.Notebook {
 func (r *journal) showQuestion() string {
 	m, state := r.meta, "… **Running**: this notebook is saved after every turn."
 	switch {
-	case m.Failure != "":
-		state = "✘ **Stopped**: " + record.Prose(m.Failure)
-	case m.Ended && !m.Finished:
+	case r.failure != "":
+		state = "✘ **Stopped**: " + record.Prose(r.failure)
+	case r.ended && !m.Finished:
 		state = "⚠ **Not finished**: the agent was at its limit."
-	case m.Ended:
+	case r.ended:
 		state = "**Finished** by the agent's own rule. Nobody has verified the answer."
 	}
 	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(record.Prose(m.Task.Question),
@@ -108,42 +119,47 @@ func (r *journal) showQuestion() string {
 	return text
 }
 
-// result summarizes the journal for a benchmark.
-func (r *journal) result() runner.Record {
-	result := runner.Record{
-		Answer: r.meta.Answer, Finished: r.meta.Finished, Rounds: r.rounds, DebugTries: r.debug,
-		Seconds: record.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()},
-		Usage:   r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost,
-	}
-	for _, t := range r.turns {
-		if t.cell != "" {
-			result.Executions++
-			if t.ran.Status != notebook.OK {
-				result.Failed++
-			}
-		}
-	}
-	return result
-}
-
 // A drawing is a notebook being drawn.
 type drawing struct {
 	nb   *notebook.Notebook
 	runs int // code cells so far: their execution counts are 1..N
 }
 
-func (d *drawing) markdown(id string, meta cellMeta, source string) {
-	d.nb.Cells = append(d.nb.Cells, notebook.Cell{
-		ID: id, Type: notebook.Markdown, Source: strings.TrimSpace(source), Metadata: map[string]any{"dsstar": meta},
-	})
+// turn draws the reply, and the cell or the observation.
+func (d *drawing) turn(n int, t turn) {
+	said := fmt.Sprintf("## %s\n\n%s", record.Prose(t.title), record.Prose(t.said))
+	if t.cell != "" && !t.ended() {
+		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s",
+			record.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
+	}
+	if t.shown != "" && !t.ended() {
+		said += "\n\n" + prompts.Fence(t.shown, "")
+	}
+	d.markdown(fmt.Sprintf("turn-%d", n), "turn", said)
+	if !t.ended() {
+		return
+	}
+	c := d.code(fmt.Sprintf("action-%d", n), "action", t.cell, t.ran)
+	if t.ran.Status == notebook.Raised {
+		// with this tag, JupyterLab and nbclient go on with the next cells
+		c.Metadata["tags"] = []string{"raises-exception"}
+	}
 }
 
-func (d *drawing) code(id string, meta cellMeta, source string,
-	outputs []notebook.Output) *notebook.Cell {
+func (d *drawing) markdown(id, role, source string) {
+	d.nb.Cells = append(d.nb.Cells, notebook.Cell{ID: id, Type: notebook.Markdown,
+		Source: strings.TrimSpace(source), Metadata: map[string]any{"dsstar": map[string]any{"role": role}}})
+}
+
+func (d *drawing) code(id, role, source string, ran notebook.Execution) *notebook.Cell {
 	d.runs++
+	meta := map[string]any{"role": role}
+	if ran.Status != "" {
+		meta["status"] = string(ran.Status)
+	}
 	c := notebook.Cell{ID: id, Type: notebook.Code, Source: source,
 		Metadata: map[string]any{"dsstar": meta}, ExecutionCount: d.runs}
-	for _, o := range outputs {
+	for _, o := range ran.Outputs {
 		if o.Type == notebook.ExecuteResult {
 			o.ExecutionCount = d.runs
 		}
@@ -151,28 +167,4 @@ func (d *drawing) code(id string, meta cellMeta, source string,
 	}
 	d.nb.Cells = append(d.nb.Cells, c)
 	return &d.nb.Cells[len(d.nb.Cells)-1]
-}
-
-// turn draws the reply, and the cell or the observation.
-func (d *drawing) turn(n int, t turn) {
-	meta := cellMeta{Role: "turn", Turn: n, Kind: t.kind}
-	said := fmt.Sprintf("## %s\n\n%s", record.Prose(t.title), record.Prose(t.said))
-	runs := t.ran.Status == notebook.OK || t.ran.Status == notebook.Raised
-	if t.cell != "" && !runs {
-		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s",
-			record.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
-	}
-	if t.shown != "" && (t.cell == "" || !runs) {
-		said += "\n\n" + prompts.Fence(t.shown, "")
-	}
-	d.markdown(fmt.Sprintf("turn-%d", n), meta, said)
-	if t.cell == "" || !runs {
-		return
-	}
-	meta.Role, meta.Status, meta.Reason = "action", string(t.ran.Status), t.ran.Reason
-	c := d.code(fmt.Sprintf("action-%d", n), meta, t.cell, t.ran.Outputs)
-	if t.ran.Status == notebook.Raised {
-		// with this tag, JupyterLab and nbclient go on with the next cells
-		c.Metadata["tags"] = []string{"raises-exception"}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 )
 
@@ -67,9 +68,7 @@ func Compare(a, b runner.Result) (Comparison, error) {
 	var values [2][]float64
 	for _, t := range byTask(a, nil) {
 		u := ofB[t.ID]
-		if common[t.ID] = len(t.records) > 0 && len(u.records) > 0; !common[t.ID] {
-			continue
-		}
+		common[t.ID] = len(t.records) > 0 && len(u.records) > 0
 		x, okX := t.mean(score, len(t.records))
 		y, okY := u.mean(score, len(u.records))
 		if okX && okY {
@@ -84,6 +83,21 @@ func Compare(a, b runner.Result) (Comparison, error) {
 	c.A, c.Only["a"] = side(a, common, values[0])
 	c.B, c.Only["b"] = side(b, common, values[1])
 	return c, nil
+}
+
+// signTest returns the two-sided exact p-value for the numbers of tasks that got better and
+// worse. For right and wrong answers this is McNemar's exact test.
+func signTest(better, worse int) float64 {
+	n := better + worse
+	logHalf := float64(n) * math.Log(0.5)
+	all, _ := math.Lgamma(float64(n + 1))
+	sum := 0.0
+	for k := range min(better, worse) + 1 {
+		a, _ := math.Lgamma(float64(k + 1))
+		b, _ := math.Lgamma(float64(n - k + 1))
+		sum += math.Exp(all - a - b + logHalf)
+	}
+	return min(1, 2*sum)
 }
 
 // note adds a task that both runs have to the comparison.
@@ -107,33 +121,38 @@ func (c *Comparison) note(t, u taskRecords, x, y float64) {
 
 // side sums up a run over the common tasks, and counts the others that have a result.
 func side(r runner.Result, common map[string]bool, values []float64) (s Side, only int) {
-	s = Side{Run: r.Path, Name: variation(r) + ", " + r.Model, Low: 0, High: 100}
-	if v := Share(values); v != nil {
+	s = Side{Run: r.Path, Name: flagged(r) + ", " + r.Model, Low: 0, High: 100}
+	if v := bench.Share(values); v != nil {
 		s.Score, s.Low, s.High = v.Value, *v.Low, *v.High
 	}
-	of := byTask(r, nil)
-	r.Records = nil
-	for _, t := range of {
+	var both []taskRecords
+	for _, t := range byTask(r, nil) {
 		if common[t.ID] {
-			r.Records = append(r.Records, t.records...)
+			both = append(both, t)
 		} else if len(t.records) > 0 {
 			only++
 		}
 	}
-	s.Used = usedBy(r)
-	n, total, priced := float64(len(r.Records)), 0.0, len(r.Records) > 0
-	for _, record := range r.Records {
-		s.Calls += float64(record.Usage.Calls) / n
-		s.Tokens += float64(record.Usage.InputTokens+record.Usage.OutputTokens) / n
-		s.Seconds += record.Seconds.Total / n
-		v, known := cost(record)
-		total, priced = total+v/n, priced && known
+	r.Items, r.Records = nil, nil
+	for _, t := range both {
+		r.Items, r.Records = append(r.Items, t.Item), append(r.Records, t.records...)
 	}
-	if priced {
-		s.Cost = &total
+	s.Used = usedBy(r)
+	of := func(f figure) float64 {
+		if v := bench.Mean(measure{of: f}.values(r, nil)); v != nil {
+			return v.Value
+		}
+		return 0
+	}
+	s.Calls, s.Seconds = of(measures["calls"].of), of(seconds)
+	s.Tokens = of(measures["input tokens"].of) + of(measures["output tokens"].of)
+	if v := totalCost(r, nil); v != nil {
+		s.Cost = new(v.Value / float64(v.N))
 	}
 	return s, only
 }
+
+func seconds(r runner.Record) (float64, bool) { return r.Seconds.Total, true }
 
 // Markdown returns the comparison as Markdown.
 func (c Comparison) Markdown() string {

@@ -3,6 +3,8 @@ package tables
 import (
 	"fmt"
 	"strings"
+
+	"dsstar/agent/bench"
 )
 
 // Markdown returns the table as Markdown.
@@ -20,7 +22,7 @@ func (t Table) Markdown() string {
 			of := t.decimals[i]
 			ours := absent
 			if r.Ours != nil {
-				ours = r.Ours[i].text(of)
+				ours = valueText(r.Ours[i], of)
 			}
 			line = append(line, figureText(r.Published[i], of), ours)
 		}
@@ -56,8 +58,8 @@ func figureText(v *float64, decimals int) string {
 	return fmt.Sprintf("%.*f", decimals, *v)
 }
 
-// text formats a value like "50.00 (n 10, 23.66 to 76.34)".
-func (v *Value) text(decimals int) string {
+// valueText formats a value like "50.00 (n 10, 23.66 to 76.34)".
+func valueText(v *bench.Value, decimals int) string {
 	switch {
 	case v == nil:
 		return absent

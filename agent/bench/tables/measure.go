@@ -1,44 +1,49 @@
+// Package tables presents recorded benchmark runs as Markdown: the papers' tables with published
+// figures beside ours, and comparisons of two runs. The same records give the same bytes, also in a
+// replay: only comparisons have seconds.
 package tables
 
 import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 )
 
-// A measure computes a figure of the chosen tasks of a run, or returns nil if the run does not have
-// it: scores and shares in per cent, money in US dollars, all but the total a task.
-type measure func(runner.Result, choice) *Value
+// A choice selects tasks; nil selects all.
+type choice func(runner.Item) bool
 
-// measures are those that columns of published.csv name.
+// A figure is one of a record; ok is false if the record does not have it.
+type figure func(runner.Record) (v float64, ok bool)
+
+// A measure computes a figure of the chosen tasks of a run: money in US dollars, all figures a task.
+type measure struct {
+	of    figure
+	share bool // in per cent, with its interval
+	all   bool // tasks and repeats without a record count as 0
+}
+
+// measures are those that columns of published.csv name, besides total cost and executable.
 var measures = map[string]measure{
-	"score": accuracy, "total cost": totalCost, "executable": executable,
-	"completion":    shareOf(true, func(r runner.Record) bool { return r.Finished }),
-	"one round":     shareOf(false, func(r runner.Record) bool { return r.Rounds == 1 }),
-	"more rounds":   shareOf(false, func(r runner.Record) bool { return r.Rounds > 1 }),
-	"cost":          meanOf(cost),
-	"calls":         meanOf(func(r runner.Record) (float64, bool) { return float64(r.Usage.Calls), true }),
-	"input tokens":  meanOf(func(r runner.Record) (float64, bool) { return float64(r.Usage.InputTokens), true }),
-	"output tokens": meanOf(func(r runner.Record) (float64, bool) { return float64(r.Usage.OutputTokens), true }),
-	"rounds":        meanOf(func(r runner.Record) (float64, bool) { return float64(r.Rounds), true }),
-	"repairs":       meanOf(func(r runner.Record) (float64, bool) { return float64(r.DebugTries), true }),
-	"CS":            meanOf(func(r runner.Record) (float64, bool) { v, ok := r.Scores["CS"]; return v, ok }),
-	"CR":            meanOf(func(r runner.Record) (float64, bool) { v, ok := r.Scores["CR"]; return v, ok }),
+	"score":         {score, true, true},
+	"completion":    {is(func(r runner.Record) bool { return r.Finished }), true, true},
+	"one round":     {is(func(r runner.Record) bool { return r.Rounds == 1 }), true, false},
+	"more rounds":   {is(func(r runner.Record) bool { return r.Rounds > 1 }), true, false},
+	"cost":          {of: cost},
+	"calls":         {of: number(func(r runner.Record) int { return r.Usage.Calls })},
+	"input tokens":  {of: number(func(r runner.Record) int { return r.Usage.InputTokens })},
+	"output tokens": {of: number(func(r runner.Record) int { return r.Usage.OutputTokens })},
+	"rounds":        {of: number(func(r runner.Record) int { return r.Rounds })},
+	"repairs":       {of: number(func(r runner.Record) int { return r.DebugTries })},
+	"CS":            {of: func(r runner.Record) (float64, bool) { v, ok := r.Scores["CS"]; return v, ok }},
+	"CR":            {of: func(r runner.Record) (float64, bool) { v, ok := r.Scores["CR"]; return v, ok }},
 }
 
-func meanOf(of figure) measure {
-	return func(r runner.Result, chosen choice) *Value { return average(means(r, chosen, of, false)) }
-}
-
-func shareOf(all bool, is func(runner.Record) bool) measure {
-	of := func(r runner.Record) (float64, bool) {
-		if is(r) {
-			return 1, true
-		}
-		return 0, true
-	}
-	return func(r runner.Result, chosen choice) *Value { return Share(means(r, chosen, of, all)) }
+// score is the score of a record, unless the benchmark leaves the task out.
+func score(r runner.Record) (float64, bool) {
+	v, ok := r.Value()
+	return v, ok && !r.Uncounted
 }
 
 func cost(r runner.Record) (float64, bool) {
@@ -48,17 +53,68 @@ func cost(r runner.Record) (float64, bool) {
 	return *r.Cost, true
 }
 
+func number(of func(runner.Record) int) figure {
+	return func(r runner.Record) (float64, bool) { return float64(of(r)), true }
+}
+
+func is(of func(runner.Record) bool) figure {
+	return number(func(r runner.Record) int {
+		if of(r) {
+			return 1
+		}
+		return 0
+	})
+}
+
+// Score returns the mean score of a run in per cent, with its interval, or nil if no record has one,
+// because the right answers are then not public.
+func Score(r runner.Result) *bench.Value { return measured(r, "score", nil) }
+
+// measured returns a figure of the chosen tasks of a run; nil if no record has it.
+func measured(r runner.Result, name string, chosen choice) *bench.Value {
+	switch name {
+	case "total cost":
+		return totalCost(r, chosen)
+	case "executable":
+		return executable(r, chosen)
+	}
+	m := measures[name]
+	has := func(r runner.Record) bool { _, ok := m.of(r); return ok }
+	if !slices.ContainsFunc(r.Records, has) {
+		return nil
+	}
+	if values := m.values(r, chosen); m.share {
+		return bench.Share(values)
+	} else {
+		return bench.Mean(values)
+	}
+}
+
+// values returns the means over the repeats of the chosen tasks all of whose records have the figure.
+func (m measure) values(r runner.Result, chosen choice) (values []float64) {
+	for _, t := range byTask(r, chosen) {
+		repeats := len(t.records)
+		if m.all {
+			repeats = max(1, r.Repeat)
+		}
+		if v, ok := t.mean(m.of, repeats); ok {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
 // totalCost returns the cost of running all tasks once, or nil if the cost of one is unknown.
-func totalCost(r runner.Result, chosen choice) *Value {
-	v := meanOf(cost)(r, chosen)
+func totalCost(r runner.Result, chosen choice) *bench.Value {
+	v := measured(r, "cost", chosen)
 	if v == nil || v.N < len(byTask(r, chosen)) {
 		return nil
 	}
-	return &Value{Value: v.Value * float64(v.N), N: v.N}
+	return &bench.Value{Value: v.Value * float64(v.N), N: v.N}
 }
 
 // executable returns the share of executions without an error.
-func executable(r runner.Result, chosen choice) *Value {
+func executable(r runner.Result, chosen choice) *bench.Value {
 	all, failed, n := 0, 0, 0
 	for _, t := range byTask(r, chosen) {
 		before := all
@@ -72,7 +128,40 @@ func executable(r runner.Result, chosen choice) *Value {
 	if all == 0 {
 		return nil
 	}
-	return &Value{Value: 100 * float64(all-failed) / float64(all), N: n}
+	return &bench.Value{Value: 100 * float64(all-failed) / float64(all), N: n}
+}
+
+// A taskRecords holds the records of one task, one for each repeat that has a result.
+type taskRecords struct {
+	runner.Item
+	records []runner.Record
+}
+
+// mean returns the mean of a figure over all repeats; those without a record count as 0. ok is false
+// if a record does not have the figure.
+func (t taskRecords) mean(of figure, repeats int) (mean float64, ok bool) {
+	for _, record := range t.records {
+		v, has := of(record)
+		if !has {
+			return 0, false
+		}
+		mean += v
+	}
+	return mean / float64(repeats), repeats > 0
+}
+
+// byTask returns the chosen tasks of a run, in order.
+func byTask(r runner.Result, chosen choice) (all []taskRecords) {
+	of := map[string][]runner.Record{}
+	for _, record := range r.Records {
+		of[record.Task] = append(of[record.Task], record)
+	}
+	for _, item := range r.Items {
+		if chosen == nil || chosen(item) {
+			all = append(all, taskRecords{item, of[item.ID]})
+		}
+	}
+	return all
 }
 
 // chosenBy selects the tasks whose level or domain is one of names; a name that ends in * is a

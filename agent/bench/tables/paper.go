@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 )
 
@@ -25,11 +26,11 @@ type Table struct {
 
 // A Row is one line of a table. It may have Published, Ours or both.
 type Row struct {
-	Framework string     `json:"framework"`
-	Model     string     `json:"model"`
-	Published []*float64 `json:"published"` // null: not published
-	Run       string     `json:"run"`       // the folder of our run; "": there is none
-	Ours      []*Value   `json:"ours"`      // null: the run has no such figure
+	Framework string         `json:"framework"`
+	Model     string         `json:"model"`
+	Published []*float64     `json:"published"` // null: not published
+	Run       string         `json:"run"`       // the folder of our run; "": there is none
+	Ours      []*bench.Value `json:"ours"`      // null: the run has no such figure
 	// command of the missing run; "": none is missing, or dsstar cannot run it
 	Missing string `json:"missing"`
 }
@@ -72,16 +73,16 @@ func (p Paper) Make(runs []runner.Result) Table {
 	}
 	for i, r := range ours {
 		if !used[i] {
-			t.Rows = append(t.Rows, Row{Framework: variation(r), Model: r.Model,
+			t.Rows = append(t.Rows, Row{Framework: flagged(r), Model: r.Model,
 				Published: make([]*float64, len(p.columns)), Run: r.Path, Ours: p.measured(r)})
 		}
 	}
 	return t
 }
 
-func (p Paper) measured(r runner.Result) (values []*Value) {
+func (p Paper) measured(r runner.Result) (values []*bench.Value) {
 	for _, c := range p.columns {
-		values = append(values, measures[c.measure](r, c.chosen))
+		values = append(values, measured(r, c.measure, c.chosen))
 	}
 	return values
 }
@@ -128,7 +129,7 @@ func about(r runner.Result) (notes []string) {
 			hidden++
 		}
 	}
-	missing := len(r.Missing())
+	missing := r.Missing()
 	note(missing, "%d of %d tasks have no result yet, and count as wrong", missing, len(r.Items)*max(1, r.Repeat))
 	note(hidden, "the right answers to %d tasks are not public: they are left out; dsstar bench submit writes "+
 		"the submission", hidden)

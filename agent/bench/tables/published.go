@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/csv"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ import (
 //	row,FRAMEWORK,MODEL,RUN,FIGURES...
 //
 // TASKS are those behind the figures, if that is known. RUN is the agent of our run beside the row,
-// and its flags; it is empty if dsstar cannot run it. An empty figure is not published.
+// and its flags, sorted; it is empty if dsstar cannot run it. An empty figure is not published.
 //
 //go:embed published.csv
 var published string
@@ -108,71 +107,42 @@ func varied(name string) bool {
 	return slices.ContainsFunc(varies, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }
 
-// variations returns the settings of a run that are not the default and distinguish kinds of runs.
-func variations(r runner.Result) map[string]string {
-	v := map[string]string{}
+// flagged names a run by its agent and the flags of its settings that are not the default, sorted.
+func flagged(r runner.Result) string {
+	flags := []string{}
 	for name, value := range r.Setup {
-		if varied(name) {
-			v[strings.TrimPrefix(name, "method.")] = value
+		flag := strings.ReplaceAll(strings.TrimPrefix(name, "method."), "_", "-")
+		role, ofRole := strings.CutPrefix(name, "models.")
+		value = value[strings.LastIndexByte(value, '/')+1:] // of a model without its provider
+		switch {
+		case !varied(name):
+			continue
+		case ofRole:
+			flag = "role-model " + role + "=" + value
+		case value == "false":
+			flag = "no-" + flag
+		case value != "true":
+			flag += " " + value
 		}
+		flags = append(flags, "--"+flag)
 	}
-	return v
+	slices.Sort(flags)
+	return strings.Join(slices.Insert(flags, 0, r.Agent), " ")
 }
 
 // is reports whether a run belongs beside the row.
 func (r row) is(of runner.Result) bool {
-	agent, _, _ := strings.Cut(r.run, " ")
-	if agent != of.Agent || modelName(r.model) != modelName(of.Model) {
-		return false
-	}
-	want, have := map[string]string{}, variations(of)
-	for _, flag := range strings.Split(r.run, "--")[1:] {
-		name, value, given := strings.Cut(strings.TrimSpace(flag), " ")
-		if role, model, ofRole := strings.Cut(value, "="); ofRole {
-			name, value = "models."+role, model
-		} else if !given {
-			bare, off := strings.CutPrefix(name, "no-")
-			name, value = bare, strconv.FormatBool(!off)
-		}
-		want[strings.ReplaceAll(name, "-", "_")] = value
-	}
-	return maps.EqualFunc(want, have, func(a, b string) bool { return modelName(a) == modelName(b) })
-}
-
-// variation names a run by its agent and its settings that are not the default.
-func variation(r runner.Result) string {
-	var parts []string
-	for name, value := range variations(r) {
-		switch value {
-		case "true":
-			parts = append(parts, name)
-		case "false":
-			parts = append(parts, "no "+name)
-		default:
-			parts = append(parts, name+" "+value[strings.LastIndexByte(value, '/')+1:])
-		}
-	}
-	slices.Sort(parts)
-	return strings.Join(slices.Insert(parts, 0, r.Agent), ", ")
+	return strings.ReplaceAll(r.run, "PROVIDER/", "") == flagged(of) && modelName(r.model) == modelName(of.Model)
 }
 
 // named returns a run's name in notes. It omits the folder, which differs in a replay.
-func named(r runner.Result) string { return variation(r) + " with " + r.Model }
+func named(r runner.Result) string { return flagged(r) + " with " + r.Model }
 
 // modelName returns the name of a model without provider, case and hyphens.
 func modelName(name string) string { return plain(name[strings.LastIndexByte(name, '/')+1:]) }
 
 // command returns the command of the run that would fill in a row.
 func (p Paper) command(r row) string {
-	id := strings.ToLower(strings.ReplaceAll(r.model, " ", "-"))
-	provider := "PROVIDER"
-	for begin, of := range map[string]string{"gemini": "gemini", "gpt": "openai", "o1": "openai", "o3": "openai",
-		"o4": "openai", "claude": "anthropic", "deepseek": "deepseek"} {
-		if strings.HasPrefix(id, begin) {
-			provider = of
-		}
-	}
-	agent, flags, _ := strings.Cut(r.run+" ", " ")
-	return fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --model %s/%s %s--out OUT", p.bench,
-		agent, provider, id, flags)
+	return fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --model PROVIDER/%s --out OUT",
+		p.bench, r.run, strings.ToLower(strings.ReplaceAll(r.model, " ", "-")))
 }

@@ -19,19 +19,6 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestWilson has values from R: prop.test(x, n, correct = FALSE).
-func TestWilson(t *testing.T) {
-	for _, c := range []struct {
-		x, n      int
-		low, high float64
-	}{{5, 10, 0.2366, 0.7634}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {63, 72, 0.7792, 0.9328}, {1,
-		1, 0.2065, 1}} {
-		low, high := wilson(float64(c.x)/float64(c.n), c.n)
-		near(t, fmt.Sprintf("%d of %d, low", c.x, c.n), low, c.low)
-		near(t, fmt.Sprintf("%d of %d, high", c.x, c.n), high, c.high)
-	}
-}
-
 // TestSignTest has values from R: binom.test(x, n)$p.value.
 func TestSignTest(t *testing.T) {
 	for _, c := range []struct {
@@ -83,9 +70,9 @@ func TestPaperTable(t *testing.T) {
 	for _, want := range []string{
 		"| DS-STAR | Gemini-2.5-Pro | 87.50 | 100.00 (n 2, 34.24 to 100.00) | 45.24 | 0.00 (n 2, 0.00 " +
 			"to 65.76) |",
-		"| dsstar, no readings | ollama/some |", "1 of 4 tasks have no result yet, and count as wrong",
+		"| dsstar --no-readings | ollama/some |", "1 of 4 tasks have no result yet, and count as wrong",
 		"react with m of dacode is not in this table",
-		"dsstar bench run --bench dabstep --tasks TASKS --agent react --model gemini/gemini-2.5-pro " +
+		"dsstar bench run --bench dabstep --tasks TASKS --agent react --model PROVIDER/gemini-2.5-pro " +
 			"--out OUT # ReAct, Gemini-2.5-Pro",
 	} {
 		if !strings.Contains(text, want) {
@@ -107,12 +94,12 @@ var settingsOf = map[string]map[string]string{
 	"data-interpreter --data-setting oracle":                     {"data_setting": "oracle"},
 	"data-interpreter --no-tools":                                {"tools": "false"},
 	"dsstar --paper":                                             {"method.paper": "true"},
-	"dsstar --paper --analyzer none":                             {"method.paper": "true", "method.analyzer": "none"},
-	"dsstar --paper --data-setting oracle":                       {"method.paper": "true", "data_setting": "oracle"},
-	"dsstar --paper --max-rounds 10":                             {"method.paper": "true", "max_rounds": "10"},
-	"dsstar --paper --max-rounds 15":                             {"method.paper": "true", "max_rounds": "15"},
-	"dsstar --paper --max-rounds 5":                              {"method.paper": "true", "max_rounds": "5"},
-	"dsstar --paper --no-router":                                 {"method.paper": "true", "method.router": "false"},
+	"dsstar --analyzer none --paper":                             {"method.paper": "true", "method.analyzer": "none"},
+	"dsstar --data-setting oracle --paper":                       {"method.paper": "true", "data_setting": "oracle"},
+	"dsstar --max-rounds 10 --paper":                             {"method.paper": "true", "max_rounds": "10"},
+	"dsstar --max-rounds 15 --paper":                             {"method.paper": "true", "max_rounds": "15"},
+	"dsstar --max-rounds 5 --paper":                              {"method.paper": "true", "max_rounds": "5"},
+	"dsstar --no-router --paper":                                 {"method.paper": "true", "method.router": "false"},
 	"dsstar --paper --role-model verifier=PROVIDER/llama-3.1-8b": {"method.paper": "true", "models.verifier": "openai/llama-3.1-8b"},
 	"dsstar --paper --split dev":                                 {"method.paper": "true", "split": "dev"},
 	"dsstar --paper --verifier-input query-plan":                 {"method.paper": "true", "method.verifier_input": "query-plan"},
@@ -188,7 +175,7 @@ func TestApart(t *testing.T) {
 		{"not its split", table("ds-star:6", usual), "| react | x/gemini-2.5-pro | – |"},
 		{"one setting of its own", table("ds-star:6", warm),
 			"ours: 2 tasks, and the published figures are of 10, temperature 0.7\n"},
-		{"without", table("dabstep:1", few), "--model gemini/gemini-2.5-pro --reasoning --out OUT"},
+		{"without", table("dabstep:1", few), "--agent react --reasoning --model PROVIDER/gemini-2.5-pro --out OUT"},
 		{"the baseline's figures", table("ds-star:1", reasons),
 			"| Model-only | Gemini-2.5-Pro | 66.67 | 100.00 "},
 		{"the model alone", table("ds-star:1", alone), "| model-only | x/gemini-2.5-pro | – | 100.00"},
@@ -220,7 +207,7 @@ func TestMeasures(t *testing.T) {
 		{"total cost", nil, 1}, {"calls", nil, 11.5}, {"rounds", chosenBy("level", []string{"hard"}), 3},
 		{"more rounds", nil, 75}, {"one round", nil, 25}, {"executable", nil, 75}, {"completion", nil, 100}, {"CR", nil, 0.75},
 	} {
-		if v := measures[c.name](r, c.of); v == nil || v.Value != c.want {
+		if v := measured(r, c.name, c.of); v == nil || v.Value != c.want {
 			t.Errorf("%s: %+v, want %v", c.name, v, c.want)
 		}
 	}
@@ -228,11 +215,11 @@ func TestMeasures(t *testing.T) {
 	if v := totalCost(r, nil); v != nil {
 		t.Errorf("a total that lacks a part: %+v", v)
 	}
-	if v := accuracy(r, nil); v.N != 3 {
+	if v := Score(r); v.N != 3 {
 		t.Errorf("what cannot be scored counts: %+v", v)
 	}
 	r.Repeat = 2 // each has one record of two: what is missing is wrong
-	if v := accuracy(r, nil); math.Abs(v.Value-100.0/3) > 1e-9 || v.N != 3 {
+	if v := Score(r); math.Abs(v.Value-100.0/3) > 1e-9 || v.N != 3 {
 		t.Errorf("%+v", v)
 	}
 }

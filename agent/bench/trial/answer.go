@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
@@ -15,13 +15,12 @@ import (
 	"dsstar/prompts"
 )
 
-// Answers returns the answers of one repeat of a run, in the order of its tasks.
-func Answers(r runner.Result, tasks map[string]bench.Task, repeat int) []bench.Answer {
-	var all []bench.Answer
+// Answers returns the answers of a run by repeat, in the order of its tasks.
+func Answers(r runner.Result, tasks map[string]bench.Task) [][]bench.Answer {
+	all := make([][]bench.Answer, max(1, r.Repeat))
 	for _, record := range r.Records {
-		if record.Key().Repeat == repeat {
-			all = append(all, answerOf(record, tasks[record.Task], r.Path))
-		}
+		i := record.Key().Repeat - 1
+		all[i] = append(all[i], answerOf(record, tasks[record.Task], r.Path))
 	}
 	return all
 }
@@ -36,7 +35,6 @@ func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
 	}
 	answer := bench.Answer{
 		ID: r.Task, Dir: filepath.Join(dir, "files"),
-		Steps: r.Rounds, Actions: r.Executions, Failed: r.Failed,
 		Unfinished: r.Error != "" || !r.Finished && task.Rules == "dacode",
 	}
 	switch text := strings.TrimSpace(r.Answer); {
@@ -57,10 +55,13 @@ func isValue(kind, text string) bool {
 	return (numeric || list) && json.Valid([]byte(text))
 }
 
-// withScore returns the record with a new score and the cause that follows from it.
+// withScore returns the record with a new score, if there is one, and the cause that follows from it.
 func withScore(record runner.Record, s bench.Score) runner.Record {
-	value := s.Value
-	record.Score, record.Metric, record.Scores = &value, s.Metric, s.Parts
+	if s.Value == nil {
+		record.Unscored = s.Detail
+		return record
+	}
+	record.Score, record.Metric, record.Scores = s.Value, s.Metric, s.Parts
 	record.Detail, record.Unscored, record.Uncounted = s.Detail, "", s.Uncounted
 	switch {
 	case record.Error != "": // its cause is known
@@ -76,37 +77,57 @@ func withScore(record runner.Record, s bench.Score) runner.Record {
 	return record
 }
 
+// Save records in a run the scores of its repeats that differ from its own.
+func Save(r runner.Result, scores bench.Scores) error {
+	folder, err := runner.Open(r.Path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	of := map[runner.Key]bench.Score{}
+	for i, score := range scores.Each {
+		of[runner.Key{ID: score.ID, Repeat: 1 + i/len(scores.Tasks)}] = score
+	}
+	for _, record := range r.Records {
+		s := of[record.Key()]
+		was, scored := record.Value()
+		if s.Value == nil || scored && was == *s.Value && record.Uncounted == s.Uncounted {
+			continue
+		}
+		record.Spent = nil
+		if err := folder.Append(withScore(record, s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Judge returns a judge that asks a model whether two answers mean the same.
 func Judge(m llm.Model, words *prompts.Set) bench.Judge {
+	caller := ask.NewCaller(ask.Settings{Model: m, Prompts: words})
 	return func(ctx context.Context, answer, gold string) (bool, error) {
-		asks, err := words.Text(prompts.Grader{Gold: gold, Answer: answer})
+		text, err := words.Text(prompts.Grader{Gold: gold, Answer: answer})
 		if err != nil {
 			return false, err
 		}
-		judgement, err := m.Ask(ctx, llm.Request{
-			Role: "judge", Subject: "the answer",
-			Ground:   llm.GroundOf(nil, answer, gold),
-			Messages: []llm.Message{{Role: "user", Text: asks}},
-		})
-		if _, ok := errors.AsType[*llm.CredentialError](err); ok {
+		same, err := ask.Model(ctx, caller, llm.Request{Role: "judge", Subject: "the answer",
+			RestsOn: []any{answer, gold}, Messages: []llm.Message{{Role: "user", Text: text}}}, yesOrNo)
+		if _, refused := errors.AsType[*llm.CredentialError](err); refused {
 			return false, &bench.StopError{Err: err}
 		}
-		if err != nil {
-			return false, err
-		}
-		text, err := reply.Visible(judgement.Text)
-		if err != nil {
-			return false, err
-		}
-		word := strings.ToLower(strings.Trim(strings.TrimSpace(text), ".*\"'`"))
-		switch {
-		case strings.HasPrefix(word, "yes"):
-			return true, nil
-		case strings.HasPrefix(word, "no"):
-			return false, nil
-		}
-		return false, fmt.Errorf("the judge says neither yes nor no: %s", shorten(text, 80))
+		return same, err
 	}
+}
+
+var yesOrNo = reply.Format[bool]{
+	Rule: "Reply with yes or no alone.",
+	Parse: func(text string) (bool, error) {
+		word := strings.ToLower(strings.TrimLeft(text, " .*\"'`\n"))
+		if yes := strings.HasPrefix(word, "yes"); yes || strings.HasPrefix(word, "no") {
+			return yes, nil
+		}
+		return false, errors.New("it says neither yes nor no")
+	},
 }
 
 // shorten returns text as one line. most is its maximum length, in characters.

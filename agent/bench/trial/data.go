@@ -1,6 +1,3 @@
-// Package trial takes a task of a benchmark from its data to its score: it prepares the
-// data, has an agent solve the task in a run folder, finds the cause of a failure and
-// scores the answer. Answers that are on disk already can be scored again.
 package trial
 
 import (
@@ -48,14 +45,7 @@ func Look(ctx context.Context, t bench.Task, allowed []string) (hasData bool, li
 // holds reports whether a path is in a folder. The path must not contain links.
 func holds(folder, path string) bool {
 	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return false
-	}
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
-	}
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
+	return err == nil && disk.Inside(disk.RealPath(folder), path)
 }
 
 // prepare returns the task as agents see it. If the task names its files, the run folder gets

@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
-	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
@@ -98,25 +96,6 @@ func TestAnswerOf(t *testing.T) {
 	}
 }
 
-// TestUncounted: the mean omits what the benchmark omits.
-func TestUncounted(t *testing.T) {
-	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
-	var got Scores
-	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}}, nil)
-	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted ||
-		*got.Tasks[1].Score != 0 {
-		t.Errorf("%+v", got)
-	}
-	right, wrong := 1.0, 0.0
-	run := runner.Result{
-		About:   runner.About{Items: []runner.Item{{ID: "1"}, {ID: "2"}}},
-		Records: []runner.Record{{Task: "1", Score: &right}, {Task: "2", Score: &wrong, Uncounted: true}},
-	}
-	if score := tables.Score(run); score == nil || score.Value != 100 || score.N != 1 {
-		t.Errorf("%+v", score)
-	}
-}
-
 // A session succeeds except for the code "fail"; it records what it ran.
 type session struct {
 	agent.Session
@@ -168,50 +147,32 @@ func TestScoringSession(t *testing.T) {
 	}
 }
 
-type failing struct{ err error }
-
-func (m failing) Ask(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, m.err }
-
-// TestCause: errors of the task, and fatal errors, which end the run or move the task to
-// another place.
+// TestCause: errors of the task, and fatal errors, which end the run.
 func TestCause(t *testing.T) {
-	refused, usage, odd := errors.New("refused"), errors.New("no such folder"), errors.New("broken "+
-		"pipe")
+	usage, odd := errors.New("no such folder"), errors.New("broken pipe")
 	over, cancelOver := context.WithCancelCause(t.Context())
 	cancelOver(runner.ErrOverTime)
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := &watchedModel{Model: failing{refused}}
-	_, _ = m.Ask(t.Context(), llm.Request{})
+	r := &Run{Site: Site{Fatal: func(err error) bool { return errors.Is(err, usage) }}}
 	for _, c := range []struct {
-		what        string
-		ctx         context.Context
-		err         error
-		never, lost bool // no cell has run; the place is gone
-		cause       runner.Cause
-		place       bool // the error is the place's
+		what   string
+		ctx    context.Context
+		err    error
+		failed bool // a call of the model
+		cause  runner.Cause
 	}{
-		{"over time", over, odd, false, false, runner.OverTime, false},
-		{"interrupted", stopped, odd, false, false, "", false},
-		{"a bad key", t.Context(), &llm.CredentialError{}, false, false, "", false},
-		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, false,
-			runner.OverBudget, false},
-		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, false, false, "",
-			false},
-		{"unread replies", t.Context(), &reply.Error{}, false, false, runner.NotFinished, false},
-		{"the model", t.Context(), fmt.Errorf("ask: %w", refused), true, false, runner.ModelError, false},
-		{"the set-up", t.Context(), usage, true, false, "", false},
-		{"no kernel starts", t.Context(), odd, true, false, "", true},
-		{"a lost server", t.Context(), odd, false, true, "", true},
-		{"the kernel", t.Context(), odd, false, false, runner.KernelError, false},
+		{"over time", over, odd, false, runner.OverTime},
+		{"interrupted", stopped, odd, false, ""},
+		{"a bad key", t.Context(), &llm.CredentialError{}, true, ""},
+		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, runner.OverBudget},
+		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, false, ""},
+		{"unread replies", t.Context(), &reply.Error{}, false, runner.NotFinished},
+		{"the model", t.Context(), odd, true, runner.ModelError},
+		{"the set-up", t.Context(), usage, false, ""},
+		{"the kernel", t.Context(), odd, false, runner.KernelError},
 	} {
-		site := Site{
-			Fatal: func(err error) bool { return errors.Is(err, usage) },
-			Lost:  func(context.Context, error) bool { return c.lost },
-		}
-		cause, fatal := site.cause(c.ctx, m, !c.never, c.err)
-		if cause != c.cause || (fatal == nil) != (c.cause != "") ||
-			errors.As(fatal, new(*runner.SiteError)) != c.place {
+		if cause, fatal := r.cause(c.ctx, c.failed, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
 			t.Errorf("%s: %q, %v", c.what, cause, fatal)
 		}
 	}

@@ -123,7 +123,6 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 		Setup: map[string]string{}, Args: b.args(f)}
 	if path, ok := strings.CutPrefix(s.Model, configs.ReplayPrefix); ok {
 		about.Model, about.Replayed = past.Model, absolute(path)
-		b.replayed = about.Replayed
 	}
 	defaults, err := configs.Load(configs.Sources{})
 	if err != nil {
@@ -160,8 +159,7 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 		about.Setup["tools"] = "false"
 	}
 	for _, t := range tasks {
-		about.Items = append(about.Items,
-			runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain, Hidden: t.Gold == nil})
+		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain})
 	}
 	return about, nil
 }
@@ -169,22 +167,12 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 // folder creates the folder of a run, or reopens it if the run is the same.
 func (b *runFlags) folder(about runner.About, past *runner.About) (*runner.Folder, error) {
 	if !b.resume {
-		pool, err := b.pool().Read()
-		if err != nil {
-			return nil, err
-		}
 		f, err := runner.Create(b.out, about)
 		if errors.Is(err, runner.ErrExists) {
 			return nil, usage.New(err.Error(), usage.Shell("dsstar bench run --resume --out %s", b.out),
 				usage.Again("--out", b.out+"-2"))
 		}
-		if err != nil {
-			return nil, err
-		}
-		if err := b.pool().Keep(b.out, pool); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		return f, nil
+		return f, err
 	}
 	if all := past.Differs(about); len(all) > 0 {
 		d := all[0]
@@ -199,11 +187,9 @@ func (b *runFlags) folder(about runner.About, past *runner.About) (*runner.Folde
 		return f, err
 	}
 	again, err := causes(b.retry)
-	if err == nil {
-		err = f.Forget(func(r runner.Record) bool { return slices.Contains(again, r.Cause) })
-	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	f.Forget(func(r runner.Record) bool { return slices.Contains(again, r.Cause) })
 	return f, nil
 }

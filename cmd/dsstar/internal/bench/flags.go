@@ -34,7 +34,6 @@ type runFlags struct {
 	suiteFlags
 	agent, domain, ids, compat, out, retry string
 
-	servers               []string
 	jobs, limit, repeat   int
 	seed                  uint64
 	agentOptions          solver.Options
@@ -43,8 +42,7 @@ type runFlags struct {
 	totalCalls            int
 	resume, quiet, asJSON bool
 
-	replayed string // the folder of the replayed run, or ""
-	yes      bool
+	yes bool
 }
 
 func (b *runFlags) add(f *pflag.FlagSet) {
@@ -57,9 +55,7 @@ func (b *runFlags) add(f *pflag.FlagSet) {
 	f.Uint64Var(&b.seed, "seed", 0,
 		"shuffles the tasks, before --limit (default: the benchmark's order)")
 	f.IntVar(&b.repeat, "repeat", 1, "how often each task runs")
-	f.IntVar(&b.jobs, "jobs", 1, "concurrent tasks; at least one on each --server")
-	f.StringArrayVar(&b.servers, "server", nil,
-		"URL of a Jupyter server whose kernels to use; may be repeated")
+	f.IntVar(&b.jobs, "jobs", 1, "concurrent tasks")
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
 	f.BoolVar(&b.resume, "resume", false, "continue the run in --out")
 	f.StringVar(&b.retry, "retry", "",
@@ -79,7 +75,7 @@ func (b *runFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVarP(&b.yes, "yes", "y", false,
-		"do not ask before using kernels of servers, which have no sandbox")
+		"do not ask before using kernels of a server, which have no sandbox")
 	compatFlag(f, &b.compat)
 }
 
@@ -177,7 +173,7 @@ func (a *App) readIDs(arg string) ([]string, error) {
 // causes reads a list of causes of failure, written with hyphens.
 func causes(list string) (all []runner.Cause, err error) {
 	var known []string
-	for _, c := range runner.Causes() {
+	for _, c := range runner.Causes {
 		known = append(known, c.Flag())
 	}
 	for _, name := range strings.Split(list, ",") {
@@ -186,7 +182,7 @@ func causes(list string) (all []runner.Cause, err error) {
 			return nil, usage.New(fmt.Sprintf("--retry: unknown cause %q; the causes are %s", name,
 				strings.Join(known, ", ")), usage.Again("--retry", known[0]))
 		}
-		all = append(all, runner.Causes()[i])
+		all = append(all, runner.Causes[i])
 	}
 	return all, nil
 }
@@ -203,9 +199,12 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 			usage.Again("--jobs", "1"))
 	case s.Learn && (b.agent != "dsstar" || s.Method.Paper):
 		return usage.New("--learn: only dsstar's own method learns", usage.Without("learn"))
-	case s.Learn && (b.jobs > 1 || len(b.servers) > 1):
+	case s.Learn && b.jobs > 1:
 		return usage.New("--learn: tasks run one after another, since each learns from those before",
 			usage.Again("--jobs", "1"))
+	case b.agentOptions.Pool != "" && strings.HasPrefix(s.Model, configs.ReplayPrefix):
+		return usage.New("a run with --pool cannot be replayed: its pool has grown since",
+			usage.Shell("dsstar bench score OUT"))
 	case b.repeat < 1:
 		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat),
 			usage.Again("--repeat", "1"))
@@ -231,16 +230,10 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 // options returns the agents' options that are flags but not settings.
 func (b *runFlags) options(learn bool) solver.Options {
 	o := b.agentOptions
-	o.Pool = b.pool().In(b.out)
 	if learn {
 		o.Learn = filepath.Join(b.out, "memory")
 	}
 	return o
-}
-
-// pool returns the experience pool of the run.
-func (b *runFlags) pool() solver.Pool {
-	return solver.Pool{File: b.agentOptions.Pool, Replayed: b.replayed}
 }
 
 // A StoppedError is the error of a run that stopped early.

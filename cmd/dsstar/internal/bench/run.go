@@ -5,26 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
-	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
@@ -41,19 +42,8 @@ type run struct {
 	trial    trial.Run
 	model    llm.Model  // nil: each task replays its replies
 	ranker   llm.Ranker // nil: files are ranked by their words
-	prices   func(role string) (llm.Price, bool)
 	budget   *ask.Budget
-	sites    []*site
 	python   *bench.Process // for scoring texts
-}
-
-// A site is this machine, or a server.
-type site struct {
-	url      string // "": this machine
-	settings *configs.Settings
-	mu       sync.Mutex
-	site     kernels.Site
-	checked  time.Time // when it was last known to work
 }
 
 // prepare checks everything that can be checked before anything runs.
@@ -78,32 +68,24 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	}
 	maps.Copy(about.Setup, set)
 	about.Published = publishedBy(r.flags.agent)
-	if err := r.openModels(about); err != nil {
-		return err
-	}
-	if err := r.newTrial(); err != nil {
-		return err
-	}
-	if err := r.findPlaces(cmd.Context()); err != nil {
-		return err
-	}
-	r.folder, err = r.flags.folder(about, past)
-	return err
-}
-
-// newTrial prepares what all tasks share.
-func (r *run) newTrial() error {
 	config, err := r.AgentConfig(r.settings)
 	if err != nil {
 		return err
 	}
-	config.Key, config.Jobs, config.Price = r.Key(), max(1, r.settings.Jobs), r.prices
+	config.Key, config.Jobs = r.Key(), max(1, r.settings.Jobs)
+	if config.Price, err = r.openModels(about); err != nil {
+		return err
+	}
 	agent, _ := solver.Find(r.flags.agent)
 	r.trial = trial.Run{
 		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent.New(r.flags.options(r.settings.Learn)),
 		Config: config, Compat: bench.Compat(r.flags.compat), Models: r.modelsOf, Plain: r.python.Run,
 	}
-	return nil
+	if r.trial.Site, err = r.site(cmd.Context()); err != nil {
+		return err
+	}
+	r.folder, err = r.flags.folder(about, past)
+	return err
 }
 
 func (r *run) close() {
@@ -129,8 +111,6 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) err
 		}
 		if !has[names] {
 			lacking = append(lacking, t.ID)
-			missing = append(missing, t.Missing...)
-			continue
 		}
 		for _, what := range t.Missing {
 			if !slices.Contains(missing, what) {
@@ -170,25 +150,32 @@ func linkedOut(targets []string) error {
 		len(targets), bench.Some(targets, 3)), hints...)
 }
 
-// openModels opens the models, which all tasks share.
-func (r *run) openModels(about runner.About) (err error) {
+// openModels opens the models, which all tasks share, and returns their prices.
+func (r *run) openModels(about runner.About) (price func(string) (llm.Price, bool), err error) {
 	priced := *r.settings
 	priced.Model = about.Model
-	r.prices = r.Prices(&priced)
-	r.budget = &ask.Budget{
-		Limits: ask.Limits{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime},
-		Price:  r.prices,
-	}
+	price = r.Prices(&priced)
+	r.budget = &ask.Budget{Price: price,
+		Limits: ask.Limits{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}}
 	if about.Replayed != "" {
 		r.progress.Say("model    %s, replayed from %s", about.Model, about.Replayed)
-		return nil
+		return price, nil
 	}
 	if r.model, err = r.Model(r.settings, r.progress.Retrying); err != nil {
-		return err
+		return nil, err
 	}
 	r.progress.Say("model    %s", r.ModelLine(r.settings))
 	r.ranker, err = r.Ranker(r.settings, r.progress.Retrying)
-	return err
+	return price, err
+}
+
+// modelsOf returns the models of one task.
+func (r *run) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
+	if r.model != nil {
+		return r.model, r.ranker, nil
+	}
+	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix), j.Key())
+	return r.Replayed(from + "/trace.jsonl")
 }
 
 // asPublished applies the settings that were published with an agent, unless the user has set
@@ -223,163 +210,88 @@ func publishedBy(agentName string) map[string]string {
 	return all
 }
 
-// modelsOf returns the models of one task.
-func (r *run) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
-	if r.model != nil {
-		return r.model, r.ranker, nil
+// site finds where kernels are opened.
+func (r *run) site(ctx context.Context) (none trial.Site, err error) {
+	r.progress.Wait("setting up Python")
+	p, err := r.Site(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
+	if err != nil {
+		return none, err
 	}
-	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix),
-		runner.Key{ID: j.ID, Repeat: j.Repeat})
-	return r.Replayed(from + "/trace.jsonl")
+	if p.Guest != nil {
+		return none, usage.New(fmt.Sprintf("--kernel: %s is a running kernel, but every task needs a new one",
+			p.Guest.Name), usage.Without("kernel"))
+	}
+	if r.settings.MaxMemory == 0 { // all kernels share the free memory
+		p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
+	}
+	if lines, what, question := p.NotOurs(); lines != nil {
+		if err := r.Agree(ctx, r.progress, r.flags.yes, lines, what, question); err != nil {
+			return none, err
+		}
+	}
+	if err := r.Look(ctx, &p, r.settings, disk.Existing(r.flags.out)); err != nil {
+		return none, err
+	}
+	r.progress.Say("sandbox  %s", p.Sandbox())
+	return trial.Site{
+		Sandbox: p.Sandbox(),
+		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
+			p := p
+			p.Show(folder, data)
+			p.Box.Own = append(slices.Clone(p.Box.Own), r.folder.Path())
+			return r.Open(&p, r.settings), r.RunScript(&p, r.settings)
+		},
+		Scoring: r.scoringAt(r.settings, func(context.Context) (kernels.Site, error) { return p, nil }),
+		Fatal: func(err error) bool {
+			_, usage := errors.AsType[*usage.Error](err)
+			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) ||
+				errors.Is(err, sandbox.ErrUnsearched)
+		},
+	}, nil
 }
 
-// findPlaces finds where kernels are opened. Servers may become ready later.
-func (r *run) findPlaces(ctx context.Context) error {
-	if len(r.flags.servers) == 0 {
-		r.progress.Wait("setting up Python")
-		p, err := r.Site(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
+// scoringAt opens confined kernels for scorers' code, at the site that at returns.
+func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.Site, error)) trial.Opener {
+	return func(ctx context.Context, dir string, read []string, write string) (agent.Session, error) {
+		p, err := at(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if p.Guest != nil {
-			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, but every task needs a new one",
-				p.Guest.Name), usage.Without("kernel"))
+		p.Box.Read = slices.Clone(p.Box.Read)
+		for _, path := range read {
+			if _, err := os.Stat(path); path != "" && err == nil {
+				p.Box.Read = append(p.Box.Read, absolute(path))
+			}
 		}
-		if r.settings.MaxMemory == 0 { // all kernels share the free memory
-			p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
+		if write != "" {
+			p.Box.Write = append(slices.Clone(p.Box.Write), absolute(write))
 		}
-		r.sites = []*site{{site: p}}
-		if err := r.consent(ctx, &r.sites[0].site); err != nil {
-			return err
-		}
-		if err := r.Look(ctx, &r.sites[0].site, r.settings, disk.Existing(r.flags.out)); err != nil {
-			return err
-		}
-		r.progress.Say("sandbox  %s", p.Sandbox())
-		return nil
+		return a.Open(&p, s)(ctx, agent.Describe, dir)
 	}
-	var named []*kernels.Site
-	r.flags.jobs = max(r.flags.jobs, len(r.flags.servers)) // else some are never used
-	for _, given := range r.flags.servers {
-		s := *r.settings
-		s.Server = given
-		server, err := kernel.NewServer(given, "")
-		if err != nil {
-			return usage.New(fmt.Sprintf("--server: %v", err), usage.Shell("jupyter server list"))
-		}
-		r.sites = append(r.sites, &site{url: server.URL, settings: &s})
-		named = append(named, &kernels.Site{Server: server})
-	}
-	if err := r.consent(ctx, named...); err != nil {
-		return err
-	}
-	for _, p := range named {
-		r.progress.Say("sandbox  %s: %s", p.Sandbox(), p.Server.URL)
-	}
-	return nil
-}
-
-// consent reports the sites that do not confine their kernels, and asks the user to agree.
-func (r *run) consent(ctx context.Context, sites ...*kernels.Site) error {
-	var all []string
-	var what, question string
-	for _, p := range sites {
-		if lines, w, q := p.NotOurs(); lines != nil {
-			all, what, question = append(all, lines...), w, q
-		}
-	}
-	if all == nil {
-		return nil
-	}
-	return r.Agree(ctx, r.progress, r.flags.yes, all, what, question)
-}
-
-// siteOf returns a copy of a site, for one task.
-func (r *run) siteOf(i int) kernels.Site {
-	b := r.sites[i]
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.site
-}
-
-// fresh is how long a check of a server is valid.
-const fresh = 2 * time.Second
-
-// ready waits until kernels can be opened on a server, or returns why they cannot. The error is a
-// PlaceError only if waiting can help.
-func (r *run) ready(ctx context.Context, i int) error {
-	b := r.sites[i]
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Since(b.checked) < fresh {
-		return nil
-	}
-	p, err := r.Site(ctx, b.settings, func(string) {})
-	if err == nil && p.Guest != nil {
-		err = usage.New("--kernel: it is a running kernel, but every task needs a new one",
-			usage.Without("kernel"))
-	}
-	if err == nil {
-		err = r.Look(ctx, &p, b.settings, disk.Existing(r.flags.out))
-	}
-	switch {
-	case err == nil:
-		b.site, b.checked = p, time.Now()
-		return nil
-	case isUsage(err):
-		return err
-	}
-	return &runner.SiteError{Err: err}
-}
-
-// isUsage reports whether the user's input caused an error, so that a retry is useless.
-func isUsage(err error) bool {
-	if _, ok := errors.AsType[*usage.Error](err); ok {
-		return true
-	}
-	refused, ok := errors.AsType[*kernel.ServerError](err)
-	return ok && refused.Credentials()
 }
 
 // run runs the tasks and prints the result.
 func (r *run) run(ctx context.Context) error {
 	r.progress.Paste("run      %s", r.folder.Path())
-	began := time.Now()
-	view := &view{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
-	config := runner.Config{
-		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Budget: r.budget,
-		Observe: view.event,
-		Solve: func(ctx context.Context, j runner.Job) (runner.Record, error) {
-			return r.trial.Solve(ctx, j, r.site(j.Site))
-		},
-	}
-	for i, b := range r.sites {
-		p := runner.Site{Name: b.url}
-		if b.url != "" {
-			p.Ready = func(ctx context.Context) error { return r.ready(ctx, i) }
-		}
-		config.Sites = append(config.Sites, p)
-	}
+	view := &view{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: time.Now()}
 	r.progress.Wait("starting")
-	err := runner.Run(ctx, config)
+	err := runner.Run(ctx, runner.Config{Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout,
+		Budget: r.budget, Observe: view.event, Solve: r.trial.Solve})
 	r.progress.Stop()
-	result, failed := runner.Read(r.folder.Path())
+	done, failed := runner.Read(r.folder.Path())
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
+	result := r.newResult(done)
 	if err != nil {
 		if r.flags.asJSON {
-			err = errors.Join(err, term.JSON(r.Stdout, r.newResult(result)))
+			err = errors.Join(err, term.JSON(r.Stdout, result))
 		}
 		return &StoppedError{err, r.flags.out}
 	}
-	if n := len(result.Missing()); n > 0 {
+	if result.Missing > 0 {
 		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not "+
-			"there; then: dsstar bench run --resume --out %s", n, human.Shell(r.flags.out))
+			"there; then: dsstar bench run --resume --out %s", result.Missing, human.Shell(r.flags.out))
 	}
-	if r.flags.asJSON {
-		return term.JSON(r.Stdout, r.newResult(result))
-	}
-	_, err = fmt.Fprintln(r.Stdout, r.newResult(result).line())
-	return err
+	return r.print(r.flags.asJSON, result, func() string { return result.line() + "\n" })
 }

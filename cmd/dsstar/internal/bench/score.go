@@ -21,7 +21,7 @@ import (
 )
 
 const scoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
-answers in the benchmark's own form (--answers; DA-Code: its output folder).
+answers in the benchmark's own form (--answers).
 Missing, unfinished and empty answers count as wrong.
 
 --compat upstream scores as the public code does, including its faults; fixed
@@ -71,19 +71,26 @@ func (a *App) scoreCommand() *cobra.Command {
 				usage.Shell("dsstar bench score OUT"),
 				usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
 		}
-		scorer, done, err := a.scorer(s, c)
+		scoring, done, err := a.scoring(s, c)
 		if err != nil {
 			return err
 		}
 		defer done()
-		var scores trial.Scores
+		var scores bench.Scores
 		if ofRun {
-			scores, err = scoreRun(cmd.Context(), scorer, &suite, args[0], save)
+			scores, err = scoreRun(cmd.Context(), scoring, &suite, args[0], save)
 		} else {
-			scores, err = scoreFile(cmd.Context(), scorer, &suite, answers)
+			scores, err = scoreFile(cmd.Context(), scoring, &suite, answers)
+		}
+		if errors.Is(err, bench.ErrNoJudge) {
+			return usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
+		}
+		if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
+			return usage.New(bad.Error(), usage.Shell("dsstar bench score --bench NAME --tasks TASKS "+
+				"--answers FILE   # TASKS are those that FILE answers"))
 		}
 		if err != nil {
-			return scoringError(err)
+			return err
 		}
 		for _, warning := range scoreWarnings(scores) {
 			fmt.Fprintln(a.Stderr, "dsstar: warning: "+term.Printable(warning))
@@ -94,40 +101,34 @@ func (a *App) scoreCommand() *cobra.Command {
 }
 
 // scoreFile scores the answers in a file of the benchmark's own format.
-func scoreFile(ctx context.Context, scorer trial.Scorer, flags *suiteFlags,
-	file string) (none trial.Scores, _ error) {
+func scoreFile(ctx context.Context, scoring trial.Scoring, flags *suiteFlags,
+	file string) (none bench.Scores, _ error) {
 	suite, err := flags.open("score")
 	if err != nil {
 		return none, err
 	}
-	answers, err := suite.Benchmark.Answers(file)
-	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
-		return none, usage.New(missing.Error(), usage.Shell("ls %s", file))
+	answers, err := bench.ReadAnswers(file)
+	if _, ok := errors.AsType[*bench.MissingError](err); ok {
+		return none, usage.New(err.Error(), usage.Shell("ls %s", file))
 	}
 	if err != nil {
 		return none, usage.New(err.Error(), usage.Shell("head -c 300 %s", file))
 	}
-	to, strange := suite.Split(answers)
-	if len(to) == 0 && len(strange) > 0 {
-		_, err := suite.Score(ctx, bench.Scorer{}, strange)
+	tasks, err := flags.ofLevel(suite)
+	if err != nil {
 		return none, err
 	}
-	if to, err = flags.keepLevel(suite, to); err != nil {
-		return none, err
-	}
-	scores, err := scorer.Score(ctx, suite, to, false)
-	scores.Strange(strange)
-	return scores, err
+	return scoring.Score(ctx, suite, tasks, answers)
 }
 
 // scoreRun scores the answers of a run, and records the scores there if save is set.
-func scoreRun(ctx context.Context, scorer trial.Scorer, flags *suiteFlags, out string,
-	save bool) (none trial.Scores, _ error) {
+func scoreRun(ctx context.Context, scoring trial.Scoring, flags *suiteFlags, out string,
+	save bool) (none bench.Scores, _ error) {
 	r, err := readRun(out)
 	if err != nil {
 		return none, err
 	}
-	if was := r.Setup["compat"]; save && was != string(scorer.Compat) {
+	if was := r.Setup["compat"]; save && was != string(scoring.Compat) {
 		return none, usage.New(fmt.Sprintf("%s is scored by %s; its tables cannot mix scorings", r.Path,
 			was),
 			usage.Shell("dsstar bench score --save --compat "+was+" %s", r.Path))
@@ -136,41 +137,26 @@ func scoreRun(ctx context.Context, scorer trial.Scorer, flags *suiteFlags, out s
 	if err != nil {
 		return none, err
 	}
-	var all []trial.Scores
-	tasks := suite.ByID()
-	for repeat := 1; repeat <= max(1, r.Repeat); repeat++ {
-		answers, err := flags.keepLevel(suite, trial.Answers(r, tasks, repeat))
-		if err != nil {
-			return none, err
-		}
-		scores, err := scorer.Score(ctx, suite, answers, true)
-		if err != nil {
-			return none, err
-		}
-		all = append(all, scores)
+	tasks, err := flags.ofLevel(suite)
+	if err != nil {
+		return none, err
 	}
-	if save {
-		if err := trial.Save(r, all); err != nil {
-			return none, err
-		}
+	scoring.Charts = true
+	scores, err := scoring.Score(ctx, suite, tasks, trial.Answers(r, suite.ByID())...)
+	if err == nil && save {
+		err = trial.Save(r, scores)
 	}
-	return trial.Mean(all), nil
+	return scores, err
 }
 
-// keepLevel restricts the suite to the level that --split names, and returns the answers to
-// its tasks.
-func (s *suiteFlags) keepLevel(suite *bench.Suite,
-	answers []bench.Answer) (_ []bench.Answer, err error) {
-	if s.level() == "" {
-		return answers, nil
-	}
-	suite.Tasks, err = suite.Choose(bench.Filter{Level: s.level()})
+// ofLevel returns the tasks of the level that --split names.
+func (s *suiteFlags) ofLevel(suite *bench.Suite) ([]bench.Task, error) {
+	tasks, err := suite.Choose(bench.Filter{Level: s.level()})
 	if errors.Is(err, bench.ErrNoTasks) {
 		return nil, usage.New(fmt.Sprintf("no task has level %s", s.split),
 			usage.Without("split").Note("all levels"))
 	}
-	answers, _ = suite.Split(answers)
-	return answers, err
+	return tasks, err
 }
 
 // suiteOf reads the tasks of a run, from the same place unless flags say otherwise.
@@ -202,12 +188,12 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	}
 }
 
-// scorer returns a scorer, which the caller ends with done.
-func (a *App) scorer(s *configs.Settings, compat bench.Compat) (trial.Scorer, func(), error) {
+// scoring returns what scores answers, which the caller ends with done.
+func (a *App) scoring(s *configs.Settings, compat bench.Compat) (trial.Scoring, func(), error) {
 	python := a.plainPython(s)
 	judge, err := a.scoringJudge(s)
 	var found *kernels.Site // most scorers need none
-	return trial.Scorer{Compat: compat, Judge: judge, Plain: python.Run,
+	return trial.Scoring{Compat: compat, Judge: judge, Plain: python.Run,
 		Open: a.scoringAt(s, func(ctx context.Context) (kernels.Site, error) {
 			if found == nil {
 				p, err := a.Site(ctx, s, func(string) {})
@@ -246,16 +232,4 @@ func (a *App) scoringJudge(s *configs.Settings) (bench.Judge, error) {
 	}
 	m, err := a.Model(s, func(llm.Retry) {})
 	return trial.Judge(m, words), err
-}
-
-func scoringError(err error) error {
-	if need, ok := errors.AsType[*bench.NeedError](err); ok {
-		return usage.New(need.Error(), usage.Again("--model", "PROVIDER/MODEL"))
-	}
-	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
-		return usage.New(bad.Error(),
-			usage.Shell("dsstar bench score --bench NAME --tasks TASKS --answers FILE   # TASKS are those "+
-				"that FILE answers"))
-	}
-	return err
 }

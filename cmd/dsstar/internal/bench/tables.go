@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -150,24 +149,14 @@ func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, erro
 		return nil, usage.New("--format: "+err.Error(),
 			usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
 	}
-	var ids []string
-	for _, item := range r.Items {
-		ids = append(ids, item.ID)
-	}
-	if err := suite.Whole(ids); err != nil {
-		return nil, usage.New(fmt.Sprintf("%s: %v", r.Path, err),
+	if n, size := len(r.Items), suite.Size(); n < size {
+		return nil, usage.New(fmt.Sprintf("%s: %d tasks were run, and all %d are submitted together", r.Path,
+			n, size),
 			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+
 				" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
 	}
 	suite.Benchmark = b
-	answers := trial.Answers(r, suite.ByID(), 1)
-	for i := range answers {
-		if answers[i].Value == nil {
-			answers[i].Value = bench.Said("")
-		}
-	}
-	var page bytes.Buffer
-	err = suite.Submit(&page, answers)
+	page, err := suite.Submission(trial.Answers(r, suite.ByID())[0])
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
 		return nil, usage.New(bad.Error(),
 			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
@@ -175,5 +164,5 @@ func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, erro
 	if err != nil {
 		return nil, usage.New(err.Error(), usage.Shell("dsstar bench score %s", r.Path))
 	}
-	return page.Bytes(), nil
+	return page, nil
 }

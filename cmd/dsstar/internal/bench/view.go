@@ -2,15 +2,12 @@ package bench
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
-	"dsstar/agent/bench/trial"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/human"
@@ -28,14 +25,8 @@ func (v *view) event(e runner.Event) {
 	switch e.Kind {
 	case runner.Ended:
 		v.ended(e)
-	case runner.GivenBack:
-		v.progress.Say("again    %s: %v", e.Key, e.Err)
 	case runner.Lacking:
 		v.progress.Say("lacking  %s: %v", e.Key, e.Err)
-	case runner.Lost:
-		v.progress.Say("lost     %s: %v", e.Site, e.Err)
-	case runner.Back:
-		v.progress.Say("back     %s", e.Site)
 	}
 	v.progress.Await(v.state(e.Totals))
 }
@@ -99,10 +90,10 @@ type result struct {
 	Wrong    int    `json:"wrong"`
 	Unscored int    `json:"unscored"`
 	// without a result: the run was stopped, or data are missing
-	Missing int           `json:"missing"`
-	Score   *tables.Value `json:"score"` // per cent; null: nothing can be scored
-	CostUSD *float64      `json:"cost_usd"`
-	Usage   any           `json:"usage"`
+	Missing int          `json:"missing"`
+	Score   *bench.Value `json:"score"` // per cent; null: nothing can be scored
+	CostUSD *float64     `json:"cost_usd"`
+	Usage   any          `json:"usage"`
 
 	failed int // unscored because the scorer failed; a later try may succeed
 }
@@ -112,7 +103,7 @@ func (a *App) newResult(r runner.Result) result {
 	b := result{
 		Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items),
 		Repeat: max(1, r.Repeat),
-		Right:  totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: len(r.Missing()),
+		Right:  totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: r.Missing(),
 		Score: tables.Score(r), CostUSD: cost, Usage: a.Tokens(used),
 	}
 	for _, record := range r.Records {
@@ -150,7 +141,7 @@ func (b result) line() string {
 }
 
 // scoreWarnings returns one line for each kind of answer that was left out.
-func scoreWarnings(b trial.Scores) []string {
+func scoreWarnings(b bench.Scores) []string {
 	var all []string
 	if len(b.Missing) > 0 {
 		all = append(all, "missing in this copy of the benchmark: "+bench.Some(b.Missing, 5))
@@ -161,18 +152,20 @@ func scoreWarnings(b trial.Scores) []string {
 	if b.Nameless > 0 {
 		all = append(all, fmt.Sprintf("answers without a task_id are left out: %d", b.Nameless))
 	}
-	if len(b.Failed) > 0 {
-		var each []string
-		for _, id := range slices.Sorted(maps.Keys(b.Failed)) {
-			each = append(each, id+" ("+term.Fit(b.Failed[id], 200)+")")
+	var each []string
+	for _, t := range b.Tasks {
+		if t.Failed != "" {
+			each = append(each, t.ID+" ("+term.Fit(t.Failed, 200)+")")
 		}
+	}
+	if each != nil {
 		all = append(all, "could not be scored, and are left out: "+bench.Some(each, 3))
 	}
 	return all
 }
 
 // scoresText formats the scores for people: the totals, and the tasks without the full score.
-func scoresText(b trial.Scores) string {
+func scoresText(b bench.Scores) string {
 	var out strings.Builder
 	if b.Repeat > 1 {
 		fmt.Fprintf(&out, "means of %d runs of each task\n", b.Repeat)
@@ -190,7 +183,7 @@ func scoresText(b trial.Scores) string {
 	}
 	failed := 0
 	for _, t := range b.Tasks {
-		if t.Score == nil && b.Failed[t.ID] != "" {
+		if t.Value == nil && t.Failed != "" {
 			failed++
 		}
 	}
@@ -201,8 +194,8 @@ func scoresText(b trial.Scores) string {
 		fmt.Fprintf(&out, "%d tasks have no score: the scorer failed\n", failed)
 	}
 	for _, t := range b.Tasks {
-		if t.Score != nil && *t.Score < 1 {
-			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Score, term.Printable(t.Detail))
+		if t.Value != nil && *t.Value < 1 {
+			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Value, term.Printable(t.Detail))
 		}
 	}
 	return out.String()

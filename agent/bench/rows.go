@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"dsstar/notebook/disk"
+)
+
+// A MissingError names required files or values that are missing.
+type MissingError struct{ What []string }
+
+func (e *MissingError) Error() string { return "missing: " + strings.Join(e.What, ", ") }
+
+// readRows calls row for each JSON object of a file: see readLines.
+func readRows[T any](path string, row func(T) error) error {
+	return readLines(path, func(raw json.RawMessage) error {
+		var value T
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return err
+		}
+		return row(value)
+	})
+}
+
+// stringOrNaN matches a JSON string, or the NaN that Python writes for missing values.
+var stringOrNaN = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN`)
+
+// readLines calls row for each JSON object of a file, one per line or in an array. NaN is read as
+// null. The error is a *MissingError if the file does not exist.
+func readLines(path string, row func(raw json.RawMessage) error) error {
+	text, err := disk.ReadFile(path, disk.MaxDocument)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &MissingError{What: []string{path}}
+	}
+	if err != nil {
+		return err
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if bytes.Contains(text, []byte("NaN")) {
+		text = stringOrNaN.ReplaceAllFunc(text, func(found []byte) []byte {
+			if found[0] == 'N' {
+				return []byte("null")
+			}
+			return found
+		})
+	}
+	var rows []json.RawMessage
+	unit := "entry"
+	if json.Unmarshal(text, &rows) != nil {
+		rows, unit = nil, "line"
+		for line := range bytes.Lines(text) {
+			rows = append(rows, bytes.TrimSpace(line))
+		}
+	}
+	for i, raw := range rows {
+		if len(raw) == 0 {
+			continue
+		}
+		if err := row(raw); err != nil {
+			return fmt.Errorf("%s: %s %d: %w", path, unit, i+1, err)
+		}
+	}
+	return nil
+}
+
+// ReadAnswers reads the answers of a file, in any of the benchmarks' forms: DABStep's agent_answer,
+// InfiAgent's response, the answer in a response cache of KramaBench's harness, or a plain answer,
+// whose dir (relative to the file) is the folder of what the agent left.
+func ReadAnswers(path string) (answers []Answer, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	err = readRows(path, func(row struct {
+		ID          textID          `json:"task_id"`
+		InfiAgentID textID          `json:"id"`
+		AgentAnswer json.RawMessage `json:"agent_answer"`
+		Answer      json.RawMessage `json:"answer"`
+		Response    json.RawMessage `json:"response"`
+		ModelOutput json.RawMessage `json:"model_output"`
+		Explanation json.RawMessage `json:"explanation"` // the output of serve_query
+		Dir         string          `json:"dir"`
+	}) error {
+		a := Answer{ID: string(cmp.Or(row.ID, row.InfiAgentID)), Dir: row.Dir}
+		said := []json.RawMessage{row.AgentAnswer, row.Answer, row.Response}
+		for _, output := range []json.RawMessage{row.ModelOutput, row.Explanation} {
+			var inside struct {
+				Answer json.RawMessage `json:"answer"`
+			}
+			if output != nil && json.Unmarshal(output, &inside) == nil { // else there is none in it
+				said = append(said, inside.Answer)
+			}
+		}
+		for _, value := range said {
+			if a.Value == nil {
+				a.Value = value
+			}
+		}
+		if a.Dir != "" && !filepath.IsAbs(a.Dir) {
+			a.Dir = filepath.Join(filepath.Dir(path), a.Dir)
+		}
+		answers = append(answers, a)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read answers: %w", err)
+	}
+	return answers, nil
+}
+
+// A textID is an id that some files write as a number and others as a string.
+type textID string
+
+func (id *textID) UnmarshalJSON(raw []byte) error {
+	var number json.Number
+	if json.Unmarshal(raw, (*string)(id)) == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &number); err != nil {
+		return fmt.Errorf("an id must be text or a number, not %s", raw)
+	}
+	*id = textID(number)
+	return nil
+}
+
+// A oneOrMore is a string or a list of strings.
+type oneOrMore []string
+
+func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
+	var single string
+	if json.Unmarshal(raw, &single) == nil {
+		*o = oneOrMore{single}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(o))
+}
+
+// present reports whether path exists.
+func present(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// isFile reports whether path is a file.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// firstPresent returns the first of the paths below root that exists. The error is a *MissingError
+// if none does.
+func firstPresent(root string, names ...string) (string, error) {
+	for _, name := range names {
+		if path := filepath.Join(root, name); present(path) {
+			return path, nil
+		}
+	}
+	return "", &MissingError{What: []string{filepath.Join(root, names[0])}}
+}

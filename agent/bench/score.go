@@ -1,0 +1,265 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Score rates the answer to one task. Its JSON is a contract: see docs/benchmarks.md.
+type Score struct {
+	ID      string             `json:"task_id"`
+	Value   *float64           `json:"score"` // 0 to 1; nil: it cannot be scored, and Detail says why
+	Level   string             `json:"level,omitempty"`
+	Domain  string             `json:"domain,omitempty"`
+	Metric  string             `json:"metric,omitempty"`
+	Parts   map[string]float64 `json:"parts,omitempty"` // other metrics, or fields
+	Missing bool               `json:"missing"`         // there is no answer, or it is not finished
+	Detail  string             `json:"detail,omitempty"`
+	// the benchmark leaves it out of totals and means
+	Uncounted bool   `json:"uncounted,omitempty"`
+	Failed    string `json:"-"` // why the scorer failed, such as a failed judge
+}
+
+// Scores are the scores of tasks of a suite. As JSON they are what dsstar bench score --json
+// prints; docs/benchmarks.md documents the fields.
+type Scores struct {
+	Bench    string   `json:"bench"`
+	Compat   string   `json:"compat"`
+	Repeat   int      `json:"repeat"` // how often each task was run: scores and totals are means
+	Score    *Value   `json:"score"`  // per cent; null: nothing can be scored
+	Tasks    []Score  `json:"tasks"`
+	Totals   []Total  `json:"totals"`   // the benchmark's own
+	Unscored int      `json:"unscored"` // tasks without a score
+	Missing  []string `json:"missing"`  // what this copy lacks for scoring, as ends of paths
+	Unknown  []string `json:"unknown"`  // ids of answers to no task
+	Nameless int      `json:"nameless"` // answers without an id
+
+	Each []Score `json:"-"` // of the tasks in the first repeat, in the second …
+}
+
+// Compat selects how answers are scored: like the public code, with its faults, so that
+// results are comparable with published figures; or with the faults corrected. Each
+// benchmark's scorer documents the corrections.
+type Compat string
+
+// The ways to score.
+const (
+	Upstream Compat = "upstream"
+	Fixed    Compat = "fixed"
+)
+
+// Python runs code in a Python session and returns what it printed. The error is a
+// [*CodeError] if the code failed, ran out of time or memory, or ended the session. Any other
+// error is not the code's fault.
+type Python func(ctx context.Context, code string) (stdout string, err error)
+
+// A CodeError reports that a scorer's code did not finish because of what an agent left.
+type CodeError struct{ Text string }
+
+func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Text }
+
+// A Judge reports whether two texts mean the same (KramaBench, string_approximate).
+type Judge func(ctx context.Context, answer, gold string) (bool, error)
+
+// ErrNoJudge reports that a task cannot be scored without a judge.
+var ErrNoJudge = errors.New("scoring needs a model that judges paraphrases")
+
+// A Scorer scores answers. Fields that no task needs may be nil.
+type Scorer struct {
+	Compat Compat
+	Judge  Judge
+	Plain  Python // runs the scorers of texts; it needs no packages
+	Python Python // has the packages of the managed environment (DA-Code)
+	// Chart leaves what DA-Code compares of a task's chart in the folder of its answer; nil: it is
+	// there
+	Chart func(ctx context.Context, t Task, dir string) error
+}
+
+// rules score an answer to a task; nil is no answer, which has only a metric.
+type rules func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error)
+
+// A StopError reports a failure that every task would meet, such as a refused key or no Python.
+type StopError struct{ Err error }
+
+func (e *StopError) Error() string { return e.Err.Error() }
+func (e *StopError) Unwrap() error { return e.Err }
+
+// An AnswersError reports that answers do not fit the tasks.
+type AnswersError struct{ Problem string }
+
+func (e *AnswersError) Error() string { return e.Problem }
+
+// Some joins the first names, up to most of them, and says how many more there are.
+func Some(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// Score scores one answer; nil is no answer. Missing, unfinished and empty answers count as wrong.
+// A task without a right answer in this copy has no score, which is no error.
+func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
+	score := Score{ID: t.ID, Level: t.Level, Domain: t.Domain}
+	if why, missing := t.unscorable(); why != "" {
+		score.Detail = why
+		if len(missing) > 0 {
+			score.Detail += ": " + Some(ends(missing), 3)
+		}
+		return score, nil
+	}
+	b, err := Find(t.Rules)
+	if err == nil && b.score == nil {
+		err = fmt.Errorf("%s has no rules of its own", b.Title)
+	}
+	if err != nil {
+		return score, fmt.Errorf("task %s: %w", t.ID, err)
+	}
+	given := a
+	if a == nil || a.Unfinished || nothing(a.Value) {
+		given = nil
+	} else if s.Chart != nil && t.isChart() {
+		if err := s.Chart(ctx, t, a.Dir); err != nil {
+			return score, err
+		}
+	}
+	got, err := b.score(ctx, s, t, given)
+	if err != nil {
+		return score, fmt.Errorf("score %s: %w", t.ID, err)
+	}
+	got.ID, got.Level, got.Domain = t.ID, t.Level, t.Domain
+	if given == nil {
+		got.Value, got.Missing, got.Detail = new(float64), true, "no answer"
+		if a != nil && a.Unfinished {
+			got.Detail = "not finished"
+		}
+	}
+	return got, nil
+}
+
+// Score scores answers to tasks of the suite, in the order of the tasks; one or more repeats of
+// them. The error is an *AnswersError if all answers belong to unknown tasks, or two to one task;
+// ErrNoJudge, a *StopError, or ctx's error. Any other failure leaves only its task without a score.
+func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, repeats ...[]Answer) (Scores, error) {
+	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat), Repeat: len(repeats),
+		Tasks: []Score{}, Missing: s.lacks(tasks), Unknown: []string{}}
+	var values []float64
+	for _, answers := range repeats {
+		byID, err := all.match(s, answers)
+		if err != nil {
+			return all, err
+		}
+		if len(byID) == 0 && len(all.Unknown) > 0 {
+			return all, &AnswersError{"answers to tasks that are not there: " + Some(all.Unknown, 5)}
+		}
+		for _, t := range tasks {
+			score, err := scorer.Score(ctx, t, byID[t.ID])
+			_, stops := errors.AsType[*StopError](err)
+			if stops || errors.Is(err, ErrNoJudge) || err != nil && ctx.Err() != nil {
+				return all, err
+			}
+			if err != nil {
+				score.Failed = strings.Join(strings.Fields(err.Error()), " ")
+				score.Detail = score.Failed
+			}
+			all.Each = append(all.Each, score)
+		}
+	}
+	for i := range tasks {
+		score := all.mean(i, len(tasks))
+		if score.Value == nil {
+			all.Unscored++
+		} else if !score.Uncounted {
+			values = append(values, *score.Value)
+		}
+		all.Tasks = append(all.Tasks, score)
+	}
+	all.Score = Share(values)
+	all.Totals = s.Benchmark.sums.totals(tasks, all.Each)
+	return all, nil
+}
+
+// mean returns the mean score of the i-th of n tasks over its repeats, as far as there are any.
+func (s *Scores) mean(i, n int) Score {
+	mean := s.Each[i]
+	var values []float64
+	parts := map[string]float64{}
+	for ; i < len(s.Each); i += n {
+		one := s.Each[i]
+		mean.Missing, mean.Uncounted = mean.Missing || one.Missing, mean.Uncounted || one.Uncounted
+		mean.Metric, mean.Detail = cmp.Or(mean.Metric, one.Metric), cmp.Or(mean.Detail, one.Detail)
+		mean.Failed = cmp.Or(mean.Failed, one.Failed)
+		if one.Value == nil {
+			continue
+		}
+		values = append(values, *one.Value)
+		for name, value := range one.Parts {
+			parts[name] += value
+		}
+	}
+	if values == nil {
+		return mean
+	}
+	for name := range parts {
+		parts[name] /= float64(len(values))
+	}
+	mean.Value, mean.Parts = &Mean(values).Value, parts
+	return mean
+}
+
+// match returns the answers by task id, and notes those that belong to no task.
+func (s *Scores) match(suite *Suite, answers []Answer) (map[string]*Answer, error) {
+	tasks, byID := suite.ByID(), map[string]*Answer{}
+	var twice []string
+	for i := range answers {
+		a := &answers[i]
+		switch _, known := tasks[a.ID]; {
+		case a.ID == "":
+			s.Nameless++
+		case !known && !slices.Contains(s.Unknown, a.ID):
+			s.Unknown = append(s.Unknown, a.ID)
+		case known && byID[a.ID] != nil:
+			twice = append(twice, a.ID)
+		case known:
+			byID[a.ID] = a
+		}
+	}
+	if twice != nil {
+		return nil, &AnswersError{"more than one answer to: " + Some(slices.Compact(twice), 5)}
+	}
+	return byID, nil
+}
+
+// lacks returns what is missing for scoring the tasks. Data that are missing are not.
+func (s *Suite) lacks(tasks []Task) []string {
+	all, data := []string{}, map[string]bool{}
+	for _, t := range tasks {
+		_, missing := t.unscorable()
+		all = append(all, ends(missing)...)
+		for _, what := range t.Missing {
+			data[what] = true
+		}
+	}
+	for _, what := range s.Missing {
+		if !data[what] {
+			all = append(all, ends([]string{what})...)
+		}
+	}
+	return all
+}
+
+// ends shortens long paths to their ends, which tell where in a benchmark they are.
+func ends(paths []string) (all []string) {
+	const shown = 3
+	for _, path := range paths {
+		if parts := strings.Split(path, "/"); len(parts) > shown+1 {
+			path = "…/" + strings.Join(parts[len(parts)-shown:], "/")
+		}
+		all = append(all, path)
+	}
+	return all
+}

@@ -1,0 +1,112 @@
+package bench
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Total is one number of a benchmark's result.
+type Total struct {
+	Group string  `json:"group"` // "" for the benchmark as a whole
+	Name  string  `json:"name"`
+	Value float64 `json:"value"` // per cent
+	N     int     `json:"n"`     // number of tasks; for UASQ, of fields
+}
+
+// sums say how a benchmark sums up the scores of its tasks.
+type sums struct {
+	total  string // name of the mean over all tasks
+	whole  bool   // only full scores count
+	more   func(scores []Score) []Total
+	groups []group
+}
+
+// A group sums up scores by a property of their tasks, of which one may have several.
+type group struct {
+	name string
+	of   func(Task, Score) []string
+}
+
+// by makes a group of a property that a task has once; "": it has not.
+func by(name string, of func(Task) string) group {
+	return group{name, func(t Task, _ Score) []string { return []string{of(t)} }}
+}
+
+var (
+	byLevel     = by("level", Task.level)
+	byDomain    = by("domain", Task.domain)
+	byBenchmark = by("benchmark", Task.domain)
+	byRules     = by("rules", func(t Task) string { return t.Rules })
+	byMetric    = group{"metric", func(_ Task, s Score) []string { return []string{s.Metric} }}
+	byConcept   = group{"concept", func(t Task, _ Score) []string { return strings.Split(t.Kind, ", ") }}
+)
+
+func (t Task) level() string  { return t.Level }
+func (t Task) domain() string { return t.Domain }
+
+// totals sums up the scores of tasks, as the benchmark does; of each task in the first repeat, then
+// in the second. Those without a value are left out; uncounted ones are counted by their metric
+// alone.
+func (s sums) totals(tasks []Task, each []Score) []Total {
+	all := []Total{}
+	var of []Task
+	var scores, counted []Score
+	for i, score := range each {
+		if score.Value == nil {
+			continue
+		}
+		of, scores = append(of, tasks[i%len(tasks)]), append(scores, score)
+		if s.whole {
+			score.Value = new(math.Floor(*score.Value))
+		}
+		counted = append(counted, score)
+	}
+	if len(scores) == 0 {
+		return all
+	}
+	all = append(all, meanOf("", s.total, counted, nil))
+	if s.more != nil {
+		all = append(all, s.more(scores)...)
+	}
+	for _, g := range s.groups {
+		var names []string
+		for i := range of {
+			names = append(names, g.of(of[i], scores[i])...)
+		}
+		for _, name := range inOrder(names) {
+			all = append(all, meanOf(g.name, name, counted,
+				func(i int) bool { return slices.Contains(g.of(of[i], scores[i]), name) }))
+		}
+	}
+	for i := range all {
+		all[i].N /= len(each) / len(tasks) // as many repeats
+	}
+	return all
+}
+
+// inOrder returns each name once: hard before easy, otherwise sorted.
+func inOrder(names []string) []string {
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+	order := []string{"hard", "medium", "easy"}
+	if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(order, name) }) {
+		return names
+	}
+	return slices.DeleteFunc(order, func(name string) bool { return !slices.Contains(names, name) })
+}
+
+// meanOf returns the mean of the scores that pick selects (nil: all), in per cent.
+func meanOf(group, name string, scores []Score, pick func(i int) bool) Total {
+	var values []float64
+	for i, s := range scores {
+		if (pick == nil || pick(i)) && (!s.Uncounted || group == byMetric.name) {
+			values = append(values, *s.Value)
+		}
+	}
+	total := Total{Group: group, Name: name, N: len(values)}
+	if mean := Mean(values); mean != nil {
+		total.Value = 100 * mean.Value
+	}
+	return total
+}
