@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -32,14 +33,14 @@ func TestReshown(t *testing.T) {
 	follow := script{"step": "On.", "cell": "b = x\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
 	tr := play(t, simple).noError(t).Trajectory
 	for _, outputs := range [][]notebook.Output{nil, {{Type: notebook.Stream, Name: "stdout", Text: "another\n"}}} {
-		nb := record.Draw(tr)
+		nb := page.Draw(tr)
 		record.Key("k").Seal(nb)
 		for i := range nb.Cells {
 			if nb.Cells[i].Type == notebook.Code {
 				nb.Cells[i].Outputs = outputs
 			}
 		}
-		shown := must(record.Read(must(notebook.Read(bytes.NewReader(must(nb.Encode()))))))
+		shown := must(page.Read(must(notebook.Read(bytes.NewReader(must(nb.Encode()))))))
 		if err := shown.Ask("And now?", ""); err != nil {
 			t.Fatal(err)
 		}

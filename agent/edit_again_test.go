@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent/record"
+	"dsstar/agent/page"
 )
 
 // more is a model for runs that are resumed: it says yes to all.
@@ -26,7 +26,7 @@ func TestHandsOff(t *testing.T) {
 	tr := must(edited(t, p.Trajectory, all(source("verdict-2", "", "My own remark.\n\n"),
 		source("step-3", `"3"`, `"4"`))))
 	got := goOn(t, more, tr).noError(t)
-	data := string(must(record.Draw(got.Trajectory).Encode()))
+	data := string(must(page.Draw(got.Trajectory).Encode()))
 	if strings.Count(data, "My own remark.") != 1 || got.Answer() != "124" {
 		t.Errorf("answer %q\n%s", got.Answer(), data)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -89,18 +90,18 @@ func edited(t reporter, tr *record.Trajectory,
 	t.Helper()
 	nb := readNotebook(t, tr)
 	change(t, nb)
-	return record.Read(must(notebook.Read(bytes.NewReader(must(nb.Encode())))))
+	return page.Read(must(notebook.Read(bytes.NewReader(must(nb.Encode())))))
 }
 
 // readAgain reads the notebook of a trajectory.
 func readAgain(t reporter, tr *record.Trajectory) *record.Trajectory {
 	t.Helper()
-	return must(record.Read(readNotebook(t, tr)))
+	return must(page.Read(readNotebook(t, tr)))
 }
 
 func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 	t.Helper()
-	return must(notebook.Read(bytes.NewReader(must(record.Draw(tr).Encode()))))
+	return must(notebook.Read(bytes.NewReader(must(page.Draw(tr).Encode()))))
 }
 
 // TestAnyEdits: whatever a person does to the cells, nothing of theirs is lost, and the run ends

@@ -34,6 +34,7 @@ import (
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/lineage"
 	"dsstar/agent/llm"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -852,7 +853,7 @@ func checkFetchesNothing(t reporter, source string) {
 func checkNotebook(t reporter, tr *record.Trajectory,
 	before *notebook.Notebook) *notebook.Notebook {
 	t.Helper()
-	nb := record.Draw(tr)
+	nb := page.Draw(tr)
 	types := map[string]notebook.CellType{}
 	var code []string
 	for _, c := range nb.Cells {
@@ -892,7 +893,7 @@ func checkNotebook(t reporter, tr *record.Trajectory,
 			t.Errorf("the trajectory that is read back differs (-want +got)\n%s", diff)
 		}
 	}
-	again, err := record.Draw(back).Encode()
+	again, err := page.Draw(back).Encode()
 	if err != nil || string(again) != string(data) {
 		t.Errorf("not drawn the same again: %v\n%s", err, cmp.Diff(string(data), string(again)))
 	}

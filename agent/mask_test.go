@@ -17,6 +17,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
 	"dsstar/agent/mask/masktest"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 )
 
@@ -252,7 +253,7 @@ func TestMaskedAfterKill(t *testing.T) {
 		if _, ranked := whole.model.requests["the retriever"]; !ranked || whole.Answer() != c.answer || strings.Contains(strings.Join(whole.Cells(), "\n"), "masked") {
 			t.Fatalf("%s: answer %q, asked %q", name, whole.Answer(), whole.model.asked)
 		}
-		if data := string(must(record.Draw(whole.Trajectory).Encode())); strings.Contains(data, "Bob O'Brien") ||
+		if data := string(must(page.Draw(whole.Trajectory).Encode())); strings.Contains(data, "Bob O'Brien") ||
 			whole.Task.Question != "Who is Ann Smith, 1,234,567?" {
 			t.Errorf("%q; or the notebook has a value that no cell has printed", whole.Task.Question)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent/describe"
 	"dsstar/agent/memory"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -82,7 +83,7 @@ func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem s
 	if err != nil {
 		return nil, "its notebook is not there"
 	}
-	t, err = record.Read(nb)
+	t, err = page.Read(nb)
 	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 ||
 		len(t.Variables) > 0 || t.Method.Script {
 		return nil, "its notebook has been changed since"

@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/memory"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 )
 
@@ -89,7 +90,7 @@ func TestExample(t *testing.T) {
 	tools := []memory.Tool{{Name: "tool", Code: "tool = 1", Test: "assert tool == 1\n"}}
 	remember := func(of *record.Trajectory) *memory.Memory {
 		path := filepath.Join(t.TempDir(), "notebook.ipynb")
-		if err := record.Draw(of).Save(path); err != nil {
+		if err := page.Draw(of).Save(path); err != nil {
 			t.Fatal(err)
 		}
 		return &memory.Memory{Tools: tools, Questions: []memory.Question{{Question: "Why?", Answer: "none"},

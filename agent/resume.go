@@ -14,7 +14,7 @@ import (
 	"dsstar/notebook"
 )
 
-// Resume continues a run from its record, as [record.Read] returns it, in the run folder
+// Resume continues a run from its record, as [page.Read] returns it, in the run folder
 // cfg.Dir: a stopped run to its end, an edited one from the first edit. It asks the model
 // nothing that is recorded or in cfg.Answered. The method is the recorded one. The limits
 // are those of cfg and count from here. The files are the present ones of the data folder.

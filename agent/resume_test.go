@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -64,7 +65,7 @@ func (r *recorder) record(s *stage) {
 		var data []byte
 		var err error
 		if n := len(r.all); !r.spares(n) || !r.spares(n+1) || e.Kind == agent.Ended { // or of the reply that comes next
-			data, err = record.Draw(tr).Encode()
+			data, err = page.Draw(tr).Encode()
 		}
 		r.keep("event "+string(e.Kind), func(m *moment) { m.notebook = data })
 		if watch != nil {
@@ -80,7 +81,7 @@ func (r *recorder) spares(n int) bool { return spared(n + r.shift) }
 // reread reads a notebook as it stands on the disk.
 func reread(t reporter, data []byte) *record.Trajectory {
 	t.Helper()
-	return must(record.Read(must(notebook.Read(bytes.NewReader(data)))))
+	return must(page.Read(must(notebook.Read(bytes.NewReader(data)))))
 }
 
 // goOn resumes a run from a record.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
-	"dsstar/agent/record"
+	"dsstar/agent/page"
 	"dsstar/notebook"
 )
 
@@ -37,7 +37,7 @@ func TestDerivedAnew(t *testing.T) {
 	anew := p.model.prompt(t, "second the answer, again 1")
 	contains(t, anew, "it leaves rows out", "not 678 is right")
 	lacks(t, anew, "12,345", "12345", "z = 678", "Do the next thing")
-	nb := record.Draw(p.Trajectory)
+	nb := page.Draw(p.Trajectory)
 	contains(t, nb.Cells[cellOf(t, nb, "second")].Source, "12345", "678", "leaves rows out", "told what was found wrong")
 	lacks(t, p.model.prompt(t, "second the answer"), "mistake")
 }
@@ -166,7 +166,7 @@ func TestSecondIsApart(t *testing.T) {
 		if len(s.Attempts) != 1 || s.Answer != "123" || s.Ruling != "" || s.Together != together {
 			t.Errorf("%+v", s)
 		}
-		nb := record.Draw(p.Trajectory)
+		nb := page.Draw(p.Trajectory)
 		for _, c := range nb.Cells {
 			if c.Type == notebook.Code {
 				lacks(t, c.Source, "x = 123")
@@ -174,7 +174,7 @@ func TestSecondIsApart(t *testing.T) {
 		}
 		shown := nb.Cells[cellOf(t, nb, "second")].Source
 		s.Together = !together
-		if nb = record.Draw(p.Trajectory); nb.Cells[cellOf(t, nb, "second")].Source == shown {
+		if nb = page.Draw(p.Trajectory); nb.Cells[cellOf(t, nb, "second")].Source == shown {
 			t.Errorf("together or not, the notebook says: %s", shown)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -157,7 +158,7 @@ func (c *conversation) run(tr *record.Trajectory, question string) *record.Traje
 			s.config.Observe = func(_ agent.Event, tr *record.Trajectory) error {
 				c.check(tr)
 				if kill--; kill == 0 {
-					saved = must(record.Draw(tr).Encode())
+					saved = must(page.Draw(tr).Encode())
 					cancel()
 				}
 				return nil

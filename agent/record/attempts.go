@@ -1,8 +1,10 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 
+	"dsstar/agent/brief"
 	"dsstar/notebook"
 )
 
@@ -23,4 +25,17 @@ func (t *Trajectory) Tried() (attempts []Attempt, returns []Return) {
 		}
 	}
 	return attempts, returns
+}
+
+// HowRestored says how a session went back.
+func HowRestored(b notebook.Restoration) string {
+	switch {
+	case b.Way == notebook.NotAtAll:
+		return "not at all: going back is off"
+	case b.Way == notebook.ByCheckpoint && b.Why != "":
+		return "by an earlier checkpoint, for want of a nearer one (" + brief.OneLine(b.Why) + ")"
+	case b.Why != "":
+		return fmt.Sprintf("by %s (%s)", b.Way, brief.OneLine(b.Why))
+	}
+	return "by " + string(b.Way)
 }

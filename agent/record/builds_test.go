@@ -7,21 +7,16 @@ import (
 	"dsstar/notebook"
 )
 
-// conversation is a run of several questions; each has one step with the code, and a last cell. All
-// that is said of an answer is that of answered.
+// conversation is a run of several questions; each has one step, with the code.
 func conversation(cells ...string) *Trajectory {
-	t := answered()
-	t.Rounds = nil
+	t := &Trajectory{}
 	for i, code := range cells {
-		ran := notebook.Execution{Status: notebook.OK}
-		t.Rounds = append(t.Rounds, Round{Step: "Go on.", Attempts: []Attempt{{Code: code, Execution: ran}},
-			Verdict: &Verdict{Sufficient: true}})
+		t.Rounds = append(t.Rounds, Round{Step: "Go on.",
+			Attempts: []Attempt{{Code: code, Execution: notebook.Execution{Status: notebook.OK}}}})
 		if i < len(cells)-1 {
-			t.Earlier = append(t.Earlier, Part{Question: "What?", End: i + 1, Final: t.Final, Proof: t.Proof,
-				Second: t.Second})
+			t.Earlier = append(t.Earlier, Part{End: i + 1})
 		}
 	}
-	t.Readings = nil
 	return t
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
@@ -86,25 +85,6 @@ func (c TableCount) String() string {
 	return fmt.Sprintf("%s %d", c.Table, c.Rows)
 }
 
-// showCounts says how many rows tables had; "" if nobody has counted.
-func showCounts(p *Proof) string {
-	if len(p.Counts) == 0 {
-		return ""
-	}
-	var parts []string
-	database := ""
-	for _, c := range p.Counts {
-		text := c.String()
-		if c.Database != database {
-			database = c.Database
-			text = fmt.Sprintf("`db[%q]`: ", database) + text
-		}
-		parts = append(parts, text)
-	}
-	return fmt.Sprintf("Rows at %s: %s.", p.At.UTC().Format("2006-01-02 15:04 UTC"),
-		strings.Join(parts, ", "))
-}
-
 // CountCode returns the code that counts the rows of those tables whose names are among words of
 // cells, for a session after the set-up cell; "" without databases.
 func CountCode(sources []files.Source, cells []string) string {
@@ -125,13 +105,4 @@ func Counted(x notebook.Execution) (counts []TableCount) {
 		return nil
 	}
 	return counts
-}
-
-// Counts returns when the answer of a notebook was proved and how many rows tables had then.
-func Counts(nb *notebook.Notebook) (at time.Time, counts []TableCount) {
-	meta, err := recorded(nb)
-	if err != nil || meta.Trajectory.Proof == nil {
-		return at, nil
-	}
-	return meta.Trajectory.Proof.At, meta.Trajectory.Proof.Counts
 }

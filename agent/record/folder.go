@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +13,6 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
-	"dsstar/agent/llm"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/lazy"
 )
@@ -115,68 +112,6 @@ func (f Folder) Lock() (release func(), err error) {
 	return func() { _ = lock.Unlock() }, nil
 }
 
-// Discard removes the folder of a run that no model has ever replied to, and reports whether it has.
-// The folder stays if it holds anything that such a run does not write, or that somebody has edited.
-func (f Folder) Discard() bool {
-	return f.vain() && disk.RemoveFolder(string(f)) == nil
-}
-
-func (f Folder) vain() bool {
-	entries, err := os.ReadDir(string(f))
-	if err != nil {
-		return false
-	}
-	return !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
-		switch path := filepath.Join(string(f), entry.Name()); path {
-		case f.Trace():
-			return f.unanswered() != nil
-		case f.Notebook():
-			return f.unedited() != nil
-		case f.Files():
-			wrote, err := os.ReadDir(path)
-			return err != nil || slices.ContainsFunc(wrote, func(entry fs.DirEntry) bool {
-				return entry.Name() != DataFolder || entry.Type() != fs.ModeSymlink // the set-up cell's
-			})
-		case f.Script(), filepath.Join(string(f), DataFolder):
-			return false
-		}
-		return true
-	})
-}
-
-var errInUse = errors.New("the run has come to something")
-
-// unanswered returns an error if the trace has a reply.
-func (f Folder) unanswered() error {
-	file, err := disk.OpenPlain(f.Trace(), disk.MaxDocument)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	exchanges, err := llm.ReadTrace(file)
-	if err == nil && slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Error == "" }) {
-		err = errInUse
-	}
-	return err
-}
-
-// unedited returns an error if somebody has edited the notebook of a run without rounds, or the script.
-func (f Folder) unedited() error {
-	nb, err := notebook.Open(f.Notebook())
-	if err != nil {
-		return err
-	}
-	t, err := Read(nb)
-	if err != nil {
-		return err
-	}
-	script, err := disk.ReadPlain(f.Script(), disk.MaxDocument)
-	if err == nil && !slices.Contains(t.Scripts, Digest(string(script))) || len(t.Rounds)+len(t.Remarks) > 0 {
-		return errInUse
-	}
-	return nil
-}
-
 var notSlug = lazy.Regexp(`[^\p{L}\p{N}]+`)
 
 // slug returns a folder name made from the first words of a question.
@@ -201,13 +136,13 @@ func (t *Trajectory) Script() string { return script(append(t.EarlierCells(), t.
 // OpeningScript returns the script of the cells before the first step.
 func (t *Trajectory) OpeningScript() string { return script(t.Opening()) }
 
-func script(cells []titled) string {
+func script(cells []Titled) string {
 	var b strings.Builder
-	for _, line := range safety {
+	for _, line := range Safety {
 		b.WriteString("# " + line + "\n")
 	}
 	for _, c := range cells {
-		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.title), c.code)
+		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.Title), c.Code)
 	}
 	return b.String()
 }

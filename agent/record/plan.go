@@ -125,7 +125,7 @@ func (t *Trajectory) DroppedBy(i int) (round int, ok bool) {
 // ran on the state that they produce.
 func (t *Trajectory) At(round int) (cells []string, attempts []Attempt) {
 	attempts = slices.DeleteFunc(slices.Clone(t.Rounds[round-1].Attempts), Attempt.NotRun)
-	return t.Part(t.partOf(round) - 1).UpTo(round - 1).Base(), attempts
+	return t.Part(t.PartOf(round) - 1).UpTo(round - 1).Base(), attempts
 }
 
 // LastScript returns the last accepted attempt, on which the paper's next script builds.
@@ -152,21 +152,29 @@ func (t *Trajectory) CellRounds() []int {
 	return rounds[len(rounds)-1:]
 }
 
-// A titled cell is one that Run All executes.
-type titled struct{ role, title, code string }
+// The roles of the cells before the first step, under the metadata key "dsstar".
+const (
+	RoleParameters = "parameters"
+	RoleSetup      = "setup"
+	RoleTools      = "tools"     // defines the functions of memory that the cells use
+	RoleVariables  = "variables" // loads what the cells use of somebody's session
+)
+
+// Titled is a cell that Run All executes. Those before the first step have a role.
+type Titled struct{ Role, Title, Code string }
 
 // own returns the cells of the last part.
-func (t *Trajectory) own() []titled {
-	var cells []titled
+func (t *Trajectory) own() []Titled {
+	var cells []Titled
 	for n, i := range t.CellRounds() {
 		a, _ := t.Rounds[i].Accepted()
 		if t.Method.Script {
 			n = t.StepOf(i) - 1 // the notebook has the last script alone
 		}
-		cells = append(cells, titled{roleStep, fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step), a.Code})
+		cells = append(cells, Titled{Title: fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step), Code: a.Code})
 	}
 	if a, ok := t.FinalCell(); ok {
-		cells = append(cells, titled{roleFinal, "Answer", a.Code})
+		cells = append(cells, Titled{Title: "Answer", Code: a.Code})
 	}
 	return cells
 }
@@ -175,7 +183,7 @@ func (t *Trajectory) own() []titled {
 func (t *Trajectory) OwnCells() []string { return codes(t.own()) }
 
 // EarlierCells returns the cells before the last part.
-func (t *Trajectory) EarlierCells() []titled {
+func (t *Trajectory) EarlierCells() []Titled {
 	cells := t.Opening()
 	for k := range t.Earlier {
 		cells = append(cells, t.Part(k).own()...)
@@ -183,10 +191,10 @@ func (t *Trajectory) EarlierCells() []titled {
 	return cells
 }
 
-func codes(cells []titled) []string {
+func codes(cells []Titled) []string {
 	var all []string
 	for _, c := range cells {
-		all = append(all, c.code)
+		all = append(all, c.Code)
 	}
 	return all
 }
@@ -213,18 +221,26 @@ func (t *Trajectory) FinalCell() (Attempt, bool) {
 	if t.Final == nil {
 		return Attempt{}, false
 	}
-	return accepted(t.Final.Attempts)
+	return Accepted(t.Final.Attempts)
 }
 
 // Accepted returns the attempt that ran without an error, if there is one.
-func (r Round) Accepted() (Attempt, bool) { return accepted(r.Attempts) }
+func (r Round) Accepted() (Attempt, bool) { return Accepted(r.Attempts) }
 
-// accepted returns the last attempt if it ran, and thus is a cell of the notebook.
-func accepted(attempts []Attempt) (Attempt, bool) {
+// Accepted returns the last attempt if it ran, and thus is a cell of the notebook.
+func Accepted(attempts []Attempt) (Attempt, bool) {
 	if n := len(attempts); n > 0 {
 		if a := attempts[n-1]; a.Execution.Status == notebook.OK {
 			return a, true
 		}
 	}
 	return Attempt{}, false
+}
+
+// PartID is the id of a cell of part k.
+func PartID(role string, k int) string {
+	if k == 0 {
+		return role
+	}
+	return fmt.Sprintf("%s-%d", role, k+1)
 }

@@ -51,7 +51,7 @@ type Option struct {
 // it prints the variable that the branch ends with. ok is false if the branch gave no answer in
 // one.
 func (o Option) Last() (code string, ok bool) {
-	a, ran := accepted(o.Attempts)
+	a, ran := Accepted(o.Attempts)
 	m := lastName().FindStringSubmatch(a.Code)
 	if !ran || o.Answer == "" || m == nil {
 		return "", false
@@ -172,15 +172,40 @@ func (t *Trajectory) Unsettle() {
 	t.Readings = restated(t.Readings)
 }
 
+// NoteTag marks a person's Markdown cell that the agent reads.
+const NoteTag = "dsstar:note"
+
 // AddNote adds a person's note to the agent, which the notebook shows below the question. Later
 // questions are judged and derived again.
 func (t *Trajectory) AddNote(text string) {
 	if slices.Contains(t.Notes, text) {
 		return
 	}
-	t.noted("a note was left: " + text)
+	t.Noted("a note was left: " + text)
 	t.Notes = append(t.Notes, text)
-	t.Remarks = append(t.Remarks, Remark{After: partID("asked", len(t.Earlier)), Cell: notebook.Cell{
+	t.Remarks = append(t.Remarks, Remark{After: PartID("asked", len(t.Earlier)), Cell: notebook.Cell{
 		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
-		Metadata: map[string]any{"tags": []any{noteTag}}}})
+		Metadata: map[string]any{"tags": []any{NoteTag}}}})
+}
+
+// restated returns the readings without the answers, which were those of other cells or data.
+func restated(readings []Reading) []Reading {
+	together := func(r Reading) bool { return r.Together != nil }
+	readings = slices.DeleteFunc(slices.Clone(readings), together)
+	for i := range readings {
+		readings[i].Confirmed = false
+		readings[i].Options = slices.Clone(readings[i].Options)
+		for n, o := range readings[i].Options {
+			readings[i].Options[n] = Option{Text: o.Text}
+		}
+	}
+	return readings
+}
+
+// Told is the answer of another option, in one line, and how it differs if it has files.
+func (o Option) Told() string {
+	if o.Same {
+		return "the same"
+	}
+	return WithFiles(o.Answer, o.Files, o.Differs)
 }

@@ -46,7 +46,7 @@ func (t *Trajectory) UsedTools() []memory.Tool {
 	if t.Recalled == nil {
 		return nil
 	}
-	var cells []titled
+	var cells []Titled
 	for k := range len(t.Earlier) + 1 {
 		cells = append(cells, t.Part(k).own()...)
 	}

@@ -38,10 +38,10 @@ func (t *Trajectory) unproved() int {
 // Reopen makes earlier question k, from 0, the last one again. The questions after it wait for
 // [Trajectory.Next], and are proved again. The caller decides what happens to question k, and notes
 // it: see [Trajectory.AddNote].
-func (t *Trajectory) Reopen(k int) { t.reopen(k, map[int]change{}) }
+func (t *Trajectory) Reopen(k int) { t.ReopenChanged(k, map[int]Change{}) }
 
-// noted has the later questions run, judged and derived again, as a person has noted something.
-func (t *Trajectory) noted(what string) {
+// Noted has the later questions run, judged and derived again, as a person has noted something.
+func (t *Trajectory) Noted(what string) {
 	for i := range t.Later {
 		t.Later[i].Noted = what
 	}
@@ -67,13 +67,13 @@ func (t *Trajectory) ProveAgain() {
 	if k < 0 || t.Adopted || len(t.Later) > 0 {
 		return
 	}
-	changed := map[int]change{}
+	changed := map[int]Change{}
 	for j := k; j < len(t.Earlier); j++ {
 		if part := t.Part(j); part.Second == nil && !part.Method.NoSecond {
-			changed[j] = change{what: []string{"its answer was withdrawn"}, rest: part.CellRounds()}
+			changed[j] = Change{What: []string{"its answer was withdrawn"}, Rest: part.CellRounds()}
 		}
 	}
-	t.reopen(k, changed)
+	t.ReopenChanged(k, changed)
 }
 
 // Renew has the files described again, and the cells of all questions run again.
@@ -82,33 +82,33 @@ func (t *Trajectory) Renew(why string) {
 	if len(t.Earlier) == 0 {
 		return
 	}
-	changed := map[int]change{len(t.Earlier): {}} // it has just begun again
+	changed := map[int]Change{len(t.Earlier): {}} // it has just begun again
 	for k := range t.Earlier {
-		changed[k] = change{what: []string{why}, rest: t.Part(k).CellRounds()}
+		changed[k] = Change{What: []string{why}, Rest: t.Part(k).CellRounds()}
 	}
-	t.reopen(0, changed)
+	t.ReopenChanged(0, changed)
 }
 
-// A change says what became of the cells of a question. The zero change leaves it to the caller
+// A Change says what became of the cells of a question. The zero Change leaves it to the caller
 // which of its cells run again.
-type change struct {
-	what  []string // in words
-	rest  []int    // rounds whose cells run again
-	steps bool     // the cells are not those of before
+type Change struct {
+	What  []string // in words
+	Rest  []int    // rounds whose cells run again
+	Steps bool     // the cells are not those of before
 }
 
-// reopen is Reopen for several questions that were changed, the first of which is k.
-func (t *Trajectory) reopen(k int, changed map[int]change) {
+// ReopenChanged is Reopen for several questions that were changed, the first of which is k.
+func (t *Trajectory) ReopenChanged(k int, changed map[int]Change) {
 	for j := k + 1; j <= len(t.Earlier); j++ {
 		on := t.Part(j).BuildsOn()
 		at := slices.IndexFunc(on, func(i int) bool { _, is := changed[i]; return is })
 		if _, is := changed[j]; !is && at >= 0 {
-			changed[j] = change{what: []string{fmt.Sprintf("question %d, on which it builds, was changed", on[at]+1)},
-				rest: t.Part(j).CellRounds()}
+			changed[j] = Change{What: []string{fmt.Sprintf("question %d, on which it builds, was changed", on[at]+1)},
+				Rest: t.Part(j).CellRounds()}
 		}
 	}
 	for {
-		if c := changed[len(t.Earlier)]; len(c.what) > 0 {
+		if c := changed[len(t.Earlier)]; len(c.What) > 0 {
 			t.runAgain(c)
 		}
 		t.Proof = nil
@@ -125,8 +125,8 @@ func (t *Trajectory) reopen(k int, changed map[int]change) {
 }
 
 // runAgain has the cells of the last part run again, and its answer judged and derived.
-func (t *Trajectory) runAgain(c change) {
-	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: c.what, Plan: []int{}, Rest: Numbers(c.rest), Steps: c.steps}})
+func (t *Trajectory) runAgain(c Change) {
+	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: c.What, Plan: []int{}, Rest: Numbers(c.Rest), Steps: c.Steps}})
 	t.Unsettle()
 	if _, there := t.FinalCell(); there {
 		t.Final.Again, t.Final.Answer = true, ""
@@ -157,7 +157,7 @@ func (t *Trajectory) Next() bool {
 		}
 	}
 	if t.take(l.Part); l.Noted != "" && len(t.Edits()) == 0 {
-		t.runAgain(change{what: []string{l.Noted}, rest: t.CellRounds()})
+		t.runAgain(Change{What: []string{l.Noted}, Rest: t.CellRounds()})
 	}
 	return true
 }

@@ -101,9 +101,9 @@ func (t *Trajectory) disownWishes() {
 	t.Notes, t.Remarks = nil, slices.Clone(t.Remarks)
 	for i := range t.Remarks {
 		cell := &t.Remarks[i].Cell
-		if tags, _ := cell.Metadata["tags"].([]any); slices.Contains(cell.Tags(), noteTag) {
+		if tags, _ := cell.Metadata["tags"].([]any); slices.Contains(cell.Tags(), NoteTag) {
 			cell.Metadata = maps.Clone(cell.Metadata)
-			cell.Metadata["tags"] = slices.DeleteFunc(slices.Clone(tags), func(tag any) bool { return tag == noteTag })
+			cell.Metadata["tags"] = slices.DeleteFunc(slices.Clone(tags), func(tag any) bool { return tag == NoteTag })
 		}
 	}
 	for i := range t.Rounds {
@@ -177,3 +177,9 @@ func (t *Trajectory) Ask(question, guidelines string) error {
 	t.Ended = false
 	return nil
 }
+
+// An EditError describes an edit from which a run cannot continue. The notebook is left as the
+// person saved it.
+type EditError struct{ Problem string }
+
+func (e *EditError) Error() string { return e.Problem }

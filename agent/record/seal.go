@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"reflect"
 	"slices"
 
 	"dsstar/notebook"
@@ -27,7 +26,7 @@ func (k Key) Seal(nb *notebook.Notebook) {
 }
 
 // Made reports whether the record of a notebook is as the holder of the key has sealed it.
-func (k Key) Made(nb *notebook.Notebook) bool { return k.holds(sealOf(nb)) }
+func (k Key) Made(nb *notebook.Notebook) bool { return k.holds(SealOf(nb)) }
 
 // Wrote reports whether the record that a trajectory was read from is as the holder of the key has
 // sealed it.
@@ -50,7 +49,7 @@ func shownSum(nb *notebook.Notebook) string {
 	for _, c := range nb.Cells {
 		if _, own := c.Metadata["dsstar"]; own && c.Type == notebook.Code {
 			all = append(all, c.ID)
-			for _, o := range recounted(c.Outputs, 0) {
+			for _, o := range Recounted(c.Outputs, 0) {
 				all = append(all, o)
 			}
 		}
@@ -62,28 +61,6 @@ func shownSum(nb *notebook.Notebook) string {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// Rewritten reports whether a text or picture that dsstar has drawn into a notebook, whose trajectory
-// is t, or an output of its cells is another one now, or is gone.
-func Rewritten(nb *notebook.Notebook, t *Trajectory) bool {
-	if sealOf(nb).Reshown {
-		return true
-	}
-	now := map[string]notebook.Cell{}
-	for _, c := range nb.Cells {
-		now[c.ID] = c
-	}
-	for k := range len(t.Earlier) + 1 { // who would show another answer must remove the one that was given
-		if now[partID(roleQuestion, k)].Type != notebook.Markdown {
-			return true
-		}
-	}
-	return slices.ContainsFunc(Draw(t).Cells, func(drew notebook.Cell) bool {
-		is, there := now[drew.ID]
-		return there && is.Type == notebook.Markdown && (is.Source != drew.Source ||
-			len(is.Attachments)+len(drew.Attachments) > 0 && !reflect.DeepEqual(is.Attachments, drew.Attachments))
-	})
 }
 
 // Sum returns the seal of some bytes.
@@ -108,7 +85,8 @@ type Seal struct {
 	Reshown bool // cells show other outputs than those that were sealed
 }
 
-func sealOf(nb *notebook.Notebook) (s Seal) {
+// SealOf returns the seal of a notebook.
+func SealOf(nb *notebook.Notebook) (s Seal) {
 	meta, _ := nb.Metadata["dsstar"].(map[string]any)
 	s.Reshown = meta["outputs"] != nil && meta["outputs"] != shownSum(nb)
 	if s.Text, _ = meta["seal"].(string); s.Text != "" {
@@ -132,4 +110,15 @@ func content(nb *notebook.Notebook) (meta map[string]any, sum []byte) {
 	}
 	digest := sha256.Sum256(data)
 	return meta, digest[:]
+}
+
+// Recounted returns the outputs with another execution count.
+func Recounted(outputs []notebook.Output, count int) []notebook.Output {
+	outputs = slices.Clone(outputs)
+	for i := range outputs {
+		if outputs[i].Type == notebook.ExecuteResult {
+			outputs[i].ExecutionCount = count
+		}
+	}
+	return outputs
 }

@@ -90,16 +90,16 @@ func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string)
 
 // Opening returns the cells before the first step: parameters, set-up, if later cells use variables
 // of a user's session the cell that loads them, and the functions of memory if there are any.
-func (t *Trajectory) Opening() []titled {
-	cells := []titled{
-		{roleParameters, "Parameters", parametersCell(t.Part(0).Task)},
-		{roleSetup, "Set-up", SetUpCell(t.Task)},
+func (t *Trajectory) Opening() []Titled {
+	cells := []Titled{
+		{RoleParameters, "Parameters", parametersCell(t.Part(0).Task)},
+		{RoleSetup, "Set-up", SetUpCell(t.Task)},
 	}
 	if code := t.variablesCell(); code != "" {
-		cells = append(cells, titled{roleVariables, "Variables", code})
+		cells = append(cells, Titled{RoleVariables, "Variables", code})
 	}
 	if code := t.toolsCell(); code != "" { // last: the second derivation begins before it
-		cells = append(cells, titled{roleTools, "Functions", code})
+		cells = append(cells, Titled{RoleTools, "Functions", code})
 	}
 	return cells
 }
@@ -131,7 +131,7 @@ func (t *Trajectory) variablesCell() string {
 
 // Loaded returns the variables that the cells use and a fresh session must load.
 func (t *Trajectory) Loaded() (all []Variable) {
-	var cells []titled
+	var cells []Titled
 	for k := range len(t.Earlier) + 1 {
 		cells = append(cells, t.Part(k).own()...)
 	}

@@ -84,9 +84,9 @@ func (t *Trajectory) faults() []string {
 		why = append(why, t.Final.Doubts...)
 	}
 	if v := t.Disputed(); v != nil {
-		why = append(why, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+after(": ", v.Reason))
+		why = append(why, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+After(": ", v.Reason))
 	} else if n := len(t.Rounds); n > t.EarlierRounds() && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Withdrawn {
-		why = append(why, "its verdict was withdrawn"+after(": ", t.Rounds[n-1].Verdict.Reason))
+		why = append(why, "its verdict was withdrawn"+After(": ", t.Rounds[n-1].Verdict.Reason))
 	} else if !t.Sufficient() {
 		why = append(why, "the plan was not judged sufficient")
 	}
@@ -126,17 +126,17 @@ func (t *Trajectory) disagreement() string {
 	case s.Agrees || s.Ruling == RuledSame:
 		return ""
 	case s.Answer == "":
-		return "the second derivation gave no answer" + after(": ", s.Reason)
+		return "the second derivation gave no answer" + After(": ", s.Reason)
 	case (s.Ruling == "" || s.Ruling == RuledReading) &&
 		slices.ContainsFunc(t.Readings, Reading.Matters):
 		return ""
 	}
 	return fmt.Sprintf("the second derivation gave another answer, %s",
-		withFiles(s.Answer, s.Files, s.Differs)) + after(": ", s.Reason)
+		WithFiles(s.Answer, s.Files, s.Differs)) + After(": ", s.Reason)
 }
 
-// after returns the text in one line after mark, without its full stop, or "" if there is none.
-func after(mark, text string) string {
+// After returns the text in one line after mark, without its full stop, or "" if there is none.
+func After(mark, text string) string {
 	if text = strings.TrimSuffix(brief.OneLine(text), "."); text == "" {
 		return ""
 	}
@@ -146,14 +146,14 @@ func after(mark, text string) string {
 // clippedChars limits an answer within a sentence or a table.
 const clippedChars = 200
 
-// withFiles returns an answer in one line. If it has files, how it differs is said, too: the words
+// WithFiles returns an answer in one line. If it has files, how it differs is said, too: the words
 // can be the same.
-func withFiles(answer string, files []compare.File, differs string) string {
-	if answer = clipped(answer); len(files) > 0 && differs != "" {
-		answer += " (" + clipped(differs) + ")"
+func WithFiles(answer string, files []compare.File, differs string) string {
+	if answer = Clipped(answer); len(files) > 0 && differs != "" {
+		answer += " (" + Clipped(differs) + ")"
 	}
 	return answer
 }
 
-// clipped returns an answer in one line.
-func clipped(answer string) string { return brief.OneLine(brief.Clip(answer, clippedChars)) }
+// Clipped returns an answer in one line.
+func Clipped(answer string) string { return brief.OneLine(brief.Clip(answer, clippedChars)) }

@@ -1,17 +1,13 @@
-// Package record holds what a run did.
-//
-// The record of a run is its [Trajectory]. The entry "dsstar" of the notebook's metadata holds it,
-// except for outputs, which only the code cells hold. The metadata of each of dsstar's cells says
-// what the cell shows and has a digest of the source as drawn. A cell whose source has another
-// digest was edited by a person; a cell without such metadata is the person's own. [Draw] draws the
-// notebook. [Read] reads the trajectory back and compares the cells with it: edits become the last
-// [Round], with an [Edit].
-//
-// A [Folder] is what a run leaves on disk.
+// Package record holds what a run did, its [Trajectory], and says what that makes of the answer. A
+// [Folder] is what a run leaves on disk. Package page draws the notebook.
 package record
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"dsstar/agent/files"
@@ -302,8 +298,8 @@ func (t *Trajectory) Part(k int) *Trajectory {
 	return &view
 }
 
-// partOf returns the part, from 1, of round n, from 1.
-func (t *Trajectory) partOf(n int) int {
+// PartOf returns the part, from 1, of round n, from 1.
+func (t *Trajectory) PartOf(n int) int {
 	for k, p := range t.Earlier {
 		if n <= p.End {
 			return k + 1
@@ -367,4 +363,56 @@ func (t *Trajectory) Disputed() *Verdict {
 // Inconclusive reports whether the judge found that the data hold no answer.
 func (t *Trajectory) Inconclusive() bool {
 	return t.Sufficient() && t.Rounds[len(t.Rounds)-1].Verdict.Inconclusive
+}
+
+// Digest returns the hash by which an edited source is recognized.
+func Digest(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Check validates numbers of rounds and options, since the notebook may be damaged.
+func (t *Trajectory) Check() error {
+	end, wrong := 0, len(t.Descriptions) > len(t.Task.Files)
+	readings := [][]Reading{t.Readings}
+	for _, p := range t.Earlier {
+		wrong = wrong || p.End < end || p.End > len(t.Rounds)
+		end, readings = p.End, append(readings, p.Readings)
+	}
+	wrong = wrong || misnumbered(t.Rounds, 0)
+	for _, l := range t.Later {
+		wrong = wrong || l.Begin < 0 || misnumbered(l.Rounds, l.Begin)
+		readings = append(readings, l.Readings)
+	}
+	for _, all := range readings {
+		for _, r := range all {
+			n := len(r.Options)
+			wrong = wrong || r.Problem == "" && (n < 2 || r.Chosen < 0 || r.Chosen >= n)
+			for _, k := range r.Together {
+				wrong = wrong || k < 0 || k >= len(all) || all[k].Problem != ""
+			}
+		}
+	}
+	if wrong {
+		return fmt.Errorf("its record is damaged: it names rounds, options or files that it does not have")
+	}
+	return nil
+}
+
+// misnumbered reports whether an edit names a round that has no cell, or is not among rounds,
+// before which there are so many others.
+func misnumbered(rounds []Round, before int) bool {
+	return slices.ContainsFunc(rounds, func(r Round) bool {
+		return r.Edit != nil && slices.ContainsFunc(slices.Concat(r.Edit.Plan, r.Edit.Rest), func(n int) bool {
+			return n < before+1 || n > before+len(rounds) || len(rounds[n-1-before].Attempts) == 0
+		})
+	})
+}
+
+// Questions returns the questions of all parts, in order.
+func (t *Trajectory) Questions() (all []string) {
+	for k := range len(t.Earlier) + 1 {
+		all = append(all, t.Part(k).Task.Question)
+	}
+	return all
 }

@@ -92,7 +92,7 @@ func (t *Trajectory) Edition() string {
 			}
 		}
 		if l.Final != nil {
-			a, _ := accepted(l.Final.Attempts)
+			a, _ := Accepted(l.Final.Attempts)
 			all = append(all, a.Code)
 		}
 	}

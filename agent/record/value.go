@@ -63,3 +63,35 @@ func unrepr(text string) string {
 	}
 	return b.String()
 }
+
+// Restate replaces the answers of some questions, by number from 1, with what their last cells
+// print now, which is not proved. It returns the trajectory as its notebook shows it then.
+func (t *Trajectory) Restate(answers map[int]string) (shown *Trajectory) {
+	view := *t
+	for part, answer := range answers {
+		if k := part - 1; k < len(t.Earlier) {
+			e := &t.Earlier[k]
+			e.Final, e.Proof, e.Second, e.Readings = e.Final.with(answer), nil, nil, restated(e.Readings)
+			continue
+		}
+		t.Final, t.Proof, t.Second, t.Readings = t.Final.with(answer), nil, nil, restated(t.Readings)
+		view = *t
+		view.Ended, view.Failure = true, ""
+	}
+	return &view
+}
+
+// with returns the last cell with what it prints now.
+func (f *Final) with(answer string) *Final {
+	changed := Final{}
+	if f != nil {
+		changed = *f
+	}
+	if a, ok := Accepted(changed.Attempts); ok && changed.Summary != "" {
+		changed.Take(a.Execution)
+	} else {
+		changed.Summary = ""
+	}
+	changed.Answer = answer
+	return &changed
+}

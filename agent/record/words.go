@@ -1,11 +1,13 @@
 package record
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/notebook"
 	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 )
@@ -42,7 +44,7 @@ func (t *Trajectory) InWords() string {
 			"). All else holds: " + t.proved(-1) + unconfined(t)
 	}
 	if t.Inconclusive() {
-		text += " The" + strings.TrimPrefix(noAnswer, "the") + after(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason) + "."
+		text += " The" + strings.TrimPrefix(noAnswer, "the") + After(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason) + "."
 	}
 	return text
 }
@@ -106,7 +108,7 @@ func (t *Trajectory) twice() string {
 		return "derived twice, the second time under another reading"
 	}
 	how := "independently"
-	if t.secondBuilds() {
+	if t.SecondBuilds() {
 		how = "the second time with variables of earlier questions"
 	}
 	if s.Ruling == RuledSame {
@@ -115,9 +117,9 @@ func (t *Trajectory) twice() string {
 	return "derived twice, " + how
 }
 
-// secondBuilds reports whether the cell of the second derivation may use what earlier questions
+// SecondBuilds reports whether the cell of the second derivation may use what earlier questions
 // have left.
-func (t *Trajectory) secondBuilds() bool {
+func (t *Trajectory) SecondBuilds() bool {
 	n := len(t.Second.Attempts)
 	return n > 0 && len(t.buildOn([]string{t.Second.Attempts[n-1].Code})) > 0
 }
@@ -140,12 +142,14 @@ func (t *Trajectory) compared() (names, not []string) {
 	return names, not
 }
 
-func isPicture(name string) bool { return pictureName().MatchString(strings.ToLower(path.Base(name))) }
+func isPicture(name string) bool {
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp"}, strings.ToLower(path.Ext(name)))
+}
 
 // drawn reports whether the last cells show a chart.
 func (t *Trajectory) drawn() bool {
-	for _, shown := range t.lastCells() {
-		for _, o := range shown.outputs {
+	for _, shown := range t.LastCells() {
+		for _, o := range shown.Outputs {
 			for mime := range o.Data {
 				if strings.HasPrefix(mime, "image/") {
 					return true
@@ -178,10 +182,60 @@ func (r Reading) InWords(answer string) string {
 func (r Reading) Gives(i int, answer string) string {
 	switch o := r.Options[i]; {
 	case i == r.Chosen:
-		return answer + after(", but that the steps take it is not confirmed: ", o.Problem)
+		return answer + After(", but that the steps take it is not confirmed: ", o.Problem)
 	case o.Answer != "":
-		return o.told()
+		return o.Told()
 	default:
-		return after("not known: ", o.Problem)
+		return After("not known: ", o.Problem)
 	}
+}
+
+// unconfined warns that cells could have passed something on to the proof.
+func unconfined(t *Trajectory) string {
+	tier, _, _ := strings.Cut(t.Sandbox, " ")
+	switch strings.TrimSuffix(tier, ",") {
+	case "none", "off", "external":
+		return " No sandbox of dsstar's kept the cells from passing something on to the proof."
+	}
+	return ""
+}
+
+// Safety is the notice above the notebook and script of every run.
+var Safety = []string{
+	"A model wrote this code. \"Verified\" does not mean safe: malicious code could wait for another " +
+		"user or machine.",
+	"Run All and `python solution.py` run it unconfined; `dsstar rerun notebook.ipynb` runs it in " +
+		"a sandbox.",
+}
+
+// Given returns the names, below the cells' folder, of the files that the question asks for and of
+// those that the answer names, if they were written.
+func (t *Trajectory) Given() (names []string) {
+	if t.Final == nil {
+		return nil
+	}
+	for _, f := range t.Final.Files {
+		if f.Digest != "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// A Shown is a cell of the notebook whose outputs the report may repeat.
+type Shown struct {
+	Where   string // its heading
+	Outputs []notebook.Output
+}
+
+// LastCells returns the last cell and the last step's.
+func (t *Trajectory) LastCells() (all []Shown) {
+	if a, ok := t.FinalCell(); ok {
+		all = append(all, Shown{"Answer", a.Execution.Outputs})
+	}
+	if rounds := t.AcceptedRounds(); len(rounds) > 0 && !t.Method.Script {
+		a, _ := t.Rounds[rounds[len(rounds)-1]].Accepted()
+		all = append(all, Shown{fmt.Sprintf("Step %d", len(rounds)), a.Execution.Outputs})
+	}
+	return all
 }

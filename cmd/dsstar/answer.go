@@ -30,7 +30,7 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 	}
 	defer func() {
 		if err != nil && j.fresh {
-			folder.Discard()
+			discard(folder)
 		}
 	}()
 	release, err := folder.Lock()
@@ -187,7 +187,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 			j.progress.Warn("%v", err)
 		}
 	}
-	gone := ended != nil && j.fresh && folder.Discard()
+	gone := ended != nil && j.fresh && discard(folder)
 	if gone {
 		r.RunDir, r.Notebook, r.Script, r.Trace = "", "", "", ""
 		j.progress.Say("removed  the run folder, because no model has replied")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -260,7 +261,7 @@ func wantText(t testing.TB, what, text string, parts ...string) {
 // readRun reads the notebook of a run, which must be valid.
 func readRun(t *testing.T, out string) *record.Trajectory {
 	t.Helper()
-	tr, err := record.Read(readNotebook(t, filepath.Join(out, "notebook.ipynb")))
+	tr, err := page.Read(readNotebook(t, filepath.Join(out, "notebook.ipynb")))
 	if err != nil {
 		t.Fatal(err)
 	}

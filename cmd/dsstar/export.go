@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/term"
@@ -194,8 +195,8 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 		return
 	}
 	said := "Another dsstar made this notebook, or it was changed: what it says of its answer is its own claim."
-	t, err := record.Read(nb)
-	made, changed := key.Made(nb), err != nil || record.Rewritten(nb, t)
+	t, err := page.Read(nb)
+	made, changed := key.Made(nb), err != nil || page.Rewritten(nb, t)
 	others := ""
 	if made && !changed {
 		others = departed(ctx, folder, t)
@@ -292,7 +293,7 @@ func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 			cells = append(cells, c.Source)
 		}
 	}
-	if t, err := record.Read(nb); err == nil && slices.Equal(t.Cells(), cells) {
+	if t, err := page.Read(nb); err == nil && slices.Equal(t.Cells(), cells) {
 		return []byte(t.Script()), ""
 	}
 	script, commented := export.Script(nb)

@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
@@ -297,7 +298,7 @@ func saveRun(t *testing.T, path, question, answer string) {
 		return []record.Attempt{{Code: code, Execution: notebook.Execution{Status: notebook.OK,
 			Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}}}
 	}
-	nb := record.Draw(&record.Trajectory{Task: record.Task{Question: question, Data: "data"}, Ended: true,
+	nb := page.Draw(&record.Trajectory{Task: record.Task{Question: question, Data: "data"}, Ended: true,
 		Rounds: []record.Round{{Step: "Add.", Attempts: attempt("n = 42", "")}}, Described: true,
 		Final: &record.Final{Answer: answer, Attempts: attempt("print(n)", answer)}})
 	if err := nb.Save(path); err != nil {

@@ -11,6 +11,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
@@ -260,7 +261,7 @@ func (r *pastRun) read(key record.Key) error {
 	if r.content, err = disk.ReadPlain(r.path, disk.MaxDocument); err != nil {
 		return err
 	}
-	if r.t, err = record.Read(r.nb); err != nil {
+	if r.t, err = page.Read(r.nb); err != nil {
 		return usage.New(fmt.Sprintf("%s: %v", term.Printable(r.path), err),
 			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
 			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
@@ -181,11 +182,11 @@ func outlined(path string) (t *record.Trajectory, edited bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	t, err = record.Read(nb)
+	t, err = page.Read(nb)
 	if err == nil && t.Stands() {
 		return t, false, nil
 	}
-	was, recordedErr := record.Recorded(nb)
+	was, recordedErr := page.Recorded(nb)
 	if recordedErr == nil && was.Stands() {
 		return was, true, nil
 	}

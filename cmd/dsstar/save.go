@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -58,7 +59,7 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
 	}
 	draw := func() ([]byte, error) {
-		nb := record.Draw(s.drawn(t))
+		nb := page.Draw(s.drawn(t))
 		s.key.Seal(nb)
 		return nb.Encode()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -130,7 +131,7 @@ func derivationsBeside(trace string, key record.Key) (d *record.Derivations, cla
 	if err != nil {
 		return nil, false
 	}
-	t, err := record.Read(nb)
+	t, err := page.Read(nb)
 	if err != nil {
 		return nil, false
 	}

@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -164,13 +165,13 @@ func TestOtherData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, err := record.Read(nb)
+		tr, err := page.Read(nb)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tr.Task.Data = data
 		tr.Final.Files = []compare.File{{Name: "out.csv", Digest: fmt.Sprintf("%x", sha256.Sum256([]byte("a\n")))}}
-		nb = record.Draw(tr)
+		nb = page.Draw(tr)
 		testKey.Seal(nb)
 		if err := errors.Join(nb.Save(filepath.Join(run, "notebook.ipynb")), c.change(data, given)); err != nil {
 			t.Fatal(err)
@@ -230,7 +231,7 @@ func variants(t *testing.T) map[string]variant {
 		"no seal":                             in("theirs", func(nb *notebook.Notebook) { delete(meta(nb), "seal") }),
 		"the seal of another user":            in("theirs", record.Key("another").Seal),
 		"the seal of another run": in("theirs", func(nb *notebook.Notebook) {
-			other := record.Draw(&record.Trajectory{Task: record.Task{Question: "q"}})
+			other := page.Draw(&record.Trajectory{Task: record.Task{Question: "q"}})
 			testKey.Seal(other)
 			meta(nb)["seal"] = meta(other)["seal"]
 		}),

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/disk"
@@ -26,7 +27,7 @@ func (a *app) takeUp(j *job, r pastRun, w wish) (pastRun, error) {
 	if err := r.read(a.key()); err != nil {
 		return r, err
 	}
-	was, err := record.Recorded(r.nb)
+	was, err := page.Recorded(r.nb)
 	if err != nil || !was.Stands() {
 		return r, err
 	}

@@ -16,7 +16,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
+	"dsstar/agent/page"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
@@ -264,7 +264,7 @@ func (p *play) complete(t *testing.T, name string) {
 		t.Errorf("the notebook's metadata are %v", meta)
 	}
 	contains(t, "the notebook", p.cell(t, "question").Source, "What is the fee?", name, "A number.")
-	if _, err := record.Read(p.nb); err == nil || !strings.Contains(err.Error(), name) {
+	if _, err := page.Read(p.nb); err == nil || !strings.Contains(err.Error(), name) {
 		t.Errorf("read as a run of dsstar, the error is %v", err)
 	}
 	if !p.session.closed && name != "model-only" {

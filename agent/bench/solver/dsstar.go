@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/memory"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -78,7 +79,7 @@ func (d dsstar) keep(known *memory.Memory, t *record.Trajectory, folder record.F
 
 // saveRun saves the notebook and the script of a run: see [record.Folder].
 func saveRun(folder record.Folder, t *record.Trajectory, key record.Key) error {
-	nb := record.Draw(t)
+	nb := page.Draw(t)
 	key.Seal(nb)
 	if err := nb.Save(folder.Notebook()); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -105,16 +106,16 @@ func (r *journal) showQuestion() string {
 	m, state := r.meta, "… **Running**: this notebook is saved after every turn."
 	switch {
 	case r.failure != "":
-		state = "✘ **Stopped**: " + record.Prose(r.failure)
+		state = "✘ **Stopped**: " + page.Prose(r.failure)
 	case r.ended && !m.Finished:
 		state = "⚠ **Not finished**: the agent was at its limit."
 	case r.ended:
 		state = "**Finished** by the agent's own rule. Nobody has verified the answer."
 	}
-	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(record.Prose(m.Task.Question),
+	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(page.Prose(m.Task.Question),
 		"\n\n", " "), state, m.Agent)
 	if m.Task.Guidelines != "" {
-		text += "\n\n*Form of the answer:* " + record.Prose(m.Task.Guidelines)
+		text += "\n\n*Form of the answer:* " + page.Prose(m.Task.Guidelines)
 	}
 	return text
 }
@@ -127,10 +128,10 @@ type drawing struct {
 
 // turn draws the reply, and the cell or the observation.
 func (d *drawing) turn(n int, t turn) {
-	said := fmt.Sprintf("## %s\n\n%s", record.Prose(t.title), record.Prose(t.said))
+	said := fmt.Sprintf("## %s\n\n%s", page.Prose(t.title), page.Prose(t.said))
 	if t.cell != "" && !t.ended() {
 		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s",
-			record.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
+			page.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
 	}
 	if t.shown != "" && !t.ended() {
 		said += "\n\n" + prompts.Fence(t.shown, "")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsstar/agent/files"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
@@ -124,12 +125,12 @@ func (c changedTable) String() string {
 // checkCounts finds the tables of databases whose number of rows has changed. It says nothing of
 // those that it cannot count.
 func (r *rerun) checkCounts(ctx context.Context) {
-	at, recorded := record.Counts(r.nb)
+	at, recorded := page.Counts(r.nb)
 	var names []string
 	for _, c := range recorded {
 		names = append(names, c.Table)
 	}
-	code := record.CountCode(record.Sources(r.nb), names)
+	code := record.CountCode(page.Sources(r.nb), names)
 	if len(recorded) == 0 || code == "" {
 		return
 	}
@@ -186,7 +187,7 @@ func (r *rerun) reportCheck(w io.Writer) error {
 	for _, table := range r.result.Tables {
 		fmt.Fprintf(&b, "data     %s\n", term.Clean(table.String()))
 	}
-	for _, s := range files.Databases(record.Sources(r.nb)) {
+	for _, s := range files.Databases(page.Sources(r.nb)) {
 		if len(r.result.Tables) == 0 && found[differs]+found[failed] > 0 {
 			fmt.Fprintf(&b, "data     %s may have changed since\n", term.Clean(s.String()))
 		}
@@ -229,7 +230,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 	if !r.place.own {
 		return nil
 	}
-	questions := record.Questions(r.nb)
+	questions := page.Questions(r.nb)
 	text := func(s string) []notebook.Output {
 		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
@@ -69,7 +70,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 			return nil, err
 		}
 	}
-	if err := a.Reopen(record.Sources(nb), s, p.made); err != nil {
+	if err := a.Reopen(page.Sources(nb), s, p.made); err != nil {
 		return nil, err
 	}
 	// As in the run, so that sets of strings have the same order.
@@ -139,7 +140,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	p.data = data
 	if data != "" {
 		c.Source = withData(c.Source, data)
-		record.SetData(nb, data)
+		page.SetData(nb, data)
 		return nil
 	}
 	if named, ok := pythonString(dataDir.FindStringSubmatch(c.Source)[1]); ok {
@@ -149,7 +150,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 			p.code[at] = withData(c.Source, p.data)
 		}
 		if p.data == filepath.Join(p.home, record.DataFolder) {
-			p.linked = record.LinkedData(nb, p.data)
+			p.linked = page.LinkedData(nb, p.data)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dsstar/agent/files"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
@@ -127,7 +128,7 @@ func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, 
 	for _, w := range s.Warnings {
 		p.Warn("%s", w)
 	}
-	for _, source := range files.Databases(record.Sources(nb)) {
+	for _, source := range files.Databases(page.Sources(nb)) {
 		p.Paste("data     %s", source)
 	}
 	spec, err := a.spec(ctx, path, nb, s, p)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -102,7 +103,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		return usage.New(fmt.Sprintf("--round: %s was not written by dsstar and has no rounds",
 			term.Printable(path)), usage.Without("round"))
 	}
-	t, err := record.Read(nb)
+	t, err := page.Read(nb)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
@@ -159,7 +160,7 @@ func (r *rerun) restate() {
 	})
 	r.out.change(func() {
 		if len(now) > 0 {
-			record.Restate(r.nb, now)
+			page.Restate(r.nb, now)
 		}
 		if r.place.made && (len(now) > 0 || whole) { // no output is anybody else's
 			r.key.Seal(r.nb)

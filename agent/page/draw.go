@@ -1,51 +1,55 @@
-package record
+// Package page draws the notebook of a run, and reads it back.
+//
+// The entry "dsstar" of the notebook's metadata holds the [record.Trajectory], except for outputs,
+// which only the code cells hold. The metadata of each of dsstar's cells says what the cell shows
+// and has a digest of the source as drawn. A cell whose source has another digest was edited by a
+// person; a cell without such metadata is the person's own. [Draw] draws the notebook. [Read] reads
+// the trajectory back and compares the cells with it: edits become the last [record.Round], with a
+// [record.Edit].
+package page
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
-// The roles of cells, under the metadata key "dsstar".
+// The roles of cells, under the metadata key "dsstar", beside those of package record.
 const (
-	roleQuestion   = "question" // the answer, under a title
-	roleReport     = "report"   // what the answer rests on
-	roleAsked      = "asked"    // the question whole
-	roleData       = "data"
-	roleParameters = "parameters"
-	roleSetup      = "setup"
-	roleTools      = "tools"     // defines the functions of memory that the cells use
-	roleVariables  = "variables" // loads what the cells use of somebody's session
-	roleRound      = "round"     // heading of an accepted step
-	roleStep       = "step"
-	roleVerdict    = "verdict"
-	roleAnswer     = "answer" // heading of the last cell
-	roleFinal      = "final"
-	roleReadings   = "readings" // the cells of other readings
-	roleSecond     = "second"   // the second derivation
-	roleTried      = "tried"    // failed attempts, and rounds without a cell
-	roleProof      = "proof"
+	roleQuestion = "question" // the answer, under a title
+	roleReport   = "report"   // what the answer rests on
+	roleAsked    = "asked"    // the question whole
+	roleData     = "data"
+	roleRound    = "round" // heading of an accepted step
+	roleStep     = "step"
+	roleVerdict  = "verdict"
+	roleAnswer   = "answer" // heading of the last cell
+	roleFinal    = "final"
+	roleReadings = "readings" // the cells of other readings
+	roleSecond   = "second"   // the second derivation
+	roleTried    = "tried"    // failed attempts, and rounds without a cell
+	roleProof    = "proof"
 )
 
-var codeRoles = []string{roleParameters, roleSetup, roleTools, roleVariables, roleStep, roleFinal}
+var codeRoles = []string{record.RoleParameters, record.RoleSetup, record.RoleTools, record.RoleVariables,
+	roleStep, roleFinal}
 
 // notebookMeta is the notebook's metadata under "dsstar".
 type notebookMeta struct {
-	Version    int         `json:"version"`
-	Agent      string      `json:"agent,omitempty"` // another than dsstar: see agent/bench/solver
-	Answer     string      `json:"answer"`
-	Verified   bool        `json:"verified"`
-	Sufficient bool        `json:"sufficient"`
-	Rounds     int         `json:"rounds"`
-	Trajectory *Trajectory `json:"trajectory"` // without the outputs that cells show
+	Version    int                `json:"version"`
+	Agent      string             `json:"agent,omitempty"` // another than dsstar: see agent/bench/solver
+	Answer     string             `json:"answer"`
+	Verified   bool               `json:"verified"`
+	Sufficient bool               `json:"sufficient"`
+	Rounds     int                `json:"rounds"`
+	Trajectory *record.Trajectory `json:"trajectory"` // without the outputs that cells show
 }
 
-func newMeta(t *Trajectory) *notebookMeta {
+func newMeta(t *record.Trajectory) *notebookMeta {
 	return &notebookMeta{
 		Version: 2, Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Rounds: len(t.Rounds), Trajectory: withoutShown(t),
@@ -64,7 +68,7 @@ type cellMeta struct {
 
 // Draw draws the notebook of a trajectory, finished or not. Run All runs only the accepted cells:
 // what was discarded is Markdown. Two runs that do the same differ only in the last cell.
-func Draw(t *Trajectory) *notebook.Notebook {
+func Draw(t *record.Trajectory) *notebook.Notebook {
 	d := &drawing{t: t, nb: &notebook.Notebook{}, drew: make([]bool, len(t.Remarks))}
 	d.nb.Metadata = map[string]any{
 		"dsstar": newMeta(t),
@@ -77,7 +81,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	d.report(0)
 	d.markdown("data", cellMeta{Role: roleData}, showData(t))
 	for _, c := range t.Opening() {
-		d.code(c.role, cellMeta{Role: c.role}, Attempt{Code: c.code})
+		d.code(c.Role, cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
 	}
 	for k := range len(t.Earlier) + 1 {
 		d.part(k)
@@ -88,7 +92,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 }
 
 // withoutShown returns a copy of the trajectory without the outputs that cells show.
-func withoutShown(t *Trajectory) *Trajectory {
+func withoutShown(t *record.Trajectory) *record.Trajectory {
 	bare := *t
 	bare.Rounds, bare.Earlier = slices.Clone(t.Rounds), slices.Clone(t.Earlier)
 	for k := range len(t.Earlier) + 1 {
@@ -97,24 +101,24 @@ func withoutShown(t *Trajectory) *Trajectory {
 		}
 	}
 	for k := range bare.Earlier {
-		bare.Earlier[k].Final = bare.Earlier[k].Final.withoutShown()
+		bare.Earlier[k].Final = finalWithoutShown(bare.Earlier[k].Final)
 	}
-	bare.Final = t.Final.withoutShown()
+	bare.Final = finalWithoutShown(t.Final)
 	return &bare
 }
 
-func (f *Final) withoutShown() *Final {
+func finalWithoutShown(f *record.Final) *record.Final {
 	if f == nil {
 		return nil
 	}
 	bare := *f
-	if _, ok := accepted(f.Attempts); ok {
+	if _, ok := record.Accepted(f.Attempts); ok {
 		bare.Attempts = withoutLastOutputs(f.Attempts)
 	}
 	return &bare
 }
 
-func withoutLastOutputs(attempts []Attempt) []Attempt {
+func withoutLastOutputs(attempts []record.Attempt) []record.Attempt {
 	attempts = slices.Clone(attempts)
 	if n := len(attempts); n > 0 {
 		attempts[n-1].Execution.Outputs = nil
@@ -138,16 +142,10 @@ func languageInfo(environment string) map[string]any {
 
 // A drawing is a notebook being drawn.
 type drawing struct {
-	t    *Trajectory
+	t    *record.Trajectory
 	nb   *notebook.Notebook
 	runs int    // code cells so far: their execution counts are 1..N
 	drew []bool // of t.Remarks
-}
-
-// Digest returns the hash by which an edited source is recognized.
-func Digest(source string) string {
-	sum := sha256.Sum256([]byte(source))
-	return hex.EncodeToString(sum[:6])
 }
 
 func (d *drawing) markdown(id string, meta cellMeta, source string) {
@@ -159,7 +157,7 @@ func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 	if c.Metadata == nil {
 		c.Metadata = map[string]any{}
 	}
-	meta.Digest = Digest(c.Source)
+	meta.Digest = record.Digest(c.Source)
 	c.Metadata["dsstar"] = meta
 	d.nb.Cells = append(d.nb.Cells, c)
 	d.kept(c.ID)
@@ -192,12 +190,12 @@ func (d *drawing) keptElsewhere() {
 // longOutput is the number of lines above which an output scrolls.
 const longOutput = 100
 
-func (d *drawing) code(id string, meta cellMeta, a Attempt) {
+func (d *drawing) code(id string, meta cellMeta, a record.Attempt) {
 	c := notebook.Cell{ID: id, Type: notebook.Code, Source: a.Code, Metadata: map[string]any{}}
 	switch meta.Role {
-	case roleParameters:
+	case record.RoleParameters:
 		c.Metadata["tags"] = []string{"parameters"} // papermill's convention
-	case roleSetup, roleVariables:
+	case record.RoleSetup, record.RoleVariables:
 		c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
 	}
 	if strings.Count(a.Execution.PlainText(), "\n") > longOutput {
@@ -207,29 +205,18 @@ func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 	if d.t.Environment != "" {
 		c.ExecutionCount = d.runs
 	}
-	c.Outputs = recounted(a.Execution.Outputs, d.runs)
+	c.Outputs = record.Recounted(a.Execution.Outputs, d.runs)
 	d.add(c, meta)
-}
-
-// recounted returns the outputs with another execution count.
-func recounted(outputs []notebook.Output, count int) []notebook.Output {
-	outputs = slices.Clone(outputs)
-	for i := range outputs {
-		if outputs[i].Type == notebook.ExecuteResult {
-			outputs[i].ExecutionCount = count
-		}
-	}
-	return outputs
 }
 
 // report draws the cells that say what was asked in part k, and what came out.
 func (d *drawing) report(k int) {
 	meta := cellMeta{Part: partNumber(k)}
 	meta.Role = roleQuestion
-	d.markdown(partID(roleQuestion, k), meta, showQuestion(d.t, k))
+	d.markdown(record.PartID(roleQuestion, k), meta, showQuestion(d.t, k))
 	if text, attached := showReport(d.t, k); text != "" {
 		meta.Role = roleReport
-		d.add(notebook.Cell{ID: partID(roleReport, k), Type: notebook.Markdown,
+		d.add(notebook.Cell{ID: record.PartID(roleReport, k), Type: notebook.Markdown,
 			Source: strings.TrimSpace(text), Attachments: attached}, meta)
 	}
 	d.section(roleAsked, k, showAsked(d.t, k))
@@ -238,7 +225,7 @@ func (d *drawing) report(k int) {
 // section draws a Markdown cell of part k, unless it is empty.
 func (d *drawing) section(role string, k int, text string) {
 	if text != "" {
-		d.markdown(partID(role, k), cellMeta{Role: role, Part: partNumber(k)}, text)
+		d.markdown(record.PartID(role, k), cellMeta{Role: role, Part: partNumber(k)}, text)
 	}
 }
 
@@ -248,14 +235,6 @@ func partNumber(k int) int {
 		return 0
 	}
 	return k + 1
-}
-
-// partID is the id of a cell of part k.
-func partID(role string, k int) string {
-	if k == 0 {
-		return role
-	}
-	return fmt.Sprintf("%s-%d", role, k+1)
 }
 
 // part draws how the answer of part k was found: the accepted steps in the order of the plan, then
@@ -269,12 +248,12 @@ func (d *drawing) part(k int) {
 		if t.Method.Script {
 			n = t.StepOf(i) - 1
 		}
-		d.accepted(i+1, n+1, t.Rounds[i], t.editedAfter(i))
+		d.accepted(i+1, n+1, t.Rounds[i], editedAfter(t, i))
 	}
 	if t.Final != nil {
 		d.section(roleAnswer, k, "## Answer\n")
 		if good, ok := t.FinalCell(); ok {
-			d.code(partID(roleFinal, k), cellMeta{Role: roleFinal, Part: partNumber(k)}, good)
+			d.code(record.PartID(roleFinal, k), cellMeta{Role: roleFinal, Part: partNumber(k)}, good)
 		}
 	}
 	d.section(roleReadings, k, showReadings(t))
@@ -284,12 +263,12 @@ func (d *drawing) part(k int) {
 
 // editedAfter reports whether a person, or new data, have changed cells of the last part after
 // round i.
-func (t *Trajectory) editedAfter(i int) bool {
-	return slices.ContainsFunc(t.Rounds[i+1:], func(r Round) bool { return r.Edit != nil })
+func editedAfter(t *record.Trajectory, i int) bool {
+	return slices.ContainsFunc(t.Rounds[i+1:], func(r record.Round) bool { return r.Edit != nil })
 }
 
 // accepted draws a step. A verdict from before an edit is told from those that count.
-func (d *drawing) accepted(n, step int, round Round, old bool) {
+func (d *drawing) accepted(n, step int, round record.Round, old bool) {
 	good, _ := lastAndRest(round.Attempts)
 	meta := cellMeta{Role: roleRound, Round: n, Step: step}
 	d.markdown(fmt.Sprintf("round-%d", n), meta, showStep(step, round))
@@ -305,7 +284,7 @@ func (d *drawing) accepted(n, step int, round Round, old bool) {
 	}
 }
 
-func lastAndRest(attempts []Attempt) (last Attempt, rest []Attempt) {
+func lastAndRest(attempts []record.Attempt) (last record.Attempt, rest []record.Attempt) {
 	n := len(attempts) - 1
 	return attempts[n], attempts[:n]
 }

@@ -1,4 +1,4 @@
-package record
+package page
 
 import (
 	"bytes"
@@ -10,13 +10,14 @@ import (
 	"slices"
 	"testing"
 
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
-var key, otherKey = Key("ours"), Key("theirs")
+var key, otherKey = record.Key("ours"), record.Key("theirs")
 
 // sealed returns the notebook of a run as the holder of the key writes it.
-func sealed(t *testing.T, tr *Trajectory) *notebook.Notebook {
+func sealed(t *testing.T, tr *record.Trajectory) *notebook.Notebook {
 	t.Helper()
 	nb := Draw(tr)
 	key.Seal(nb)
@@ -45,7 +46,7 @@ func rewritten(t *testing.T, nb *notebook.Notebook) *notebook.Notebook {
 // TestSeal: a seal holds for whoever has the key while the record is as it was, whatever other
 // programs and people do to its form and the cells.
 func TestSeal(t *testing.T) {
-	all := []*Trajectory{answered()}
+	all := []*record.Trajectory{answered()}
 	for _, name := range []string{"asked", "paper", "review"} {
 		all = append(all, readAgain(t, golden(t, name)))
 	}
@@ -55,7 +56,7 @@ func TestSeal(t *testing.T) {
 		if read, err := Read(nb); err == nil && !key.Wrote(read) || !key.Made(nb) {
 			t.Error("the seal does not hold")
 		}
-		if otherKey.Made(nb) || Key(nil).Made(nb) || key.Made(Draw(tr)) {
+		if otherKey.Made(nb) || record.Key(nil).Made(nb) || key.Made(Draw(tr)) {
 			t.Error("a seal holds that is not the user's, or none")
 		}
 	}

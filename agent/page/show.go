@@ -1,4 +1,4 @@
-package record
+package page
 
 import (
 	"fmt"
@@ -9,29 +9,12 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
 )
 
-// unconfined warns that cells could have passed something on to the proof.
-func unconfined(t *Trajectory) string {
-	tier, _, _ := strings.Cut(t.Sandbox, " ")
-	switch strings.TrimSuffix(tier, ",") {
-	case "none", "off", "external":
-		return " No sandbox of dsstar's kept the cells from passing something on to the proof."
-	}
-	return ""
-}
-
-// safety is the notice above the notebook and script of every run.
-var safety = []string{
-	"A model wrote this code. \"Verified\" does not mean safe: malicious code could wait for another " +
-		"user or machine.",
-	"Run All and `python solution.py` run it unconfined; `dsstar rerun notebook.ipynb` runs it in " +
-		"a sandbox.",
-}
-
-func showData(t *Trajectory) string {
+func showData(t *record.Trajectory) string {
 	var b strings.Builder
 	b.WriteString("## Data\n")
 	if t.Task.Data != "" {
@@ -46,7 +29,7 @@ func showData(t *Trajectory) string {
 		}
 		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), inHTML(t.Task.Files[i].Weight()))
 		body := fenced(d.Text, "")
-		for _, note := range d.notes() {
+		for _, note := range notes(d) {
 			title += " · " + inHTML(note)
 		}
 		if d.Error != "" {
@@ -56,7 +39,7 @@ func showData(t *Trajectory) string {
 		if d.Code != "" && d.Error == "" {
 			body += folded("The script that printed it", fenced(d.Code, "python"))
 		}
-		body += showFailed("", Round{Attempts: d.Failed})
+		body += showFailed("", record.Round{Attempts: d.Failed})
 		b.WriteString(folded(title, body))
 	}
 	if t.Relations != "" {
@@ -74,7 +57,7 @@ func showData(t *Trajectory) string {
 }
 
 // notes say where a description comes from, unless it was made by its own script.
-func (d Description) notes() []string {
+func notes(d record.Description) []string {
 	var all []string
 	if d.Whole {
 		all = append(all, "the content itself")
@@ -92,7 +75,7 @@ func (d Description) notes() []string {
 }
 
 // showMemory shows what the run was given of the memory of its data.
-func showMemory(r *Recalled) string {
+func showMemory(r *record.Recalled) string {
 	if r == nil {
 		return ""
 	}
@@ -114,7 +97,7 @@ func showMemory(r *Recalled) string {
 	return b.String()
 }
 
-func showVariables(t *Trajectory) string {
+func showVariables(t *record.Trajectory) string {
 	var b strings.Builder
 	var others []string
 	for _, v := range t.Variables {
@@ -144,7 +127,7 @@ func showVariables(t *Trajectory) string {
 }
 
 // showProof returns the text of the last cell.
-func showProof(t *Trajectory) string {
+func showProof(t *record.Trajectory) string {
 	var b strings.Builder
 	b.WriteString("## Proof and cost\n\n")
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
@@ -193,7 +176,7 @@ func showProof(t *Trajectory) string {
 }
 
 // showReturns says how often the session went back, by which methods, and why not by a better one.
-func showReturns(t *Trajectory) string {
+func showReturns(t *record.Trajectory) string {
 	times, whys := map[notebook.Way]int{}, map[notebook.Way][]string{}
 	sum, seconds := 0, 0.0
 	_, returns := t.Tried()
@@ -224,7 +207,7 @@ func showReturns(t *Trajectory) string {
 }
 
 // showRoles shows the usage of each role.
-func showRoles(by map[string]Usage) string {
+func showRoles(by map[string]record.Usage) string {
 	var parts []string
 	for _, role := range slices.Sorted(maps.Keys(by)) {
 		u := by[role]
@@ -232,4 +215,23 @@ func showRoles(by map[string]Usage) string {
 			role, u.Calls, u.InputTokens, u.OutputTokens))
 	}
 	return "By role: " + strings.Join(parts, "; ") + ".\n"
+}
+
+// showCounts says how many rows tables had; "" if nobody has counted.
+func showCounts(p *record.Proof) string {
+	if len(p.Counts) == 0 {
+		return ""
+	}
+	var parts []string
+	database := ""
+	for _, c := range p.Counts {
+		text := c.String()
+		if c.Database != database {
+			database = c.Database
+			text = fmt.Sprintf("`db[%q]`: ", database) + text
+		}
+		parts = append(parts, text)
+	}
+	return fmt.Sprintf("Rows at %s: %s.", p.At.UTC().Format("2006-01-02 15:04 UTC"),
+		strings.Join(parts, ", "))
 }

@@ -1,4 +1,4 @@
-package record
+package page
 
 import (
 	"cmp"
@@ -10,15 +10,10 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
 )
-
-// An EditError describes an edit from which a run cannot continue. The notebook is left as the
-// person saved it.
-type EditError struct{ Problem string }
-
-func (e *EditError) Error() string { return e.Problem }
 
 // reconcile compares the cells with the record. It appends a round for each cell that the person
 // added and, if anything differs, one round for the edit itself.
@@ -56,8 +51,8 @@ func (r *reader) reconcile() error {
 	}
 	r.lastCell()
 	if len(r.what) > 0 {
-		t.Rounds = append(t.Rounds, Round{Edit: &Edit{
-			What: r.what, Plan: Numbers(now[:first]), Rest: Numbers(now[first:]), Ordered: ordered, Steps: steps,
+		t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{
+			What: r.what, Plan: record.Numbers(now[:first]), Rest: record.Numbers(now[first:]), Ordered: ordered, Steps: steps,
 		}})
 		t.Unsettle()
 		t.Ended, t.Failure = false, ""
@@ -65,9 +60,9 @@ func (r *reader) reconcile() error {
 	if len(r.edits) > 0 {
 		k := slices.Min(slices.Collect(maps.Keys(r.edits)))
 		if len(r.what) > 0 {
-			r.edits[len(t.Earlier)] = change{} // its own
+			r.edits[len(t.Earlier)] = record.Change{} // its own
 		}
-		t.reopen(k, r.edits)
+		t.ReopenChanged(k, r.edits)
 	}
 	return nil
 }
@@ -135,19 +130,19 @@ func (r *reader) reword(now []int) {
 func (r *reader) earlier(k int) error {
 	part := &r.t.Earlier[k]
 	if slices.ContainsFunc(r.now, func(p present) bool { return p.round == 0 && p.part == k+1 }) {
-		return &EditError{fmt.Sprintf("a cell was added to question %d, which another has followed: "+
+		return &record.EditError{Problem: fmt.Sprintf("a cell was added to question %d, which another has followed: "+
 			"add it to the last one", k+1)}
 	}
 	r.what = nil
 	was, now := r.compare(k)
 	if !slices.Equal(inBoth(was, now), now) {
-		return &EditError{fmt.Sprintf("the cells of question %d, which another has followed, "+
+		return &record.EditError{Problem: fmt.Sprintf("the cells of question %d, which another has followed, "+
 			"were put into another order", k+1)}
 	}
 	steps := len(r.what) > 0
 	final, there := r.finals[k+1]
 	if _, drawn := r.t.Part(k).FinalCell(); drawn && !there {
-		part.Final = &Final{Begun: part.Final.Begun + 1}
+		part.Final = &record.Final{Begun: part.Final.Begun + 1}
 		r.did("the last cell of question %d was removed", k+1)
 	}
 	if final.changed {
@@ -155,7 +150,7 @@ func (r *reader) earlier(k int) error {
 		r.did("the last cell of question %d was changed", k+1)
 	}
 	if len(r.what) > 0 {
-		r.edits[k] = change{what: r.what, rest: now, steps: steps}
+		r.edits[k] = record.Change{What: r.what, Rest: now, Steps: steps}
 	}
 	return nil
 }
@@ -171,7 +166,7 @@ func (r *reader) lastCell() {
 		f.ByHand = true
 		r.did("the last cell was changed")
 	case !there && (f.Answer != "" || f.Again):
-		*f = Final{Begun: f.Begun + 1}
+		*f = record.Final{Begun: f.Begun + 1}
 		r.did("the last cell was removed")
 	}
 	if len(r.what) > 0 {
@@ -208,13 +203,13 @@ func (r *reader) readNotes() {
 // noted records a change of notes that concerns the questions from a part on.
 func (r *reader) noted(part int, what string) {
 	r.did("%s", what)
-	r.t.noted(what)
+	r.t.Noted(what)
 	for k := max(0, part-1); k < len(r.t.Earlier); k++ {
 		c, is := r.edits[k]
 		if !is {
-			c.rest = r.t.Part(k).CellRounds()
+			c.Rest = r.t.Part(k).CellRounds()
 		}
-		c.what = append(slices.Clone(c.what), what)
+		c.What = append(slices.Clone(c.What), what)
 		r.edits[k] = c
 	}
 }
@@ -228,7 +223,7 @@ func (r *reader) refuse() error {
 	}
 	final, there := r.finals[1]
 	if changed || final.changed || !there && r.t.Answer() != "" {
-		return &EditError{"the notebook was edited, and a run in the paper's way has no cells " +
+		return &record.EditError{Problem: "the notebook was edited, and a run in the paper's way has no cells " +
 			"to go on from, but whole scripts"}
 	}
 	return nil
@@ -239,15 +234,15 @@ var dataDir = lazy.Regexp(`^data_dir = (".*")\nquestion = (".*")$`)
 // reopened compares the cells before the first step. Only their data folder may change.
 func (r *reader) reopened() (moved bool, err error) {
 	if len(r.opening) < 2 {
-		return false, &EditError{"the parameters or the set-up cell is gone: undo that, " +
+		return false, &record.EditError{Problem: "the parameters or the set-up cell is gone: undo that, " +
 			"or take it over from solution.py"}
 	}
-	if r.opening[roleSetup].changed || r.opening[roleTools].changed ||
-		r.opening[roleVariables].changed {
-		return false, &EditError{"the set-up was changed, whose cells are dsstar's own: undo it, " +
+	if r.opening[record.RoleSetup].changed || r.opening[record.RoleTools].changed ||
+		r.opening[record.RoleVariables].changed {
+		return false, &record.EditError{Problem: "the set-up was changed, whose cells are dsstar's own: undo it, " +
 			"and put your code into a cell after them"}
 	}
-	p := r.opening[roleParameters]
+	p := r.opening[record.RoleParameters]
 	if !p.changed {
 		return false, nil
 	}
@@ -255,7 +250,7 @@ func (r *reader) reopened() (moved bool, err error) {
 	var data, question string
 	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil ||
 		json.Unmarshal([]byte(m[2]), &question) != nil {
-		return false, &EditError{"the parameters cell has other lines than " +
+		return false, &record.EditError{Problem: "the parameters cell has other lines than " +
 			`data_dir = "…" and question = "…": put your code into a cell after the set-up`}
 	}
 	if question != r.t.Part(0).Task.Question {
@@ -266,19 +261,19 @@ func (r *reader) reopened() (moved bool, err error) {
 	r.did("the data folder is now %s", data)
 	for k := range r.t.Earlier {
 		if _, is := r.edits[k]; !is {
-			r.edits[k] = change{what: r.what[len(r.what)-1:], rest: r.t.Part(k).CellRounds()}
+			r.edits[k] = record.Change{What: r.what[len(r.what)-1:], Rest: r.t.Part(k).CellRounds()}
 		}
 	}
 	return true, nil
 }
 
-var errQuestion = &EditError{"the question or its form was changed: undo it, and ask another one with --ask"}
+var errQuestion = &record.EditError{Problem: "the question or its form was changed: undo it, and ask another one with --ask"}
 
 // handMade returns the round for a cell that a person added. Its step is the cell's first comment.
-func handMade(c notebook.Cell) Round {
-	ran := notebook.Execution{Status: notebook.OK, Outputs: recounted(c.Outputs, 0)}
-	attempts := []Attempt{{Code: c.Source, Execution: ran}}
-	return Round{Step: handStep(c.Source), Attempts: attempts, ByHand: true}
+func handMade(c notebook.Cell) record.Round {
+	ran := notebook.Execution{Status: notebook.OK, Outputs: record.Recounted(c.Outputs, 0)}
+	attempts := []record.Attempt{{Code: c.Source, Execution: ran}}
+	return record.Round{Step: handStep(c.Source), Attempts: attempts, ByHand: true}
 }
 
 // handStep returns the comment at the start of the code.

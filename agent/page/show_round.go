@@ -1,4 +1,4 @@
-package record
+package page
 
 import (
 	"cmp"
@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
 // showStep returns the heading of a step, for the table of contents. A heading that must be cut is
 // followed by the whole text.
-func showStep(step int, r Round) string {
+func showStep(step int, r record.Round) string {
 	title, body := headed(brief.OneLine(cmp.Or(r.Rewrite, r.Step)), stepTitleChars)
 	text := fmt.Sprintf("## Step %d: %s\n\n%s\n", step, prose(title), prose(body))
 	if r.ByHand {
@@ -25,7 +26,7 @@ const handMark = "*The cell was written or changed by hand.*"
 
 // showFailed shows the attempts that did not become cells. The label of each begins with
 // of.
-func showFailed(of string, r Round) string {
+func showFailed(of string, r record.Round) string {
 	var b strings.Builder
 	for i, a := range r.Attempts {
 		label, problem := fmt.Sprintf("%sTry %d", of, i+1), inHTML(brief.Problem(a.Execution))
@@ -33,39 +34,26 @@ func showFailed(of string, r Round) string {
 		if a.NotRun() {
 			title = fmt.Sprintf("%s was not run: %s", label, problem)
 		}
-		b.WriteString(folded(title, showAttempt(a)+r.showUndone(i)))
+		b.WriteString(folded(title, showAttempt(a)+showUndone(r, i)))
 	}
 	return b.String()
 }
 
 // showUndone says how the session went back after attempt i.
-func (r Round) showUndone(i int) string {
+func showUndone(r record.Round, i int) string {
 	text := ""
 	for _, b := range r.Returns {
 		if b.After == i+1 {
-			text = "\n→ the session went back " + prose(HowRestored(b.Restoration)) + "\n"
+			text = "\n→ the session went back " + prose(record.HowRestored(b.Restoration)) + "\n"
 		}
 	}
 	return text
 }
 
-// HowRestored says how a session went back.
-func HowRestored(b notebook.Restoration) string {
-	switch {
-	case b.Way == notebook.NotAtAll:
-		return "not at all: going back is off"
-	case b.Way == notebook.ByCheckpoint && b.Why != "":
-		return "by an earlier checkpoint, for want of a nearer one (" + brief.OneLine(b.Why) + ")"
-	case b.Why != "":
-		return fmt.Sprintf("by %s (%s)", b.Way, brief.OneLine(b.Why))
-	}
-	return "by " + string(b.Way)
-}
-
 // shownChars limits how much of a discarded output is shown. The record has all of it.
 const shownChars = 6000
 
-func showAttempt(a Attempt) string {
+func showAttempt(a record.Attempt) string {
 	if a.NotRun() {
 		return fenced(a.Code, "python") + "\nnot run: " + prose(a.Execution.Reason) + "\n"
 	}
@@ -76,7 +64,7 @@ func showAttempt(a Attempt) string {
 	return fenced(a.Code, "python") + "\nprinted\n\n" + fenced(brief.Clip(out, shownChars), "")
 }
 
-func showVerdict(n int, r Round) string {
+func showVerdict(n int, r record.Round) string {
 	mark, word := "✘", r.Verdict.Word()
 	switch {
 	case r.Verdict.Inconclusive:
@@ -96,20 +84,20 @@ func showVerdict(n int, r Round) string {
 	return text
 }
 
-func showRoute(r Round) string {
+func showRoute(r record.Round) string {
 	if r.Route.Back == 0 {
 		return "**Add Step**"
 	}
 	session := ""
 	if n := len(r.Returns); n > 0 && r.Returns[n-1].After == len(r.Attempts) {
-		session = ", the session " + prose(HowRestored(r.Returns[n-1].Restoration))
+		session = ", the session " + prose(record.HowRestored(r.Returns[n-1].Restoration))
 	}
 	return fmt.Sprintf("**Step %d is wrong**: the plan goes back to before it%s.",
 		r.Route.Back, session)
 }
 
 // showDropped shows a round without a cell, collapsed, under a line that says what became of it.
-func showDropped(t *Trajectory, i int) string {
+func showDropped(t *record.Trajectory, i int) string {
 	r := t.Rounds[i]
 	if r.Edit != nil {
 		return showEdit(i+1, r)
@@ -134,7 +122,7 @@ func showDropped(t *Trajectory, i int) string {
 		}
 		body.WriteString(showAttempt(a) + "\n")
 		if n < len(r.Attempts)-1 {
-			body.WriteString(r.showUndone(n) + "\n")
+			body.WriteString(showUndone(r, n) + "\n")
 		}
 	}
 	if r.Verdict != nil {
@@ -144,7 +132,7 @@ func showDropped(t *Trajectory, i int) string {
 }
 
 // showEdit shows a person's edit.
-func showEdit(n int, r Round) string {
+func showEdit(n int, r record.Round) string {
 	text := fmt.Sprintf("**Round %d, by hand**\n\n", n)
 	for _, what := range r.Edit.What {
 		text += "- " + prose(what) + "\n"

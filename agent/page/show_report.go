@@ -1,4 +1,4 @@
-package record
+package page
 
 import (
 	"cmp"
@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
 )
 
 // showQuestion shows the answer to the question of part k, under a title.
-func showQuestion(all *Trajectory, k int) string {
+func showQuestion(all *record.Trajectory, k int) string {
 	t := all.Part(k)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", prose(questionTitle(t.Task.Question)))
@@ -43,7 +44,7 @@ func showQuestion(all *Trajectory, k int) string {
 }
 
 // showLater lists the questions that followed the first.
-func showLater(t *Trajectory) string {
+func showLater(t *record.Trajectory) string {
 	var b strings.Builder
 	for k := range t.Earlier {
 		later := t.Part(k + 1)
@@ -59,7 +60,7 @@ func showLater(t *Trajectory) string {
 
 // showReport shows what an answer rests on: readings, assumptions, key figures, the main chart or
 // table, and what it cost. It returns "" for a question without an answer.
-func showReport(all *Trajectory, k int) (text string, attached map[string]notebook.MIMEBundle) {
+func showReport(all *record.Trajectory, k int) (text string, attached map[string]notebook.MIMEBundle) {
 	t := all.Part(k)
 	if t.Answer() == "" {
 		return "", nil
@@ -78,7 +79,7 @@ func showReport(all *Trajectory, k int) (text string, attached map[string]notebo
 }
 
 // showOptions shows the answer under each option of a reading; answer is that of the taken one.
-func showOptions(r Reading, answer string) string {
+func showOptions(r record.Reading, answer string) string {
 	var b strings.Builder
 	if r.Problem != "" {
 		return fmt.Sprintf("**Depends on a reading:** %s\n\nWhat the other readings give is not known: %s.\n\n",
@@ -91,21 +92,13 @@ func showOptions(r Reading, answer string) string {
 		if i == r.Chosen {
 			taken = " *(taken)*"
 		}
-		fmt.Fprintf(&b, "| %s%s | %s |\n", prose(o.Text), taken, prose(r.Gives(i, clipped(answer))))
+		fmt.Fprintf(&b, "| %s%s | %s |\n", prose(o.Text), taken, prose(r.Gives(i, record.Clipped(answer))))
 	}
 	return b.String() + "\n"
 }
 
-// told is the answer of another option, in one line, and how it differs if it has files.
-func (o Option) told() string {
-	if o.Same {
-		return "the same"
-	}
-	return withFiles(o.Answer, o.Files, o.Differs)
-}
-
 // showAssumptions lists the readings that evidence or a person has settled.
-func showAssumptions(t *Trajectory) string {
+func showAssumptions(t *record.Trajectory) string {
 	var b strings.Builder
 	for _, r := range t.Readings {
 		if r.Chosen < 0 || r.Chosen >= len(r.Options) || !r.ByUser && (!r.Settled || r.Evidence == "") {
@@ -129,25 +122,11 @@ func showAssumptions(t *Trajectory) string {
 	return "**Assumptions**\n\n" + b.String() + "\n"
 }
 
-// Given returns the names, below the cells' folder, of the files that the question asks for and of
-// those that the answer names, if they were written.
-func (t *Trajectory) Given() (names []string) {
-	if t.Final == nil {
-		return nil
-	}
-	for _, f := range t.Final.Files {
-		if f.Digest != "" {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
 // showFiles links the files that are part of the answer.
-func showFiles(t *Trajectory) string {
+func showFiles(t *record.Trajectory) string {
 	var b strings.Builder
 	for _, name := range t.Given() {
-		to := url.URL{Path: path.Join(FilesFolder, name)}
+		to := url.URL{Path: path.Join(record.FilesFolder, name)}
 		fmt.Fprintf(&b, "- [%s](<%s>)\n", prose(name), to.EscapedPath())
 	}
 	if b.Len() == 0 {
@@ -163,9 +142,9 @@ var pictureName = lazy.Regexp(`\b[\w-]{1,80}\.(?:png|jpe?g|svg|gif|webp)\b`)
 
 // showChart shows the last chart of the last cell or, without one, of the last step. A file that
 // the answer names is shown from the folder.
-func showChart(t *Trajectory) (string, map[string]notebook.MIMEBundle) {
-	for _, shown := range t.lastCells() {
-		for _, o := range slices.Backward(shown.outputs) {
+func showChart(t *record.Trajectory) (string, map[string]notebook.MIMEBundle) {
+	for _, shown := range t.LastCells() {
+		for _, o := range slices.Backward(shown.Outputs) {
 			for _, kind := range []string{"png", "jpeg", "svg+xml"} {
 				mime := "image/" + kind
 				data, _ := o.Data[mime].(string)
@@ -173,7 +152,7 @@ func showChart(t *Trajectory) (string, map[string]notebook.MIMEBundle) {
 				case data == "":
 					continue
 				case len(data) > maxAttached:
-					return fmt.Sprintf("The main chart stands below, under *%s*.\n\n", shown.where), nil
+					return fmt.Sprintf("The main chart stands below, under *%s*.\n\n", shown.Where), nil
 				}
 				name := "chart." + strings.TrimSuffix(kind, "+xml")
 				return fmt.Sprintf("![Main chart](attachment:%s)\n\n", name),
@@ -184,46 +163,28 @@ func showChart(t *Trajectory) (string, map[string]notebook.MIMEBundle) {
 	code := strings.Join(t.Cells(), "\n")
 	for _, name := range pictureName().FindAllString(t.Answer()+"\n"+t.Final.Summary, -1) {
 		if strings.Contains(code, name) {
-			return fmt.Sprintf("![%s](%s/%s)\n\n", prose(name), FilesFolder, name), nil
+			return fmt.Sprintf("![%s](%s/%s)\n\n", prose(name), record.FilesFolder, name), nil
 		}
 	}
 	return "", nil
-}
-
-// A shownCell is a cell of the notebook whose outputs the report may repeat.
-type shownCell struct {
-	where   string // its heading
-	outputs []notebook.Output
-}
-
-// lastCells returns the last cell and the last step's.
-func (t *Trajectory) lastCells() (all []shownCell) {
-	if a, ok := t.FinalCell(); ok {
-		all = append(all, shownCell{"Answer", a.Execution.Outputs})
-	}
-	if rounds := t.AcceptedRounds(); len(rounds) > 0 && !t.Method.Script {
-		a, _ := t.Rounds[rounds[len(rounds)-1]].Accepted()
-		all = append(all, shownCell{fmt.Sprintf("Step %d", len(rounds)), a.Execution.Outputs})
-	}
-	return all
 }
 
 // Limits of what the report repeats of the last step's output.
 const figureLines, figureChars = 16, 1600
 
 // showFigures shows the table at the end of the last step, or what it printed, if that is short.
-func showFigures(t *Trajectory) string {
-	cells := t.lastCells()
+func showFigures(t *record.Trajectory) string {
+	cells := t.LastCells()
 	if len(cells) == 0 {
 		return ""
 	}
 	last := cells[len(cells)-1]
-	if last.where == "Answer" {
+	if last.Where == "Answer" {
 		return "" // it stands above
 	}
 	var printed strings.Builder
 	title := "Key figures"
-	for _, o := range last.outputs {
+	for _, o := range last.Outputs {
 		switch plain, _ := o.Data["text/plain"].(string); {
 		case o.Type == notebook.Stream && o.Name == "stdout":
 			printed.WriteString(o.Text)
@@ -238,11 +199,11 @@ func showFigures(t *Trajectory) string {
 		strings.Count(text, "\n") >= figureLines {
 		return ""
 	}
-	return fmt.Sprintf("**%s**, from *%s*\n\n%s\n", title, last.where, fenced(text, ""))
+	return fmt.Sprintf("**%s**, from *%s*\n\n%s\n", title, last.Where, fenced(text, ""))
 }
 
 // showSpent says what the run has cost.
-func showSpent(t *Trajectory) string {
+func showSpent(t *record.Trajectory) string {
 	u := t.Usage
 	if u.Calls == 0 {
 		return ""
@@ -256,7 +217,7 @@ func showSpent(t *Trajectory) string {
 }
 
 // showAsked shows the question of part k whole, unless the title of a later part says all of it.
-func showAsked(all *Trajectory, k int) string {
+func showAsked(all *record.Trajectory, k int) string {
 	t := all.Part(k)
 	whole := questionTitle(t.Task.Question) == brief.OneLine(t.Task.Question)
 	if k > 0 && t.Task.Guidelines == "" && whole {
@@ -267,16 +228,16 @@ func showAsked(all *Trajectory, k int) string {
 		text += fmt.Sprintf("\n*Form of the answer:* %s\n", prose(t.Task.Guidelines))
 	}
 	if k == 0 {
-		text += "\n*" + strings.Join(safety, " ") + "*\n"
+		text += "\n*" + strings.Join(record.Safety, " ") + "*\n"
 	}
 	return text
 }
 
 // showReadings shows the branches of the readings. Their cells are text.
-func showReadings(t *Trajectory) string {
+func showReadings(t *record.Trajectory) string {
 	var b strings.Builder
 	for _, r := range t.Readings {
-		if !slices.ContainsFunc(r.Options, func(o Option) bool { return len(o.Attempts) > 0 }) {
+		if !slices.ContainsFunc(r.Options, func(o record.Option) bool { return len(o.Attempts) > 0 }) {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s", prose(r.Point))
@@ -297,10 +258,10 @@ func showReadings(t *Trajectory) string {
 }
 
 // showOption shows the cell of an option's branch, folded.
-func showOption(o Option) string {
-	result := "no answer" + after(": ", o.Problem)
+func showOption(o record.Option) string {
+	result := "no answer" + record.After(": ", o.Problem)
 	if o.Answer != "" {
-		result = o.told()
+		result = o.Told()
 	}
 	after := "the set-up"
 	if o.Steps > 0 {
@@ -311,7 +272,7 @@ func showOption(o Option) string {
 }
 
 // showBranch shows the attempts at a branch's cell.
-func showBranch(attempts []Attempt) string {
+func showBranch(attempts []record.Attempt) string {
 	var b strings.Builder
 	for i, a := range attempts {
 		if len(attempts) > 1 {
@@ -323,14 +284,14 @@ func showBranch(attempts []Attempt) string {
 }
 
 // showSecond shows the second derivation. Its cell is text.
-func showSecond(t *Trajectory) string {
+func showSecond(t *record.Trajectory) string {
 	s := t.Second
 	if s == nil {
 		return ""
 	}
 	var b strings.Builder
 	how := "from the files, by a request that saw nothing of its steps"
-	if t.secondBuilds() {
+	if t.SecondBuilds() {
 		how = "with variables of earlier questions, by a request that saw nothing of its steps"
 	}
 	fmt.Fprintf(&b, "## Second derivation\n\nThe question was answered once more %s. ", how)
@@ -342,18 +303,18 @@ func showSecond(t *Trajectory) string {
 	}
 	switch {
 	case s.Answer == "":
-		fmt.Fprintf(&b, "It gave no answer%s.\n", prose(after(": ", s.Reason)))
-	case s.Agrees && s.Ruling != RuledSame:
+		fmt.Fprintf(&b, "It gave no answer%s.\n", prose(record.After(": ", s.Reason)))
+	case s.Agrees && s.Ruling != record.RuledSame:
 		b.WriteString("It gave the same answer.\n")
 	default:
-		answer := withFiles(s.Answer, s.Files, s.Differs)
+		answer := record.WithFiles(s.Answer, s.Files, s.Differs)
 		fmt.Fprintf(&b, "It gave %s. %s%s.\n", prose(answer), rulings[s.Ruling],
-			prose(after(": ", s.Reason)))
+			prose(record.After(": ", s.Reason)))
 	}
 	for _, r := range s.Rejected {
-		fmt.Fprintf(&b, "\n- Before, the steps gave %s, and it gave %s. %s%s.\n", prose(clipped(r.First)),
-			prose(clipped(r.Second)), rulings[r.Ruling],
-			prose(after(": ", r.Reason)))
+		fmt.Fprintf(&b, "\n- Before, the steps gave %s, and it gave %s. %s%s.\n", prose(record.Clipped(r.First)),
+			prose(record.Clipped(r.Second)), rulings[r.Ruling],
+			prose(record.After(": ", r.Reason)))
 	}
 	if len(s.Attempts) > 0 {
 		b.WriteString(folded("Its cell", showBranch(s.Attempts)))
@@ -363,16 +324,16 @@ func showSecond(t *Trajectory) string {
 
 // rulings says what an arbiter ruled.
 var rulings = map[string]string{
-	"":             "Another reading of the question explains the difference",
-	RuledSame:      "Both mean the same",
-	RuledFirst:     "The steps were found wrong",
-	RuledSecond:    "It was found wrong",
-	RuledReading:   "Each is right for its reading of the question",
-	RuledUndecided: "Which is right could not be decided",
+	"":                    "Another reading of the question explains the difference",
+	record.RuledSame:      "Both mean the same",
+	record.RuledFirst:     "The steps were found wrong",
+	record.RuledSecond:    "It was found wrong",
+	record.RuledReading:   "Each is right for its reading of the question",
+	record.RuledUndecided: "Which is right could not be decided",
 }
 
 // showTried shows the attempts that did not become cells, and the rounds without one, folded.
-func showTried(t *Trajectory) string {
+func showTried(t *record.Trajectory) string {
 	var b strings.Builder
 	cells := t.CellRounds()
 	for i := t.EarlierRounds(); i < len(t.Rounds); i++ {
@@ -389,7 +350,7 @@ func showTried(t *Trajectory) string {
 		b.WriteString(showFailed(fmt.Sprintf("Step %d, ", at+1), round))
 	}
 	if f := t.Final; f != nil {
-		tries := Round{Attempts: f.Attempts, Returns: f.Returns}
+		tries := record.Round{Attempts: f.Attempts, Returns: f.Returns}
 		if _, ok := t.FinalCell(); ok {
 			_, tries.Attempts = lastAndRest(tries.Attempts)
 		}

@@ -1,16 +1,17 @@
-package record
+package page
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 )
 
 // answered is a run of one step with an answer that everything confirms.
-func answered() *Trajectory {
+func answered() *record.Trajectory {
 	ran := func(outputs ...notebook.Output) notebook.Execution {
 		return notebook.Execution{Status: notebook.OK, Outputs: outputs}
 	}
@@ -19,27 +20,27 @@ func answered() *Trajectory {
 	}
 	chart := notebook.Output{Type: notebook.DisplayData,
 		Data: notebook.MIMEBundle{"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"}}
-	return &Trajectory{
-		Task: Task{Question: "The shop has two stores. " + strings.Repeat("They differ. ", 10) +
+	return &record.Trajectory{
+		Task: record.Task{Question: "The shop has two stores. " + strings.Repeat("They differ. ", 10) +
 			"Which sold most?", Data: "../data"},
-		Rounds: []Round{{Step: "Count the sales.",
-			Attempts: []Attempt{
+		Rounds: []record.Round{{Step: "Count the sales.",
+			Attempts: []record.Attempt{
 				{Code: "1/0", Execution: notebook.Execution{Status: notebook.Raised}},
 				{Code: "n = 2", Execution: ran(print("North  2\nSouth  1\n"), chart)},
 			},
-			Verdict: &Verdict{Sufficient: true, Reason: "all is there"}}},
-		Final: &Final{Attempts: []Attempt{{Code: "print('North')", Execution: ran(print("North\n"))}},
+			Verdict: &record.Verdict{Sufficient: true, Reason: "all is there"}}},
+		Final: &record.Final{Attempts: []record.Attempt{{Code: "print('North')", Execution: ran(print("North\n"))}},
 			Answer: "North", Summary: "North sold most: 2 of 3 orders, for $7."},
-		Readings: []Reading{
-			{Point: "Which year?", Options: []Option{{Text: "2025"}, {Text: "all"}},
+		Readings: []record.Reading{
+			{Point: "Which year?", Options: []record.Option{{Text: "2025"}, {Text: "all"}},
 				Evidence: `"last year" (question)`, Settled: true},
-			{Point: "Do refunds count?", Options: []Option{{Text: "yes"}, {Text: "no", Answer: "North",
-				Same: true, Attempts: []Attempt{{Code: "print('no refunds')", Execution: ran()}}}}},
+			{Point: "Do refunds count?", Options: []record.Option{{Text: "yes"}, {Text: "no", Answer: "North",
+				Same: true, Attempts: []record.Attempt{{Code: "print('no refunds')", Execution: ran()}}}}},
 		},
-		Second: &Second{Answer: "North", Agrees: true,
-			Attempts: []Attempt{{Code: "print('again')", Execution: ran()}}},
-		Proof: &Proof{Same: true},
-		Usage: Usage{Calls: 3},
+		Second: &record.Second{Answer: "North", Agrees: true,
+			Attempts: []record.Attempt{{Code: "print('again')", Execution: ran()}}},
+		Proof: &record.Proof{Same: true},
+		Usage: record.Usage{Calls: 3},
 		Ended: true,
 	}
 }
@@ -48,33 +49,33 @@ func answered() *Trajectory {
 func TestReport(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		change   func(*Trajectory)
+		change   func(*record.Trajectory)
 		standing string
 		top      []string // of the first two cells, in this order
 		not      string   // is not in them
 	}{
-		{"verified", func(*Trajectory) {}, "verified",
-			[]string{"# Which sold most?", "**Answer**", "North", "**Verified**", "independently", ModelsWords,
+		{"verified", func(*record.Trajectory) {}, "verified",
+			[]string{"# Which sold most?", "**Answer**", "North", "**Verified**", "independently", record.ModelsWords,
 				"North sold most", "**Assumptions**", "Which year?", "2025", "last year", "![Main chart](attachment:chart.png)",
 				"**Key figures**", "South  1", "3 model calls"}, "refunds"},
-		{"depends on a reading", func(t *Trajectory) {
+		{"depends on a reading", func(t *record.Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 			t.Second.Answer, t.Second.Agrees = "South", false // for the same reason
 		}, "depends on a reading",
 			[]string{"**Depends on a reading**", "Do refunds count?", "North sold most", "Do refunds count?", "| yes *(taken)* | North |",
 				"| no | South |"}, "**Verified"},
-		{"a settled point that changes the answer", func(t *Trajectory) { t.Readings[0].Options[1].Answer = "South" },
+		{"a settled point that changes the answer", func(t *record.Trajectory) { t.Readings[0].Options[1].Answer = "South" },
 			"verified", []string{"**Verified**", "**Assumptions**", "Which year?", "2025", "last year",
 				"otherwise (all): South"}, "Depends"},
-		{"chosen by a person", func(t *Trajectory) {
+		{"chosen by a person", func(t *record.Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 			t.Readings[1].ByUser = true
 		}, "verified", []string{"**Verified**", "Do refunds count?", "**yes**", "chosen by hand"}, "South |"},
-		{"derivations differ", func(t *Trajectory) {
-			t.Second.Answer, t.Second.Agrees, t.Second.Ruling = "South", false, RuledUndecided
+		{"derivations differ", func(t *record.Trajectory) {
+			t.Second.Answer, t.Second.Agrees, t.Second.Ruling = "South", false, record.RuledUndecided
 			t.Second.Reason = "both may be"
 		}, "not verified", []string{"gave another answer, South: both may be."}, "Depends"},
-		{"inconclusive", func(t *Trajectory) {
+		{"inconclusive", func(t *record.Trajectory) {
 			t.Rounds[0].Verdict.Inconclusive, t.Rounds[0].Verdict.Reason = true, "no sales are in it"
 		}, "verified", []string{"**Verified**", "The data hold no answer: no sales are in it"}, "Depends"},
 	} {
@@ -114,9 +115,17 @@ func TestReport(t *testing.T) {
 
 // follow makes a run one whose question follows another one, which has b; its second derivation has
 // the code.
-func follow(t *Trajectory, second string) {
-	*t = *conversation("b = 1", "c = 2")
-	t.Second = &Second{Answer: "North", Agrees: true, Attempts: []Attempt{{Code: second}}}
+func follow(t *record.Trajectory, second string) {
+	t.Earlier = []record.Part{{Question: "What?", End: 1, Final: t.Final, Proof: t.Proof, Second: t.Second}}
+	t.Rounds = []record.Round{{Attempts: ran("b = 1"), Verdict: &record.Verdict{Sufficient: true}},
+		{Attempts: ran("c = 2"), Verdict: &record.Verdict{Sufficient: true}}}
+	t.Readings = nil
+	t.Second = &record.Second{Answer: "North", Agrees: true, Attempts: []record.Attempt{{Code: second}}}
+}
+
+// ran returns an attempt that ran.
+func ran(code string) []record.Attempt {
+	return []record.Attempt{{Code: code, Execution: notebook.Execution{Status: notebook.OK}}}
 }
 
 // TestWords: the words of an answer's worth are written only where they are true.
@@ -124,36 +133,36 @@ func TestWords(t *testing.T) {
 	const own, none, whole, chart, why = "independently", "no reading", "no open reading", "not compared: the chart", "cause"
 	for _, c := range []struct {
 		name   string
-		change func(*Trajectory)
+		change func(*record.Trajectory)
 		said   []string // of those above
 	}{
-		{"as it was", func(*Trajectory) {}, []string{own, whole, chart}},
-		{"no reading was named", func(t *Trajectory) { t.Readings = nil }, []string{own, none, chart}},
-		{"from the files, after another question", func(t *Trajectory) { follow(t, "s = read()\ns") }, []string{own, none}},
-		{"with variables of another question", func(t *Trajectory) { follow(t, "s = b\ns") }, []string{none}},
-		{"in one session", func(t *Trajectory) { t.Second.Together = true }, []string{whole, chart}},
-		{"the second was told a mistake", func(t *Trajectory) {
-			t.Second.Rejected = []Ruled{{Ruling: RuledSecond}}
+		{"as it was", func(*record.Trajectory) {}, []string{own, whole, chart}},
+		{"no reading was named", func(t *record.Trajectory) { t.Readings = nil }, []string{own, none, chart}},
+		{"from the files, after another question", func(t *record.Trajectory) { follow(t, "s = read()\ns") }, []string{own, none}},
+		{"with variables of another question", func(t *record.Trajectory) { follow(t, "s = b\ns") }, []string{none}},
+		{"in one session", func(t *record.Trajectory) { t.Second.Together = true }, []string{whole, chart}},
+		{"the second was told a mistake", func(t *record.Trajectory) {
+			t.Second.Rejected = []record.Ruled{{Ruling: record.RuledSecond}}
 		}, []string{whole, chart}},
-		{"the first was corrected", func(t *Trajectory) {
-			t.Second.Rejected = []Ruled{{Ruling: RuledFirst}}
+		{"the first was corrected", func(t *record.Trajectory) {
+			t.Second.Rejected = []record.Ruled{{Ruling: record.RuledFirst}}
 		}, []string{whole, chart}},
-		{"the chart is a file", func(t *Trajectory) {
+		{"the chart is a file", func(t *record.Trajectory) {
 			t.Final.Files = []compare.File{{Name: "n.csv", Digest: "1"}, {Name: "c.png", Digest: "2"}}
 			t.Second.Files = t.Final.Files
 		}, []string{own, whole, "compared: n.csv, c.png"}},
-		{"another picture", func(t *Trajectory) {
+		{"another picture", func(t *record.Trajectory) {
 			t.Final.Files = []compare.File{{Name: "c.png", Digest: "2"}}
 			t.Second.Files = []compare.File{{Name: "c.png", Digest: "3"}}
 		}, []string{own, whole, "not compared: c.png"}},
-		{"no chart", func(t *Trajectory) {
+		{"no chart", func(t *record.Trajectory) {
 			t.Rounds[0].Attempts[1].Execution.Outputs = nil
 		}, []string{own, whole}},
-		{"a why", func(t *Trajectory) { t.Task.Question = "Why did it fall?" }, []string{own, whole, chart, why}},
-		{"depends", func(t *Trajectory) {
+		{"a why", func(t *record.Trajectory) { t.Task.Question = "Why did it fall?" }, []string{own, whole, chart, why}},
+		{"depends", func(t *record.Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 		}, []string{own, chart}},
-		{"not verified", func(t *Trajectory) { t.Second.Agrees = false }, nil},
+		{"not verified", func(t *record.Trajectory) { t.Second.Agrees = false }, nil},
 	} {
 		tr := answered()
 		c.change(tr)
@@ -189,8 +198,8 @@ func TestRestate(t *testing.T) {
 	gave := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{
 		{Type: notebook.Stream, Name: "stdout", Text: "42\n"},
 		{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": "'There are 41.'"}}}}
-	f := &Final{Answer: "41", Summary: "There are 41.", Attempts: []Attempt{{Execution: gave}}}
-	if got := f.with("42"); got.Answer != "42" || got.Summary != "" {
-		t.Errorf("answer %q, summary %q", got.Answer, got.Summary)
+	tr = &record.Trajectory{Final: &record.Final{Answer: "41", Summary: "There are 41.", Attempts: []record.Attempt{{Execution: gave}}}}
+	if tr.Restate(map[int]string{1: "42"}); tr.Answer() != "42" || tr.Summary() != "" {
+		t.Errorf("answer %q, summary %q", tr.Answer(), tr.Summary())
 	}
 }

@@ -1,4 +1,4 @@
-package record
+package page
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestEdits(t *testing.T) {
 	mine := notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend it\ntotal += 1"}
 	note := notebook.Cell{ID: "note", Type: notebook.Markdown, Source: "Mind the gap."}
-	note.Metadata = map[string]any{"tags": []any{noteTag}}
+	note.Metadata = map[string]any{"tags": []any{record.NoteTag}}
 	for i, c := range []struct {
 		file   string
 		change func(*notebook.Notebook)
@@ -49,8 +50,8 @@ func TestEdits(t *testing.T) {
 			nb := golden(t, c.file)
 			c.change(nb)
 			tr := readAgain(t, nb)
-			plan := strings.Trim(fmt.Sprint(Numbers(tr.Plan())), "[]")
-			plan += " | " + strings.Trim(fmt.Sprint(Numbers(tr.ToRepeat())), "[]")
+			plan := strings.Trim(fmt.Sprint(record.Numbers(tr.Plan())), "[]")
+			plan += " | " + strings.Trim(fmt.Sprint(record.Numbers(tr.ToRepeat())), "[]")
 			if what := strings.Join(tr.Edits(), "; "); what != c.what || plan != c.plan {
 				t.Errorf("%q, plan %s, want %q, plan %s", what, plan, c.what, c.plan)
 			}
@@ -86,7 +87,7 @@ func TestRefusedEdits(t *testing.T) {
 		nb := golden(t, c.file)
 		c.change(nb)
 		_, err := Read(nb)
-		if e, ok := errors.AsType[*EditError](err); !ok || !strings.Contains(e.Problem, c.text) {
+		if e, ok := errors.AsType[*record.EditError](err); !ok || !strings.Contains(e.Problem, c.text) {
 			t.Errorf("%v, want %q", err, c.text)
 		}
 	}
@@ -102,13 +103,13 @@ func TestReadRefuses(t *testing.T) {
 			"version 3, not 2"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} },
 			"no trajectory"},
-		{func(nb *notebook.Notebook) { record(nb)["earlier"] = []any{map[string]any{"end": 9}} },
+		{func(nb *notebook.Notebook) { trajectoryOf(nb)["earlier"] = []any{map[string]any{"end": 9}} },
 			"damaged"},
-		{func(nb *notebook.Notebook) { record(nb)["rounds"] = record(nb)["rounds"].([]any)[5:] },
+		{func(nb *notebook.Notebook) { trajectoryOf(nb)["rounds"] = trajectoryOf(nb)["rounds"].([]any)[5:] },
 			"damaged"},
-		{func(nb *notebook.Notebook) { record(nb)["readings"] = []any{map[string]any{"point": "a"}} }, "damaged"},
+		{func(nb *notebook.Notebook) { trajectoryOf(nb)["readings"] = []any{map[string]any{"point": "a"}} }, "damaged"},
 		{func(nb *notebook.Notebook) {
-			record(nb)["readings"] = []any{map[string]any{"options": []any{map[string]any{}, map[string]any{}},
+			trajectoryOf(nb)["readings"] = []any{map[string]any{"options": []any{map[string]any{}, map[string]any{}},
 				"together": []any{1}}}
 		}, "damaged"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
@@ -122,8 +123,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// record is the trajectory in the notebook's metadata.
-func record(nb *notebook.Notebook) map[string]any {
+// trajectoryOf is the trajectory in the notebook's metadata.
+func trajectoryOf(nb *notebook.Notebook) map[string]any {
 	return nb.Metadata["dsstar"].(map[string]any)["trajectory"].(map[string]any)
 }
 

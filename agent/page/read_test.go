@@ -1,4 +1,4 @@
-package record
+package page
 
 import (
 	"bytes"
@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
 // The notebooks in testdata are of real runs. Only long outputs were cut.
 
 // readAgain reads the notebook of a run. What is drawn of it is read back the same.
-func readAgain(t *testing.T, nb *notebook.Notebook) *Trajectory {
+func readAgain(t *testing.T, nb *notebook.Notebook) *record.Trajectory {
 	t.Helper()
 	tr, err := Read(nb)
 	if err != nil {

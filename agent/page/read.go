@@ -1,4 +1,4 @@
-package record
+package page
 
 import (
 	"cmp"
@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
 )
@@ -18,16 +21,16 @@ import (
 // Read returns the trajectory in the notebook's metadata, with the outputs of the cells. It is
 // the inverse of [Draw]. Edits made since become the last round, with an [Edit] that package agent
 // carries out. The error is an [*EditError] for edits from which a run cannot continue.
-func Read(nb *notebook.Notebook) (*Trajectory, error) {
+func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 	meta, err := recorded(nb)
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{
 		t: meta.Trajectory, seen: seen{}, ids: map[string]bool{}, changed: map[int]bool{},
-		opening: map[string]present{}, finals: map[int]present{}, edits: map[int]change{},
+		opening: map[string]present{}, finals: map[int]present{}, edits: map[int]record.Change{},
 	}
-	r.t.Seal = sealOf(nb)
+	r.t.Seal = record.SealOf(nb)
 	for _, c := range nb.Cells {
 		r.ids[c.ID] = true
 	}
@@ -45,12 +48,12 @@ func Read(nb *notebook.Notebook) (*Trajectory, error) {
 
 // Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook
 // since, without the outputs of its cells.
-func Recorded(nb *notebook.Notebook) (*Trajectory, error) {
+func Recorded(nb *notebook.Notebook) (*record.Trajectory, error) {
 	meta, err := recorded(nb)
 	if err != nil {
 		return nil, err
 	}
-	meta.Trajectory.Seal = sealOf(nb)
+	meta.Trajectory.Seal = record.SealOf(nb)
 	return meta.Trajectory, nil
 }
 
@@ -70,48 +73,10 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	case meta.Trajectory == nil:
 		return nil, fmt.Errorf("read the notebook: its dsstar metadata has no trajectory")
 	}
-	if err := meta.Trajectory.check(); err != nil {
+	if err := meta.Trajectory.Check(); err != nil {
 		return nil, fmt.Errorf("read the notebook: %w", err)
 	}
 	return meta, nil
-}
-
-// check validates numbers of rounds and options, since the notebook may be damaged.
-func (t *Trajectory) check() error {
-	end, wrong := 0, len(t.Descriptions) > len(t.Task.Files)
-	readings := [][]Reading{t.Readings}
-	for _, p := range t.Earlier {
-		wrong = wrong || p.End < end || p.End > len(t.Rounds)
-		end, readings = p.End, append(readings, p.Readings)
-	}
-	wrong = wrong || misnumbered(t.Rounds, 0)
-	for _, l := range t.Later {
-		wrong = wrong || l.Begin < 0 || misnumbered(l.Rounds, l.Begin)
-		readings = append(readings, l.Readings)
-	}
-	for _, all := range readings {
-		for _, r := range all {
-			n := len(r.Options)
-			wrong = wrong || r.Problem == "" && (n < 2 || r.Chosen < 0 || r.Chosen >= n)
-			for _, k := range r.Together {
-				wrong = wrong || k < 0 || k >= len(all) || all[k].Problem != ""
-			}
-		}
-	}
-	if wrong {
-		return fmt.Errorf("its record is damaged: it names rounds, options or files that it does not have")
-	}
-	return nil
-}
-
-// misnumbered reports whether an edit names a round that has no cell, or is not among rounds,
-// before which there are so many others.
-func misnumbered(rounds []Round, before int) bool {
-	return slices.ContainsFunc(rounds, func(r Round) bool {
-		return r.Edit != nil && slices.ContainsFunc(slices.Concat(r.Edit.Plan, r.Edit.Rest), func(n int) bool {
-			return n < before+1 || n > before+len(rounds) || len(rounds[n-1-before].Attempts) == 0
-		})
-	})
 }
 
 // decode decodes the "dsstar" entry of a metadata object, read from a file or just drawn.
@@ -141,7 +106,7 @@ func decodeCell[M any](i int, c notebook.Cell) (m M, err error) {
 
 // A reader compares the cells of a notebook with its record.
 type reader struct {
-	t      *Trajectory
+	t      *record.Trajectory
 	anchor string // id of the last cell of ours
 	seen   seen
 	ids    map[string]bool // of all cells
@@ -152,10 +117,10 @@ type reader struct {
 	changed map[int]bool // rounds whose cell or words were changed
 	words   []present    // headings whose words were changed
 	notes   []noted
-	opening map[string]present // by role
-	finals  map[int]present    // the last cells, by part
-	what    []string           // the person did, in words, to the part in work
-	edits   map[int]change     // of parts before the last
+	opening map[string]present    // by role
+	finals  map[int]present       // the last cells, by part
+	what    []string              // the person did, in words, to the part in work
+	edits   map[int]record.Change // of parts before the last
 }
 
 // A present is a cell as the person left it.
@@ -194,11 +159,11 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	}
 	r.anchor = c.ID
 	p := present{part: max(1, m.Part), round: m.Round, cell: c,
-		changed: m.Digest != "" && m.Digest != Digest(c.Source)}
+		changed: m.Digest != "" && m.Digest != record.Digest(c.Source)}
 	if shown != nil {
 		p.changed = p.changed || shown.Code != c.Source // whatever the cell says of itself
 		p.was = shown.Code
-		shown.Code, shown.Execution.Outputs = c.Source, recounted(c.Outputs, shown.Execution.Count)
+		shown.Code, shown.Execution.Outputs = c.Source, record.Recounted(c.Outputs, shown.Execution.Count)
 	}
 	switch m.Role {
 	case roleQuestion:
@@ -212,10 +177,10 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 		if p.changed && brief.OneLine(c.Source) != brief.OneLine(showAsked(r.t, p.part-1)) {
 			return errQuestion
 		}
-	case roleParameters, roleSetup, roleTools, roleVariables:
+	case record.RoleParameters, record.RoleSetup, record.RoleTools, record.RoleVariables:
 		r.opening[m.Role] = p
 	case roleStep:
-		p.part = r.t.partOf(m.Round)
+		p.part = r.t.PartOf(m.Round)
 		r.now = append(r.now, p)
 	case roleFinal:
 		r.finals[p.part] = p
@@ -223,7 +188,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	if !p.changed || c.Type == notebook.Code {
 		return nil
 	}
-	if m.Role == roleRound && r.t.partOf(m.Round) > len(r.t.Earlier) {
+	if m.Role == roleRound && r.t.PartOf(m.Round) > len(r.t.Earlier) {
 		r.words = append(r.words, p)
 	} else {
 		r.annotated(c)
@@ -232,8 +197,8 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 }
 
 // shown returns the attempt that a cell shows, or nil.
-func (r *reader) shown(m cellMeta) *Attempt {
-	var attempts []Attempt
+func (r *reader) shown(m cellMeta) *record.Attempt {
+	var attempts []record.Attempt
 	switch part := max(1, m.Part); {
 	case m.Role == roleStep && m.Round >= 1 && m.Round <= len(r.t.Rounds):
 		attempts = r.t.Rounds[m.Round-1].Attempts
@@ -242,14 +207,11 @@ func (r *reader) shown(m cellMeta) *Attempt {
 			attempts = f.Attempts
 		}
 	}
-	if _, ok := accepted(attempts); !ok {
+	if _, ok := record.Accepted(attempts); !ok {
 		return nil
 	}
 	return &attempts[len(attempts)-1]
 }
-
-// noteTag marks a person's Markdown cell that the agent reads.
-const noteTag = "dsstar:note"
 
 // foreign handles a cell that is the person's own.
 func (r *reader) foreign(m cellMeta, c notebook.Cell) {
@@ -263,8 +225,8 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 	if ownID().MatchString(c.ID) {
 		c.ID = r.newID(c.ID) // a copy of it has taken its place
 	}
-	r.t.Remarks = append(r.t.Remarks, Remark{cmp.Or(m.After, r.anchor), c})
-	if text := strings.TrimSpace(c.Source); slices.Contains(c.Tags(), noteTag) && text != "" {
+	r.t.Remarks = append(r.t.Remarks, record.Remark{After: cmp.Or(m.After, r.anchor), Cell: c})
+	if text := strings.TrimSpace(c.Source); slices.Contains(c.Tags(), record.NoteTag) && text != "" {
 		r.notes = append(r.notes, noted{r.inPart, text})
 	}
 }
@@ -286,7 +248,7 @@ func (r *reader) newID(id string) string {
 // annotated keeps a person's version of one of dsstar's texts in a cell after it. The text itself
 // is redrawn.
 func (r *reader) annotated(c notebook.Cell) {
-	r.t.Remarks = append(r.t.Remarks, Remark{c.ID, notebook.Cell{
+	r.t.Remarks = append(r.t.Remarks, record.Remark{After: c.ID, Cell: notebook.Cell{
 		ID: r.newID(c.ID), Type: notebook.Markdown, Source: c.Source,
 		Metadata: without(c.Metadata, "dsstar"), Attachments: c.Attachments,
 	}})
@@ -307,14 +269,6 @@ func Questions(nb *notebook.Notebook) []string {
 	return t.Questions()
 }
 
-// Questions returns the questions of all parts, in order.
-func (t *Trajectory) Questions() (all []string) {
-	for k := range len(t.Earlier) + 1 {
-		all = append(all, t.Part(k).Task.Question)
-	}
-	return all
-}
-
 // Restate replaces the recorded answers of some questions, by number from 1, with what their last
 // cells print now. The new answers are not proved. Of the cells, only the texts about the answers
 // change.
@@ -332,17 +286,7 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 			}
 		}
 	}
-	view := *t
-	for part, answer := range answers {
-		if k := part - 1; k < len(t.Earlier) {
-			e := &t.Earlier[k]
-			e.Final, e.Proof, e.Second, e.Readings = e.Final.with(answer), nil, nil, restated(e.Readings)
-			continue
-		}
-		t.Final, t.Proof, t.Second, t.Readings = t.Final.with(answer), nil, nil, restated(t.Readings)
-		view = *t
-		view.Ended, view.Failure = true, ""
-	}
+	view := *t.Restate(answers)
 	nb.Metadata["dsstar"] = newMeta(t)
 	for i := range nb.Cells {
 		r.restate(&view, &nb.Cells[i])
@@ -350,37 +294,23 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 }
 
 // restate draws a text about the answer of a part again.
-func (r *reader) restate(view *Trajectory, c *notebook.Cell) {
+func (r *reader) restate(view *record.Trajectory, c *notebook.Cell) {
 	own, ok := c.Metadata["dsstar"].(map[string]any)
 	if !ok || own["role"] != roleQuestion && own["role"] != roleReport {
 		return
 	}
 	for k := range len(view.Earlier) + 1 {
 		switch c.ID {
-		case partID(roleQuestion, k):
+		case record.PartID(roleQuestion, k):
 			c.Source = showQuestion(view, k)
-		case partID(roleReport, k):
+		case record.PartID(roleReport, k):
 			c.Source, c.Attachments = showReport(view, k)
 		default:
 			continue
 		}
 		c.Source = strings.TrimSpace(c.Source)
-		own["digest"] = Digest(c.Source)
+		own["digest"] = record.Digest(c.Source)
 	}
-}
-
-// restated returns the readings without the answers, which were those of other cells or data.
-func restated(readings []Reading) []Reading {
-	together := func(r Reading) bool { return r.Together != nil }
-	readings = slices.DeleteFunc(slices.Clone(readings), together)
-	for i := range readings {
-		readings[i].Confirmed = false
-		readings[i].Options = slices.Clone(readings[i].Options)
-		for n, o := range readings[i].Options {
-			readings[i].Options[n] = Option{Text: o.Text}
-		}
-	}
-	return readings
 }
 
 // SetData records another data folder. The parameters cell already names it.
@@ -395,7 +325,7 @@ func SetData(nb *notebook.Notebook, folder string) {
 // data itself.
 func Sources(nb *notebook.Notebook) []files.Source {
 	meta, err := recorded(nb)
-	if err != nil || meta.Trajectory.Task.Data != DataFolder {
+	if err != nil || meta.Trajectory.Task.Data != record.DataFolder {
 		return nil
 	}
 	return meta.Trajectory.Task.Sources
@@ -414,17 +344,33 @@ func LinkedData(nb *notebook.Notebook, data string) (paths []string) {
 	return paths
 }
 
-// with returns the last cell with what it prints now.
-func (f *Final) with(answer string) *Final {
-	changed := Final{}
-	if f != nil {
-		changed = *f
+// Counts returns when the answer of a notebook was proved and how many rows tables had then.
+func Counts(nb *notebook.Notebook) (at time.Time, counts []record.TableCount) {
+	meta, err := recorded(nb)
+	if err != nil || meta.Trajectory.Proof == nil {
+		return at, nil
 	}
-	if a, ok := accepted(changed.Attempts); ok && changed.Summary != "" {
-		changed.Take(a.Execution)
-	} else {
-		changed.Summary = ""
+	return meta.Trajectory.Proof.At, meta.Trajectory.Proof.Counts
+}
+
+// Rewritten reports whether a text or picture that dsstar has drawn into a notebook, whose trajectory
+// is t, or an output of its cells is another one now, or is gone.
+func Rewritten(nb *notebook.Notebook, t *record.Trajectory) bool {
+	if record.SealOf(nb).Reshown {
+		return true
 	}
-	changed.Answer = answer
-	return &changed
+	now := map[string]notebook.Cell{}
+	for _, c := range nb.Cells {
+		now[c.ID] = c
+	}
+	for k := range len(t.Earlier) + 1 { // who would show another answer must remove the one that was given
+		if now[record.PartID(roleQuestion, k)].Type != notebook.Markdown {
+			return true
+		}
+	}
+	return slices.ContainsFunc(Draw(t).Cells, func(drew notebook.Cell) bool {
+		is, there := now[drew.ID]
+		return there && is.Type == notebook.Markdown && (is.Source != drew.Source ||
+			len(is.Attachments)+len(drew.Attachments) > 0 && !reflect.DeepEqual(is.Attachments, drew.Attachments))
+	})
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dsstar/agent/llm"
+	"dsstar/agent/page"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// discard removes the folder of a run that no model has ever replied to, and reports whether it has.
+// The folder stays if it holds anything that such a run does not write, or that somebody has edited.
+func discard(f record.Folder) bool {
+	entries, err := os.ReadDir(string(f))
+	if err != nil {
+		return false
+	}
+	for _, entry := range entries {
+		path, of := filepath.Join(string(f), entry.Name()), false
+		switch path {
+		case f.Trace():
+			of = unanswered(path)
+		case f.Notebook():
+			of = unedited(f)
+		case f.Files():
+			of = onlyData(path)
+		case f.Script(), filepath.Join(string(f), record.DataFolder):
+			of = true
+		}
+		if !of {
+			return false
+		}
+	}
+	return disk.RemoveFolder(string(f)) == nil
+}
+
+// onlyData reports whether a folder of cells has nothing but the set-up cell's link to the data.
+func onlyData(folder string) bool {
+	wrote, err := os.ReadDir(folder)
+	return err == nil && !slices.ContainsFunc(wrote, func(entry fs.DirEntry) bool {
+		return entry.Name() != record.DataFolder || entry.Type() != fs.ModeSymlink
+	})
+}
+
+// unanswered reports whether a trace has no reply.
+func unanswered(trace string) bool {
+	file, err := disk.OpenPlain(trace, disk.MaxDocument)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	exchanges, err := llm.ReadTrace(file)
+	return err == nil && !slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Error == "" })
+}
+
+// unedited reports whether a run has no rounds, and nobody has edited its notebook or script.
+func unedited(f record.Folder) bool {
+	nb, err := notebook.Open(f.Notebook())
+	if err != nil {
+		return false
+	}
+	t, err := page.Read(nb)
+	if err != nil || len(t.Rounds)+len(t.Remarks) > 0 {
+		return false
+	}
+	script, err := disk.ReadPlain(f.Script(), disk.MaxDocument)
+	return err != nil || slices.Contains(t.Scripts, record.Digest(string(script)))
+}
