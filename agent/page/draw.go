@@ -69,60 +69,56 @@ type cellMeta struct {
 // Draw draws the notebook of a trajectory, finished or not. Run All runs only the accepted cells:
 // what was discarded is Markdown. Two runs that do the same differ only in the last cell.
 func Draw(t *record.Trajectory) *notebook.Notebook {
-	d := &drawing{t: t, nb: &notebook.Notebook{}, drew: make([]bool, len(t.Remarks))}
-	d.nb.Metadata = map[string]any{
+	d := &drawing{t: t}
+	whole := part{t, t, 0}
+	d.sections(partOf(t, 0), roleQuestion, roleReport, roleAsked)
+	d.sections(whole, roleData)
+	for _, c := range t.Opening() {
+		d.code(c.Role, cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
+	}
+	for k := range len(t.Earlier) + 1 {
+		d.part(partOf(t, k))
+	}
+	d.sections(whole, roleProof)
+	return &notebook.Notebook{Cells: withRemarks(d.cells, t.Remarks), Metadata: map[string]any{
 		"dsstar": newMeta(t),
 		"kernelspec": map[string]any{
 			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
 		},
 		"language_info": languageInfo(t.Environment),
-	}
-	d.kept("")
-	d.report(0)
-	d.markdown("data", cellMeta{Role: roleData}, showData(t))
-	for _, c := range t.Opening() {
-		d.code(c.Role, cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
-	}
-	for k := range len(t.Earlier) + 1 {
-		d.part(k)
-	}
-	d.markdown("proof", cellMeta{Role: roleProof}, showProof(t))
-	d.keptElsewhere()
-	return d.nb
+	}}
 }
+
+// partOf returns part k, from 0, of a trajectory.
+func partOf(t *record.Trajectory, k int) part { return part{t.Part(k), t, k} }
 
 // withoutShown returns a copy of the trajectory without the outputs that cells show.
 func withoutShown(t *record.Trajectory) *record.Trajectory {
 	bare := *t
 	bare.Rounds, bare.Earlier = slices.Clone(t.Rounds), slices.Clone(t.Earlier)
 	for k := range len(t.Earlier) + 1 {
-		for _, i := range t.Part(k).CellRounds() {
-			bare.Rounds[i].Attempts = withoutLastOutputs(t.Rounds[i].Attempts)
+		p := t.Part(k)
+		for _, i := range p.CellRounds() {
+			bare.Rounds[i].Attempts = withoutLastOutputs(p.Rounds[i].Attempts)
+		}
+		if _, shown := p.FinalCell(); !shown {
+			continue
+		}
+		final := *p.Final
+		final.Attempts = withoutLastOutputs(final.Attempts)
+		if k < len(bare.Earlier) {
+			bare.Earlier[k].Final = &final
+		} else {
+			bare.Final = &final
 		}
 	}
-	for k := range bare.Earlier {
-		bare.Earlier[k].Final = finalWithoutShown(bare.Earlier[k].Final)
-	}
-	bare.Final = finalWithoutShown(t.Final)
 	return &bare
 }
 
-func finalWithoutShown(f *record.Final) *record.Final {
-	if f == nil {
-		return nil
-	}
-	bare := *f
-	if _, ok := record.Accepted(f.Attempts); ok {
-		bare.Attempts = withoutLastOutputs(f.Attempts)
-	}
-	return &bare
-}
-
+// withoutLastOutputs returns attempts, of which there are some, without the outputs of the last.
 func withoutLastOutputs(attempts []record.Attempt) []record.Attempt {
 	attempts = slices.Clone(attempts)
-	if n := len(attempts); n > 0 {
-		attempts[n-1].Execution.Outputs = nil
-	}
+	attempts[len(attempts)-1].Execution.Outputs = nil
 	return attempts
 }
 
@@ -142,49 +138,45 @@ func languageInfo(environment string) map[string]any {
 
 // A drawing is a notebook being drawn.
 type drawing struct {
-	t    *record.Trajectory
-	nb   *notebook.Notebook
-	runs int    // code cells so far: their execution counts are 1..N
-	drew []bool // of t.Remarks
+	t     *record.Trajectory
+	cells []notebook.Cell
+	runs  int // code cells so far: their execution counts are 1..N
 }
 
-func (d *drawing) markdown(id string, meta cellMeta, source string) {
-	d.add(notebook.Cell{ID: id, Type: notebook.Markdown, Source: strings.TrimSpace(source)}, meta)
-}
-
-// add adds a cell and the person's own cells after it.
+// add adds a cell of dsstar's.
 func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 	if c.Metadata == nil {
 		c.Metadata = map[string]any{}
 	}
 	meta.Digest = record.Digest(c.Source)
 	c.Metadata["dsstar"] = meta
-	d.nb.Cells = append(d.nb.Cells, c)
-	d.kept(c.ID)
+	d.cells = append(d.cells, c)
 }
 
-// kept draws the person's own cells that follow the cell with the id.
-func (d *drawing) kept(id string) {
-	for i, k := range d.t.Remarks {
-		if k.After == id && !d.drew[i] {
-			d.drew[i] = true
-			d.nb.Cells = append(d.nb.Cells, k.Cell)
-		}
+// withRemarks returns the cells with the person's own in their places. Those whose place is not
+// drawn come last, and say where it was.
+func withRemarks(cells []notebook.Cell, remarks []record.Remark) []notebook.Cell {
+	after := map[string][]notebook.Cell{}
+	for _, r := range remarks {
+		after[r.After] = append(after[r.After], r.Cell)
 	}
-}
-
-// keptElsewhere draws the person's cells whose predecessor is not drawn.
-func (d *drawing) keptElsewhere() {
-	for i, k := range d.t.Remarks {
-		if !d.drew[i] {
-			k.Cell.Metadata = maps.Clone(k.Cell.Metadata)
-			if k.Cell.Metadata == nil {
-				k.Cell.Metadata = map[string]any{}
+	all := after[""]
+	delete(after, "")
+	for _, c := range cells {
+		all = append(append(all, c), after[c.ID]...)
+		delete(after, c.ID)
+	}
+	for _, r := range remarks {
+		if after[r.After] != nil {
+			r.Cell.Metadata = maps.Clone(r.Cell.Metadata)
+			if r.Cell.Metadata == nil {
+				r.Cell.Metadata = map[string]any{}
 			}
-			k.Cell.Metadata["dsstar"] = cellMeta{After: k.After}
-			d.nb.Cells = append(d.nb.Cells, k.Cell)
+			r.Cell.Metadata["dsstar"] = cellMeta{After: r.After}
+			all = append(all, r.Cell)
 		}
 	}
+	return all
 }
 
 // longOutput is the number of lines above which an output scrolls.
@@ -209,24 +201,32 @@ func (d *drawing) code(id string, meta cellMeta, a record.Attempt) {
 	d.add(c, meta)
 }
 
-// report draws the cells that say what was asked in part k, and what came out.
-func (d *drawing) report(k int) {
-	meta := cellMeta{Part: partNumber(k)}
-	meta.Role = roleQuestion
-	d.markdown(record.PartID(roleQuestion, k), meta, showQuestion(d.t, k))
-	if text, attached := showReport(d.t, k); text != "" {
-		meta.Role = roleReport
-		d.add(notebook.Cell{ID: record.PartID(roleReport, k), Type: notebook.Markdown,
-			Source: strings.TrimSpace(text), Attachments: attached}, meta)
+// sections draws Markdown cells of a part, but for empty ones.
+func (d *drawing) sections(p part, roles ...string) {
+	for _, role := range roles {
+		d.section(record.PartID(role, p.k), cellMeta{Role: role, Part: partNumber(p.k)}, p)
 	}
-	d.section(roleAsked, k, showAsked(d.t, k))
 }
 
-// section draws a Markdown cell of part k, unless it is empty.
-func (d *drawing) section(role string, k int, text string) {
-	if text != "" {
-		d.markdown(record.PartID(role, k), cellMeta{Role: role, Part: partNumber(k)}, text)
+// section draws a Markdown cell, unless it is empty. The template of its role draws it from data.
+func (d *drawing) section(id string, meta cellMeta, data any) {
+	c := notebook.Cell{ID: id, Type: notebook.Markdown}
+	if c.Source, c.Attachments = drawn(meta.Role, data); c.Source != "" {
+		d.add(c, meta)
 	}
+}
+
+// drawn returns the source of a Markdown cell, and what it shows.
+func drawn(role string, data any) (source string, attached map[string]notebook.MIMEBundle) {
+	if p, is := data.(part); is && role == roleReport {
+		if p.Answer() == "" {
+			return "", nil // an answer's alone
+		}
+		if shown := p.Chart(); shown != nil {
+			attached = shown.attachments
+		}
+	}
+	return text(role, data), attached
 }
 
 // partNumber is the number of part k in metadata. The first has none.
@@ -237,54 +237,37 @@ func partNumber(k int) int {
 	return k + 1
 }
 
-// part draws how the answer of part k was found: the accepted steps in the order of the plan, then
+// part draws how the answer of a part was found: the accepted steps in the order of the plan, then
 // what was tried beside them.
-func (d *drawing) part(k int) {
-	t := d.t.Part(k)
-	if k > 0 {
-		d.report(k)
+func (d *drawing) part(p part) {
+	if !p.First() {
+		d.sections(p, roleQuestion, roleReport, roleAsked)
 	}
-	for n, i := range t.CellRounds() {
-		if t.Method.Script {
-			n = t.StepOf(i) - 1
+	for n, i := range p.CellRounds() {
+		if p.Method.Script {
+			n = p.StepOf(i) - 1
 		}
-		d.accepted(i+1, n+1, t.Rounds[i], editedAfter(t, i))
+		d.accepted(p, i, n+1)
 	}
-	if t.Final != nil {
-		d.section(roleAnswer, k, "## Answer\n")
-		if good, ok := t.FinalCell(); ok {
-			d.code(record.PartID(roleFinal, k), cellMeta{Role: roleFinal, Part: partNumber(k)}, good)
+	if p.Final != nil {
+		d.sections(p, roleAnswer)
+		if good, ok := p.FinalCell(); ok {
+			d.code(record.PartID(roleFinal, p.k), cellMeta{Role: roleFinal, Part: partNumber(p.k)}, good)
 		}
 	}
-	d.section(roleReadings, k, showReadings(t))
-	d.section(roleSecond, k, showSecond(t))
-	d.section(roleTried, k, showTried(t))
+	d.sections(p, roleReadings, roleSecond, roleTried)
 }
 
-// editedAfter reports whether a person, or new data, have changed cells of the last part after
-// round i.
-func editedAfter(t *record.Trajectory, i int) bool {
-	return slices.ContainsFunc(t.Rounds[i+1:], func(r record.Round) bool { return r.Edit != nil })
-}
-
-// accepted draws a step. A verdict from before an edit is told from those that count.
-func (d *drawing) accepted(n, step int, round record.Round, old bool) {
-	good, _ := lastAndRest(round.Attempts)
+// accepted draws round i, the cell of a step.
+func (d *drawing) accepted(p part, i, step int) {
+	n := i + 1
+	old := slices.ContainsFunc(p.Rounds[n:], func(r record.Round) bool { return r.Edit != nil })
+	r := turn{Round: p.Rounds[i], Number: n, Place: step, Old: old}
 	meta := cellMeta{Role: roleRound, Round: n, Step: step}
-	d.markdown(fmt.Sprintf("round-%d", n), meta, showStep(step, round))
+	d.section(fmt.Sprintf("round-%d", n), meta, r)
 	meta.Role = roleStep
-	d.code(fmt.Sprintf("step-%d", n), meta, good)
-	if round.Verdict != nil {
-		meta = cellMeta{Role: roleVerdict, Round: n}
-		text := showVerdict(n, round)
-		if old {
-			text = "*Before cells were changed, or ran again:*\n\n" + text
-		}
-		d.markdown(fmt.Sprintf("verdict-%d", n), meta, text)
+	d.code(fmt.Sprintf("step-%d", n), meta, r.Attempts[len(r.Attempts)-1])
+	if r.Verdict != nil {
+		d.section(fmt.Sprintf("verdict-%d", n), cellMeta{Role: roleVerdict, Round: n}, r)
 	}
-}
-
-func lastAndRest(attempts []record.Attempt) (last record.Attempt, rest []record.Attempt) {
-	n := len(attempts) - 1
-	return attempts[n], attempts[:n]
 }

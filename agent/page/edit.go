@@ -15,61 +15,95 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// reconcile compares the cells with the record. It appends a round for each cell that the person
-// added and, if anything differs, one round for the edit itself.
-func (r *reader) reconcile() error {
-	t := r.t
-	if t.Method.Script {
-		return r.refuse()
+// An editing finds out what a person has changed, by comparing the cells with the record.
+type editing struct {
+	t     *record.Trajectory
+	cells []left
+	what  []string              // was changed in the part in work, in words
+	edits map[int]record.Change // of parts before the last
+}
+
+// did records what the person changed.
+func (e *editing) did(format string, args ...any) {
+	e.what = append(e.what, fmt.Sprintf(format, args...))
+}
+
+// role returns dsstar's cell of a role in a part, from 1.
+func (e *editing) role(role string, part int) (c left, there bool) {
+	i := slices.IndexFunc(e.cells, func(c left) bool {
+		return c.own && c.meta.Role == role && c.part == part
+	})
+	if i < 0 {
+		return c, false
 	}
-	for k := range t.Earlier {
-		if err := r.earlier(k); err != nil {
+	return e.cells[i], true
+}
+
+// read appends a round for each cell that the person added and, if anything differs, one round for
+// the edit itself.
+func (e *editing) read() error {
+	t, last := e.t, len(e.t.Earlier)
+	for k := range last + 1 {
+		if e.asksAnother(partOf(t, k)) {
+			return errQuestion
+		}
+	}
+	if t.Method.Script {
+		return e.refuse()
+	}
+	for k := range last {
+		if err := e.earlier(k); err != nil {
 			return err
 		}
 	}
-	r.what = nil
-	was, now := r.compare(len(t.Earlier))
-	first := 0 // the first place that is not as it was
-	for first < min(len(was), len(now)) && was[first] == now[first] && !r.changed[now[first]] {
-		first++
-	}
+	e.what = nil
+	was, now, first := e.steps(last, "")
 	steps := first < max(len(was), len(now))
-	ordered := !slices.Equal(inBoth(was, now), inBoth(now, was)) || len(r.what) == 0 && steps
+	ordered := !slices.Equal(inBoth(was, now), inBoth(now, was)) || len(e.what) == 0 && steps
 	if ordered {
-		r.did("the steps were put into another order")
+		e.did("the steps were put into another order")
 	}
-	moved, err := r.reopened()
+	moved, err := e.opening()
 	if err != nil {
 		return err
 	}
-	r.readNotes()
-	if moved || len(r.edits) > 0 {
+	e.notes()
+	if moved || len(e.edits) > 0 {
 		first = 0
 	}
-	if left := len(inBoth(was, t.ToRepeat())); left > 0 {
-		first = min(first, len(was)-left) // these are still to be run again
+	if again := len(inBoth(was, t.ToRepeat())); again > 0 {
+		first = min(first, len(was)-again) // these are still to be run again
 	}
-	r.lastCell()
-	if len(r.what) > 0 {
-		t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{
-			What: r.what, Plan: record.Numbers(now[:first]), Rest: record.Numbers(now[first:]), Ordered: ordered, Steps: steps,
-		}})
+	final := e.lastCell(last, "")
+	if len(e.what) > 0 {
+		t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: e.what, Ordered: ordered,
+			Plan: record.Numbers(now[:first]), Rest: record.Numbers(now[first:]), Steps: steps}})
 		t.Unsettle()
 		t.Ended, t.Failure = false, ""
-	}
-	if len(r.edits) > 0 {
-		k := slices.Min(slices.Collect(maps.Keys(r.edits)))
-		if len(r.what) > 0 {
-			r.edits[len(t.Earlier)] = record.Change{} // its own
+		if t.Final != nil {
+			t.Final.Again, t.Final.Answer = final, ""
 		}
-		t.ReopenChanged(k, r.edits)
+	}
+	if len(e.edits) > 0 {
+		k := slices.Min(slices.Collect(maps.Keys(e.edits)))
+		if len(e.what) > 0 {
+			e.edits[last] = record.Change{} // its own
+		}
+		t.ReopenChanged(k, e.edits)
 	}
 	return nil
 }
 
-// did records what the person changed.
-func (r *reader) did(format string, args ...any) {
-	r.what = append(r.what, fmt.Sprintf(format, args...))
+var errQuestion = &record.EditError{Problem: "the question or its form was changed: undo it, " +
+	"and ask another one with --ask"}
+
+// asksAnother reports whether the question of a part, or its form, was changed.
+func (e *editing) asksAnother(p part) bool {
+	title, _ := e.role(roleQuestion, p.k+1)
+	whole, _ := e.role(roleAsked, p.k+1)
+	line, _, _ := strings.Cut(title.Source, "\n")
+	return title.changed && line != "# "+prose(questionTitle(p.Task.Question)) ||
+		whole.changed && brief.OneLine(whole.Source) != brief.OneLine(text(roleAsked, p))
 }
 
 // inBoth returns the elements of a that are also in b.
@@ -77,217 +111,221 @@ func inBoth(a, b []int) []int {
 	return slices.DeleteFunc(slices.Clone(a), func(i int) bool { return !slices.Contains(b, i) })
 }
 
-// compare compares the cells of part k with the record. It returns the rounds that had a cell
-// before and those that have one now.
-func (r *reader) compare(k int) (was, now []int) {
-	t, of := r.t, ""
-	if k < len(t.Earlier) {
-		of = fmt.Sprintf(" of question %d", k+1)
-	}
+// steps compares the steps of part k with the record. It returns the rounds that had a cell before
+// and those that have one now, and the first place that is not as it was.
+func (e *editing) steps(k int, of string) (was, now []int, first int) {
+	t, changed := e.t, map[int]bool{}
 	was = t.Part(k).CellRounds()
-	for _, p := range r.now {
-		if min(p.part-1, len(t.Earlier)) != k {
+	for _, c := range e.cells {
+		step, number := c.own && c.meta.Role == roleStep, len(now)+1
+		if c.Type != notebook.Code || c.own && !step || min(c.part-1, len(t.Earlier)) != k {
 			continue
 		}
-		i, step := p.round-1, len(now)+1
+		i := c.meta.Round - 1
 		switch {
-		case p.round == 0:
+		case !c.own:
 			i = len(t.Rounds)
-			t.Rounds = append(t.Rounds, handMade(p.cell))
-			r.did("a cell was added as step %d", step)
-		case p.changed:
-			t.Rounds[i].ByHand, t.Rounds[i].Was, r.changed[i] = true, p.was, true
-			r.did("the cell of step %d%s was changed", step, of)
+			t.Rounds = append(t.Rounds, handMade(c.Cell))
+			e.did("a cell was added as step %d", number)
+		case c.changed:
+			t.Rounds[i].ByHand, t.Rounds[i].Was, changed[i] = true, c.was, true
+			e.did("the cell of step %d%s was changed", number, of)
 		}
 		now = append(now, i)
 	}
-	r.reword(now)
+	for _, c := range e.cells {
+		if c.changed && c.words(len(t.Earlier)+1) && c.part == k+1 {
+			e.reword(c, now, changed)
+		}
+	}
 	for at, i := range was {
 		if !slices.Contains(now, i) {
-			r.did("step %d%s was removed", at+1, of)
+			e.did("step %d%s was removed", at+1, of)
 		}
 	}
-	return was, now
+	for first < min(len(was), len(now)) && was[first] == now[first] && !changed[now[first]] {
+		first++
+	}
+	return was, now, first
 }
 
-// reword takes over step texts that the person changed.
-func (r *reader) reword(now []int) {
-	for _, p := range r.words {
-		i := p.round - 1
-		at, round, text := slices.Index(now, i), &r.t.Rounds[i], stepText(p.cell.Source)
-		if at < 0 || text == "" || text == brief.OneLine(cmp.Or(round.Rewrite, round.Step)) {
-			continue
-		}
-		if round.Rewrite = text; r.changed[i] {
-			round.Step, round.Rewrite = text, "" // and its cell with them
-		}
-		r.changed[i] = true
-		r.did("the words of step %d were changed", at+1)
+// words reports whether the cell has the words of a step of the last part, whose number is given.
+func (c left) words(last int) bool { return c.own && c.meta.Role == roleRound && c.part >= last }
+
+// reword takes over the words of a step that the person changed.
+func (e *editing) reword(c left, now []int, changed map[int]bool) {
+	i := c.meta.Round - 1
+	at, words := slices.Index(now, i), stepText(c.Source)
+	if at < 0 || words == "" {
+		return
 	}
+	r := &e.t.Rounds[i]
+	if words == brief.OneLine(cmp.Or(r.Rewrite, r.Step)) {
+		return
+	}
+	if r.Rewrite = words; changed[i] {
+		r.Step, r.Rewrite = words, "" // and its cell with them
+	}
+	changed[i] = true
+	e.did("the words of step %d were changed", at+1)
 }
 
 // earlier compares part k, which is not the last. Its cells may be changed or removed.
-func (r *reader) earlier(k int) error {
-	part := &r.t.Earlier[k]
-	if slices.ContainsFunc(r.now, func(p present) bool { return p.round == 0 && p.part == k+1 }) {
-		return &record.EditError{Problem: fmt.Sprintf("a cell was added to question %d, which another has followed: "+
-			"add it to the last one", k+1)}
+func (e *editing) earlier(k int) error {
+	of := fmt.Sprintf(" of question %d", k+1)
+	e.what = nil
+	rounds := len(e.t.Rounds)
+	was, now, _ := e.steps(k, of)
+	switch {
+	case len(e.t.Rounds) > rounds:
+		return &record.EditError{Problem: fmt.Sprintf("a cell was added to question %d, "+
+			"which another has followed: add it to the last one", k+1)}
+	case !slices.Equal(inBoth(was, now), now):
+		return &record.EditError{Problem: fmt.Sprintf("the cells of question %d, "+
+			"which another has followed, were put into another order", k+1)}
 	}
-	r.what = nil
-	was, now := r.compare(k)
-	if !slices.Equal(inBoth(was, now), now) {
-		return &record.EditError{Problem: fmt.Sprintf("the cells of question %d, which another has followed, "+
-			"were put into another order", k+1)}
-	}
-	steps := len(r.what) > 0
-	final, there := r.finals[k+1]
-	if _, drawn := r.t.Part(k).FinalCell(); drawn && !there {
-		part.Final = &record.Final{Begun: part.Final.Begun + 1}
-		r.did("the last cell of question %d was removed", k+1)
-	}
-	if final.changed {
-		part.Final.ByHand = true
-		r.did("the last cell of question %d was changed", k+1)
-	}
-	if len(r.what) > 0 {
-		r.edits[k] = record.Change{What: r.what, Rest: now, Steps: steps}
+	steps := len(e.what) > 0
+	e.lastCell(k, of)
+	if len(e.what) > 0 {
+		e.edits[k] = record.Change{What: e.what, Rest: now, Steps: steps}
 	}
 	return nil
 }
 
-// lastCell compares the last cell with the record.
-func (r *reader) lastCell() {
-	f := r.t.Final
-	final, there := r.finals[len(r.t.Earlier)+1]
-	switch {
-	case f == nil:
-		return
-	case final.changed:
-		f.ByHand = true
-		r.did("the last cell was changed")
-	case !there && (f.Answer != "" || f.Again):
-		*f = record.Final{Begun: f.Begun + 1}
-		r.did("the last cell was removed")
+// lastCell compares the last cell of part k with the record. It reports whether there is one.
+func (e *editing) lastCell(k int, of string) bool {
+	p := e.t.Part(k)
+	final, there := e.role(roleFinal, k+1)
+	if _, drawn := p.FinalCell(); drawn && !there {
+		*p.Final = record.Final{Begun: p.Final.Begun + 1}
+		e.did("the last cell%s was removed", of)
 	}
-	if len(r.what) > 0 {
-		f.Again, f.Answer = there, ""
+	if final.changed {
+		p.Final.ByHand = true
+		e.did("the last cell%s was changed", of)
 	}
+	return there
 }
 
-// readNotes collects the notes to the agent. The questions below one that was left are judged again,
-// and all of them after one was removed. What was chosen with it is open then.
-func (r *reader) readNotes() {
-	var texts []string
-	for _, n := range r.notes {
-		if texts = append(texts, n.text); !slices.Contains(r.t.Notes, n.text) {
-			r.noted(n.part, "a note was left: "+n.text)
+// noteTexts returns the notes to the agent that stand in the notebook, with the cells.
+func (e *editing) noteTexts() (texts []string, notes []left) {
+	for _, c := range e.cells {
+		text := strings.TrimSpace(c.Source)
+		if !c.own && c.Type != notebook.Code && text != "" && slices.Contains(c.Tags(), record.NoteTag) {
+			texts, notes = append(texts, text), append(notes, c)
 		}
 	}
-	for _, text := range r.t.Notes {
+	return texts, notes
+}
+
+// notes collects the notes to the agent. The questions below one that was left are judged again,
+// and all of them after one was removed. What was chosen with it is open then.
+func (e *editing) notes() {
+	t := e.t
+	texts, notes := e.noteTexts()
+	for i, text := range texts {
+		if !slices.Contains(t.Notes, text) {
+			e.noted(notes[i].part-1, "a note was left: "+text)
+		}
+	}
+	for _, text := range t.Notes {
 		if slices.Contains(texts, text) {
 			continue
 		}
-		r.noted(0, "a note was removed: "+text)
-		for k := range len(r.t.Earlier) + 1 {
-			for i, x := range r.t.Part(k).Readings {
-				x.ByUser = x.ByUser && x.Chose() != text
-				r.t.Part(k).Readings[i] = x
+		e.noted(0, "a note was removed: "+text)
+		for k := range len(t.Earlier) + 1 {
+			readings := t.Part(k).Readings
+			for i, r := range readings {
+				readings[i].ByUser = r.ByUser && r.Chose() != text
 			}
 		}
 	}
-	if !slices.Equal(slices.Sorted(slices.Values(r.t.Notes)), slices.Sorted(slices.Values(texts))) {
-		r.t.Notes = texts // else they keep their order
+	if !slices.Equal(slices.Sorted(slices.Values(t.Notes)), slices.Sorted(slices.Values(texts))) {
+		t.Notes = texts // else they keep their order
 	}
 }
 
-// noted records a change of notes that concerns the questions from a part on.
-func (r *reader) noted(part int, what string) {
-	r.did("%s", what)
-	r.t.Noted(what)
-	for k := max(0, part-1); k < len(r.t.Earlier); k++ {
-		c, is := r.edits[k]
+// noted records a change of notes that concerns the questions from part k on.
+func (e *editing) noted(k int, what string) {
+	e.did("%s", what)
+	e.t.Noted(what)
+	for ; k < len(e.t.Earlier); k++ {
+		c, is := e.edits[k]
 		if !is {
-			c.Rest = r.t.Part(k).CellRounds()
+			c.Rest = e.t.Part(k).CellRounds()
 		}
 		c.What = append(slices.Clone(c.What), what)
-		r.edits[k] = c
+		e.edits[k] = c
 	}
 }
 
-// refuse is reconcile for the paper's method, which allows no edits.
-func (r *reader) refuse() error {
-	edited := func(p present) bool { return p.round == 0 || p.changed }
-	changed := slices.ContainsFunc(r.now, edited) || len(r.notes) > len(r.t.Notes)
-	for _, p := range r.opening {
-		changed = changed || p.changed
-	}
-	final, there := r.finals[1]
-	if changed || final.changed || !there && r.t.Answer() != "" {
-		return &record.EditError{Problem: "the notebook was edited, and a run in the paper's way has no cells " +
-			"to go on from, but whole scripts"}
+// refuse is read for the paper's method, which allows no edits.
+func (e *editing) refuse() error {
+	texts, _ := e.noteTexts()
+	_, there := e.role(roleFinal, 1)
+	edited := func(c left) bool { return c.Type == notebook.Code && (c.changed || !c.own) }
+	if slices.ContainsFunc(e.cells, edited) || len(texts) > len(e.t.Notes) || !there && e.t.Answer() != "" {
+		return &record.EditError{Problem: "the notebook was edited, and a run in the paper's way has " +
+			"no cells to go on from, but whole scripts"}
 	}
 	return nil
 }
 
 var dataDir = lazy.Regexp(`^data_dir = (".*")\nquestion = (".*")$`)
 
-// reopened compares the cells before the first step. Only their data folder may change.
-func (r *reader) reopened() (moved bool, err error) {
-	if len(r.opening) < 2 {
-		return false, &record.EditError{Problem: "the parameters or the set-up cell is gone: undo that, " +
-			"or take it over from solution.py"}
+// opening compares the cells before the first step. Only their data folder may change.
+func (e *editing) opening() (moved bool, err error) {
+	parameters, there := e.role(record.RoleParameters, 1)
+	for _, role := range []string{record.RoleSetup, record.RoleTools, record.RoleVariables} {
+		c, is := e.role(role, 1)
+		if c.changed {
+			return false, &record.EditError{Problem: "the set-up was changed, whose cells are dsstar's " +
+				"own: undo it, and put your code into a cell after them"}
+		}
+		there = there && (is || role != record.RoleSetup)
 	}
-	if r.opening[record.RoleSetup].changed || r.opening[record.RoleTools].changed ||
-		r.opening[record.RoleVariables].changed {
-		return false, &record.EditError{Problem: "the set-up was changed, whose cells are dsstar's own: undo it, " +
-			"and put your code into a cell after them"}
+	if !there {
+		return false, &record.EditError{Problem: "the parameters or the set-up cell is gone: " +
+			"undo that, or take it over from solution.py"}
 	}
-	p := r.opening[record.RoleParameters]
-	if !p.changed {
+	if !parameters.changed {
 		return false, nil
 	}
-	m := dataDir().FindStringSubmatch(strings.TrimSpace(p.cell.Source))
+	m := dataDir().FindStringSubmatch(strings.TrimSpace(parameters.Source))
 	var data, question string
 	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil ||
 		json.Unmarshal([]byte(m[2]), &question) != nil {
 		return false, &record.EditError{Problem: "the parameters cell has other lines than " +
 			`data_dir = "…" and question = "…": put your code into a cell after the set-up`}
 	}
-	if question != r.t.Part(0).Task.Question {
+	if question != e.t.Part(0).Task.Question {
 		return false, errQuestion
 	}
-	r.t.Task.Data, r.t.Task.Sources = data, nil
-	r.t.Described, r.t.Descriptions = false, nil
-	r.did("the data folder is now %s", data)
-	for k := range r.t.Earlier {
-		if _, is := r.edits[k]; !is {
-			r.edits[k] = record.Change{What: r.what[len(r.what)-1:], Rest: r.t.Part(k).CellRounds()}
+	e.t.Task.Data, e.t.Task.Sources = data, nil
+	e.t.Described, e.t.Descriptions = false, nil
+	e.did("the data folder is now %s", data)
+	for k := range e.t.Earlier {
+		if _, is := e.edits[k]; !is {
+			e.edits[k] = record.Change{What: e.what[len(e.what)-1:], Rest: e.t.Part(k).CellRounds()}
 		}
 	}
 	return true, nil
 }
 
-var errQuestion = &record.EditError{Problem: "the question or its form was changed: undo it, and ask another one with --ask"}
-
 // handMade returns the round for a cell that a person added. Its step is the cell's first comment.
 func handMade(c notebook.Cell) record.Round {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: record.Recounted(c.Outputs, 0)}
-	attempts := []record.Attempt{{Code: c.Source, Execution: ran}}
-	return record.Round{Step: handStep(c.Source), Attempts: attempts, ByHand: true}
-}
-
-// handStep returns the comment at the start of the code.
-func handStep(code string) string {
-	for line := range strings.Lines(code) {
+	step := "A cell written by hand."
+	for line := range strings.Lines(c.Source) {
 		line, comment := strings.CutPrefix(strings.TrimSpace(line), "#")
 		if text := strings.TrimSpace(strings.TrimLeft(line, "#%")); text != "" {
 			if comment {
-				return text
+				step = text
 			}
 			break
 		}
 	}
-	return "A cell written by hand."
+	return record.Round{Step: step, ByHand: true, Attempts: []record.Attempt{{Code: c.Source, Execution: ran}}}
 }
 
 var (
@@ -295,7 +333,8 @@ var (
 	escapes     = lazy.Regexp(`\\(.)|</?span>`)
 )
 
-// stepText returns a step's text from its edited heading. It is the inverse of showStep.
+// stepText returns a step's text from its edited heading. It is the inverse of the heading's
+// template.
 func stepText(source string) string {
 	source, _, _ = strings.Cut(source, "\n<details>")
 	var words []string

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,8 +12,9 @@ import (
 	"dsstar/notebook"
 )
 
-// What a person has done to a notebook is found.
+// TestEdits: what a person has done to a notebook is found.
 func TestEdits(t *testing.T) {
+	const refused = "refused"
 	mine := notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend it\ntotal += 1"}
 	note := notebook.Cell{ID: "note", Type: notebook.Markdown, Source: "Mind the gap."}
 	note.Metadata = map[string]any{"tags": []any{record.NoteTag}}
@@ -20,7 +22,7 @@ func TestEdits(t *testing.T) {
 		file   string
 		change func(*notebook.Notebook)
 		what   string
-		plan   string // rounds | those to repeat
+		plan   string // rounds | those to repeat; or refused
 	}{
 		{"finished", nothing, "", "1 3 | "},
 		{"finished", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 | 3"},
@@ -45,10 +47,34 @@ func TestEdits(t *testing.T) {
 		{"killed", remove("round-2"), "", "1 3 | "},
 		{"finished", remove("round-3", "verdict-3"), "", "1 3 | "},
 		{"finished", all(copied("verdict-1"), rewrite("verdict-3", "the", "The")), "", "1 3 | "},
+		// Edits from which no run continues.
+		{"finished", remove("setup"), "the parameters or the set-up cell is gone", refused},
+		{"finished", rewrite("setup", "import os", "import os, sys"), "the set-up was changed", refused},
+		{"finished", rewrite("parameters", "question", "extra = 1\nquestion"),
+			"the parameters cell has other lines", refused},
+		{"finished", rewrite("parameters", "data_dir = ", "data_dir = 1 + "),
+			`other lines than data_dir = "…"`, refused},
+		{"finished", rewrite("parameters", "What is", "What was"), "the question or its form was changed", refused},
+		{"finished", rewrite("question", "What is", "What was"), "the question or its form was changed", refused},
+		{"finished", rewrite("asked", "## Question", "## Question\n\nOnly the paid ones."),
+			"the question or its form was changed", refused},
+		{"asked", insert("step-1", mine), "a cell was added to question 1", refused},
+		{"asked", moved("step-1", "step-3"), "were put into another order", refused},
+		{"paper", rewrite("final", "sum", "max"), "whole scripts", refused},
+		{"paper", remove("final"), "whole scripts", refused},
+		{"paper", insert("final", mine), "whole scripts", refused},
+		{"paper", rewrite("setup", "import os", "import sys"), "whole scripts", refused},
 	} {
 		t.Run(fmt.Sprint(i, " ", c.what), func(t *testing.T) {
 			nb := golden(t, c.file)
 			c.change(nb)
+			if c.plan == refused {
+				_, err := Read(nb)
+				if e, ok := errors.AsType[*record.EditError](err); !ok || !strings.Contains(e.Problem, c.what) {
+					t.Errorf("%v, want %q", err, c.what)
+				}
+				return
+			}
 			tr := readAgain(t, nb)
 			plan := strings.Trim(fmt.Sprint(record.Numbers(tr.Plan())), "[]")
 			plan += " | " + strings.Trim(fmt.Sprint(record.Numbers(tr.ToRepeat())), "[]")
@@ -59,73 +85,36 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-func TestRefusedEdits(t *testing.T) {
-	mine := notebook.Cell{ID: "mine", Type: notebook.Code, Source: "total += 1"}
-	for _, c := range []struct {
-		file   string
-		change func(*notebook.Notebook)
-		text   string
-	}{
-		{"finished", remove("setup"), "the parameters or the set-up cell is gone"},
-		{"finished", rewrite("setup", "import os", "import os, sys"), "the set-up was changed"},
-		{"finished", rewrite("parameters", "question", "extra = 1\nquestion"),
-			"the parameters cell has other lines"},
-		{"finished", rewrite("parameters", "data_dir = ", "data_dir = 1 + "),
-			`other lines than data_dir = "…"`},
-		{"finished", rewrite("parameters", "What is", "What was"), "the question or its form was changed"},
-		{"finished", rewrite("question", "What is", "What was"), "the question or its form was changed"},
-		{"finished", func(nb *notebook.Notebook) {
-			rewrite("asked", "## Question", "## Question\n\nOnly the paid ones.")(nb)
-		}, "the question or its form was changed"},
-		{"asked", insert("step-1", mine), "a cell was added to question 1"},
-		{"asked", moved("step-1", "step-3"), "were put into another order"},
-		{"paper", rewrite("final", "sum", "max"), "whole scripts"},
-		{"paper", remove("final"), "whole scripts"},
-		{"paper", insert("final", mine), "whole scripts"},
-		{"paper", rewrite("setup", "import os", "import sys"), "whole scripts"},
-	} {
-		nb := golden(t, c.file)
-		c.change(nb)
-		_, err := Read(nb)
-		if e, ok := errors.AsType[*record.EditError](err); !ok || !strings.Contains(e.Problem, c.text) {
-			t.Errorf("%v, want %q", err, c.text)
-		}
-	}
-}
-
+// TestReadRefuses: what dsstar has not written, or what is damaged, is no record.
 func TestReadRefuses(t *testing.T) {
-	for _, c := range []struct {
-		change func(*notebook.Notebook)
-		text   string
-	}{
-		{func(nb *notebook.Notebook) { delete(nb.Metadata, "dsstar") }, "not written by dsstar"},
-		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 3} },
-			"version 3, not 2"},
-		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} },
-			"no trajectory"},
-		{func(nb *notebook.Notebook) { trajectoryOf(nb)["earlier"] = []any{map[string]any{"end": 9}} },
-			"damaged"},
-		{func(nb *notebook.Notebook) { trajectoryOf(nb)["rounds"] = trajectoryOf(nb)["rounds"].([]any)[5:] },
-			"damaged"},
-		{func(nb *notebook.Notebook) { trajectoryOf(nb)["readings"] = []any{map[string]any{"point": "a"}} }, "damaged"},
-		{func(nb *notebook.Notebook) {
-			trajectoryOf(nb)["readings"] = []any{map[string]any{"options": []any{map[string]any{}, map[string]any{}},
-				"together": []any{1}}}
-		}, "damaged"},
-		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
-		{func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
+	for _, c := range []struct{ entry, value, text string }{
+		{"", `null`, "not written by dsstar"},
+		{"", `{"version": 3}`, "version 3, not 2"},
+		{"", `{"version": 2}`, "no trajectory"},
+		{"", `"x"`, "metadata"},
+		{"earlier", `[{"end": 9}]`, "damaged"},
+		{"rounds", `[{"edit": {"plan": [2]}}]`, "damaged"},
+		{"readings", `[{"point": "a"}]`, "damaged"},
+		{"readings", `[{"options": [{}, {}], "together": [1]}]`, "damaged"},
 	} {
 		nb := golden(t, "carried-out")
-		c.change(nb)
+		in, entry := nb.Metadata, "dsstar"
+		if c.entry != "" {
+			in, entry = nb.Metadata["dsstar"].(map[string]any)["trajectory"].(map[string]any), c.entry
+		}
+		in[entry] = json.RawMessage(c.value)
+		if c.value == "null" {
+			delete(in, entry)
+		}
 		if _, err := Read(nb); err == nil || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("got %v, want %q", err, c.text)
 		}
 	}
-}
-
-// trajectoryOf is the trajectory in the notebook's metadata.
-func trajectoryOf(nb *notebook.Notebook) map[string]any {
-	return nb.Metadata["dsstar"].(map[string]any)["trajectory"].(map[string]any)
+	nb := golden(t, "carried-out")
+	nb.Cells[0].Metadata["dsstar"] = 7
+	if _, err := Read(nb); err == nil || !strings.Contains(err.Error(), "cell 1") {
+		t.Error(err)
+	}
 }
 
 func nothing(*notebook.Notebook) {}

@@ -1,14 +1,12 @@
 package page
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"dsstar/agent/brief"
 	"dsstar/notebook/lazy"
-	"dsstar/prompts"
 )
 
 // JupyterLab takes even an escaped dollar or backslash for mathematics, unless it is alone in an
@@ -56,15 +54,6 @@ var plainHTML = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar, "<", 
 
 // inHTML escapes text for one line of raw HTML in a Markdown cell.
 func inHTML(text string) string { return plainHTML.Replace(brief.OneLine(text)) }
-
-// folded returns a collapsed section. The empty lines make its body Markdown.
-func folded(title, body string) string {
-	body = strings.TrimRight(body, "\n")
-	return fmt.Sprintf("\n<details>\n<summary>%s</summary>\n\n%s\n\n</details>\n", title, body)
-}
-
-// fenced returns a fenced code block.
-func fenced(text, language string) string { return prompts.Fence(text, language) + "\n" }
 
 // Titles are at most this long, in bytes.
 const titleChars, stepTitleChars = 160, 60

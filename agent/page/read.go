@@ -5,45 +5,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
-	"dsstar/agent/brief"
-	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
 )
 
 // Read returns the trajectory in the notebook's metadata, with the outputs of the cells. It is
-// the inverse of [Draw]. Edits made since become the last round, with an [Edit] that package agent
-// carries out. The error is an [*EditError] for edits from which a run cannot continue.
+// the inverse of [Draw]. Edits made since become the last round, with a [record.Edit] that package
+// agent carries out. The error is a [*record.EditError] for edits from which a run cannot continue.
 func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
-	meta, err := recorded(nb)
+	t, err := Recorded(nb)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{
-		t: meta.Trajectory, seen: seen{}, ids: map[string]bool{}, changed: map[int]bool{},
-		opening: map[string]present{}, finals: map[int]present{}, edits: map[int]record.Change{},
+	cells, err := leftIn(nb, t)
+	if err != nil {
+		return nil, err
 	}
-	r.t.Seal = record.SealOf(nb)
-	for _, c := range nb.Cells {
-		r.ids[c.ID] = true
-	}
-	for i, c := range nb.Cells {
-		m, err := decodeCell[cellMeta](i, c)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.cell(m, c); err != nil {
-			return nil, err
-		}
-	}
-	return r.t, r.reconcile()
+	t.Remarks = remarks(nb, cells, len(t.Earlier)+1)
+	return t, (&editing{t: t, cells: cells, edits: map[int]record.Change{}}).read()
 }
 
 // Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook
@@ -57,7 +41,6 @@ func Recorded(nb *notebook.Notebook) (*record.Trajectory, error) {
 	return meta.Trajectory, nil
 }
 
-// recorded returns the record in the notebook's metadata, without the outputs of the cells.
 func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	meta := &notebookMeta{}
 	if err := decode(nb.Metadata, meta); err != nil {
@@ -94,116 +77,65 @@ func decode(all map[string]any, into any) error {
 	return nil
 }
 
-// decodeCell decodes the metadata of cell i. A cell without metadata is the person's own.
-func decodeCell[M any](i int, c notebook.Cell) (m M, err error) {
-	if c.Metadata["dsstar"] != nil {
-		if err = decode(c.Metadata, &m); err != nil {
-			err = fmt.Errorf("read the notebook: cell %d: %w", i+1, err)
+// A left is a cell as a person left it.
+type left struct {
+	notebook.Cell
+	meta    cellMeta
+	own     bool // it is dsstar's
+	part    int  // from 1: that it shows, or in which it stands
+	changed bool
+	was     string // the code as it was drawn
+}
+
+// leftIn returns the cells of a notebook but for empty ones that a person added. The trajectory
+// gets the code and outputs of those that show an attempt. A copy of dsstar's cell is the person's
+// own.
+func leftIn(nb *notebook.Notebook, t *record.Trajectory) (all []left, err error) {
+	in, seen := 1, map[cellMeta]bool{}
+	for i, c := range nb.Cells {
+		l := left{Cell: c, part: in}
+		if c.Metadata["dsstar"] != nil {
+			if err := decode(c.Metadata, &l.meta); err != nil {
+				return nil, fmt.Errorf("read the notebook: cell %d: %w", i+1, err)
+			}
 		}
-	}
-	return m, err
-}
-
-// A reader compares the cells of a notebook with its record.
-type reader struct {
-	t      *record.Trajectory
-	anchor string // id of the last cell of ours
-	seen   seen
-	ids    map[string]bool // of all cells
-	inPart int             // of the cell; from 1
-
-	// The notebook as it is now.
-	now     []present    // code cells after the set-up, in their order
-	changed map[int]bool // rounds whose cell or words were changed
-	words   []present    // headings whose words were changed
-	notes   []noted
-	opening map[string]present    // by role
-	finals  map[int]present       // the last cells, by part
-	what    []string              // the person did, in words, to the part in work
-	edits   map[int]record.Change // of parts before the last
-}
-
-// A present is a cell as the person left it.
-type present struct {
-	part, round int // 0: the cell is not one of ours
-	changed     bool
-	cell        notebook.Cell
-	was         string // the cell as it was drawn, if it has changed
-}
-
-// A noted is a note to the agent, and the part, from 1, in which it stands; 0: above all.
-type noted struct {
-	part int
-	text string
-}
-
-// seen holds the ids of dsstar's cells that were read.
-type seen map[string]bool
-
-// own reports whether the cell is dsstar's. A copy of such a cell is the person's own.
-func (s seen) own(m cellMeta, c notebook.Cell) bool {
-	key := fmt.Sprint(m.Role, " ", m.Part, " ", m.Round)
-	if m.Role == "" || s[key] || (c.Type == notebook.Code) != slices.Contains(codeRoles, m.Role) {
-		return false
-	}
-	s[key] = true
-	return true
-}
-
-// cell compares one cell with the record.
-func (r *reader) cell(m cellMeta, c notebook.Cell) error {
-	shown := r.shown(m)
-	if !r.seen.own(m, c) || shown == nil && (m.Role == roleStep || m.Role == roleFinal) {
-		r.foreign(m, c)
-		return nil
-	}
-	r.anchor = c.ID
-	p := present{part: max(1, m.Part), round: m.Round, cell: c,
-		changed: m.Digest != "" && m.Digest != record.Digest(c.Source)}
-	if shown != nil {
-		p.changed = p.changed || shown.Code != c.Source // whatever the cell says of itself
-		p.was = shown.Code
-		shown.Code, shown.Execution.Outputs = c.Source, record.Recounted(c.Outputs, shown.Execution.Count)
-	}
-	switch m.Role {
-	case roleQuestion:
-		title, _, _ := strings.Cut(c.Source, "\n")
-		question := r.t.Part(p.part - 1).Task.Question
-		if p.changed && title != "# "+prose(questionTitle(question)) && title != "# "+prose(question) {
-			return errQuestion
+		shows, m := shownBy(t, l.meta), l.meta
+		attempt := m.Role == roleStep || m.Role == roleFinal
+		this := cellMeta{Role: m.Role, Part: m.Part, Round: m.Round}
+		if m.Role == "" || seen[this] || attempt && shows == nil ||
+			(c.Type == notebook.Code) != slices.Contains(codeRoles, m.Role) {
+			if c.Type != notebook.Code || strings.TrimSpace(c.Source) != "" {
+				all = append(all, l)
+			}
+			continue
 		}
-		r.inPart = p.part
-	case roleAsked:
-		if p.changed && brief.OneLine(c.Source) != brief.OneLine(showAsked(r.t, p.part-1)) {
-			return errQuestion
+		seen[this], l.own, l.part = true, true, max(1, m.Part)
+		l.changed = m.Digest != "" && m.Digest != record.Digest(c.Source)
+		if shows != nil {
+			l.changed = l.changed || shows.Code != c.Source // whatever the cell says of itself
+			l.was = shows.Code
+			shows.Code = c.Source
+			shows.Execution.Outputs = record.Recounted(c.Outputs, shows.Execution.Count)
 		}
-	case record.RoleParameters, record.RoleSetup, record.RoleTools, record.RoleVariables:
-		r.opening[m.Role] = p
-	case roleStep:
-		p.part = r.t.PartOf(m.Round)
-		r.now = append(r.now, p)
-	case roleFinal:
-		r.finals[p.part] = p
+		switch m.Role {
+		case roleQuestion:
+			in = l.part
+		case roleRound, roleStep:
+			l.part = t.PartOf(m.Round)
+		}
+		all = append(all, l)
 	}
-	if !p.changed || c.Type == notebook.Code {
-		return nil
-	}
-	if m.Role == roleRound && r.t.PartOf(m.Round) > len(r.t.Earlier) {
-		r.words = append(r.words, p)
-	} else {
-		r.annotated(c)
-	}
-	return nil
+	return all, nil
 }
 
-// shown returns the attempt that a cell shows, or nil.
-func (r *reader) shown(m cellMeta) *record.Attempt {
+// shownBy returns the attempt that a cell shows, or nil.
+func shownBy(t *record.Trajectory, m cellMeta) *record.Attempt {
 	var attempts []record.Attempt
 	switch part := max(1, m.Part); {
-	case m.Role == roleStep && m.Round >= 1 && m.Round <= len(r.t.Rounds):
-		attempts = r.t.Rounds[m.Round-1].Attempts
-	case m.Role == roleFinal && part <= len(r.t.Earlier)+1:
-		if f := r.t.Part(part - 1).Final; f != nil {
+	case m.Role == roleStep && m.Round >= 1 && m.Round <= len(t.Rounds):
+		attempts = t.Rounds[m.Round-1].Attempts
+	case m.Role == roleFinal && part <= len(t.Earlier)+1:
+		if f := t.Part(part - 1).Final; f != nil {
 			attempts = f.Attempts
 		}
 	}
@@ -213,103 +145,69 @@ func (r *reader) shown(m cellMeta) *record.Attempt {
 	return &attempts[len(attempts)-1]
 }
 
-// foreign handles a cell that is the person's own.
-func (r *reader) foreign(m cellMeta, c notebook.Cell) {
-	if c.Type == notebook.Code {
-		if strings.TrimSpace(c.Source) != "" {
-			r.now = append(r.now, present{part: max(1, r.inPart), cell: c})
-		}
-		return
-	}
-	c.Metadata = without(c.Metadata, "dsstar")
-	if ownID().MatchString(c.ID) {
-		c.ID = r.newID(c.ID) // a copy of it has taken its place
-	}
-	r.t.Remarks = append(r.t.Remarks, record.Remark{After: cmp.Or(m.After, r.anchor), Cell: c})
-	if text := strings.TrimSpace(c.Source); slices.Contains(c.Tags(), record.NoteTag) && text != "" {
-		r.notes = append(r.notes, noted{r.inPart, text})
-	}
-}
-
 // ownID matches the ids that [Draw] gives.
 var ownID = lazy.Regexp(`^(data|parameters|setup|tools|variables|proof` +
 	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)-\d+)$`)
 
-// newID returns a new id for a person's cell that has the id of one of dsstar's.
-func (r *reader) newID(id string) string {
-	made := id + "-by-hand"
-	for n := 2; r.ids[made]; n++ {
-		made = fmt.Sprintf("%s-by-hand-%d", id, n)
+// remarks returns the person's own texts, and the versions of dsstar's texts that a person has
+// written, which are drawn as they were. The words of steps of the last part are no such version.
+func remarks(nb *notebook.Notebook, cells []left, last int) (all []record.Remark) {
+	ids := map[string]bool{}
+	for _, c := range nb.Cells {
+		ids[c.ID] = true
 	}
-	r.ids[made] = true
-	return made
-}
-
-// annotated keeps a person's version of one of dsstar's texts in a cell after it. The text itself
-// is redrawn.
-func (r *reader) annotated(c notebook.Cell) {
-	r.t.Remarks = append(r.t.Remarks, record.Remark{After: c.ID, Cell: notebook.Cell{
-		ID: r.newID(c.ID), Type: notebook.Markdown, Source: c.Source,
-		Metadata: without(c.Metadata, "dsstar"), Attachments: c.Attachments,
-	}})
-}
-
-func without(all map[string]any, key string) map[string]any {
-	rest := maps.Clone(all)
-	delete(rest, key)
-	return rest
-}
-
-// Questions returns the questions of a run's notebook, in order; nil if it cannot be read.
-func Questions(nb *notebook.Notebook) []string {
-	t, err := Recorded(nb)
-	if err != nil {
-		return nil
+	before := "" // the id of dsstar's cell
+	for _, c := range cells {
+		if c.own {
+			before = c.ID
+		}
+		if c.Type == notebook.Code || c.own && (!c.changed || c.words(last)) {
+			continue
+		}
+		kept := c.Cell
+		kept.Metadata = maps.Clone(kept.Metadata)
+		delete(kept.Metadata, "dsstar")
+		if c.own || ownID().MatchString(c.ID) {
+			kept.ID = c.ID + "-by-hand"
+			for n := 2; ids[kept.ID]; n++ {
+				kept.ID = fmt.Sprintf("%s-by-hand-%d", c.ID, n)
+			}
+			ids[kept.ID] = true
+		}
+		all = append(all, record.Remark{After: cmp.Or(c.meta.After, before), Cell: kept})
 	}
-	return t.Questions()
+	return all
 }
 
 // Restate replaces the recorded answers of some questions, by number from 1, with what their last
 // cells print now. The new answers are not proved. Of the cells, only the texts about the answers
 // change.
 func Restate(nb *notebook.Notebook, answers map[int]string) {
-	meta, err := recorded(nb)
+	t, err := Recorded(nb)
 	if err != nil {
 		return // it says no more than it did
 	}
-	t := meta.Trajectory
-	r := &reader{t: t}
-	for i, c := range nb.Cells {
-		if m, err := decodeCell[cellMeta](i, c); err == nil {
-			if a := r.shown(m); a != nil && c.Type == notebook.Code {
-				a.Execution.Outputs = c.Outputs // whoever has edited the cell: that stays an edit
+	for _, c := range nb.Cells {
+		var m cellMeta
+		if decode(c.Metadata, &m) == nil && c.Type == notebook.Code {
+			if shown := shownBy(t, m); shown != nil {
+				shown.Execution.Outputs = c.Outputs // whoever has edited the cell: that stays an edit
 			}
 		}
 	}
-	view := *t.Restate(answers)
+	shown := t.Restate(answers)
 	nb.Metadata["dsstar"] = newMeta(t)
 	for i := range nb.Cells {
-		r.restate(&view, &nb.Cells[i])
-	}
-}
-
-// restate draws a text about the answer of a part again.
-func (r *reader) restate(view *record.Trajectory, c *notebook.Cell) {
-	own, ok := c.Metadata["dsstar"].(map[string]any)
-	if !ok || own["role"] != roleQuestion && own["role"] != roleReport {
-		return
-	}
-	for k := range len(view.Earlier) + 1 {
-		switch c.ID {
-		case record.PartID(roleQuestion, k):
-			c.Source = showQuestion(view, k)
-		case record.PartID(roleReport, k):
-			c.Source, c.Attachments = showReport(view, k)
-		default:
-			continue
+		c := &nb.Cells[i]
+		own, _ := c.Metadata["dsstar"].(map[string]any)
+		for k := range len(t.Earlier) + 1 {
+			for _, role := range []string{roleQuestion, roleReport} {
+				if own["role"] == role && c.ID == record.PartID(role, k) {
+					c.Source, c.Attachments = drawn(role, partOf(shown, k))
+					own["digest"] = record.Digest(c.Source)
+				}
+			}
 		}
-		c.Source = strings.TrimSpace(c.Source)
-		own["digest"] = record.Digest(c.Source)
 	}
 }
 
@@ -321,40 +219,8 @@ func SetData(nb *notebook.Notebook, folder string) {
 	}
 }
 
-// Sources returns what the names in a notebook's data folder lead to: none if it is a folder of
-// data itself.
-func Sources(nb *notebook.Notebook) []files.Source {
-	meta, err := recorded(nb)
-	if err != nil || meta.Trajectory.Task.Data != record.DataFolder {
-		return nil
-	}
-	return meta.Trajectory.Task.Sources
-}
-
-// LinkedData returns the links to data in a notebook's data folder, whose path is data, and the
-// companions of the data: none if it is a folder of data itself.
-func LinkedData(nb *notebook.Notebook, data string) (paths []string) {
-	for _, s := range Sources(nb) {
-		at := filepath.Join(data, s.Name)
-		paths = append(paths, at)
-		for _, c := range files.Companions(at, s.Name) {
-			paths = append(paths, c.Path)
-		}
-	}
-	return paths
-}
-
-// Counts returns when the answer of a notebook was proved and how many rows tables had then.
-func Counts(nb *notebook.Notebook) (at time.Time, counts []record.TableCount) {
-	meta, err := recorded(nb)
-	if err != nil || meta.Trajectory.Proof == nil {
-		return at, nil
-	}
-	return meta.Trajectory.Proof.At, meta.Trajectory.Proof.Counts
-}
-
-// Rewritten reports whether a text or picture that dsstar has drawn into a notebook, whose trajectory
-// is t, or an output of its cells is another one now, or is gone.
+// Rewritten reports whether a text or picture that dsstar has drawn into a notebook, whose
+// trajectory is t, or an output of its cells is another one now, or is gone.
 func Rewritten(nb *notebook.Notebook, t *record.Trajectory) bool {
 	if record.SealOf(nb).Reshown {
 		return true
@@ -363,14 +229,15 @@ func Rewritten(nb *notebook.Notebook, t *record.Trajectory) bool {
 	for _, c := range nb.Cells {
 		now[c.ID] = c
 	}
-	for k := range len(t.Earlier) + 1 { // who would show another answer must remove the one that was given
+	for k := range len(t.Earlier) + 1 { // who would show another answer must remove the given one
 		if now[record.PartID(roleQuestion, k)].Type != notebook.Markdown {
 			return true
 		}
 	}
 	return slices.ContainsFunc(Draw(t).Cells, func(drew notebook.Cell) bool {
 		is, there := now[drew.ID]
+		attached := len(is.Attachments)+len(drew.Attachments) > 0
 		return there && is.Type == notebook.Markdown && (is.Source != drew.Source ||
-			len(is.Attachments)+len(drew.Attachments) > 0 && !reflect.DeepEqual(is.Attachments, drew.Attachments))
+			attached && !reflect.DeepEqual(is.Attachments, drew.Attachments))
 	})
 }

@@ -2,7 +2,10 @@ package page
 
 import (
 	"bytes"
+	"flag"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +15,29 @@ import (
 	"dsstar/notebook"
 )
 
-// The notebooks in testdata are of real runs. Only long outputs were cut.
+// The notebooks in testdata are of real runs, but for odd.ipynb, which has what hardly any has. Only
+// long outputs were cut. -update draws them again.
+var update = flag.Bool("update", false, "draw the notebooks in testdata again")
+
+// TestDraw: a notebook that is read and drawn again is the same, byte for byte.
+func TestDraw(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.ipynb")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		name = strings.TrimSuffix(filepath.Base(name), ".ipynb")
+		tr := readAgain(t, golden(t, name))
+		drew, err := Draw(tr).Encode()
+		if err == nil && *update {
+			err = os.WriteFile("testdata/"+name+".ipynb", drew, 0o644)
+		}
+		was, readErr := os.ReadFile("testdata/" + name + ".ipynb")
+		if diff := cmp.Diff(string(was), string(drew)); err != nil || readErr != nil || diff != "" {
+			t.Errorf("%s: %v, %v (-recorded +now)\n%s", name, err, readErr, diff)
+		}
+	}
+}
 
 // readAgain reads the notebook of a run. What is drawn of it is read back the same.
 func readAgain(t *testing.T, nb *notebook.Notebook) *record.Trajectory {

@@ -68,10 +68,6 @@ func CreateFolder(path string) (Folder, error) {
 // NewFolder creates a run folder under base, named after the date and the question. It appends a
 // number to a name that is taken.
 func NewFolder(base, question string, now time.Time) (Folder, error) {
-	base, err := filepath.Abs(base)
-	if err != nil {
-		return "", err
-	}
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		return "", fmt.Errorf("create the run folder: %w", err)
 	}

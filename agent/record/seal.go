@@ -54,11 +54,7 @@ func shownSum(nb *notebook.Notebook) string {
 			}
 		}
 	}
-	data, err := json.Marshal(all)
-	var plain any // numbers in one form
-	if err == nil && json.Unmarshal(data, &plain) == nil {
-		data, _ = json.Marshal(plain)
-	}
+	data, _ := json.Marshal(plain[any](all))
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
@@ -100,16 +96,22 @@ func SealOf(nb *notebook.Notebook) (s Seal) {
 // content returns the record of a notebook, which may be just drawn or rewritten by another
 // program, and the digest of what it says but for the seal; nil if there is none.
 func content(nb *notebook.Notebook) (meta map[string]any, sum []byte) {
-	data, err := json.Marshal(nb.Metadata["dsstar"])
-	if err != nil || json.Unmarshal(data, &meta) != nil || meta == nil {
+	meta = plain[map[string]any](nb.Metadata["dsstar"])
+	if meta == nil {
 		return nil, nil
 	}
 	delete(meta, "seal")
-	if data, err = json.Marshal(meta); err != nil { // sorted, and numbers in one form
-		return nil, nil
-	}
+	data, _ := json.Marshal(meta) // sorted
 	digest := sha256.Sum256(data)
 	return meta, digest[:]
+}
+
+// plain returns a value as its JSON is read, with numbers in one form; zero if it has none.
+func plain[T any](value any) (read T) {
+	if data, err := json.Marshal(value); err == nil {
+		_ = json.Unmarshal(data, &read)
+	}
+	return read
 }
 
 // Recounted returns the outputs with another execution count.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dsstar/agent/files"
-	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
@@ -125,13 +124,16 @@ func (c changedTable) String() string {
 // checkCounts finds the tables of databases whose number of rows has changed. It says nothing of
 // those that it cannot count.
 func (r *rerun) checkCounts(ctx context.Context) {
-	at, recorded := page.Counts(r.nb)
+	t := runOf(r.nb)
+	if t.Proof == nil || len(t.Proof.Counts) == 0 {
+		return
+	}
 	var names []string
-	for _, c := range recorded {
+	for _, c := range t.Proof.Counts {
 		names = append(names, c.Table)
 	}
-	code := record.CountCode(page.Sources(r.nb), names)
-	if len(recorded) == 0 || code == "" {
+	code := record.CountCode(t.Task.Linked(), names)
+	if code == "" {
 		return
 	}
 	x, err := r.k.Execute(ctx, code)
@@ -139,12 +141,12 @@ func (r *rerun) checkCounts(ctx context.Context) {
 		return
 	}
 	now := record.Counted(x)
-	for _, c := range recorded {
+	for _, c := range t.Proof.Counts {
 		i := slices.IndexFunc(now, func(n record.TableCount) bool {
 			return n.Database == c.Database && n.Table == c.Table
 		})
 		if i >= 0 && now[i].Rows != c.Rows {
-			r.result.Tables = append(r.result.Tables, changedTable{c, now[i].Rows, at})
+			r.result.Tables = append(r.result.Tables, changedTable{c, now[i].Rows, t.Proof.At})
 		}
 	}
 }
@@ -187,7 +189,7 @@ func (r *rerun) reportCheck(w io.Writer) error {
 	for _, table := range r.result.Tables {
 		fmt.Fprintf(&b, "data     %s\n", term.Clean(table.String()))
 	}
-	for _, s := range files.Databases(page.Sources(r.nb)) {
+	for _, s := range files.Databases(runOf(r.nb).Task.Linked()) {
 		if len(r.result.Tables) == 0 && found[differs]+found[failed] > 0 {
 			fmt.Fprintf(&b, "data     %s may have changed since\n", term.Clean(s.String()))
 		}
@@ -230,7 +232,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 	if !r.place.own {
 		return nil
 	}
-	questions := page.Questions(r.nb)
+	questions := runOf(r.nb).Questions()
 	text := func(s string) []notebook.Output {
 		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -70,7 +71,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 			return nil, err
 		}
 	}
-	if err := a.Reopen(page.Sources(nb), s, p.made); err != nil {
+	if err := a.Reopen(runOf(nb).Task.Linked(), s, p.made); err != nil {
 		return nil, err
 	}
 	// As in the run, so that sets of strings have the same order.
@@ -150,10 +151,25 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 			p.code[at] = withData(c.Source, p.data)
 		}
 		if p.data == filepath.Join(p.home, record.DataFolder) {
-			p.linked = page.LinkedData(nb, p.data)
+			for _, s := range runOf(nb).Task.Linked() {
+				at := filepath.Join(p.data, s.Name)
+				p.linked = append(p.linked, at)
+				for _, c := range files.Companions(at, s.Name) {
+					p.linked = append(p.linked, c.Path)
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// runOf returns what the record of a notebook says; nothing if it cannot be read.
+func runOf(nb *notebook.Notebook) *record.Trajectory {
+	t, err := page.Recorded(nb)
+	if err != nil {
+		return &record.Trajectory{}
+	}
+	return t
 }
 
 // MoveData returns the source of a run's parameters cell, or of the script with it, with the data folder

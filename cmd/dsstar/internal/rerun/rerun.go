@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dsstar/agent/files"
-	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
@@ -128,7 +127,7 @@ func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, 
 	for _, w := range s.Warnings {
 		p.Warn("%s", w)
 	}
-	for _, source := range files.Databases(page.Sources(nb)) {
+	for _, source := range files.Databases(runOf(nb).Task.Linked()) {
 		p.Paste("data     %s", source)
 	}
 	spec, err := a.spec(ctx, path, nb, s, p)

@@ -1,0 +1,200 @@
+package page
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/files"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+	"dsstar/notebook/human"
+	"dsstar/prompts"
+)
+
+// The templates of Markdown cells, one for each role. They must escape all that is not dsstar's own
+// text, with prose, paragraphs, html, path or fence.
+//
+//go:embed cells/*.md.tmpl
+var cellTexts embed.FS
+
+var templates = sync.OnceValue(func() *template.Template {
+	set := template.New("")
+	body := func(name string, data any) (string, error) {
+		var b strings.Builder
+		err := set.ExecuteTemplate(&b, name, data)
+		return strings.TrimRight(b.String(), "\n"), err
+	}
+	return template.Must(set.Funcs(template.FuncMap{
+		"prose": prose, "paragraphs": Prose, "html": inHTML, "fence": prompts.Fence, "path": inFiles,
+		"title": questionTitle, "line": brief.OneLine, "clip": record.Clipped, "bare": bare,
+		"after": record.After, "withFiles": record.WithFiles, "taken": taken,
+		"printed": printed, "problem": brief.Problem, "tries": tries, "counted": counted,
+		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
+		"ruled":    func(ruling string) string { return rulings[ruling] },
+		"safety":   func() string { return strings.Join(record.Safety, " ") },
+		"handMark": func() string { return handMark },
+		"join":     strings.Join, "inc": func(i int) int { return i + 1 }, "body": body,
+	}).ParseFS(cellTexts, "cells/*.md.tmpl"))
+})
+
+// text returns the text of a cell.
+func text(role string, data any) string {
+	var b strings.Builder
+	if err := templates().ExecuteTemplate(&b, role+".md.tmpl", data); err != nil {
+		panic(err) // a mistake in a template
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// handMark follows the text of a step whose cell a person wrote or changed.
+const handMark = "*The cell was written or changed by hand.*"
+
+// rulings says what an arbiter ruled.
+var rulings = map[string]string{
+	"":                    "Another reading of the question explains the difference",
+	record.RuledSame:      "Both mean the same",
+	record.RuledFirst:     "The steps were found wrong",
+	record.RuledSecond:    "It was found wrong",
+	record.RuledReading:   "Each is right for its reading of the question",
+	record.RuledUndecided: "Which is right could not be decided",
+}
+
+// inFiles returns the path of a file that cells wrote, as a link has it.
+func inFiles(name string) string {
+	to := url.URL{Path: path.Join(record.FilesFolder, name)}
+	return to.EscapedPath()
+}
+
+// bare returns a sentence in one line without its full stop.
+func bare(sentence string) string { return strings.TrimRight(brief.OneLine(sentence), " .:") }
+
+// taken returns the option of a reading that the steps take, or "".
+func taken(r record.Reading) string {
+	if r.Chosen < 0 || r.Chosen >= len(r.Options) {
+		return ""
+	}
+	return r.Options[r.Chosen].Text
+}
+
+// shownChars limits how much of a discarded output is shown. The record has all of it.
+const shownChars = 6000
+
+// printed returns what a discarded cell printed.
+func printed(x notebook.Execution) string {
+	out := x.PlainText()
+	if x.Status != notebook.OK {
+		out = cmp.Or(brief.ErrorReport(x, shownChars), out)
+	}
+	return brief.Clip(out, shownChars)
+}
+
+// A try is an attempt that did not become a cell.
+type try struct {
+	record.Attempt
+	Label  string
+	Undone string // how the session went back after it
+}
+
+// tries returns attempts with labels that begin with of.
+func tries(of string, attempts []record.Attempt, returns ...record.Return) (all []try) {
+	for i, a := range attempts {
+		one := try{Attempt: a, Label: fmt.Sprintf("%sTry %d", of, i+1)}
+		for _, b := range returns {
+			if b.After == i+1 {
+				one.Undone = record.HowRestored(b.Restoration)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// A turn is a round with its number, from 1.
+type turn struct {
+	record.Round
+	Number int
+	Place  int  // of its step in the plan, from 1
+	Old    bool // a person, or new data, have changed cells since
+}
+
+// Title returns the heading of the step.
+func (t turn) Title() string { title, _ := t.heading(); return title }
+
+// Body returns all of the step if the heading is cut.
+func (t turn) Body() string { _, body := t.heading(); return body }
+
+func (t turn) heading() (title, body string) {
+	return headed(brief.OneLine(cmp.Or(t.Rewrite, t.Step)), stepTitleChars)
+}
+
+// WentBack says how the session followed the route of the round; "" if it did not go back.
+func (t turn) WentBack() string {
+	if n := len(t.Returns); n > 0 && t.Returns[n-1].After == len(t.Attempts) {
+		return record.HowRestored(t.Returns[n-1].Restoration)
+	}
+	return ""
+}
+
+// A logged round is an edit, or has no cell, or tries before its cell.
+type logged struct {
+	turn
+	Fate    string // why it has no cell
+	Dropped bool   // its step was in the plan
+	Tries   []try
+}
+
+// Log returns the rounds without a cell, and the attempts that did not become cells.
+func (p part) Log() (all []logged) {
+	cells := p.CellRounds()
+	for i := p.EarlierRounds(); i < len(p.Rounds); i++ {
+		r := p.Rounds[i]
+		one := logged{turn: turn{Round: r, Number: i + 1}}
+		step := slices.Index(cells, i)
+		switch {
+		case step >= 0:
+			if p.Method.Script {
+				step = p.StepOf(i) - 1
+			}
+			one.Tries = tries(fmt.Sprintf("Step %d, ", step+1), r.Attempts[:len(r.Attempts)-1], r.Returns...)
+		case r.Edit == nil:
+			one.Tries = tries("", r.Attempts, r.Returns...)
+			one.Fate, one.Dropped = p.fate(i)
+		}
+		all = append(all, one)
+	}
+	if f := p.Final; f != nil {
+		rest := f.Attempts
+		if _, ok := p.FinalCell(); ok {
+			rest = rest[:len(rest)-1]
+		}
+		all = append(all, logged{Tries: tries("Answer, ", rest, f.Returns...)})
+	}
+	return slices.DeleteFunc(all, func(l logged) bool {
+		return l.Edit == nil && l.Fate == "" && len(l.Tries) == 0
+	})
+}
+
+// fate says what became of round i, which has no cell, and whether its step was dropped.
+func (p part) fate(i int) (fate string, dropped bool) {
+	r := p.Rounds[i]
+	by, dropped := p.DroppedBy(i)
+	switch _, ran := r.Accepted(); {
+	case dropped && r.Rejected():
+		return brief.Problem(r.Attempts[len(r.Attempts)-1].Execution), true
+	case dropped && by == i:
+		return "dropped", true
+	case dropped:
+		return fmt.Sprintf("dropped in round %d", by+1), true
+	case ran && p.Method.Script:
+		return "its script became the next one", false
+	}
+	return "under way", false
+}
