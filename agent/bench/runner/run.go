@@ -15,6 +15,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // sick is the number of consecutive model or kernel errors that end a run.
@@ -147,14 +148,12 @@ func (r *run) do(ctx context.Context, j Job) error {
 		return fmt.Errorf("begin %s: %w", j.Key(), err)
 	}
 	r.tell(Event{Kind: Begun, Key: j.Key()}, func(t *Totals) { t.Running++ })
-	record, err := r.Solve(ctx, j)
+	result, err := r.Solve(ctx, j)
 	switch spent := r.Budget.Spent(); {
 	case ctx.Err() != nil: // the record may be incomplete
 		err = context.Cause(ctx)
 	case spent != nil:
 		err = spent
-	case err == nil && record.Notebook != "": // below the run's folder
-		record.Notebook = path.Join("tasks", filepath.Base(j.Dir), filepath.Base(record.Notebook))
 	}
 	used := j.meter.spent
 	if err != nil && used.Calls > 0 {
@@ -168,22 +167,26 @@ func (r *run) do(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	record.Task, record.Repeat, record.Level, record.Domain = j.ID, j.Repeat, j.Level, j.Domain
-	record.Spent = &used
-	if err := r.Folder.Append(record); err != nil {
+	result.Task, result.Repeat, result.Level, result.Domain = j.ID, j.Repeat, j.Level, j.Domain
+	result.Spent = &used
+	notebook := record.Folder(j.Dir).Notebook()
+	if _, err := os.Stat(notebook); err == nil {
+		result.Notebook = path.Join("tasks", filepath.Base(j.Dir), filepath.Base(notebook))
+	}
+	if err := r.Folder.Append(result); err != nil {
 		return err
 	}
 	ill := false
-	r.tell(Event{Kind: Ended, Key: j.Key(), Record: &record}, func(t *Totals) {
+	r.tell(Event{Kind: Ended, Key: j.Key(), Record: &result}, func(t *Totals) {
 		t.Running--
-		t.count(record)
-		if r.inARow++; record.Cause != ModelError && record.Cause != KernelError {
+		t.count(result)
+		if r.inARow++; result.Cause != ModelError && result.Cause != KernelError {
 			r.inARow = 0
 		}
 		ill = r.inARow >= sick
 	})
 	if ill {
-		return &SickError{record.Error}
+		return &SickError{result.Error}
 	}
 	return nil
 }

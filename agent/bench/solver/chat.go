@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent/llm"
 	"dsstar/agent/reply"
+	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
@@ -159,4 +160,171 @@ func unmarked(text string) string {
 		text = strings.TrimSpace(strings.TrimSuffix(text, "**")) // the bold began before "Answer"
 	}
 	return text
+}
+
+const reactRule = "Reply with a thought and one ```python code block."
+
+// react is DABStep's baseline (section 4.1): at most 10 steps (table 1), each a thought and a
+// Python cell in one session, until the code calls final_answer. Two settings are those of its
+// library, smolagents: an observation has at most 20,000 characters, and one more call asks for
+// the answer when no step is left. Reasoning models get a prompt of four stages.
+func react(ctx context.Context, d *desk) (answer string, finished bool, err error) {
+	steps := d.options.Steps
+	c, err := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
+		Reasoning: d.options.Reasoning})
+	if err != nil {
+		return "", false, err
+	}
+	err = c.each(ctx, steps, "Step", func(title, text, problem string) (prompts.Reask, bool, error) {
+		code := pythonOf(text)
+		if problem == "" && code == "" {
+			problem = "it has no code block"
+		}
+		if problem != "" {
+			return prompts.Reask{Problem: problem, Rule: reactRule}, false, nil
+		}
+		t, err := d.run(ctx, turn{title: title, said: rest(text), cell: code})
+		if err != nil {
+			return prompts.Reask{}, false, err
+		}
+		if answer, finished = handedOver(t.ran); finished {
+			return prompts.Reask{}, true, nil
+		}
+		return prompts.Reask{}, false, c.tell(prompts.Observation{Output: t.shown, Left: steps - c.rounds})
+	})
+	if err == nil && !finished {
+		answer, err = c.lastWord(ctx)
+	}
+	return answer, finished, err
+}
+
+// pythonOf returns the code of a step: its Python blocks, in order.
+func pythonOf(text string) string {
+	var code []string
+	for _, b := range reply.Blocks(text) {
+		if b.Language == "python" || b.Language == "" {
+			code = append(code, b.Code)
+		}
+	}
+	return strings.Join(code, "\n\n")
+}
+
+// handedOver returns the answer that a cell passed to final_answer.
+func handedOver(e notebook.Execution) (answer string, ok bool) {
+	if e.Status != notebook.OK {
+		return "", false
+	}
+	for _, o := range e.Outputs {
+		data, is := o.Data["application/vnd.dsstar.answer+json"].(map[string]any)
+		if is {
+			answer, ok = data["answer"].(string)
+		}
+	}
+	return answer, ok
+}
+
+// lastWord asks for the answer when no step is left.
+func (c *chat) lastWord(ctx context.Context) (string, error) {
+	shown := c.pending
+	if err := c.tell(prompts.Answer{}); err != nil {
+		return "", err
+	}
+	c.pending = strings.TrimPrefix(shown+"\n\n"+c.pending, "\n\n")
+	text, problem, err := c.ask(ctx, "the answer")
+	if errors.Is(err, llm.ErrContextLength) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	t := turn{title: "The answer, as no step is left", said: text}
+	found, unread := parseAnswer(text)
+	if problem != "" || unread != nil {
+		found, t.shown = said{}, "There is no answer in the reply."
+	}
+	_, err = c.add(t)
+	return found.answer, err
+}
+
+const (
+	assistantRule = "Send a code block to be run, or the answer and TERMINATE."
+	goOn          = "There is no code block in your message, and no TERMINATE. Go on, or end with " +
+		"the answer and TERMINATE."
+)
+
+var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
+
+// autoGen is the two-agent chat of AutoGen (Wu et al. 2023, figure 1; AssistantAgent and
+// UserProxyAgent of version 0.2): an assistant writes code blocks, and a proxy runs them and
+// replies with their output, until the assistant says TERMINATE or the proxy has replied 100
+// times, the library's default. All code blocks of a message run in order, up to the first
+// failure. Python runs in one session; the library's default executor starts a process for
+// each block.
+func autoGen(ctx context.Context, d *desk) (answer string, ended bool, err error) {
+	c, err := d.newChat("assistant", "Begin.", 0, prompts.AutoGen{})
+	if err != nil {
+		return "", false, err
+	}
+	last := "" // the last message that says more than TERMINATE
+	steps := d.options.Steps
+	err = c.each(ctx, steps+1, "Message", func(title, text, problem string) (prompts.Reask, bool, error) {
+		if problem != "" {
+			return prompts.Reask{Problem: problem, Rule: assistantRule}, false, nil
+		}
+		if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
+			last = bare
+		}
+		none := prompts.Reask{}
+		switch {
+		case terminates.MatchString(text):
+			_, err := d.add(turn{title: title, said: rest(text)})
+			ended = err == nil
+			return none, true, err
+		case c.rounds > steps:
+			_, err := d.add(turn{title: title, said: text, shown: "The proxy has no reply left."})
+			return none, true, err
+		}
+		return none, false, c.proxy(ctx, title, text)
+	})
+	if found, unread := parseAnswer(last); unread == nil {
+		return found.answer, ended, err
+	}
+	return rest(last), ended, err // all but code
+}
+
+// proxy runs the blocks of a message and prepares the reply.
+func (c *chat) proxy(ctx context.Context, title, text string) error {
+	said := rest(text)
+	var output []string
+	note := "The code ran without an error."
+	for _, b := range reply.Blocks(text) {
+		t := turn{title: title, said: said, cell: b.Code}
+		switch b.Language {
+		case "python", "":
+		case "sh", "bash", "shell":
+			t.cell = "bash(" + literal(b.Code) + ")"
+		default:
+			note = "A block in the language " + b.Language + " cannot be run: use python or sh."
+			continue
+		}
+		if b.Code == "" {
+			continue
+		}
+		ran, err := c.run(ctx, t)
+		if err != nil {
+			return err
+		}
+		output = append(output, ran.shown)
+		said, title = "", title+", next block"
+		if ran.ran.Status != notebook.OK {
+			note = "The code failed."
+			break
+		}
+	}
+	if len(output) == 0 {
+		c.pending = goOn
+		_, err := c.add(turn{title: title, said: text, shown: goOn})
+		return err
+	}
+	return c.tell(prompts.Observation{Output: strings.Join(output, "\n"), Note: note})
 }

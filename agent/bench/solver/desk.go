@@ -46,10 +46,18 @@ var (
 type job struct {
 	agent   string
 	options Options
+	steps   int    // unless options say otherwise
+	memory  int    // like steps
 	most    int    // maximum of an observation, in bytes
 	code    bool   // it runs code
 	setup   string // the first cell; "": none
 	work    func(context.Context, *desk) (answer string, finished bool, err error)
+}
+
+func (j job) with(o Options) Solver {
+	o.Steps, o.Memory = cmp.Or(o.Steps, j.steps), cmp.Or(o.Memory, j.memory)
+	j.options = o
+	return j
 }
 
 // Solve works within the limits of cfg, from opening the session to the last save.

@@ -3,8 +3,6 @@ package solver
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -25,19 +23,19 @@ type dsstar struct{ learn string }
 const saveEvery = 500 * time.Millisecond
 
 func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
-	folder, watching := record.Folder(cfg.Dir), cfg.Observe
+	folder := record.Folder(cfg.Dir)
 	var saved time.Time
 	cfg.Observe = func(e agent.Event, t *record.Trajectory) error {
-		if e.Kind != agent.Described || time.Since(saved) > saveEvery {
-			if err := saveRun(folder, t, cfg.Key); err != nil {
-				return err
-			}
-			saved = time.Now()
-		}
-		if watching == nil {
+		if e.Kind == agent.Described && time.Since(saved) < saveEvery {
 			return nil
 		}
-		return watching(e, t)
+		saved = time.Now()
+		nb := page.Draw(t)
+		cfg.Key.Seal(nb)
+		if err := nb.Save(folder.Notebook()); err != nil {
+			return err
+		}
+		return disk.WriteFile(folder.Script(), []byte(t.Script()))
 	}
 	known, err := d.recall(ctx, &cfg, task)
 	if err != nil {
@@ -55,8 +53,7 @@ func (d dsstar) recall(ctx context.Context, cfg *agent.Config, task record.Task)
 	if d.learn == "" {
 		return nil, nil
 	}
-	sum := sha256.Sum256([]byte(task.Data))
-	known, err := memory.Read(ctx, filepath.Join(d.learn, hex.EncodeToString(sum[:6])))
+	known, err := memory.Read(ctx, filepath.Join(d.learn, record.Digest(task.Data)))
 	if err != nil {
 		return nil, err
 	}
@@ -77,21 +74,12 @@ func (d dsstar) keep(known *memory.Memory, t *record.Trajectory, folder record.F
 	return cmp.Or(err, known.Save())
 }
 
-// saveRun saves the notebook and the script of a run: see [record.Folder].
-func saveRun(folder record.Folder, t *record.Trajectory, key record.Key) error {
-	nb := page.Draw(t)
-	key.Seal(nb)
-	if err := nb.Save(folder.Notebook()); err != nil {
-		return err
-	}
-	return disk.WriteFile(folder.Script(), []byte(t.Script()))
-}
-
 // resultOf summarizes a trajectory for a benchmark. A run is finished if its plan was judged
 // sufficient within the rounds, and an answer was printed.
 func resultOf(t *record.Trajectory, ended bool) runner.Record {
 	r := runner.Record{
-		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
+		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "",
+		Verified: ended && t.Verified(), Rounds: len(t.Rounds),
 		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Seconds: t.Seconds,
 		Derivations: t.Derivations(),
 	}

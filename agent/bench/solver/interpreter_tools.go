@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/describe"
 	"dsstar/agent/reply"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -134,7 +138,7 @@ var tool = reply.Format[*Tool]{Parse: parseTool,
 // questions.
 func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 	more := q.rounds < q.options.Steps && q.graph.next() != nil
-	if !n.done || q.options.NoTools || !more && q.memory.path == "" {
+	if !n.done || q.options.NoTools || !more && q.memory == "" {
 		return nil
 	}
 	asks := prompts.InterpreterTool{Instruction: n.Instruction, Code: n.code}
@@ -183,3 +187,108 @@ func (q *inquiry) unitTest(ctx context.Context, t Tool, before,
 	}
 	return test, failed, err
 }
+
+// An Experience is what was learnt from a done or failed task (Data Interpreter, section
+// 3.3.2).
+type Experience struct {
+	Task     string `json:"task"`
+	Code     string `json:"code"`   // the task's last code
+	Answer   string `json:"answer"` // the result of that code
+	Done     bool   `json:"done"`
+	Lesson   string `json:"lesson"`             // in the model's words
+	Question string `json:"question,omitempty"` // the question of the task
+}
+
+// A pool is the file with the experiences and tools of all questions of a run; "": none. No other
+// program must write to it at the same time.
+type pool string
+
+var adding sync.Mutex // a pool is replaced as a whole
+
+type remembered struct {
+	Experiences []Experience `json:"experiences"`
+	Tools       []Tool       `json:"tools"`
+}
+
+// read returns what was learnt from other questions. It omits what earlier runs learnt from the
+// same question, which must not help to answer it.
+func (m pool) read(question string) (r remembered, err error) {
+	if m == "" {
+		return r, nil
+	}
+	data, err := disk.ReadFile(string(m), disk.MaxDocument)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("read the experience pool: %w", err)
+	}
+	r.Experiences = slices.DeleteFunc(r.Experiences,
+		func(e Experience) bool { return e.Question == question })
+	r.Tools = slices.DeleteFunc(r.Tools, func(t Tool) bool { return t.Question == question })
+	return r, nil
+}
+
+// add stores what was learnt from a question, and replaces what was learnt from it before.
+func (m pool) add(question string, learnt []Experience, made []Tool) error {
+	if m == "" {
+		return nil
+	}
+	adding.Lock()
+	defer adding.Unlock()
+	r, err := m.read(question)
+	if err != nil {
+		return err
+	}
+	r.Experiences = append(r.Experiences, learnt...)
+	for _, t := range made {
+		r.Tools = withTool(r.Tools, t)
+	}
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return disk.WriteFile(string(m), append(data, '\n'))
+}
+
+// reused is the number of experiences that a coder sees. The paper does not give it.
+const reused = 3
+
+// near returns the experiences most similar to a task, as text for the coder.
+func near(pool []Experience, task string) (texts []string) {
+	var tasks []string
+	for _, e := range pool {
+		tasks = append(tasks, e.Task)
+	}
+	order := describe.NearByWords(task, tasks, 0)
+	for _, i := range order[:min(reused, len(order))] {
+		e, state := pool[i], "done"
+		if !e.Done {
+			state = "failed"
+		}
+		texts = append(texts, fmt.Sprintf("Task (%s): %s\n\n%s\n\nCode:\n%s\n\nResult:\n%s", state,
+			e.Task, e.Lesson, e.Code, brief.Clip(e.Answer, 1000)))
+	}
+	return texts
+}
+
+// reflect asks the model for the lesson of a task, if there is a pool to keep it.
+func (q *inquiry) reflect(ctx context.Context, n *node) error {
+	if q.memory == "" || n.code == "" {
+		return nil
+	}
+	lesson, problem, err := noted(ctx, q, "Lesson of task "+string(n.ID), "reflector",
+		fmt.Sprintf("%s, round %d", q.subject(n), q.rounds), lessons, prompts.InterpreterReflect{
+			Instruction: n.Instruction, Code: n.code, Result: n.result, Failed: !n.done})
+	if err == nil && problem == "" {
+		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson,
+			q.meta.Task.Question})
+	}
+	return err
+}
+
+var lessons = reply.Format[string]{Rule: "Reply with the lesson alone.",
+	Parse: func(text string) (string, error) { return text, nil }}

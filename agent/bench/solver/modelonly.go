@@ -13,9 +13,7 @@ import (
 // modelOnly is the model alone, as in DS-STAR's tables 1 and 2: it gets the question, the
 // guidelines and as much text of the files as fits, and runs no code. The papers do not say
 // how much they sent; here the limit is that of all descriptions together.
-func modelOnly(Options) Solver { return job{agent: "model-only", work: modelAlone} }
-
-func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
+func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
 	most := d.cfg.ContextChars
 	if d.cfg.Context > 0 {
 		most = min(most, 2*d.cfg.Context) // at three bytes a token, leaves a third for the rest

@@ -52,17 +52,20 @@ type Named struct {
 	CellTimeout time.Duration
 }
 
-// All returns all agents: docs/agents.md describes them.
+// All returns all agents, with their published limits: docs/agents.md describes them.
 func All() []Named {
-	greedy := 0.0 // DA-Code, section 5.1
 	const longest = (actionSeconds + 10) * time.Second
 	return []Named{
 		{Name: "dsstar", New: func(o Options) Solver { return dsstar{o.Learn} }},
-		{Name: "model-only", New: modelOnly},
-		{Name: "react", New: react},
-		{Name: "da-agent", New: daAgent, Temperature: &greedy, CellTimeout: longest},
-		{Name: "data-interpreter", New: interpreter},
-		{Name: "autogen", New: autoGen, CellTimeout: longest},
+		{Name: "model-only", New: job{agent: "model-only", work: modelOnly}.with},
+		{Name: "react", New: job{agent: "react", steps: 10, most: 20_000, code: true, setup: finalAnswer,
+			work: react}.with},
+		{Name: "da-agent", New: job{agent: "da-agent", steps: 20, memory: 15, most: 3000, code: true,
+			setup: actions, work: daAgent}.with, Temperature: new(0.0), CellTimeout: longest}, // section 5.1
+		{Name: "data-interpreter", New: job{agent: "data-interpreter", steps: 20, most: 5000, code: true,
+			work: interpreter}.with},
+		{Name: "autogen", New: job{agent: "autogen", steps: 100, most: 20_000, code: true, setup: actions,
+			work: autoGen}.with, CellTimeout: longest},
 	}
 }
 

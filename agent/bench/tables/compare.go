@@ -11,8 +11,7 @@ import (
 	"dsstar/agent/bench/runner"
 )
 
-// A Comparison compares two runs over the tasks that both have. Its JSON is a contract: see
-// docs/benchmarks.md.
+// A Comparison compares two runs over the tasks that both have.
 type Comparison struct {
 	A      Side    `json:"a"`
 	B      Side    `json:"b"`
@@ -24,21 +23,25 @@ type Comparison struct {
 	Test    string              `json:"test"`
 	Changed []Change            `json:"changed"`
 	Setup   []runner.Difference `json:"setup"` // settings that differ
-	Only    map[string]int      `json:"only"`  // tasks that only one run has, by "a" and "b"
 }
 
 // A Side is one of the runs, over the tasks that both have.
 type Side struct {
-	Run     string   `json:"run"`
-	Name    string   `json:"name"`
-	Score   float64  `json:"score"` // per cent
-	Low     float64  `json:"low"`
-	High    float64  `json:"high"`
-	Cost    *float64 `json:"cost_usd"` // per task; null: a price is not known
-	Calls   float64  `json:"calls"`    // per task, like the fields below
-	Tokens  float64  `json:"tokens"`
-	Seconds float64  `json:"seconds"`
-	Used    Used     `json:"used"` // by all tasks of the run that both have
+	Run     string                  `json:"run"`
+	Name    string                  `json:"name"`
+	Score   *bench.Value            `json:"score"` // per cent, of the tasks that both have scored
+	Figures map[string]*bench.Value `json:"figures"`
+	Used    Used                    `json:"used"`
+	Only    int                     `json:"only"` // tasks that only this run has
+}
+
+// compared are the figures of a side, with their decimals; all are means over tasks.
+var compared = []struct {
+	measure, name string
+	decimals      int
+}{
+	{"cost", "US dollars a task", 4}, {"calls", "Model calls a task", 1}, {"tokens", "Tokens a task", 0},
+	{"seconds", "Seconds a task", 1},
 }
 
 // A Change is a task whose score differs.
@@ -60,7 +63,7 @@ func Compare(a, b runner.Result) (Comparison, error) {
 		return Comparison{}, fmt.Errorf("%s is a run of %s, and %s of %s", a.Path, a.Bench,
 			b.Path, b.Bench)
 	}
-	c := Comparison{Test: "McNemar", Changed: []Change{}, Setup: a.Differs(b.About), Only: map[string]int{}}
+	c := Comparison{Test: "McNemar", Changed: []Change{}, Setup: a.Differs(b.About)}
 	ofB, common := map[string]taskRecords{}, map[string]bool{}
 	for _, t := range byTask(b, nil) {
 		ofB[t.ID] = t
@@ -80,8 +83,7 @@ func Compare(a, b runner.Result) (Comparison, error) {
 	if x, y := sandboxes(a), sandboxes(b); x != y {
 		c.Setup = append(c.Setup, runner.Difference{Name: "sandbox", Was: x, Is: y})
 	}
-	c.A, c.Only["a"] = side(a, common, values[0])
-	c.B, c.Only["b"] = side(b, common, values[1])
+	c.A, c.B = side(a, common, values[0]), side(b, common, values[1])
 	return c, nil
 }
 
@@ -102,10 +104,8 @@ func signTest(better, worse int) float64 {
 
 // note adds a task that both runs have to the comparison.
 func (c *Comparison) note(t, u taskRecords, x, y float64) {
-	for _, v := range []float64{x, y} {
-		if v != 0 && v != 1 {
-			c.Test = "sign"
-		}
+	if x != math.Trunc(x) || y != math.Trunc(y) {
+		c.Test = "sign"
 	}
 	switch {
 	case math.Abs(x-y) < 1e-9:
@@ -119,59 +119,42 @@ func (c *Comparison) note(t, u taskRecords, x, y float64) {
 	c.Changed = append(c.Changed, Change{t.ID, t.Level, x, y, p.Cause, q.Cause, p.Answer, q.Answer})
 }
 
-// side sums up a run over the common tasks, and counts the others that have a result.
-func side(r runner.Result, common map[string]bool, values []float64) (s Side, only int) {
-	s = Side{Run: r.Path, Name: flagged(r) + ", " + r.Model, Low: 0, High: 100}
-	if v := bench.Share(values); v != nil {
-		s.Score, s.Low, s.High = v.Value, *v.Low, *v.High
-	}
-	var both []taskRecords
-	for _, t := range byTask(r, nil) {
+// side sums up a run over the common tasks.
+func side(r runner.Result, common map[string]bool, values []float64) Side {
+	s := Side{Run: r.Path, Name: flagged(r) + ", " + r.Model, Score: bench.Share(values),
+		Figures: map[string]*bench.Value{}}
+	all := byTask(r, nil)
+	r.Items, r.Records = nil, nil
+	for _, t := range all {
 		if common[t.ID] {
-			both = append(both, t)
+			r.Items, r.Records = append(r.Items, t.Item), append(r.Records, t.records...)
 		} else if len(t.records) > 0 {
-			only++
+			s.Only++
 		}
 	}
-	r.Items, r.Records = nil, nil
-	for _, t := range both {
-		r.Items, r.Records = append(r.Items, t.Item), append(r.Records, t.records...)
+	for _, f := range compared {
+		if v := measured(r, f.measure, nil); v != nil && v.N == len(r.Items) { // else a price is not known
+			s.Figures[f.measure] = v
+		}
 	}
 	s.Used = usedBy(r)
-	of := func(f figure) float64 {
-		if v := bench.Mean(measure{of: f}.values(r, nil)); v != nil {
-			return v.Value
-		}
-		return 0
-	}
-	s.Calls, s.Seconds = of(measures["calls"].of), of(seconds)
-	s.Tokens = of(measures["input tokens"].of) + of(measures["output tokens"].of)
-	if v := totalCost(r, nil); v != nil {
-		s.Cost = new(v.Value / float64(v.N))
-	}
-	return s, only
+	return s
 }
-
-func seconds(r runner.Record) (float64, bool) { return r.Seconds.Total, true }
 
 // Markdown returns the comparison as Markdown.
 func (c Comparison) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A: %s (%s)\nB: %s (%s)\n\n", c.A.Name, c.A.Run, c.B.Name, c.B.Run)
-	scored := func(s Side) string { return fmt.Sprintf("%.2f (%.1f to %.1f)", s.Score, s.Low, s.High) }
-	rows := [][]string{
-		{"Score %", scored(c.A), scored(c.B), fmt.Sprintf("%+.2f", c.B.Score-c.A.Score)},
-		line("US dollars a task", 4, c.A.Cost, c.B.Cost),
-		line("Model calls a task", 1, &c.A.Calls, &c.B.Calls),
-		line("Tokens a task", 0, &c.A.Tokens, &c.B.Tokens),
-		line("Seconds a task", 1, &c.A.Seconds, &c.B.Seconds),
+	rows := [][]string{line("Score %", 2, c.A.Score, c.B.Score)}
+	for _, f := range compared {
+		rows = append(rows, line(f.name, f.decimals, c.A.Figures[f.measure], c.B.Figures[f.measure]))
 	}
 	b.WriteString(grid([]string{fmt.Sprintf("Over %d tasks", c.Tasks), "A", "B", "B - A"}, rows))
 	fmt.Fprintf(&b, "\n%d better in B, %d worse: p = %.4f (%s test, two-sided, exact)\n", c.Better,
 		c.Worse, c.P, c.Test)
-	for _, who := range []string{"a", "b"} {
-		if n := c.Only[who]; n > 0 {
-			fmt.Fprintf(&b, "%d tasks have a result in %s alone and are left out\n", n, strings.ToUpper(who))
+	for i, only := range []int{c.A.Only, c.B.Only} {
+		if only > 0 {
+			fmt.Fprintf(&b, "%d tasks have a result in %c alone and are left out\n", only, "AB"[i])
 		}
 	}
 	for _, d := range c.Setup {
@@ -183,42 +166,38 @@ func (c Comparison) Markdown() string {
 		return b.String()
 	}
 	rows = nil
-	changed := slices.Clone(c.Changed)
-	slices.SortStableFunc(changed, func(x, y Change) int { return strings.Compare(sign(x), sign(y)) })
-	for _, ch := range changed {
-		rows = append(rows, []string{ch.Task, ch.Level, sign(ch), said(ch.A, ch.SaidA, ch.CauseA),
-			said(ch.B, ch.SaidB, ch.CauseB)})
+	for _, better := range []bool{true, false} {
+		for _, ch := range c.Changed {
+			if (ch.B > ch.A) == better {
+				rows = append(rows, []string{ch.Task, ch.Level, map[bool]string{true: "better", false: "worse"}[better],
+					said(ch.A, ch.SaidA, ch.CauseA), said(ch.B, ch.SaidB, ch.CauseB)})
+			}
+		}
 	}
 	b.WriteString("\n" + grid([]string{"Task", "Level", "B is", "A", "B"}, rows))
 	return b.String()
 }
 
 // line compares two figures; nil is unknown.
-func line(name string, decimals int, a, b *float64) []string {
+func line(name string, decimals int, a, b *bench.Value) []string {
 	difference := absent
 	if a != nil && b != nil {
-		difference = fmt.Sprintf("%+.*f", decimals, *b-*a)
+		difference = fmt.Sprintf("%+.*f", decimals, b.Value-a.Value)
 	}
-	return []string{name, figureText(a, decimals), figureText(b, decimals), difference}
-}
-
-func sign(c Change) string {
-	if c.B > c.A {
-		return "better"
-	}
-	return "worse"
+	return []string{name, valueText(a, decimals), valueText(b, decimals), difference}
 }
 
 func said(score float64, answer string, cause runner.Cause) string {
-	text := []rune(strings.Join(strings.Fields(answer), " "))
-	if len(text) > 40 {
-		text = append(text[:39], '…')
+	words := fmt.Sprintf("%.4g", score)
+	if text := []rune(strings.Join(strings.Fields(answer), " ")); len(text) > 40 {
+		words += ": " + string(text[:39]) + "…"
+	} else if len(text) > 0 {
+		words += ": " + string(text)
 	}
-	words := fmt.Sprintf("%.4g: %s", score, string(text))
 	if cause != "" && cause != runner.Wrong {
 		words += " (" + string(cause) + ")"
 	}
-	return strings.TrimSuffix(words, ": ")
+	return words
 }
 
 // sandboxes describes what confined the cells of a run.

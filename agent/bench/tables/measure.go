@@ -34,6 +34,8 @@ var measures = map[string]measure{
 	"calls":         {of: number(func(r runner.Record) int { return r.Usage.Calls })},
 	"input tokens":  {of: number(func(r runner.Record) int { return r.Usage.InputTokens })},
 	"output tokens": {of: number(func(r runner.Record) int { return r.Usage.OutputTokens })},
+	"tokens":        {of: number(func(r runner.Record) int { return r.Usage.InputTokens + r.Usage.OutputTokens })},
+	"seconds":       {of: func(r runner.Record) (float64, bool) { return r.Seconds.Total, true }},
 	"rounds":        {of: number(func(r runner.Record) int { return r.Rounds })},
 	"repairs":       {of: number(func(r runner.Record) int { return r.DebugTries })},
 	"CS":            {of: func(r runner.Record) (float64, bool) { v, ok := r.Scores["CS"]; return v, ok }},
@@ -70,7 +72,8 @@ func is(of func(runner.Record) bool) figure {
 // because the right answers are then not public.
 func Score(r runner.Result) *bench.Value { return measured(r, "score", nil) }
 
-// measured returns a figure of the chosen tasks of a run; nil if no record has it.
+// measured returns a figure of the chosen tasks of a run, as the mean over those all of whose records
+// have it; nil if no record has it.
 func measured(r runner.Result, name string, chosen choice) *bench.Value {
 	switch name {
 	case "total cost":
@@ -79,19 +82,10 @@ func measured(r runner.Result, name string, chosen choice) *bench.Value {
 		return executable(r, chosen)
 	}
 	m := measures[name]
-	has := func(r runner.Record) bool { _, ok := m.of(r); return ok }
-	if !slices.ContainsFunc(r.Records, has) {
+	if !slices.ContainsFunc(r.Records, func(r runner.Record) bool { _, ok := m.of(r); return ok }) {
 		return nil
 	}
-	if values := m.values(r, chosen); m.share {
-		return bench.Share(values)
-	} else {
-		return bench.Mean(values)
-	}
-}
-
-// values returns the means over the repeats of the chosen tasks all of whose records have the figure.
-func (m measure) values(r runner.Result, chosen choice) (values []float64) {
+	var values []float64
 	for _, t := range byTask(r, chosen) {
 		repeats := len(t.records)
 		if m.all {
@@ -101,7 +95,10 @@ func (m measure) values(r runner.Result, chosen choice) (values []float64) {
 			values = append(values, v)
 		}
 	}
-	return values
+	if m.share {
+		return bench.Share(values)
+	}
+	return bench.Mean(values)
 }
 
 // totalCost returns the cost of running all tasks once, or nil if the cost of one is unknown.

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/record"
 )
 
 // A Table is a paper's table with our results beside the published ones. Its JSON is a
@@ -138,4 +140,157 @@ func about(r runner.Result) (notes []string) {
 		open, len(r.Records))
 	note(r.Repeat-1, "a task's score is the mean of its %d runs, and n counts tasks", r.Repeat)
 	return notes
+}
+
+// Markdown returns the table as Markdown.
+func (t Table) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s: %s\n\n", t.Paper, t.Title)
+	head := []string{"Framework", "Model"}
+	for _, c := range t.Columns {
+		head = append(head, c+", published", c+", ours")
+	}
+	var rows [][]string
+	for _, r := range t.Rows {
+		line := []string{r.Framework, r.Model}
+		for i := range t.Columns {
+			of := t.decimals[i]
+			ours := absent
+			if r.Ours != nil {
+				ours = valueText(r.Ours[i], of)
+			}
+			line = append(line, figureText(r.Published[i], of), ours)
+		}
+		rows = append(rows, line)
+	}
+	b.WriteString(grid(head, rows))
+	fmt.Fprintf(&b, "\nOurs: the figure, (n tasks, and the 95 %% interval by Wilson for shares "+
+		"and scores). Published: %s.\n", t.Source)
+	for _, note := range t.Notes {
+		fmt.Fprintf(&b, "- %s\n", note)
+	}
+	for _, u := range t.Used {
+		b.WriteString(u.Markdown())
+	}
+	var missing []string
+	for _, r := range t.Rows {
+		if r.Missing != "" {
+			missing = append(missing, fmt.Sprintf("%s   # %s, %s", r.Missing, r.Framework, r.Model))
+		}
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(&b, "\nWhat is missing would need\n\n```sh\n%s\n```\n", strings.Join(missing, "\n"))
+	}
+	return b.String()
+}
+
+const absent = "–"
+
+func figureText(v *float64, decimals int) string {
+	if v == nil {
+		return absent
+	}
+	return fmt.Sprintf("%.*f", decimals, *v)
+}
+
+// valueText formats a value like "50.00 (n 10, 23.66 to 76.34)".
+func valueText(v *bench.Value, decimals int) string {
+	switch {
+	case v == nil:
+		return absent
+	case v.Low == nil:
+		return fmt.Sprintf("%.*f (n %d)", decimals, v.Value, v.N)
+	}
+	return fmt.Sprintf("%.*f (n %d, %.*f to %.*f)", decimals, v.Value, v.N, decimals, *v.Low, decimals, *v.High)
+}
+
+// grid returns a Markdown table with aligned columns.
+func grid(head []string, rows [][]string) string {
+	width := make([]int, len(head))
+	for _, line := range append([][]string{head}, rows...) {
+		for i := range line {
+			line[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(line[i])
+			width[i] = max(width[i], len([]rune(line[i])))
+		}
+	}
+	var b strings.Builder
+	write := func(line []string, fill string) {
+		for i, text := range line {
+			fmt.Fprintf(&b, "| %s%s ", text, strings.Repeat(fill, width[i]-len([]rune(text))))
+		}
+		b.WriteString("|\n")
+	}
+	write(head, " ")
+	write(make([]string, len(head)), "-")
+	for _, line := range rows {
+		write(line, " ")
+	}
+	return b.String()
+}
+
+// A Used is what the tasks of a run used by role, per task, and how often what was derived beside
+// the answers changed anything.
+type Used struct {
+	Run         string              `json:"run"`
+	Name        string              `json:"name"`
+	Tasks       int                 `json:"tasks"` // with a result, repeats included
+	Roles       []RoleUsed          `json:"roles"` // those with most calls first
+	Derivations *record.Derivations `json:"derivations"`
+}
+
+// A RoleUsed is what one role used, per task.
+type RoleUsed struct {
+	Role   string  `json:"role"`
+	Calls  float64 `json:"calls"`
+	Input  float64 `json:"input_tokens"`
+	Cached float64 `json:"cached_tokens"`
+	Output float64 `json:"output_tokens"`
+}
+
+// usedBy returns what a run used.
+func usedBy(r runner.Result) Used {
+	u := Used{Run: r.Path, Name: named(r), Tasks: len(r.Records), Roles: []RoleUsed{}}
+	of := map[string]record.Usage{}
+	for _, one := range r.Records {
+		for role, usage := range one.ByRole {
+			sum := of[role]
+			sum.Calls += usage.Calls
+			sum.Add(usage.Usage)
+			of[role] = sum
+		}
+		if one.Derivations != nil {
+			if u.Derivations == nil {
+				u.Derivations = &record.Derivations{}
+			}
+			u.Derivations.Add(one.Derivations)
+		}
+	}
+	n := float64(max(1, len(r.Records)))
+	for role, sum := range of {
+		u.Roles = append(u.Roles, RoleUsed{role, float64(sum.Calls) / n, float64(sum.InputTokens) / n,
+			float64(sum.CachedTokens) / n, float64(sum.OutputTokens) / n})
+	}
+	slices.SortFunc(u.Roles, func(a, b RoleUsed) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Role, b.Role))
+	})
+	return u
+}
+
+// Markdown returns a table of the roles, and the derivations below it; "" if no role is known.
+func (u Used) Markdown() string {
+	if len(u.Roles) == 0 {
+		return ""
+	}
+	var rows [][]string
+	for _, r := range u.Roles {
+		rows = append(rows, []string{r.Role, fmt.Sprintf("%.2f", r.Calls), fmt.Sprintf("%.0f", r.Input),
+			fmt.Sprintf("%.0f", r.Cached), fmt.Sprintf("%.0f", r.Output)})
+	}
+	text := fmt.Sprintf("\n%s, a task:\n\n", u.Name) +
+		grid([]string{"Role", "Calls", "Input tokens", "Cached", "Output tokens"}, rows)
+	if u.Derivations != nil {
+		readings, second := u.Derivations.InWords()
+		text += "- readings: " + readings + "\n- second derivations: " + second + "\n"
+	}
+	return text
 }

@@ -232,7 +232,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Tasks != 5 || c.Better != 3 || c.Worse != 1 || math.Abs(c.P-0.625) > 1e-9 ||
-		c.Test != "McNemar" || c.Only["b"] != 1 {
+		c.Test != "McNemar" || c.B.Only != 1 {
 		t.Errorf("%+v", c)
 	}
 	text := c.Markdown()
