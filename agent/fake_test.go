@@ -113,7 +113,7 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	if long {
 		m.refused = append(m.refused, key)
 		m.mu.Unlock()
-		return llm.Reply{}, &llm.StatusError{Status: 413, Provider: "acme", Message: "too long"}
+		return llm.Reply{}, &llm.StatusError{Status: 413, Message: "too long"}
 	}
 	if slices.Contains(m.asked, key) {
 		m.mu.Unlock()

@@ -54,10 +54,13 @@ func sent(r llm.Request) string {
 	return all
 }
 
-// Rank keeps what an embedding model is sent.
-func (m *model) Rank(_ context.Context, question string, texts []string) (llm.Ranking, error) {
-	m.requests["the retriever"] = llm.Request{Messages: []llm.Message{{Text: question + strings.Join(texts, "\n")}}}
-	return llm.Ranking{Scores: make([]float64, len(texts)), Calls: 1}, nil
+// An embedder keeps what an embedding model is sent.
+type embedder struct{ *model }
+
+func (m embedder) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
+	sent := r.Messages[0].Text + strings.Join(r.Texts, "\n")
+	m.requests["the retriever"] = llm.Request{Messages: []llm.Message{{Text: sent}}}
+	return llm.Reply{Text: string(must(json.Marshal(make([]float64, len(r.Texts))))), Calls: 1}, nil
 }
 
 // holdsNone fails the test if a request has a part of a text.
@@ -92,7 +95,7 @@ func TestCredentialsStay(t *testing.T) {
 		}
 		p := play(t, replies, func(s *stage) {
 			if s.config.Method = method; n == 2 {
-				s.config.Ranker, s.config.TopK = s.model, 10
+				s.config.Embedder, s.config.TopK = embedder{s.model}, 10
 			}
 			s.quick, s.task.Data, s.task.Files = true, dir, filesOf(names...)
 			for i := range s.task.Files {
@@ -199,7 +202,7 @@ var private = map[string][]string{"name": {" Ann Smith ", "Bob O'Brien", "Zoë Q
 // masking has columns masked with one key, in each life of a run.
 func masking(s *stage) {
 	s.config.Mask, s.world.columns = mask.New([]byte("k")), private
-	s.config.Ranker, s.config.TopK, s.task.Files = s.model, 1, filesOf("Ann Smith.csv", "b.csv")
+	s.config.Embedder, s.config.TopK, s.task.Files = embedder{s.model}, 1, filesOf("Ann Smith.csv", "b.csv")
 	rows := textProfile("Ann Smith,1234567,1980-01-05\nzoë quux")
 	s.world.profiles = map[string]string{"data/Ann Smith.csv": rows, "data/b.csv": rows}
 }

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -19,28 +20,29 @@ type ranker struct {
 	asked  []string // the questions
 }
 
-func (r *ranker) Rank(_ context.Context, question string, texts []string) (llm.Ranking, error) {
-	r.asked = append(r.asked, question)
-	ranking := llm.Ranking{Model: "e1", Calls: 3, Usage: llm.Usage{InputTokens: 500}}
-	for _, text := range texts {
+func (r *ranker) Ask(_ context.Context, request llm.Request) (llm.Reply, error) {
+	r.asked = append(r.asked, request.Messages[0].Text)
+	var scores []float64
+	for _, text := range request.Texts {
 		score := 0.0
 		for word, s := range r.scores {
 			if strings.Contains(text, word) {
 				score = s
 			}
 		}
-		ranking.Scores = append(ranking.Scores, score)
+		scores = append(scores, score)
 	}
-	return ranking, r.err
+	return llm.Reply{Text: string(must(json.Marshal(scores))), Model: "e1", Calls: 3,
+		Usage: llm.Usage{InputTokens: 500}}, r.err
 }
 
 // More than TopK files: those nearest to the question are described to the model, and the others
 // named.
 func TestTopK(t *testing.T) {
 	const question = "What did the shops in Bremen sell?"
-	five := func(k int, ranker llm.Ranker) func(*stage) {
+	five := func(k int, ranker llm.Model) func(*stage) {
 		return func(s *stage) {
-			s.config.TopK, s.config.Ranker, s.task.Question = k, ranker, question
+			s.config.TopK, s.config.Embedder, s.task.Question = k, ranker, question
 			known := map[string]profile.Profile{}
 			for _, name := range []string{"apes", "bremen", "cats", "dogs", "shops"} {
 				s.task.Files = append(s.task.Files[:len(known):len(known)], filesOf(name+".csv")...)
@@ -52,7 +54,7 @@ func TestTopK(t *testing.T) {
 	embed := &ranker{scores: map[string]float64{"cats": 0.9, "apes": 0.8, "dogs": -0.5}}
 	for _, c := range []struct {
 		name   string
-		ranker llm.Ranker
+		ranker llm.Model
 		shown  []string
 		warned string
 		calls  int

@@ -2,7 +2,9 @@ package ask
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -164,14 +166,14 @@ func (c *Caller) mask(request *llm.Request) {
 	request.Ground = llm.GroundOf(c.Mask.MaskAll, request.RestsOn...)
 }
 
-// Rank ranks texts by the embedding model, which takes at most batch of them in one
+// Rank scores texts by the embedding model, which takes at most batch of them in one
 // call, and counts the calls.
-func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, texts []string,
-	batch int) (llm.Ranking, error) {
+func (c *Caller) Rank(ctx context.Context, embedder llm.Model, question string, texts []string,
+	batch int) (scores []float64, err error) {
 	const role = "retriever"
 	for range len(texts)/batch + 1 {
 		if err := c.Reserve(); err != nil {
-			return llm.Ranking{}, err
+			return nil, err
 		}
 	}
 	if c.Stream != nil {
@@ -179,12 +181,16 @@ func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, t
 	}
 	masked := c.Mask.MaskAll(append([]string{question}, texts...))
 	stop := c.busy.Start()
-	ranking, err := ranker.Rank(ctx, masked[0], masked[1:])
+	reply, err := embedder.Ask(ctx, llm.ToRank(masked[0], masked[1:]))
 	stop()
-	if err == nil {
-		c.pay(role, ranking.Calls, ranking.Usage)
+	if err != nil {
+		return nil, err
 	}
-	return ranking, err
+	c.pay(role, reply.Calls, reply.Usage)
+	if err := json.Unmarshal([]byte(reply.Text), &scores); err != nil {
+		return nil, fmt.Errorf("the embedding model's reply is not a list of scores: %w", err)
+	}
+	return scores, nil
 }
 
 // pay counts reserved calls of a role and their cost.

@@ -14,7 +14,7 @@ import (
 
 // Options configure a [Describer].
 type Options struct {
-	Ranker      llm.Ranker        // nil: files are ranked by their words
+	Embedder    llm.Model         // nil: files are ranked by their words
 	Cache       *Cache            // of profiles; nil: none
 	Corrections map[string]string // what a person says of files, by name
 	// files and folders outside of the data that links in it may lead to

@@ -67,7 +67,7 @@ func (r *Describer) rank(ctx context.Context) error {
 	}
 	r.nearness = ByWords(question, words)
 	shown, _ := r.chosen()
-	if all := len(texts) + r.passed; r.Ranker == nil && len(shown) < all {
+	if all := len(texts) + r.passed; r.Embedder == nil && len(shown) < all {
 		return r.journal.Warn(fmt.Sprintf(
 			"of %d files the %d that share most words with the question are shown to the model: no "+
 				"embedding model is set", all, len(shown)))
@@ -92,7 +92,7 @@ const rankBatch = 64
 // rankByModel orders the files by what the embedding model makes of a text about
 // each. If it fails, the order stays.
 func (r *Describer) rankByModel(ctx context.Context, texts []string) error {
-	ranking, err := r.Rank(ctx, r.Ranker, r.t.Task.Question, texts, rankBatch)
+	scores, err := r.Rank(ctx, r.Embedder, r.t.Task.Question, texts, rankBatch)
 	switch key := (*llm.CredentialError)(nil); {
 	case ctx.Err() != nil || errors.As(err, &key):
 		return err
@@ -101,7 +101,7 @@ func (r *Describer) rankByModel(ctx context.Context, texts []string) error {
 			"the files are ranked by the words that they share with the question, since the embedding "+
 				"model failed: %v", err))
 	}
-	r.nearness = byScore(ranking.Scores)
+	r.nearness = byScore(scores)
 	return nil
 }
 

@@ -1,21 +1,22 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	"math"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/tidwall/gjson"
 )
 
 // An Endpoint says where and how to ask one model over the OpenAI protocol.
@@ -41,55 +42,39 @@ type Endpoint struct {
 	Images *bool
 
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
-	// idle time-out or a truncated reply.
+	// idle time-out or a truncated reply. The wait before one doubles from half a second on, unless
+	// the endpoint asks for another.
 	Retries int
 	// OnRetry, if set, is called before each wait, and concurrently by concurrent calls.
 	OnRetry func(Retry)
 
 	HTTP *http.Client // nil: http.DefaultClient
-	// nil: waits, or returns ctx.Err() once ctx is done
-	Sleep func(context.Context, time.Duration) error
-	Rand  func() float64   // in [0,1), jitter of the waits; nil: math/rand
-	Now   func() time.Time // nil: time.Now
 }
 
-// A Retry describes a failed call that will be repeated after Wait.
+// A Retry describes a failed call that will be repeated.
 type Retry struct {
-	Provider, Role, Subject string
-	Try                     int // number of the failed try, from 1
-	Wait                    time.Duration
-	Cause                   string // one line
+	Role, Subject string // of the request
+	Cause         string // one line, with the endpoint
 }
 
-// Open checks e and returns its model, without connecting. The error is a [*CredentialError]
-// if a required key is missing or malformed.
-//
-// Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
-// [ErrContextLength]), [*ConnectionError], [*RedirectedError], [*TooLongError], [ErrEmpty],
-// [ErrIdle], [ErrTimeout], [ErrCut], or ctx.Err().
-// Transient errors are returned after the retries, or at once if the next wait would exceed
-// ctx's deadline.
-func (e Endpoint) Open() (Model, error) {
-	m, err := e.open("chat/completions", "a chat completion")
-	if err != nil {
-		return nil, err
-	}
-	c := chat{endpoint: m, service: openai.NewChatCompletionService(m.options()...),
-		schemas: &schemas{}, noImages: &atomic.Bool{}}
-	c.noImages.Store(m.Endpoint.Images != nil && !*m.Endpoint.Images)
-	c.schemas.refused.Store(m.Schema != nil && !*m.Schema)
-	c.schemas.taken.Store(m.Schema != nil)
-	return c, nil
+// endpoint is an opened Endpoint, shared by chats and embeddings.
+type endpoint struct {
+	Endpoint
+	client openai.Client
+	url    string // for messages
+	path   string // of the calls, below the base URL
+	answer string // expected response, for messages: "a chat completion"
+
+	// redacts the Endpoint's secrets in a text from the server
+	hide func(string) string
 }
 
 // open checks e. Calls go to path; answer describes the expected response.
 func (e Endpoint) open(path, answer string) (*endpoint, error) {
 	base, err := url.Parse(e.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-		return nil, fmt.Errorf(
-			"provider %s: the base URL must have the form http(s)://host/path",
-			e.Provider,
-		)
+		return nil, fmt.Errorf("provider %s: the base URL must have the form http(s)://host/path",
+			e.Provider)
 	}
 	if e.Model == "" {
 		return nil, fmt.Errorf("provider %s: no model name", e.Provider)
@@ -102,30 +87,36 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv,
 			Err: errors.New("it contains invalid characters, such as a space or a line break")}
 	}
-	e.fillDefaults()
-	once := *e.HTTP // a POST that is redirected would become a GET, or go to another server
-	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	e.HTTP = &once
-	return &endpoint{Endpoint: e, url: publicURL(base.JoinPath(path)), path: path, answer: answer,
-		hide: hider(e.Key, base)}, nil
-}
-
-func (e *Endpoint) fillDefaults() {
-	if e.HTTP == nil {
-		e.HTTP = http.DefaultClient
-	}
-	if e.Sleep == nil {
-		e.Sleep = sleep
-	}
-	if e.Rand == nil {
-		e.Rand = rand.Float64
-	}
-	if e.Now == nil {
-		e.Now = time.Now
-	}
+	const never = math.MaxInt64
+	e.CallTimeout = cmp.Or(e.CallTimeout, never)
+	e.IdleTimeout = cmp.Or(e.IdleTimeout, never)
 	if e.OnRetry == nil {
 		e.OnRetry = func(Retry) {}
 	}
+	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options()}, path: path,
+		answer: answer, url: publicURL(base.JoinPath(path)), hide: hider(e.Key, base)}, nil
+}
+
+// options configures a client of the library. openai.NewClient would also read OPENAI_ORG_ID,
+// OPENAI_CUSTOM_HEADERS and others from the environment and send them to any base URL.
+func (e Endpoint) options() []option.RequestOption {
+	// a POST that is redirected would become a GET, or go to another server
+	once := *cmp.Or(e.HTTP, http.DefaultClient)
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	o := []option.RequestOption{
+		option.WithBaseURL(e.BaseURL),
+		option.WithHTTPClient(&once),
+		option.WithMaxRetries(e.Retries),
+		option.WithMaxRetryDelay(maxWait),
+		option.WithHeader("User-Agent", "dsstar"),
+	}
+	if e.Key != "" {
+		o = append(o, option.WithAPIKey(e.Key))
+	}
+	for name, value := range e.Header {
+		o = append(o, option.WithHeader(name, value))
+	}
+	return o
 }
 
 // publicURL returns a URL without credentials and query.
@@ -133,17 +124,6 @@ func publicURL(whole *url.URL) string {
 	u := *whole
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
-}
-
-// endpoint is an opened Endpoint, shared by chats and embeddings.
-type endpoint struct {
-	Endpoint
-	url    string // for messages
-	path   string // of the calls, below the base URL
-	answer string // expected response, for messages: "a chat completion"
-
-	// redacts the Endpoint's secrets in a text from the server
-	hide func(string) string
 }
 
 // leastSecret is the minimum length of a secret to redact. Shorter ones are mostly
@@ -177,102 +157,24 @@ func hider(key string, base *url.URL) func(string) string {
 	return strings.NewReplacer(replace...).Replace
 }
 
-// options configures a bare service of the library: an openai.Client would also read
-// OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and others from the environment and send them to any
-// base URL.
-func (m *endpoint) options() []option.RequestOption {
-	o := []option.RequestOption{
-		option.WithBaseURL(m.BaseURL),
-		option.WithHTTPClient(m.HTTP),
-		option.WithMaxRetries(0), // see repeat
-		option.WithHeader("User-Agent", "dsstar"),
-		option.WithMiddleware(m.exchange),
-	}
-	if m.Key != "" {
-		o = append(o, option.WithAPIKey(m.Key))
-	}
-	for name, value := range m.Header {
-		o = append(o, option.WithHeader(name, value))
-	}
-	return o
-}
-
-type chat struct {
-	*endpoint
-	service openai.ChatCompletionService
-	schemas *schemas
-	// it has refused images: no more are sent
-	noImages *atomic.Bool
-}
-
-func (m chat) ask(ctx context.Context, r Request) (Reply, error) {
-	params, err := m.params(r)
+// Models returns the names of the models that the endpoint lists. It fails as Ask does, also for an
+// answer that is no list. Lists may be of OpenAI's form, of Ollama's own, or without a name.
+func (e Endpoint) Models(ctx context.Context) (names []string, err error) {
+	m, err := e.open("models", "a list of models")
 	if err != nil {
-		return Reply{}, err
+		return nil, err
 	}
-	onText := func(soFar string) {
-		if r.OnText != nil {
-			r.OnText(func() string { return m.hide(soFar) })
+	read := func(_ any, raw []byte) error {
+		for _, list := range gjson.GetManyBytes(raw, "data", "models", "@this") {
+			if list.IsArray() {
+				for _, model := range list.Array() {
+					names = append(names, cmp.Or(model.Get("id").String(), model.Get("name").String()))
+				}
+				return nil
+			}
 		}
+		return m.refusal(http.StatusOK, nil, raw)
 	}
-	start := m.Now()
-	reply, retries, err := repeat(ctx, m.endpoint, call[Reply]{
-		role: r.Role, subject: r.Subject,
-		send: func(ctx context.Context, o ...option.RequestOption) error {
-			_, err := m.service.New(ctx, params, append(o, option.WithJSONSet("stream", true))...)
-			return err
-		},
-		read: func(body io.ReadCloser, contentType string) (Reply, error) {
-			return m.read(body, contentType, onText)
-		},
-	})
-	if err != nil {
-		return Reply{}, err
-	}
-	if !reply.Usage.told() {
-		reply.Usage = estimate(r.Messages, reply.Text)
-	}
-	reply.Text, reply.Model = m.hide(reply.Text), m.hide(reply.Model)
-	reply.Finish = m.hide(reply.Finish)
-	reply.Retries = retries
-	reply.Seconds = m.Now().Sub(start).Seconds()
-	return reply, nil
-}
-
-// params builds a request body. Every endpoint accepts "max_tokens" except OpenAI's, whose
-// newer models refuse it.
-func (m chat) params(r Request) (openai.ChatCompletionNewParams, error) {
-	p := openai.ChatCompletionNewParams{
-		Model:         m.Model,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
-	}
-	images := r.Images
-	for _, msg := range r.Messages {
-		switch msg.Role {
-		case "system":
-			p.Messages = append(p.Messages, openai.SystemMessage(msg.Text))
-		case "user":
-			p.Messages = append(p.Messages, withImages(msg.Text, images))
-			images = nil
-		case "assistant":
-			p.Messages = append(p.Messages, openai.AssistantMessage(msg.Text))
-		default:
-			return p, fmt.Errorf("ask %s: message role %q is not system, user or assistant",
-				m.Provider, msg.Role)
-		}
-	}
-	if s := r.Schema; s != nil {
-		p.ResponseFormat.OfJSONSchema = &openai.ResponseFormatJSONSchemaParam{
-			JSONSchema: openai.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: s.Name, Schema: s.JSON, Strict: openai.Bool(true)}}
-	}
-	if m.Temperature != nil {
-		p.Temperature = openai.Float(*m.Temperature)
-	}
-	if r.MaxTokens > 0 && (m.Provider == "openai" || m.Provider == "azure") {
-		p.MaxCompletionTokens = openai.Int(int64(r.MaxTokens))
-	} else if r.MaxTokens > 0 {
-		p.MaxTokens = openai.Int(int64(r.MaxTokens))
-	}
-	return p, nil
+	_, err = m.call(ctx, Request{}, nil, func(body io.Reader) error { return values(m, body, read) })
+	return names, err
 }

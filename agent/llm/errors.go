@@ -1,17 +1,18 @@
 package llm
 
 import (
-	"bufio"
-	"encoding/json"
+	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
-	"strconv"
+	"regexp"
+	"slices"
 	"strings"
-	"time"
 
-	"dsstar/notebook/human"
+	"github.com/tidwall/gjson"
 )
 
 // Kinds of failure, for errors.Is.
@@ -19,50 +20,37 @@ var (
 	// matches a *StatusError
 	ErrContextLength = errors.New("the request exceeds the model's context length")
 	ErrIdle          = errors.New("the endpoint stopped responding")
-	ErrTimeout       = errors.New("the call timed out") // never retried
 	ErrCut           = errors.New("the reply was truncated")
-	ErrEmpty         = errors.New("the reply has no content") // never retried
+	// never retried
+	ErrTimeout = errors.New("the call timed out")
+	ErrEmpty   = errors.New("the reply has no content")
+	ErrTooLong = errors.New("the reply is longer than 32 MB, where dsstar stops to read")
 )
 
 // A RedirectedError is a redirect, which is not followed.
 type RedirectedError struct {
-	Provider string
-	Endpoint string // its address, without secrets
-	To       string // the new address, without secrets
-	Base     string // the base URL that leads there; "": none does
-	KeyEnv   string // the variable with the key, if the host stays and is no less secure; may be ""
+	To     string // the new address, without secrets
+	Base   string // the base URL that leads there; "": none does
+	KeyEnv string // the variable with the key, if the host stays and is no less secure; may be ""
 }
 
-func (e *RedirectedError) Error() string {
-	return fmt.Sprintf("%s: %s redirects to %s", e.Provider, e.Endpoint, e.To)
-}
-
-// A TooLongError is a response of which dsstar reads no more than Limit bytes.
-type TooLongError struct {
-	Provider string
-	Endpoint string // its address, without secrets
-	Limit    int64
-}
-
-func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%s: %s: the reply is longer than %s, where dsstar stops to read", e.Provider,
-		e.Endpoint, human.Bytes(e.Limit))
-}
+func (e *RedirectedError) Error() string { return "the endpoint redirects to " + e.To }
 
 // A StatusError is an error response. It matches ErrContextLength if the response says so.
 type StatusError struct {
-	Status   int // HTTP status; 200 for an invalid response
-	Provider string
-	Endpoint string // its address, without secrets
-	Message  string // from the endpoint, in one line
+	Status  int    // HTTP status; 200 for an invalid response
+	Message string // from the endpoint, in one line
 
-	code  string        // such as "insufficient_quota"
-	after time.Duration // wait that the endpoint asks for
+	code  string // such as "insufficient_quota"
+	after string // the response's Retry-After: seconds or a date; "": none
 }
 
 func (e *StatusError) Error() string {
-	return strings.TrimSuffix(fmt.Sprintf("%s: %s: %d %s: %s",
-		e.Provider, e.Endpoint, e.Status, http.StatusText(e.Status), e.Message), ": ")
+	text := fmt.Sprintf("%d %s: %s", e.Status, http.StatusText(e.Status), e.Message)
+	if e.after != "" {
+		text += " (Retry-After: " + e.after + ")"
+	}
+	return strings.TrimSuffix(text, ": ")
 }
 
 // overflows lists what identifies an error about a request that is too long: the error codes of
@@ -70,37 +58,32 @@ func (e *StatusError) Error() string {
 // Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, Cohere and xAI.
 var overflows = []string{
 	"context_length_exceeded", "string_above_max_length", "exceed_context_size",
-	"max_prompt_tokens_exceeded",
-	"maximum context length", "context window", "context length", "context limit",
-	"context the overflows",
-	"exceeds the available context", "context size has been exceeded", "maximum model length",
-	"maximum prompt length",
-	"prompt is too long", "input is too long", "input token count", "exceeds the maximum number " +
-		"of tokens",
-	"reduce the length", "too many tokens", "too large to process", "`max_new_tokens` must be", "`inputs` must have less than",
+	"max_prompt_tokens_exceeded", "maximum context length", "context window", "context length",
+	"context limit", "context the overflows", "exceeds the available context",
+	"context size has been exceeded", "maximum model length", "maximum prompt length",
+	"prompt is too long", "input is too long", "input token count",
+	"exceeds the maximum number of tokens", "reduce the length", "too many tokens",
+	"too large to process", "`max_new_tokens` must be", "`inputs` must have less than",
 }
 
 // Is reports whether target is ErrContextLength and e means that: any 413, or one of
 // overflows. llama.cpp answers 500 when a reply outgrows the context.
 func (e *StatusError) Is(target error) bool {
-	switch {
-	case target != ErrContextLength || e.Status < 400 || e.Status > 500 ||
-		e.Status == http.StatusTooManyRequests:
+	if target != ErrContextLength || e.Status < 400 || e.Status > 500 ||
+		e.Status == http.StatusTooManyRequests {
 		return false
-	case e.Status == http.StatusRequestEntityTooLarge:
-		return true
 	}
+	return e.Status == http.StatusRequestEntityTooLarge || e.says(overflows)
+}
+
+// says reports whether the code or the message has one of the words.
+func (e *StatusError) says(words []string) bool {
 	said := strings.ToLower(e.code + " " + e.Message)
-	for _, text := range overflows {
-		if strings.Contains(said, text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(said, word) })
 }
 
 // A CredentialError is a missing key (Err is nil), or one that is malformed, refused or not
-// sent (Err is the reason, a *StatusError after a call).
+// sent (Err is the reason, with a *StatusError after a call).
 type CredentialError struct {
 	Provider string
 	KeyEnv   string // the variable to set; may be ""
@@ -125,33 +108,45 @@ func (e *CredentialError) Error() string {
 func (e *CredentialError) Unwrap() error { return e.Err }
 
 // A ConnectionError is a failure to reach the endpoint.
-type ConnectionError struct {
-	Provider string
-	Endpoint string // its address, without secrets
-	Err      error
-}
+type ConnectionError struct{ Err error }
 
-func (e *ConnectionError) Error() string {
-	return fmt.Sprintf("%s: %s: %v", e.Provider, e.Endpoint, e.Err)
-}
-
+func (e *ConnectionError) Error() string { return e.Err.Error() }
 func (e *ConnectionError) Unwrap() error { return e.Err }
 
-// cut returns the error for a reply that has broken off with err.
-func (m *endpoint) cut(err error) error {
-	var long *TooLongError
-	switch {
-	case errors.As(err, &long) || errors.Is(err, ErrEmpty): // see watched
-		return err
-	case errors.Is(err, bufio.ErrTooLong):
-		return &TooLongError{m.Provider, m.url, maxLine}
+// passes reports whether a failure may be transient.
+func passes(err error) bool {
+	if refused, ok := errors.AsType[*StatusError](err); ok {
+		switch refused.Status {
+		case http.StatusRequestTimeout, http.StatusConflict:
+			return true
+		case http.StatusTooManyRequests:
+			return refused.code != "insufficient_quota" // no credit left
+		}
+		return refused.Status >= 500 && !errors.Is(err, ErrContextLength)
 	}
-	return fmt.Errorf("%s: %s: %w: %v", m.Provider, m.url, ErrCut, err)
+	if _, ok := errors.AsType[*ConnectionError](err); ok {
+		_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+		_, plain := errors.AsType[tls.RecordHeaderError](err)
+		unknown, ok := errors.AsType[*net.DNSError](err)
+		return !untrusted && !plain && !(ok && unknown.IsNotFound)
+	}
+	return errors.Is(err, ErrIdle) || errors.Is(err, ErrCut)
+}
+
+// located says where a try failed, and that it is about the key.
+func (m *endpoint) located(err error) error {
+	err = fmt.Errorf("%s: %s: %w", m.Provider, m.url, err)
+	if refused, ok := errors.AsType[*StatusError](err); ok &&
+		(refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden ||
+			refused.says([]string{"api key not valid", "api_key_invalid"})) { // Gemini
+		return &CredentialError{Provider: m.Provider, KeyEnv: m.KeyEnv, Unsent: m.Key == "", Err: err}
+	}
+	return err
 }
 
 // redirected returns the error for a redirect to another address.
 func (m *endpoint) redirected(to *url.URL) error {
-	e := &RedirectedError{Provider: m.Provider, Endpoint: m.url, To: m.line(publicURL(to))}
+	e := &RedirectedError{To: m.line(publicURL(to))}
 	if base, ok := strings.CutSuffix(e.To, "/"+m.path); ok {
 		e.Base = base
 	}
@@ -162,116 +157,73 @@ func (m *endpoint) redirected(to *url.URL) error {
 	return e
 }
 
-func (m *endpoint) statusError(status int, message string) *StatusError {
-	return &StatusError{Status: status, Provider: m.Provider, Endpoint: m.url,
-		Message: m.line(message)}
-}
-
 // line returns a text from the server as one bounded line, with the key redacted.
 func (m *endpoint) line(s string) string {
 	if m.Key != "" { // even a short one
 		s = strings.ReplaceAll(s, m.Key, "[key]")
 	}
-	s = m.hide(s)
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(m.hide(s), "?")), " ")
 	if r := []rune(s); len(r) > 500 {
 		s = string(r[:500]) + "..."
 	}
 	return s
 }
 
-// refusal returns the error for an HTTP status of 400 or more.
-func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
-	said := parseFailure(body)
-	e := m.statusError(status, said.message)
-	e.code = said.code
-	e.after = retryAfter(h, body, m.Now())
-	gemini := strings.Contains(e.Message, "API key not valid") || strings.Contains(e.Message, "API_KEY_INVALID")
-	if status == http.StatusUnauthorized || status == http.StatusForbidden || gemini {
-		return &CredentialError{Provider: m.Provider, KeyEnv: m.KeyEnv, Unsent: m.Key == "", Err: e}
-	}
-	return e
-}
-
-// failure returns the error for an invalid body with status 200. The body may be an error
-// object with a status of its own.
-func (m *endpoint) failure(body []byte) error {
-	said := parseFailure(body)
-	if said.status >= 400 && said.status < 600 {
-		return m.refusal(said.status, nil, body)
-	}
-	e := m.statusError(http.StatusOK, said.message)
-	e.code = said.code
-	if said.code == "" {
-		e.Message = m.line("not " + m.answer + ": " + said.message)
-	}
-	return e
-}
-
-type failure struct {
-	message, code string
-	status        int // given in the error object; 0: none
-}
-
 // meant maps error codes and types to statuses. Error objects in a stream that began with 200
 // may lack a status.
 var meant = map[string]int{
 	"context_length_exceeded": 400, "exceed_context_size_error": 400, "invalid_request_error": 400,
-	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403, "not_found_error": 404, "request_too_large": 413,
+	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403,
+	"not_found_error": 404, "request_too_large": 413,
 	"rate_limit_exceeded": 429, "rate_limit_error": 429, "insufficient_quota": 429,
-	"server_error": 500, "internal_server_error": 500, "api_error": 500, "overloaded_error": 503, "timeout_error": 504,
+	"server_error": 500, "internal_server_error": 500, "api_error": 500, "overloaded_error": 503,
+	"timeout_error": 504,
 }
 
-// parseFailure reads an error body: {"error":{"message","code","type"}} or an array of it
-// (Gemini), {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message
-// itself. OpenRouter puts the upstream provider's error in "metadata".
-func parseFailure(body []byte) failure {
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
+// retryDelay matches the wait in Gemini's error bodies.
+var retryDelay = regexp.MustCompile(`"retryDelay":\s*"([\d.]+)s"`)
+
+// refusal returns the error that a response is: one with an error status, or one with status 200
+// whose body is not what was asked for. That may be an error object with a status of its own.
+func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
+	e := &StatusError{Status: status, after: m.line(h.Get("Retry-After"))}
+	message, own := e.read(body)
+	switch {
+	case status == http.StatusOK && own >= 400 && own < 600:
+		e.Status = own
+	case status == http.StatusOK && e.code == "":
+		message = "not " + m.answer + ": " + message
 	}
-	var outer struct {
-		Error           json.RawMessage
-		Message, Detail any
+	if found := retryDelay.FindSubmatch(body); found != nil {
+		e.after = string(found[1])
 	}
-	if json.Unmarshal(body, &outer) != nil {
-		return failure{message: string(body)}
+	e.Message = m.line(message)
+	return e
+}
+
+// read reads an error body: {"error":{"message","code","type"}} or an array of it (Gemini),
+// {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message itself.
+// OpenRouter puts the upstream provider's error in "metadata". status is 0 if the body has none.
+func (e *StatusError) read(body []byte) (message string, status int) {
+	all := gjson.ParseBytes(body)
+	if all.IsArray() {
+		all = all.Get("0")
 	}
-	var inner struct {
-		Message, Code, Type any
-		Metadata            struct{ Raw any }
-	}
-	_ = json.Unmarshal(outer.Error, &inner) // fails if "error" is a string or missing
-	f := failure{message: string(body)}
-	var text string
-	_ = json.Unmarshal(outer.Error, &text)
-	for _, candidate := range []any{inner.Message, text, outer.Message, outer.Detail} {
-		if s, ok := candidate.(string); ok && s != "" {
-			f.message = s
+	message = string(body)
+	for _, name := range []string{"error.message", "error", "message", "detail"} {
+		if text := all.Get(name); text.Type == gjson.String && text.Str != "" {
+			message = text.Str
 			break
 		}
 	}
-	if raw, ok := inner.Metadata.Raw.(string); ok && raw != "" {
-		f.message += ": " + parseFailure([]byte(raw)).message
+	if raw := all.Get("error.metadata.raw"); raw.Type == gjson.String {
+		behind, _ := new(StatusError).read([]byte(raw.Str))
+		message += ": " + behind
 	}
-	code, _ := inner.Code.(string)
-	kind, _ := inner.Type.(string)
-	f.code = either(code, kind)
-	f.status = statusOf(inner.Code, code, kind)
-	return f
-}
-
-// statusOf returns the status of an error object, 0 if unknown. Some endpoints send the number
-// as a string.
-func statusOf(number any, code, kind string) int {
-	if n, ok := number.(float64); ok {
-		return int(n)
+	code, kind := all.Get("error.code"), all.Get("error.type")
+	if code.Type == gjson.String {
+		e.code = code.Str
 	}
-	if n, err := strconv.Atoi(code); err == nil {
-		return n
-	}
-	if n, ok := meant[code]; ok {
-		return n
-	}
-	return meant[kind]
+	e.code = cmp.Or(e.code, kind.String())
+	return message, cmp.Or(int(code.Int()), meant[code.String()], meant[kind.String()])
 }

@@ -8,15 +8,19 @@
 //	trace, err := llm.OpenTrace("trace.jsonl")
 //	reply, err := llm.Traced(m, trace).Ask(ctx, request)
 //
-// [Endpoint.OpenRanker] gives a [Ranker], which scores the similarity of texts to a question
-// by embeddings; [TracedRanker] and [ReplayRanker] record and replay it. [Price] computes what
-// exchanges cost.
+// [Endpoint.OpenEmbedder] gives a model that scores the similarity of texts to a question by
+// embeddings, and is recorded and replayed like any other. [Price] computes what exchanges cost.
 //
 // The package reads no environment variable and prints nothing. Keys never appear in an error,
 // a reply or a trace, even if the endpoint echoes them.
 package llm
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // A Model answers requests. The Models of this package are safe for concurrent use. Ask
 // returns ctx.Err() soon after ctx is done.
@@ -52,6 +56,31 @@ type Request struct {
 	// later, too. The text starts over when the call is retried. A reply that is not streamed causes
 	// one call. OnText is not recorded.
 	OnText func(soFar func() string)
+
+	Texts []string // to rank: see [ToRank]
+}
+
+// An Image is a picture that goes with a request. A trace has its name only.
+type Image struct {
+	Name string // for the trace: "step 2, output 1", "files/chart.png"
+	MIME string // image/png or image/jpeg
+	Data []byte
+}
+
+// A Schema is a JSON schema, strict: every property is required, and there are no others.
+type Schema struct {
+	Name string
+	JSON json.RawMessage
+}
+
+// InText returns the request as it is sent without a schema.
+func (r Request) InText() Request {
+	if last := len(r.Messages) - 1; r.Form != "" && last >= 0 {
+		r.Messages = slices.Clone(r.Messages)
+		r.Messages[last].Text = strings.TrimRight(r.Messages[last].Text, "\n") + "\n\n" + r.Form
+	}
+	r.Schema, r.Form = nil, ""
+	return r
 }
 
 // A Reply is a model's answer. Text may be empty, and incomplete if Finish is "length".
@@ -62,6 +91,7 @@ type Reply struct {
 	Usage   Usage
 	Seconds float64 // including retries and waits
 	Retries int
+	Calls   int // of an embedding model: HTTP requests, without retries
 
 	Schema     bool // it was asked for by the request's schema, not in text
 	Images     bool // the request's images were sent

@@ -68,9 +68,20 @@ func TestReplies(t *testing.T) {
 		"counts beyond all bounds, in a stream": {stream(whole + `data: {"choices":[],"usage":{"prompt_tokens":5,` +
 			`"completion_tokens":2,"total_tokens":1e18}}` + "\n\n"), ok},
 	} {
-		if _, got, err := served(t, c.response); err != nil || got != c.want {
+		_, got, err := served(t, unchanged, c.response)
+		if got.Seconds = 0; err != nil || got != c.want {
 			t.Errorf("%s:\ngot  %+v, %v\nwant %+v", name, got, err, c.want)
 		}
+	}
+}
+
+func isCredential(err error) bool { _, ok := errors.AsType[*llm.CredentialError](err); return ok }
+func isTooLong(err error) bool    { return errors.Is(err, llm.ErrContextLength) }
+func isStatus(status int, message string) func(error) bool {
+	return func(err error) bool {
+		e, ok := errors.AsType[*llm.StatusError](err)
+		return ok && e.Status == status && e.Message == message && strings.HasPrefix(err.Error(),
+			fmt.Sprintf("acme: http://llmtest/v1/chat/completions: %d ", status))
 	}
 }
 
@@ -90,7 +101,6 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	is := func(kind error) func(error) bool { return func(err error) bool { return errors.Is(err, kind) } }
-	long := func(err error) bool { _, ok := errors.AsType[*llm.TooLongError](err); return ok }
 	type failure struct {
 		response llmtest.Response
 		tries    int
@@ -101,6 +111,8 @@ func TestFailures(t *testing.T) {
 			bad, ok := errors.AsType[*llm.CredentialError](err)
 			return ok && bad.Provider == "acme" && bad.KeyEnv == "ACME_KEY" && !bad.Unsent
 		}},
+		"a bad key, without a word": {llmtest.Response{Status: 401, Header: map[string]string{"Content-Length": "0"}},
+			1, isCredential},
 		"a bad key at Gemini": {body(400, `[{"error":{"code":400,"message":"API key not valid. Please pass one."}}]`),
 			1, isCredential},
 		"a list of errors": {body(400, `[{"error":{"code":400,"message":"Unknown name \"x\""}}]`), 1,
@@ -110,7 +122,7 @@ func TestFailures(t *testing.T) {
 			Header: map[string]string{"Retry-After": "7200"}}, 1, isStatus(429, "tomorrow")},
 		"a web page": {llmtest.Response{Body: "<!doctype html>\n<title>Hi</title>",
 			Header: map[string]string{"Content-Type": "text/html"}}, 1,
-			isStatus(200, "not a chat completion but text/html: <!doctype html> <title>Hi</title>")},
+			isStatus(200, "not a chat completion: <!doctype html> <title>Hi</title>")},
 
 		"no reason to finish": {body(200, chunk("half", "")), 4, is(llm.ErrCut)},
 		"only white space":    {body(200, "\n\n\n"), 4, is(llm.ErrCut)},
@@ -122,9 +134,9 @@ func TestFailures(t *testing.T) {
 		"nowhere":              {body(300, "many"), 1, isStatus(300, "many")},
 		"no content":           {body(204, ""), 1, is(llm.ErrEmpty)},
 		"an empty body":        {llmtest.Response{Header: map[string]string{"Content-Length": "0"}}, 1, is(llm.ErrEmpty)},
-		"a stream without end": {body(200, strings.Repeat(": waiting\n", 7<<20)), 1, long},
-		"JSON without end":     {body(200, `{"choices":[`+strings.Repeat("0,", 33<<20)), 1, long},
-		"a line without end":   {body(200, "data: "+strings.Repeat("x", 35<<20)), 1, long},
+		"a stream without end": {body(200, strings.Repeat(": waiting\n", 4<<20)), 1, is(llm.ErrTooLong)},
+		"JSON without end":     {body(200, `{"choices":[`+strings.Repeat("0,", 17<<20)), 1, is(llm.ErrTooLong)},
+		"a line without end":   {body(200, "data: "+strings.Repeat("x", 33<<20)), 1, is(llm.ErrTooLong)},
 
 		"an error of no code":      {body(200, `{"error":{"message":"odd"}}`), 1, isStatus(200, "not a chat completion: odd")},
 		"an error with a code":     {body(200, `{"error":{"message":"odd","code":"odd_code"}}`), 1, isStatus(200, "odd")},
@@ -155,14 +167,19 @@ func TestFailures(t *testing.T) {
 		all[name+", too long"] = failure{response, 1, isTooLong}
 	}
 	for name, c := range all {
-		s, _, err := served(t, c.response)
+		s, _, err := served(t, unchanged, c.response)
 		if err == nil || !c.check(err) || len(s.Requests()) != c.tries || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
 		}
 	}
-	loop := llmtest.New(t, llmtest.Each(to(302, "/v1/chat/completions")))
-	_, err := open(t, endpoint(loop, &waits{})).Ask(t.Context(), question)
-	if !moved(loop.URL+"/chat/completions", loop.URL)(err) || len(loop.Requests()) != 1 {
+	loop, _, err := served(t, unchanged, to(302, "/v1/chat/completions"))
+	if !moved("http://llmtest/v1/chat/completions", "http://llmtest/v1")(err) || len(loop.Requests()) != 1 {
 		t.Errorf("a loop: %v after %d requests", err, len(loop.Requests()))
+	}
+	_, _, err = served(t, func(e *llm.Endpoint) { e.Key, e.KeyEnv = "", "" }, llmtest.Refuse(401, "", "who are you?"))
+	bad, ok := errors.AsType[*llm.CredentialError](err)
+	if !ok || !bad.Unsent || !strings.Contains(err.Error(), "no key was sent") ||
+		!strings.Contains(err.Error(), "who are you?") {
+		t.Errorf("without a key: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,7 +68,7 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 	if r.OnText != nil {
 		r.OnText(func() string { return e.Reply })
 	}
-	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
+	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage, Calls: e.Calls,
 		Schema: e.Schema != ""}, nil
 }
 
@@ -92,7 +93,7 @@ func (m *replay) take(r Request) (Exchange, error) {
 	if i = first(same); i >= 0 {
 		lacks.N = m.left[i].N
 	} else if i = first(func(Exchange) bool { return true }); i >= 0 {
-		lacks.N, lacks.Next = m.left[i].N, either(m.left[i].Subject, "without a subject")
+		lacks.N, lacks.Next = m.left[i].N, cmp.Or(m.left[i].Subject, "without a subject")
 	}
 	return Exchange{}, lacks
 }

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -32,7 +31,7 @@ type Exchange struct {
 	Cost     *float64  `json:"cost_usd,omitempty"` // nil: the price was not known
 	Seconds  float64   `json:"seconds"`
 	Retries  int       `json:"retries,omitempty"`
-	Calls    int       `json:"calls,omitempty"` // of a ranker: HTTP requests
+	Calls    int       `json:"calls,omitempty"` // of an embedding model: HTTP requests
 	Error    string    `json:"error,omitempty"` // if set, the call failed
 	// the call failed because the run was ended
 	Stopped bool   `json:"stopped,omitempty"`
@@ -48,7 +47,6 @@ func (e Exchange) Content() []byte {
 
 // A Trace is an open trace.jsonl. Its methods may be called concurrently.
 type Trace struct {
-	Now   func() time.Time                // stamps the exchanges; set before use
 	Price func(role string) (Price, bool) // nil: no price is known; set before use
 	Seal  func(content []byte) string     // nil: exchanges have no seal; set before use
 
@@ -65,7 +63,7 @@ func OpenTrace(path string) (*Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
-	t := &Trace{Now: time.Now, file: f}
+	t := &Trace{file: f}
 	if err := t.mend(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("open trace: %w", err)
@@ -75,26 +73,18 @@ func OpenTrace(path string) (*Trace, error) {
 
 // mend counts the lines and removes or completes an unterminated last line.
 func (t *Trace) mend() error {
-	r := bufio.NewReader(t.file)
-	for {
-		line, err := r.ReadBytes('\n')
-		switch {
-		case err == nil:
-			t.n++
-			t.size += int64(len(line))
-			continue
-		case !errors.Is(err, io.EOF):
-			return err
-		case len(line) == 0:
-			return nil
-		case !json.Valid(line):
-			return t.file.Truncate(t.size)
-		}
-		t.n++
-		t.size += int64(len(line)) + 1
-		_, err = t.file.Write([]byte("\n"))
+	data, err := io.ReadAll(t.file)
+	if err != nil {
 		return err
 	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	t.n, t.size = bytes.Count(data, []byte("\n")), int64(whole)
+	if !json.Valid(data[whole:]) { // also if there is none
+		return t.file.Truncate(t.size)
+	}
+	t.n, t.size = t.n+1, int64(len(data))+1
+	_, err = t.file.Write([]byte("\n"))
+	return err
 }
 
 // Append writes e as one line and sets its number, time and cost. A partial write is undone.
@@ -102,7 +92,7 @@ func (t *Trace) Append(e Exchange) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e.N = t.n + 1
-	e.Time = t.Now().UTC()
+	e.Time = time.Now().UTC()
 	if t.Price != nil && e.Error == "" {
 		if price, known := t.Price(e.Role); known {
 			e.Cost = new(price.Cost(e.Usage))
@@ -136,27 +126,22 @@ func (t *Trace) Close() error {
 // ReadTrace reads a whole trace. An incomplete last line, from a crash, is skipped; any other
 // invalid line is an error.
 func ReadTrace(r io.Reader) ([]Exchange, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read trace: %w", err)
+	}
 	var all []Exchange
-	lines := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("read trace: %w", err)
-		}
-		last := err != nil
-		if len(bytes.TrimSpace(line)) > 0 {
-			var e Exchange
-			switch err := json.Unmarshal(line, &e); {
-			case err == nil:
-				all = append(all, e)
-			case !last:
-				return nil, fmt.Errorf("read trace: line %d: %w", n, err)
-			}
-		}
-		if last {
-			return all, nil
+	lines := bytes.Split(data, []byte("\n"))
+	for i, line := range lines {
+		var e Exchange
+		switch err := json.Unmarshal(line, &e); {
+		case err == nil:
+			all = append(all, e)
+		case i < len(lines)-1 && len(bytes.TrimSpace(line)) > 0:
+			return nil, fmt.Errorf("read trace: line %d: %w", i+1, err)
 		}
 	}
+	return all, nil
 }
 
 // Traced appends every exchange of m to t before its reply is used, failed ones too. An Ask
@@ -173,7 +158,7 @@ func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, err
 	}
-	start := m.trace.Now()
+	start := time.Now()
 	reply, err := m.model.Ask(ctx, r)
 	if !reply.Schema {
 		r = r.InText()
@@ -181,17 +166,19 @@ func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
 	e := Exchange{
 		Role: r.Role, Subject: r.Subject, Messages: r.Messages, Ground: r.Ground,
 		Model: reply.Model, Reply: reply.Text, Finish: reply.Finish, Usage: reply.Usage,
-		Seconds: reply.Seconds, Retries: reply.Retries,
+		Seconds: reply.Seconds, Retries: reply.Retries, Calls: reply.Calls,
 	}
 	if reply.Images {
-		e.Images = namesOf(r.Images)
+		for _, i := range r.Images {
+			e.Images = append(e.Images, i.Name)
+		}
 	}
 	if r.Schema != nil {
 		e.Schema = r.Schema.Name
 	}
 	if err != nil {
 		e.Error, e.Stopped = err.Error(), ctx.Err() != nil
-		e.Seconds = m.trace.Now().Sub(start).Seconds()
+		e.Seconds = time.Since(start).Seconds()
 	}
 	if failed := m.trace.Append(e); failed != nil {
 		return Reply{}, errors.Join(err, failed)

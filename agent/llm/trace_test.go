@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -67,7 +68,7 @@ func TestTraceRoundTrip(t *testing.T) {
 		llmtest.Response{Text: "<a> & b", Usage: counts}, llmtest.Refuse(401, "", "no: "+secret)))
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace := openTrace(t, path)
-	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
+	m := llm.Traced(open(t, endpoint(s)), trace)
 	r := question
 	r.Ground = llm.GroundOf(nil, "1. look")
 	if _, err := m.Ask(t.Context(), r); err != nil {
@@ -91,6 +92,20 @@ func TestTraceRoundTrip(t *testing.T) {
 	}
 	if got[1].N != 2 || got[1].Error == "" || got[1].Reply != "" {
 		t.Errorf("failed exchange %+v", got[1])
+	}
+}
+
+// TestPrice: cached tokens are part of the input, also if an endpoint counts more of them.
+func TestPrice(t *testing.T) {
+	p := llm.Price{Input: 2, Cached: 0.5, Output: 8}
+	for u, want := range map[llm.Usage]float64{
+		{}: 0,
+		{InputTokens: 1_000_000, CachedTokens: 400_000, OutputTokens: 100_000, ReasoningTokens: 90_000}: 2.2,
+		{InputTokens: 1_000_000, CachedTokens: 2_000_000}:                                               0.5,
+	} {
+		if got := p.Cost(u); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%+v costs %v, want %v", u, got, want)
+		}
 	}
 }
 
@@ -132,7 +147,7 @@ func TestTornTrace(t *testing.T) {
 func TestUnrecordedReplyIsAnError(t *testing.T) {
 	trace := openTrace(t, filepath.Join(t.TempDir(), "trace.jsonl"))
 	s := llmtest.New(t, llmtest.Script("a"))
-	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
+	m := llm.Traced(open(t, endpoint(s)), trace)
 	if err := errors.Join(trace.Close(), trace.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +165,7 @@ func record(t *testing.T, requests ...llm.Request) []llm.Exchange {
 		return llmtest.Response{Text: fmt.Sprint("reply ", r.N),
 			Usage: llm.Usage{InputTokens: r.N, OutputTokens: 1}}
 	})
-	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
+	m := llm.Traced(open(t, endpoint(s)), trace)
 	for _, r := range requests {
 		r.Messages = question.Messages
 		if _, err := m.Ask(t.Context(), r); err != nil {

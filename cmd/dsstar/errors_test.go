@@ -43,7 +43,7 @@ func TestExplain(t *testing.T) {
 		{&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}},
 			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6
 		{fmt.Errorf("x: %w", llm.ErrEmpty), exitError, "dsstar doctor", ""},
-		{&llm.TooLongError{}, exitError, "DSSTAR_MAX_OUTPUT_TOKENS=", ""},
+		{fmt.Errorf("x: %w", llm.ErrTooLong), exitError, "DSSTAR_MAX_OUTPUT_TOKENS=", ""},
 		{&llm.RedirectedError{Base: "https://b/v1"}, exitError, "dsstar nb --base-url https://b/v1 DIR", "key"},
 		{&llm.RedirectedError{}, exitError, "dsstar config", "--base-url"},
 		{&describe.DatabaseError{Cause: profile.NoLogin}, exitCredentials, "=ADDRESS", ""},

@@ -171,7 +171,7 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 		}
 		return exitError, []usage.Hint{usage.Again("--base-url", r.Base, "--api-key-env", r.KeyEnv)}
 	}
-	if _, ok := errors.AsType[*llm.TooLongError](err); ok {
+	if errors.Is(err, llm.ErrTooLong) {
 		return exitError, []usage.Hint{usage.Shell(
 			"export DSSTAR_MAX_OUTPUT_TOKENS=16000   # the longest reply to ask for")}
 	}

@@ -24,32 +24,32 @@ func (a *app) models(j *job) (err error) {
 		return err
 	}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		j.model, j.ranker, err = replayed(path)
+		j.model, j.embedder, err = replayed(path)
 		return err
 	}
 	if j.model, err = a.model(s, j.progress.Retrying); err != nil {
 		return err
 	}
 	j.cache = a.descriptionCache(s)
-	j.ranker, err = a.ranker(s, j.progress.Retrying)
+	j.embedder, err = a.embedder(s, j.progress.Retrying)
 	return err
 }
 
-// replayed returns the model and the ranker of a trace; the ranker may be nil.
-func replayed(trace string) (llm.Model, llm.Ranker, error) {
+// replayed returns the model and the embedding model of a trace; the latter may be nil.
+func replayed(trace string) (model, embedder llm.Model, err error) {
 	exchanges, err := readTrace(trace)
 	if err != nil {
 		return nil, nil, err
 	}
 	m := llm.Replay(exchanges)
 	if slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "retriever" }) {
-		return m, llm.ReplayRanker(exchanges), nil
+		return m, m, nil
 	}
 	return m, nil, nil
 }
 
-// ranker returns the embedding model, or nil.
-func (a *app) ranker(s *configs.Settings, retrying func(llm.Retry)) (llm.Ranker, error) {
+// embedder returns the embedding model, or nil.
+func (a *app) embedder(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, error) {
 	if s.EmbeddingModel == "" {
 		return nil, nil
 	}
@@ -57,11 +57,11 @@ func (a *app) ranker(s *configs.Settings, retrying func(llm.Retry)) (llm.Ranker,
 	if err != nil {
 		return nil, fmt.Errorf("embedding model: %w", err)
 	}
-	r, err := e.OpenRanker()
+	m, err := e.OpenEmbedder()
 	if err != nil {
 		return nil, fmt.Errorf("embedding model: %w", err)
 	}
-	return r, nil
+	return m, nil
 }
 
 // model returns the main model, with the models of single roles.

@@ -236,10 +236,7 @@ func (j Job) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // Model returns m with its calls charged to the run's budget, including those that score
 // the answer. When the budget is spent, Ask returns the error of [ask.Budget.Spent].
-func (j Job) Model(m llm.Model) llm.Model { return metered{j.meter, m, nil} }
-
-// Ranker is like Model, for a ranker.
-func (j Job) Ranker(r llm.Ranker) llm.Ranker { return metered{j.meter, nil, r} }
+func (j Job) Model(m llm.Model) llm.Model { return metered{j.meter, m} }
 
 // FailedWith reports whether an error comes from a model call of the job that failed.
 func (j Job) FailedWith(err error) bool {
@@ -257,14 +254,19 @@ type meter struct {
 	failed []error
 }
 
-// call makes calls of a role, the first of which is reserved.
-func (m *meter) call(role string, make func() (calls int, u llm.Usage, err error)) error {
+type metered struct {
+	*meter
+	model llm.Model
+}
+
+func (m metered) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	if err := m.budget.Reserve(); err != nil {
-		return err
+		return llm.Reply{}, err
 	}
-	calls, used, err := make()
+	reply, err := m.model.Ask(ctx, r)
+	calls := max(1, reply.Calls) // the first of which is reserved
 	m.budget.Add(calls-1, 0)
-	paid, _ := m.budget.Pay(role, used)
+	paid, _ := m.budget.Pay(r.Role, reply.Usage)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.spent.Calls += calls
@@ -272,27 +274,5 @@ func (m *meter) call(role string, make func() (calls int, u llm.Usage, err error
 	if err != nil && !errors.Is(err, context.Canceled) { // when one fails, others are cancelled
 		m.failed = append(m.failed, err)
 	}
-	return err
-}
-
-type metered struct {
-	*meter
-	model  llm.Model
-	ranker llm.Ranker
-}
-
-func (m metered) Ask(ctx context.Context, r llm.Request) (reply llm.Reply, err error) {
-	err = m.call(r.Role, func() (int, llm.Usage, error) {
-		reply, err = m.model.Ask(ctx, r)
-		return 1, reply.Usage, err
-	})
 	return reply, err
-}
-
-func (m metered) Rank(ctx context.Context, question string, texts []string) (ranking llm.Ranking, err error) {
-	err = m.call("retriever", func() (int, llm.Usage, error) {
-		ranking, err = m.ranker.Rank(ctx, question, texts)
-		return max(1, ranking.Calls), ranking.Usage, err
-	})
-	return ranking, err
 }

@@ -33,7 +33,7 @@ type Run struct {
 	Site   Site
 
 	// Models returns the models of one task.
-	Models func(runner.Job) (llm.Model, llm.Ranker, error)
+	Models func(runner.Job) (model, embedder llm.Model, err error)
 }
 
 // A Site is where the kernels of a run are.
@@ -64,7 +64,7 @@ func (r *Run) Solve(run context.Context, j runner.Job) (runner.Record, error) {
 	}
 	defer trace.Close()
 	trace.Price = r.Config.Price
-	model, ranker, err := r.Models(j)
+	model, embedder, err := r.Models(j)
 	if err != nil {
 		return runner.Record{}, err
 	}
@@ -72,8 +72,8 @@ func (r *Run) Solve(run context.Context, j runner.Job) (runner.Record, error) {
 	config := r.Config
 	config.Model, config.Dir, config.Sandbox = metered, string(folder), r.Site.Sandbox
 	config.Open, config.RunScript = r.Site.Sessions(folder, task.Data)
-	if ranker != nil {
-		config.Ranker = j.Ranker(llm.TracedRanker(ranker, trace))
+	if embedder != nil {
+		config.Embedder = j.Model(llm.Traced(embedder, trace))
 	}
 	record, err := r.Solver.Solve(ctx, config, task)
 	if err != nil {

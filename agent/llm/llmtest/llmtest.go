@@ -3,11 +3,13 @@
 package llmtest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -62,14 +64,13 @@ type Response struct {
 
 // A Server is a running endpoint. It stops when its test ends.
 type Server struct {
-	URL string // the base URL, "http://127.0.0.1:port/v1"
+	URL    string       // the base URL, "http://127.0.0.1:port/v1"
+	Client *http.Client // of [NewPiped]; nil: any reaches it
 
 	t        testing.TB
 	reply    func(Request) Response
 	stopping chan struct{}
 	mu       sync.Mutex
-	came     int
-	keepNone bool
 	requests []Request
 }
 
@@ -83,6 +84,42 @@ func New(t testing.TB, reply func(Request) Response) *Server {
 		web.Close()
 	})
 	return s
+}
+
+// NewPiped is New without a network, for tests with a fake clock.
+func NewPiped(t testing.TB, reply func(Request) Response) *Server {
+	s := &Server{URL: "http://llmtest/v1", t: t, reply: reply, stopping: make(chan struct{})}
+	p, web := make(pipes), http.Server{Handler: s}
+	s.Client = &http.Client{Transport: &http.Transport{DialContext: p.dial}}
+	go web.Serve(p)
+	t.Cleanup(func() {
+		close(s.stopping)
+		web.Close()
+	})
+	return s
+}
+
+// pipes is a listener in memory.
+type pipes chan net.Conn
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	p <- server
+	return client, nil
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, open := <-p; open {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p pipes) Close() error {
+	close(p)
+	return nil
 }
 
 // Script replies with the texts in order and refuses further requests.
@@ -140,14 +177,7 @@ func isStrict(schema any) bool {
 	return isStrict(s["items"])
 }
 
-// KeepNone stops the server from keeping requests, for tests that measure memory.
-func (s *Server) KeepNone() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keepNone = true
-}
-
-// Requests returns the kept calls so far.
+// Requests returns the calls so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,11 +259,8 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.came++
-	r.N = s.came
-	if !s.keepNone {
-		s.requests = append(s.requests, r)
-	}
+	r.N = len(s.requests) + 1
+	s.requests = append(s.requests, r)
 	return r, nil
 }
 

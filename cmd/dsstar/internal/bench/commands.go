@@ -32,10 +32,10 @@ type App struct {
 	Key            func() record.Key
 	Model          func(*configs.Settings, func(llm.Retry)) (llm.Model, error)
 	ModelLine      func(*configs.Settings) string
-	Ranker         func(*configs.Settings, func(llm.Retry)) (llm.Ranker, error)
+	Embedder       func(*configs.Settings, func(llm.Retry)) (llm.Model, error)
 	Prices         func(*configs.Settings) func(role string) (llm.Price, bool)
-	// Replayed returns the model and the ranker of a trace; the ranker may be nil.
-	Replayed    func(trace string) (llm.Model, llm.Ranker, error)
+	// Replayed returns the model and the embedding model of a trace; the latter may be nil.
+	Replayed    func(trace string) (model, embedder llm.Model, err error)
 	NewProgress func(quiet bool) *progress.Progress
 	// Agree shows lines and asks the user to agree. If yes is set, it does not ask.
 	Agree func(ctx context.Context, p *progress.Progress, yes bool, lines []string, what,

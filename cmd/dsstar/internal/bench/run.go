@@ -40,8 +40,8 @@ type run struct {
 	suite    *bench.Suite
 	folder   *runner.Folder
 	trial    trial.Run
-	model    llm.Model  // nil: each task replays its replies
-	ranker   llm.Ranker // nil: files are ranked by their words
+	model    llm.Model // nil: each task replays its replies
+	embedder llm.Model // nil: files are ranked by their words
 	budget   *ask.Budget
 	python   *bench.Process // for scoring texts
 }
@@ -165,14 +165,14 @@ func (r *run) openModels(about runner.About) (price func(string) (llm.Price, boo
 		return nil, err
 	}
 	r.progress.Say("model    %s", r.ModelLine(r.settings))
-	r.ranker, err = r.Ranker(r.settings, r.progress.Retrying)
+	r.embedder, err = r.Embedder(r.settings, r.progress.Retrying)
 	return price, err
 }
 
 // modelsOf returns the models of one task.
-func (r *run) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
+func (r *run) modelsOf(j runner.Job) (model, embedder llm.Model, err error) {
 	if r.model != nil {
-		return r.model, r.ranker, nil
+		return r.model, r.embedder, nil
 	}
 	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix), j.Key())
 	return r.Replayed(from + "/trace.jsonl")

@@ -347,6 +347,5 @@ func (p *Progress) Skipped(t record.Task) {
 
 // Retrying reports a model call that will be retried.
 func (p *Progress) Retrying(r llm.Retry) {
-	p.SayIn(term.Doubt, "retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause,
-		r.Wait.Seconds())
+	p.SayIn(term.Doubt, "retry    %s for %s: %s", r.Role, r.Subject, r.Cause)
 }

@@ -1,0 +1,214 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/tidwall/gjson"
+)
+
+// maxBody is the maximum size of a response, whether it is a stream or not. The library's decoder
+// takes more than that in a line.
+const maxBody = 32_000_000
+
+// maxWait is the longest wait between two tries, also if the endpoint asks for more.
+const maxWait = 2 * time.Minute
+
+// call sends the params of a request, if there are any, through the library and reads the response
+// with read, at each try anew. The library repeats the call. A try is a middleware of it that reads
+// the whole response, so that the library also repeats after a reply that breaks off.
+func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io.Reader) error) (
+	retries int, err error) {
+	tries, method := 0, http.MethodPost
+	if params == nil {
+		method = http.MethodGet
+	}
+	attempt := func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		tries++
+		err := m.try(req, next, read)
+		if err == nil || ctx.Err() != nil {
+			return &http.Response{StatusCode: http.StatusOK}, err
+		}
+		err = m.located(err)
+		header, again := repeats(ctx, err)
+		if again && tries <= m.Retries {
+			m.OnRetry(Retry{r.Role, r.Subject, m.line(err.Error())})
+		}
+		return &http.Response{Header: header}, err
+	}
+	var done *http.Response
+	err = m.client.Execute(ctx, method, m.path, params, &done, option.WithMiddleware(attempt))
+	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case err != nil && tries > 1:
+		return 0, fmt.Errorf("%w (tries: %d)", err, tries)
+	}
+	return tries - 1, err
+}
+
+// repeats decides whether a try that failed with err is worth another, and tells it the library in
+// the headers that a server would use. It begins no wait that would exceed ctx's deadline: the
+// failure is more informative than the deadline.
+func repeats(ctx context.Context, err error) (h http.Header, again bool) {
+	h, again = http.Header{}, passes(err)
+	if refused, ok := errors.AsType[*StatusError](err); ok && refused.after != "" {
+		h.Set("Retry-After", refused.after)
+		wait, _ := time.ParseDuration(refused.after + "s") // 0 for a date, which the library reads
+		deadline, ends := ctx.Deadline()
+		again = again && wait <= maxWait && !(ends && wait >= time.Until(deadline))
+	}
+	h.Set("X-Should-Retry", strconv.FormatBool(again))
+	return h, again
+}
+
+// try makes one HTTP call and reads the whole response, within its limits.
+func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
+	read func(io.Reader) error) error {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	defer cancel(nil)
+	after := func(limit time.Duration, kind error) *time.Timer {
+		return time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w (%s)", kind, limit)) })
+	}
+	defer after(m.CallTimeout, ErrTimeout).Stop()
+	silence := after(m.IdleTimeout, ErrIdle)
+	defer silence.Stop()
+	for name := range req.Header { // about this machine
+		if strings.HasPrefix(name, "X-Stainless-") {
+			req.Header.Del(name)
+		}
+	}
+	res, err := next(req.WithContext(ctx))
+	if err == nil {
+		defer res.Body.Close()
+		alive := func() { silence.Reset(m.IdleTimeout) }
+		err = m.receive(res, &watched{body: res.Body, alive: alive, fail: cancel}, read)
+	}
+	sent, unsent := errors.AsType[*url.Error](err)
+	switch cause := context.Cause(ctx); {
+	case err != nil && cause != nil:
+		return cause
+	case unsent: // its own text has the URL with the query
+		return &ConnectionError{sent.Err}
+	}
+	return err
+}
+
+// receive reads a response, or returns the error that it is: of the library's own error nothing is
+// left if the body is not in OpenAI's form.
+func (m *endpoint) receive(res *http.Response, body io.Reader, read func(io.Reader) error) error {
+	if res.StatusCode < 300 {
+		return read(body)
+	}
+	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
+		return m.redirected(to)
+	}
+	text, _ := io.ReadAll(body) // as far as it comes
+	return m.refusal(res.StatusCode, res.Header, text)
+}
+
+// watched is the body of a response. It calls alive whenever bytes arrive, and fail if there are too
+// many.
+type watched struct {
+	body  io.Reader
+	alive func()
+	fail  func(error)
+	came  int // bytes
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.body.Read(p)
+	if n > 0 {
+		w.alive()
+	}
+	if w.came += n; w.came > maxBody {
+		w.fail(ErrTooLong)
+		return 0, ErrTooLong
+	}
+	return n, err
+}
+
+// skipped may precede a response: white space, which some endpoints send as a keep-alive, and
+// a byte order mark.
+const skipped = " \t\r\n\xEF\xBB\xBF"
+
+// streamed matches the first bytes of a stream of events.
+var streamed = regexp.MustCompile(`^(?:data|event|id|retry)?:`)
+
+// values gives each the JSON values of a response: its body, or the data of the events of a stream.
+// The first bytes decide, since content types are often wrong. A stream that does not end with
+// [DONE] is [ErrCut].
+func values[T any](m *endpoint, body io.Reader, each func(value T, raw []byte) error) error {
+	r := bufio.NewReader(body)
+	first, err := r.ReadByte()
+	if err == io.EOF {
+		return ErrEmpty
+	}
+	for err == nil && strings.IndexByte(skipped, first) >= 0 {
+		first, err = r.ReadByte()
+	}
+	if err != nil {
+		return cut(err)
+	}
+	_ = r.UnreadByte() // one was read
+	start, _ := r.Peek(len("event:"))
+	if streamed.Match(start) {
+		return events(m, r, each)
+	}
+	text, err := io.ReadAll(r)
+	switch {
+	case err != nil:
+		return cut(err)
+	case first != '{' && first != '[': // a web page
+		return m.refusal(http.StatusOK, nil, text)
+	}
+	return decode(m, text, each)
+}
+
+// events decodes a stream by the library's decoder, but allows empty events and a last event
+// without its blank line.
+func events[T any](m *endpoint, r io.Reader, each func(value T, raw []byte) error) error {
+	ended := io.NopCloser(io.MultiReader(r, strings.NewReader("\n\n")))
+	events := ssestream.NewDecoder(&http.Response{Body: ended})
+	for events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
+		if bytes.HasPrefix(data, []byte("[DONE]")) {
+			return nil
+		}
+		if len(data) > 0 {
+			if err := decode(m, data, each); err != nil {
+				return err
+			}
+		}
+	}
+	return cut(cmp.Or(events.Err(), io.ErrUnexpectedEOF))
+}
+
+// decode gives each a JSON value, unless it is an error object. "error" may be null.
+func decode[T any](m *endpoint, raw []byte, each func(value T, raw []byte) error) error {
+	var value T
+	said := gjson.GetBytes(raw, "error")
+	switch {
+	case !json.Valid(raw):
+		return cut(errors.New("it is no valid JSON"))
+	case said.Exists() && said.Type != gjson.Null, json.Unmarshal(raw, &value) != nil:
+		return m.refusal(http.StatusOK, nil, raw)
+	}
+	return each(value, raw)
+}
+
+func cut(err error) error { return fmt.Errorf("%w: %v", ErrCut, err) }

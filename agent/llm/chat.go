@@ -1,0 +1,259 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+// Open checks e and returns its model, without connecting. The error is a [*CredentialError]
+// if a required key is missing or malformed.
+//
+// Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
+// [ErrContextLength]), [*ConnectionError], [*RedirectedError], [ErrTooLong], [ErrEmpty],
+// [ErrIdle], [ErrTimeout], [ErrCut], or ctx.Err().
+// Transient errors are returned after the retries, or at once if the endpoint asks for a wait that
+// is too long or would exceed ctx's deadline.
+func (e Endpoint) Open() (Model, error) {
+	m, err := e.open("chat/completions", "a chat completion")
+	if err != nil {
+		return nil, err
+	}
+	m.client.Options = append(m.client.Options, option.WithJSONSet("stream", true))
+	c := &chat{endpoint: m}
+	c.noImages.Store(e.Images != nil && !*e.Images)
+	c.noSchemas.Store(e.Schema != nil && !*e.Schema)
+	c.knowsSchemas.Store(e.Schema != nil)
+	return c, nil
+}
+
+type chat struct {
+	*endpoint
+	noImages     atomic.Bool // it has refused images: no more are sent
+	noSchemas    atomic.Bool // it has refused or ignored a schema: no more are sent
+	knowsSchemas atomic.Bool // it has replied to a schema with an object
+}
+
+// Ask sends the request's images and schema as long as the endpoint takes them. One that refuses
+// them, or ignores a schema, is asked again at once without, and from then on.
+func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
+	start, retries := time.Now(), 0
+	var paid Usage // for a reply that ignored the schema
+	for {
+		if m.noImages.Load() {
+			r.Images = nil
+		}
+		if r.Schema == nil || m.noSchemas.Load() {
+			r = r.InText()
+		}
+		reply, err := m.ask(ctx, r)
+		paid.Add(reply.Usage)
+		retries += reply.Retries
+		switch {
+		case len(r.Images) > 0 && refuses(err, imageWords):
+			m.noImages.Store(true)
+		case r.Schema != nil && (refuses(err, schemaWords) || err == nil && m.ignores(r.Schema, reply)):
+			m.noSchemas.Store(true)
+		case err != nil:
+			return Reply{}, err
+		default:
+			reply.Schema, reply.Images = r.Schema != nil, len(r.Images) > 0
+			reply.Usage, reply.Retries, reply.Seconds = paid, retries, time.Since(start).Seconds()
+			return reply, nil
+		}
+		retries++
+	}
+}
+
+// ignores reports whether a reply shows that the endpoint ignores schemas. Once it has followed
+// one, a reply without an object is the model's fault.
+func (m *chat) ignores(schema *Schema, reply Reply) bool {
+	if schema.fits(reply.Text) {
+		m.knowsSchemas.Store(true)
+	}
+	return !m.knowsSchemas.Load() && reply.Finish == "stop"
+}
+
+// fits reports whether a text has all names that the schema requires.
+func (s *Schema) fits(text string) bool {
+	var names struct{ Required []string }
+	_ = json.Unmarshal(s.JSON, &names) // else every text fits
+	return !slices.ContainsFunc(names.Required, func(name string) bool {
+		return !strings.Contains(text, `"`+name+`"`)
+	})
+}
+
+// schemaWords are in the errors of endpoints that do not take a schema.
+var schemaWords = []string{
+	"response_format", "response format", "schema", "structured output", "grammar", "guided",
+}
+
+// imageWords are in the errors of endpoints and models that take no images.
+var imageWords = []string{
+	"image", "vision", "multimodal", "multi-modal", "content type", "content must be a string",
+	"content should be a string", "content: invalid type",
+}
+
+// refuses reports whether an error response is about what the words name.
+func refuses(err error, words []string) bool {
+	refused, ok := errors.AsType[*StatusError](err)
+	return ok && !errors.Is(err, ErrContextLength) && refused.says(words) && slices.Contains([]int{
+		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotFound,
+		http.StatusNotImplemented, http.StatusUnsupportedMediaType}, refused.Status)
+}
+
+// ask sends a request as it is.
+func (m *chat) ask(ctx context.Context, r Request) (reply Reply, err error) {
+	onText := func(soFar string) {
+		if r.OnText != nil {
+			r.OnText(func() string { return m.hide(soFar) })
+		}
+	}
+	read := func(body io.Reader) (err error) {
+		reply, err = m.read(body, onText)
+		return err
+	}
+	retries, err := m.call(ctx, r, m.params(r), read)
+	if err != nil {
+		return Reply{}, err
+	}
+	if reply.Usage == (Usage{}) {
+		reply.Usage = estimate(r.Messages, reply.Text)
+	}
+	reply.Text, reply.Model = m.hide(reply.Text), m.hide(reply.Model)
+	reply.Finish, reply.Retries = m.hide(reply.Finish), retries
+	return reply, nil
+}
+
+// params builds a request body. Every endpoint accepts "max_tokens" except OpenAI's, whose
+// newer models refuse it.
+func (m *chat) params(r Request) openai.ChatCompletionNewParams {
+	p := openai.ChatCompletionNewParams{
+		Model:         m.Model,
+		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
+	}
+	images := r.Images
+	for _, msg := range r.Messages {
+		switch msg.Role {
+		case "system":
+			p.Messages = append(p.Messages, openai.SystemMessage(msg.Text))
+		case "assistant":
+			p.Messages = append(p.Messages, openai.AssistantMessage(msg.Text))
+		default:
+			p.Messages = append(p.Messages, withImages(msg.Text, images))
+			images = nil
+		}
+	}
+	if s := r.Schema; s != nil {
+		p.ResponseFormat.OfJSONSchema = &openai.ResponseFormatJSONSchemaParam{
+			JSONSchema: openai.ResponseFormatJSONSchemaJSONSchemaParam{
+				Name: s.Name, Schema: s.JSON, Strict: openai.Bool(true)}}
+	}
+	if m.Temperature != nil {
+		p.Temperature = openai.Float(*m.Temperature)
+	}
+	if r.MaxTokens > 0 && (m.Provider == "openai" || m.Provider == "azure") {
+		p.MaxCompletionTokens = openai.Int(int64(r.MaxTokens))
+	} else if r.MaxTokens > 0 {
+		p.MaxTokens = openai.Int(int64(r.MaxTokens))
+	}
+	return p
+}
+
+// withImages returns a user message of a text and images.
+func withImages(text string, images []Image) openai.ChatCompletionMessageParamUnion {
+	if len(images) == 0 {
+		return openai.UserMessage(text)
+	}
+	parts := []openai.ChatCompletionContentPartUnionParam{openai.TextContentPart(text)}
+	for _, i := range images {
+		data := "data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+		parts = append(parts, openai.ImageContentPart(
+			openai.ChatCompletionContentPartImageImageURLParam{URL: data}))
+	}
+	return openai.UserMessage(parts)
+}
+
+// completion is a chat completion, whole or a chunk of one. The library's types tell the two apart,
+// and its accumulator refuses chunks whose ids differ; some endpoints do neither right.
+type completion struct {
+	Model   string
+	Choices []struct {
+		Index          int
+		Delta, Message struct{ Content, Refusal string }
+		FinishReason   string `json:"finish_reason"`
+	}
+	Usage openai.CompletionUsage
+}
+
+// read reads a reply, as a stream or whole from an endpoint that ignores "stream". What fails after
+// the finish reason is ignored: only the usage follows.
+func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
+	reply := Reply{Model: m.Model}
+	var text, refusal strings.Builder
+	var last []byte
+	answered := false
+	err := values(m.endpoint, body, func(c completion, raw []byte) error {
+		last = raw
+		reply.Model = cmp.Or(c.Model, reply.Model)
+		reply.Usage = cmp.Or(tokens(c.Usage), reply.Usage)
+		for _, choice := range c.Choices {
+			if choice.Index != 0 {
+				continue
+			}
+			answered = true
+			reply.Finish = cmp.Or(choice.FinishReason, reply.Finish)
+			content := choice.Delta.Content + choice.Message.Content
+			refused := choice.Delta.Refusal + choice.Message.Refusal
+			text.WriteString(content)
+			refusal.WriteString(refused)
+			if content+refused != "" {
+				onText(cmp.Or(text.String(), refusal.String())) // neither is copied
+			}
+		}
+		return nil
+	})
+	reply.Text = cmp.Or(text.String(), refusal.String())
+	switch {
+	case reply.Finish != "":
+		return reply, nil
+	case err == nil && !answered:
+		err = m.refusal(http.StatusOK, nil, last)
+	}
+	return reply, err
+}
+
+// maxTokens bounds the counts of one call that may be true.
+const maxTokens = 100_000_000
+
+// tokens converts a usage; zero if it cannot be true. Gemini counts reasoning only in the total.
+func tokens(u openai.CompletionUsage) Usage {
+	for _, n := range []int64{u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.CompletionTokens,
+		u.CompletionTokensDetails.ReasoningTokens, u.TotalTokens} {
+		if n < 0 || n > maxTokens {
+			return Usage{}
+		}
+	}
+	v := Usage{
+		InputTokens:     int(u.PromptTokens),
+		CachedTokens:    int(u.PromptTokensDetails.CachedTokens),
+		OutputTokens:    int(u.CompletionTokens),
+		ReasoningTokens: int(u.CompletionTokensDetails.ReasoningTokens),
+	}
+	if hidden := int(u.TotalTokens) - v.InputTokens - v.OutputTokens; hidden > 0 && v.InputTokens > 0 {
+		v.OutputTokens += hidden
+		v.ReasoningTokens = max(v.ReasoningTokens, hidden)
+	}
+	return v
+}

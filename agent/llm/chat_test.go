@@ -1,0 +1,155 @@
+package llm_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/agent/llm"
+	"dsstar/agent/llm/llmtest"
+)
+
+// watch asks m and returns what OnText was told.
+func watch(t *testing.T, m llm.Model) (told []string, reply llm.Reply, err error) {
+	t.Helper()
+	r := question
+	r.OnText = func(soFar func() string) { told = append(told, soFar()) }
+	reply, err = m.Ask(t.Context(), r)
+	return told, reply, err
+}
+
+func TestOnText(t *testing.T) {
+	long := "one two three four five"
+	s := llmtest.New(t, llmtest.Each(
+		llmtest.Response{Text: long},
+		llmtest.Response{Text: "cut off half-way, alas", CutAfter: 2}, llmtest.Response{Text: "short"},
+		llmtest.Response{Text: long, Plain: true},
+		llmtest.Refuse(400, "", "no"),
+		llmtest.Response{Body: "data: " + `{"choices":[{"index":0,"delta":{"refusal":"I"}}]}` + "\n\n" +
+			`data: {"choices":[{"index":0,"delta":{"refusal":" won't","content":""},` +
+			`"finish_reason":"stop"}]}` + "\n\n"},
+	))
+	m := open(t, endpoint(s))
+	for _, want := range [][]string{
+		{"one two", "one two three ", "one two three four fi", long},
+		{"cut off", "cut off half-w", "short"},
+		{long},
+		nil,
+		{"I", "I won't"},
+	} {
+		told, reply, err := watch(t, m)
+		if !slices.Equal(told, want) || err == nil && reply.Text != want[len(want)-1] {
+			t.Errorf("told %q, want %q; replied %q", told, want, reply.Text)
+		}
+	}
+}
+
+func inSchema() llm.Request {
+	return llm.Request{Role: "judge", Form: "Reply with `Yes`.",
+		Messages: []llm.Message{{Role: "system", Text: "You judge."}, {Role: "user", Text: "Is it?"}},
+		Images:   []llm.Image{{Name: "chart.png", MIME: "image/png", Data: []byte("\x89P")}},
+		Schema: &llm.Schema{Name: "judgement", JSON: []byte(`{"type":"object","properties":` +
+			`{"yes":{"type":"boolean"}},"required":["yes"],"additionalProperties":false}`)}}
+}
+
+// TestTakes: an endpoint that refuses images, or refuses or ignores a schema, is asked again without,
+// at once and from then on; any other error is no reason to. The trace has the request as it was sent,
+// and replies are replayed and remembered from it in either form.
+func TestTakes(t *testing.T) {
+	taking, not := true, false
+	object := llmtest.Each(llmtest.Response{Text: `{"yes": true}`})
+	text := llmtest.Each(llmtest.Response{Text: "Yes", Usage: llm.Usage{InputTokens: 3}})
+	refusing := func(status int, message string) func(llmtest.Request) llmtest.Response {
+		return func(r llmtest.Request) llmtest.Response {
+			if r.Schema != "" {
+				return llmtest.Refuse(status, "", message)
+			}
+			return text(r)
+		}
+	}
+	blind := func(r llmtest.Request) llmtest.Response {
+		if len(r.Images) > 0 {
+			return llmtest.Refuse(400, "", "this model does not support image input")
+		}
+		return object(r)
+	}
+	for name, c := range map[string]struct {
+		reply          func(llmtest.Request) llmtest.Response
+		schema, images *bool
+		sent           string // with each call: a schema, images
+	}{
+		"takes it":              {object, nil, nil, "schema+image schema+image"},
+		"is known to take it":   {object, &taking, &taking, "schema+image schema+image"},
+		"takes none":            {text, &not, &not, "text text"},
+		"refuses it":            {llmtest.RefuseSchemas(text), nil, nil, "schema+image text+image text+image"},
+		"refuses it this time":  {llmtest.RefuseSchemas(text), &taking, nil, "schema+image text+image text+image"},
+		"cannot process it":     {refusing(422, "body.response_format: extra fields"), nil, nil, "schema+image text+image text+image"},
+		"has no grammar for it": {refusing(400, "failed to parse grammar"), nil, nil, "schema+image text+image text+image"},
+		"ignores it":            {text, nil, nil, "schema+image text+image text+image"},
+		"replied in text once":  {text, &taking, nil, "schema+image schema+image"}, // the model's fault
+		"refuses images":        {blind, nil, nil, "schema+image schema schema"},
+		"another error":         {refusing(400, "no such model"), nil, nil, "schema+image schema+image"},
+		"a bad key":             {refusing(401, "no schema"), nil, nil, "schema+image schema+image"},
+	} {
+		s := llmtest.New(t, c.reply)
+		e := endpoint(s)
+		e.Schema, e.Images = c.schema, c.images
+		path := filepath.Join(t.TempDir(), "trace.jsonl")
+		m := llm.Traced(open(t, e), openTrace(t, path))
+		var replies []llm.Reply
+		for range 2 {
+			if reply, err := m.Ask(t.Context(), inSchema()); err == nil {
+				replies = append(replies, reply)
+			}
+		}
+		var sent []string
+		for _, r := range s.Requests() {
+			word := "text"
+			if r.Schema != "" {
+				word = "schema"
+			}
+			if len(r.Images) > 0 {
+				word += "+image"
+			}
+			if strings.Contains(r.Last(), "Reply with") != (r.Schema == "") ||
+				!slices.Equal(r.Images, []string{"data:image/png;base64,iVA="}) && len(r.Images) > 0 {
+				t.Errorf("%s: %+v", name, r)
+			}
+			sent = append(sent, word)
+		}
+		if got := strings.Join(sent, " "); got != c.sent {
+			t.Errorf("%s: sent %s, want %s", name, got, c.sent)
+		}
+		all := readTrace(t, path)
+		if len(replies) == 0 && all[1].Error == "" || len(replies) > 0 && len(replies) != 2 {
+			t.Errorf("%s: %+v", name, replies)
+		}
+		if len(replies) == 0 {
+			continue
+		}
+		last := s.Requests()[len(sent)-1]
+		if d := cmp.Diff(last.Messages, all[1].Messages); d != "" || all[1].Schema != last.Schema ||
+			len(all[1].Images) != len(last.Images) || replies[1].Schema != (last.Schema != "") {
+			t.Errorf("%s: %+v\n%s", name, all[1], d)
+		}
+		for _, m := range []llm.Model{llm.Replay(all), llm.Remember(nil, all)} {
+			again, err := m.Ask(t.Context(), inSchema())
+			if err != nil || again.Text != replies[0].Text || again.Schema != replies[0].Schema {
+				t.Errorf("%s: %+v, %v", name, again, err)
+			}
+		}
+	}
+}
+
+// TestIgnoredSchemaIsPaid: the usage of a reply that ignored the schema counts.
+func TestIgnoredSchemaIsPaid(t *testing.T) {
+	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "Yes",
+		Usage: llm.Usage{InputTokens: 3, OutputTokens: 1}}))
+	reply, err := open(t, endpoint(s)).Ask(t.Context(), inSchema())
+	if err != nil || reply.Usage.InputTokens != 6 || reply.Retries != 1 {
+		t.Errorf("%+v, %v", reply, err)
+	}
+}
