@@ -13,7 +13,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dsstar/agent"
 	"dsstar/agent/ask"
+	"dsstar/agent/bench"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
@@ -31,20 +33,25 @@ func (e *LackingError) Unwrap() error { return e.Err }
 // ErrOverTime is the cause with which a task's context ends at its time limit.
 var ErrOverTime = errors.New("the task timed out")
 
-// A Config configures a run. Folder, Jobs and Solve are required.
+// A Config is what all tasks of a run share. Only Timeout, Budget and Observe may be left out.
 type Config struct {
 	Folder  *Folder
 	Jobs    int           // concurrent tasks
 	Timeout time.Duration // of one task, without its scoring; 0: none
 	Budget  *ask.Budget   // nil: none
 
-	// Solve solves one task, within [Job.Bound], and scores the answer. Failures of the agent,
-	// the model or cells belong in the Record. An error means that there is no record. Any
-	// error but a [*LackingError] ends the run. Calls are concurrent.
-	Solve func(ctx context.Context, j Job) (Record, error)
+	Tasks  map[string]bench.Task // by id
+	Solver Solver
+	Agent  agent.Config // of every task, without model, folder, sessions and sandbox
+	Compat bench.Compat
+	Plain  bench.Python // runs the scorers of texts
+	Site   Site
+	Models func(Key) (model, embedder llm.Model, err error) // of one task
 
 	// Observe, if set, is called for each event, one call at a time.
 	Observe func(Event)
+
+	solve func(ctx context.Context, j Job) (Record, error) // of tests
 }
 
 // A Kind is a kind of event.
@@ -87,12 +94,15 @@ func (t *Totals) count(r Record) {
 }
 
 // Run runs all tasks of the folder that have no result. An error says why some still have none:
-// ctx's cause, an [*ask.BudgetError] whose flag begins with total-, a [*SickError], or an error of
-// Solve. The folder can always be resumed.
+// ctx's cause, an [*ask.BudgetError] whose flag begins with total-, a [*SickError], or an error that
+// every task would meet. The folder can always be resumed.
 func Run(ctx context.Context, cfg Config) error {
 	r := &run{Config: cfg}
 	if r.Budget == nil {
 		r.Budget = &ask.Budget{}
+	}
+	if r.solve == nil {
+		r.solve = r.solveTask
 	}
 	r.Budget.AllTasks = true
 	for _, record := range cfg.Folder.was {
@@ -148,7 +158,7 @@ func (r *run) do(ctx context.Context, j Job) error {
 		return fmt.Errorf("begin %s: %w", j.Key(), err)
 	}
 	r.tell(Event{Kind: Begun, Key: j.Key()}, func(t *Totals) { t.Running++ })
-	result, err := r.Solve(ctx, j)
+	result, err := r.solve(ctx, j)
 	switch spent := r.Budget.Spent(); {
 	case ctx.Err() != nil: // the record may be incomplete
 		err = context.Cause(ctx)
@@ -225,21 +235,21 @@ type Job struct {
 // Key returns the key of the job's record.
 func (j Job) Key() Key { return Key{j.ID, j.Repeat} }
 
-// Bound returns a context that ends at the task's time limit, with the cause [ErrOverTime].
+// bound returns a context that ends at the task's time limit, with the cause [ErrOverTime].
 // Scoring is not subject to the limit.
-func (j Job) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
+func (j Job) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if j.timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, j.timeout, ErrOverTime)
 }
 
-// Model returns m with its calls charged to the run's budget, including those that score
+// model returns m with its calls charged to the run's budget, including those that score
 // the answer. When the budget is spent, Ask returns the error of [ask.Budget.Spent].
-func (j Job) Model(m llm.Model) llm.Model { return metered{j.meter, m} }
+func (j Job) model(m llm.Model) llm.Model { return metered{j.meter, m} }
 
-// FailedWith reports whether an error comes from a model call of the job that failed.
-func (j Job) FailedWith(err error) bool {
+// failedWith reports whether an error comes from a model call of the job that failed.
+func (j Job) failedWith(err error) bool {
 	j.meter.mu.Lock()
 	defer j.meter.mu.Unlock()
 	return slices.ContainsFunc(j.meter.failed, func(failed error) bool { return errors.Is(err, failed) })

@@ -55,7 +55,7 @@ type task func(context.Context, Job) (Record, error)
 // solve runs the tasks one by one, at one place.
 func solve(t *testing.T, f *Folder, solve task) error {
 	t.Helper()
-	return Run(t.Context(), Config{Folder: f, Jobs: 1, Solve: solve})
+	return Run(t.Context(), Config{Folder: f, Jobs: 1, solve: solve})
 }
 
 func scored(v float64) Record {
@@ -115,7 +115,7 @@ func TestRunAndRepeat(t *testing.T) {
 	var last Event
 	err = Run(t.Context(), Config{Folder: f, Jobs: 4,
 		Observe: func(e Event) { last = e },
-		Solve: func(_ context.Context, j Job) (Record, error) {
+		solve: func(_ context.Context, j Job) (Record, error) {
 			if entries, err := os.ReadDir(j.Dir); err != nil || len(entries) > 0 {
 				t.Errorf("%s: %v, %v", j.Dir, entries, err)
 			}
@@ -145,7 +145,7 @@ func TestResume(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	n := 0
 	err := Run(ctx, Config{Folder: f, Jobs: 1,
-		Solve: func(ctx context.Context, j Job) (Record, error) {
+		solve: func(ctx context.Context, j Job) (Record, error) {
 			if n++; n == 5 {
 				write(t, filepath.Join(j.Dir, "half"), "")
 				stop()
@@ -165,7 +165,7 @@ func TestResume(t *testing.T) {
 	f = reopen(t, f)
 	var c counter
 	err = Run(t.Context(), Config{Folder: f, Jobs: 3,
-		Solve: func(_ context.Context, j Job) (Record, error) {
+		solve: func(_ context.Context, j Job) (Record, error) {
 			if _, err := os.Stat(filepath.Join(j.Dir, "half")); err == nil {
 				t.Error("what a task had left half done is still there")
 			}
@@ -252,7 +252,7 @@ func TestBudget(t *testing.T) {
 	f := create(t, about(10))
 	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
 	solve := func(ctx context.Context, j Job) (Record, error) {
-		m := j.Model(answers{})
+		m := j.model(answers{})
 		for range 2 {
 			if _, err := m.Ask(ctx, llm.Request{Role: "coder"}); err != nil {
 				return Record{Cause: ModelError}, nil // must not be recorded
@@ -261,7 +261,7 @@ func TestBudget(t *testing.T) {
 		return scored(1), nil
 	}
 	b := &ask.Budget{Limits: ask.Limits{Calls: 7}, Price: price}
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, Solve: solve})
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, solve: solve})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-calls" {
 		t.Fatalf("%v", err)
 	}
@@ -271,7 +271,7 @@ func TestBudget(t *testing.T) {
 	}
 	b = &ask.Budget{Limits: ask.Limits{Cost: 10},
 		Price: price} // 7 of it are spent, one without a record
-	err = Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, Solve: solve})
+	err = Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, solve: solve})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-cost" {
 		t.Fatalf("%v", err)
 	}
@@ -280,7 +280,7 @@ func TestBudget(t *testing.T) {
 	}
 	err = Run(t.Context(), Config{Folder: f, Jobs: 1,
 		Budget: &ask.Budget{Limits: ask.Limits{Time: 10 * time.Millisecond}},
-		Solve: func(ctx context.Context, _ Job) (Record, error) {
+		solve: func(ctx context.Context, _ Job) (Record, error) {
 			<-ctx.Done()
 			return scored(1), nil
 		}})
@@ -333,7 +333,7 @@ func TestEnds(t *testing.T) {
 			return scored(1), nil
 		}, 0, "", func(err error, _ []Record) bool { return errors.Is(err, wrong) }},
 		"time": {1, 1, func(run context.Context, j Job) (Record, error) {
-			ctx, cancel := j.Bound(run)
+			ctx, cancel := j.bound(run)
 			defer cancel()
 			<-ctx.Done()
 			r := scored(0)
@@ -345,7 +345,7 @@ func TestEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, told := create(t, about(c.tasks)), ""
-			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, Solve: c.solve,
+			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, solve: c.solve,
 				Timeout: time.Millisecond, Observe: func(e Event) {
 					if e.Kind != Begun && e.Kind != Ended {
 						told += string(e.Kind) + " "
@@ -364,9 +364,9 @@ func TestEnds(t *testing.T) {
 func TestFailedWith(t *testing.T) {
 	refused := errors.New("refused")
 	err := Run(t.Context(), Config{Folder: create(t, about(1)), Jobs: 1,
-		Solve: func(ctx context.Context, j Job) (Record, error) {
-			_, err := j.Model(answers{refused}).Ask(ctx, llm.Request{})
-			if !j.FailedWith(fmt.Errorf("ask: %w", err)) || j.FailedWith(errors.New("refused")) {
+		solve: func(ctx context.Context, j Job) (Record, error) {
+			_, err := j.model(answers{refused}).Ask(ctx, llm.Request{})
+			if !j.failedWith(fmt.Errorf("ask: %w", err)) || j.failedWith(errors.New("refused")) {
 				t.Errorf("%v", err)
 			}
 			return scored(1), nil

@@ -54,7 +54,7 @@ type job struct {
 	work    func(context.Context, *desk) (answer string, finished bool, err error)
 }
 
-func (j job) with(o Options) Solver {
+func (j job) with(o Options) runner.Solver {
 	o.Steps, o.Memory = cmp.Or(o.Steps, j.steps), cmp.Or(o.Memory, j.memory)
 	j.options = o
 	return j

@@ -1,6 +1,8 @@
 // Package solver contains the agents that benchmarks compare: dsstar itself and the methods that
 // the papers measure it against. Each works as published, with its published defaults, over
-// the same sessions, sandbox, model layer and limits. [All] lists them.
+// the same sessions, sandbox, model layer and limits. [All] lists them. dsstar uses all of its
+// configuration. The others use Model, Open, Prompts, Dir, Limits, Price, Stream, Sandbox, MaxTokens,
+// TopK and DescriptionChars; model-only also Context and ContextChars.
 //
 // Each agent leaves a notebook in its run folder. Its code cells are what the agent ran, in
 // order, with their outputs; its metadata names the agent. Two runs of a baseline that do the same
@@ -8,28 +10,11 @@
 package solver
 
 import (
-	"context"
 	"slices"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/agent/bench/runner"
-	"dsstar/agent/record"
 )
-
-// A Solver answers one task with the model, sessions and limits of cfg, and leaves its
-// notebook in the run folder cfg.Dir, which has a folder files/. It may be used concurrently.
-//
-// dsstar uses all of cfg. The others use Model, Open, Prompts, Dir, Limits, Price,
-// Stream, Sandbox, Warnings, MaxTokens, TopK and DescriptionChars; model-only also
-// Context and ContextChars.
-//
-// The record is not yet scored; with an error it has what was done before. Errors are those of
-// [agent.Run]: a reached limit (*ask.BudgetError), a failed model or server, an unusable reply,
-// a cancelled ctx. Using up all steps is no error.
-type Solver interface {
-	Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error)
-}
 
 // Options change an agent. The zero value is the method as published. Agents ignore options
 // that do not concern them.
@@ -46,7 +31,7 @@ type Options struct {
 // apply, when it opens the model and sessions.
 type Named struct {
 	Name        string
-	New         func(Options) Solver
+	New         func(Options) runner.Solver
 	Temperature *float64 // of the model; nil: none was published
 	// minimum: shorter ones would override the agent's own limit of an action; 0: none
 	CellTimeout time.Duration
@@ -56,7 +41,7 @@ type Named struct {
 func All() []Named {
 	const longest = (actionSeconds + 10) * time.Second
 	return []Named{
-		{Name: "dsstar", New: func(o Options) Solver { return dsstar{o.Learn} }},
+		{Name: "dsstar", New: func(o Options) runner.Solver { return dsstar{o.Learn} }},
 		{Name: "model-only", New: job{agent: "model-only", work: modelOnly}.with},
 		{Name: "react", New: job{agent: "react", steps: 10, most: 20_000, code: true, setup: finalAnswer,
 			work: react}.with},

@@ -18,7 +18,6 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
-	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -38,11 +37,9 @@ type run struct {
 	settings *configs.Settings
 	progress *progress.Progress
 	suite    *bench.Suite
-	folder   *runner.Folder
-	trial    trial.Run
-	model    llm.Model // nil: each task replays its replies
-	embedder llm.Model // nil: files are ranked by their words
-	budget   *ask.Budget
+	config   runner.Config
+	model    llm.Model      // nil: each task replays its replies
+	embedder llm.Model      // nil: files are ranked by their words
 	python   *bench.Process // for scoring texts
 }
 
@@ -68,31 +65,34 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	}
 	maps.Copy(about.Setup, set)
 	about.Published = publishedBy(r.flags.agent)
-	config, err := r.AgentConfig(r.settings)
+	agents, err := r.AgentConfig(r.settings)
 	if err != nil {
 		return err
 	}
-	config.Key, config.Jobs = r.Key(), max(1, r.settings.Jobs)
-	if config.Price, err = r.openModels(about); err != nil {
+	agents.Key, agents.Jobs = r.Key(), max(1, r.settings.Jobs)
+	if agents.Price, err = r.openModels(about); err != nil {
 		return err
 	}
 	agent, _ := solver.Find(r.flags.agent)
-	r.trial = trial.Run{
-		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent.New(r.flags.options(r.settings.Learn)),
-		Config: config, Compat: bench.Compat(r.flags.compat), Models: r.modelsOf, Plain: r.python.Run,
+	r.config = runner.Config{
+		Jobs: r.flags.jobs, Timeout: r.flags.timeout, Tasks: r.suite.ByID(), Agent: agents,
+		Solver: agent.New(r.flags.options(r.settings.Learn)), Compat: bench.Compat(r.flags.compat),
+		Plain: r.python.Run, Models: r.modelsOf,
+		Budget: &ask.Budget{Price: agents.Price, Limits: ask.Limits{
+			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
 	}
-	if r.trial.Site, err = r.site(cmd.Context()); err != nil {
+	if r.config.Site, err = r.site(cmd.Context()); err != nil {
 		return err
 	}
-	r.folder, err = r.flags.folder(about, past)
+	r.config.Folder, err = r.flags.folder(about, past)
 	return err
 }
 
 func (r *run) close() {
 	r.progress.Stop()
 	r.python.Close()
-	if r.folder != nil {
-		_ = r.folder.Close() // every line is already on disk
+	if folder := r.config.Folder; folder != nil {
+		_ = folder.Close() // every line is already on disk
 	}
 }
 
@@ -106,7 +106,7 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) err
 		names := strings.Join(t.Files, "\n") + "\x00" + t.Data
 		if _, seen := has[names]; !seen {
 			var linked []string
-			has[names], linked = trial.Look(ctx, t, allowed)
+			has[names], linked = runner.Look(ctx, t, allowed)
 			out = append(out, linked...)
 		}
 		if !has[names] {
@@ -155,8 +155,6 @@ func (r *run) openModels(about runner.About) (price func(string) (llm.Price, boo
 	priced := *r.settings
 	priced.Model = about.Model
 	price = r.Prices(&priced)
-	r.budget = &ask.Budget{Price: price,
-		Limits: ask.Limits{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}}
 	if about.Replayed != "" {
 		r.progress.Say("model    %s, replayed from %s", about.Model, about.Replayed)
 		return price, nil
@@ -170,11 +168,11 @@ func (r *run) openModels(about runner.About) (price func(string) (llm.Price, boo
 }
 
 // modelsOf returns the models of one task.
-func (r *run) modelsOf(j runner.Job) (model, embedder llm.Model, err error) {
+func (r *run) modelsOf(k runner.Key) (model, embedder llm.Model, err error) {
 	if r.model != nil {
 		return r.model, r.embedder, nil
 	}
-	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix), j.Key())
+	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix), k)
 	return r.Replayed(from + "/trace.jsonl")
 }
 
@@ -211,7 +209,7 @@ func publishedBy(agentName string) map[string]string {
 }
 
 // site finds where kernels are opened.
-func (r *run) site(ctx context.Context) (none trial.Site, err error) {
+func (r *run) site(ctx context.Context) (none runner.Site, err error) {
 	r.progress.Wait("setting up Python")
 	p, err := r.Site(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
 	if err != nil {
@@ -233,12 +231,12 @@ func (r *run) site(ctx context.Context) (none trial.Site, err error) {
 		return none, err
 	}
 	r.progress.Say("sandbox  %s", p.Sandbox())
-	return trial.Site{
+	return runner.Site{
 		Sandbox: p.Sandbox(),
 		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
 			p := p
 			p.Show(folder, data)
-			p.Box.Own = append(slices.Clone(p.Box.Own), r.folder.Path())
+			p.Box.Own = append(slices.Clone(p.Box.Own), r.config.Folder.Path())
 			return r.Open(&p, r.settings), r.RunScript(&p, r.settings)
 		},
 		Scoring: r.scoringAt(r.settings, func(context.Context) (kernels.Site, error) { return p, nil }),
@@ -251,7 +249,7 @@ func (r *run) site(ctx context.Context) (none trial.Site, err error) {
 }
 
 // scoringAt opens confined kernels for scorers' code, at the site that at returns.
-func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.Site, error)) trial.Opener {
+func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.Site, error)) runner.Opener {
 	return func(ctx context.Context, dir string, read []string, write string) (agent.Session, error) {
 		p, err := at(ctx)
 		if err != nil {
@@ -272,13 +270,13 @@ func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.S
 
 // run runs the tasks and prints the result.
 func (r *run) run(ctx context.Context) error {
-	r.progress.Paste("run      %s", r.folder.Path())
-	view := &view{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: time.Now()}
+	r.progress.Paste("run      %s", r.config.Folder.Path())
+	view := &view{progress: r.progress, total: len(r.config.Folder.Items) * r.flags.repeat, began: time.Now()}
 	r.progress.Wait("starting")
-	err := runner.Run(ctx, runner.Config{Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout,
-		Budget: r.budget, Observe: view.event, Solve: r.trial.Solve})
+	r.config.Observe = view.event
+	err := runner.Run(ctx, r.config)
 	r.progress.Stop()
-	done, failed := runner.Read(r.folder.Path())
+	done, failed := runner.Read(r.config.Folder.Path())
 	if failed != nil {
 		return errors.Join(err, failed)
 	}

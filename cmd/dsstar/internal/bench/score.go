@@ -10,7 +10,6 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
-	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
@@ -101,7 +100,7 @@ func (a *App) scoreCommand() *cobra.Command {
 }
 
 // scoreFile scores the answers in a file of the benchmark's own format.
-func scoreFile(ctx context.Context, scoring trial.Scoring, flags *suiteFlags,
+func scoreFile(ctx context.Context, scoring runner.Scoring, flags *suiteFlags,
 	file string) (none bench.Scores, _ error) {
 	suite, err := flags.open("score")
 	if err != nil {
@@ -122,7 +121,7 @@ func scoreFile(ctx context.Context, scoring trial.Scoring, flags *suiteFlags,
 }
 
 // scoreRun scores the answers of a run, and records the scores there if save is set.
-func scoreRun(ctx context.Context, scoring trial.Scoring, flags *suiteFlags, out string,
+func scoreRun(ctx context.Context, scoring runner.Scoring, flags *suiteFlags, out string,
 	save bool) (none bench.Scores, _ error) {
 	r, err := readRun(out)
 	if err != nil {
@@ -142,9 +141,9 @@ func scoreRun(ctx context.Context, scoring trial.Scoring, flags *suiteFlags, out
 		return none, err
 	}
 	scoring.Charts = true
-	scores, err := scoring.Score(ctx, suite, tasks, trial.Answers(r, suite.ByID())...)
+	scores, err := scoring.Score(ctx, suite, tasks, runner.Answers(r, suite.ByID())...)
 	if err == nil && save {
-		err = trial.Save(r, scores)
+		err = runner.Save(r, scores)
 	}
 	return scores, err
 }
@@ -189,11 +188,11 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 }
 
 // scoring returns what scores answers, which the caller ends with done.
-func (a *App) scoring(s *configs.Settings, compat bench.Compat) (trial.Scoring, func(), error) {
+func (a *App) scoring(s *configs.Settings, compat bench.Compat) (runner.Scoring, func(), error) {
 	python := a.plainPython(s)
 	judge, err := a.scoringJudge(s)
 	var found *kernels.Site // most scorers need none
-	return trial.Scoring{Compat: compat, Judge: judge, Plain: python.Run,
+	return runner.Scoring{Compat: compat, Judge: judge, Plain: python.Run,
 		Open: a.scoringAt(s, func(ctx context.Context) (kernels.Site, error) {
 			if found == nil {
 				p, err := a.Site(ctx, s, func(string) {})
@@ -231,5 +230,5 @@ func (a *App) scoringJudge(s *configs.Settings) (bench.Judge, error) {
 		return nil, err
 	}
 	m, err := a.Model(s, func(llm.Retry) {})
-	return trial.Judge(m, words), err
+	return runner.Judge(m, words), err
 }

@@ -11,7 +11,6 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
-	"dsstar/agent/bench/trial"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -156,7 +155,7 @@ func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, erro
 				" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
 	}
 	suite.Benchmark = b
-	page, err := suite.Submission(trial.Answers(r, suite.ByID())[0])
+	page, err := suite.Submission(runner.Answers(r, suite.ByID())[0])
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
 		return nil, usage.New(bad.Error(),
 			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))

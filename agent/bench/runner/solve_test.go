@@ -1,4 +1,4 @@
-package trial
+package runner
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
-	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
@@ -65,7 +64,7 @@ func TestPrepareLinks(t *testing.T) {
 		"no folder":        {},
 	} {
 		_, err := prepare(t.Context(), lacking, record.Folder(t.TempDir()), true)
-		if !errors.As(err, new(*runner.LackingError)) {
+		if !errors.As(err, new(*LackingError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -81,14 +80,14 @@ func TestAnswerOf(t *testing.T) {
 		{"list_exact", `["a", 1]`, `["a", 1]`},
 		{"list_exact", "a, b", `"a, b"`},
 	} {
-		record := runner.Record{Task: "1", Answer: v.said, Finished: true}
+		record := Record{Task: "1", Answer: v.said, Finished: true}
 		answer := answerOf(record, bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
 		if string(answer.Value) != v.want {
 			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
 		}
 	}
 	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
-		answer := answerOf(runner.Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules},
+		answer := answerOf(Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules},
 			t.TempDir())
 		if answer.Unfinished != want {
 			t.Errorf("%s: an agent that used up its steps: unfinished is %v", rules, answer.Unfinished)
@@ -151,26 +150,26 @@ func TestScoringSession(t *testing.T) {
 func TestCause(t *testing.T) {
 	usage, odd := errors.New("no such folder"), errors.New("broken pipe")
 	over, cancelOver := context.WithCancelCause(t.Context())
-	cancelOver(runner.ErrOverTime)
+	cancelOver(ErrOverTime)
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &Run{Site: Site{Fatal: func(err error) bool { return errors.Is(err, usage) }}}
+	r := &run{Config: Config{Site: Site{Fatal: func(err error) bool { return errors.Is(err, usage) }}}}
 	for _, c := range []struct {
 		what   string
 		ctx    context.Context
 		err    error
 		failed bool // a call of the model
-		cause  runner.Cause
+		cause  Cause
 	}{
-		{"over time", over, odd, false, runner.OverTime},
+		{"over time", over, odd, false, OverTime},
 		{"interrupted", stopped, odd, false, ""},
 		{"a bad key", t.Context(), &llm.CredentialError{}, true, ""},
-		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, runner.OverBudget},
+		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, OverBudget},
 		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, false, ""},
-		{"unread replies", t.Context(), &reply.Error{}, false, runner.NotFinished},
-		{"the model", t.Context(), odd, true, runner.ModelError},
+		{"unread replies", t.Context(), &reply.Error{}, false, NotFinished},
+		{"the model", t.Context(), odd, true, ModelError},
 		{"the set-up", t.Context(), usage, false, ""},
-		{"the kernel", t.Context(), odd, false, runner.KernelError},
+		{"the kernel", t.Context(), odd, false, KernelError},
 	} {
 		if cause, fatal := r.cause(c.ctx, c.failed, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
 			t.Errorf("%s: %q, %v", c.what, cause, fatal)

@@ -1,7 +1,4 @@
-// Package trial takes a task of a benchmark from its data to its score: it prepares the
-// data, has an agent solve the task in a run folder, finds the cause of a failure and
-// scores the answer. Answers that are on disk already can be scored again.
-package trial
+package runner
 
 import (
 	"context"
@@ -14,26 +11,20 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
-	"dsstar/agent/bench/runner"
-	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
-// A Run holds what all tasks of a run share.
-type Run struct {
-	Out    string                // its folder
-	Tasks  map[string]bench.Task // by id
-	Solver solver.Solver
-	Config agent.Config // of every task, without model, folder, sessions and sandbox
-	Compat bench.Compat
-	Plain  bench.Python // runs the scorers of texts
-	Site   Site
-
-	// Models returns the models of one task.
-	Models func(runner.Job) (model, embedder llm.Model, err error)
+// A Solver answers one task with the model, sessions and limits of cfg, and leaves its
+// notebook in the run folder cfg.Dir, which has a folder files/. It may be used concurrently.
+//
+// The record is not yet scored; with an error it has what was done before. Errors are those of
+// [agent.Run]: a reached limit (*ask.BudgetError), a failed model or server, an unusable reply,
+// a cancelled ctx. Using up all steps is no error.
+type Solver interface {
+	Solve(ctx context.Context, cfg agent.Config, task record.Task) (Record, error)
 }
 
 // A Site is where the kernels of a run are.
@@ -45,68 +36,69 @@ type Site struct {
 	Fatal    func(error) bool // whether every task would fail with this error
 }
 
-// Solve solves one task in its run folder and scores the answer.
-func (r *Run) Solve(run context.Context, j runner.Job) (runner.Record, error) {
-	ctx, cancel := j.Bound(run)
+// solveTask solves one task in its run folder, within its time limit, and scores the answer.
+// Failures of the agent, the model or cells belong in the Record. An error means that there is none.
+func (r *run) solveTask(run context.Context, j Job) (Record, error) {
+	ctx, cancel := j.bound(run)
 	defer cancel()
 	t := r.Tasks[j.ID]
 	folder, err := record.CreateFolder(j.Dir)
 	if err != nil {
-		return runner.Record{}, err
+		return Record{}, err
 	}
 	task, err := prepare(ctx, t, folder, !strings.HasPrefix(r.Site.Sandbox, "none"))
 	if err != nil {
-		return runner.Record{}, err
+		return Record{}, err
 	}
 	trace, err := llm.OpenTrace(folder.Trace())
 	if err != nil {
-		return runner.Record{}, err
+		return Record{}, err
 	}
 	defer trace.Close()
-	trace.Price = r.Config.Price
-	model, embedder, err := r.Models(j)
+	trace.Price = r.Agent.Price
+	model, embedder, err := r.Models(j.Key())
 	if err != nil {
-		return runner.Record{}, err
+		return Record{}, err
 	}
-	metered := j.Model(llm.Traced(model, trace))
-	config := r.Config
-	config.Model, config.Dir, config.Sandbox = metered, string(folder), r.Site.Sandbox
+	calls := j.model(llm.Traced(model, trace))
+	config := r.Agent
+	config.Model, config.Dir, config.Sandbox = calls, string(folder), r.Site.Sandbox
 	config.Open, config.RunScript = r.Site.Sessions(folder, task.Data)
 	if embedder != nil {
-		config.Embedder = j.Model(llm.Traced(embedder, trace))
+		config.Embedder = j.model(llm.Traced(embedder, trace))
 	}
 	record, err := r.Solver.Solve(ctx, config, task)
 	if err != nil {
-		cause, fatal := r.cause(ctx, j.FailedWith(err), err)
+		cause, fatal := r.cause(ctx, j.failedWith(err), err)
 		if fatal != nil {
 			return record, fatal
 		}
 		record.Cause, record.Error, record.Finished = cause, shorten(err.Error(), 300), false
 	}
 	record.Task, record.Repeat, record.Sandbox = j.ID, j.Repeat, r.Site.Sandbox
-	return r.score(run, record, t, metered), nil
+	return r.score(run, record, t, calls), nil
 }
 
 // cause returns the cause of an agent's error. A fatal error is not the task's: it ends the run.
-func (r *Run) cause(ctx context.Context, failedCall bool, err error) (c runner.Cause, fatal error) {
+func (r *run) cause(ctx context.Context, failedCall bool, err error) (c Cause, fatal error) {
 	_, refused := errors.AsType[*llm.CredentialError](err)
 	spent, isSpent := errors.AsType[*ask.BudgetError](err)
 	_, unread := errors.AsType[*reply.Error](err)
 	switch {
-	case errors.Is(context.Cause(ctx), runner.ErrOverTime):
-		return runner.OverTime, nil
+	case errors.Is(context.Cause(ctx), ErrOverTime):
+		return OverTime, nil
 	case refused, ctx.Err() != nil, isSpent && strings.HasPrefix(spent.Flag, "total-"):
 		return "", err
 	case isSpent:
-		return runner.OverBudget, nil
+		return OverBudget, nil
 	case unread:
-		return runner.NotFinished, nil
+		return NotFinished, nil
 	case failedCall:
-		return runner.ModelError, nil
+		return ModelError, nil
 	case r.Site.Fatal(err):
 		return "", err
 	}
-	return runner.KernelError, nil
+	return KernelError, nil
 }
 
 // scoreTime limits the scoring of one answer, whose cells have their own limits.
@@ -114,14 +106,14 @@ const scoreTime = 30 * time.Minute
 
 // score scores the answer of a record. ctx is the run's, because the task's time may be over.
 // Without a judge, right answer or kernel there is no score, but one can be added later.
-func (r *Run) score(ctx context.Context, record runner.Record, t bench.Task, m llm.Model) runner.Record {
+func (r *run) score(ctx context.Context, record Record, t bench.Task, m llm.Model) Record {
 	if t.Gold == nil {
 		return record
 	}
-	answer := answerOf(record, t, r.Out)
+	answer := answerOf(record, t, r.Folder.path)
 	ctx, cancel := context.WithTimeout(ctx, scoreTime)
 	defer cancel()
-	scoring := Scoring{Compat: r.Compat, Judge: Judge(m, r.Config.Prompts), Plain: r.Plain,
+	scoring := Scoring{Compat: r.Compat, Judge: Judge(m, r.Agent.Prompts), Plain: r.Plain,
 		Open: r.Site.Scoring, Charts: true}
 	scorer, done := scoring.scorer([]string{answer.Dir, t.GoldDir, t.Data})
 	defer done()
@@ -133,7 +125,7 @@ func (r *Run) score(ctx context.Context, record runner.Record, t bench.Task, m l
 }
 
 // Answers returns the answers of a run by repeat, in the order of its tasks.
-func Answers(r runner.Result, tasks map[string]bench.Task) [][]bench.Answer {
+func Answers(r Result, tasks map[string]bench.Task) [][]bench.Answer {
 	all := make([][]bench.Answer, max(1, r.Repeat))
 	for _, record := range r.Records {
 		i := record.Key().Repeat - 1
@@ -145,8 +137,8 @@ func Answers(r runner.Result, tasks map[string]bench.Task) [][]bench.Answer {
 // answerOf returns the answer of a record, for scorers; out is the folder of its run.
 // DA-Code gives no points to an agent that used up its steps, so its answer is unfinished
 // there. Under all other rules it counts.
-func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
-	dir := runner.TaskFolder(out, r.Key())
+func answerOf(r Record, task bench.Task, out string) bench.Answer {
+	dir := TaskFolder(out, r.Key())
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs // kernels have another working folder
 	}
@@ -173,7 +165,7 @@ func isValue(kind, text string) bool {
 }
 
 // withScore returns the record with a new score, if there is one, and the cause that follows from it.
-func withScore(record runner.Record, s bench.Score) runner.Record {
+func withScore(record Record, s bench.Score) Record {
 	if s.Value == nil {
 		record.Unscored = s.Detail
 		return record
@@ -185,25 +177,25 @@ func withScore(record runner.Record, s bench.Score) runner.Record {
 	case record.Right():
 		record.Cause = ""
 	case strings.TrimSpace(record.Answer) == "":
-		record.Cause = runner.NoAnswer
+		record.Cause = NoAnswer
 	case !record.Finished:
-		record.Cause = runner.NotFinished
+		record.Cause = NotFinished
 	default:
-		record.Cause = runner.Wrong
+		record.Cause = Wrong
 	}
 	return record
 }
 
 // Save records in a run the scores of its repeats that differ from its own.
-func Save(r runner.Result, scores bench.Scores) error {
-	folder, err := runner.Open(r.Path)
+func Save(r Result, scores bench.Scores) error {
+	folder, err := Open(r.Path)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	of := map[runner.Key]bench.Score{}
+	of := map[Key]bench.Score{}
 	for i, score := range scores.Each {
-		of[runner.Key{ID: score.ID, Repeat: 1 + i/len(scores.Tasks)}] = score
+		of[Key{ID: score.ID, Repeat: 1 + i/len(scores.Tasks)}] = score
 	}
 	for _, record := range r.Records {
 		s := of[record.Key()]

@@ -1,4 +1,4 @@
-package trial
+package runner
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"dsstar/agent/bench"
-	"dsstar/agent/bench/runner"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
@@ -49,19 +48,19 @@ func holds(folder, path string) bool {
 }
 
 // prepare returns the task as agents see it. If the task names its files, the run folder gets
-// a data folder with only these. The error is a [*runner.LackingError] if data is missing.
+// a data folder with only these. The error is a [*LackingError] if data is missing.
 func prepare(ctx context.Context, t bench.Task, folder record.Folder,
 	confined bool) (record.Task, error) {
 	data := t.Data
 	if data == "" {
-		return record.Task{}, &runner.LackingError{Err: errors.New("it has no data")}
+		return record.Task{}, &LackingError{Err: errors.New("it has no data")}
 	}
 	if t.Files != nil {
 		data = filepath.Join(string(folder), "data")
 		for _, name := range t.Files {
 			err := lend(filepath.Join(t.Data, name), filepath.Join(data, name), confined)
 			if errors.Is(err, fs.ErrNotExist) {
-				return record.Task{}, &runner.LackingError{Err: err}
+				return record.Task{}, &LackingError{Err: err}
 			}
 			if err != nil {
 				return record.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
@@ -74,14 +73,14 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder,
 		data, err = filepath.EvalSymlinks(data)
 	}
 	if err != nil {
-		return record.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder: %w", err)}
+		return record.Task{}, &LackingError{Err: fmt.Errorf("the data folder: %w", err)}
 	}
 	all, err := files.List(ctx, data, everything)
 	if err != nil {
 		return record.Task{}, err
 	}
 	if len(all.Files) == 0 {
-		return record.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder has no data "+
+		return record.Task{}, &LackingError{Err: fmt.Errorf("the data folder has no data "+
 			"files: %s", data)}
 	}
 	return record.Task{
