@@ -13,7 +13,6 @@ import (
 	"dsstar/agent/describe"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -120,7 +119,7 @@ func (r *run) carryOut(ctx context.Context,
 	case err != nil:
 		r.t.Failure = err.Error()
 	}
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
+	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		r.t.Unusable = &record.Request{Role: unread.Role, Subject: unread.Subject}
 	}
 	r.t.Ended = true
@@ -273,7 +272,7 @@ func (r *run) readyToAsk(ctx context.Context) error {
 func (r *run) rounds(ctx context.Context, round func(context.Context) error) error {
 	for r.underWay() || r.left() > 0 && !r.t.Sufficient() && r.t.Disputed() == nil {
 		err := round(ctx)
-		if unread, ok := errors.AsType[*reply.Error](err); ok && r.t.Steps() > 0 {
+		if unread, ok := errors.AsType[*ask.Error](err); ok && r.t.Steps() > 0 {
 			return r.Warn(unread.Error())
 		}
 		if err != nil {

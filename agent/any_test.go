@@ -13,7 +13,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 )
 
 // An anyModel gives each role one of its replies, whatever they are: the same to
@@ -138,7 +137,7 @@ func TestAnyReplies(t *testing.T) {
 			calls != p.Usage.Calls {
 			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
 		}
-		var unread *reply.Error
+		var unread *ask.Error
 		var spent *ask.BudgetError
 		switch {
 		case p.err == nil, errors.As(p.err, &spent):

@@ -13,7 +13,6 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 	"dsstar/prompts"
@@ -55,7 +54,7 @@ func (r *standard) runBranch(ctx context.Context, b branch,
 				return answer, problem, nil
 			}
 			if code, err = r.repairBranch(ctx, b, last); err != nil {
-				if unread, ok := errors.AsType[*reply.Error](err); ok {
+				if unread, ok := errors.AsType[*ask.Error](err); ok {
 					return answer, unread.Error(), nil
 				}
 				return answer, "", err
@@ -145,7 +144,7 @@ func (r *standard) repairBranch(ctx context.Context, b branch, failed record.Att
 	return ask.Role(ctx, r.Asker, ask.Request{Role: "debugger", Subject: subject,
 		Words: func() []prompts.Part {
 			return append(b.known(), prompts.Debugger{Step: b.task, Code: failed.Code, Error: report})
-		}}, reply.Code)
+		}}, ask.Code)
 }
 
 // enter puts the session at the state that cells produce. The problem says why it cannot be there.

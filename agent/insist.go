@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -89,7 +89,7 @@ func (r *standard) weighable(asked []optionOf) (all []prompts.WeighedPoint) {
 // weigh applies what a sufficient verdict says of the readings. Words of the question settle a point
 // only if the judge also finds that they decide it. Words of a document settle it unless the judge
 // has been asked and finds that they do not.
-func (r *standard) weigh(said reply.Judgement) {
+func (r *standard) weigh(said ask.Judgement) {
 	if !said.Sufficient {
 		return
 	}
@@ -142,7 +142,7 @@ func (r *standard) inherit() {
 }
 
 // ruleOut drops the inherited readings of which a verdict says that they are none of this question.
-func (r *standard) ruleOut(said reply.Judgement) {
+func (r *standard) ruleOut(said ask.Judgement) {
 	if !said.Sufficient || len(said.Takes) != len(r.t.Readings) {
 		return
 	}

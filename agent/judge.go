@@ -8,7 +8,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -22,10 +21,10 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 		r.ground(r.t.Readings) // files and notes can be other ones than before
 	}
 	r.inherit()
-	form := reply.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
+	form := ask.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
 	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Words: r.judgeWords,
 		Images: r.pictures()}, form)
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
+	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}
 		err = r.Warn(unread.Error())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,7 +15,6 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
 	"dsstar/prompts"
@@ -35,7 +35,7 @@ func (r *standard) learnFrom(ctx context.Context, p *prover) error {
 	proposed, err := ask.Role(ctx, r.Asker, ask.Request{Role: "learner", Subject: "the answer",
 		Words: func() []prompts.Part {
 			return append(r.shared(), prompts.Learner{Answer: r.t.Answer()})
-		}}, reply.Learned)
+		}}, leaves)
 	if err != nil && ctx.Err() == nil { // the answer is verified all the same
 		r.t.Learned = &record.Learned{LeftOut: []string{err.Error()}}
 		return r.Warn("nothing was learned: " + err.Error())
@@ -59,6 +59,24 @@ func (r *standard) learnFrom(ctx context.Context, p *prover) error {
 	r.t.Learned = learned
 	return r.observe(Event{Kind: Learnt, Text: fmt.Sprintf("%d facts, %d functions",
 		len(learned.Facts), len(learned.Tools))})
+}
+
+// leaves reads facts and functions for the memory of the data; none of either is an answer, too.
+var leaves = ask.Format[*memory.Memory]{
+	Rule: "Reply with facts as lines `- fact — source: where it stands` and one ```python block for " +
+		"each function with its imports and cases, or with the word none.",
+	Parse: func(text string) (*memory.Memory, error) {
+		var code []string
+		for _, b := range ask.Blocks(text) {
+			code = append(code, b.Code)
+		}
+		m := memory.Propose(ask.Prose(text), code)
+		if lower := strings.ToLower(text); len(m.Facts)+len(m.Tools)+len(m.Problems) == 0 &&
+			!strings.Contains(lower, "none") && !strings.Contains(lower, "nothing") {
+			return nil, errors.New("it has neither facts nor functions")
+		}
+		return m, nil
+	},
 }
 
 // fault returns why a function is not admitted, or "".

@@ -15,8 +15,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -411,11 +411,11 @@ func TestErrors(t *testing.T) {
 // the error has the reply.
 func TestUnreadableReplies(t *testing.T) {
 	p := play(t, simple.with(script{"solver": "```\nx\n```"}))
-	bad, ok := errors.AsType[*reply.Error](p.err)
+	bad, ok := errors.AsType[*ask.Error](p.err)
 	if !ok || bad.Role != "solver" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
 		t.Errorf("error %#v", p.err)
 	}
-	contains(t, p.model.prompt(t, "solver round 1, asked again"), "it gives no step", reply.Solutions(true).Rule)
+	contains(t, p.model.prompt(t, "solver round 1, asked again"), "it gives no step", ask.Solutions(true).Rule)
 	for role, replies := range map[string]script{"judge": {"judge": "It is as it is."},
 		"solver": {"verdict": no, "solver round 2": "", "solver round 2, asked again": ""}} {
 		play(t, simple.with(replies)).noError(t).warned(t, role+"'s reply")

@@ -6,7 +6,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -46,7 +45,7 @@ func (r *paper) ready(ctx context.Context) (intact bool, err error) {
 func (r *paper) round(ctx context.Context) error {
 	if !r.underWay() {
 		step, err := ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.subject(1),
-			Words: r.planWords}, reply.Step)
+			Words: r.planWords}, ask.Step)
 		if err != nil {
 			return err
 		}
@@ -92,8 +91,8 @@ func (r *paper) implement(ctx context.Context) (done bool, err error) {
 // counts as No.
 func (r *paper) verify(ctx context.Context) error {
 	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(0),
-		Words: r.verifyWords}, reply.YesNo)
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		Words: r.verifyWords}, ask.YesNo)
+	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
 		err = r.Warn(unread.Error())
 	}
@@ -112,9 +111,9 @@ func (r *paper) route(ctx context.Context) error {
 	var err error
 	if !r.t.Method.NoRouter {
 		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(0),
-			Words: r.routeWords}, reply.Route(r.t.Steps()))
+			Words: r.routeWords}, ask.Route(r.t.Steps()))
 	}
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
+	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		route, err = record.Route{}, r.Warn(unread.Error())
 	}
 	if err != nil {

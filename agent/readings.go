@@ -10,7 +10,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook/compare"
 	"dsstar/prompts"
 )
@@ -75,8 +74,8 @@ func (r *standard) proposeBranches(ctx context.Context) error {
 	}) {
 		cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
 			Subject: "the readings" + doubts + r.sinceRuling(), Words: r.branchWords},
-			reply.Branches(branchesOf(asked), r.t.Steps()))
-		if unread, ok := errors.AsType[*reply.Error](err); ok {
+			ask.Branches(branchesOf(asked), r.t.Steps()))
+		if unread, ok := errors.AsType[*ask.Error](err); ok {
 			cells, err = nil, r.Warn(unread.Error())
 		}
 		if err != nil {
@@ -98,7 +97,7 @@ func (r *standard) doubt(p optionOf) {
 }
 
 // proposed takes the cells of branches, for options that have none.
-func (r *standard) proposed(cells []reply.Branch) {
+func (r *standard) proposed(cells []ask.Branch) {
 	for _, p := range r.unwritten() {
 		for _, c := range cells {
 			if c.Point == p.reading+1 && c.Option == p.option+1 {
@@ -175,9 +174,9 @@ func (r *standard) uncomputed(asked func(record.Reading, int) bool) (all []optio
 }
 
 // branchesOf returns options whose cells are asked for as the reply is to number them.
-func branchesOf(asked []optionOf) (all []reply.Branch) {
+func branchesOf(asked []optionOf) (all []ask.Branch) {
 	for _, p := range asked {
-		all = append(all, reply.Branch{Point: p.reading + 1, Option: p.option + 1})
+		all = append(all, ask.Branch{Point: p.reading + 1, Option: p.option + 1})
 	}
 	return all
 }

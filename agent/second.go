@@ -10,7 +10,6 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 	"dsstar/prompts"
@@ -82,8 +81,8 @@ func (r *standard) derive(ctx context.Context) error {
 			Words: func() []prompts.Part {
 				second := prompts.Second{Follows: len(r.t.Earlier) > 0, Mistakes: s.Mistakes()}
 				return append(r.unseen(), second)
-			}}, reply.Code)
-		if unread, ok := errors.AsType[*reply.Error](err); ok {
+			}}, ask.Code)
+		if unread, ok := errors.AsType[*ask.Error](err); ok {
 			s.Reason = unread.Error()
 			return r.Warn(s.Reason)
 		}
@@ -147,9 +146,9 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second,
 	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter",
 		Subject: "two answers" + r.sinceRuling(), Words: func() []prompts.Part {
 			return r.arbiterWords(found)
-		}}, reply.Rulings(r.t.Steps()))
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		ruling, err = reply.Ruling{Ruling: record.RuledUndecided, Reason: unread.Error()}, nil
+		}}, ask.Rulings(r.t.Steps()))
+	if unread, ok := errors.AsType[*ask.Error](err); ok {
+		ruling, err = ask.Ruling{Ruling: record.RuledUndecided, Reason: unread.Error()}, nil
 	}
 	if err != nil {
 		return false, err
@@ -217,7 +216,7 @@ func (r *standard) withoutAnswer(reason string) string {
 }
 
 // readingOf returns the reading by which two derivations differ.
-func readingOf(ruling reply.Ruling, s *record.Second) record.Reading {
+func readingOf(ruling ask.Ruling, s *record.Second) record.Reading {
 	return record.Reading{Point: ruling.Point, Options: []record.Option{
 		{Text: ruling.Options[0]},
 		{Text: ruling.Options[1], Attempts: s.Attempts, Answer: s.Answer, Files: s.Files,

@@ -7,15 +7,14 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
 // solve asks for the next step and its cell, and before the first step for the readings. If the
-// reply cannot be read, the error is a *[reply.Error].
-func (r *standard) solve(ctx context.Context) (reply.Solution, error) {
+// reply cannot be read, the error is a *[ask.Error].
+func (r *standard) solve(ctx context.Context) (ask.Solution, error) {
 	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.subject(1),
-		Words: r.solveWords}, reply.Solutions(r.asksReadings()))
+		Words: r.solveWords}, ask.Solutions(r.asksReadings()))
 }
 
 // asksReadings reports whether the next reply names the readings: that before the first step of a

@@ -9,7 +9,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -56,9 +55,9 @@ func (r *run) try(ctx context.Context, q ask.Request, first string,
 		}
 		code, err := first, error(nil)
 		if n > 1 || first == "" {
-			code, err = ask.Role(ctx, r.Asker, q, reply.Code)
+			code, err = ask.Role(ctx, r.Asker, q, ask.Code)
 		}
-		if unread, ok := errors.AsType[*reply.Error](err); ok {
+		if unread, ok := errors.AsType[*ask.Error](err); ok {
 			return unread.Error(), nil
 		} else if err != nil {
 			return "", err

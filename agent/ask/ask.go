@@ -8,7 +8,6 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/llm"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -40,8 +39,8 @@ func NewAsker(s Settings, system func() prompts.Part, warn func(text string) err
 }
 
 // Role makes a request and reads the reply. A reply that cannot be read is sent back
-// once with the rule; then the error is a *[reply.Error].
-func Role[T any](ctx context.Context, a *Asker, r Request, format reply.Format[T]) (T, error) {
+// once with the rule; then the error is a *[Error].
+func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T, error) {
 	first, request, err := a.shorter(ctx, r, format.Schema, format.Form)
 	if err != nil {
 		return *new(T), err
@@ -115,8 +114,8 @@ func (a *Asker) Summarize(ctx context.Context, subject, report, where string) (s
 	words := func() []prompts.Part {
 		return []prompts.Part{prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}}
 	}
-	short, err := Role(ctx, a, Request{Role: "summarizer", Subject: subject, Words: words}, reply.Text)
-	if _, unread := errors.AsType[*reply.Error](err); unread {
+	short, err := Role(ctx, a, Request{Role: "summarizer", Subject: subject, Words: words}, anyText)
+	if _, unread := errors.AsType[*Error](err); unread {
 		return brief.Clip(report, ReportChars), nil
 	}
 	return short, err

@@ -13,7 +13,6 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -234,9 +233,9 @@ func (c *Caller) TokensPerByte() float64 {
 const AskedAgain = ", asked again"
 
 // Model makes a call and reads the reply. One that cannot be read is sent back once
-// with the rule, in a second call; then the error is a *[reply.Error].
+// with the rule, in a second call; then the error is a *[Error].
 func Model[T any](ctx context.Context, c *Caller, request llm.Request,
-	format reply.Format[T]) (T, error) {
+	format Format[T]) (T, error) {
 	request.Schema, request.Form = format.Schema, format.Form
 	first, err := c.Call(ctx, request)
 	if err != nil {
@@ -248,7 +247,7 @@ func Model[T any](ctx context.Context, c *Caller, request llm.Request,
 // readOrAskAgain reads a reply, or the one that follows when the rule was quoted. A reply of which
 // only a part cannot be read serves if none can be read whole.
 func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, first llm.Reply,
-	format reply.Format[T]) (T, error) {
+	format Format[T]) (T, error) {
 	value, problem := format.Read(first)
 	if problem == nil {
 		return value, nil
@@ -268,17 +267,14 @@ func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, 
 	switch {
 	case err == nil:
 		last = second
-		if v, err := format.Read(second); err == nil || reply.IsPart(err) || !reply.IsPart(problem) {
+		if v, err := format.Read(second); err == nil || isPart(err) || !isPart(problem) {
 			value, problem = v, err
 		}
 	case !errors.Is(err, llm.ErrContextLength): // else there is no room to ask again
 		return *new(T), err
 	}
-	if problem != nil && !reply.IsPart(problem) {
-		return *new(T), &reply.Error{
-			Role: request.Role, Subject: subject, Problem: problem.Error(),
-			Reply: last.Text, Kind: reply.KindOf(problem),
-		}
+	if problem != nil && !isPart(problem) {
+		return *new(T), &Error{Role: request.Role, Subject: subject, Problem: problem.Error(), Reply: last.Text}
 	}
 	return value, nil
 }

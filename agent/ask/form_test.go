@@ -7,7 +7,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -32,7 +31,7 @@ func TestForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := reply.Judgements(1, 0, nil, false)
+	form := ask.Judgements(1, 0, nil, false)
 	for _, m := range []*chatty{
 		{bySchema: true, replies: []string{`{"verdict": "maybe"}`,
 			`{"verdict": "unfinished", "reason": "x", "wrong_step": null, "code": null}`}},

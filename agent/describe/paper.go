@@ -11,7 +11,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
 	"dsstar/prompts"
@@ -54,8 +53,8 @@ func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (record
 			Chars: r.descriptionChars(r.Sizes())}}
 	}}
 	for {
-		code, err := ask.Role(ctx, r.Asker, q, reply.Code)
-		if unread, ok := errors.AsType[*reply.Error](err); ok {
+		code, err := ask.Role(ctx, r.Asker, q, ask.Code)
+		if unread, ok := errors.AsType[*ask.Error](err); ok {
 			d.Error = unread.Error()
 			return d, nil
 		} else if err != nil {

@@ -13,7 +13,6 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -83,7 +82,7 @@ func (r *run) solveTask(run context.Context, j Job) (Record, error) {
 func (r *run) cause(ctx context.Context, failedCall bool, err error) (c Cause, fatal error) {
 	_, refused := errors.AsType[*llm.CredentialError](err)
 	spent, isSpent := errors.AsType[*ask.BudgetError](err)
-	_, unread := errors.AsType[*reply.Error](err)
+	_, unread := errors.AsType[*ask.Error](err)
 	switch {
 	case errors.Is(context.Cause(ctx), ErrOverTime):
 		return OverTime, nil
@@ -228,7 +227,7 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 	}
 }
 
-var yesOrNo = reply.Format[bool]{
+var yesOrNo = ask.Format[bool]{
 	Rule: "Reply with yes or no alone.",
 	Parse: func(text string) (bool, error) {
 		word := strings.ToLower(strings.TrimLeft(text, " .*\"'`\n"))

@@ -13,7 +13,6 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -166,7 +165,7 @@ func TestCause(t *testing.T) {
 		{"a bad key", t.Context(), &llm.CredentialError{}, true, ""},
 		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, OverBudget},
 		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, false, ""},
-		{"unread replies", t.Context(), &reply.Error{}, false, NotFinished},
+		{"unread replies", t.Context(), &ask.Error{}, false, NotFinished},
 		{"the model", t.Context(), odd, true, ModelError},
 		{"the set-up", t.Context(), usage, false, ""},
 		{"the kernel", t.Context(), odd, false, KernelError},

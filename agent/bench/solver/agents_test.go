@@ -17,7 +17,6 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
 	"dsstar/agent/page"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -300,7 +299,7 @@ func TestDSStar(t *testing.T) {
 // has
 // the work so far and says why.
 func TestStops(t *testing.T) {
-	lost, unread := errors.New("no kernel"), (*reply.Error)(nil)
+	lost, unread := errors.New("no kernel"), (*ask.Error)(nil)
 	spent := func(flag string) func(error) bool {
 		return func(err error) bool {
 			e, ok := errors.AsType[*ask.BudgetError](err)
@@ -379,7 +378,7 @@ func TestStops(t *testing.T) {
 
 // TestUnreadPlans: a plan that cannot be read twice ends the run.
 func TestUnreadPlans(t *testing.T) {
-	unread := (*reply.Error)(nil)
+	unread := (*ask.Error)(nil)
 	for name, plan := range map[string]string{
 		"words": "First I load it.", "twice": tasks("1: a", "1: b"), "unknown": tasks("1: a < 2"),
 		"cycle": tasks("1: a < 2", "2: b < 1"), "empty": "```json\n[]\n```",

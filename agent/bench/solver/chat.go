@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -62,7 +62,7 @@ func (c *chat) ask(ctx context.Context, subject string) (text, problem string, e
 // readable returns the usable text of a reply, or why there is none. A truncated reply stays
 // in the conversation, but its actions are not carried out.
 func readable(said llm.Reply) (text, problem string) {
-	text, err := reply.Visible(said.Text)
+	text, err := ask.Visible(said.Text)
 	switch {
 	case err != nil:
 		return "(nothing)", err.Error()
@@ -120,7 +120,7 @@ func rest(text string) string {
 }
 
 // answers reads a reply whose last line is the answer.
-var answers = reply.Format[said]{
+var answers = ask.Format[said]{
 	Rule:  "The last line of the reply is `Answer:` and the answer, which may go on in lines below.",
 	Parse: parseAnswer,
 }
@@ -148,7 +148,7 @@ func parseAnswer(text string) (said, error) {
 // unmarked removes bold or code marks, or a fence, around an answer.
 func unmarked(text string) string {
 	text = strings.TrimSpace(text)
-	if blocks := reply.Blocks(text); len(blocks) == 1 && strings.HasPrefix(text, "```") {
+	if blocks := ask.Blocks(text); len(blocks) == 1 && strings.HasPrefix(text, "```") {
 		return strings.TrimSpace(blocks[0].Code)
 	}
 	for _, mark := range []string{"**", "`"} {
@@ -201,7 +201,7 @@ func react(ctx context.Context, d *desk) (answer string, finished bool, err erro
 // pythonOf returns the code of a step: its Python blocks, in order.
 func pythonOf(text string) string {
 	var code []string
-	for _, b := range reply.Blocks(text) {
+	for _, b := range ask.Blocks(text) {
 		if b.Language == "python" || b.Language == "" {
 			code = append(code, b.Code)
 		}
@@ -297,7 +297,7 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 	said := rest(text)
 	var output []string
 	note := "The code ran without an error."
-	for _, b := range reply.Blocks(text) {
+	for _, b := range ask.Blocks(text) {
 		t := turn{title: title, said: said, cell: b.Code}
 		switch b.Language {
 		case "python", "":

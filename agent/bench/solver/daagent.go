@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -145,7 +145,7 @@ func parseAct(text string) (a act, problem string) {
 	case "sql":
 		a.code, a.output = first(values, "command", "code", "sql"), first(values, "output")
 	case "python":
-		if blocks := reply.Blocks(text[len(given[0]):]); len(blocks) > 0 {
+		if blocks := ask.Blocks(text[len(given[0]):]); len(blocks) > 0 {
 			a.code = blocks[0].Code
 		}
 	}

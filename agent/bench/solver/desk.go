@@ -17,7 +17,6 @@ import (
 	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
 	"dsstar/prompts"
@@ -120,8 +119,8 @@ func (d *desk) request(role, subject string, more any, messages ...llm.Message) 
 }
 
 // asked asks a role for what format reads. The error of a reply that cannot be used, also when it
-// was asked for again, is a *reply.Error.
-func asked[T any](ctx context.Context, d *desk, role, subject string, format reply.Format[T],
+// was asked for again, is a *ask.Error.
+func asked[T any](ctx context.Context, d *desk, role, subject string, format ask.Format[T],
 	parts ...prompts.Part) (T, error) {
 	text, err := d.cfg.Prompts.Text(parts...)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/reply"
+	"dsstar/agent/ask"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -87,10 +87,10 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 
 // noted asks a role, as asked does. ok is false if the reply cannot be used: then a turn with that
 // title says so, and problem why.
-func noted[T any](ctx context.Context, q *inquiry, title, role, subject string, format reply.Format[T],
+func noted[T any](ctx context.Context, q *inquiry, title, role, subject string, format ask.Format[T],
 	part prompts.Part) (value T, problem string, err error) {
 	value, err = asked(ctx, q.desk, role, subject, format, part)
-	if unread, ok := errors.AsType[*reply.Error](err); ok {
+	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		return value, unread.Error(), q.note(title, unread.Reply, unread.Error())
 	}
 	return value, "", err
@@ -119,7 +119,7 @@ func (q *inquiry) write(ctx context.Context, n *node) error {
 	role := "coder"
 	for try := 1; try <= runsOfTask && !n.done; try++ {
 		name := fmt.Sprintf("%s, try %d", q.subject(n), try)
-		code, problem, err := noted(ctx, q, "Task "+name, role, name, reply.Code, asks)
+		code, problem, err := noted(ctx, q, "Task "+name, role, name, ask.Code, asks)
 		if problem != "" {
 			n.result = problem
 		}
@@ -146,7 +146,7 @@ func (q *inquiry) validate(ctx context.Context, n *node) error {
 		return nil
 	}
 	title := fmt.Sprintf("Task %s, verification", n.ID)
-	code, problem, err := noted(ctx, q, title, "validator", q.subject(n), reply.Code,
+	code, problem, err := noted(ctx, q, title, "validator", q.subject(n), ask.Code,
 		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
 	if err == nil && problem == "" {
 		_, _, err = q.runCode(ctx, title, "", code)
@@ -234,7 +234,7 @@ func (g graph) json() string {
 	return string(data)
 }
 
-var plans = reply.Format[graph]{Parse: parseGraph,
+var plans = ask.Format[graph]{Parse: parseGraph,
 	Rule: "Reply with one ```json code block that holds the list of all tasks of the plan, and nothing else."}
 
 // parseGraph reads a plan: a list of tasks, in a code block or alone. It puts them in topological
@@ -284,7 +284,7 @@ func (g graph) merged(plan graph) graph {
 // jsonOf returns the JSON of a reply: its code block, or its text from the first to the last
 // bracket.
 func jsonOf(text string) string {
-	for _, b := range reply.Blocks(text) {
+	for _, b := range ask.Blocks(text) {
 		if b.Language == "json" || b.Language == "" {
 			return b.Code
 		}

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
-	"dsstar/agent/reply"
 	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
@@ -65,7 +65,7 @@ func (q *inquiry) recommend(ctx context.Context, n *node) error {
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
 	}
 	names, err := asked(ctx, q.desk, "recommender", q.subject(n), toolNames, asks)
-	if _, unread := errors.AsType[*reply.Error](err); unread {
+	if _, unread := errors.AsType[*ask.Error](err); unread {
 		names = nil
 		for _, t := range asks.Tools {
 			names = append(names, t.Name)
@@ -91,7 +91,7 @@ func (q *inquiry) recommend(ctx context.Context, n *node) error {
 	return nil
 }
 
-var toolNames = reply.Format[[]string]{
+var toolNames = ask.Format[[]string]{
 	Rule: "Reply with one ```json code block that holds a list of names, and nothing else.",
 	Parse: func(text string) (names []string, err error) {
 		if json.Unmarshal([]byte(jsonOf(text)), &names) != nil {
@@ -106,7 +106,7 @@ var pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // parseTool reads the schema and the code of a tool. It returns nil if the reply is "none".
 func parseTool(text string) (*Tool, error) {
 	t := &Tool{}
-	for _, b := range reply.Blocks(text) {
+	for _, b := range ask.Blocks(text) {
 		switch b.Language {
 		case "json":
 			t.Schema = json.RawMessage(b.Code)
@@ -129,7 +129,7 @@ func parseTool(text string) (*Tool, error) {
 	return t, nil
 }
 
-var tool = reply.Format[*Tool]{Parse: parseTool,
+var tool = ask.Format[*Tool]{Parse: parseTool,
 	Rule: "Reply with a ```json and a ```python code block, and nothing else."}
 
 // makeTool asks the model for a tool made from the code of a task, if other tasks could use it,
@@ -172,7 +172,7 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 func (q *inquiry) unitTest(ctx context.Context, t Tool, before,
 	subject string) (test, failed string, err error) {
 	if test = before; test == "" {
-		test, _, err = noted(ctx, q, "Test of the tool "+t.Name, "tester", subject, reply.Code,
+		test, _, err = noted(ctx, q, "Test of the tool "+t.Name, "tester", subject, ask.Code,
 			prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
 		if err != nil || test == "" {
 			return "", "", err
@@ -290,5 +290,5 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 	return err
 }
 
-var lessons = reply.Format[string]{Rule: "Reply with the lesson alone.",
+var lessons = ask.Format[string]{Rule: "Reply with the lesson alone.",
 	Parse: func(text string) (string, error) { return text, nil }}

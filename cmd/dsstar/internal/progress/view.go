@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
-	"dsstar/agent/reply"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/human"
 )
@@ -157,7 +157,7 @@ func (d draft) shown() string {
 	case d.subject == "": // a cell
 		return d.text()
 	}
-	return reply.SoFar(d.text())
+	return ask.SoFar(d.text())
 }
 
 func (d draft) label() string {

@@ -1,4 +1,4 @@
-package reply
+package ask
 
 import (
 	"strings"
@@ -12,17 +12,22 @@ type Block struct{ Language, Code string }
 
 // Blocks returns the closed code blocks of a text, in order.
 func Blocks(text string) (all []Block) {
-	for _, b := range codeBlocks(text) {
-		if b.closed {
-			all = append(all, b.Block)
+	for _, p := range pieces(text) {
+		if p.closed {
+			all = append(all, p.block())
 		}
 	}
 	return all
 }
 
-type block struct {
-	Block
-	closed bool
+// Prose returns the lines of a text that are in no code block.
+func Prose(text string) (prose string) {
+	for _, p := range pieces(text) {
+		if !p.fence.isOpen() {
+			prose += p.text
+		}
+	}
+	return prose
 }
 
 var (
@@ -53,43 +58,67 @@ func (f fence) after(line string) fence {
 	return f
 }
 
-// codeBlocks returns the blocks of a text. The last one may be open.
-func codeBlocks(text string) (all []block) {
+// A piece of a text is a code block with the lines of its fences, or what stands between blocks.
+type piece struct {
+	fence  fence // not open: this is no code
+	text   string
+	closed bool
+}
+
+// pieces returns the pieces of a text; of the blocks the last one may not be closed.
+func pieces(text string) (all []piece) {
 	var open fence
-	var lines []string
+	begin, at := 0, 0
+	cut := func(end int, closed bool) {
+		all = append(all, piece{open, text[begin:end], closed})
+		begin = end
+	}
 	for line := range strings.Lines(text) {
 		next := open.after(line)
 		switch {
+		case next.isOpen() && !open.isOpen():
+			cut(at, false)
 		case open.isOpen() && !next.isOpen():
-			all, lines = append(all, block{open.block(lines), true}), nil
-		case open.isOpen():
-			lines = append(lines, line)
+			cut(at+len(line), true)
 		}
 		open = next
+		at += len(line)
 	}
-	if open.isOpen() {
-		all = append(all, block{open.block(lines), false})
+	cut(at, false)
+	return all
+}
+
+// codeBlocks returns the pieces that are code.
+func codeBlocks(text string) (all []piece) {
+	for _, p := range pieces(text) {
+		if p.fence.isOpen() {
+			all = append(all, p)
+		}
 	}
 	return all
 }
 
-// block returns the block of the lines within the fence, without the indent of a list item.
-func (f fence) block(lines []string) Block {
-	common := len(f.before)
-	for _, line := range lines {
+// block returns the block within the fences, without the indent of a list item.
+func (p piece) block() Block {
+	_, inner, _ := strings.Cut(p.text, "\n")
+	if p.closed {
+		inner = inner[:strings.LastIndex("\n"+strings.TrimSuffix(inner, "\n"), "\n")]
+	}
+	common := len(p.fence.before)
+	for line := range strings.Lines(inner) {
 		if indent := len(line) - len(strings.TrimLeft(line, " \t")); strings.TrimSpace(line) != "" {
 			common = min(common, indent)
 		}
 	}
 	var b strings.Builder
-	for _, line := range lines {
+	for line := range strings.Lines(inner) {
 		if strings.TrimSpace(line) != "" {
 			line = line[common:]
 		}
 		b.WriteString(line)
 	}
-	language, _, _ := strings.Cut(f.info, " ")
-	if pythonTag().MatchString(f.info) {
+	language, _, _ := strings.Cut(p.fence.info, " ")
+	if pythonTag().MatchString(p.fence.info) {
 		language = "python"
 	}
 	return Block{language, strings.TrimRight(strings.TrimLeft(b.String(), "\n"), " \t\n")}

@@ -1,4 +1,4 @@
-package reply
+package ask
 
 import (
 	"encoding/json"
@@ -39,7 +39,7 @@ var readers = map[string]func(string) (any, error){
 }
 
 func as[T any](f Format[T]) func(string) (any, error) {
-	return func(reply string) (any, error) { return f.readText(reply) }
+	return func(reply string) (any, error) { return f.Read(llm.Reply{Text: reply, Finish: "stop"}) }
 }
 
 func corpus(t testing.TB) (all []group) {
@@ -71,7 +71,7 @@ func TestCorpus(t *testing.T) {
 			if (err != nil) != (g.Problem != "") || !strings.Contains(fmt.Sprint(err), g.Problem) && err != nil {
 				t.Errorf("%s: %s\n%v, want %q", g.As, reply, err, g.Problem)
 			}
-			if IsPart(err) != (err != nil && len(g.Reads) > 0) {
+			if isPart(err) != (err != nil && len(g.Reads) > 0) {
 				t.Errorf("%s: %s\nread in part: %v", g.As, reply, err)
 			}
 		}
@@ -85,31 +85,25 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-func TestReplyKinds(t *testing.T) {
-	finished := func(r llm.Reply) error { _, err := YesNo.Read(r); return err }
-	text := func(reply string) error { _, err := Text.readText(reply); return err }
-	code := func(reply string) error { _, err := Code.readText(reply); return err }
-	cases := []struct {
-		err  error
-		want Kind
+// TestUnread: what is no reply, or not all of it, is not read.
+func TestUnread(t *testing.T) {
+	for _, c := range []struct {
+		reply llm.Reply
+		want  error
 	}{
-		{text(" \n\t"), Empty},
-		{text("<think>a</think>\n"), Empty},
-		{text("I'm sorry, but I can't help with that."), Refusal},
-		{code("I cannot assist with this request."), Refusal},
-		{code("It is as it is."), Unreadable},
-		{text(strings.Repeat("x", longestReply+1)), Unreadable},
-		{finished(llm.Reply{Finish: "length", Text: "Yes"}), Cut},
-		{finished(llm.Reply{Finish: "content_filter"}), Refusal},
-		{fmt.Errorf("again: %w", errEmpty), Empty},
-		{errors.New("other"), Unreadable},
-	}
-	for _, c := range cases {
-		if got := KindOf(c.err); c.err == nil || got != c.want {
-			t.Errorf("%v is of kind %q, want %q", c.err, got, c.want)
+		{llm.Reply{Text: " \n\t"}, errEmpty},
+		{llm.Reply{Text: "<think>a</think>\n"}, errEmpty},
+		{llm.Reply{Text: "I'm sorry, but I can't help with that."}, errRefusal},
+		{llm.Reply{Text: strings.Repeat("x", longestReply+1)}, errLong},
+		{llm.Reply{Finish: "length", Text: "Yes"}, errCut},
+		{llm.Reply{Finish: "content_filter"}, errRefusal},
+		{llm.Reply{Finish: "stop", Text: "Yes"}, nil},
+	} {
+		if _, err := anyText.Read(c.reply); !errors.Is(err, c.want) {
+			t.Errorf("%.40q is %v, want %v", c.reply.Text, err, c.want)
 		}
-	}
-	if err := finished(llm.Reply{Finish: "stop", Text: "Yes"}); err != nil {
-		t.Error(err)
+		if _, err := YesNo.Read(c.reply); !errors.Is(err, c.want) {
+			t.Errorf("%.40q as yes or no is %v, want %v", c.reply.Text, err, c.want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package reply
+package ask
 
 import (
 	"errors"
@@ -19,22 +19,22 @@ var (
 	stepItem  = lazy.Regexp(`(?i)(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?(\d{1,2})[*_]*[.):][*_]*\s`)
 )
 
-var stepFields = newVocabulary("", "", "step", `steps?`)
-
 // Step is a step as one paragraph, without a label such as "Step 3:".
 var Step = Format[string]{
-	Rule:  "Reply with the step alone, one step, in a few short sentences, without code.",
-	Parse: stepIn,
+	Rule: "Reply with the step alone, one step, in a few short sentences, without code.",
+	Parse: reads("step", func(_ stepAlone, f *said) (string, error) {
+		if f.whole == "" {
+			return stepIn(f.text("step"))
+		}
+		return stepIn(f.whole)
+	}),
+}
+
+type stepAlone struct {
+	Step string `json:"step"`
 }
 
 func stepIn(text string) (string, error) {
-	f, err := stepFields.read(text)
-	if err != nil {
-		return "", err
-	}
-	if f.json {
-		text = f.text["step"]
-	}
 	text = withoutIntro(text)
 	step := bareStep(text)
 	switch {
@@ -95,17 +95,19 @@ func unquote(text string) string {
 
 // YesNo is a verdict in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{
-	Rule:  "Reply with `Yes` or `No`, and nothing else.",
-	Parse: yesOrNoIn,
+	Rule: "Reply with `Yes` or `No`, and nothing else.",
+	Parse: func(text string) (record.Verdict, error) {
+		v, err := verdictIn(text)
+		if v.Inconclusive || errors.Is(err, errNoReason) {
+			return record.Verdict{}, errors.New("it is neither Yes nor No")
+		}
+		return v, err
+	},
 }
 
-func yesOrNoIn(text string) (record.Verdict, error) {
-	v, err := verdictIn(text)
-	if v.Inconclusive || errors.Is(err, errNoReason) {
-		return record.Verdict{}, errors.New("it is neither Yes nor No")
-	}
-	return v, err
-}
+var verdictIn = reads("judgement", func(_ judgement, f *said) (record.Verdict, error) {
+	return f.verdict()
+}, bareJudgement...)
 
 // routeLine matches a line with nothing but a choice, or one that says that a step is wrong.
 var routeLine = lazy.Regexp(`(?im)^` + marks + `(?:(?:my|the|final|answer|choice|decision|route|option)\b[\s:="*|]*(?:is\b[\s:]*)?)*` +
@@ -115,18 +117,17 @@ var routeLine = lazy.Regexp(`(?im)^` + marks + `(?:(?:my|the|final|answer|choice
 
 // Route is a route for a plan of the given number of steps. Different choices are an error.
 func Route(steps int) Format[record.Route] {
-	rule := fmt.Sprintf(
-		"Reply with `Add Step`, or with `Step` and a number from 1 to %d, and nothing else.",
-		steps,
-	)
+	others := fmt.Sprintf(", or with `Step` and a number from 1 to %d", steps)
 	switch {
 	case steps < 1:
-		rule = "Reply with `Add Step`, and nothing else."
+		others = ""
 	case steps == 1:
-		rule = "Reply with `Add Step` or `Step 1`, and nothing else."
+		others = " or `Step 1`"
 	}
-	parse := func(text string) (record.Route, error) { return routeIn(text, steps) }
-	return Format[record.Route]{Rule: rule, Parse: parse}
+	return Format[record.Route]{
+		Rule:  "Reply with `Add Step`" + others + ", and nothing else.",
+		Parse: func(text string) (record.Route, error) { return routeIn(text, steps) },
+	}
 }
 
 func routeIn(text string, steps int) (record.Route, error) {
@@ -138,8 +139,7 @@ func routeIn(text string, steps int) (record.Route, error) {
 		n, err := strconv.Atoi(m[2] + m[3] + m[4])
 		switch {
 		case m[1] == "" && (err != nil || n < 1 || n > steps):
-			return record.Route{}, fmt.Errorf("it names step %s, and the plan has %d (%s)", m[3]+m[4], steps,
-				span(steps))
+			return record.Route{}, noSuchStep(m[3]+m[4], steps)
 		case m[1] != "" && m[2] != "" && n <= steps:
 			return record.Route{}, errChoices
 		case m[1] != "":

@@ -1,4 +1,4 @@
-package reply
+package ask
 
 import (
 	"errors"
@@ -11,10 +11,7 @@ import (
 
 // An Error says that a model's reply could not be read even after the rule was quoted to it.
 // The role decides what follows.
-type Error struct {
-	Role, Subject, Problem, Reply string
-	Kind                          Kind
-}
+type Error struct{ Role, Subject, Problem, Reply string }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("the %s's reply for %s could not be used: %s", e.Role, e.Subject, e.Problem)
@@ -24,22 +21,10 @@ func (e *Error) Error() string {
 // that part that it could not be read.
 type PartError struct{ error }
 
-// IsPart reports whether an error is a [*PartError].
-func IsPart(err error) bool {
+func isPart(err error) bool {
 	_, is := errors.AsType[*PartError](err)
 	return is
 }
-
-// A Kind is the way in which a reply is unusable. Each has another remedy: another prompt,
-// another model, a higher limit.
-type Kind string
-
-const (
-	Empty      Kind = "empty"      // nothing, or nothing but thoughts
-	Refusal    Kind = "refusal"    // the model will not do it, or its provider withheld what it said
-	Cut        Kind = "cut"        // the limit on its length ended it
-	Unreadable Kind = "unreadable" // it says something else, or two things at once
-)
 
 var (
 	errEmpty   = errors.New("it is empty")
@@ -47,19 +32,6 @@ var (
 	errRefusal = errors.New("it is a refusal")
 	errLong    = errors.New("it is far too long")
 )
-
-// KindOf returns the kind of an error of [Format.Read].
-func KindOf(err error) Kind {
-	switch {
-	case errors.Is(err, errEmpty):
-		return Empty
-	case errors.Is(err, errRefusal):
-		return Refusal
-	case errors.Is(err, errCut):
-		return Cut
-	}
-	return Unreadable
-}
 
 // A Format reads the replies of one kind.
 type Format[T any] struct {
@@ -72,9 +44,6 @@ type Format[T any] struct {
 	Schema *llm.Schema // nil: the reply is text
 }
 
-// longestReply is the length, in bytes, beyond which nothing is read.
-const longestReply = 1 << 20
-
 // Read reads a reply. One that was cut off is not read, however well its beginning reads.
 func (f Format[T]) Read(reply llm.Reply) (T, error) {
 	var none T
@@ -84,27 +53,22 @@ func (f Format[T]) Read(reply llm.Reply) (T, error) {
 	case "content_filter":
 		return none, errRefusal
 	}
-	return f.readText(reply.Text)
-}
-
-func (f Format[T]) readText(reply string) (T, error) {
-	var none T
-	text, err := Visible(reply)
+	text, err := Visible(reply.Text)
 	if err != nil {
 		return none, err
 	}
 	value, err := f.Parse(text)
-	if err == nil || IsPart(err) {
+	switch {
+	case err == nil || isPart(err):
 		return value, err
-	}
-	if refuses(text) {
+	case refuses(text):
 		return none, errRefusal
 	}
 	return none, err
 }
 
-// Text is any text except a refusal.
-var Text = Format[string]{
+// anyText is any text except a refusal.
+var anyText = Format[string]{
 	Rule: "Reply with the shortened report alone.",
 	Parse: func(text string) (string, error) {
 		if refuses(text) {
@@ -112,6 +76,47 @@ var Text = Format[string]{
 		}
 		return text, nil
 	},
+}
+
+// longestReply is the length, in bytes, beyond which nothing is read.
+const longestReply = 1 << 20
+
+// Visible returns a reply without the thoughts that some models send in tags before it. The
+// result is never empty; an empty fence counts as empty.
+func Visible(reply string) (string, error) {
+	if len(reply) > longestReply {
+		return "", errLong
+	}
+	text := strings.ReplaceAll(strings.TrimPrefix(reply, "\ufeff"), "\r\n", "\n")
+	text = withoutThoughts(text)
+	if strings.Trim(text, "`~ \t\n") == "" {
+		return "", errEmpty
+	}
+	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n"), nil
+}
+
+var thoughtTag = lazy.Regexp(`(?i)<(/?)(?:think|thinking|thought|thoughts|reasoning)>|\[(/?)THINK\]`)
+
+// withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent. Tags
+// after the first words of the reply belong to it.
+func withoutThoughts(text string) string {
+	start, thinking := 0, false // start: of what is no thought
+	for _, m := range thoughtTag().FindAllStringSubmatchIndex(text, -1) {
+		closing := m[2] != m[3] || m[4] != m[5]
+		switch {
+		case closing && (thinking || start == 0):
+			start, thinking = m[1], false
+		case thinking:
+		case closing, strings.TrimSpace(text[start:m[0]]) != "":
+			return text[start:]
+		default:
+			thinking = true
+		}
+	}
+	if thinking {
+		return "" // nothing but thoughts
+	}
+	return text[start:]
 }
 
 var (
@@ -127,9 +132,7 @@ var (
 // yet is a plan instead.
 func refuses(text string) bool {
 	text = strings.TrimLeft(text, "*_#>\"'` \t\n")
-	if len(text) > 300 {
-		text = text[:300]
-	}
+	text = text[:min(len(text), 300)]
 	first, _, _ := strings.Cut(text, ". ")
 	if notYet().MatchString(first) {
 		return false

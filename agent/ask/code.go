@@ -1,7 +1,8 @@
-package reply
+package ask
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"dsstar/notebook/lazy"
@@ -14,50 +15,75 @@ var (
 	errSession   = errors.New("its code is the transcript of a session")
 )
 
+type codeAlone struct {
+	Code string `json:"code"`
+}
+
 // Code is the code of the reply's Python block; if there is none, of a block without a
 // language; and if there is no block, a reply that is Python throughout.
 var Code = Format[string]{
-	Rule:  "Reply with one ```python code block that holds the whole code, and nothing else.",
-	Parse: by(codeFields, codeIn),
+	Rule: "Reply with one ```python code block that holds the whole code, and nothing else.",
+	Parse: reads("code", func(_ codeAlone, f *said) (string, error) {
+		code, err := f.code()
+		if errors.Is(err, errNoCode) && isPython(f.whole) {
+			return cell(f.whole)
+		}
+		return code, err
+	}),
 }
 
-var codeFields = newVocabulary("", "", "code", codeWords)
-
-func codeIn(f *fields) (string, error) {
-	code, err := f.code()
-	if raw := f.raw.String(); errors.Is(err, errNoCode) && !f.json && isPython(raw) {
-		return cell(raw)
+// code returns the code of a reply or a part; the error is errNoCode if there is none.
+func (f *said) code() (code string, err error) {
+	var blocks []piece
+	bare := ""
+	for _, e := range f.entries {
+		switch {
+		case e.name != "code":
+		case e.block != nil:
+			blocks = append(blocks, *e.block)
+		default:
+			bare += e.text + "\n"
+		}
+	}
+	if len(blocks) > 0 {
+		code, err = codeOf(blocks)
+	} else if isPython(bare) {
+		code, err = cell(bare)
+	}
+	if err == nil && code == "" {
+		err = errNoCode
 	}
 	return code, err
 }
 
-// codeOf returns the code of a text with blocks; "" if none may be Python. Of several one is the
-// whole if it holds more than all others together, and those that follow are parts of it: models show
-// excerpts, too.
-func codeOf(text string) (string, error) {
-	blocks := codeBlocks(text)
-	if last := blocks[len(blocks)-1]; !last.closed && (len(blocks) > 1 || !isPython(last.Code)) {
+// codeOf returns the code of blocks; "" if none may be Python. Of several one is the whole if it
+// holds more than all others together, and those that follow are parts of it: models show excerpts,
+// too.
+func codeOf(blocks []piece) (string, error) {
+	last := blocks[len(blocks)-1]
+	if !last.closed && (len(blocks) > 1 || !isPython(last.block().Code)) {
 		return "", errNotClosed
 	}
-	whole, total, goesOn := "", 0, false
+	var all []string
+	total := 0
 	for _, language := range []string{"python", ""} {
-		for _, b := range blocks {
-			switch {
-			case b.Language != language || total > 0 && whole == "":
-			case len(b.Code) > len(whole):
-				whole, goesOn = b.Code, false
-			default:
-				goesOn = goesOn || !strings.Contains(whole, b.Code)
-			}
-			if b.Language == language {
-				total += len(b.Code)
+		for _, p := range blocks {
+			if b := p.block(); b.Language == language && b.Code != "" {
+				all, total = append(all, b.Code), total+len(b.Code)
 			}
 		}
-		if whole != "" {
+		if len(all) > 0 {
 			break
 		}
 	}
-	if 2*len(whole) <= total && whole != "" || goesOn {
+	if len(all) == 0 {
+		return "", nil
+	}
+	whole := slices.MaxFunc(all, func(a, b string) int { return len(a) - len(b) })
+	goesOn := slices.ContainsFunc(all[slices.Index(all, whole):], func(code string) bool {
+		return !strings.Contains(whole, code)
+	})
+	if goesOn || 2*len(whole) <= total {
 		return "", errSeveral
 	}
 	return cell(whole)
