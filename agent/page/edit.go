@@ -94,8 +94,13 @@ func (e *editing) read() error {
 	return nil
 }
 
-var errQuestion = &record.EditError{Problem: "the question or its form was changed: undo it, " +
-	"and ask another one with --ask"}
+var errQuestion = refused("the question or its form was changed: undo it, " +
+	"and ask another one with --ask")
+
+// refused returns the error for an edit from which a run cannot continue.
+func refused(format string, args ...any) error {
+	return &record.EditError{Problem: fmt.Sprintf(format, args...)}
+}
 
 // asksAnother reports whether the question of a part, or its form, was changed.
 func (e *editing) asksAnother(p part) bool {
@@ -178,11 +183,11 @@ func (e *editing) earlier(k int) error {
 	was, now, _ := e.steps(k, of)
 	switch {
 	case len(e.t.Rounds) > rounds:
-		return &record.EditError{Problem: fmt.Sprintf("a cell was added to question %d, "+
-			"which another has followed: add it to the last one", k+1)}
+		return refused("a cell was added to question %d, "+
+			"which another has followed: add it to the last one", k+1)
 	case !slices.Equal(inBoth(was, now), now):
-		return &record.EditError{Problem: fmt.Sprintf("the cells of question %d, "+
-			"which another has followed, were put into another order", k+1)}
+		return refused("the cells of question %d, "+
+			"which another has followed, were put into another order", k+1)
 	}
 	steps := len(e.what) > 0
 	e.lastCell(k, of)
@@ -265,8 +270,8 @@ func (e *editing) refuse() error {
 	_, there := e.role(roleFinal, 1)
 	edited := func(c left) bool { return c.Type == notebook.Code && (c.changed || !c.own) }
 	if slices.ContainsFunc(e.cells, edited) || len(texts) > len(e.t.Notes) || !there && e.t.Answer() != "" {
-		return &record.EditError{Problem: "the notebook was edited, and a run in the paper's way has " +
-			"no cells to go on from, but whole scripts"}
+		return refused("the notebook was edited, and a run in the paper's way has " +
+			"no cells to go on from, but whole scripts")
 	}
 	return nil
 }
@@ -279,14 +284,14 @@ func (e *editing) opening() (moved bool, err error) {
 	for _, role := range []string{record.RoleSetup, record.RoleTools, record.RoleVariables} {
 		c, is := e.role(role, 1)
 		if c.changed {
-			return false, &record.EditError{Problem: "the set-up was changed, whose cells are dsstar's " +
-				"own: undo it, and put your code into a cell after them"}
+			return false, refused("the set-up was changed, whose cells are dsstar's " +
+				"own: undo it, and put your code into a cell after them")
 		}
 		there = there && (is || role != record.RoleSetup)
 	}
 	if !there {
-		return false, &record.EditError{Problem: "the parameters or the set-up cell is gone: " +
-			"undo that, or take it over from solution.py"}
+		return false, refused("the parameters or the set-up cell is gone: " +
+			"undo that, or take it over from solution.py")
 	}
 	if !parameters.changed {
 		return false, nil
@@ -295,8 +300,8 @@ func (e *editing) opening() (moved bool, err error) {
 	var data, question string
 	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil ||
 		json.Unmarshal([]byte(m[2]), &question) != nil {
-		return false, &record.EditError{Problem: "the parameters cell has other lines than " +
-			`data_dir = "…" and question = "…": put your code into a cell after the set-up`}
+		return false, refused("the parameters cell has other lines than " +
+			`data_dir = "…" and question = "…": put your code into a cell after the set-up`)
 	}
 	if question != e.t.Part(0).Task.Question {
 		return false, errQuestion

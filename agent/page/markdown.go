@@ -58,39 +58,19 @@ func inHTML(text string) string { return plainHTML.Replace(brief.OneLine(text)) 
 // Titles are at most this long, in bytes.
 const titleChars, stepTitleChars = 160, 60
 
+// asks matches the first sentence of a line that asks.
+var asks = lazy.Regexp(`(?:^|[.?!] )((?:[^.?!]|[.?!]+[^ .?!])*[.?!]*\?)(?: |$)`)
+
 // questionTitle returns the sentence of a text that asks, cut if it is long.
 func questionTitle(text string) string {
 	text = brief.OneLine(text)
-	if len(text) <= titleChars {
-		return text
-	}
-	for sentence := range sentences(text) {
-		if strings.HasSuffix(sentence, "?") {
-			text = sentence
-			break
+	if len(text) > titleChars {
+		if found := asks().FindStringSubmatch(text); found != nil {
+			text = found[1]
 		}
 	}
 	title, _ := headed(text, titleChars)
 	return title
-}
-
-// sentences yields the sentences of a line.
-func sentences(text string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for text != "" {
-			end := len(text)
-			for i, c := range text {
-				if strings.ContainsRune(".?!", c) && strings.HasPrefix(text[i+1:], " ") {
-					end = i + 1
-					break
-				}
-			}
-			if !yield(text[:end]) {
-				return
-			}
-			text = strings.TrimSpace(text[end:])
-		}
-	}
 }
 
 // headed splits a text into a heading and the rest. The heading is the first sentence; or as much

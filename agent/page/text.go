@@ -125,14 +125,10 @@ type turn struct {
 	Old    bool // a person, or new data, have changed cells since
 }
 
-// Title returns the heading of the step.
-func (t turn) Title() string { title, _ := t.heading(); return title }
-
-// Body returns all of the step if the heading is cut.
-func (t turn) Body() string { _, body := t.heading(); return body }
-
-func (t turn) heading() (title, body string) {
-	return headed(brief.OneLine(cmp.Or(t.Rewrite, t.Step)), stepTitleChars)
+// Heading returns the heading of the step, and what is not in it.
+func (t turn) Heading() (h struct{ Title, Body string }) {
+	h.Title, h.Body = headed(brief.OneLine(cmp.Or(t.Rewrite, t.Step)), stepTitleChars)
+	return h
 }
 
 // WentBack says how the session followed the route of the round; "" if it did not go back.
