@@ -28,8 +28,8 @@ func TestDraw(t *testing.T) {
 	for _, name := range names {
 		name = strings.TrimSuffix(filepath.Base(name), ".ipynb")
 		tr := readAgain(t, golden(t, name))
-		drew, err := Draw(tr).Encode()
-		if err == nil && *update {
+		drew := encoded(t, Draw(tr))
+		if *update {
 			err = os.WriteFile("testdata/"+name+".ipynb", drew, 0o644)
 		}
 		was, readErr := os.ReadFile("testdata/" + name + ".ipynb")
@@ -46,11 +46,7 @@ func readAgain(t *testing.T, nb *notebook.Notebook) *record.Trajectory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := Draw(tr).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Read(parse(t, data))
+	again, err := Read(parse(t, encoded(t, Draw(tr))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,4 +72,13 @@ func parse(t *testing.T, data []byte) *notebook.Notebook {
 		t.Fatal(err)
 	}
 	return nb
+}
+
+func encoded(t *testing.T, nb *notebook.Notebook) []byte {
+	t.Helper()
+	data, err := nb.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

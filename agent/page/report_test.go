@@ -181,11 +181,7 @@ func TestRestate(t *testing.T) {
 	last := &tr.Final.Attempts[0].Execution
 	last.Outputs = append(last.Outputs, notebook.Output{Type: notebook.ExecuteResult,
 		Data: notebook.MIMEBundle{"text/plain": `'South, it\'s "clear".'`}})
-	data, err := Draw(tr).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	nb := parse(t, data)
+	nb := parse(t, encoded(t, Draw(tr)))
 	Restate(nb, map[int]string{1: "South"})
 	top := nb.Cells[0].Source
 	if !strings.Contains(top, `South, it's "clear".`) || !strings.Contains(top, "Not verified") ||

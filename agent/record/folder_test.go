@@ -12,16 +12,6 @@ import (
 	"unicode/utf8"
 )
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestSlug(t *testing.T) {
 	for question, want := range map[string]string{
 		"  Wie groß ist die Ähre?": "wie-groß-ist-die-ähre",
@@ -65,14 +55,16 @@ func TestNewFolder(t *testing.T) {
 
 func TestCreateFolder(t *testing.T) {
 	base := t.TempDir()
-	write(t, filepath.Join(base, "full", "mine.txt"), "x")
-	if _, err := CreateFolder(filepath.Join(base, "full")); !errors.Is(err, ErrInUse) {
+	t.Chdir(base)
+	if err := os.WriteFile("mine.txt", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateFolder(base); !errors.Is(err, ErrInUse) {
 		t.Errorf("a folder that is not empty: %v", err)
 	}
-	if _, err := CreateFolder(filepath.Join(base, "full", "mine.txt")); err == nil {
+	if _, err := CreateFolder("mine.txt"); err == nil {
 		t.Error("a file was taken for a folder")
 	}
-	t.Chdir(base)
 	f, err := CreateFolder("deep/er")
 	if err != nil || !filepath.IsAbs(string(f)) {
 		t.Fatalf("got %q, %v", f, err)

@@ -37,16 +37,14 @@ func (f Folder) GoOn() error {
 	if err := errors.Join(disk.RemoveFolderIn(root, unfinishedFolder), root.Mkdir(unfinishedFolder, 0o755)); err != nil {
 		return err
 	}
-	for _, name := range besideNotebook[1:] {
-		from, err := fs.Sub(root.FS(), name)
-		if err == nil {
-			err = os.CopyFS(filepath.Join(next, name), from)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	variables, err := fs.Sub(root.FS(), variablesFolder)
+	if err == nil {
+		err = os.CopyFS(filepath.Join(next, variablesFolder), variables)
 	}
-	return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // cells use none
+	}
+	return err
 }
 
 // TakeOver puts the folders beside the notebook of the unfinished run in the place of those in f.
