@@ -97,132 +97,46 @@ func TestDACodeBroughtDown(t *testing.T) {
 	}
 }
 
-// table returns a CSV.
-func table(rows ...string) string { return strings.Join(rows, "\n") + "\n" }
-
-// numbers returns a CSV of ids and the values of f.
-func numbers(n int, f func(i int) any) string {
-	out := "id,y\n"
-	for i := range n {
-		out += fmt.Sprintf("%d,%v\n", i, f(i))
-	}
-	return out
-}
-
-// dacodeScore scores what was left as r.csv, or as an answer in JSON if gold is "".
-func dacodeScore(t *testing.T, compat Compat, config, gold, said string) float64 {
-	t.Helper()
-	root := write(t, map[string]string{"gold/r.csv": gold, "out/r.csv": said})
-	task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(config),
-		GoldDir: filepath.Join(root, "gold")}
-	answer := &Answer{ID: "x", Value: Said("r.csv"), Dir: filepath.Join(root, "out")}
-	if gold == "" {
-		answer.Value = Said(said)
-	}
-	return *scoreOf(t, Scorer{Compat: compat, Python: python(t)}, task, *answer).Value
-}
-
-// TestDACodeFaults covers each fault of the public code and its correction.
-func TestDACodeFaults(t *testing.T) {
-	names := func(names ...string) string {
-		return numbers(10, func(i int) any { return names[i*len(names)/10] })
-	}
-	values := func(y ...float64) string {
-		return numbers(len(y), func(i int) any { return y[i] })
-	}
-	value := func(by float64) string {
-		return numbers(10, func(i int) any { return float64(i%7) + 1 + by })
-	}
-	config := func(function, kind, metric, bounds, options string) string {
-		lower, upper, _ := strings.Cut(bounds, " ")
-		return fmt.Sprintf(`{"func": ["%s"], "config": {"task": "machine learning competition",
-			"type": "%s", "metric": "%s", "lower_bound": %s, "upper_bound": %s},
-			"result": [{"file": "r.csv"}], "options": [%s]}`,
-			function, kind, metric, lower, upper, options)
-	}
-	ml := func(metric, kind, bounds string) string {
-		return config("compare_competition_ml", kind, metric, bounds, "{}")
-	}
-	csv := func(options string) string {
-		return `{"func": ["compare_csv"], "result": [{"file": ["r.csv"]}], "options": [` + options + `]}`
-	}
-	text := func(gold string) string {
-		return `{"func": ["compare_text"], "result": [{"number": [` + gold + `]}], "options": [{}]}`
-	}
-	const regression, binary, multi = "regression", "binary classification", "multi classification"
-	ab, order := names("a", "b"), numbers(10, func(i int) any { return i })
-	ofID := config("compare_ml", regression, "r2", "0 1", `{"target_column": "y"}`)
-	xy, aaab := table("a,b", "1,x", "2,y"), table("id,a,b", "0,1,0", "1,1,0", "2,1,0", "3,0,1")
-	likely := table("id,a,b", "0,.5,.5", "1,.5,.5", "2,.5,.5", "3,.75,.25")
-	one, two, far := values(1, 2, 3, 4), values(2, 2, 3, 8), values(3, 2, 3, 4)
-	three := table("id,a,b,c", "0,1,0,0", "1,0,1,0", "2,0,0,1")
-	wrong := table("id,a,b,c", "0,0,1,0", "1,0,0,1", "2,1,0,0")
-	clusters := config("compare_ml", "cluster", "silhouette", "0 1", "{}")
-	good := table("Feature_1,Cluster", "0,0", "0,0", "0,0", "10,1", "10,1", "10,1")
-	mixed := table("Feature_1,Cluster", "0,0", "0,0", "0,0", "0,0", "100,0", "100,0", "0,1")
-	kappa := numbers(9, func(i int) any { return 3 + i%3 })
-	for _, v := range []struct {
-		name, config, gold, said string // said is a file r.csv, or a JSON text
-		upstream, fixed          float64
-	}{
-		{"a table", csv(`{}`), xy, table("n,A,B", "0,1.009,X ", "0,2,y"), 1, 1},
-		{"half a table", csv(`{}`), xy, table("a,b", "1,x", "2,z"), 0.5, 0.5},
-		{"all of it", csv(`{"score_rule": "all"}`), xy, table("a,b", "1,x", "2,z"), 0, 0},
-		{"misspelt", csv(`{"conditon_cols": [0]}`), xy, table("a,b", "1,x", "2,z"), 0.5, 1},
-		{"disorder", csv(`{"ignore_order": true}`), xy, table("a,b", "2,y", "1,x"), 1, 1},
-		{"mixed", csv(`{"ignore_order": true}`), xy, table("a,b", "1,y", "2,x"), 1, 0.5},
-		{"an empty table", csv(`{}`), xy, table("a,b"), 0, 0},
-		{"text", text(`{"Mean": [1.5], "City": "Rome"}`), "",
-			`The answer: {mean: 1.509, 'City ': ['rome'], /* so */}`, 1, 1},
-		{"a misspelt key", text(`{"Agriculytural Land %": [5]}`), "", `{"Agricultural Land %": 5}`, 0, 1},
-		{"no text", text(`{"a": 1}`), "", `nothing`, 0, 0},
-		{"all labels wrong", ml("f1", binary, "0 1"), ab, names("b", "a"), 0, 0},
-		{"a new label", ml("f1", binary, "0 1"), ab, names("a", "a", "a", "a", "a", "c"), 0, 5. / 14},
-		{"accuracy of a table", ml("accuracy", binary, "0 1"), ab, ab, 0, 1},
-		{"a perfect loss", ml("rmsle", regression, "0.1437 0.1558"), value(0), value(0), 0, 1},
-		{"a bad loss", ml("rmsle", regression, "0.1437 0.1558"), value(0), value(90), 1, 0},
-		{"right bounds", ml("rmse", regression, "51.9 11.5"), value(0), value(11.5), 1, 1},
-		// errors 1, 0, 0, 4; only Fixed prefers a lower loss
-		{"mae", ml("mae", regression, "0 10"), one, two, 0.125, 0.875},
-		{"medae", ml("medae", regression, "0 10"), one, two, 0.05, 0.95},
-		{"mse", ml("mse", regression, "0 10"), one, two, 0.425, 0.575},
-		// one of four is off by its mean with gold's: 100 %, and 25 % of all
-		{"smape", ml("smape", regression, "0 200"), one, far, 0.125, 0.875},
-		{"no smape", ml("smape", regression, "0 200"), values(0, 2), values(0, 2), 0, 1},
-		// 1, 2, 3 for a right 2: a third squared before it and after it, of each of three rows
-		{"crps", ml("crps", regression, "0 1"), values(2, 2, 2), values(1, 2, 3), 2. / 3, 1. / 3},
-		// three of a with the probability 1/2, one of b with 1/4: 1.5 ln 2 by class, 1.25 ln 2 of all
-		{"by class", ml("logloss_class", binary, "0 2"), aaab, likely, 1.5 / 2, 1 - 1.5*math.Ln2/2},
-		{"of all", ml("logloss_total", binary, "0 2"), aaab, likely, 1.25 / 4, 1 - 1.25*math.Ln2/2},
-		// of the four pairs of a 1 and a 0 one is the wrong way round
-		{"roc_auc", ml("roc_auc_score", binary, "0 1"), values(0, 0, 1, 1),
-			values(0.1, 0.4, 0.35, 0.8), 0.75, 0.75},
-		{"roc_auc of three", ml("roc_auc_score", multi, "0 1"), three, three, 0, 1},
-		// each class: its one row has 0, the two others 0 and 1; a tie is half a pair
-		{"three wrong", ml("roc_auc_score", multi, "0 1"), three, wrong, 0, 0.25},
-		{"clusters", clusters, "none", good, 1, 1},
-		{"one cluster", clusters, "none", strings.ReplaceAll(good, ",1", ",0"), 0, 0},
-		{"mixed clusters", clusters, "none", mixed, 0, 0}, // below 0
-		{"no clusters", clusters, "none", table("Feature_1,Group", "0,x", "10,y"), 0, 0},
-		{"kappa", ml("quadratic_weighted_kappa", regression, "0 1"), kappa, kappa, 0, 1},
-		{"by id", ofID, order, strings.Join(reversed(order), "\n"), 0, 1},
-		{"texts", strings.NewReplacer(regression, binary, "r2", "accuracy").Replace(ofID), ab,
-			names("b", "a"), 1, 0},
-	} {
-		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
-			got := dacodeScore(t, compat, v.config, v.gold, v.said)
-			if math.Abs(got-want) > 1e-9 {
-				t.Errorf("%s, %s: %v, not %v", v.name, compat, got, want)
+// TestDACodeScores compares scores with those of the public code, and without its faults: an entry is a
+// name, an eval configuration, what is right and what was said, both a file (of a database its SQL), or
+// a text if nothing is right; and the two scores.
+func TestDACodeScores(t *testing.T) {
+	run := python(t)
+	err := readLines("testdata/dacode.json", func(raw json.RawMessage) error {
+		task := Task{Rules: "dacode"}
+		var name, gold, said string
+		var upstream, fixed float64
+		row := []any{&name, &task.Gold, &gold, &said, &upstream, &fixed}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return err
+		}
+		root := write(t, map[string]string{"gold/r.csv": gold, "out/r.csv": said})
+		task.GoldDir = filepath.Join(root, "gold")
+		answer := Answer{Value: Said("r.csv"), Dir: filepath.Join(root, "out")}
+		switch {
+		case gold == "":
+			answer.Value = Said(said)
+		case strings.HasPrefix(gold, "create table"):
+			answer.Value = Said("r.db")
+			for folder, sql := range map[string]string{task.GoldDir: gold, answer.Dir: said} {
+				code := fmt.Sprintf("import sqlite3\ndb = sqlite3.connect(%q)\ndb.executescript(%q)\ndb.commit()\ndb.close()",
+					filepath.Join(folder, "r.db"), sql)
+				if _, err := run(t.Context(), code); err != nil {
+					return err
+				}
 			}
 		}
+		for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
+			score := scoreOf(t, Scorer{Compat: compat, Python: run}, task, answer)
+			if math.Abs(*score.Value-want) > 1e-9 {
+				t.Errorf("%s, %s: %+v, not %v", name, compat, score, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
-}
-
-// reversed returns the lines of a CSV with its rows in reverse.
-func reversed(csv string) []string {
-	lines := strings.Split(strings.TrimSpace(csv), "\n")
-	slices.Reverse(lines[1:])
-	return lines
 }
 
 // TestDACodeLinks: results outside the folder are refused, since an agent may link to what
@@ -348,6 +262,46 @@ plt.close()
 	}
 	if err := Chart(t.Context(), run, t.TempDir(), "", Fixed); err != nil {
 		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// TestDACodeColours: upstream checks that gold has every colour of the answer; Fixed also
+// checks the reverse.
+func TestDACodeColours(t *testing.T) {
+	run := python(t)
+	config := image("color")
+	for _, v := range []struct {
+		name, colours   string
+		upstream, fixed float64
+	}{
+		{"nearly", `["#ff0808", "#0808ff"]`, 1, 1},     // 11.3 of 15
+		{"not nearly", `["#ff0c0c", "#0000ff"]`, 0, 0}, // 17.0
+		{"fewer", `["#ff0000"]`, 1, 0},
+	} {
+		root := write(t, map[string]string{"gold/plot.json": `{"color": ["#ff0000", "#0000ff"]}`,
+			"out/dabench/plot.json": `{"color": ` + v.colours + `}`})
+		gold, out := filepath.Join(root, "gold"), filepath.Join(root, "out")
+		code := fmt.Sprintf("import numpy\nnumpy.save(%q, numpy.array([[3., 1.]]))\nfrom PIL import "+
+			"Image; Image.new('RGB', (8, 6), 'white').save(%q)",
+			filepath.Join(gold, "result.npy"), filepath.Join(gold, "r.png"))
+		if _, err := run(t.Context(), code); err != nil {
+			t.Fatal(err)
+		}
+		drawImage(t, run, filepath.Join(out, "r.png"))
+		data, err := os.ReadFile(filepath.Join(gold, "result.npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(out, "dabench", "result.npy"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
+			score := scoreOf(t, Scorer{Compat: compat, Python: run},
+				Task{Rules: "dacode", Gold: config, GoldDir: gold}, Answer{Value: Said("r.png"), Dir: out})
+			if *score.Value != want {
+				t.Errorf("%s, %s: %+v, not %v", v.name, compat, score, want)
+			}
+		}
 	}
 }
 

@@ -44,15 +44,27 @@ func toolOf(name, code string) string {
 		"\"parameters\": {}, \"returns\": \"a number\"}\n```\n\n%s", name, block(code))
 }
 
-// A row is a task that an agent carries out by a script.
+// A row is a task that an agent carries out by a script, in testdata/agents.json.
 type row struct {
-	name, agent string
-	options     solver.Options
-	replies     script
-	want        string           // of the record: see summary
-	cells       []string         // of the notebook, after the set-up
-	asked       map[int][]string // what requests contain, by their number from 0
-	shown       map[string][]string
+	Name, Agent string
+	Options     solver.Options
+	Replies     script
+	Want        string           // of the record: see summary
+	Cells       []string         // of the notebook, after the set-up
+	Asked       map[int][]string // what requests contain, by their number from 0
+	Shown       map[string][]string
+}
+
+func rows(t *testing.T) (all []row) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/agents.json")
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func summary(r runner.Record) string {
@@ -72,137 +84,13 @@ var (
 	ls   = action(`Bash(code="ls")`)
 )
 
-var rows = []row{
-	{"react", "react", solver.Options{}, script{"react": {
-		py("x = 7\nprint(x)"), "I have no code.", "cut:```python\nprint(x)\n```", py("print(y)"),
-		py("hang()"),
-		"First.\n\n```python\nprint(x)\n```\n\nThen the answer.\n\n```py\nanswer(7)\n```",
-	}}, `"7" finished: rounds 6, cells 4, failed 2, repairs 0`,
-		[]string{"x = 7\nprint(x)", "print(y)", "print(x)\n\nanswer(7)"},
-		map[int][]string{0: {"What is the fee?", "A number.", `"data/a.txt" (13 bytes)`},
-			1: {"x = 7", "```\n7\n```"}, 2: {"it has no code block"}, 3: {"it was cut off"},
-			4: {"NameError: y"}, 5: {"the cell ran longer than 60 s", "put back"}},
-		map[string][]string{"turn-5": {"hang()", "longer than 60 s"},
-			"turn-2": {"I have no code.", "it has no code block"}}},
-	{"react without steps", "react", solver.Options{Steps: 2}, script{"react": {
-		py("x = 7\nprint(x)"), py("print(x)"), "It must be.\n\n**Final answer:** `7`"}},
-		`"7" not finished: rounds 2, cells 2, failed 0, repairs 0`, []string{"x = 7\nprint(x)",
-			"print(x)"},
-		map[int][]string{2: {"```\n7\n```"}}, map[string][]string{"question": {"Not finished"}}},
-	{"react without an answer", "react", solver.Options{Steps: 1}, script{"react": {py("die()"),
-		"I do not know."}}, `"" not finished: rounds 1, cells 1, failed 1, repairs 0`, nil, nil, nil},
-	{"autogen", "autogen", solver.Options{}, script{"assistant": {
-		"The plan.\n\n```sh\nls\n```\n\n```python\nraise(x)\n```\n\n```python\nprint(\"never\")\n```",
-		"```julia\nx\n```", "Hm.", "cut:abc", block(`print("seven")`), "All checked.\n\nAnswer: 7",
-		"**TERMINATE**."}},
-		`"7" finished: rounds 7, cells 3, failed 1, repairs 0`,
-		[]string{`bash("ls")`, "raise(x)", `print("seven")`},
-		map[int][]string{1: {"bash \"ls\"", "ValueError: x", "The code failed."},
-			2: {"no code block in your message"}, 4: {"it was cut off"}, 5: {"seven", "without an error"}},
-		nil},
-	{"autogen without replies", "autogen", solver.Options{Steps: 1}, script{"assistant": {
-		block(`print("7")`), "So it is seven.\nAnswer: 7"}},
-		`"7" not finished: rounds 2, cells 1, failed 0, repairs 0`, []string{`print("7")`}, nil, nil},
-	{"model-only", "model-only", solver.Options{}, script{"model-only": {"Seven.", "Answer: 7"}},
-		`"7" finished: rounds 1, cells 0, failed 0, repairs 0`, nil,
-		map[int][]string{0: {"the fee is 7", "one line of many"}}, nil},
-	{"da-agent", "da-agent", solver.Options{}, script{"da-agent": {
-		action(`Bash(code="head data/a.txt")`), action(`Bash(code="head data/a.txt")`), "What now?",
-		action("Python(file_path=\"./a.py\"):\n```python\nimport os\nprint('x')\n```\n\nObservation: " +
-			"42\n\nThought: done\nAction: Terminate(output=\"42\")"),
-		action(`SQL(file_path="data/x.sqlite", command="SELECT a, \"b\" FROM t WHERE c=(1)", ` +
-			`output="direct")`),
-		action(`Terminate(output="7")`)}},
-		`"7" finished: rounds 6, cells 3, failed 1, repairs 0`,
-		[]string{`bash("head data/a.txt")`, "python(\"./a.py\", r'''\nimport os\nprint('x')\n''')",
-			`sql("data/x.sqlite", "SELECT a, \"b\" FROM t WHERE c=(1)", "direct")`},
-		map[int][]string{2: {"its action is the last one again"}, 3: {"it has no action"}},
-		map[string][]string{"actions": {"def bash(command)", "action_seconds = 300"}}},
-	{"da-agent without steps", "da-agent", solver.Options{Steps: 2},
-		script{"da-agent": {ls, action(`Bash(code="ls -l")`)}},
-		`"" not finished: rounds 2, cells 2, failed 0, repairs 0`, []string{`bash("ls")`,
-			`bash("ls -l")`}, nil, nil},
-	{"da-agent repeats itself", "da-agent", solver.Options{}, script{"da-agent": {ls, ls, ls}},
-		`"" not finished: rounds 3, cells 1, failed 0, repairs 0`, []string{`bash("ls")`}, nil, nil},
-	{"da-agent cannot be read", "da-agent", solver.Options{}, script{"da-agent": {"a", "b", "c", "d"}},
-		`"" not finished: rounds 4, cells 0, failed 0, repairs 0`, nil, nil, nil},
-	{"tasks in order", "data-interpreter", bare, script{
-		"planner": {tasks("3: Print the total < 1 2", "2: Load b < 1", "1: Load a")},
-		"coder":   {block("a = 1"), block("b = 2"), block("print(b)")}, "reporter": {"Answer: 2"}},
-		`"2" finished: rounds 3, cells 6, failed 0, repairs 0`,
-		[]string{"a = 1", right, "b = 2", right, "print(b)", right},
-		map[int][]string{5: {"Task 1: Load a", "Task 2: Load b", "Task 3: Print the total", "b = 2"},
-			7: {"print(b)", "Load a", "```\n2\n```"}}, nil},
-	{"a plan of a task that fails", "data-interpreter", bare, script{
-		"planner": {tasks("1: Load", "2: Impossible < 1", "3: Print < 2"),
-			tasks("1: Load", "2: Possible < 1", "3: Print < 2")},
-		"coder":    {block("a = 1\nprint(a)"), block("raise(first)"), block("b = 2"), block("print(b)")},
-		"debugger": {block("raise(second)"), block("raise(third)")},
-		"reporter": {"Answer: 2"}},
-		`"2" finished: rounds 4, cells 9, failed 3, repairs 2`,
-		[]string{"a = 1\nprint(a)", right, "raise(first)", "raise(second)", "raise(third)", "b = 2",
-			right,
-			"print(b)", right},
-		map[int][]string{5: {"raise(first)", "ValueError: second"}, 6: {`"status": "done"`,
-			`"status": "to do"`, "Task 2 has failed", "raise(third)", "ValueError: third"},
-			7: {"Task 1: Load", "a = 1"}}, nil},
-	{"a task after the fork", "data-interpreter", bare, script{
-		"planner": {tasks("1: Load", "2: Clean", "3: Fail"), tasks("1: Load", "2b: Look", "2: Clean")},
-		"coder": {block("a = 1"), block("b = 2"), block("raise(x)"), block("c = 3"),
-			block("b = 4\nprint(b)")},
-		"debugger": {block("raise(y)"), "Nothing helps.", "Nothing at all."}, "reporter": {"Answer: 4"}},
-		`"4" finished: rounds 5, cells 10, failed 2, repairs 1`,
-		[]string{"a = 1", right, "b = 2", right, "raise(x)", "raise(y)", "c = 3", right,
-			"b = 4\nprint(b)",
-			right}, nil, nil},
-	{"no steps are left", "data-interpreter", solver.Options{NoTools: true, Steps: 2}, script{
-		"planner":  {tasks("1: Load", "2: Fail"), tasks("1: Load", "2: Again")},
-		"coder":    {block("a = 1\nprint(a)"), "No.", "No!"},
-		"reporter": {"Answer: 1"}},
-		`"1" not finished: rounds 2, cells 2, failed 0, repairs 0`, []string{"a = 1\nprint(a)", right},
-		nil, nil},
-	// a repaired plan, code that is never repaired, and a plan without that task
-	{"unread code", "data-interpreter", bare, script{
-		"planner": {tasks("1: a < 2"), tasks("1: a", "2: b"), tasks("1: c")},
-		"coder":   {"No.", "No!", block("print(\"7\")")}, "reporter": {"Seven.", "Seven!"},
-		"validator": {"No.", "No!"}},
-		`"" not finished: rounds 2, cells 1, failed 0, repairs 0`, []string{`print("7")`}, nil, nil},
-	{"a task that hangs", "data-interpreter", bare, script{
-		"planner": {tasks("1: a", "2: b")}, "coder": {block("x = 1"), block("hang()")},
-		"debugger": {block("print(x)")}, "reporter": {"Answer: 1"}},
-		`"1" finished: rounds 2, cells 5, failed 1, repairs 1`, []string{"x = 1", right, "print(x)",
-			right},
-		map[int][]string{4: {"longer than 60 s", "put back"}}, nil},
-	// a tool is made from a task's code, tested, repaired, and recommended for the next task
-	{"tools", "data-interpreter", solver.Options{}, script{
-		"planner": {tasks("1: Load the fees", "2: The mean fee < 1")},
-		"coder":   {block("fees = 7\nprint(fees)"), block("print(fees)")},
-		"toolmaker": {toolOf("mean_fee", good+"\nraise(broken)"),
-			toolOf("mean_fee", good)}, // and none of the last task
-		"tester":      {block("test_x = 1\nprint(test_x)")},
-		"recommender": {"```json\n[\"mean_fee\", \"no_such\"]\n```"}, "reporter": {"Answer: 7"}},
-		`"7" finished: rounds 2, cells 7, failed 1, repairs 1`,
-		[]string{"fees = 7\nprint(fees)", right, good + "\nraise(broken)", good,
-			"test_x = 1\nprint(test_x)",
-			"print(fees)", right},
-		map[int][]string{5: {"raise(broken)", "test_x = 1", "ValueError: broken"},
-			6: {"`mean_fee`: Gives the mean fee."}, 7: {`"name": "mean_fee"`}}, nil},
-	{"a tool that fails", "data-interpreter", solver.Options{}, script{
-		"planner":   {tasks("1: Load the fees", "2: The mean fee < 1")},
-		"coder":     {block("fees = 7\nprint(fees)"), block("print(fees)")},
-		"toolmaker": {toolOf("f", good), toolOf("f", "def f(): pass"), "nothing", "neither"},
-		"tester":    {block("raise(wrong)")}, "reporter": {"Answer: 7"}},
-		`"7" finished: rounds 2, cells 6, failed 1, repairs 0`, []string{"fees = 7\nprint(fees)", right,
-			"def f(): pass", "raise(wrong)", "print(fees)", right}, nil, nil},
-}
-
 // TestAgents: each agent does what its script says, and does the same again from the trace. All its
 // requests have different subjects.
 func TestAgents(t *testing.T) {
-	for _, r := range rows {
-		t.Run(r.name, func(t *testing.T) {
+	for _, r := range rows(t) {
+		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlay(t, copied(r.replies))
+			p := newPlay(t, copied(r.Replies))
 			p.cfg.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1, Output: 10}, true }
 			path := filepath.Join(t.TempDir(), "trace.jsonl")
 			trace, err := llm.OpenTrace(path)
@@ -211,18 +99,18 @@ func TestAgents(t *testing.T) {
 			}
 			defer trace.Close()
 			p.cfg.Model = llm.Traced(p.model, trace)
-			if p.solve(t, t.Context(), r.agent, r.options); p.err != nil {
+			if p.solve(t, t.Context(), r.Agent, r.Options); p.err != nil {
 				t.Fatal(p.err)
 			}
-			same(t, "the record", r.want, summary(p.record))
-			same(t, "the cells", r.cells, p.cells())
-			for n, parts := range r.asked {
+			same(t, "the record", r.Want, summary(p.record))
+			same(t, "the cells", r.Cells, p.cells())
+			for n, parts := range r.Asked {
 				contains(t, fmt.Sprint("request ", n), p.model.text(n), parts...)
 			}
-			for id, parts := range r.shown {
+			for id, parts := range r.Shown {
 				contains(t, id, p.cell(t, id).Source, parts...)
 			}
-			p.complete(t, r.agent)
+			p.complete(t, r.Agent)
 			file, err := os.Open(path)
 			if err != nil {
 				t.Fatal(err)
@@ -235,7 +123,7 @@ func TestAgents(t *testing.T) {
 			again := newPlay(t, nil)
 			again.task, again.cfg.Price = p.task, p.cfg.Price
 			again.cfg.Model = llm.Replay(exchanges)
-			if again.solve(t, t.Context(), r.agent, r.options); again.err != nil ||
+			if again.solve(t, t.Context(), r.Agent, r.Options); again.err != nil ||
 				!notebook.Same(p.nb, again.nb) {
 				t.Errorf("the replay is another one: %v", again.err)
 			}
@@ -392,7 +280,7 @@ func TestUnreadPlans(t *testing.T) {
 
 // TestReactRecord: cells are restored after one that was stopped, and those that raised are tagged.
 func TestReactRecord(t *testing.T) {
-	p := run(t, "react", solver.Options{}, rows[0].replies)
+	p := run(t, "react", solver.Options{}, rows(t)[0].Replies)
 	same(t, "what was run again", [][]string{append(slices.Clone(p.session.ran[:3]),
 		"x = 7\nprint(x)")}, p.session.rolled)
 	same(t, "the tags of a cell that raised", []string{"raises-exception"}, p.cell(t,

@@ -84,28 +84,23 @@ func TestPaperTable(t *testing.T) {
 	}
 }
 
-// settingsOf are the settings that the flags of a row's run set.
-var settingsOf = map[string]map[string]string{
-	"autogen --data-setting oracle":                              {"data_setting": "oracle"},
-	"da-agent --data-setting oracle":                             {"data_setting": "oracle"},
-	"da-agent --max-history 10":                                  {"max_history": "10"},
-	"da-agent --max-history 5":                                   {"max_history": "5"},
-	"da-agent --split dev":                                       {"split": "dev"},
-	"data-interpreter --data-setting oracle":                     {"data_setting": "oracle"},
-	"data-interpreter --no-tools":                                {"tools": "false"},
-	"dsstar --paper":                                             {"method.paper": "true"},
-	"dsstar --analyzer none --paper":                             {"method.paper": "true", "method.analyzer": "none"},
-	"dsstar --data-setting oracle --paper":                       {"method.paper": "true", "data_setting": "oracle"},
-	"dsstar --max-rounds 10 --paper":                             {"method.paper": "true", "max_rounds": "10"},
-	"dsstar --max-rounds 15 --paper":                             {"method.paper": "true", "max_rounds": "15"},
-	"dsstar --max-rounds 5 --paper":                              {"method.paper": "true", "max_rounds": "5"},
-	"dsstar --no-router --paper":                                 {"method.paper": "true", "method.router": "false"},
-	"dsstar --paper --role-model verifier=PROVIDER/llama-3.1-8b": {"method.paper": "true", "models.verifier": "openai/llama-3.1-8b"},
-	"dsstar --paper --split dev":                                 {"method.paper": "true", "split": "dev"},
-	"dsstar --paper --verifier-input query-plan":                 {"method.paper": "true", "method.verifier_input": "query-plan"},
-	"react --data-setting oracle":                                {"data_setting": "oracle"},
-	"react --reasoning":                                          {"reasoning": "true"},
-	"react --split dev":                                          {"split": "dev"},
+// settingsOf returns the settings that the flags of a row's run set.
+func settingsOf(run string) map[string]string {
+	setup := map[string]string{}
+	for _, flag := range strings.Split(run, " --")[1:] {
+		name, value, given := strings.Cut(flag, " ")
+		bare, off := strings.CutPrefix(name, "no-")
+		if role, model, ofRole := strings.Cut(value, "="); ofRole {
+			bare, value = "models."+role, model
+		} else if !given {
+			value = fmt.Sprint(!off)
+		}
+		if bare = strings.ReplaceAll(bare, "-", "_"); !varied(bare) {
+			bare = "method." + bare
+		}
+		setup[bare] = value
+	}
+	return setup
 }
 
 // TestPapers makes every table, empty and from a run. Each row has as many figures as columns,
@@ -120,7 +115,7 @@ func TestPapers(t *testing.T) {
 			if row.run == "" {
 				continue
 			}
-			run := sample("", "x/"+row.model, settingsOf[row.run], 1, 0)
+			run := sample("", "x/"+row.model, settingsOf(row.run), 1, 0)
 			run.Agent, _, _ = strings.Cut(row.run, " ")
 			run.Bench = p.bench
 			found := 0
