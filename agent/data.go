@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -20,8 +19,8 @@ type dataState map[string]files.Stamp
 func lookAt(data string, all []record.File) dataState {
 	state := dataState{}
 	look := func(name, path string) {
-		if info, err := os.Stat(path); err == nil {
-			state[name] = files.StampOf(info)
+		if stamp, err := files.StampOf(path); err == nil {
+			state[name] = stamp
 		}
 	}
 	for _, f := range all {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,85 +40,105 @@ func InWords(skipped []Skipped) string {
 	return strings.Join(words, ", ")
 }
 
-// List lists the data files of a folder, sorted by folder and name: regular files at any depth,
-// and links to regular files. It skips hidden files, run folders of dsstar, installed packages and
-// caches: see [skipped]. It never skips the folder itself, nor the files and folders below it that
-// include names ("." names all). It returns ctx's error once ctx is done.
+// List lists the data files of a folder: see [ListAll].
 func List(ctx context.Context, root string, include []string) (Listing, error) {
-	var l Listing
-	root, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return l, fmt.Errorf("list the data folder: %w", err)
+	return ListAll(ctx, []Source{{Path: root}}, include)
+}
+
+// ListAll lists the data files of all sources by their names in the data folder; of a folder, sorted
+// by folder and name, regular files at any depth, and links to regular files. It skips hidden files,
+// run folders of dsstar, installed packages and caches: see [skipped]. It never skips what is a source
+// itself, nor the files and folders below it that include names ("." names all). It returns ctx's
+// error once ctx is done.
+func ListAll(ctx context.Context, sources []Source, include []string) (Listing, error) {
+	var all Listing
+	for _, s := range sources {
+		info, err := os.Stat(s.Path)
+		switch {
+		case s.Of != "":
+			continue
+		case s.Database != "":
+			all.Files = append(all.Files, File{Name: s.Name, Size: int64(len(s.Content()))})
+			continue
+		case err == nil && info.Mode().IsRegular():
+			all.Files = append(all.Files,
+				File{Name: s.Name, Size: info.Size(), With: parts(Companions(s.Path, s.Name))})
+			continue
+		case err == nil:
+			err = all.add(ctx, s, within(s.Name, include))
+		}
+		if err != nil {
+			return Listing{}, fmt.Errorf("list the data: %w", err)
+		}
 	}
-	w := walk{root: root, listing: &l}
+	return all, nil
+}
+
+// add adds the files of a folder, each with its companions.
+func (l *Listing) add(ctx context.Context, s Source, include []string) error {
+	root, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return err
+	}
+	w := walk{root: root, source: s.Name, listing: l}
 	for _, name := range include {
 		w.include = append(w.include, path.Clean(name))
 	}
+	before := len(l.Files)
 	// Not fs.WalkDir, which refuses names that are not UTF-8.
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return w.visit(path, d, err)
+		return cmp.Or(ctx.Err(), w.visit(path, d, err))
 	})
-	if err != nil {
-		return Listing{}, fmt.Errorf("list the data folder: %w", err)
-	}
-	return l.together(root), nil
-}
-
-// together takes companions out of the list and puts them to the files that they belong to.
-func (l Listing) together(root string) Listing {
 	taken := map[string]bool{}
-	for i, f := range l.Files {
-		all := Companions(filepath.Join(root, f.Name), f.Name)
-		l.Files[i].With = parts(all)
-		for _, c := range all {
+	for i, f := range l.Files[before:] {
+		companions := Companions(filepath.Join(root, strings.TrimPrefix(f.Name, s.Name+"/")), f.Name)
+		l.Files[before+i].With = parts(companions)
+		for _, c := range companions {
 			taken[c.Name] = taken[c.Name] || !c.own()
 		}
 	}
-	l.Files = slices.DeleteFunc(l.Files, func(f File) bool { return taken[f.Name] })
-	return l
+	kept := slices.DeleteFunc(l.Files[before:], func(f File) bool { return taken[f.Name] })
+	l.Files = l.Files[:before+len(kept)]
+	return err
 }
 
-// A walk is the state of List.
+// A walk goes through the folder of a source.
 type walk struct {
 	root    string
+	source  string // its name
 	include []string
 	listing *Listing
 	narrow  string // a skipped folder, entered for included names below it
 }
 
-func (w *walk) visit(path string, d fs.DirEntry, err error) error {
-	name := strings.TrimPrefix(path[len(w.root):], "/")
+func (w *walk) visit(at string, d fs.DirEntry, err error) error {
+	name := strings.TrimPrefix(at[len(w.root):], "/")
 	if err != nil {
-		if path == w.root || !errors.Is(err, fs.ErrPermission) {
+		if at == w.root || !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
-		w.listing.Unread = append(w.listing.Unread, name)
+		w.listing.Unread = append(w.listing.Unread, path.Join(w.source, name))
 		return nil
 	}
-	if path != w.root && (hidden(d.Name()) || d.IsDir() && isRun(path)) {
+	if at != w.root && (hidden(d.Name()) || d.IsDir() && isRun(at)) {
 		return passBy(d)
 	}
-	if path != w.root && !w.included(name) {
-		why := ""
-		if narrow := w.narrow != "" && below(name, w.narrow); !narrow {
-			w.narrow = ""
-			why = skipped(path, d)
-		} else if !w.leads(name) {
-			return passBy(d)
-		}
-		if why != "" && !w.leads(name) {
-			w.listing.Skipped = append(w.listing.Skipped, Skipped{name + "/", why})
+	switch narrow := w.narrow != "" && below(name, w.narrow); {
+	case at == w.root || w.included(name) || narrow && w.leads(name):
+	case narrow:
+		return passBy(d)
+	default:
+		w.narrow = ""
+		if why := skipped(at, d); why != "" && !w.leads(name) {
+			w.listing.Skipped = append(w.listing.Skipped, Skipped{path.Join(w.source, name) + "/", why})
 			return filepath.SkipDir
-		}
-		if why != "" {
+		} else if why != "" {
 			w.narrow = name
 		}
 	}
-	if size, ok := regular(path, d); ok {
-		w.listing.Files = append(w.listing.Files, File{Name: name, Size: size})
+	if size, ok := regular(at, d); ok {
+		f := File{Name: path.Join(w.source, name), Size: size}
+		w.listing.Files = append(w.listing.Files, f)
 	}
 	return nil
 }

@@ -85,8 +85,11 @@ func kind(name, encoding string, isText bool) string {
 // encoding, "" for UTF-8. ok is false if it is not text. If the file continues after b, an
 // incomplete character at b's end is dropped.
 func decode(b []byte, whole bool) (text, encoding string, ok bool) {
-	if !whole {
-		b = trimPartial(b)
+	for n := range min(utf8.UTFMax, len(b)) {
+		if rest := b[:len(b)-n]; !whole && utf8.Valid(rest) {
+			b = rest
+			break
+		}
 	}
 	var fallback transform.Transformer = transform.Nop
 	switch {
@@ -114,19 +117,6 @@ func controls(b []byte) int {
 		}
 	}
 	return n
-}
-
-// trimPartial removes an incomplete UTF-8 character from the end.
-func trimPartial(b []byte) []byte {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if c := b[len(b)-n]; utf8.RuneStart(c) {
-			if !utf8.FullRune(b[len(b)-n:]) {
-				return b[:len(b)-n]
-			}
-			break
-		}
-	}
-	return b
 }
 
 // lines returns the first lines of text, at most n bytes. It cuts at the end of a line, or

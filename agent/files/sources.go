@@ -1,7 +1,6 @@
 package files
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,51 +110,6 @@ func (s Source) Has(name string) bool {
 		return err == nil && filepath.IsLocal(inside)
 	}
 	return false
-}
-
-// ListAll lists the data files of all sources as [List] does, by their names in the data folder. A
-// file that is a source is never skipped.
-func ListAll(ctx context.Context, sources []Source, include []string) (Listing, error) {
-	var all Listing
-	for _, s := range sources {
-		if s.Of != "" {
-			continue
-		}
-		if s.Database != "" {
-			all.Files = append(all.Files, File{Name: s.Name, Size: int64(len(s.Content()))})
-			continue
-		}
-		info, err := os.Stat(s.Path)
-		if err != nil {
-			return Listing{}, fmt.Errorf("list the data: %w", err)
-		}
-		if info.Mode().IsRegular() {
-			all.Files = append(all.Files,
-				File{Name: s.Name, Size: info.Size(), With: parts(Companions(s.Path, s.Name))})
-			continue
-		}
-		l, err := List(ctx, s.Path, within(s.Name, include))
-		if err != nil {
-			return Listing{}, err
-		}
-		for _, f := range l.Files {
-			f.Name = path.Join(s.Name, f.Name)
-			for i := range f.With {
-				f.With[i].Name = path.Join(s.Name, f.With[i].Name)
-			}
-			all.Files = append(all.Files, f)
-		}
-		for _, name := range l.Unread {
-			all.Unread = append(all.Unread, path.Join(s.Name, name))
-		}
-		for _, skipped := range l.Skipped {
-			if s.Name != "" {
-				skipped.Name = s.Name + "/" + skipped.Name
-			}
-			all.Skipped = append(all.Skipped, skipped)
-		}
-	}
-	return all, nil
 }
 
 // within returns the included names of a source as they are in it.

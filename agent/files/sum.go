@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -72,6 +74,32 @@ func (s Source) sum(all []File, sums map[string]string) {
 	}
 }
 
+// A Stamp tells whether a file is as it was, without reading it: it changes with the file, but also
+// without it, when the file is moved or linked.
+type Stamp struct {
+	Size          int64
+	Modified      int64 // in ns, as anybody can set it
+	Device, Inode uint64
+	Changed       int64 // in ns, as the system alone sets it
+}
+
+// StampOf returns the stamp of the file at a path, or of the file that a link there leads to.
+func StampOf(path string) (Stamp, error) {
+	var s unix.Stat_t
+	err := unix.Stat(path, &s)
+	return stampOf(s), err
+}
+
+func stampOf(s unix.Stat_t) Stamp {
+	return Stamp{s.Size, s.Mtim.Nano(), uint64(s.Dev), s.Ino, s.Ctim.Nano()}
+}
+
+// Touched reports whether only what the system keeps of the file has changed: it may have other
+// content all the same.
+func (s Stamp) Touched(was Stamp) bool {
+	return s != was && s.Size == was.Size && s.Modified == was.Modified
+}
+
 // known are the sums of files that were read, by their stamps.
 var known sync.Map
 
@@ -82,7 +110,11 @@ func (d *Folder) sum(f File) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	stamp := StampOf(info)
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &stat); err != nil {
+		return "", fmt.Errorf("read %s: %w", f.Name, err)
+	}
+	stamp := stampOf(stat)
 	if sum, ok := known.Load(stamp); ok {
 		return sum.(string), nil
 	}
@@ -105,7 +137,7 @@ func (d *Folder) sum(f File) (string, error) {
 		return "", fmt.Errorf("read %s: %w", f.Name, err)
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
-	if stamp.Changed != 0 && time.Since(time.Unix(0, stamp.Changed)) > time.Second {
+	if time.Since(time.Unix(0, stamp.Changed)) > time.Second {
 		known.Store(stamp, sum) // what changes a file now may leave its stamp, which counts in ticks
 	}
 	return sum, nil

@@ -1,9 +1,0 @@
-package files
-
-import "syscall"
-
-func (s *Stamp) identify(sys any) {
-	if st, ok := sys.(*syscall.Stat_t); ok {
-		s.Device, s.Inode, s.Changed = st.Dev, st.Ino, st.Ctim.Nano()
-	}
-}
