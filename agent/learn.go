@@ -13,7 +13,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
@@ -62,15 +62,15 @@ func (r *standard) learnFrom(ctx context.Context, p *prover) error {
 }
 
 // leaves reads facts and functions for the memory of the data; none of either is an answer, too.
-var leaves = ask.Format[*memory.Memory]{
+var leaves = ask.Format[*lesson.Lesson]{
 	Rule: "Reply with facts as lines `- fact — source: where it stands` and one ```python block for " +
 		"each function with its imports and cases, or with the word none.",
-	Parse: func(text string) (*memory.Memory, error) {
+	Parse: func(text string) (*lesson.Lesson, error) {
 		var code []string
 		for _, b := range ask.Blocks(text) {
 			code = append(code, b.Code)
 		}
-		m := memory.Propose(ask.Prose(text), code)
+		m := lesson.Propose(ask.Prose(text), code)
 		if lower := strings.ToLower(text); len(m.Facts)+len(m.Tools)+len(m.Problems) == 0 &&
 			!strings.Contains(lower, "none") && !strings.Contains(lower, "nothing") {
 			return nil, errors.New("it has neither facts nor functions")
@@ -80,12 +80,12 @@ var leaves = ask.Format[*memory.Memory]{
 }
 
 // fault returns why a function is not admitted, or "".
-func (r *standard) fault(ctx context.Context, p *prover, so *record.Learned, tool memory.Tool) (string, error) {
+func (r *standard) fault(ctx context.Context, p *prover, so *record.Learned, tool lesson.Tool) (string, error) {
 	known := so.Tools
 	if r.t.Recalled != nil {
 		known = slices.Concat(r.t.Recalled.Tools, known)
 	}
-	if slices.ContainsFunc(known, func(t memory.Tool) bool { return t.Name == tool.Name }) {
+	if slices.ContainsFunc(known, func(t lesson.Tool) bool { return t.Name == tool.Name }) {
 		return "there is one of this name", nil
 	}
 	if reason := r.unseenValue(tool.Test); reason != "" {
@@ -96,7 +96,7 @@ func (r *standard) fault(ctx context.Context, p *prover, so *record.Learned, too
 		imports = slices.Concat(r.t.Recalled.Imports, imports)
 	}
 	defer r.kernel.Start()()
-	module := memory.Module(imports, memory.Needed(append(slices.Clone(known), tool), tool.Name+"\n"+tool.Test))
+	module := lesson.Module(imports, lesson.Needed(append(slices.Clone(known), tool), tool.Name+"\n"+tool.Test))
 	return ToolFault(ctx, p.runScript, p.elsewhere().Task, module, tool.Test)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent/describe"
 	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -39,7 +40,7 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 			room -= len(facts[i]) + 1
 		}
 	}
-	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t memory.Tool) bool { return t.Test == "" })
+	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
 	tools := make([]string, len(tested))
 	for i, t := range tested {
 		signature, doc := t.Signature()
@@ -55,7 +56,7 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	if r.Example != nil {
 		names = append(names, r.Example.Cells) // it may use others
 	}
-	r.Tools = memory.Needed(tested, strings.Join(names, " "))
+	r.Tools = lesson.Needed(tested, strings.Join(names, " "))
 	for i, f := range m.Facts {
 		if near[i] {
 			r.Facts = append(r.Facts, f)
@@ -142,7 +143,7 @@ func usedFunctions(t *record.Trajectory) string {
 	if t.Recalled == nil {
 		return ""
 	}
-	return memory.Module(t.Recalled.Imports, t.UsedTools())
+	return lesson.Module(t.Recalled.Imports, t.UsedTools())
 }
 
 // forget takes the memory out of a request, for those who must not rely on it.

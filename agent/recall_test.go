@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 )
@@ -15,8 +16,8 @@ import (
 func recalled(code string) func(*stage) {
 	return func(s *stage) {
 		s.config.Recalled = &record.Recalled{
-			Facts: []memory.Fact{{Text: "An empty list means all.", Source: "manual.md"}},
-			Tools: []memory.Tool{{Name: "tool", Code: code}, {Name: "unused", Code: "unused = 7"}},
+			Facts: []lesson.Fact{{Text: "An empty list means all.", Source: "manual.md"}},
+			Tools: []lesson.Tool{{Name: "tool", Code: code}, {Name: "unused", Code: "unused = 7"}},
 		}
 	}
 }
@@ -47,14 +48,14 @@ func TestRecalled(t *testing.T) {
 
 // TestRecallFor: the nearest facts and functions, with those that they call, and nothing far.
 func TestRecallFor(t *testing.T) {
-	m := &memory.Memory{Imports: []string{"import math"}}
+	m := &memory.Memory{Lesson: lesson.Lesson{Imports: []string{"import math"}}}
 	for _, name := range strings.Fields("fee tax rate cost price sum mean count total share") {
-		m.Facts = append(m.Facts, memory.Fact{Text: name + strings.Repeat(" word", 150)})
-		m.Tools = append(m.Tools, memory.Tool{Name: name + "_of", Test: "assert",
+		m.Facts = append(m.Facts, lesson.Fact{Text: name + strings.Repeat(" word", 150)})
+		m.Tools = append(m.Tools, lesson.Tool{Name: name + "_of", Test: "assert",
 			Code: "def " + name + "_of(a):\n    \"\"\"" + name + "\"\"\"\n    return helper(a)"})
 	}
-	m.Tools = append(m.Tools, memory.Tool{Name: "helper", Test: "assert", Code: "def helper(a):\n    return 1"},
-		memory.Tool{Name: "untested", Code: "def untested(a):\n    return 'share'"})
+	m.Tools = append(m.Tools, lesson.Tool{Name: "helper", Test: "assert", Code: "def helper(a):\n    return 1"},
+		lesson.Tool{Name: "untested", Code: "def untested(a):\n    return 'share'"})
 	r := agent.RecallFor(m, "What is the share of the total?")
 	has := func(name string) bool {
 		for _, tool := range r.Tools {
@@ -87,17 +88,17 @@ func TestExample(t *testing.T) {
 	first := play(t, simple.with(script{"cell": cell + "\nprint(x)"}), about(asked), recalled("tool = 1")).noError(t)
 	unproved := *first.Trajectory
 	unproved.Proof = nil
-	tools := []memory.Tool{{Name: "tool", Code: "tool = 1", Test: "assert tool == 1\n"}}
+	tools := []lesson.Tool{{Name: "tool", Code: "tool = 1", Test: "assert tool == 1\n"}}
 	remember := func(of *record.Trajectory) *memory.Memory {
 		path := filepath.Join(t.TempDir(), "notebook.ipynb")
 		if err := page.Draw(of).Save(path); err != nil {
 			t.Fatal(err)
 		}
-		return &memory.Memory{Tools: tools, Questions: []memory.Question{{Question: "Why?", Answer: "none"},
+		return &memory.Memory{Lesson: lesson.Lesson{Tools: tools}, Questions: []memory.Question{{Question: "Why?", Answer: "none"},
 			{Question: asked, Answer: of.Answer(), Verified: true, Notebook: path}}}
 	}
 	m := remember(first.Trajectory)
-	lost := &memory.Memory{Tools: tools, Questions: []memory.Question{{Question: asked, Notebook: "gone.ipynb"}}}
+	lost := &memory.Memory{Lesson: lesson.Lesson{Tools: tools}, Questions: []memory.Question{{Question: asked, Notebook: "gone.ipynb"}}}
 	for name, r := range map[string]*record.Recalled{"far": agent.RecallFor(m, "Who wrote the manual?"),
 		"unproved": agent.RecallFor(remember(&unproved), next), "lost": agent.RecallFor(lost, next)} {
 		if r.Example != nil || len(r.Tools) > 0 {

@@ -1,8 +1,6 @@
 package memory
 
 import (
-	"context"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -13,19 +11,11 @@ import (
 const definitionsFolder = "definitions"
 
 // readDefinitions reads the sections of the files of Markdown, in the order of the files' names.
-func (m *Memory) readDefinitions(ctx context.Context, folder *os.Root) error {
-	names, err := namesIn(folder, definitionsFolder, ".md")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		text, err := m.read(ctx, folder, path.Join(definitionsFolder, name+".md"), "its text is")
-		if err != nil {
-			return err
-		}
+func (m *Memory) readDefinitions() {
+	for _, name := range m.namesIn(definitionsFolder, ".md") {
+		text := m.sound(path.Join(definitionsFolder, name+".md"), "its text is")
 		m.sections = append(m.sections, sections(text)...)
 	}
-	return nil
 }
 
 // A section is a heading with the text up to the next one.

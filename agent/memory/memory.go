@@ -14,15 +14,19 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"dsstar/agent/memory/lesson"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
@@ -52,18 +56,14 @@ const (
 
 // A Memory is the content of a memory folder.
 type Memory struct {
-	Dir       string
-	Facts     []Fact
-	Tools     []Tool
-	Questions []Question
-	Imports   []string // lines that the functions may need
-	Problems  []string // what could not be read, in words
+	Dir           string
+	lesson.Lesson // what could not be read is a problem
+	Questions     []Question
 
-	texts     map[string]string // the files as read
+	was       map[string]string // the files as read, by name
+	texts     map[string]string // as they are to be written
 	sections  []section         // of the definitions, in their order
-	changed   map[string]string // files to write, by name; "" removes one
 	conflicts map[string]string // where files have an unsolved merge conflict, in words, by name
-	size      int               // bytes that were read
 }
 
 // Read reads a memory folder. One that does not exist is empty. What cannot be understood is left
@@ -73,89 +73,119 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{Dir: dir, texts: map[string]string{}, changed: map[string]string{}, conflicts: map[string]string{}}
+	m := &Memory{Dir: dir, was: map[string]string{}, conflicts: map[string]string{}}
 	folder, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
+	if err == nil {
+		defer folder.Close()
+		err = m.readFiles(ctx, folder)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	defer folder.Close()
-	facts, err1 := m.read(ctx, folder, factsFile, "its facts are")
-	m.readFacts(facts)
-	questions, err2 := m.read(ctx, folder, questionsFile, "its questions are")
-	m.readQuestions(questions)
-	_, err3 := m.read(ctx, folder, attributesFile, "it is")
-	return m, errors.Join(err1, err2, err3, m.readToolFiles(ctx, folder), m.readDefinitions(ctx, folder))
+	m.texts = maps.Clone(m.was)
+	m.readFacts(m.sound(factsFile, "its facts are"))
+	m.readQuestions(m.sound(questionsFile, "its questions are"))
+	m.sound(attributesFile, "it is")
+	m.readTools()
+	m.readDefinitions()
+	return m, nil
 }
 
-// read returns the content of a file, or "" if there is none. Links are not followed: a data folder
-// may be somebody else's. what is left out, if the file has an unsolved merge conflict.
-func (m *Memory) read(ctx context.Context, folder *os.Root, name, what string) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	b, err := disk.ReadIn(folder, name, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if m.size += len(b); m.size > maxRead {
-		return "", fmt.Errorf("%s: all files together have more than %s", m.Dir, human.Bytes(maxRead))
-	}
-	text := strings.ReplaceAll(string(b), "\r\n", "\n")
-	m.texts[name] = text
-	if line := conflictAt(text); line > 0 {
-		m.conflicts[name] = fmt.Sprintf("%s, line %d, has an unsolved merge conflict", name, line)
-		m.problem("%s: %s left out. Edit the file, then git add it", m.conflicts[name], what)
-		return "", nil
-	}
-	return text, nil
-}
-
-// namesIn returns the names of the files with an ending in a folder below, without the ending, in
-// order: none if there is no such folder.
-func namesIn(folder *os.Root, below, ending string) ([]string, error) {
-	f, err := disk.OpenFolderIn(folder, below)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := fs.ReadDir(f.FS(), ".")
-	var names []string
-	for _, entry := range entries {
-		if name, ok := strings.CutSuffix(entry.Name(), ending); ok {
-			names = append(names, name)
+// readFiles reads the files of the folder. Links are not followed: a data folder may be somebody
+// else's.
+func (m *Memory) readFiles(ctx context.Context, folder *os.Root) error {
+	names := []string{factsFile, questionsFile, attributesFile}
+	for _, below := range []string{toolsFolder, testsFolder, definitionsFolder} {
+		f, err := disk.OpenFolderIn(folder, below)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		entries, err := fs.ReadDir(f.FS(), ".")
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		for _, entry := range entries {
+			names = append(names, path.Join(below, entry.Name()))
 		}
 	}
-	return names, err
+	size := 0
+	for _, name := range names {
+		if end := path.Ext(name); path.Dir(name) != "." && end != ".py" && end != ".md" {
+			continue
+		}
+		b, err := disk.ReadIn(folder, name, maxFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err = cmp.Or(ctx.Err(), err); err != nil {
+			return err
+		}
+		if size += len(b); size > maxRead {
+			return fmt.Errorf("%s: all files together have more than %s", m.Dir, human.Bytes(maxRead))
+		}
+		m.was[name] = strings.ReplaceAll(string(b), "\r\n", "\n")
+	}
+	return nil
+}
+
+// sound returns a file as read: "" if there is none, or it has an unsolved merge conflict. Then it
+// tells what is left out.
+func (m *Memory) sound(name, what string) string {
+	text := m.was[name]
+	if line := conflictAt(text); line > 0 {
+		m.conflicts[name] = fmt.Sprintf("%s, line %d, has an unsolved merge conflict", name, line)
+		m.Problem("%s: %s left out. Edit the file, then git add it", m.conflicts[name], what)
+		return ""
+	}
+	return text
+}
+
+// namesIn returns the names of the files with an ending in a folder below, without folder and
+// ending, in order.
+func (m *Memory) namesIn(below, ending string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(m.was)) {
+		if base, ok := strings.CutSuffix(path.Base(name), ending); ok && path.Dir(name) == below {
+			names = append(names, base)
+		}
+	}
+	return names
 }
 
 // conflictAt returns the line at which the marks that a merge has left begin; 0 if there are none.
-func conflictAt(text string) (begin int) {
-	if !strings.Contains(text, "<<<<<<< ") {
+func conflictAt(text string) int {
+	at := strings.Index("\n"+text, "\n<<<<<<< ")
+	if at < 0 || !strings.Contains(text[at:], "\n>>>>>>> ") {
 		return 0
 	}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		if begin == 0 && strings.HasPrefix(line, "<<<<<<< ") {
-			begin = n
-		} else if begin > 0 && strings.HasPrefix(line, ">>>>>>> ") {
-			return begin
-		}
-	}
-	return 0
+	return 1 + strings.Count(text[:at], "\n")
 }
 
-func (m *Memory) problem(format string, args ...any) {
-	m.Problems = append(m.Problems, fmt.Sprintf(format, args...))
+// readTools reads the functions, each from a file of its name, with their imports and cases.
+func (m *Memory) readTools() {
+	for _, name := range m.namesIn(toolsFolder, ".py") {
+		file, what := fileOf(toolsFolder, name), "the function "+name+" is"
+		text := m.sound(file, what)
+		found, known := lesson.Functions(text), text == ""
+		for _, line := range found.Problems {
+			m.Problem("%s: only imports and plain functions count; left out: %.60s", file, line)
+		}
+		for _, t := range found.Tools {
+			if t.Name != name {
+				m.Problem("%s: the function %s is left out: it belongs in %s", file, t.Name,
+					fileOf(toolsFolder, t.Name))
+				continue
+			}
+			t.Test, known = m.sound(fileOf(testsFolder, name), what), true
+			m.Tools, m.Imports = append(m.Tools, t), append(m.Imports, found.Imports...)
+		}
+		if !known {
+			m.Problem("%s has no function %s", file, name)
+		}
+	}
+	m.Import(nil)
 }
 
 // fileOf returns the name of a function's file in one of the folders.

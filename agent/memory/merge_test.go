@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dsstar/agent/memory/lesson"
 )
 
 // TestMerge: two people teach their clones of a folder, and git merges them.
 func TestMerge(t *testing.T) {
-	tool := func(name, body string) Tool {
-		return Tool{Name: name, Code: "def " + name + "(path: str) -> float:\n    \"\"\"Numbers.\n\n    In EUR.\n    \"\"\"\n" +
+	tool := func(name, body string) lesson.Tool {
+		return lesson.Tool{Name: name, Code: "def " + name + "(path: str) -> float:\n    \"\"\"Numbers.\n\n    In EUR.\n    \"\"\"\n" +
 			"    rows = open(path)\n    rows = list(rows)\n    rows = rows[1:]\n    rows = sorted(rows)\n    return " + body,
 			Test: "assert " + name + "('a') == 1\n"}
 	}
@@ -21,17 +23,17 @@ func TestMerge(t *testing.T) {
 	}
 	learns := func(name string, hour int) func(*Memory) {
 		return func(m *Memory) {
-			m.Learn([]Fact{{"Fact of " + name, name + ".md"}, {"Known to both", name + ".md"}}, []string{"import math"},
-				[]Tool{tool("of_"+name, "math.nan")})
+			m.Learn([]lesson.Fact{{Text: "Fact of " + name, Source: name + ".md"}, {Text: "Known to both", Source: name + ".md"}}, []string{"import math"},
+				[]lesson.Tool{tool("of_"+name, "math.nan")})
 			_ = m.AddQuestion(question("By "+name+"?", name, hour), question("By both?", name, hour))
 		}
 	}
 	in := func(file, old, text string) func(*Memory) {
-		return func(m *Memory) { m.changed[file] = strings.Replace(m.texts[file], old, text, 1) }
+		return func(m *Memory) { m.texts[file] = strings.Replace(m.texts[file], old, text, 1) }
 	}
 	edits := func(old, text string) func(*Memory) { return in("tools/fee.py", old, text) }
 	base := func(m *Memory) {
-		m.Learn([]Fact{{Text: "Base"}}, nil, []Tool{tool("fee", "len(rows)"), tool("of", "rows")})
+		m.Learn([]lesson.Fact{{Text: "Base"}}, nil, []lesson.Tool{tool("fee", "len(rows)"), tool("of", "rows")})
 	}
 	for _, c := range []struct {
 		name           string
@@ -89,7 +91,7 @@ func TestConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = saved(t, m)
-	m.AddFact(Fact{Text: "Three"})
+	m.AddFact(lesson.Fact{Text: "Three"})
 	if err := m.Save(); err == nil {
 		t.Error("the file was written")
 	}

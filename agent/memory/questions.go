@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/memory/lesson"
 )
 
 // A Question was answered by a verified run.
@@ -25,7 +28,6 @@ type Question struct {
 
 // readQuestions reads a line each.
 func (m *Memory) readQuestions(text string) {
-	var all []Question
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -34,41 +36,32 @@ func (m *Memory) readQuestions(text string) {
 		}
 		var q Question
 		if err := json.Unmarshal([]byte(line), &q); err != nil || q.Question == "" {
-			m.problem("%s, line %d is no question and is left out", questionsFile, n)
+			m.Problem("%s, line %d is no question and is left out", questionsFile, n)
 			continue
 		}
-		all = append(all, q)
+		m.Questions = append(m.Questions, q)
 	}
-	m.takeQuestions(all)
+	m.Questions = newest(m.Questions)
 }
 
-// takeQuestions adds questions in place of earlier records of the same. A merge may leave an older one
-// behind a newer one.
-func (m *Memory) takeQuestions(all []Question) {
-	known := m.byQuestion()
+// newest returns the newest record of each question. A merge may leave an older one behind a newer
+// one.
+func newest(all []Question) (kept []Question) {
+	at := map[string]int{} // in kept
 	for _, q := range all {
-		i, ok := known[q.key()]
+		i, known := at[q.key()]
 		switch {
-		case !ok:
-			known[q.key()] = len(m.Questions)
-			m.Questions = append(m.Questions, q)
-		case !q.Asked.Before(m.Questions[i].Asked):
-			m.Questions[i] = q
+		case !known:
+			at[q.key()], kept = len(kept), append(kept, q)
+		case !q.Asked.Before(kept[i].Asked):
+			kept[i] = q
 		}
 	}
-}
-
-// byQuestion returns the indexes of the questions by their keys.
-func (m *Memory) byQuestion() map[string]int {
-	known := make(map[string]int, len(m.Questions))
-	for i, q := range m.Questions {
-		known[q.key()] = i
-	}
-	return known
+	return kept
 }
 
 // key is the same for records of the same question.
-func (q Question) key() string { return plain(q.Question) + "\n" + oneLine(q.Guidelines) }
+func (q Question) key() string { return plain(q.Question) + "\n" + brief.OneLine(q.Guidelines) }
 
 // NotebookOf returns the path of a question's notebook, absolute if that of the folder is.
 func (m *Memory) NotebookOf(q Question) string {
@@ -82,9 +75,9 @@ func (m *Memory) NotebookOf(q Question) string {
 // same form. Letter case, spacing and the end of the sentence make no difference. data, which reads
 // all files, is called only for such a question.
 func (m *Memory) Asked(question, guidelines string, data func() map[string]string) (Question, bool) {
+	key := Question{Question: question, Guidelines: guidelines}.key()
 	for _, q := range m.Questions {
-		if q.Verified && len(q.Data) > 0 && q.same(question, guidelines) &&
-			maps.Equal(q.Data, data()) {
+		if q.Verified && len(q.Data) > 0 && q.key() == key && maps.Equal(q.Data, data()) {
 			return q, true
 		}
 	}
@@ -94,37 +87,22 @@ func (m *Memory) Asked(question, guidelines string, data func() map[string]strin
 // Near returns the records of up to n questions that share the most words with another one, if those
 // are more than a share of the words of both; the nearest first.
 func (m *Memory) Near(question string, least float64, n int) []Question {
-	type near struct {
-		q     Question
-		share float64
-	}
-	var all []near
-	asked := wordsOf(question)
-	for _, q := range m.Questions {
-		words, shared := wordsOf(q.Question), 0
-		for w := range words {
+	asked := lesson.Words(plain(question))
+	share := func(q Question) float64 {
+		own, shared := lesson.Words(plain(q.Question)), 0
+		for w := range own {
 			if asked[w] {
 				shared++
 			}
 		}
-		if share := float64(shared) / float64(len(words)+len(asked)-shared); share > least {
-			all = append(all, near{q, share})
-		}
+		return float64(shared) / float64(len(own)+len(asked)-shared)
 	}
-	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(b.share, a.share) })
-	var found []Question
-	for _, one := range all[:min(len(all), n)] {
-		found = append(found, one.q)
-	}
-	return found
-}
-
-func wordsOf(text string) map[string]bool { return words(plain(text)) }
-
-func (q Question) same(question, guidelines string) bool {
-	return plain(q.Question) == plain(question) && oneLine(q.Guidelines) == oneLine(guidelines)
+	far := func(q Question) bool { return !(share(q) > least) } // nor has it words
+	near := slices.DeleteFunc(slices.Clone(m.Questions), far)
+	slices.SortStableFunc(near, func(a, b Question) int { return cmp.Compare(share(b), share(a)) })
+	return near[:min(len(near), n)]
 }
 
 func plain(question string) string {
-	return strings.TrimRight(strings.ToLower(oneLine(question)), " .?!")
+	return strings.TrimRight(strings.ToLower(brief.OneLine(question)), " .?!")
 }

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
 )
 
 // Recalled is what a run was given of the memory of its data.
 type Recalled struct {
-	Facts   []memory.Fact `json:"facts,omitempty"`
+	Facts   []lesson.Fact `json:"facts,omitempty"`
 	Imports []string      `json:"imports,omitempty"` // of the functions
-	Tools   []memory.Tool `json:"tools,omitempty"`   // after the run, only those that its cells use
+	Tools   []lesson.Tool `json:"tools,omitempty"`   // after the run, only those that its cells use
 	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
 
 	// of the run whose notebook was run again in place of asking the model; zero: none was
@@ -34,7 +34,7 @@ func (t *Trajectory) toolsCell() string {
 	if t.Recalled == nil {
 		return ""
 	}
-	source := memory.Module(t.Recalled.Imports, t.Recalled.Tools)
+	source := lesson.Module(t.Recalled.Imports, t.Recalled.Tools)
 	if source == "" {
 		return ""
 	}
@@ -42,7 +42,7 @@ func (t *Trajectory) toolsCell() string {
 }
 
 // UsedTools returns the functions of memory that the cells use, with those that these call.
-func (t *Trajectory) UsedTools() []memory.Tool {
+func (t *Trajectory) UsedTools() []lesson.Tool {
 	if t.Recalled == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (t *Trajectory) UsedTools() []memory.Tool {
 	for k := range len(t.Earlier) + 1 {
 		cells = append(cells, t.Part(k).own()...)
 	}
-	return memory.Needed(t.Recalled.Tools, strings.Join(codes(cells), "\n"))
+	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(cells), "\n"))
 }
 
 // DropUnusedTools leaves the functions that no cell uses out of the notebook. The session must end,
@@ -67,8 +67,8 @@ func (t *Trajectory) DropUnusedTools() {
 
 // Learned is what a verified answer leaves for the memory of the data.
 type Learned struct {
-	Facts   []memory.Fact `json:"facts,omitempty"`
+	Facts   []lesson.Fact `json:"facts,omitempty"`
 	Imports []string      `json:"imports,omitempty"`
-	Tools   []memory.Tool `json:"tools,omitempty"`    // each gave the values of its cases in a fresh process
+	Tools   []lesson.Tool `json:"tools,omitempty"`    // each gave the values of its cases in a fresh process
 	LeftOut []string      `json:"left_out,omitempty"` // what was proposed and not admitted, with the reason
 }

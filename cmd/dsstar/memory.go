@@ -15,6 +15,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
@@ -91,7 +92,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 		return nil
 	}
 	known := *j.memory
-	var gone map[memory.Fact]string
+	var gone map[lesson.Fact]string
 	if known.Facts, gone = known.FactsOn(fileNames(j.task)); len(gone) > 0 {
 		sources := strings.Join(slices.Compact(slices.Sorted(maps.Values(gone))), ", ")
 		j.progress.Say("memory   %s left out, whose sources are not among the data: %s",
@@ -244,7 +245,7 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 		for _, name := range taken {
 			j.progress.Say("left out the function %s: there is one of this name", name)
 		}
-		tools = slices.DeleteFunc(tools, func(t memory.Tool) bool { return slices.Contains(taken, t.Name) })
+		tools = slices.DeleteFunc(tools, func(t lesson.Tool) bool { return slices.Contains(taken, t.Name) })
 		if err := a.checker(nil, inFolder(j.task, string(folder))).hold(m, tools); err != nil {
 			return err
 		}
@@ -258,7 +259,7 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 			return err
 		}
 		for _, chosen := range q.Readings {
-			m.AddFact(memory.Fact{Text: chosen, Source: "a person's choice for the question: " + q.Question})
+			m.AddFact(lesson.Fact{Text: chosen, Source: "a person's choice for the question: " + q.Question})
 		}
 	}
 	return a.keepMemory(ctx, j, m)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
 )
 
 // TestKeepMemoryShows: what is added is shown as it is written, code with its indentation.
@@ -14,7 +15,7 @@ func TestKeepMemoryShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.AddTool(memory.Tool{Name: "f", Code: "def f():\n    for  i in a:\n        return i"}, nil)
+	m.AddTool(lesson.Tool{Name: "f", Code: "def f():\n    for  i in a:\n        return i"}, nil)
 	shown := a.newProgress(false)
 	if err := a.keepMemory(t.Context(), job{progress: shown}, m); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 )
@@ -35,7 +36,7 @@ func (a *app) checker(run agent.RunScript, task record.Task) *checker {
 
 // toolFault returns why a function does not hold, or "". What was found is remembered while function,
 // cases and data stay the same.
-func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.Tool) (string, error) {
+func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool lesson.Tool) (string, error) {
 	stamp, err := c.soundStamp(m, tool)
 	if err != nil || exists(stamp) && !c.thorough {
 		return "", err
@@ -51,9 +52,9 @@ func (c *checker) toolFault(ctx context.Context, m *memory.Memory, tool memory.T
 }
 
 // hold remembers functions that a run of this user has just seen hold.
-func (c *checker) hold(m *memory.Memory, tools []memory.Tool) error {
+func (c *checker) hold(m *memory.Memory, tools []lesson.Tool) error {
 	for _, tool := range m.Tools {
-		if !slices.ContainsFunc(tools, func(t memory.Tool) bool { return t.Name == tool.Name }) {
+		if !slices.ContainsFunc(tools, func(t lesson.Tool) bool { return t.Name == tool.Name }) {
 			continue
 		}
 		stamp, err := c.soundStamp(m, tool)
@@ -71,14 +72,14 @@ func (c *checker) hold(m *memory.Memory, tools []memory.Tool) error {
 var errIdle = errors.New("no sandbox would confine its cases; dsstar memory check runs them all the same")
 
 // soundStamp returns the path of the stamp that tool passed its cases on the present data.
-func (c *checker) soundStamp(m *memory.Memory, tool memory.Tool) (string, error) {
+func (c *checker) soundStamp(m *memory.Memory, tool lesson.Tool) (string, error) {
 	state, err := c.state()
 	return c.stamp("sound", append([]string{sourceOf(m, tool), tool.Test}, state...)), err
 }
 
 // sourceOf returns a function with those that it or its cases call.
-func sourceOf(m *memory.Memory, tool memory.Tool) string {
-	return memory.Module(m.Imports, memory.Needed(m.Tools, tool.Name+"\n"+tool.Test))
+func sourceOf(m *memory.Memory, tool lesson.Tool) string {
+	return lesson.Module(m.Imports, lesson.Needed(m.Tools, tool.Name+"\n"+tool.Test))
 }
 
 // stateOf returns what changes when the data do, nearly always. A run may have a link to its data.
@@ -111,7 +112,7 @@ func (c *checker) testTogether(ctx context.Context, m *memory.Memory) error {
 	if len(tests) < 2 || c.idle {
 		return nil
 	}
-	reason, err := agent.ToolFault(ctx, c.run, c.task, memory.Module(m.Imports, m.Tools), strings.Join(tests, "\n"))
+	reason, err := agent.ToolFault(ctx, c.run, c.task, lesson.Module(m.Imports, m.Tools), strings.Join(tests, "\n"))
 	if err != nil || reason != "" {
 		return err
 	}
@@ -120,7 +121,7 @@ func (c *checker) testTogether(ctx context.Context, m *memory.Memory) error {
 
 // offered returns those of some functions that hold. It tells of the others, and sets those aside that
 // fell if the run may learn.
-func (c *checker) offered(ctx context.Context, j job, tools []memory.Tool) []memory.Tool {
+func (c *checker) offered(ctx context.Context, j job, tools []lesson.Tool) []lesson.Tool {
 	m := *j.memory
 	m.Tools = tools // what the session has
 	if err := c.testTogether(ctx, &m); err != nil {
@@ -153,10 +154,10 @@ func (c *checker) offered(ctx context.Context, j job, tools []memory.Tool) []mem
 
 // soundOf returns those of some functions that hold, without those that call one that fell, and says
 // which these are.
-func soundOf(tools []memory.Tool, fell map[string]bool) (sound []memory.Tool, others []string) {
+func soundOf(tools []lesson.Tool, fell map[string]bool) (sound []lesson.Tool, others []string) {
 	for _, tool := range tools {
-		needed := memory.Needed(tools, tool.Name)
-		i := slices.IndexFunc(needed, func(t memory.Tool) bool { return fell[t.Name] })
+		needed := lesson.Needed(tools, tool.Name)
+		i := slices.IndexFunc(needed, func(t lesson.Tool) bool { return fell[t.Name] })
 		switch {
 		case i < 0:
 			sound = append(sound, tool)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/notebook"
@@ -16,7 +17,7 @@ import (
 
 // TestSoundOf: what calls a function that fell is left out, too.
 func TestSoundOf(t *testing.T) {
-	tools := []memory.Tool{{Name: "rate", Code: "return 2"}, {Name: "fee", Code: "return rate()"}, {Name: "other", Code: "return 1"}}
+	tools := []lesson.Tool{{Name: "rate", Code: "return 2"}, {Name: "fee", Code: "return rate()"}, {Name: "other", Code: "return 1"}}
 	sound, others := soundOf(tools, map[string]bool{"rate": true})
 	if len(sound) != 1 || sound[0].Name != "other" || len(others) != 1 || others[0] != "the function fee is left out: it needs rate" {
 		t.Errorf("%v, %q", sound, others)
@@ -40,7 +41,7 @@ func TestTestTogether(t *testing.T) {
 		}
 		m := &memory.Memory{}
 		for _, name := range []string{"a", "b", "c"} {
-			m.Tools = append(m.Tools, memory.Tool{Name: name, Code: "def " + name + "():\n    pass",
+			m.Tools = append(m.Tools, lesson.Tool{Name: name, Code: "def " + name + "():\n    pass",
 				Test: "assert " + name + "() == 1\n"})
 		}
 		j := job{settings: &configs.Settings{}, memory: m, progress: a.newProgress(true)}
@@ -71,8 +72,8 @@ func TestFolded(t *testing.T) {
 // TestIdle: where nothing confines the cases, only what has held before is offered.
 func TestIdle(t *testing.T) {
 	a, _, _ := testApp(t)
-	tool := memory.Tool{Name: "total", Code: "def total():\n    return 1", Test: "assert total() == 1\n"}
-	m := &memory.Memory{Tools: []memory.Tool{tool}}
+	tool := lesson.Tool{Name: "total", Code: "def total():\n    return 1", Test: "assert total() == 1\n"}
+	m := &memory.Memory{Lesson: lesson.Lesson{Tools: []lesson.Tool{tool}}}
 	c := a.checker(func(context.Context, string, time.Duration) (notebook.Execution, error) {
 		t.Error("its cases ran")
 		return notebook.Execution{}, nil
