@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -305,12 +304,9 @@ func (m *Masker) News() []string {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	kinds := map[string]bool{}
-	for _, k := range m.finds {
-		kinds[k] = true
-	}
+	kinds := slices.Compact(slices.Sorted(slices.Values(m.finds)))
 	m.finds = nil
-	return slices.Sorted(maps.Keys(kinds))
+	return kinds
 }
 
 // title writes each word's first letter in capitals.

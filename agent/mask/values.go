@@ -41,12 +41,7 @@ var numberForm = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}(?:[,._' ]\d{3})+)(?:\.\d
 // add takes a value in, and reports whether any of it is long enough.
 func (v *values) add(value string) bool {
 	if at := numberForm.FindStringSubmatch(strings.TrimSpace(value)); at != nil {
-		digits := strings.Map(func(r rune) rune {
-			if r < '0' || r > '9' {
-				return -1
-			}
-			return r
-		}, at[1])
+		digits := strings.Join(strings.FieldsFunc(at[1], func(r rune) bool { return r < '0' || r > '9' }), "")
 		if len(digits) >= leastDigits {
 			v.digits[digits] = true
 		}
