@@ -27,9 +27,12 @@ func profiled(profiles map[string]profile.Profile) func(*stage) {
 
 // table is the profile of a table whose first column has the values 0, 1, 2, ...
 func table(rows int, columns ...string) profile.Profile {
+	size := fmt.Sprintf("%d rows, %d columns", rows, len(columns))
 	p := profile.Profile{Format: "delimited text", Headline: "delimited text",
+		Line:  "delimited text; " + size + ": " + strings.Join(columns, ", "),
+		About: strings.Join(columns, "\n"),
 		Tables: []profile.Table{{Rows: rows, Count: fmt.Sprintf("%d rows", rows), Names: columns,
-			Headline: fmt.Sprintf("%d rows, %d columns", rows, len(columns))}}}
+			Headline: size}}}
 	for n, name := range columns {
 		c := profile.Column{Name: name, Type: "text", Line: "text", Unique: n == 0, Distinct: rows}
 		for v := range rows {

@@ -15,18 +15,14 @@ import (
 
 // Clip returns at most about n bytes of text: its beginning and its end, with
 // a line between them that says how much was cut.
-func Clip(text string, n int) string { return ClipAt(text, n, n*2/3) }
-
-// ClipAt is Clip with the given length of the beginning.
-func ClipAt(text string, n, head int) string {
+func Clip(text string, n int) string {
 	if n <= 0 || len(text) <= n {
 		return text
 	}
-	tail := n - head
+	head, cut := n*2/3, len(text)-n+n*2/3
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
 	}
-	cut := len(text) - tail
 	for cut < len(text) && !utf8.RuneStart(text[cut]) {
 		cut++
 	}

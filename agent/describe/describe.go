@@ -12,7 +12,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
@@ -33,11 +32,11 @@ func (r *Describer) Describe(ctx context.Context) error {
 		return err
 	}
 	defer session.close()
+	describe := r.profileFiles
 	if !r.method.Profiles() {
-		if err := r.describeByModel(ctx, session, left); err != nil || r.alone {
-			return err
-		}
-	} else if err := r.profileFiles(ctx, session, left); err != nil {
+		describe = r.describeByModel
+	}
+	if err := describe(ctx, session, left); err != nil || r.alone && !r.method.Profiles() {
 		return err
 	}
 	r.findLeads()
@@ -63,18 +62,24 @@ func (r *Describer) DescribeOnly(ctx context.Context) error {
 	return r.Describe(ctx)
 }
 
-// survey looks at the files, describes those that need no program,
-// and returns the others. A folder that cannot be opened here may still be there
-// for the scripts: then nothing is known of its files before they run.
+// survey looks at the files, describes those that need no program, and returns the others. A folder
+// that cannot be opened here may still be there for the scripts: then nothing is known of its files
+// before they run.
 func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 	root, err := files.Open(r.data, r.Readable)
 	if err == nil {
 		defer root.Close()
+		err = r.look(ctx, root)
+	} else {
+		root, err = nil, nil
 	}
-	if err := r.look(ctx, root); err != nil {
-		return nil, err
+	for i := 0; i < len(r.t.Task.Files) && err == nil; i++ {
+		var done bool
+		if done, err = r.describeAtOnce(root, i); !done {
+			left = append(left, i)
+		}
 	}
-	return r.describeFromContent(root)
+	return left, err
 }
 
 // Choose leaves only as many files as a run looks at: where there are more, those
@@ -114,14 +119,9 @@ func (r *Describer) Choose() error {
 	return nil
 }
 
-// look reads the beginning of every file; root is nil where there is none. One
-// that may not be read has its error; any other fault is left to the script, whose
-// error then says what it is.
+// look reads the beginning of every file. One that may not be read has its error; any other fault is
+// left to the script, whose error then says what it is.
 func (r *Describer) look(ctx context.Context, root *files.Folder) error {
-	r.looks = make([]files.Look, len(r.t.Task.Files))
-	if root == nil {
-		return nil
-	}
 	var leading []*files.OutsideError
 	for i, f := range r.t.Task.Files {
 		if err := ctx.Err(); err != nil {
@@ -136,36 +136,33 @@ func (r *Describer) look(ctx context.Context, root *files.Folder) error {
 		case errors.Is(err, fs.ErrPermission):
 			d.Error = "it cannot be read: permission denied"
 		case err == nil:
-			r.looks[i], d.Kind = look, look.Kind
+			r.of(i).look, d.Kind = look, look.Kind
 		}
 	}
 	return r.warnOfLinks(leading)
 }
 
 // warnOfLinks tells of links that are not followed, and how to allow it: for each file, or for
-// their folder where it has several.
+// their folder where it has several. No flag is advised for what is private, nor for a folder with
+// that: a stranger's links may be there for that.
 func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	if len(leading) == 0 {
 		return nil
 	}
 	var names, allow []string
-	in := map[string]int{}
-	// folders with what no flag is advised for: a stranger's links may be there for that
-	private := map[string]bool{}
+	in, private := map[string]int{}, map[string]bool{} // by folder
 	for _, l := range leading {
-		names = append(names, l.Name)
-		in[filepath.Dir(l.Target)]++
-		private[filepath.Dir(l.Target)] = private[filepath.Dir(l.Target)] || r.Private(l.Target)
+		dir := filepath.Dir(l.Target)
+		names, in[dir] = append(names, l.Name), in[dir]+1
+		private[dir] = private[dir] || r.Private(l.Target) || r.Private(dir)
 	}
 	for _, l := range leading {
 		target := l.Target
-		if r.Private(target) {
-			continue
+		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] {
+			target = dir
 		}
-		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] && !r.Private(dir) {
-			target = filepath.Dir(target)
-		}
-		if flag := "--allow-read " + human.Shell(target); !slices.Contains(allow, flag) {
+		flag := "--allow-read " + human.Shell(target)
+		if !r.Private(l.Target) && !slices.Contains(allow, flag) {
 			allow = append(allow, flag)
 		}
 	}
@@ -178,46 +175,35 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	return r.journal.Warn(text)
 }
 
-// describeFromContent gives a description to every file that needs no program, and returns the
-// others.
-func (r *Describer) describeFromContent(root *files.Folder) (left []int, err error) {
-	r.store, r.profiles = r.openStore(), make([]*profile.Profile, len(r.t.Task.Files))
-	for i, f := range r.t.Task.Files {
-		d := r.t.Descriptions[i]
-		switch {
-		case !utf8.ValidString(f.Name):
-			d.Error = "its name is not valid UTF-8, so that no cell can name it"
-		case d.Error != "":
-		case f.Size == 0:
-			d.Text = "The file is empty: it has 0 bytes."
-		case r.method.NoAnalyzer:
-			d.Error = "not described" // DS-STAR section 4.2, Variant 1
-		case !r.method.Profiles():
-			left = append(left, i)
-			continue
-		default:
-			r.store.read(root, f, i)
-			p, ok := r.store.profile(i)
-			if !ok {
-				left = append(left, i)
-				continue
-			}
+// describeAtOnce gives a description to a file that needs no program, and reports whether it did.
+// root may be nil.
+func (r *Describer) describeAtOnce(root *files.Folder, i int) (done bool, err error) {
+	f, d := r.t.Task.Files[i], r.t.Descriptions[i]
+	switch {
+	case !utf8.ValidString(f.Name):
+		d.Error = "its name is not valid UTF-8, so that no cell can name it"
+	case d.Error != "":
+	case f.Size == 0:
+		d.Text = "The file is empty: it has 0 bytes."
+	case r.method.NoAnalyzer:
+		d.Error = "not described" // DS-STAR section 4.2, Variant 1
+	case !r.method.Profiles():
+		return false, nil
+	default:
+		r.of(i).kept = r.keptAt(root, f)
+		p, ok := keptProfile(r.of(i).kept)
+		if ok {
 			r.t.Descriptions[i].Cached = p.Known()
-			if err := r.takeProfile(i, p); err != nil {
-				return nil, err
-			}
-			continue
+			err = r.takeProfile(i, p)
 		}
-		if err := r.describedAs(i, d); err != nil {
-			return nil, err
-		}
+		return ok, err
 	}
-	return left, nil
+	return true, r.describedAs(i, d)
 }
 
 // describedAs records a description and tells of it.
 func (r *Describer) describedAs(i int, d record.Description) error {
-	d.Text = brief.ClipAt(d.Text, r.DescriptionChars, r.DescriptionChars*9/10)
+	d.Text = brief.Lines(d.Text, r.DescriptionChars)
 	return r.journal.Described(i, d)
 }
 

@@ -63,15 +63,33 @@ type Describer struct {
 
 	Before map[string]record.Description // of an earlier attempt at the run, by file
 
-	looks    []files.Look       // of the task's files
-	profiles []*profile.Profile // of the task's files; nil: there is none
-	// by the names of the task's files: the first of those of its structure
-	alikeLead map[string]string
-	store     store
-	nearness  []int    // the task's files, the nearest to the question first
-	others    []string // files that are not looked at, or not described
-	passed    int      // files that were looked at, but not into
-	alone     bool     // nothing but the descriptions is wanted
+	known    map[string]*known // of the task's files, by name
+	nearness []int             // the task's files, the nearest to the question first
+	others   []string          // files that are not looked at, or not described
+	passed   int               // files that were looked at, but not into
+	alone    bool              // nothing but the descriptions is wanted
+
+	program, listing string // hashes of the program that profiles, and of the files' names and sizes
+}
+
+// known is what is known of a file besides its description.
+type known struct {
+	look    files.Look
+	profile *profile.Profile // nil: there is none
+	kept    string           // where its profile is kept; "": it is not
+	lead    string           // the first file of its structure
+}
+
+// of is what is known of the task's file i.
+func (r *Describer) of(i int) *known {
+	name := r.t.Task.Files[i].Name
+	if r.known == nil {
+		r.known = map[string]*known{}
+	}
+	if r.known[name] == nil {
+		r.known[name] = &known{lead: name}
+	}
+	return r.known[name]
 }
 
 // New returns a describer for the run of t. open opens a private session that starts in

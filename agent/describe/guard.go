@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"dsstar/agent/brief"
@@ -15,6 +13,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/mask"
 	"dsstar/agent/record"
+	"dsstar/notebook"
 	"dsstar/notebook/human"
 )
 
@@ -72,45 +71,37 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 	if err != nil {
 		return err
 	}
-	told, err := r.takeValues(names, e.Stdout(), mark)
-	if err == nil && told <= len(paths) {
-		err = &MaskError{Reason: "the program that lists them has ended: " + brief.Problem(e)}
-	}
-	return err
+	return r.takeValues(append(names, ""), e, mark)
 }
 
-// takeValues has masked what the program has listed of files, and returns how many lines it
-// printed: one for each file, and one for all.
-func (r *Describer) takeValues(names []string, printed, mark string) (told int, err error) {
-	short := 0
+// takeValues has masked what the program has listed of files. It prints a line for each, and one for
+// all, whose name is "".
+func (r *Describer) takeValues(names []string, e notebook.Execution, mark string) error {
+	told, short := 0, 0
 	var named []string
-	for line := range strings.Lines(printed) {
-		_, line, ok := strings.Cut(line, mark+" ")
-		number, text, _ := strings.Cut(line, " ")
-		n, err := strconv.Atoi(number)
-		if !ok || err != nil || n != told {
+	for n, text := range marked(e.Stdout(), mark) {
+		if n != told || n == len(names) {
 			continue
-		}
-		told++
-		name := ""
-		if n < len(names) {
-			name = names[n]
 		}
 		var l profile.Listing
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			l.Problem = err.Error()
 		}
 		if l.Problem != "" {
-			return told, &MaskError{File: name, Reason: l.Problem}
+			return &MaskError{File: names[n], Reason: l.Problem}
 		}
 		if l.Named {
-			named = append(named, name)
+			named = append(named, names[n])
 		}
 		for _, values := range l.Columns {
 			short += r.Mask.Add(values)
 		}
+		told++
 	}
-	return told, r.warnOfValues(short, named)
+	if told < len(names) {
+		return &MaskError{Reason: "the program that lists them has ended: " + brief.Problem(e)}
+	}
+	return r.warnOfValues(short, named)
 }
 
 // warnOfValues tells which values are not masked though they may belong to columns that are.
@@ -121,13 +112,18 @@ func (r *Describer) warnOfValues(short int, named []string) error {
 			"three letters or six digits", human.Plural(short, "value")))
 	}
 	if len(named) > 0 {
-		all = append(all, "a column to mask is named, but not found as a column, in: "+listed(named, 300)+
-			"; values that stand only there are not masked")
+		all = append(all, "a column to mask is named, but not found as a column, in: "+
+			listed(named, 300)+"; values that stand only there are not masked")
 	}
 	if skipped := files.InWords(r.t.Task.Skipped); skipped != "" {
 		all = append(all, "values that stand only in what is not looked at are not masked: "+skipped)
 	}
-	for _, text := range all {
+	return r.warn(all)
+}
+
+// warn tells of several things that the user should know.
+func (r *Describer) warn(texts []string) error {
+	for _, text := range texts {
 		if err := r.journal.Warn(text); err != nil {
 			return err
 		}
@@ -154,29 +150,23 @@ func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 			continue // looking at it says so
 		}
 		left -= len(text)
-		if err := r.warnOfSecrets(f.Name, r.Mask.Scan(text)); err != nil {
+		if err := r.warn(ofSecrets(f.Name, r.Mask.Scan(text))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// warnOfSecrets names the first lines of a file with credentials.
-func (r *Describer) warnOfSecrets(file string, all []mask.Find) error {
+// ofSecrets names the first lines of a file with credentials.
+func ofSecrets(file string, all []mask.Find) (texts []string) {
 	const most = 5
-	for n, f := range all {
-		text := fmt.Sprintf("%s, line %d, has what looks like %s: it is masked in what goes to the model",
-			file, f.Line, f.Kind)
-		if n == most {
-			text = fmt.Sprintf("%s has what looks like credentials in %s more: they are masked, too", file,
-				human.Plural(len(all)-n, "line"))
-		}
-		if n > most {
-			break
-		}
-		if err := r.journal.Warn(text); err != nil {
-			return err
-		}
+	for _, f := range all[:min(len(all), most)] {
+		texts = append(texts, fmt.Sprintf("%s, line %d, has what looks like %s: it is masked in what "+
+			"goes to the model", file, f.Line, f.Kind))
 	}
-	return nil
+	if more := len(all) - most; more > 0 {
+		texts = append(texts, fmt.Sprintf("%s has what looks like credentials in %s more: they are "+
+			"masked, too", file, human.Plural(more, "line")))
+	}
+	return texts
 }

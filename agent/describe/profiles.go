@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strconv"
@@ -34,12 +35,14 @@ func (r *Describer) profileSeconds() int {
 
 // profileFiles has a program look into the files, the nearest to the question first.
 func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []int) error {
-	r.nearness = ByWords(r.t.Task.Question, r.beginnings())
-	place := make([]int, len(r.nearness))
-	for n, i := range r.nearness {
-		place[i] = n
+	beginnings := make([]string, len(r.t.Task.Files)) // and names
+	for i, f := range r.t.Task.Files {
+		look := r.of(i).look
+		beginnings[i] = fmt.Sprintf("%s\n%s\n%s\n%s", f.Name, f.Name, look.Kind, look.Head)
 	}
-	slices.SortFunc(left, func(a, b int) int { return place[a] - place[b] })
+	r.nearness = ByWords(r.t.Task.Question, beginnings)
+	done := func(i int) bool { return !slices.Contains(left, i) }
+	left = slices.DeleteFunc(slices.Clone(r.nearness), done)
 	for end := time.Now().Add(profileTime); len(left) > 0 && time.Now().Before(end); {
 		batch := left[:min(len(left), batchFiles)]
 		looked, err := r.profileBatch(ctx, session, batch, time.Until(end))
@@ -72,10 +75,8 @@ func (r *Describer) profileBatch(ctx context.Context, session *scratch, batch []
 		return nil, err
 	}
 	looked = map[int]bool{}
-	for line := range strings.Lines(e.Stdout()) {
-		_, line, ok := strings.Cut(line, mark+" ")
-		number, text, _ := strings.Cut(line, " ")
-		if n, err := strconv.Atoi(number); ok && err == nil && n >= 0 && n < len(batch) {
+	for n, text := range marked(e.Stdout(), mark) {
+		if n < len(batch) {
 			looked[batch[n]] = true
 			if err := r.profiled(batch[n], text); err != nil {
 				return nil, err
@@ -84,9 +85,23 @@ func (r *Describer) profileBatch(ctx context.Context, session *scratch, batch []
 	}
 	if len(looked) == 0 {
 		looked[batch[0]] = true
-		return looked, r.profiled(batch[0], "")
+		err = r.profiled(batch[0], "")
 	}
-	return looked, nil
+	return looked, err
+}
+
+// marked are the numbers and texts of the lines that a program has marked as its own.
+func marked(printed, mark string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for line := range strings.Lines(printed) {
+			_, line, ok := strings.Cut(line, mark+" ")
+			number, text, _ := strings.Cut(line, " ")
+			n, err := strconv.ParseUint(number, 10, 31)
+			if ok && err == nil && !yield(int(n), text) {
+				return
+			}
+		}
+	}
 }
 
 // leaveOut takes files that there was no time for out of those that are described.
@@ -112,8 +127,6 @@ func (r *Describer) leaveOut(late []int) error {
 // keepOnly leaves the files of the indexes, in their order.
 func (r *Describer) keepOnly(kept []int) {
 	r.t.Task.Files, r.t.Descriptions = only(r.t.Task.Files, kept), only(r.t.Descriptions, kept)
-	r.looks, r.profiles = only(r.looks, kept), only(r.profiles, kept)
-	r.store.names, r.store.sums = only(r.store.names, kept), only(r.store.sums, kept)
 	now := map[int]int{}
 	for n, i := range kept {
 		now[i] = n
@@ -134,8 +147,9 @@ func (r *Describer) profiled(i int, text string) error {
 		p = profile.Profile{Format: "unknown",
 			Problem: "the program that looks into files has not come to an end with it",
 			Cause:   profile.NoTime}
+		p.Line = p.Format + "; " + p.Problem
 	} else if !files.ChangesUnseen(r.t.Task.Files[i].Name) {
-		r.store.keepProfile(i, p)
+		keep(r.of(i).kept, p)
 	}
 	return r.takeProfile(i, p)
 }
@@ -173,14 +187,14 @@ func (r *Describer) takeProfile(i int, p profile.Profile) error {
 		d.Error = reason
 		return r.describedAs(i, d)
 	}
-	r.profiles[i] = &p
+	r.of(i).profile = &p
 	return r.describedAs(i, r.fromProfile(i, r.Sizes().Description))
 }
 
 // fromProfile is what the profile of file i says in at most about chars bytes: of a document that
 // is no longer, its content.
 func (r *Describer) fromProfile(i, chars int) record.Description {
-	d, p := r.t.Descriptions[i], r.profiles[i]
+	d, p := r.t.Descriptions[i], r.of(i).profile
 	d.Like, d.Profile, d.Far = "", true, false
 	d.Document = p.Document != "" && len(p.Tables) == 0
 	plain := slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
@@ -203,57 +217,24 @@ func (r *Describer) question() string { return r.t.Task.Question + "\n" + r.t.Ta
 // near orders texts by their nearness to the question, of which the form of its answer is no part.
 func (r *Describer) near(texts []string) []int { return ByWords(r.t.Task.Question, texts) }
 
-// lead is the file that stands for those of the structure of file i.
-func (r *Describer) lead(i int) string { return r.alikeLead[r.t.Descriptions[i].File] }
-
 // findLeads groups the files by the tables and columns of their profiles.
 func (r *Describer) findLeads() {
 	const most = 200 // families that a file is compared with
-	first := map[string]string{}
-	var leads []int
-	r.alikeLead = map[string]string{}
+	var leads []*known
 	for i, d := range r.t.Descriptions {
-		key := r.structure(i)
-		if key == "" || r.method.Script || d.Corrected {
-			key = "\x00" + d.File
+		k := r.of(i)
+		p := k.profile
+		if p == nil || !p.Known() || len(p.Tables) == 0 || r.method.Script || d.Corrected {
+			continue
 		}
-		lead, known := first[key]
-		for _, m := range leads {
-			if !known && r.tabled(i) && r.profiles[i].Akin(*r.profiles[m]) {
-				lead, known = r.t.Descriptions[m].File, true
-			}
-		}
-		if !known {
-			if lead = d.File; r.tabled(i) && len(leads) < most {
-				leads = append(leads, i)
-			}
-		}
-		first[key], r.alikeLead[d.File] = lead, lead
-	}
-}
-
-// tabled reports whether the profile of file i has tables.
-func (r *Describer) tabled(i int) bool {
-	p := r.profiles[i]
-	return p != nil && p.Known() && len(p.Tables) > 0 && !r.method.Script &&
-		!r.t.Descriptions[i].Corrected
-}
-
-// structure is the same for files of one family; "": the file has none that others may have.
-func (r *Describer) structure(i int) string {
-	p := r.profiles[i]
-	if p == nil || !p.Known() || len(p.Tables) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString(p.Format)
-	for _, t := range p.Tables {
-		b.WriteString("\n")
-		for _, c := range t.Columns {
-			b.WriteString(brief.Python(c.Name))
+		at := slices.IndexFunc(leads, func(lead *known) bool { return p.Akin(*lead.profile) })
+		switch {
+		case at >= 0:
+			k.lead = leads[at].lead
+		case len(leads) < most:
+			leads = append(leads, k)
 		}
 	}
-	return b.String()
 }
 
 // The parts of what is shown of the files: of tables near the question, of what is said of the
@@ -265,44 +246,40 @@ const nearShare, farShare, documentsShare = 12, 20, 3
 const documentShare = 5
 
 // leastChars is how much of a table near the question is told at least if it has so much to tell,
-// lineChars how much of one that is far from it, and beyondChars how much of what the values of a
-// family's member have beyond the first one's.
+// lineChars how long a text is that stands for the line of one that is far from it, and beyondChars
+// how much is told of what the values of a family's member have beyond the first one's.
 const leastChars, lineChars, beyondChars = 800, 250, 300
 
 // word gives the files the texts that are shown: of each family the nearest to the question is
 // whole, and of the others there is what differs. Each has a line first. Then the nearest have so
 // much that others have something, too, and what is left goes to them again.
 func (r *Describer) word() {
-	show := r.Sizes()
-	leads := map[string]int{}
+	show, leads := r.Sizes(), map[string]int{}
 	var own []int // neither a family's member nor described otherwise
-	near, far := show.Context/nearShare, show.Context/farShare
-	documents := show.Context / documentsShare
 	for _, i := range r.nearness {
-		d, p := &r.t.Descriptions[i], r.profiles[i]
-		if p == nil || !d.Profile {
+		d, k := &r.t.Descriptions[i], r.of(i)
+		if k.profile == nil || !d.Profile {
 			continue
 		}
-		m, ok := leads[r.lead(i)]
-		if !ok {
-			leads[r.lead(i)], own = i, append(own, i)
-			*d = r.fromProfile(i, show.Description)
+		if lead, ok := leads[k.lead]; ok {
+			d.Like, d.Whole = r.t.Descriptions[lead].File, false
+			d.Text = k.profile.Beyond(*r.of(lead).profile, beyondChars)
 			continue
 		}
-		d.Like, d.Whole = r.t.Descriptions[m].File, false
-		d.Text = p.Beyond(*r.profiles[m], beyondChars)
+		leads[k.lead], own = i, append(own, i)
+		*d = r.fromProfile(i, show.Description)
 	}
 	if !r.alone { // where there is room for all
-		r.share(own, &near, &far, &documents)
+		r.share(own, show.Context/nearShare, show.Context/farShare, show.Context/documentsShare)
 	}
 	r.relate()
 }
 
-// share gives files their texts, the nearest to the question first.
-func (r *Describer) share(own []int, near, far, documents *int) {
+// share gives files their texts, the nearest to the question first, with the room for tables, for
+// lines about what is far, and for documents.
+func (r *Describer) share(own []int, near, far, documents int) {
 	const nearest = 2 // times as much that the nearest table has
-	show, all := r.Sizes(), *near
-	tables, times := 0, nearest
+	show, all := r.Sizes(), near
 	grow := func(i int, left *int, most int) {
 		d := r.t.Descriptions[i]
 		had := len(d.Text)
@@ -318,71 +295,71 @@ func (r *Describer) share(own []int, near, far, documents *int) {
 			r.t.Descriptions[i] = more
 		}
 	}
+	var tables []int
 	for _, i := range own {
-		d, p := &r.t.Descriptions[i], r.profiles[i]
-		d.Far, d.Line = true, p.Line(lineChars)
-		if r.document(i) {
-			most := *documents
-			if !p.Codebook {
-				most = min(most, show.Context/documentShare)
-			}
-			grow(i, documents, most)
-			continue
-		}
-		tables++
-	}
-	for round := range 2 {
-		for _, i := range own {
-			switch {
-			case r.document(i):
-			case round == 0 && all-*near < all*3/4:
-				grow(i, near, times*max(leastChars, all/min(tables, 8)))
-				times = 1
-			case round == 1 && !r.t.Descriptions[i].Far:
-				grow(i, near, len(r.t.Descriptions[i].Text)+*near)
-			}
-		}
-	}
-	for _, i := range own {
-		d := &r.t.Descriptions[i]
-		if !d.Far {
-			d.Line = ""
-			continue
-		}
-		switch *d = r.farther(i); {
-		case len(d.Text) <= lineChars && len(d.Text) <= *far:
-			d.Far, d.Line = false, ""
-			*far -= len(d.Text)
-		case len(d.Line) <= *far:
-			*far -= len(d.Line)
+		d, p := &r.t.Descriptions[i], r.of(i).profile
+		d.Far, d.Line = true, p.Line
+		switch {
+		case !r.document(i):
+			tables = append(tables, i)
+		case p.Codebook:
+			grow(i, &documents, documents)
 		default:
-			d.Line = ""
+			grow(i, &documents, min(documents, show.Context/documentShare))
 		}
+	}
+	for n, i := range tables {
+		most := max(leastChars, all/min(len(tables), 8))
+		if n == 0 {
+			most *= nearest
+		}
+		if all-near < all*3/4 {
+			grow(i, &near, most)
+		}
+	}
+	for _, i := range tables {
+		if d := r.t.Descriptions[i]; !d.Far {
+			grow(i, &near, len(d.Text)+near)
+		}
+	}
+	for _, i := range own {
+		r.farther(i, &far)
 	}
 }
 
-// farther is the description of a file that is far from the question: its line, and a text for
-// whoever judges cells that have opened it.
-func (r *Describer) farther(i int) record.Description {
-	d := r.fromProfile(i, leastChars)
-	d.Far, d.Line = true, r.profiles[i].Line(lineChars)
-	return d
+// farther gives a file that is far from the question its line if there is room, and a text for
+// whoever judges cells that have opened it. A text that is no longer than a line stands for it.
+func (r *Describer) farther(i int, left *int) {
+	d := &r.t.Descriptions[i]
+	if !d.Far {
+		d.Line = ""
+		return
+	}
+	*d = r.fromProfile(i, leastChars)
+	switch {
+	case len(d.Text) <= min(lineChars, *left):
+		d.Line = ""
+		*left -= len(d.Text)
+		return
+	case len(d.Line) <= *left:
+		*left -= len(d.Line)
+	default:
+		d.Line = ""
+	}
+	d.Far = true
 }
 
 // relate records which columns of the files near the question match. Of a family, whose columns are
 // the same, the first file stands for all.
 func (r *Describer) relate() {
 	var names []string
-	var known []profile.Profile
-	for i, p := range r.profiles {
-		if d := r.t.Descriptions[i]; p != nil && p.Known() && d.Like == "" && !d.Far {
-			names, known = append(names, brief.OneLine(r.t.Task.Files[i].Name)), append(known, *p)
+	var profiles []profile.Profile
+	for i, d := range r.t.Descriptions {
+		if p := r.of(i).profile; p != nil && p.Known() && d.Like == "" && !d.Far {
+			names, profiles = append(names, brief.OneLine(d.File)), append(profiles, *p)
 		}
 	}
-	r.t.Relations = ""
-	if len(known) > 0 {
-		r.t.Relations = profile.RelateText(profile.Relate(names, known), r.Sizes().Context/relationsShare)
-	}
+	r.t.Relations = profile.Relate(names, profiles, r.Sizes().Context/relationsShare)
 }
 
 // relationsShare is the part of what is shown of the files that their matches may take.

@@ -19,16 +19,6 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// beginnings are names and beginnings of the files.
-func (r *Describer) beginnings() []string {
-	texts := make([]string, len(r.looks))
-	for i, l := range r.looks {
-		name := r.t.Task.Files[i].Name
-		texts[i] = fmt.Sprintf("%s\n%s\n%s\n%s", name, name, l.Kind, l.Head)
-	}
-	return texts
-}
-
 // only returns the elements at the indexes.
 func only[T any](all []T, indexes []int) []T {
 	if all == nil {
@@ -41,62 +31,48 @@ func only[T any](all []T, indexes []int) []T {
 	return some
 }
 
-// rank orders the files by their nearness to the question. With more than TopK
-// it is the cosine of the embeddings of question and description (DS-STAR
-// section 3.3) that decides which are shown, or without an embedding model, and
-// it says so, that of their words. So it is with more of a family than are shown.
+// How much of a profile the embedding model is sent, and how many texts one call of it takes.
+const rankChars, rankBatch = 2000, 64
+
+// rank orders the files by their nearness to the question. With more than TopK it is the cosine of
+// the embeddings of question and description (DS-STAR section 3.3) that decides which are shown, or
+// without an embedding model, and it says so, that of their words. So it is with more of a family
+// than are shown.
 func (r *Describer) rank(ctx context.Context) error {
-	texts := make([]string, len(r.t.Descriptions))
+	question, profiles := r.t.Task.Question, r.method.Profiles()
+	texts, words := make([]string, len(r.t.Descriptions)), make([]string, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
-		text := d.Text
+		text, k := d.Text, r.of(i)
 		switch {
-		case !r.method.Profiles():
-		case r.profiles[i] != nil && r.profiles[i].Known():
-			text = r.profiles[i].Words(r.t.Task.Question)
+		case !profiles:
+		case k.profile != nil && k.profile.Known():
+			text = k.profile.Words(question)
 		case text == "":
-			text = r.looks[i].Head // the program does not understand it
+			text = k.look.Head // the program does not understand it
 		}
 		texts[i] = d.File + "\n" + d.File + "\n" + text
-	}
-	question, words := r.t.Task.Question, texts
-	if r.method.Profiles() {
-		question, words = profile.Fold(question), slices.Clone(texts)
-		for i := range words {
-			words[i] = profile.Fold(words[i])
+		if words[i] = texts[i]; profiles {
+			texts[i], words[i] = brief.Lines(texts[i], rankChars), profile.Fold(texts[i])
 		}
+	}
+	if profiles {
+		question = profile.Fold(question)
 	}
 	r.nearness = ByWords(question, words)
 	shown, _ := r.chosen()
-	if all := len(texts) + r.passed; r.Embedder == nil && len(shown) < all {
+	switch all := len(texts) + r.passed; {
+	case r.Embedder == nil && len(shown) < all:
 		return r.journal.Warn(fmt.Sprintf(
 			"of %d files the %d that share most words with the question are shown to the model: no "+
 				"embedding model is set", all, len(shown)))
-	}
-	if len(shown) == len(texts) {
+	case len(shown) == len(texts):
 		return nil
 	}
-	if r.method.Profiles() {
-		for i := range texts {
-			texts[i] = brief.Lines(texts[i], rankChars)
-		}
-	}
-	return r.rankByModel(ctx, texts)
-}
-
-// rankChars is how much of a profile the embedding model is sent.
-const rankChars = 2000
-
-// rankBatch is how many texts one call of the embedding model takes.
-const rankBatch = 64
-
-// rankByModel orders the files by what the embedding model makes of a text about
-// each. If it fails, the order stays.
-func (r *Describer) rankByModel(ctx context.Context, texts []string) error {
 	scores, err := r.Rank(ctx, r.Embedder, r.t.Task.Question, texts, rankBatch)
-	switch key := (*llm.CredentialError)(nil); {
-	case ctx.Err() != nil || errors.As(err, &key):
+	switch _, key := errors.AsType[*llm.CredentialError](err); {
+	case ctx.Err() != nil || key:
 		return err
-	case err != nil:
+	case err != nil: // the order stays
 		return r.journal.Warn(fmt.Sprintf(
 			"the files are ranked by the words that they share with the question, since the embedding "+
 				"model failed: %v", err))
@@ -121,18 +97,16 @@ func (r *Describer) narrow() {
 			told[name] = true
 		}
 	}
-	near := 0
-	var others []string
+	near, others := 0, r.others
 	for _, n := range r.nearness {
-		if slices.Contains(shown, n) {
+		if name := r.t.Task.Files[n].Name; slices.Contains(shown, n) {
 			near++
 			r.t.Descriptions[n].Near = near
-		} else if name := r.t.Task.Files[n].Name; !told[name] {
+		} else if !told[name] {
 			others = append(others, name)
 		}
 	}
-	slices.Sort(others)
-	r.t.Task.LeftOut = listed(append(others, r.others...), r.Sizes().Description/4)
+	r.t.Task.LeftOut = listed(others, r.Sizes().Description/4)
 	r.t.Task.Others += len(r.t.Task.Files) - len(shown)
 	r.keepOnly(shown)
 }
@@ -144,8 +118,7 @@ func (r *Describer) chosen() (all []int, alike map[int][]string) {
 	more := map[string][]string{}
 	named := r.mentioned()
 	for _, n := range r.nearness {
-		lead := r.alikeLead[r.t.Descriptions[n].File]
-		switch {
+		switch lead := r.of(n).lead; {
 		case len(family[lead]) >= alikeShown && !named[n]:
 			more[lead] = append(more[lead], r.t.Descriptions[n].File)
 		case len(all) < r.TopK:
@@ -158,7 +131,6 @@ func (r *Describer) chosen() (all []int, alike map[int][]string) {
 		for _, n := range family[lead] {
 			names = append(names, r.t.Descriptions[n].File)
 		}
-		slices.Sort(names)
 		alike[slices.Max(family[lead])] = names
 	}
 	return all, alike
@@ -177,15 +149,14 @@ func (r *Describer) Extend() {
 		return
 	}
 	defer root.Close()
-	r.store = r.openStore()
 	left := r.Sizes().Context / share
 	question, texts := r.question(), make([]string, len(r.t.Descriptions))
 	for i, f := range r.t.Task.Files {
 		d := r.t.Descriptions[i]
-		if r.store.read(root, f, i); !d.Profile || d.Whole || d.Like != "" {
+		if !d.Profile || d.Whole || d.Like != "" {
 			continue
 		}
-		if p, ok := r.store.profile(i); ok {
+		if p, ok := keptProfile(r.keptAt(root, f)); ok {
 			told := d.Text + "\n" + d.Later
 			if d.Far {
 				told = d.Line + "\n" + d.Later
@@ -206,7 +177,8 @@ func (r *Describer) Extend() {
 func (r *Describer) mentioned() map[int]bool {
 	families, words := map[string][]int{}, make([][]string, len(r.t.Task.Files))
 	for i, f := range r.t.Task.Files {
-		families[r.lead(i)] = append(families[r.lead(i)], i)
+		lead := r.of(i).lead
+		families[lead] = append(families[lead], i)
 		words[i] = strings.Fields(profile.Fold(strings.TrimSuffix(f.Name, path.Ext(f.Name))))
 	}
 	asked := strings.Fields(profile.Fold(r.t.Task.Question))

@@ -52,17 +52,17 @@ func TestNearQuestion(t *testing.T) {
 	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 24_000}, nil, nil), t: &record.Trajectory{}}
 	r.t.Task.Question = "Does fraud cost a fine?"
 	r.t.Task.Guidelines = "If a question has no relevant or applicable answer, answer Not Applicable."
-	r.profiles = []*profile.Profile{{Format: "text", Document: manual.String(), Sections: starts}, table("far"), table("near"), table("distant")}
-	for n := range r.profiles {
+	manuals := &profile.Profile{Format: "text", Document: manual.String(), Sections: starts}
+	for n, p := range []*profile.Profile{manuals, table("far"), table("near"), table("distant")} {
 		r.t.Task.Files = append(r.t.Task.Files, record.File{Name: fmt.Sprint(n)})
 		r.t.Descriptions = append(r.t.Descriptions, record.Description{File: fmt.Sprint(n)})
+		r.of(n).profile = p
 		r.t.Descriptions[n] = r.fromProfile(n, 8000)
 	}
 	if text := r.fromProfile(0, 2600).Text; !strings.Contains(text, "last word on Fraud") || strings.Contains(text, "last word on Applicable") {
 		t.Error(text)
 	}
-	near, far, documents := 3000, 1000, 1000
-	r.share([]int{0, 2, 1, 3}, &near, &far, &documents)
+	r.share([]int{0, 2, 1, 3}, 3000, 1000, 1000)
 	if d := r.t.Descriptions; d[2].Far || d[1].Far || len(d[2].Text) < 5*len(d[1].Text)/4 {
 		t.Errorf("the nearest table has %d bytes, the next one %d", len(d[2].Text), len(d[1].Text))
 	}

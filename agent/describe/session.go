@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -40,15 +41,12 @@ func (r *Describer) openScratch(ctx context.Context) (*scratch, error) {
 		s.Session, err = r.open(ctx, dir)
 		stop()
 	}
-	if err == nil {
-		err = s.enter(ctx)
-	}
 	var e notebook.Execution
-	if err == nil {
-		e, err = s.run(ctx, probeCode)
-	}
-	if err == nil && e.Status != notebook.OK {
-		err = fmt.Errorf("look at the Python environment: %s", brief.Problem(e))
+	for _, code := range append(s.setUp(), probeCode) {
+		if err == nil {
+			e, err = s.run(ctx, code)
+			err = cmp.Or(err, asSetUp(e))
+		}
 	}
 	if err == nil {
 		err = r.journal.Started(strings.TrimSpace(e.Stdout()))
@@ -67,22 +65,19 @@ func (s *scratch) close() {
 	_ = disk.RemoveTemp(s.folder) // a temporary folder; the system clears what stays
 }
 
-// enter makes the empty session see the data folder as the run's own would, and nothing else.
-// A child or a frozen copy of the session has at once what is loaded.
-func (s *scratch) enter(ctx context.Context) error {
-	for _, code := range s.setUp() {
-		if e, err := s.run(ctx, code); err != nil {
-			return err
-		} else if e.Status != notebook.OK {
-			return fmt.Errorf("set up the session: %s", brief.Problem(e))
-		}
-	}
-	return nil
-}
-
+// setUp are the cells that make the empty session see the data folder as the run's own would, and
+// nothing else. A child or a frozen copy of the session has at once what is loaded.
 func (s *scratch) setUp() []string {
 	return []string{"data_dir = " + brief.Python(s.data), record.SetUpCell(record.Task{Data: s.data}),
 		profile.Load + emptyNames}
+}
+
+// asSetUp returns an error if a cell that sets the session up has failed.
+func asSetUp(e notebook.Execution) error {
+	if e.Status == notebook.OK {
+		return nil
+	}
+	return fmt.Errorf("set up the session: %s", brief.Problem(e))
 }
 
 func (s *scratch) run(ctx context.Context, code string) (notebook.Execution, error) {
@@ -97,13 +92,11 @@ func (s *scratch) runAlone(ctx context.Context, code string) (notebook.Execution
 	defer s.kernel.Start()()
 	if s.used {
 		back, err := s.Rollback(ctx, s.setUp())
+		for _, e := range back.Executions {
+			err = cmp.Or(err, asSetUp(e))
+		}
 		if err != nil {
 			return notebook.Execution{}, err
-		}
-		for _, e := range back.Executions {
-			if e.Status != notebook.OK {
-				return notebook.Execution{}, fmt.Errorf("set up the session: %s", brief.Problem(e))
-			}
 		}
 	}
 	s.used = true

@@ -20,25 +20,18 @@ import (
 // names, however far they seemed from the question, and fewer names.
 func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File,
 	relations, leftOut string) {
-	texts, likes := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
-	for n := range r.t.Descriptions {
-		likes[n], texts[n] = r.words(n)
+	all := r.t.Descriptions
+	likes := make([]int, len(all)) // the file that a description tells the difference from, from 1
+	for n, d := range all {
+		like := func(first record.Description) bool { return d.Like != "" && first.File == d.Like }
+		likes[n] = 1 + slices.IndexFunc(all, like)
 	}
-	named, cells := r.named(code, likes)
-	for n, d := range r.t.Descriptions {
-		if d.Far && !named[n] {
-			texts[n] = d.Line
-		}
-		if cells && !named[n] && !r.document(n) {
-			texts[n] = ""
-		} else if d.Later != "" {
-			texts[n] = strings.TrimLeft(texts[n]+"\n"+d.Later, "\n")
-		}
-	}
-	share := r.sharesOf(texts, likes, show)
+	named := r.named(code, likes)
+	texts := r.texts(named)
+	share := r.shares(texts, likes, show)
 	var names []string
 	place, beside := map[int]int{}, map[int]string{} // by file; places are from 1
-	for n, d := range r.t.Descriptions {
+	for n, d := range all {
 		texts[n] = brief.Lines(texts[n], share[n])
 		switch {
 		case r.method.Profiles() && share[n] == 0:
@@ -51,11 +44,8 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File,
 			place[n] = len(shown)
 		}
 	}
-	for n, d := range r.t.Descriptions {
-		if place[n] == 0 {
-			continue
-		}
-		f := &shown[place[n]-1]
+	for n, at := range place {
+		f, d := &shown[at-1], all[n]
 		f.Size = r.t.Task.Files[n].Weight()
 		f.Alike = beside[n] + brief.Lines(d.Alike, show.Description/8)
 		if f.Whole = d.Whole && texts[n] == d.Text; f.Whole {
@@ -65,45 +55,49 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File,
 			f.Like = place[likes[n]-1]
 		}
 	}
-	relations, leftOut = brief.Lines(r.t.Relations, show.Context/relationsShare), r.t.Task.LeftOut
-	most := show.Description / 4
-	if cells {
+	relations, most := brief.Lines(r.t.Relations, show.Context/relationsShare), show.Description/4
+	if len(named) > 0 {
 		relations, most = "", show.Description/16
 	}
-	leftOut = brief.Lines(leftOut, most)
-	if len(names) > 0 {
-		leftOut = listed(names, most/2) + leftOut
-	}
-	return shown, relations, leftOut
+	return shown, relations, listed(names, most/2) + brief.Lines(r.t.Task.LeftOut, most)
 }
 
-// lists matches code that goes through folders: it may open any file.
-var lists = lazy.Regexp(`\b(?:listdir|scandir|walk|iterdir)\(`)
-
-// named returns the files that the code of cells names, with the first of their families, and
-// whether it names any: code that names none has its files from elsewhere.
-func (r *Describer) named(code string, likes []int) (named map[int]bool, any bool) {
-	if code == "" || !r.method.Profiles() || lists().MatchString(code) {
-		return nil, false
-	}
-	named = r.namedIn(code)
-	for n := range named {
-		if lead := likes[n] - 1; lead >= 0 {
-			named[lead] = true
+// texts are what there is to tell of the files. If code names files, there is nothing of others but
+// documents.
+func (r *Describer) texts(named map[int]bool) []string {
+	texts := make([]string, len(r.t.Descriptions))
+	for n, d := range r.t.Descriptions {
+		text := d.Text
+		switch {
+		case d.Far && !named[n]:
+			text = d.Line
+		case text == "" && d.Error != "" && !r.method.NoAnalyzer:
+			text = "No description: " + d.Error
+		}
+		if d.Later != "" {
+			text = strings.TrimLeft(text+"\n"+d.Later, "\n")
+		}
+		if len(named) == 0 || named[n] || r.document(n) {
+			texts[n] = text
 		}
 	}
-	return named, len(named) > 0
+	return texts
 }
 
-// literals are the string literals of Python code that may be names of files.
-var literals = lazy.Regexp(`"([^"\n]+)"|'([^'\n]+)'`)
+var (
+	// what goes through folders: it may open any file
+	lists = lazy.Regexp(`\b(?:listdir|scandir|walk|iterdir)\(`)
+	// string literals, which may be names of files, and what an f-string leaves open
+	literals = lazy.Regexp(`"([^"\n]+)"|'([^'\n]+)'`)
+	holes    = lazy.Regexp(`\{[^{}]*\}`)
+)
 
-// holes are what an f-string leaves open.
-var holes = lazy.Regexp(`\{[^{}]*\}`)
-
-// namedIn returns the files that code names: by their own names, by a folder, a pattern or an
-// f-string.
-func (r *Describer) namedIn(code string) map[int]bool {
+// named returns the files that the code of cells names, by their own names, by a folder, a pattern or
+// an f-string, with the first of their families. Code that names none has its files from elsewhere.
+func (r *Describer) named(code string, likes []int) map[int]bool {
+	if !r.method.Profiles() || lists().MatchString(code) {
+		return nil
+	}
 	named := map[int]bool{}
 	for _, m := range literals().FindAllStringSubmatch(code, -1) {
 		text := path.Clean(strings.TrimPrefix(holes().ReplaceAllString(m[1]+m[2], "*"), "data/"))
@@ -118,26 +112,13 @@ func (r *Describer) namedIn(code string) map[int]bool {
 			in, _ := path.Match(folder, path.Dir(f.Name))
 			if like && (in || anywhere) || pattern == base || strings.HasPrefix(f.Name, text+"/") {
 				named[n] = true
+				if likes[n] > 0 {
+					named[likes[n]-1] = true
+				}
 			}
 		}
 	}
 	return named
-}
-
-// words is what the model is told of file n: its description, or what that differs in from that of
-// another one, by its number from 1.
-func (r *Describer) words(n int) (like int, text string) {
-	d := r.t.Descriptions[n]
-	switch {
-	case r.method.NoAnalyzer && d.Text == "":
-		return 0, ""
-	case d.Text == "" && d.Error != "":
-		return 0, "No description: " + d.Error
-	case d.Like != "":
-		like := func(first record.Description) bool { return first.File == d.Like }
-		return slices.IndexFunc(r.t.Descriptions, like) + 1, d.Text
-	}
-	return 0, d.Text
 }
 
 // linesBeyond returns the lines of text that other does not have.
@@ -155,51 +136,28 @@ func linesBeyond(text, other string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// mostOf is how much of one description is shown at most: of what a script prints no more than it
-// was told.
-func (r *Describer) mostOf(n int, show ask.Sizes) int {
-	if d := r.t.Descriptions[n]; d.Profile || d.Whole || d.Corrected {
-		return show.Description
-	}
-	return min(show.Description, 2*r.descriptionChars(show))
-}
-
-// sharesOf divides the room for descriptions. Of a program's it is the files nearest to the
-// question that say most; of a model's one half is divided fairly, so that every file says
-// something.
-func (r *Describer) sharesOf(texts []string, likes []int, show ask.Sizes) []int {
-	if r.method.Profiles() {
-		return r.nearestFirst(texts, likes, show)
-	}
-	lengths := make([]int, len(texts))
-	total := 0
+// shares divides the room for descriptions: the nearest to the question say most. Of what a model
+// has described one half is divided fairly first, so that every file says something; a file that a
+// program has described and that there is no room for has 0, and is only named.
+func (r *Describer) shares(texts []string, likes []int, show ask.Sizes) []int {
+	share, most, left := make([]int, len(texts)), make([]int, len(texts)), show.Context
 	for n, text := range texts {
-		lengths[n] = min(len(text), r.mostOf(n, show))
-		total += lengths[n]
+		most[n] = min(len(text), r.mostOf(n, show))
 	}
-	left := show.Context
-	if total <= left {
-		return lengths
+	fair := !r.method.Profiles()
+	if fair {
+		share = brief.Shares(most, left/2, show.Description)
 	}
-	share := brief.Shares(lengths, left/2, show.Description)
 	for _, n := range share {
 		left -= n
 	}
 	for _, n := range r.nearness {
-		more := max(0, min(left, lengths[n]-share[n]))
-		share[n], left = share[n]+more, left-more
-	}
-	return share
-}
-
-// nearestFirst gives each file what it has to tell, the nearest to the question first, while there
-// is room. A file that there is no room for has 0, and is only named.
-func (r *Describer) nearestFirst(texts []string, likes []int, show ask.Sizes) []int {
-	share, left := make([]int, len(texts)), show.Context
-	for _, n := range r.nearness {
-		if size := min(len(texts[n]), show.Description); size <= left {
-			share[n] = size
-			left -= size
+		more := max(0, most[n]-share[n])
+		if fair {
+			more = min(more, max(0, left))
+		}
+		if more <= left {
+			share[n], left = share[n]+more, left-more
 		}
 	}
 	for n, like := range likes {
@@ -208,6 +166,15 @@ func (r *Describer) nearestFirst(texts []string, likes []int, show ask.Sizes) []
 		}
 	}
 	return share
+}
+
+// mostOf is how much of one description is shown at most: of what a script prints no more than it
+// was told.
+func (r *Describer) mostOf(n int, show ask.Sizes) int {
+	if d := r.t.Descriptions[n]; d.Profile || d.Whole || d.Corrected {
+		return show.Description
+	}
+	return min(show.Description, 2*r.descriptionChars(show))
 }
 
 // document reports whether what is known of a file is its text, or what a person says of it.
@@ -232,15 +199,16 @@ func listed(names []string, most int) string {
 	}
 	var whole, short []string
 	forms := map[[2]string][]string{} // by what differs
-	together := func(form, all, ends string, n int) {
-		same := [2]string{fmt.Sprintf("%d files, * is %s", n, all),
+	together := func(form string, differ []string) {
+		n, ends := len(differ), differ[0]+" to "+differ[len(differ)-1]
+		same := [2]string{fmt.Sprintf("%d files, * is %s", n, ranges(differ)),
 			fmt.Sprintf("%d files, * is %s", n, ends)}
 		forms[same] = append(forms[same], brief.Python("data/"+form))
 	}
 	const few = 4 // that are named one by one
 	for form, all := range numbers {
 		if slices.Sort(all); len(all) >= few {
-			together(form, ranges(all), all[0]+" to "+all[len(all)-1], len(all))
+			together(form, all)
 			continue
 		}
 		for _, number := range all {
@@ -250,10 +218,8 @@ func listed(names []string, most int) string {
 		}
 	}
 	for _, all := range folders {
-		slices.Sort(all)
-		if form, differ := apart(all); len(all) >= few {
-			ends := differ[0] + " to " + differ[len(differ)-1]
-			together(form, strings.Join(differ, ", "), ends, len(all))
+		if slices.Sort(all); len(all) >= few {
+			together(apart(all))
 			continue
 		}
 		for _, name := range all {
@@ -305,26 +271,23 @@ func apart(names []string) (form string, differ []string) {
 // numbered is a name that has a number before its ending.
 var numbered = lazy.Regexp(`^(.*?)([0-9]{1,9})([^0-9]*(?:\.\w+)?)$`)
 
-// ranges names numbers in order, those that follow each other by the first and the last.
-func ranges(numbers []string) string {
+// ranges names what differs in order, numbers that follow each other by the first and the last.
+func ranges(differ []string) string {
 	var parts []string
-	for first := 0; first < len(numbers); {
-		last := first
-		for last+1 < len(numbers) && follows(numbers[last], numbers[last+1]) {
-			last++
+	for n, d := range differ {
+		switch {
+		case n == 0 || !follows(differ[n-1], d):
+			parts = append(parts, d)
+		case n+1 == len(differ) || !follows(d, differ[n+1]):
+			parts[len(parts)-1] += " to " + d
 		}
-		part := numbers[first]
-		if last > first {
-			part += " to " + numbers[last]
-		}
-		parts, first = append(parts, part), last+1
 	}
 	return strings.Join(parts, ", ")
 }
 
 // follows reports whether b is the number after a, written with as many digits.
 func follows(a, b string) bool {
-	m, _ := strconv.Atoi(a) // nine digits at most
-	n, _ := strconv.Atoi(b)
-	return len(a) == len(b) && n == m+1
+	m, err := strconv.Atoi(a)
+	n, bad := strconv.Atoi(b)
+	return err == nil && bad == nil && len(a) == len(b) && n == m+1
 }

@@ -45,12 +45,11 @@ func TestMentioned(t *testing.T) {
 		{"the cleanest beach in 2018, and Ohio's rain", "water-2018.csv rain/Ohio.csv"},
 		{"the cleanest beach of New England", ""},
 	} {
-		r := &Describer{t: &record.Trajectory{}, alikeLead: map[string]string{}}
+		r := &Describer{t: &record.Trajectory{}}
 		r.t.Task.Question = c.question
-		for _, name := range names {
+		for n, name := range names {
 			r.t.Task.Files = append(r.t.Task.Files, record.File{Name: name})
-			r.t.Descriptions = append(r.t.Descriptions, record.Description{File: name})
-			r.alikeLead[name] = name[:4]
+			r.of(n).lead = name[:4]
 		}
 		var got []string
 		for i, named := range r.mentioned() {

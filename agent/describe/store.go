@@ -2,7 +2,6 @@ package describe
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
@@ -24,102 +22,62 @@ type Cache struct {
 	Python string // tells the Python that profiles files from others, which may lack packages
 }
 
-// A store is the cache as one run uses it. Without a cache it keeps nothing.
-type store struct {
-	dir   string
-	looks string   // the hash of the program that profiles; "": nothing is kept
-	names []string // of the task's files
-	all   string   // the hash of their names and sizes
-	sums  []string // their contents; "": it is not kept
-}
-
-// openStore opens the cache.
-func (r *Describer) openStore() store {
-	n := len(r.t.Task.Files)
-	s := store{names: make([]string, n), sums: make([]string, n)}
-	for i, f := range r.t.Task.Files {
-		s.names[i] = f.Name
+// keptAt returns where the profile of a file is kept: "" without a cache or, as root is nil, without
+// a data folder that can be read.
+func (r *Describer) keptAt(root *files.Folder, f record.File) string {
+	if r.Cache == nil || root == nil {
+		return ""
 	}
-	if r.Cache == nil {
-		return s
+	sum, err := files.Sum(root, f)
+	if err != nil {
+		return ""
 	}
-	s.dir, s.all = r.Cache.Dir, hash(r.t.Task.Files)
-	s.looks = hash(r.Cache.Python, r.profileSeconds(), profile.Program())
-	return s
+	if r.program == "" {
+		r.program = hash(r.Cache.Python, r.profileSeconds(), profile.Program())
+		r.listing = hash(r.t.Task.Files)
+	}
+	key := []string{r.program, sum}
+	for _, c := range root.Companions(f) {
+		key = append(key, ending(c.Name)) // how a database is opened depends on what is beside it
+	}
+	if base, ok := strings.CutSuffix(strings.ToLower(f.Name), ".dbf"); ok {
+		for _, page := range []string{".cpg", ".CPG"} { // the encoding of a table of dBASE
+			encoding, _ := files.Sum(root, record.File{Name: f.Name[:len(base)] + page})
+			key = append(key, encoding) // "": there is none
+		}
+	}
+	switch {
+	case strings.Contains(path.Dir(f.Name), "="): // whether all files of its folder are one table
+		key = append(key, f.Name, r.listing)
+	case strings.HasPrefix(path.Base(f.Name), "~$"): // a lock, whose name tells of what
+		key = append(key, f.Name)
+	default:
+		key = append(key, ending(f.Name))
+	}
+	name := hash(key)
+	return filepath.Join(r.Cache.Dir, name[:2], name[2:]+".json")
 }
 
 func hash(parts ...any) string {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(fmt.Sprintln(parts...))))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%#v", parts)))
 }
 
-// read takes note of the content of file i. root is the data folder, nil if it cannot be read:
-// then there is nothing to know the file by.
-func (s store) read(root *files.Folder, f record.File, i int) {
-	if s.looks == "" || root == nil {
-		return
-	}
-	if sum, err := files.Sum(root, f); err == nil {
-		for _, c := range root.Companions(f) {
-			sum += " " + ending(c.Name) // how a database is opened depends on what is beside it
-		}
-		for _, page := range []string{".cpg", ".CPG"} { // the encoding of a table of dBASE
-			if base, ok := strings.CutSuffix(strings.ToLower(f.Name), ".dbf"); ok {
-				encoding, _ := files.Sum(root, record.File{Name: f.Name[:len(base)] + page})
-				sum += " " + encoding // "": there is none
-			}
-		}
-		if strings.Contains(path.Dir(f.Name), "=") { // whether all files of its folder are one table
-			sum += " " + s.all
-		}
-		s.sums[i] = sum
-	}
-}
-
-// profile takes the profile of file i from the cache.
-func (s store) profile(i int) (p profile.Profile, ok bool) {
-	if s.sums[i] == "" {
-		return p, false
-	}
-	data, err := disk.ReadFile(s.path(i), disk.MaxDocument)
+// keptProfile takes a profile from where it is kept.
+func keptProfile(at string) (p profile.Profile, ok bool) {
+	data, err := disk.ReadFile(at, disk.MaxDocument)
 	ok = err == nil && json.Unmarshal(data, &p) == nil && p.Format != ""
 	return p, ok
 }
 
-// path is where the profile of file i is kept.
-func (s store) path(i int) string {
-	name := s.names[i]
-	keys, lock := strings.Contains(path.Dir(name), "="), strings.HasPrefix(path.Base(name), "~$")
-	if !keys && !lock {
-		name = ending(name)
-	}
-	key := hash(s.looks, brief.Python(name), s.sums[i])
-	return filepath.Join(s.dir, key[:2], key[2:]+".json")
-}
-
-// keepProfile puts a profile into the cache, unless it was not read to its end or calls were not
-// tried: the next run may have more time or packages. That it could not be kept costs the next run
-// its making, no more.
-func (s store) keepProfile(i int, p profile.Profile) {
-	if p.Problem != "" || p.Untried || s.sums[i] == "" {
+// keep puts a profile where it is kept, unless it was not read to its end or calls were not tried:
+// the next run may have more time or packages. That it could not be kept costs the next run its
+// making, no more.
+func keep(at string, p profile.Profile) {
+	if at == "" || p.Problem != "" || p.Untried {
 		return
 	}
 	data, err := json.Marshal(p)
-	if err != nil {
-		return
-	}
-	at := s.path(i)
-	if os.MkdirAll(filepath.Dir(at), 0o700) != nil {
-		return
-	}
-	// Whole or not at all, but without waiting for the disk as a notebook does: a
-	// file that a power cut has torn is not read.
-	part, err := os.CreateTemp(filepath.Dir(at), "part-")
-	if err != nil {
-		return
-	}
-	_, err = part.Write(data)
-	if part.Close() != nil || err != nil || os.Rename(part.Name(), at) != nil {
-		_ = os.Remove(part.Name())
+	if err == nil && os.MkdirAll(filepath.Dir(at), 0o700) == nil {
+		_ = os.WriteFile(at, data, 0o600) // one that a power cut has torn is not read
 	}
 }

@@ -31,10 +31,7 @@ func TestStoreKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		s := r.openStore()
-		s.dir = ""
-		s.read(root, r.t.Task.Files[0], 0)
-		return s.path(0)
+		return filepath.Base(r.keptAt(root, r.t.Task.Files[0]))
 	}
 	if key("a.csv") != key("c/d.csv", "b.csv") {
 		t.Error("another name, or a file beside it, makes a table another one")
@@ -63,9 +60,9 @@ func TestKeepProfile(t *testing.T) {
 		{profile.Profile{Format: "x", Untried: true}, false},
 		{profile.Profile{Format: "x", Problem: "y"}, false},
 	} {
-		s := store{dir: t.TempDir(), names: []string{"a.csv"}, sums: []string{"b"}}
-		s.keepProfile(0, c.p)
-		if _, kept := s.profile(0); kept != c.kept {
+		at := filepath.Join(t.TempDir(), "ab", "c.json")
+		keep(at, c.p)
+		if _, kept := keptProfile(at); kept != c.kept {
 			t.Errorf("%d: kept %v", n, kept)
 		}
 	}

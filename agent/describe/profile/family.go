@@ -13,6 +13,7 @@ import (
 // Akin reports whether one profile is told by what it has beyond the other: both have the same
 // tables with the same columns, or one table each of which most columns are the same.
 func (p Profile) Akin(first Profile) bool {
+	const least = 3
 	if p.Format != first.Format || len(p.Tables) != len(first.Tables) || len(p.Tables) == 0 {
 		return false
 	}
@@ -22,7 +23,6 @@ func (p Profile) Akin(first Profile) bool {
 		if slices.EqualFunc(t.Columns, lead.Columns, same) {
 			continue
 		}
-		const least = 3
 		names, both := t.byName(), 0
 		for _, c := range lead.Columns {
 			if _, ok := names[c.Name]; ok && !strings.HasPrefix(c.Name, unnamed) {
@@ -59,8 +59,11 @@ func (p Profile) Beyond(first Profile, chars int) string {
 		if len(p.Tables) > 1 {
 			name = t.Name + ": "
 		}
-		parts = append(parts, name+t.Count+t.sampled())
-		parts = append(parts, differ(name, t.Reads, lead.Reads)...)
+		count := name + t.Count
+		if t.Sample > 0 {
+			count += ", figures from a sample"
+		}
+		parts = append(append(parts, count), differ(name, t.Reads, lead.Reads)...)
 		known := lead.byName()
 		for _, c := range t.Columns {
 			other, ok := known[c.Name]
@@ -82,20 +85,11 @@ func (p Profile) Beyond(first Profile, chars int) string {
 	return strings.Join(append(within(parts, reading*chars), within(values, chars)...), "; ")
 }
 
-// sampled tells of a table whether figures without a word are of some of its rows.
-func (t Table) sampled() string {
-	if t.Sample == 0 {
-		return ""
-	}
-	return ", figures from a sample"
-}
-
 // within are the first of differences that n bytes have room for, and how many more there are.
 func within(differences []string, n int) []string {
 	for i, d := range differences {
 		if n -= len(d) + 2; n < 0 {
-			more := human.Plural(len(differences)-i, "more difference")
-			return append(differences[:i:i], more)
+			return append(differences[:i:i], human.Plural(len(differences)-i, "more difference"))
 		}
 	}
 	return differences
@@ -104,9 +98,9 @@ func within(differences []string, n int) []string {
 // differ tells what the first of two has otherwise; under a key with a ~, what only it has.
 func differ(name string, has, lead map[string]string) (parts []string) {
 	for _, key := range slices.Sorted(maps.Keys(has)) {
-		other, both := lead[key]
-		if has[key] != other && has[key] != "" && !(both && strings.HasPrefix(key, "~")) {
-			parts = append(parts, name+has[key])
+		once := strings.HasPrefix(key, "~") && lead[key] != ""
+		if text := has[key]; text != "" && text != lead[key] && !once {
+			parts = append(parts, name+text)
 		}
 	}
 	return parts

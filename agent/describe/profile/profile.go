@@ -5,9 +5,11 @@
 package profile
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
@@ -17,42 +19,6 @@ import (
 
 //go:embed dsstar_profile/*.py
 var sources embed.FS
-
-// modules are the modules of the package dsstar_profile, each after those that it needs.
-var modules = []string{
-	"values",
-	"numerals",
-	"dates",
-	"columns",
-	"relations",
-	"totals",
-	"headers",
-	"grids",
-	"encodings",
-	"texts",
-	"found",
-	"hints",
-	"nested",
-	"jsontext",
-	"markup",
-	"delimited",
-	"readers",
-	"arrow",
-	"sqlite",
-	"excel",
-	"stats",
-	"packed",
-	"science",
-	"formats",
-	"databases",
-	"buckets",
-	"clusters",
-	"sections",
-	"words",
-	"profile",
-	"workers",
-	"masked",
-}
 
 // Load is Python that loads what most readers want, to be run first in a process: its children have
 // that at once. Arrow takes memory from the system, since it reserves 1 GB elsewhere: that counts
@@ -66,24 +32,42 @@ import pandas
 // files.
 var Program = sync.OnceValue(func() string {
 	var b strings.Builder
-	b.WriteString("import sys, types\n\n")
-	for _, name := range append([]string{"__init__"}, modules...) {
-		source, err := sources.ReadFile("dsstar_profile/" + name + ".py")
-		if err != nil {
-			panic(err) // it is embedded
-		}
-		full := "dsstar_profile." + name
-		if name == "__init__" {
-			full = "dsstar_profile"
-		}
-		fmt.Fprintf(&b, `if %[1]q not in sys.modules:
-    sys.modules[%[1]q] = _module = types.ModuleType(%[1]q)
-    _module.__path__ = []
-    exec(compile(%[2]s, %[1]q, "exec"), _module.__dict__)
-`, full, brief.Python(string(source)))
+	b.WriteString("import sys\n\nif \"dsstar_profile\" not in sys.modules:\n    _sources = {\n")
+	names, err := fs.Glob(sources, "dsstar_profile/*.py")
+	for _, name := range names {
+		source, failed := sources.ReadFile(name)
+		err = cmp.Or(err, failed)
+		module := strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__")
+		fmt.Fprintf(&b, "        %q: %s,\n", strings.ReplaceAll(module, "/", "."),
+			brief.Python(string(source)))
 	}
-	return b.String()
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	return b.String() + finder
 })
+
+// finder ends the program: it imports the modules from their sources.
+const finder = `    }
+    import importlib.abc, importlib.util
+
+    class _Finder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+        sources, spec = _sources, staticmethod(importlib.util.spec_from_loader)
+
+        def find_spec(self, name, path=None, target=None):
+            return self.spec(name, self) if name in self.sources else None
+
+        def get_source(self, name):
+            return self.sources[name]
+
+        def is_package(self, name):
+            return name == "dsstar_profile"
+
+    sys.meta_path.insert(0, _Finder())
+    for _name in _sources:
+        importlib.import_module(_name)
+
+`
 
 // Script returns Python that prints a line for each file that it looked into: the mark, the number
 // of its path and its profile. It takes so many seconds for a file at most, and looks into jobs
@@ -105,7 +89,8 @@ func Values(paths, patterns []string, seconds int, within time.Duration, mark st
 	}
 	const call = "%s_main = sys.modules[\"dsstar_profile.masked\"].main\n" +
 		"_main([%s], [%s], %d, %.1f, %q)\n"
-	return fmt.Sprintf(call, Program(), strings.Join(paths, ", "), strings.Join(quoted, ", "), seconds, within.Seconds(), mark)
+	return fmt.Sprintf(call, Program(), strings.Join(paths, ", "), strings.Join(quoted, ", "), seconds,
+		within.Seconds(), mark)
 }
 
 // A Listing is what is listed of a file.
@@ -120,6 +105,8 @@ type Profile struct {
 	Bytes    int64             `json:"bytes"`
 	Format   string            `json:"format"`
 	Headline string            `json:"headline"` // format, encoding, delimiter
+	Line     string            `json:"line"`     // what is told of it if it is far from the question
+	About    string            `json:"about"`    // its names and words, to rank it by
 	Document string            `json:"text"`     // its text, of a document
 	Sections []int             `json:"sections"` // where those of Document begin
 	Codebook bool              `json:"codebook"` // Document lists words and what they mean
@@ -157,8 +144,6 @@ type Table struct {
 	Warnings []string          `json:"warnings"`
 	Call     string            `json:"call"`   // of pandas, which was run and gave this table
 	Usual    bool              `json:"usual"`  // Call goes without saying
-	Head     []string          `json:"head"`   // what stands above it
-	Raw      []string          `json:"raw"`    // the file's first lines, if it begins below them
 	Around   []string          `json:"around"` // what stands above and below it
 	Holds    []string          `json:"holds"`  // between its columns
 	Row      string            `json:"row"`    // the first row, or all

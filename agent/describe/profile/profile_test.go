@@ -140,7 +140,7 @@ func TestProfiles(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), want) {
 		sections(t, got.String(), string(want))
 	}
-	matches := profile.RelateText(profile.Relate(names, profiles), 10_000)
+	matches := profile.Relate(names, profiles, 10_000)
 	const key = "customer_id of customers.csv, a key, has the values of customer_id of orders.csv"
 	if !strings.Contains(matches, key) {
 		t.Errorf("the key of customers is not among the matches:\n%s", matches)

@@ -9,64 +9,43 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A Place is a column of a table of a file, or of one of several files.
-type Place struct{ File, Table, Column string }
-
-func (p Place) String() string {
-	table := p.File
-	if p.Table != "" && p.Table != "$" {
-		table = p.Table + " in " + table
-	}
-	return p.Column + " of " + table
-}
-
-// A Match tells that the values of a column are found in another.
-type Match struct {
-	From, In Place
-	Share    float64 // of the values of From that In has, about
-	Key      bool    // In has each value once
-	Sampled  bool    // as far as a sample tells
-}
-
-// sketchSize is the most hashes that a sketch has: one with fewer has all.
-const sketchSize = 128
-
-// side is a column that may match others.
+// A side is a column that may match others.
 type side struct {
-	Place
 	Column
-	table   int
-	sampled bool
+	place       string // in words
+	file, table int
+	sampled     bool // what is said of it is of a sample
 }
 
-// Relate tells which columns of the files match which, as a key matches what refers to it: most of
-// the values of one are in the other, and there are many of them or the names are alike. Each
-// column has one match at most, the surest, and the surest are first.
-func Relate(names []string, profiles []Profile) []Match {
+// A match tells that the values of a column are found in another.
+type match struct {
+	from, in int     // among the sides
+	share    float64 // of the values of from that in has, about
+	rank     float64 // how sure it is
+}
+
+// Relate tells which columns of the files match which, as a key matches what refers to it, in at
+// most about chars bytes: most of the values of one are in the other, and there are many of them or
+// the names are alike. Each column has one match at most, the surest, and the surest are first.
+func Relate(names []string, profiles []Profile, chars int) string {
 	all := sides(names, profiles)
-	best := map[Place]Match{}
-	for _, a := range all {
-		for _, b := range all {
-			m := Match{a.Place, b.Place, Containment(a.Sketch, b.Sketch), b.Unique, b.sampled}
-			if a.table == b.table || a.Place.Column == b.Place.Column && a.File == b.File ||
-				!refers(a, b, m.Share) {
-				continue
-			}
-			if known, ok := best[a.Place]; !ok || m.surer(known) {
-				best[a.Place] = m
+	best := make([]match, len(all)) // by column
+	for a := range all {
+		for b := range all {
+			if m := matched(all, a, b); m.rank > best[a].rank ||
+				m.rank == best[a].rank && all[b].place < all[best[a].in].place {
+				best[a] = m
 			}
 		}
 	}
-	var found []Match
-	for _, a := range all {
-		m, ok := best[a.Place]
-		back := best[m.In]
-		if ok && (back.In != a.Place || !back.surer(m) && (m.surer(back) || before(m.In, m.From))) {
-			found = append(found, m)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.rank(), a.rank()) })
-	return found
+	// Of two columns that match each other, one is the key.
+	found := slices.DeleteFunc(slices.Clone(best), func(m match) bool {
+		back := best[m.in]
+		return m.rank == 0 || back.rank > 0 && back.in == m.from && (back.rank > m.rank ||
+			back.rank == m.rank && all[m.in].place >= all[m.from].place)
+	})
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.rank, a.rank) })
+	return inWords(all, found, chars)
 }
 
 // sides are the columns whose values may be those of a key.
@@ -76,9 +55,13 @@ func sides(names []string, profiles []Profile) (all []side) {
 	for n, p := range profiles {
 		for _, t := range p.Tables {
 			tables++
+			of := names[n]
+			if t.Name != "" && t.Name != "$" {
+				of = t.Name + " in " + of
+			}
 			for _, c := range t.Columns {
 				if len(all) < most && len(c.Sketch) >= 3 {
-					all = append(all, side{Place{names[n], t.Name, c.Name}, c, tables, t.Sample > 0})
+					all = append(all, side{c, c.Name + " of " + of, n, tables, t.Sample > 0})
 				}
 			}
 		}
@@ -86,18 +69,35 @@ func sides(names []string, profiles []Profile) (all []side) {
 	return all
 }
 
+// matched is the match of column a in column b, whose rank is 0 if the values of a do not seem to be
+// those of b.
+func matched(all []side, a, b int) match {
+	from, in := &all[a], &all[b]
+	m := match{from: a, in: b}
+	if from.table == in.table || from.Name == in.Name && from.file == in.file {
+		return m
+	}
+	if m.share = containment(from.Sketch, in.Sketch); refers(&from.Column, &in.Column, m.share) {
+		m.rank = m.share
+		if in.Unique {
+			m.rank++
+		}
+	}
+	return m
+}
+
 // many is how many values are seldom the same by chance.
 const many = 20
 
 // refers reports whether the values of a seem to be those of b, which has about share of them.
 // Whole numbers, which every count is in, need a name that is like that of a key.
-func refers(a, b side, share float64) bool {
-	alike := similar(a.Place.Column, b.Place.Column)
+func refers(a, b *Column, share float64) bool {
+	alike := similar(a.Name, b.Name)
 	number := a.Type == "number"
 	switch {
 	case number && b.Type == "number":
 		return alike && b.Unique && share >= 0.8 &&
-			(identifies(a.Place.Column) || a.Distinct > 2*many && share >= 0.95)
+			(identifies(a.Name) || a.Distinct > 2*many && share >= 0.95)
 	case number || b.Type == "number":
 		return a.Type == "list" && b.Unique && a.Distinct >= many && share >= 0.95
 	case a.Distinct < many:
@@ -119,32 +119,18 @@ func similar(a, b string) bool {
 
 // identifies reports whether a name is that of a column which tells things apart.
 func identifies(name string) bool {
-	words := wordsOf(name)
-	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains([]string{"id", "ids", "code", "key", "nr", "no", "number", "fips", "zip",
-			"sku", "isbn", "idx"}, strings.ToLower(w))
-	}) || strings.HasSuffix(strings.ToLower(name), "id")
+	keys := strings.Fields("id ids code key nr no number fips zip sku isbn idx")
+	return strings.HasSuffix(strings.ToLower(name), "id") ||
+		slices.ContainsFunc(wordsOf(name), func(w string) bool {
+			return slices.Contains(keys, strings.ToLower(w))
+		})
 }
 
-// rank is how sure a match is.
-func (m Match) rank() float64 {
-	if m.Key {
-		return m.Share + 1
-	}
-	return m.Share
-}
+// sketchSize is the most hashes that a sketch has: one with fewer has all.
+const sketchSize = 128
 
-// surer reports whether m is the match to take of two of one column, or of two columns with each
-// other.
-func (m Match) surer(other Match) bool {
-	return m.rank() > other.rank() || m.rank() == other.rank() && m.From == other.From &&
-		before(m.In, other.In)
-}
-
-func before(a, b Place) bool { return a.String() < b.String() }
-
-// Containment is about what share of the values of a are in b.
-func Containment(a, b []uint32) float64 {
+// containment is about what share of the values of a are in b.
+func containment(a, b []uint32) float64 {
 	limit := ^uint32(0)
 	if len(b) >= sketchSize {
 		limit = b[len(b)-1] // beyond it b may have more values
@@ -165,47 +151,42 @@ func Containment(a, b []uint32) float64 {
 	return float64(in) / float64(seen)
 }
 
-// RelateText is the matches as a request shows them, in at most about chars bytes: a line for each
-// column that has the values of others.
-func RelateText(matches []Match, chars int) string {
+// inWords is the matches as a request shows them: a line for each column that has the values of
+// others.
+func inWords(all []side, matches []match, chars int) string {
 	const most = 5 // columns in a line
-	var lines []string
-	line, count := map[Place]int{}, map[Place]int{}
+	var order []int
+	from := map[int][]string{} // by the column that has the values
 	for _, m := range matches {
-		from := m.From.String()
-		if m.Share < 1 {
-			from = fmt.Sprintf("%s (about %d%% of them)", from, int(100*m.Share))
+		place := all[m.from].place
+		if m.share < 1 {
+			place += fmt.Sprintf(" (about %d%% of them)", int(100*m.share))
 		}
-		count[m.In]++
-		n, known := line[m.In]
+		if from[m.in] == nil {
+			order = append(order, m.in)
+		}
+		from[m.in] = append(from[m.in], place)
+	}
+	text := ""
+	for n, in := range order {
+		places, key, more := from[in], "", ""
 		switch {
-		case !known:
-			key := ""
-			switch {
-			case m.Key && m.Sampled:
-				key = ", a key in a sample,"
-			case m.Key:
-				key = ", a key,"
-			}
-			line[m.In] = len(lines)
-			lines = append(lines, fmt.Sprintf("%s%s has the values of %s", m.In, key, from))
-		case count[m.In] <= most:
-			lines[n] += "; " + from
+		case all[in].Unique && all[in].sampled:
+			key = ", a key in a sample,"
+		case all[in].Unique:
+			key = ", a key,"
 		}
-	}
-	for in, n := range line {
-		if more := count[in] - most; more > 0 {
-			lines[n] += " and " + human.Plural(more, "more column")
+		if left := len(places) - most; left > 0 {
+			places, more = places[:most], " and "+human.Plural(left, "more column")
 		}
-	}
-	var b strings.Builder
-	for n, l := range lines {
-		if b.Len()+len(l) > chars {
-			fmt.Fprintf(&b, "and %s with the values of others\n",
-				human.Plural(len(lines)-n, "more column"))
+		line := fmt.Sprintf("%s%s has the values of %s%s\n", all[in].place, key,
+			strings.Join(places, "; "), more)
+		if len(text)+len(line) > chars+1 {
+			text += fmt.Sprintf("and %s with the values of others\n",
+				human.Plural(len(order)-n, "more column"))
 			break
 		}
-		b.WriteString(l + "\n")
+		text += line
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return strings.TrimRight(text, "\n")
 }

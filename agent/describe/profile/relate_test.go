@@ -41,8 +41,8 @@ func TestRelate(t *testing.T) {
 		{"numbers by chance", of("height", "number", 1, 90, 90), of("id", "number", 1, 100, 100), ""},
 		{"no names", of("column 3", "number", 1, 90, 90), of("column 3", "number", 1, 90, 90), ""},
 	} {
-		matches := Relate([]string{"from.csv", "in.csv"}, []Profile{c.from, c.in})
-		if got := RelateText(matches, 1000); got != c.want {
+		got := Relate([]string{"from.csv", "in.csv"}, []Profile{c.from, c.in}, 1000)
+		if got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -52,18 +52,18 @@ func TestRelate(t *testing.T) {
 func TestRelateSampled(t *testing.T) {
 	in := of("brand_id", "number", 1, 9, 9)
 	in.Tables[0].Sample = 9
-	matches := Relate([]string{"from", "in"}, []Profile{of("brand_id", "number", 1, 9, 300), in})
-	if len(matches) != 1 || !matches[0].Sampled || strings.Contains(RelateText(matches, 1000), "a key, has") {
-		t.Errorf("it is told of as a key: %+v", matches)
+	got := Relate([]string{"from", "in"}, []Profile{of("brand_id", "number", 1, 9, 300), in}, 1000)
+	if !strings.Contains(got, "a key in a sample, has") {
+		t.Errorf("it is told of as a key: %s", got)
 	}
 }
 
 // TestRelateOnce has several tables with one column of the same name.
 func TestRelateOnce(t *testing.T) {
 	state := of("state", "text", 1, 50, 50)
-	matches := Relate([]string{"a", "b", "c"}, []Profile{state, state, of("state", "text", 3, 40, 90)})
 	const want = "state of a, a key, has the values of state of b; state of c"
-	if got := RelateText(matches, 1000); got != want {
+	third := of("state", "text", 3, 40, 90)
+	if got := Relate([]string{"a", "b", "c"}, []Profile{state, state, third}, 1000); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"dsstar/agent/brief"
 )
@@ -27,15 +26,11 @@ const (
 	parts
 )
 
-// firstLine is where the names of columns go without saying.
-const firstLine = "header in line 1"
-
 const (
 	mostColumns = 40 // of a table that are told of, were it not for the question
 	mostTables  = 60 // of a file that have a line of their own
 	namesChars  = 1500
 	aroundChars = 1500 // of the words beside tables
-	callChars   = 100  // of a call in a line
 )
 
 // A draft is a text of pieces that grow while there is room, the most urgent first.
@@ -102,11 +97,11 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 	d.add(strings.Join(append([]string{cmp.Or(p.Headline, p.Format)}, p.Lines...), "\n"))
 	d.add(notes(append(slices.Clone(p.Warnings), p.Problem)))
 	place := p.placesOfTables(rank)
-	first := map[string]int{} // by the names of columns: the place of the nearest table
+	nearest := map[string]int{} // by the names of columns: the place of the nearest table
 	for n, t := range p.Tables {
 		for _, c := range t.Columns {
-			if known, ok := first[c.Name]; !ok || place[n] < known {
-				first[c.Name] = place[n]
+			if known, ok := nearest[c.Name]; !ok || place[n] < known {
+				nearest[c.Name] = place[n]
 			}
 		}
 	}
@@ -117,13 +112,13 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 			others = append(others, fmt.Sprintf("%s (%s)", t.Name, t.Count))
 			continue
 		}
-		name := strings.TrimSuffix(t.Name+": ", "$: ")
+		title := strings.TrimPrefix(strings.TrimSuffix(t.Name+": ", "$: "), ": ") + t.Headline
 		if len(p.Tables) > 1 {
-			name = "\n" + cmp.Or(t.Name, fmt.Sprintf("table %d", n+1)) + ": "
+			title = "\n" + cmp.Or(t.Name, fmt.Sprintf("table %d", n+1)) + ": " + t.Headline
 		}
-		d.add(strings.TrimPrefix(name, ": ") + t.Headline)
-		teller := &teller{Table: t, draft: &d, question: question, rank: rank, place: place[n], first: first,
-			whole: t.Whole && len(t.Row)+len(strings.Join(t.Around, "\n")) < chars*2/3}
+		d.add(title)
+		teller := &teller{Table: t, draft: &d, question: question, rank: rank, place: place[n],
+			nearest: nearest, tells: map[int]int{}}
 		teller.table(chars)
 		tellers = append(tellers, teller)
 	}
@@ -163,13 +158,20 @@ type teller struct {
 	question string
 	rank     Ranker
 	place    int            // of the table, from the nearest to the question
-	first    map[string]int // by the names of columns: the place of the nearest table
+	nearest  map[string]int // by the names of columns: the place of the nearest table
 	whole    bool           // all rows are shown
 	names    int            // the piece that names the columns
 	tells    map[int]int    // by piece: of how many columns it tells
 }
 
-func (t *teller) say(piece, part int, text string) {
+// say adds a piece that is told if there is room, and returns where it stands.
+func (t *teller) say(part int, text string) int {
+	piece := t.add("")
+	t.sayAt(piece, part, text)
+	return piece
+}
+
+func (t *teller) sayAt(piece, part int, text string) {
 	urge := (t.place+1)*parts*mostTables + part
 	if part <= asked {
 		urge = part*mostTables + t.place
@@ -178,26 +180,27 @@ func (t *teller) say(piece, part int, text string) {
 }
 
 func (t *teller) table(chars int) {
+	beside := strings.Join(t.Around, "\n")
+	t.whole = t.Whole && len(t.Row)+len(beside) < chars*2/3
 	if t.Call != "" && !t.Usual {
-		t.say(t.add(""), misleads, "read: "+t.Call)
+		t.say(misleads, "read: "+t.Call)
 	}
-	t.say(t.add(""), misleads, notes(t.Warnings))
-	t.names, t.tells = t.add(""), map[int]int{}
+	t.say(misleads, notes(t.Warnings))
 	names := "columns: " + joined(t.Names, min(namesChars, chars/3))
 	if t.LeftOut > 0 {
 		names += fmt.Sprintf(" and %d more", t.LeftOut)
 	}
-	t.say(t.names, named, names)
-	t.say(t.add(""), around, strings.Join(t.Around, "\n"))
-	t.say(t.add(""), holds, strings.Join(t.Holds, "\n"))
+	t.names = t.say(named, names)
+	t.say(around, beside)
+	t.say(holds, strings.Join(t.Holds, "\n"))
 	t.columns()
 	switch {
 	case t.whole:
-		t.say(t.add(""), inFull, t.Row)
+		t.say(inFull, t.Row)
 	case t.Whole:
-		t.say(t.add(""), rows, "first row:\n"+strings.SplitN(t.Row, "\n", 3)[1])
+		t.say(rows, "first row:\n"+strings.SplitN(t.Row, "\n", 3)[1])
 	default:
-		t.say(t.add(""), rows, t.Row)
+		t.say(rows, t.Row)
 	}
 }
 
@@ -210,8 +213,7 @@ func (t *teller) columns() {
 	for n, c := range t.Columns {
 		group := slices.IndexFunc(t.Groups, func(g Group) bool { return g.First <= n && n <= g.Last })
 		if group >= 0 && t.Groups[group].First == n && !t.whole {
-			piece := t.add("")
-			t.say(piece, inBrief, t.Groups[group].Text)
+			piece := t.say(inBrief, t.Groups[group].Text)
 			t.tells[piece] = t.Groups[group].Last - n + 1
 		}
 		t.column(c, group >= 0, near[n] < mostColumns)
@@ -230,7 +232,7 @@ func (t *teller) column(c Column, grouped, near bool) {
 	}
 	say := func(part int, text string) {
 		if text != "" {
-			t.say(piece, part, "- "+c.Name+": "+text+among(values, text))
+			t.sayAt(piece, part, "- "+c.Name+": "+text+among(values, text))
 		}
 	}
 	switch {
@@ -238,7 +240,7 @@ func (t *teller) column(c Column, grouped, near bool) {
 		say(asked, c.Said)
 	case isAsked || c.Keep:
 		say(asked, c.Line)
-		if isAsked && t.first[c.Name] == t.place {
+		if isAsked && t.nearest[c.Name] == t.place {
 			say(inFull, c.Full)
 		}
 	case !grouped && near:
@@ -263,16 +265,12 @@ func (t *teller) tellOnce() {
 // among tells which of the values that a question names a text does not.
 func among(values []string, text string) string {
 	const most = 12
-	var others []string
-	for _, v := range values {
-		if !strings.Contains(text, v) && len(others) < most {
-			others = append(others, v)
-		}
-	}
+	told := func(value string) bool { return strings.Contains(text, value) }
+	others := slices.DeleteFunc(slices.Clone(values), told)
 	if len(others) == 0 {
 		return ""
 	}
-	return "; among them " + strings.Join(others, ", ")
+	return "; among them " + strings.Join(others[:min(len(others), most)], ", ")
 }
 
 func notes(texts []string) string {
@@ -314,7 +312,8 @@ func excerpt(text string, starts []int, n int, rank Ranker) string {
 	}
 	const headings, title = 3, 100 // a third of the room at most; bytes of one
 	var d draft
-	sections, about := make([]string, len(starts)), make([]string, len(starts))
+	sections, titles := make([]string, len(starts)), make([]string, len(starts))
+	about := make([]string, len(starts))
 	chapter := ""
 	for i, start := range starts {
 		end := len(text)
@@ -322,21 +321,18 @@ func excerpt(text string, starts []int, n int, rank Ranker) string {
 			end = starts[i+1]
 		}
 		sections[i] = strings.TrimRight(text[start:end], "\n")
-		line, _, _ := strings.Cut(sections[i], "\n")
-		if strings.HasPrefix(strings.TrimPrefix(line, "#"), "# ") {
-			chapter = line
+		titles[i], _, _ = strings.Cut(sections[i], "\n")
+		if strings.HasPrefix(strings.TrimPrefix(titles[i], "#"), "# ") {
+			chapter = titles[i]
 		}
-		about[i] = strings.Repeat(chapter+"\n"+line+"\n", 2) + sections[i]
+		about[i] = strings.Repeat(chapter+"\n"+titles[i]+"\n", 2) + sections[i]
 	}
 	place := places(about, rank)
+	place[0] = -1
 	for i, s := range sections {
-		line, _, _ := strings.Cut(s, "\n")
 		piece := d.add("")
 		if len(starts)*title/2 < n/headings {
-			d.later(piece, i, shortened(line, title)+" […]")
-		}
-		if i == 0 {
-			place[i] = -1
+			d.later(piece, i, shortened(titles[i], title)+" […]")
 		}
 		d.later(piece, len(starts)*(place[i]+2), s)
 	}
@@ -344,41 +340,14 @@ func excerpt(text string, starts []int, n int, rank Ranker) string {
 	return d.String()
 }
 
-// Line is what is told of a file that has little to do with the question, in at most about chars
-// bytes.
-func (p Profile) Line(chars int) string {
-	parts := []string{cmp.Or(p.Headline, p.Format)}
-	for _, t := range p.Tables {
-		size, _, _ := strings.Cut(t.Headline, ";")
-		if !t.Usual && len(p.Tables) == 1 && t.Call != "" && len(t.Call) < callChars {
-			parts[0], size = p.Format, t.Call+"; "+size // which has all of the headline
-		} else if place := t.Reads["place"]; !t.Usual && len(p.Tables) == 1 && place != "" &&
-			place != firstLine {
-			size += "; " + place
-		}
-		parts = append(parts, strings.TrimPrefix(t.Name+": ", ": ")+size+": "+
-			joined(t.Names, max(chars/2, chars-len(p.Headline)-len(size)-10)))
-	}
-	if len(p.Tables) == 0 {
-		said := strings.Join(append(slices.Clone(p.Warnings), p.Problem, head(p.Document, chars)), " ")
-		parts = append(parts, strings.Join(strings.Fields(said), " "))
-	}
-	return shortened(strings.TrimRight(strings.Join(parts, "; "), "; "), chars)
-}
-
-// Words are the names in the file, the words among its values, those of its years that a question
-// names, and what is said around its tables: what the file is about.
+// Words are what the file is about, with those of its years that a question names.
 func (p Profile) Words(question string) string {
-	const most = 60 // values of a column
-	words := []string{head(p.Document, 2000)}
+	words := []string{p.About}
 	for _, t := range p.Tables {
-		words = append(append(append(words, t.Name), t.Head...), t.Raw[:min(len(t.Raw), 2)]...)
 		for _, c := range t.Columns {
-			among := c.Among[:min(len(c.Among), most)]
 			if c.Type == "number" {
-				among = c.named(question)
+				words = append(words, c.named(question)...)
 			}
-			words = append(append(words, c.Name), among...)
 		}
 	}
 	return strings.Join(words, "\n")
@@ -415,19 +384,9 @@ func shortened(text string, n int) string {
 	if len(text) <= n+mark {
 		return text
 	}
-	text = head(text, n)
+	text = strings.ToValidUTF8(text[:n], "")
 	if i := strings.LastIndexAny(text, " \n"); i > n/2 {
 		text = text[:i]
 	}
 	return strings.TrimRight(text, " ,;\n") + " …"
-}
-
-func head(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

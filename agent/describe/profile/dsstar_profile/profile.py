@@ -291,4 +291,5 @@ def in_words(found: dict[str, Any]) -> str:
     except Exception as error:
         problem = f"not told of: {why(error, False)[1]}"
         few = {"bytes": found.get("bytes", 0), "format": "unknown", "problem": problem}
-        return json.dumps(few | {"headline": "unknown"}, separators=(",", ":"))
+        few |= {"headline": "unknown", "line": f"unknown; {problem}"}
+        return json.dumps(few, separators=(",", ":"))

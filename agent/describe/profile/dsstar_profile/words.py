@@ -23,6 +23,10 @@ ROWS = 1500  # characters of the rows of a small table
 WORDY = 12_000  # and of one that explains something in words
 LETTERS = 4  # of a value that a question may name
 FEW = 5  # columns that are told of together at least
+LINE = 250  # bytes of the line about a file that is far from the question
+CALL = 100  # bytes of a call in it
+RANKED = 60  # values of a column that tell what a file is about
+FIRST = "header in line 1"  # where the names of columns go without saying
 # Names of columns that say whether a row counts, and how it is to be read.
 DECIDING = set(
     "excluded exclude exclusion valid invalid validity validated flag flags flagged qc qa "
@@ -72,9 +76,66 @@ def render(found: Json) -> None:
         "encoding": encoding and f"encoding {encoding}",
         "delimiter": mark and f"fields between {_mark(mark)}",
     }
+    found["line"] = _line(found)
+    found["about"] = _about(found)
     if text := found.get("text"):
         found["sections"] = sections.starts(text)
         found["codebook"] = sections.lists(text)
+
+
+def _line(p: Json) -> str:
+    """What is told of a file that has little to do with the question."""
+    tables, parts = p.get("tables", ()), [p["headline"]]
+    for t in tables:
+        size = t["headline"].split(";")[0]
+        if len(tables) == 1 and not t["usual"]:
+            call, place = t.get("call", ""), t["reads"]["place"]
+            if 0 < _bytes(call) < CALL:
+                parts[0], size = p["format"], f"{call}; {size}"  # it has all of the headline
+            elif place != FIRST:
+                size += f"; {place}"
+        name = f"{t['name']}: " if t.get("name") else ""
+        room = max(LINE // 2, LINE - _bytes(p["headline"]) - _bytes(size) - 10)
+        parts.append(f"{name}{size}: {_joined(t['names'], room)}")
+    if not tables:
+        said = [*p.get("warnings", ()), p.get("problem", ""), _head(p.get("text", ""), LINE)]
+        parts.append(" ".join(" ".join(said).split()))
+    line = "; ".join(parts).rstrip("; ")
+    if _bytes(line) <= LINE + 20:
+        return line
+    line = _head(line, LINE)
+    words = re.sub(r"[ \n][^ \n]*$", "", line)
+    return (words if _bytes(words) > LINE // 2 else line).rstrip(" ,;\n") + " …"
+
+
+def _about(p: Json) -> str:
+    """The names in the file, the words among its values, and what is said around its tables: what
+    the file is about."""
+    words = [_head(p.get("text", ""), 2000)]
+    for t in p.get("tables", ()):
+        words += [t.get("name", ""), *t.get("head", ()), *t.get("raw", ())[:2]]
+        for c in t["columns"]:
+            values = c.get("among", ()) if c["type"] != "number" else ()
+            words += [c["name"], *values[:RANKED]]
+    return "\n".join(words)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="replace"))
+
+
+def _head(text: str, most: int) -> str:
+    """The first bytes of a text."""
+    return text[:most].encode(errors="replace")[:most].decode(errors="ignore")
+
+
+def _joined(names: list[str], room: int) -> str:
+    """As many names as there is room for, and how many more there are."""
+    for n, name in enumerate(names):
+        room -= _bytes(name) + 2
+        if room < 0 < n:
+            return f"{', '.join(names[:n])} … and {len(names) - n} more"
+    return ", ".join(names)
 
 
 def plural(n: int, noun: str) -> str:
@@ -168,7 +229,7 @@ def _reads(t: Json) -> Json:
     place = re.sub(r"^rows \d+-\d+", "", t.get("where", "")).strip(", ")
     call = t.get("call", "")
     return {
-        "place": place or "header in line 1",
+        "place": place or FIRST,
         "~" + NAMING.sub("", call): call,
         "head": _above(t),
     } | _said(t.get("warnings", []))
