@@ -54,7 +54,7 @@ func (a *Asker) shorter(ctx context.Context, r Request, schema *llm.Schema,
 	form string) (llm.Reply, llm.Request, error) {
 	for {
 		sizes := a.Sizes()
-		request, err := a.Compose(r)
+		request, err := a.compose(r)
 		if err != nil {
 			return llm.Reply{}, request, err
 		}
@@ -87,8 +87,8 @@ func (a *Asker) shorter(ctx context.Context, r Request, schema *llm.Schema,
 	}
 }
 
-// Compose puts a request into words.
-func (a *Asker) Compose(r Request) (llm.Request, error) {
+// compose puts a request into words.
+func (a *Asker) compose(r Request) (llm.Request, error) {
 	system, err := a.Prompts.Text(a.system())
 	if err != nil {
 		return llm.Request{}, err

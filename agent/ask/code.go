@@ -34,21 +34,10 @@ var Code = Format[string]{
 
 // code returns the code of a reply or a part; the error is errNoCode if there is none.
 func (f *said) code() (code string, err error) {
-	var blocks []piece
-	bare := ""
-	for _, e := range f.entries {
-		switch {
-		case e.name != "code":
-		case e.block != nil:
-			blocks = append(blocks, *e.block)
-		default:
-			bare += e.text + "\n"
-		}
-	}
-	if len(blocks) > 0 {
-		code, err = codeOf(blocks)
-	} else if isPython(bare) {
-		code, err = cell(bare)
+	if len(f.blocks) > 0 {
+		code, err = codeOf(f.blocks)
+	} else if isPython(f.bare) {
+		code, err = cell(f.bare)
 	}
 	if err == nil && code == "" {
 		err = errNoCode

@@ -42,6 +42,10 @@ func (s *shape) fromJSON(text string) (labelled string, err error) {
 		labelled += more
 		around = around[:at] + around[p.at:]
 	}
+	isOwn := func(e entry) bool { return slices.Contains(s.own, e.name) && !slices.Contains(s.inPart, e.name) }
+	if len(s.own) > 0 && !slices.ContainsFunc(s.lines(labelled), isOwn) {
+		return "", nil // parts alone are not the reply
+	}
 	if labelled != "" && len(codeBlocks(labelled)) == 0 {
 		for _, p := range codeBlocks(around) {
 			labelled += p.text
@@ -131,11 +135,7 @@ func (p *jsonReader) value(label string, depth int) bool {
 		return ok
 	}
 	word := p.word()
-	if slices.Contains([]string{"null", "none", "undefined"}, strings.ToLower(word)) {
-		p.write(label, "")
-	} else {
-		p.write(label, word)
-	}
+	p.write(label, word)
 	return word != ""
 }
 

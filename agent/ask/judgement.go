@@ -110,9 +110,9 @@ var (
 // verdict returns the verdict: what the label says, or else the first words. A reply whose words
 // point both ways is an error: a verdict is never guessed.
 func (f *said) verdict() (v record.Verdict, err error) {
-	said, labelled := f.text("verdict"), f.has("verdict")
+	said, labelled := f.text["verdict"]
 	if !labelled {
-		said = strings.TrimSpace(f.text(""))
+		said = f.text[""]
 	}
 	if !labelled && !verdictFirst().MatchString(said) {
 		said = said[strings.LastIndex(said, "\n")+1:] // after its reasons
@@ -133,7 +133,7 @@ func (f *said) verdict() (v record.Verdict, err error) {
 	}
 	positive := v.Sufficient && !v.Inconclusive
 	switch {
-	case f.again("verdict"),
+	case f.again["verdict"],
 		positive && (against().MatchString(rest+" "+reason) || labelled && missing != ""),
 		positive && denied().MatchString(rest),
 		!positive && inFavour().MatchString(against().ReplaceAllString(rest, "")),
@@ -156,12 +156,12 @@ var wrongStep = lazy.Regexp(`(?i)^step\s+(\d{1,3})\s+is\s+(?:wrong|incorrect|fla
 func (f *said) wrong(steps int) (int, error) {
 	all := slices.DeleteFunc(f.numbers("wrong_step"), func(n int) bool { return n == 0 })
 	m := wrongStep().FindStringSubmatch(f.line("reason") + f.line("missing"))
-	if m != nil && f.text("wrong_step") == "" {
+	if m != nil && f.text["wrong_step"] == "" {
 		n, _ := strconv.Atoi(m[1]) // a few digits
 		all = []int{n}
 	}
 	switch {
-	case f.again("wrong_step"):
+	case f.again["wrong_step"]:
 		return 0, errChoices
 	case len(all) == 0:
 		return 0, nil
@@ -253,7 +253,7 @@ func (f *said) branch() Branch {
 	}
 	if all := f.numbers("keeps"); len(all) > 0 {
 		b.Steps = slices.Max(all)
-	} else if said := f.text("keeps"); said != "" && f.line("keeps") == "" {
+	} else if said := f.text["keeps"]; said != "" && f.line("keeps") == "" {
 		b.Steps = 0
 	}
 	return b

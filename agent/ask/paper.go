@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -23,10 +24,7 @@ var (
 var Step = Format[string]{
 	Rule: "Reply with the step alone, one step, in a few short sentences, without code.",
 	Parse: reads("step", func(_ stepAlone, f *said) (string, error) {
-		if f.whole == "" {
-			return stepIn(f.text("step"))
-		}
-		return stepIn(f.whole)
+		return stepIn(cmp.Or(f.whole, f.text["step"]))
 	}),
 }
 

@@ -66,13 +66,13 @@ var (
 
 // ruling returns the ruling and the rest of its line.
 func (f *said) ruling() (ruling, rest string, err error) {
-	said := f.text("ruling")
+	said := f.text["ruling"]
 	if said == "" {
-		said, _, _ = strings.Cut(strings.TrimSpace(f.text("")), "\n")
+		said, _, _ = strings.Cut(f.text[""], "\n")
 	}
 	m := rulingFirst().FindStringSubmatch(said)
 	switch {
-	case f.again("ruling"):
+	case f.again["ruling"]:
 		return "", "", errRulings
 	case m == nil:
 		return "", "", errNoRuling

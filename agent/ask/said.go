@@ -20,9 +20,14 @@ type entry struct {
 
 // said is what a reply, or a part of it, says by the names of its form.
 type said struct {
-	whole   string // the text of the reply; "": it is JSON
-	entries []entry
-	parts   []*said
+	whole  string            // the text of the reply; "": it is JSON
+	text   map[string]string // of fields: one that occurs again adds a line; "": what has no label
+	again  map[string]bool   // it did so with another text
+	items  []string          // the options
+	bare   string            // the code, if it is no block
+	blocks []piece
+	lead   string // what has no label, before the first code
+	parts  []*said
 }
 
 // read reads a reply: a JSON object with one of the fields, or else labelled lines and code. A part is
@@ -36,13 +41,14 @@ func (s *shape) read(text string) (*said, error) {
 	var part *said
 	for _, e := range s.lines(labelled) {
 		switch {
-		case e.begins && (part == nil || part.text(s.opens) != "" || e.text == "" && len(part.entries) > 1):
-			part = &said{entries: []entry{e}}
+		case e.begins && (part == nil || part.text[s.opens] != "" || e.text == "" && part.goesOn()):
+			part = &said{}
 			f.parts = append(f.parts, part)
+			part.add(e)
 		case part != nil && slices.Contains(s.inPart, e.name):
-			part.entries = append(part.entries, e)
+			part.add(e)
 		case part == nil || !s.cells:
-			f.entries = append(f.entries, e)
+			f.add(e)
 			if e.name != "" && e.block == nil {
 				part = nil
 			}
@@ -51,14 +57,39 @@ func (s *shape) read(text string) (*said, error) {
 	return f, err
 }
 
+// goesOn reports whether a part has more than its first field.
+func (f *said) goesOn() bool { return len(f.text)+len(f.items)+len(f.blocks) > 1 }
+
+// longestField is how much of a field is kept. The rest is talk, or a copying error.
+const longestField = 4000
+
+func (f *said) add(e entry) {
+	if e.name == "code" && len(f.blocks) == 0 && f.bare == "" {
+		f.lead = f.text[""]
+	}
+	text := brief.Clip(strings.TrimSpace(e.text), longestField)
+	before := f.text[e.name]
+	switch {
+	case e.block != nil:
+		f.blocks = append(f.blocks, *e.block)
+	case e.name == "code":
+		f.bare += e.text + "\n"
+	case e.name == "options":
+		f.items = append(f.items, text)
+	case f.text == nil:
+		f.text, f.again = map[string]string{e.name: text}, map[string]bool{}
+	case before == "":
+		f.text[e.name] = text
+	case text != "" && !strings.EqualFold(before, text):
+		f.text[e.name], f.again[e.name] = before+"\n"+text, true
+	}
+}
+
 var (
 	optionItem = lazy.Regexp(`(?i)^[ \t]*(?:[-*•]|\(?(?:\d{1,2}|[a-d])[.)])[ \t]+`)
 	branchLine = lazy.Regexp(`(?i)^` + marks + `branch`)
 	between    = lazy.Regexp(`(?i)\s*(?:;|\s[/|]\s|\s+vs\.?\s|(?:^|\s)\(?[1-9a-d][.)]\s)\s*`)
 )
-
-// longestField is how much of a field is kept. The rest is talk, or a copying error.
-const longestField = 4000
 
 // lines reads labelled lines and code blocks.
 func (s *shape) lines(text string) (all []entry) {
@@ -114,41 +145,9 @@ func (s *shape) entries(line, name, number, value string) (all []entry) {
 	return []entry{e}
 }
 
-// of returns the texts of a field, without those that repeat one; has is whether the reply has it.
-func (f *said) of(name string) (texts []string, has bool) {
-	for _, e := range f.entries {
-		if e.name != name || e.block != nil {
-			continue
-		}
-		text := brief.Clip(strings.TrimSpace(e.text), longestField)
-		if has = true; text != "" && (name == "" || !slices.ContainsFunc(texts, func(before string) bool {
-			return strings.EqualFold(before, text)
-		})) {
-			texts = append(texts, text)
-		}
-	}
-	return texts, has
-}
-
-func (f *said) has(name string) bool {
-	_, has := f.of(name)
-	return has
-}
-
-func (f *said) text(name string) string {
-	texts, _ := f.of(name)
-	return strings.Join(texts, "\n")
-}
-
-// again reports whether a field stands there twice, with other texts.
-func (f *said) again(name string) bool {
-	texts, _ := f.of(name)
-	return len(texts) > 1
-}
-
 // line returns a field as one paragraph; "" if it says that there is nothing.
 func (f *said) line(name string) string {
-	text := paragraph(f.text(name))
+	text := paragraph(f.text[name])
 	if isNothing(text) {
 		return ""
 	}
@@ -180,11 +179,12 @@ var (
 // numbers returns the numbers that a field names, in digits or in words; nil if the reply does not
 // have it.
 func (f *said) numbers(name string) numbers {
-	if !f.has(name) {
+	text, has := f.text[name]
+	if !has {
 		return nil
 	}
 	all := numbers{}
-	for _, found := range numberIn().FindAllString(ofAll().ReplaceAllString(f.text(name), ""), -1) {
+	for _, found := range numberIn().FindAllString(ofAll().ReplaceAllString(text, ""), -1) {
 		n, err := strconv.Atoi(found)
 		if err != nil {
 			n = 1 + slices.Index(strings.Split(numeral, "|"), strings.ToLower(found))
@@ -212,7 +212,7 @@ func (f *said) into(form any) {
 		case *[]string:
 			*field = f.options()
 		case *bool:
-			*field = isYes().MatchString(f.text(name))
+			*field = isYes().MatchString(f.text[name])
 		}
 	}
 }

@@ -64,26 +64,13 @@ func solutionIn(_ solution, f *said) (s Solution, err error) {
 	return s, err
 }
 
-// lead returns what stands before the first code, without the fields.
-func (f *said) lead() (text string) {
-	for _, e := range f.entries {
-		switch e.name {
-		case "code":
-			return text
-		case "":
-			text += e.text + "\n"
-		}
-	}
-	return text
-}
-
 var twoWords = lazy.Regexp(`\pL+[^\pL]+\pL+`)
 
 // step returns the step in one line; without a label, what stands before the code.
 func (f *said) step() string {
-	text := f.text("step")
-	if !f.has("step") {
-		text = withoutIntro(f.lead())
+	text, labelled := f.text["step"]
+	if !labelled {
+		text = withoutIntro(f.lead)
 		if !twoWords().MatchString(text) {
 			return ""
 		}
@@ -100,7 +87,7 @@ var noReading = lazy.Regexp(`(?i)^\W*(?:n/a\b|null\b|(?:there\s+(?:is|are)\s+)?(
 // readings returns the readings. That one cannot be read is a [*PartError].
 func (f *said) readings() (all []record.Reading, err error) {
 	for _, part := range f.parts {
-		if !part.has("options") && noReading().MatchString(part.text("point")) {
+		if len(part.items) == 0 && noReading().MatchString(part.text["point"]) {
 			continue
 		}
 		r := part.reading()
@@ -119,8 +106,8 @@ func (f *said) reading() record.Reading {
 	taken := f.taken(said.Options)
 	switch {
 	case said.Point == "":
-		named, _ := f.of("options")
-		return record.Reading{Point: brief.OneLine(strings.Join(named, " / ")), Problem: "it is not said what is left open"}
+		point := brief.OneLine(strings.Join(f.items, " / "))
+		return record.Reading{Point: point, Problem: "it is not said what is left open"}
 	case len(said.Options) < 2:
 		return record.Reading{Point: said.Point, Problem: "there are no two different options"}
 	case taken < 0:
@@ -136,12 +123,11 @@ func (f *said) reading() record.Reading {
 
 // options returns the options that are not empty; nil if two are the same, or there are too many.
 func (f *said) options() (all []string) {
-	named := slices.DeleteFunc(slices.Clone(f.entries), func(e entry) bool { return e.name != "options" })
-	if len(named) > 20 {
+	if len(f.items) > 20 {
 		return nil
 	}
-	for _, e := range named {
-		text := bareStep(e.text)
+	for _, text := range f.items {
+		text = bareStep(text)
 		if slices.ContainsFunc(all, func(o string) bool { return sameWords(o, text) }) {
 			return nil
 		}
@@ -175,14 +161,12 @@ func (f *said) taken(options []string) int {
 	}); i >= 0 {
 		return i
 	}
-	n := 0
+	all := f.numbers("taken")
 	if m := letterIn().FindStringSubmatch(said); m != nil {
-		n = int(m[1][0]|0x20-'a') + 1
-	} else if all := f.numbers("taken"); len(all) > 0 {
-		n = all[0]
+		all = numbers{int(m[1][0]|0x20-'a') + 1}
 	}
-	if f.again("taken") || n > len(options) {
+	if len(all) == 0 || all[0] > len(options) || f.again["taken"] {
 		return -1
 	}
-	return n - 1
+	return all[0] - 1
 }
