@@ -35,13 +35,13 @@ const (
 	roleProof    = "proof"
 )
 
-var codeRoles = []string{record.RoleParameters, record.RoleSetup, record.RoleTools, record.RoleVariables,
-	roleStep, roleFinal}
+var codeRoles = []string{record.RoleParameters, record.RoleSetup, record.RoleTools,
+	record.RoleVariables, roleStep, roleFinal}
 
 // notebookMeta is the notebook's metadata under "dsstar".
 type notebookMeta struct {
 	Version    int                `json:"version"`
-	Agent      string             `json:"agent,omitempty"` // another than dsstar: see agent/bench/solver
+	Agent      string             `json:"agent,omitempty"` // not dsstar: see agent/bench/solver
 	Answer     string             `json:"answer"`
 	Verified   bool               `json:"verified"`
 	Sufficient bool               `json:"sufficient"`
@@ -66,6 +66,14 @@ type cellMeta struct {
 	After  string `json:"after,omitempty"`  // on a person's cell: see Remark
 }
 
+// id returns the id of dsstar's cell.
+func (m cellMeta) id() string {
+	if n := max(m.Part, m.Round); n > 0 {
+		return fmt.Sprintf("%s-%d", m.Role, n)
+	}
+	return m.Role
+}
+
 // Draw draws the notebook of a trajectory, finished or not. Run All runs only the accepted cells:
 // what was discarded is Markdown. Two runs that do the same differ only in the last cell.
 func Draw(t *record.Trajectory) *notebook.Notebook {
@@ -74,7 +82,7 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 	d.sections(partOf(t, 0), roleQuestion, roleReport, roleAsked)
 	d.sections(whole, roleData)
 	for _, c := range t.Opening() {
-		d.code(c.Role, cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
+		d.code(cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
 	}
 	for k := range len(t.Earlier) + 1 {
 		d.part(partOf(t, k))
@@ -91,6 +99,14 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 
 // partOf returns part k, from 0, of a trajectory.
 func partOf(t *record.Trajectory, k int) part { return part{t.Part(k), t, k} }
+
+// meta returns the metadata of a cell of the part. The first has no number.
+func (p part) meta(role string) cellMeta {
+	if p.First() {
+		return cellMeta{Role: role}
+	}
+	return cellMeta{Role: role, Part: p.k + 1}
+}
 
 // withoutShown returns a copy of the trajectory without the outputs that cells show.
 func withoutShown(t *record.Trajectory) *record.Trajectory {
@@ -148,7 +164,7 @@ func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 	if c.Metadata == nil {
 		c.Metadata = map[string]any{}
 	}
-	meta.Digest = record.Digest(c.Source)
+	c.ID, meta.Digest = meta.id(), record.Digest(c.Source)
 	c.Metadata["dsstar"] = meta
 	d.cells = append(d.cells, c)
 }
@@ -182,8 +198,8 @@ func withRemarks(cells []notebook.Cell, remarks []record.Remark) []notebook.Cell
 // longOutput is the number of lines above which an output scrolls.
 const longOutput = 100
 
-func (d *drawing) code(id string, meta cellMeta, a record.Attempt) {
-	c := notebook.Cell{ID: id, Type: notebook.Code, Source: a.Code, Metadata: map[string]any{}}
+func (d *drawing) code(meta cellMeta, a record.Attempt) {
+	c := notebook.Cell{Type: notebook.Code, Source: a.Code, Metadata: map[string]any{}}
 	switch meta.Role {
 	case record.RoleParameters:
 		c.Metadata["tags"] = []string{"parameters"} // papermill's convention
@@ -204,13 +220,13 @@ func (d *drawing) code(id string, meta cellMeta, a record.Attempt) {
 // sections draws Markdown cells of a part, but for empty ones.
 func (d *drawing) sections(p part, roles ...string) {
 	for _, role := range roles {
-		d.section(record.PartID(role, p.k), cellMeta{Role: role, Part: partNumber(p.k)}, p)
+		d.section(p.meta(role), p)
 	}
 }
 
 // section draws a Markdown cell, unless it is empty. The template of its role draws it from data.
-func (d *drawing) section(id string, meta cellMeta, data any) {
-	c := notebook.Cell{ID: id, Type: notebook.Markdown}
+func (d *drawing) section(meta cellMeta, data any) {
+	c := notebook.Cell{Type: notebook.Markdown}
 	if c.Source, c.Attachments = drawn(meta.Role, data); c.Source != "" {
 		d.add(c, meta)
 	}
@@ -229,14 +245,6 @@ func drawn(role string, data any) (source string, attached map[string]notebook.M
 	return text(role, data), attached
 }
 
-// partNumber is the number of part k in metadata. The first has none.
-func partNumber(k int) int {
-	if k == 0 {
-		return 0
-	}
-	return k + 1
-}
-
 // part draws how the answer of a part was found: the accepted steps in the order of the plan, then
 // what was tried beside them.
 func (d *drawing) part(p part) {
@@ -252,7 +260,7 @@ func (d *drawing) part(p part) {
 	if p.Final != nil {
 		d.sections(p, roleAnswer)
 		if good, ok := p.FinalCell(); ok {
-			d.code(record.PartID(roleFinal, p.k), cellMeta{Role: roleFinal, Part: partNumber(p.k)}, good)
+			d.code(p.meta(roleFinal), good)
 		}
 	}
 	d.sections(p, roleReadings, roleSecond, roleTried)
@@ -264,10 +272,10 @@ func (d *drawing) accepted(p part, i, step int) {
 	old := slices.ContainsFunc(p.Rounds[n:], func(r record.Round) bool { return r.Edit != nil })
 	r := turn{Round: p.Rounds[i], Number: n, Place: step, Old: old}
 	meta := cellMeta{Role: roleRound, Round: n, Step: step}
-	d.section(fmt.Sprintf("round-%d", n), meta, r)
+	d.section(meta, r)
 	meta.Role = roleStep
-	d.code(fmt.Sprintf("step-%d", n), meta, r.Attempts[len(r.Attempts)-1])
+	d.code(meta, r.Attempts[len(r.Attempts)-1])
 	if r.Verdict != nil {
-		d.section(fmt.Sprintf("verdict-%d", n), cellMeta{Role: roleVerdict, Round: n}, r)
+		d.section(cellMeta{Role: roleVerdict, Round: n}, r)
 	}
 }

@@ -269,7 +269,8 @@ func (e *editing) refuse() error {
 	texts, _ := e.noteTexts()
 	_, there := e.role(roleFinal, 1)
 	edited := func(c left) bool { return c.Type == notebook.Code && (c.changed || !c.own) }
-	if slices.ContainsFunc(e.cells, edited) || len(texts) > len(e.t.Notes) || !there && e.t.Answer() != "" {
+	gone := !there && e.t.Answer() != ""
+	if gone || slices.ContainsFunc(e.cells, edited) || len(texts) > len(e.t.Notes) {
 		return refused("the notebook was edited, and a run in the paper's way has " +
 			"no cells to go on from, but whole scripts")
 	}
@@ -330,7 +331,8 @@ func handMade(c notebook.Cell) record.Round {
 			break
 		}
 	}
-	return record.Round{Step: step, ByHand: true, Attempts: []record.Attempt{{Code: c.Source, Execution: ran}}}
+	return record.Round{Step: step, ByHand: true,
+		Attempts: []record.Attempt{{Code: c.Source, Execution: ran}}}
 }
 
 var (

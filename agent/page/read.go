@@ -200,12 +200,12 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 	for i := range nb.Cells {
 		c := &nb.Cells[i]
 		own, _ := c.Metadata["dsstar"].(map[string]any)
+		role, _ := own["role"].(string)
 		for k := range len(t.Earlier) + 1 {
-			for _, role := range []string{roleQuestion, roleReport} {
-				if own["role"] == role && c.ID == record.PartID(role, k) {
-					c.Source, c.Attachments = drawn(role, partOf(shown, k))
-					own["digest"] = record.Digest(c.Source)
-				}
+			p := partOf(shown, k)
+			if (role == roleQuestion || role == roleReport) && c.ID == p.meta(role).id() {
+				c.Source, c.Attachments = drawn(role, p)
+				own["digest"] = record.Digest(c.Source)
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func Rewritten(nb *notebook.Notebook, t *record.Trajectory) bool {
 		now[c.ID] = c
 	}
 	for k := range len(t.Earlier) + 1 { // who would show another answer must remove the given one
-		if now[record.PartID(roleQuestion, k)].Type != notebook.Markdown {
+		if now[partOf(t, k).meta(roleQuestion).id()].Type != notebook.Markdown {
 			return true
 		}
 	}

@@ -197,5 +197,6 @@ func counted(p *record.Proof) string {
 	if len(said) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Rows at %s: %s.", p.At.UTC().Format("2006-01-02 15:04 UTC"), strings.Join(said, ", "))
+	at := p.At.UTC().Format("2006-01-02 15:04 UTC")
+	return fmt.Sprintf("Rows at %s: %s.", at, strings.Join(said, ", "))
 }

@@ -96,33 +96,21 @@ func printed(x notebook.Execution) string {
 	return brief.Clip(out, shownChars)
 }
 
-// A try is an attempt that did not become a cell.
-type try struct {
-	record.Attempt
-	Label  string
-	Undone string // how the session went back after it
-}
-
-// tries returns attempts with labels that begin with of.
-func tries(of string, attempts []record.Attempt, returns ...record.Return) (all []try) {
-	for i, a := range attempts {
-		one := try{Attempt: a, Label: fmt.Sprintf("%sTry %d", of, i+1)}
-		for _, b := range returns {
-			if b.After == i+1 {
-				one.Undone = record.HowRestored(b.Restoration)
-			}
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
-// A turn is a round with its number, from 1.
+// A turn is a round with its number, from 1, or has no more than attempts at a cell.
 type turn struct {
 	record.Round
 	Number int
-	Place  int  // of its step in the plan, from 1
-	Old    bool // a person, or new data, have changed cells since
+	Place  int    // of its step in the plan, from 1
+	Old    bool   // a person, or new data, have changed cells since
+	Of     string // at which cell the attempts were; "": it needs no name
+
+	Fate    string // why it has no cell
+	Dropped bool   // its step was in the plan
+}
+
+// tries returns attempts that did not become a cell.
+func tries(of string, attempts []record.Attempt, returns ...record.Return) turn {
+	return turn{Round: record.Round{Attempts: attempts, Returns: returns}, Of: of}
 }
 
 // Heading returns the heading of the step, and what is not in it.
@@ -131,50 +119,40 @@ func (t turn) Heading() (h struct{ Title, Body string }) {
 	return h
 }
 
-// WentBack says how the session followed the route of the round; "" if it did not go back.
-func (t turn) WentBack() string {
-	if n := len(t.Returns); n > 0 && t.Returns[n-1].After == len(t.Attempts) {
-		return record.HowRestored(t.Returns[n-1].Restoration)
+// Undone says how the session went back after the attempt of a number, from 1; "" if it did not.
+func (t turn) Undone(attempt int) (how string) {
+	for _, b := range t.Returns {
+		if b.After == attempt {
+			how = record.HowRestored(b.Restoration)
+		}
 	}
-	return ""
+	return how
 }
 
-// A logged round is an edit, or has no cell, or tries before its cell.
-type logged struct {
-	turn
-	Fate    string // why it has no cell
-	Dropped bool   // its step was in the plan
-	Tries   []try
-}
-
-// Log returns the rounds without a cell, and the attempts that did not become cells.
-func (p part) Log() (all []logged) {
+// Log returns the edits, the rounds without a cell, and the attempts that did not become cells.
+func (p part) Log() (all []turn) {
 	cells := p.CellRounds()
 	for i := p.EarlierRounds(); i < len(p.Rounds); i++ {
-		r := p.Rounds[i]
-		one := logged{turn: turn{Round: r, Number: i + 1}}
-		step := slices.Index(cells, i)
-		switch {
-		case step >= 0:
+		r := turn{Round: p.Rounds[i], Number: i + 1}
+		if step := slices.Index(cells, i); step >= 0 {
 			if p.Method.Script {
 				step = p.StepOf(i) - 1
 			}
-			one.Tries = tries(fmt.Sprintf("Step %d, ", step+1), r.Attempts[:len(r.Attempts)-1], r.Returns...)
-		case r.Edit == nil:
-			one.Tries = tries("", r.Attempts, r.Returns...)
-			one.Fate, one.Dropped = p.fate(i)
+			r = tries(fmt.Sprintf("Step %d", step+1), r.Attempts[:len(r.Attempts)-1], r.Returns...)
+		} else if r.Edit == nil {
+			r.Fate, r.Dropped = p.fate(i)
 		}
-		all = append(all, one)
+		all = append(all, r)
 	}
 	if f := p.Final; f != nil {
 		rest := f.Attempts
 		if _, ok := p.FinalCell(); ok {
 			rest = rest[:len(rest)-1]
 		}
-		all = append(all, logged{Tries: tries("Answer, ", rest, f.Returns...)})
+		all = append(all, tries("Answer", rest, f.Returns...))
 	}
-	return slices.DeleteFunc(all, func(l logged) bool {
-		return l.Edit == nil && l.Fate == "" && len(l.Tries) == 0
+	return slices.DeleteFunc(all, func(t turn) bool {
+		return t.Edit == nil && t.Fate == "" && len(t.Attempts) == 0
 	})
 }
 

@@ -236,11 +236,3 @@ func Accepted(attempts []Attempt) (Attempt, bool) {
 	}
 	return Attempt{}, false
 }
-
-// PartID is the id of a cell of part k.
-func PartID(role string, k int) string {
-	if k == 0 {
-		return role
-	}
-	return fmt.Sprintf("%s-%d", role, k+1)
-}

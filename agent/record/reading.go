@@ -183,7 +183,11 @@ func (t *Trajectory) AddNote(text string) {
 	}
 	t.Noted("a note was left: " + text)
 	t.Notes = append(t.Notes, text)
-	t.Remarks = append(t.Remarks, Remark{After: PartID("asked", len(t.Earlier)), Cell: notebook.Cell{
+	question := "asked" // the id of its cell
+	if n := len(t.Earlier); n > 0 {
+		question += fmt.Sprint("-", n+1)
+	}
+	t.Remarks = append(t.Remarks, Remark{After: question, Cell: notebook.Cell{
 		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
 		Metadata: map[string]any{"tags": []any{NoteTag}}}})
 }

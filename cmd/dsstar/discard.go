@@ -13,26 +13,27 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// discard removes the folder of a run that no model has ever replied to, and reports whether it has.
-// The folder stays if it holds anything that such a run does not write, or that somebody has edited.
+// discard removes the folder of a run that no model has ever replied to, and reports whether it
+// has. The folder stays if it holds anything that such a run does not write, or that somebody has
+// edited.
 func discard(f record.Folder) bool {
 	entries, err := os.ReadDir(string(f))
 	if err != nil {
 		return false
 	}
 	for _, entry := range entries {
-		path, of := filepath.Join(string(f), entry.Name()), false
+		path, vain := filepath.Join(string(f), entry.Name()), false
 		switch path {
 		case f.Trace():
-			of = unanswered(path)
+			vain = unanswered(path)
 		case f.Notebook():
-			of = unedited(f)
+			vain = unedited(f)
 		case f.Files():
-			of = onlyData(path)
+			vain = onlyData(path)
 		case f.Script(), filepath.Join(string(f), record.DataFolder):
-			of = true
+			vain = true
 		}
-		if !of {
+		if !vain {
 			return false
 		}
 	}
@@ -55,7 +56,9 @@ func unanswered(trace string) bool {
 	}
 	defer file.Close()
 	exchanges, err := llm.ReadTrace(file)
-	return err == nil && !slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Error == "" })
+	return err == nil && !slices.ContainsFunc(exchanges, func(e llm.Exchange) bool {
+		return e.Error == ""
+	})
 }
 
 // unedited reports whether a run has no rounds, and nobody has edited its notebook or script.
