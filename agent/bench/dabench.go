@@ -59,14 +59,7 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 	return suite, err
 }
 
-// scoreDABench compares the fields @name[value] that the label names (eval_closed_form.py).
-// Value is the share of correct fields; for ABQ an answer is correct if all its fields are.
-// Fixed corrects these faults:
-//
-//   - a value ends at its first ']', and is not found if it contains a line break
-//   - case, surrounding blanks and thousands separators make a value wrong
-//   - if a label has a field twice (id 734), only the last value is required
-//
+// scoreDABench compares the fields @name[value] that the label names: see dabench in text_score.py.
 // Labels that do not follow from their question are kept, and Detail says so (8: the sample's
 // deviation, not the population's; 674: depends on a random state that is not given).
 func scoreDABench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {

@@ -183,30 +183,9 @@ var daCodeChart string
 
 // scoreDACode has Python compare what the agent left with the right answer: tables,
 // databases, JSON, charts and predictions. Equality depends on the types that pandas.read_csv
-// infers, and charts and predictions need numpy and scikit-learn. Fixed corrects these faults
-// (da_agent/evaluators @b211daf):
-//
-//	conditon_cols, cleaned_condition_cols, target_colunm   misspelt options have no effect
-//	ignore_order           sorts each column separately, so rows that gold lacks can pass
-//	divide                 is spelt "devide" for text; for tables it is correct
-//	a misspelt key         in a right answer (di-text-002) never matches; Fixed takes the nearest
-//	color                  passes if the answer has fewer colours than gold
-//	accuracy               compares text labels with themselves, and fails for competitions
-//	                       (f1 also rejects labels that gold does not have)
-//	rmsle                  lacks the square root
-//	loss metrics           score worse values higher if upper_bound is the worse bound
-//	logloss                is in base 2 and halved, whatever the number of classes
-//	roc_auc_score          always fails for more than two classes
-//	quadratic_weighted_kappa  fails unless labels begin at 0 and reach as far as gold's
-//	row order              matters in compare_ml even if there are ids
-//
-// With either Compat, a result must be a file in the agent's folder, because a link out of it
-// could lead to the right answer. Tables give partial credit (divide), which the paper does
-// not mention.
-//
-// Other differences from the public code: difflib replaces python-Levenshtein in fuzzywuzzy's
-// similarity, Pillow replaces OpenCV for resizing images before pixels are compared, arrays
-// that contain pickles are rejected, and there is no time limit of 10 s.
+// infers, and charts and predictions need numpy and scikit-learn: see dacode_score.py. With either
+// Compat, a result must be a file in the agent's folder, because a link out of it could lead to the
+// right answer.
 func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	config, err := readEval(t.Gold)
 	if err != nil {

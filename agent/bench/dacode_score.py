@@ -1,6 +1,28 @@
 """Scores an agent's results for one task of DA-Code.
 
-It follows the public evaluator (yiyihum/da-code, da_agent/evaluators); FIXED corrects its faults.
+It follows the public evaluator (yiyihum/da-code, da_agent/evaluators @b211daf); FIXED corrects
+these faults:
+
+  conditon_cols, cleaned_condition_cols, target_colunm   misspelt options have no effect
+  ignore_order           sorts each column separately, so rows that gold lacks can pass
+  divide                 is spelt "devide" for text; for tables it is correct
+  a misspelt key         in a right answer (di-text-002) never matches; Fixed takes the nearest
+  color                  passes if the answer has fewer colours than gold
+  accuracy               compares text labels with themselves, and fails for competitions
+                         (f1 also rejects labels that gold does not have)
+  rmsle                  lacks the square root
+  loss metrics           score worse values higher if upper_bound is the worse bound
+  logloss                is in base 2 and halved, whatever the number of classes
+  roc_auc_score          always fails for more than two classes
+  quadratic_weighted_kappa  fails unless labels begin at 0 and reach as far as gold's
+  row order              matters in compare_ml even if there are ids
+
+Tables give partial credit (divide), which the paper does not mention.
+
+Other differences from the public code: difflib replaces python-Levenshtein in fuzzywuzzy's
+similarity, Pillow replaces OpenCV for resizing images before pixels are compared, arrays
+that contain pickles are rejected, and there is no time limit of 10 s.
+
 dsstar runs this file and dacode_tables, _text, _images and _ml in one namespace of a Python
 session. They use only packages of the managed environment.
 """

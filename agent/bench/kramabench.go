@@ -136,23 +136,8 @@ func filesBelow(dir string) []string {
 	return names
 }
 
-// scoreKramaBench scores by the answer's type. There are two incompatible
-// versions of its public code. Upstream is the one of June 2025 (mitdbg @96b8253),
-// behind the published numbers of its authors and of DS-STAR:
-//
-//	both sides are converted to text    3.0 is not 3; lists are compared by character
-//	a non-numeric answer                counts one half (numeric_approximate)
-//	list_approximate                    matches relative errors over 9; not in the total
-//	string_approximate                  a paraphrase, else ROUGE-1 if BLEU is over 0.2
-//
-// One difference: a response without an answer scores 0 here, where that code gives 1 for
-// approximate numbers. Fixed is the later version (November and December 2025, and the fork
-// of January 2026, bobbai00 @cead5ec), which compares values by their type. It also
-//
-//	compares a list as a list if the type says string_exact (environment-hard-20)
-//	replaces right answers that were corrected in November 2025, in an older copy
-//
-// The Judge decides about paraphrases. text_score.py asks for one comparison at a time.
+// scoreKramaBench scores by the answer's type: see kramabench in text_score.py, which asks for one
+// comparison of the Judge at a time.
 func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	kind := t.Kind
 	fixed := s.Compat != Upstream

@@ -1,7 +1,7 @@
 """Scores answers that are texts or JSON values, by the public rules of DABStep, KramaBench and
 InfiAgent-DABench. It uses only the standard library.
 
-With FIXED, the faults of the public code are corrected; the Go files of the benchmarks list them.
+With FIXED, the faults of the public code are corrected.
 """
 import ast
 import difflib
@@ -21,6 +21,22 @@ MANY_ITEMS = 100  # longer lists are not compared pairwise
 
 
 def dabstep(said, gold, fixed):
+    """Compares texts by the rules of the leaderboard
+    (dabstep_benchmark/evaluation/scorer.py in its space; the paper's appendix has others).
+    Fixed corrects these faults, shown with upstream's verdict:
+
+      -0.94 ~ 0.94            right   the minus sign is ignored (with Fixed, -12.34 ~ -12.3
+                                      are rounded like 12.34 ~ 12.3)
+      1e5 ~ 100000            wrong   exponents are ignored
+      E:13.57 ~ F:13.57       right   words beside a number are ignored
+      2023-01-05 ~ 2023-09-30 right   only the first number is compared
+      0,99 ~ 0.99             wrong   a comma between digits always groups thousands …
+      1,2 ~ 1, 2              wrong   … and never separates decimals or items
+      a: 2, a: 1.0 ~ …        varies  items are sorted as text, then paired by position
+      NexPay ~ any with it    right   a single word matches any text that contains it
+
+    A missing answer is wrong; upstream's code fails on it.
+    """
     return {"score": float(same_answer(said, gold, fixed))}
 
 
@@ -148,8 +164,25 @@ class Unjudged(Exception):
 
 
 def kramabench(task, kind, said, gold, fixed, verdicts):
-    """Scores by the answer's type. verdicts are the judge's, as [answer, gold, same]; "ask" in the
-    result is the first pair without one."""
+    """Scores by the answer's type. There are two incompatible
+    versions of its public code. Upstream is the one of June 2025 (mitdbg @96b8253),
+    behind the published numbers of its authors and of DS-STAR:
+
+      both sides are converted to text    3.0 is not 3; lists are compared by character
+      a non-numeric answer                counts one half (numeric_approximate)
+      list_approximate                    matches relative errors over 9; not in the total
+      string_approximate                  a paraphrase, else ROUGE-1 if BLEU is over 0.2
+
+    One difference: a response without an answer scores 0 here, where that code gives 1 for
+    approximate numbers. Fixed is the later version (November and December 2025, and the fork
+    of January 2026, bobbai00 @cead5ec), which compares values by their type. It also
+
+      compares a list as a list if the type says string_exact (environment-hard-20)
+      replaces right answers that were corrected in November 2025, in an older copy
+
+    verdicts are the judge's about paraphrases, as [answer, gold, same]; "ask" in the result is the
+    first pair without one.
+    """
     known = {(a, g): same for a, g, same in verdicts}
 
     def judge(answer, gold):
@@ -405,7 +438,14 @@ JUNE = {"numeric_exact": june(june_success), "string_exact": june(june_success),
 # --- DABench ----------------------------------------------------------------------------------
 
 def dabench(said, label, fixed):
-    """Compares the fields @name[value] that the label names."""
+    """Compares the fields @name[value] that the label names (eval_closed_form.py).
+    Value is the share of correct fields; for ABQ an answer is correct if all its fields are.
+    Fixed corrects these faults:
+
+      - a value ends at its first ']', and is not found if it contains a line break
+      - case, surrounding blanks and thousands separators make a value wrong
+      - if a label has a field twice (id 734), only the last value is required
+    """
     gold, found = fields(label, fixed), fields(said_fields(said, fixed), fixed)
     parts = {}
     for name, values in gold.items():
