@@ -48,8 +48,13 @@ const (
 	KernelError Cause = "kernel error"
 )
 
-// Causes are all causes.
-var Causes = []Cause{Wrong, NoAnswer, NotFinished, OverBudget, OverTime, ModelError, KernelError}
+// Causes returns all causes as flags write them.
+func Causes() (flags []string) {
+	for _, c := range []Cause{Wrong, NoAnswer, NotFinished, OverBudget, OverTime, ModelError, KernelError} {
+		flags = append(flags, c.Flag())
+	}
+	return flags
+}
 
 // Flag returns the cause as flags write it, with hyphens.
 func (c Cause) Flag() string { return strings.ReplaceAll(string(c), " ", "-") }

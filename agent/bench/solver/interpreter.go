@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,26 +38,31 @@ type inquiry struct {
 	*desk
 	graph   graph
 	tools   []Tool          // those of other questions included
-	made    []Tool          // for this question
 	defined map[string]bool // tools, by name, in the session
 	memory  pool
 	known   []Experience // of other questions
-	learnt  []Experience // from this one
+	learnt  lesson       // from this one
 	plans   int
 }
 
 func (q *inquiry) work(ctx context.Context) (string, bool, error) {
 	question := q.meta.Task.Question
-	kept, err := q.memory.read(question)
+	kept, err := q.memory.read()
 	if err != nil {
 		return "", false, err
 	}
-	q.tools, q.known = kept.Tools, kept.Experiences
+	delete(kept, question) // its own lesson must not help to answer it
+	for _, other := range slices.Sorted(maps.Keys(kept)) {
+		q.known = append(q.known, kept[other].Experiences...)
+		for _, t := range kept[other].Tools {
+			q.tools = withTool(q.tools, t)
+		}
+	}
 	if q.system, err = q.cfg.Prompts.Text(q.workplace(), q.context()); err != nil {
 		return "", false, err
 	}
 	done, err := q.carryOut(ctx)
-	err = errors.Join(err, q.memory.add(question, q.learnt, q.made))
+	err = errors.Join(err, q.memory.add(question, q.learnt))
 	if err != nil {
 		return "", false, err
 	}

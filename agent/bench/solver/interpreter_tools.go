@@ -23,9 +23,8 @@ type Tool struct {
 	Name        string `json:"name"`
 	Description string `json:"description"` // in one sentence
 	// name, description, parameters, returns: what coders read
-	Schema   json.RawMessage `json:"schema"`
-	Code     string          `json:"code"`               // the function's definition
-	Question string          `json:"question,omitempty"` // it was made for
+	Schema json.RawMessage `json:"schema"`
+	Code   string          `json:"code"` // the function's definition
 }
 
 // withTool adds a tool, or replaces the one with the same name.
@@ -156,8 +155,7 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 			return err
 		}
 		if failed == "" {
-			t.Question = q.meta.Task.Question
-			q.tools, q.made = withTool(q.tools, *t), append(q.made, *t)
+			q.tools, q.learnt.Tools = withTool(q.tools, *t), append(q.learnt.Tools, *t)
 			q.defined[t.Name] = true
 			return nil
 		}
@@ -191,63 +189,56 @@ func (q *inquiry) unitTest(ctx context.Context, t Tool, before,
 // An Experience is what was learnt from a done or failed task (Data Interpreter, section
 // 3.3.2).
 type Experience struct {
-	Task     string `json:"task"`
-	Code     string `json:"code"`   // the task's last code
-	Answer   string `json:"answer"` // the result of that code
-	Done     bool   `json:"done"`
-	Lesson   string `json:"lesson"`             // in the model's words
-	Question string `json:"question,omitempty"` // the question of the task
+	Task   string `json:"task"`
+	Code   string `json:"code"`   // the task's last code
+	Answer string `json:"answer"` // the result of that code
+	Done   bool   `json:"done"`
+	Lesson string `json:"lesson"` // in the model's words
 }
 
-// A pool is the file with the experiences and tools of all questions of a run; "": none. No other
-// program must write to it at the same time.
-type pool string
-
-var adding sync.Mutex // a pool is replaced as a whole
-
-type remembered struct {
+// A lesson is what one question has taught.
+type lesson struct {
 	Experiences []Experience `json:"experiences"`
 	Tools       []Tool       `json:"tools"`
 }
 
-// read returns what was learnt from other questions. It omits what earlier runs learnt from the
-// same question, which must not help to answer it.
-func (m pool) read(question string) (r remembered, err error) {
+// A pool is the file with the lessons of questions, by question; "": none. No other program must write
+// to it at the same time.
+type pool string
+
+var adding sync.Mutex // a pool is replaced as a whole
+
+func (m pool) read() (map[string]lesson, error) {
+	all := map[string]lesson{}
 	if m == "" {
-		return r, nil
+		return all, nil
 	}
 	data, err := disk.ReadFile(string(m), disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
+		return all, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(data, &r)
+		err = json.Unmarshal(data, &all)
 	}
 	if err != nil {
-		return r, fmt.Errorf("read the experience pool: %w", err)
+		return nil, fmt.Errorf("read the experience pool: %w", err)
 	}
-	r.Experiences = slices.DeleteFunc(r.Experiences,
-		func(e Experience) bool { return e.Question == question })
-	r.Tools = slices.DeleteFunc(r.Tools, func(t Tool) bool { return t.Question == question })
-	return r, nil
+	return all, nil
 }
 
-// add stores what was learnt from a question, and replaces what was learnt from it before.
-func (m pool) add(question string, learnt []Experience, made []Tool) error {
+// add stores the lesson of a question, in place of what was learnt from it before.
+func (m pool) add(question string, learnt lesson) error {
 	if m == "" {
 		return nil
 	}
 	adding.Lock()
 	defer adding.Unlock()
-	r, err := m.read(question)
+	all, err := m.read()
 	if err != nil {
 		return err
 	}
-	r.Experiences = append(r.Experiences, learnt...)
-	for _, t := range made {
-		r.Tools = withTool(r.Tools, t)
-	}
-	data, err := json.MarshalIndent(r, "", " ")
+	all[question] = learnt
+	data, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		return err
 	}
@@ -280,12 +271,12 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 	if q.memory == "" || n.code == "" {
 		return nil
 	}
-	lesson, problem, err := noted(ctx, q, "Lesson of task "+string(n.ID), "reflector",
+	text, problem, err := noted(ctx, q, "Lesson of task "+string(n.ID), "reflector",
 		fmt.Sprintf("%s, round %d", q.subject(n), q.rounds), lessons, prompts.InterpreterReflect{
 			Instruction: n.Instruction, Code: n.code, Result: n.result, Failed: !n.done})
 	if err == nil && problem == "" {
-		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson,
-			q.meta.Task.Question})
+		q.learnt.Experiences = append(q.learnt.Experiences,
+			Experience{n.Instruction, n.code, n.result, n.done, text})
 	}
 	return err
 }

@@ -31,9 +31,9 @@ func (b *runFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	switch {
 	case b.out == "":
 		return nil, usage.New("--out is not given", usage.Again("--out", defaultOut(b.agent)))
-	case b.retry != "" && !b.resume:
-		return nil, usage.New("--retry needs --resume",
-			usage.Shell("dsstar bench run --resume --retry "+b.retry+" --out %s", b.out))
+	case b.retry != nil && !b.resume:
+		return nil, usage.New("--retry needs --resume", usage.Shell("dsstar bench run --resume --retry "+
+			strings.Join(b.retry, ",")+" --out %s", b.out))
 	case b.resume:
 	case isReplay:
 		from = replay
@@ -138,11 +138,10 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 			about.Setup[e.Key] = e.Text()
 		}
 	}
-	for name, flag := range map[string]string{"data_setting": "data-setting", "seed": "seed",
-		"timeout_task": "timeout-task", "max_steps": "max-steps", "max_history": "max-history",
-		"reasoning": "reasoning"} {
-		if given := f.Lookup(flag); given.Value.String() != given.DefValue {
-			about.Setup[name] = given.Value.String()
+	for _, name := range []string{"data-setting", "seed", "timeout-task", "max-steps", "max-history",
+		"reasoning"} {
+		if given := f.Lookup(name); given.Value.String() != given.DefValue {
+			about.Setup[strings.ReplaceAll(name, "-", "_")] = given.Value.String()
 		}
 	}
 	for name, path := range map[string]string{"tasks": b.tasks, "data": b.data,
@@ -183,13 +182,8 @@ func (b *runFlags) folder(about runner.About, past *runner.About) (*runner.Folde
 			usage.Again("--out", b.out+"-2").But("resume").Note("another run"))
 	}
 	f, err := runner.Open(b.out)
-	if err != nil || b.retry == "" {
-		return f, err
+	if err == nil {
+		f.Forget(func(r runner.Record) bool { return slices.Contains(b.retry, r.Cause.Flag()) })
 	}
-	again, err := causes(b.retry)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	f.Forget(func(r runner.Record) bool { return slices.Contains(again, r.Cause) })
-	return f, nil
+	return f, err
 }

@@ -2,18 +2,26 @@
 package bench
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dsstar/agent"
+	"dsstar/agent/bench"
+	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
@@ -80,4 +88,156 @@ func (a *App) print(asJSON bool, value any, text func() string) error {
 	}
 	_, err := io.WriteString(a.Stdout, text())
 	return err
+}
+
+func paperNames() []string {
+	var names []string
+	for _, p := range tables.Papers() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func (a *App) tableCommand() *cobra.Command {
+	var papers []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "table --paper NAME [OUT…]",
+		Short: "Print a paper's table, with ours beside the published figures",
+		Long: `Print a table of a paper: the published figures, ours beside them with the number
+of tasks and the 95 % interval, and the commands of missing runs. A run is in the row
+of its agent, switches and model; other runs follow below.
+
+Tables: ` + strings.Join(paperNames(), ", "),
+		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper " +
+			"ds-star:4 --paper ds-star:fig4 first",
+	}
+	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, such as ds-star:1; may be repeated")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		made, err := makeTables(papers, args)
+		if err != nil {
+			return err
+		}
+		return a.print(asJSON, map[string]any{"tables": made}, func() string {
+			var pages []string
+			for _, t := range made {
+				pages = append(pages, t.Markdown())
+			}
+			return strings.Join(pages, "\n")
+		})
+	}
+	return cmd
+}
+
+func makeTables(papers, paths []string) (made []tables.Table, _ error) {
+	wrong := func(text string) error {
+		return usage.New(text+"; the tables are "+strings.Join(paperNames(), ", "),
+			usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
+	}
+	if len(papers) == 0 {
+		return nil, wrong("--paper is missing")
+	}
+	runs, err := readRuns(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range papers {
+		p, ok := tables.Find(name)
+		if !ok {
+			return nil, wrong(fmt.Sprintf("--paper: unknown table %q", name))
+		}
+		made = append(made, p.Make(runs))
+	}
+	return made, nil
+}
+
+func (a *App) compareCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Compare two runs, task by task",
+		Long: "Compare two runs of one benchmark over the tasks that both have: what changed, " +
+			"whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
+		Example: "  dsstar bench compare first second",
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) != 2 {
+			return usage.New(fmt.Sprintf("expected two runs, got %d", len(args)),
+				usage.Shell("dsstar bench compare A B"))
+		}
+		runs, err := readRuns(args)
+		if err != nil {
+			return err
+		}
+		c, err := tables.Compare(runs[0], runs[1])
+		if err != nil {
+			return usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
+		}
+		return a.print(asJSON, c, c.Markdown)
+	}
+	return cmd
+}
+
+func (a *App) submitCommand() *cobra.Command {
+	var flags suiteFlags
+	var format string
+	cmd := &cobra.Command{
+		Use:     "submit --format NAME OUT",
+		Short:   "Print the answers of a run for a leaderboard",
+		Long:    "Print the answers of a run for DABStep's leaderboard. Every task must have one.",
+		Example: "  dsstar bench submit --format dabstep first > submission.jsonl",
+	}
+	cmd.Flags().StringVar(&format, "format", "", "the benchmark, such as dabstep (default: that of the run)")
+	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage.New(fmt.Sprintf("expected one run, got %d",
+				len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
+		}
+		r, err := readRun(args[0])
+		if err != nil {
+			return err
+		}
+		page, err := submission(r, &flags, format)
+		if err != nil {
+			return err
+		}
+		_, err = a.File.Write(page)
+		return err
+	}
+	return cmd
+}
+
+// submission returns the submission in a format, of the first repeat. A task without an answer gets
+// an empty one. A run that covers only part of a benchmark is refused.
+func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, error) {
+	f := flagsOf(r, flags)
+	f.split = ""
+	suite, err := f.open("submit")
+	if err != nil {
+		return nil, err
+	}
+	b, err := bench.Find(cmp.Or(format, r.Bench))
+	if err != nil {
+		return nil, usage.New("--format: "+err.Error(),
+			usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
+	}
+	if n, size := len(r.Items), suite.Size(); n < size {
+		return nil, usage.New(fmt.Sprintf("%s: %d tasks were run, and all %d are submitted together", r.Path,
+			n, size),
+			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+
+				" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
+	}
+	suite.Benchmark = b
+	page, err := suite.Submission(runner.Answers(r, suite.ByID())[0])
+	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
+		return nil, usage.New(bad.Error(),
+			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
+	}
+	if err != nil {
+		return nil, usage.New(err.Error(), usage.Shell("dsstar bench score %s", r.Path))
+	}
+	return page, nil
 }

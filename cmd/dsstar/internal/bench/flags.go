@@ -32,7 +32,8 @@ then sees what those before it, on the same data, have taught.`
 // runFlags are the flags of bench run that are not settings.
 type runFlags struct {
 	suiteFlags
-	agent, domain, ids, compat, out, retry string
+	agent, ids, compat, out string
+	domains, retry          []string
 
 	jobs, limit, repeat   int
 	seed                  uint64
@@ -48,7 +49,7 @@ type runFlags struct {
 func (b *runFlags) add(f *pflag.FlagSet) {
 	b.suiteFlags.add(f)
 	f.StringVar(&b.agent, "agent", "dsstar", "the agent: "+strings.Join(agentNames(), ", "))
-	f.StringVar(&b.domain, "domain", "", "only the tasks of these domains, separated by commas")
+	f.StringSliceVar(&b.domains, "domain", nil, "only the tasks of these domains, separated by commas")
 	f.StringVar(&b.ids, "ids", "",
 		"only these tasks: IDS separated by commas, or @FILE with one per line")
 	f.IntVar(&b.limit, "limit", 0, "maximum number of tasks")
@@ -58,7 +59,7 @@ func (b *runFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&b.jobs, "jobs", 1, "concurrent tasks")
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
 	f.BoolVar(&b.resume, "resume", false, "continue the run in --out")
-	f.StringVar(&b.retry, "retry", "",
+	f.StringSliceVar(&b.retry, "retry", nil,
 		"with --resume: repeat tasks that failed for these causes, such as model-error,time-out")
 	f.DurationVar(&b.timeout, "timeout-task", 0,
 		"time limit of a task, after which it counts as failed")
@@ -136,10 +137,7 @@ func absolute(path string) string {
 
 // choose returns the tasks that the flags select, in run order.
 func (b *runFlags) choose(a *App, suite *bench.Suite) ([]bench.Task, error) {
-	filter := bench.Filter{Level: b.level(), Seed: b.seed, Limit: b.limit}
-	if b.domain != "" {
-		filter.Domains = strings.Split(b.domain, ",")
-	}
+	filter := bench.Filter{Level: b.level(), Domains: b.domains, Seed: b.seed, Limit: b.limit}
 	if b.ids != "" {
 		var err error
 		if filter.IDs, err = a.readIDs(b.ids); err != nil {
@@ -170,28 +168,16 @@ func (a *App) readIDs(arg string) ([]string, error) {
 		func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }), nil
 }
 
-// causes reads a list of causes of failure, written with hyphens.
-func causes(list string) (all []runner.Cause, err error) {
-	var known []string
-	for _, c := range runner.Causes {
-		known = append(known, c.Flag())
-	}
-	for _, name := range strings.Split(list, ",") {
-		i := slices.Index(known, runner.Cause(strings.TrimSpace(name)).Flag())
-		if i < 0 {
-			return nil, usage.New(fmt.Sprintf("--retry: unknown cause %q; the causes are %s", name,
-				strings.Join(known, ", ")), usage.Again("--retry", known[0]))
-		}
-		all = append(all, runner.Causes[i])
-	}
-	return all, nil
-}
-
 // check refuses invalid flags.
 func (b *runFlags) check(a *App, s *configs.Settings) error {
 	if _, ok := solver.Find(b.agent); !ok {
 		return usage.New(fmt.Sprintf("--agent: unknown agent %q; there are %s", b.agent,
 			strings.Join(agentNames(), ", ")), usage.Again("--agent", "dsstar"))
+	}
+	known := runner.Causes()
+	if i := slices.IndexFunc(b.retry, func(c string) bool { return !slices.Contains(known, c) }); i >= 0 {
+		return usage.New(fmt.Sprintf("--retry: unknown cause %q; the causes are %s", b.retry[i],
+			strings.Join(known, ", ")), usage.Again("--retry", known[0]))
 	}
 	switch {
 	case b.jobs < 1:
