@@ -3,6 +3,7 @@ package describe
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ func (r *Describer) openScratch(ctx context.Context) (*scratch, error) {
 		stop()
 	}
 	var e notebook.Execution
-	for _, code := range append(s.setUp(), probeCode) {
+	for _, code := range append(s.setUp(), environment+emptyNames) {
 		if err == nil {
 			e, err = s.run(ctx, code)
 			err = cmp.Or(err, asSetUp(e))
@@ -103,19 +104,10 @@ func (s *scratch) runAlone(ctx context.Context, code string) (notebook.Execution
 	return s.Execute(ctx, code)
 }
 
-const probeCode = `import sys
-from importlib import metadata
-
-def _version(name):
-    try:
-        return name + " " + ".".join(metadata.version(name).split(".")[:2])
-    except metadata.PackageNotFoundError:
-        return ""
-
-_names = """numpy pandas scipy scikit-learn statsmodels matplotlib seaborn openpyxl xlrd
-pyarrow polars duckdb sqlalchemy lxml beautifulsoup4 pypdf pillow networkx pyspark dask ray""".split()
-print("Python %d.%d.%d with" % sys.version_info[:3], ", ".join(filter(None, map(_version, _names))))
-` + emptyNames
+// environment prints which Python runs, with which packages.
+//
+//go:embed environment.py
+var environment string
 
 // emptyNames takes all names out of the session, and gives it back one that every module has:
 // PySpark reads it.

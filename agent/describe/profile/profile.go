@@ -20,6 +20,9 @@ import (
 //go:embed dsstar_profile/*.py
 var sources embed.FS
 
+//go:embed loader.py
+var loader string
+
 // Load is Python that loads what most readers want, to be run first in a process: its children have
 // that at once. Arrow takes memory from the system, since it reserves 1 GB elsewhere: that counts
 // toward the bounds of a reader.
@@ -32,42 +35,20 @@ import pandas
 // files.
 var Program = sync.OnceValue(func() string {
 	var b strings.Builder
-	b.WriteString("import sys\n\nif \"dsstar_profile\" not in sys.modules:\n    _sources = {\n")
+	b.WriteString("import sys\n\n_sources = {\n")
 	names, err := fs.Glob(sources, "dsstar_profile/*.py")
 	for _, name := range names {
 		source, failed := sources.ReadFile(name)
 		err = cmp.Or(err, failed)
 		module := strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__")
-		fmt.Fprintf(&b, "        %q: %s,\n", strings.ReplaceAll(module, "/", "."),
+		fmt.Fprintf(&b, "    %q: %s,\n", strings.ReplaceAll(module, "/", "."),
 			brief.Python(string(source)))
 	}
 	if err != nil {
 		panic(err) // they are embedded
 	}
-	return b.String() + finder
+	return b.String() + "}\n\n" + loader
 })
-
-// finder ends the program: it imports the modules from their sources.
-const finder = `    }
-    import importlib.abc, importlib.util
-
-    class _Finder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-        sources, spec = _sources, staticmethod(importlib.util.spec_from_loader)
-
-        def find_spec(self, name, path=None, target=None):
-            return self.spec(name, self) if name in self.sources else None
-
-        def get_source(self, name):
-            return self.sources[name]
-
-        def is_package(self, name):
-            return name == "dsstar_profile"
-
-    sys.meta_path.insert(0, _Finder())
-    for _name in _sources:
-        importlib.import_module(_name)
-
-`
 
 // Script returns Python that prints a line for each file that it looked into: the mark, the number
 // of its path and its profile. It takes so many seconds for a file at most, and looks into jobs
