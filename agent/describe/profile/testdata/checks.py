@@ -49,3 +49,10 @@ def printed(main, *given):
     with contextlib.redirect_stdout(io.StringIO()) as out:
         main(*given)
     return {" ".join(line.split(" ")[:2]): line.split(" ", 2)[2] for line in out.getvalue().splitlines(True)}
+
+
+def listings(files, patterns):
+    """What is listed of the columns of files, and of all of them."""
+    masked = sys.modules["dsstar_profile.masked"]
+    told = printed(masked.main, files, patterns, 60, 60, "mark")
+    return [json.loads(told[f"mark {n}"]) for n in range(len(files) + 1)]
