@@ -67,8 +67,10 @@ func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io
 func repeats(ctx context.Context, err error) (h http.Header, again bool) {
 	h, again = http.Header{}, passes(err)
 	if refused, ok := errors.AsType[*StatusError](err); ok && refused.after != "" {
-		h.Set("Retry-After", refused.after)
-		wait, _ := time.ParseDuration(refused.after + "s") // 0 for a date, which the library reads
+		wait, date := time.ParseDuration(refused.after + "s")
+		if wait > 0 || date != nil { // the library reads dates
+			h.Set("Retry-After", refused.after)
+		}
 		deadline, ends := ctx.Deadline()
 		again = again && wait <= maxWait && !(ends && wait >= time.Until(deadline))
 	}

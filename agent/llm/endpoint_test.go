@@ -105,6 +105,8 @@ func TestRetried(t *testing.T) {
 	}{
 		"429 with seconds": {llmtest.Response{Status: 429, Header: header("Retry-After", "7"),
 			Body: "slow down"}, 7, "429 Too Many Requests: slow down (Retry-After: 7)"},
+		"429 with no seconds": {llmtest.Response{Status: 429, Header: header("Retry-After", "0"),
+			Body: "slow down"}, 0.5, "429"},
 		"429 with a date": {llmtest.Response{Status: 429, Body: "x",
 			Header: header("Retry-After", "Sat, 01 Jan 2000 00:01:30 GMT")}, 90, "429"},
 		"429 of Gemini": {llmtest.Response{Status: 429,
