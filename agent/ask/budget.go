@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -41,9 +40,9 @@ type Budget struct {
 }
 
 // refuse returns the error for a limit.
-func (b *Budget) refuse(what, most, forAll string) *BudgetError {
+func (b *Budget) refuse(what, most string) *BudgetError {
 	if b.AllTasks {
-		return &BudgetError{"total-" + what, forAll}
+		return &BudgetError{"total-" + what, most + " for all tasks"}
 	}
 	return &BudgetError{"max-" + what, most}
 }
@@ -62,8 +61,7 @@ func (b *Budget) WithTime(ctx context.Context) (context.Context, context.CancelF
 	if limit <= 0 {
 		return context.WithCancel(ctx)
 	}
-	refused := b.refuse("time", limit.String(), "time for all tasks: "+limit.String())
-	return context.WithTimeoutCause(ctx, limit, refused)
+	return context.WithTimeoutCause(ctx, limit, b.refuse("time", limit.String()))
 }
 
 // Overdue returns the BudgetError that cancelled ctx, if any; otherwise err.
@@ -78,14 +76,12 @@ func Overdue(ctx context.Context, err error) error {
 func (b *Budget) Reserve() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if most := b.Limits.Calls; most > 0 && b.calls >= most {
-		b.spent = b.refuse("calls", human.Plural(most, "model call"),
-			fmt.Sprintf("model calls for all tasks: %d", most))
+	switch calls, cost := b.Limits.Calls, b.Limits.Cost; {
+	case calls > 0 && b.calls >= calls:
+		b.spent = b.refuse("calls", human.Plural(calls, "model call"))
 		return b.spent
-	}
-	if most := b.Limits.Cost; most > 0 && b.paid >= most {
-		b.spent = b.refuse("cost", human.Dollars(most),
-			human.Dollars(most)+" for all tasks")
+	case cost > 0 && b.paid >= cost:
+		b.spent = b.refuse("cost", human.Dollars(cost))
 		return b.spent
 	}
 	b.calls++

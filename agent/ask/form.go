@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"reflect"
@@ -73,7 +74,7 @@ func shapeOf[W any](key string, without []string) *shape {
 		delete(schema.Properties, name)
 	}
 	schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(name string) bool {
-		return slices.Contains(without, name)
+		return schema.Properties[name] == nil
 	})
 	for _, name := range schema.PropertyOrder {
 		if items := schema.Properties[name].Items; items == nil || items.Properties == nil {
@@ -86,12 +87,7 @@ func shapeOf[W any](key string, without []string) *shape {
 	if slices.Contains(s.own, "verdict") {
 		s.own = append(s.own, "missing") // so some name the reason
 	}
-	s.names = slices.Clone(s.inPart)
-	for _, name := range s.own {
-		if !slices.Contains(s.names, name) {
-			s.names = append(s.names, name)
-		}
-	}
+	s.names = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.inPart, s.own))))
 	makeStrict(schema)
 	if s.schema, err = json.Marshal(schema); err != nil {
 		panic(err)
@@ -123,11 +119,7 @@ const marks = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—
 func (s *shape) expression() string {
 	var all []string
 	for _, name := range s.names {
-		label, special := labels[name]
-		if !special {
-			label = name
-		}
-		all = append(all, "("+label+")")
+		all = append(all, "("+cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))+")")
 	}
 	return `(?i)^` + marks + `(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` +
 		strings.Join(all, "|") + `)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?|[a-d])\b)?[*_"'|)\]` + "`" +
@@ -136,19 +128,16 @@ func (s *shape) expression() string {
 
 // find returns the name of the label that a line begins with, its number and its value.
 func (s *shape) find(line string) (name, number, value string) {
-	m := s.match().FindStringSubmatchIndex(line)
+	m := s.match().FindStringSubmatch(line)
 	if m == nil {
 		return "", "", ""
 	}
 	for n, one := range s.names {
-		if m[2*n+2] >= 0 {
+		if m[n+1] != "" {
 			name = one
 		}
 	}
-	if last := len(m) - 4; m[last] >= 0 {
-		number = line[m[last]:m[last+1]]
-	}
-	value = strings.TrimSpace(line[m[1]:])
+	number, value = m[len(s.names)+1], strings.TrimSpace(line[len(m[0]):])
 	for _, bold := range []string{"**", "__"} {
 		if strings.Count(value, bold)%2 == 1 { // the label has the other half
 			value = strings.ReplaceAll(value, bold, "")

@@ -1,11 +1,11 @@
-package ask_test
+package ask
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/prompts"
 )
@@ -31,16 +31,16 @@ func TestForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := ask.Judgements(1, 0, nil, false)
+	form := Judgements(1, 0, nil, false)
 	for _, m := range []*chatty{
 		{bySchema: true, replies: []string{`{"verdict": "maybe"}`,
 			`{"verdict": "unfinished", "reason": "x", "wrong_step": null, "code": null}`}},
 		{replies: []string{"Verdict: maybe", "Verdict: unfinished\nReason: x"}},
 	} {
-		caller := ask.NewCaller(ask.Settings{Model: m, Prompts: set})
+		caller := NewCaller(Settings{Model: m, Prompts: set})
 		request := llm.Request{Role: "judge",
 			Messages: []llm.Message{{Role: "system", Text: "a"}, {Role: "user", Text: "b"}}}
-		got, err := ask.Model(t.Context(), caller, request, form)
+		got, err := Model(t.Context(), caller, request, form)
 		if err != nil || !got.Unfinished || len(m.asked) != 2 {
 			t.Fatalf("%+v, %v, %d calls", got, err, len(m.asked))
 		}
@@ -54,6 +54,36 @@ func TestForm(t *testing.T) {
 				!m.bySchema && !strings.Contains(r.Messages[1].Text, form.Form) {
 				t.Errorf("request %d, schema %v: %q", i+1, r.Schema != nil, all)
 			}
+		}
+	}
+}
+
+// TestStructIsForm: a struct alone is the form of a new kind of reply, for endpoints and for the reader.
+func TestStructIsForm(t *testing.T) {
+	type choice struct {
+		File    string   `json:"next_file" jsonschema:"the file to open"`
+		Rows    int      `json:"rows,omitempty"`
+		Sure    bool     `json:"sure"`
+		Options []string `json:"options"`
+		Steps   numbers  `json:"steps"`
+	}
+	const schema = `{"type":"object","properties":{` +
+		`"next_file":{"type":"string","description":"the file to open"},"rows":{"type":["integer","null"]},` +
+		`"sure":{"type":"boolean"},"options":{"type":"array","items":{"type":"string"}},"steps":{"type":"string"}},` +
+		`"required":["next_file","rows","sure","options","steps"],"additionalProperties":false}`
+	if got := string(shapeOf[choice]("test", nil).schema); got != schema {
+		t.Errorf("the schema is %s", got)
+	}
+	read := reads("test", func(c choice, _ *said) (choice, error) { return c, nil })
+	for _, reply := range []string{
+		"Next file: a.csv\nRows: 12\nSure: yes\nOptions:\n- a\n- b\nSteps: 1 and two",
+		"I see.\n**Next file**: a.csv\n**Rows**: 12 of 40\n**Sure**: True\n**Option 1**: a\n**Option 2**: b\nSteps: 1, 2.",
+		`{"next_file": "a.csv", "rows": 12, "sure": true, "options": ["a", "b"], "steps": [1, 2]}`,
+	} {
+		got, err := read(reply)
+		said, _ := json.Marshal(got)
+		if want := `{"next_file":"a.csv","rows":12,"sure":true,"options":["a","b"],"steps":[1,2]}`; err != nil || string(said) != want {
+			t.Errorf("%s\nis %s, %v", reply, said, err)
 		}
 	}
 }

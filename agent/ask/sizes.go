@@ -36,23 +36,22 @@ func firstSizes(cfg Settings) Sizes {
 	return s
 }
 
-// shrink makes what is shown shorter, unless it has changed since before, when
-// another request has done so already. It reports whether it has, and whether
-// less is shown than before: if not, nothing was left to take away.
+// shrink makes what is shown shorter, unless it is no longer as it was before: then another request
+// has done so already. It reports whether it has, and whether less is shown: if not, nothing was left
+// to take away.
 func (a *Asker) shrink(before Sizes) (shrunk, less bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.sizes != before {
+	// The context is what is said to be too long, so that what is left of it may be little: half, not a
+	// tenth less.
+	half := Sizes{max(leastResult, before.Result/2), max(leastResult, before.Results/2),
+		max(leastResult, before.Description/2), max(leastContext, before.Context/2)}
+	switch {
+	case a.sizes != before:
 		return false, true
-	}
-	if before.Context <= leastContext && before.Results <= leastResult {
+	case before.Context <= leastContext && before.Results <= leastResult:
 		return false, false
 	}
-	// The context is what is said to be too long, so that what is left of it may
-	// be little: half, not a tenth less.
-	a.sizes = Sizes{
-		Result: max(leastResult, before.Result/2), Results: max(leastResult, before.Results/2),
-		Description: max(leastResult, before.Description/2), Context: max(leastContext, before.Context/2),
-	}
+	a.sizes = half
 	return true, true
 }
