@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -74,29 +75,71 @@ func readable(said llm.Reply) (text, problem string) {
 	return text, ""
 }
 
-// each asks up to most times, and has take carry out each reply, which it may be unable to read for
-// a problem that is known. take returns what to tell the model of a reply that it cannot carry out,
-// and whether the work is done.
-func (c *chat) each(ctx context.Context, most int, what string,
-	take func(title, text, problem string) (again prompts.Reask, done bool, err error)) error {
+// A move is what a reply asks for, or what is wrong with it.
+type move struct {
+	problem, rule string // why it cannot be carried out, and what the next reply must be
+	said          string
+	shown         string   // the next message, if there is nothing to run
+	cells         []string // to run, up to the first that fails
+	told          prompts.Observation
+	failed        string // the note of told if a cell fails; "": no other one
+	ends          bool   // the conversation
+	answer        string
+	finished      bool // by the agent's own rule
+}
+
+// talk asks up to most times, and carries out the replies as read reads them, which may have a problem
+// already. It ends with a move or with a cell that hands over the answer.
+func (c *chat) talk(ctx context.Context, what string, most int,
+	read func(text, problem string) move) (answer string, finished bool, err error) {
 	for c.rounds < most {
 		c.rounds++
 		title := fmt.Sprintf("%s %d", what, c.rounds)
 		text, problem, err := c.ask(ctx, strings.ToLower(title))
 		if err != nil {
-			return err
+			return "", false, err
 		}
-		again, done, err := take(title, text, problem)
-		if err == nil && again.Problem != "" {
-			if err = c.tell(again); err == nil {
-				_, err = c.add(turn{title: title, said: text, shown: c.pending})
-			}
+		m := read(text, problem)
+		if m.problem != "" {
+			m.said = text
+			m.shown, err = c.cfg.Prompts.Text(prompts.Reask{Problem: m.problem, Rule: m.rule})
 		}
-		if err != nil || done {
-			return err
+		if err == nil && len(m.cells) == 0 {
+			c.pending = m.shown
+			_, err = c.add(turn{title: title, said: m.said, shown: m.shown})
+		} else if err == nil {
+			answer, finished, err = c.runAll(ctx, title, m)
+		}
+		if err != nil || finished {
+			return answer, finished, err
+		}
+		if m.ends {
+			return m.answer, m.finished, nil
 		}
 	}
-	return nil
+	return "", false, nil
+}
+
+// runAll runs the cells of a move and sets the next message.
+func (c *chat) runAll(ctx context.Context, title string, m move) (answer string, finished bool, err error) {
+	var output []string
+	for _, cell := range m.cells {
+		t, err := c.run(ctx, turn{title: title, said: m.said, cell: cell})
+		if err != nil {
+			return "", false, err
+		}
+		if answer, finished = handedOver(t.ran); finished {
+			return answer, true, nil
+		}
+		output = append(output, t.shown)
+		m.said, title = "", title+", next block"
+		if t.ran.Status != notebook.OK {
+			m.told.Note = m.failed
+			break
+		}
+	}
+	m.told.Output = strings.Join(output, "\n")
+	return "", false, c.tell(m.told)
 }
 
 // tell sets the next user message.
@@ -162,8 +205,6 @@ func unmarked(text string) string {
 	return text
 }
 
-const reactRule = "Reply with a thought and one ```python code block."
-
 // react is DABStep's baseline (section 4.1): at most 10 steps (table 1), each a thought and a
 // Python cell in one session, until the code calls final_answer. Two settings are those of its
 // library, smolagents: an observation has at most 20,000 characters, and one more call asks for
@@ -175,22 +216,15 @@ func react(ctx context.Context, d *desk) (answer string, finished bool, err erro
 	if err != nil {
 		return "", false, err
 	}
-	err = c.each(ctx, steps, "Step", func(title, text, problem string) (prompts.Reask, bool, error) {
+	answer, finished, err = c.talk(ctx, "Step", steps, func(text, problem string) move {
 		code := pythonOf(text)
 		if problem == "" && code == "" {
 			problem = "it has no code block"
 		}
 		if problem != "" {
-			return prompts.Reask{Problem: problem, Rule: reactRule}, false, nil
+			return move{problem: problem, rule: "Reply with a thought and one ```python code block."}
 		}
-		t, err := d.run(ctx, turn{title: title, said: rest(text), cell: code})
-		if err != nil {
-			return prompts.Reask{}, false, err
-		}
-		if answer, finished = handedOver(t.ran); finished {
-			return prompts.Reask{}, true, nil
-		}
-		return prompts.Reask{}, false, c.tell(prompts.Observation{Output: t.shown, Left: steps - c.rounds})
+		return move{said: rest(text), cells: []string{code}, told: prompts.Observation{Left: steps - c.rounds}}
 	})
 	if err == nil && !finished {
 		answer, err = c.lastWord(ctx)
@@ -267,24 +301,20 @@ func autoGen(ctx context.Context, d *desk) (answer string, ended bool, err error
 	}
 	last := "" // the last message that says more than TERMINATE
 	steps := d.options.Steps
-	err = c.each(ctx, steps+1, "Message", func(title, text, problem string) (prompts.Reask, bool, error) {
+	_, ended, err = c.talk(ctx, "Message", steps+1, func(text, problem string) move {
 		if problem != "" {
-			return prompts.Reask{Problem: problem, Rule: assistantRule}, false, nil
+			return move{problem: problem, rule: assistantRule}
 		}
 		if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
 			last = bare
 		}
-		none := prompts.Reask{}
 		switch {
 		case terminates.MatchString(text):
-			_, err := d.add(turn{title: title, said: rest(text)})
-			ended = err == nil
-			return none, true, err
+			return move{said: rest(text), ends: true, finished: true}
 		case c.rounds > steps:
-			_, err := d.add(turn{title: title, said: text, shown: "The proxy has no reply left."})
-			return none, true, err
+			return move{said: text, shown: "The proxy has no reply left.", ends: true}
 		}
-		return none, false, c.proxy(ctx, title, text)
+		return blocksOf(text)
 	})
 	if found, unread := parseAnswer(last); unread == nil {
 		return found.answer, ended, err
@@ -292,39 +322,23 @@ func autoGen(ctx context.Context, d *desk) (answer string, ended bool, err error
 	return rest(last), ended, err // all but code
 }
 
-// proxy runs the blocks of a message and prepares the reply.
-func (c *chat) proxy(ctx context.Context, title, text string) error {
-	said := rest(text)
-	var output []string
-	note := "The code ran without an error."
+// blocksOf returns the move that runs the blocks of a message.
+func blocksOf(text string) move {
+	m := move{said: rest(text), failed: "The code failed.",
+		told: prompts.Observation{Note: "The code ran without an error."}}
 	for _, b := range ask.Blocks(text) {
-		t := turn{title: title, said: said, cell: b.Code}
-		switch b.Language {
-		case "python", "":
-		case "sh", "bash", "shell":
-			t.cell = "bash(" + literal(b.Code) + ")"
+		switch {
+		case b.Code == "":
+		case b.Language == "python" || b.Language == "":
+			m.cells = append(m.cells, b.Code)
+		case slices.Contains([]string{"sh", "bash", "shell"}, b.Language):
+			m.cells = append(m.cells, "bash("+literal(b.Code)+")")
 		default:
-			note = "A block in the language " + b.Language + " cannot be run: use python or sh."
-			continue
-		}
-		if b.Code == "" {
-			continue
-		}
-		ran, err := c.run(ctx, t)
-		if err != nil {
-			return err
-		}
-		output = append(output, ran.shown)
-		said, title = "", title+", next block"
-		if ran.ran.Status != notebook.OK {
-			note = "The code failed."
-			break
+			m.told.Note = "A block in the language " + b.Language + " cannot be run: use python or sh."
 		}
 	}
-	if len(output) == 0 {
-		c.pending = goOn
-		_, err := c.add(turn{title: title, said: text, shown: goOn})
-		return err
+	if m.cells == nil {
+		m.said, m.shown = text, goOn
 	}
-	return c.tell(prompts.Observation{Output: strings.Join(output, "\n"), Note: note})
+	return m
 }

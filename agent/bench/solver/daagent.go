@@ -25,7 +25,7 @@ const (
 // Where the paper is silent, it follows the public code: an observation has at most 3,000
 // characters, and the run ends after the fourth reply without an action, or when an action is
 // repeated twice.
-func daAgent(ctx context.Context, d *desk) (answer string, finished bool, err error) {
+func daAgent(ctx context.Context, d *desk) (string, bool, error) {
 	c, err := d.newChat("da-agent", "Observation: you are in the folder now.", d.options.Memory,
 		prompts.DAAgent{Steps: d.options.Steps, Seconds: actionSeconds})
 	if err != nil {
@@ -33,35 +33,26 @@ func daAgent(ctx context.Context, d *desk) (answer string, finished bool, err er
 	}
 	var last act
 	unread, repeated := 0, 0
-	err = c.each(ctx, d.options.Steps, "Step", func(title, text, problem string) (prompts.Reask, bool, error) {
+	return c.talk(ctx, "Step", d.options.Steps, func(text, problem string) move {
 		var a act
 		if problem == "" {
 			a, problem = parseAct(text)
 		}
-		said := turn{title: title, said: thoughtOf(text), cell: a.cell()}
 		switch {
 		case problem != "":
 			unread++
-			return prompts.Reask{Problem: problem,
-				Rule: "Reply with a thought and one action, in the form that was given."}, unread > mostUnread, nil
+			return move{problem: problem, ends: unread > mostUnread,
+				rule: "Reply with a thought and one action, in the form that was given."}
 		case a == last:
 			repeated++
-			return prompts.Reask{Problem: "its action is the last one again", Rule: "Take another action."},
-				repeated > mostRepeated, nil
+			return move{problem: "its action is the last one again", rule: "Take another action.",
+				ends: repeated > mostRepeated}
 		case a.kind == "terminate":
-			said.shown = "Terminate"
-			_, err := d.add(said)
-			answer, finished = a.code, err == nil
-			return prompts.Reask{}, true, err
+			return move{said: thoughtOf(text), shown: "Terminate", ends: true, answer: a.code, finished: true}
 		}
 		last, repeated = a, 0
-		t, err := d.run(ctx, said)
-		if err == nil {
-			err = c.tell(prompts.Observation{Output: t.shown})
-		}
-		return prompts.Reask{}, false, err
+		return move{said: thoughtOf(text), cells: []string{a.cell()}}
 	})
-	return answer, finished, err
 }
 
 // An act is an action of DA-Agent.
