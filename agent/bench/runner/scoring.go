@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/bench"
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -115,7 +116,7 @@ func (s *scoringSession) run(ctx context.Context, code string) (string, error) {
 	if e.Status != notebook.OK {
 		s.close()
 		why := cmp.Or(strings.TrimSpace(e.PlainText()), e.Reason, string(e.Status))
-		return "", &bench.CodeError{Text: shorten(why, 500)}
+		return "", &bench.CodeError{Text: brief.Clip(brief.OneLine(why), 500)}
 	}
 	return e.Stdout(), nil
 }

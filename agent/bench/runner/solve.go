@@ -11,6 +11,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
+	"dsstar/agent/brief"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/prompts"
@@ -72,7 +73,7 @@ func (r *run) solveTask(run context.Context, j Job) (Record, error) {
 		if fatal != nil {
 			return record, fatal
 		}
-		record.Cause, record.Error, record.Finished = cause, shorten(err.Error(), 300), false
+		record.Cause, record.Error, record.Finished = cause, brief.Clip(brief.OneLine(err.Error()), 300), false
 	}
 	record.Task, record.Repeat, record.Sandbox = j.ID, j.Repeat, r.Site.Sandbox
 	return r.score(run, record, t, calls), nil
@@ -118,7 +119,7 @@ func (r *run) score(ctx context.Context, record Record, t bench.Task, m llm.Mode
 	defer done()
 	score, err := scorer.Score(ctx, t, &answer)
 	if err != nil {
-		score.Detail = shorten(err.Error(), 300)
+		score.Detail = brief.Clip(brief.OneLine(err.Error()), 300)
 	}
 	return withScore(record, score)
 }
@@ -236,13 +237,4 @@ var yesOrNo = ask.Format[bool]{
 		}
 		return false, errors.New("it says neither yes nor no")
 	},
-}
-
-// shorten returns text as one line. most is its maximum length, in characters.
-func shorten(text string, most int) string {
-	line := []rune(strings.Join(strings.Fields(text), " "))
-	if len(line) > most {
-		line = append(line[:most-1], '…')
-	}
-	return string(line)
 }

@@ -64,15 +64,13 @@ func (c *chat) ask(ctx context.Context, subject string) (text, problem string, e
 // in the conversation, but its actions are not carried out.
 func readable(said llm.Reply) (text, problem string) {
 	text, err := ask.Visible(said.Text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "(nothing)", err.Error()
-	case said.Finish == "length":
-		return text, "it was cut off by the limit on its length"
-	case said.Finish == "content_filter":
-		return text, "it was withheld"
 	}
-	return text, ""
+	if _, err = anything.Read(said); err != nil {
+		problem = err.Error()
+	}
+	return text, problem
 }
 
 // A move is what a reply asks for, or what is wrong with it.
@@ -149,18 +147,11 @@ func (c *chat) tell(parts ...prompts.Part) (err error) {
 }
 
 // rest returns a text without its code blocks.
-func rest(text string) string {
-	var b strings.Builder
-	inCode := false
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			inCode = !inCode
-		} else if !inCode {
-			b.WriteString(line)
-		}
-	}
-	return strings.TrimSpace(b.String())
-}
+func rest(text string) string { return strings.TrimSpace(ask.Prose(text)) }
+
+// anything reads any reply that is whole.
+var anything = ask.Format[string]{Rule: "Reply with the lesson alone.",
+	Parse: func(text string) (string, error) { return text, nil }}
 
 // answers reads a reply whose last line is the answer.
 var answers = ask.Format[said]{

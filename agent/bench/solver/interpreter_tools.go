@@ -272,7 +272,7 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 		return nil
 	}
 	text, problem, err := noted(ctx, q, "Lesson of task "+string(n.ID), "reflector",
-		fmt.Sprintf("%s, round %d", q.subject(n), q.rounds), lessons, prompts.InterpreterReflect{
+		fmt.Sprintf("%s, round %d", q.subject(n), q.rounds), anything, prompts.InterpreterReflect{
 			Instruction: n.Instruction, Code: n.code, Result: n.result, Failed: !n.done})
 	if err == nil && problem == "" {
 		q.learnt.Experiences = append(q.learnt.Experiences,
@@ -280,6 +280,3 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 	}
 	return err
 }
-
-var lessons = ask.Format[string]{Rule: "Reply with the lesson alone.",
-	Parse: func(text string) (string, error) { return text, nil }}
