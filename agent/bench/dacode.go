@@ -43,28 +43,16 @@ func openDACode(path string, _ Setting) (*Suite, error) {
 		task := Task{ID: row.ID, Question: row.Instruction, Level: strings.ToLower(row.Hardness),
 			Data: filepath.Join(root, "source", row.ID),
 			Gold: evals[row.ID], GoldDir: filepath.Join(root, "gold", row.ID)}
-		if !present(task.Data) {
-			task.Missing = append(task.Missing, task.Data)
-		}
 		if task.Gold != nil {
-			if err := task.dacode(); err != nil {
+			config, err := readEval(task.Gold)
+			if err != nil {
 				return err
 			}
+			task.Domain, task.Kind = config.Config.Task, cmp.Or(config.Config.Type, config.Config.Task)
 		}
 		suite.Tasks = append(suite.Tasks, task)
 		return nil
 	})
-}
-
-// dacode sets the task's fields from its eval configuration.
-func (t *Task) dacode() error {
-	config, err := readEval(t.Gold)
-	if err != nil {
-		return err
-	}
-	t.Domain, t.Kind = config.Config.Task, cmp.Or(config.Config.Type, config.Config.Task)
-	t.Missing = append(t.Missing, t.missingGold()...)
-	return nil
 }
 
 // goldFiles returns the files that hold the task's right answer, if any. Clustering tasks have

@@ -1,11 +1,10 @@
 package bench
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // openDir reads the user's own tasks: an index.json, which is an array of
@@ -46,9 +45,6 @@ func (row dirRow) task(root string, s Setting) (Task, error) {
 	t := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level,
 		Domain: row.Benchmark, Kind: row.AnswerType, Rules: row.Scorer,
 		Data: filepath.Join(root, row.DataDir)}
-	if !present(t.Data) {
-		t.Missing = append(t.Missing, t.Data)
-	}
 	if s.Oracle && len(row.Sources) > 0 {
 		t.useSources(row.Sources)
 	}
@@ -62,8 +58,9 @@ func (row dirRow) task(root string, s Setting) (Task, error) {
 	case "kramabench":
 		t.Gold = row.Answer
 	case "infiagent", "dabench":
-		t.Rules = "dabench"
-		t.Gold, err = fieldPairs(row.Answer)
+		if t.Rules, t.Gold = "dabench", row.Answer; !bytes.HasPrefix(bytes.TrimSpace(row.Answer), []byte("{")) {
+			err = fmt.Errorf("task %s: the answer of an infiagent task is an object of fields", row.ID)
+		}
 	case "dacode":
 		err = row.dacode(&t, root)
 	default:
@@ -71,20 +68,6 @@ func (row dirRow) task(root string, s Setting) (Task, error) {
 			"dacode", row.ID, row.Scorer)
 	}
 	return t, err
-}
-
-// fieldPairs converts an object of fields to a label of DABench.
-func fieldPairs(object json.RawMessage) (json.RawMessage, error) {
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(object, &fields); err != nil {
-		return nil, fmt.Errorf("the answer of an infiagent task is an object of fields: %w", err)
-	}
-	var pairs [][2]string
-	for name, value := range fields {
-		pairs = append(pairs, [2]string{name, textOf(value)})
-	}
-	slices.SortFunc(pairs, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
-	return json.Marshal(pairs)
 }
 
 // dacode sets t.Gold to a line of DA-Code's eval configuration.
@@ -105,9 +88,6 @@ func (row dirRow) dacode(t *Task, root string) error {
 		var names []string
 		for _, gold := range files.Gold {
 			names = append(names, filepath.Base(gold))
-			if file := filepath.Join(root, gold); !present(file) {
-				t.Missing = append(t.Missing, file)
-			}
 		}
 		if files.Output != "" && len(names) == 1 && names[0] != files.Output {
 			return fmt.Errorf("task %s: the file with the right answer must be named %s, as the output is",

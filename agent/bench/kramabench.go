@@ -68,10 +68,7 @@ func (row kramaRow) task(domain, lake string, s Setting) Task {
 	if parts := strings.Split(task.ID, "-"); len(parts) > 1 {
 		task.Level = parts[1] // archeology-hard-12
 	}
-	switch {
-	case !present(lake):
-		task.Missing = append(task.Missing, lake)
-	case s.Oracle:
+	if s.Oracle && present(lake) {
 		task.useSources(row.Sources)
 	}
 	return task

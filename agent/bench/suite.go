@@ -147,8 +147,23 @@ func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
 		if task.Rules == "" {
 			task.Rules = b.Name
 		}
+		task.lack()
 	}
 	return suite, nil
+}
+
+// lack notes what the task lacks of its data and its right answer.
+func (t *Task) lack() {
+	if t.Data != "" && !present(t.Data) {
+		t.Missing = append(t.Missing, t.Data)
+	} else {
+		for _, name := range t.Files {
+			if file := filepath.Join(t.Data, name); name == "" || !present(file) {
+				t.Missing = append(t.Missing, file)
+			}
+		}
+	}
+	t.Missing = append(t.Missing, t.missingGold()...)
 }
 
 // ByID returns the tasks by their ids.
