@@ -91,26 +91,14 @@ func (r *Describer) Choose() error {
 			return err
 		}
 	}
-	all := r.t.Task.Files
-	if most := r.MaxFiles; most > 0 && len(all) > most {
-		names := make([]string, len(all))
-		for i, f := range all {
-			names[i] = f.Name
-		}
-		taken := spread(ByWords(r.t.Task.Question, names), most)
-		chosen := make([]record.File, 0, most)
-		for i, f := range all {
-			if taken[i] {
-				chosen = append(chosen, f)
-			} else {
-				r.others = append(r.others, f.Name)
-			}
-		}
-		r.t.Task.Files, r.t.Task.Others = chosen, len(r.others)
-	}
-	r.t.Descriptions = make([]record.Description, len(r.t.Task.Files))
+	names := make([]string, len(r.t.Task.Files))
+	r.t.Descriptions = make([]record.Description, len(names))
 	for i, f := range r.t.Task.Files {
-		r.t.Descriptions[i].File = f.Name
+		names[i], r.t.Descriptions[i].File = f.Name, f.Name
+	}
+	if most := r.MaxFiles; most > 0 && len(names) > most {
+		taken := spread(ByWords(r.t.Task.Question, names), most)
+		r.leaveOut(func(i int) bool { return !taken[i] })
 	}
 	if n := len(r.others); n > 0 {
 		return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d",

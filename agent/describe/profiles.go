@@ -51,7 +51,13 @@ func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []i
 		}
 		left = slices.DeleteFunc(left, func(i int) bool { return looked[i] })
 	}
-	return r.leaveOut(left)
+	if len(left) == 0 {
+		return nil
+	}
+	r.passed += len(left)
+	r.leaveOut(func(i int) bool { return slices.Contains(left, i) })
+	return r.journal.Warn(fmt.Sprintf("%s not looked into: it takes longer than %.0f minutes",
+		human.Plural(len(left), "file"), profileTime.Minutes()))
 }
 
 // batchFiles is how many files one cell looks into at most, so that progress is told.
@@ -104,40 +110,30 @@ func marked(printed, mark string) iter.Seq2[int, string] {
 	}
 }
 
-// leaveOut takes files that there was no time for out of those that are described.
-func (r *Describer) leaveOut(late []int) error {
-	if len(late) == 0 {
-		return nil
-	}
+// leaveOut takes files out of those that are described.
+func (r *Describer) leaveOut(out func(i int) bool) {
 	var kept []int
 	for i, f := range r.t.Task.Files {
-		if slices.Contains(late, i) {
+		if out(i) {
 			r.others = append(r.others, f.Name)
 		} else {
 			kept = append(kept, i)
 		}
 	}
-	r.passed += len(late)
-	r.t.Task.Others += len(late)
 	r.keepOnly(kept)
-	return r.journal.Warn(fmt.Sprintf("%s not looked into: it takes longer than %.0f minutes",
-		human.Plural(len(late), "file"), profileTime.Minutes()))
 }
 
 // keepOnly leaves the files of the indexes, in their order.
 func (r *Describer) keepOnly(kept []int) {
+	r.t.Task.Others += len(r.t.Task.Files) - len(kept)
 	r.t.Task.Files, r.t.Descriptions = only(r.t.Task.Files, kept), only(r.t.Descriptions, kept)
-	now := map[int]int{}
-	for n, i := range kept {
-		now[i] = n
-	}
-	var nearness []int
-	for _, i := range r.nearness {
-		if n, ok := now[i]; ok {
-			nearness = append(nearness, n)
+	nearness := r.nearness
+	r.nearness = nil
+	for _, i := range nearness {
+		if n := slices.Index(kept, i); n >= 0 {
+			r.nearness = append(r.nearness, n)
 		}
 	}
-	r.nearness = nearness
 }
 
 // profiled takes what the program printed about file i: "" if it did not end.

@@ -107,7 +107,6 @@ func (r *Describer) narrow() {
 		}
 	}
 	r.t.Task.LeftOut = listed(others, r.Sizes().Description/4)
-	r.t.Task.Others += len(r.t.Task.Files) - len(shown)
 	r.keepOnly(shown)
 }
 

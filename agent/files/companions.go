@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/disk"
 )
 
 // A format is one whose files are read together with others that lie beside them.
@@ -123,7 +125,8 @@ func Together(sources []Source) ([]Source, error) {
 			continue
 		}
 		for _, c := range Companions(s.Path, s.Name) {
-			if info, err := os.Lstat(c.Path); err != nil || !info.Mode().IsRegular() || !opens(c.Path) {
+			f, err := disk.OpenPlain(c.Path, 1<<62)
+			if err != nil || f.Close() != nil {
 				return nil, &CompanionError{s.Path, c.Path}
 			}
 			companion := Source{Name: c.Name, Path: c.Path, Of: s.Name}
@@ -139,11 +142,6 @@ func Together(sources []Source) ([]Source, error) {
 		}
 	}
 	return all, nil
-}
-
-func opens(path string) bool {
-	f, err := os.Open(path)
-	return err == nil && f.Close() == nil
 }
 
 // linkCompanions makes the names of the companions that linked sources have now lead to them, and

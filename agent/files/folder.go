@@ -27,9 +27,6 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("look at %s: it is a link to %s, out of the data folder", e.Name, e.Target)
 }
 
-// errIrregular reports a file that became a folder or a pipe after it was listed.
-var errIrregular = errors.New("not a regular file")
-
 // Open opens the data folder at path. Links in it may lead to the files and folders in also;
 // missing ones are ignored. The caller must Close the Folder.
 func Open(path string, also []string) (*Folder, error) {
@@ -37,15 +34,9 @@ func Open(path string, also []string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	real, err := realPath(path)
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	d := &Folder{root: root, real: real}
+	d := &Folder{root: root, real: realPath(path)}
 	for _, p := range also {
-		if p, err := realPath(p); err == nil {
-			d.also = append(d.also, p)
-		}
+		d.also = append(d.also, realPath(p))
 	}
 	return d, nil
 }
@@ -53,65 +44,51 @@ func Open(path string, also []string) (*Folder, error) {
 // Close closes the folder.
 func (d *Folder) Close() error { return d.root.Close() }
 
-func realPath(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
 	}
-	return filepath.EvalSymlinks(abs)
+	return disk.RealPath(path)
 }
 
 // open opens a file for reading. The caller closes it.
 func (d *Folder) open(f File) (*os.File, fs.FileInfo, error) {
-	file, info, err := d.follow(f.Name)
-	if _, outside := errors.AsType[*OutsideError](err); err != nil && !outside {
+	file, err := d.follow(f.Name)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = file.Stat(); err == nil {
+			return file, info, nil
+		}
+		err = errors.Join(err, file.Close())
+	}
+	if _, outside := errors.AsType[*OutsideError](err); !outside {
 		err = fmt.Errorf("look at %s: %w", f.Name, err)
 	}
-	return file, info, err
+	return nil, nil, err
 }
 
-// follow opens a file, or the target of a link. By itself, an [os.Root] follows only relative
-// links within the folder.
-func (d *Folder) follow(name string) (*os.File, fs.FileInfo, error) {
-	file, info, err := openRegular(d.root, name)
-	if err == nil {
-		return file, info, nil
-	}
+// follow opens a regular file, or the target of a link. By itself, an [os.Root] follows only
+// relative links within the folder.
+func (d *Folder) follow(name string) (*os.File, error) {
+	file, err := disk.OpenIn(d.root, name, 1<<62)
 	path := filepath.Join(d.real, name)
-	target, unlinked := filepath.EvalSymlinks(path)
-	if unlinked != nil || target == path {
-		return nil, nil, err
+	target := disk.RealPath(path)
+	if err == nil || target == path {
+		return file, err
 	}
 	if below, ok := relative(d.real, target); ok {
-		return openRegular(d.root, below)
+		return disk.OpenIn(d.root, below, 1<<62)
 	}
 	for _, p := range d.also {
-		if _, ok := relative(p, target); ok {
-			parent, err := os.OpenRoot(filepath.Dir(target))
-			if err != nil {
-				return nil, nil, err
-			}
-			defer parent.Close()
-			return openRegular(parent, filepath.Base(target))
+		if disk.Inside(p, target) {
+			return disk.OpenPlain(target, 1<<62)
 		}
 	}
-	return nil, nil, &OutsideError{name, target}
+	return nil, &OutsideError{name, target}
 }
 
 // relative returns path relative to folder; ok is false if it is outside.
 func relative(folder, path string) (way string, ok bool) {
 	way, err := filepath.Rel(folder, path)
 	return way, err == nil && filepath.IsLocal(way)
-}
-
-func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() { // checked before opening: opening a pipe blocks
-		return nil, nil, errIrregular
-	}
-	file, err := disk.OpenIn(root, name, 1<<62)
-	return file, info, err
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/disk"
 )
 
 // A Listing is the result of [List].
@@ -193,10 +195,7 @@ func skipped(path string, d fs.DirEntry) string {
 // readSome reads at most that many bytes from the beginning of a regular file. It returns nil for
 // links, pipes and others.
 func readSome(path string, most int64) []byte {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(path)
+	f, err := disk.OpenPlain(path, 1<<62)
 	if err != nil {
 		return nil
 	}

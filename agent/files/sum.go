@@ -52,11 +52,7 @@ func Sums(sources []Source, all []File) map[string]string {
 
 // sum adds the sums of the files that are the source's.
 func (s Source) sum(all []File, sums map[string]string) {
-	dir, err := realPath(s.Path)
-	if err != nil {
-		return
-	}
-	base := ""
+	dir, base := realPath(s.Path), ""
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		dir, base = filepath.Split(dir)
 	}
