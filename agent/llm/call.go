@@ -123,7 +123,7 @@ func (m *endpoint) receive(res *http.Response, body io.Reader, read func(io.Read
 	return m.refusal(res.StatusCode, res.Header, text)
 }
 
-// watched is the body of a response. It calls alive whenever bytes arrive, and fail if there are too
+// watched is the body of a response. It calls alive whenever bytes arrive, and fail if they are too
 // many.
 type watched struct {
 	body  io.Reader
@@ -200,14 +200,17 @@ func events[T any](m *endpoint, r io.Reader, each func(value T, raw []byte) erro
 	return cut(cmp.Or(events.Err(), io.ErrUnexpectedEOF))
 }
 
-// decode gives each a JSON value, unless it is an error object. "error" may be null.
+// decode gives each a JSON value, unless it has broken off or is an error object. "error" may be
+// null.
 func decode[T any](m *endpoint, raw []byte, each func(value T, raw []byte) error) error {
 	var value T
+	err := json.Unmarshal(raw, &value)
+	broken, ok := errors.AsType[*json.SyntaxError](err)
 	said := gjson.GetBytes(raw, "error")
 	switch {
-	case !json.Valid(raw):
-		return cut(errors.New("it is no valid JSON"))
-	case said.Exists() && said.Type != gjson.Null, json.Unmarshal(raw, &value) != nil:
+	case ok && broken.Offset >= int64(len(raw)):
+		return cut(broken)
+	case err != nil, said.Exists() && said.Type != gjson.Null:
 		return m.refusal(http.StatusOK, nil, raw)
 	}
 	return each(value, raw)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -22,29 +23,31 @@ func watch(t *testing.T, m llm.Model) (told []string, reply llm.Reply, err error
 }
 
 func TestOnText(t *testing.T) {
-	long := "one two three four five"
-	s := llmtest.New(t, llmtest.Each(
-		llmtest.Response{Text: long},
-		llmtest.Response{Text: "cut off half-way, alas", CutAfter: 2}, llmtest.Response{Text: "short"},
-		llmtest.Response{Text: long, Plain: true},
-		llmtest.Refuse(400, "", "no"),
-		llmtest.Response{Body: "data: " + `{"choices":[{"index":0,"delta":{"refusal":"I"}}]}` + "\n\n" +
-			`data: {"choices":[{"index":0,"delta":{"refusal":" won't","content":""},` +
-			`"finish_reason":"stop"}]}` + "\n\n"},
-	))
-	m := open(t, endpoint(s))
-	for _, want := range [][]string{
-		{"one two", "one two three ", "one two three four fi", long},
-		{"cut off", "cut off half-w", "short"},
-		{long},
-		nil,
-		{"I", "I won't"},
-	} {
-		told, reply, err := watch(t, m)
-		if !slices.Equal(told, want) || err == nil && reply.Text != want[len(want)-1] {
-			t.Errorf("told %q, want %q; replied %q", told, want, reply.Text)
+	synctest.Test(t, func(t *testing.T) {
+		long := "one two three four five"
+		s := llmtest.NewPiped(t, llmtest.Each(
+			llmtest.Response{Text: long},
+			llmtest.Response{Text: "cut off half-way, alas", CutAfter: 2}, llmtest.Response{Text: "short"},
+			llmtest.Response{Text: long, Plain: true},
+			llmtest.Refuse(400, "", "no"),
+			llmtest.Response{Body: "data: " + `{"choices":[{"index":0,"delta":{"refusal":"I"}}]}` + "\n\n" +
+				`data: {"choices":[{"index":0,"delta":{"refusal":" won't","content":""},` +
+				`"finish_reason":"stop"}]}` + "\n\n"},
+		))
+		m := open(t, endpoint(s))
+		for _, want := range [][]string{
+			{"one two", "one two three ", "one two three four fi", long},
+			{"cut off", "cut off half-w", "short"},
+			{long},
+			nil,
+			{"I", "I won't"},
+		} {
+			told, reply, err := watch(t, m)
+			if !slices.Equal(told, want) || err == nil && reply.Text != want[len(want)-1] {
+				t.Errorf("told %q, want %q; replied %q", told, want, reply.Text)
+			}
 		}
-	}
+	})
 }
 
 func inSchema() llm.Request {

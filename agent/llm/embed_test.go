@@ -104,6 +104,7 @@ func TestRankFailures(t *testing.T) {
 		"none":           {llmtest.Response{Body: `{"data":[]}`}, "not a list of embeddings"},
 		"zero":           {llmtest.Response{Vectors: [][]float64{{1, 0}, {0, 0}}}, "embedding 1 is"},
 		"of two lengths": {llmtest.Response{Vectors: [][]float64{{1, 2}, {1}}}, "another length"},
+		"NaN":            {llmtest.Response{Body: `{"data":[{"embedding":[NaN]},{"embedding":[1]}]}`}, "not a list of embeddings"},
 		"a web page":     {llmtest.Response{Body: "<html>"}, "/v1/embeddings: 200 OK: not a list of embeddings: <html>"},
 	} {
 		s := llmtest.New(t, llmtest.Each(c.response))

@@ -189,7 +189,7 @@ func TestConnectionError(t *testing.T) {
 	l.Close()
 	e := llm.Endpoint{Provider: "acme", BaseURL: "http://" + l.Addr().String() + "/v1?key=" + secret,
 		Model: "m1", Retries: 1}
-	_, err = open(t, e).Ask(t.Context(), question)
+	synctest.Test(t, func(t *testing.T) { _, err = open(t, e).Ask(t.Context(), question) })
 	if _, ok := errors.AsType[*llm.ConnectionError](err); !ok || strings.Contains(err.Error(), secret) ||
 		!strings.Contains(err.Error(), "connection refused (tries: 2)") {
 		t.Error(err)
