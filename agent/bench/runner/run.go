@@ -54,22 +54,12 @@ type Config struct {
 	solve func(ctx context.Context, j Job) (Record, error) // of tests
 }
 
-// A Kind is a kind of event.
-type Kind string
-
-// The kinds of events.
-const (
-	Begun   Kind = "begun"   // a task
-	Ended   Kind = "ended"   // it has its record
-	Lacking Kind = "lacking" // a task cannot be run
-)
-
-// An Event is something that happened, and the state after it.
+// An Event is that a task has begun, has ended with its Record, or cannot be run for Err; and the state
+// after it.
 type Event struct {
-	Kind   Kind
 	Key    Key
-	Err    error   // of Lacking
-	Record *Record // of Ended
+	Record *Record
+	Err    error
 
 	Totals
 }
@@ -157,7 +147,7 @@ func (r *run) do(ctx context.Context, j Job) error {
 	if err := errors.Join(os.RemoveAll(j.Dir), os.MkdirAll(j.Dir, 0o755)); err != nil {
 		return fmt.Errorf("begin %s: %w", j.Key(), err)
 	}
-	r.tell(Event{Kind: Begun, Key: j.Key()}, func(t *Totals) { t.Running++ })
+	r.tell(Event{Key: j.Key()}, func(t *Totals) { t.Running++ })
 	result, err := r.solve(ctx, j)
 	switch spent := r.Budget.Spent(); {
 	case ctx.Err() != nil: // the record may be incomplete
@@ -171,7 +161,7 @@ func (r *run) do(ctx context.Context, j Job) error {
 		err = errors.Join(err, r.Folder.Append(stopped))
 	}
 	if _, lacks := errors.AsType[*LackingError](err); lacks {
-		r.tell(Event{Kind: Lacking, Key: j.Key(), Err: err}, func(t *Totals) { t.Running-- })
+		r.tell(Event{Key: j.Key(), Err: err}, func(t *Totals) { t.Running-- })
 		return nil
 	}
 	if err != nil {
@@ -187,7 +177,7 @@ func (r *run) do(ctx context.Context, j Job) error {
 		return err
 	}
 	ill := false
-	r.tell(Event{Kind: Ended, Key: j.Key(), Record: &result}, func(t *Totals) {
+	r.tell(Event{Key: j.Key(), Record: &result}, func(t *Totals) {
 		t.Running--
 		t.count(result)
 		if r.inARow++; result.Cause != ModelError && result.Cause != KernelError {

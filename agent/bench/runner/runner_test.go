@@ -313,7 +313,7 @@ func TestEnds(t *testing.T) {
 		told        string // the kinds of events, besides those of tasks that ended
 		fits        func(error, []Record) bool
 	}{
-		"lacking": {3, 1, second(&LackingError{errors.New("no file")}), 2, "lacking ",
+		"lacking": {3, 1, second(&LackingError{errors.New("no file")}), 2, "no file",
 			func(err error, _ []Record) bool { return err == nil }},
 		"the model is gone": {20, 1, func(_ context.Context, j Job) (Record, error) {
 			r := scored(0)
@@ -347,8 +347,8 @@ func TestEnds(t *testing.T) {
 			f, told := create(t, about(c.tasks)), ""
 			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, solve: c.solve,
 				Timeout: time.Millisecond, Observe: func(e Event) {
-					if e.Kind != Begun && e.Kind != Ended {
-						told += string(e.Kind) + " "
+					if e.Err != nil {
+						told += e.Err.Error()
 					}
 				}})
 			result, failed := Read(f.Path())

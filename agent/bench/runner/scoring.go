@@ -101,24 +101,23 @@ type scoringSession struct {
 }
 
 // run implements [bench.Python].
-func (s *scoringSession) run(ctx context.Context, code string) (string, error) {
+func (s *scoringSession) run(ctx context.Context, code string) (stdout string, err error) {
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
 	if s.session == nil {
 		if err := s.start(ctx); err != nil {
-			s.close()
 			return "", err
 		}
 	}
 	e, err := s.session.Execute(ctx, code)
-	if err != nil {
-		s.close()
-		return "", err
-	}
-	if e.Status != notebook.OK {
-		s.close()
+	if err == nil && e.Status != notebook.OK {
 		why := cmp.Or(strings.TrimSpace(e.PlainText()), e.Reason, string(e.Status))
-		return "", &bench.CodeError{Text: brief.Clip(brief.OneLine(why), 500)}
+		err = &bench.CodeError{Text: brief.Clip(brief.OneLine(why), 500)}
 	}
-	return e.Stdout(), nil
+	return e.Stdout(), err
 }
 
 func (s *scoringSession) start(ctx context.Context) (err error) {

@@ -22,10 +22,10 @@ type view struct {
 
 // event shows an event. Calls must not overlap.
 func (v *view) event(e runner.Event) {
-	switch e.Kind {
-	case runner.Ended:
+	switch {
+	case e.Record != nil:
 		v.ended(e)
-	case runner.Lacking:
+	case e.Err != nil:
 		v.progress.Say("lacking  %s: %v", e.Key, e.Err)
 	}
 	v.progress.Await(v.state(e.Totals))
