@@ -1,13 +1,10 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -136,53 +133,24 @@ func filesBelow(dir string) []string {
 // scoreKramaBench scores by the answer's type: see kramabench in text_score.py, which asks for one
 // comparison of the Judge at a time.
 func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
-	kind := t.Kind
-	fixed := s.Compat != Upstream
-	if fixed && kind == "string_exact" &&
-		bytes.HasPrefix(bytes.TrimSpace(t.Gold), []byte("[")) {
-		kind = "list_exact"
-	}
-	metric, ok := kramaMetrics[kind]
-	if !ok {
-		return Score{}, fmt.Errorf("there is no answer type %q; there are %s", kind,
-			strings.Join(slices.Sorted(maps.Keys(kramaMetrics)), ", "))
-	}
-	if !fixed && kind == "string_approximate" {
-		metric = "string_bootstrap"
-	} else if !fixed && kind == "list_approximate" {
-		metric = juneListApproximate
-	}
-	score := Score{Metric: metric, Uncounted: metric == juneListApproximate}
-	if a == nil {
-		return score, nil
+	var said json.RawMessage // null: no answer, which has a metric alone
+	if a != nil {
+		said = a.Value
 	}
 	verdicts := [][3]any{} // of the judge
 	for {
-		got, err := s.text(ctx, "kramabench", t.ID, kind, a.Value, t.Gold, fixed, verdicts)
-		if err != nil {
-			return score, err
-		}
-		if got.Ask == nil {
-			score.Value, score.Parts, score.Detail = &got.Score, got.Parts, got.Detail
-			return score, nil
+		got, err := s.text(ctx, "kramabench", t.ID, t.Kind, said, t.Gold, s.Compat != Upstream, verdicts)
+		if err != nil || got.Ask == nil {
+			return Score{Metric: got.Metric, Uncounted: got.Uncounted, Value: &got.Score, Parts: got.Parts,
+				Detail: got.Detail}, err
 		}
 		if s.Judge == nil {
-			return score, ErrNoJudge
+			return Score{}, ErrNoJudge
 		}
 		same, err := s.Judge(ctx, got.Ask[0], got.Ask[1])
 		if err != nil {
-			return score, err
+			return Score{}, err
 		}
 		verdicts = append(verdicts, [3]any{got.Ask[0], got.Ask[1], same})
 	}
-}
-
-// juneListApproximate is the metric that KramaBench's first version computes and leaves
-// out of its total.
-const juneListApproximate = "f1_approximate (not in the total)"
-
-// kramaMetrics are the names of the metrics by the answer's type; upstream has two others.
-var kramaMetrics = map[string]string{
-	"numeric_exact": "success", "string_exact": "success", "numeric_approximate": "rae_score",
-	"string_approximate": "llm_paraphrase", "list_exact": "f1", "list_approximate": "f1_approximate",
 }

@@ -65,7 +65,11 @@ type rating struct {
 	Score  float64            `json:"score"`
 	Parts  map[string]float64 `json:"parts"`
 	Detail string             `json:"detail"`
-	Ask    []string           `json:"ask"` // answer and gold that the judge is to compare first
+	// KramaBench
+	Metric    string   `json:"metric"`
+	Uncounted bool     `json:"uncounted"`
+	Ask       []string `json:"ask"`     // answer and gold that the judge is to compare first
+	Problem   string   `json:"problem"` // with the task: there is no score
 }
 
 // text calls a function of text_score.py. An answer that makes it fail is wrong.
@@ -74,6 +78,9 @@ func (s Scorer) text(ctx context.Context, function string, args ...any) (rating,
 	err := s.Plain.call(ctx, textScorer, function, &out, args...)
 	if bad, ok := errors.AsType[*CodeError](err); ok {
 		return rating{Detail: bad.Error()}, nil
+	}
+	if err == nil && out.Problem != "" {
+		err = errors.New(out.Problem)
 	}
 	return out, err
 }

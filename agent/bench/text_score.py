@@ -159,6 +159,21 @@ CORRECTED = {
 }
 
 
+METRICS = {
+    "numeric_exact": "success",
+    "string_exact": "success",
+    "numeric_approximate": "rae_score",
+    "string_approximate": "llm_paraphrase",
+    "list_exact": "f1",
+    "list_approximate": "f1_approximate",
+}
+# The first version computes the second, and leaves it out of its total.
+JUNE_METRICS = {
+    "string_approximate": "string_bootstrap",
+    "list_approximate": "f1_approximate (not in the total)",
+}
+
+
 class Unjudged(Exception):
     """The judge has not yet compared two texts."""
 
@@ -183,17 +198,25 @@ def kramabench(task, kind, said, gold, fixed, verdicts):
     verdicts are the judge's about paraphrases, as [answer, gold, same]; "ask" in the result is the
     first pair without one.
     """
+    if fixed and kind == "string_exact" and isinstance(gold, list):
+        kind = "list_exact"
+    if kind not in METRICS:
+        return {"problem": f"there is no answer type {kind!r}; there are {', '.join(sorted(METRICS))}"}
+    metric = METRICS[kind] if fixed else JUNE_METRICS.get(kind, METRICS[kind])
+    result = {"metric": metric, "uncounted": metric == JUNE_METRICS["list_approximate"]}
+    if said is None:
+        return result
     known = {(a, g): same for a, g, same in verdicts}
 
     def judge(answer, gold):
         if (answer, gold) not in known:
             raise Unjudged(answer, gold)
         return known[answer, gold]
-    detail = ""
     if fixed:
         before, after = CORRECTED.get(task, (None, None))
         if str(gold) == before:
-            gold, detail = after, f"the right answer is {after} since November 2025, not {before}"
+            result["detail"] = f"the right answer is {after} since November 2025, not {before}"
+            gold = after
     try:
         score, parts = (LATER if fixed else JUNE)[kind](said, gold, judge)
     except Unjudged as e:
@@ -201,7 +224,7 @@ def kramabench(task, kind, said, gold, fixed, verdicts):
     parts = {
         name: part for name, part in parts.items() if math.isfinite(part)
     }  # JSON has no NaN or infinity
-    return {"score": 0.0 if math.isnan(score) else float(score), "parts": parts, "detail": detail}
+    return result | {"score": 0.0 if math.isnan(score) else float(score), "parts": parts}
 
 
 def number(v):
