@@ -93,13 +93,14 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 	if e.OnRetry == nil {
 		e.OnRetry = func(Retry) {}
 	}
-	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options()}, path: path,
+	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())}, path: path,
 		answer: answer, url: publicURL(base.JoinPath(path)), hide: hider(e.Key, base)}, nil
 }
 
-// options configures a client of the library. openai.NewClient would also read OPENAI_ORG_ID,
+// options configures a client of the library, which would leave out the base URL's query.
+// openai.NewClient would also read OPENAI_ORG_ID,
 // OPENAI_CUSTOM_HEADERS and others from the environment and send them to any base URL.
-func (e Endpoint) options() []option.RequestOption {
+func (e Endpoint) options(query url.Values) []option.RequestOption {
 	// a POST that is redirected would become a GET, or go to another server
 	once := *cmp.Or(e.HTTP, http.DefaultClient)
 	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -112,6 +113,9 @@ func (e Endpoint) options() []option.RequestOption {
 	}
 	if e.Key != "" {
 		o = append(o, option.WithAPIKey(e.Key))
+	}
+	for name := range query {
+		o = append(o, option.WithQuery(name, query.Get(name)))
 	}
 	for name, value := range e.Header {
 		o = append(o, option.WithHeader(name, value))

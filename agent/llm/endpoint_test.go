@@ -261,20 +261,23 @@ func TestByRole(t *testing.T) {
 	}
 }
 
-// TestSecretsOfURL: a base URL's password and the keys in its query are redacted. Other query values
-// are not, nor are placeholder keys, since replies may contain the word.
+// TestSecretsOfURL: a base URL's password and the keys in its query are sent and redacted. Other query
+// values are not redacted, nor are placeholder keys, since replies may contain the word.
 func TestSecretsOfURL(t *testing.T) {
 	login := base64.StdEncoding.EncodeToString([]byte("ada:a-long-pass-phrase"))
 	words := "2024-10-21 not-needed password"
 	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "one a-long-pass-phrase two " + login +
 		" three a-long-token-value " + words}))
 	e := endpoint(s)
-	e.BaseURL = strings.Replace(s.URL, "://", "://ada:a-long-pass-phrase@", 1) +
-		"?access_token=a-long-token-value&pwd=password&api-version=2024-10-21"
+	const query = "access_token=a-long-token-value&api-version=2024-10-21&pwd=password"
+	e.BaseURL = strings.Replace(s.URL, "://", "://ada:a-long-pass-phrase@", 1) + "?" + query
 	for _, e.Key = range []string{"not-needed", "2024-10-21"} {
 		got, err := open(t, e).Ask(t.Context(), question)
 		if err != nil || got.Text != "one [key] two [key] three [key] "+words {
 			t.Errorf("%+v, %v", got, err)
+		}
+		if sent := s.Requests()[0].Query; sent != query {
+			t.Errorf("sent the query %q", sent)
 		}
 	}
 }

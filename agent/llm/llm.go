@@ -127,23 +127,33 @@ func estimate(asked []Message, answer string) Usage {
 	return u
 }
 
+// A Price is what a model costs, in US dollars per million tokens.
+type Price struct {
+	Input  float64 // uncached input tokens
+	Cached float64 // cached input tokens
+	Output float64 // output tokens, including reasoning
+}
+
+// Cost returns what u costs, in US dollars.
+func (p Price) Cost(u Usage) float64 {
+	cached := min(u.CachedTokens, u.InputTokens) // some endpoints report more
+	dollars := float64(u.InputTokens-cached)*p.Input + float64(cached)*p.Cached +
+		float64(u.OutputTokens)*p.Output
+	return dollars / 1e6
+}
+
 // ByRole sends each request to the model of its role, or to def if the role has none. The
 // caller must not change roles afterwards.
 func ByRole(def Model, roles map[string]Model) Model {
-	if len(roles) == 0 {
-		return def
-	}
-	return byRole{def, roles}
+	return asking(func(ctx context.Context, r Request) (Reply, error) {
+		if own, ok := roles[r.Role]; ok {
+			return own.Ask(ctx, r)
+		}
+		return def.Ask(ctx, r)
+	})
 }
 
-type byRole struct {
-	def   Model
-	roles map[string]Model
-}
+// asking is a Model that is a function.
+type asking func(context.Context, Request) (Reply, error)
 
-func (m byRole) Ask(ctx context.Context, r Request) (Reply, error) {
-	if own, ok := m.roles[r.Role]; ok {
-		return own.Ask(ctx, r)
-	}
-	return m.def.Ask(ctx, r)
-}
+func (ask asking) Ask(ctx context.Context, r Request) (Reply, error) { return ask(ctx, r) }

@@ -12,19 +12,15 @@ import (
 // the first unused exchange of its role, subject and ground; one that was written by hand, without a
 // ground, fits any. If there is none, Ask returns a [*ReplayError]. Failed exchanges are skipped.
 // Replies come at once, unstreamed, with the recorded usage.
-func Replay(exchanges []Exchange) Model { return newReplay(exchanges) }
+func Replay(exchanges []Exchange) Model { return newReplay(exchanges, false) }
 
 // ReplayElsewhere is [Replay] where programs may print other things than they did: a request that no
 // exchange fits takes one that fits but for those.
-func ReplayElsewhere(exchanges []Exchange) Model {
-	m := newReplay(exchanges)
-	m.elsewhere = true
-	return m
-}
+func ReplayElsewhere(exchanges []Exchange) Model { return newReplay(exchanges, true) }
 
-func newReplay(exchanges []Exchange) *replay {
+func newReplay(exchanges []Exchange, elsewhere bool) *replay {
 	failed := func(e Exchange) bool { return e.Error != "" }
-	return &replay{left: slices.DeleteFunc(slices.Clone(exchanges), failed)}
+	return &replay{elsewhere: elsewhere, left: slices.DeleteFunc(slices.Clone(exchanges), failed)}
 }
 
 type replay struct {

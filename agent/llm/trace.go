@@ -147,19 +147,16 @@ func ReadTrace(r io.Reader) ([]Exchange, error) {
 // Traced appends every exchange of m to t before its reply is used, failed ones too. An Ask
 // whose ctx is already done is neither sent nor recorded. Ask fails if the exchange cannot be
 // recorded. The caller closes t after the last Ask.
-func Traced(m Model, t *Trace) Model { return traced{m, t} }
-
-type traced struct {
-	model Model
-	trace *Trace
+func Traced(m Model, t *Trace) Model {
+	return asking(func(ctx context.Context, r Request) (Reply, error) { return t.ask(ctx, m, r) })
 }
 
-func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
+func (t *Trace) ask(ctx context.Context, m Model, r Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, err
 	}
 	start := time.Now()
-	reply, err := m.model.Ask(ctx, r)
+	reply, err := m.Ask(ctx, r)
 	if !reply.Schema {
 		r = r.InText()
 	}
@@ -180,7 +177,7 @@ func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
 		e.Error, e.Stopped = err.Error(), ctx.Err() != nil
 		e.Seconds = time.Since(start).Seconds()
 	}
-	if failed := m.trace.Append(e); failed != nil {
+	if failed := t.Append(e); failed != nil {
 		return Reply{}, errors.Join(err, failed)
 	}
 	return reply, err

@@ -31,6 +31,7 @@ type Request struct {
 	Input    []string // texts of an embeddings request
 	Stream   bool
 	Schema   string // name of the JSON schema of the reply; "": none
+	Query    string // of the URL
 	Header   http.Header
 	Body     string // whole
 }
@@ -248,7 +249,7 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 		return Request{}, fmt.Errorf("request body: %w", err)
 	}
 	r := Request{Model: asked.Model, Input: asked.Input, Stream: asked.Stream,
-		Header: h.Header.Clone(), Body: string(body)}
+		Query: h.URL.RawQuery, Header: h.Header.Clone(), Body: string(body)}
 	schema := asked.ResponseFormat.JSONSchema
 	if r.Schema = schema.Name; r.Schema != "" && !(schema.Strict && isStrict(schema.Schema)) {
 		return Request{}, fmt.Errorf("the schema %s is not strict", r.Schema)
