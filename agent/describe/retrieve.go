@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -251,8 +252,9 @@ func wordScores(question string, texts []string) []float64 {
 	scores := make([]float64, len(texts))
 	for i, text := range texts {
 		var dot, norm float64
-		for w, n := range wordCounts(text) {
-			v := (1 + math.Log(n)) * weight(w)
+		counts := wordCounts(text)
+		for _, w := range slices.Sorted(maps.Keys(counts)) { // a sum depends on the order
+			v := (1 + math.Log(counts[w])) * weight(w)
 			norm += v * v
 			if asked[w] > 0 {
 				dot += v * weight(w)

@@ -33,6 +33,18 @@ func TestByWords(t *testing.T) {
 	}
 }
 
+// Texts of the same words are equally near, in every run.
+func TestByWordsAlike(t *testing.T) {
+	words := strings.Fields("mean price of cars by region in the year when most were sold at all")
+	var texts []string
+	for n := range 40 {
+		texts = append(texts, strings.Join(append(slices.Clone(words[n%len(words):]), words[:n%len(words)]...), " "))
+	}
+	if got := ByWords("the price of cars in each region", texts); !slices.IsSorted(got) {
+		t.Errorf("of texts that are alike, the order is %v", got)
+	}
+}
+
 // What is told of files is near the question, and not the form of its answer: of a document the
 // sections, and of the tables the nearest has the most room.
 func TestNearQuestion(t *testing.T) {
