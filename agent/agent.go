@@ -7,39 +7,46 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
 	"dsstar/agent/files"
+	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
-// run is one run. Its method says how the question is answered; the rest is what all methods
-// share: requests words the task, the workspace runs the cells, and the recorder reports events.
+// run is one run. Its method says how a question is answered; the rest is what all methods share:
+// requests words the task, workspaces run the cells, and the recorder reports events.
 type run struct {
 	*recorder
-	*workspace
 	*requests
 	cfg      Config
 	method   method
-	approved bool // the last cell is one that a person has seen and accepted
+	work     *workspace     // of the accepted cells and the branches
+	apart    *workspace     // of the second derivation
+	ending   sync.WaitGroup // of sessions of which nothing else depends on their end
+	left     []ask.Request  // for the last cell that was tried, which are made again if it leads nowhere
+	approved bool           // the last cell is one that a person has seen and accepted
+	prover   *prover
+
+	all         []record.File // that the data folder had and the run may look at
+	data        dataState
+	digest      string // of the data
+	changedFile string // a data file that is no longer as data has it
 }
 
 // A method is a way from the described files to the last cell: [standard] or [paper].
 type method interface {
 	// system begins every request.
 	system() prompts.Part
-	// answer has steps carried out and the last cell written.
+	// answer has steps carried out and the last cell written, from the beginning: what was done
+	// already is in the journal.
 	answer(ctx context.Context) error
-	// settled reports whether nothing but the proof is left to do for an answer.
-	settled() bool
 	// implement has the cell of the current round's step written.
 	implement(ctx context.Context) (done bool, err error)
-	// ready puts the session where the next cell starts. If an accepted step no longer runs, it
-	// is dropped and the plan is not intact.
-	ready(ctx context.Context) (intact bool, err error)
 	// finalStep words the task of the last cell as a step.
 	finalStep() string
 	// learnFrom has the model propose what the answer leaves for the memory of the data.
@@ -57,7 +64,8 @@ func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory,
 		return t, err
 	}
 	r := newRun(cfg, t)
-	return r.carryOut(ctx, r.run)
+	t.Sizes = r.Sizes()
+	return r.carryOut(ctx, r.answerAll)
 }
 
 // DescribeFiles describes the task's files as [Run] would, and nothing more: the trajectory
@@ -84,6 +92,7 @@ func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	return &record.Trajectory{
 		Task: task, Method: cfg.Method, Choice: cfg.Choice, Sandbox: cfg.Sandbox, Memory: cfg.Memory,
 		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings), Recalled: cfg.Recalled,
+		Journal: &journal.Journal{},
 	}
 }
 
@@ -91,21 +100,23 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
 	}
-	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now()}
-	work := &workspace{recorder: rec, site: &site{folder: cfg.Dir}, open: cfg.Open,
-		dir: cfg.Dir, home: cfg.Home}
-	words := &requests{recorder: rec, work: work}
-	r := &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
+	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now(), retraced: t.Journal.Asked()}
+	r := &run{recorder: rec, cfg: cfg}
+	r.requests = &requests{recorder: rec, run: r}
+	r.work = &workspace{run: r, purpose: Work, folder: cfg.Dir}
+	r.apart = &workspace{run: r, purpose: Second}
 	if t.Method.Script {
 		r.method = &paper{r}
 	} else {
 		r.method = &standard{r}
 	}
 	rec.Asker = ask.NewAsker(cfg.Settings, r.method.system, rec.Warn)
+	rec.Asker.Journal = t.Journal
+	t.Journal.OnAdded(func() error { return rec.observe(Event{Kind: Recorded}) })
 	open := func(ctx context.Context, dir string) (describe.Session, error) {
 		return cfg.Open(ctx, Describe, dir)
 	}
-	words.files = describe.New(rec.Asker, cfg.Options, t, work.dataPath(), &rec.kernel, rec, open)
+	r.files = describe.New(rec.Asker, cfg.Options, t, r.dataPath(), &rec.kernel, rec, open)
 	return r
 }
 
@@ -119,9 +130,6 @@ func (r *run) carryOut(ctx context.Context,
 	case err != nil:
 		r.t.Failure = err.Error()
 	}
-	if unread, ok := errors.AsType[*ask.Error](err); ok {
-		r.t.Unusable = &record.Request{Role: unread.Role, Subject: unread.Subject}
-	}
 	r.t.Ended = true
 	if end := r.observe(Event{Kind: Ended}); err == nil {
 		err = end
@@ -129,7 +137,11 @@ func (r *run) carryOut(ctx context.Context,
 	return r.t, err
 }
 
-func (r *run) run(ctx context.Context) (ended error) {
+// maxPasses bounds how often a run begins again since a cell gives something else than it did.
+const maxPasses = 5
+
+// answerAll answers all questions in order, each on the cells of those before.
+func (r *run) answerAll(ctx context.Context) (ended error) {
 	if err := r.observe(Event{Kind: Begun}); err != nil {
 		return err
 	}
@@ -138,7 +150,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
 	defer folder.Close()
-	prove := &prover{workspace: r.workspace, runScript: r.cfg.RunScript, folder: folder}
+	r.prover = &prover{run: r, folder: folder}
 	warning, err := putBackFiles(folder)
 	if err != nil {
 		return fmt.Errorf("put the files of the run back: %w", err)
@@ -148,48 +160,69 @@ func (r *run) run(ctx context.Context) (ended error) {
 			return err
 		}
 	}
-	if r.t.Answer() != "" && r.method.settled() {
-		if err := r.proveAlone(ctx, prove); err != nil {
-			return err
-		}
-		if r.cfg.Learn {
-			if err := r.guard(ctx); err != nil {
-				return err
-			}
-		}
-		return r.method.learnFrom(ctx, prove)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.ending.Wait()
-	work := r.openSession(func() (Session, error) { return r.open(ctx, Work, r.dir) })
-	defer work.close()
+	defer r.work.close()
+	defer r.leaveApart()
 	defer cancel() // first, so that a session still opening gives up
+	if !r.t.Described {
+		r.work.prepare(ctx)
+	}
 	if err := r.describeData(ctx); err != nil {
 		return err
 	}
-	if r.session, err = work.wait(); err != nil {
-		return err
+	r.digest = r.t.DataDigest()
+	if r.cfg.Guest {
+		if err := r.meet(ctx); err != nil {
+			return err
+		}
+		defer func() { ended = cmp.Or(ended, r.takeLeave(ctx)) }()
 	}
-	if err := r.meet(ctx); err != nil {
-		return err
-	}
-	defer func() { ended = cmp.Or(ended, r.takeLeave(ctx)) }()
 	if err := r.readyToAsk(ctx); err != nil {
 		return err
 	}
-	if err := r.begin(ctx); err != nil {
-		return err
+	for range maxPasses {
+		err = r.pass(ctx)
+		r.resumed, r.retraced = true, r.t.Journal.Asked() // the next one retraces this
+		if _, changed := errors.AsType[*changedError](err); !changed {
+			return err
+		}
 	}
-	if err := r.runAfterEdits(ctx); err != nil {
-		return err
+	return err
+}
+
+// pass answers the questions from the first one on.
+func (r *run) pass(ctx context.Context) error {
+	r.t.Rewind()
+	for {
+		r.Begin()
+		r.made, r.approved, r.left = false, false, nil
+		r.files.Extend()
+		err := r.runAgain(ctx)
+		if _, stuck := errors.AsType[*record.EditError](err); stuck {
+			r.Forget(r.left)
+		}
+		if err != nil {
+			return err
+		}
+		err = r.method.answer(ctx)
+		if unread, ok := errors.AsType[*ask.Error](err); ok {
+			r.ForgetUnread(unread) // it would end the run again
+		}
+		if err != nil {
+			return err
+		}
+		if r.t.Answer() == "" {
+			r.Forget(r.left) // whoever resumes the run wants other tries
+			return nil
+		}
+		if err := r.prover.prove(ctx); err != nil {
+			return err
+		}
+		if err := r.method.learnFrom(ctx, r.prover); err != nil || !r.t.Next() {
+			return err
+		}
 	}
-	if err := r.method.answer(ctx); err != nil {
-		return err
-	}
-	if err := prove.prove(ctx, work); err != nil {
-		return err
-	}
-	return r.method.learnFrom(ctx, prove)
 }
 
 // guard has masked what no model sees: of all files that cells can open, of what cells have printed, and
@@ -215,8 +248,8 @@ func (r *run) describeData(ctx context.Context) error {
 		return err
 	}
 	if r.t.Described {
-		r.takeDescriptions()
-		r.files.Extend()
+		r.data = lookAt(r.dataPath(), r.all)
+		r.files.Recall()
 		return nil
 	}
 	every := slices.Clone(r.t.Task.Files)
@@ -267,10 +300,9 @@ func (r *run) readyToAsk(ctx context.Context) error {
 }
 
 // rounds runs rounds until the plan suffices, the rounds are used up, or the solver's reply
-// cannot be read. In the first round that is an error. A round that is under way continues where
-// its record ends.
+// cannot be read. In the first round that is an error.
 func (r *run) rounds(ctx context.Context, round func(context.Context) error) error {
-	for r.underWay() || r.left() > 0 && !r.t.Sufficient() && r.t.Disputed() == nil {
+	for r.roundsLeft() > 0 && !r.t.Sufficient() && r.t.Disputed() == nil {
 		err := round(ctx)
 		if unread, ok := errors.AsType[*ask.Error](err); ok && r.t.Steps() > 0 {
 			return r.Warn(unread.Error())
@@ -284,16 +316,7 @@ func (r *run) rounds(ctx context.Context, round func(context.Context) error) err
 
 var errNoStep = errors.New("no step of the plan could be carried out")
 
-func (r *run) left() int { return r.t.RoundsLeft(r.cfg.MaxRounds) }
-
-// underWay reports whether the last round is unfinished.
-func (r *run) underWay() bool {
-	if len(r.t.Rounds) == r.t.EarlierRounds() || r.t.Sufficient() || r.t.Disputed() != nil {
-		return false
-	}
-	last := r.current()
-	return last.Route == nil && (last.Verdict == nil || r.left() > 0)
-}
+func (r *run) roundsLeft() int { return r.t.RoundsLeft(r.cfg.MaxRounds) }
 
 // beginRound begins a round with a step, and its cell if that is written already.
 func (r *run) beginRound(step, cell string) error {
@@ -301,18 +324,10 @@ func (r *run) beginRound(step, cell string) error {
 	return r.observe(Event{Kind: Planned, Text: step})
 }
 
-// emptied reports whether a person's edit has left no step, and then ends its round.
-func (r *run) emptied() (bool, error) {
-	if r.current().Edit == nil || r.t.Steps() > 0 {
-		return false, nil
-	}
-	r.current().Verdict = &record.Verdict{Unfinished: true, Reason: "no step is left"}
-	r.current().Route = &record.Route{}
-	return true, r.observe(Event{Kind: Routed})
-}
-
-// unimplemented reports whether the cell of the current round is still to be written.
-func (r *run) unimplemented() bool {
-	_, accepted := r.current().Accepted()
-	return !accepted && r.current().Edit == nil
+// elsewhere returns the trajectory for cells in another folder: the data folder has its absolute
+// path.
+func (r *run) elsewhere() *record.Trajectory {
+	t := *r.t
+	t.Task.Data = r.dataPath()
+	return &t
 }

@@ -65,7 +65,7 @@ func TestNotes(t *testing.T) {
 	follow := script{"step": "On.", "cell": "b = 5\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()",
 		"branches": branches("z = 2\nz")}
 	tr := play(t, simple.with(follow).with(script{"solver round 1": reads(isOpen), "last": "print(x)"})).noError(t).Trajectory
-	agent.Choose(tr, 0, 0, 0)
+	must(0, agent.Choose(tr, 0, 0, 0))
 	tr = goOn(t, follow, tr).noError(t).Trajectory
 	if err := tr.Ask("And now?", ""); err != nil || !tr.Part(0).Verified() {
 		t.Fatal(err, tr.Part(0).Doubts())
@@ -80,7 +80,7 @@ func TestNotes(t *testing.T) {
 		{"above all", insert("question", note("Mind.")), 2, "verified, verified"},
 		{"below the first", insert("answer", note("Mind.")), 2, "verified, verified"},
 		{"below the last", insert("answer-2", note("Mind.")), 1, "verified, verified"},
-		{"removed", remove("note-1"), 2, "depends on a reading, depends on a reading"},
+		{"removed", remove("note-1"), 1, "depends on a reading, depends on a reading"},
 		{"a remark", insert("answer", notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mind."}), 0,
 			"verified, verified"},
 	} {

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"dsstar/agent/ask"
-	"dsstar/agent/brief"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -19,13 +17,14 @@ import (
 )
 
 // A branch is one cell that runs beside the accepted cells, on the state that base produces: the
-// second derivation, or the answer under another reading. The session is dirty after it.
+// second derivation, or the answer under another reading.
 type branch struct {
 	name     string // "second derivation", "reading 1, option 2"
 	kind     lineage.Kind
-	task     string   // what the cell is to do, for the debugger and a reviewer
-	base     []string // cells that run before it
-	known    words    // what its requests begin with
+	task     string // what the cell is to do, for the debugger and a reviewer
+	work     *workspace
+	base     record.Chain // cells that run before it
+	known    words        // what its requests begin with
 	attempts *[]record.Attempt
 	doubts   *[]string       // about its code; nil: they are dropped
 	files    *[]compare.File // of the answer, recorded with the attempt: its session goes
@@ -60,16 +59,20 @@ func (r *standard) runBranch(ctx context.Context, b branch,
 				return answer, "", err
 			}
 		}
-		if problem, err = r.enter(ctx, b.base); err != nil || problem != "" {
-			return answer, problem, err
-		}
 		a, err := r.branchAttempt(ctx, b, code)
+		if elsewhere, ok := errors.AsType[*elsewhereError](err); ok {
+			return answer, elsewhere.problem, nil
+		}
 		if err != nil {
 			return answer, "", err
 		}
 		*b.attempts, code = append(*b.attempts, a), ""
 		if problemOf(a) == "" {
-			*b.files = r.filesGiven(ctx, answerOf(a))
+			there := b.base
+			there.Steps = append(slices.Clip(there.Steps), a.Code)
+			if *b.files, err = r.filesGiven(ctx, b.work, there, answerOf(a)); err != nil {
+				return answer, "", err
+			}
 		}
 		kind := Branched
 		if a.NotRun() {
@@ -90,48 +93,54 @@ func (r *standard) branchAttempt(ctx context.Context, b branch, code string) (re
 		last := (*b.attempts)[p.Try-2]
 		p.Failed, p.Error = last.Code, problemOf(last)
 	}
-	d, err := r.decide(ctx, p)
+	watch, inDoubt := r.watchBranch(b, code)
+	d, _, err := r.decide(ctx, p, 0, b.work.Known(b.base, cell{code: code, watch: watch}))
 	if err != nil {
 		return record.Attempt{}, err
 	}
-	if d.Choice == Reject {
+	if d.Choice == string(Reject) {
 		return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
 			Reason: d.Reason}}, nil
 	}
-	seen := r.watchBranch(ctx, b, d.Code)
-	defer seen()
-	return r.attempt(ctx, d.Code, func(ctx context.Context, a record.Attempt) (string, error) {
-		if answerOf(a) == "" {
-			return "the cell gave no answer; its last line must be the expression `answer`", nil
-		}
-		found, err := r.trace(ctx, lineage.Query{Kind: b.kind, Cells: b.base, Code: a.Code,
+	if d.Code != code {
+		watch, inDoubt = r.watchBranch(b, d.Code)
+	}
+	x, err := b.work.Run(ctx, b.base, cell{code: d.Code, branch: true, watch: watch})
+	a := record.Attempt{Code: d.Code, Execution: x.Execution}
+	if err != nil || a.Execution.Status != notebook.OK {
+		return a, err
+	}
+	problem := "the cell gave no answer; its last line must be the expression `answer`"
+	if answerOf(a) != "" {
+		found, err := r.trace(ctx, lineage.Query{Kind: b.kind, Cells: b.base.Cells(), Code: a.Code,
 			First: withoutSetUp(r.t.Cells())})
 		if b.doubts != nil {
 			*b.doubts = found.Doubts
 		}
-		return cmp.Or(found.Problem, seen()), err
-	})
+		if problem = cmp.Or(found.Problem, inDoubt(x.Watched)); err != nil {
+			return a, err
+		}
+	}
+	if problem != "" {
+		a.Execution.Status, a.Execution.Reason = notebook.Raised, problem
+	}
+	return a, nil
 }
 
-// watchBranch has the session watch what pandas does for the cell of another reading. The function
-// that it returns ends that, and says what puts the cell's answer in doubt, or "".
-func (r *standard) watchBranch(ctx context.Context, b branch, code string) func() string {
-	begin, end := lineage.Watch(append(slices.Clone(b.base), code))
-	if begin == "" || b.kind != lineage.Branch || r.host != nil {
-		return func() string { return "" }
+// watchBranch returns code that watches what pandas does for the cell of another reading, and what
+// reads from what it prints why the cell's answer is in doubt.
+func (r *standard) watchBranch(b branch, code string) (watch *watching, inDoubt func(string) string) {
+	begin, end := lineage.Watch(append(b.base.Cells(), code))
+	if begin == "" || b.kind != lineage.Branch || b.work.host != nil {
+		return nil, func(string) string { return "" }
 	}
-	_, err := r.session.Silently(ctx, begin, tellPatience)
-	return sync.OnceValue(func() string {
-		if err != nil || !r.session.Alive() {
+	return &watching{begin, end}, func(said string) string {
+		if said == "" {
 			return ""
 		}
-		x, err := r.session.Silently(ctx, end, tellPatience)
-		if err != nil {
-			return ""
-		}
-		doubts, _ := lineage.Watched(x.Stdout(), r.t.Task.Question+"\n"+b.task)
+		doubts, _ := lineage.Watched(said, r.t.Task.Question+"\n"+b.task)
 		return strings.Join(doubts, "; ")
-	})
+	}
 }
 
 // repairBranch asks for a branch's cell again after one that failed.
@@ -145,40 +154,6 @@ func (r *standard) repairBranch(ctx context.Context, b branch, failed record.Att
 		Words: func() []prompts.Part {
 			return append(b.known(), prompts.Debugger{Step: b.task, Code: failed.Code, Error: report})
 		}}, ask.Code)
-}
-
-// enter puts the session at the state that cells produce. The problem says why it cannot be there.
-func (r *workspace) enter(ctx context.Context, cells []string) (problem string, err error) {
-	defer r.kernel.Start()()
-	r.dirty = true
-	there := r.arrived
-	if r.arrived = nil; there == nil {
-		there = reach(ctx, r.session, cells)
-	}
-	return there.problem, there.err
-}
-
-// An arrival says why a session is not at the state that some cells produce; zero: it is.
-type arrival struct {
-	problem string
-	err     error
-}
-
-// reach takes a session to the state that cells produce.
-func reach(ctx context.Context, s Session, cells []string) *arrival {
-	back, err := s.Rollback(ctx, cells)
-	if err != nil {
-		return &arrival{err: err}
-	}
-	if back.Way == notebook.NotAtAll {
-		return &arrival{problem: "going back is off, and a branch needs it"}
-	}
-	for _, e := range back.Executions {
-		if e.Status != notebook.OK {
-			return &arrival{problem: "a cell before it no longer runs: " + brief.Problem(e)}
-		}
-	}
-	return &arrival{}
 }
 
 // answerOf returns the answer of a branch's cell: the string that is its last expression, or else
@@ -195,9 +170,10 @@ func answerOf(a record.Attempt) string {
 }
 
 // kept returns the cells of a branch that keeps the first steps.
-func (r *workspace) kept(steps int) []string {
-	cells := r.t.Base()
-	return cells[:len(cells)-r.t.Steps()+min(max(steps, 0), r.t.Steps())]
+func (r *run) kept(steps int) record.Chain {
+	c := r.chain("")
+	c.Steps = c.Steps[:min(max(steps, 0), len(c.Steps))]
+	return c
 }
 
 // unableBecause words why a branch has no answer.

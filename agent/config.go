@@ -7,7 +7,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
 
@@ -23,8 +22,8 @@ type Config struct {
 	Home      string     // that outputs show in place of Dir, where the files will be; "": Dir
 
 	Method    record.Method
-	MaxRounds int            // steps that are tried at most
-	Answered  []llm.Exchange // of the run that [Resume] goes on with: what need not be asked again
+	MaxRounds int  // steps that are tried at most
+	Guest     bool // the session for Work is a [Host]
 
 	Recalled *record.Recalled // of the memory of the data, to show and to use: see [RecallFor]
 	Learn    bool             // have the model propose what a verified answer leaves for the memory

@@ -50,7 +50,7 @@ func (s dataState) changed(data string, all []record.File) (name string, touched
 }
 
 // rewritten returns a file that the model is shown whose content is not as it was, or "".
-func (r *workspace) rewritten() string {
+func (r *run) rewritten() string {
 	sums := r.sums()
 	for _, f := range r.t.Task.Files {
 		if f.Sum != "" && f.Sum != sums[f.Name] {
@@ -61,7 +61,7 @@ func (r *workspace) rewritten() string {
 }
 
 // sums returns the sums of the files that the model is shown, by their names.
-func (r *workspace) sums() map[string]string {
+func (r *run) sums() map[string]string {
 	return files.Sums(r.t.Task.In(r.dataPath()), r.t.Task.Files)
 }
 
@@ -85,7 +85,7 @@ const everyCell = 1000
 
 // checkData warns once if the run's cells have changed a data file. all checks any number of
 // files.
-func (r *workspace) checkData(all bool) error {
+func (r *run) checkData(all bool) error {
 	if r.t.Task.Data == "" || r.changedFile != "" || (!all && len(r.all) > everyCell) {
 		return nil
 	}
@@ -102,4 +102,12 @@ func (r *workspace) checkData(all bool) error {
 	}
 	return r.Warn(fmt.Sprintf("the data file %s was changed during the run: the answer cannot be "+
 		"verified", r.changedFile))
+}
+
+// dataPath returns the absolute path of the data folder, or "".
+func (r *run) dataPath() string {
+	if r.t.Task.Data == "" || filepath.IsAbs(r.t.Task.Data) {
+		return r.t.Task.Data
+	}
+	return filepath.Join(r.cfg.Dir, r.t.Task.Data)
 }

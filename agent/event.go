@@ -37,6 +37,7 @@ const (
 	Proving   Kind = "proving"   // a fresh run begins
 	Proved    Kind = "proved"    // it ended
 	Learnt    Kind = "learnt"    // what the answer leaves for the memory is known
+	Recorded  Kind = "recorded"  // the journal has something that it had not
 	Warned    Kind = "warned"    // something that the user should know
 	Ended     Kind = "ended"     // nothing follows
 )
@@ -50,6 +51,7 @@ type Event struct {
 	Branch    string // of Branched, Read and Rejected: "reading 1, option 2", "second derivation"
 	Text      string
 	Execution *notebook.Execution // of Ran and Rejected
+	Before    bool                // it happened in an earlier attempt at the run, which this one retraces
 }
 
 // A recorder keeps the sums of the trajectory and reports events. It is also the
@@ -62,6 +64,8 @@ type recorder struct {
 	warned   map[string]bool // what the user was told in this attempt at the run
 	began    time.Time       // this attempt
 	earlier  record.Seconds  // that the attempts before took
+	resumed  bool            // this attempt goes on with a record
+	retraced int             // what the journal was asked for when it began again
 	kernel   ask.Stopwatch
 }
 
@@ -81,6 +85,7 @@ func (r *recorder) observe(e Event) error {
 			r.t.Warnings = append(r.t.Warnings, e.Text)
 		}
 	}
+	e.Before = e.Kind != Begun && e.Kind != Ended && !r.live()
 	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
 		e.Round, e.Step = n, cmp.Or(e.Step, r.t.StepOf(n-1))
 	}
@@ -92,6 +97,9 @@ func (r *recorder) observe(e Event) error {
 	}
 	return r.observer(e, r.t)
 }
+
+// live reports whether something happens that is not recorded.
+func (r *recorder) live() bool { return !r.resumed || r.t.Journal.Asked() > r.retraced }
 
 // Warn warns the user, once for each text.
 func (r *recorder) Warn(text string) error { return r.observe(Event{Kind: Warned, Text: text}) }

@@ -15,9 +15,6 @@ import (
 // guidelines ask for (DS-STAR section 4, finalizer). It is no error if no cell prints an
 // answer: then the trajectory has none.
 func (r *standard) finalize(ctx context.Context) error {
-	if _, err := r.restore(ctx); err != nil {
-		return err
-	}
 	if r.t.Steps() == 0 {
 		return errNoStep
 	}
@@ -25,16 +22,11 @@ func (r *standard) finalize(ctx context.Context) error {
 	if r.t.Sufficient() {
 		verdict = *r.current().Verdict
 	}
-	if r.t.Final == nil {
-		// before the first try, so that every event's notebook shows the tries
-		r.t.Final = &record.Final{}
-	}
-	r.answering = true
-	final := r.t.Final
 	faults := r.finalFaults(verdict)
-	if err := r.finalAgain(ctx, faults); err != nil {
+	if _, err := r.finalGiven(ctx, faults); err != nil {
 		return err
 	}
+	final := r.t.Final
 	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(),
 		Words: func() []prompts.Part { return r.finalWords(verdict) }}
 	repair := func(failed record.Attempt, report string) ask.Request {
@@ -52,8 +44,16 @@ func (r *standard) finalize(ctx context.Context) error {
 	}
 	if n := len(final.Attempts); n > 0 && problem == "" {
 		last := final.Attempts[n-1].Execution
-		final.Files = r.filesGiven(ctx, last.Stdout())
-		if unfit := r.unfit(verdict, last); final.ByHand { // a person has the last word
+		chain := r.chain("")
+		chain.Steps = append(chain.Steps, final.Attempts[n-1].Code)
+		if final.Files, err = r.filesGiven(ctx, r.work, chain, last.Stdout()); err != nil {
+			return err
+		}
+		unfit, err := r.unfit(ctx, verdict, final.Attempts[n-1])
+		if err != nil {
+			return err
+		}
+		if final.ByHand { // a person has the last word
 			final.Doubts = nil
 		} else if !r.approved && unfit != "" {
 			final.Doubts = append([]string{unfit}, final.Doubts...)
@@ -109,18 +109,15 @@ func (r *standard) finalFaults(v record.Verdict) examiner {
 			return "", err
 		}
 		if problem == "" && !r.approved { // a person has the last word
-			problem = r.unfit(v, a.Execution)
+			problem, err = r.unfit(ctx, v, a)
 		}
-		return problem, nil
+		return problem, err
 	}
 }
 
 // keepDoubted runs the doubtful answer's cell again if no better cell has run.
 func (r *standard) keepDoubted(ctx context.Context, code string,
 	attempts *[]record.Attempt) (problem string, err error) {
-	if intact, err := r.restore(ctx); err != nil || !intact {
-		return "an earlier step no longer runs", err
-	}
 	a, err := r.attempt(ctx, code, nil)
 	if err != nil || a.Execution.Status != notebook.OK {
 		return brief.Problem(a.Execution), err

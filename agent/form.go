@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,6 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 )
@@ -388,32 +388,38 @@ var noValue = lazy.Regexp(`(?:^|[\[:=($€£]\s*)[-+]?(?:nan|NaN|inf|Infinity|No
 
 // unfit returns what is wrong with the answer that a last cell has printed, or with its sentences, or
 // "": the form is not kept, it is no answer, or the sentences have other figures.
-func (r *standard) unfit(v record.Verdict, last notebook.Execution) string {
+func (r *standard) unfit(ctx context.Context, v record.Verdict, a record.Attempt) (string, error) {
+	last := a.Execution
 	answer, words := strings.TrimSpace(last.Stdout()), r.t.Task.Guidelines
 	if v.Inconclusive {
 		if compare.IsNone(answer) || saidIn(words, answer) {
-			return ""
+			return "", nil
 		}
-		return "the verdict is that the data hold no answer, and the cell prints " + brief.Clip(answer, 100)
+		return "the verdict is that the data hold no answer, and the cell prints " + brief.Clip(answer, 100), nil
 	}
 	if isNone := noValue().MatchString(answer) || compare.IsBlank(answer); isNone && !saidIn(words, answer) {
-		return "it is no answer: " + brief.OneLine(brief.Clip(answer, 100))
+		return "it is no answer: " + brief.OneLine(brief.Clip(answer, 100)), nil
 	}
-	if problem := r.formProblem(answer); problem != "" {
-		return problem
+	there := r.chain("")
+	there.Steps = append(there.Steps, a.Code)
+	f := formOf(r.t.Task)
+	problem, err := look(ctx, r.work, "form", there, []any{answer, f.files, f.named, r.t.Task.Guidelines},
+		func(context.Context) (string, error) { return r.formProblem(f, answer), nil })
+	if problem != "" || err != nil {
+		return problem, err
 	}
 	said := record.SummaryOf(last)
 	if missing := compare.Missing(answer, said); missing != "" {
 		if other := compare.Foreign(said, words+r.t.Task.Question+r.printed()); other != "" {
 			return fmt.Sprintf("the summary says %s, which no cell has printed, in place of the answer, %s",
-				other, missing)
+				other, missing), nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // printed returns what the accepted cells have printed.
-func (r *workspace) printed() string {
+func (r *run) printed() string {
 	var b strings.Builder
 	for _, n := range r.t.AcceptedRounds() {
 		a, _ := r.t.Rounds[n].Accepted()
@@ -423,9 +429,8 @@ func (r *workspace) printed() string {
 }
 
 // formProblem is [form.problem] for the run's task and files.
-func (r *standard) formProblem(answer string) string {
-	f := formOf(r.t.Task)
-	root := r.filesWritten()
+func (r *standard) formProblem(f form, answer string) string {
+	root := r.work.filesWritten()
 	if root == nil {
 		return f.problem(answer, nil)
 	}

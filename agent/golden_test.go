@@ -5,13 +5,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"dsstar/agent/llm"
+	"dsstar/agent/journal"
 	"dsstar/agent/record"
 )
 
@@ -92,9 +91,8 @@ func recordingOf(name string) string {
 func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
 	var b strings.Builder
 	var tr *record.Trajectory
-	var had []llm.Exchange
 	for n, now := range turns {
-		change := []func(*stage){func(s *stage) { s.config.Answered = had }}
+		var change []func(*stage)
 		if now.change != nil {
 			change = append(change, now.change)
 		}
@@ -104,6 +102,7 @@ func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
 		}
 		if now.does != nil {
 			tr = now.does(t, tr)
+			journal.Drop(tr.Journal, "cell", agrees) // with another answer
 		}
 		p := play(t, now.replies, append(change, r.record, func(s *stage) { s.resume, s.each = tr, true })...)
 		fmt.Fprintf(&b, "== turn %d: %s\n%s", n+1, p.model.calls(), goes(p))
@@ -112,10 +111,8 @@ func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
 			if m.notebook == nil || r.spares(i) || p.err != nil || now.whole || begun {
 				continue
 			}
-			q := goOnAfter(t, p, now.replies, m, append(change, func(s *stage) {
-				s.config.Answered = slices.Concat(had, m.answered)
-			})...)
-			if len(q.model.asked)+len(m.answered) > len(p.model.asked) {
+			q := goOnAfter(t, p, now.replies, m, change...)
+			if len(q.model.asked)+len(m.asked) > len(p.model.asked) {
 				t.Errorf("turn %d, killed after %s: it asks anew", n+1, m.what)
 			}
 		}
@@ -123,7 +120,7 @@ func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
 		if p.err == nil && (len(again.Edits()) > 0 || !record.Finished(again, again.Task.Files, 6) && again.Verified()) {
 			t.Errorf("turn %d: it is not finished, or seems to be edited: %q", n+1, again.Edits())
 		}
-		tr, had = p.Trajectory, slices.Concat(had, r.last.answered)
+		tr = p.Trajectory
 	}
 	return b.String()
 }

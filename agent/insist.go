@@ -22,16 +22,27 @@ func (r *run) insists(ctx context.Context, wrong int, reason string) (step int, 
 		return 0, false, nil
 	}
 	note := fmt.Sprintf("The cell of step %d is meant as it is: %s", step, r.t.StepTexts()[step-1])
-	if r.cfg.Insist == nil || slices.Contains(r.t.Notes, note) {
+	if slices.Contains(r.t.Notes, note) {
 		return step, false, nil
 	}
-	switch choice, err := r.cfg.Insist(ctx, step, reason); {
+	var person func(context.Context) (record.Decision, error)
+	if r.cfg.Insist != nil {
+		person = func(ctx context.Context) (d record.Decision, err error) {
+			choice, err := r.cfg.Insist(ctx, step, reason)
+			if d.Choice = string(choice); choice == Accept {
+				d.Note = note
+			}
+			return d, err
+		}
+	}
+	d, _, err := r.decision(ctx, []any{"insist", r.t.Task.Question, note, reason}, person)
+	switch {
 	case err != nil:
 		return step, false, err
-	case choice == Reject:
+	case d.Choice == string(Reject):
 		return 0, false, nil
-	case choice == Accept:
-		r.t.AddNote(note)
+	case d.Choice == string(Accept):
+		r.t.Decide(note)
 		return step, true, nil
 	}
 	return step, false, nil

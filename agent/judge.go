@@ -21,9 +21,13 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 		r.ground(r.t.Readings) // files and notes can be other ones than before
 	}
 	r.inherit()
+	seen, err := r.see(ctx)
+	if err != nil {
+		return err
+	}
 	form := ask.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
-	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Words: r.judgeWords,
-		Images: r.pictures()}, form)
+	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Anew: r.t.Anew(),
+		Words: func() []prompts.Part { return r.judgeWords(seen) }, Images: r.pictures}, form)
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}
@@ -49,52 +53,47 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 	round.Verdict.Disputes = step
 	r.proposed(said.Branches)
 	r.ruleOut(said)
-	if !said.Sufficient && step == 0 && r.left() > 0 {
+	if !said.Sufficient && step == 0 && r.roundsLeft() > 0 {
 		round.Route = &record.Route{Back: said.Wrong, Reason: said.Reason}
 	}
 	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil || round.Route == nil {
 		return err
 	}
-	return r.follow(ctx)
+	return r.follow()
 }
 
-func (r *standard) judgeWords() []prompts.Part {
+func (r *standard) judgeWords(seen sight) []prompts.Part {
 	parts := r.results()
 	forget(parts) // as of the arbiter
 	var names []string
-	for _, p := range r.pictures() {
-		names = append(names, brief.OneLine(p.Name))
+	for _, name := range seen.Pictures {
+		names = append(names, brief.OneLine(name))
 	}
 	branches := r.judged()
-	request := prompts.Judgement{Written: r.written(), Pictures: strings.Join(names, "\n"),
+	request := prompts.Judgement{Written: seen.Written, Pictures: strings.Join(names, "\n"),
 		Points: r.weighable(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
 	request.Branches = len(branches) > 0
 	return append(parts, request)
 }
 
-// follow carries out the current round's route: it goes back if a step is wrong.
-func (r *standard) follow(ctx context.Context) error {
-	route := r.current().Route
-	if route.Back > 0 {
-		r.dirty = true
-	}
-	if err := r.observe(Event{Kind: Routed, Text: route.Reason}); err != nil {
-		return err
-	}
-	_, err := r.restore(ctx)
-	return err
+// follow reports the current round's route. The next cell runs where it leads.
+func (r *standard) follow() error {
+	return r.observe(Event{Kind: Routed, Text: r.current().Route.Reason})
 }
 
-// judgeOrGoOn ends a round: it has the plan judged, or goes on after a verdict that had no route,
-// since no rounds were left.
-func (r *standard) judgeOrGoOn(ctx context.Context) error {
-	round := r.current()
-	switch {
-	case round.Verdict == nil:
-		return r.judge(ctx)
-	case r.t.Sufficient() || r.left() <= 0:
-		return nil
-	}
-	round.Route = &record.Route{Reason: round.Verdict.Reason}
-	return r.follow(ctx)
+// A sight is what the judge sees besides the notebook.
+type sight struct {
+	Written  string   `json:"written,omitempty"`  // the files that the cells have written
+	Pictures []string `json:"pictures,omitempty"` // names of those that go with the request
+}
+
+// see returns what the accepted cells have left to see.
+func (r *standard) see(ctx context.Context) (sight, error) {
+	return look(ctx, r.work, "sight", r.chain(""), formOf(r.t.Task).files, func(context.Context) (sight, error) {
+		s := sight{Written: r.work.written()}
+		for _, p := range r.pictures() {
+			s.Pictures = append(s.Pictures, p.Name)
+		}
+		return s, nil
+	})
 }

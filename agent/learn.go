@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/journal"
 	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -95,9 +96,12 @@ func (r *standard) fault(ctx context.Context, p *prover, so *record.Learned, too
 	if r.t.Recalled != nil {
 		imports = slices.Concat(r.t.Recalled.Imports, imports)
 	}
-	defer r.kernel.Start()()
 	module := lesson.Module(imports, lesson.Needed(append(slices.Clone(known), tool), tool.Name+"\n"+tool.Test))
-	return ToolFault(ctx, p.runScript, p.elsewhere().Task, module, tool.Test)
+	return journal.Once(ctx, r.t.Journal, "function", []any{r.digest, module, tool.Test},
+		func(ctx context.Context) (string, error) {
+			defer r.kernel.Start()()
+			return ToolFault(ctx, r.cfg.RunScript, r.elsewhere().Task, module, tool.Test)
+		})
 }
 
 var valuePattern = lazy.Regexp(`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[^']*'|"[^"]*"`)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
@@ -14,22 +15,22 @@ type standard struct{ *run }
 
 // answer runs rounds until the plan suffices, has the answer printed, computes it under the
 // readings that are open, and derives it again. A mistake that comes to light then reopens the
-// rounds.
+// rounds, and so does a person who means another reading.
 func (r *standard) answer(ctx context.Context) error {
 	defer r.leaveApart()
 	for {
-		if r.t.Answer() == "" {
-			if err := r.rounds(ctx, r.round); err != nil {
-				return err
-			}
-			if err := r.finalize(ctx); err != nil {
-				return err
-			}
+		if err := r.rounds(ctx, r.round); err != nil {
+			return err
 		}
-		if r.settled() {
+		if err := r.finalize(ctx); err != nil {
+			return err
+		}
+		if r.t.Answer() == "" || !r.t.Sufficient() {
 			return nil
 		}
-		r.openApart(ctx) // meanwhile, other branches run and models write cells
+		if r.live() { // meanwhile, other branches run and models write cells
+			r.apart.prepare(ctx)
+		}
 		if err := r.computeReadings(ctx); err != nil {
 			return err
 		}
@@ -40,70 +41,41 @@ func (r *standard) answer(ctx context.Context) error {
 		if !reopened {
 			reopened, err = r.chooseReadings(ctx)
 		}
-		if err != nil {
+		if err != nil || !reopened {
 			return err
 		}
-		if !reopened {
-			return r.leaveBranches(ctx)
-		}
 	}
 }
 
-// settled reports whether nothing but the proof is left to do: only the answer of a plan that
-// suffices is derived again.
-func (r *standard) settled() bool {
-	switch {
-	case !r.t.Sufficient() || r.t.Answer() == "":
-		return true
-	case len(r.pending()) > 0:
-		return false
-	case r.t.Proof == nil && r.cfg.ChooseReading != nil && len(r.t.OpenReadings()) > 0:
-		return false // a person has not been asked
-	}
-	return r.t.Method.NoSecond || r.t.Second != nil && r.t.Second.Settled()
+// leaveApart ends the session of the second derivation, in the background.
+func (r *run) leaveApart() {
+	apart := r.apart
+	r.apart = &workspace{run: r, purpose: Second}
+	r.ending.Go(apart.close)
 }
-
-// leaveBranches puts the session back after branches, so that the files of the run are those of the
-// notebook's cells; somebody else's session to the accepted cells.
-func (r *standard) leaveBranches(ctx context.Context) (err error) {
-	switch {
-	case !r.dirty:
-	case r.host != nil:
-		_, err = r.restore(ctx)
-	default:
-		_, err = r.enter(ctx, r.t.Cells()) // a cell that no longer runs fails in the proof, too
-	}
-	return err
-}
-
-func (r *standard) ready(ctx context.Context) (intact bool, err error) { return r.restore(ctx) }
 
 // calls counts solver and judge in each round, a debugger in every other round, and the second
 // derivation.
 func (r *standard) calls(rounds int) int { return 2*rounds + rounds/2 + 1 }
 
 // round is one turn of the loop: a step and its cell, then a verdict (after Algorithm 1, lines 13
-// to 28).
+// to 28). A person's edit is judged first.
 func (r *standard) round(ctx context.Context) error {
-	if !r.underWay() {
-		if err := r.propose(ctx); err != nil {
-			return err
+	if edited := len(r.t.Rounds) > r.t.EarlierRounds() && r.current().Verdict == nil; edited {
+		if r.t.Steps() == 0 {
+			r.current().Verdict = &record.Verdict{Unfinished: true, Reason: "no step is left"}
+			r.current().Route = &record.Route{}
+			return r.observe(Event{Kind: Routed})
 		}
+		return r.judge(ctx)
 	}
-	if emptied, err := r.emptied(); emptied {
+	if err := r.propose(ctx); err != nil {
 		return err
 	}
-	if r.unimplemented() {
-		done, err := r.implement(ctx)
-		if err != nil {
-			return err
-		}
-		if !done {
-			_, err := r.restore(ctx)
-			return err
-		}
+	if done, err := r.implement(ctx); err != nil || !done {
+		return err
 	}
-	return r.judgeOrGoOn(ctx)
+	return r.judge(ctx)
 }
 
 // implement has the cell of the round's step written and repaired until it runs (Algorithm
@@ -136,4 +108,24 @@ func (r *standard) repairWords(step int, text string, failed record.Attempt,
 		return append(r.shared(), prompts.Debugger{Number: step, Step: text, Code: failed.Code,
 			Error: report})
 	}
+}
+
+// settle puts the files of the run where those of its cells are, after branches, or if a killed run
+// may have left others.
+func (r *run) settle(ctx context.Context) error {
+	if r.work.session == nil && !r.resumed {
+		return nil
+	}
+	chain := r.chain("")
+	whole := chain
+	if last, ok := r.t.FinalCell(); ok {
+		whole.Steps = append(slices.Clip(chain.Steps), last.Code)
+	}
+	if r.work.host == nil {
+		chain = whole
+	} else if !r.work.lost && beginsWith(whole.Cells(), r.work.at) {
+		return nil // nothing of the user's is touched without need
+	}
+	_, err := r.work.enter(ctx, chain, false)
+	return err
 }

@@ -163,8 +163,7 @@ func TestCredentialsElsewhere(t *testing.T) {
 			"follow-up": goOn(t, replies, tr, r.record, change).noError(t)}
 		for n, m := range r.all {
 			if m.notebook != nil && n%4 == 0 && !spared(n) {
-				lives[fmt.Sprint(n, " after ", m.what)] = goOn(t, replies, reread(t, m.notebook), change,
-					func(s *stage) { s.config.Answered = m.answered }).noError(t)
+				lives[fmt.Sprint(n, " after ", m.what)] = goOn(t, replies, reread(t, m.notebook), change).noError(t)
 			}
 		}
 		for life, p := range lives {
@@ -263,7 +262,7 @@ func TestMaskedAfterKill(t *testing.T) {
 		for n, m := range r.all {
 			if m.notebook != nil && !spared(n) {
 				p := goOn(t, c.replies, reread(t, m.notebook), masking, c.change, func(s *stage) {
-					s.config.Answered, s.quick = m.answered, true
+					s.quick = true
 				}).noError(t)
 				p.holdsNoPrivate(t, name+" after "+m.what)
 				if p.Answer() != whole.Answer() {
@@ -278,7 +277,7 @@ func TestMaskedAfterKill(t *testing.T) {
 		p := goOn(t, c.replies, changed, masking).noError(t)
 		p.holdsNoPrivate(t, "an edit")
 		chosen := readAgain(t, whole.Trajectory)
-		agent.Choose(chosen, 0, 0, 1)
+		must(0, agent.Choose(chosen, 0, 0, 1))
 		later := goOn(t, c.replies, chosen, masking).noError(t)
 		if later.holdsNoPrivate(t, "a later choice"); later.Answer() != "Ann Smith" || len(later.model.asked) == 0 {
 			t.Errorf("a later choice: answer %q, asked %q", later.Answer(), later.model.asked)

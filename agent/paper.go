@@ -6,7 +6,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 )
 
 // paper is DS-STAR as published: Algorithm 1 with the requests of Appendix H. Every round writes
@@ -21,29 +20,14 @@ func (r *paper) answer(ctx context.Context) error {
 	return r.finalize(ctx)
 }
 
-func (r *paper) settled() bool { return true }
-
 // calls counts planner, coder and verifier in each round, a router between rounds, a debugger in
 // every other round, and the finalizer.
 func (r *paper) calls(rounds int) int { return 4*rounds + rounds/2 }
 
-// ready empties the session: nothing of an earlier script is left.
-func (r *paper) ready(ctx context.Context) (intact bool, err error) {
-	cells := r.t.Base()
-	stop := r.kernel.Start()
-	back, err := r.session.Rollback(ctx, cells)
-	stop()
-	if err == nil && back.Way != notebook.NotAtAll {
-		_, err = r.replayed(back.Executions, len(cells))
-	}
-	r.dirty = false
-	return err == nil, err
-}
-
 // round is one turn of the loop (lines 13 to 28), which begins at the planner so that the first
 // round is like every other.
 func (r *paper) round(ctx context.Context) error {
-	if !r.underWay() {
+	if edited := len(r.t.Rounds) > 0 && r.current().Verdict == nil; !edited {
 		step, err := ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.subject(1),
 			Words: r.planWords}, ask.Step)
 		if err != nil {
@@ -52,22 +36,12 @@ func (r *paper) round(ctx context.Context) error {
 		if err := r.beginRound(step, ""); err != nil {
 			return err
 		}
-	}
-	if emptied, err := r.emptied(); emptied {
-		return err
-	}
-	if r.unimplemented() {
 		if done, err := r.implement(ctx); err != nil || !done {
 			return err
 		}
 	}
-	if r.current().Verdict == nil {
-		if err := r.verify(ctx); err != nil {
-			return err
-		}
-	}
-	if r.t.Sufficient() || r.left() <= 0 {
-		return nil
+	if err := r.verify(ctx); err != nil || r.t.Sufficient() || r.roundsLeft() <= 0 {
+		return err
 	}
 	return r.route(ctx)
 }
@@ -129,11 +103,7 @@ func (r *paper) finalize(ctx context.Context) error {
 	if r.t.Steps() == 0 {
 		return errNoStep
 	}
-	if r.t.Final == nil {
-		// before the first try, so that every event's notebook shows the tries
-		r.t.Final = &record.Final{}
-	}
-	if err := r.finalAgain(ctx, mustPrint); err != nil {
+	if _, err := r.finalGiven(ctx, mustPrint); err != nil {
 		return err
 	}
 	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(), Words: r.finalWords}

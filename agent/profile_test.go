@@ -138,6 +138,6 @@ func TestDescribedForALaterQuestion(t *testing.T) {
 	prompt := p.model.prompt(t, "solver round 2")
 	contains(t, prompt, before.Text+"\n", "- sales59: number 1 to 9; zero in 4")
 	if strings.Contains(before.Text, "sales59: ") || after.Text != before.Text || strings.Count(prompt, "zero in 4") != 1 {
-		t.Errorf("%q became %q, and later %q", before.Text, after.Text, after.Later)
+		t.Errorf("%q became %q, and later %q", before.Text, after.Text, after.Beyond(9))
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/journal"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -29,35 +31,61 @@ type RunScript func(ctx context.Context, dir string,
 
 // A prover runs the script and the accepted cells from scratch.
 type prover struct {
-	*workspace
-	runScript RunScript
-	folder    *os.Root // the run folder
-
-	provedAt time.Time // with databases
-	counts   []record.TableCount
-
-	doubts, notes []string // of what pandas did, and of the script with changed rows
+	*run
+	folder *os.Root // the run folder
+	found
 }
 
-// proveAlone proves the answer of a finished run that has no proof.
-func (r *run) proveAlone(ctx context.Context, p *prover) error {
-	r.takeDescriptions()
-	if proof := r.t.Proof; proof != nil && !proof.Unable {
-		return nil
+// A found is what a proof has found.
+type found struct {
+	Proof  record.Proof `json:"proof"`
+	Doubts []string     `json:"doubts,omitempty"` // that are left of those of the last cell
+	Warned []string     `json:"warned,omitempty"`
+}
+
+// prove proves the answer, once: see make. The proof rests on the question, the data, the cells and what
+// they gave.
+func (r *prover) prove(ctx context.Context) error {
+	if err := r.checkData(true); err != nil {
+		return err
 	}
-	return p.prove(ctx, nil)
+	r.t.HaveFunctions(false)
+	last, _ := r.t.FinalCell()
+	on := []any{r.t.Task.Question, r.t.Task.Guidelines, r.digest, r.t.Cells(), last.Execution.Stdout(),
+		r.t.Final.Summary, r.t.Final.Files}
+	made, err := journal.Once(ctx, r.t.Journal, "proof", on, func(ctx context.Context) (found, error) {
+		err := r.make(ctx)
+		if err == nil && r.Proof.Unable {
+			err = errUnable
+		}
+		return r.found, err
+	})
+	if errors.Is(err, errUnable) {
+		made, err = r.found, nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, text := range made.Warned {
+		if err := r.Warn(text); err != nil {
+			return err
+		}
+	}
+	r.t.Final.Doubts, r.t.Proof = made.Doubts, &made.Proof
+	return r.observe(Event{Kind: Proved, Text: made.Proof.Reason})
 }
 
-// prove runs the script in plain Python, then the accepted cells in a fresh session, and compares
+// errUnable has a proof made again that could not be made.
+var errUnable = errors.New("the answer could not be proved")
+
+// make runs the script in plain Python, then the accepted cells in a fresh session, and compares
 // their answers and files with the run's. All sessions of the run end first, and the script ends
 // before the cells begin, so that no cell can pass anything on, for instance by locks on the data.
 // The fresh session works in the same folder as the run's own, so that cells see the same;
-// afterwards files/ is the run's own again. work is nil if the run has no session.
-func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
-	if r.t.Answer() == "" {
-		return nil
-	}
-	if err := r.checkData(true); err != nil {
+// afterwards files/ is the run's own again.
+func (r *prover) make(ctx context.Context) (err error) {
+	r.found = found{Doubts: r.t.Final.Doubts}
+	if err := r.settle(ctx); err != nil {
 		return err
 	}
 	if err := r.takeLeave(ctx); err != nil {
@@ -69,17 +97,17 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	begin := time.Now()
 	defer r.kernel.Start()()
 	r.t.Warnings = slices.DeleteFunc(r.t.Warnings, func(text string) bool { // they would not hold any longer
-		return text == withdrawn(len(r.t.Earlier)) || strings.HasPrefix(text, overwritten)
+		return strings.HasPrefix(text, overwritten)
 	})
-	work.close()
+	r.work.close()
+	r.leaveApart()
 	r.ending.Wait()
-	r.t.DropUnusedTools()
 	aside, err := setFilesAside(r.folder)
 	if err != nil {
 		return fmt.Errorf("make room for the proof: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	fresh := r.openSession(func() (Session, error) { return r.open(ctx, Prove, r.dir) })
+	fresh := r.openSession(func() (Session, error) { return r.cfg.Open(ctx, Prove, r.cfg.Dir) })
 	defer func() {
 		cancel() // first, so that a session still opening gives up
 		fresh.close()
@@ -95,10 +123,9 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	if reason == "" && r.changedFile != "" {
 		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
-	r.t.Proof = &record.Proof{Same: reason == "", Reason: reason, Unable: unable,
-		Seconds: time.Since(begin).Seconds(), At: r.provedAt, Counts: r.counts,
-		Doubts: r.doubts, Notes: r.notes}
-	return r.observe(Event{Kind: Proved, Text: reason})
+	p := &r.Proof
+	p.Same, p.Reason, p.Unable, p.Seconds = reason == "", reason, unable, time.Since(begin).Seconds()
+	return nil
 }
 
 // compare runs the script and the cells. It returns the first difference from the run, or
@@ -143,10 +170,10 @@ func (r *prover) tryRows(ctx context.Context, code string) {
 		other.Go(func() { halved, ranHalved = ran(lineage.Halved(code)) })
 	}
 	if fault, ok := ran(lineage.Shuffled(code)); ok && fault != "" {
-		r.notes = append(r.notes, "with the rows of its tables in another order "+fault)
+		r.Proof.Notes = append(r.Proof.Notes, "with the rows of its tables in another order "+fault)
 	}
 	if other.Wait(); ranHalved && halved == "" {
-		r.notes = append(r.notes, "without every second row of its tables the script prints the same answer")
+		r.Proof.Notes = append(r.Proof.Notes, "without every second row of its tables the script prints the same answer")
 	}
 }
 
@@ -157,7 +184,7 @@ func (r *prover) reseededFault(ctx context.Context) (string, error) {
 	reseeded := record.Reseeded(code)
 	x, fault, err := r.scriptFault(ctx, lineage.Elsewhere(reseeded))
 	if err == nil && fault == "" {
-		r.t.Final.Doubts = lineage.WithoutMachine(r.t.Final.Doubts)
+		r.found.Doubts = lineage.WithoutMachine(r.found.Doubts)
 		if time.Since(begin) < changeRows {
 			r.tryRows(ctx, code)
 		}
@@ -201,7 +228,7 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 		if last, err = s.Execute(ctx, code); err != nil {
 			return "", err
 		}
-		last.Outputs = r.steady(last.Outputs)
+		last.Outputs = r.work.steady(last.Outputs)
 		if last.Status != notebook.OK {
 			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
 				i+1, len(cells), brief.Problem(last))), nil
@@ -213,23 +240,21 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 			return "", err
 		}
 		doubts, notes := lineage.Watched(x.Stdout(), r.t.Task.Question)
-		r.doubts, r.notes = doubts, append(notes, r.notes...)
+		r.Proof.Doubts, r.Proof.Notes = doubts, append(notes, r.Proof.Notes...)
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300) +
 			r.intrusion(answer), nil
 	}
-	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, "the fresh session", r.dir, s, r.t.Final.Files)); reason != "" {
+	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, "the fresh session", r.cfg.Dir, s, r.t.Final.Files)); reason != "" {
 		return reason, nil
 	}
 	for k, p := range r.t.Earlier {
 		if p.Final == nil {
 			continue
 		}
-		if fault := r.filesFault(ctx, "the fresh session", r.dir, s, p.Final.Files); fault != "" {
-			if err := r.Warn(fmt.Sprintf("%s %d are not there as they were proved: %s", overwritten, k+1, fault)); err != nil {
-				return "", err
-			}
+		if fault := r.filesFault(ctx, "the fresh session", r.cfg.Dir, s, p.Final.Files); fault != "" {
+			r.Warned = append(r.Warned, fmt.Sprintf("%s %d are not there as they were proved: %s", overwritten, k+1, fault))
 		}
 	}
 	if code := record.CountCode(r.t.Task.Sources, cells); code != "" {
@@ -237,7 +262,7 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 		if err != nil {
 			return "", err
 		}
-		r.provedAt, r.counts = time.Now().UTC().Truncate(time.Second), record.Counted(x)
+		r.Proof.At, r.Proof.Counts = time.Now().UTC().Truncate(time.Second), record.Counted(x)
 	}
 	return "", nil
 }
@@ -252,7 +277,7 @@ const overwritten = "the files of the answer to question"
 // "". The session says what they hold; nil: the script has said it. Nothing is said of
 // files that nobody can read, and whose bytes may differ from time to time.
 func (r *prover) filesFault(ctx context.Context, who, dir string, s Session, files []compare.File) string {
-	at := workspace{site: &site{folder: dir}}
+	at := workspace{folder: dir}
 	folder := at.filesWritten()
 	if folder == nil {
 		return ""
@@ -333,7 +358,7 @@ func (r *prover) scriptFault(ctx context.Context,
 		return x, "", err
 	}
 	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
-	if err := record.Folder(r.dir).Lend(dir); err != nil {
+	if err := record.Folder(r.cfg.Dir).Lend(dir); err != nil {
 		return x, "", err
 	}
 	code = telling(code, filepath.Join(dir, record.FilesFolder), r.t.Final.Files)
@@ -341,7 +366,7 @@ func (r *prover) scriptFault(ctx context.Context,
 		return x, "", err
 	}
 	limit := r.patience()
-	if x, err = r.runScript(ctx, dir, limit); err != nil {
+	if x, err = r.cfg.RunScript(ctx, dir, limit); err != nil {
 		return x, "", err
 	}
 	switch x.Status {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/journal"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook/compare"
@@ -190,7 +191,7 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 	answer, problem, err := r.runBranch(ctx, branch{
 		name: p.String(), kind: kind,
 		task: "Compute the answer under another reading of the question: " + o.Text,
-		base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts, files: &o.Files,
+		work: r.work, base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts, files: &o.Files,
 	}, o.Proposed)
 	if err != nil {
 		return err
@@ -250,41 +251,51 @@ func (r *standard) taken() (all []prompts.Point) {
 // chooseReadings asks a person which option of each open reading that changes the answer is meant,
 // and reports whether the answer is another one then.
 func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error) {
-	if r.cfg.ChooseReading == nil {
-		return false, nil
-	}
 	for i, reading := range r.t.Readings {
 		if !reading.Open() || !reading.Matters() || reading.Problem != "" {
 			continue
 		}
-		n, err := r.cfg.ChooseReading(ctx, reading, r.t.Answer())
+		var person func(context.Context) (record.Decision, error)
+		if r.cfg.ChooseReading != nil {
+			person = func(ctx context.Context) (record.Decision, error) {
+				n, err := r.cfg.ChooseReading(ctx, reading, r.t.Answer())
+				return record.ChoiceOf(reading, n), err
+			}
+		}
+		d, known, err := r.decision(ctx, record.MeantOf(r.t, i), person)
 		if err != nil {
 			return false, err
 		}
-		if n < 0 || !Choose(r.t, len(r.t.Earlier), i, n) {
+		if !known || d.Option < 0 || d.Option >= len(reading.Options) || !meant(r.t, i, d.Option) {
 			continue // it stays open, or as it is
 		}
-		r.answering, r.dirty = false, true
 		if r.current().Route != nil {
-			return true, r.follow(ctx)
+			return true, r.follow()
 		}
-		if err := r.observe(Event{Kind: Repeated, Text: r.current().Step}); err != nil {
-			return true, err
-		}
-		_, err = r.restore(ctx)
-		return true, err
+		return true, r.observe(Event{Kind: Repeated, Text: r.current().Step})
 	}
 	return false, nil
 }
 
-// Choose records that a person means option n of reading i, as a note. It reports whether the
-// answer is another one then. If the option's branch has computed that, its cells become the
-// accepted ones, and nothing is asked to compute it anew. Otherwise the steps that it does not keep
-// are dropped. An earlier question k, from 0, is reopened for that.
-func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
-	if k < len(t.Earlier) {
-		t.Reopen(k)
+// Choose records that a person means option n of reading i of question k, from 0. A resumed run takes
+// it from there: if the option's branch has computed its answer, the branch's cells become the
+// accepted ones, and nothing is asked to compute it anew. The questions after it begin again.
+func Choose(t *record.Trajectory, k, i, n int) error {
+	if t.Journal == nil {
+		t.Journal = &journal.Journal{}
 	}
+	part := t.Part(k)
+	if err := journal.Put(t.Journal, record.Decided, record.MeantOf(part, i), record.ChoiceOf(part.Readings[i], n)); err != nil {
+		return err
+	}
+	t.Changed(k)
+	return nil
+}
+
+// meant takes option n of reading i, which a person means, and notes it. It reports whether the answer is
+// another one then. If the option's branch has computed that, its cells become the accepted ones.
+// Otherwise the steps that it does not keep are dropped.
+func meant(t *record.Trajectory, i, n int) (changed bool) {
 	option, taken, second := t.Readings[i].Options[n], t.Readings[i].Chosen, t.Second
 	for _, k := range t.Readings[i].Together {
 		of := &t.Readings[k]
@@ -293,9 +304,9 @@ func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
 		}
 	}
 	t.Readings[i].ByUser, t.Readings[i].Chosen = true, n
-	meant := t.Readings[i].Chose()
-	t.AddNote(meant)
-	if t.Proof = nil; n == taken {
+	note := t.Readings[i].Chose()
+	t.Decide(note)
+	if n == taken {
 		return false
 	}
 	before := t.Readings[i]
@@ -311,14 +322,14 @@ func Choose(t *record.Trajectory, k, i, n int) (changed bool) {
 	t.Unsettle()
 	t.Final = nil
 	last := &t.Rounds[len(t.Rounds)-1]
-	last.Verdict = &record.Verdict{Reason: meant, Unfinished: keeps == t.Steps()}
-	last.Route = &record.Route{Reason: meant}
+	last.Verdict = &record.Verdict{Reason: note, Unfinished: keeps == t.Steps()}
+	last.Route = &record.Route{Reason: note}
 	if keeps < t.Steps() {
 		last.Route.Back = keeps + 1
 	}
 	if computed {
 		keepOthers(t, before, option)
-		t.Rounds = append(t.Rounds, record.Round{Step: meant, Attempts: option.Attempts, Answer: code,
+		t.Rounds = append(t.Rounds, record.Round{Step: note, Attempts: option.Attempts, Answer: code,
 			Verdict: &record.Verdict{Sufficient: true, Reason: "It computes the answer as it is meant."}})
 		if second != nil && derives(t, *second, option) {
 			t.Second = &record.Second{Attempts: second.Attempts, Answer: second.Answer, Files: second.Files}

@@ -158,11 +158,10 @@ func forget(parts []prompts.Part) {
 
 // unaided returns the cells that the rounds of this question build on, set-up and the cells of
 // earlier questions, without the functions of memory unless cells of earlier questions use them.
-func unaided(t *record.Trajectory) []string {
-	cells := t.Base()
-	cells = cells[:len(cells)-t.Steps()]
-	if len(t.Earlier) > 0 || t.Recalled == nil || len(t.Recalled.Tools) == 0 {
-		return cells
+func unaided(t *record.Trajectory) record.Chain {
+	c := t.Chain("")
+	if c.Steps = nil; len(t.Earlier) == 0 && t.Recalled != nil && len(t.Recalled.Tools) > 0 {
+		c.SetUp = c.SetUp[:len(c.SetUp)-1]
 	}
-	return cells[:len(cells)-1]
+	return c
 }

@@ -2,12 +2,14 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/journal"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -31,7 +33,7 @@ func edit(changes ...func(reporter, *notebook.Notebook)) act {
 // chooses takes an option of reading i of question k.
 func chooses(k, i, option int) act {
 	return func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-		agent.Choose(tr, k, i, option)
+		must(0, agent.Choose(tr, k, i, option))
 		return tr
 	}
 }
@@ -63,6 +65,14 @@ func then(acts ...act) act {
 // apart is a follow-up that loads all anew, and whose judge says which options it takes.
 func apart(takes, branch string) script {
 	return fresh.with(script{"verdict": yes + takes, "branches": strings.Replace(branches(branch), "Keeps: 2", "Keeps: 0", 1)})
+}
+
+// journaled is a run whose cells have given something else.
+func journaled(tr *record.Trajectory, was, is string) *record.Trajectory {
+	data := strings.Replace(string(must(json.Marshal(tr.Journal))), was, is, 1)
+	tr.Journal = &journal.Journal{}
+	must(0, json.Unmarshal([]byte(data), tr.Journal))
+	return tr
 }
 
 // judges is a judge that finds a step wrong; insists has a person say what is to become of its cell.
@@ -150,7 +160,7 @@ var recordings = map[string][]turn{
 	"an answer brought into its form": {{replies: unfit.with(script{"debugger": "print(y)"})}},
 	"no repair of a form runs":        {{replies: unfit.with(script{"debugger": "die()"})}},
 	"a kernel's death":                {{replies: simple.with(script{"cell": "x = 1\nends(1)\nprint(x)"})}},
-	"a session that ends twice": {{whole: true, replies: simple.with(script{"verdict round 1": no,
+	"a session that ends twice": {{whole: true, replies: simple.with(script{"verdict round 1": no, "debugger": "x = 1\nprint(x)",
 		"cell round 1": "x = 1\nends()\nprint(x)"})}},
 	"no step works": {{replies: simple.with(script{"cell": "die()", "debugger": "die()"})}},
 	"the last step fails": {{replies: simple.with(script{"verdict": no, "cell": "hang()", "cell round 1": "x = 1\nprint(x)",
@@ -193,7 +203,7 @@ var recordings = map[string][]turn{
 	"a spent budget, and on": {{replies: three, change: func(s *stage) { s.config.Limits.Calls = 3 }},
 		{replies: three}},
 	"a last cell that never runs, and on": {{replies: simple.with(script{"last": "die()", "debugger": "die()"}), whole: true},
-		{replies: more.with(script{"last": "print(x)"})}},
+		{replies: more.with(script{"debugger": "print(x)"})}},
 	"a reply that cannot be used, and on": {{replies: simple.with(script{"solver": "I'm sorry, I cannot."})},
 		{replies: simple, whole: true}},
 	"a budget that no cost is known of": {{replies: simple}, {does: next, replies: onward, change: func(s *stage) {
@@ -242,8 +252,7 @@ var recordings = map[string][]turn{
 		does: func(_ *testing.T, tr *record.Trajectory) *record.Trajectory { tr.Disown(); return tr }}},
 	"an earlier cell that gives another output": {{replies: simple}, {replies: onward, whole: true,
 		does: then(next, func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-			tr.Rounds[0].Attempts[0].Execution.Outputs[0].Text = "another\n"
-			return tr
+			return journaled(tr, `"1\n"`, `"another\n"`)
 		})}, {replies: onward}},
 	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
 		{does: chooses(0, 0, 1), replies: onward}},

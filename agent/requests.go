@@ -16,7 +16,7 @@ import (
 // A requests words what the roles of every method are told.
 type requests struct {
 	*recorder
-	work  *workspace
+	run   *run
 	files *describe.Describer
 
 	made      bool // the context of all files is
@@ -48,14 +48,8 @@ func (r *requests) context(code string) prompts.Context {
 // subject names the requests of a round; plus is 1 for the next round.
 func (r *requests) subject(plus int) string { return fmt.Sprintf("round %d", len(r.t.Rounds)+plus) }
 
-// answerSubject is the subject of the requests for the last cell. A last cell that is begun
-// again must not get the recorded replies of before.
-func (r *requests) answerSubject() string {
-	if n := r.t.Final.Begun; n > 0 {
-		return fmt.Sprintf("the answer%s, begun again %d", r.ofQuestion(), n)
-	}
-	return "the answer" + r.ofQuestion()
-}
+// answerSubject is the subject of the requests for the last cell.
+func (r *requests) answerSubject() string { return "the answer" + r.ofQuestion() }
 
 // ofQuestion tells the subjects of a follow-up's requests from those of the question before.
 func (r *requests) ofQuestion() string {

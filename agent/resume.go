@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,39 +8,40 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/llm"
+	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
-// Resume continues a run from its record, as [page.Read] returns it, in the run folder
-// cfg.Dir: a stopped run to its end, an edited one from the first edit. It asks the model
-// nothing that is recorded or in cfg.Answered. The method is the recorded one. The limits
-// are those of cfg and count from here. The files are the present ones of the data folder.
+// Resume continues a run from its record, as [page.Read] returns it, in the run folder cfg.Dir: a
+// stopped run to its end, an edited one from the first edit. It answers all questions from the
+// beginning, and asks and runs nothing that is in the journal. The method is the recorded one. The
+// limits are those of cfg and count from here. The files are the present ones of the data folder.
 //
-// The error is a [*record.EditError] if a cell that a person wrote fails; then the record is
-// unchanged.
+// The error is a [*record.EditError] if a cell that a person wrote fails.
 func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	files []record.File) (*record.Trajectory, error) {
 	if err := cfg.validateRun(); err != nil {
 		return t, err
 	}
 	cfg.Method, t.Sandbox, t.Choice = t.Method, cfg.Sandbox, cfg.Choice
-	r := newRun(cfg, t)
-	r.earlier = t.Seconds
-	r.Continue(ask.Spent{Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models})
-	if len(cfg.Answered) > 0 {
-		r.Model = llm.Remember(cfg.Model, usable(t, cfg.Answered))
-		r.Recount(cfg.Answered) // the notebook may not have been saved with all of them
-	}
 	if t.Memory == 0 || cfg.Memory < t.Memory/2 {
 		t.Memory = cfg.Memory // else what was said, so that a request is as it was
 	}
-	ended := t.Ended && t.Failure == "" // in its own time
-	t.Ended, t.Failure, t.Unusable = false, "", nil
 	if what := t.DataChanges(files); what != "" && t.Described {
 		t.Renew("the data files have changed: " + what)
 	}
+	if t.Journal == nil && len(t.Rounds) > 0 {
+		t.Renew("what the model has replied is not recorded")
+	}
+	if t.Journal == nil {
+		t.Journal = &journal.Journal{}
+	}
+	r := newRun(cfg, t)
+	r.resumed, r.earlier = t.Described, t.Seconds
+	r.ShowAs(t.Sizes)
+	r.Continue(ask.Spent{Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models})
+	t.Ended, t.Failure = false, ""
 	if !t.Described {
 		if len(t.Rounds) == 0 {
 			t.Warnings = nil
@@ -58,87 +58,40 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 		}
 	}
 	r.all = files
-	if t.Answer() == "" && t.Final != nil && !t.Final.Again && ended {
-		// all its tries are used up; they are in the trace
-		t.Final = &record.Final{Begun: t.Final.Begun + 1}
-		r.current().Answer = ""
-	}
-	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 && r.t.Disputed() == nil {
-		t.Final, t.Proof = nil, nil // there are rounds left to do better
-	}
-	t.ProveAgain()
-	return r.carryOut(ctx, r.runAll)
+	return r.carryOut(ctx, r.answerAll)
 }
 
-// runAll runs the last question and those that follow it, each in sessions of its own.
-func (r *run) runAll(ctx context.Context) error {
-	for {
-		if err := r.run(ctx); err != nil || !r.t.Next() {
-			return err
-		}
-		*r.workspace = workspace{recorder: r.recorder, site: &site{folder: r.dir}, open: r.open,
-			dir: r.dir, home: r.home, all: r.all}
-		r.made, r.approved = false, false
-	}
-}
-
-// usable returns the exchanges except those of the request that ended the run, whose replies
-// would end it again.
-func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
-	if t.Unusable == nil {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(e llm.Exchange) bool {
-		return e.Role == t.Unusable.Role &&
-			strings.TrimSuffix(e.Subject, ask.AskedAgain) == t.Unusable.Subject
-	})
-}
-
-// takeDescriptions replaces describing for files whose descriptions are recorded.
-func (r *run) takeDescriptions() {
-	r.data = lookAt(r.dataPath(), r.all)
-	r.files.Recall()
-}
-
-// runAfterEdits carries out a person's edits: the cells from the first edit on run again, and a cell
-// whose step was changed is written anew. The plan is judged after that.
-func (r *run) runAfterEdits(ctx context.Context) error {
+// runAgain runs the cells with which a person has left the question, and has those written anew
+// whose steps were changed.
+func (r *run) runAgain(ctx context.Context) error {
 	for len(r.t.ToRepeat()) > 0 {
 		round := &r.t.Rounds[r.t.ToRepeat()[0]]
+		err := error(nil)
 		if round.Rewrite == "" {
-			if err := r.repeat(ctx, round); err != nil {
-				return err
-			}
-			continue
+			err = r.repeat(ctx, round)
+		} else {
+			err = r.rewrite(ctx, round.Rewrite)
 		}
-		if last := r.current(); last.Edit != nil || last.Route != nil {
-			if err := r.beginRound(round.Rewrite, ""); err != nil {
-				return err
-			}
-		}
-		if err := r.rewrite(ctx); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rewrite has the cell of a changed step written in the current round; the cells after it
-// then run again. If no cell can be written, the cells after it cannot run either. Until
-// then the record has the step as the person left it.
-func (r *run) rewrite(ctx context.Context) error {
-	done := true
-	if _, accepted := r.current().Accepted(); !accepted {
-		var err error
-		if done, err = r.method.implement(ctx); err != nil {
-			return err
-		}
+// rewrite has the cell of a changed step written in a round of its own; the cells after it then run
+// again. If no cell can be written, the cells after it cannot run either.
+func (r *run) rewrite(ctx context.Context, words string) error {
+	if err := r.beginRound(words, ""); err != nil {
+		return err
 	}
-	if !done {
-		if _, err := r.method.ready(ctx); err != nil || r.handsOff(1) {
-			return cmp.Or(err, error(&record.EditError{Problem: fmt.Sprintf("no cell that runs could be "+
-				"written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
-		}
+	done, err := r.method.implement(ctx)
+	if err != nil {
+		return err
+	}
+	if !done && r.handsOff(1) {
+		return &record.EditError{Problem: fmt.Sprintf("no cell that runs could be "+
+			"written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}
 	}
 	edit := r.t.LastEdit()
 	rest := edit.Rest[1:]
@@ -152,9 +105,9 @@ func (r *run) rewrite(ctx context.Context) error {
 }
 
 // handsOff reports whether a person wrote one of the cells that are still to run again, starting
-// at index from. Then nothing is dropped.
+// at index from, or the last cell. Then nothing is dropped.
 func (r *run) handsOff(from int) bool {
-	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool {
+	return r.t.LastEdit().Ordered || r.t.Start().ByHand || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool {
 		return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != ""
 	})
 }
@@ -162,73 +115,65 @@ func (r *run) handsOff(from int) bool {
 // repeat runs the cell of a round again as the next step of the plan. A cell that a person
 // wrote must run; any other that fails is dropped with all after it.
 func (r *run) repeat(ctx context.Context, round *record.Round) error {
-	edit := r.current().Edit
+	edit := r.t.LastEdit()
 	step := len(r.t.Plan()) + 1
 	last := &round.Attempts[len(round.Attempts)-1]
 	if err := r.observe(Event{Kind: Repeated, Step: step, Text: round.Step}); err != nil {
 		return err
 	}
-	if _, err := r.method.ready(ctx); err != nil {
-		return err
-	}
-	e, err := r.execute(ctx, last.Code)
+	chain := r.chain(last.Code)
+	x, err := r.work.Run(ctx, chain, cell{code: last.Code})
 	if err != nil {
 		return err
 	}
-	if e.Status != notebook.OK {
+	if x.Execution.Status != notebook.OK {
 		if r.handsOff(0) {
-			return stays(fmt.Sprintf("the cell of step %d", step), e)
+			r.work.Forget(chain, cell{code: last.Code})
+			return stays(fmt.Sprintf("the cell of step %d", step), x.Execution)
 		}
 		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step,
-			brief.Problem(e))
+			brief.Problem(x.Execution))
 		edit.Rest = nil
 		r.current().Verdict, r.current().Route = &record.Verdict{Reason: reason}, &record.Route{}
-		if err := r.Warn(reason); err != nil {
-			return err
-		}
-		_, err := r.method.ready(ctx)
-		return err
+		return r.Warn(reason)
 	}
-	last.Execution = e
+	last.Execution = x.Execution
 	edit.Plan, edit.Rest = append(edit.Plan, edit.Rest[0]), edit.Rest[1:]
-	return r.observe(Event{Kind: Ran, Try: 1, Execution: &e})
+	return r.observe(Event{Kind: Ran, Try: 1, Execution: &x.Execution})
 }
 
-// finalAgain runs the last cell of before a person's edit again if the person wrote it or
-// nothing was added to the plan since. Otherwise, or if it fails, a new one is written.
-func (r *run) finalAgain(ctx context.Context, faults examiner) error {
-	final := r.t.Final
-	last, ok := r.t.FinalCell()
-	if !final.Again {
-		return nil
+// finalGiven runs the last cell with which a person has left the question, if the person wrote it or
+// nothing was added to the plan since. It reports whether that is the last cell: a cell of the
+// person's must be.
+func (r *run) finalGiven(ctx context.Context, faults examiner) (taken bool, err error) {
+	start := r.t.Start()
+	if start == nil || start.Last == "" || !start.ByHand && r.current().Edit == nil {
+		r.t.Final = &record.Final{} // before the first try, so that every event's notebook shows the tries
+		return false, nil
 	}
-	if !ok || !final.ByHand && r.current().Edit == nil {
-		*final = record.Final{Begun: final.Begun + 1}
-		return nil
-	}
-	if final.ByHand {
+	r.t.Final = start.Final() // which the notebook has, whatever comes
+	if start.ByHand {
 		faults = nil
 	}
-	if _, err := r.method.ready(ctx); err != nil {
-		return err
-	}
-	a, err := r.attempt(ctx, last.Code, faults)
+	chain := r.chain(start.Last)
+	a, err := r.attempt(ctx, start.Last, faults)
 	if err != nil {
-		return err
+		return false, err
 	}
-	printed := strings.TrimSpace(a.Execution.Stdout()) != ""
-	switch {
-	case final.ByHand && a.Execution.Status != notebook.OK:
-		return stays("the last cell", a.Execution)
-	case final.ByHand && !printed:
-		return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
-	case a.Execution.Status != notebook.OK:
-		*final = record.Final{Begun: final.Begun + 1}
-		_, err := r.method.ready(ctx)
-		return err
+	failed := a.Execution.Status != notebook.OK
+	if start.ByHand && (failed || strings.TrimSpace(a.Execution.Stdout()) == "") {
+		r.work.Forget(chain, cell{code: start.Last})
+		if !failed {
+			return false, &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
+		}
+		return false, stays("the last cell", a.Execution)
 	}
-	final.Attempts, final.Returns, final.Again = []record.Attempt{a}, nil, false
-	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
+	if r.t.Final.Again = false; failed {
+		r.t.Final = &record.Final{}
+		return false, nil
+	}
+	r.t.Final.Attempts = []record.Attempt{a}
+	return true, r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
 }
 
 // stays returns the error for a failing cell that stays in the notebook, since a person

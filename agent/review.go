@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -65,20 +66,22 @@ const byHand = "rejected by hand"
 func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code string,
 	faults examiner) (a record.Attempt, err error) {
 	p := r.proposal(attempts, code)
-	var d Decision
+	var d record.Decision
 	last, edited := r.isLast(attempts), false
-	for {
-		if d, err = r.decide(ctx, p); err != nil {
+	for slips := 0; ; slips++ {
+		var seen bool
+		ran := slips == 0 && r.work.Known(r.chain(p.Code), cell{code: p.Code})
+		if d, seen, err = r.decide(ctx, p, slips, ran); err != nil {
 			return record.Attempt{}, err
 		}
-		if d.Choice == Reject {
+		if d.Choice == string(Reject) {
 			return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
 				Reason: d.Reason}}, nil
 		}
 		if edited = d.Code != code; last && edited {
 			faults = mustPrint
 		}
-		r.approved = last && r.cfg.Review != nil && !d.Unseen
+		r.approved = last && seen
 		if a, err = r.attempt(ctx, d.Code, faults); err != nil {
 			return record.Attempt{}, err
 		}
@@ -87,9 +90,6 @@ func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code str
 		}
 		// A slip of the person's is no reason to have a model write the cell.
 		p.Text, p.Code, p.Error = cmp.Or(d.Text, p.Text), d.Code, problemOf(a)
-		if intact, err := r.method.ready(ctx); err != nil || !intact {
-			return a, err
-		}
 	}
 	if last {
 		r.t.Final.ByHand = edited
@@ -105,17 +105,41 @@ func isSyntaxError(a record.Attempt) bool {
 	return ok && slices.Contains([]string{"SyntaxError", "IndentationError", "TabError"}, o.EName)
 }
 
-// decide asks the reviewer. The decision is valid and is Accept or Reject.
-func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
-	if r.cfg.Review == nil {
-		return Decision{Choice: Accept, Code: p.Code}, nil
+// decide asks the reviewer, again after some slips, unless the cell has run before and nobody was
+// asked. The decision is valid and is Accept or Reject. seen reports whether a person has looked at the cell.
+func (r *run) decide(ctx context.Context, p Proposal, slips int, ran bool) (d record.Decision, seen bool, err error) {
+	review := r.cfg.Review
+	var person func(context.Context) (record.Decision, error)
+	if review != nil && !ran {
+		person = func(ctx context.Context) (record.Decision, error) { return r.ask(ctx, p) }
 	}
+	on := p
+	on.Round = 0 // it may run on other rounds than before
+	d, known, err := r.decision(ctx, []any{"review", r.t.Task.Question, r.chain("").Cells(), on, slips}, person)
+	if err == nil && !known {
+		d = record.Decision{Choice: string(Accept), Code: p.Code}
+	}
+	return d, known && !d.Unseen, err
+}
+
+// decision returns what a person has decided, or decides now if somebody is there.
+func (r *run) decision(ctx context.Context, on any,
+	person func(context.Context) (record.Decision, error)) (d record.Decision, known bool, err error) {
+	if d, known = journal.Known[record.Decision](r.t.Journal, record.Decided, on); known || person == nil {
+		return d, known, nil
+	}
+	d, err = journal.Once(ctx, r.t.Journal, record.Decided, on, person)
+	return d, err == nil, err
+}
+
+// ask asks the reviewer about a cell.
+func (r *run) ask(ctx context.Context, p Proposal) (record.Decision, error) {
 	d, err := r.cfg.Review(ctx, p)
 	if err == nil {
 		err = ctx.Err() // whoever was asked then may not have seen the end of it
 	}
 	if err != nil {
-		return d, ask.Overdue(ctx, err)
+		return record.Decision{}, ask.Overdue(ctx, err)
 	}
 	switch d.Choice {
 	case Accept:
@@ -132,7 +156,8 @@ func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
 	default:
 		err = fmt.Errorf("review of %s: %q is no choice", r.subject(0), d.Choice)
 	}
-	return d, err
+	return record.Decision{Choice: string(d.Choice), Text: d.Text, Code: d.Code, Reason: d.Reason,
+		Unseen: d.Unseen}, err
 }
 
 // proposal returns what the reviewer is asked about a cell.

@@ -8,6 +8,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/journal"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook/compare"
@@ -90,17 +91,38 @@ func (r *standard) derive(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.inApart(ctx, func(base []string) error {
-		answer, problem, err := r.runBranch(ctx, branch{name: "second derivation", kind: lineage.Second,
-			task: secondTask, base: base, known: r.unseen, attempts: &s.Attempts, doubts: &s.Doubts,
-			files: &s.Files}, s.Proposed)
-		if err != nil {
-			return err
-		}
-		if s.Answer, s.Proposed = answer, ""; answer == "" {
-			s.Reason = unableBecause(problem)
-		}
+	b := branch{name: "second derivation", kind: lineage.Second, task: secondTask, work: r.apart,
+		base: unaided(r.elsewhere()), known: r.unseen, attempts: &s.Attempts, doubts: &s.Doubts, files: &s.Files}
+	together, err := r.together(ctx)
+	if s.Unable = err != nil && ctx.Err() == nil; s.Unable { // there is an answer all the same
+		s.Reason = "no session could be opened for it: " + err.Error()
 		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s.Together = together; together {
+		b.work, b.base = r.work, unaided(r.t)
+	}
+	answer, problem, err := r.runBranch(ctx, b, s.Proposed)
+	if err != nil {
+		return err
+	}
+	if s.Answer, s.Proposed = answer, ""; answer == "" {
+		s.Reason = unableBecause(problem)
+	}
+	return nil
+}
+
+// together reports whether the second derivation runs in the first's session, as there can be no
+// other.
+func (r *standard) together(ctx context.Context) (bool, error) {
+	return journal.Once(ctx, r.t.Journal, "together", r.work.own, func(ctx context.Context) (bool, error) {
+		err := r.apart.open(ctx)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return true, nil
+		}
+		return false, err
 	})
 }
 
@@ -179,7 +201,7 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second,
 		if err := r.observe(Event{Kind: Ruled, Text: ruling.Reason}); err != nil {
 			return true, err
 		}
-		return true, r.follow(ctx)
+		return true, r.follow()
 	case record.RuledSecond:
 		*s = record.Second{Rejected: append(s.Rejected, record.Ruled{Ruling: ruling.Ruling,
 			Reason: r.withoutAnswer(ruling.Reason), First: r.t.Answer(), Second: s.Answer})}
@@ -225,12 +247,11 @@ func readingOf(ruling ask.Ruling, s *record.Second) record.Reading {
 }
 
 // takeBack takes the answer back, for a reason, so that the rounds go on. The steps from wrong on
-// are dropped; 0: none is. The session is still to follow.
+// are dropped; 0: none is.
 func (r *standard) takeBack(reason string, wrong int) {
 	second := r.t.Second // does not rest on the cells that change
 	r.t.Unsettle()
 	r.t.Final, r.t.Second = nil, second
-	r.answering = false
 	round := r.current()
 	round.Verdict = &record.Verdict{Reason: reason, Unfinished: wrong == 0}
 	round.Route = &record.Route{Back: wrong, Reason: reason}

@@ -52,7 +52,7 @@ type pendingSession struct {
 }
 
 // openSession begins to open a session.
-func (r *workspace) openSession(open func() (Session, error)) *pendingSession {
+func (r *run) openSession(open func() (Session, error)) *pendingSession {
 	p := &pendingSession{done: make(chan struct{})}
 	stop := r.kernel.Start()
 	go func() {

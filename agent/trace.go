@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"dsstar/agent/journal"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -20,13 +21,16 @@ func (r *run) trace(ctx context.Context, q lineage.Query) (lineage.Found, error)
 	if r.t.Task.Data == "" && len(r.t.Variables) == 0 {
 		return lineage.Found{}, nil
 	}
-	defer r.kernel.Start()()
 	q.Question, q.Cells = r.t.Task.Question, withoutSetUp(q.Cells)
-	x, err := runAlone(ctx, r.cfg.RunScript, lineage.Script(q), tracePatience)
+	said, err := journal.Once(ctx, r.t.Journal, "trace", q, func(ctx context.Context) (string, error) {
+		defer r.kernel.Start()()
+		x, err := runAlone(ctx, r.cfg.RunScript, lineage.Script(q), tracePatience)
+		return x.Stdout(), err
+	})
 	if err != nil {
 		return lineage.Found{}, ctx.Err()
 	}
-	return lineage.Parse(x.Stdout()), nil
+	return lineage.Parse(said), nil
 }
 
 // traceLast records what a program finds in the last cell, with the cells before it. The problem is

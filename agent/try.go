@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -21,22 +22,21 @@ func (r *run) drop(problem string) error {
 	if round.Rejected() {
 		round.Verdict.Reason = fmt.Sprintf("step %d was %s", step, problem)
 	}
-	if round.Route == nil {
-		round.Route = &record.Route{Back: step, Reason: problem}
-	}
+	round.Route = &record.Route{Back: step, Reason: problem}
 	return r.observe(Event{Kind: Routed, Text: problem})
 }
 
 // An examiner returns what is wrong with a cell that ran, or "".
 type examiner func(context.Context, record.Attempt) (problem string, err error)
 
-// try has a cell written, runs it in the session, and has it repaired while it fails, at most
-// DebugTries times. first is the cell if it is written already. It adds each attempt to attempts;
-// those already there count. It returns why no attempt was good, or "".
+// try has a cell written, runs it, and has it repaired while it fails, at most DebugTries times.
+// first is the cell if it is written already. It adds each attempt to attempts. It returns why no
+// attempt was good, or "".
 func (r *run) try(ctx context.Context, q ask.Request, first string,
 	repair func(record.Attempt, string) ask.Request,
 	attempts *[]record.Attempt, faults examiner) (problem string, err error) {
 	subject := q.Subject
+	r.left = nil
 	for {
 		n := len(*attempts) + 1
 		if n > 1 {
@@ -53,17 +53,15 @@ func (r *run) try(ctx context.Context, q ask.Request, first string,
 			q = repair(last, report)
 			q.Subject = again
 		}
-		code, err := first, error(nil)
+		code := first
 		if n > 1 || first == "" {
+			r.left = append(r.left, q)
 			code, err = ask.Role(ctx, r.Asker, q, ask.Code)
 		}
 		if unread, ok := errors.AsType[*ask.Error](err); ok {
 			return unread.Error(), nil
 		} else if err != nil {
 			return "", err
-		}
-		if intact, err := r.method.ready(ctx); err != nil || !intact {
-			return "an earlier step no longer runs", err
 		}
 		attempt, err := r.reviewed(ctx, attempts, code, faults)
 		if err != nil {
@@ -99,20 +97,47 @@ func (r *requests) reportOn(a record.Attempt) string {
 	return brief.ErrorReport(a.Execution, r.Sizes().Result)
 }
 
-// attempt runs a cell. A cell that ran but does not pass the examiner counts as failed.
-func (r *run) attempt(ctx context.Context, code string,
-	faults examiner) (a record.Attempt, err error) {
-	a.Code = code
-	if a.Execution, err = r.execute(ctx, code); err != nil || a.Execution.Status != notebook.OK ||
-		faults == nil {
+// chain returns the cells that a cell with some code builds on.
+func (r *run) chain(code string) record.Chain {
+	c := r.t.Chain(code)
+	if r.work.host != nil { // which has the variables
+		c.SetUp = slices.DeleteFunc(c.SetUp, func(cell string) bool {
+			return strings.HasPrefix(cell, record.VariablesComment)
+		})
+	}
+	return c
+}
+
+// attempt runs a cell on the accepted ones. A cell that ran but does not pass the examiner counts as
+// failed.
+func (r *run) attempt(ctx context.Context, code string, faults examiner) (a record.Attempt, err error) {
+	x, err := r.work.Run(ctx, r.chain(code), cell{code: code})
+	a = record.Attempt{Code: code, Execution: x.Execution}
+	if err == nil && x.Back != nil {
+		r.returned(*x.Back)
+	}
+	if err != nil || a.Execution.Status != notebook.OK || faults == nil {
 		return a, err
 	}
 	problem, err := faults(ctx, a)
 	if problem != "" {
 		a.Execution.Status, a.Execution.Reason = notebook.Raised, problem
-		r.dirty = true
 	}
 	return a, err
+}
+
+// returned records how the session went back, at the last cell or in the current round.
+func (r *run) returned(back notebook.Restoration) {
+	switch final := r.t.Final; {
+	case final != nil:
+		final.Returns = append(final.Returns, record.Return{After: len(final.Attempts), Restoration: back})
+	case len(r.t.Rounds) > r.t.EarlierRounds():
+		round := r.current()
+		if n := len(r.t.Rounds); len(round.Attempts) == 0 && n-1 > r.t.EarlierRounds() {
+			round = &r.t.Rounds[n-2] // from which it went back
+		}
+		round.Returns = append(round.Returns, record.Return{After: len(round.Attempts), Restoration: back})
+	}
 }
 
 const printedNothing = "the cell printed nothing; it must print the answer"

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,13 +41,17 @@ type Reading struct {
 const MaxCarried = 1 << 30
 
 // meet has the variables of the user's session described.
-func (r *workspace) meet(ctx context.Context) error {
+func (r *run) meet(ctx context.Context) error {
+	if err := r.work.open(ctx); err != nil {
+		return err
+	}
 	var host bool
-	if r.host, host = r.session.(Host); !host {
+	if r.work.host, host = r.work.session.(Host); !host {
 		return nil
 	}
+	r.work.own = rand.Text() // what it gives is not what its cells alone give
 	stop := r.kernel.Start()
-	all, err := r.host.Variables(ctx)
+	all, err := r.work.host.Variables(ctx)
 	stop()
 	if err != nil {
 		return r.warnAndContinue(ctx, "the variables of the session are not described", err)
@@ -80,7 +85,7 @@ func (r *workspace) meet(ctx context.Context) error {
 }
 
 // warnAndContinue warns that a host has failed, or returns the error if the run has ended.
-func (r *workspace) warnAndContinue(ctx context.Context, what string, err error) error {
+func (r *run) warnAndContinue(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
@@ -93,7 +98,7 @@ func (r *workspace) carry(ctx context.Context, code string) error {
 	if r.host == nil {
 		return nil
 	}
-	what := Reading{Code: code, Before: r.t.Base(), Room: MaxCarried}
+	what := Reading{Code: code, Before: slices.Clone(r.at), Room: MaxCarried}
 	for _, v := range r.t.Variables {
 		if v.Known() {
 			what.Known = append(what.Known, v.Name)
@@ -125,12 +130,12 @@ const leavePatience = 20 * time.Second
 
 // takeLeave reports what the cells leave behind in the user's session, however the run has
 // ended.
-func (r *workspace) takeLeave(ctx context.Context) error {
-	host := r.host
+func (r *run) takeLeave(ctx context.Context) error {
+	host := r.work.host
 	if host == nil {
 		return nil
 	}
-	r.host = nil
+	r.work.host = nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavePatience)
 	defer cancel()
 	var carried []record.Variable
@@ -158,8 +163,8 @@ func (r *requests) shownVariables(show ask.Sizes) (told []prompts.Variable, othe
 	var described []record.Variable
 	var rest strings.Builder
 	all := r.t.Variables
-	if r.work.host == nil {
-		all = r.t.Loaded() // the session of a run that goes on elsewhere has no others
+	if r.run.work.host == nil {
+		all = r.t.Loaded("") // the session of a run that goes on elsewhere has no others
 	}
 	for _, v := range all {
 		if v.Text != "" {

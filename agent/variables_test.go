@@ -36,6 +36,7 @@ func hosted(s *stage) { hosting(s, nil) }
 
 func hosting(s *stage, has []record.Variable) {
 	open := s.config.Open
+	s.config.Guest = true
 	s.config.Open = func(ctx context.Context, purpose agent.Purpose,
 		dir string) (agent.Session, error) {
 		one, err := open(ctx, purpose, dir)

@@ -247,7 +247,7 @@ func (c *conversation) act(tr *record.Trajectory) (*record.Trajectory, bool) {
 			}
 			option := rapid.IntRange(0, 1).Draw(c.T, "option")
 			c.meant[k+1] = string("12"[option])
-			agent.Choose(tr, k, i, option)
+			must(0, agent.Choose(tr, k, i, option))
 			break
 		}
 	case "data":

@@ -3,278 +3,322 @@ package agent
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
-// A workspace is the session of a run, and what is known of the state of session and data.
+// A workspace runs cells. Callers say on which cells one is to run. Where the session is, whether
+// there is one, and how it gets there concern nobody else. It is for one goroutine.
 type workspace struct {
-	*recorder
-	*site // where the next cell runs
-	open  Open
-	dir   string // the run folder
-	home  string // that outputs show instead; "": dir
+	*run
+	purpose Purpose
+	folder  string // its folder files/ is the one that cells write to; "": a temporary one, made when it is needed
 
-	other     *apart         // for the second derivation; nil: none is open
-	ending    sync.WaitGroup // of sessions of which nothing else depends on their end
-	host      Host           // the session, if it is somebody else's
-	answering bool           // the rounds are over
-	ended     int            // accepted cells, with set-up, after which the session was found ended
-
-	all         []record.File // that the data folder had and the run may look at
-	data        dataState
-	changedFile string // a data file that is no longer as data has it
+	opening *pendingSession // nil: there is no session
+	session Session
+	host    Host     // the session, if it is somebody else's
+	at      []string // the cells that it has run
+	lost    bool     // and something that left it in another state
+	ended   int      // cells after which it was found ended
+	own     string   // of a session whose state is not that of its cells alone; "": it is
 }
 
-// execute runs a cell in the run's session. After a cell that failed the session is dirty
-// and must be restored before the next one.
-func (r *workspace) execute(ctx context.Context, code string) (notebook.Execution, error) {
-	defer r.kernel.Start()()
-	if err := r.carry(ctx, code); err != nil {
-		return notebook.Execution{}, err
+// A ran is what a cell gave.
+type ran struct {
+	Execution notebook.Execution    `json:"execution"`
+	Watched   string                `json:"watched,omitempty"` // see watching
+	Back      *notebook.Restoration `json:"back,omitempty"`    // how the session came to the cells before it
+	Variables []record.Variable     `json:"variables,omitempty"`
+}
+
+// A watching is code that runs before and after a cell, of which nothing else may know. What the
+// latter prints is kept.
+type watching struct{ Begin, End string }
+
+// changedError ends a pass over the questions: a cell that ran gives something else now, which the
+// journal has.
+type changedError struct{ what string }
+
+func (e *changedError) Error() string { return e.what }
+
+// A cell is code that is to run.
+type cell struct {
+	code   string
+	branch bool // the session must be where its chain leads, and goes back after it
+	watch  *watching
+}
+
+// Run returns what a cell gives on a chain of cells.
+func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, error) {
+	x, err := journal.Once(ctx, w.t.Journal, "cell", w.restsOn(chain, c), func(ctx context.Context) (ran, error) {
+		back, err := w.enter(ctx, chain, c.branch)
+		if err != nil {
+			return ran{}, err
+		}
+		x, err := w.execute(ctx, c.code, c.watch)
+		if x.Back = back; w.t.Method.Script {
+			x.Back = nil // every script begins anew
+		}
+		return x, err
+	})
+	w.Mask.Learn(x.Execution.PlainText())
+	return x, err
+}
+
+// Known reports whether a cell has run on a chain.
+func (w *workspace) Known(chain record.Chain, c cell) bool {
+	_, known := journal.Known[ran](w.t.Journal, "cell", w.restsOn(chain, c))
+	return known
+}
+
+// Forget has a cell run again when it is needed.
+func (w *workspace) Forget(chain record.Chain, c cell) {
+	w.t.Journal.Forget("cell", w.restsOn(chain, c))
+}
+
+// restsOn is what the result of a cell rests on.
+func (w *workspace) restsOn(chain record.Chain, c cell) any {
+	return []any{w.own, w.digest, chain.Cells(), c.code, c.watch}
+}
+
+// look returns what can be seen where a chain leads.
+func look[T any](ctx context.Context, w *workspace, kind string, chain record.Chain, of any,
+	do func(context.Context) (T, error)) (T, error) {
+	on := []any{w.own, w.digest, chain.Cells(), of}
+	return journal.Once(ctx, w.t.Journal, kind, on, func(ctx context.Context) (T, error) {
+		if _, err := w.enter(ctx, chain, false); err != nil {
+			return *new(T), err
+		}
+		return do(ctx)
+	})
+}
+
+// execute runs a cell where the session is.
+func (w *workspace) execute(ctx context.Context, code string, watch *watching) (x ran, err error) {
+	defer w.kernel.Start()()
+	if err := w.carry(ctx, code); err != nil {
+		return x, err
 	}
-	e, err := r.session.Execute(ctx, code)
-	e.Outputs = r.steady(e.Outputs)
+	watched := watch != nil
+	if watched {
+		_, failed := w.session.Silently(ctx, watch.Begin, tellPatience)
+		watched = failed == nil
+	}
+	w.at = append(slices.Clip(w.at), code)
+	e, err := w.session.Execute(ctx, code)
+	e.Outputs = w.steady(e.Outputs)
 	if err != nil || e.Status != notebook.OK {
-		r.dirty = true
+		w.lost = true
+	}
+	if x.Execution = e; watched && err == nil && w.session.Alive() {
+		if said, err := w.session.Silently(ctx, watch.End, tellPatience); err == nil {
+			x.Watched = said.Stdout()
+		}
 	}
 	if err == nil {
-		err = r.checkData(false)
+		err = w.checkData(false)
 	}
 	if err == nil && e.Incomplete != "" {
-		err = r.Warn("outputs of a cell may be missing: " + e.Incomplete)
+		err = w.Warn("outputs of a cell may be missing: " + e.Incomplete)
 	}
-	return e, err
+	return x, err
 }
 
 // steady returns the outputs of a cell as any session of the run gives them. Credentials in them are
 // masked from then on, also where requests show them cut.
-func (r *workspace) steady(outputs []notebook.Output) []notebook.Output {
-	r.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
-	return notebook.Moved(notebook.Steady(outputs), r.dir, cmp.Or(r.home, r.dir))
-}
-
-// restore puts a session that is dirty, or has ended since the last cell, back to the accepted
-// cells. If they run again for that, the record keeps their new outputs, since later cells build on
-// them. A step that fails then, or after which the session ends again, is dropped with all after
-// it, and the plan is not intact.
-func (r *workspace) restore(ctx context.Context) (intact bool, err error) {
-	for intact = true; r.dirty || !r.session.Alive(); {
-		cells, ended := r.t.Base(), !r.dirty
-		stop := r.kernel.Start()
-		back, err := r.session.Rollback(ctx, cells)
-		stop()
-		if err != nil {
-			return false, err
-		}
-		if n := len(back.Executions); ended && n == len(cells) {
-			again := n == r.ended
-			if r.ended = n; again && r.t.Steps() == 0 {
-				return intact, nil // no step is to blame
-			} else if again {
-				back.Executions = slices.Clone(back.Executions) // the session's own
-				back.Executions[n-1].Status = notebook.Died
-				back.Executions[n-1].Reason = "it ended the session after it had run"
-			}
-		}
-		r.returned(back)
-		if back.Way != notebook.NotAtAll {
-			broken, err := r.replayed(back.Executions, len(cells))
-			if err != nil {
-				return false, err
-			}
-			if broken > 0 {
-				intact = false
-				continue
-			}
-		}
-		r.dirty = false
-		if err := r.wentBack(back); err != nil {
-			return false, err
-		}
-	}
-	return intact, nil
+func (w *workspace) steady(outputs []notebook.Output) []notebook.Output {
+	w.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
+	return notebook.Moved(notebook.Steady(outputs), w.cfg.Dir, cmp.Or(w.cfg.Home, w.cfg.Dir))
 }
 
 // stayed is the warning of a run that does not go back.
 const stayed = "going back is off: after a cell that failed or was dropped, the next one ran " +
 	"on what it had left in the session"
 
-// returned records how the session went back, in the current round or at the last cell.
-func (r *workspace) returned(back notebook.Restoration) {
-	back.Executions = nil
-	switch {
-	case r.answering:
-		r.t.Final.Returns = append(r.t.Final.Returns, record.Return{After: len(r.t.Final.Attempts),
-			Restoration: back})
-	case len(r.t.Rounds) > r.t.EarlierRounds():
-		round := r.current()
-		round.Returns = append(round.Returns, record.Return{After: len(round.Attempts),
-			Restoration: back})
+// An elsewhereError says why a session cannot be where a chain leads.
+type elsewhereError struct{ problem string }
+
+func (e *elsewhereError) Error() string { return e.problem }
+
+// enter puts the session where a chain leads, for a branch by going back. It tells how it went
+// back, if it did and the cell is none of a branch.
+func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) (*notebook.Restoration, error) {
+	if err := w.open(ctx); err != nil {
+		return nil, err
+	}
+	chain := to.Cells()
+	for {
+		if w.session.Alive() && !w.lost && beginsWith(chain, w.at) && !(branch && w.purpose == Work) {
+			if err := w.goOn(ctx, to); err != nil || w.session.Alive() {
+				return nil, err
+			}
+		}
+		died := !w.session.Alive() && !w.lost
+		stop := w.kernel.Start()
+		back, err := w.session.Rollback(ctx, chain)
+		stop()
+		if err != nil {
+			return nil, err
+		}
+		if back.Way == notebook.NotAtAll && branch {
+			return nil, &elsewhereError{"going back is off, and a branch needs it"}
+		}
+		w.at, w.lost = slices.Clone(chain), false
+		if back.Way == notebook.NotAtAll {
+			w.own = rand.Text() // nothing that it gives is what its cells alone give
+			return &back, w.wentBack(back)
+		}
+		var changed error
+		for i := back.Kept; i < len(back.Executions); i++ {
+			e := back.Executions[i]
+			if n := len(chain); died && i == n-1 && w.endedAgain(n) {
+				e.Status, e.Reason = notebook.Died, "it ended the session after it had run"
+			}
+			err := w.replayed(to, i, e)
+			if w.lost = w.lost || err != nil && e.Status != notebook.OK; w.lost {
+				return nil, err
+			}
+			changed = cmp.Or(changed, err)
+		}
+		if changed != nil {
+			return nil, changed
+		}
+		if n := len(back.Executions); n != len(chain) {
+			return nil, fmt.Errorf("go back: %d of %d cells were run again", n, len(chain))
+		}
+		back.Executions = nil
+		if branch {
+			return nil, nil
+		}
+		if err := w.wentBack(back); err != nil || w.session.Alive() {
+			return &back, err
+		}
 	}
 }
 
+// endedAgain reports whether the session was found ended after a number of cells before.
+func (w *workspace) endedAgain(cells int) bool {
+	again := w.ended == cells
+	w.ended = cells
+	return again
+}
+
+// beginsWith reports whether a chain begins with the cells that a session has run.
+func beginsWith(chain, ran []string) bool {
+	return len(ran) <= len(chain) && slices.Equal(chain[:len(ran)], ran)
+}
+
+// goOn runs the cells of a chain that the session has not run, as long as it lives.
+func (w *workspace) goOn(ctx context.Context, to record.Chain) error {
+	chain, changed := to.Cells(), error(nil)
+	for i := len(w.at); i < len(chain) && w.session.Alive(); i++ {
+		x, err := w.execute(ctx, chain[i], nil)
+		if err == nil {
+			err = w.replayed(to, i, x.Execution)
+		}
+		if w.lost {
+			return err
+		}
+		changed = cmp.Or(changed, err)
+	}
+	return changed
+}
+
 // wentBack reports how the session went back, or once that it does not.
-func (r *workspace) wentBack(back notebook.Restoration) error {
+func (w *workspace) wentBack(back notebook.Restoration) error {
 	switch {
+	case w.purpose != Work || w.t.Method.Script:
+		return nil
 	case back.Way != notebook.NotAtAll:
-		return r.observe(Event{Kind: WentBack, Text: record.HowRestored(back)})
-	case !slices.Contains(r.t.Warnings, stayed):
-		return r.Warn(stayed)
+		return w.observe(Event{Kind: WentBack, Text: record.HowRestored(back)})
+	case !slices.Contains(w.t.Warnings, stayed):
+		return w.Warn(stayed)
 	}
 	return nil
 }
 
-// replayed records the outputs of accepted cells that ran again, where they differ. It
-// returns the number of a step that failed this time, or 0.
-func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken int, err error) {
-	plan := r.t.AcceptedRounds()
-	opening, before := len(r.t.Opening()), len(r.t.EarlierCells())
-	for i, e := range executions {
-		e.Outputs = r.steady(e.Outputs)
-		if i == 2 && len(r.t.Loaded()) > 0 && e.Status != notebook.OK {
-			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded "+
-				"here; the Python of that kernel can: %s", brief.Problem(e))
-		}
-		if i < opening && e.Status != notebook.OK {
-			return 0, fmt.Errorf("set up the session: %s", brief.Problem(e))
-		}
-		if i < before {
-			if err := r.earlierReplayed(i-opening, e); err != nil {
-				return 0, err
-			}
-			continue
-		}
-		round, step := &r.t.Rounds[plan[i-before]], i-before+1
-		if e.Status != notebook.OK && r.t.Mine(step) > 0 { // it is a person's, or one builds on it
-			return 0, stays(fmt.Sprintf("the cell of step %d", step), e)
-		}
-		if e.Status != notebook.OK {
-			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step,
-				brief.Problem(e))
-			r.current().Route = &record.Route{Back: step, Reason: reason}
-			return step, r.Warn(reason)
-		}
-		attempt := &round.Attempts[len(round.Attempts)-1]
-		if attempt.Execution.PlainText() == e.PlainText() {
-			continue
-		}
-		if attempt.Execution = e; r.t.Seal.Reshown {
-			continue
-		}
-		text := fmt.Sprintf("step %d printed something else when it was run again", step)
-		if err := r.Warn(text); err != nil {
-			return 0, err
-		}
+// replayed compares what cell i of a chain gives with what it gave. If it fails, or if an earlier
+// question has another answer, the journal has that from now on, and the questions are answered
+// from the beginning again. Otherwise the record stays as it is, with a warning: the proof decides.
+func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error {
+	e.Outputs = w.steady(e.Outputs)
+	cells := to.Cells()
+	before := record.Chain{Steps: cells[:i]}
+	on := w.restsOn(before, cell{code: cells[i]})
+	was, known := journal.Known[ran](w.t.Journal, "cell", on)
+	setsUp, step := i < len(to.SetUp), i-len(to.SetUp)-len(to.Earlier)+1
+	failed, own := e.Status != notebook.OK, step > 0
+	again := func(what string) error {
+		return errors.Join(journal.Put(w.t.Journal, "cell", on, ran{Execution: e}), w.Warn(what), &changedError{what})
 	}
-	if len(executions) != cells {
-		return 0, fmt.Errorf("go back: %d of %d cells were run again", len(executions), cells)
-	}
-	return 0, nil
-}
-
-// earlierReplayed records the output of cell n, from 0, of the earlier questions. A question
-// whose output has changed is no longer proved.
-func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
-	for k := range r.t.Earlier {
-		part := r.t.Part(k)
-		for _, i := range part.CellRounds() {
-			if n--; n == -1 {
-				return r.replaced(k, &part.Rounds[i].Attempts, e, "")
-			}
-		}
-		if _, ok := part.FinalCell(); !ok {
-			continue
-		}
-		if n--; n == -1 {
-			err := r.replaced(k, &part.Final.Attempts, e, part.Answer())
-			part.Final.Take(part.Final.Attempts[len(part.Final.Attempts)-1].Execution)
-			return err
-		}
-	}
-	return nil // before the first part
-}
-
-// replaced replaces the execution of the last attempt if it differs. Where the outputs of the
-// notebook are not those that were sealed, only another answer counts.
-func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Execution, answer string) error {
-	last := &(*attempts)[len(*attempts)-1]
-	if e.Status != notebook.OK {
+	switch {
+	case failed && setsUp && strings.HasPrefix(cells[i], record.VariablesComment):
+		return fmt.Errorf("the variables of the kernel that the run began in cannot be loaded "+
+			"here; the Python of that kernel can: %s", brief.Problem(e))
+	case failed && setsUp:
+		return fmt.Errorf("set up the session: %s", brief.Problem(e))
+	case failed && w.purpose == Second:
+		return &elsewhereError{"a cell before it no longer runs: " + brief.Problem(e)}
+	case failed && !own:
 		return stays("a cell of an earlier question", e)
-	}
-	if last.Execution.PlainText() == e.PlainText() {
+	case failed && w.t.Mine(step) > 0: // it is a person's, or one builds on it
+		return stays(fmt.Sprintf("the cell of step %d", step), e)
+	case failed:
+		return again(fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e)))
+	case !known || was.Execution.PlainText() == e.PlainText() || w.t.Seal.Reshown:
 		return nil
+	case own:
+		return w.Warn(fmt.Sprintf("step %d printed something else when it was run again", step))
 	}
-	last.Execution = e
-	if r.t.Seal.Reshown && (answer == "" || answer == strings.TrimSpace(e.Stdout())) {
-		return nil
-	}
-	r.t.Withdraw(part)
-	return r.Warn(withdrawn(part))
+	return again("a cell of an earlier question printed something else when it was run again")
 }
 
-// withdrawn warns of a question whose cells have given something else, until it is proved again.
-func withdrawn(part int) string {
-	return fmt.Sprintf("a cell of question %d printed something else when it was run "+
-		"again: its answer is not verified until dsstar resume has proved it again", part+1)
+// prepare begins to open the session, which takes a while.
+func (w *workspace) prepare(ctx context.Context) {
+	if w.opening != nil {
+		return
+	}
+	w.opening = w.openSession(func() (Session, error) {
+		if w.folder != "" {
+			return w.cfg.Open(ctx, w.purpose, w.folder)
+		}
+		folder, err := disk.TempFolder("", "dsstar-second-")
+		if err != nil {
+			return nil, err
+		}
+		w.folder = folder
+		if err := record.Folder(w.cfg.Dir).Lend(folder); err != nil {
+			return nil, err
+		}
+		return w.cfg.Open(ctx, w.purpose, folder)
+	})
 }
 
-// begin runs the cells before the next step: the set-up, and for a resumed run the plan.
-func (r *workspace) begin(ctx context.Context) error {
-	stop := r.kernel.Start()
-	cells := r.t.Base()
-	executions, err := executeAll(ctx, r.session, cells)
-	stop()
-	if err != nil {
-		return err
+// open waits for the session.
+func (w *workspace) open(ctx context.Context) (err error) {
+	if w.session != nil {
+		return nil
 	}
-	broken, err := r.replayed(executions, len(cells))
-	if err != nil || broken == 0 {
-		return err
-	}
-	if f := r.t.Final; f != nil && f.ByHand {
-		return &record.EditError{Problem: fmt.Sprintf("step %d no longer runs, and the last cell, "+
-			"which builds on it, is yours; it is in the notebook as you left it", broken)}
-	}
-	r.dirty, r.t.Final = true, nil // what it rests on is no more
-	_, err = r.restore(ctx)
+	w.prepare(ctx)
+	w.session, err = w.opening.wait()
 	return err
 }
 
-// elsewhere returns the trajectory for cells in another folder: the data folder has its absolute
-// path.
-func (r *workspace) elsewhere() *record.Trajectory {
-	t := *r.t
-	t.Task.Data = r.dataPath()
-	return &t
-}
-
-// dataPath returns the absolute path of the data folder, or "".
-func (r *workspace) dataPath() string {
-	if r.t.Task.Data == "" || filepath.IsAbs(r.t.Task.Data) {
-		return r.t.Task.Data
+// close ends the session. The next cell runs in a new one.
+func (w *workspace) close() {
+	w.opening.close()
+	if w.purpose == Second && w.folder != "" {
+		_ = disk.RemoveTemp(w.folder) // the next start removes what stays
+		w.folder = ""
 	}
-	return filepath.Join(r.dir, r.t.Task.Data)
-}
-
-// executeAll runs cells until one fails. The last execution is that of the failing cell.
-func executeAll(ctx context.Context, s Session, cells []string) ([]notebook.Execution, error) {
-	var all []notebook.Execution
-	for _, code := range cells {
-		e, err := s.Execute(ctx, code)
-		if err != nil {
-			return all, err
-		}
-		if all = append(all, e); e.Status != notebook.OK {
-			break
-		}
-	}
-	return all, nil
+	w.opening, w.session, w.at, w.lost = nil, nil, nil, false
 }

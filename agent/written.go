@@ -115,11 +115,16 @@ func Prelude() string {
 }
 
 // filesGiven returns the files that the question asks for, written or not, and those that the
-// answer names. Derivations are compared by them, too.
-func (r *standard) filesGiven(ctx context.Context, answer string) (all []compare.File) {
-	if r.host != nil {
-		return nil
+// answer names, as the cells of a chain leave them. Derivations are compared by them, too.
+func (r *run) filesGiven(ctx context.Context, w *workspace, chain record.Chain, answer string) ([]compare.File, error) {
+	if w.host != nil {
+		return nil, nil
 	}
+	return look(ctx, w, "files", chain, []any{formOf(r.t.Task).files, answer},
+		func(ctx context.Context) ([]compare.File, error) { return w.filesGiven(ctx, answer), nil })
+}
+
+func (r *workspace) filesGiven(ctx context.Context, answer string) (all []compare.File) {
 	folder := r.filesWritten()
 	for _, name := range formOf(r.t.Task).files {
 		f := compare.File{Name: name}
@@ -209,7 +214,7 @@ func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compa
 }
 
 // The answers that are compared: of the accepted cells, a second derivation, an option.
-func (r *workspace) firstAnswer() compare.Answer {
+func (r *run) firstAnswer() compare.Answer {
 	return compare.Answer{Words: r.t.Answer(), Files: r.t.Final.Files}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/journal"
 	"dsstar/agent/llm"
 	"dsstar/prompts"
 )
@@ -15,88 +16,185 @@ import (
 type Request struct {
 	Role    string
 	Subject string // which one: "orders.csv", "round 3"
+	Anew    int    // tells a request from others with the same words, which are to have another reply
 	// Words returns the parts of the request. It is called again when they are too long.
 	Words func() []prompts.Part
-	// pictures that go with it, if the model takes any and they fit into its context
-	Images []llm.Image
+	// Images, if set, returns the pictures that go with the request, if the model takes any and they
+	// fit into its context. It is called only if the model is asked.
+	Images func() []llm.Image
 }
 
-// An Asker makes the requests of a run's roles, and keeps them within the model's
+// An Asker makes the requests of a run's roles, each once, and keeps them within the model's
 // context.
 type Asker struct {
 	*Caller
-	system func() prompts.Part
-	warn   func(text string) error
+	Journal *journal.Journal // has the replies; nil: each request is made
+	system  func() prompts.Part
+	warn    func(text string) error
 
 	mu    sync.Mutex
 	sizes Sizes
+	most  Sizes          // for what the model is still to be asked
+	times map[string]int // how often a request was made since the beginning
+}
+
+// Begin has what a run asks counted from the beginning: a request that it makes again is to have
+// another reply, but when the run is retraced, the replies come in the same order.
+func (a *Asker) Begin() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.times = map[string]int{}
+}
+
+// time returns how often a request has been made before, and counts it.
+func (a *Asker) time(r Request, parts []prompts.Part) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.times == nil {
+		a.times = map[string]int{}
+	}
+	key := llm.GroundOf(nil, r.Role, parts).All
+	a.times[key]++
+	return a.times[key]
 }
 
 // NewAsker returns an asker. Every request begins with system; warn is told when
 // less is shown from then on.
 func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
-	return &Asker{Caller: NewCaller(s), system: system, warn: warn, sizes: firstSizes(s)}
+	sizes := firstSizes(s)
+	return &Asker{Caller: NewCaller(s), system: system, warn: warn, sizes: sizes, most: sizes}
 }
 
-// Role makes a request and reads the reply. A reply that cannot be read is sent back
-// once with the rule; then the error is a *[Error].
+// Role returns the reply to a request, which rests on its role and parts. A reply that cannot be
+// read is sent back once with the rule; then the error is a *[Error]. While the request is
+// longer than the model's context, all that the run shows is made shorter, for good.
 func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T, error) {
-	first, request, err := a.shorter(ctx, r, format.Schema, format.Form)
-	if err != nil {
-		return *new(T), err
-	}
-	return readOrAskAgain(ctx, a.Caller, request, first, format)
-}
-
-// shorter makes the first call of a request. While the request is longer than the
-// model's context, all that the run shows is made shorter, for good.
-func (a *Asker) shorter(ctx context.Context, r Request, schema *llm.Schema,
-	form string) (llm.Reply, llm.Request, error) {
 	for {
-		sizes := a.Sizes()
-		request, err := a.compose(r)
-		if err != nil {
-			return llm.Reply{}, request, err
+		sizes, parts := a.Sizes(), r.Words()
+		on := []any{r.Role, r.Anew, a.time(r, parts), parts}
+		if less, ok := journal.Known[Sizes](a.Journal, "sizes", on); ok && less != sizes {
+			a.show(less)
+			continue
 		}
-		request.Schema, request.Form = schema, form
-		first, err := a.Call(ctx, request)
-		for _, kind := range a.Mask.News() {
-			if err := a.warn(fmt.Sprintf("the %s's request for %s would have had what looks like %s: it "+
-				"is masked", r.Role, r.Subject, kind)); err != nil {
-				return first, request, err
+		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (recorded, error) {
+			if a.exceeds() {
+				return recorded{}, errTooMuch
 			}
-		}
-		if !errors.Is(err, llm.ErrContextLength) {
-			return first, request, err
-		}
-		if len(r.Images) > 0 {
-			r.Images = nil
+			return askFor(ctx, a, r, parts, format)
+		})
+		if errors.Is(err, llm.ErrContextLength) || errors.Is(err, errTooMuch) {
+			if err := a.shorter(sizes, r, on, err); err != nil {
+				return *new(T), err
+			}
 			continue
 		}
-		shrunk, less := a.shrink(sizes)
-		if !less {
-			return first, request, err
+		if err != nil {
+			return *new(T), err
 		}
-		if !shrunk {
-			continue
+		return readRecorded(reply, r, format)
+	}
+}
+
+// A recorded is what a role replied, as it is recorded.
+type recorded struct {
+	Text   string `json:"text"`
+	Finish string `json:"finish,omitempty"`
+	Schema bool   `json:"schema,omitempty"`  // it was asked for by a schema
+	Fault  string `json:"problem,omitempty"` // why it cannot be read
+}
+
+// readRecorded reads a recorded reply.
+func readRecorded[T any](s recorded, r Request, format Format[T]) (T, error) {
+	var none T
+	if s.Fault != "" {
+		return none, &Error{Role: r.Role, Subject: r.Subject, Problem: s.Fault, Reply: s.Text}
+	}
+	value, err := format.Read(llm.Reply{Text: s.Text, Finish: s.Finish, Schema: s.Schema})
+	if err != nil && !isPart(err) {
+		return none, err
+	}
+	return value, nil
+}
+
+// askFor makes the request of some parts, with its pictures if there is room for them.
+func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Part,
+	format Format[T]) (recorded, error) {
+	request, err := a.compose(r, parts)
+	if err != nil {
+		return recorded{}, err
+	}
+	request.Schema, request.Form = format.Schema, format.Form
+	if r.Images != nil {
+		request.Images = r.Images()
+	}
+	first, err := a.Call(ctx, request)
+	if errors.Is(err, llm.ErrContextLength) && len(request.Images) > 0 {
+		request.Images = nil
+		first, err = a.Call(ctx, request)
+	}
+	for _, kind := range a.Mask.News() {
+		if err := a.warn(fmt.Sprintf("the %s's request for %s would have had what looks like %s: it "+
+			"is masked", r.Role, r.Subject, kind)); err != nil {
+			return recorded{}, err
 		}
-		if err := a.warn(fmt.Sprintf("the %s's request for %s was longer than the model's context: "+
-			"from here on less of files and outputs is shown", r.Role, r.Subject)); err != nil {
-			return first, request, err
+	}
+	if err != nil {
+		return recorded{}, err
+	}
+	_, last, err := readOrAskAgain(ctx, a.Caller, request, first, format)
+	kept := recorded{Text: last.Text, Finish: last.Finish, Schema: last.Schema}
+	if unread, ok := errors.AsType[*Error](err); ok {
+		kept.Fault, err = unread.Problem, nil
+	}
+	return kept, err
+}
+
+// ForgetUnread has the request made again whose reply could not be read.
+func (a *Asker) ForgetUnread(e *Error) {
+	journal.Drop(a.Journal, "reply", func(s recorded) bool { return s.Fault == e.Problem && s.Text == e.Reply })
+}
+
+// Forget has requests made again whose replies are recorded.
+func (a *Asker) Forget(all []Request) {
+	for _, r := range all {
+		parts := r.Words()
+		for n := range 100 { // more than any run makes
+			a.Journal.Forget("reply", []any{r.Role, r.Anew, n + 1, parts})
 		}
 	}
 }
 
-// compose puts a request into words.
-func (a *Asker) compose(r Request) (llm.Request, error) {
+// errTooMuch says that a request shows more than the model's context is to hold.
+var errTooMuch = errors.New("the request shows more than the model's context holds")
+
+// shorter has less shown, for a request that was too long for the reason given when sizes were
+// shown. What is shown in its place is recorded.
+func (a *Asker) shorter(sizes Sizes, r Request, on any, reason error) error {
+	shrunk, less := a.shrink(sizes)
+	if !less {
+		return reason
+	}
+	if a.Journal != nil {
+		if err := journal.Put(a.Journal, "sizes", on, a.Sizes()); err != nil {
+			return err
+		}
+	}
+	if !shrunk || errors.Is(reason, errTooMuch) {
+		return nil
+	}
+	return a.warn(fmt.Sprintf("the %s's request for %s was longer than the model's context: "+
+		"from here on less of files and outputs is shown", r.Role, r.Subject))
+}
+
+// compose puts the parts of a request into words.
+func (a *Asker) compose(r Request, parts []prompts.Part) (llm.Request, error) {
 	system, err := a.Prompts.Text(a.system())
 	if err != nil {
 		return llm.Request{}, err
 	}
-	parts := r.Words()
 	text, err := a.Prompts.Text(parts...)
 	return llm.Request{
-		Role: r.Role, Subject: r.Subject, RestsOn: []any{parts}, MaxTokens: a.MaxTokens, Images: r.Images,
+		Role: r.Role, Subject: r.Subject, RestsOn: []any{parts}, MaxTokens: a.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, err
 }

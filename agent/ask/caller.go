@@ -93,22 +93,6 @@ func (c *Caller) Continue(before Spent) {
 	c.spent = before
 }
 
-// Recount counts the exchanges of a trace instead of what was counted so far.
-func (c *Caller) Recount(all []llm.Exchange) {
-	c.mu.Lock()
-	c.spent.Usage, c.spent.ByRole = record.Usage{}, nil
-	if c.spent.Cost != nil {
-		c.spent.Cost = new(float64)
-	}
-	c.mu.Unlock()
-	for _, e := range all {
-		if e.Error == "" {
-			price, known := c.PriceOf(e.Role)
-			c.count(e.Role, max(1, e.Calls), e.Usage, price.Cost(e.Usage), known)
-		}
-	}
-}
-
 // Call makes one model call and counts it. What is to be masked leaves as stand-ins, and they are
 // turned back in the reply: nothing else asks a model. Errors are a *[BudgetError], those of the
 // model, and ctx's.
@@ -132,11 +116,7 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 	}
 	// as notebooks are
 	reply.Text = c.Mask.Unmask(strings.ToValidUTF8(reply.Text, "\uFFFD"), reply.Schema)
-	if reply.Remembered {
-		c.Add(-1, 0)
-	} else {
-		c.pay(request.Role, 1, reply.Usage)
-	}
+	c.pay(request.Role, 1, reply.Usage)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range request.Messages {
@@ -241,25 +221,28 @@ func Model[T any](ctx context.Context, c *Caller, request llm.Request,
 	if err != nil {
 		return *new(T), err
 	}
-	return readOrAskAgain(ctx, c, request, first, format)
+	value, _, err := readOrAskAgain(ctx, c, request, first, format)
+	return value, err
 }
 
-// readOrAskAgain reads a reply, or the one that follows when the rule was quoted. A reply of which
-// only a part cannot be read serves if none can be read whole.
+// readOrAskAgain reads a reply, or the one that follows when the rule was quoted, and returns the
+// one that counts. A reply of which only a part cannot be read serves if none can be read whole.
 func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, first llm.Reply,
-	format Format[T]) (T, error) {
+	format Format[T]) (value T, counts llm.Reply, err error) {
+	var none T
 	value, problem := format.Read(first)
 	if problem == nil {
-		return value, nil
+		return value, first, nil
 	}
 	again, err := c.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 	if err != nil {
-		return *new(T), err
+		return none, first, err
 	}
 	if !first.Schema {
 		request = request.InText()
 	}
 	subject, last := request.Subject, first
+	counts = first
 	request.Subject += AskedAgain
 	request.Messages = append(slices.Clip(request.Messages),
 		llm.Message{Role: "assistant", Text: first.Text}, llm.Message{Role: "user", Text: again})
@@ -268,13 +251,13 @@ func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, 
 	case err == nil:
 		last = second
 		if v, err := format.Read(second); err == nil || isPart(err) || !isPart(problem) {
-			value, problem = v, err
+			value, problem, counts = v, err, second
 		}
 	case !errors.Is(err, llm.ErrContextLength): // else there is no room to ask again
-		return *new(T), err
+		return none, first, err
 	}
 	if problem != nil && !isPart(problem) {
-		return *new(T), &Error{Role: request.Role, Subject: subject, Problem: problem.Error(), Reply: last.Text}
+		return none, last, &Error{Role: request.Role, Subject: subject, Problem: problem.Error(), Reply: last.Text}
 	}
-	return value, nil
+	return value, counts, nil
 }

@@ -1,12 +1,9 @@
 package ask
 
+import "dsstar/agent/record"
+
 // Sizes are how much of what there is the model is shown, in bytes.
-type Sizes struct {
-	Result      int // of one step's output
-	Results     int // of all outputs together
-	Description int // of one file's description
-	Context     int // of all descriptions together
-}
+type Sizes = record.Sizes
 
 // Sizes returns how much is shown now.
 func (a *Asker) Sizes() Sizes {
@@ -36,6 +33,33 @@ func firstSizes(cfg Settings) Sizes {
 	return s
 }
 
+// ShowAs has as much shown as at the beginning of a run that goes on, for the replies that it has.
+// What the model is still to be asked shows no more than the settings say.
+func (a *Asker) ShowAs(sizes Sizes) {
+	if sizes != (Sizes{}) {
+		a.show(sizes)
+	}
+}
+
+func (a *Asker) show(sizes Sizes) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sizes = sizes
+}
+
+// exceeds reports whether more is shown than the settings say.
+func (a *Asker) exceeds() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sizes != within(a.sizes, a.most)
+}
+
+// within returns the smaller of two sizes.
+func within(s, o Sizes) Sizes {
+	return Sizes{min(s.Result, o.Result), min(s.Results, o.Results),
+		min(s.Description, o.Description), min(s.Context, o.Context)}
+}
+
 // shrink makes what is shown shorter, unless it is no longer as it was before: then another request
 // has done so already. It reports whether it has, and whether less is shown: if not, nothing was left
 // to take away.
@@ -49,6 +73,9 @@ func (a *Asker) shrink(before Sizes) (shrunk, less bool) {
 	switch {
 	case a.sizes != before:
 		return false, true
+	case within(before, a.most) != before:
+		a.sizes = within(before, a.most)
+		return true, true
 	case before.Context <= leastContext && before.Results <= leastResult:
 		return false, false
 	}

@@ -17,6 +17,7 @@ import (
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
 )
 
@@ -140,10 +141,11 @@ func (r *Describer) chosen() (all []int, alike map[int][]string) {
 // as profiles are kept. What was told before stays as it is.
 func (r *Describer) Extend() {
 	const share = 20 // of what is shown of the files, for all that is added
-	if len(r.t.Earlier) == r.t.Extended || !r.method.Profiles() {
+	k := len(r.t.Earlier)
+	if k <= r.t.Extended || !r.method.Profiles() {
 		return
 	}
-	r.t.Extended = len(r.t.Earlier)
+	r.t.Extended = k
 	root, err := files.Open(r.data, r.Readable)
 	if err != nil {
 		return
@@ -157,16 +159,16 @@ func (r *Describer) Extend() {
 			continue
 		}
 		if p, ok := keptProfile(r.keptAt(root, f)); ok {
-			told := d.Text + "\n" + d.Later
+			told := d.Text + "\n" + d.Beyond(k)
 			if d.Far {
-				told = d.Line + "\n" + d.Later
+				told = d.Line + "\n" + d.Beyond(k)
 			}
 			texts[i] = linesBeyond(p.Text(question, max(leastChars, len(d.Text)), r.near), told)
 		}
 	}
 	for _, i := range ByWords(question, texts) {
 		if d := &r.t.Descriptions[i]; texts[i] != "" && len(texts[i]) <= left {
-			d.Later = strings.TrimLeft(d.Later+"\n"+texts[i], "\n")
+			d.Later = append(d.Later, record.Extension{Part: k, Text: texts[i]})
 			left -= len(texts[i])
 		}
 	}

@@ -74,8 +74,8 @@ func (r *Describer) texts(named map[int]bool) []string {
 		case text == "" && d.Error != "" && !r.method.NoAnalyzer:
 			text = "No description: " + d.Error
 		}
-		if d.Later != "" {
-			text = strings.TrimLeft(text+"\n"+d.Later, "\n")
+		if more := d.Beyond(len(r.t.Earlier)); more != "" {
+			text = strings.TrimLeft(text+"\n"+more, "\n")
 		}
 		if len(named) == 0 || named[n] || r.document(n) {
 			texts[n] = text

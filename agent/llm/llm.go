@@ -93,9 +93,8 @@ type Reply struct {
 	Retries int
 	Calls   int // of an embedding model: HTTP requests, without retries
 
-	Schema     bool // it was asked for by the request's schema, not in text
-	Images     bool // the request's images were sent
-	Remembered bool // the reply of an earlier call, already counted: see [Remember]
+	Schema bool // it was asked for by the request's schema, not in text
+	Images bool // the request's images were sent
 }
 
 // Usage counts tokens. CachedTokens are part of InputTokens, ReasoningTokens of

@@ -34,21 +34,12 @@ type Exchange struct {
 	Calls    int       `json:"calls,omitempty"` // of an embedding model: HTTP requests
 	Error    string    `json:"error,omitempty"` // if set, the call failed
 	// the call failed because the run was ended
-	Stopped bool   `json:"stopped,omitempty"`
-	Seal    string `json:"seal,omitempty"` // of whoever wrote the line, for its content
-}
-
-// Content returns what the seal of an exchange is for: all but the seal.
-func (e Exchange) Content() []byte {
-	e.Seal = ""
-	data, _ := json.Marshal(e) // strings and numbers cannot fail
-	return data
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // A Trace is an open trace.jsonl. Its methods may be called concurrently.
 type Trace struct {
 	Price func(role string) (Price, bool) // nil: no price is known; set before use
-	Seal  func(content []byte) string     // nil: exchanges have no seal; set before use
 
 	mu   sync.Mutex
 	file *os.File
@@ -97,9 +88,6 @@ func (t *Trace) Append(e Exchange) error {
 		if price, known := t.Price(e.Role); known {
 			e.Cost = new(price.Cost(e.Usage))
 		}
-	}
-	if t.Seal != nil {
-		e.Seal = t.Seal(e.Content())
 	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)

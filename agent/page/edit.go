@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
@@ -19,8 +20,8 @@ import (
 type editing struct {
 	t     *record.Trajectory
 	cells []left
-	what  []string              // was changed in the part in work, in words
-	edits map[int]record.Change // of parts before the last
+	what  []string            // was changed in the part in work, in words
+	edits map[int]record.Edit // by part, from 0
 }
 
 // did records what the person changed.
@@ -74,24 +75,25 @@ func (e *editing) read() error {
 	if again := len(inBoth(was, t.ToRepeat())); again > 0 {
 		first = min(first, len(was)-again) // these are still to be run again
 	}
-	final := e.lastCell(last, "")
+	e.lastCell(last, "")
 	if len(e.what) > 0 {
-		t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: e.what, Ordered: ordered,
-			Plan: record.Numbers(now[:first]), Rest: record.Numbers(now[first:]), Steps: steps}})
-		t.Unsettle()
-		t.Ended, t.Failure = false, ""
-		if t.Final != nil {
-			t.Final.Again, t.Final.Answer = final, ""
-		}
+		edit := e.left(last, was, now, steps)
+		edit.Plan, edit.Rest, edit.Ordered = record.Numbers(now[:first]), record.Numbers(now[first:]), ordered
+		e.edits[last] = edit
 	}
 	if len(e.edits) > 0 {
-		k := slices.Min(slices.Collect(maps.Keys(e.edits)))
-		if len(e.what) > 0 {
-			e.edits[last] = record.Change{} // its own
-		}
-		t.ReopenChanged(k, e.edits)
+		t.Restart(e.edits)
 	}
 	return nil
+}
+
+// left returns the edit with which part k begins again from the cells of some rounds.
+func (e *editing) left(k int, was, now []int, steps bool) record.Edit {
+	edit := e.t.Part(k).Again(e.what...)
+	edit.Rest, edit.Steps = record.Numbers(now), steps
+	edit.Start.Given, edit.Start.Less = record.Numbers(now), len(now) < len(was)
+	maps.DeleteFunc(edit.Start.Words, func(n int, _ string) bool { return !slices.Contains(now, n-1) })
+	return edit
 }
 
 var errQuestion = refused("the question or its form was changed: undo it, " +
@@ -192,24 +194,23 @@ func (e *editing) earlier(k int) error {
 	steps := len(e.what) > 0
 	e.lastCell(k, of)
 	if len(e.what) > 0 {
-		e.edits[k] = record.Change{What: e.what, Rest: now, Steps: steps}
+		e.edits[k] = e.left(k, was, now, steps)
 	}
 	return nil
 }
 
-// lastCell compares the last cell of part k with the record. It reports whether there is one.
-func (e *editing) lastCell(k int, of string) bool {
+// lastCell compares the last cell of part k with the record.
+func (e *editing) lastCell(k int, of string) {
 	p := e.t.Part(k)
 	final, there := e.role(roleFinal, k+1)
 	if _, drawn := p.FinalCell(); drawn && !there {
-		*p.Final = record.Final{Begun: p.Final.Begun + 1}
+		*p.Final = record.Final{}
 		e.did("the last cell%s was removed", of)
 	}
 	if final.changed {
 		p.Final.ByHand = true
 		e.did("the last cell%s was changed", of)
 	}
-	return there
 }
 
 // noteTexts returns the notes to the agent that stand in the notebook, with the cells.
@@ -228,39 +229,44 @@ func (e *editing) noteTexts() (texts []string, notes []left) {
 func (e *editing) notes() {
 	t := e.t
 	texts, notes := e.noteTexts()
+	decided := map[string]bool{}
+	for _, d := range journal.All[record.Decision](t.Journal, record.Decided) {
+		decided[d.Note] = true // perhaps it is still to be noted again
+	}
 	for i, text := range texts {
-		if !slices.Contains(t.Notes, text) {
+		if !slices.Contains(t.Notes, text) && !decided[text] {
+			t.Notes = append(t.Notes, text)
+			t.Left = append(t.Left, record.Left{Text: text, Part: max(1, notes[i].part)})
 			e.noted(notes[i].part-1, "a note was left: "+text)
 		}
 	}
-	for _, text := range t.Notes {
+	for _, text := range slices.Clone(t.Notes) {
 		if slices.Contains(texts, text) {
 			continue
 		}
-		e.noted(0, "a note was removed: "+text)
+		t.Notes = slices.DeleteFunc(t.Notes, func(n string) bool { return n == text })
+		t.Left = slices.DeleteFunc(t.Left, func(n record.Left) bool { return n.Text == text })
+		journal.Drop(t.Journal, record.Decided, func(d record.Decision) bool { return d.Note == text })
 		for k := range len(t.Earlier) + 1 {
 			readings := t.Part(k).Readings
 			for i, r := range readings {
 				readings[i].ByUser = r.ByUser && r.Chose() != text
 			}
 		}
-	}
-	if !slices.Equal(slices.Sorted(slices.Values(t.Notes)), slices.Sorted(slices.Values(texts))) {
-		t.Notes = texts // else they keep their order
+		e.noted(0, "a note was removed: "+text)
 	}
 }
 
 // noted records a change of notes that concerns the questions from part k on.
 func (e *editing) noted(k int, what string) {
 	e.did("%s", what)
-	e.t.Noted(what)
-	for ; k < len(e.t.Earlier); k++ {
-		c, is := e.edits[k]
+	for k = max(k, 0); k < len(e.t.Earlier); k++ {
+		edit, is := e.edits[k]
 		if !is {
-			c.Rest = e.t.Part(k).CellRounds()
+			edit = e.t.Part(k).Again()
 		}
-		c.What = append(slices.Clone(c.What), what)
-		e.edits[k] = c
+		edit.What = append(slices.Clone(edit.What), what)
+		e.edits[k] = edit
 	}
 }
 
@@ -312,7 +318,7 @@ func (e *editing) opening() (moved bool, err error) {
 	e.did("the data folder is now %s", data)
 	for k := range e.t.Earlier {
 		if _, is := e.edits[k]; !is {
-			e.edits[k] = record.Change{What: e.what[len(e.what)-1:], Rest: e.t.Part(k).CellRounds()}
+			e.edits[k] = e.t.Part(k).Again(e.what[len(e.what)-1])
 		}
 	}
 	return true, nil

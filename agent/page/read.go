@@ -27,7 +27,7 @@ func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 		return nil, err
 	}
 	t.Remarks = remarks(nb, cells, len(t.Earlier)+1)
-	return t, (&editing{t: t, cells: cells, edits: map[int]record.Change{}}).read()
+	return t, (&editing{t: t, cells: cells, edits: map[int]record.Edit{}}).read()
 }
 
 // Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook

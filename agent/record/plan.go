@@ -199,18 +199,37 @@ func codes(cells []Titled) []string {
 	return all
 }
 
-// Base returns the code that the next cell builds on: parameters, set-up and, unless every cell is
-// a whole script, the accepted steps.
-func (t *Trajectory) Base() []string {
-	cells := codes(t.EarlierCells())
+// A Chain is the cells that a cell runs on.
+type Chain struct {
+	SetUp   []string // parameters, set-up, variables, functions
+	Earlier []string // of the questions before
+	Steps   []string // accepted ones of this question
+}
+
+// Cells returns all of them in order.
+func (c Chain) Cells() []string { return slices.Concat(c.SetUp, c.Earlier, c.Steps) }
+
+// Chain returns the cells that the next one, with the code given, builds on.
+func (t *Trajectory) Chain(code string) Chain {
+	opening := t.opening(code)
+	c := Chain{SetUp: codes(opening)}
+	for k := range t.Earlier {
+		c.Earlier = append(c.Earlier, codes(t.Part(k).own())...)
+	}
 	if t.Method.Script {
-		return cells
+		return c
 	}
 	for _, i := range t.AcceptedRounds() {
 		a, _ := t.Rounds[i].Accepted()
-		cells = append(cells, a.Code)
+		c.Steps = append(c.Steps, a.Code)
 	}
-	return cells
+	return c
+}
+
+// Base returns the code that the next cell builds on: parameters, set-up and, unless every cell is
+// a whole script, the accepted steps.
+func (t *Trajectory) Base() []string {
+	return t.Chain("").Cells()
 }
 
 // Cells returns the code of the notebook's cells in order.

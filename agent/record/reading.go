@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"dsstar/notebook"
 	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 )
@@ -174,23 +173,6 @@ func (t *Trajectory) Unsettle() {
 
 // NoteTag marks a person's Markdown cell that the agent reads.
 const NoteTag = "dsstar:note"
-
-// AddNote adds a person's note to the agent, which the notebook shows below the question. Later
-// questions are judged and derived again.
-func (t *Trajectory) AddNote(text string) {
-	if slices.Contains(t.Notes, text) {
-		return
-	}
-	t.Noted("a note was left: " + text)
-	t.Notes = append(t.Notes, text)
-	question := "asked" // the id of its cell
-	if n := len(t.Earlier); n > 0 {
-		question += fmt.Sprint("-", n+1)
-	}
-	t.Remarks = append(t.Remarks, Remark{After: question, Cell: notebook.Cell{
-		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
-		Metadata: map[string]any{"tags": []any{NoteTag}}}})
-}
 
 // restated returns the readings without the answers, which were those of other cells or data.
 func restated(readings []Reading) []Reading {

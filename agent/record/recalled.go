@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,8 @@ import (
 type Recalled struct {
 	Facts   []lesson.Fact `json:"facts,omitempty"`
 	Imports []string      `json:"imports,omitempty"` // of the functions
-	Tools   []lesson.Tool `json:"tools,omitempty"`   // after the run, only those that its cells use
+	Tools   []lesson.Tool `json:"tools,omitempty"`
+	Only    []string      `json:"only,omitzero"`     // names of the functions that the cells use; nil: not known yet
 	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
 
 	// of the run whose notebook was run again in place of asking the model; zero: none was
@@ -34,7 +36,7 @@ func (t *Trajectory) toolsCell() string {
 	if t.Recalled == nil {
 		return ""
 	}
-	source := lesson.Module(t.Recalled.Imports, t.Recalled.Tools)
+	source := lesson.Module(t.Recalled.Functions())
 	if source == "" {
 		return ""
 	}
@@ -53,15 +55,35 @@ func (t *Trajectory) UsedTools() []lesson.Tool {
 	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(cells), "\n"))
 }
 
-// DropUnusedTools leaves the functions that no cell uses out of the notebook. The session must end,
-// because it was built with them.
-func (t *Trajectory) DropUnusedTools() {
-	if t.Recalled != nil {
-		used := *t.Recalled
-		if used.Tools = t.UsedTools(); len(used.Tools) == 0 {
-			used.Imports = nil
+// Functions returns the functions that the notebook has, with their imports.
+func (r *Recalled) Functions() (imports []string, tools []lesson.Tool) {
+	if r.Only == nil {
+		return r.Imports, r.Tools
+	}
+	for _, tool := range r.Tools {
+		if slices.Contains(r.Only, tool.Name) {
+			tools = append(tools, tool)
 		}
-		t.Recalled = &used
+	}
+	if len(tools) == 0 {
+		return nil, nil
+	}
+	return r.Imports, tools
+}
+
+// HaveFunctions leaves the functions that no cell uses out of the notebook, or has all in it. The
+// session must end, because it was built with the others.
+func (t *Trajectory) HaveFunctions(all bool) {
+	if t.Recalled == nil {
+		return
+	}
+	recalled := *t.Recalled
+	if t.Recalled, recalled.Only = &recalled, nil; all {
+		return
+	}
+	recalled.Only = []string{}
+	for _, tool := range t.UsedTools() {
+		recalled.Only = append(recalled.Only, tool.Name)
 	}
 }
 

@@ -59,21 +59,6 @@ func (t *Trajectory) DataChanges(now []File) string {
 	return ""
 }
 
-// StartOver has the files described again and all cells of the plan run again.
-func (t *Trajectory) StartOver(why string) {
-	t.Described, t.Descriptions, t.Relations = false, nil, ""
-	if len(t.Rounds) == t.EarlierRounds() {
-		return
-	}
-	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
-	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: []string{why}, Plan: []int{}, Rest: Numbers(plan)}})
-	t.Unsettle()
-	if t.Final != nil {
-		_, t.Final.Again = t.FinalCell()
-		t.Final.Answer = ""
-	}
-}
-
 // Disown leaves nothing proved or judged of a trajectory that a stranger may have written: files
 // are described, cells run, and the plan is judged, derived and proved again. What was planned,
 // written and answered stays. Notes stay as text, and cells that a person wrote as any others: they
@@ -83,14 +68,14 @@ func (t *Trajectory) Disown() {
 	t.Adopted, t.Variables = true, nil
 	t.disownWishes()
 	for k := range t.Earlier {
-		p := &t.Earlier[k]
-		p.Proof, p.Second, p.Readings = nil, nil, doubted(p.Readings)
+		t.Earlier[k].Readings = doubted(t.Earlier[k].Readings)
 	}
-	t.Second, t.Readings = nil, doubted(t.Readings)
+	t.Readings = doubted(t.Readings)
 	t.Unprove()
-	t.StartOver("another dsstar made this run: its cells run again, and its answer is judged, derived " +
+	t.Journal = nil
+	t.Renew("another dsstar made this run: its cells run again, and its answer is judged, derived " +
 		"and proved again")
-	t.Ended, t.Failure, t.Unusable, t.Memory, t.Task.Include = false, "", nil, 0, nil
+	t.Ended, t.Failure, t.Memory, t.Task.Include = false, "", 0, nil
 	if r := t.Recalled; r != nil {
 		t.Recalled = &Recalled{Facts: r.Facts, Imports: r.Imports, Tools: r.Tools}
 	}
@@ -98,7 +83,7 @@ func (t *Trajectory) Disown() {
 
 // disownWishes takes from notes and cells the rank of what the user of dsstar wants.
 func (t *Trajectory) disownWishes() {
-	t.Notes, t.Remarks = nil, slices.Clone(t.Remarks)
+	t.Notes, t.Left, t.Remarks = nil, nil, slices.Clone(t.Remarks)
 	for i := range t.Remarks {
 		cell := &t.Remarks[i].Cell
 		if tags, _ := cell.Metadata["tags"].([]any); slices.Contains(cell.Tags(), NoteTag) {
@@ -119,6 +104,7 @@ func (t *Trajectory) disownWishes() {
 // Unprove leaves a trajectory that is to be proved in a run of its own, which begins now.
 func (t *Trajectory) Unprove() {
 	t.Proof, t.Learned, t.Warnings, t.Models = nil, nil, nil, nil
+	t.Journal = t.Journal.Only("reply", "sizes", Decided) // nothing has run yet
 	t.Usage, t.ByRole, t.Cost, t.Seconds = Usage{}, nil, new(float64), Seconds{}
 	t.Started = time.Now()
 }
@@ -145,15 +131,10 @@ func (t *Trajectory) Drop(step int) error {
 		return &EditError{fmt.Sprintf("the plan has %s, and no step %d", human.Plural(len(plan), "step"),
 			step)}
 	}
-	t.Rounds = append(t.Rounds, Round{Edit: &Edit{
-		What: []string{fmt.Sprintf("step %d was dropped, with all after it", step)},
-		Plan: Numbers(plan[:step-1]),
-	}})
-	t.Unsettle()
-	if t.Final != nil {
-		t.Final = &Final{Begun: t.Final.Begun + 1}
-	}
-	t.Ended, t.Failure = false, ""
+	e := t.Again(fmt.Sprintf("step %d was dropped, with all after it", step))
+	e.Plan, e.Rest, e.Start.Last = Numbers(plan[:step-1]), nil, ""
+	e.Start.Given, e.Start.Less = e.Plan, true
+	t.Restart(map[int]Edit{len(t.Earlier): e})
 	return nil
 }
 

@@ -90,12 +90,15 @@ func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string)
 
 // Opening returns the cells before the first step: parameters, set-up, if later cells use variables
 // of a user's session the cell that loads them, and the functions of memory if there are any.
-func (t *Trajectory) Opening() []Titled {
+func (t *Trajectory) Opening() []Titled { return t.opening("") }
+
+// opening is Opening with another cell, which is to run next.
+func (t *Trajectory) opening(next string) []Titled {
 	cells := []Titled{
 		{RoleParameters, "Parameters", parametersCell(t.Part(0).Task)},
 		{RoleSetup, "Set-up", SetUpCell(t.Task)},
 	}
-	if code := t.variablesCell(); code != "" {
+	if code := t.variablesCell(next); code != "" {
 		cells = append(cells, Titled{RoleVariables, "Variables", code})
 	}
 	if code := t.toolsCell(); code != "" { // last: the second derivation begins before it
@@ -106,9 +109,9 @@ func (t *Trajectory) Opening() []Titled {
 
 // variablesCell returns the cell that loads the variables that other cells use. A session that has
 // them keeps its own, unless this cell loaded them before: cells may have changed them since.
-func (t *Trajectory) variablesCell() string {
+func (t *Trajectory) variablesCell(next string) string {
 	var imports, names []string
-	for _, v := range t.Loaded() {
+	for _, v := range t.Loaded(next) {
 		if v.Import != "" {
 			imports = append(imports, v.Import)
 		} else {
@@ -125,17 +128,21 @@ func (t *Trajectory) variablesCell() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "# What these cells use of the session in which they were written, " +
-		"for a session that has none of it.\n" + strings.Join(parts, "\n\n")
+	return VariablesComment + "\n" + strings.Join(parts, "\n\n")
 }
 
-// Loaded returns the variables that the cells use and a fresh session must load.
-func (t *Trajectory) Loaded() (all []Variable) {
+// VariablesComment begins the cell that loads variables.
+const VariablesComment = "# What these cells use of the session in which they were written, " +
+	"for a session that has none of it."
+
+// Loaded returns the variables that the cells, and one that is to run next, use and a fresh session
+// must load.
+func (t *Trajectory) Loaded(next string) (all []Variable) {
 	var cells []Titled
 	for k := range len(t.Earlier) + 1 {
 		cells = append(cells, t.Part(k).own()...)
 	}
-	used := words(strings.Join(codes(cells), "\n"))
+	used := words(strings.Join(codes(cells), "\n") + "\n" + next)
 	for _, v := range t.Variables {
 		if used[v.Name] && (v.Import != "" || v.File != "") {
 			all = append(all, v)

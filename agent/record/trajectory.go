@@ -5,12 +5,15 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"dsstar/agent/files"
+	"dsstar/agent/journal"
 	"dsstar/agent/llm"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
@@ -38,14 +41,17 @@ type Trajectory struct {
 	Proof        *Proof        `json:"proof,omitempty"`
 	Learned      *Learned      `json:"learned,omitempty"` // for the memory; nil: not asked for
 	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
+	Left         []Left        `json:"left,omitempty"`    // those of them that a person has left in the notebook
 	Remarks      []Remark      `json:"-"`                 // the notebook has them where they belong
 	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two solution.py
 	Models       []string      `json:"models,omitempty"`  // that answered
 	Choice       Choice        `json:"choice,omitzero"`   // of the models, by the user
 	Warnings     []string      `json:"warnings,omitempty"`
 	Ended        bool          `json:"ended"`
-	Failure      string        `json:"failure,omitempty"`  // what ended the run early, in one line
-	Unusable     *Request      `json:"unusable,omitempty"` // whose unusable replies ended the run
+	Failure      string        `json:"failure,omitempty"` // what ended the run early, in one line
+
+	Journal *journal.Journal `json:"journal,omitempty"` // what was learned from outside
+	Sizes   Sizes            `json:"sizes,omitzero"`    // of what the first requests showed
 
 	// Adopted: another dsstar began the run, so that cells of a stranger may be among its cells.
 	Adopted bool `json:"adopted,omitempty"`
@@ -123,15 +129,39 @@ type Description struct {
 	Near   int       `json:"near,omitempty"`   // rank by nearness to the question; 0: none
 	Alike  string    `json:"alike,omitempty"`  // names of files like it, which are not described
 
-	Kind      string `json:"kind,omitempty"`      // from its name and beginning: "CSV, UTF-16"
-	Far       bool   `json:"far,omitempty"`       // from the question: no more than Line is shown
-	Line      string `json:"line,omitempty"`      // "": no more than the name
-	Later     string `json:"later,omitempty"`     // what later questions need besides
-	Profile   bool   `json:"profile,omitempty"`   // by a program
-	Document  bool   `json:"document,omitempty"`  // it has text rather than tables
-	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content
-	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
-	Corrected bool   `json:"corrected,omitempty"` // by a person
+	Kind      string      `json:"kind,omitempty"`      // from its name and beginning: "CSV, UTF-16"
+	Far       bool        `json:"far,omitempty"`       // from the question: no more than Line is shown
+	Line      string      `json:"line,omitempty"`      // "": no more than the name
+	Later     []Extension `json:"later,omitempty"`     // what later questions need besides
+	Profile   bool        `json:"profile,omitempty"`   // by a program
+	Document  bool        `json:"document,omitempty"`  // it has text rather than tables
+	Whole     bool        `json:"whole,omitempty"`     // Text has the file's whole content
+	Cached    bool        `json:"cached,omitempty"`    // made by an earlier run
+	Corrected bool        `json:"corrected,omitempty"` // by a person
+}
+
+// An Extension is what a question needs besides of a file, and all after it are shown.
+type Extension struct {
+	Part int    `json:"part"` // the question, from 0
+	Text string `json:"text"`
+}
+
+// Beyond returns what question k, from 0, is shown besides.
+func (d Description) Beyond(k int) string {
+	var texts []string
+	for _, e := range d.Later {
+		if e.Part <= k {
+			texts = append(texts, e.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// DataDigest returns a digest of the data files as the trajectory has them.
+func (t *Trajectory) DataDigest() string {
+	data, _ := json.Marshal([]any{t.Task.Files, t.Task.Rest}) // plain data cannot fail
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
 }
 
 // A Variable is an object of a user's session. Once a cell has read it, Import, File or Problem is
@@ -230,6 +260,8 @@ type Edit struct {
 	What []string `json:"what"`           // the person did, in words
 	Plan []int    `json:"plan"`           // the rounds, from 1, whose cells make up the plan
 	Rest []int    `json:"rest,omitempty"` // those that follow once they have been run again
+	// where the question begins again; nil: the round only goes on with the rest of an edit
+	Start *Start `json:"start,omitempty"`
 
 	Ordered bool `json:"ordered,omitempty"` // a person chose the order: nothing is dropped
 	Steps   bool `json:"steps,omitempty"`   // other cells than before: they may take other readings
@@ -245,7 +277,6 @@ type Final struct {
 	Doubts   []string       `json:"doubts,omitempty"`  // from form, sentences and code, each a line
 	ByHand   bool           `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Again    bool           `json:"again,omitempty"`   // the accepted cell is to be run again
-	Begun    int            `json:"begun,omitempty"`   // how often all tries were given up
 }
 
 // A Proof records how the accepted cells ran in a fresh, private session and the script in plain
@@ -276,10 +307,12 @@ type Choice struct {
 	Endpoint string            `json:"endpoint,omitempty"` // of Model, without credentials
 }
 
-// A Request is a role's request to the model, identified by its subject.
-type Request struct {
-	Role    string `json:"role"`
-	Subject string `json:"subject"`
+// Sizes are how much of what there is the model is shown, in bytes.
+type Sizes struct {
+	Result      int `json:"result"`      // of one step's output
+	Results     int `json:"results"`     // of all outputs together
+	Description int `json:"description"` // of one file's description
+	Context     int `json:"context"`     // of all descriptions together
 }
 
 // Usage is what the model calls of a run have used.

@@ -71,9 +71,6 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	}
 	defer trace.Close()
 	trace.Price = config.Price
-	if key := a.key(); key != nil {
-		trace.Seal = key.Sum
-	}
 	s := j.settings
 	for _, w := range s.Warnings {
 		j.progress.Warn("%s", w)
@@ -100,6 +97,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	if j.embedder != nil {
 		config.Embedder = llm.Traced(j.embedder, trace)
 	}
+	config.Guest = j.site.Guest != nil
 	config.Warnings, config.Observe, config.Review = j.site.Warnings(), j.observer(saver), a.review(j)
 	t, err := run(ctx, config)
 	j.progress.Stop()
@@ -155,6 +153,9 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 	var next time.Time
 	described := 0
 	return func(e agent.Event, t *record.Trajectory) error {
+		if e.Before {
+			return nil // it is shown and saved
+		}
 		var err error
 		if e.Kind == agent.Described {
 			described++

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsstar/agent/llm"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -24,13 +23,11 @@ func discard(f record.Folder) bool {
 	for _, entry := range entries {
 		path, vain := filepath.Join(string(f), entry.Name()), false
 		switch path {
-		case f.Trace():
-			vain = unanswered(path)
 		case f.Notebook():
 			vain = unedited(f)
 		case f.Files():
 			vain = onlyData(path)
-		case f.Script(), filepath.Join(string(f), record.DataFolder):
+		case f.Trace(), f.Script(), filepath.Join(string(f), record.DataFolder):
 			vain = true
 		}
 		if !vain {
@@ -48,27 +45,14 @@ func onlyData(folder string) bool {
 	})
 }
 
-// unanswered reports whether a trace has no reply.
-func unanswered(trace string) bool {
-	file, err := disk.OpenPlain(trace, disk.MaxDocument)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	exchanges, err := llm.ReadTrace(file)
-	return err == nil && !slices.ContainsFunc(exchanges, func(e llm.Exchange) bool {
-		return e.Error == ""
-	})
-}
-
-// unedited reports whether a run has no rounds, and nobody has edited its notebook or script.
+// unedited reports whether a run has no reply of a model, and nobody has edited its notebook or script.
 func unedited(f record.Folder) bool {
 	nb, err := notebook.Open(f.Notebook())
 	if err != nil {
 		return false
 	}
 	t, err := page.Read(nb)
-	if err != nil || len(t.Rounds)+len(t.Remarks) > 0 {
+	if err != nil || len(t.Rounds)+len(t.Remarks)+t.Journal.Len() > 0 {
 		return false
 	}
 	script, err := disk.ReadPlain(f.Script(), disk.MaxDocument)

@@ -79,7 +79,7 @@ func dropping() roles {
 		"step": say("Load the numbers.", "Take the wrong ones.", "Add them up."),
 		"cell": say(load, cell("numbers['m']"), cell(`import os
 total = sum(numbers)
-print(total, os.path.exists('note.txt'), random.random() == random.Random(0).random(), os.getcwd(),
+print(total, os.path.exists('note.txt'), random.random() == random.Random(0).random(), os.path.basename(os.getcwd()),
     set('abcdefgh'))`)),
 		"debugger": say(cell("numbers[0] = 100\nopen('note.txt', 'w').write('x')\n" +
 			"random.random()\nprint(max(numbers))")),

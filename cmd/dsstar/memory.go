@@ -203,6 +203,7 @@ func (a *app) anew(t *record.Trajectory, task record.Task) *record.Trajectory {
 	if again.Unprove(); !a.key().Wrote(t) {
 		again.Disown()
 	}
+	task.Question, task.Guidelines = t.Task.Question, t.Task.Guidelines // what was judged is in these words
 	again.Task, again.Scripts = task, nil
 	if again.Recalled == nil {
 		again.Recalled = &record.Recalled{}

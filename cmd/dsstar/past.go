@@ -10,7 +10,6 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
-	"dsstar/agent/llm"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -271,23 +270,4 @@ func (r *pastRun) read(key record.Key) error {
 		r.t.Disown()
 	}
 	return nil
-}
-
-// answered reads the exchanges with the model so far that this user's dsstar had.
-func answered(folder record.Folder, key record.Key) ([]llm.Exchange, error) {
-	f, err := disk.OpenPlain(folder.Trace(), disk.MaxDocument)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // the notebook is enough
-	}
-	var exchanges []llm.Exchange
-	if err == nil {
-		defer f.Close()
-		exchanges, err = llm.ReadTrace(f)
-	}
-	if err != nil {
-		return nil, usage.New(fmt.Sprintf("the trace %s: %v", folder.Trace(), err),
-			usage.Shell("mv %s %s   # the notebook is enough to go on from", folder.Trace(),
-				folder.Trace()+".bad"))
-	}
-	return slices.DeleteFunc(exchanges, func(e llm.Exchange) bool { return !key.Holds(e.Seal, e.Content()) }), nil
 }

@@ -59,8 +59,7 @@ func choose(t *record.Trajectory, named string) error {
 	all := chooseable(t)
 	for _, c := range all {
 		if c.name == named {
-			agent.Choose(t, c.question, c.reading, c.option)
-			return nil
+			return agent.Choose(t, c.question, c.reading, c.option)
 		}
 	}
 	if len(all) == 0 && len(t.Edits()) > 0 {

@@ -217,10 +217,6 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return a.conclude(ctx, j, r.t, r.folder, continued(r, a.key()), nil)
 	}
 	r.tell(j.progress, w.question)
-	exchanges, err := answered(r.folder, a.key())
-	if err != nil {
-		return err
-	}
 	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 &&
 		(r.t.Task.Data == "" || len(r.t.Variables) > 0) {
 		return usage.New("the run uses the variables of a running kernel and has not finished: "+
@@ -245,7 +241,6 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	}
 	return a.carryOut(ctx, j, r.folder, saver,
 		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-			config.Answered = exchanges
 			return agent.Resume(ctx, config, r.t, now)
 		})
 }

@@ -61,7 +61,7 @@ func TestChooseable(t *testing.T) {
 	if err := choose(tr, "2.1"); err == nil {
 		t.Error("an option that is not there was chosen")
 	}
-	if err := choose(tr, "1.2"); err != nil || len(tr.Later) != 2 || !tr.Readings[0].ByUser || tr.Readings[0].Chosen != 1 {
+	if err := choose(tr, "1.2"); err != nil || len(tr.Later) != 1 || tr.Journal.Len() != 1 {
 		t.Errorf("%v, %+v", err, tr.Readings)
 	}
 }

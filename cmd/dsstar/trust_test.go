@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dsstar/agent/llm"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -281,34 +279,4 @@ func TestMCPStranger(t *testing.T) {
 	}
 	wantText(t, "elsewhere", c.call(true, "rerun_notebook", map[string]any{"notebook": filepath.Join(runs, "elsewhere"),
 		"write": true}, nil), "not among what this server may read")
-}
-
-// TestAnswered: only replies whose lines this user's dsstar has written are not asked for again.
-func TestAnswered(t *testing.T) {
-	folder := record.Folder(t.TempDir())
-	for i, key := range []record.Key{testKey, record.Key("another"), nil} {
-		trace, err := llm.OpenTrace(folder.Trace())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if trace.Seal = key.Sum; key == nil {
-			trace.Seal = nil
-		}
-		for _, role := range []string{"judge", "second"} {
-			if err := trace.Append(llm.Exchange{Role: role, Subject: "1 < 2 & \u2028", Reply: strconv.Itoa(i)}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		trace.Close()
-	}
-	text := strings.Replace(content(t, folder.Trace()), `"role":"second"`, `"role":"router"`, 1)
-	if err := os.WriteFile(folder.Trace(), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if all, err := answered(folder, testKey); err != nil || len(all) != 1 || all[0].Role != "judge" || all[0].Reply != "0" {
-		t.Errorf("%+v, %v", all, err)
-	}
-	if all, err := answered(folder, nil); err != nil || len(all) != 0 {
-		t.Errorf("without a key: %+v, %v", all, err)
-	}
 }

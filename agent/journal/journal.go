@@ -1,0 +1,213 @@
+// Package journal keeps what a run has learned from outside: replies of a model, executions of
+// cells, decisions of a person, proofs. Each result is kept under a digest of what it rests on.
+// Whoever asks for it again gets what is there. If anything that it rests on has changed, it is not
+// found. So nothing is ever reset, and a run is resumed by beginning it again.
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// An Entry is one result.
+type Entry struct {
+	Kind  string          `json:"kind"`
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value"`
+}
+
+// A Journal is the results of a run, in the order in which they were recorded. The zero value is an
+// empty journal, and nil is one that keeps nothing. Methods and functions may be called by several
+// goroutines.
+type Journal struct {
+	mu      sync.Mutex
+	entries []Entry
+	asked   int
+	saved   func() error
+}
+
+// OnAdded has saved called after each result that is added. Its error is that of whoever adds it.
+func (j *Journal) OnAdded(saved func() error) { j.saved = saved }
+
+// Asked returns how many results were not in the journal when they were asked for.
+func (j *Journal) Asked() int {
+	if j == nil {
+		return 0
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.asked
+}
+
+// Len returns the number of results.
+func (j *Journal) Len() int {
+	if j == nil {
+		return 0
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.entries)
+}
+
+// key returns the digest of what a result of a kind rests on, which must be plain data.
+func key(kind string, restsOn any) string {
+	data, err := json.Marshal([]any{kind, restsOn})
+	if err != nil {
+		panic(fmt.Sprintf("journal: key of %s: %v", kind, err)) // not plain data
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:12])
+}
+
+// Once returns the result that is recorded, or else gets it from do and records it. An error of do
+// is not recorded. The result has always been through JSON, so that a run sees what a resumed one
+// will see.
+func Once[T any](ctx context.Context, j *Journal, kind string, restsOn any,
+	do func(context.Context) (T, error)) (T, error) {
+	if v, ok := Known[T](j, kind, restsOn); ok {
+		return v, nil
+	}
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	if j != nil {
+		j.mu.Lock()
+		j.asked++
+		j.mu.Unlock()
+	}
+	v, err := do(ctx)
+	if err != nil {
+		return none, err
+	}
+	if j == nil {
+		return v, nil
+	}
+	if err := Put(j, kind, restsOn, v); err != nil {
+		return none, err
+	}
+	v, _ = Known[T](j, kind, restsOn)
+	return v, nil
+}
+
+// Known returns the result that is recorded. One that does not fit its type is not known.
+func Known[T any](j *Journal, kind string, restsOn any) (v T, ok bool) {
+	if j == nil {
+		return v, false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := j.index(key(kind, restsOn))
+	return v, i >= 0 && json.Unmarshal(j.entries[i].Value, &v) == nil
+}
+
+// Put records a result, in place of one that is there.
+func Put(j *Journal, kind string, restsOn, v any) error {
+	value, err := plain(v)
+	if err != nil {
+		return fmt.Errorf("record %s: %w", kind, err)
+	}
+	e := Entry{kind, key(kind, restsOn), value}
+	j.mu.Lock()
+	if i := j.index(e.Key); i >= 0 {
+		j.entries[i] = e
+	} else {
+		j.entries = append(j.entries, e)
+	}
+	saved := j.saved
+	j.mu.Unlock()
+	if saved == nil {
+		return nil
+	}
+	return saved()
+}
+
+// plain returns a value as JSON whose names are in order, as they are in a notebook that was read.
+func plain(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	var value any
+	if err == nil {
+		err = json.Unmarshal(data, &value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
+}
+
+// Forget removes a result, so that it is asked for again.
+func (j *Journal) Forget(kind string, restsOn any) {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if i := j.index(key(kind, restsOn)); i >= 0 {
+		j.entries = slices.Delete(j.entries, i, i+1)
+	}
+}
+
+// Drop removes the results of a kind that are to go.
+func Drop[T any](j *Journal, kind string, goes func(T) bool) {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = slices.DeleteFunc(j.entries, func(e Entry) bool {
+		var v T
+		return e.Kind == kind && json.Unmarshal(e.Value, &v) == nil && goes(v)
+	})
+}
+
+// Only returns a new journal with the results of some kinds.
+func (j *Journal) Only(kinds ...string) *Journal {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	only := &Journal{}
+	for _, e := range j.entries {
+		if slices.Contains(kinds, e.Kind) {
+			only.entries = append(only.entries, e)
+		}
+	}
+	return only
+}
+
+// All returns the results of a kind.
+func All[T any](j *Journal, kind string) (all []T) {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.entries {
+		var v T
+		if e.Kind == kind && json.Unmarshal(e.Value, &v) == nil {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// index returns the place of an entry. New ones are looked for most.
+func (j *Journal) index(key string) int {
+	for i := len(j.entries) - 1; i >= 0; i-- {
+		if j.entries[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+func (j *Journal) MarshalJSON() ([]byte, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return json.Marshal(append([]Entry{}, j.entries...))
+}
+
+func (j *Journal) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &j.entries) }

@@ -1,0 +1,75 @@
+package journal_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"dsstar/agent/journal"
+)
+
+type result struct{ Text string }
+
+// TestOnce: a result is asked for once for what it rests on, also by whoever reads the journal; an
+// error is not kept, nor what was forgotten.
+func TestOnce(t *testing.T) {
+	j, calls := &journal.Journal{}, 0
+	ask := func(j *journal.Journal, on any, err error) string {
+		r, _ := journal.Once(t.Context(), j, "reply", on, func(context.Context) (result, error) {
+			calls++
+			return result{string(rune('a' + calls - 1))}, err
+		})
+		return r.Text
+	}
+	failed := errors.New("failed")
+	for _, c := range []struct {
+		name  string
+		does  func() string
+		want  string
+		calls int
+	}{
+		{"an error", func() string { return ask(j, 1, failed) }, "", 1},
+		{"after it", func() string { return ask(j, 1, nil) }, "b", 2},
+		{"again", func() string { return ask(j, 1, failed) }, "b", 2},
+		{"on something else", func() string { return ask(j, []string{"1"}, nil) }, "c", 3},
+		{"read from JSON", func() string {
+			data, err := json.Marshal(j)
+			read := &journal.Journal{}
+			if err != nil || json.Unmarshal(data, read) != nil || read.Len() != 2 {
+				t.Errorf("%v, %s", err, data)
+			}
+			return ask(read, 1, nil)
+		}, "b", 3},
+		{"forgotten", func() string { j.Forget("reply", 1); return ask(j, 1, nil) }, "d", 4},
+		{"dropped", func() string {
+			journal.Drop(j, "reply", func(r result) bool { return r.Text == "d" })
+			return ask(j, 1, nil) + ask(j, []string{"1"}, nil)
+		}, "ec", 5},
+		{"replaced", func() string {
+			_ = journal.Put(j, "reply", 1, result{"x"})
+			return ask(j, 1, nil)
+		}, "x", 5},
+		{"kept by nobody", func() string { return ask(nil, 1, nil) }, "f", 6},
+	} {
+		if got := c.does(); got != c.want || calls != c.calls {
+			t.Errorf("%s: %q after %d calls, want %q after %d", c.name, got, calls, c.want, c.calls)
+		}
+	}
+}
+
+// TestSaved: whoever adds a result has the error of saving it.
+func TestSaved(t *testing.T) {
+	j, full := &journal.Journal{}, errors.New("no room")
+	j.OnAdded(func() error { return full })
+	_, err := journal.Once(t.Context(), j, "reply", 1, func(context.Context) (int, error) { return 1, nil })
+	if !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = journal.Once(ended, j, "reply", 2, func(context.Context) (int, error) { return 1, nil })
+	if !errors.Is(err, context.Canceled) || j.Asked() != 1 {
+		t.Errorf("%v, %d", err, j.Asked())
+	}
+}
