@@ -109,7 +109,8 @@ func (e *editing) asksAnother(p part) bool {
 	title, _ := e.role(roleQuestion, p.k+1)
 	whole, _ := e.role(roleAsked, p.k+1)
 	line, _, _ := strings.Cut(title.Source, "\n")
-	return title.changed && line != "# "+prose(questionTitle(p.Task.Question)) ||
+	asked := []string{"# " + prose(questionTitle(p.Task.Question)), "# " + prose(p.Task.Question)}
+	return title.changed && !slices.Contains(asked, line) ||
 		whole.changed && brief.OneLine(whole.Source) != brief.OneLine(text(roleAsked, p))
 }
 

@@ -30,6 +30,8 @@ func TestEdits(t *testing.T) {
 		{"finished", rewrite("round-3", "Add", "Sum"), "the words of step 2 were changed", "1 | 3"},
 		{"finished", all(rewrite("round-3", "Add", "*Sum*"), rewrite("step-1", "describe", "head")),
 			"the cell of step 1 was changed; the words of step 2 were changed", " | 1 3"},
+		{"finished", all(rewrite("step-3", "sum", "max"), rewrite("round-3", "Add", "Top")),
+			"the cell of step 2 was changed; the words of step 2 were changed", "1 | 3"},
 		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), "step 1 was removed", " | 3"},
 		{"finished", remove("step-3"), "step 2 was removed", "1 | "},
 		{"carried-out", remove("step-3", "round-4"), "step 2 was removed", "5 | "},
@@ -78,10 +80,34 @@ func TestEdits(t *testing.T) {
 			tr := readAgain(t, nb)
 			plan := strings.Trim(fmt.Sprint(record.Numbers(tr.Plan())), "[]")
 			plan += " | " + strings.Trim(fmt.Sprint(record.Numbers(tr.ToRepeat())), "[]")
+			if strings.Contains(c.what, "the cell of step 2") {
+				if r := tr.Rounds[2]; !strings.Contains(r.Was, "sum()") || r.Rewrite != "" {
+					t.Errorf("the cell was %q, its words are to be %q", r.Was, r.Rewrite)
+				}
+			}
 			if what := strings.Join(tr.Edits(), "; "); what != c.what || plan != c.plan {
 				t.Errorf("%q, plan %s, want %q, plan %s", what, plan, c.what, c.plan)
 			}
 		})
+	}
+}
+
+// TestRemarks: a person's own texts keep their places, and get ids that no cell of dsstar's has.
+func TestRemarks(t *testing.T) {
+	text := func(id, after string) notebook.Cell {
+		return notebook.Cell{ID: id, Type: notebook.Markdown, Source: "Mine.",
+			Metadata: map[string]any{"dsstar": map[string]any{"after": after}}}
+	}
+	nb := golden(t, "finished")
+	all(remove("verdict-1"), insert("step-1", text("verdict-1", "")), insert("step-1", text("mine", "")),
+		rewrite("proof", "Proof", "Proofs"), insert("proof", text("left", "step-9")))(nb)
+	var got []string
+	for _, r := range readAgain(t, nb).Remarks {
+		got = append(got, r.After+" "+r.Cell.ID)
+	}
+	want := []string{"step-1 mine", "step-1 verdict-1-by-hand", "proof proof-by-hand", "step-9 left"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
