@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,21 +54,13 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 }
 
 // scoreDABench compares the fields @name[value] that the label names: see dabench in text_score.py.
-// Labels that do not follow from their question are kept, and Detail says so (8: the sample's
-// deviation, not the population's; 674: depends on a random state that is not given).
 func scoreDABench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	said := ""
 	if a != nil {
 		said = a.Text()
 	}
-	got, err := s.text(ctx, "dabench", said, t.Gold, s.Compat != Upstream)
-	return Score{Metric: "fields", Value: &got.Score, Parts: got.Parts,
-		Detail: cmp.Or(doubtfulLabels[t.ID], got.Detail)}, err
-}
-
-var doubtfulLabels = map[string]string{
-	"8":   "the label has the sample's deviation, the question asks for the population's",
-	"674": "the label depends on a random state that the question does not give",
+	got, err := s.text(ctx, "dabench", t.ID, said, t.Gold, s.Compat != Upstream)
+	return Score{Metric: "fields", Value: &got.Score, Parts: got.Parts, Detail: got.Detail}, err
 }
 
 // daBenchTotals returns the accuracy by question in proportion to its fields (PSAQ) and by field

@@ -78,11 +78,17 @@ func (t *Task) useSources(sources []string) {
 	if slices.Equal(sources, []string{"./"}) {
 		return
 	}
-	names := filesBelow(t.Data)
+	var names []string
+	_ = fs.WalkDir(os.DirFS(t.Data), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return nil
+	})
 	t.Files = []string{}
 	for _, source := range sources {
-		found := named(names, path.Clean(source))
-		if len(found) == 0 {
+		found := named(names, strings.ToLower(path.Clean(source)))
+		if found == nil {
 			t.Missing = append(t.Missing, filepath.Join(t.Data, source))
 		}
 		t.Files = append(t.Files, found...)
@@ -91,43 +97,25 @@ func (t *Task) useSources(sources []string) {
 	t.Files = slices.Compact(t.Files)
 }
 
-// named returns the names that match pattern at the top of the lake, or else those that match in
-// any folder. Case is ignored, because some workloads misspell it. A name matches if one of its
-// folders does; a malformed pattern matches nothing.
+// named returns the names of which a part, from the top of the lake, matches pattern, or else those of
+// which any part does. Case is ignored, because some workloads misspell it.
 func named(names []string, pattern string) []string {
-	var top, deeper []string
+	var found [2][]string
 	n := strings.Count(pattern, "/") + 1
 	for _, name := range names {
-		parts := strings.Split(name, "/")
-		for i := 0; i+n <= len(parts); i++ {
-			part := strings.ToLower(strings.Join(parts[i:i+n], "/"))
-			if ok, _ := path.Match(strings.ToLower(pattern), part); !ok {
-				continue
+		parts := strings.Split(strings.ToLower(name), "/")
+		for i := range len(parts) - n + 1 {
+			// a malformed pattern matches nothing
+			if ok, _ := path.Match(pattern, strings.Join(parts[i:i+n], "/")); ok {
+				found[min(i, 1)] = append(found[min(i, 1)], name)
+				break
 			}
-			if i == 0 {
-				top = append(top, name)
-			} else {
-				deeper = append(deeper, name)
-			}
-			break
 		}
 	}
-	if top != nil {
-		return top
+	if found[0] != nil {
+		return found[0]
 	}
-	return deeper
-}
-
-// filesBelow returns the names of the files below dir, with slashes.
-func filesBelow(dir string) []string {
-	var names []string
-	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			names = append(names, name)
-		}
-		return nil
-	})
-	return names
+	return found[1]
 }
 
 // scoreKramaBench scores by the answer's type: see kramabench in text_score.py, which asks for one

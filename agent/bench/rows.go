@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,29 +78,18 @@ func ReadAnswers(path string) (answers []Answer, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	err = readRows(path, func(row struct {
-		ID          textID          `json:"task_id"`
-		InfiAgentID textID          `json:"id"`
-		AgentAnswer json.RawMessage `json:"agent_answer"`
-		Answer      json.RawMessage `json:"answer"`
-		Response    json.RawMessage `json:"response"`
-		ModelOutput json.RawMessage `json:"model_output"`
-		Explanation json.RawMessage `json:"explanation"` // the output of serve_query
-		Dir         string          `json:"dir"`
-	}) error {
-		a := Answer{ID: string(cmp.Or(row.ID, row.InfiAgentID)), Dir: row.Dir}
-		said := []json.RawMessage{row.AgentAnswer, row.Answer, row.Response}
-		for _, output := range []json.RawMessage{row.ModelOutput, row.Explanation} {
-			var inside struct {
-				Answer json.RawMessage `json:"answer"`
-			}
-			if output != nil && json.Unmarshal(output, &inside) == nil { // else there is none in it
-				said = append(said, inside.Answer)
+	err = readRows(path, func(row map[string]json.RawMessage) error {
+		var id textID
+		if raw := first(row, "task_id", "id"); raw != nil {
+			if err := json.Unmarshal(raw, &id); err != nil {
+				return err
 			}
 		}
-		for _, value := range said {
-			if a.Value == nil {
-				a.Value = value
+		a := Answer{ID: string(id), Dir: textOf(row["dir"]), Value: first(row, "agent_answer", "answer", "response")}
+		for _, name := range []string{"model_output", "explanation"} { // the latter is serve_query's
+			var inside map[string]json.RawMessage
+			if a.Value == nil && json.Unmarshal(row[name], &inside) == nil { // else there is none in it
+				a.Value = inside["answer"]
 			}
 		}
 		if a.Dir != "" && !filepath.IsAbs(a.Dir) {
@@ -114,6 +102,15 @@ func ReadAnswers(path string) (answers []Answer, err error) {
 		return nil, fmt.Errorf("read answers: %w", err)
 	}
 	return answers, nil
+}
+
+func first(row map[string]json.RawMessage, names ...string) json.RawMessage {
+	for _, name := range names {
+		if row[name] != nil {
+			return row[name]
+		}
+	}
+	return nil
 }
 
 // A textID is an id that some files write as a number and others as a string.

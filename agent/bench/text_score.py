@@ -460,7 +460,14 @@ JUNE = {"numeric_exact": june(june_success), "string_exact": june(june_success),
 
 # --- DABench ----------------------------------------------------------------------------------
 
-def dabench(said, label, fixed):
+# Labels that do not follow from their question are kept.
+DOUBTFUL = {
+    "8": "the label has the sample's deviation, the question asks for the population's",
+    "674": "the label depends on a random state that the question does not give",
+}
+
+
+def dabench(task, said, label, fixed):
     """Compares the fields @name[value] that the label names (eval_closed_form.py).
     Value is the share of correct fields; for ABQ an answer is correct if all its fields are.
     Fixed corrects these faults:
@@ -477,7 +484,8 @@ def dabench(said, label, fixed):
         for i, value in enumerate(values):
             right = i < len(found.get(name, [])) and same_field(found[name][i], value, fixed)
             parts[f"{name}#{i + 1}" if i else name] = float(right)
-    return {"score": sum(parts.values()) / len(parts) if parts else 0.0, "parts": parts}
+    score = sum(parts.values()) / len(parts) if parts else 0.0
+    return {"score": score, "parts": parts, "detail": DOUBTFUL.get(task, "")}
 
 
 def said_fields(text, fixed):
