@@ -2,6 +2,7 @@ package solver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,29 +78,40 @@ func (d *desk) result() runner.Record {
 // tagged so that execution continues, and cells that were stopped, or ended the kernel, are
 // not code cells.
 func (r *journal) draw() *notebook.Notebook {
-	d := &drawing{nb: &notebook.Notebook{Metadata: map[string]any{
-		"dsstar": r.meta,
-		"kernelspec": map[string]any{
-			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
-		"language_info": map[string]any{"name": "python"},
-	}}}
-	d.markdown("question", "question", r.showQuestion())
-	for i, code := range r.opening {
+	cells := []notebook.Cell{text("question", "question", r.showQuestion())}
+	for i, source := range r.opening {
 		role := []string{"parameters", "setup", "actions"}[i]
-		c := d.code(role, role, code, notebook.Execution{})
+		c := code(role, role, source, notebook.Execution{})
 		if i == 0 {
 			c.Metadata["tags"] = []string{"parameters"} // papermill's convention
 		} else {
 			c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
 		}
+		cells = append(cells, c)
 	}
 	for i, t := range r.turns {
-		d.turn(i+1, t)
+		cells = append(cells, t.draw(i+1)...)
 	}
 	if r.meta.Answer != "" {
-		d.markdown("answer", "answer", "## Answer\n\n"+prompts.Fence(r.meta.Answer, ""))
+		cells = append(cells, text("answer", "answer", "## Answer\n\n"+prompts.Fence(r.meta.Answer, "")))
 	}
-	return d.nb
+	for i, runs := 0, 0; i < len(cells); i++ {
+		if c := &cells[i]; c.Type == notebook.Code {
+			runs++
+			c.ExecutionCount = runs
+			for k := range c.Outputs {
+				if c.Outputs[k].Type == notebook.ExecuteResult {
+					c.Outputs[k].ExecutionCount = runs
+				}
+			}
+		}
+	}
+	return &notebook.Notebook{Cells: cells, Metadata: map[string]any{
+		"dsstar": r.meta,
+		"kernelspec": map[string]any{
+			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
+		"language_info": map[string]any{"name": "python"},
+	}}
 }
 
 func (r *journal) showQuestion() string {
@@ -120,14 +132,8 @@ func (r *journal) showQuestion() string {
 	return text
 }
 
-// A drawing is a notebook being drawn.
-type drawing struct {
-	nb   *notebook.Notebook
-	runs int // code cells so far: their execution counts are 1..N
-}
-
-// turn draws the reply, and the cell or the observation.
-func (d *drawing) turn(n int, t turn) {
+// draw draws the reply, and the cell or the observation.
+func (t turn) draw(n int) []notebook.Cell {
 	said := fmt.Sprintf("## %s\n\n%s", page.Prose(t.title), page.Prose(t.said))
 	if t.cell != "" && !t.ended() {
 		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s",
@@ -136,36 +142,28 @@ func (d *drawing) turn(n int, t turn) {
 	if t.shown != "" && !t.ended() {
 		said += "\n\n" + prompts.Fence(t.shown, "")
 	}
-	d.markdown(fmt.Sprintf("turn-%d", n), "turn", said)
+	cells := []notebook.Cell{text(fmt.Sprintf("turn-%d", n), "turn", said)}
 	if !t.ended() {
-		return
+		return cells
 	}
-	c := d.code(fmt.Sprintf("action-%d", n), "action", t.cell, t.ran)
+	c := code(fmt.Sprintf("action-%d", n), "action", t.cell, t.ran)
 	if t.ran.Status == notebook.Raised {
 		// with this tag, JupyterLab and nbclient go on with the next cells
 		c.Metadata["tags"] = []string{"raises-exception"}
 	}
+	return append(cells, c)
 }
 
-func (d *drawing) markdown(id, role, source string) {
-	d.nb.Cells = append(d.nb.Cells, notebook.Cell{ID: id, Type: notebook.Markdown,
-		Source: strings.TrimSpace(source), Metadata: map[string]any{"dsstar": map[string]any{"role": role}}})
+func text(id, role, source string) notebook.Cell {
+	return notebook.Cell{ID: id, Type: notebook.Markdown, Source: strings.TrimSpace(source),
+		Metadata: map[string]any{"dsstar": map[string]any{"role": role}}}
 }
 
-func (d *drawing) code(id, role, source string, ran notebook.Execution) *notebook.Cell {
-	d.runs++
+func code(id, role, source string, ran notebook.Execution) notebook.Cell {
 	meta := map[string]any{"role": role}
 	if ran.Status != "" {
 		meta["status"] = string(ran.Status)
 	}
-	c := notebook.Cell{ID: id, Type: notebook.Code, Source: source,
-		Metadata: map[string]any{"dsstar": meta}, ExecutionCount: d.runs}
-	for _, o := range ran.Outputs {
-		if o.Type == notebook.ExecuteResult {
-			o.ExecutionCount = d.runs
-		}
-		c.Outputs = append(c.Outputs, o)
-	}
-	d.nb.Cells = append(d.nb.Cells, c)
-	return &d.nb.Cells[len(d.nb.Cells)-1]
+	return notebook.Cell{ID: id, Type: notebook.Code, Source: source, Outputs: slices.Clone(ran.Outputs),
+		Metadata: map[string]any{"dsstar": meta}}
 }
