@@ -98,8 +98,8 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 }
 
 // options configures a client of the library, which would leave out the base URL's query.
-// openai.NewClient would also read OPENAI_ORG_ID,
-// OPENAI_CUSTOM_HEADERS and others from the environment and send them to any base URL.
+// openai.NewClient would also read OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and others from the
+// environment and send them to any base URL.
 func (e Endpoint) options(query url.Values) []option.RequestOption {
 	// a POST that is redirected would become a GET, or go to another server
 	once := *cmp.Or(e.HTTP, http.DefaultClient)
