@@ -172,7 +172,7 @@ func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Sou
 				return nil, err
 			}
 		}
-		if _, err := link(root, filepath.Join(data, c.Name), c, nil); err != nil {
+		if _, err := link(root, data, c, nil); err != nil {
 			return nil, err
 		}
 	}

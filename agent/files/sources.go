@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -94,13 +95,8 @@ func (s Source) Content() []byte {
 }
 
 // Databases returns the sources that are databases, buckets or clusters.
-func Databases(all []Source) (databases []Source) {
-	for _, s := range all {
-		if s.Database != "" {
-			databases = append(databases, s)
-		}
-	}
-	return databases
+func Databases(all []Source) []Source {
+	return slices.DeleteFunc(slices.Clone(all), func(s Source) bool { return s.Database == "" })
 }
 
 // Has reports whether a name in the data folder is that of the source, or of something in it.
@@ -152,8 +148,7 @@ func Link(dir, data string, sources []Source, may func(real string) error) ([]So
 		if !filepath.IsLocal(s.Name) || path.Clean(s.Name) != s.Name {
 			return nil, fmt.Errorf("link the data: %q is no name for data", s.Name)
 		}
-		at := filepath.Join(data, s.Name)
-		if linked[i], err = link(root, at, s, may); err != nil {
+		if linked[i], err = link(root, data, s, may); err != nil {
 			return nil, fmt.Errorf("link the data %s: %w", s.Name, err)
 		}
 	}
@@ -200,20 +195,18 @@ func copyFile(root *os.Root, at, from string) error {
 // LeadsTo returns the path to which the name of a source leads, or will lead, in the folder data below
 // dir: see [Link].
 func LeadsTo(dir, data string, s Source) string {
-	return leadsTo(dir, filepath.Join(data, s.Name), s)
-}
-
-func leadsTo(dir, at string, s Source) string {
-	switch _, err := os.Lstat(filepath.Join(dir, at)); {
+	at := filepath.Join(dir, data, s.Name)
+	switch _, err := os.Lstat(at); {
 	case err == nil:
-		return filepath.Join(dir, at)
+		return at
 	case filepath.IsAbs(s.Path):
 		return s.Path
 	}
 	return filepath.Join(dir, s.Path)
 }
 
-func link(root *os.Root, at string, s Source, may func(real string) error) (Source, error) {
+func link(root *os.Root, data string, s Source, may func(real string) error) (Source, error) {
+	at := filepath.Join(data, s.Name)
 	if s.Database != "" {
 		err := root.WriteFile(at, s.Content(), 0o644)
 		return Source{Name: s.Name, Path: filepath.Join(root.Name(), at), Database: s.Database}, err
@@ -224,7 +217,7 @@ func link(root *os.Root, at string, s Source, may func(real string) error) (Sour
 	to := s.Path
 	_, err := root.Lstat(at)
 	made := err == nil
-	real, err := filepath.EvalSymlinks(leadsTo(root.Name(), at, s))
+	real, err := filepath.EvalSymlinks(LeadsTo(root.Name(), data, s))
 	if err == nil && may != nil {
 		err = may(real)
 	}

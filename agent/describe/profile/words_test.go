@@ -88,25 +88,6 @@ func TestEndings(t *testing.T) {
 	})
 }
 
-// Times, ranks and shares agree by chance: no column of another file is a key of theirs.
-func TestMayRefer(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.csv")
-	text := "Year,Rank,share %,made,id\n"
-	for n := range 50 {
-		text += fmt.Sprintf("%d,%d,%d,%d,%d\n", 1970+n, n+1, n, 1950+n, 100*n)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range start(t, dir).profile(t, path).Tables[0].Columns {
-		if may := len(c.Sketch) > 0; may != (c.Name == "id") {
-			t.Errorf("%s may be a key: %v", c.Name, may)
-		}
-	}
-}
-
 // What makes a column from others is told if it holds in all rows; what merely repeats a column is
 // not.
 func TestIdentities(t *testing.T) {
@@ -182,7 +163,7 @@ func TestSmallTables(t *testing.T) {
 }
 
 // A long document is told by the sections that the question touches, with the headings of the
-// others, and a file far from the question by a line of whole words.
+// others.
 func TestSections(t *testing.T) {
 	t.Parallel()
 	var manual strings.Builder
@@ -197,27 +178,4 @@ func TestSections(t *testing.T) {
 			[]string{"The last rule of Deliveries.", "The last rule of Opening hours."}},
 		{"short.md", "# A\n\nOne.\n\n# B\n\nTwo.\n", "Which level of fraud?", 3000, []string{"One.", "Two."}, nil},
 	})
-	dir := t.TempDir()
-	path := filepath.Join(dir, "far.csv")
-	text := "municipality,inhabitants,elevation,households,population density,neighbouring districts,founded," +
-		"mayor,surface of the water,surface of the woods,distance to the capital,length of the roads,schools\n"
-	for n := range 20 {
-		text += strings.Repeat(fmt.Sprintf("%d,", n), 12) + fmt.Sprintln(n)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p := start(t, dir)
-	const line = "delimited text; 20 rows, 13 columns: municipality, inhabitants, elevation, households, population " +
-		"density, neighbouring districts, founded, mayor, surface of the water, surface of the woods, distance to " +
-		"the capital, length of the roads … and 1 more"
-	if got := p.profile(t, path).Line; got != line {
-		t.Errorf("got %s\nwant %s", got, line)
-	}
-	if err := os.WriteFile(path, []byte("Water of the beaches,,\n,North station of the whole bay,\nday,depth,tag\n2024-03-01,1,a\n2024-03-02,2,b\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if line := p.profile(t, path).Line; !strings.Contains(line, "header in lines 2 and 3") {
-		t.Errorf("a line does not say how the file is read: %s", line)
-	}
 }

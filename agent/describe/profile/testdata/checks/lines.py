@@ -1,0 +1,20 @@
+"""A line about a file that is far from the question is of whole names, and says how the file is read."""
+
+NAMES = (
+    "municipality,inhabitants,elevation,households,population density,neighbouring districts,founded,mayor,"
+    "surface of the water,surface of the woods,distance to the capital,length of the roads,schools"
+)
+text = NAMES + "\n" + "".join(",".join([str(n)] * 13) + "\n" for n in range(20))
+same("far.csv", "line", found("far.csv", text)["line"],
+     "delimited text; 20 rows, 13 columns: municipality, inhabitants, elevation, households, population "
+     "density, neighbouring districts, founded, mayor, surface of the water, surface of the woods, "
+     "distance to the capital, length of the roads … and 1 more")
+text = "Water of the beaches,,\n,North station of the whole bay,\nday,depth,tag\n2024-03-01,1,a\n2024-03-02,2,b\n"
+line = found("titled.csv", text)["line"]
+same("titled.csv", line, "header in lines 2 and 3" in line, True)
+
+# Times, ranks and shares agree by chance: no column of another file is a key of theirs.
+text = "Year,Rank,share %,made,id\n"
+text += "".join(f"{1970 + n},{n + 1},{n},{1950 + n},{100 * n}\n" for n in range(50))
+keys = [c["name"] for c in table_of("keys.csv", text)["columns"] if c.get("sketch")]
+same("keys.csv", "what may be a key", keys, ["id"])
