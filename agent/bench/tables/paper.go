@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
@@ -206,25 +207,16 @@ func valueText(v *bench.Value, decimals int) string {
 
 // grid returns a Markdown table with aligned columns.
 func grid(head []string, rows [][]string) string {
-	width := make([]int, len(head))
-	for _, line := range append([][]string{head}, rows...) {
-		for i := range line {
-			line[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(line[i])
-			width[i] = max(width[i], len([]rune(line[i])))
-		}
-	}
 	var b strings.Builder
-	write := func(line []string, fill string) {
-		for i, text := range line {
-			fmt.Fprintf(&b, "| %s%s ", text, strings.Repeat(fill, width[i]-len([]rune(text))))
+	plain := strings.NewReplacer("|", `\|`, "\n", " ", "\t", " ")
+	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+	for _, line := range slices.Concat([][]string{head, slices.Repeat([]string{"---"}, len(head))}, rows) {
+		for _, cell := range line {
+			fmt.Fprintf(w, "| %s\t", plain.Replace(cell))
 		}
-		b.WriteString("|\n")
+		fmt.Fprintln(w, "|")
 	}
-	write(head, " ")
-	write(make([]string, len(head)), "-")
-	for _, line := range rows {
-		write(line, " ")
-	}
+	_ = w.Flush() // to memory
 	return b.String()
 }
 
