@@ -22,7 +22,8 @@ const bytesPerToken = 3
 // to be small. Half of it is for descriptions and a quarter for outputs; the rest is
 // for the words around them, the code and the reply.
 func firstSizes(cfg Settings) Sizes {
-	s := Sizes{cfg.ResultChars, 5 * cfg.ResultChars, cfg.DescriptionChars, cfg.ContextChars}
+	s := Sizes{Result: cfg.ResultChars, Results: 5 * cfg.ResultChars,
+		Description: cfg.DescriptionChars, Context: cfg.ContextChars}
 	if cfg.Context > 0 {
 		room := cfg.Context * bytesPerToken
 		s.Context = max(leastContext, min(s.Context, room/2))
@@ -56,8 +57,8 @@ func (a *Asker) exceeds() bool {
 
 // within returns the smaller of two sizes.
 func within(s, o Sizes) Sizes {
-	return Sizes{min(s.Result, o.Result), min(s.Results, o.Results),
-		min(s.Description, o.Description), min(s.Context, o.Context)}
+	return Sizes{Result: min(s.Result, o.Result), Results: min(s.Results, o.Results),
+		Description: min(s.Description, o.Description), Context: min(s.Context, o.Context)}
 }
 
 // shrink makes what is shown shorter, unless it is no longer as it was before: then another request
@@ -68,8 +69,8 @@ func (a *Asker) shrink(before Sizes) (shrunk, less bool) {
 	defer a.mu.Unlock()
 	// The context is what is said to be too long, so that what is left of it may be little: half, not a
 	// tenth less.
-	half := Sizes{max(leastResult, before.Result/2), max(leastResult, before.Results/2),
-		max(leastResult, before.Description/2), max(leastContext, before.Context/2)}
+	half := Sizes{Result: max(leastResult, before.Result/2), Results: max(leastResult, before.Results/2),
+		Description: max(leastResult, before.Description/2), Context: max(leastContext, before.Context/2)}
 	switch {
 	case a.sizes != before:
 		return false, true
