@@ -52,34 +52,10 @@ func (e *editing) read() error {
 	if t.Method.Script {
 		return e.refuse()
 	}
-	for k := range last {
-		if err := e.earlier(k); err != nil {
+	for k := range last + 1 {
+		if err := e.part(k, k == last); err != nil {
 			return err
 		}
-	}
-	e.what = nil
-	was, now, first := e.steps(last, "")
-	steps := first < max(len(was), len(now))
-	ordered := !slices.Equal(inBoth(was, now), inBoth(now, was)) || len(e.what) == 0 && steps
-	if ordered {
-		e.did("the steps were put into another order")
-	}
-	moved, err := e.opening()
-	if err != nil {
-		return err
-	}
-	e.notes()
-	if moved || len(e.edits) > 0 {
-		first = 0
-	}
-	if again := len(inBoth(was, t.ToRepeat())); again > 0 {
-		first = min(first, len(was)-again) // these are still to be run again
-	}
-	e.lastCell(last, "")
-	if len(e.what) > 0 {
-		edit := e.left(last, was, now, steps)
-		edit.Plan, edit.Rest, edit.Ordered = record.Numbers(now[:first]), record.Numbers(now[first:]), ordered
-		e.edits[last] = edit
 	}
 	if len(e.edits) > 0 {
 		t.Restart(e.edits)
@@ -87,13 +63,42 @@ func (e *editing) read() error {
 	return nil
 }
 
-// left returns the edit with which part k begins again from the cells of some rounds.
-func (e *editing) left(k int, was, now []int, steps bool) record.Edit {
+// part finds out what was changed in part k. Of those before the last, cells may be changed or
+// removed.
+func (e *editing) part(k int, last bool) error {
+	of := ""
+	if !last {
+		of = fmt.Sprintf(" of question %d", k+1)
+	}
+	e.what = nil
+	rounds := len(e.t.Rounds)
+	was, now, ordered := e.steps(k, of)
+	switch {
+	case !last && len(e.t.Rounds) > rounds:
+		return refused("a cell was added to question %d, which another has followed: "+
+			"add it to the last one", k+1)
+	case !last && ordered:
+		return refused("the cells of question %d, which another has followed, "+
+			"were put into another order", k+1)
+	case ordered:
+		e.did("the steps were put into another order")
+	}
+	steps := len(e.what) > 0
+	if last {
+		if err := e.opening(); err != nil {
+			return err
+		}
+		e.notes()
+	}
+	if e.lastCell(k, of); len(e.what) == 0 {
+		return nil
+	}
 	edit := e.t.Part(k).Again(e.what...)
-	edit.Rest, edit.Steps = record.Numbers(now), steps
+	edit.Rest, edit.Steps, edit.Ordered = record.Numbers(now), steps, ordered
 	edit.Start.Given, edit.Start.Less = record.Numbers(now), len(now) < len(was)
 	maps.DeleteFunc(edit.Start.Words, func(n int, _ string) bool { return !slices.Contains(now, n-1) })
-	return edit
+	e.edits[k] = edit
+	return nil
 }
 
 var errQuestion = refused("the question or its form was changed: undo it, " +
@@ -120,8 +125,8 @@ func inBoth(a, b []int) []int {
 }
 
 // steps compares the steps of part k with the record. It returns the rounds that had a cell before
-// and those that have one now, and the first place that is not as it was.
-func (e *editing) steps(k int, of string) (was, now []int, first int) {
+// and those that have one now, and whether they are in another order.
+func (e *editing) steps(k int, of string) (was, now []int, ordered bool) {
 	t, changed := e.t, map[int]bool{}
 	was = t.Part(k).CellRounds()
 	for _, c := range e.cells {
@@ -151,10 +156,7 @@ func (e *editing) steps(k int, of string) (was, now []int, first int) {
 			e.did("step %d%s was removed", at+1, of)
 		}
 	}
-	for first < min(len(was), len(now)) && was[first] == now[first] && !changed[now[first]] {
-		first++
-	}
-	return was, now, first
+	return was, now, !slices.Equal(inBoth(was, now), inBoth(now, was))
 }
 
 // words reports whether the cell has the words of a step of the last part, whose number is given.
@@ -176,28 +178,6 @@ func (e *editing) reword(c left, now []int, changed map[int]bool) {
 	}
 	changed[i] = true
 	e.did("the words of step %d were changed", at+1)
-}
-
-// earlier compares part k, which is not the last. Its cells may be changed or removed.
-func (e *editing) earlier(k int) error {
-	of := fmt.Sprintf(" of question %d", k+1)
-	e.what = nil
-	rounds := len(e.t.Rounds)
-	was, now, _ := e.steps(k, of)
-	switch {
-	case len(e.t.Rounds) > rounds:
-		return refused("a cell was added to question %d, "+
-			"which another has followed: add it to the last one", k+1)
-	case !slices.Equal(inBoth(was, now), now):
-		return refused("the cells of question %d, "+
-			"which another has followed, were put into another order", k+1)
-	}
-	steps := len(e.what) > 0
-	e.lastCell(k, of)
-	if len(e.what) > 0 {
-		e.edits[k] = e.left(k, was, now, steps)
-	}
-	return nil
 }
 
 // lastCell compares the last cell of part k with the record.
@@ -287,32 +267,32 @@ func (e *editing) refuse() error {
 var dataDir = lazy.Regexp(`^data_dir = (".*")\nquestion = (".*")$`)
 
 // opening compares the cells before the first step. Only their data folder may change.
-func (e *editing) opening() (moved bool, err error) {
+func (e *editing) opening() error {
 	parameters, there := e.role(record.RoleParameters, 1)
 	for _, role := range []string{record.RoleSetup, record.RoleTools, record.RoleVariables} {
 		c, is := e.role(role, 1)
 		if c.changed {
-			return false, refused("the set-up was changed, whose cells are dsstar's " +
+			return refused("the set-up was changed, whose cells are dsstar's " +
 				"own: undo it, and put your code into a cell after them")
 		}
 		there = there && (is || role != record.RoleSetup)
 	}
 	if !there {
-		return false, refused("the parameters or the set-up cell is gone: " +
+		return refused("the parameters or the set-up cell is gone: " +
 			"undo that, or take it over from solution.py")
 	}
 	if !parameters.changed {
-		return false, nil
+		return nil
 	}
 	m := dataDir().FindStringSubmatch(strings.TrimSpace(parameters.Source))
 	var data, question string
 	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil ||
 		json.Unmarshal([]byte(m[2]), &question) != nil {
-		return false, refused("the parameters cell has other lines than " +
+		return refused("the parameters cell has other lines than " +
 			`data_dir = "…" and question = "…": put your code into a cell after the set-up`)
 	}
 	if question != e.t.Part(0).Task.Question {
-		return false, errQuestion
+		return errQuestion
 	}
 	e.t.Task.Data, e.t.Task.Sources = data, nil
 	e.t.Described, e.t.Descriptions = false, nil
@@ -322,7 +302,7 @@ func (e *editing) opening() (moved bool, err error) {
 			e.edits[k] = e.t.Part(k).Again(e.what[len(e.what)-1])
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // handMade returns the round for a cell that a person added. Its step is the cell's first comment.

@@ -22,33 +22,33 @@ func TestEdits(t *testing.T) {
 		file   string
 		change func(*notebook.Notebook)
 		what   string
-		plan   string // rounds | those to repeat; or refused
+		cells  string // the rounds whose cells are the steps; or refused
 	}{
-		{"finished", nothing, "", "1 3 | "},
-		{"finished", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 | 3"},
-		{"killed", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 | 3"},
-		{"finished", rewrite("round-3", "Add", "Sum"), "the words of step 2 were changed", "1 | 3"},
+		{"finished", nothing, "", "1 3"},
+		{"finished", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 3"},
+		{"killed", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 3"},
+		{"finished", rewrite("round-3", "Add", "Sum"), "the words of step 2 were changed", "1 3"},
 		{"finished", all(rewrite("round-3", "Add", "*Sum*"), rewrite("step-1", "describe", "head")),
-			"the cell of step 1 was changed; the words of step 2 were changed", " | 1 3"},
+			"the cell of step 1 was changed; the words of step 2 were changed", "1 3"},
 		{"finished", all(rewrite("step-3", "sum", "max"), rewrite("round-3", "Add", "Top")),
-			"the cell of step 2 was changed; the words of step 2 were changed", "1 | 3"},
-		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), "step 1 was removed", " | 3"},
-		{"finished", remove("step-3"), "step 2 was removed", "1 | "},
-		{"carried-out", remove("step-3", "round-4"), "step 2 was removed", "5 | "},
-		{"asked", remove("round-1", "step-1"), "step 1 of question 1 was removed", " | 3"},
-		{"asked", rewrite("final", "total", "n"), "the last cell of question 1 was changed", " | 1 3"},
-		{"finished", remove("final"), "the last cell was removed", "1 3 | "},
-		{"finished", rewrite("final", "total", "n"), "the last cell was changed", "1 3 | "},
-		{"finished", insert("step-1", mine), "a cell was added as step 2", "1 | 4 3"},
-		{"finished", insert("proof", mine), "a cell was added as step 3", "1 3 | 4"},
-		{"finished", copied("step-1"), "a cell was added as step 2", "1 | 4 3"},
-		{"finished", moved("step-1", "step-3"), "the steps were put into another order", " | 3 1"},
-		{"finished", insert("step-1", note), "a note was left: Mind the gap.", "1 3 | "},
-		{"finished", rewrite("parameters", "../data", "/d"), "the data folder is now /d", " | 1 3"},
+			"the cell of step 2 was changed; the words of step 2 were changed", "1 3"},
+		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), "step 1 was removed", "3"},
+		{"finished", remove("step-3"), "step 2 was removed", "1"},
+		{"carried-out", remove("step-3", "round-4"), "step 2 was removed", "5"},
+		{"asked", remove("round-1", "step-1"), "step 1 of question 1 was removed", "3"},
+		{"asked", rewrite("final", "total", "n"), "the last cell of question 1 was changed", "1 3"},
+		{"finished", remove("final"), "the last cell was removed", "1 3"},
+		{"finished", rewrite("final", "total", "n"), "the last cell was changed", "1 3"},
+		{"finished", insert("step-1", mine), "a cell was added as step 2", "1 4 3"},
+		{"finished", insert("proof", mine), "a cell was added as step 3", "1 3 4"},
+		{"finished", copied("step-1"), "a cell was added as step 2", "1 4 3"},
+		{"finished", moved("step-1", "step-3"), "the steps were put into another order", "3 1"},
+		{"finished", insert("step-1", note), "a note was left: Mind the gap.", "1 3"},
+		{"finished", rewrite("parameters", "../data", "/d"), "the data folder is now /d", "1 3"},
 		// Texts that dsstar draws are no record.
-		{"killed", remove("round-2"), "", "1 3 | "},
-		{"finished", remove("round-3", "verdict-3"), "", "1 3 | "},
-		{"finished", all(copied("verdict-1"), rewrite("verdict-3", "the", "The")), "", "1 3 | "},
+		{"killed", remove("round-2"), "", "1 3"},
+		{"finished", remove("round-3", "verdict-3"), "", "1 3"},
+		{"finished", all(copied("verdict-1"), rewrite("verdict-3", "the", "The")), "", "1 3"},
 		// Edits from which no run continues.
 		{"finished", remove("setup"), "the parameters or the set-up cell is gone", refused},
 		{"finished", rewrite("setup", "import os", "import os, sys"), "the set-up was changed", refused},
@@ -70,7 +70,7 @@ func TestEdits(t *testing.T) {
 		t.Run(fmt.Sprint(i, " ", c.what), func(t *testing.T) {
 			nb := golden(t, c.file)
 			c.change(nb)
-			if c.plan == refused {
+			if c.cells == refused {
 				_, err := Read(nb)
 				if e, ok := errors.AsType[*record.EditError](err); !ok || !strings.Contains(e.Problem, c.what) {
 					t.Errorf("%v, want %q", err, c.what)
@@ -78,15 +78,14 @@ func TestEdits(t *testing.T) {
 				return
 			}
 			tr := readAgain(t, nb)
-			plan := strings.Trim(fmt.Sprint(record.Numbers(tr.Plan())), "[]")
-			plan += " | " + strings.Trim(fmt.Sprint(record.Numbers(tr.ToRepeat())), "[]")
 			if strings.Contains(c.what, "the cell of step 2") {
 				if r := tr.Rounds[2]; !strings.Contains(r.Was, "sum()") || r.Rewrite != "" {
 					t.Errorf("the cell was %q, its words are to be %q", r.Was, r.Rewrite)
 				}
 			}
-			if what := strings.Join(tr.Edits(), "; "); what != c.what || plan != c.plan {
-				t.Errorf("%q, plan %s, want %q, plan %s", what, plan, c.what, c.plan)
+			cells := strings.Trim(fmt.Sprint(record.Numbers(tr.CellRounds())), "[]")
+			if what := strings.Join(tr.Edits(), "; "); what != c.what || cells != c.cells {
+				t.Errorf("%q, cells %s, want %q, cells %s", what, cells, c.what, c.cells)
 			}
 		})
 	}
