@@ -35,8 +35,9 @@ func (v *view) ended(e runner.Event) {
 	word, why := "right", ""
 	switch _, scored := e.Record.Value(); {
 	case !scored:
-		word = "answer"
-		why = prefixed(", not scored: ", e.Record.Unscored)
+		if word = "answer"; e.Record.Unscored != "" {
+			why = ", not scored: " + e.Record.Unscored
+		}
 	case !e.Record.Right():
 		word = "wrong"
 		if score, _ := e.Record.Value(); score > 0 {
@@ -45,7 +46,9 @@ func (v *view) ended(e runner.Event) {
 		} else if e.Record.Cause != "" {
 			why = ", " + string(e.Record.Cause)
 		}
-		why += prefixed(": ", term.Fit(e.Record.Error+e.Record.Detail, 100))
+		if detail := e.Record.Error + e.Record.Detail; detail != "" {
+			why += ": " + term.Fit(detail, 100)
+		}
 	}
 	v.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total,
 		v.state(e.Totals))
@@ -67,14 +70,6 @@ func (v *view) state(t runner.Totals) string {
 		text += ", about " + left.Round(time.Second).String() + " left"
 	}
 	return text
-}
-
-// prefixed returns text after a prefix, or "" if it is empty.
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return prefix + text
 }
 
 // A result is the object that bench run prints with --json. Its fields are a
@@ -181,17 +176,9 @@ func scoresText(b bench.Scores) string {
 		fmt.Fprintf(&out, "mean score %.2f %%, 95 %% interval %.1f to %.1f, by the rules of %s (%s)\n",
 			b.Score.Value, *b.Score.Low, *b.Score.High, b.Bench, b.Compat)
 	}
-	failed := 0
-	for _, t := range b.Tasks {
-		if t.Value == nil && t.Failed != "" {
-			failed++
-		}
-	}
-	if n := b.Unscored - failed; n > 0 {
-		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing\n", n)
-	}
-	if failed > 0 {
-		fmt.Fprintf(&out, "%d tasks have no score: the scorer failed\n", failed)
+	if b.Unscored > 0 {
+		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing, or the scorer "+
+			"failed\n", b.Unscored)
 	}
 	for _, t := range b.Tasks {
 		if t.Value != nil && *t.Value < 1 {
