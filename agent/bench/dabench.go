@@ -22,11 +22,8 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 	root := filepath.Dir(questions)
 	file, labels := filepath.Join(root, "da-dev-labels.jsonl"), map[textID]json.RawMessage{}
 	suite := &Suite{Secret: []string{file}}
-	err = readRows(file, func(row struct {
-		ID      textID          `json:"id"`
-		Answers json.RawMessage `json:"common_answers"`
-	}) error {
-		labels[row.ID] = row.Answers
+	err = readRows(file, func(row taskRow) error {
+		labels[row.ID] = row.Label
 		return nil
 	})
 	if missing, ok := errors.AsType[*MissingError](err); ok {
@@ -35,19 +32,10 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 		return nil, err
 	}
 	tables := filepath.Join(root, "da-dev-tables")
-	err = readRows(questions, func(row struct {
-		ID          textID   `json:"id"`
-		Question    string   `json:"question"`
-		Constraints string   `json:"constraints"`
-		Format      string   `json:"format"`
-		File        string   `json:"file_name"`
-		Level       string   `json:"level"`
-		Concepts    []string `json:"concepts"`
-	}) error {
-		suite.Tasks = append(suite.Tasks, Task{ID: string(row.ID), Question: row.Question, Level: row.Level,
-			Kind:       strings.Join(row.Concepts, ", "),
-			Guidelines: "Constraints: " + row.Constraints + "\nAnswer format: " + row.Format,
-			Data:       tables, Files: []string{row.File}, Gold: labels[row.ID]})
+	err = suite.read(questions, func(row taskRow, t *Task) error {
+		t.Kind, t.Data, t.Files = strings.Join(row.Concepts, ", "), tables, []string{row.File}
+		t.Guidelines = "Constraints: " + row.Constraints + "\nAnswer format: " + row.Format
+		t.Gold = labels[row.ID]
 		return nil
 	})
 	return suite, err

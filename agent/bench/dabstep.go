@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"path/filepath"
 )
 
@@ -36,21 +35,13 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		suite.Missing, context = []string{context}, ""
 	}
 	published := false
-	err := readRows(tasks, func(row struct {
-		ID         textID          `json:"task_id"`
-		Question   string          `json:"question"`
-		Guidelines string          `json:"guidelines"`
-		Level      string          `json:"level"`
-		Answer     json.RawMessage `json:"answer"`
-	}) error {
-		task := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines,
-			Level: row.Level, Data: context, Missing: suite.Missing}
+	err := suite.read(tasks, func(row taskRow, t *Task) error {
+		t.Data, t.Missing = context, suite.Missing
 		if !nothing(row.Answer) {
 			gold := textOf(row.Answer)
-			task.Gold = Said(gold)
+			t.Gold = Said(gold)
 			published = published || gold != "" && gold != "null"
 		}
-		suite.Tasks = append(suite.Tasks, task)
 		return nil
 	})
 	if published {

@@ -25,33 +25,22 @@ func openDACode(path string, _ Setting) (*Suite, error) {
 	eval := filepath.Join(root, "configs", "eval", "eval_all.jsonl")
 	evals, suite := map[string]json.RawMessage{}, &Suite{Secret: []string{eval}}
 	err = readLines(eval, func(raw json.RawMessage) error {
-		var row struct {
-			ID string `json:"id"`
-		}
+		var row taskRow
 		err := json.Unmarshal(raw, &row)
-		evals[row.ID] = raw
+		evals[string(row.ID)] = raw
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return suite, readRows(tasks, func(row struct {
-		ID          string `json:"id"`
-		Instruction string `json:"instruction"`
-		Hardness    string `json:"hardness"`
-	}) error {
-		task := Task{ID: row.ID, Question: row.Instruction, Level: strings.ToLower(row.Hardness),
-			Data: filepath.Join(root, "source", row.ID),
-			Gold: evals[row.ID], GoldDir: filepath.Join(root, "gold", row.ID)}
-		if task.Gold != nil {
-			config, err := readEval(task.Gold)
-			if err != nil {
-				return err
-			}
-			task.Domain, task.Kind = config.Config.Task, cmp.Or(config.Config.Type, config.Config.Task)
+	return suite, suite.read(tasks, func(row taskRow, t *Task) error {
+		t.Data, t.GoldDir = filepath.Join(root, "source", t.ID), filepath.Join(root, "gold", t.ID)
+		if t.Gold = evals[t.ID]; t.Gold == nil {
+			return nil
 		}
-		suite.Tasks = append(suite.Tasks, task)
-		return nil
+		config, err := readEval(t.Gold)
+		t.Domain, t.Kind = config.Config.Task, cmp.Or(config.Config.Type, config.Config.Task)
+		return err
 	})
 }
 

@@ -20,38 +20,21 @@ func openDir(path string, s Setting) (*Suite, error) {
 		index = filepath.Join(path, "index.json")
 	}
 	suite := &Suite{Secret: []string{index}}
-	return suite, readRows(index, func(row dirRow) error {
-		task, err := row.task(filepath.Dir(index), s)
-		suite.Tasks = append(suite.Tasks, task)
-		return err
+	return suite, suite.read(index, func(row taskRow, t *Task) error {
+		root := filepath.Dir(index)
+		t.Domain, t.Rules, t.Data = row.Benchmark, row.Scorer, filepath.Join(root, row.DataDir)
+		if s.Oracle && len(row.Sources) > 0 {
+			t.useSources(row.Sources)
+		}
+		return row.own(t, root)
 	})
 }
 
-type dirRow struct {
-	ID         textID          `json:"id"`
-	Question   string          `json:"question"`
-	Guidelines string          `json:"guidelines"`
-	DataDir    string          `json:"data_dir"`
-	Answer     json.RawMessage `json:"answer"`
-	AnswerType string          `json:"answer_type"`
-	Scorer     string          `json:"scorer"`
-	Config     json.RawMessage `json:"scorer_config"`
-	Level      string          `json:"difficulty"`
-	Benchmark  string          `json:"benchmark"`
-	Sources    []string        `json:"data_sources"`
-}
-
-func (row dirRow) task(root string, s Setting) (Task, error) {
-	t := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level,
-		Domain: row.Benchmark, Kind: row.AnswerType, Rules: row.Scorer,
-		Data: filepath.Join(root, row.DataDir)}
-	if s.Oracle && len(row.Sources) > 0 {
-		t.useSources(row.Sources)
-	}
+// own sets the right answer of a user's own task, in the form of the rules that it names.
+func (row taskRow) own(t *Task, root string) (err error) {
 	if nothing(row.Answer) {
-		return t, nil
+		return nil
 	}
-	var err error
 	switch t.Rules {
 	case "", "dabstep":
 		t.Rules, t.Gold = "dabstep", Said(textOf(row.Answer))
@@ -62,16 +45,16 @@ func (row dirRow) task(root string, s Setting) (Task, error) {
 			err = fmt.Errorf("task %s: the answer of an infiagent task is an object of fields", row.ID)
 		}
 	case "dacode":
-		err = row.dacode(&t, root)
+		err = row.dacode(t, root)
 	default:
 		err = fmt.Errorf("task %s: there is no scorer %q; there are dabstep, kramabench, infiagent, "+
 			"dacode", row.ID, row.Scorer)
 	}
-	return t, err
+	return err
 }
 
 // dacode sets t.Gold to a line of DA-Code's eval configuration.
-func (row dirRow) dacode(t *Task, root string) error {
+func (row taskRow) dacode(t *Task, root string) error {
 	config := map[string]any{}
 	if len(row.Config) > 0 {
 		if err := json.Unmarshal(row.Config, &config); err != nil {

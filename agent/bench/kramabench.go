@@ -32,9 +32,18 @@ func openKramaBench(root string, s Setting) (*Suite, error) {
 	}
 	for _, file := range suite.Secret {
 		domain := strings.TrimSuffix(filepath.Base(file), ".json")
-		err := readRows(file, func(row kramaRow) error {
-			suite.Tasks = append(suite.Tasks,
-				row.task(domain, filepath.Join(root, "data", domain, "input"), s))
+		lake := filepath.Join(root, "data", domain, "input")
+		err := suite.read(file, func(row taskRow, t *Task) error {
+			t.Data, t.Domain = lake, domain
+			if !nothing(row.Answer) {
+				t.Gold = row.Answer
+			}
+			if parts := strings.Split(t.ID, "-"); len(parts) > 1 {
+				t.Level = parts[1] // archeology-hard-12
+			}
+			if s.Oracle && present(lake) {
+				t.useSources(row.Sources)
+			}
 			return nil
 		})
 		if missing, ok := errors.AsType[*MissingError](err); ok {
@@ -47,28 +56,6 @@ func openKramaBench(root string, s Setting) (*Suite, error) {
 		return nil, &MissingError{What: []string{filepath.Join(root, "workload", "*.json")}}
 	}
 	return suite, nil
-}
-
-type kramaRow struct {
-	ID      textID          `json:"id"`
-	Query   string          `json:"query"`
-	Answer  json.RawMessage `json:"answer"`
-	Type    string          `json:"answer_type"`
-	Sources oneOrMore       `json:"data_sources"`
-}
-
-func (row kramaRow) task(domain, lake string, s Setting) Task {
-	task := Task{ID: string(row.ID), Question: row.Query, Data: lake, Domain: domain, Kind: row.Type}
-	if !nothing(row.Answer) {
-		task.Gold = row.Answer
-	}
-	if parts := strings.Split(task.ID, "-"); len(parts) > 1 {
-		task.Level = parts[1] // archeology-hard-12
-	}
-	if s.Oracle && present(lake) {
-		task.useSources(row.Sources)
-	}
-	return task
 }
 
 // useSources restricts the task to the files below Data that sources name. A source is the

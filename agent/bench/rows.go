@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,31 @@ type MissingError struct{ What []string }
 
 func (e *MissingError) Error() string { return "missing: " + strings.Join(e.What, ", ") }
 
+// A taskRow is a task as the benchmarks write it; each has some of the fields.
+type taskRow struct {
+	ID                                       textID
+	TaskID                                   textID `json:"task_id"`
+	Question, Query, Instruction, Guidelines string
+	Level, Difficulty, Hardness              string
+	Answer                                   json.RawMessage
+	AnswerType                               string    `json:"answer_type"`
+	Sources                                  oneOrMore `json:"data_sources"`
+	Constraints, Format                      string    // DABench
+	File                                     string    `json:"file_name"`
+	Concepts                                 []string
+	Label                                    json.RawMessage `json:"common_answers"`
+	DataDir                                  string          `json:"data_dir"` // a user's own tasks
+	Scorer, Benchmark                        string
+	Config                                   json.RawMessage `json:"scorer_config"`
+}
+
+// task returns what all benchmarks write of a task.
+func (row taskRow) task() Task {
+	return Task{ID: string(cmp.Or(row.ID, row.TaskID)), Guidelines: row.Guidelines, Kind: row.AnswerType,
+		Question: cmp.Or(row.Question, row.Query, row.Instruction),
+		Level:    cmp.Or(row.Level, row.Difficulty, strings.ToLower(row.Hardness))}
+}
+
 // readRows calls row for each JSON object of a file: see readLines.
 func readRows[T any](path string, row func(T) error) error {
 	return readLines(path, func(raw json.RawMessage) error {
@@ -27,6 +53,16 @@ func readRows[T any](path string, row func(T) error) error {
 			return err
 		}
 		return row(value)
+	})
+}
+
+// read adds the tasks of a file.
+func (s *Suite) read(path string, task func(row taskRow, t *Task) error) error {
+	return readRows(path, func(row taskRow) error {
+		t := row.task()
+		err := task(row, &t)
+		s.Tasks = append(s.Tasks, t)
+		return err
 	})
 }
 
