@@ -54,25 +54,20 @@ func (s *shape) fromJSON(text string) (labelled string, err error) {
 	return labelled, nil
 }
 
+// jsonStart matches the begin of an object or of a list of objects: of its line, or before a name.
+var jsonStart = lazy.Regexp(`(?m)^[ \t>]*(\{|\[\s*\{)|(\{")`)
+
 // objectStart returns where the first JSON object or list of objects begins, outside of blocks of
 // other code; -1 if there is none.
 func objectStart(text string) int {
-	var open fence
 	begin := 0
-	for line := range strings.Lines(text) {
-		next := open.after(line)
-		isJSON := open.info == "" || strings.HasPrefix(open.info, "json")
-		bare := strings.TrimLeft(line, " \t>")
-		switch {
-		case open.isOpen() && !isJSON:
-		case strings.HasPrefix(bare, "{"), strings.HasPrefix(bare, "[") &&
-			strings.HasPrefix(strings.TrimLeft(text[begin+len(line)-len(bare)+1:], " \t\n"), "{"):
-			return begin + len(line) - len(bare)
-		case !open.isOpen() && strings.Contains(line, `{"`):
-			return begin + strings.Index(line, `{"`)
+	for _, p := range pieces(text) {
+		info := p.fence.info
+		m := jsonStart().FindStringSubmatchIndex(p.text)
+		if m != nil && (info == "" || info[0] == '{' || strings.HasPrefix(info, "json")) {
+			return begin + max(m[2], m[4])
 		}
-		open = next
-		begin += len(line)
+		begin += len(p.text)
 	}
 	return -1
 }
