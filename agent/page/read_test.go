@@ -15,8 +15,8 @@ import (
 	"dsstar/notebook"
 )
 
-// The notebooks in testdata are of real runs, but for odd.ipynb, which has what hardly any has. Only
-// long outputs were cut. -update draws them again.
+// The notebooks in testdata are of real runs, of which only long outputs were cut, but for three that
+// were made: verified, depends, and odd, which has what hardly any has. -update draws all again.
 var update = flag.Bool("update", false, "draw the notebooks in testdata again")
 
 // TestDraw: a notebook that is read and drawn again is the same, byte for byte.

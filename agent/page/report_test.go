@@ -11,106 +11,13 @@ import (
 )
 
 // answered is a run of one step with an answer that everything confirms.
-func answered() *record.Trajectory {
-	ran := func(outputs ...notebook.Output) notebook.Execution {
-		return notebook.Execution{Status: notebook.OK, Outputs: outputs}
+func answered(t *testing.T) *record.Trajectory {
+	t.Helper()
+	tr, err := Read(golden(t, "verified"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	print := func(text string) notebook.Output {
-		return notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text}
-	}
-	chart := notebook.Output{Type: notebook.DisplayData,
-		Data: notebook.MIMEBundle{"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"}}
-	return &record.Trajectory{
-		Task: record.Task{Question: "The shop has two stores. " + strings.Repeat("They differ. ", 10) +
-			"Which sold most?", Data: "../data"},
-		Rounds: []record.Round{{Step: "Count the sales.",
-			Attempts: []record.Attempt{
-				{Code: "1/0", Execution: notebook.Execution{Status: notebook.Raised}},
-				{Code: "n = 2", Execution: ran(print("North  2\nSouth  1\n"), chart)},
-			},
-			Verdict: &record.Verdict{Sufficient: true, Reason: "all is there"}}},
-		Final: &record.Final{Attempts: []record.Attempt{{Code: "print('North')", Execution: ran(print("North\n"))}},
-			Answer: "North", Summary: "North sold most: 2 of 3 orders, for $7."},
-		Readings: []record.Reading{
-			{Point: "Which year?", Options: []record.Option{{Text: "2025"}, {Text: "all"}},
-				Evidence: `"last year" (question)`, Settled: true},
-			{Point: "Do refunds count?", Options: []record.Option{{Text: "yes"}, {Text: "no", Answer: "North",
-				Same: true, Attempts: []record.Attempt{{Code: "print('no refunds')", Execution: ran()}}}}},
-		},
-		Second: &record.Second{Answer: "North", Agrees: true,
-			Attempts: []record.Attempt{{Code: "print('again')", Execution: ran()}}},
-		Proof: &record.Proof{Same: true},
-		Usage: record.Usage{Calls: 3},
-		Ended: true,
-	}
-}
-
-// TestReport: the notebook begins with what came out, what it is worth, and what it rests on.
-func TestReport(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		change   func(*record.Trajectory)
-		standing string
-		top      []string // of the first two cells, in this order
-		not      string   // is not in them
-	}{
-		{"verified", func(*record.Trajectory) {}, "verified",
-			[]string{"# Which sold most?", "**Answer**", "North", "**Verified**", "independently", record.ModelsWords,
-				"North sold most", "**Assumptions**", "Which year?", "2025", "last year", "![Main chart](attachment:chart.png)",
-				"**Key figures**", "South  1", "3 model calls"}, "refunds"},
-		{"depends on a reading", func(t *record.Trajectory) {
-			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
-			t.Second.Answer, t.Second.Agrees = "South", false // for the same reason
-		}, "depends on a reading",
-			[]string{"**Depends on a reading**", "Do refunds count?", "North sold most", "Do refunds count?", "| yes *(taken)* | North |",
-				"| no | South |"}, "**Verified"},
-		{"a settled point that changes the answer", func(t *record.Trajectory) { t.Readings[0].Options[1].Answer = "South" },
-			"verified", []string{"**Verified**", "**Assumptions**", "Which year?", "2025", "last year",
-				"otherwise (all): South"}, "Depends"},
-		{"chosen by a person", func(t *record.Trajectory) {
-			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
-			t.Readings[1].ByUser = true
-		}, "verified", []string{"**Verified**", "Do refunds count?", "**yes**", "chosen by hand"}, "South |"},
-		{"derivations differ", func(t *record.Trajectory) {
-			t.Second.Answer, t.Second.Agrees, t.Second.Ruling = "South", false, record.RuledUndecided
-			t.Second.Reason = "both may be"
-		}, "not verified", []string{"gave another answer, South: both may be."}, "Depends"},
-		{"inconclusive", func(t *record.Trajectory) {
-			t.Rounds[0].Verdict.Inconclusive, t.Rounds[0].Verdict.Reason = true, "no sales are in it"
-		}, "verified", []string{"**Verified**", "The data hold no answer: no sales are in it"}, "Depends"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			tr := answered()
-			c.change(tr)
-			if got := tr.Standing(); got != c.standing {
-				t.Errorf("%s: %q", got, tr.Doubts())
-			}
-			for _, r := range tr.OpenReadings() {
-				for _, o := range r.Options {
-					if said := r.InWords("North"); !strings.Contains(said, o.Problem) {
-						t.Errorf("%q is not said: %s", o.Problem, said)
-					}
-				}
-			}
-			nb := Draw(tr)
-			rest := nb.Cells[0].Source
-			if nb.Cells[1].ID == roleReport {
-				rest += "\n" + nb.Cells[1].Source
-			}
-			top := rest
-			for _, want := range c.top {
-				_, after, ok := strings.Cut(rest, want)
-				if !ok {
-					t.Fatalf("%q is not in its place in\n%s", want, top)
-				}
-				rest = after
-			}
-			if strings.Contains(top, c.not) {
-				t.Errorf("%q is in\n%s", c.not, top)
-			}
-			readAgain(t, nb)
-		})
-	}
+	return tr
 }
 
 // follow makes a run one whose question follows another one, which has b; its second derivation has
@@ -131,6 +38,7 @@ func ran(code string) []record.Attempt {
 // TestWords: the words of an answer's worth are written only where they are true.
 func TestWords(t *testing.T) {
 	const own, none, whole, chart, why = "independently", "no reading", "no open reading", "not compared: the chart", "cause"
+	const other, nothing = "another answer, South: both may be.", "The data hold no answer: no sales are in it"
 	for _, c := range []struct {
 		name   string
 		change func(*record.Trajectory)
@@ -162,11 +70,16 @@ func TestWords(t *testing.T) {
 		{"depends", func(t *record.Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 		}, []string{own, chart}},
-		{"not verified", func(t *record.Trajectory) { t.Second.Agrees = false }, nil},
+		{"not verified", func(t *record.Trajectory) {
+			t.Second = &record.Second{Answer: "South", Ruling: record.RuledUndecided, Reason: "both may be"}
+		}, []string{other}},
+		{"inconclusive", func(t *record.Trajectory) {
+			t.Rounds[0].Verdict = &record.Verdict{Sufficient: true, Inconclusive: true, Reason: "no sales are in it"}
+		}, []string{own, whole, chart, nothing}},
 	} {
-		tr := answered()
+		tr := answered(t)
 		c.change(tr)
-		for _, word := range []string{own, none, whole, chart, why, "compared: n.csv, c.png", "not compared: c.png"} {
+		for _, word := range []string{own, none, whole, chart, why, other, nothing, "compared: n.csv, c.png", "not compared: c.png"} {
 			if strings.Contains(tr.InWords(), word) != slices.Contains(c.said, word) {
 				t.Errorf("%s: %q in %s", c.name, word, tr.InWords())
 			}
@@ -177,7 +90,7 @@ func TestWords(t *testing.T) {
 // An answer that changed when the notebook was run again takes its sentences along, and its claims
 // are withdrawn.
 func TestRestate(t *testing.T) {
-	tr := answered()
+	tr := answered(t)
 	last := &tr.Final.Attempts[0].Execution
 	last.Outputs = append(last.Outputs, notebook.Output{Type: notebook.ExecuteResult,
 		Data: notebook.MIMEBundle{"text/plain": `'South, it\'s "clear".'`}})
