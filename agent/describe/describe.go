@@ -107,8 +107,8 @@ func (r *Describer) Choose() error {
 	return nil
 }
 
-// look reads the beginning of every file. One that may not be read has its error; any other fault is
-// left to the script, whose error then says what it is.
+// look reads the beginning of every file. One that may not be read has its error; any other fault
+// is left to the script, whose error then says what it is.
 func (r *Describer) look(ctx context.Context, root *files.Folder) error {
 	var leading []*files.OutsideError
 	for i, f := range r.t.Task.Files {

@@ -74,8 +74,8 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 	return r.takeValues(append(names, ""), e, mark)
 }
 
-// takeValues has masked what the program has listed of files. It prints a line for each, and one for
-// all, whose name is "".
+// takeValues has masked what the program has listed of files. It prints a line for each, and one
+// for all, whose name is "".
 func (r *Describer) takeValues(names []string, e notebook.Execution, mark string) error {
 	told, short := 0, 0
 	var named []string

@@ -92,8 +92,9 @@ var (
 	holes    = lazy.Regexp(`\{[^{}]*\}`)
 )
 
-// named returns the files that the code of cells names, by their own names, by a folder, a pattern or
-// an f-string, with the first of their families. Code that names none has its files from elsewhere.
+// named returns the files that the code of cells names, by their own names, by a folder, a pattern
+// or an f-string, with the first of their families. Code that names none has its files from
+// elsewhere.
 func (r *Describer) named(code string, likes []int) map[int]bool {
 	if !r.method.Profiles() || lists().MatchString(code) {
 		return nil

@@ -22,8 +22,8 @@ type Cache struct {
 	Python string // tells the Python that profiles files from others, which may lack packages
 }
 
-// keptAt returns where the profile of a file is kept: "" without a cache or, as root is nil, without
-// a data folder that can be read.
+// keptAt returns where the profile of a file is kept: "" without a cache or, as root is nil,
+// without a data folder that can be read.
 func (r *Describer) keptAt(root *files.Folder, f record.File) string {
 	if r.Cache == nil || root == nil {
 		return ""

@@ -105,7 +105,8 @@ func (f format) of(path string) bool {
 
 // parts returns the companions that are part of a data file, rather than nothing or one themselves.
 func parts(all []Companion) []Companion {
-	return slices.DeleteFunc(slices.Clone(all), func(c Companion) bool { return !c.Holds() || c.own() })
+	others := func(c Companion) bool { return !c.Holds() || c.own() }
+	return slices.DeleteFunc(slices.Clone(all), others)
 }
 
 // A CompanionError reports a file that cannot be read together with its companion.

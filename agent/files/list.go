@@ -47,11 +47,11 @@ func List(ctx context.Context, root string, include []string) (Listing, error) {
 	return ListAll(ctx, []Source{{Path: root}}, include)
 }
 
-// ListAll lists the data files of all sources by their names in the data folder; of a folder, sorted
-// by folder and name, regular files at any depth, and links to regular files. It skips hidden files,
-// run folders of dsstar, installed packages and caches: see [skipped]. It never skips what is a source
-// itself, nor the files and folders below it that include names ("." names all). It returns ctx's
-// error once ctx is done.
+// ListAll lists the data files of all sources by their names in the data folder; of a folder,
+// sorted by folder and name, regular files at any depth, and links to regular files. It skips
+// hidden files, run folders of dsstar, installed packages and caches: see [skipped]. It never skips
+// what is a source itself, nor the files and folders below it that include names ("." names all).
+// It returns ctx's error once ctx is done.
 func ListAll(ctx context.Context, sources []Source, include []string) (Listing, error) {
 	var all Listing
 	for _, s := range sources {
@@ -176,7 +176,11 @@ func skipped(path string, d fs.DirEntry) string {
 	if !d.IsDir() {
 		return ""
 	}
-	switch has := func(file string) bool { _, err := os.Lstat(filepath.Join(path, file)); return err == nil }; {
+	has := func(file string) bool {
+		_, err := os.Lstat(filepath.Join(path, file))
+		return err == nil
+	}
+	switch {
 	case d.Name() == "node_modules", d.Name() == "site-packages", d.Name() == "dist-packages":
 		return "installed packages"
 	case has("pyvenv.cfg"):

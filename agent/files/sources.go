@@ -19,16 +19,16 @@ import (
 type Source struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
-	// Database, if set, is the address of a database, bucket or cluster, without its password. Then the
-	// file has [Source.Content], which tells the profiler where the address is.
+	// Database, if set, is the address of a database, bucket or cluster, without its password. Then
+	// the file has [Source.Content], which tells the profiler where the address is.
 	Database string `json:"database,omitempty"`
 	// From, if set, is the web address of a file of which the data folder has its own copy.
 	From string `json:"from,omitempty"`
-	// Of, if set, is the name of the source whose companion this is. No record has companions: they are
-	// found anew.
+	// Of, if set, is the name of the source whose companion this is. No record has companions: they
+	// are found anew.
 	Of string `json:"-"`
-	// Download is the file to copy. Only the process that has downloaded it sets Download: a record may
-	// come from a stranger, and could name any file.
+	// Download is the file to copy. Only the process that has downloaded it sets Download: a record
+	// may come from a stranger, and could name any file.
 	Download string `json:"-"`
 }
 
@@ -124,10 +124,10 @@ func within(source string, include []string) (names []string) {
 	return names
 }
 
-// Link makes the folder data below dir a data folder whose names lead to the sources. Relative paths
-// of sources start at dir, and their links are relative, so that all can be moved together. Names
-// that are there already are left alone: a person may have made one lead to where the data are
-// now. It returns the sources and their companions, which are linked as they are now, by where
+// Link makes the folder data below dir a data folder whose names lead to the sources. Relative
+// paths of sources start at dir, and their links are relative, so that all can be moved together.
+// Names that are there already are left alone: a person may have made one lead to where the data
+// are now. It returns the sources and their companions, which are linked as they are now, by where
 // their names lead, without links. A source is linked only if may, unless nil, returns no error for
 // the file or folder that its name will lead to.
 func Link(dir, data string, sources []Source, may func(real string) error) ([]Source, error) {
@@ -192,8 +192,8 @@ func copyFile(root *os.Root, at, from string) error {
 	return nil
 }
 
-// LeadsTo returns the path to which the name of a source leads, or will lead, in the folder data below
-// dir: see [Link].
+// LeadsTo returns the path to which the name of a source leads, or will lead, in the folder data
+// below dir: see [Link].
 func LeadsTo(dir, data string, s Source) string {
 	at := filepath.Join(dir, data, s.Name)
 	switch _, err := os.Lstat(at); {

@@ -38,8 +38,8 @@ func Sum(d *Folder, f File) (string, error) {
 	return sum, err
 }
 
-// Sums returns the [Sum] of each file, by its name, of sources as [ListAll] lists them. It leaves out
-// databases, and files that cannot be read.
+// Sums returns the [Sum] of each file, by its name, of sources as [ListAll] lists them. It leaves
+// out databases, and files that cannot be read.
 func Sums(sources []Source, all []File) map[string]string {
 	sums := map[string]string{}
 	for _, s := range sources {

@@ -21,7 +21,8 @@ import (
 // AddFact adds a fact, unless it is known, and reports whether it did.
 func (m *Memory) AddFact(f lesson.Fact) bool {
 	f.Text, f.Source = brief.OneLine(f.Text), brief.OneLine(f.Source)
-	if f.Text == "" || slices.ContainsFunc(m.Facts, func(o lesson.Fact) bool { return o.Text == f.Text }) {
+	known := func(o lesson.Fact) bool { return o.Text == f.Text }
+	if f.Text == "" || slices.ContainsFunc(m.Facts, known) {
 		return false
 	}
 	m.Facts = append(m.Facts, f)
@@ -59,8 +60,9 @@ func (m *Memory) AddTool(t lesson.Tool, imports []string) {
 	m.texts[fileOf(testsFolder, t.Name)] = t.Test
 }
 
-// Learn adds what an answer has taught, and returns the names of functions that are left out because
-// there are others of their names, which the answer was not shown: earlier questions may use them.
+// Learn adds what an answer has taught, and returns the names of functions that are left out
+// because there are others of their names, which the answer was not shown: earlier questions may
+// use them.
 func (m *Memory) Learn(facts []lesson.Fact, imports []string, tools []lesson.Tool) (taken []string) {
 	for _, f := range facts {
 		m.AddFact(f)
@@ -80,7 +82,8 @@ func (m *Memory) Learn(facts []lesson.Fact, imports []string, tools []lesson.Too
 func (m *Memory) SetAside(name, reason string) {
 	tool, test := m.texts[fileOf(toolsFolder, name)], m.texts[fileOf(testsFolder, name)]
 	if m.drop(name) {
-		m.texts[fileOf(asideFolder, name)] = "# Set aside: " + brief.OneLine(reason) + "\n\n" + tool + "\n\n" + test
+		why := "# Set aside: " + brief.OneLine(reason) + "\n\n"
+		m.texts[fileOf(asideFolder, name)] = why + tool + "\n\n" + test
 	}
 }
 

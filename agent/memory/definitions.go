@@ -40,7 +40,8 @@ func sections(text string) []section {
 		switch {
 		case fence == "" && mark != nil:
 			fence = mark[1]
-		case mark != nil && strings.HasPrefix(mark[1], fence) && strings.Trim(strings.TrimSpace(line), fence[:1]) == "":
+		case mark != nil && strings.HasPrefix(mark[1], fence) &&
+			strings.Trim(strings.TrimSpace(line), fence[:1]) == "":
 			fence = ""
 		case fence == "" && heading != nil:
 			all = append(all, section{len(heading[1]), strings.Trim(strings.TrimSpace(heading[2]), "`"), ""})

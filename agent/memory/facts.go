@@ -26,11 +26,11 @@ func (m *Memory) readFacts(text string) {
 }
 
 // namedFile matches names of files in a source. Of a name with spaces it has the last word.
-var namedFile = lazy.Regexp(`(?i)[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:csv|tsv|txt|md|pdf|docx?|html?|xml|jsonl?|ndjson|` +
-	`ya?ml|xlsx?|ods|parquet|feather|arrow|avro|orc|db|sqlite3?|duckdb|log|gz|zip)\b`)
+var namedFile = lazy.Regexp(`(?i)[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:csv|tsv|txt|md|pdf|docx?|` +
+	`html?|xml|jsonl?|ndjson|ya?ml|xlsx?|ods|parquet|feather|arrow|avro|orc|db|sqlite3?|duckdb|log|gz|zip)\b`)
 
-// FactsOn returns the facts that some files may support, and for each of the others the files that its
-// source names.
+// FactsOn returns the facts that some files may support, and for each of the others the files that
+// its source names.
 func (m *Memory) FactsOn(files []string) (facts []lesson.Fact, gone map[lesson.Fact]string) {
 	there := map[string]bool{}
 	for _, file := range files {
@@ -50,8 +50,8 @@ func (m *Memory) FactsOn(files []string) (facts []lesson.Fact, gone map[lesson.F
 	return facts, gone
 }
 
-// missing returns the files that the source of a fact names if none of them is there, so that nothing
-// supports it; "" otherwise.
+// missing returns the files that the source of a fact names if none of them is there, so that
+// nothing supports it; "" otherwise.
 func missing(f lesson.Fact, there map[string]bool) string {
 	named := namedFile().FindAllString(f.Source, -1)
 	for _, name := range named {

@@ -9,8 +9,9 @@
 //	definitions/*.md what people say of data files, each below a heading that is its name
 //	.gitattributes   has git keep the lines of both sides in a merge
 //
-// Each function has a file, so that git merges the additions of two people by itself. Nothing here runs
-// code. What is read is data: facts are evidence with a source, and only imports and functions count.
+// Each function has a file, so that git merges the additions of two people by itself. Nothing here
+// runs code. What is read is data: facts are evidence with a source, and only imports and functions
+// count.
 package memory
 
 import (

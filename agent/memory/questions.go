@@ -84,8 +84,8 @@ func (m *Memory) Asked(question, guidelines string, data func() map[string]strin
 	return Question{}, false
 }
 
-// Near returns the records of up to n questions that share the most words with another one, if those
-// are more than a share of the words of both; the nearest first.
+// Near returns the records of up to n questions that share the most words with another one, if
+// those are more than a share of the words of both; the nearest first.
 func (m *Memory) Near(question string, least float64, n int) []Question {
 	asked := lesson.Words(plain(question))
 	share := func(q Question) float64 {

@@ -56,13 +56,14 @@ var Program = sync.OnceValue(func() string {
 func Script(paths []string, seconds, jobs int, within time.Duration, mark string) string {
 	const call = "%s_main = sys.modules[\"dsstar_profile.workers\"].main\n" +
 		"_main([%s], %d, %d, %.1f, %q)\n"
-	return fmt.Sprintf(call, Program(), strings.Join(paths, ", "), seconds, jobs, within.Seconds(), mark)
+	return fmt.Sprintf(call, Program(), strings.Join(paths, ", "), seconds, jobs, within.Seconds(),
+		mark)
 }
 
 // Values returns Python that lists the values of the columns of files whose names match patterns,
 // which are those of shells. It prints a line for each file: the mark, the number of its path, and
-// a [Listing] in JSON; then one for all, whose problem is a pattern that matches no column. It takes
-// so many seconds for a file at most, and opens none after the time within.
+// a [Listing] in JSON; then one for all, whose problem is a pattern that matches no column. It
+// takes so many seconds for a file at most, and opens none after the time within.
 func Values(paths, patterns []string, seconds int, within time.Duration, mark string) string {
 	quoted := make([]string, len(patterns))
 	for i, p := range patterns {

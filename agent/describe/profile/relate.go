@@ -69,8 +69,8 @@ func sides(names []string, profiles []Profile) (all []side) {
 	return all
 }
 
-// matched is the match of column a in column b, whose rank is 0 if the values of a do not seem to be
-// those of b.
+// matched is the match of column a in column b, whose rank is 0 if the values of a do not seem to
+// be those of b.
 func matched(all []side, a, b int) match {
 	from, in := &all[a], &all[b]
 	m := match{from: a, in: b}

@@ -48,9 +48,9 @@ var (
 	importLine = lazy.Regexp(`^(?:import|from)\s+[\w.]+(?:\s+(?:import|as)\s+[\w, ]+)?\s*(?:#.*)?$`)
 )
 
-// Functions takes the imports and functions of the text of a Python file; the last of a name counts.
-// Problems are the first lines of what else it has. Decorated functions are left out, since a
-// decorator runs code when it is read.
+// Functions takes the imports and functions of the text of a Python file; the last of a name
+// counts. Problems are the first lines of what else it has. Decorated functions are left out, since
+// a decorator runs code when it is read.
 func Functions(text string) (l Lesson) {
 	at := map[string]int{}        // where a function is in l.Tools
 	above, decorated := "", false // comment lines before a function
