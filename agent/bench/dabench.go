@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -39,16 +38,6 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 		return nil
 	})
 	return suite, err
-}
-
-// scoreDABench compares the fields @name[value] that the label names: see dabench in text_score.py.
-func scoreDABench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
-	said := ""
-	if a != nil {
-		said = a.Text()
-	}
-	got, err := s.text(ctx, "dabench", t.ID, said, t.Gold, s.Compat != Upstream)
-	return Score{Metric: "fields", Value: &got.Score, Parts: got.Parts, Detail: got.Detail}, err
 }
 
 // daBenchTotals returns the accuracy by question in proportion to its fields (PSAQ) and by field

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"context"
 	"path/filepath"
 )
 
@@ -53,13 +52,4 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		}
 	}
 	return suite, err
-}
-
-// scoreDABStep compares texts by the rules of the leaderboard: see dabstep in text_score.py.
-func scoreDABStep(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
-	if a == nil {
-		return Score{Metric: "accuracy"}, nil
-	}
-	got, err := s.text(ctx, "dabstep", a.Text(), textOf(t.Gold), s.Compat != Upstream)
-	return Score{Metric: "accuracy", Value: &got.Score, Detail: got.Detail}, err
 }

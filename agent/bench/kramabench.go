@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -103,29 +101,4 @@ func named(names []string, pattern string) []string {
 		return found[0]
 	}
 	return found[1]
-}
-
-// scoreKramaBench scores by the answer's type: see kramabench in text_score.py, which asks for one
-// comparison of the Judge at a time.
-func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
-	var said json.RawMessage // null: no answer, which has a metric alone
-	if a != nil {
-		said = a.Value
-	}
-	verdicts := [][3]any{} // of the judge
-	for {
-		got, err := s.text(ctx, "kramabench", t.ID, t.Kind, said, t.Gold, s.Compat != Upstream, verdicts)
-		if err != nil || got.Ask == nil {
-			return Score{Metric: got.Metric, Uncounted: got.Uncounted, Value: &got.Score, Parts: got.Parts,
-				Detail: got.Detail}, err
-		}
-		if s.Judge == nil {
-			return Score{}, ErrNoJudge
-		}
-		same, err := s.Judge(ctx, got.Ask[0], got.Ask[1])
-		if err != nil {
-			return Score{}, err
-		}
-		verdicts = append(verdicts, [3]any{got.Ask[0], got.Ask[1], same})
-	}
 }

@@ -65,24 +65,47 @@ type rating struct {
 	Score  float64            `json:"score"`
 	Parts  map[string]float64 `json:"parts"`
 	Detail string             `json:"detail"`
+	Metric string             `json:"metric"`
 	// KramaBench
-	Metric    string   `json:"metric"`
 	Uncounted bool     `json:"uncounted"`
 	Ask       []string `json:"ask"`     // answer and gold that the judge is to compare first
 	Problem   string   `json:"problem"` // with the task: there is no score
 }
 
-// text calls a function of text_score.py. An answer that makes it fail is wrong.
-func (s Scorer) text(ctx context.Context, function string, args ...any) (rating, error) {
-	var out rating
-	err := s.Plain.call(ctx, textScorer, function, &out, args...)
-	if bad, ok := errors.AsType[*CodeError](err); ok {
-		return rating{Detail: bad.Error()}, nil
+// scoreText scores by a function of text_score.py. An answer that makes it fail is wrong. The Judge is
+// asked for the comparisons that the function wants, one at a time.
+func scoreText(function string) rules {
+	return func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
+		var said json.RawMessage // null: no answer
+		if a != nil {
+			said = a.Value
+		}
+		verdicts := [][3]any{} // of the judge
+		for {
+			var got rating
+			err := s.Plain.call(ctx, textScorer, function, &got, t.ID, t.Kind, said, t.Gold,
+				[]string{textOf(said), textOf(t.Gold)}, s.Compat != Upstream, verdicts)
+			if bad, ok := errors.AsType[*CodeError](err); ok {
+				got, err = rating{Detail: bad.Error()}, nil
+			}
+			switch {
+			case err != nil:
+				return Score{}, err
+			case got.Problem != "":
+				return Score{}, errors.New(got.Problem)
+			case got.Ask == nil:
+				return Score{Metric: got.Metric, Uncounted: got.Uncounted, Value: &got.Score, Parts: got.Parts,
+					Detail: got.Detail}, nil
+			case s.Judge == nil:
+				return Score{}, ErrNoJudge
+			}
+			same, err := s.Judge(ctx, got.Ask[0], got.Ask[1])
+			if err != nil {
+				return Score{}, err
+			}
+			verdicts = append(verdicts, [3]any{got.Ask[0], got.Ask[1], same})
+		}
 	}
-	if err == nil && out.Problem != "" {
-		err = errors.New(out.Problem)
-	}
-	return out, err
 }
 
 // A Process is a Python process that runs code, one piece after another, in one namespace. It

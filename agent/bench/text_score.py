@@ -1,6 +1,8 @@
 """Scores answers that are texts or JSON values, by the public rules of DABStep, KramaBench and
 InfiAgent-DABench. It uses only the standard library.
 
+A function scores what was SAID (None: nothing) beside what is right, GOLD; TEXTS are both as texts.
+
 With FIXED, the faults of the public code are corrected.
 """
 import ast
@@ -20,7 +22,7 @@ DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)")
 MANY_ITEMS = 100  # longer lists are not compared pairwise
 
 
-def dabstep(said, gold, fixed):
+def dabstep(task, kind, said, gold, texts, fixed, verdicts):
     """Compares texts by the rules of the leaderboard
     (dabstep_benchmark/evaluation/scorer.py in its space; the paper's appendix has others).
     Fixed corrects these faults, shown with upstream's verdict:
@@ -37,7 +39,7 @@ def dabstep(said, gold, fixed):
 
     A missing answer is wrong; upstream's code fails on it.
     """
-    return {"score": float(same_answer(said, gold, fixed))}
+    return {"metric": "accuracy", "score": float(same_answer(*texts, fixed))}
 
 
 def same_answer(a, b, fixed):
@@ -178,7 +180,7 @@ class Unjudged(Exception):
     """The judge has not yet compared two texts."""
 
 
-def kramabench(task, kind, said, gold, fixed, verdicts):
+def kramabench(task, kind, said, gold, texts, fixed, verdicts):
     """Scores by the answer's type. There are two incompatible
     versions of its public code. Upstream is the one of June 2025 (mitdbg @96b8253),
     behind the published numbers of its authors and of DS-STAR:
@@ -467,7 +469,7 @@ DOUBTFUL = {
 }
 
 
-def dabench(task, said, label, fixed):
+def dabench(task, kind, said, label, texts, fixed, verdicts):
     """Compares the fields @name[value] that the label names (eval_closed_form.py).
     Value is the share of correct fields; for ABQ an answer is correct if all its fields are.
     Fixed corrects these faults:
@@ -478,14 +480,15 @@ def dabench(task, said, label, fixed):
     """
     if isinstance(label, dict):  # of a user's own task
         label = [(k, v if isinstance(v, str) else json.dumps(v)) for k, v in sorted(label.items())]
-    gold, found = fields(label, fixed), fields(said_fields(said, fixed), fixed)
+    gold, found = fields(label, fixed), fields(said_fields(texts[0], fixed), fixed)
     parts = {}
     for name, values in gold.items():
         for i, value in enumerate(values):
             right = i < len(found.get(name, [])) and same_field(found[name][i], value, fixed)
             parts[f"{name}#{i + 1}" if i else name] = float(right)
     score = sum(parts.values()) / len(parts) if parts else 0.0
-    return {"score": score, "parts": parts, "detail": DOUBTFUL.get(task, "")}
+    detail = DOUBTFUL.get(task, "")
+    return {"metric": "fields", "score": score, "parts": parts, "detail": detail}
 
 
 def said_fields(text, fixed):
