@@ -50,5 +50,5 @@ func daBenchTotals(scores []Score) []Total {
 			fields = append(fields, Score{Value: &right})
 		}
 	}
-	return []Total{meanOf("", "PSAQ", scores, nil), meanOf("", "UASQ", fields, nil)}
+	return []Total{meanOf("", "PSAQ", scores), meanOf("", "UASQ", fields)}
 }

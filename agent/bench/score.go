@@ -22,6 +22,8 @@ type Score struct {
 	// the benchmark leaves it out of totals and means
 	Uncounted bool   `json:"uncounted,omitempty"`
 	Failed    string `json:"-"` // why the scorer failed, such as a failed judge
+
+	task Task
 }
 
 // Scores are the scores of tasks of a suite. As JSON they are what dsstar bench score --json
@@ -104,7 +106,7 @@ func Some(names []string, most int) string {
 // Score scores one answer; nil is no answer. Missing, unfinished and empty answers count as wrong.
 // A task without a right answer in this copy has no score, which is no error.
 func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
-	score := Score{ID: t.ID, Level: t.Level, Domain: t.Domain}
+	score := Score{ID: t.ID, Level: t.Level, Domain: t.Domain, task: t}
 	if why, missing := t.unscorable(); why != "" {
 		score.Detail = why
 		if len(missing) > 0 {
@@ -131,7 +133,7 @@ func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
 	if err != nil {
 		return score, fmt.Errorf("score %s: %w", t.ID, err)
 	}
-	got.ID, got.Level, got.Domain = t.ID, t.Level, t.Domain
+	got.ID, got.Level, got.Domain, got.task = t.ID, t.Level, t.Domain, t
 	if given == nil {
 		got.Value, got.Missing, got.Detail = new(float64), true, "no answer"
 		if a != nil && a.Unfinished {
@@ -179,7 +181,7 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, repeats 
 		all.Tasks = append(all.Tasks, score)
 	}
 	all.Score = Share(values)
-	all.Totals = s.Benchmark.sums.totals(tasks, all.Each)
+	all.Totals = s.Benchmark.sums.totals(all.Each, len(repeats))
 	return all, nil
 }
 

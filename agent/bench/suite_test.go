@@ -359,22 +359,23 @@ func TestKramaBench(t *testing.T) {
 
 // TestTotals: hard before easy, and the metric that one version leaves out counts by itself alone.
 func TestTotals(t *testing.T) {
-	tasks := []Task{{Domain: "legal", Level: "easy"}, {Domain: "legal", Level: "hard"},
-		{Domain: "wildfire", Level: "hard"}}
-	scores := []Score{{Value: new(1.), Metric: "success"}, {Value: new(0.5), Metric: "f1"},
-		{Value: new(1.), Metric: "f1_approximate (not in the total)", Uncounted: true}}
 	krama, _ := Find("kramabench")
 	same(t, "kramabench", []string{"/total 75 of 2", "domain/legal 75 of 2", "domain/wildfire 0 of 0",
 		"level/hard 50 of 1", "level/easy 100 of 1", "metric/f1 50 of 1",
 		"metric/f1_approximate (not in the total) 100 of 1", "metric/success 100 of 1"},
-		inWords(krama.sums.totals(tasks, scores)))
-	tasks = []Task{{Domain: "data visualization", Kind: "bar", Level: "hard"},
-		{Domain: "machine learning competition", Kind: "f1"}}
-	scores = []Score{{Value: new(1.)}, {}}
+		inWords(krama.sums.totals([]Score{
+			{Value: new(1.), Metric: "success", task: Task{Domain: "legal", Level: "easy"}},
+			{Value: new(0.5), Metric: "f1", task: Task{Domain: "legal", Level: "hard"}},
+			{Value: new(1.), Metric: "f1_approximate (not in the total)", Uncounted: true,
+				task: Task{Domain: "wildfire", Level: "hard"}},
+		}, 1)))
 	code, _ := Find("dacode")
 	same(t, "dacode", []string{"/score 100 of 1", "task type/data visualization 100 of 1",
 		"hardness/hard 100 of 1", "big type/EDA 100 of 1", "result type/plot 100 of 1"},
-		inWords(code.sums.totals(tasks, scores)))
+		inWords(code.sums.totals([]Score{
+			{Value: new(1.), task: Task{Domain: "data visualization", Kind: "bar", Level: "hard"}},
+			{task: Task{Domain: "machine learning competition", Kind: "f1"}},
+		}, 1)))
 }
 
 // TestWilson has values from R: prop.test(x, n, correct = FALSE).

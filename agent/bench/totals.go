@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,15 +23,15 @@ type sums struct {
 	groups []group
 }
 
-// A group sums up scores by a property of their tasks, of which one may have several.
+// A group sums up scores by a property, of which one may have several; "" is none.
 type group struct {
 	name string
-	of   func(Task, Score) []string
+	of   func(Score) []string
 }
 
-// by makes a group of a property that a task has once; "": it has not.
+// by makes a group of a property that a task has once.
 func by(name string, of func(Task) string) group {
-	return group{name, func(t Task, _ Score) []string { return []string{of(t)} }}
+	return group{name, func(s Score) []string { return []string{of(s.task)} }}
 }
 
 var (
@@ -38,25 +39,23 @@ var (
 	byDomain    = by("domain", Task.domain)
 	byBenchmark = by("benchmark", Task.domain)
 	byRules     = by("rules", func(t Task) string { return t.Rules })
-	byMetric    = group{"metric", func(_ Task, s Score) []string { return []string{s.Metric} }}
-	byConcept   = group{"concept", func(t Task, _ Score) []string { return strings.Split(t.Kind, ", ") }}
+	byMetric    = group{"metric", func(s Score) []string { return []string{s.Metric} }}
+	byConcept   = group{"concept", func(s Score) []string { return strings.Split(s.task.Kind, ", ") }}
 )
 
 func (t Task) level() string  { return t.Level }
 func (t Task) domain() string { return t.Domain }
 
-// totals sums up the scores of tasks, as the benchmark does; of each task in the first repeat, then
-// in the second. Those without a value are left out; uncounted ones are counted by their metric
-// alone.
-func (s sums) totals(tasks []Task, each []Score) []Total {
+// totals sums up the scores of so many repeats, as the benchmark does. Those without a value are left
+// out; uncounted ones are counted by their metric alone.
+func (s sums) totals(each []Score, repeats int) []Total {
 	all := []Total{}
-	var of []Task
 	var scores, counted []Score
-	for i, score := range each {
+	for _, score := range each {
 		if score.Value == nil {
 			continue
 		}
-		of, scores = append(of, tasks[i%len(tasks)]), append(scores, score)
+		scores = append(scores, score)
 		if s.whole {
 			score.Value = new(math.Floor(*score.Value))
 		}
@@ -65,30 +64,31 @@ func (s sums) totals(tasks []Task, each []Score) []Total {
 	if len(scores) == 0 {
 		return all
 	}
-	all = append(all, meanOf("", s.total, counted, nil))
+	all = append(all, meanOf("", s.total, counted))
 	if s.more != nil {
 		all = append(all, s.more(scores)...)
 	}
 	for _, g := range s.groups {
-		var names []string
-		for i := range of {
-			names = append(names, g.of(of[i], scores[i])...)
+		of := map[string][]Score{}
+		for _, score := range counted {
+			for _, name := range g.of(score) {
+				of[name] = append(of[name], score)
+			}
 		}
-		for _, name := range inOrder(names) {
-			all = append(all, meanOf(g.name, name, counted,
-				func(i int) bool { return slices.Contains(g.of(of[i], scores[i]), name) }))
+		for _, name := range inOrder(slices.Collect(maps.Keys(of))) {
+			all = append(all, meanOf(g.name, name, of[name]))
 		}
 	}
 	for i := range all {
-		all[i].N /= len(each) / len(tasks) // as many repeats
+		all[i].N /= repeats
 	}
 	return all
 }
 
-// inOrder returns each name once: hard before easy, otherwise sorted.
+// inOrder sorts names: hard before easy, otherwise by the alphabet. "" is none.
 func inOrder(names []string) []string {
 	slices.Sort(names)
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	order := []string{"hard", "medium", "easy"}
 	if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(order, name) }) {
 		return names
@@ -96,11 +96,11 @@ func inOrder(names []string) []string {
 	return slices.DeleteFunc(order, func(name string) bool { return !slices.Contains(names, name) })
 }
 
-// meanOf returns the mean of the scores that pick selects (nil: all), in per cent.
-func meanOf(group, name string, scores []Score, pick func(i int) bool) Total {
+// meanOf returns the mean of the scores, in per cent.
+func meanOf(group, name string, scores []Score) Total {
 	var values []float64
-	for i, s := range scores {
-		if (pick == nil || pick(i)) && (!s.Uncounted || group == byMetric.name) {
+	for _, s := range scores {
+		if !s.Uncounted || group == byMetric.name {
 			values = append(values, *s.Value)
 		}
 	}
