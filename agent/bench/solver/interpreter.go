@@ -75,14 +75,10 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 	if err := q.plan(ctx, nil); err != nil {
 		return false, err
 	}
-	for q.rounds < q.options.Steps {
-		n := q.graph.next()
-		if n == nil {
-			return true, nil
-		}
+	for n := q.graph.next(); n != nil && q.rounds < q.options.Steps; n = q.graph.next() {
 		q.rounds++
 		for _, step := range []func(context.Context, *node) error{
-			q.recommend, q.write, q.validate, q.reflect, q.makeTool, q.planAgain} {
+			q.recommend, q.write, q.validate, q.reflect, q.makeTool, q.plan} {
 			if err := step(ctx, n); err != nil {
 				return false, err
 			}
@@ -91,8 +87,8 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 	return q.graph.next() == nil, nil
 }
 
-// noted asks a role, as asked does. ok is false if the reply cannot be used: then a turn with that
-// title says so, and problem why.
+// noted asks a role, as asked does. problem says why the reply cannot be used; a turn with that title
+// then says so.
 func noted[T any](ctx context.Context, q *inquiry, title, role, subject string, format ask.Format[T],
 	part prompts.Part) (value T, problem string, err error) {
 	value, err = asked(ctx, q.desk, role, subject, format, part)
@@ -302,16 +298,11 @@ func jsonOf(text string) string {
 	return text
 }
 
-// planAgain changes the plan from a task that failed on.
-func (q *inquiry) planAgain(ctx context.Context, n *node) error {
-	if n.done {
-		return nil
-	}
-	return q.plan(ctx, n)
-}
-
 // plan asks for a plan or, after a task that failed, for the rest of it.
 func (q *inquiry) plan(ctx context.Context, after *node) error {
+	if after != nil && after.done {
+		return nil
+	}
 	asks := prompts.InterpreterPlan{Most: tasksOfPlan}
 	if after != nil {
 		asks = prompts.InterpreterPlan{Plan: q.graph.json(), Task: string(after.ID), Code: after.code,

@@ -38,9 +38,6 @@ func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
 // others. most limits the text of all files, in bytes.
 func (d *desk) withText(most int) (prompts.Context, error) {
 	c := d.context()
-	if len(c.Files) == 0 {
-		return c, nil
-	}
 	c.NamesOnly = false
 	all, _ := d.ordered()
 	data := d.meta.Task.Data
