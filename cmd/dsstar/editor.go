@@ -18,9 +18,12 @@ import (
 	"dsstar/notebook/human"
 )
 
-// tidy removes white space that editors add.
+// tidy removes white space that editors add; it changes nothing of a text that it has tidied.
 func tidy(text string) string {
-	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	for strings.Contains(text, "\r\n") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
+	text = strings.TrimLeft(text, "\ufeff")
 	if text = strings.TrimRight(text, " \t\n"); strings.TrimSpace(text) == "" {
 		return ""
 	}
