@@ -131,7 +131,7 @@ func (r *run) carryOut(ctx context.Context,
 		r.t.Failure = err.Error()
 	}
 	r.t.Ended = true
-	if end := r.observe(Event{Kind: Ended}); err == nil {
+	if end := r.observe(Event{Kind: Ended, Before: err != nil && !r.live()}); err == nil {
 		err = end
 	}
 	return r.t, err
@@ -173,7 +173,7 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 	}
 	r.digest = r.t.DataDigest()
 	if r.cfg.Guest {
-		if err := r.meet(ctx); err != nil {
+		if err := r.meet(ctx); err != nil { // its variables are part of what is asked
 			return err
 		}
 		defer func() { ended = cmp.Or(ended, r.takeLeave(ctx)) }()
@@ -183,10 +183,10 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 	}
 	for range maxPasses {
 		err = r.pass(ctx)
-		r.resumed, r.retraced = true, r.t.Journal.Asked() // the next one retraces this
 		if _, changed := errors.AsType[*changedError](err); !changed {
 			return err
 		}
+		r.resumed, r.retraced = true, r.t.Journal.Asked() // the next one retraces this
 	}
 	return err
 }
@@ -194,9 +194,17 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 // pass answers the questions from the first one on.
 func (r *run) pass(ctx context.Context) error {
 	r.t.Rewind()
+	r.ShowAs(r.t.Sizes)
 	for {
+		if r.cfg.Guest && r.work.host == nil {
+			if err := r.meet(ctx); err != nil {
+				return err
+			}
+		}
 		r.Begin()
+		r.t.HaveFunctions(true)
 		r.made, r.approved, r.left = false, false, nil
+		r.limit()
 		r.files.Extend()
 		err := r.runAgain(ctx)
 		if _, stuck := errors.AsType[*record.EditError](err); stuck {
@@ -316,7 +324,19 @@ func (r *run) rounds(ctx context.Context, round func(context.Context) error) err
 
 var errNoStep = errors.New("no step of the plan could be carried out")
 
-func (r *run) roundsLeft() int { return r.t.RoundsLeft(r.cfg.MaxRounds) }
+func (r *run) roundsLeft() int { return r.t.RoundsLeft(r.t.Limits.Rounds) }
+
+// limit has the question answered within the limits that it had, the last one at least within those
+// of now.
+func (r *run) limit() {
+	l, now := &r.t.Limits, record.Limits{Rounds: r.cfg.MaxRounds, Tries: r.cfg.DebugTries}
+	switch {
+	case *l == record.Limits{}:
+		*l = now
+	case len(r.t.Later) == 0:
+		l.Rounds, l.Tries = max(l.Rounds, now.Rounds), max(l.Tries, now.Tries)
+	}
+}
 
 // beginRound begins a round with a step, and its cell if that is written already.
 func (r *run) beginRound(step, cell string) error {

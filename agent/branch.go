@@ -49,7 +49,7 @@ func (r *standard) runBranch(ctx context.Context, b branch,
 			if problem = problemOf(last); problem == "" {
 				return answerOf(last), "", nil
 			}
-			if n > r.cfg.DebugTries || last.NotRun() {
+			if n > r.t.Limits.Tries || last.NotRun() {
 				return answer, problem, nil
 			}
 			if code, err = r.repairBranch(ctx, b, last); err != nil {

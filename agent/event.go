@@ -85,7 +85,7 @@ func (r *recorder) observe(e Event) error {
 			r.t.Warnings = append(r.t.Warnings, e.Text)
 		}
 	}
-	e.Before = e.Kind != Begun && e.Kind != Ended && !r.live()
+	e.Before = e.Before || e.Kind != Begun && e.Kind != Ended && !r.live()
 	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
 		e.Round, e.Step = n, cmp.Or(e.Step, r.t.StepOf(n-1))
 	}

@@ -44,7 +44,7 @@ func (r *standard) finalize(ctx context.Context) error {
 	}
 	if n := len(final.Attempts); n > 0 && problem == "" {
 		last := final.Attempts[n-1].Execution
-		chain := r.chain("")
+		chain := r.chain(final.Attempts[n-1].Code)
 		chain.Steps = append(chain.Steps, final.Attempts[n-1].Code)
 		if final.Files, err = r.filesGiven(ctx, r.work, chain, last.Stdout()); err != nil {
 			return err
@@ -105,7 +105,7 @@ func (r *standard) finalFaults(v record.Verdict) examiner {
 		if r.t.Final.Doubts = nil; !v.Inconclusive {
 			problem, err = r.traceLast(ctx, earlier, a.Code)
 		}
-		if err != nil || r.doubted() != "" || len(r.t.Final.Attempts) >= r.cfg.DebugTries {
+		if err != nil || r.doubted() != "" || len(r.t.Final.Attempts) >= r.t.Limits.Tries {
 			return "", err
 		}
 		if problem == "" && !r.approved { // a person has the last word

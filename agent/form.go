@@ -400,7 +400,7 @@ func (r *standard) unfit(ctx context.Context, v record.Verdict, a record.Attempt
 	if isNone := noValue().MatchString(answer) || compare.IsBlank(answer); isNone && !saidIn(words, answer) {
 		return "it is no answer: " + brief.OneLine(brief.Clip(answer, 100)), nil
 	}
-	there := r.chain("")
+	there := r.chain(a.Code)
 	there.Steps = append(there.Steps, a.Code)
 	f := formOf(r.t.Task)
 	problem, err := look(ctx, r.work, "form", there, []any{answer, f.files, f.named, r.t.Task.Guidelines},

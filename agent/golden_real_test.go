@@ -29,7 +29,7 @@ func TestGoldenReal(t *testing.T) {
 	for _, name := range []string{"three steps", "an open reading", "a step edited", "follow-ups"} {
 		all[name] = recordings[name]
 	}
-	few := func(n int) bool { return n%5 != 4 } // each takes seconds
+	few := func(n int) bool { return n%24 != 23 } // each takes seconds
 	for name, turns := range all {
 		t.Run(name, func(t *testing.T) {
 			var onReal []turn

@@ -2,11 +2,14 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
@@ -26,8 +29,11 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 		return err
 	}
 	form := ask.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
-	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Anew: r.t.Anew(),
-		Words: func() []prompts.Part { return r.judgeWords(seen) }, Images: r.pictures}, form)
+	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Besides: []any{r.t.Anew(), seen.Digests},
+		Words: func() []prompts.Part { return r.judgeWords(seen) }, Images: func() []llm.Image {
+			_, _ = r.work.enter(ctx, r.chain(""), false) // else there are fewer pictures
+			return r.pictures()
+		}}, form)
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		said.Verdict = record.Verdict{Unfinished: true,
 			Reason: "the judge gave no verdict that could be read"}
@@ -85,6 +91,7 @@ func (r *standard) follow() error {
 type sight struct {
 	Written  string   `json:"written,omitempty"`  // the files that the cells have written
 	Pictures []string `json:"pictures,omitempty"` // names of those that go with the request
+	Digests  []string `json:"digests,omitempty"`  // of the pictures
 }
 
 // see returns what the accepted cells have left to see.
@@ -92,7 +99,8 @@ func (r *standard) see(ctx context.Context) (sight, error) {
 	return look(ctx, r.work, "sight", r.chain(""), formOf(r.t.Task).files, func(context.Context) (sight, error) {
 		s := sight{Written: r.work.written()}
 		for _, p := range r.pictures() {
-			s.Pictures = append(s.Pictures, p.Name)
+			sum := sha256.Sum256(p.Data)
+			s.Pictures, s.Digests = append(s.Pictures, p.Name), append(s.Digests, hex.EncodeToString(sum[:8]))
 		}
 		return s, nil
 	})

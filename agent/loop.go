@@ -28,7 +28,7 @@ func (r *standard) answer(ctx context.Context) error {
 		if r.t.Answer() == "" || !r.t.Sufficient() {
 			return nil
 		}
-		if r.live() { // meanwhile, other branches run and models write cells
+		if r.live() && !r.t.Method.NoSecond { // meanwhile, other branches run and models write cells
 			r.apart.prepare(ctx)
 		}
 		if err := r.computeReadings(ctx); err != nil {
@@ -113,7 +113,7 @@ func (r *standard) repairWords(step int, text string, failed record.Attempt,
 // settle puts the files of the run where those of its cells are, after branches, or if a killed run
 // may have left others.
 func (r *run) settle(ctx context.Context) error {
-	if r.work.session == nil && !r.resumed {
+	if r.work.session == nil && !r.resumed && r.retraced == 0 {
 		return nil
 	}
 	chain := r.chain("")

@@ -51,9 +51,11 @@ func (r *prover) prove(ctx context.Context) error {
 	}
 	r.t.HaveFunctions(false)
 	last, _ := r.t.FinalCell()
-	on := []any{r.t.Task.Question, r.t.Task.Guidelines, r.digest, r.t.Cells(), last.Execution.Stdout(),
-		r.t.Final.Summary, r.t.Final.Files}
+	on := []any{r.t.Task.Question, r.t.Task.Guidelines, r.digest, r.changedFile, record.State(r.t.Cells()),
+		last.Execution.Stdout(), r.t.Final.Summary, r.t.Final.Files, r.t.Final.Doubts}
+	live := false
 	made, err := journal.Once(ctx, r.t.Journal, "proof", on, func(ctx context.Context) (found, error) {
+		live = true
 		err := r.make(ctx)
 		if err == nil && r.Proof.Unable {
 			err = errUnable
@@ -66,6 +68,11 @@ func (r *prover) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !live && r.misplaced(ctx) {
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+	}
 	for _, text := range made.Warned {
 		if err := r.Warn(text); err != nil {
 			return err
@@ -73,6 +80,28 @@ func (r *prover) prove(ctx context.Context) error {
 	}
 	r.t.Final.Doubts, r.t.Proof = made.Doubts, &made.Proof
 	return r.observe(Event{Kind: Proved, Text: made.Proof.Reason})
+}
+
+// misplaced reports whether the files of the answer may not be in the run folder: a branch may have
+// run there, or the run goes on in another folder.
+func (r *prover) misplaced(ctx context.Context) bool {
+	if r.work.session != nil {
+		return true
+	}
+	folder := r.work.filesWritten()
+	if folder != nil {
+		defer folder.Close()
+	}
+	return slices.ContainsFunc(r.t.Final.Files, func(f compare.File) bool {
+		if f.Digest == "" {
+			return false
+		}
+		if folder == nil {
+			return true
+		}
+		is, err := fileOf(ctx, nil, folder, f.Name)
+		return err != nil || is.Digest != f.Digest
+	})
 }
 
 // errUnable has a proof made again that could not be made.

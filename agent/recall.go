@@ -160,8 +160,9 @@ func forget(parts []prompts.Part) {
 // earlier questions, without the functions of memory unless cells of earlier questions use them.
 func unaided(t *record.Trajectory) record.Chain {
 	c := t.Chain("")
-	if c.Steps = nil; len(t.Earlier) == 0 && t.Recalled != nil && len(t.Recalled.Tools) > 0 {
-		c.SetUp = c.SetUp[:len(c.SetUp)-1]
+	c.Steps = nil
+	if n := len(c.SetUp) - 1; len(t.Earlier) == 0 && strings.HasPrefix(c.SetUp[n], record.ToolsComment) {
+		c.SetUp = c.SetUp[:n]
 	}
 	return c
 }

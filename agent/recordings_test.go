@@ -69,7 +69,7 @@ func apart(takes, branch string) script {
 
 // journaled is a run whose cells have given something else.
 func journaled(tr *record.Trajectory, was, is string) *record.Trajectory {
-	data := strings.Replace(string(must(json.Marshal(tr.Journal))), was, is, 1)
+	data := strings.ReplaceAll(string(must(json.Marshal(tr.Journal))), was, is)
 	tr.Journal = &journal.Journal{}
 	must(0, json.Unmarshal([]byte(data), tr.Journal))
 	return tr
@@ -250,9 +250,9 @@ var recordings = map[string][]turn{
 		"cell": "x = tool\nprint(x)", "arbiter two answers": wrongStep + "1"})}},
 	"a stranger's run, followed": {{replies: simple}, {does: next, replies: onward}, {replies: more, whole: true,
 		does: func(_ *testing.T, tr *record.Trajectory) *record.Trajectory { tr.Disown(); return tr }}},
-	"an earlier cell that gives another output": {{replies: simple}, {replies: onward, whole: true,
+	"an earlier cell that gives another output": {{replies: simple}, {replies: onward.with(script{"last round 1": "print(x)"}), whole: true,
 		does: then(next, func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-			return journaled(tr, `"1\n"`, `"another\n"`)
+			return journaled(tr, `"1\n"`, `"9\n"`)
 		})}, {replies: onward}},
 	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
 		{does: chooses(0, 0, 1), replies: onward}},

@@ -24,8 +24,9 @@ type moment struct {
 
 // A recorder keeps the moments of a run, one for each time that the notebook is saved.
 type recorder struct {
-	shift int // of the moments that are spared: others in each run
-	all   []moment
+	shift  int // of the moments that are spared: others in each run
+	spared func(int) bool
+	all    []moment
 }
 
 // record has a run recorded.
@@ -51,7 +52,12 @@ func (r *recorder) record(s *stage) {
 func (r *recorder) last() moment { return r.all[len(r.all)-1] }
 
 // spares reports whether a run is not resumed from moment n.
-func (r *recorder) spares(n int) bool { return spared(n + r.shift) }
+func (r *recorder) spares(n int) bool {
+	if r.spared == nil {
+		return spared(n + r.shift)
+	}
+	return r.spared(n + r.shift)
+}
 
 // reread reads a notebook as it stands on the disk.
 func reread(t reporter, data []byte) *record.Trajectory {

@@ -115,7 +115,8 @@ func (r *run) decide(ctx context.Context, p Proposal, slips int, ran bool) (d re
 	}
 	on := p
 	on.Round = 0 // it may run on other rounds than before
-	d, known, err := r.decision(ctx, []any{"review", r.t.Task.Question, r.chain("").Cells(), on, slips}, person)
+	chain := r.chain("")
+	d, known, err := r.decision(ctx, []any{"review", r.t.Task.Question, chain.Earlier, chain.Steps, on, slips}, person)
 	if err == nil && !known {
 		d = record.Decision{Choice: string(Accept), Code: p.Code}
 	}

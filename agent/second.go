@@ -117,13 +117,23 @@ func (r *standard) derive(ctx context.Context) error {
 // together reports whether the second derivation runs in the first's session, as there can be no
 // other.
 func (r *standard) together(ctx context.Context) (bool, error) {
-	return journal.Once(ctx, r.t.Journal, "together", r.work.own, func(ctx context.Context) (bool, error) {
-		err := r.apart.open(ctx)
-		if errors.Is(err, errors.ErrUnsupported) {
-			return true, nil
-		}
-		return false, err
-	})
+	if together, _ := journal.Known[bool](r.t.Journal, "together", r.work.own); together {
+		return true, nil
+	}
+	if r.derived() {
+		return false, nil
+	}
+	err := r.apart.open(ctx)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return true, journal.Put(r.t.Journal, "together", r.work.own, true)
+	}
+	return false, err
+}
+
+// derived reports whether the cell of the second derivation has run in a session of its own.
+func (r *standard) derived() bool {
+	s := r.t.Second
+	return r.apart.Known(unaided(r.elsewhere()), cell{code: s.Proposed, branch: true})
 }
 
 // sinceRuling tells requests after a ruling or a choice, which changed a derivation, from those before.

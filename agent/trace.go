@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -25,6 +26,9 @@ func (r *run) trace(ctx context.Context, q lineage.Query) (lineage.Found, error)
 	said, err := journal.Once(ctx, r.t.Journal, "trace", q, func(ctx context.Context) (string, error) {
 		defer r.kernel.Start()()
 		x, err := runAlone(ctx, r.cfg.RunScript, lineage.Script(q), tracePatience)
+		if err == nil && x.Status != notebook.OK {
+			err = errors.New("the program that follows values did not end")
+		}
 		return x.Stdout(), err
 	})
 	if err != nil {

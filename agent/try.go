@@ -41,7 +41,7 @@ func (r *run) try(ctx context.Context, q ask.Request, first string,
 		n := len(*attempts) + 1
 		if n > 1 {
 			last := (*attempts)[len(*attempts)-1]
-			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 ||
+			if problem = problemOf(last); problem == "" || n > r.t.Limits.Tries+1 ||
 				last.NotRun() && !r.isLast(attempts) {
 				return problem, nil
 			}

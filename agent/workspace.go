@@ -25,11 +25,12 @@ type workspace struct {
 
 	opening *pendingSession // nil: there is no session
 	session Session
-	host    Host     // the session, if it is somebody else's
-	at      []string // the cells that it has run
-	lost    bool     // and something that left it in another state
-	ended   int      // cells after which it was found ended
-	own     string   // of a session whose state is not that of its cells alone; "": it is
+	host    Host         // the session, if it is somebody else's
+	at      []string     // the cells that it has run
+	lost    bool         // and something that left it in another state
+	ended   int          // cells after which it was found ended
+	renewed map[int]bool // places of last cells whose new answer was taken, once
+	own     string       // of a session whose state is not that of its cells alone; "": it is
 }
 
 // A ran is what a cell gave.
@@ -59,8 +60,12 @@ type cell struct {
 
 // Run returns what a cell gives on a chain of cells.
 func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, error) {
+	own := w.own
 	x, err := journal.Once(ctx, w.t.Journal, "cell", w.restsOn(chain, c), func(ctx context.Context) (ran, error) {
 		back, err := w.enter(ctx, chain, c.branch)
+		if err == nil && own != w.own {
+			err = errOwn
+		}
 		if err != nil {
 			return ran{}, err
 		}
@@ -70,9 +75,15 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, e
 		}
 		return x, err
 	})
+	if errors.Is(err, errOwn) {
+		return w.Run(ctx, chain, c)
+	}
 	w.Mask.Learn(x.Execution.PlainText())
 	return x, err
 }
+
+// errOwn says that a session turned out to be in a state of its own.
+var errOwn = errors.New("the session does not go back")
 
 // Known reports whether a cell has run on a chain.
 func (w *workspace) Known(chain record.Chain, c cell) bool {
@@ -87,13 +98,13 @@ func (w *workspace) Forget(chain record.Chain, c cell) {
 
 // restsOn is what the result of a cell rests on.
 func (w *workspace) restsOn(chain record.Chain, c cell) any {
-	return []any{w.own, w.digest, chain.Cells(), c.code, c.watch}
+	return []any{w.purpose, w.own, w.digest, w.changedFile, record.State(chain.Cells()), c.code, c.watch}
 }
 
 // look returns what can be seen where a chain leads.
 func look[T any](ctx context.Context, w *workspace, kind string, chain record.Chain, of any,
 	do func(context.Context) (T, error)) (T, error) {
-	on := []any{w.own, w.digest, chain.Cells(), of}
+	on := []any{w.purpose, w.own, w.digest, w.changedFile, record.State(chain.Cells()), of}
 	return journal.Once(ctx, w.t.Journal, kind, on, func(ctx context.Context) (T, error) {
 		if _, err := w.enter(ctx, chain, false); err != nil {
 			return *new(T), err
@@ -258,7 +269,10 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 	setsUp, step := i < len(to.SetUp), i-len(to.SetUp)-len(to.Earlier)+1
 	failed, own := e.Status != notebook.OK, step > 0
 	again := func(what string) error {
-		return errors.Join(journal.Put(w.t.Journal, "cell", on, ran{Execution: e}), w.Warn(what), &changedError{what})
+		if err := cmp.Or(journal.Put(w.t.Journal, "cell", on, ran{Execution: e}), w.Warn(what)); err != nil {
+			return err
+		}
+		return &changedError{what}
 	}
 	switch {
 	case failed && setsUp && strings.HasPrefix(cells[i], record.VariablesComment):
@@ -268,18 +282,29 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 		return fmt.Errorf("set up the session: %s", brief.Problem(e))
 	case failed && w.purpose == Second:
 		return &elsewhereError{"a cell before it no longer runs: " + brief.Problem(e)}
-	case failed && !own:
-		return stays("a cell of an earlier question", e)
-	case failed && w.t.Mine(step) > 0: // it is a person's, or one builds on it
+	case failed && w.t.ByHand(cells[i]):
+		return stays("a cell of yours", e)
+	case failed && own && w.t.Mine(step) > 0: // one builds on it
 		return stays(fmt.Sprintf("the cell of step %d", step), e)
+	case failed && !own:
+		return again("a cell of an earlier question ran before, but failed when it was run again: " + brief.Problem(e))
 	case failed:
 		return again(fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e)))
-	case !known || was.Execution.PlainText() == e.PlainText() || w.t.Seal.Reshown:
+	case !known || was.Execution.PlainText() == e.PlainText() || w.purpose == Second:
 		return nil
 	case own:
 		return w.Warn(fmt.Sprintf("step %d printed something else when it was run again", step))
 	}
-	return again("a cell of an earlier question printed something else when it was run again")
+	const what = "a cell of an earlier question printed something else when it was run again"
+	if !slices.Contains(to.Answers, i-len(to.SetUp)) || w.renewed[i] ||
+		strings.TrimSpace(was.Execution.Stdout()) == strings.TrimSpace(e.Stdout()) {
+		return w.Warn(what)
+	}
+	if w.renewed == nil {
+		w.renewed = map[int]bool{}
+	}
+	w.renewed[i] = true
+	return again(what)
 }
 
 // prepare begins to open the session, which takes a while.

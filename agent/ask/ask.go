@@ -16,7 +16,7 @@ import (
 type Request struct {
 	Role    string
 	Subject string // which one: "orders.csv", "round 3"
-	Anew    int    // tells a request from others with the same words, which are to have another reply
+	Besides any    // plain data that the reply rests on, beside the words
 	// Words returns the parts of the request. It is called again when they are too long.
 	Words func() []prompts.Part
 	// Images, if set, returns the pictures that go with the request, if the model takes any and they
@@ -53,7 +53,7 @@ func (a *Asker) time(r Request, parts []prompts.Part) int {
 	if a.times == nil {
 		a.times = map[string]int{}
 	}
-	key := llm.GroundOf(nil, r.Role, parts).All
+	key := llm.GroundOf(nil, r.Role, r.Besides, parts).All
 	a.times[key]++
 	return a.times[key]
 }
@@ -71,7 +71,7 @@ func NewAsker(s Settings, system func() prompts.Part, warn func(text string) err
 func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T, error) {
 	for {
 		sizes, parts := a.Sizes(), r.Words()
-		on := []any{r.Role, r.Anew, a.time(r, parts), parts}
+		on := []any{r.Role, r.Besides, a.time(r, parts), parts}
 		if less, ok := journal.Known[Sizes](a.Journal, "sizes", on); ok && less != sizes {
 			a.show(less)
 			continue
@@ -159,7 +159,7 @@ func (a *Asker) Forget(all []Request) {
 	for _, r := range all {
 		parts := r.Words()
 		for n := range 100 { // more than any run makes
-			a.Journal.Forget("reply", []any{r.Role, r.Anew, n + 1, parts})
+			a.Journal.Forget("reply", []any{r.Role, r.Besides, n + 1, parts})
 		}
 	}
 }

@@ -167,6 +167,9 @@ func Drop[T any](j *Journal, kind string, goes func(T) bool) {
 
 // Only returns a new journal with the results of some kinds.
 func (j *Journal) Only(kinds ...string) *Journal {
+	if j == nil {
+		return nil
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	only := &Journal{}
@@ -178,14 +181,29 @@ func (j *Journal) Only(kinds ...string) *Journal {
 	return only
 }
 
-// All returns the results of a kind.
-func All[T any](j *Journal, kind string) (all []T) {
+// Add adds the results of another journal that this one lacks.
+func (j *Journal) Add(other *Journal) {
+	for _, e := range other.all() {
+		j.mu.Lock()
+		if j.index(e.Key) < 0 {
+			j.entries = append(j.entries, e)
+		}
+		j.mu.Unlock()
+	}
+}
+
+func (j *Journal) all() []Entry {
 	if j == nil {
 		return nil
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, e := range j.entries {
+	return slices.Clone(j.entries)
+}
+
+// All returns the results of a kind.
+func All[T any](j *Journal, kind string) (all []T) {
+	for _, e := range j.all() {
 		var v T
 		if e.Kind == kind && json.Unmarshal(e.Value, &v) == nil {
 			all = append(all, v)
@@ -205,9 +223,7 @@ func (j *Journal) index(key string) int {
 }
 
 func (j *Journal) MarshalJSON() ([]byte, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return json.Marshal(append([]Entry{}, j.entries...))
+	return json.Marshal(append([]Entry{}, j.all()...))
 }
 
 func (j *Journal) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &j.entries) }

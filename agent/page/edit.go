@@ -215,13 +215,20 @@ func (e *editing) notes() {
 		decided[d.Note] = true // perhaps it is still to be noted again
 	}
 	for i, text := range texts {
-		if !slices.Contains(t.Notes, text) && !decided[text] {
+		left := slices.ContainsFunc(t.Left, func(n record.Left) bool { return n.Text == text })
+		if !left && !slices.Contains(t.Notes, text) && !decided[text] {
 			t.Notes = append(t.Notes, text)
 			t.Left = append(t.Left, record.Left{Text: text, Part: max(1, notes[i].part)})
 			e.noted(notes[i].part-1, "a note was left: "+text)
 		}
 	}
-	for _, text := range slices.Clone(t.Notes) {
+	known := slices.Clone(t.Notes)
+	for _, n := range t.Left { // some are for later questions
+		if !slices.Contains(known, n.Text) {
+			known = append(known, n.Text)
+		}
+	}
+	for _, text := range known {
 		if slices.Contains(texts, text) {
 			continue
 		}

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"dsstar/notebook"
 )
@@ -90,6 +91,22 @@ func (t *Trajectory) Mine(from int) int {
 		}
 	}
 	return 0
+}
+
+// ByHand reports whether a person wrote a cell of any question.
+func (t *Trajectory) ByHand(code string) bool {
+	for k := range len(t.Earlier) + 1 {
+		part := t.Part(k)
+		for _, i := range part.CellRounds() {
+			if a, _ := t.Rounds[i].Accepted(); a.Code == code && t.Rounds[i].ByHand {
+				return true
+			}
+		}
+		if a, _ := part.FinalCell(); a.Code == code && part.Final != nil && part.Final.ByHand {
+			return true
+		}
+	}
+	return false
 }
 
 // Steps returns the number of accepted steps in the plan.
@@ -203,11 +220,21 @@ func codes(cells []Titled) []string {
 type Chain struct {
 	SetUp   []string // parameters, set-up, variables, functions
 	Earlier []string // of the questions before
+	Answers []int    // places in Earlier of their last cells
 	Steps   []string // accepted ones of this question
 }
 
 // Cells returns all of them in order.
 func (c Chain) Cells() []string { return slices.Concat(c.SetUp, c.Earlier, c.Steps) }
+
+// State returns what tells the state that cells produce: the cells but for where the data are.
+func State(cells []string) []string {
+	cells = slices.Clone(cells)
+	if line, rest, ok := strings.Cut(slices.Concat(cells, []string{""})[0], "\n"); ok && strings.HasPrefix(line, "data_dir = ") {
+		cells[0] = rest
+	}
+	return cells
+}
 
 // Chain returns the cells that the next one, with the code given, builds on.
 func (t *Trajectory) Chain(code string) Chain {
@@ -215,6 +242,9 @@ func (t *Trajectory) Chain(code string) Chain {
 	c := Chain{SetUp: codes(opening)}
 	for k := range t.Earlier {
 		c.Earlier = append(c.Earlier, codes(t.Part(k).own())...)
+		if _, ok := t.Part(k).FinalCell(); ok {
+			c.Answers = append(c.Answers, len(c.Earlier)-1)
+		}
 	}
 	if t.Method.Script {
 		return c

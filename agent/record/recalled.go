@@ -40,8 +40,11 @@ func (t *Trajectory) toolsCell() string {
 	if source == "" {
 		return ""
 	}
-	return "# Functions that earlier questions about these data left.\n" + source
+	return ToolsComment + "\n" + source
 }
+
+// ToolsComment begins the cell with the functions of memory.
+const ToolsComment = "# Functions that earlier questions about these data left."
 
 // UsedTools returns the functions of memory that the cells use, with those that these call.
 func (t *Trajectory) UsedTools() []lesson.Tool {

@@ -91,8 +91,21 @@ func (t *Trajectory) disownWishes() {
 			cell.Metadata["tags"] = slices.DeleteFunc(slices.Clone(tags), func(tag any) bool { return tag == NoteTag })
 		}
 	}
-	for i := range t.Rounds {
-		t.Rounds[i].ByHand, t.Rounds[i].Was = false, ""
+	t.Sizes, t.Limits = Sizes{}, Limits{}
+	all := [][]Round{t.Rounds}
+	for i := range t.Later {
+		all, t.Later[i].Limits = append(all, t.Later[i].Rounds), Limits{}
+	}
+	for _, rounds := range all {
+		for i := range rounds {
+			rounds[i].ByHand, rounds[i].Was = false, ""
+			if edit := rounds[i].Edit; edit != nil && edit.Start != nil {
+				edit.Start.ByHand, edit.Start.Readings = false, doubted(edit.Start.Readings)
+			}
+		}
+	}
+	for k := range t.Earlier {
+		t.Earlier[k].Limits = Limits{}
 	}
 	for k := range len(t.Earlier) + 1 {
 		if f := t.Part(k).Final; f != nil {
@@ -132,7 +145,7 @@ func (t *Trajectory) Drop(step int) error {
 			step)}
 	}
 	e := t.Again(fmt.Sprintf("step %d was dropped, with all after it", step))
-	e.Plan, e.Rest, e.Start.Last = Numbers(plan[:step-1]), nil, ""
+	e.Plan, e.Rest, e.Start.Last, e.Start.ByHand = Numbers(plan[:step-1]), nil, "", false
 	e.Start.Given, e.Start.Less = e.Plan, true
 	t.Restart(map[int]Edit{len(t.Earlier): e})
 	return nil

@@ -48,13 +48,13 @@ func (t *Trajectory) Anew() (n int) {
 // asPart returns the last part as one that is followed by another.
 func (t *Trajectory) asPart() Part {
 	return Part{Question: t.Task.Question, Guidelines: t.Task.Guidelines, End: len(t.Rounds),
-		Final: t.Final, Proof: t.Proof, Readings: t.Readings, Second: t.Second}
+		Final: t.Final, Proof: t.Proof, Readings: t.Readings, Second: t.Second, Limits: t.Limits}
 }
 
 // take makes what a part says that of the last one.
 func (t *Trajectory) take(p Part) {
 	t.Task.Question, t.Task.Guidelines = p.Question, p.Guidelines
-	t.Final, t.Proof, t.Readings, t.Second = p.Final, p.Proof, p.Readings, p.Second
+	t.Final, t.Proof, t.Readings, t.Second, t.Limits = p.Final, p.Proof, p.Readings, p.Second, p.Limits
 }
 
 // unproved returns the first earlier question, from 0, whose answer is not proved as it is now; -1
@@ -77,7 +77,7 @@ func (t *Trajectory) Again(what ...string) Edit {
 	}
 	if a, ok := t.FinalCell(); ok {
 		e.Start.Last, e.Start.ByHand = a.Code, t.Final.ByHand
-	} else if s := t.Start(); s != nil && s.ByHand { // it has not run yet
+	} else if s := t.Start(); t.Final == nil && s != nil && s.ByHand { // it has not run yet
 		e.Start.Last, e.Start.ByHand = s.Last, true
 	}
 	return e
@@ -154,7 +154,7 @@ func (t *Trajectory) Rewind() {
 
 // begun returns what a person has left of a question.
 func (l Later) begun() Later {
-	p := Part{Question: l.Question, Guidelines: l.Guidelines}
+	p := Part{Question: l.Question, Guidelines: l.Guidelines, Limits: l.Limits}
 	at := lastStart(l.Rounds)
 	rounds := slices.Clone(l.Rounds[:at+1])
 	if at >= 0 {

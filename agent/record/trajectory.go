@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,6 +51,7 @@ type Trajectory struct {
 	Ended        bool          `json:"ended"`
 	Failure      string        `json:"failure,omitempty"` // what ended the run early, in one line
 
+	Limits  Limits           `json:"limits,omitzero"`   // of the last part
 	Journal *journal.Journal `json:"journal,omitempty"` // what was learned from outside
 	Sizes   Sizes            `json:"sizes,omitzero"`    // of what the first requests showed
 
@@ -190,6 +192,13 @@ type Part struct {
 
 	Readings []Reading `json:"readings,omitempty"`
 	Second   *Second   `json:"second,omitempty"`
+	Limits   Limits    `json:"limits,omitzero"`
+}
+
+// Limits bound how a question is answered. It is retraced within those that it had.
+type Limits struct {
+	Rounds int `json:"rounds"` // steps that are tried at most
+	Tries  int `json:"tries"`  // repairs of a cell
 }
 
 // A Round is one turn of the loop: a step is planned, its cell is tried until it runs, the plan is
@@ -445,7 +454,14 @@ func (t *Trajectory) Check() error {
 // before which there are so many others.
 func misnumbered(rounds []Round, before int) bool {
 	return slices.ContainsFunc(rounds, func(r Round) bool {
-		return r.Edit != nil && slices.ContainsFunc(slices.Concat(r.Edit.Plan, r.Edit.Rest), func(n int) bool {
+		if r.Edit == nil {
+			return false
+		}
+		named := slices.Concat(r.Edit.Plan, r.Edit.Rest)
+		if r.Edit.Start != nil {
+			named = slices.AppendSeq(append(named, r.Edit.Start.Given...), maps.Keys(r.Edit.Start.Words))
+		}
+		return slices.ContainsFunc(named, func(n int) bool {
 			return n < before+1 || n > before+len(rounds) || len(rounds[n-1-before].Attempts) == 0
 		})
 	})

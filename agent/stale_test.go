@@ -1,0 +1,121 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// A whimsical model replies by chance, but to the same request always the same.
+type whimsical struct{ seed uint64 }
+
+// The replies of each role. Cells only use what they assign, so that any of them runs anywhere.
+var whims = map[string][]string{
+	"analyzer": {"```python\nprint(\"a table\")\n```"},
+	"solver": {"Step: One.\n\n```python\nx = 1\nprint(x)\n```", "Step: Two.\n\n```python\nx = 2\nsave(out.csv, x)\nprint(x)\n```",
+		reads(isOpen), reads(isSettled), "Step: No.\n\n```python\ndie()\n```"},
+	"judge": {yes + "\n\n```python\nx = 1\nprint(x)\n```", yes + "\nTakes: 1\n\n```python\nx = 2\nprint(x)\n```", no,
+		bad + "\nWrong step: 1", yes + "\n\n```python\ndie()\n```"},
+	"debugger": {"```python\nx = 1\nprint(x)\nx\n```", "```python\nx = 2\nprint(x)\nx\n```"},
+	"branches": {branches("z = 1\nz"), branches("z = 2\nz"), branches("die()")},
+	"second":   {"```python\ns = 1\ns\n```", "```python\ns = 2\ns\n```", "```python\ndie()\n```"},
+	"arbiter": {"Ruling: same\nReason: x", "Ruling: undecided\nReason: x", "Ruling: first\nReason: x\nWrong step: 1",
+		"Ruling: second\nReason: x", "Ruling: reading\nReason: x\nReading: Which.\nOption 1: all\nOption 2: some"},
+	"finalizer": {"```python\nx = 1\nprint(x)\n```", "```python\nx = 2\nprint(x)\n```"},
+	"coder":     {"```python\nx = 3\nprint(x)\n```"},
+}
+
+func (w whimsical) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	h := fnv.New64a()
+	fmt.Fprint(h, w.seed, r.Role)
+	for _, m := range r.Messages[1:] {
+		fmt.Fprint(h, m.Text)
+	}
+	all := whims[r.Role]
+	return llm.Reply{Text: all[h.Sum64()>>7%uint64(len(all))], Model: "m1", Finish: "stop"}, ctx.Err()
+}
+
+// TestNothingStale: after any questions, edits, notes, choices, new data and kills, a run ends as one that has
+// recorded nothing, so that every key covers what its request shows and its cell runs on.
+func TestNothingStale(t *testing.T) {
+	once(t)
+	verified := 0
+	rapid.Check(t, func(t *rapid.T) {
+		model, size := whimsical{rapid.Uint64().Draw(t, "seed")}, int64(1)
+		goes := func(tr *record.Trajectory, kill int) *record.Trajectory {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var saved *record.Trajectory
+			p := play(t, nil, func(s *stage) {
+				s.quick, s.resume, s.ctx, s.config.Model, s.config.MaxRounds = true, tr, ctx, model, 3
+				s.task.Files = filesOf("a.csv")
+				s.task.Files[0].Size = size
+				s.config.Observe = func(_ agent.Event, tr *record.Trajectory) error {
+					if kill--; kill == 0 {
+						saved = readAgain(t, tr)
+						cancel()
+					}
+					return nil
+				}
+			})
+			if saved != nil {
+				return saved
+			}
+			return p.Trajectory
+		}
+		forgets := func(tr *record.Trajectory) *record.Trajectory {
+			tr = readAgain(t, tr)
+			tr.Journal = tr.Journal.Only(record.Decided)
+			return tr
+		}
+		tr := goes(nil, 0)
+		for range rapid.IntRange(1, 5).Draw(t, "acts") {
+			switch rapid.SampledFrom([]string{"edit", "edit", "ask", "choose", "data", "kill"}).Draw(t, "act") {
+			case "edit":
+				changed, err := edited(t, tr, func(_ reporter, nb *notebook.Notebook) { (&editor{T: t}).change(nb) })
+				if err != nil {
+					continue // it is refused
+				}
+				tr = changed
+			case "ask":
+				if tr.Ask(fmt.Sprintf("And %d?", len(tr.Earlier)), "") != nil {
+					continue
+				}
+			case "choose":
+				k := rapid.IntRange(0, len(tr.Earlier)).Draw(t, "question")
+				for i, r := range tr.Part(k).Readings {
+					if r.Open() && r.Matters() && r.Problem == "" && len(tr.Later) == 0 && len(tr.Edits()) == 0 {
+						must(0, agent.Choose(tr, k, i, rapid.IntRange(0, 1).Draw(t, "option")))
+						break
+					}
+				}
+			case "data":
+				size++
+			case "kill":
+				tr = goes(readAgain(t, tr), rapid.IntRange(1, 20).Draw(t, "at"))
+			}
+			from := readAgain(t, tr)
+			tr = goes(readAgain(t, tr), 0)
+			want := goes(forgets(from), 0)
+			if diff := cmp.Diff(want, tr, same, cmpopts.IgnoreFields(record.Trajectory{}, "Usage", "ByRole", "Cost", "Models")); diff != "" {
+				t.Fatalf("(-with an empty journal +as recorded)\n%s", diff)
+			}
+		}
+		if tr.Verified() {
+			verified++
+		}
+	})
+	if verified == 0 {
+		t.Error("nothing was ever verified")
+	}
+}
