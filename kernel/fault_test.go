@@ -27,7 +27,7 @@ func brisk() waits {
 func faulty(t testing.TB, f kerneltest.Fault) Options {
 	return Options{
 		Spec: Spec{Name: "fake", Argv: kerneltest.Argv(f)}, Dir: t.TempDir(), Env: os.Environ(),
-		CellTimeout: 200 * time.Millisecond, StartTimeout: time.Minute, sockets: true,
+		CellTimeout: time.Minute, StartTimeout: time.Minute, sockets: true,
 	}
 }
 
@@ -107,8 +107,8 @@ func (c faultCase) waits() waits {
 // expected.
 func (c faultCase) options(t testing.TB) Options {
 	o := faulty(t, c.fault)
-	if c.status != notebook.TimedOut {
-		o.CellTimeout = time.Minute
+	if c.status == notebook.TimedOut {
+		o.CellTimeout = 200 * time.Millisecond
 	}
 	return o
 }
