@@ -96,7 +96,7 @@ func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
 		if now.change != nil {
 			change = append(change, now.change)
 		}
-		r := &recorder{shift: len(now.replies)}
+		r := &recorder{shift: len(now.replies), spared: spared}
 		if n > 0 {
 			tr = readAgain(t, tr)
 		}
