@@ -23,7 +23,7 @@ func (r *standard) finalize(ctx context.Context) error {
 		verdict = *r.current().Verdict
 	}
 	faults := r.finalFaults(verdict)
-	if _, err := r.finalGiven(ctx, faults); err != nil {
+	if err := r.finalGiven(ctx, faults); err != nil {
 		return err
 	}
 	final := r.t.Final

@@ -103,7 +103,7 @@ func (r *paper) finalize(ctx context.Context) error {
 	if r.t.Steps() == 0 {
 		return errNoStep
 	}
-	if _, err := r.finalGiven(ctx, mustPrint); err != nil {
+	if err := r.finalGiven(ctx, mustPrint); err != nil {
 		return err
 	}
 	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(), Words: r.finalWords}

@@ -143,13 +143,13 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 }
 
 // finalGiven runs the last cell with which a person has left the question, if the person wrote it or
-// nothing was added to the plan since. It reports whether that is the last cell: a cell of the
-// person's must be.
-func (r *run) finalGiven(ctx context.Context, faults examiner) (taken bool, err error) {
+// nothing was added to the plan since. If it does not serve, there is no last cell yet; one of the
+// person's must.
+func (r *run) finalGiven(ctx context.Context, faults examiner) error {
 	start := r.t.Start()
 	if start == nil || start.Last == "" || !start.ByHand && r.current().Edit == nil {
 		r.t.Final = &record.Final{} // before the first try, so that every event's notebook shows the tries
-		return false, nil
+		return nil
 	}
 	r.t.Final = start.Final() // which the notebook has, whatever comes
 	if start.ByHand {
@@ -158,22 +158,22 @@ func (r *run) finalGiven(ctx context.Context, faults examiner) (taken bool, err 
 	chain := r.chain(start.Last)
 	a, err := r.attempt(ctx, start.Last, faults)
 	if err != nil {
-		return false, err
+		return err
 	}
 	failed := a.Execution.Status != notebook.OK
 	if start.ByHand && (failed || strings.TrimSpace(a.Execution.Stdout()) == "") {
 		r.work.Forget(chain, cell{code: start.Last})
 		if !failed {
-			return false, &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
+			return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
 		}
-		return false, stays("the last cell", a.Execution)
+		return stays("the last cell", a.Execution)
 	}
 	if r.t.Final.Again = false; failed {
 		r.t.Final = &record.Final{}
-		return false, nil
+		return nil
 	}
 	r.t.Final.Attempts = []record.Attempt{a}
-	return true, r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
+	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
 }
 
 // stays returns the error for a failing cell that stays in the notebook, since a person

@@ -38,7 +38,6 @@ type ran struct {
 	Execution notebook.Execution    `json:"execution"`
 	Watched   string                `json:"watched,omitempty"` // see watching
 	Back      *notebook.Restoration `json:"back,omitempty"`    // how the session came to the cells before it
-	Variables []record.Variable     `json:"variables,omitempty"`
 }
 
 // A watching is code that runs before and after a cell, of which nothing else may know. What the
@@ -98,13 +97,18 @@ func (w *workspace) Forget(chain record.Chain, c cell) {
 
 // restsOn is what the result of a cell rests on.
 func (w *workspace) restsOn(chain record.Chain, c cell) any {
-	return []any{w.purpose, w.own, w.digest, w.changedFile, record.State(chain.Cells()), c.code, c.watch}
+	return []any{w.state(chain), c.code, c.watch}
+}
+
+// state tells the state in which a chain leaves a session.
+func (w *workspace) state(chain record.Chain) any {
+	return []any{w.purpose, w.own, w.digest, w.changedFile, record.State(chain.Cells())}
 }
 
 // look returns what can be seen where a chain leads.
 func look[T any](ctx context.Context, w *workspace, kind string, chain record.Chain, of any,
 	do func(context.Context) (T, error)) (T, error) {
-	on := []any{w.purpose, w.own, w.digest, w.changedFile, record.State(chain.Cells()), of}
+	on := []any{w.state(chain), of}
 	return journal.Once(ctx, w.t.Journal, kind, on, func(ctx context.Context) (T, error) {
 		if _, err := w.enter(ctx, chain, false); err != nil {
 			return *new(T), err

@@ -35,7 +35,7 @@ type Asker struct {
 	mu    sync.Mutex
 	sizes Sizes
 	most  Sizes          // for what the model is still to be asked
-	times map[string]int // how often a request was made since the beginning
+	times map[string]int // requests since the beginning, by their grounds
 }
 
 // Begin has what a run asks counted from the beginning: a request that it makes again is to have
@@ -46,16 +46,20 @@ func (a *Asker) Begin() {
 	a.times = map[string]int{}
 }
 
-// time returns how often a request has been made before, and counts it.
-func (a *Asker) time(r Request, parts []prompts.Part) int {
+// ground returns the digest of what the reply to a request of some parts rests on.
+func (r Request) ground(parts []prompts.Part) string {
+	return journal.Digest([]any{r.Role, r.Besides, parts})
+}
+
+// count counts a request on a ground, and returns how many there were.
+func (a *Asker) count(ground string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.times == nil {
 		a.times = map[string]int{}
 	}
-	key := llm.GroundOf(nil, r.Role, r.Besides, parts).All
-	a.times[key]++
-	return a.times[key]
+	a.times[ground]++
+	return a.times[ground]
 }
 
 // NewAsker returns an asker. Every request begins with system; warn is told when
@@ -71,7 +75,8 @@ func NewAsker(s Settings, system func() prompts.Part, warn func(text string) err
 func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T, error) {
 	for {
 		sizes, parts := a.Sizes(), r.Words()
-		on := []any{r.Role, r.Besides, a.time(r, parts), parts}
+		ground := r.ground(parts)
+		on := []any{ground, a.count(ground)}
 		if less, ok := journal.Known[Sizes](a.Journal, "sizes", on); ok && less != sizes {
 			a.show(less)
 			continue
@@ -157,9 +162,9 @@ func (a *Asker) ForgetUnread(e *Error) {
 // Forget has requests made again whose replies are recorded.
 func (a *Asker) Forget(all []Request) {
 	for _, r := range all {
-		parts := r.Words()
-		for n := range 100 { // more than any run makes
-			a.Journal.Forget("reply", []any{r.Role, r.Besides, n + 1, parts})
+		ground := r.ground(r.Words())
+		for n, there := 1, true; there || n <= a.times[ground]; n++ {
+			there = a.Journal.Forget("reply", []any{ground, n})
 		}
 	}
 }

@@ -54,13 +54,16 @@ func (j *Journal) Len() int {
 	return len(j.entries)
 }
 
-// key returns the digest of what a result of a kind rests on, which must be plain data.
-func key(kind string, restsOn any) string {
-	data, err := json.Marshal([]any{kind, restsOn})
+// key returns the digest of what a result of a kind rests on.
+func key(kind string, restsOn any) string { return Digest([]any{kind, restsOn}) }
+
+// Digest returns the digest of plain data, to stand for them in what several results rest on.
+func Digest(data any) string {
+	text, err := json.Marshal(data)
 	if err != nil {
-		panic(fmt.Sprintf("journal: key of %s: %v", kind, err)) // not plain data
+		panic(fmt.Sprintf("journal: digest of %T: %v", data, err)) // not plain data
 	}
-	sum := sha256.Sum256(data)
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
 
@@ -140,16 +143,18 @@ func plain(v any) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// Forget removes a result, so that it is asked for again.
-func (j *Journal) Forget(kind string, restsOn any) {
+// Forget removes a result, so that it is asked for again, and reports whether it was there.
+func (j *Journal) Forget(kind string, restsOn any) bool {
 	if j == nil {
-		return
+		return false
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if i := j.index(key(kind, restsOn)); i >= 0 {
+	i := j.index(key(kind, restsOn))
+	if i >= 0 {
 		j.entries = slices.Delete(j.entries, i, i+1)
 	}
+	return i >= 0
 }
 
 // Drop removes the results of a kind that are to go.

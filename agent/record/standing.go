@@ -85,8 +85,6 @@ func (t *Trajectory) faults() []string {
 	}
 	if v := t.Disputed(); v != nil {
 		why = append(why, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+After(": ", v.Reason))
-	} else if n := len(t.Rounds); n > t.EarlierRounds() && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Withdrawn {
-		why = append(why, "its verdict was withdrawn"+After(": ", t.Rounds[n-1].Verdict.Reason))
 	} else if !t.Sufficient() {
 		why = append(why, "the plan was not judged sufficient")
 	}

@@ -148,7 +148,6 @@ func (t *Trajectory) Rewind() {
 	}
 	t.Rounds, t.Later = nil, all
 	t.Notes = nil
-	t.HaveFunctions(true)
 	t.takeFirst()
 }
 
@@ -278,7 +277,7 @@ func (t *Trajectory) Decide(text string) {
 		return
 	}
 	t.Notes = append(t.Notes, text)
-	if slices.ContainsFunc(t.Remarks, func(r Remark) bool { return IsNote(r.Cell, text) }) {
+	if slices.ContainsFunc(t.Remarks, func(r Remark) bool { return isNote(r.Cell, text) }) {
 		return
 	}
 	question := "asked" // the id of its cell
@@ -290,7 +289,7 @@ func (t *Trajectory) Decide(text string) {
 		Metadata: map[string]any{"tags": []any{NoteTag}}}})
 }
 
-// IsNote reports whether a cell is a note to the agent with a text.
-func IsNote(c notebook.Cell, text string) bool {
+// isNote reports whether a cell is a note to the agent with a text.
+func isNote(c notebook.Cell, text string) bool {
 	return slices.Contains(c.Tags(), NoteTag) && c.Source == text
 }
