@@ -48,21 +48,16 @@ func setFilesAside(folder *os.Root) (aside, error) {
 	return a, err
 }
 
-// open makes the folder readable again.
-func (a aside) open() error {
-	info, err := a.folder.Lstat(a.name)
-	if err != nil || !info.IsDir() {
-		return err
-	}
-	return a.folder.Chmod(a.name, a.mode)
-}
-
-// putBack removes the new files and puts the former ones back.
+// putBack removes the new files and puts the former ones back, readable again.
 func (a aside) putBack() error {
 	if a.name == "" {
 		return nil
 	}
-	if err := cmp.Or(disk.RemoveFolderIn(a.folder, record.FilesFolder), a.open()); err != nil {
+	info, err := a.folder.Lstat(a.name)
+	if err == nil && info.IsDir() {
+		err = a.folder.Chmod(a.name, a.mode)
+	}
+	if err = cmp.Or(err, disk.RemoveFolderIn(a.folder, record.FilesFolder)); err != nil {
 		return err
 	}
 	return a.folder.Rename(a.name, record.FilesFolder)

@@ -24,16 +24,9 @@ func (r *run) estimate(ctx context.Context) error {
 	}
 	perByte := r.TokensPerByte()
 	low, high := r.guess(fewRounds, len(prefix), perByte), r.guess(manyRounds, len(prefix), perByte)
-	text := fmt.Sprintf(
-		"%d to %d rounds: %d to %d model calls with %s to %s thousand input "+
-			"tokens, mostly a shared, cacheable prefix",
-		fewRounds,
-		manyRounds,
-		low.Calls,
-		high.Calls,
-		thousands(low.InputTokens),
-		thousands(high.InputTokens),
-	)
+	text := fmt.Sprintf("%d to %d rounds: %d to %d model calls with %s to %s thousand input tokens, "+
+		"mostly a shared, cacheable prefix", fewRounds, manyRounds, low.Calls, high.Calls,
+		thousands(low.InputTokens), thousands(high.InputTokens))
 	from, priced := r.costOf(low)
 	to, _ := r.costOf(high)
 	if priced {

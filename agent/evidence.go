@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -106,62 +107,59 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 }
 
 // find returns the sentence, of people's words the clause, that a quotation was cut from, and its
-// line; "" if there is none, if a word that denies it was left out, or if a document asks it. The quotation may have gaps.
+// line; "" if there is none, if a word that denies it was left out, or if a document asks it. The
+// quotation may have gaps, whose parts stand in one sentence or a few.
 func (s source) find(quote string) (sentence string, line int) {
-	var parts [][]word
+	var parts []string
 	total := 0
 	for _, part := range gap().Split(quote, -1) {
 		words := wordsOf(part)
-		if len(words) == 0 && len(parts) == 0 {
-			continue // it begins with a gap
+		if len(words) > 0 && len(words) < minPart {
+			return "", 0
 		}
-		parts = append(parts, words)
-		total += len(words)
+		if total += len(words); len(words) > 0 {
+			parts = append(parts, strings.Join(words, `[^\pL\pN]*`))
+		}
 	}
-	if last := len(parts) - 1; last > 0 && len(parts[last]) == 0 {
-		parts = parts[:last]
-	}
-	short := func(part []word) bool { return len(part) < minPart }
-	if total < minQuoted || slices.ContainsFunc(parts, short) {
+	if total < minQuoted {
 		return "", 0
 	}
-	words := wordsOf(s.text)
-	for first := range words {
-		if end, quoted := match(words, first, parts); end > 0 {
-			from, to := s.around(words[first].begin, words[end-1].end)
-			asks := !s.said() && strings.ContainsAny(s.text[words[end-1].end:to], "?？")
-			if !asks && !denied(s.text, words, from, to, quoted) {
-				return strings.Join(strings.Fields(s.text[from:to]), " "), 1 + strings.Count(s.text[:from], "\n")
-			}
+	stands := regexp.MustCompile(`(?i)(?:^|` + noWord + `)(` + strings.Join(parts, `)`+inBetween+`(`) +
+		`)(?:$|` + noWord + `)`)
+	for at := 0; ; {
+		m := stands.FindStringSubmatchIndex(s.text[at:])
+		if m == nil {
+			return "", 0
 		}
+		first, last := at+m[2], at+m[len(m)-1]
+		from, to := s.around(first, last)
+		left := s.text[from:first] // what the quotation has left out
+		for i := 4; i < len(m); i += 2 {
+			left += " " + s.text[at+m[i-1]:at+m[i]]
+		}
+		left += " " + s.text[last:to]
+		asks := !s.said() && strings.ContainsAny(s.text[last:to], "?？")
+		if !asks && !denials().MatchString(left) {
+			return strings.Join(strings.Fields(s.text[from:to]), " "), 1 + strings.Count(s.text[:from], "\n")
+		}
+		at += m[3]
 	}
-	return "", 0
 }
 
-var gap = lazy.Regexp(`\s*[\[(]?(?:…|\.\.\.+)[\])]?\s*`)
+// What can stand before or after a word, and inBetween the parts of a quotation. Of scripts without
+// blanks, each character is a word.
+const (
+	unspaced  = `[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]`
+	noWord    = `(?:[^\pL\pN]|` + unspaced + `)`
+	inBetween = noWord + `[^\pL\pN]*(?:` + unspaced + `[^\pL\pN]*|[\pL\pN]+[^\pL\pN]+){0,40}?`
+)
 
-// match returns where the parts that begin at the first word end, one after the other in one
-// sentence or a few, and which words they are; 0 if they are not there.
-func match(words []word, first int, parts [][]word) (end int, quoted map[int]bool) {
-	quoted, end = map[int]bool{}, first
-	for n, part := range parts {
-		at := end
-		for !begins(words[at:], part) {
-			if at++; n == 0 || at-end > 40 || at+len(part) > len(words) {
-				return 0, nil
-			}
-		}
-		for end = at; end < at+len(part); end++ {
-			quoted[end] = true
-		}
-	}
-	return end, quoted
-}
+var (
+	gap     = lazy.Regexp(`\s*[\[(]?(?:…|\.\.\.+)[\])]?\s*`)
+	oneWord = lazy.Regexp(unspaced + `|[\pL\pN]+`)
+)
 
-func begins(words, part []word) bool {
-	return len(words) >= len(part) &&
-		slices.EqualFunc(words[:len(part)], part, func(a, b word) bool { return a.text == b.text })
-}
+func wordsOf(text string) []string { return oneWord().FindAllString(text, -1) }
 
 // The ends of sentences, and those of clauses. What ends with a colon goes on in the list below it.
 var (
@@ -193,38 +191,7 @@ func (s source) said() bool {
 }
 
 // denials are words without which a sentence says the opposite, or more.
-var denials = lazy.Regexp(`^(?:not?|never|none|nor|neither|cannot|without|except|unless|` +
+var denials = lazy.Regexp(`(?i)(?:^|[^\pL\pN])(?:not?|never|none|nor|neither|cannot|without|except|unless|` +
 	`only|exclud\w+|omit\w*|ignor\w+|false|mistake\w*|wrong\w*|refuse[sd]?|until|before|` +
 	`nicht|keine?[nmrs]?|nie|niemals|ohne|außer|nur|falsch|bis|ne|pas|jamais|sans|sauf|seulement|faux|` +
-	`nunca|jamás|sin|salvo|excepto|solo|sólo|senza|` +
-	`[不没沒未無无非])$`)
-
-// denied reports whether a sentence has a denial outside of the words that are quoted from it.
-func denied(text string, words []word, from, to int, quoted map[int]bool) bool {
-	for i, w := range words {
-		if w.begin < from || w.end > to || quoted[i] {
-			continue
-		}
-		before := text[:w.begin]
-		short := w.text == "t" && (strings.HasSuffix(before, "n'") || strings.HasSuffix(before, "n’"))
-		if short || denials().MatchString(w.text) {
-			return true
-		}
-	}
-	return false
-}
-
-// A word is one of a text, in lower case. Of scripts without blanks, each character is one.
-type word struct {
-	text       string
-	begin, end int
-}
-
-var oneWord = lazy.Regexp(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\pL\pN]+`)
-
-func wordsOf(text string) (all []word) {
-	for _, m := range oneWord().FindAllStringIndex(text, -1) {
-		all = append(all, word{strings.ToLower(text[m[0]:m[1]]), m[0], m[1]})
-	}
-	return all
-}
+	`nunca|jamás|sin|salvo|excepto|solo|sólo|senza)(?:$|[^\pL\pN])|n['’]t(?:$|[^\pL\pN])|[不没沒未無无非]`)

@@ -22,99 +22,132 @@ import (
 // A form is what question and guidelines say about an answer that a program can check.
 type form struct {
 	decimals int      // at most; -1: not said
-	json     bool     // JSON text
-	jsonKind string   // "list", "object"; "": any
-	keys     []string // of that object
-	choices  []string // one of these
-	labels   []string // each occurs: @mean[…]
 	files    []string // each is written
 	named    []string // files that are no data: one that is all of the answer is written
-	number   bool     // it has a number
-	alone    bool     // it is one number, perhaps with a unit, or one name
-	between  []string // the bounds of its number, as they are written; nil: none
-	positive bool     // it is above zero
-	items    int      // so many, between commas or semicolons; 0: not said
-	dates    string   // how dates are written, "YYYY-MM-DD"
-	sorted   bool     // names in the order of the alphabet
 	words    string   // the guidelines: what stands there may be the answer
+	sorted   bool     // names are in the order of the alphabet
 }
 
-// numberKind matches what a form calls a number.
-const numberKind = `(?:(?:single|whole|real|decimal|natural|positive)\s+)*(?:number|integer|float|percentage)`
+// Parts of the patterns below.
+const (
+	numberKind = `(?:(?:single|whole|real|decimal|natural|positive)\s+)*(?:number|integer|float|percentage)`
+	aFile      = `[\pL\d_.-]+\.(?:csv|tsv|tab|txt|md|jsonl?|geojson|xml|ya?ml|parquet|feather|xlsx?|ods|docx?|` +
+		`pptx|png|jpe?g|svg|gif|webp|pdf|html?|npy|npz|pkl|pickle|joblib|h5|hdf5|sqlite|db|sql|py|ipynb|zip|gz)`
+	many     = `(\d|two|three|four|five|six)\s+(?:\w+\s+)?(?:numbers|values|names|items)`
+	isQuoted = `["'“‘][^"'“”‘’\n]{1,40}["'”’]`
+	aMonth   = `(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*`
+	aForm    = `\b(?:YYYY[-./]MM[-./]DD|(?:DD[-./]MM|MM[-./]DD)[-./]YYYY)\b`
+)
 
-// aFile matches the name of a file.
-const aFile = `[\pL\d_.-]+\.(?:csv|tsv|tab|txt|md|jsonl?|geojson|xml|ya?ml|parquet|feather|xlsx?|ods|docx?|` +
-	`pptx|png|jpe?g|svg|gif|webp|pdf|html?|npy|npz|pkl|pickle|joblib|h5|hdf5|sqlite|db|sql|py|ipynb|zip|gz)`
-
-// many matches a number of items.
-const many = `(\d|two|three|four|five|six)\s+(?:\w+\s+)?(?:numbers|values|names|items)`
-
+// What guidelines say of an answer.
 var (
-	decimalPlaces = lazy.Regexp(`(?i)\b(\d{1,2}|one|two|three|four|five|six)\s+(?:decimals?\b|(?:decimal|digits?\s+after)\b)`)
-	wholeNumber   = lazy.Regexp(`(?i)\b(?:whole\s+number|(?:an|one|single|nearest|only)\s+integer|integer\s+(?:value|only))\b`)
-	asWholeNumber = lazy.Regexp(`(?i)\b(?:as|to)\s+(?:an?|the\s+nearest)\s+(?:whole\s+number|integer)\b`)
-	jsonForm      = lazy.Regexp(`(?i)\b(?:as|a|valid|in)\s+JSON\b(?:\s+(list|array|object)\b)?`)
-	jsonKeys      = lazy.Regexp(`(?i)\bkeys:?\s+((?:["'“‘][^"'”’\n]{1,40}["'”’](?:\s*,?\s+and\s+|\s*,\s*)?)+|` +
+	jsonForm = lazy.Regexp(`(?i)\b(?:as|a|valid|in)\s+JSON\b(?:\s+(list|array|object)\b)?`)
+	jsonKeys = lazy.Regexp(`(?i)\bkeys:?\s+((?:["'“‘][^"'”’\n]{1,40}["'”’](?:\s*,?\s+and\s+|\s*,\s*)?)+|` +
 		`\w+(?:,\s*\w+)*,?\s+and\s+\w+(?:[.;\n]|$))`)
-	aNumber = lazy.Regexp(`(?i)\b(?:an?|one)\s+` + numberKind + `\b(\s+of\b)?`)
-	onlyOne = lazy.Regexp(`(?i)\b(?:(?:just|only)\s+an?|exactly\s+one|a\s+single)\s+(?:` +
+	never   = lazy.Regexp(`[^\s\S]`)
+	perEach = lazy.Regexp(`(?i)\b(?:each|every|per)\b`)
+	labels  = lazy.Regexp(`(?s)@[A-Za-z_]\w*\[.*`)
+	label   = lazy.Regexp(`@[A-Za-z_]\w*\[`)
+	choice  = lazy.Regexp(`(?i)\b(?:either|one\s+of|must\s+be|answer\s+with)\b[:\s]+((?:["'“‘][^"'”’\n]{1,40}["'”’][\s,]*(?:or\s+|and\s+)?){2,})`)
+	// either of two, and nothing else
+	eitherOf = lazy.Regexp(`(?i)^\W*(?:(?:just|only|answer|with|must|be)\W+)*(` + isQuoted + `\s+or\s+` + isQuoted +
+		`|(?:yes|true)\s+or\s+(?:no|false))\W*$`)
+	oneLetter = lazy.Regexp(`(?:^|\bone of|\bletter|\b[Aa]nswer(?: with)?)\W*([A-Z](?:\s*,\s*[A-Z])*,?\s+or\s+[A-Z])\W*$`)
+	manyItems = lazy.Regexp(`(?i)\b` + many + `,?\s+(?:that\s+are\s+)?separated\s+by\b|` +
+		`\bexactly\s+` + many + `\b|^\W*(?:the\s+)?(?:top\s+)?` + many + `\W*$`)
+	dateForm = lazy.Regexp(aForm)
+	twoDates = lazy.Regexp(`(?s)` + aForm + `.*` + aForm)
+	aNumber  = lazy.Regexp(`(?i)\b(?:an?|one)\s+` + numberKind + `\b(\s+of\b)?`)
+	onlyOne  = lazy.Regexp(`(?i)\b(?:(?:just|only)\s+an?|exactly\s+one|a\s+single)\s+(?:` +
 		numberKind + `|name)\b|\bone\s+name\b`)
+	several  = lazy.Regexp(`(?i)\b(?:each|every|per|list|followed|and)\b|@[a-z_]\w*\[`)
 	positive = lazy.Regexp(`(?i)(?:^|[^-\pL])positive\s+(?:whole\s+)?(?:number|integer|float|percentage|value)\b`)
 	negative = lazy.Regexp(`(?i)negative`)
-	perEach  = lazy.Regexp(`(?i)\b(?:each|every|per)\b`)
-	several  = lazy.Regexp(`(?i)\b(?:each|every|per|list|followed|and)\b`)
 	between  = lazy.Regexp(`(?i)\b(?:number|integer|float|percentage|fraction|share|proportion|` +
 		`probability|value|score|decimal|correlation|coefficient)\s+(?:that\s+is\s+)?(?:between|from|(?:with)?in)\s+` +
 		`(?:the\s+range\s+)?(?:(?:of|from)\s+)?\[?(-?\d+(?:\.\d+)?)%?\s*(?:and|to|,|-|–)\s*` +
 		`(-?\d+(?:\.\d+)?)\b`)
-	label    = lazy.Regexp(`@([A-Za-z_]\w*)\[`)
-	choice   = lazy.Regexp(`(?i)\b(?:either|one\s+of|must\s+be|answer\s+with)\b[:\s]+((?:["'“‘][^"'”’\n]{1,40}["'”’][\s,]*(?:or\s+|and\s+)?){2,})`)
-	eitherOf = lazy.Regexp(`(?i)^\W*(?:(?:just|only|answer|with|must|be)\W+)*` +
-		`(?:["'“‘]([^"'“”‘’\n]{1,40})["'”’]\s+or\s+["'“‘]([^"'“”‘’\n]{1,40})["'”’]|(yes|true)\s+or\s+(no|false))\W*$`)
-	oneLetter = lazy.Regexp(`(?:^|\bone of|\bletter|\b[Aa]nswer(?: with)?)\W*([A-Z](?:\s*,\s*[A-Z])*,?\s+or\s+[A-Z])\W*$`)
-	manyItems = lazy.Regexp(`(?i)\b` + many + `,?\s+(?:that\s+are\s+)?separated\s+by\b|` +
-		`\bexactly\s+` + many + `\b|^\W*(?:the\s+)?(?:top\s+)?` + many + `\W*$`)
-	dateForm = lazy.Regexp(`\b(?:YYYY[-./]MM[-./]DD|(?:DD[-./]MM|MM[-./]DD)[-./]YYYY)\b`)
-	aDate    = lazy.Regexp(`(?i)\b(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|` +
-		`(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}|` +
-		`\d{1,2}\.?\s+(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*)\b`)
-	dateMarks    = strings.NewReplacer("YYYY", `\d{4}`, "MM", `\d\d`, "DD", `\d\d`, ".", `\.`)
-	alphabetical = lazy.Regexp(`(?i)\balphabetical(?:ly|\s+order)\s*(?:[.,;?!\n]|$)`)
-	otherwise    = lazy.Regexp(`(?i)\b(?:by|ties?|descending|reverse)\b`)
-	exponent     = lazy.Regexp(`\b\d+\.(\d+)[eE]([-+]?\d+)\b`)
-	quoted       = lazy.Regexp(`["'“‘]([^"'”’\n]{1,40})["'”’]`)
-	fileName     = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?(` + aFile + `)\b`)
-	anyFile      = lazy.Regexp(`(?i)` + aFile + `\b`)
 )
 
-var smallNumbers = []string{"zero", "one", "two", "three", "four", "five", "six"}
+// rules are what the first match of a pattern in the guidelines says, unless another one matches,
+// too. said has the match with its groups.
+var rules = []struct {
+	says, unless func() *regexp.Regexp
+	fits         func(said []string, answer string) bool
+}{
+	{jsonForm, never, func(said []string, answer string) bool {
+		var value any
+		err := json.Unmarshal([]byte(answer), &value)
+		_, isList := value.([]any)
+		_, isObject := value.(map[string]any)
+		kind := strings.ToLower(said[1])
+		return err == nil && (kind == "" || kind == "object" && isObject || kind != "object" && isList)
+	}},
+	{jsonKeys, perEach, func(said []string, answer string) bool {
+		var object map[string]any
+		isObject := json.Unmarshal([]byte(answer), &object) == nil
+		lacks := func(key string) bool { _, has := object[key]; return !has }
+		return !isObject || !slices.ContainsFunc(listed(said[1]), lacks)
+	}},
+	{labels, never, func(said []string, answer string) bool {
+		lacks := func(label string) bool {
+			_, value, has := strings.Cut(answer, label)
+			return !has || strings.HasPrefix(strings.TrimSpace(value), "]")
+		}
+		return !slices.ContainsFunc(label().FindAllString(said[0], -1), lacks)
+	}},
+	{choice, never, isListed},
+	{eitherOf, choice, isListed},
+	{oneLetter, choice, isListed},
+	{manyItems, perEach, func(said []string, answer string) bool {
+		n, items := smallNumber(said[1]+said[2]+said[3]), itemsOf(answer)
+		few := len(items) < n && (len(items) > 1 || len(strings.Fields(answer)) < n)
+		return !few && compare.Count(answer) <= n
+	}},
+	{dateForm, twoDates, func(said []string, answer string) bool {
+		asked := regexp.MustCompile(`\b` + dateMarks.Replace(said[0]) + `\b`)
+		return !aDate().MatchString(asked.ReplaceAllString(answer, ""))
+	}},
+	{aNumber, labels, func(said []string, answer string) bool {
+		return said[1] != "" || strings.ContainsFunc(answer, unicode.IsDigit)
+	}},
+	{onlyOne, several, func(said []string, answer string) bool { // perhaps with a unit
+		_, isNumber := compare.Number(answer)
+		isName := !strings.ContainsAny(answer, "\n;") && !strings.HasPrefix(answer, "[")
+		return isNumber || isName && strings.HasSuffix(strings.ToLower(said[0]), "name")
+	}},
+	{positive, negative, func(_ []string, answer string) bool {
+		value, isNumber := compare.Number(answer)
+		return !isNumber || value > 0
+	}},
+	{between, never, func(said []string, answer string) bool {
+		value, isNumber := compare.Number(answer)
+		least, _ := strconv.ParseFloat(said[1], 64)
+		most, _ := strconv.ParseFloat(said[2], 64)
+		return !isNumber || value >= least && value <= most
+	}},
+}
+
+// What else question and guidelines say.
+var (
+	decimalPlaces = lazy.Regexp(`(?i)\b(\d{1,2}|one|two|three|four|five|six)\s+(?:decimals?\b|(?:decimal|digits?\s+after)\b)`)
+	wholeNumber   = lazy.Regexp(`(?i)\b(?:whole\s+number|(?:an|one|single|nearest|only)\s+integer|integer\s+(?:value|only))\b`)
+	asWholeNumber = lazy.Regexp(`(?i)\b(?:as|to)\s+(?:an?|the\s+nearest)\s+(?:whole\s+number|integer)\b`)
+	alphabetical  = lazy.Regexp(`(?i)\balphabetical(?:ly|\s+order)\s*(?:[.,;?!\n]|$)`)
+	otherwise     = lazy.Regexp(`(?i)\b(?:by|ties?|descending|reverse)\b`)
+	fileName      = lazy.Regexp(`(?i)\b(?:save|saved|write|written|store|stored|export|named|called|output|as)\b[^.\n]{0,60}?["'` + "`" + `]?(` + aFile + `)\b`)
+	anyFile       = lazy.Regexp(`(?i)` + aFile + `\b`)
+)
 
 // formOf reads the form from a task's question and guidelines. What it does not recognise is not
 // checked.
 func formOf(task record.Task) form {
-	guidelines := strings.ReplaceAll(task.Guidelines, "\u2212", "-")
-	f := form{words: guidelines}
-	both := task.Question + "\n" + guidelines
-	said := false
-	if f.decimals, said = decimalsIn(guidelines, wholeNumber()); !said {
+	f := form{words: strings.ReplaceAll(task.Guidelines, "\u2212", "-")}
+	both, said := task.Question+"\n"+f.words, false
+	if f.decimals, said = decimalsIn(f.words, wholeNumber()); !said {
 		f.decimals, _ = decimalsIn(task.Question, asWholeNumber())
 	}
-	f.readNumber(guidelines)
-	f.readChoices(guidelines)
-	if m := jsonForm().FindStringSubmatch(guidelines); m != nil {
-		f.json, f.jsonKind = true, strings.Replace(strings.ToLower(m[1]), "array", "list", 1)
-	}
-	for _, m := range label().FindAllStringSubmatch(guidelines, -1) {
-		f.labels = append(f.labels, m[1])
-		f.number, f.alone = false, false
-	}
-	if !perEach().MatchString(guidelines) {
-		f.readItems(guidelines)
-	}
 	f.sorted = alphabetical().MatchString(both) && !otherwise().MatchString(both)
-	if all := dateForm().FindAllString(guidelines, -1); len(all) == 1 {
-		f.dates = all[0]
-	}
 	isData := func(name string) bool {
 		return slices.ContainsFunc(task.Files, func(d record.File) bool { return path.Base(d.Name) == name })
 	}
@@ -127,57 +160,11 @@ func formOf(task record.Task) form {
 	return f
 }
 
-// readNumber reads what the guidelines say of a number.
-func (f *form) readNumber(guidelines string) {
-	if m := aNumber().FindStringSubmatch(guidelines); m != nil {
-		f.number = m[1] == ""
-	}
-	f.alone = onlyOne().MatchString(guidelines) && !several().MatchString(guidelines)
-	if m := between().FindStringSubmatch(guidelines); m != nil {
-		f.between = m[1:]
-	}
-	f.positive = positive().MatchString(guidelines) && !negative().MatchString(guidelines)
-}
-
-// readChoices reads what the answer is one of.
-func (f *form) readChoices(guidelines string) {
-	if m := choice().FindStringSubmatch(guidelines); m != nil {
-		f.choices = quotedIn(m[1])
-	}
-	if m := eitherOf().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
-		f.choices = []string{m[1] + m[3], m[2] + m[4]}
-	}
-	if m := oneLetter().FindStringSubmatch(guidelines); m != nil && len(f.choices) == 0 {
-		f.choices = regexp.MustCompile("[A-Z]").FindAllString(m[1], -1)
-	}
-}
-
-// quotedIn returns what stands in quotation marks.
-func quotedIn(text string) (all []string) {
-	for _, q := range quoted().FindAllStringSubmatch(text, -1) {
-		all = append(all, q[1])
-	}
-	return all
-}
-
-// readItems reads which items the answer has.
-func (f *form) readItems(guidelines string) {
-	if m := manyItems().FindStringSubmatch(guidelines); m != nil {
-		f.items = smallNumber(m[1] + m[2] + m[3])
-	}
-	if m := jsonKeys().FindStringSubmatch(guidelines); m != nil {
-		if f.keys = quotedIn(m[1]); f.keys == nil {
-			f.keys = strings.FieldsFunc(strings.ReplaceAll(m[1], " and ", ","),
-				func(c rune) bool { return strings.ContainsRune(",.; \n", c) })
-		}
-	}
-}
-
-// smallNumber reads digits, or one of smallNumbers.
+// smallNumber reads digits, or the word for a number.
 func smallNumber(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		n = slices.Index(smallNumbers, strings.ToLower(text))
+		n = slices.Index(strings.Fields("zero one two three four five six"), strings.ToLower(text))
 	}
 	return n
 }
@@ -199,157 +186,116 @@ func decimalsIn(text string, whole *regexp.Regexp) (n int, said bool) {
 	return -1, len(places) > 0
 }
 
-// problem returns what is wrong with an answer's form, or "". written is the folder of the cells.
+// problem returns what is wrong with an answer's form, or "". written is the folder of the cells; nil:
+// it is not known.
 func (f form) problem(answer string, written fs.FS) string {
-	files := f.files
-	if whole := strings.Trim(answer, " .\"'"); slices.Contains(f.named, whole) {
-		files = append(slices.Clip(files), whole)
+	asked := f.files
+	if whole := bare(answer); slices.Contains(f.named, whole) {
+		asked = append(slices.Clip(asked), whole)
 	}
-	for _, name := range files {
-		if written == nil {
-			break
-		}
-		if info, err := fs.Stat(written, name); err != nil || info.Size() == 0 {
-			return fmt.Sprintf("the file %s, which is asked for, has not been written to the current "+
-				"folder", name)
-		}
-		if lack := lackOf(written, name); lack != "" {
-			return fmt.Sprintf("the file %s, which is asked for, does not have %s", name, lack)
+	for _, name := range asked {
+		if problem := fileProblem(written, name); problem != "" {
+			return fmt.Sprintf("the file %s, which is asked for, %s", name, problem)
 		}
 	}
 	if saidIn(f.words, answer) || len(f.files) > 0 && strings.Contains(answer, f.files[0]) {
 		return ""
 	}
-	if f.json {
-		if problem := f.jsonProblem(answer); problem != "" {
-			return problem
+	for _, rule := range rules {
+		said := rule.says().FindStringSubmatch(f.words)
+		if said != nil && !rule.unless().MatchString(f.words) && !rule.fits(said, answer) {
+			return fmt.Sprintf("the form asks for “%s”, and the answer is another",
+				brief.OneLine(brief.Clip(said[0], 200)))
 		}
 	}
-	for _, l := range f.labels {
-		if _, value, ok := strings.Cut(answer, "@"+l+"["); !ok {
-			return "the answer lacks the label @" + l + "[…] of its form"
-		} else if strings.HasPrefix(strings.TrimSpace(value), "]") {
-			return "the answer has no value for the label @" + l + "[…]"
-		}
-	}
-	is := func(c string) bool { return strings.EqualFold(strings.Trim(answer, " .\"'"), c) }
-	if len(f.choices) > 1 && !slices.ContainsFunc(f.choices, is) {
-		return "the answer must be one of: " + strings.Join(f.choices, ", ")
-	}
-	if problem := f.itemsProblem(answer); problem != "" {
-		return problem
-	}
-	return f.numberProblem(answer)
-}
-
-// jsonProblem returns what is wrong with an answer that is to be JSON, or "".
-func (f form) jsonProblem(answer string) string {
-	var value any
-	if json.Unmarshal([]byte(answer), &value) != nil {
-		return "the answer is not valid JSON, and the form asks for JSON"
-	}
-	_, isList := value.([]any)
-	object, isObject := value.(map[string]any)
-	if f.jsonKind == "list" && !isList || f.jsonKind == "object" && !isObject {
-		return "the form asks for a JSON " + f.jsonKind + ", and the answer is none"
-	}
-	for _, key := range f.keys {
-		if _, ok := object[key]; isObject && !ok {
-			return "the answer lacks the key " + key + " of its form"
-		}
-	}
-	return ""
-}
-
-// itemsProblem returns what is wrong with the number of an answer's items, with their order, or with
-// how its dates are written, or "".
-func (f form) itemsProblem(answer string) string {
-	items := strings.FieldsFunc(strings.ReplaceAll(answer, " and ", ","),
-		func(c rune) bool { return strings.ContainsRune(",;\n", c) })
-	isFew := len(items) < f.items && (len(items) > 1 || len(strings.Fields(answer)) < f.items)
-	if n := compare.Count(answer); f.items > 0 && (isFew || n > f.items) {
-		return fmt.Sprintf("the form asks for %d items, and the answer has %d", f.items, n)
-	}
-	if f.sorted && !isSorted(items) {
+	if f.sorted && !isSorted(itemsOf(answer)) {
 		return "the form asks for the order of the alphabet, and the answer has another"
 	}
-	if f.dates != "" {
-		asked := regexp.MustCompile(`\b` + dateMarks.Replace(f.dates) + `\b`)
-		if date := aDate().FindString(asked.ReplaceAllString(answer, "")); date != "" {
-			return fmt.Sprintf("the answer has %s, and the form asks for dates as %s", date, f.dates)
-		}
+	return f.tooExact(answer)
+}
+
+// fileProblem returns what is wrong with a file that cells were to write, or "".
+func fileProblem(written fs.FS, name string) string {
+	if written == nil {
+		return ""
+	}
+	const missing = "has not been written to the current folder"
+	f, err := written.Open(name)
+	if err != nil {
+		return missing
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+		return missing
+	}
+	file, err := compare.ReadFile(name, f)
+	if lack := file.Lack(); err == nil && lack != "" {
+		return "does not have " + lack
 	}
 	return ""
+}
+
+// bare returns an answer without the marks around it.
+func bare(answer string) string { return strings.Trim(answer, " .\"'") }
+
+// isListed reports whether an answer is one of those that are said.
+func isListed(said []string, answer string) bool {
+	is := func(one string) bool { return strings.EqualFold(bare(answer), one) }
+	return slices.ContainsFunc(listed(said[1]), is)
+}
+
+var (
+	aDate = lazy.Regexp(`(?i)\b(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|` +
+		aMonth + `\.?\s+\d{1,2}|\d{1,2}\.?\s+` + aMonth + `)\b`)
+	dateMarks = strings.NewReplacer("YYYY", `\d{4}`, "MM", `\d\d`, "DD", `\d\d`, ".", `\.`)
+	quoted    = lazy.Regexp(`["'“‘]([^"'”’\n]{1,40})["'”’]`)
+	unsaid    = lazy.Regexp(`[.,;\s]+(?:(?:and|or)\s+)?`)
+)
+
+// listed returns what stands in quotation marks in a text or, if nothing does, its words.
+func listed(text string) (all []string) {
+	for _, m := range quoted().FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
+	if all == nil {
+		all = unsaid().Split(text, -1)
+	}
+	return slices.DeleteFunc(all, func(one string) bool { return one == "" })
+}
+
+// itemsOf returns the items of an answer.
+func itemsOf(answer string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(answer, " and ", ","),
+		func(c rune) bool { return strings.ContainsRune(",;\n", c) })
 }
 
 // isSorted reports whether names can be in the order of the alphabet, with or without spaces.
 func isSorted(names []string) bool {
-	letters := func(c rune) rune {
-		if unicode.IsLetter(c) {
-			return c
-		}
-		return -1
+	unsure := func(c rune) bool { return c > unicode.MaxASCII || unicode.IsDigit(c) || c == ':' }
+	other := func(c rune) bool { return !unicode.IsLetter(c) }
+	folded, letters := slices.Clone(names), slices.Clone(names)
+	for i, name := range names {
+		folded[i] = strings.ToLower(strings.Trim(name, " \t\"'[]"))
+		letters[i] = strings.Join(strings.FieldsFunc(folded[i], other), "")
 	}
-	var folded, bare []string
-	for _, name := range names {
-		name = strings.ToLower(strings.Trim(name, " \t\"'[]"))
-		if strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII || unicode.IsDigit(c) || c == ':' }) {
-			return true
-		}
-		folded, bare = append(folded, name), append(bare, strings.Map(letters, name))
-	}
-	return slices.IsSorted(folded) || slices.IsSorted(bare) || slices.IsSorted(names)
+	return slices.IsSorted(names) || slices.IsSorted(folded) || slices.IsSorted(letters) ||
+		strings.ContainsFunc(strings.Join(names, ""), unsure)
 }
 
-// lackOf is [compare.File.Lack] for a file; "" if it cannot be read.
-func lackOf(folder fs.FS, name string) string {
-	f, err := folder.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	file, err := compare.ReadFile(name, f)
-	if err != nil {
-		return ""
-	}
-	return file.Lack()
-}
+var (
+	aToken = lazy.Regexp(`[\pL\d_.]*\d[eE][-+]\d+|[\pL\d_.]+`)
+	exact  = lazy.Regexp(`^\d*\.(\d+)(?:[eE]([-+]?\d+))?\.*$`)
+)
 
-// numberProblem returns what is wrong with the numbers of an answer, and with their count, or "".
-func (f form) numberProblem(answer string) string {
-	value, isNumber := compare.Number(answer)
-	switch {
-	case f.number && !strings.ContainsFunc(answer, unicode.IsDigit):
-		return "the form asks for a number, and the answer has none"
-	case f.number && f.alone && !isNumber:
-		return "the form asks for one number and nothing else"
-	case f.alone && !f.number && (strings.ContainsAny(answer, "\n;") || strings.HasPrefix(answer, "[")):
-		return "the form asks for one name, and the answer has several"
-	case f.positive && isNumber && value <= 0:
-		return "the form asks for a positive number"
-	case f.between != nil && isNumber && (value < bound(f.between[0]) || value > bound(f.between[1])):
-		return fmt.Sprintf("the answer must be between %s and %s", f.between[0], f.between[1])
-	}
-	for _, m := range exponent().FindAllStringSubmatch(answer, -1) {
+// tooExact says which number of an answer has more decimals than are asked for, or returns "".
+func (f form) tooExact(answer string) string {
+	for _, token := range aToken().FindAllString(answer, -1) {
+		m := append(exact().FindStringSubmatch(token), "", "", "")
 		if power, _ := strconv.Atoi(m[2]); f.decimals >= 0 && len(m[1])-power > f.decimals {
-			return fmt.Sprintf("the answer has %s, and its form asks for %d decimals", m[0], f.decimals)
-		}
-	}
-	mark := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '.' && c != '_' }
-	for _, word := range strings.FieldsFunc(answer, mark) {
-		whole, fraction, _ := strings.Cut(strings.TrimRight(word, "."), ".")
-		digits := !strings.ContainsFunc(whole+fraction, func(c rune) bool { return !unicode.IsDigit(c) })
-		if f.decimals >= 0 && digits && len(fraction) > f.decimals {
-			return fmt.Sprintf("the answer has %s, and its form asks for %d decimals", word, f.decimals)
+			return fmt.Sprintf("the answer has %s, and its form asks for %d decimals", token, f.decimals)
 		}
 	}
 	return ""
-}
-
-// bound returns the value of a bound, which is a number.
-func bound(text string) float64 {
-	value, _ := strconv.ParseFloat(text, 64)
-	return value
 }
 
 // Before and after words that a form names as an answer.
@@ -364,7 +310,7 @@ var (
 // saidIn reports whether a text names the words of an answer, which has no digits, in quotation marks,
 // after "answer" or before "if": forms name what else the answer may be.
 func saidIn(text, answer string) bool {
-	answer = strings.Trim(answer, " .\"'")
+	answer = bare(answer)
 	if answer == "" || strings.ContainsFunc(answer, unicode.IsDigit) {
 		return false
 	}
@@ -389,8 +335,7 @@ var noValue = lazy.Regexp(`(?:^|[\[:=($€£]\s*)[-+]?(?:nan|NaN|inf|Infinity|No
 // unfit returns what is wrong with the answer that a last cell has printed, or with its sentences, or
 // "": the form is not kept, it is no answer, or the sentences have other figures.
 func (r *standard) unfit(ctx context.Context, v record.Verdict, a record.Attempt) (string, error) {
-	last := a.Execution
-	answer, words := strings.TrimSpace(last.Stdout()), r.t.Task.Guidelines
+	answer, words := strings.TrimSpace(a.Execution.Stdout()), r.t.Task.Guidelines
 	if v.Inconclusive {
 		if compare.IsNone(answer) || saidIn(words, answer) {
 			return "", nil
@@ -403,12 +348,19 @@ func (r *standard) unfit(ctx context.Context, v record.Verdict, a record.Attempt
 	there := r.chain(a.Code)
 	there.Steps = append(there.Steps, a.Code)
 	f := formOf(r.t.Task)
-	problem, err := look(ctx, r.work, "form", there, []any{answer, f.files, f.named, r.t.Task.Guidelines},
-		func(context.Context) (string, error) { return r.formProblem(f, answer), nil })
+	problem, err := look(ctx, r.work, "form", there, []any{answer, f.files, f.named, words},
+		func(context.Context) (string, error) {
+			root := r.work.filesWritten()
+			if root == nil {
+				return f.problem(answer, nil), nil
+			}
+			defer root.Close()
+			return f.problem(answer, root.FS()), nil
+		})
 	if problem != "" || err != nil {
 		return problem, err
 	}
-	said := record.SummaryOf(last)
+	said := record.SummaryOf(a.Execution)
 	if missing := compare.Missing(answer, said); missing != "" {
 		if other := compare.Foreign(said, words+r.t.Task.Question+r.printed()); other != "" {
 			return fmt.Sprintf("the summary says %s, which no cell has printed, in place of the answer, %s",
@@ -426,14 +378,4 @@ func (r *run) printed() string {
 		b.WriteString(a.Execution.PlainText() + "\n")
 	}
 	return b.String()
-}
-
-// formProblem is [form.problem] for the run's task and files.
-func (r *standard) formProblem(f form, answer string) string {
-	root := r.work.filesWritten()
-	if root == nil {
-		return f.problem(answer, nil)
-	}
-	defer root.Close()
-	return f.problem(answer, root.FS())
 }

@@ -132,13 +132,20 @@ func (r *standard) readAnew(said []record.Reading) {
 
 // inherit adds what earlier questions leave open to the readings, for the judge to rule in or out.
 // An answer that builds on such a question depends on its readings anyway.
-func (r *standard) inherit() {
+func (r *standard) inherit(ctx context.Context) error {
+	hasReadings := func(p record.Part) bool { return len(p.Readings) > 0 }
+	if !slices.ContainsFunc(r.t.Earlier, hasReadings) {
+		return nil
+	}
+	apart, err := r.apartFrom(ctx, r.t.OwnCells())
+	if err != nil {
+		return err
+	}
 	all := slices.DeleteFunc(slices.Clone(r.t.Readings), func(x record.Reading) bool { return x.Inherited && !x.ByUser })
-	on := r.t.BuildsOn()
-	for k := range r.t.Earlier {
+	for _, k := range apart[0] {
 		for _, open := range r.t.Part(k).Readings {
 			named := func(x record.Reading) bool { return x.Point == open.Point }
-			if !open.Open() || open.Computed() && !open.Matters() || slices.Contains(on, k) ||
+			if !open.Open() || open.Computed() && !open.Matters() ||
 				open.Problem != "" || open.Together != nil || slices.ContainsFunc(all, named) {
 				continue
 			}
@@ -150,6 +157,7 @@ func (r *standard) inherit() {
 		}
 	}
 	r.t.Readings = all
+	return nil
 }
 
 // ruleOut drops the inherited readings of which a verdict says that they are none of this question.

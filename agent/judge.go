@@ -23,7 +23,9 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 	if r.t.LastEdit() != nil {
 		r.ground(r.t.Readings) // files and notes can be other ones than before
 	}
-	r.inherit()
+	if err := r.inherit(ctx); err != nil {
+		return err
+	}
 	seen, err := r.see(ctx)
 	if err != nil {
 		return err

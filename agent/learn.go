@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,7 +28,7 @@ const (
 
 // learnFrom asks what a verified answer leaves for other questions, and admits the functions that
 // give the values of the run in a fresh process.
-func (r *standard) learnFrom(ctx context.Context, p *prover) error {
+func (r *standard) learnFrom(ctx context.Context, _ *prover) error {
 	if !r.cfg.Learn || !r.t.Verified() || len(r.t.Later) > 0 || r.t.Learned != nil || r.t.Reused() {
 		return nil
 	}
@@ -47,7 +46,7 @@ func (r *standard) learnFrom(ctx context.Context, p *prover) error {
 	learned := &record.Learned{LeftOut: proposed.Problems, Imports: proposed.Imports,
 		Facts: proposed.Facts[:min(len(proposed.Facts), maxLearned)]}
 	for _, tool := range proposed.Tools[:min(len(proposed.Tools), maxCut)] {
-		reason, err := r.fault(ctx, p, learned, tool)
+		reason, err := r.fault(ctx, learned, tool)
 		if err != nil {
 			return err
 		}
@@ -81,20 +80,16 @@ var leaves = ask.Format[*lesson.Lesson]{
 }
 
 // fault returns why a function is not admitted, or "".
-func (r *standard) fault(ctx context.Context, p *prover, so *record.Learned, tool lesson.Tool) (string, error) {
-	known := so.Tools
+func (r *standard) fault(ctx context.Context, so *record.Learned, tool lesson.Tool) (string, error) {
+	known, imports := so.Tools, so.Imports
 	if r.t.Recalled != nil {
-		known = slices.Concat(r.t.Recalled.Tools, known)
+		known, imports = slices.Concat(r.t.Recalled.Tools, known), slices.Concat(r.t.Recalled.Imports, imports)
 	}
 	if slices.ContainsFunc(known, func(t lesson.Tool) bool { return t.Name == tool.Name }) {
 		return "there is one of this name", nil
 	}
 	if reason := r.unseenValue(tool.Test); reason != "" {
 		return reason, nil
-	}
-	imports := so.Imports
-	if r.t.Recalled != nil {
-		imports = slices.Concat(r.t.Recalled.Imports, imports)
 	}
 	module := lesson.Module(imports, lesson.Needed(append(slices.Clone(known), tool), tool.Name+"\n"+tool.Test))
 	return journal.Once(ctx, r.t.Journal, "function", []any{r.digest, module, tool.Test},
@@ -162,15 +157,13 @@ func ToolFault(ctx context.Context, run RunScript, task record.Task, module, tes
 	if err != nil {
 		return "", err
 	}
-	if x.Status == notebook.OK {
-		if strings.HasSuffix(strings.TrimSpace(x.Stdout()), end) {
-			return "", nil
-		}
-		return "its cases do not hold: the script ended before its end", nil
-	}
-	lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
-	reason := cmp.Or(lines[len(lines)-1], x.Reason)
-	if strings.HasPrefix(reason, "AssertionError") {
+	reason := lastWords(x)
+	switch {
+	case x.Status == notebook.OK && strings.HasSuffix(strings.TrimSpace(x.Stdout()), end):
+		return "", nil
+	case x.Status == notebook.OK:
+		reason = "the script ended before its end"
+	case strings.HasPrefix(reason, "AssertionError"):
 		reason = "it gives another value than it did"
 	}
 	return brief.Clip("its cases do not hold: "+reason, 300), nil

@@ -24,14 +24,14 @@ func (r *standard) pictures() (all []llm.Image) {
 	if folder := r.work.filesWritten(); folder != nil {
 		defer folder.Close()
 		for _, name := range formOf(r.t.Task).files {
-			mime := pictureType(name)
 			f, err := folder.Open(name)
-			if mime == "" || err != nil {
+			if err != nil {
 				continue
 			}
 			data, err := io.ReadAll(io.LimitReader(f, maxPictureBytes+1))
 			f.Close()
-			if err == nil && len(data) > 0 && len(data) <= maxPictureBytes {
+			mime := pictureTypes[strings.ToLower(path.Ext(name))]
+			if mime != "" && err == nil && len(data) > 0 && len(data) <= maxPictureBytes {
 				all = append(all, llm.Image{Name: name, MIME: mime, Data: data})
 			}
 		}
@@ -49,16 +49,8 @@ func (r *standard) pictures() (all []llm.Image) {
 	return all[:min(len(all), maxPictures)]
 }
 
-// pictureType returns the MIME type of a picture that models take, by its name, or "".
-func pictureType(name string) string {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".png":
-		return "image/png"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	}
-	return ""
-}
+// pictureTypes are the MIME types of pictures that models take, by the ends of their names.
+var pictureTypes = map[string]string{".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 
 // pictureOf returns the picture that an output shows.
 func pictureOf(o notebook.Output) (image llm.Image, ok bool) {

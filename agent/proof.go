@@ -3,7 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,7 +44,7 @@ type found struct {
 }
 
 // prove proves the answer, once: see make. The proof rests on the question, the data, the cells and what
-// they gave.
+// they gave. One that could not be made is made again when the run is resumed.
 func (r *prover) prove(ctx context.Context) error {
 	if err := r.checkData(true); err != nil {
 		return err
@@ -56,84 +56,76 @@ func (r *prover) prove(ctx context.Context) error {
 	live := false
 	made, err := journal.Once(ctx, r.t.Journal, "proof", on, func(ctx context.Context) (found, error) {
 		live = true
-		err := r.make(ctx)
-		if err == nil && r.Proof.Unable {
-			err = errUnable
-		}
-		return r.found, err
+		return r.make(ctx)
 	})
-	if errors.Is(err, errUnable) {
-		made, err = r.found, nil
+	if err == nil && !live && (r.work.session != nil || !r.filesStand(ctx)) {
+		err = r.settle(ctx)
+	}
+	if made.Proof.Unable {
+		r.t.Journal.Forget("proof", on)
+	}
+	for _, text := range made.Warned {
+		err = cmp.Or(err, r.Warn(text))
 	}
 	if err != nil {
 		return err
 	}
-	if !live && r.misplaced(ctx) {
-		if err := r.settle(ctx); err != nil {
-			return err
-		}
-	}
-	for _, text := range made.Warned {
-		if err := r.Warn(text); err != nil {
-			return err
-		}
-	}
 	r.t.Final.Doubts, r.t.Proof = made.Doubts, &made.Proof
+	if err := r.lookBack(ctx); err != nil {
+		return err
+	}
 	return r.observe(Event{Kind: Proved, Text: made.Proof.Reason})
 }
 
-// misplaced reports whether the files of the answer may not be in the run folder: a branch may have
-// run there, or the run goes on in another folder.
-func (r *prover) misplaced(ctx context.Context) bool {
-	if r.work.session != nil {
-		return true
-	}
-	folder := r.work.filesWritten()
-	if folder != nil {
-		defer folder.Close()
-	}
-	return slices.ContainsFunc(r.t.Final.Files, func(f compare.File) bool {
-		if f.Digest == "" {
-			return false
-		}
-		if folder == nil {
-			return true
-		}
-		is, err := fileOf(ctx, nil, folder, f.Name)
-		return err != nil || is.Digest != f.Digest
+// filesStand reports whether the files of the answer are in the run folder: a branch may have run
+// there, or the run goes on in another folder.
+func (r *prover) filesStand(ctx context.Context) bool {
+	now := r.work.filesGiven(ctx, r.t.Answer())
+	return !slices.ContainsFunc(r.t.Final.Files, func(f compare.File) bool {
+		is := func(n compare.File) bool { return n.Name == f.Name && n.Digest == f.Digest }
+		return f.Digest != "" && !slices.ContainsFunc(now, is)
 	})
 }
 
-// errUnable has a proof made again that could not be made.
-var errUnable = errors.New("the answer could not be proved")
+// lookBack records on which earlier questions the cells build, and the second derivation's.
+func (r *prover) lookBack(ctx context.Context) error {
+	lists := [][]string{r.t.OwnCells()}
+	if s := r.t.Second; s != nil && len(s.Attempts) > 0 {
+		lists = append(lists, []string{s.Attempts[len(s.Attempts)-1].Code})
+	}
+	apart, err := r.apartFrom(ctx, lists...)
+	if r.t.Proof.Apart = apart[0]; len(apart) > 1 {
+		r.t.Second.Builds = len(apart[1]) < len(r.t.Earlier)
+	}
+	return err
+}
 
 // make runs the script in plain Python, then the accepted cells in a fresh session, and compares
 // their answers and files with the run's. All sessions of the run end first, and the script ends
 // before the cells begin, so that no cell can pass anything on, for instance by locks on the data.
 // The fresh session works in the same folder as the run's own, so that cells see the same;
 // afterwards files/ is the run's own again.
-func (r *prover) make(ctx context.Context) (err error) {
+func (r *prover) make(ctx context.Context) (_ found, err error) {
 	r.found = found{Doubts: r.t.Final.Doubts}
 	if err := r.settle(ctx); err != nil {
-		return err
+		return found{}, err
 	}
 	if err := r.takeLeave(ctx); err != nil {
-		return err
+		return found{}, err
 	}
 	if err := r.observe(Event{Kind: Proving}); err != nil {
-		return err
+		return found{}, err
 	}
 	begin := time.Now()
 	defer r.kernel.Start()()
-	r.t.Warnings = slices.DeleteFunc(r.t.Warnings, func(text string) bool { // they would not hold any longer
-		return strings.HasPrefix(text, overwritten)
-	})
+	old := func(text string) bool { return strings.HasPrefix(text, overwritten) } // it would not hold any longer
+	r.t.Warnings = slices.DeleteFunc(r.t.Warnings, old)
 	r.work.close()
 	r.leaveApart()
 	r.ending.Wait()
 	aside, err := setFilesAside(r.folder)
 	if err != nil {
-		return fmt.Errorf("make room for the proof: %w", err)
+		return found{}, fmt.Errorf("make room for the proof: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	fresh := r.openSession(func() (Session, error) { return r.cfg.Open(ctx, Prove, r.cfg.Dir) })
@@ -142,40 +134,26 @@ func (r *prover) make(ctx context.Context) (err error) {
 		fresh.close()
 		err = cmp.Or(err, aside.putBack())
 	}()
-	reason, unable, err := r.compare(ctx, fresh)
-	if err != nil {
-		return err
-	}
-	if err := r.checkData(true); err != nil {
-		return err
-	}
-	if reason == "" && r.changedFile != "" {
-		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
-	}
-	p := &r.Proof
-	p.Same, p.Reason, p.Unable, p.Seconds = reason == "", reason, unable, time.Since(begin).Seconds()
-	return nil
-}
-
-// compare runs the script and the cells. It returns the first difference from the run, or
-// ""; and whether the difference is only that one of them could not be run.
-func (r *prover) compare(ctx context.Context,
-	fresh *pendingSession) (reason string, unable bool, err error) {
+	p, session, what := &r.Proof, Session(nil), "the script could not be run: "
 	fault, err := r.reseededFault(ctx)
-	what := "the script could not be run: "
-	var session Session
 	if err == nil {
 		what = "a fresh session could not be opened: "
 		session, err = fresh.wait() // it was starting meanwhile
 	}
-	if err != nil && ctx.Err() == nil { // there is an answer all the same
-		return what + err.Error(), true, nil
+	if err == nil {
+		p.Reason, err = r.proveCells(ctx, session)
+		p.Reason = cmp.Or(p.Reason, fault)
+	} else if p.Unable = ctx.Err() == nil; p.Unable { // there is an answer all the same
+		p.Reason, err = what+err.Error(), nil
 	}
-	if err != nil {
-		return "", false, ctx.Err()
+	if err = cmp.Or(ctx.Err(), err, r.checkData(true)); err != nil {
+		return found{}, err
 	}
-	reason, err = r.proveCells(ctx, session)
-	return cmp.Or(reason, fault), false, err
+	if p.Reason == "" && r.changedFile != "" {
+		p.Reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
+	}
+	p.Same, p.Seconds = p.Reason == "", time.Since(begin).Seconds()
+	return r.found, nil
 }
 
 // changeRows is the time up to which the script runs again with changed rows, so that the proof
@@ -185,23 +163,21 @@ const changeRows = 3 * time.Second
 // tryRows notes what the script prints if the rows of its tables come in another order, and without
 // every second one. Such answers are often right, so these are notes and no doubts.
 func (r *prover) tryRows(ctx context.Context, code string) {
-	ran := func(code string) (fault string, ok bool) {
-		if code == "" || ctx.Err() != nil {
-			return "", false
+	ran := func(code string) (x replay) {
+		if code != "" && ctx.Err() == nil {
+			x, _ = r.replay(ctx, code)
 		}
-		x, fault, err := r.scriptFault(ctx, code)
-		return fault, err == nil && x.Status == notebook.OK
+		return x
 	}
-	var halved string
-	var ranHalved bool
+	var halved replay
 	var other sync.WaitGroup
 	if _, isNumber := compare.Number(r.t.Answer()); isNumber {
-		other.Go(func() { halved, ranHalved = ran(lineage.Halved(code)) })
+		other.Go(func() { halved = ran(lineage.Halved(code)) })
 	}
-	if fault, ok := ran(lineage.Shuffled(code)); ok && fault != "" {
-		r.Proof.Notes = append(r.Proof.Notes, "with the rows of its tables in another order "+fault)
+	if x := ran(lineage.Shuffled(code)); x.status == notebook.OK && x.fault != "" {
+		r.Proof.Notes = append(r.Proof.Notes, "with the rows of its tables in another order "+x.fault)
 	}
-	if other.Wait(); ranHalved && halved == "" {
+	if other.Wait(); halved.status == notebook.OK && halved.fault == "" {
 		r.Proof.Notes = append(r.Proof.Notes, "without every second row of its tables the script prints the same answer")
 	}
 }
@@ -211,36 +187,35 @@ func (r *prover) tryRows(ctx context.Context, code string) {
 func (r *prover) reseededFault(ctx context.Context) (string, error) {
 	code, begin := r.elsewhere().Script(), time.Now()
 	reseeded := record.Reseeded(code)
-	x, fault, err := r.scriptFault(ctx, lineage.Elsewhere(reseeded))
-	if err == nil && fault == "" {
+	x, err := r.replay(ctx, lineage.Elsewhere(reseeded))
+	if err == nil && x.fault == "" {
 		r.found.Doubts = lineage.WithoutMachine(r.found.Doubts)
 		if time.Since(begin) < changeRows {
 			r.tryRows(ctx, code)
 		}
 	}
-	if err != nil || fault == "" || x.Status == notebook.TimedOut {
-		return fault, err
+	if err != nil || x.fault == "" || x.status == notebook.TimedOut {
+		return x.fault, err
 	}
-	_, chance, err := r.scriptFault(ctx, reseeded)
-	if err != nil || chance == "" {
-		return r.machineFault(x, fault), err
+	chance, err := r.replay(ctx, reseeded)
+	if err != nil || chance.fault == "" {
+		return r.machineFault(x), err
 	}
-	_, other, err := r.scriptFault(ctx, code)
-	return cmp.Or(other, "it depends on chance: with another seed "+chance), err
+	other, err := r.replay(ctx, code)
+	return cmp.Or(other.fault, "it depends on chance: with another seed "+chance.fault), err
 }
 
 // machineFault words that the script differs on what seems to be another computer: not by the last
 // digits of a sum, nor by the order of items that have none.
-func (r *prover) machineFault(x notebook.Execution, fault string) string {
+func (r *prover) machineFault(x replay) string {
 	answer := r.firstAnswer()
-	lines := strings.Split(strings.TrimSpace(x.Stdout()), "\n")
-	answer.Words = strings.Join(lines[max(0, len(lines)-1-strings.Count(answer.Words, "\n")):], "\n")
-	if x.Status == notebook.OK && answer.Words != r.t.Answer() &&
+	answer.Words = x.printed
+	if x.status == notebook.OK && answer.Words != r.t.Answer() &&
 		compare.Answers(r.firstAnswer(), answer, asked(r.t)).Sameness == compare.Same {
 		return ""
 	}
 	return "it depends on the order in which folders list their files, or on the number of processors: " +
-		"with others " + fault
+		"with others " + x.fault
 }
 
 // proveCells returns the first difference from the run, or "".
@@ -272,17 +247,17 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 		r.Proof.Doubts, r.Proof.Notes = doubts, append(notes, r.Proof.Notes...)
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
-		return "the fresh session printed another answer: " + brief.Clip(answer, 300) +
-			r.intrusion(answer), nil
+		return "the fresh session printed another answer: " + brief.Clip(answer, 300), nil
 	}
-	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, "the fresh session", r.cfg.Dir, s, r.t.Final.Files)); reason != "" {
+	const who = "the fresh session"
+	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, who, r.cfg.Dir, s, r.t.Final.Files)); reason != "" {
 		return reason, nil
 	}
 	for k, p := range r.t.Earlier {
 		if p.Final == nil {
 			continue
 		}
-		if fault := r.filesFault(ctx, "the fresh session", r.cfg.Dir, s, p.Final.Files); fault != "" {
+		if fault := r.filesFault(ctx, who, r.cfg.Dir, s, p.Final.Files); fault != "" {
 			r.Warned = append(r.Warned, fmt.Sprintf("%s %d are not there as they were proved: %s", overwritten, k+1, fault))
 		}
 	}
@@ -328,36 +303,6 @@ func (r *prover) filesFault(ctx context.Context, who, dir string, s Session, fil
 	return ""
 }
 
-// intrusion says that a thread or process of a step has probably printed into the last cell's
-// output, if two answers differ only in lines that this step has printed, too; else it returns "".
-func (r *prover) intrusion(fresh string) string {
-	more := append(moreLines(r.t.Answer(), fresh), moreLines(fresh, r.t.Answer())...)
-	if len(more) == 0 || len(moreLines(fresh, strings.Join(more, "\n"))) == 0 {
-		return ""
-	}
-	for n, i := range r.t.AcceptedRounds() {
-		a, _ := r.t.Rounds[i].Accepted()
-		printed := strings.Split(a.Execution.Stdout(), "\n")
-		if !slices.ContainsFunc(more, func(s string) bool { return !slices.Contains(printed, s) }) {
-			return fmt.Sprintf("; a thread or process that step %d started may have printed: %s", n+1,
-				brief.Clip(strings.Join(more, "; "), 100))
-		}
-	}
-	return ""
-}
-
-// moreLines returns the lines of a text that another has not, or less often.
-func moreLines(text, other string) []string {
-	others := strings.Split(other, "\n")
-	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
-		i := slices.Index(others, line)
-		if i >= 0 {
-			others = slices.Delete(others, i, i+1)
-		}
-		return i >= 0
-	})
-}
-
 // summaryFault returns how the value of the last cell differs from the run's summary, or "".
 func (r *prover) summaryFault(last notebook.Execution) string {
 	want := r.t.Final.Summary
@@ -378,60 +323,47 @@ func (r *prover) patience() time.Duration {
 	return time.Minute + time.Duration(10*seconds*float64(time.Second))
 }
 
-// scriptFault runs a script in an empty temporary folder, and returns how it differs from the run,
-// or "".
-func (r *prover) scriptFault(ctx context.Context,
-	code string) (x notebook.Execution, fault string, err error) {
+// A replay is what a script gave.
+type replay struct {
+	status  notebook.Status
+	printed string // by its last cell
+	fault   string // how it differs from the run, or ""
+}
+
+// replay runs a script in an empty temporary folder. What it prints before its last cell is told
+// apart by a line that no cell can know.
+func (r *prover) replay(ctx context.Context, code string) (replay, error) {
 	dir, err := disk.TempFolder("", "dsstar-proof-")
 	if err != nil {
-		return x, "", err
+		return replay{}, err
 	}
 	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
 	if err := record.Folder(r.cfg.Dir).Lend(dir); err != nil {
-		return x, "", err
+		return replay{}, err
+	}
+	last, _ := r.t.FinalCell()
+	mark := rand.Text()
+	if before, ok := strings.CutSuffix(code, last.Code+"\n"); ok {
+		code = before + "print(" + brief.Python("\n"+mark) + ")\n" + last.Code + "\n"
 	}
 	code = telling(code, filepath.Join(dir, record.FilesFolder), r.t.Final.Files)
-	if err := os.WriteFile(record.Folder(dir).Script(), []byte(code), 0o600); err != nil {
-		return x, "", err
-	}
 	limit := r.patience()
-	if x, err = r.cfg.RunScript(ctx, dir, limit); err != nil {
-		return x, "", err
+	e, err := runIn(ctx, r.cfg.RunScript, dir, code, limit)
+	if err != nil {
+		return replay{}, err
 	}
-	switch x.Status {
-	case notebook.OK:
-	case notebook.TimedOut:
-		return x, fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells",
-			limit.Seconds()), nil
+	_, out, _ := strings.Cut(e.Stdout(), mark+"\n")
+	x := replay{status: e.Status, printed: strings.TrimSpace(notebook.SteadyText(out))}
+	switch {
+	case e.Status == notebook.TimedOut:
+		x.fault = fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells",
+			limit.Seconds())
+	case e.Status != notebook.OK:
+		x.fault = "the script failed in plain Python: " + brief.Clip(lastWords(e), 300)
+	case x.printed != r.t.Answer():
+		x.fault = "the script printed another answer: " + brief.Clip(x.printed, 300)
 	default:
-		lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
-		return x, "the script failed in plain Python: " +
-			brief.Clip(cmp.Or(lines[len(lines)-1], x.Reason), 300), nil
+		x.fault = r.filesFault(ctx, "the script", dir, nil, r.t.Final.Files)
 	}
-	out := strings.TrimSpace(notebook.SteadyText(x.Stdout()))
-	if !endsWith(out, r.t.Answer(), printedBefore(r.t)) {
-		return x, "the script printed another answer, at the end of: " +
-			brief.Clip(out[strings.LastIndexByte(out, '\n')+1:], 300), nil
-	}
-	return x, r.filesFault(ctx, "the script", dir, nil, r.t.Final.Files), nil
-}
-
-// endsWith reports whether the answer is the last lines of a script's output: "1" is not the
-// answer of "11". Only output of the cells before it, without an end of line, may stand in
-// the same line.
-func endsWith(out, answer, printed string) bool {
-	before, same := strings.CutSuffix(out, answer)
-	begun := strings.TrimSpace(printed[strings.LastIndexByte(printed, '\n')+1:])
-	before = strings.TrimRight(before, " \t\r")
-	return same && (before == "" || strings.HasSuffix(before, "\n") || begun != "" &&
-		strings.HasSuffix(before, begun))
-}
-
-// printedBefore returns what the cells before the last one printed in the run.
-func printedBefore(t *record.Trajectory) (printed string) {
-	for _, i := range t.CellRounds() {
-		a, _ := t.Rounds[i].Accepted()
-		printed += a.Execution.Stdout()
-	}
-	return printed
+	return x, nil
 }

@@ -45,7 +45,7 @@ func scripted(prints map[string]string) func(*stage) {
 				if strings.Contains(string(code), words) && text == "" {
 					return ran(notebook.Raised, "", "KeyError: 'a'"), nil
 				} else if strings.Contains(string(code), words) {
-					return ran(notebook.OK, text+"\n", ""), nil
+					return marked(dir, ran(notebook.OK, text+"\n", "")), nil
 				}
 			}
 			return plain(ctx, dir, limit)
@@ -62,7 +62,7 @@ func TestElsewhere(t *testing.T) {
 		{"loading\n1", ""},
 		{"1.0000000000000002", folder},
 		{"2", folder + "\nit depends on the order in which folders list their files, or on the number of processors: " +
-			"with others the script printed another answer, at the end of: 2"},
+			"with others the script printed another answer: 2"},
 		{"", folder + "\nit depends on the order in which folders list their files, or on the number of processors: " +
 			"with others the script failed in plain Python: KeyError: 'a'"},
 	} {

@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
+	"strings"
 	"time"
 
 	"dsstar/agent/journal"
@@ -13,7 +16,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// tracePatience is the time limit of the program that follows values through cells.
+// tracePatience is the time limit of a program that reads cells.
 const tracePatience = time.Minute
 
 // trace returns what a program finds in the code of a cell that gives an answer; nothing if it
@@ -23,18 +26,41 @@ func (r *run) trace(ctx context.Context, q lineage.Query) (lineage.Found, error)
 		return lineage.Found{}, nil
 	}
 	q.Question, q.Cells = r.t.Task.Question, withoutSetUp(q.Cells)
-	said, err := journal.Once(ctx, r.t.Journal, "trace", q, func(ctx context.Context) (string, error) {
+	said, err := r.read(ctx, "trace", q, lineage.Script(q))
+	return lineage.Parse(said), err
+}
+
+// read returns what a program prints that reads the code of cells; "" if it cannot be run.
+func (r *run) read(ctx context.Context, kind string, cells any, script string) (string, error) {
+	said, err := journal.Once(ctx, r.t.Journal, kind, cells, func(ctx context.Context) (string, error) {
 		defer r.kernel.Start()()
-		x, err := runAlone(ctx, r.cfg.RunScript, lineage.Script(q), tracePatience)
+		x, err := runAlone(ctx, r.cfg.RunScript, script, tracePatience)
 		if err == nil && x.Status != notebook.OK {
-			err = errors.New("the program that follows values did not end")
+			err = errors.New("the program that reads cells did not end")
 		}
 		return x.Stdout(), err
 	})
 	if err != nil {
-		return lineage.Found{}, ctx.Err()
+		return "", ctx.Err()
 	}
-	return lineage.Parse(said), nil
+	return said, nil
+}
+
+// apartFrom returns, for each of some lists of cells, the earlier questions on which they do not
+// build, as far as their code tells.
+func (r *run) apartFrom(ctx context.Context, lists ...[]string) (apart [][]int, err error) {
+	var earlier [][]string
+	for k := range r.t.Earlier {
+		earlier = append(earlier, r.t.Part(k).OwnCells())
+	}
+	said := ""
+	if len(earlier) > 0 {
+		said, err = r.read(ctx, "apart", []any{earlier, lists}, lineage.Apart(earlier, lists...))
+	}
+	if json.Unmarshal([]byte(said), &apart) != nil || len(apart) != len(lists) {
+		apart = make([][]int, len(lists))
+	}
+	return apart, err
 }
 
 // traceLast records what a program finds in the last cell, with the cells before it. The problem is
@@ -61,8 +87,20 @@ func runAlone(ctx context.Context, run RunScript, script string,
 		return x, err
 	}
 	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
+	return runIn(ctx, run, dir, script, limit)
+}
+
+// runIn runs a script in a folder.
+func runIn(ctx context.Context, run RunScript, dir, script string,
+	limit time.Duration) (notebook.Execution, error) {
 	if err := os.WriteFile(record.Folder(dir).Script(), []byte(script), 0o600); err != nil {
-		return x, err
+		return notebook.Execution{}, err
 	}
 	return run(ctx, dir, limit)
+}
+
+// lastWords returns what a failed script said last.
+func lastWords(x notebook.Execution) string {
+	lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
+	return cmp.Or(lines[len(lines)-1], x.Reason)
 }

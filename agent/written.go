@@ -84,20 +84,12 @@ func beginning(folder fs.FS, name string) string {
 		return ""
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, writtenChars))
-	if err != nil {
+	data, err := io.ReadAll(io.LimitReader(f, writtenChars))
+	text := strings.ToValidUTF8(string(data), "") // the last character may be cut
+	if err != nil || len(data)-len(text) >= utf8.UTFMax || strings.ContainsRune(text, 0) {
 		return ""
 	}
-	for range utf8.UTFMax { // the last character may be cut
-		if utf8.Valid(text) || len(text) == 0 {
-			break
-		}
-		text = text[:len(text)-1]
-	}
-	if !utf8.Valid(text) || strings.ContainsRune(string(text), 0) {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
+	return strings.TrimSpace(text)
 }
 
 // namedFile matches what looks like the name of a file, with folders.
@@ -126,6 +118,9 @@ func (r *run) filesGiven(ctx context.Context, w *workspace, chain record.Chain, 
 
 func (r *workspace) filesGiven(ctx context.Context, answer string) (all []compare.File) {
 	folder := r.filesWritten()
+	if folder != nil {
+		defer folder.Close()
+	}
 	for _, name := range formOf(r.t.Task).files {
 		f := compare.File{Name: name}
 		if folder != nil {
@@ -135,15 +130,11 @@ func (r *workspace) filesGiven(ctx context.Context, answer string) (all []compar
 		}
 		all = append(all, f)
 	}
-	if folder == nil {
-		return all
-	}
-	defer folder.Close()
 	named := strings.FieldsFunc(answer, func(c rune) bool { return strings.ContainsRune("\n,;", c) })
 	for _, name := range append(named, namedFile().FindAllString(answer, maxWritten)...) {
 		name = strings.TrimPrefix(strings.Trim(name, " \t\"'[]"), "./")
 		is := func(f compare.File) bool { return f.Name == name }
-		if slices.ContainsFunc(all, is) || !filepath.IsLocal(name) {
+		if folder == nil || slices.ContainsFunc(all, is) || !filepath.IsLocal(name) {
 			continue
 		}
 		if f, err := fileOf(ctx, r.session, folder, name); err == nil {

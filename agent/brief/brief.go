@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,18 +20,23 @@ func Clip(text string, n int) string {
 	if n <= 0 || len(text) <= n {
 		return text
 	}
-	head, cut := n*2/3, len(text)-n+n*2/3
-	for head > 0 && !utf8.RuneStart(text[head]) {
-		head--
-	}
+	cut := len(text) - n + n*2/3
 	for cut < len(text) && !utf8.RuneStart(text[cut]) {
 		cut++
 	}
-	return fmt.Sprintf("%s\n"+markOfCut+"\n%s", text[:head], cut-head, text[cut:])
+	return without(text, n*2/3, cut)
 }
 
 // markOfCut stands for what is cut.
 const markOfCut = "[… %d characters cut here …]"
+
+// without returns text whose part between head and tail is cut, and no character in half.
+func without(text string, head, tail int) string {
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	return fmt.Sprintf("%s\n"+markOfCut+"\n%s", text[:head], tail-head, text[tail:])
+}
 
 // Lines is Clip for text whose beginning matters most. It cuts at line ends if there are
 // any, so that no number is cut, and never less than its mark takes.
@@ -38,43 +44,33 @@ func Lines(text string, n int) string {
 	if n <= 0 || len(text) <= n+len(markOfCut) {
 		return text
 	}
-	head, tail := n*9/10, n/10
+	head, tail := n*9/10, len(text)
 	if end := strings.LastIndexByte(text[:head], '\n'); end > head/2 {
 		head = end
 	}
-	for head > 0 && !utf8.RuneStart(text[head]) {
-		head--
+	if end := strings.IndexByte(text[len(text)-n/10:], '\n'); end >= 0 {
+		tail += end + 1 - n/10
 	}
-	last := text[len(text)-tail:]
-	if _, whole, ok := strings.Cut(last, "\n"); ok {
-		last = whole
-	} else {
-		last = ""
-	}
-	cut := len(text) - head - len(last)
-	return strings.TrimRight(fmt.Sprintf("%s\n"+markOfCut+"\n%s", text[:head], cut, last), "\n")
+	return strings.TrimRight(without(text, head, tail), "\n")
 }
 
 // Shares divides a budget among texts of the given lengths: short ones are whole and long
 // ones get equal shares, each of at most most.
 func Shares(lengths []int, budget, most int) []int {
-	share := make([]int, len(lengths))
-	left, open := budget, len(lengths)
-	for open > 0 {
-		each, settled := min(left/open, most), 0
-		for i, n := range lengths {
-			if share[i] == 0 && n <= each {
-				share[i], left, settled = max(n, 1), left-n, settled+1
+	order, share := make([]int, len(lengths)), make([]int, len(lengths))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return lengths[a] - lengths[b] })
+	for n, i := range order {
+		each := min(budget/(len(order)-n), most)
+		if lengths[i] > each {
+			for _, long := range order[n:] {
+				share[long] = max(each, 1)
 			}
+			break
 		}
-		if open -= settled; settled == 0 {
-			for i := range share {
-				if share[i] == 0 {
-					share[i] = max(each, 1)
-				}
-			}
-			return share
-		}
+		share[i], budget = max(lengths[i], 1), budget-lengths[i]
 	}
 	return share
 }

@@ -68,3 +68,10 @@ func Parse(printed string) (f Found) {
 	}
 	return f
 }
+
+// Apart returns Python that prints, for each of some lists of cells, the earlier questions on which
+// they do not build: their numbers, from 0, as JSON.
+func Apart(earlier [][]string, lists ...[]string) string {
+	request, _ := json.Marshal([]any{earlier, lists}) // strings cannot fail
+	return python("values.py", "apart.py") + "main(*json.loads(" + brief.Python(string(request)) + "))\n"
+}

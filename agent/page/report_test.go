@@ -20,14 +20,13 @@ func answered(t *testing.T) *record.Trajectory {
 	return tr
 }
 
-// follow makes a run one whose question follows another one, which has b; its second derivation has
-// the code.
-func follow(t *record.Trajectory, second string) {
+// follow makes a run one whose question follows another one; its second derivation may build on that.
+func follow(t *record.Trajectory, builds bool) {
 	t.Earlier = []record.Part{{Question: "What?", End: 1, Final: t.Final, Proof: t.Proof, Second: t.Second}}
 	t.Rounds = []record.Round{{Attempts: ran("b = 1"), Verdict: &record.Verdict{Sufficient: true}},
 		{Attempts: ran("c = 2"), Verdict: &record.Verdict{Sufficient: true}}}
 	t.Readings = nil
-	t.Second = &record.Second{Answer: "North", Agrees: true, Attempts: []record.Attempt{{Code: second}}}
+	t.Second = &record.Second{Answer: "North", Agrees: true, Builds: builds}
 }
 
 // ran returns an attempt that ran.
@@ -46,8 +45,8 @@ func TestWords(t *testing.T) {
 	}{
 		{"as it was", func(*record.Trajectory) {}, []string{own, whole, chart}},
 		{"no reading was named", func(t *record.Trajectory) { t.Readings = nil }, []string{own, none, chart}},
-		{"from the files, after another question", func(t *record.Trajectory) { follow(t, "s = read()\ns") }, []string{own, none}},
-		{"with variables of another question", func(t *record.Trajectory) { follow(t, "s = b\ns") }, []string{none}},
+		{"from the files, after another question", func(t *record.Trajectory) { follow(t, false) }, []string{own, none}},
+		{"with variables of another question", func(t *record.Trajectory) { follow(t, true) }, []string{none}},
 		{"in one session", func(t *record.Trajectory) { t.Second.Together = true }, []string{whole, chart}},
 		{"the second was told a mistake", func(t *record.Trajectory) {
 			t.Second.Rejected = []record.Ruled{{Ruling: record.RuledSecond}}

@@ -49,7 +49,7 @@ func (t *Trajectory) Derivations() *Derivations {
 	}
 	d := &Derivations{Second: SecondCounts{Rulings: map[string]int{}}}
 	if r := t.Recalled; r != nil {
-		d.Memory = MemoryCounts{Facts: len(r.Facts), Functions: len(t.UsedTools())}
+		d.Memory.Facts, d.Memory.Functions = len(r.Facts), len(t.UsedTools())
 		if r.Example != nil {
 			d.Memory.Examples = 1
 		}
@@ -70,21 +70,23 @@ func (t *Trajectory) Derivations() *Derivations {
 }
 
 func (c *ReadingCounts) count(r Reading) {
-	computed, changed := false, false
+	c.Named++
+	if r.Settled {
+		return
+	}
+	computed, changed := 0, 0
 	for i, o := range r.Options {
 		if i != r.Chosen && o.Answer != "" {
-			computed, changed = true, changed || !o.Same
+			if computed = 1; !o.Same {
+				changed = 1
+			}
 		}
 	}
-	c.Named++
-	for _, one := range []struct {
-		is  bool
-		sum *int
-	}{{r.Open(), &c.Open}, {computed, &c.Computed}, {changed, &c.Changed}} {
-		if one.is && !r.Settled {
-			*one.sum++
-		}
+	if r.Open() {
+		c.Open++
 	}
+	c.Computed += computed
+	c.Changed += changed
 }
 
 func (c *SecondCounts) count(s Second) {
@@ -95,20 +97,12 @@ func (c *SecondCounts) count(s Second) {
 	if s.Agrees {
 		c.Agreed++
 	}
-	for _, r := range s.Rejected {
+	for _, r := range s.Rejected { // which have those that changed a derivation
 		c.Rulings[r.Ruling]++
 	}
-	switch s.Ruling {
-	case "", RuledFirst, RuledSecond: // these are among the rejected
-	default:
+	if !slices.Contains([]string{"", RuledFirst, RuledSecond}, s.Ruling) {
 		c.Rulings[s.Ruling]++
 	}
-}
-
-func (d *Derivations) figures() []*int {
-	r, m := &d.Readings, &d.Memory
-	return []*int{&r.Named, &r.Open, &r.Computed, &r.Changed, &d.Second.Run, &d.Second.Agreed,
-		&m.Facts, &m.Functions, &m.Examples, &m.Again, &m.Calls, &m.Tokens}
 }
 
 // Add adds the counts of another run; nil has none.
@@ -116,8 +110,13 @@ func (d *Derivations) Add(o *Derivations) {
 	if o == nil {
 		return
 	}
-	for i, n := range o.figures() {
-		*d.figures()[i] += *n
+	figures := func(d *Derivations) []*int {
+		r, m := &d.Readings, &d.Memory
+		return []*int{&r.Named, &r.Open, &r.Computed, &r.Changed, &d.Second.Run, &d.Second.Agreed,
+			&m.Facts, &m.Functions, &m.Examples, &m.Again, &m.Calls, &m.Tokens}
+	}
+	for i, n := range figures(o) {
+		*figures(d)[i] += *n
 	}
 	if d.Second.Rulings == nil {
 		d.Second.Rulings = map[string]int{}

@@ -121,6 +121,7 @@ type Second struct {
 	Doubts   []string       `json:"doubts,omitempty"`   // what its code puts in doubt
 	Unable   bool           `json:"unable,omitempty"`   // no session could be opened: to be derived yet
 	Together bool           `json:"together,omitempty"` // its cell ran in a branch of the first's session
+	Builds   bool           `json:"builds,omitempty"`   // its cell may use what earlier questions have left
 	Rejected []Ruled        `json:"rejected,omitempty"` // earlier rulings that changed a derivation
 }
 

@@ -118,17 +118,14 @@ func (t *Trajectory) variablesCell(next string) string {
 			names = append(names, brief.Python(v.Name))
 		}
 	}
-	var parts []string
-	if len(imports) > 0 {
-		parts = append(parts, strings.Join(imports, "\n"))
-	}
+	load := ""
 	if len(names) > 0 {
-		parts = append(parts, part("variables", "NAMES", strings.Join(names, ", ")))
+		load = part("variables", "NAMES", strings.Join(names, ", "))
 	}
-	if len(parts) == 0 {
-		return ""
+	if code := strings.Trim(strings.Join(imports, "\n")+"\n\n"+load, "\n"); code != "" {
+		return VariablesComment + "\n" + code
 	}
-	return VariablesComment + "\n" + strings.Join(parts, "\n\n")
+	return ""
 }
 
 // VariablesComment begins the cell that loads variables.

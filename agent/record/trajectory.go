@@ -295,6 +295,7 @@ type Proof struct {
 
 	Doubts []string `json:"doubts,omitempty"` // from what pandas did for the cells
 	Notes  []string `json:"notes,omitempty"`  // for readers: no reason to doubt the answer
+	Apart  []int    `json:"apart,omitempty"`  // indexes of earlier questions on which it does not build
 }
 
 // A Remark is a Markdown or raw cell of the person's own, which keeps its place in the notebook.

@@ -38,6 +38,9 @@ func (f *Final) Take(e notebook.Execution) (missing string) {
 	return missing
 }
 
+// escapes turns escapes of Python's repr into those of JSON.
+var escapes = strings.NewReplacer(`\\`, `\\`, `\x`, `\u00`, `\'`, `\u0027`)
+
 // unrepr returns the string that Python's repr made text from, or text if it is not the repr of
 // one string.
 func unrepr(text string) string {
@@ -45,23 +48,12 @@ func unrepr(text string) string {
 	if n < 2 || text[0] != text[n-1] || text[0] != '\'' && text[0] != '"' {
 		return text
 	}
-	quote, inner := text[0], text[1:n-1]
-	var b strings.Builder
-	for inner != "" {
-		if inner[0] == quote {
-			return text // two literals, or none
-		}
-		char, _, rest, err := strconv.UnquoteChar(inner, quote)
-		if strings.HasPrefix(inner, `\'`) || strings.HasPrefix(inner, `\"`) {
-			char, rest, err = rune(inner[1]), inner[2:], nil // Go knows only that of its own quote
-		}
-		if err != nil {
-			return text
-		}
-		b.WriteRune(char)
-		inner = rest
+	inner := escapes.Replace(text[1 : n-1])
+	plain, err := strconv.Unquote(`"` + strings.ReplaceAll(inner, `"`, `\"`) + `"`)
+	if err != nil || strings.IndexByte(inner, text[0]) >= 0 { // two literals, or none
+		return text
 	}
-	return b.String()
+	return plain
 }
 
 // Restate replaces the answers of some questions, by number from 1, with what their last cells

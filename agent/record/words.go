@@ -67,27 +67,26 @@ const noAnswer = "the data hold no answer"
 // proved says how the answer was derived and repeated, which parts of it were compared, and, of so
 // many readings that were named, that none changes it; fewer than 0: nothing of readings.
 func (t *Trajectory) proved(readings int) string {
-	said := []string{t.twice(), "repeated from scratch in a fresh session and by solution.py"}
 	compared, not := t.compared()
-	if len(compared) > 0 {
-		said = append(said, "files compared: "+strings.Join(compared, ", "))
-	}
 	if t.drawn() && !slices.ContainsFunc(t.Given(), isPicture) {
 		not = append(not, "the chart")
 	}
-	if len(not) > 0 {
-		said = append(said, "not compared: "+strings.Join(not, ", "))
+	said := t.twice() + "; repeated from scratch in a fresh session and by solution.py"
+	for _, more := range []struct {
+		is   bool
+		text string
+	}{
+		{len(compared) > 0, "files compared: " + strings.Join(compared, ", ")},
+		{len(not) > 0, "not compared: " + strings.Join(not, ", ")},
+		{asksWhy().MatchString(t.Task.Question), "of a cause, only what both derivations say"},
+		{readings == 0, "no reading of the question was named"},
+		{readings > 0, "no open reading of the question changes it"},
+	} {
+		if more.is {
+			said += "; " + more.text
+		}
 	}
-	if asksWhy().MatchString(t.Task.Question) {
-		said = append(said, "of a cause, only what both derivations say")
-	}
-	switch {
-	case readings == 0:
-		said = append(said, "no reading of the question was named")
-	case readings > 0:
-		said = append(said, "no open reading of the question changes it")
-	}
-	return strings.Join(said, "; ") + "."
+	return said + "."
 }
 
 var asksWhy = lazy.Regexp(`(?i)\b(?:why|explain|reasons?|causes?|caused|warum|wieso|weshalb|pourquoi|por\s+qué)\b`)
@@ -108,7 +107,7 @@ func (t *Trajectory) twice() string {
 		return "derived twice, the second time under another reading"
 	}
 	how := "independently"
-	if t.SecondBuilds() {
+	if s.Builds {
 		how = "the second time with variables of earlier questions"
 	}
 	if s.Ruling == RuledSame {
@@ -117,11 +116,15 @@ func (t *Trajectory) twice() string {
 	return "derived twice, " + how
 }
 
-// SecondBuilds reports whether the cell of the second derivation may use what earlier questions
-// have left.
-func (t *Trajectory) SecondBuilds() bool {
-	n := len(t.Second.Attempts)
-	return n > 0 && len(t.buildOn([]string{t.Second.Attempts[n-1].Code})) > 0
+// BuildsOn returns the indexes of the earlier questions on which the answer may build: until it is
+// proved, on all.
+func (t *Trajectory) BuildsOn() (on []int) {
+	for k := range t.Earlier {
+		if t.Proof == nil || !slices.Contains(t.Proof.Apart, k) {
+			on = append(on, k)
+		}
+	}
+	return on
 }
 
 // compared returns the files of the answer that were compared with those of the second derivation,

@@ -1,29 +1,22 @@
-package record
+package lineage_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
-	"dsstar/notebook"
+	"dsstar/agent/lineage"
 )
 
-// conversation is a run of several questions; each has one step, with the code.
-func conversation(cells ...string) *Trajectory {
-	t := &Trajectory{}
-	for i, code := range cells {
-		t.Rounds = append(t.Rounds, Round{Step: "Go on.",
-			Attempts: []Attempt{{Code: code, Execution: notebook.Execution{Status: notebook.OK}}}})
-		if i < len(cells)-1 {
-			t.Earlier = append(t.Earlier, Part{End: i + 1})
-		}
-	}
-	return t
-}
-
-// TestBuildsOn: a question builds on those whose names or files its cells read, and on no others.
-func TestBuildsOn(t *testing.T) {
+// TestApart: a question builds on those whose names or files its cells read, and on no others.
+func TestApart(t *testing.T) {
 	const first = "import pandas as pd\norders = pd.read_csv('data/o.csv')\npaid = orders[orders['s'] == 'paid']\n" +
 		"paid.to_csv('paid.csv')\ndef rate(d):\n    total = len(d)\n    return total\n"
+	type conversation struct {
+		cells []string // one of each question
+		apart []int    // questions on which the last one does not build
+	}
+	var cases []conversation
 	for code, builds := range map[string]bool{
 		"n = len(paid)":                                     true,
 		"print(f'{paid.n.sum():.2f}')":                      true,
@@ -54,9 +47,11 @@ func TestBuildsOn(t *testing.T) {
 		"with open('paid.csv', 'w') as f:\n    pass":        false,
 		"import pandas as pd\npd.read_csv('data/c')":        false,
 	} {
-		if got := conversation(first, code).BuildsOn(); (len(got) == 1) != builds {
-			t.Errorf("%q builds on %v", code, got)
+		apart := []int{0}
+		if builds {
+			apart = []int{}
 		}
+		cases = append(cases, conversation{[]string{first, code}, apart})
 	}
 	for _, pair := range [][2]string{
 		{"orders.drop(index=[1], inplace=True)", "result = orders.amount.sum()"},
@@ -101,28 +96,34 @@ func TestBuildsOn(t *testing.T) {
 		{"np.save('a', a)", "k = np.load('a.npy')"},
 		{"a.to_csv('a v2.csv')", "k = pd.read_csv('a v2.csv')"},
 	} {
-		if got := conversation(pair[0], pair[1]).BuildsOn(); len(got) != 1 {
-			t.Errorf("%q does not build on %q", pair[1], pair[0])
-		}
+		cases = append(cases, conversation{pair[:], []int{}})
 	}
-	for _, c := range []struct {
-		cells []string
-		on    []int
-	}{
-		{[]string{"orders = f()", "n = len(orders[orders.s == 'x'])\nprint(n)", "m = orders.n.sum()\nprint(m)"}, []int{0}},
+	cases = append(cases, []conversation{
+		{[]string{"orders = f()", "n = len(orders[orders.s == 'x'])\nprint(n)", "m = orders.n.sum()\nprint(m)"}, []int{1}},
 		{[]string{"import pandas as pd\nplt.plot(a)\na.to_csv('a.csv')",
 			"import pandas as pd\nimport matplotlib.pyplot as plt\nplt.plot(pd.read_csv('data/a b.csv'))\n" +
-				"for p in glob.glob('data/*.csv'):\n    n = len(open(f'data/{p}').read())\nprint(n)"}, nil},
+				"for p in glob.glob('data/*.csv'):\n    n = len(open(f'data/{p}').read())\nprint(n)"}, []int{0}},
 		{[]string{"r = con.sql(\"select * from t join 'data/a.csv'\").df()\nprint(r)",
-			"r = con.sql(\"select * from t join 'data/b.csv'\").df()\nprint(r)"}, nil},
-		{[]string{"a = 1", "b = a", "c = b"}, []int{1, 0}},
-		{[]string{"a = 1", "a = 2", "c = a"}, []int{1}},
-		{[]string{"a = 1", "b = 2", "c = a"}, []int{0}},
-		{[]string{"a = 1", "a['k'] = 2", "c = a"}, []int{1, 0}},
-		{[]string{"a = 1", "b = 2", "c = 3"}, nil},
-	} {
-		if got := conversation(c.cells...).BuildsOn(); !slices.Equal(got, c.on) {
-			t.Errorf("%q builds on %v", c.cells, got)
+			"r = con.sql(\"select * from t join 'data/b.csv'\").df()\nprint(r)"}, []int{0}},
+		{[]string{"a = 1", "b = a", "c = b"}, []int{}},
+		{[]string{"a = 1", "a = 2", "c = a"}, []int{0}},
+		{[]string{"a = 1", "b = 2", "c = a"}, []int{1}},
+		{[]string{"a = 1", "a['k'] = 2", "c = a"}, []int{}},
+		{[]string{"a = 1", "b = 2", "c = 3"}, []int{0, 1}},
+	}...)
+	var scripts [][]string
+	for _, c := range cases {
+		var earlier [][]string
+		last := len(c.cells) - 1
+		for _, cell := range c.cells[:last] {
+			earlier = append(earlier, []string{cell})
+		}
+		scripts = append(scripts, []string{lineage.Apart(earlier, c.cells[last:])})
+	}
+	for i, text := range ran(t, scripts...) {
+		var apart [][]int
+		if err := json.Unmarshal([]byte(text), &apart); err != nil || !slices.Equal(apart[0], cases[i].apart) {
+			t.Errorf("%q: apart %s, %v", cases[i].cells, text, err)
 		}
 	}
 }
