@@ -137,12 +137,6 @@ func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Par
 		request.Images = nil
 		first, err = a.Call(ctx, request)
 	}
-	for _, kind := range a.Mask.News() {
-		if err := a.warn(fmt.Sprintf("the %s's request for %s would have had what looks like %s: it "+
-			"is masked", r.Role, r.Subject, kind)); err != nil {
-			return recorded{}, err
-		}
-	}
 	if err != nil {
 		return recorded{}, err
 	}

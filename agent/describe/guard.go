@@ -150,7 +150,7 @@ func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 			continue // looking at it says so
 		}
 		left -= len(text)
-		if err := r.warn(ofSecrets(f.Name, r.Mask.Scan(text))); err != nil {
+		if err := r.warn(ofSecrets(f.Name, r.Mask.Learn(text))); err != nil {
 			return err
 		}
 	}

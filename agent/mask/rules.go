@@ -14,7 +14,6 @@ import (
 // A rule finds credentials of one kind. The secret is the first group that takes part, or all.
 type rule struct {
 	kind   string
-	words  []string // in lower case; a text without any of them has no match
 	form   *regexp.Regexp
 	look   look
 	before int // how far before one of the words a match may begin
@@ -42,9 +41,46 @@ const (
 	privateKey = "a private key"
 	service    = "a service's token"
 	model      = "a model provider's key"
+	registry   = "a package registry's token"
 )
 
-// forms are what is known by its form, and what stands in a context.
+// prefixed are what begins with one of some prefixes, and certain by that.
+var prefixed = []struct{ kind, prefixes, rest string }{
+	{"an AWS access key", "AKIA ASIA ABIA ACCA", `[A-Z2-7]{16}\b`},
+	{"a GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", `[A-Za-z0-9]{36,}`},
+	{"a GitHub token", "github_pat_", `\w{40,}`},
+	{"a GitLab token", "glpat- gldt- glrt- glptt- glcbt- glsoat- glft-", `[\w-]{20,}`},
+	{"a Slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-", `[\w-]{10,}`},
+	{"a Slack token", "xapp-", `\d-[\w-]{10,}`},
+	{"a Slack token", "hooks.slack.com/services/", `([\w/]{20,})`},
+	{"a Stripe key", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", `[A-Za-z0-9]{16,}`},
+	{"a Stripe key", "whsec_", `[A-Za-z0-9+/]{24,}`},
+	{model, "sk-ant- sk-proj- sk-or- sk-svcacct- sk-admin-", `[\w-]{20,}`},
+	{model, "gsk_ hf_ r8_", `[A-Za-z0-9]{30,}`},
+	{model, "xai- pplx-", `[A-Za-z0-9]{40,}`},
+	{"a Google key", "AIza", `[\w-]{35}`},
+	{"a Google key", "ya29. GOCSPX-", `[\w-]{20,}`},
+	{"a JSON web token", "eyJ", `[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`},
+	{registry, "npm_", `[A-Za-z0-9]{36}`},
+	{registry, "pypi-", `[\w-]{50,}`},
+	{registry, "dckr_pat_", `[\w-]{20,}`},
+	{service, "SG.", `[\w-]{20,24}\.[\w-]{39,50}`},
+	{service, "shpat_ shpss_ shpca_ shppa_", `[0-9a-fA-F]{32}`},
+	{service, "dapi", `[0-9a-f]{32}`},
+	{service, "dop_v1_ doo_v1_ dor_v1_", `[0-9a-f]{64}`},
+	{service, "hvs. hvb.", `[\w-]{24,}`},
+	{service, "AGE-SECRET-KEY-", `1[0-9A-Z]{50,}`},
+	{service, "NRAK-", `[A-Z0-9]{27}`},
+	{service, "glsa_", `\w{32,}`},
+	{service, "PMAK-", `[0-9a-f-]{50,}`},
+	{service, "ATATT3", `[\w=-]{60,}`},
+	{service, "lin_api_ ntn_", `\w{40,}`},
+	{service, "pscale_tkn_ pscale_pw_ pscale_oauth_", `[\w.-]{32,}`},
+	{service, "sq0atp- sq0csp-", `[\w-]{22,}`},
+}
+
+// forms are what has another form, or stands in a context. A text without any of the words, in any
+// case, has no match.
 var forms = []struct {
 	kind, words string
 	look        look
@@ -53,41 +89,7 @@ var forms = []struct {
 	{privateKey, "private key", certain, `-----BEGIN [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----` + apart + `*` +
 		`(?:[A-Z][\w-]*: [^\n\\]*` + apart + `+)*((?:[A-Za-z0-9+/=]{16,}` + apart + `+)*` +
 		`[A-Za-z0-9+/=]{16,}(?:` + apart + `+[A-Za-z0-9+/=]{1,15})?)`},
-	{"an AWS access key", "akia asia abia acca", certain, `\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`},
-	{"a GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", certain, `\bgh[pousr]_[A-Za-z0-9]{36,}`},
-	{"a GitHub token", "github_pat_", certain, `\bgithub_pat_\w{40,}`},
-	{"a GitLab token", "glpat- gldt- glrt- glptt- glcbt- glsoat- glft-", certain,
-		`\bgl(?:pat|dt|rt|ptt|cbt|soat|ft)-[\w-]{20,}`},
-	{"a Slack token", "xox", certain, `\bxox[abeoprs]-[\w-]{10,}`},
-	{"a Slack token", "xapp-", certain, `\bxapp-\d-[\w-]{10,}`},
-	{"a Slack token", "hooks.slack.com", certain, `\bhooks\.slack\.com/services/([\w/]{20,})`},
-	{"a Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_", certain,
-		`\b[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}`},
-	{"a Stripe key", "whsec_", certain, `\bwhsec_[A-Za-z0-9+/]{24,}`},
-	{model, "sk-ant- sk-proj- sk-or- sk-svcacct- sk-admin-", certain,
-		`\bsk-(?:ant|proj|or|svcacct|admin)-[\w-]{20,}`},
-	{model, "gsk_ hf_ r8_", certain, `\b(?:gsk|hf|r8)_[A-Za-z0-9]{30,}`},
-	{model, "xai- pplx-", certain, `\b(?:xai|pplx)-[A-Za-z0-9]{40,}`},
 	{model, "sk-", drawn, `\bsk-([A-Za-z0-9]{32,})\b`},
-	{"a Google key", "aiza", certain, `\bAIza[\w-]{35}`},
-	{"a Google key", "ya29. gocspx-", certain, `\b(?:ya29\.|GOCSPX-)[\w-]{20,}`},
-	{"a JSON web token", "eyj", certain, `\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`},
-	{"a package registry's token", "npm_", certain, `\bnpm_[A-Za-z0-9]{36}`},
-	{"a package registry's token", "pypi-", certain, `\bpypi-[\w-]{50,}`},
-	{"a package registry's token", "dckr_pat_", certain, `\bdckr_pat_[\w-]{20,}`},
-	{service, "sg.", certain, `\bSG\.[\w-]{20,24}\.[\w-]{39,50}`},
-	{service, "shpat_ shpss_ shpca_ shppa_", certain, `\bshp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}`},
-	{service, "dapi", certain, `\bdapi[0-9a-f]{32}`},
-	{service, "dop_v1_ doo_v1_ dor_v1_", certain, `\bdo[opr]_v1_[0-9a-f]{64}`},
-	{service, "hvs. hvb.", certain, `\bhv[sb]\.[\w-]{24,}`},
-	{service, "age-secret-key-", certain, `\bAGE-SECRET-KEY-1[0-9A-Z]{50,}`},
-	{service, "nrak-", certain, `\bNRAK-[A-Z0-9]{27}`},
-	{service, "glsa_", certain, `\bglsa_\w{32,}`},
-	{service, "pmak-", certain, `\bPMAK-[0-9a-f-]{50,}`},
-	{service, "atatt3", certain, `\bATATT3[\w=-]{60,}`},
-	{service, "lin_api_ ntn_", certain, `\b(?:lin_api|ntn)_\w{40,}`},
-	{service, "pscale_", certain, `\bpscale_(?:tkn|pw|oauth)_[\w.-]{32,}`},
-	{service, "sq0", certain, `\bsq0(?:atp|csp)-[\w-]{22,}`},
 	{"a Telegram token", ":aa", certain, `\b\d{8,10}:(AA[\w-]{33})\b`},
 	{"a key", "account sharedaccesskey sig=", certain,
 		`(?:AccountKey|SharedAccessKey|[?&]sig)=([A-Za-z0-9+/%=]{30,})`},
@@ -137,11 +139,26 @@ const (
 // fast.
 const before, beforeName, after, afterKey = 100, 16, 300, 16 << 10
 
-var rules = makeRules()
+// A start is a word of a rule.
+type start struct {
+	rule *rule
+	word string
+}
 
-func makeRules() (all []rule) {
+// starts returns the words of all rules by their first two bytes.
+var starts = sync.OnceValue(func() [][]*start {
+	all, order := make([][]*start, 1<<16), 0
 	add := func(kind, words, form string, look look, before int) {
-		all = append(all, rule{kind, strings.Fields(words), regexp.MustCompile(form), look, before, len(all)})
+		r := &rule{kind, regexp.MustCompile(form), look, before, order}
+		order++
+		for word := range strings.FieldsSeq(words) {
+			at := twoBytes(word, 0)
+			all[at] = append(all[at], &start{r, word})
+		}
+	}
+	for _, p := range prefixed {
+		either := strings.ReplaceAll(regexp.QuoteMeta(p.prefixes), " ", "|")
+		add(p.kind, p.prefixes, `\b(?:`+either+`)`+p.rest, certain, before)
 	}
 	for _, f := range forms {
 		add(f.kind, f.words, f.form, f.look, before)
@@ -158,7 +175,10 @@ func makeRules() (all []rule) {
 		add(n.kind, n.words, name+`(?:_[A-Za-z0-9]{1,12})?\s{0,8}[=:]\s{0,8}`+form, n.plain, beforeName)
 	}
 	return all
-}
+})
+
+// twoBytes returns a number that is the same for two bytes of a text in any case.
+func twoBytes(text string, at int) int { return int(text[at]|0x20)<<8 | int(text[at+1]|0x20) }
 
 // noSecret matches what stands in place of a secret, or names where it is: of no use to anybody.
 var noSecret = regexp.MustCompile(`^(?:` + strings.Join([]string{
@@ -211,7 +231,7 @@ func (l look) suits(value string) bool {
 	}
 	code := namePath.MatchString(strings.TrimRight(first, ")]}"))
 	switch {
-	case standIns.MatchString(value):
+	case masked.MatchString(value):
 		return false
 	case l == certain:
 		return true
@@ -264,40 +284,20 @@ type span struct {
 	rule     *rule
 }
 
-// A start is a word of a rule, with a number of its own.
-type start struct {
-	rule *rule
-	word string
-	n    int
-}
-
-// starts returns the words of all rules by their first two bytes.
-var starts = sync.OnceValue(func() *[1 << 16][]start {
-	var all [1 << 16][]start
-	n := 0
-	for i := range rules {
-		for _, w := range rules[i].words {
-			at := int(w[0])<<8 | int(w[1])
-			all[at] = append(all[at], start{&rules[i], w, n})
-			n++
-		}
-	}
-	return &all
-})
-
 // credentials finds what looks like credentials, in order and apart, in one pass over the text.
-func credentials(text string) []span {
-	var all []span
-	lower, starts := asciiLower(text), starts()
-	ends := map[int]int{} // of the words that were found last, by their numbers
-	for at := range len(lower) - min(1, len(lower)) {
-		for _, s := range starts[int(lower[at])<<8|int(lower[at+1])] {
-			if end := ends[s.n]; at >= end && strings.HasPrefix(lower[at:], s.word) {
-				if found, ok := s.rule.find(text, max(end, at-s.rule.before), at); ok {
-					all = append(all, found)
-				}
-				ends[s.n] = at + len(s.word)
+func credentials(text string) (all []span) {
+	starts := starts()
+	ends := map[*start]int{} // where the words ended that were found last
+	for at := range max(0, len(text)-1) {
+		for _, s := range starts[twoBytes(text, at)] {
+			to := at + len(s.word)
+			if to > len(text) || !strings.EqualFold(text[at:to], s.word) || at < ends[s] {
+				continue
 			}
+			if found, ok := s.rule.find(text, max(ends[s], at-s.rule.before), at); ok {
+				all = append(all, found)
+			}
+			ends[s] = to
 		}
 	}
 	slices.SortFunc(all, func(a, b span) int {
@@ -330,14 +330,4 @@ func (r *rule) find(text string, from, word int) (s span, ok bool) {
 	}
 	s = span{from + at[0], from + at[1], r}
 	return s, r.look.suits(text[s.from:s.to])
-}
-
-func asciiLower(text string) string {
-	b := []byte(text)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
 }

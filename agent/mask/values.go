@@ -18,157 +18,140 @@ const (
 	leastDigits = 6
 )
 
-// values are what is masked wherever it stands. Texts are in small letters.
+// values are what is masked wherever it stands.
 type values struct {
-	texts   map[string]bool
-	lengths map[string][]int // by a text's first word: how many words such texts have, most first
-	digits  map[string]bool
-	// the texts in order, and their reverses: those of an earlier time if there are fewer
+	known   map[string]string // the digits of numbers as they may be written; "": texts in small letters
+	lengths map[string][]int  // of values by their first leastText bytes: most first
+	// the values in order, and their reverses: those of an earlier time if there are fewer
 	forth, back []string
 }
 
-func newValues() *values {
-	return &values{texts: map[string]bool{}, lengths: map[string][]int{}, digits: map[string]bool{}}
-}
-
-func (v *values) empty() bool { return len(v.texts)+len(v.digits) == 0 }
+func newValues() *values { return &values{known: map[string]string{}, lengths: map[string][]int{}} }
 
 // isBreak reports whether a value is masked in parts around r: what printing it may change.
 func isBreak(r rune) bool { return strings.ContainsRune("'\"\\", r) || unicode.IsControl(r) }
 
-var numberForm = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}(?:[,._' ]\d{3})+)(?:\.\d*)?$`)
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) }
+
+// separators are what may stand between the thousands of a number.
+var separators = []string{"", ",", ".", "_", "'", " "}
+
+var (
+	numberForm = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}(?:[,._' ]\d{3})+)(?:\.\d*)?$`)
+	notDigits  = regexp.MustCompile(`\D`)
+)
 
 // add takes a value in, and reports whether any of it is long enough.
-func (v *values) add(value string) bool {
+func (v *values) add(value string) (added bool) {
 	if at := numberForm.FindStringSubmatch(strings.TrimSpace(value)); at != nil {
-		digits := strings.Join(strings.FieldsFunc(at[1], func(r rune) bool { return r < '0' || r > '9' }), "")
-		if len(digits) >= leastDigits {
-			v.digits[digits] = true
+		digits := notDigits.ReplaceAllString(at[1], "")
+		if len(digits) < leastDigits {
+			return false
 		}
-		return len(digits) >= leastDigits
+		for _, sep := range separators {
+			v.put(grouped(digits, sep), digits)
+		}
+		return true
 	}
-	added := false
 	for part := range strings.FieldsFuncSeq(value, isBreak) {
 		part = strings.TrimFunc(part, func(r rune) bool { return !isWord(r) })
-		if len(part) < leastText {
-			continue
-		}
-		added = true
-		v.addText(part)
-		if ascii := strconv.QuoteToASCII(part); ascii[1:len(ascii)-1] != part { // as in JSON
-			v.addText(ascii[1 : len(ascii)-1])
+		if len(part) >= leastText {
+			added = true
+			v.put(lower(part), "")
+			inJSON := strconv.QuoteToASCII(part)
+			v.put(lower(inJSON[1:len(inJSON)-1]), "")
 		}
 	}
 	return added
 }
 
-func (v *values) addText(text string) {
-	w := split(text)
-	v.texts[w.small] = true
-	first := w.word(0, 1)
-	if n := w.len(); !slices.Contains(v.lengths[first], n) {
-		v.lengths[first] = append(v.lengths[first], n)
+func (v *values) put(text, digits string) {
+	v.known[text] = cmp.Or(v.known[text], digits)
+	first := text[:leastText]
+	if all := v.lengths[first]; !slices.Contains(all, len(text)) {
+		v.lengths[first] = append(all, len(text))
 		slices.SortFunc(v.lengths[first], func(a, b int) int { return cmp.Compare(b, a) })
 	}
 }
 
-// find returns how many words the known value takes that begins with word i; of a number also its
-// digits, and what separates its thousands.
-func (v *values) find(w words, i int) (n int, digits, sep string) {
-	if n = v.text(w, i); n > 0 {
-		return n, "", ""
+// cutMarks stand for what is cut, by profiles and pandas, and by the agent.
+var cutMarks = regexp.MustCompile(`\n\[… \d+ characters cut here …\]\n|…|\.\.\.`)
+
+// find finds the known values in a text: the longest first, and only whole words. Of a value that
+// is cut it finds what is left.
+func (v *values) find(text string) (all []span) {
+	if len(v.known) == 0 {
+		return nil
 	}
-	if w.escape(i) { // "\name" may be a line's end before "ame", or a name
-		if n = v.text(w.joined(i), i); n > 0 {
-			return n + 1, "", ""
+	small, edge := lower(text), edges(text)
+	rests := v.rests(small, edge, cutMarks.FindAllStringIndex(text, -1))
+	for at := 0; at < len(text); {
+		n := 0
+		if edge[at] {
+			n = cmp.Or(v.longest(small, edge, at), rests[at])
 		}
-	}
-	if digits, sep, n = v.number(w, i); n > 0 {
-		return n, digits, sep
-	}
-	return v.rest(w, i), "", ""
-}
-
-// leastRest and mostRest are the bytes of what is left of a value that is cut.
-const leastRest, mostRest = 6, 400
-
-// rest returns how many words what is left of a known text takes that begins with word i and ends
-// where the text was cut, or begins there.
-func (v *values) rest(w words, i int) int {
-	at := w.at[i]
-	next, _ := slices.BinarySearchFunc(w.cuts, at, func(cut []int, at int) int { return cut[1] - at })
-	for _, cut := range w.cuts[next:min(next+2, len(w.cuts))] {
-		if forth := v.sorted(); cut[0]-at <= mostRest && at < cut[0] {
-			n, _ := slices.BinarySearch(w.at[i:], cut[0])
-			if begun(forth, w.word(i, n)) {
-				return n
-			}
+		if n > 0 {
+			all = append(all, span{from: at, to: at + n})
 		}
-		for n := min(w.len()-i, mostRest); n > 0 && at == cut[1]; n-- {
-			if begun(v.back, reversed(w.word(i, n))) {
-				return n
-			}
-		}
+		at += max(n, 1)
 	}
-	return 0
+	return all
 }
 
-// begun reports whether one of sorted texts begins with a part that is long enough to tell.
-func begun(sorted []string, part string) bool {
-	n, _ := slices.BinarySearch(sorted, part)
-	return len(part) >= leastRest && n < len(sorted) && strings.HasPrefix(sorted[n], part)
-}
-
-func (v *values) sorted() []string {
-	if len(v.forth) != len(v.texts) {
-		v.forth = slices.Sorted(maps.Keys(v.texts))
-		v.back = nil
-		for _, text := range v.forth {
-			v.back = append(v.back, reversed(text))
+// longest returns the length of the longest known value that begins at a place; 0 if none does.
+func (v *values) longest(small string, edge []bool, at int) int {
+	for _, n := range v.lengths[small[at:min(at+leastText, len(small))]] {
+		if at+n > len(small) || !edge[at+n] {
+			continue
 		}
-		slices.Sort(v.back)
-	}
-	return v.forth
-}
-
-func reversed(text string) string {
-	b := []byte(text)
-	slices.Reverse(b)
-	return string(b)
-}
-
-// text returns how many words of w the longest known text takes that begins with word i.
-func (v *values) text(w words, i int) int {
-	for _, n := range v.lengths[w.word(i, 1)] {
-		if i+n <= w.len() && v.texts[w.word(i, n)] {
+		if _, known := v.known[small[at:at+n]]; known {
 			return n
 		}
 	}
 	return 0
 }
 
-// number returns the known number that begins with word i, what separates its thousands, and how
-// many words it takes.
-func (v *values) number(w words, i int) (digits, sep string, n int) {
-	first := w.word(i, 1)
-	if !isDigits(first) {
-		return "", "", 0
-	}
-	if sep = w.word(i+1, 1); len(first) <= 3 && len(sep) == 1 && strings.Contains(",._' ", sep) {
-		digits = first
-		n = 1
-		for w.word(i+n, 1) == sep && len(w.word(i+n+1, 1)) == 3 && isDigits(w.word(i+n+1, 1)) {
-			digits += w.word(i+n+1, 1)
-			n += 2
+// leastRest and mostRest are the bytes of what is left of a value that is cut.
+const leastRest, mostRest = 6, 400
+
+// rests returns the lengths of what is left of known values at the places where a text was cut, by
+// where that begins.
+func (v *values) rests(small string, edge []bool, cuts [][]int) map[int]int {
+	all := map[int]int{}
+	if len(cuts) > 0 && len(v.forth) != len(v.known) {
+		v.forth = slices.Sorted(maps.Keys(v.known))
+		v.back = nil
+		for _, text := range v.forth {
+			v.back = append(v.back, reversed(text))
 		}
-		if v.digits[digits] {
-			return digits, sep, n
+		slices.Sort(v.back)
+	}
+	for _, cut := range cuts {
+		begin, end := cut[0], cut[1]
+		for at := max(0, begin-mostRest); at <= begin-leastRest; at++ {
+			if edge[at] && begun(v.forth, small[at:begin]) {
+				all[at] = begin - at
+			}
+		}
+		for n := leastRest; n <= min(mostRest, len(small)-end); n++ {
+			if edge[end+n] && begun(v.back, reversed(small[end:end+n])) {
+				all[end] = n
+			}
 		}
 	}
-	if v.digits[first] {
-		return first, "", 1
-	}
-	return "", "", 0
+	return all
+}
+
+// begun reports whether one of sorted texts begins with a part.
+func begun(sorted []string, part string) bool {
+	n, _ := slices.BinarySearch(sorted, part)
+	return n < len(sorted) && strings.HasPrefix(sorted[n], part)
+}
+
+func reversed(text string) string {
+	b := []byte(text)
+	slices.Reverse(b)
+	return string(b)
 }
 
 // grouped writes digits with a separator of thousands.
@@ -179,67 +162,32 @@ func grouped(digits, sep string) string {
 	return digits
 }
 
-func isDigits(word string) bool {
-	return word != "" && strings.Trim(word, "0123456789") == ""
-}
-
-// words are a text in words: runs of letters, runs of digits, and other characters alone.
-type words struct {
-	small string  // the text in small letters
-	at    []int   // where words begin in the text, and where it ends
-	in    []int   // the same in small
-	cuts  [][]int // where the text was cut
-}
-
-func (w words) len() int { return len(w.at) - 1 }
-
-// word returns n words from the i-th on, in small letters; "" if there are not so many.
-func (w words) word(i, n int) string {
-	if i+n >= len(w.in) {
-		return ""
-	}
-	return w.small[w.in[i]:w.in[i+n]]
-}
-
-// escape reports whether word i is the letter of an escape sequence, such as \n.
-func (w words) escape(i int) bool {
-	return i > 0 && w.word(i-1, 1) == `\` && w.in[i+1]-w.in[i] == 1 && i+1 < w.len()
-}
-
-// joined takes word i and the next for one.
-func (w words) joined(i int) words {
-	w.in = slices.Delete(slices.Clone(w.in[:min(len(w.in), i+64)]), i+1, i+2)
-	w.at = w.at[:len(w.in)]
-	return w
-}
-
-func split(text string) words {
-	w := words{}
-	var small strings.Builder
-	small.Grow(len(text))
-	before, class := 0, 0
-	backslash := false
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		class = classOf(r)
-		if class == 0 || class != before {
-			w.at, w.in = append(w.at, at), append(w.in, small.Len())
+// lower returns a text in small letters, as far as they take as many bytes.
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if small := unicode.ToLower(r); utf8.RuneLen(small) == utf8.RuneLen(r) {
+			return small
 		}
-		if r == utf8.RuneError && size == 1 {
-			small.WriteByte(text[at])
-		} else {
-			small.WriteRune(unicode.ToLower(r))
-		}
+		return r
+	}, text)
+}
+
+// edges says where in a text a word may begin or end. Words are runs of letters, runs of digits,
+// and other characters alone. In "\name" one may begin with n, or behind it.
+func edges(text string) []bool {
+	all := make([]bool, len(text)+1)
+	all[len(text)] = true
+	before, escape := 0, false
+	for at, r := range text {
+		class := classOf(r)
+		all[at] = class == 0 || class != before
 		before = class
-		if backslash && strings.ContainsRune("abfnrtv", r) {
+		if escape && strings.ContainsRune("abfnrtv", r) {
 			before = -1 // the next letter begins a word
 		}
-		backslash = r == '\\'
-		at += size
+		escape = r == '\\'
 	}
-	w.small = small.String()
-	w.at, w.in = append(w.at, len(text)), append(w.in, len(w.small))
-	return w
+	return all
 }
 
 // classOf returns what a character makes words with: 1 letters, 2 digits, 0 nothing. Scripts
@@ -256,5 +204,3 @@ func classOf(r rune) int {
 	}
 	return 0
 }
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) }
