@@ -18,6 +18,16 @@ import (
 	"dsstar/notebook/disk"
 )
 
+const factsHead = `# Facts about these data
+
+One item for each, with its source. Edit them freely: they are shown to the model as evidence.
+
+`
+
+// attributes are for files in which a line stands for itself. Of functions, the lines of both sides
+// would be a third one.
+const attributes = "facts.md merge=union\nquestions.jsonl merge=union\ntests/*.py merge=union\n"
+
 // AddFact adds a fact, unless it is known, and reports whether it did.
 func (m *Memory) AddFact(f lesson.Fact) bool {
 	f.Text, f.Source = brief.OneLine(f.Text), brief.OneLine(f.Source)
@@ -81,26 +91,18 @@ func (m *Memory) Learn(facts []lesson.Fact, imports []string, tools []lesson.Too
 // SetAside moves a function that no longer holds out of use, with the reason.
 func (m *Memory) SetAside(name, reason string) {
 	tool, test := m.texts[fileOf(toolsFolder, name)], m.texts[fileOf(testsFolder, name)]
-	if m.drop(name) {
+	if m.Forget(name) {
 		why := "# Set aside: " + brief.OneLine(reason) + "\n\n"
 		m.texts[fileOf(asideFolder, name)] = why + tool + "\n\n" + test
 	}
 }
 
-// drop takes a function and its files out, and reports whether it was there.
-func (m *Memory) drop(name string) bool {
-	known := m.Drop(name)
-	if known {
-		delete(m.texts, fileOf(toolsFolder, name))
-		delete(m.texts, fileOf(testsFolder, name))
-	}
-	return known
-}
-
 // Forget removes a fact, given by its whole text, a function or a question, and reports whether it
 // was there.
 func (m *Memory) Forget(what string) bool {
-	if m.drop(what) {
+	if m.Drop(what) {
+		delete(m.texts, fileOf(toolsFolder, what))
+		delete(m.texts, fileOf(testsFolder, what))
 		return true
 	}
 	facts, questions := len(m.Facts), len(m.Questions)
@@ -194,40 +196,39 @@ func meanwhile(folder *os.Root, c Change) (Change, error) {
 	case c.Name != factsFile && c.Name != questionsFile:
 		return c, fmt.Errorf("%s was changed meanwhile, and is left as it is", c.Name)
 	}
-	lines := func(text string) []string { return slices.Collect(strings.Lines(ended(text))) }
-	before, after, others := lines(c.Before), lines(c.After), lines(now)
-	kept := without(others, without(before, after))
-	c.After = strings.Join(append(kept, without(without(after, before), others)...), "")
+	c.After = without(now, without(c.Before, c.After)) + without(without(c.After, c.Before), now)
 	return c, nil
 }
 
-// without returns the lines that are not among others.
-func without(lines, others []string) []string {
+// without returns the lines of a text that are not in another.
+func without(text, other string) (left string) {
 	among := map[string]bool{}
-	for _, line := range others {
+	for line := range strings.Lines(ended(other)) {
 		among[line] = true
 	}
-	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return among[line] })
+	var b strings.Builder
+	for line := range strings.Lines(ended(text)) {
+		if !among[line] {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 func save(folder *os.Root, c Change) error {
-	dir, name := path.Split(c.Name)
 	if c.After == "" {
 		if err := folder.Remove(c.Name); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
 	}
-	if dir == "" {
-		return disk.WriteFileIn(folder, name, []byte(c.After))
-	}
-	if err := folder.MkdirAll(path.Clean(dir), 0o755); err != nil {
+	if err := folder.MkdirAll(path.Dir(c.Name), 0o755); err != nil {
 		return err
 	}
-	below, err := folder.OpenRoot(path.Clean(dir))
+	below, err := folder.OpenRoot(path.Dir(c.Name))
 	if err != nil {
 		return err
 	}
 	defer below.Close()
-	return disk.WriteFileIn(below, name, []byte(c.After))
+	return disk.WriteFileIn(below, path.Base(c.Name), []byte(c.After))
 }

@@ -49,8 +49,6 @@ func TestMerge(t *testing.T) {
 			"of of_bob | Base, Fact of bob, Known to both | bob bob", ""},
 		{"one edits what the other sets aside", base, func(m *Memory) { m.SetAside("fee", "it fell") },
 			edits("In EUR", "In USD"), "of | Base | ", ""},
-		{"both edit a function, in other lines", base, edits("Numbers", "Fees"), edits("len(rows)", "0"), "fee of | Base | ", ""},
-		{"both edit a fact", base, in(factsFile, "Base", "Basis"), in(factsFile, "Base", "Bottom"), "fee of | Bottom, Basis | ", ""},
 		{"both edit a line", base, edits("len(rows)", "1"), edits("len(rows)", "0"), "of | Base | ", "tools/fee.py, line 10, has"},
 		{"both add a function of one name", base, func(m *Memory) { m.AddTool(tool("new", "1"), nil) },
 			func(m *Memory) { m.AddTool(tool("new", "2"), nil) }, "fee of | Base | ", "tools/new.py, line 10, has"},

@@ -28,18 +28,14 @@ type Question struct {
 
 // readQuestions reads a line each.
 func (m *Memory) readQuestions(text string) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
+	for n, line := range strings.Split(text, "\n") {
 		var q Question
-		if err := json.Unmarshal([]byte(line), &q); err != nil || q.Question == "" {
-			m.Problem("%s, line %d is no question and is left out", questionsFile, n)
-			continue
+		switch err := json.Unmarshal([]byte(line), &q); {
+		case err == nil && q.Question != "":
+			m.Questions = append(m.Questions, q)
+		case strings.TrimSpace(line) != "":
+			m.Problem("%s, line %d is no question and is left out", questionsFile, n+1)
 		}
-		m.Questions = append(m.Questions, q)
 	}
 	m.Questions = newest(m.Questions)
 }
