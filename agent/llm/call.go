@@ -94,11 +94,18 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 			req.Header.Del(name)
 		}
 	}
+	came := 0
+	told := arrived(func(n int) error {
+		silence.Reset(m.IdleTimeout)
+		if came += n; came > maxBody {
+			cancel(ErrTooLong)
+		}
+		return context.Cause(ctx)
+	})
 	res, err := next(req.WithContext(ctx))
 	if err == nil {
 		defer res.Body.Close()
-		alive := func() { silence.Reset(m.IdleTimeout) }
-		err = m.receive(res, &watched{body: res.Body, alive: alive, fail: cancel}, read)
+		err = m.receive(res, io.TeeReader(res.Body, told), read)
 	}
 	sent, unsent := errors.AsType[*url.Error](err)
 	switch cause := context.Cause(ctx); {
@@ -116,33 +123,17 @@ func (m *endpoint) receive(res *http.Response, body io.Reader, read func(io.Read
 	if res.StatusCode < 300 {
 		return read(body)
 	}
-	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
-		return m.redirected(to)
-	}
 	text, _ := io.ReadAll(body) // as far as it comes
+	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
+		text = []byte("it redirects to " + publicURL(to))
+	}
 	return m.refusal(res.StatusCode, res.Header, text)
 }
 
-// watched is the body of a response. It calls alive whenever bytes arrive, and fail if they are too
-// many.
-type watched struct {
-	body  io.Reader
-	alive func()
-	fail  func(error)
-	came  int // bytes
-}
+// arrived is told how many bytes of a response have arrived. Its error ends the reading.
+type arrived func(n int) error
 
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.body.Read(p)
-	if n > 0 {
-		w.alive()
-	}
-	if w.came += n; w.came > maxBody {
-		w.fail(ErrTooLong)
-		return 0, ErrTooLong
-	}
-	return n, err
-}
+func (told arrived) Write(p []byte) (int, error) { return len(p), told(len(p)) }
 
 // skipped may precede a response: white space, which some endpoints send as a keep-alive, and
 // a byte order mark.

@@ -21,8 +21,8 @@ import (
 // if a required key is missing or malformed.
 //
 // Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
-// [ErrContextLength]), [*ConnectionError], [*RedirectedError], [ErrTooLong], [ErrEmpty],
-// [ErrIdle], [ErrTimeout], [ErrCut], or ctx.Err().
+// [ErrContextLength]), [*ConnectionError], [ErrTooLong], [ErrEmpty], [ErrIdle], [ErrTimeout],
+// [ErrCut], or ctx.Err().
 // Transient errors are returned after the retries, or at once if the endpoint asks for a wait that
 // is too long or would exceed ctx's deadline.
 func (e Endpoint) Open() (Model, error) {

@@ -141,7 +141,7 @@ func TestTakes(t *testing.T) {
 			len(all[1].Images) != len(last.Images) || replies[1].Schema != (last.Schema != "") {
 			t.Errorf("%s: %+v\n%s", name, all[1], d)
 		}
-		again, err := llm.Replay(all).Ask(t.Context(), inSchema())
+		again, err := llm.Replay(all, false).Ask(t.Context(), inSchema())
 		if err != nil || again.Text != replies[0].Text || again.Schema != replies[0].Schema {
 			t.Errorf("%s: %+v, %v", name, again, err)
 		}

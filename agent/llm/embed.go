@@ -30,9 +30,9 @@ func ToRank(question string, texts []string) Request {
 }
 
 // OpenEmbedder checks e as Open does and returns a model for requests of [ToRank]. It replies with
-// a JSON list: the cosine similarity of each text to the question, in order, to four decimals; 0
-// for a blank text, which is not sent. It makes no connection; Ask fails as that of Open's model
-// does. Temperature is not used.
+// a JSON list: the cosine similarity of each text to the question, in order, to four decimals. No
+// text may be blank. It makes no connection; Ask fails as that of Open's model does. Temperature is
+// not used.
 func (e Endpoint) OpenEmbedder() (Model, error) {
 	m, err := e.open("embeddings", "a list of embeddings")
 	if err != nil {
@@ -45,14 +45,9 @@ type embedder struct{ *endpoint }
 
 func (m embedder) Ask(ctx context.Context, r Request) (Reply, error) {
 	start, reply := time.Now(), Reply{Model: m.Model}
-	inputs, places := []string{clip(r.Messages[0].Text)}, []int{} // indexes in r.Texts of the others
-	for i, text := range r.Texts {
-		if !blank(text) {
-			inputs, places = append(inputs, clip(text)), append(places, i)
-		}
-	}
-	if blank(inputs[0]) || len(places) == 0 {
-		inputs, places = nil, nil
+	inputs := []string{clip(r.Messages[0].Text)}
+	for _, text := range r.Texts {
+		inputs = append(inputs, clip(text))
 	}
 	var vectors [][]float64
 	for len(inputs) > 0 {
@@ -76,20 +71,18 @@ func (m embedder) Ask(ctx context.Context, r Request) (Reply, error) {
 		inputs = inputs[n:]
 	}
 	scores := make([]float64, len(r.Texts))
-	for i, place := range places {
+	for i := range scores {
 		score := cosine(vectors[0], vectors[i+1])
 		if math.IsNaN(score) {
 			return Reply{}, m.located(m.refusal(http.StatusOK, nil, fmt.Appendf(nil,
 				"embedding %d is zero, or has another length than the question's", i+1)))
 		}
-		scores[place] = math.Round(score*1e4) / 1e4
+		scores[i] = math.Round(score*1e4) / 1e4
 	}
 	text, err := json.Marshal(scores)
 	reply.Text, reply.Seconds = string(text), time.Since(start).Seconds()
 	return reply, err
 }
-
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // clip cuts a text to maxTextBytes, at a character boundary.
 func clip(text string) string {

@@ -226,7 +226,7 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 		"CUSTOM_HEADERS": "X-Env: env-header"} {
 		t.Setenv("OPENAI_"+name, value)
 	}
-	s := llmtest.New(t, llmtest.Script("a", "b"))
+	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "a"}))
 	e := llm.Endpoint{Provider: "acme", BaseURL: s.URL, Model: "m1",
 		Header: map[string]string{"OpenAI-Organization": "mine"}}
 	if _, err := open(t, e).Ask(t.Context(), question); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,16 +26,8 @@ var (
 	ErrTooLong = errors.New("the reply is longer than 32 MB, where dsstar stops to read")
 )
 
-// A RedirectedError is a redirect, which is not followed.
-type RedirectedError struct {
-	To     string // the new address, without secrets
-	Base   string // the base URL that leads there; "": none does
-	KeyEnv string // the variable with the key, if the host stays and is no less secure; may be ""
-}
-
-func (e *RedirectedError) Error() string { return "the endpoint redirects to " + e.To }
-
-// A StatusError is an error response. It matches ErrContextLength if the response says so.
+// A StatusError is an error response, or a redirect, which is not followed. It matches
+// ErrContextLength if the response says so.
 type StatusError struct {
 	Status  int    // HTTP status; 200 for an invalid response
 	Message string // from the endpoint, in one line
@@ -142,19 +133,6 @@ func (m *endpoint) located(err error) error {
 		return &CredentialError{Provider: m.Provider, KeyEnv: m.KeyEnv, Unsent: m.Key == "", Err: err}
 	}
 	return err
-}
-
-// redirected returns the error for a redirect to another address.
-func (m *endpoint) redirected(to *url.URL) error {
-	e := &RedirectedError{To: m.line(publicURL(to))}
-	if base, ok := strings.CutSuffix(e.To, "/"+m.path); ok {
-		e.Base = base
-	}
-	if from, err := url.Parse(m.url); err == nil && to.Hostname() == from.Hostname() &&
-		(to.Scheme == "https" || to.Scheme == from.Scheme) {
-		e.KeyEnv = m.KeyEnv
-	}
-	return e
 }
 
 // line returns a text from the server as one bounded line, with the key redacted.

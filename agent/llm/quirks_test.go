@@ -94,12 +94,6 @@ func TestFailures(t *testing.T) {
 	event := func(data string) llmtest.Response {
 		return body(200, chunk("so far", "")+"event: error\ndata: "+data+"\n\n")
 	}
-	moved := func(address, base string) func(error) bool {
-		return func(err error) bool {
-			e, ok := errors.AsType[*llm.RedirectedError](err)
-			return ok && e.To == address && e.Base == base && strings.Contains(err.Error(), address)
-		}
-	}
 	is := func(kind error) func(error) bool { return func(err error) bool { return errors.Is(err, kind) } }
 	type failure struct {
 		response llmtest.Response
@@ -129,8 +123,7 @@ func TestFailures(t *testing.T) {
 		"half of JSON":        {body(200, `{"choices":[{"message":{"content":"ha`), 4, is(llm.ErrCut)},
 
 		"another host": {to(301, "https://user:pw@new.example/v1/chat/completions?key="+secret), 1,
-			moved("https://new.example/v1/chat/completions", "https://new.example/v1")},
-		"a page to sign in":    {to(302, "https://sso.example/login"), 1, moved("https://sso.example/login", "")},
+			isStatus(301, "it redirects to https://new.example/v1/chat/completions")},
 		"nowhere":              {body(300, "many"), 1, isStatus(300, "many")},
 		"no content":           {body(204, ""), 1, is(llm.ErrEmpty)},
 		"an empty body":        {llmtest.Response{Header: map[string]string{"Content-Length": "0"}}, 1, is(llm.ErrEmpty)},
@@ -150,19 +143,12 @@ func TestFailures(t *testing.T) {
 		"overload":                 {llmtest.Refuse(503, "", "no context length"), 4, isStatus(503, "no context length")},
 	}
 	for name, response := range map[string]llmtest.Response{ // that exceeds the context length
-		"OpenAI":                    llmtest.Refuse(400, "context_length_exceeded", "Too much"),
-		"vLLM":                      body(400, `{"message":"This model's maximum context length is 4096 tokens.","code":400}`),
-		"llama.cpp, replying":       body(500, `{"error":{"code":500,"message":"Context size has been exceeded."}}`),
-		"llama.cpp, embedding":      llmtest.Refuse(500, "", "input (600 tokens) is too large to process."),
-		"Ollama":                    body(400, `{"error":"the input length exceeds the context length"}`),
-		"TGI":                       body(422, "{\"error\":\"`inputs` tokens + `max_new_tokens` must be <= 4096.\"}"),
-		"Anthropic":                 body(400, `{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}`),
-		"Anthropic, too long a sum": llmtest.Refuse(400, "", "input length and `max_tokens` exceed context limit"),
-		"Gemini":                    body(400, `[{"error":{"message":"The input token count exceeds the maximum number of tokens"}}]`),
+		"OpenAI":              llmtest.Refuse(400, "context_length_exceeded", "Too much"),
+		"llama.cpp, replying": body(500, `{"error":{"code":500,"message":"Context size has been exceeded."}}`),
+		"Ollama":              body(400, `{"error":"the input length exceeds the context length"}`),
+		"TGI":                 body(422, "{\"error\":\"`inputs` tokens + `max_new_tokens` must be <= 4096.\"}"),
 		"OpenRouter, behind": body(400, `{"error":{"message":"Provider returned error","code":400,`+
 			`"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}"}}}`),
-		"xAI":     llmtest.Refuse(400, "", "This model's maximum prompt length is 131072"),
-		"Bedrock": llmtest.Refuse(400, "", "Input is too long for requested model."),
 	} {
 		all[name+", too long"] = failure{response, 1, isTooLong}
 	}
@@ -173,7 +159,7 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	loop, _, err := served(t, unchanged, to(302, "/v1/chat/completions"))
-	if !moved("http://llmtest/v1/chat/completions", "http://llmtest/v1")(err) || len(loop.Requests()) != 1 {
+	if !isStatus(302, "it redirects to http://llmtest/v1/chat/completions")(err) || len(loop.Requests()) != 1 {
 		t.Errorf("a loop: %v after %d requests", err, len(loop.Requests()))
 	}
 	_, _, err = served(t, func(e *llm.Endpoint) { e.Key, e.KeyEnv = "", "" }, llmtest.Refuse(401, "", "who are you?"))

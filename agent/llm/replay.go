@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,13 +11,10 @@ import (
 // the first unused exchange of its role, subject and ground; one that was written by hand, without a
 // ground, fits any. If there is none, Ask returns a [*ReplayError]. Failed exchanges are skipped.
 // Replies come at once, unstreamed, with the recorded usage.
-func Replay(exchanges []Exchange) Model { return newReplay(exchanges, false) }
-
-// ReplayElsewhere is [Replay] where programs may print other things than they did: a request that no
-// exchange fits takes one that fits but for those.
-func ReplayElsewhere(exchanges []Exchange) Model { return newReplay(exchanges, true) }
-
-func newReplay(exchanges []Exchange, elsewhere bool) *replay {
+//
+// Elsewhere, programs may print other things than they did: a request that no exchange fits takes
+// one that fits but for those.
+func Replay(exchanges []Exchange, elsewhere bool) Model {
 	failed := func(e Exchange) bool { return e.Error != "" }
 	return &replay{elsewhere: elsewhere, left: slices.DeleteFunc(slices.Clone(exchanges), failed)}
 }
@@ -32,8 +28,7 @@ type replay struct {
 // A ReplayError is a request without a matching reply in the trace.
 type ReplayError struct {
 	Role, Subject string
-	N             int    // number of the first exchange left of the role and subject, or else of the role; 0: none
-	Next          string // subject of exchange N, if no exchange is left for Subject
+	N             int // the number of the first exchange left of the role and subject; 0: none
 }
 
 func (e *ReplayError) Error() string {
@@ -41,16 +36,11 @@ func (e *ReplayError) Error() string {
 	if e.Subject != "" {
 		request += " for " + e.Subject
 	}
-	switch {
-	case e.N > 0 && e.Next == "":
+	if e.N > 0 {
 		return fmt.Sprintf("replay: the %s no longer fits exchange %d of the trace: question, files, "+
 			"cells or outputs are not those that were recorded", request, e.N)
-	case e.N > 0:
-		return fmt.Sprintf("replay: the trace has no reply left to the %s; its next for the %s is "+
-			"exchange %d, %s", request, e.Role, e.N, e.Next)
 	}
-	return fmt.Sprintf("replay: the trace has no reply left to the %s, nor any other for the %s",
-		request, e.Role)
+	return "replay: the trace has no reply left to the " + request
 }
 
 func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
@@ -88,8 +78,6 @@ func (m *replay) take(r Request) (Exchange, error) {
 	lacks := &ReplayError{Role: r.Role, Subject: r.Subject}
 	if i = first(same); i >= 0 {
 		lacks.N = m.left[i].N
-	} else if i = first(func(Exchange) bool { return true }); i >= 0 {
-		lacks.N, lacks.Next = m.left[i].N, cmp.Or(m.left[i].Subject, "without a subject")
 	}
 	return Exchange{}, lacks
 }

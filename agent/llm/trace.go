@@ -62,20 +62,14 @@ func OpenTrace(path string) (*Trace, error) {
 	return t, nil
 }
 
-// mend counts the lines and removes or completes an unterminated last line.
+// mend counts the lines and removes an unterminated last one.
 func (t *Trace) mend() error {
 	data, err := io.ReadAll(t.file)
 	if err != nil {
 		return err
 	}
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	t.n, t.size = bytes.Count(data, []byte("\n")), int64(whole)
-	if !json.Valid(data[whole:]) { // also if there is none
-		return t.file.Truncate(t.size)
-	}
-	t.n, t.size = t.n+1, int64(len(data))+1
-	_, err = t.file.Write([]byte("\n"))
-	return err
+	t.n, t.size = bytes.Count(data, []byte("\n")), int64(bytes.LastIndexByte(data, '\n')+1)
+	return t.file.Truncate(t.size)
 }
 
 // Append writes e as one line and sets its number, time and cost. A partial write is undone.

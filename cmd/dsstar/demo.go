@@ -105,7 +105,7 @@ const demoModel = configs.DemoModel
 
 func demoReplies() (llm.Model, error) {
 	exchanges, err := llm.ReadTrace(bytes.NewReader(demoTrace))
-	return llm.ReplayElsewhere(exchanges), err // packages of other versions print other things
+	return llm.Replay(exchanges, true), err // packages of other versions print other things
 }
 
 // demoSettings returns the user's settings for the kernel and folders. The loop has the defaults,

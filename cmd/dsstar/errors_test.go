@@ -44,8 +44,7 @@ func TestExplain(t *testing.T) {
 			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6
 		{fmt.Errorf("x: %w", llm.ErrEmpty), exitError, "dsstar doctor", ""},
 		{fmt.Errorf("x: %w", llm.ErrTooLong), exitError, "DSSTAR_MAX_OUTPUT_TOKENS=", ""},
-		{&llm.RedirectedError{Base: "https://b/v1"}, exitError, "dsstar nb --base-url https://b/v1 DIR", "key"},
-		{&llm.RedirectedError{}, exitError, "dsstar config", "--base-url"},
+		{&llm.StatusError{Status: 302}, exitError, "dsstar config", "--base-url"},
 		{&describe.DatabaseError{Cause: profile.NoLogin}, exitCredentials, "=ADDRESS", ""},
 		{&describe.DatabaseError{}, exitError, "=ADDRESS", "password"},
 		{&describe.DatabaseError{Cause: profile.NoTime}, exitError, "dsstar nb --cell-timeout 15m DIR", ""},

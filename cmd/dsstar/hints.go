@@ -148,7 +148,7 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 		case errors.Is(s, llm.ErrContextLength):
 			hints = []usage.Hint{usage.Again("--context",
 				"TOKENS").Note("the size of the model's context; shows the model less")}
-		case s.Status == http.StatusNotFound:
+		case s.Status == http.StatusNotFound || s.Status/100 == 3:
 			hints = []usage.Hint{
 				usage.Shell("dsstar config   # shows the model and the base URL"),
 				usage.Shell("dsstar doctor   # asks the endpoint which models it has"),
@@ -161,15 +161,6 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 	}
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
 		return exitError, []usage.Hint{usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace")}
-	}
-	if r, ok := errors.AsType[*llm.RedirectedError](err); ok {
-		switch {
-		case r.Base == "":
-			return exitError, []usage.Hint{usage.Shell("dsstar config   # shows the base URL")}
-		case r.KeyEnv == "":
-			return exitError, []usage.Hint{usage.Again("--base-url", r.Base)}
-		}
-		return exitError, []usage.Hint{usage.Again("--base-url", r.Base, "--api-key-env", r.KeyEnv)}
 	}
 	if errors.Is(err, llm.ErrTooLong) {
 		return exitError, []usage.Hint{usage.Shell(

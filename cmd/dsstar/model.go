@@ -41,7 +41,7 @@ func replayed(trace string) (model, embedder llm.Model, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m := llm.Replay(exchanges)
+	m := llm.Replay(exchanges, false)
 	if slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "retriever" }) {
 		return m, m, nil
 	}

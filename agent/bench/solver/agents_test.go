@@ -122,7 +122,7 @@ func TestAgents(t *testing.T) {
 			}
 			again := newPlay(t, nil)
 			again.task, again.cfg.Price = p.task, p.cfg.Price
-			again.cfg.Model = llm.Replay(exchanges)
+			again.cfg.Model = llm.Replay(exchanges, false)
 			if again.solve(t, t.Context(), r.Agent, r.Options); again.err != nil ||
 				!notebook.Same(p.nb, again.nb) {
 				t.Errorf("the replay is another one: %v", again.err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -123,17 +124,6 @@ func (p pipes) Close() error {
 	return nil
 }
 
-// Script replies with the texts in order and refuses further requests.
-func Script(replies ...string) func(Request) Response {
-	return func(r Request) Response {
-		if r.N > len(replies) {
-			return Refuse(http.StatusBadRequest, "", fmt.Sprintf("llmtest: the script ends after %d replies",
-				len(replies)))
-		}
-		return Response{Text: replies[r.N-1]}
-	}
-}
-
 // Each sends the responses in order and repeats the last one.
 func Each(responses ...Response) func(Request) Response {
 	return func(r Request) Response { return responses[min(r.N, len(responses))-1] }
@@ -217,7 +207,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		return
 	}
 	if response.Stall && response.CutAfter == 0 {
-		s.stall(h)
+		s.pause(h, forever)
 		return
 	}
 	s.send(w, h, r, response)
@@ -265,6 +255,8 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 	return r, nil
 }
 
+const forever = time.Duration(math.MaxInt64)
+
 // pause waits and reports false if the client or the test ended first.
 func (s *Server) pause(h *http.Request, d time.Duration) bool {
 	if d <= 0 {
@@ -277,13 +269,6 @@ func (s *Server) pause(h *http.Request, d time.Duration) bool {
 		return false
 	case <-time.After(d):
 		return true
-	}
-}
-
-func (s *Server) stall(h *http.Request) {
-	select {
-	case <-h.Context().Done():
-	case <-s.stopping:
 	}
 }
 
@@ -326,7 +311,7 @@ func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, respo
 	for i, piece := range pieces(response.Text) {
 		if response.CutAfter > 0 && i == response.CutAfter {
 			if response.Stall {
-				s.stall(h)
+				s.pause(h, forever)
 			}
 			return
 		}
