@@ -245,7 +245,7 @@ func (e *editing) notes() {
 	}
 }
 
-// noted records a change of notes that concerns the questions from part k on.
+// noted records a change that concerns the questions from part k on.
 func (e *editing) noted(k int, what string) {
 	e.did("%s", what)
 	for k = max(k, 0); k < len(e.t.Earlier); k++ {
@@ -303,12 +303,7 @@ func (e *editing) opening() error {
 	}
 	e.t.Task.Data, e.t.Task.Sources = data, nil
 	e.t.Described, e.t.Descriptions = false, nil
-	e.did("the data folder is now %s", data)
-	for k := range e.t.Earlier {
-		if _, is := e.edits[k]; !is {
-			e.edits[k] = e.t.Part(k).Again(e.what[len(e.what)-1])
-		}
-	}
+	e.noted(0, "the data folder is now "+data)
 	return nil
 }
 
