@@ -274,7 +274,7 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 			strings.HasPrefix(listed, e.Model+":")
 	}
 	switch {
-	case answers && refused.Status != http.StatusOK && !badKey:
+	case answers && refused.Status >= http.StatusBadRequest && !badKey:
 		return finding{Check: "model", Status: "warning", Detail: fmt.Sprintf(
 			"%s returned %d %s to the request for its models", e.Provider, refused.Status,
 			http.StatusText(refused.Status))}

@@ -133,7 +133,7 @@ func TestDoctorEndpoint(t *testing.T) {
 		{lists(""), right, "failed", ""},
 		{lists(`"m"`), right, "failed", ""},
 		{lists(`{"status":"m"}`), right, "failed", ""},
-		{moved, right, "failed", "--base-url " + moved + "/v2 --api-key-env " + right},
+		{moved, right, "failed", "dsstar config"},
 		{"http://127.0.0.1:1/v1?key=secret", "", "failed", ""},
 		{answer(http.NotFound), right, "warning", ""},
 		{lists(`{"data":[{"id":"other m"},{"id":"m2"}]}`), right, "warning", ""},
