@@ -9,79 +9,67 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/tidwall/gjson"
 )
 
-// maxBody is the maximum size of a response, whether it is a stream or not. The library's decoder
-// takes more than that in a line.
+// maxBody is the maximum size of a response, whether it is a stream or not.
 const maxBody = 32_000_000
 
 // maxWait is the longest wait between two tries, also if the endpoint asks for more.
 const maxWait = 2 * time.Minute
 
-// call sends the params of a request, if there are any, through the library and reads the response
-// with read, at each try anew. The library repeats the call. A try is a middleware of it that reads
-// the whole response, so that the library also repeats after a reply that breaks off.
+// call sends the params of a request, if there are any, and reads the response with read. It repeats
+// a try that failed and may succeed.
 func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io.Reader) error) (
 	retries int, err error) {
-	tries, method := 0, http.MethodPost
-	if params == nil {
-		method = http.MethodGet
-	}
-	attempt := func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		tries++
-		err := m.try(req, next, read)
+	for ; ; retries++ {
+		err = m.try(ctx, params, read)
 		if err == nil || ctx.Err() != nil {
-			return &http.Response{StatusCode: http.StatusOK}, err
+			return retries, ctx.Err()
 		}
 		err = m.located(err)
-		header, again := repeats(ctx, err)
-		if again && tries <= m.Retries {
-			m.OnRetry(Retry{r.Role, r.Subject, m.line(err.Error())})
+		wait, again := pause(ctx, err, retries)
+		if !again || retries >= m.Retries {
+			if retries > 0 {
+				err = fmt.Errorf("%w (tries: %d)", err, retries+1)
+			}
+			return 0, err
 		}
-		return &http.Response{Header: header}, err
+		m.OnRetry(Retry{r.Role, r.Subject, m.line(err.Error())})
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
 	}
-	var done *http.Response
-	err = m.client.Execute(ctx, method, m.path, params, &done, option.WithMiddleware(attempt))
-	switch {
-	case ctx.Err() != nil:
-		return 0, ctx.Err()
-	case err != nil && tries > 1:
-		return 0, fmt.Errorf("%w (tries: %d)", err, tries)
-	}
-	return tries - 1, err
 }
 
-// repeats decides whether a try that failed with err is worth another, and tells it the library in
-// the headers that a server would use. It begins no wait that would exceed ctx's deadline: the
-// failure is more informative than the deadline.
-func repeats(ctx context.Context, err error) (h http.Header, again bool) {
-	h, again = http.Header{}, passes(err)
-	if refused, ok := errors.AsType[*StatusError](err); ok && refused.after != "" {
-		wait, date := time.ParseDuration(refused.after + "s")
-		if wait > 0 || date != nil { // the library reads dates
-			h.Set("Retry-After", refused.after)
+// pause decides whether a try that failed with err is worth another, and after which wait. None
+// may exceed ctx's deadline: the failure is more informative than the deadline.
+func pause(ctx context.Context, err error, retries int) (wait time.Duration, again bool) {
+	wait = min(time.Second/2<<min(retries, 16), maxWait)
+	wait -= rand.N(wait / 4)
+	if refused, ok := errors.AsType[*StatusError](err); ok {
+		if seconds, err := time.ParseDuration(refused.after + "s"); err == nil && seconds > 0 {
+			wait = seconds
+		} else if date, err := http.ParseTime(refused.after); err == nil {
+			wait = time.Until(date)
 		}
-		deadline, ends := ctx.Deadline()
-		again = again && wait <= maxWait && !(ends && wait >= time.Until(deadline))
 	}
-	h.Set("X-Should-Retry", strconv.FormatBool(again))
-	return h, again
+	deadline, ends := ctx.Deadline()
+	return wait, passes(err) && wait <= maxWait && !(ends && wait >= time.Until(deadline))
 }
 
 // try makes one HTTP call and reads the whole response, within its limits.
-func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
-	read func(io.Reader) error) error {
-	ctx, cancel := context.WithCancelCause(req.Context())
+func (m *endpoint) try(ctx context.Context, params any, read func(io.Reader) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	after := func(limit time.Duration, kind error) *time.Timer {
 		return time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w (%s)", kind, limit)) })
@@ -89,10 +77,9 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 	defer after(m.CallTimeout, ErrTimeout).Stop()
 	silence := after(m.IdleTimeout, ErrIdle)
 	defer silence.Stop()
-	for name := range req.Header { // about this machine
-		if strings.HasPrefix(name, "X-Stainless-") {
-			req.Header.Del(name)
-		}
+	req, err := m.request(ctx, params)
+	if err != nil {
+		return err
 	}
 	came := 0
 	told := arrived(func(n int) error {
@@ -102,7 +89,7 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 		}
 		return context.Cause(ctx)
 	})
-	res, err := next(req.WithContext(ctx))
+	res, err := m.client.Do(req)
 	if err == nil {
 		defer res.Body.Close()
 		err = m.receive(res, io.TeeReader(res.Body, told), read)
@@ -117,8 +104,33 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 	return err
 }
 
-// receive reads a response, or returns the error that it is: of the library's own error nothing is
-// left if the body is not in OpenAI's form.
+// request returns the HTTP request for params, which may be nil. Nothing of it comes from the
+// environment.
+func (m *endpoint) request(ctx context.Context, params any) (*http.Request, error) {
+	method, body := http.MethodGet, []byte(nil)
+	if params != nil {
+		text, err := json.Marshal(params)
+		if err != nil {
+			return nil, err
+		}
+		method, body = http.MethodPost, text
+	}
+	req, err := http.NewRequestWithContext(ctx, method, m.to, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", "dsstar")
+	req.Header.Set("Content-Type", "application/json")
+	if m.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+m.Key)
+	}
+	for name, value := range m.Header {
+		req.Header.Set(name, value)
+	}
+	return req, nil
+}
+
+// receive reads a response, or returns the error that it is.
 func (m *endpoint) receive(res *http.Response, body io.Reader, read func(io.Reader) error) error {
 	if res.StatusCode < 300 {
 		return read(body)
@@ -172,23 +184,31 @@ func values[T any](m *endpoint, body io.Reader, each func(value T, raw []byte) e
 	return decode(m, text, each)
 }
 
-// events decodes a stream by the library's decoder, but allows empty events and a last event
-// without its blank line.
+// events decodes a stream. Events may be empty, and the last one may lack its blank line.
 func events[T any](m *endpoint, r io.Reader, each func(value T, raw []byte) error) error {
-	ended := io.NopCloser(io.MultiReader(r, strings.NewReader("\n\n")))
-	events := ssestream.NewDecoder(&http.Response{Body: ended})
-	for events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxBody+1)
+	var data []byte
+	for more := true; more; {
+		more = lines.Scan()
+		line := lines.Bytes()
+		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			data = append(append(data, bytes.TrimSpace(value)...), '\n')
+		}
+		if len(line) > 0 {
+			continue
+		}
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
 			return nil
 		}
-		if len(data) > 0 {
-			if err := decode(m, data, each); err != nil {
+		if event := bytes.TrimSpace(data); len(event) > 0 {
+			if err := decode(m, event, each); err != nil {
 				return err
 			}
 		}
+		data = nil
 	}
-	return cut(cmp.Or(events.Err(), io.ErrUnexpectedEOF))
+	return cut(cmp.Or(lines.Err(), io.ErrUnexpectedEOF))
 }
 
 // decode gives each a JSON value, unless it has broken off or is an error object. "error" may be

@@ -13,8 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
+	"github.com/tidwall/gjson"
 )
 
 // Open checks e and returns its model, without connecting. The error is a [*CredentialError]
@@ -30,7 +29,6 @@ func (e Endpoint) Open() (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.client.Options = append(m.client.Options, option.WithJSONSet("stream", true))
 	c := &chat{endpoint: m}
 	c.noImages.Store(e.Images != nil && !*e.Images)
 	c.noSchemas.Store(e.Schema != nil && !*e.Schema)
@@ -138,55 +136,44 @@ func (m *chat) ask(ctx context.Context, r Request) (reply Reply, err error) {
 
 // params builds a request body. Every endpoint accepts "max_tokens" except OpenAI's, whose
 // newer models refuse it.
-func (m *chat) params(r Request) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{
-		Model:         m.Model,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
-	}
+func (m *chat) params(r Request) map[string]any {
 	images := r.Images
+	var messages []map[string]any
 	for _, msg := range r.Messages {
-		switch msg.Role {
-		case "system":
-			p.Messages = append(p.Messages, openai.SystemMessage(msg.Text))
-		case "assistant":
-			p.Messages = append(p.Messages, openai.AssistantMessage(msg.Text))
-		default:
-			p.Messages = append(p.Messages, withImages(msg.Text, images))
-			images = nil
+		content := any(msg.Text)
+		if msg.Role == "user" && len(images) > 0 {
+			content, images = withImages(msg.Text, images), nil
 		}
+		messages = append(messages, map[string]any{"role": msg.Role, "content": content})
 	}
+	p := map[string]any{"model": m.Model, "messages": messages, "stream": true,
+		"stream_options": map[string]any{"include_usage": true}}
 	if s := r.Schema; s != nil {
-		p.ResponseFormat.OfJSONSchema = &openai.ResponseFormatJSONSchemaParam{
-			JSONSchema: openai.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: s.Name, Schema: s.JSON, Strict: openai.Bool(true)}}
+		p["response_format"] = map[string]any{"type": "json_schema",
+			"json_schema": map[string]any{"name": s.Name, "schema": s.JSON, "strict": true}}
 	}
 	if m.Temperature != nil {
-		p.Temperature = openai.Float(*m.Temperature)
+		p["temperature"] = *m.Temperature
 	}
 	if r.MaxTokens > 0 && (m.Provider == "openai" || m.Provider == "azure") {
-		p.MaxCompletionTokens = openai.Int(int64(r.MaxTokens))
+		p["max_completion_tokens"] = r.MaxTokens
 	} else if r.MaxTokens > 0 {
-		p.MaxTokens = openai.Int(int64(r.MaxTokens))
+		p["max_tokens"] = r.MaxTokens
 	}
 	return p
 }
 
-// withImages returns a user message of a text and images.
-func withImages(text string, images []Image) openai.ChatCompletionMessageParamUnion {
-	if len(images) == 0 {
-		return openai.UserMessage(text)
-	}
-	parts := []openai.ChatCompletionContentPartUnionParam{openai.TextContentPart(text)}
+// withImages returns the content of a message of a text and images.
+func withImages(text string, images []Image) []map[string]any {
+	parts := []map[string]any{{"type": "text", "text": text}}
 	for _, i := range images {
 		data := "data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
-		parts = append(parts, openai.ImageContentPart(
-			openai.ChatCompletionContentPartImageImageURLParam{URL: data}))
+		parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]any{"url": data}})
 	}
-	return openai.UserMessage(parts)
+	return parts
 }
 
-// completion is a chat completion, whole or a chunk of one. The library's types tell the two apart,
-// and its accumulator refuses chunks whose ids differ; some endpoints do neither right.
+// completion is a chat completion, whole or a chunk of one: some endpoints do not tell them apart.
 type completion struct {
 	Model   string
 	Choices []struct {
@@ -194,7 +181,6 @@ type completion struct {
 		Delta, Message struct{ Content, Refusal string }
 		FinishReason   string `json:"finish_reason"`
 	}
-	Usage openai.CompletionUsage
 }
 
 // read reads a reply, as a stream or whole from an endpoint that ignores "stream". What fails after
@@ -207,7 +193,7 @@ func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
 	err := values(m.endpoint, body, func(c completion, raw []byte) error {
 		last = raw
 		reply.Model = cmp.Or(c.Model, reply.Model)
-		reply.Usage = cmp.Or(tokens(c.Usage), reply.Usage)
+		reply.Usage = cmp.Or(tokens(gjson.GetBytes(raw, "usage")), reply.Usage)
 		for _, choice := range c.Choices {
 			if choice.Index != 0 {
 				continue
@@ -238,20 +224,20 @@ func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
 const maxTokens = 100_000_000
 
 // tokens converts a usage; zero if it cannot be true. Gemini counts reasoning only in the total.
-func tokens(u openai.CompletionUsage) Usage {
-	for _, n := range []int64{u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.CompletionTokens,
-		u.CompletionTokensDetails.ReasoningTokens, u.TotalTokens} {
+func tokens(u gjson.Result) Usage {
+	total := int(u.Get("total_tokens").Int())
+	v := Usage{
+		InputTokens:     int(u.Get("prompt_tokens").Int()),
+		CachedTokens:    int(u.Get("prompt_tokens_details.cached_tokens").Int()),
+		OutputTokens:    int(u.Get("completion_tokens").Int()),
+		ReasoningTokens: int(u.Get("completion_tokens_details.reasoning_tokens").Int()),
+	}
+	for _, n := range []int{v.InputTokens, v.CachedTokens, v.OutputTokens, v.ReasoningTokens, total} {
 		if n < 0 || n > maxTokens {
 			return Usage{}
 		}
 	}
-	v := Usage{
-		InputTokens:     int(u.PromptTokens),
-		CachedTokens:    int(u.PromptTokensDetails.CachedTokens),
-		OutputTokens:    int(u.CompletionTokens),
-		ReasoningTokens: int(u.CompletionTokensDetails.ReasoningTokens),
-	}
-	if hidden := int(u.TotalTokens) - v.InputTokens - v.OutputTokens; hidden > 0 && v.InputTokens > 0 {
+	if hidden := total - v.InputTokens - v.OutputTokens; hidden > 0 && v.InputTokens > 0 {
 		v.OutputTokens += hidden
 		v.ReasoningTokens = max(v.ReasoningTokens, hidden)
 	}

@@ -8,11 +8,11 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
-	"github.com/openai/openai-go/v3"
+	"github.com/tidwall/gjson"
 )
 
 // Limits of an embeddings request. Endpoints refuse larger ones.
@@ -63,8 +63,7 @@ func (m embedder) Ask(ctx context.Context, r Request) (Reply, error) {
 		for _, d := range list.Data {
 			vectors = append(vectors, d.Embedding)
 		}
-		usage := tokens(openai.CompletionUsage{PromptTokens: list.Usage.PromptTokens})
-		reply.Usage.Add(cmp.Or(usage, Usage{InputTokens: (size + 3) / 4, Estimated: true}))
+		reply.Usage.Add(cmp.Or(list.usage, Usage{InputTokens: (size + 3) / 4, Estimated: true}))
 		reply.Model = m.hide(cmp.Or(list.Model, m.Model))
 		reply.Calls++
 		reply.Retries += retries
@@ -89,28 +88,33 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxTextBytes)], "")
 }
 
-// embed sends texts that fit in one request, and returns their embeddings in order. Some endpoints
-// send another order, some no index.
-func (m embedder) embed(ctx context.Context, r Request, texts []string) (
-	list openai.CreateEmbeddingResponse, retries int, err error) {
-	params := openai.EmbeddingNewParams{
-		Model:          m.Model,
-		Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
-		EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
+// embeddings is a list of embeddings, which some endpoints send in another order than the texts,
+// some without an index.
+type embeddings struct {
+	Model string
+	Data  []struct {
+		Index     int
+		Embedding []float64
 	}
-	read := func(got openai.CreateEmbeddingResponse, _ []byte) error {
+	usage Usage
+}
+
+// embed sends texts that fit in one request, and returns their embeddings in order.
+func (m embedder) embed(ctx context.Context, r Request, texts []string) (
+	list embeddings, retries int, err error) {
+	params := map[string]any{"model": m.Model, "input": texts, "encoding_format": "float"}
+	read := func(got embeddings, raw []byte) error {
 		if len(got.Data) != len(texts) {
 			return m.refusal(http.StatusOK, nil, fmt.Appendf(nil, "sent %d texts and received %d embeddings",
 				len(texts), len(got.Data)))
 		}
 		list = got
+		list.usage.InputTokens = tokens(gjson.GetBytes(raw, "usage")).InputTokens
+		sort.SliceStable(list.Data, func(i, j int) bool { return list.Data[i].Index < list.Data[j].Index })
 		return nil
 	}
 	retries, err = m.call(ctx, r, params, func(body io.Reader) error {
 		return values(m.endpoint, body, read)
-	})
-	slices.SortStableFunc(list.Data, func(a, b openai.Embedding) int {
-		return cmp.Compare(a.Index, b.Index)
 	})
 	return list, retries, err
 }
