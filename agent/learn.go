@@ -127,20 +127,15 @@ func hasValue(text, value string) bool {
 	if err != nil {
 		return strings.Contains(text, value)
 	}
+	_, decimals, _ := strings.Cut(value, ".")
+	rounds := decimals != "" && !strings.ContainsAny(decimals, "eE")
 	for _, found := range valuePattern().FindAllString(strings.ReplaceAll(text, "'", " "), -1) {
 		got, err := strconv.ParseFloat(found, 64)
-		if err == nil && (got == want || isRounded(got, value)) {
+		if err == nil && (got == want || rounds && strconv.FormatFloat(got, 'f', len(decimals), 64) == value) {
 			return true
 		}
 	}
 	return false
-}
-
-// isRounded reports whether a value with decimals is a number rounded to them.
-func isRounded(number float64, value string) bool {
-	_, decimals, _ := strings.Cut(value, ".")
-	return decimals != "" && !strings.ContainsAny(decimals, "eE") &&
-		strconv.FormatFloat(number, 'f', len(decimals), 64) == value
 }
 
 // toolPatience is the time limit for the cases of a function.

@@ -313,16 +313,6 @@ func (r *prover) summaryFault(last notebook.Execution) string {
 	return "the fresh session gave another summary: " + brief.Clip(cmp.Or(got, "none"), 300)
 }
 
-// patience is the time limit of the script, far longer than the cells took.
-func (r *prover) patience() time.Duration {
-	seconds := 0.0
-	attempts, _ := r.t.Tried()
-	for _, a := range attempts {
-		seconds += a.Execution.Seconds
-	}
-	return time.Minute + time.Duration(10*seconds*float64(time.Second))
-}
-
 // A replay is what a script gave.
 type replay struct {
 	status  notebook.Status
@@ -347,7 +337,7 @@ func (r *prover) replay(ctx context.Context, code string) (replay, error) {
 		code = before + "print(" + brief.Python("\n"+mark) + ")\n" + last.Code + "\n"
 	}
 	code = telling(code, filepath.Join(dir, record.FilesFolder), r.t.Final.Files)
-	limit := r.patience()
+	limit := time.Minute + time.Duration(10*r.t.Seconds.Kernel*float64(time.Second)) // far more than the cells took
 	e, err := runIn(ctx, r.cfg.RunScript, dir, code, limit)
 	if err != nil {
 		return replay{}, err

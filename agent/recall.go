@@ -32,22 +32,22 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	}
 	facts := make([]string, len(m.Facts))
 	for i, f := range m.Facts {
-		facts[i] = f.String()
+		facts[i] = stems(f.String())
 	}
 	room, near := maxFacts, make([]bool, len(facts))
-	for _, i := range describe.ByWords(stems(question), stemsOf(facts)) {
-		if near[i] = len(facts[i]) <= room; near[i] {
-			room -= len(facts[i]) + 1
+	for _, i := range describe.ByWords(stems(question), facts) {
+		if size := len(m.Facts[i].String()); size <= room {
+			near[i], room = true, room-size-1
 		}
 	}
 	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
 	tools := make([]string, len(tested))
 	for i, t := range tested {
 		signature, doc := t.Signature()
-		tools[i] = signature + "\n" + doc + "\n" + t.From()
+		tools[i] = stems(signature + "\n" + doc + "\n" + t.From())
 	}
 	var names []string
-	for _, i := range describe.NearByWords(stems(question), stemsOf(tools), nearEnough) {
+	for _, i := range describe.NearByWords(stems(question), tools, nearEnough) {
 		if len(names) < maxTools {
 			names = append(names, tested[i].Name)
 		}
@@ -108,14 +108,6 @@ func stems(text string) string {
 		words[i] = string(letters[:min(len(letters), 6)])
 	}
 	return strings.Join(words, " ")
-}
-
-func stemsOf(texts []string) []string {
-	all := make([]string, len(texts))
-	for i, text := range texts {
-		all[i] = stems(text)
-	}
-	return all
 }
 
 // shownMemory returns the facts, a line each, and the signatures of the functions.
