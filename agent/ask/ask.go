@@ -78,79 +78,43 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T,
 		ground := r.ground(parts)
 		on := []any{ground, a.count(ground)}
 		if less, ok := journal.Known[Sizes](a.Journal, "sizes", on); ok && less != sizes {
-			a.show(less)
+			a.ShowAs(less)
 			continue
 		}
-		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (recorded, error) {
-			if a.exceeds() {
-				return recorded{}, errTooMuch
+		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (kept, error) {
+			if sizes != within(sizes, a.most) { // those of a run that goes on
+				return kept{}, llm.ErrContextLength
 			}
 			return askFor(ctx, a, r, parts, format)
 		})
-		if errors.Is(err, llm.ErrContextLength) || errors.Is(err, errTooMuch) {
-			if err := a.shorter(sizes, r, on, err); err != nil {
-				return *new(T), err
+		if errors.Is(err, llm.ErrContextLength) {
+			if err = a.shorter(sizes, r, on, err); err == nil {
+				continue
 			}
-			continue
 		}
 		if err != nil {
 			return *new(T), err
 		}
-		return readRecorded(reply, r, format)
+		return readKept(reply, r.Role, r.Subject, format)
 	}
-}
-
-// A recorded is what a role replied, as it is recorded.
-type recorded struct {
-	Text   string `json:"text"`
-	Finish string `json:"finish,omitempty"`
-	Schema bool   `json:"schema,omitempty"`  // it was asked for by a schema
-	Fault  string `json:"problem,omitempty"` // why it cannot be read
-}
-
-// readRecorded reads a recorded reply.
-func readRecorded[T any](s recorded, r Request, format Format[T]) (T, error) {
-	var none T
-	if s.Fault != "" {
-		return none, &Error{Role: r.Role, Subject: r.Subject, Problem: s.Fault, Reply: s.Text}
-	}
-	value, err := format.Read(llm.Reply{Text: s.Text, Finish: s.Finish, Schema: s.Schema})
-	if err != nil && !isPart(err) {
-		return none, err
-	}
-	return value, nil
 }
 
 // askFor makes the request of some parts, with its pictures if there is room for them.
 func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Part,
-	format Format[T]) (recorded, error) {
+	format Format[T]) (kept, error) {
 	request, err := a.compose(r, parts)
 	if err != nil {
-		return recorded{}, err
+		return kept{}, err
 	}
-	request.Schema, request.Form = format.Schema, format.Form
 	if r.Images != nil {
 		request.Images = r.Images()
 	}
-	first, err := a.Call(ctx, request)
-	if errors.Is(err, llm.ErrContextLength) && len(request.Images) > 0 {
-		request.Images = nil
-		first, err = a.Call(ctx, request)
-	}
-	if err != nil {
-		return recorded{}, err
-	}
-	_, last, err := readOrAskAgain(ctx, a.Caller, request, first, format)
-	kept := recorded{Text: last.Text, Finish: last.Finish, Schema: last.Schema}
-	if unread, ok := errors.AsType[*Error](err); ok {
-		kept.Fault, err = unread.Problem, nil
-	}
-	return kept, err
+	return askTwice(ctx, a.Caller, request, format)
 }
 
 // ForgetUnread has the request made again whose reply could not be read.
 func (a *Asker) ForgetUnread(e *Error) {
-	journal.Drop(a.Journal, "reply", func(s recorded) bool { return s.Fault == e.Problem && s.Text == e.Reply })
+	journal.Drop(a.Journal, "reply", func(s kept) bool { return s.Fault == e.Problem && s.Text == e.Reply })
 }
 
 // Forget has requests made again whose replies are recorded.
@@ -163,11 +127,8 @@ func (a *Asker) Forget(all []Request) {
 	}
 }
 
-// errTooMuch says that a request shows more than the model's context is to hold.
-var errTooMuch = errors.New("the request shows more than the model's context holds")
-
-// shorter has less shown, for a request that was too long for the reason given when sizes were
-// shown. What is shown in its place is recorded.
+// shorter has less shown, for a request that was too long when sizes were shown. What is shown in its
+// place is recorded. If nothing is left to take away, the error is the reason.
 func (a *Asker) shorter(sizes Sizes, r Request, on any, reason error) error {
 	shrunk, less := a.shrink(sizes)
 	if !less {
@@ -178,7 +139,7 @@ func (a *Asker) shorter(sizes Sizes, r Request, on any, reason error) error {
 			return err
 		}
 	}
-	if !shrunk || errors.Is(reason, errTooMuch) {
+	if !shrunk || sizes != within(sizes, a.most) {
 		return nil
 	}
 	return a.warn(fmt.Sprintf("the %s's request for %s was longer than the model's context: "+

@@ -12,9 +12,9 @@ type Block struct{ Language, Code string }
 
 // Blocks returns the closed code blocks of a text, in order.
 func Blocks(text string) (all []Block) {
-	for _, p := range pieces(text) {
+	for _, p := range codeBlocks(text) {
 		if p.closed {
-			all = append(all, p.block())
+			all = append(all, p.Block)
 		}
 	}
 	return all
@@ -23,7 +23,7 @@ func Blocks(text string) (all []Block) {
 // Prose returns the lines of a text that are in no code block.
 func Prose(text string) (prose string) {
 	for _, p := range pieces(text) {
-		if !p.fence.isOpen() {
+		if !p.isCode {
 			prose += p.text
 		}
 	}
@@ -32,56 +32,44 @@ func Prose(text string) (prose string) {
 
 var (
 	// fenceLine opens or closes a block, in a list, too.
-	fenceLine = lazy.Regexp("^([ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
+	fenceLine = lazy.Regexp("^([ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*\n?$")
 	pythonTag = lazy.Regexp(`^(?:\{code-cell\}\s*)?[{.\s]*(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
 )
 
-// A fence is an open fence; it has no marks if none is open.
-type fence struct{ before, marks, info string }
-
-func (f fence) isOpen() bool { return f.marks != "" }
-
-// after returns the fence that is open after one more line.
-func (f fence) after(line string) fence {
-	if !strings.Contains(line, "```") && !strings.Contains(line, "~~~") {
-		return f
-	}
-	m := fenceLine().FindStringSubmatch(strings.TrimRight(line, "\n"))
-	switch {
-	case m == nil:
-	case !f.isOpen():
-		return fence{m[1], m[2], strings.ToLower(m[3])}
-	case m[3] == "" && strings.HasPrefix(m[2], f.marks) && strings.TrimSpace(m[1]) == "" &&
-		len(m[1]) <= len(f.before)+3:
-		return fence{}
-	}
-	return f
-}
-
-// A piece of a text is a code block with the lines of its fences, or what stands between blocks.
+// A piece of a text is a code block, or what stands between blocks.
 type piece struct {
-	fence  fence // not open: this is no code
-	text   string
+	Block
+	text   string // with the lines of its fences
+	isCode bool
 	closed bool
 }
 
 // pieces returns the pieces of a text; of the blocks the last one may not be closed.
 func pieces(text string) (all []piece) {
-	var open fence
+	var fence []string // of the open block: the line, what stands before the marks, these, and the language
 	begin, at := 0, 0
 	cut := func(end int, closed bool) {
-		all = append(all, piece{open, text[begin:end], closed})
-		begin = end
+		p := piece{text: text[begin:end], isCode: fence != nil, closed: closed}
+		if p.isCode {
+			p.Block = blockOf(p, fence)
+		}
+		all, begin = append(all, p), end
 	}
 	for line := range strings.Lines(text) {
-		next := open.after(line)
-		switch {
-		case next.isOpen() && !open.isOpen():
-			cut(at, false)
-		case open.isOpen() && !next.isOpen():
-			cut(at+len(line), true)
+		var m []string
+		if strings.Contains(line, "```") || strings.Contains(line, "~~~") {
+			m = fenceLine().FindStringSubmatch(line)
 		}
-		open = next
+		switch {
+		case m == nil:
+		case fence == nil:
+			cut(at, false)
+			fence = m
+		case m[3] == "" && strings.HasPrefix(m[2], fence[2]) && strings.TrimSpace(m[1]) == "" &&
+			len(m[1]) <= len(fence[1])+3:
+			cut(at+len(line), true)
+			fence = nil
+		}
 		at += len(line)
 	}
 	cut(at, false)
@@ -91,34 +79,26 @@ func pieces(text string) (all []piece) {
 // codeBlocks returns the pieces that are code.
 func codeBlocks(text string) (all []piece) {
 	for _, p := range pieces(text) {
-		if p.fence.isOpen() {
+		if p.isCode {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// block returns the block within the fences, without the indent of a list item.
-func (p piece) block() Block {
+// blockOf returns the block within the fences of a piece, without the indent of a list item.
+func blockOf(p piece, fence []string) Block {
 	_, inner, _ := strings.Cut(p.text, "\n")
 	if p.closed {
 		inner = inner[:strings.LastIndex("\n"+strings.TrimSuffix(inner, "\n"), "\n")]
 	}
-	common := len(p.fence.before)
-	for line := range strings.Lines(inner) {
-		if indent := len(line) - len(strings.TrimLeft(line, " \t")); strings.TrimSpace(line) != "" {
-			common = min(common, indent)
-		}
-	}
 	var b strings.Builder
 	for line := range strings.Lines(inner) {
-		if strings.TrimSpace(line) != "" {
-			line = line[common:]
-		}
-		b.WriteString(line)
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		b.WriteString(line[min(indent, len(fence[1])):])
 	}
-	language, _, _ := strings.Cut(p.fence.info, " ")
-	if pythonTag().MatchString(p.fence.info) {
+	language, _, _ := strings.Cut(strings.ToLower(fence[3]), " ")
+	if pythonTag().MatchString(strings.ToLower(fence[3])) {
 		language = "python"
 	}
 	return Block{language, strings.TrimRight(strings.TrimLeft(b.String(), "\n"), " \t\n")}

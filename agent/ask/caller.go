@@ -97,8 +97,15 @@ func (c *Caller) Continue(before Spent) {
 // turned back in the reply: nothing else asks a model. Errors are a *[BudgetError], those of the
 // model, and ctx's.
 func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, error) {
-	if err := c.Reserve(); err != nil {
-		return llm.Reply{}, err
+	return c.call(ctx, c.Model, request, 1)
+}
+
+// call makes a request of a model that takes at most some calls.
+func (c *Caller) call(ctx context.Context, model llm.Model, request llm.Request, most int) (llm.Reply, error) {
+	for range most {
+		if err := c.Reserve(); err != nil {
+			return llm.Reply{}, err
+		}
 	}
 	if c.Stream != nil {
 		role, subject := request.Role, request.Subject
@@ -109,38 +116,31 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 	}
 	c.mask(&request)
 	stop := c.busy.Start()
-	reply, err := c.Model.Ask(ctx, request)
+	reply, err := model.Ask(ctx, request)
 	stop()
 	if err != nil {
 		return reply, Overdue(ctx, err)
 	}
 	// as notebooks are
 	reply.Text = c.Mask.Unmask(strings.ToValidUTF8(reply.Text, "\uFFFD"), reply.Schema)
-	c.pay(request.Role, 1, reply.Usage)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, m := range request.Messages {
-		c.asked += len(m.Text)
-	}
-	if reply.Model != "" && !slices.Contains(c.spent.Models, reply.Model) {
-		c.spent.Models = append(c.spent.Models, reply.Model)
-	}
+	c.count(request, reply)
 	return reply, nil
 }
 
-// mask puts stand-ins into a request, whose first message says what they are.
+// mask puts stand-ins into a request, whose system message says what they are.
 func (c *Caller) mask(request *llm.Request) {
-	var texts []string
+	texts := slices.Clone(request.Texts)
 	for _, m := range request.Messages {
 		texts = append(texts, m.Text)
 	}
 	texts = c.Mask.MaskAll(texts)
 	request.Messages = slices.Clone(request.Messages)
+	n := len(request.Texts)
+	request.Texts = texts[:n]
 	for i := range request.Messages {
-		request.Messages[i].Text = texts[i]
-	}
-	if len(request.Messages) > 0 {
-		request.Messages[0].Text += c.Mask.Note()
+		if request.Messages[i].Text = texts[n+i]; i == 0 && n == 0 {
+			request.Messages[i].Text += c.Mask.Note()
+		}
 	}
 	request.Ground = llm.GroundOf(c.Mask.MaskAll, request.RestsOn...)
 }
@@ -149,53 +149,44 @@ func (c *Caller) mask(request *llm.Request) {
 // call, and counts the calls.
 func (c *Caller) Rank(ctx context.Context, embedder llm.Model, question string, texts []string,
 	batch int) (scores []float64, err error) {
-	const role = "retriever"
-	for range len(texts)/batch + 1 {
-		if err := c.Reserve(); err != nil {
-			return nil, err
-		}
-	}
-	if c.Stream != nil {
-		c.Stream(role, "files", nil)
-	}
-	masked := c.Mask.MaskAll(append([]string{question}, texts...))
-	stop := c.busy.Start()
-	reply, err := embedder.Ask(ctx, llm.ToRank(masked[0], masked[1:]))
-	stop()
+	request := llm.ToRank(question, texts)
+	request.RestsOn = []any{question, texts}
+	reply, err := c.call(ctx, embedder, request, len(texts)/batch+1)
 	if err != nil {
 		return nil, err
 	}
-	c.pay(role, reply.Calls, reply.Usage)
 	if err := json.Unmarshal([]byte(reply.Text), &scores); err != nil {
 		return nil, fmt.Errorf("the embedding model's reply is not a list of scores: %w", err)
 	}
 	return scores, nil
 }
 
-// pay counts reserved calls of a role and their cost.
-func (c *Caller) pay(role string, calls int, u llm.Usage) {
-	cost, known := c.Pay(role, u)
-	c.count(role, calls, u, cost, known)
-}
-
-func (c *Caller) count(role string, calls int, u llm.Usage, cost float64, known bool) {
+// count counts the calls of a request and their cost.
+func (c *Caller) count(request llm.Request, reply llm.Reply) {
+	cost, known := c.Pay(request.Role, reply.Usage)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.spent.ByRole == nil {
 		c.spent.ByRole = map[string]record.Usage{}
 	}
-	own := c.spent.ByRole[role]
+	own := c.spent.ByRole[request.Role]
 	for _, sum := range []*record.Usage{&own, &c.spent.Usage} {
-		sum.Calls += calls
-		sum.Add(u)
+		sum.Calls += max(1, reply.Calls)
+		sum.Add(reply.Usage)
 	}
-	c.spent.ByRole[role] = own
+	c.spent.ByRole[request.Role] = own
 	switch {
 	case c.spent.Cost == nil:
 	case known:
 		c.spent.Cost = new(*c.spent.Cost + cost)
 	default:
 		c.spent.Cost = nil // a sum that lacks a part is none
+	}
+	for _, m := range request.Messages {
+		c.asked += len(m.Text)
+	}
+	if len(request.Texts) == 0 && reply.Model != "" && !slices.Contains(c.spent.Models, reply.Model) {
+		c.spent.Models = append(c.spent.Models, reply.Model)
 	}
 }
 
@@ -216,48 +207,78 @@ const AskedAgain = ", asked again"
 // with the rule, in a second call; then the error is a *[Error].
 func Model[T any](ctx context.Context, c *Caller, request llm.Request,
 	format Format[T]) (T, error) {
-	request.Schema, request.Form = format.Schema, format.Form
-	first, err := c.Call(ctx, request)
+	reply, err := askTwice(ctx, c, request, format)
 	if err != nil {
 		return *new(T), err
 	}
-	value, _, err := readOrAskAgain(ctx, c, request, first, format)
+	return readKept(reply, request.Role, request.Subject, format)
+}
+
+// A kept reply is what is recorded of it.
+type kept struct {
+	Text   string `json:"text"`
+	Finish string `json:"finish,omitempty"`
+	Schema bool   `json:"schema,omitempty"`  // it was asked for by a schema
+	Fault  string `json:"problem,omitempty"` // why it cannot be read
+}
+
+func keep(reply llm.Reply, problem error) kept {
+	k := kept{Text: reply.Text, Finish: reply.Finish, Schema: reply.Schema}
+	if problem != nil && !isPart(problem) {
+		k.Fault = problem.Error()
+	}
+	return k
+}
+
+// readKept reads a reply that was kept.
+func readKept[T any](k kept, role, subject string, format Format[T]) (T, error) {
+	if k.Fault != "" {
+		return *new(T), &Error{Role: role, Subject: subject, Problem: k.Fault, Reply: k.Text}
+	}
+	value, err := format.Read(llm.Reply{Text: k.Text, Finish: k.Finish, Schema: k.Schema})
+	if isPart(err) {
+		err = nil
+	}
 	return value, err
 }
 
-// readOrAskAgain reads a reply, or the one that follows when the rule was quoted, and returns the
-// one that counts. A reply of which only a part cannot be read serves if none can be read whole.
-func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, first llm.Reply,
-	format Format[T]) (value T, counts llm.Reply, err error) {
-	var none T
-	value, problem := format.Read(first)
+// askTwice makes a request, and makes it again with the rule if the reply cannot be read. It returns the
+// reply that counts. One of which only a part cannot be read serves if none can be read whole. Pictures
+// go with the request if there is room for them.
+func askTwice[T any](ctx context.Context, c *Caller, request llm.Request, format Format[T]) (kept, error) {
+	request.Schema, request.Form = format.Schema, format.Form
+	first, err := c.Call(ctx, request)
+	if errors.Is(err, llm.ErrContextLength) && len(request.Images) > 0 {
+		request.Images = nil
+		first, err = c.Call(ctx, request)
+	}
+	if err != nil {
+		return kept{}, err
+	}
+	_, problem := format.Read(first)
 	if problem == nil {
-		return value, first, nil
+		return keep(first, nil), nil
 	}
 	again, err := c.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 	if err != nil {
-		return none, first, err
+		return kept{}, err
 	}
 	if !first.Schema {
 		request = request.InText()
 	}
-	subject, last := request.Subject, first
-	counts = first
 	request.Subject += AskedAgain
 	request.Messages = append(slices.Clip(request.Messages),
 		llm.Message{Role: "assistant", Text: first.Text}, llm.Message{Role: "user", Text: again})
 	second, err := c.Call(ctx, request)
-	switch {
-	case err == nil:
-		last = second
-		if v, err := format.Read(second); err == nil || isPart(err) || !isPart(problem) {
-			value, problem, counts = v, err, second
-		}
-	case !errors.Is(err, llm.ErrContextLength): // else there is no room to ask again
-		return none, first, err
+	if errors.Is(err, llm.ErrContextLength) { // there is no room to ask again
+		return keep(first, problem), nil
 	}
-	if problem != nil && !isPart(problem) {
-		return none, last, &Error{Role: request.Role, Subject: subject, Problem: problem.Error(), Reply: last.Text}
+	if err != nil {
+		return kept{}, err
 	}
-	return value, counts, nil
+	_, still := format.Read(second)
+	if isPart(problem) && still != nil && !isPart(still) {
+		return keep(first, problem), nil
+	}
+	return keep(second, still), nil
 }

@@ -24,7 +24,9 @@ type group struct {
 	Replies []string
 }
 
-var verdict = Format[record.Verdict]{Parse: verdictIn}
+var verdict = Format[record.Verdict]{Parse: reads(func(form judgement, _ error) (record.Verdict, error) {
+	return form.verdict()
+})}
 
 var asked = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
 

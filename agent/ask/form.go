@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -26,7 +27,6 @@ import (
 var labels = map[string]string{
 	"code":       `(?:(?:last|corrected|python)\s+)?(?:code|cell|python)`,
 	"keeps":      `keeps?|kept|steps`,
-	"missing":    `missing|problem`,
 	"options":    `options?`,
 	"point":      `readings?|(?:open\s+)?points?|ambiguity`,
 	"reading":    `branch(?:es)?|readings?|(?:open\s+)?points?|ambiguity`,
@@ -44,57 +44,90 @@ var choices = map[string][]any{
 	"ruling":  {"same", "first", "second", "reading", "undecided"},
 }
 
-// numbers are those of a line, such as 1, 2.
-type numbers []int
+// schemaTypes are those of fields that are not what their types in Go are.
+var schemaTypes = map[string]string{"taken": "integer", "takes": "string", "decided": "string"}
+
+// What may stand in a line before a choice, and behind it.
+const (
+	before = `(?im)^` + marks + `(?:(?:so|thus|overall),?\s+)?(?:(?:it|(?:the|this)\s+plan)\s+is\s+)?(?:the\s+)?`
+	behind = "[*_\"'`|)}]*(?:\\s*$|\\s*[.,:;!(]|\\s+[-–—]|\\s+(?:because|since|as|to)\\b)"
+)
+
+// chosen matches the choices of a field, in their order, as models write them.
+var chosen = map[string]func() *regexp.Regexp{
+	"verdict": lazy.Regexp(before + `(?:(sufficient|yes)|(unfinished)|` +
+		`(insufficient|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|no)|(inconclusive|not\s+applicable))` + behind),
+	"ruling": lazy.Regexp(before + `(?:(same)|(first)|(second)|(reading)|(undecided))` + behind),
+}
+
+// chosenIn returns which choice of a field the lines of a text make, and what follows it.
+func chosenIn(name, text string) (value, rest string, err error) {
+	err = fmt.Errorf("it gives no %s", name)
+	for _, m := range chosen[name]().FindAllStringSubmatchIndex(text, -1) {
+		n := slices.IndexFunc(m[2:], func(at int) bool { return at >= 0 }) / 2
+		switch choice := choices[name][n].(string); {
+		case err != nil:
+			value, rest, err = choice, strings.TrimLeft(text[m[2*n+3]:], " .,:;!-–—*_`\"')}\n"), nil
+		case value != choice:
+			return "", "", fmt.Errorf("it gives two %ss", name)
+		}
+	}
+	return value, paragraph(rest), err
+}
 
 // A shape is what a form says to the reader.
 type shape struct {
 	schema      json.RawMessage
 	own, inPart []string              // the names of fields, and of those of parts
 	opens       string                // the name that begins a part; "": there are none
-	names       []string              // both, each once
+	numeric     map[string]bool       // fields whose value may be the number of their label
+	names       []string              // all, each once
 	match       func() *regexp.Regexp // a label: a group for each name, then the number and the end
-	cells       bool                  // parts have code: blocks are theirs
 }
 
-var shapes sync.Map // by key
+var shapes sync.Map // by type
 
-// shapeOf returns the shape of a form without some of its fields. Shapes are kept by their key.
-func shapeOf[W any](key string, without []string) *shape {
-	if s, ok := shapes.Load(key); ok {
+// shapeOf returns the shape of a form.
+func shapeOf[W any]() *shape {
+	of := reflect.TypeFor[W]()
+	if s, ok := shapes.Load(of); ok {
 		return s.(*shape)
 	}
-	schema, err := jsonschema.For[W](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[numbers](): {Type: "string"}}})
+	schema, err := jsonschema.For[W](nil)
 	if err != nil {
 		panic(err) // the form is one of this package
 	}
-	s := &shape{}
-	for _, name := range without {
-		delete(schema.Properties, name)
-	}
-	schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(name string) bool {
-		return schema.Properties[name] == nil
-	})
-	for _, name := range schema.PropertyOrder {
-		if items := schema.Properties[name].Items; items == nil || items.Properties == nil {
-			s.own = append(s.own, name)
-		} else {
-			s.inPart, s.opens = items.PropertyOrder, items.PropertyOrder[0]
-			s.cells = items.Properties["code"] != nil
-		}
-	}
-	if slices.Contains(s.own, "verdict") {
-		s.own = append(s.own, "missing") // so some name the reason
-	}
-	s.names = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.inPart, s.own))))
 	makeStrict(schema)
+	s := &shape{numeric: map[string]bool{}}
 	if s.schema, err = json.Marshal(schema); err != nil {
 		panic(err)
 	}
+	s.own = s.fields(of)
+	s.names = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.inPart, s.own))))
 	s.match = lazy.Regexp(s.expression())
-	shapes.Store(key, s)
+	shapes.Store(of, s)
 	return s
+}
+
+// fields returns the names of a struct's fields, and notes those of its parts.
+func (s *shape) fields(of reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(of) {
+		switch name := nameOf(f); {
+		case f.Anonymous:
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
+			s.inPart = s.fields(f.Type.Elem())
+			s.opens = s.inPart[0]
+		default:
+			names = append(names, name)
+			s.numeric[name] = f.Type.Kind() == reflect.Int
+		}
+	}
+	return names
+}
+
+func nameOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }
 
 // makeStrict makes a schema one that strict endpoints take: every property is required, and there are
@@ -102,6 +135,9 @@ func shapeOf[W any](key string, without []string) *shape {
 func makeStrict(s *jsonschema.Schema) {
 	for name, property := range s.Properties {
 		property.Enum = choices[name]
+		if own := schemaTypes[name]; own != "" {
+			property.Type, property.Types, property.Items = own, nil, nil
+		}
 		if property.Items != nil {
 			property.Type, property.Types = "array", nil // not null
 			makeStrict(property.Items)
@@ -122,7 +158,7 @@ func (s *shape) expression() string {
 		all = append(all, "("+cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))+")")
 	}
 	return `(?i)^` + marks + `(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` +
-		strings.Join(all, "|") + `)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?|[a-d])\b)?[*_"'|)\]` + "`" +
+		strings.Join(all, "|") + `)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?)\b)?[*_"'|)\]` + "`" +
 		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`
 }
 
@@ -132,41 +168,33 @@ func (s *shape) find(line string) (name, number, value string) {
 	if m == nil {
 		return "", "", ""
 	}
-	for n, one := range s.names {
-		if m[n+1] != "" {
-			name = one
-		}
+	name = s.names[slices.IndexFunc(m[1:], func(group string) bool { return group != "" })]
+	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
+	if strings.HasSuffix(value, "**") && strings.Count(value, "**")%2 == 1 {
+		value = strings.TrimSuffix(value, "**") // the label has the other half
 	}
-	number, value = m[len(s.names)+1], strings.TrimSpace(line[len(m[0]):])
-	for _, bold := range []string{"**", "__"} {
-		if strings.Count(value, bold)%2 == 1 { // the label has the other half
-			value = strings.ReplaceAll(value, bold, "")
-		}
-	}
-	return name, number, strings.TrimSpace(strings.Trim(value, "|"))
+	return name, m[len(s.names)+1], value
 }
 
-// reads returns what reads replies in the form W: take makes the value of the form, whose texts and
-// numbers are set, and of what else the reply says.
-func reads[W, T any](key string, take func(W, *said) (T, error), without ...string) func(string) (T, error) {
+// reads returns what reads replies in the form W: take makes the value of the form, and is told why
+// there is no code.
+func reads[W, T any](take func(form W, noCode error) (T, error)) func(string) (T, error) {
 	return func(text string) (T, error) {
-		f, err := shapeOf[W](key, without).read(text)
+		f, err := shapeOf[W]().read(text)
 		if err != nil {
 			return *new(T), err
 		}
 		var form W
-		f.into(&form)
-		return take(form, f)
+		noCode := f.into(reflect.ValueOf(&form).Elem())
+		return take(form, noCode)
 	}
 }
 
 // formatOf returns the format of replies in the form W. Its words are in the file forms/key.txt, and
 // name is that of its schema.
-func formatOf[W, T any](name, key, rule string, take func(W, *said) (T, error), without ...string) Format[T] {
-	return Format[T]{
-		Rule: rule, Parse: reads(key, take, without...), Form: words(key),
-		Schema: &llm.Schema{Name: name, JSON: shapeOf[W](key, without).schema},
-	}
+func formatOf[W, T any](name, key, rule string, take func(W, error) (T, error)) Format[T] {
+	return Format[T]{Rule: rule, Parse: reads(take), Form: words(key),
+		Schema: &llm.Schema{Name: name, JSON: shapeOf[W]().schema}}
 }
 
 // forms has the forms of replies in words.

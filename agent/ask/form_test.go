@@ -65,24 +65,24 @@ func TestStructIsForm(t *testing.T) {
 		Rows    int      `json:"rows,omitempty"`
 		Sure    bool     `json:"sure"`
 		Options []string `json:"options"`
-		Steps   numbers  `json:"steps"`
+		Steps   []int    `json:"takes"`
 	}
 	const schema = `{"type":"object","properties":{` +
 		`"next_file":{"type":"string","description":"the file to open"},"rows":{"type":["integer","null"]},` +
-		`"sure":{"type":"boolean"},"options":{"type":"array","items":{"type":"string"}},"steps":{"type":"string"}},` +
-		`"required":["next_file","rows","sure","options","steps"],"additionalProperties":false}`
-	if got := string(shapeOf[choice]("test", nil).schema); got != schema {
+		`"sure":{"type":"boolean"},"options":{"type":"array","items":{"type":"string"}},"takes":{"type":"string"}},` +
+		`"required":["next_file","rows","sure","options","takes"],"additionalProperties":false}`
+	if got := string(shapeOf[choice]().schema); got != schema {
 		t.Errorf("the schema is %s", got)
 	}
-	read := reads("test", func(c choice, _ *said) (choice, error) { return c, nil })
+	read := reads(func(c choice, _ error) (choice, error) { return c, nil })
 	for _, reply := range []string{
-		"Next file: a.csv\nRows: 12\nSure: yes\nOptions:\n- a\n- b\nSteps: 1 and two",
-		"I see.\n**Next file**: a.csv\n**Rows**: 12 of 40\n**Sure**: True\n**Option 1**: a\n**Option 2**: b\nSteps: 1, 2.",
-		`{"next_file": "a.csv", "rows": 12, "sure": true, "options": ["a", "b"], "steps": [1, 2]}`,
+		"Next file: a.csv\nRows: 12\nSure: yes\nOptions:\n- a\n- b\nTakes: 1 and 2",
+		"I see.\n**Next file**: a.csv\n**Rows**: 12 of 40\n**Sure**: True\n**Option 1**: a\n**Option 2**: b\nTakes: 1, 2.",
+		`{"next_file": "a.csv", "rows": 12, "sure": true, "options": ["a", "b"], "takes": [1, 2]}`,
 	} {
 		got, err := read(reply)
 		said, _ := json.Marshal(got)
-		if want := `{"next_file":"a.csv","rows":12,"sure":true,"options":["a","b"],"steps":[1,2]}`; err != nil || string(said) != want {
+		if want := `{"next_file":"a.csv","rows":12,"sure":true,"options":["a","b"],"takes":[1,2]}`; err != nil || string(said) != want {
 			t.Errorf("%s\nis %s, %v", reply, said, err)
 		}
 	}

@@ -95,47 +95,33 @@ func Visible(reply string) (string, error) {
 	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n"), nil
 }
 
-var thoughtTag = lazy.Regexp(`(?i)<(/?)(?:think|thinking|thought|thoughts|reasoning)>|\[(/?)THINK\]`)
+var (
+	thinks     = lazy.Regexp(`(?i)<(?:think|thinking|thoughts?|reasoning)>|\[THINK\]`)
+	hasThought = lazy.Regexp(`(?i)</(?:think|thinking|thoughts?|reasoning)>|\[/THINK\]`)
+)
 
 // withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent. Tags
 // after the first words of the reply belong to it.
 func withoutThoughts(text string) string {
-	start, thinking := 0, false // start: of what is no thought
-	for _, m := range thoughtTag().FindAllStringSubmatchIndex(text, -1) {
-		closing := m[2] != m[3] || m[4] != m[5]
+	for range 10 { // more would take too long
+		begin, end := thinks().FindStringIndex(text), hasThought().FindStringIndex(text)
 		switch {
-		case closing && (thinking || start == 0):
-			start, thinking = m[1], false
-		case thinking:
-		case closing, strings.TrimSpace(text[start:m[0]]) != "":
-			return text[start:]
-		default:
-			thinking = true
+		case begin == nil && end == nil:
+			return text
+		case begin != nil && strings.TrimSpace(text[:begin[0]]) != "" && (end == nil || begin[0] < end[0]):
+			return text
+		case end == nil:
+			return "" // nothing but thoughts
 		}
+		text = text[end[1]:]
 	}
-	if thinking {
-		return "" // nothing but thoughts
-	}
-	return text[start:]
+	return text
 }
 
-var (
-	sorry   = lazy.Regexp(`(?i)^(?:unfortunately|(?:i['’]m|i\s+am|we['’]re)\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|(?:i\s+|my\s+)?apolog(?:i[sz]e|ies))\b`)
-	cannot  = lazy.Regexp(`(?i)\b(?:cannot|can\s+not|can['’]?t|won['’]?t|will\s+not|(?:un|not\s+)able\s+to|must\s+decline)\b`)
-	refusal = lazy.Regexp(`(?i)^(?:as\s+an\s+ai\b|i\s+(?:must|have\s+to)\s+(?:decline|refuse)\b|` +
-		`i\s*(?:cannot|can\s+not|can['’]?t|won['’]?t|will\s+not|am\s+(?:un|not\s+)able\s+to|['’]m\s+(?:un|not\s+)able\s+to)\s+(?:\w+\s+)?` +
-		`(?:help|assist|comply|do|provide|fulfil+|answer|continue|complete|process|generate|create|write|engage|support|discuss|perform|access)\b)`)
-	notYet = lazy.Regexp(`(?i)\b(?:yet|until|before)\b`)
-)
+const cannot = `\b(?:cannot|can\s+not|can['’]?t|won['’]?t|(?:am\s+)?(?:un|not\s+)able\s+to|must\s+decline)\b`
 
-// refuses reports whether a text begins with a refusal. A text that says what it cannot do
-// yet is a plan instead.
-func refuses(text string) bool {
-	text = strings.TrimLeft(text, "*_#>\"'` \t\n")
-	text = text[:min(len(text), 300)]
-	first, _, _ := strings.Cut(text, ". ")
-	if notYet().MatchString(first) {
-		return false
-	}
-	return refusal().MatchString(text) || sorry().MatchString(text) && cannot().MatchString(text)
-}
+var refusal = lazy.Regexp(`(?i)^\W*(?:as\s+an\s+ai\b|[^.\n]*\b(?:sorry|unfortunately|apologi[sz]e)\b[^.\n]*` + cannot +
+	`|i\s+` + cannot + `\s+(?:help|assist|comply|do|provide|fulfil+|answer|judge|write|engage|support|discuss)\b)`)
+
+// refuses reports whether a text begins with a refusal.
+func refuses(text string) bool { return refusal().MatchString(text[:min(len(text), 300)]) }

@@ -44,14 +44,14 @@ func FuzzCode(f *testing.F) {
 			return // it may be read otherwise
 		}
 		dressed, err := readText(Code, "Sure:\n````````python\n"+code+"\n````````")
-		if again, err2 := cell(code); err2 == nil && again == code && (err != nil || dressed != code) {
+		if err != nil || dressed != code {
 			t.Errorf("code %q read again is %q, %v", code, dressed, err)
 		}
 	})
 }
 
-// FuzzVerdict: a verdict that suffices has words for it in the reply, one that
-// is inconclusive a reason.
+// FuzzVerdict: a verdict that suffices has words for it in the reply, one that is inconclusive a
+// reason.
 func FuzzVerdict(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, reply string) {
@@ -67,8 +67,6 @@ func FuzzVerdict(f *testing.F) {
 			t.Errorf("verdict %+v, %v", v, err)
 		case v.Sufficient && !v.Inconclusive && !isJSON && !strings.Contains(lower, "sufficient") &&
 			!strings.Contains(lower, "yes"):
-			t.Errorf("verdict %+v", v)
-		case v.Inconclusive && !strings.Contains(lower, "verdict") && !isJSON:
 			t.Errorf("verdict %+v", v)
 		}
 		if yes, err := readText(YesNo, reply); yes.Inconclusive || err == nil && yes != v {

@@ -1,11 +1,9 @@
 package ask
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
@@ -13,99 +11,44 @@ import (
 
 // The forms of --paper: a step alone, Yes or No, a route. A code block is [Code].
 
-var (
-	stepLabel = lazy.Regexp(`(?i)^[\s#*_-]*(?:(?:the\s+)?(?:next |first |new )?step(?:\s+#?\d+)?[\s*_]*(?:[:.)]|\s[-–—]\s|\n)|\d{1,2}[.)]\s)[\s*_]*`)
-	stepIntro = lazy.Regexp(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!](?:\s*\n|$)`)
-	stepQuote = lazy.Regexp(`(?m)^[ \t]*>[ \t]?`)
-	stepItem  = lazy.Regexp(`(?i)(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?(\d{1,2})[*_]*[.):][*_]*\s`)
-)
+type stepAlone struct {
+	Step string `json:"step"`
+	Code string `json:"code"`
+}
+
+const numbered = `(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?\d{1,2}[*_]*[.):][*_]*\s`
+
+var severalSteps = lazy.Regexp(`(?is)` + numbered + `.*` + numbered)
 
 // Step is a step as one paragraph, without a label such as "Step 3:".
 var Step = Format[string]{
 	Rule: "Reply with the step alone, one step, in a few short sentences, without code.",
-	Parse: reads("step", func(_ stepAlone, f *said) (string, error) {
-		return stepIn(cmp.Or(f.whole, f.text["step"]))
-	}),
-}
-
-type stepAlone struct {
-	Step string `json:"step"`
-}
-
-func stepIn(text string) (string, error) {
-	text = withoutIntro(text)
-	step := bareStep(text)
-	switch {
-	case strings.Contains(text, "```") || strings.Contains(text, "~~~"):
-		return "", errors.New("it has code in it")
-	case hasSteps(text):
-		return "", errors.New("it has several steps")
-	case step == "" || strings.HasPrefix(step, "{"):
-		return "", errNoStep
-	case refuses(step):
-		return "", errRefusal
-	case len(step) > 2000:
-		return "", errors.New("it is far longer than a step")
-	}
-	return step, nil
-}
-
-// withoutIntro returns a text without quotation marks and a first line such as "Here it is:".
-func withoutIntro(text string) string {
-	text = strings.TrimSpace(stepQuote().ReplaceAllString(text, ""))
-	return strings.TrimSpace(stepIntro().ReplaceAllString(text, ""))
-}
-
-// hasSteps reports whether a text numbers more than one step.
-func hasSteps(text string) bool {
-	numbers := map[string]bool{}
-	for _, m := range stepItem().FindAllStringSubmatch(text+"\n", -1) {
-		numbers[m[1]] = true
-	}
-	return len(numbers) > 1
-}
-
-// bareStep returns a text as one line, without its label and without a list mark, quotation marks or
-// bold marks around all of it.
-func bareStep(text string) string {
-	step := strings.TrimSpace(text)
-	for _, item := range []string{"- ", "* ", "• "} {
-		step = strings.TrimPrefix(step, item)
-	}
-	step = strings.Join(strings.Fields(stepLabel().ReplaceAllString(unquote(step), "")), " ")
-	if inner := strings.Trim(step, "*"); !strings.Contains(inner, "*") {
-		step = inner
-	}
-	return unquote(step)
-}
-
-// unquote removes quotation marks around all of a text.
-func unquote(text string) string {
-	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"'", "'"}, {"`", "`"}} {
-		inner, opened := strings.CutPrefix(text, marks[0])
-		inner, closed := strings.CutSuffix(inner, marks[1])
-		if opened && closed && !strings.Contains(inner, marks[0]) && !strings.Contains(inner, marks[1]) {
-			return strings.TrimSpace(inner)
+	Parse: func(text string) (string, error) {
+		if severalSteps().MatchString(text) {
+			return "", errors.New("it has several steps")
 		}
-	}
-	return text
+		return stepIn(text)
+	},
 }
+
+var stepIn = reads(func(form stepAlone, noCode error) (string, error) {
+	if noCode != errNoCode {
+		return "", errors.New("it has code in it")
+	}
+	return form.Step, isStep(form.Step)
+})
 
 // YesNo is a verdict in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{
 	Rule: "Reply with `Yes` or `No`, and nothing else.",
-	Parse: func(text string) (record.Verdict, error) {
-		v, err := verdictIn(text)
-		if v.Inconclusive || errors.Is(err, errNoReason) {
+	Parse: reads(func(form judgement, _ error) (record.Verdict, error) {
+		v, err := form.verdict()
+		if v.Inconclusive {
 			return record.Verdict{}, errors.New("it is neither Yes nor No")
 		}
 		return v, err
-	},
+	}),
 }
-
-var verdictIn = reads("judgement", func(_ judgement, f *said) (record.Verdict, error) {
-	return f.verdict()
-}, bareJudgement...)
 
 // routeLine matches a line with nothing but a choice, or one that says that a step is wrong.
 var routeLine = lazy.Regexp(`(?im)^` + marks + `(?:(?:my|the|final|answer|choice|decision|route|option)\b[\s:="*|]*(?:is\b[\s:]*)?)*` +
@@ -129,9 +72,6 @@ func Route(steps int) Format[record.Route] {
 }
 
 func routeIn(text string, steps int) (record.Route, error) {
-	if strings.HasPrefix(text, "{") {
-		text = strings.NewReplacer("{", "\n", ",", "\n").Replace(text) // a JSON object
-	}
 	chosen := map[int]bool{} // 0: add a step
 	for _, m := range routeLine().FindAllStringSubmatch(text, -1) {
 		n, err := strconv.Atoi(m[2] + m[3] + m[4])

@@ -1,6 +1,10 @@
 package ask
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,209 +14,260 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// An entry is a labelled line with those that go on from it, a code block, or a line without a label.
-type entry struct {
-	name   string // of the field; "": none
-	text   string
-	block  *piece
-	begins bool // a part
-}
-
-// said is what a reply, or a part of it, says by the names of its form.
+// said is what a reply, or a part of it, says under the names of its form.
 type said struct {
-	whole  string            // the text of the reply; "": it is JSON
-	text   map[string]string // of fields: one that occurs again adds a line; "": what has no label
-	again  map[string]bool   // it did so with another text
-	items  []string          // the options
-	bare   string            // the code, if it is no block
+	texts  map[string][]string // of fields, in order
 	blocks []piece
-	lead   string // what has no label, before the first code
 	parts  []*said
 }
 
-// read reads a reply: a JSON object with one of the fields, or else labelled lines and code. A part is
-// what follows its first field; in a form whose parts have code nothing follows them.
+// A reader notes what a reply in text says, from the beginning to the end.
+type reader struct {
+	*shape
+	top  said
+	part *said  // the last one, while what follows belongs to it
+	to   *said  // what the last field belongs to
+	name string // of the last field, while lines go on from it
+}
+
+var introLine = lazy.Regexp(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!](?:\s*\n|$)`)
+
+// read reads a reply: a JSON object, or else labelled lines and code. What stands before all code
+// without a label is the form's first text.
 func (s *shape) read(text string) (*said, error) {
-	labelled, err := s.fromJSON(text)
-	f := &said{}
-	if labelled == "" {
-		f.whole, labelled = text, text
+	if f, err := s.fromJSON(text); f != nil || err != nil {
+		return f, err
 	}
-	var part *said
-	for _, e := range s.lines(labelled) {
-		switch {
-		case e.begins && (part == nil || part.text[s.opens] != "" || e.text == "" && part.goesOn()):
-			part = &said{}
-			f.parts = append(f.parts, part)
-			part.add(e)
-		case part != nil && slices.Contains(s.inPart, e.name):
-			part.add(e)
-		case part == nil || !s.cells:
-			f.add(e)
-			if e.name != "" && e.block == nil {
-				part = nil
+	r, lead := &reader{shape: s}, ""
+	for _, p := range pieces(text) {
+		if p.isCode {
+			to := r.owner("code")
+			to.blocks, r.name = append(to.blocks, p), ""
+			continue
+		}
+		for line := range strings.Lines(p.text) {
+			if !r.line(strings.TrimRight(line, "\n")) && len(r.top.blocks) == 0 {
+				lead += line
 			}
 		}
 	}
-	return f, err
+	if lead = introLine().ReplaceAllString(strings.TrimSpace(lead), ""); len(s.own) > 0 &&
+		r.top.texts[s.own[0]] == nil {
+		r.top.note(s.own[0], lead)
+	}
+	return &r.top, nil
 }
 
-// goesOn reports whether a part has more than its first field.
-func (f *said) goesOn() bool { return len(f.text)+len(f.items)+len(f.blocks) > 1 }
+var item = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
 
 // longestField is how much of a field is kept. The rest is talk, or a copying error.
 const longestField = 4000
 
-func (f *said) add(e entry) {
-	if e.name == "code" && len(f.blocks) == 0 && f.bare == "" {
-		f.lead = f.text[""]
-	}
-	text := brief.Clip(strings.TrimSpace(e.text), longestField)
-	before := f.text[e.name]
+// line notes a line, and reports whether it belongs to a field.
+func (r *reader) line(line string) bool {
+	name, number, value := r.find(line)
+	mark := item().FindString(line)
 	switch {
-	case e.block != nil:
-		f.blocks = append(f.blocks, *e.block)
-	case e.name == "code":
-		f.bare += e.text + "\n"
-	case e.name == "options":
-		f.items = append(f.items, text)
-	case f.text == nil:
-		f.text, f.again = map[string]string{e.name: text}, map[string]bool{}
-	case before == "":
-		f.text[e.name] = text
-	case text != "" && !strings.EqualFold(before, text):
-		f.text[e.name], f.again[e.name] = before+"\n"+text, true
+	case name != "":
+		r.say(name, number, value)
+	case strings.Trim(line, "|:- \t") == "": // also below the head of a table
+		if r.name != "" && r.to.text(r.name) != "" {
+			r.name = ""
+		}
+	case r.name == "":
+		return false
+	case r.name == "options" && mark != "":
+		r.say("options", "", line[len(mark):])
+	default:
+		all := r.to.texts[r.name]
+		if last := &all[len(all)-1]; len(*last) < longestField {
+			*last += "\n" + line
+		}
+	}
+	return true
+}
+
+// say notes a field, with the number of its label. The first field of a part begins one.
+func (r *reader) say(name, number, value string) {
+	if r.numeric[name] {
+		value = number + " " + value
+	}
+	if name == r.opens && (r.part == nil || r.part.text(name) != "") {
+		r.part = &said{}
+		r.top.parts = append(r.top.parts, r.part)
+	}
+	r.name, r.to = name, r.owner(name)
+	r.to.note(name, value)
+	if _, second, dotted := strings.Cut(number, "."); dotted && name == r.opens {
+		r.to.note(r.inPart[1], second) // as in Branch 1.2
 	}
 }
 
-var (
-	optionItem = lazy.Regexp(`(?i)^[ \t]*(?:[-*•]|\(?(?:\d{1,2}|[a-d])[.)])[ \t]+`)
-	branchLine = lazy.Regexp(`(?i)^` + marks + `branch`)
-	between    = lazy.Regexp(`(?i)\s*(?:;|\s[/|]\s|\s+vs\.?\s|(?:^|\s)\(?[1-9a-d][.)]\s)\s*`)
-)
+// owner returns what a field belongs to: the last part, if the field can be one of a part.
+func (r *reader) owner(name string) *said {
+	if !slices.Contains(r.inPart, name) {
+		r.part = nil
+	}
+	if r.part == nil {
+		return &r.top
+	}
+	return r.part
+}
 
-// lines reads labelled lines and code blocks.
-func (s *shape) lines(text string) (all []entry) {
-	goesOn, lists := false, false // the last entry, in the next line; numbered or marked lines are options
+func (f *said) note(name, value string) {
+	if f.texts == nil {
+		f.texts = map[string][]string{}
+	}
+	f.texts[name] = append(f.texts[name], value)
+}
+
+func (f *said) text(name string) string {
+	return strings.TrimSpace(strings.Join(f.texts[name], "\n"))
+}
+
+// objectStart matches where a JSON object begins in its line.
+var objectStart = lazy.Regexp(`(?m)^[ \t>]*(\{)`)
+
+// fromJSON returns what the JSON object in a text says; nil if there is none that says anything. Of the
+// text around it only code serves, if the object has none.
+func (s *shape) fromJSON(text string) (*said, error) {
+	begin := 0
 	for _, p := range pieces(text) {
-		if p.fence.isOpen() {
-			all = append(all, entry{name: "code", block: &p})
-			goesOn, lists = false, false
+		m := objectStart().FindStringSubmatchIndex(p.text)
+		if m == nil || p.isCode && p.Language != "" && p.Language != "json" {
+			begin += len(p.text)
 			continue
 		}
-		for line := range strings.Lines(p.text) {
-			line = strings.TrimRight(line, "\n")
-			name, number, value := s.find(line)
-			item := optionItem().FindString(line)
-			last := len(all) - 1
+		begin += m[2]
+		object, length := repaired(text[begin:])
+		var all map[string]any
+		if json.Unmarshal([]byte(object), &all) != nil {
+			if strings.Trim(text[:begin], "`~json \t\n") == "" {
+				return nil, errors.New("its JSON cannot be read")
+			}
+			return nil, nil
+		}
+		f := s.ofObject(all)
+		if len(f.texts)+len(f.parts) == 0 {
+			return nil, nil
+		}
+		around := text[:begin] + text[begin+length:]
+		if objectStart().MatchString(Prose(around)) {
+			return nil, errors.New("it has two JSON objects")
+		}
+		if len(f.blocks) == 0 {
+			f.blocks = codeBlocks(around)
+		}
+		return f, nil
+	}
+	return nil, nil
+}
+
+const longFence = "````````````"
+
+// ofObject returns what an object says.
+func (s *shape) ofObject(object map[string]any) *said {
+	f := &said{}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		name, _, _ := s.find(strings.NewReplacer("_", " ", "-", " ").Replace(key) + ":")
+		all, isList := object[key].([]any)
+		if !isList {
+			all = []any{object[key]}
+		} else if len(all) == 0 {
+			f.note(name, "")
+		}
+		for _, one := range all {
+			part, isObject := one.(map[string]any)
 			switch {
-			case goesOn && all[last].name == "code" && (name == "" || name != s.opens):
-				all[last].text += "\n" + line
-			case name != "":
-				goesOn, lists = name != "options", name == "options" || name == s.opens
-				all = append(all, s.entries(line, name, number, value)...)
-			case strings.Trim(line, "|:- \t") == "": // also below the head of a table
-				goesOn = goesOn && all[last].text == ""
-			case lists && item != "":
-				all = append(all, entry{name: "options", text: line[len(item):]})
-				goesOn = false
-			case !goesOn:
-				all = append(all, entry{text: line})
-			case len(all[last].text) < longestField:
-				all[last].text += "\n" + line
+			case name == "" || one == nil:
+				f.note(name, "")
+			case isObject && name == s.opens:
+				f.parts = append(f.parts, s.ofObject(part))
+			case isList && name == s.opens:
+				f.parts = append(f.parts, s.ofObject(map[string]any{name: one}))
+			default:
+				f.note(name, fmt.Sprint(one))
 			}
 		}
 	}
-	return all
+	delete(f.texts, "")
+	if code := strings.Join(f.texts["code"], "\n"); !nothing().MatchString(code) {
+		if f.blocks = codeBlocks(code); len(f.blocks) == 0 {
+			f.blocks = codeBlocks(longFence + "python\n" + code + "\n" + longFence)
+		}
+	}
+	return f
 }
 
-// entries returns what a label and its value say. Options without a number may stand in one line. A
-// reading begins no branch where the reply has code of its own, as a judgement has.
-func (s *shape) entries(line, name, number, value string) (all []entry) {
-	e := entry{name: name, text: value}
-	e.begins = name == s.opens && (!s.cells || len(s.own) == 0 || branchLine().MatchString(line))
-	switch {
-	case name == "options" && number == "":
-		for _, one := range between().Split(value, -1) {
-			if one != "" {
-				all = append(all, entry{name: name, text: one})
+// into sets the fields of a form. The error says why there is no code.
+func (f *said) into(form reflect.Value) (noCode error) {
+	noCode = errNoCode
+	for _, of := range reflect.VisibleFields(form.Type()) {
+		name, value := nameOf(of), form.FieldByIndex(of.Index)
+		text := f.text(name)
+		switch {
+		case of.Anonymous:
+		case name == "code":
+			if text, noCode = f.code(); noCode == nil {
+				value.SetString(text)
+			}
+		case choices[name] != nil:
+			value.SetString(text)
+		case of.Type.Kind() == reflect.String:
+			value.SetString(paragraph(text))
+		case of.Type.Kind() == reflect.Int:
+			value.SetInt(int64(append(numbersIn(text), 0)[0]))
+		case of.Type.Kind() == reflect.Bool:
+			value.SetBool(isYes().MatchString(text))
+		case of.Type == reflect.TypeFor[[]int]():
+			if f.texts[name] != nil {
+				value.Set(reflect.ValueOf(numbersIn(text)))
+			}
+		case of.Type == reflect.TypeFor[[]string]():
+			for _, one := range f.texts[name] {
+				if one = paragraph(one); one != "" {
+					value.Set(reflect.Append(value, reflect.ValueOf(one)))
+				}
+			}
+		default:
+			for _, part := range f.parts {
+				one := reflect.New(of.Type.Elem()).Elem()
+				_ = part.into(one) // it is left out
+				value.Set(reflect.Append(value, one))
 			}
 		}
-		return all
-	case value == "" || s.cells && e.begins:
-		e.text = strings.TrimSpace(number + " " + value)
 	}
-	return []entry{e}
+	return noCode
 }
-
-// line returns a field as one paragraph; "" if it says that there is nothing.
-func (f *said) line(name string) string {
-	text := paragraph(f.text[name])
-	if isNothing(text) {
-		return ""
-	}
-	return text
-}
-
-func paragraph(text string) string {
-	text = strings.TrimPrefix(brief.OneLine(text), "- ")
-	return brief.Clip(strings.Trim(text, " *_|`"), 600)
-}
-
-// isNothing reports whether a text says that there is nothing.
-func isNothing(text string) bool {
-	switch strings.ToLower(strings.Trim(text, " .-–—*_`\n")) {
-	case "", "none", "nothing", "n/a", "null", "nothing is missing":
-		return true
-	}
-	return false
-}
-
-const numeral = `one|two|three|four|five|six|seven|eight|nine|ten`
 
 var (
-	numberIn = lazy.Regexp(`(?i)\b(?:\d{1,4}|` + numeral + `)\b`)
+	nothing  = lazy.Regexp(`(?i)^\W*(?:none|nothing|n/a|null)?\W*$`)
+	numberIn = lazy.Regexp(`\b\d{1,4}\b`)
 	ofAll    = lazy.Regexp(`(?i)\b(?:out\s+)?of\s+(?:the\s+)?\d+`)
 	isYes    = lazy.Regexp(`(?i)^\W*(?:yes|true|settled)\b`)
 )
 
-// numbers returns the numbers that a field names, in digits or in words; nil if the reply does not
-// have it.
-func (f *said) numbers(name string) numbers {
-	text, has := f.text[name]
-	if !has {
-		return nil
-	}
-	all := numbers{}
-	for _, found := range numberIn().FindAllString(ofAll().ReplaceAllString(text, ""), -1) {
-		n, err := strconv.Atoi(found)
-		if err != nil {
-			n = 1 + slices.Index(strings.Split(numeral, "|"), strings.ToLower(found))
+// paragraph returns a text in one line, without marks around it; "" if it says that there is nothing.
+func paragraph(text string) string {
+	text = brief.OneLine(text)
+	text = strings.Trim(text[len(item().FindString(text)):], " |")
+	for _, mark := range []string{"**", "__", "`"} {
+		if strings.Count(text, mark) == 2 && strings.HasPrefix(text, mark) && strings.HasSuffix(text, mark) {
+			text = strings.Trim(text, mark)
 		}
+	}
+	if nothing().MatchString(text) {
+		return ""
+	}
+	return brief.Clip(text, 2000)
+}
+
+// numbersIn returns the numbers in a text.
+func numbersIn(text string) []int {
+	all := []int{}
+	for _, found := range numberIn().FindAllString(ofAll().ReplaceAllString(text, ""), -1) {
+		n, _ := strconv.Atoi(found) // a few digits
 		all = append(all, n)
 	}
 	return all
-}
-
-// into sets the fields of a form, given its address, that are texts, numbers, lists of them, or yes or
-// no.
-func (f *said) into(form any) {
-	v := reflect.ValueOf(form).Elem()
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		switch field := v.Field(i).Addr().Interface().(type) {
-		case *string:
-			*field = f.line(name)
-		case *int:
-			if all := f.numbers(name); len(all) > 0 {
-				*field = all[0]
-			}
-		case *numbers:
-			*field = f.numbers(name)
-		case *[]string:
-			*field = f.options()
-		case *bool:
-			*field = isYes().MatchString(f.text[name])
-		}
-	}
 }

@@ -12,6 +12,16 @@ func (a *Asker) Sizes() Sizes {
 	return a.sizes
 }
 
+// ShowAs has as much shown as at the beginning of a run that goes on, for the replies that it has.
+// What the model is still to be asked shows no more than the settings say.
+func (a *Asker) ShowAs(sizes Sizes) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if sizes != (Sizes{}) {
+		a.sizes = sizes
+	}
+}
+
 // The smallest sizes that are worth a try.
 const leastContext, leastResult = 2000, 500
 
@@ -34,27 +44,6 @@ func firstSizes(cfg Settings) Sizes {
 	return s
 }
 
-// ShowAs has as much shown as at the beginning of a run that goes on, for the replies that it has.
-// What the model is still to be asked shows no more than the settings say.
-func (a *Asker) ShowAs(sizes Sizes) {
-	if sizes != (Sizes{}) {
-		a.show(sizes)
-	}
-}
-
-func (a *Asker) show(sizes Sizes) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.sizes = sizes
-}
-
-// exceeds reports whether more is shown than the settings say.
-func (a *Asker) exceeds() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.sizes != within(a.sizes, a.most)
-}
-
 // within returns the smaller of two sizes.
 func within(s, o Sizes) Sizes {
 	return Sizes{Result: min(s.Result, o.Result), Results: min(s.Results, o.Results),
@@ -67,19 +56,17 @@ func within(s, o Sizes) Sizes {
 func (a *Asker) shrink(before Sizes) (shrunk, less bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// The context is what is said to be too long, so that what is left of it may be little: half, not a
-	// tenth less.
-	half := Sizes{Result: max(leastResult, before.Result/2), Results: max(leastResult, before.Results/2),
-		Description: max(leastResult, before.Description/2), Context: max(leastContext, before.Context/2)}
-	switch {
-	case a.sizes != before:
-		return false, true
-	case within(before, a.most) != before:
-		a.sizes = within(before, a.most)
-		return true, true
-	case before.Context <= leastContext && before.Results <= leastResult:
-		return false, false
+	after := within(before, a.most)
+	if after == before {
+		// The context is what is said to be too long, so that what is left of it may be little: half,
+		// not a tenth less.
+		after = within(before, Sizes{Result: max(leastResult, before.Result/2),
+			Results:     max(leastResult, before.Results/2),
+			Description: max(leastResult, before.Description/2),
+			Context:     max(leastContext, before.Context/2)})
 	}
-	a.sizes = half
-	return true, true
+	if a.sizes == before && after != before {
+		a.sizes, shrunk = after, true
+	}
+	return shrunk, a.sizes != before
 }

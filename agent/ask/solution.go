@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
 )
@@ -18,15 +17,20 @@ type Solution struct {
 }
 
 type solution struct {
+	Step string `json:"step" jsonschema:"the next step, in a few sentences"`
+	Code string `json:"code" jsonschema:"the Python cell of the step"`
+}
+
+// firstSolution names the readings.
+type firstSolution struct {
 	Readings []reading `json:"readings" jsonschema:"what question and files leave open; may be empty"`
-	Step     string    `json:"step" jsonschema:"the next step, in a few sentences"`
-	Code     string    `json:"code" jsonschema:"the Python cell of the step"`
+	solution
 }
 
 type reading struct {
 	Point    string   `json:"point" jsonschema:"what is left open, in one sentence"`
 	Options  []string `json:"options" jsonschema:"two or more ways to take it"`
-	Taken    int      `json:"taken" jsonschema:"the number of the option that the code takes, from 1"`
+	Taken    string   `json:"taken" jsonschema:"the number of the option that the code takes, from 1"`
 	Evidence string   `json:"evidence,omitempty" jsonschema:"the sentence that decides, with its source; null: none"`
 	Settled  bool     `json:"settled" jsonschema:"whether that sentence decides"`
 }
@@ -37,136 +41,95 @@ const (
 		"number of the one that the cells take."
 )
 
-var errNoStep = errors.New("it gives no step")
-
 // Solutions reads a step and its cell, and the readings if they are asked for.
 func Solutions(readings bool) Format[Solution] {
+	first := formatOf("solution", "readings", solutionRule+readingRule, solutionOf)
 	if readings {
-		return formatOf("solution", "readings", solutionRule+readingRule, solutionIn)
+		return first
 	}
-	f := formatOf("solution", "solution", solutionRule, solutionIn, "readings")
-	f.Parse = reads("readings", solutionIn) // some name them all the same
+	f := formatOf("solution", "solution", solutionRule, func(solution, error) (s Solution, err error) { return s, err })
+	f.Parse = first.Parse // some name readings all the same
 	return f
 }
 
-func solutionIn(_ solution, f *said) (s Solution, err error) {
-	s.Step = f.step()
-	s.Code, err = f.code()
-	switch {
-	case err != nil:
-		return s, err
-	case s.Step == "":
-		return s, errNoStep
-	case refuses(s.Step):
-		return s, errRefusal
+func solutionOf(form firstSolution, noCode error) (s Solution, err error) {
+	if noCode != nil {
+		return s, noCode
 	}
-	s.Readings, err = f.readings()
+	if err := isStep(form.Step); err != nil {
+		return s, err
+	}
+	s.Step, s.Code = form.Step, form.Code
+	s.Readings, err = readingsOf(form.Readings)
 	return s, err
 }
 
-var twoWords = lazy.Regexp(`\pL+[^\pL]+\pL+`)
-
-// step returns the step in one line; without a label, what stands before the code.
-func (f *said) step() string {
-	text, labelled := f.text["step"]
-	if !labelled {
-		text = withoutIntro(f.lead)
-		if !twoWords().MatchString(text) {
-			return ""
-		}
+// isStep returns why a text is no step.
+func isStep(text string) error {
+	switch {
+	case text == "" || strings.HasPrefix(text, "{"):
+		return errors.New("it gives no step")
+	case refuses(text):
+		return errRefusal
 	}
-	if text = bareStep(text); isNothing(text) {
-		return ""
-	}
-	return brief.Clip(text, 2000)
+	return nil
 }
 
 // noReading matches what stands for a reading where there is none.
-var noReading = lazy.Regexp(`(?i)^\W*(?:n/a\b|null\b|(?:there\s+(?:is|are)\s+)?(?:no|none|nothing)\b|$)`)
+var noReading = lazy.Regexp(`(?i)^\W*(?:(?:there\s+(?:is|are)\s+)?(?:no|none|nothing)\b|$)`)
 
-// readings returns the readings. That one cannot be read is a [*PartError].
-func (f *said) readings() (all []record.Reading, err error) {
-	for _, part := range f.parts {
-		if len(part.items) == 0 && noReading().MatchString(part.text["point"]) {
+// readingsOf returns readings. That one cannot be read is a [*PartError]: it has a problem and no
+// options.
+func readingsOf(said []reading) (all []record.Reading, err error) {
+	for _, one := range said {
+		if len(one.Options) == 0 && noReading().MatchString(one.Point) {
 			continue
 		}
-		r := part.reading()
-		if r.Problem != "" {
-			err = &PartError{fmt.Errorf("of the reading %q, %s", r.Point, r.Problem)}
+		r := record.Reading{Point: one.Point, Chosen: one.chosen(), Evidence: one.Evidence,
+			Settled: one.Settled && one.Evidence != ""}
+		for _, text := range one.Options {
+			r.Options = append(r.Options, record.Option{Text: text})
+		}
+		problem := ""
+		switch {
+		case one.Point == "":
+			r.Point, problem = strings.Join(one.Options, " / "), "it is not said what is left open"
+		case len(one.Options) < 2 || len(one.Options) > 20 || !differ(one.Options):
+			problem = "there are no two different options"
+		case r.Chosen < 0 || r.Chosen >= len(one.Options):
+			problem = "it is not said which option is taken"
+		}
+		if problem != "" {
+			r = record.Reading{Point: r.Point, Problem: problem}
+			err = &PartError{fmt.Errorf("of the reading %q, %s", r.Point, problem)}
 		}
 		all = append(all, r)
 	}
 	return all, err
 }
 
-// reading returns the reading of a part. If that cannot be read, it has a problem and no options.
-func (f *said) reading() record.Reading {
-	var said reading
-	f.into(&said)
-	taken := f.taken(said.Options)
-	switch {
-	case said.Point == "":
-		point := brief.OneLine(strings.Join(f.items, " / "))
-		return record.Reading{Point: point, Problem: "it is not said what is left open"}
-	case len(said.Options) < 2:
-		return record.Reading{Point: said.Point, Problem: "there are no two different options"}
-	case taken < 0:
-		return record.Reading{Point: said.Point, Problem: "it is not said which option is taken"}
-	}
-	r := record.Reading{Point: said.Point, Chosen: taken, Evidence: said.Evidence,
-		Settled: said.Settled && said.Evidence != ""}
-	for _, text := range said.Options {
-		r.Options = append(r.Options, record.Option{Text: text})
-	}
-	return r
-}
-
-// options returns the options that are not empty; nil if two are the same, or there are too many.
-func (f *said) options() (all []string) {
-	if len(f.items) > 20 {
-		return nil
-	}
-	for _, text := range f.items {
-		text = bareStep(text)
-		if slices.ContainsFunc(all, func(o string) bool { return sameWords(o, text) }) {
-			return nil
-		}
-		if !isNothing(text) {
-			all = append(all, brief.Clip(text, 600))
+// chosen returns the index of the option that is taken, by its words or its number.
+func (r reading) chosen() int {
+	for i, text := range r.Options {
+		if sameWords(text, r.Taken) {
+			return i
 		}
 	}
-	return all
+	return append(numbersIn(r.Taken), 0)[0] - 1
 }
 
-// sameWords reports whether two options differ in case, spaces and marks around words at most.
+// differ reports whether all options differ in words.
+func differ(options []string) bool {
+	for i, text := range options {
+		if slices.ContainsFunc(options[:i], func(other string) bool { return sameWords(other, text) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameWords reports whether texts differ in case and the marks around them at most.
 func sameWords(a, b string) bool {
-	words := func(text string) (all []string) {
-		for _, word := range strings.Fields(text) {
-			if word = strings.Trim(word, "\"'“”‘’`*_()[].,;:!?"); word != "" {
-				all = append(all, word)
-			}
-		}
-		return all
-	}
-	return slices.EqualFunc(words(a), words(b), strings.EqualFold)
-}
-
-var letterIn = lazy.Regexp(`(?i)^\W*(?:option\s+)?([a-d])\b`)
-
-// taken returns the index of the option that is taken; -1 if it is not said.
-func (f *said) taken(options []string) int {
-	said := f.line("taken")
-	if i := slices.IndexFunc(options, func(text string) bool {
-		return sameWords(said, text)
-	}); i >= 0 {
-		return i
-	}
-	all := f.numbers("taken")
-	if m := letterIn().FindStringSubmatch(said); m != nil {
-		all = numbers{int(m[1][0]|0x20-'a') + 1}
-	}
-	if len(all) == 0 || all[0] > len(options) || f.again["taken"] {
-		return -1
-	}
-	return all[0] - 1
+	const marks = " .*_`\"'“”()"
+	return strings.EqualFold(strings.Trim(a, marks), strings.Trim(b, marks))
 }
