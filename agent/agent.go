@@ -257,7 +257,6 @@ func (r *run) describeData(ctx context.Context) error {
 	}
 	if r.t.Described {
 		r.data = lookAt(r.dataPath(), r.all)
-		r.files.Recall()
 		return nil
 	}
 	every := slices.Clone(r.t.Task.Files)

@@ -83,9 +83,9 @@ func TestVerdictLeavesOut(t *testing.T) {
 		shown, named []string
 	}{
 		{"data/shops.csv", []string{"- shop: "}, []string{"- mayor: ", "- amount: "}},
-		{"data/sales/{n}.csv", []string{"- amount: "}, []string{"- shop: "}},
+		{"data/sales/{n}.csv", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
 		{"data/sales", []string{"- amount: "}, []string{"- shop: "}},
-		{"data/t*.csv", []string{"- mayor: "}, []string{"- shop: "}},
+		{"data/t*.csv", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
 		{"{name}", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
 		{"all", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
 	} {

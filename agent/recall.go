@@ -3,7 +3,6 @@ package agent
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"dsstar/agent/describe"
 	"dsstar/agent/memory"
@@ -32,22 +31,22 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	}
 	facts := make([]string, len(m.Facts))
 	for i, f := range m.Facts {
-		facts[i] = stems(f.String())
+		facts[i] = f.String()
 	}
 	room, near := maxFacts, make([]bool, len(facts))
-	for _, i := range describe.ByWords(stems(question), facts) {
-		if size := len(m.Facts[i].String()); size <= room {
-			near[i], room = true, room-size-1
+	for _, i := range describe.ByWords(question, facts) {
+		if near[i] = len(facts[i]) <= room; near[i] {
+			room -= len(facts[i]) + 1
 		}
 	}
 	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
 	tools := make([]string, len(tested))
 	for i, t := range tested {
 		signature, doc := t.Signature()
-		tools[i] = stems(signature + "\n" + doc + "\n" + t.From())
+		tools[i] = signature + "\n" + doc + "\n" + t.From()
 	}
 	var names []string
-	for _, i := range describe.NearByWords(stems(question), tools, nearEnough) {
+	for _, i := range describe.NearByWords(question, tools, nearEnough) {
 		if len(names) < maxTools {
 			names = append(names, tested[i].Name)
 		}
@@ -94,20 +93,6 @@ func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem s
 		return nil, "a person's note or choice decided it"
 	}
 	return t, ""
-}
-
-// stems returns a text's words without what the forms of a word differ in, roughly: a final s, and
-// what follows the sixth letter.
-func stems(text string) string {
-	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
-	for i, word := range words {
-		letters := []rune(strings.TrimSuffix(word, "s"))
-		if n := len(letters); n > 3 && letters[n-1] == 'y' {
-			letters[n-1] = 'i' // country, countries
-		}
-		words[i] = string(letters[:min(len(letters), 6)])
-	}
-	return strings.Join(words, " ")
 }
 
 // shownMemory returns the facts, a line each, and the signatures of the functions.

@@ -5,46 +5,47 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
 )
 
-// headBytes is how much of a file's beginning is looked at, and shown to the analyzer.
-const headBytes = 700
+// startBytes is how much of a file tells what kind of text it is.
+const startBytes = 32 << 10
 
 // Describe gives every file that was chosen its description, and ranks the files. A program does
 // it, or as published, the model by a script for each.
 func (r *Describer) Describe(ctx context.Context) error {
 	left, err := r.survey(ctx)
-	if err != nil || r.alone && len(left) == 0 {
-		return err
-	}
-	session, err := r.openScratch(ctx)
 	if err != nil {
 		return err
 	}
-	defer session.close()
-	describe := r.profileFiles
-	if !r.method.Profiles() {
-		describe = r.describeByModel
-	}
-	if err := describe(ctx, session, left); err != nil || r.alone && !r.method.Profiles() {
-		return err
+	if !r.alone || len(left) > 0 {
+		session, err := r.openScratch(ctx)
+		if err != nil {
+			return err
+		}
+		defer session.close()
+		describe := r.profileFiles
+		if !r.method.Profiles() {
+			describe = r.describeByModel
+		}
+		if err := describe(ctx, session, left); err != nil {
+			return err
+		}
 	}
 	r.findLeads()
 	if !r.alone {
 		if err := r.rank(ctx); err != nil {
 			return err
 		}
-		r.narrow()
+		r.keepOnly(r.nearest()[:min(len(r.t.Descriptions), r.TopK)])
+		r.t.Task.LeftOut = listed(r.others, r.Sizes().Description/4)
 	}
 	r.word()
 	return nil
@@ -62,103 +63,98 @@ func (r *Describer) DescribeOnly(ctx context.Context) error {
 	return r.Describe(ctx)
 }
 
-// survey looks at the files, describes those that need no program, and returns the others. A folder
-// that cannot be opened here may still be there for the scripts: then nothing is known of its files
-// before they run.
-func (r *Describer) survey(ctx context.Context) (left []int, err error) {
-	root, err := files.Open(r.data, r.Readable)
-	if err == nil {
-		defer root.Close()
-		err = r.look(ctx, root)
-	} else {
-		root, err = nil, nil
-	}
-	for i := 0; i < len(r.t.Task.Files) && err == nil; i++ {
-		var done bool
-		if done, err = r.describeAtOnce(root, i); !done {
-			left = append(left, i)
-		}
-	}
-	return left, err
-}
-
 // Choose leaves only as many files as a run looks at: where there are more, those
 // whose names have most in common with the question. Nothing is read for it.
 func (r *Describer) Choose() error {
+	var warnings []string
 	for _, folder := range r.t.Task.Unread {
-		if err := r.journal.Warn("the folder " + folder + " of the data cannot be read; its files " +
-			"are left out"); err != nil {
-			return err
-		}
+		warnings = append(warnings, "the folder "+folder+" of the data cannot be read; its files are "+
+			"left out")
 	}
 	names := make([]string, len(r.t.Task.Files))
 	r.t.Descriptions = make([]record.Description, len(names))
 	for i, f := range r.t.Task.Files {
 		names[i], r.t.Descriptions[i].File = f.Name, f.Name
 	}
-	if most := r.MaxFiles; most > 0 && len(names) > most {
-		taken := spread(ByWords(r.t.Task.Question, names), most)
-		r.leaveOut(func(i int) bool { return !taken[i] })
+	if r.MaxFiles > 0 && len(names) > r.MaxFiles {
+		r.keepOnly(ByWords(r.t.Task.Question, names)[:r.MaxFiles])
+		warnings = append(warnings, fmt.Sprintf("%s not looked at: there are more than max_files, %d",
+			human.Plural(len(r.others), "file"), r.MaxFiles))
 	}
-	if n := len(r.others); n > 0 {
-		return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d",
-			human.Plural(n, "file"), r.MaxFiles))
-	}
-	return nil
+	return r.warn(warnings)
 }
 
-// look reads the beginning of every file. One that may not be read has its error; any other fault
-// is left to the script, whose error then says what it is.
-func (r *Describer) look(ctx context.Context, root *files.Folder) error {
+// keepOnly leaves the files of the indexes, in the order of the task, and of the others their names:
+// what nobody has seen is no part of how the answer was found, and with thousands of files it would be
+// most of the notebook.
+func (r *Describer) keepOnly(kept []int) {
+	slices.Sort(kept)
+	all, described := r.t.Task.Files, r.t.Descriptions
+	r.t.Task.Files, r.t.Descriptions = nil, nil
+	for i, f := range all {
+		if _, keep := slices.BinarySearch(kept, i); keep {
+			r.t.Task.Files = append(r.t.Task.Files, f)
+			r.t.Descriptions = append(r.t.Descriptions, described[i])
+		} else {
+			r.others = append(r.others, f.Name)
+		}
+	}
+	r.t.Task.Others += len(all) - len(kept)
+}
+
+// survey looks at the files, describes those that need no program, and returns the others. A folder
+// that cannot be opened here may still be there for the scripts: then nothing is known of its files
+// before they run. A fault other than that a file may not be read is left to the scripts, too.
+func (r *Describer) survey(ctx context.Context) (left []int, err error) {
+	root, err := files.Open(r.data, r.Readable)
+	if err == nil {
+		defer root.Close()
+	} else {
+		root = nil
+	}
 	var leading []*files.OutsideError
 	for i, f := range r.t.Task.Files {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		look, err := files.LookAt(root, f, headBytes)
-		outside, leads := errors.AsType[*files.OutsideError](err)
-		switch d := &r.t.Descriptions[i]; {
-		case leads:
-			d.Error = "it is a link that leads out of the data folder, and is not read"
-			leading = append(leading, outside)
-		case errors.Is(err, fs.ErrPermission):
-			d.Error = "it cannot be read: permission denied"
-		case err == nil:
-			r.of(i).look, d.Kind = look, look.Kind
+		if root != nil {
+			look, err := files.LookAt(root, f, startBytes)
+			if outside, leads := errors.AsType[*files.OutsideError](err); leads {
+				r.t.Descriptions[i].Error = "it is a link that leads out of the data folder, and is not read"
+				leading = append(leading, outside)
+			} else if errors.Is(err, fs.ErrPermission) {
+				r.t.Descriptions[i].Error = "it cannot be read: permission denied"
+			}
+			r.t.Descriptions[i].Kind = look.Kind
+		}
+		done, err := r.describeAtOnce(root, i)
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			left = append(left, i)
 		}
 	}
-	return r.warnOfLinks(leading)
+	return left, r.warnOfLinks(leading)
 }
 
-// warnOfLinks tells of links that are not followed, and how to allow it: for each file, or for
-// their folder where it has several. No flag is advised for what is private, nor for a folder with
-// that: a stranger's links may be there for that.
+// warnOfLinks tells of links that are not followed, and how to allow it. No flag is advised for what
+// is private: a stranger's links may be there for that.
 func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	if len(leading) == 0 {
 		return nil
 	}
-	var names, allow []string
-	in, private := map[string]int{}, map[string]bool{} // by folder
-	for _, l := range leading {
-		dir := filepath.Dir(l.Target)
-		names, in[dir] = append(names, l.Name), in[dir]+1
-		private[dir] = private[dir] || r.Private(l.Target) || r.Private(dir)
-	}
-	for _, l := range leading {
-		target := l.Target
-		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] {
-			target = dir
-		}
-		flag := "--allow-read " + human.Shell(target)
-		if !r.Private(l.Target) && !slices.Contains(allow, flag) {
-			allow = append(allow, flag)
-		}
-	}
 	const most = 5
-	text := "links that lead out of the data folder are not read: " +
-		strings.Join(strings.Fields(listed(names, 300)), ", ")
+	var names, allow []string
+	for _, l := range leading {
+		names = append(names, l.Name)
+		if len(allow) < most && (r.Private == nil || !r.Private(l.Target)) {
+			allow = append(allow, "--allow-read "+human.Shell(l.Target))
+		}
+	}
+	text := "links that lead out of the data folder are not read: " + inLine(names)
 	if len(allow) > 0 {
-		text += "; allow it with " + strings.Join(allow[:min(len(allow), most)], " ")
+		text += "; allow it with " + strings.Join(allow, " ")
 	}
 	return r.journal.Warn(text)
 }
@@ -186,22 +182,7 @@ func (r *Describer) describeAtOnce(root *files.Folder, i int) (done bool, err er
 		}
 		return ok, err
 	}
-	return true, r.describedAs(i, d)
-}
-
-// describedAs records a description and tells of it.
-func (r *Describer) describedAs(i int, d record.Description) error {
-	d.Text = brief.Lines(d.Text, r.DescriptionChars)
-	return r.journal.Described(i, d)
-}
-
-// descriptionChars is how long a description should be: long where there are few
-// files, since all of them are read again with every request.
-func (r *Describer) descriptionChars(show ask.Sizes) int {
-	const least = 1000
-	files := max(1, min(len(r.t.Task.Files), r.TopK))
-	room := min(show.Description/4, show.Context*13/100/files)
-	return max(min(least, show.Description), room/100*100)
+	return true, r.journal.Described(i, d)
 }
 
 // dataPython is the name of file i as a Python string literal.

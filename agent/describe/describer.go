@@ -6,7 +6,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe/profile"
-	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -63,18 +62,15 @@ type Describer struct {
 
 	Before map[string]record.Description // of an earlier attempt at the run, by file
 
-	known    map[string]*known // of the task's files, by name
-	nearness []int             // the task's files, the nearest to the question first
-	others   []string          // files that are not looked at, or not described
-	passed   int               // files that were looked at, but not into
-	alone    bool              // nothing but the descriptions is wanted
+	known  map[string]*known // of the task's files, by name
+	others []string          // files that are not looked at, or not shown
+	alone  bool              // nothing but the descriptions is wanted
 
 	program, listing string // hashes of the program that profiles, and of the files' names and sizes
 }
 
 // known is what is known of a file besides its description.
 type known struct {
-	look    files.Look
 	profile *profile.Profile // nil: there is none
 	kept    string           // where its profile is kept; "": it is not
 	lead    string           // the first file of its structure
@@ -83,9 +79,6 @@ type known struct {
 // of is what is known of the task's file i.
 func (r *Describer) of(i int) *known {
 	name := r.t.Task.Files[i].Name
-	if r.known == nil {
-		r.known = map[string]*known{}
-	}
 	if r.known[name] == nil {
 		r.known[name] = &known{lead: name}
 	}
@@ -97,18 +90,22 @@ func (r *Describer) of(i int) *known {
 func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask.Stopwatch,
 	journal Journal,
 	open func(ctx context.Context, dir string) (Session, error)) *Describer {
-	if o.Private == nil {
-		o.Private = func(string) bool { return false }
-	}
 	return &Describer{Asker: a, Options: o, journal: journal, t: t, method: t.Method, open: open,
-		data: data, kernel: kernel}
+		data: data, kernel: kernel, known: map[string]*known{}}
 }
 
-// Recall prepares for showing files whose descriptions are recorded.
-func (r *Describer) Recall() {
+// order has the files of the indexes be the nearest to the question, in this order.
+func (r *Describer) order(indexes []int) {
+	for n, i := range indexes {
+		r.t.Descriptions[i].Near = n + 1
+	}
+}
+
+// nearest are the indexes of the files, the nearest to the question first.
+func (r *Describer) nearest() []int {
 	scores := make([]float64, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
 		scores[i] = -float64(d.Near)
 	}
-	r.nearness = byScore(scores)
+	return byScore(scores)
 }

@@ -11,7 +11,6 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
-	"dsstar/agent/mask"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -38,8 +37,11 @@ func (e *MaskError) Error() string {
 // names, and what looks like credentials in the files, which are all that cells can open. It warns
 // of each line that has one. The error may be a [*MaskError].
 func (r *Describer) Guard(ctx context.Context, all []record.File) error {
-	if err := r.maskColumns(ctx, all); err != nil {
-		return err
+	r.t.Task.Mask = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Columns, r.t.Task.Mask))))
+	if len(r.t.Task.Mask) > 0 {
+		if err := r.maskColumns(ctx, all); err != nil {
+			return err
+		}
 	}
 	return r.maskSecrets(ctx, all)
 }
@@ -52,10 +54,7 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 			names, paths = append(names, f.Name), append(paths, brief.Python("data/"+f.Name))
 		}
 	}
-	patterns := slices.Concat(r.Columns, r.t.Task.Mask)
-	slices.Sort(patterns)
-	r.t.Task.Mask = slices.Compact(patterns)
-	if len(r.t.Task.Mask) == 0 || len(paths) == 0 {
+	if len(paths) == 0 {
 		return nil
 	}
 	session, err := r.openScratch(ctx)
@@ -75,14 +74,12 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 }
 
 // takeValues has masked what the program has listed of files. It prints a line for each, and one
-// for all, whose name is "".
+// for all, whose name is "". It warns of values that are not masked though they may belong to
+// columns that are.
 func (r *Describer) takeValues(names []string, e notebook.Execution, mark string) error {
 	told, short := 0, 0
-	var named []string
-	for n, text := range marked(e.Stdout(), mark) {
-		if n != told || n == len(names) {
-			continue
-		}
+	var named, warnings []string
+	for n, text := range marked(e.Stdout(), mark, len(names)) {
 		var l profile.Listing
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			l.Problem = err.Error()
@@ -101,24 +98,19 @@ func (r *Describer) takeValues(names []string, e notebook.Execution, mark string
 	if told < len(names) {
 		return &MaskError{Reason: "the program that lists them has ended: " + brief.Problem(e)}
 	}
-	return r.warnOfValues(short, named)
-}
-
-// warnOfValues tells which values are not masked though they may belong to columns that are.
-func (r *Describer) warnOfValues(short int, named []string) error {
-	var all []string
 	if short > 0 {
-		all = append(all, fmt.Sprintf("%s of columns to mask are not masked: they have fewer than "+
-			"three letters or six digits", human.Plural(short, "value")))
+		warnings = append(warnings, fmt.Sprintf("%s of columns to mask are not masked: they have fewer "+
+			"than three letters or six digits", human.Plural(short, "value")))
 	}
 	if len(named) > 0 {
-		all = append(all, "a column to mask is named, but not found as a column, in: "+
-			listed(named, 300)+"; values that stand only there are not masked")
+		warnings = append(warnings, "a column to mask is named, but not found as a column, in: "+
+			inLine(named)+"; values that stand only there are not masked")
 	}
 	if skipped := files.InWords(r.t.Task.Skipped); skipped != "" {
-		all = append(all, "values that stand only in what is not looked at are not masked: "+skipped)
+		warnings = append(warnings, "values that stand only in what is not looked at are not masked: "+
+			skipped)
 	}
-	return r.warn(all)
+	return r.warn(warnings)
 }
 
 // warn tells of several things that the user should know.
@@ -131,42 +123,34 @@ func (r *Describer) warn(texts []string) error {
 	return nil
 }
 
+// maskSecrets looks for credentials at the beginnings of files, and names the first lines of each
+// that have some.
 func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 	root, err := files.Open(r.data, r.Readable)
 	if err != nil {
 		return nil // there are no files, or only for the cells
 	}
 	defer root.Close()
-	left := scanAllBytes
-	for _, f := range all {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if f.Size == 0 || left <= 0 {
-			continue
-		}
-		text, err := files.Text(root, f, scanBytes)
-		if err != nil {
-			continue // looking at it says so
-		}
-		left -= len(text)
-		if err := r.warn(ofSecrets(f.Name, r.Mask.Learn(text))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ofSecrets names the first lines of a file with credentials.
-func ofSecrets(file string, all []mask.Find) (texts []string) {
 	const most = 5
-	for _, f := range all[:min(len(all), most)] {
-		texts = append(texts, fmt.Sprintf("%s, line %d, has what looks like %s: it is masked in what "+
-			"goes to the model", file, f.Line, f.Kind))
+	var warnings []string
+	for left := scanAllBytes; len(all) > 0 && left > 0 && ctx.Err() == nil; all = all[1:] {
+		look, err := files.LookAt(root, all[0], scanBytes)
+		if err != nil {
+			continue // the survey says so
+		}
+		left -= len(look.Text)
+		found := r.Mask.Learn(look.Text)
+		for _, f := range found[:min(len(found), most)] {
+			warnings = append(warnings, fmt.Sprintf("%s, line %d, has what looks like %s: it is masked "+
+				"in what goes to the model", all[0].Name, f.Line, f.Kind))
+		}
+		if more := len(found) - most; more > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s has what looks like credentials in %s more: "+
+				"they are masked, too", all[0].Name, human.Plural(more, "line")))
+		}
 	}
-	if more := len(all) - most; more > 0 {
-		texts = append(texts, fmt.Sprintf("%s has what looks like credentials in %s more: they are "+
-			"masked, too", file, human.Plural(more, "line")))
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	return texts
+	return r.warn(warnings)
 }

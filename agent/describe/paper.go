@@ -23,22 +23,15 @@ func (r *Describer) describeByModel(ctx context.Context, s *scratch, left []int)
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(calls)
 	for _, i := range left {
-		d, known := r.Before[r.t.Task.Files[i].Name]
-		if known = known && (d.Text != "" || d.Error != ""); known {
-			if err := r.describedAs(i, d); err != nil {
-				return err
-			}
-			continue
-		}
 		g.Go(func() error {
-			if within.Err() != nil {
-				return within.Err()
+			d, known := r.Before[r.t.Task.Files[i].Name]
+			if !known || d.Text == "" && d.Error == "" {
+				var err error
+				if d, err = r.describeFile(within, s, i); err != nil {
+					return err
+				}
 			}
-			d, err := r.describeFile(within, s, i)
-			if err != nil {
-				return err
-			}
-			return r.describedAs(i, d)
+			return r.journal.Described(i, d)
 		})
 	}
 	return g.Wait()
@@ -48,8 +41,9 @@ func (r *Describer) describeByModel(ctx context.Context, s *scratch, left []int)
 // is no error: the description then says so.
 func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (record.Description, error) {
 	d, path := r.t.Descriptions[i], r.dataPython(i)
+	size := human.Bytes(r.t.Task.Files[i].Size)
 	q := ask.Request{Role: "analyzer", Subject: d.File, Words: func() []prompts.Part {
-		return []prompts.Part{prompts.Analyzer{Path: path, Size: human.Bytes(r.t.Task.Files[i].Size),
+		return []prompts.Part{prompts.Analyzer{Path: path, Size: size,
 			Chars: r.descriptionChars(r.Sizes())}}
 	}}
 	for {
@@ -66,7 +60,7 @@ func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (record
 			return d, err
 		}
 		text, report, problem := description(e, r.Sizes().Result)
-		if d.Text = text; problem == "" {
+		if d.Text = brief.Lines(text, r.DescriptionChars); problem == "" {
 			return d, nil
 		}
 		d.Failed = append(d.Failed, record.Attempt{Code: code, Execution: e})
@@ -79,9 +73,8 @@ func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (record
 			return d, err
 		}
 		q = ask.Request{Role: "debugger", Subject: subject, Words: func() []prompts.Part {
-			report := brief.Clip(report, r.Sizes().Result)
-			return []prompts.Part{prompts.DebuggerScript{Path: path, Size: human.Bytes(r.t.Task.Files[i].Size),
-				Code: code, Error: report}}
+			return []prompts.Part{prompts.DebuggerScript{Path: path, Size: size, Code: code,
+				Error: brief.Clip(report, r.Sizes().Result)}}
 		}}
 	}
 }
@@ -103,4 +96,13 @@ func description(e notebook.Execution, budget int) (text, report, problem string
 		return "", "The script ran but printed nothing.", "its script printed nothing"
 	}
 	return text, "", ""
+}
+
+// descriptionChars is how long a description should be: long where there are few
+// files, since all of them are read again with every request.
+func (r *Describer) descriptionChars(show ask.Sizes) int {
+	const least = 1000
+	files := max(1, min(len(r.t.Task.Files), r.TopK))
+	room := min(show.Description/4, show.Context*13/100/files)
+	return max(min(least, show.Description), room/100*100)
 }

@@ -64,7 +64,7 @@ func TestNearQuestion(t *testing.T) {
 		}
 		return &profile.Profile{Format: "text", Tables: []profile.Table{{Headline: "900 rows", Names: []string{name}, Columns: columns}}}
 	}
-	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 24_000}, nil, nil), t: &record.Trajectory{}}
+	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 36_000}, nil, nil), t: &record.Trajectory{}, known: map[string]*known{}}
 	r.t.Task.Question = "Does fraud cost a fine?"
 	r.t.Task.Guidelines = "If a question has no relevant or applicable answer, answer Not Applicable."
 	manuals := &profile.Profile{Format: "text", Document: manual.String(), Sections: starts}
@@ -77,7 +77,7 @@ func TestNearQuestion(t *testing.T) {
 	if text := r.fromProfile(0, 2600).Text; !strings.Contains(text, "last word on Fraud") || strings.Contains(text, "last word on Applicable") {
 		t.Error(text)
 	}
-	r.share([]int{0, 2, 1, 3}, 3000, 1000, 1000)
+	r.share([]int{0, 2, 1, 3})
 	if d := r.t.Descriptions; d[2].Far || d[1].Far || len(d[2].Text) < 5*len(d[1].Text)/4 {
 		t.Errorf("the nearest table has %d bytes, the next one %d", len(d[2].Text), len(d[1].Text))
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -23,27 +21,28 @@ import (
 type scratch struct {
 	Session
 	folder string // removed by close
-	data   string // the data folder
+	setUp  []string
 	kernel *ask.Stopwatch
 	mu     sync.Mutex
 	used   bool // a script has run that may have left something
 }
 
-// openScratch opens the session and asks it for what the notebook runs on.
+// openScratch opens the session and asks it for what the notebook runs on. The cells that set it up
+// make it see the data folder as the run's own would, and nothing else. A child or a frozen copy of
+// the session has at once what is loaded.
 func (r *Describer) openScratch(ctx context.Context) (*scratch, error) {
 	folder, err := disk.TempFolder("", "dsstar-describe-")
 	if err != nil {
 		return nil, err
 	}
-	s := &scratch{folder: folder, data: r.data, kernel: r.kernel}
-	dir := filepath.Join(folder, "0")
-	if err = os.Mkdir(dir, 0o700); err == nil {
-		stop := s.kernel.Start()
-		s.Session, err = r.open(ctx, dir)
-		stop()
-	}
+	s := &scratch{folder: folder, kernel: r.kernel, setUp: []string{
+		"data_dir = " + brief.Python(r.data), record.SetUpCell(record.Task{Data: r.data}),
+		profile.Load + emptyNames}}
+	stop := s.kernel.Start()
+	s.Session, err = r.open(ctx, folder)
+	stop()
 	var e notebook.Execution
-	for _, code := range append(s.setUp(), environment+emptyNames) {
+	for _, code := range append(s.setUp, environment+emptyNames) {
 		if err == nil {
 			e, err = s.run(ctx, code)
 			err = cmp.Or(err, asSetUp(e))
@@ -66,13 +65,6 @@ func (s *scratch) close() {
 	_ = disk.RemoveTemp(s.folder) // a temporary folder; the system clears what stays
 }
 
-// setUp are the cells that make the empty session see the data folder as the run's own would, and
-// nothing else. A child or a frozen copy of the session has at once what is loaded.
-func (s *scratch) setUp() []string {
-	return []string{"data_dir = " + brief.Python(s.data), record.SetUpCell(record.Task{Data: s.data}),
-		profile.Load + emptyNames}
-}
-
 // asSetUp returns an error if a cell that sets the session up has failed.
 func asSetUp(e notebook.Execution) error {
 	if e.Status == notebook.OK {
@@ -90,9 +82,10 @@ func (s *scratch) run(ctx context.Context, code string) (notebook.Execution, err
 func (s *scratch) runAlone(ctx context.Context, code string) (notebook.Execution, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.kernel.Start()()
 	if s.used {
-		back, err := s.Rollback(ctx, s.setUp())
+		stop := s.kernel.Start()
+		back, err := s.Rollback(ctx, s.setUp)
+		stop()
 		for _, e := range back.Executions {
 			err = cmp.Or(err, asSetUp(e))
 		}
@@ -101,7 +94,7 @@ func (s *scratch) runAlone(ctx context.Context, code string) (notebook.Execution
 		}
 	}
 	s.used = true
-	return s.Execute(ctx, code)
+	return s.run(ctx, code)
 }
 
 // environment prints which Python runs, with which packages.

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
 	"dsstar/prompts"
@@ -20,40 +20,33 @@ import (
 // names, however far they seemed from the question, and fewer names.
 func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File,
 	relations, leftOut string) {
-	all := r.t.Descriptions
-	likes := make([]int, len(all)) // the file that a description tells the difference from, from 1
-	for n, d := range all {
-		like := func(first record.Description) bool { return d.Like != "" && first.File == d.Like }
-		likes[n] = 1 + slices.IndexFunc(all, like)
+	first := map[string]int{} // by the name of a family's first file
+	for n, d := range r.t.Descriptions {
+		first[d.File] = n
 	}
-	named := r.named(code, likes)
-	texts := r.texts(named)
-	share := r.shares(texts, likes, show)
+	named := r.named(code, first)
 	var names []string
-	place, beside := map[int]int{}, map[int]string{} // by file; places are from 1
-	for n, d := range all {
-		texts[n] = brief.Lines(texts[n], share[n])
+	place, beside := map[int]int{}, map[int]string{} // by file
+	texts := r.texts(named, show)
+	for n, text := range texts {
+		d := r.t.Descriptions[n]
+		lead, member := first[d.Like]
 		switch {
-		case r.method.Profiles() && share[n] == 0:
-			names = append(names, d.File)
-		case d.Profile && d.Like != "" && !strings.Contains(texts[n], "\n"):
-			beside[likes[n]-1] += r.dataPython(n) + ": " + texts[n] + "\n" +
-				brief.Lines(d.Alike, show.Description/8)
+		case r.method.Profiles() && (text == "" || member && texts[lead] == ""):
+			names = append(names, d.File) // what a member has beyond the other says nothing alone
+		case member:
+			beside[lead] += r.dataPython(n) + ": " + text + "\n"
 		default:
-			shown = append(shown, prompts.File{Path: r.dataPython(n), Description: texts[n]})
-			place[n] = len(shown)
+			f := prompts.File{Path: r.dataPython(n), Description: text,
+				Size: r.t.Task.Files[n].Weight(), Whole: d.Whole && text == d.Text}
+			if f.Whole {
+				f.Kind = d.Kind // which tells the encoding
+			}
+			place[n], shown = len(shown), append(shown, f)
 		}
 	}
-	for n, at := range place {
-		f, d := &shown[at-1], all[n]
-		f.Size = r.t.Task.Files[n].Weight()
-		f.Alike = beside[n] + brief.Lines(d.Alike, show.Description/8)
-		if f.Whole = d.Whole && texts[n] == d.Text; f.Whole {
-			f.Kind = d.Kind // which tells the encoding
-		}
-		if likes[n] > 0 {
-			f.Like = place[likes[n]-1]
-		}
+	for lead, alike := range beside {
+		shown[place[lead]].Alike = alike
 	}
 	relations, most := brief.Lines(r.t.Relations, show.Context/relationsShare), show.Description/4
 	if len(named) > 0 {
@@ -62,120 +55,40 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File,
 	return shown, relations, listed(names, most/2) + brief.Lines(r.t.Task.LeftOut, most)
 }
 
-// texts are what there is to tell of the files. If code names files, there is nothing of others but
-// documents.
-func (r *Describer) texts(named map[int]bool) []string {
-	texts := make([]string, len(r.t.Descriptions))
+// texts are what there is to tell of the files, which share the room evenly where it is too little.
+// If code names files, there is nothing of others but documents.
+func (r *Describer) texts(named map[int]bool, show ask.Sizes) []string {
+	texts, lengths := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n, d := range r.t.Descriptions {
-		text := d.Text
-		switch {
-		case d.Far && !named[n]:
-			text = d.Line
-		case text == "" && d.Error != "" && !r.method.NoAnalyzer:
-			text = "No description: " + d.Error
-		}
-		if more := d.Beyond(len(r.t.Earlier)); more != "" {
-			text = strings.TrimLeft(text+"\n"+more, "\n")
-		}
 		if len(named) == 0 || named[n] || r.document(n) {
-			texts[n] = text
+			texts[n] = r.told(d, named[n])
 		}
+		lengths[n] = min(len(texts[n]), show.Description)
+	}
+	most := show.Description
+	if !r.method.Profiles() { // a script is told how much to print
+		most = min(most, 2*r.descriptionChars(show))
+	}
+	for n, share := range brief.Shares(lengths, show.Context, most) {
+		texts[n] = brief.Lines(texts[n], share)
 	}
 	return texts
 }
 
-var (
-	// what goes through folders: it may open any file
-	lists = lazy.Regexp(`\b(?:listdir|scandir|walk|iterdir)\(`)
-	// string literals, which may be names of files, and what an f-string leaves open
-	literals = lazy.Regexp(`"([^"\n]+)"|'([^'\n]+)'`)
-	holes    = lazy.Regexp(`\{[^{}]*\}`)
-)
-
-// named returns the files that the code of cells names, by their own names, by a folder, a pattern
-// or an f-string, with the first of their families. Code that names none has its files from
-// elsewhere.
-func (r *Describer) named(code string, likes []int) map[int]bool {
-	if !r.method.Profiles() || lists().MatchString(code) {
-		return nil
+// told is what there is to tell of a file: of one far from the question no more than a line, unless
+// cells name it.
+func (r *Describer) told(d record.Description, named bool) string {
+	text := d.Text
+	switch {
+	case d.Far && !named:
+		text = d.Line
+	case text == "" && d.Error != "" && !r.method.NoAnalyzer:
+		text = "No description: " + d.Error
 	}
-	named := map[int]bool{}
-	for _, m := range literals().FindAllStringSubmatch(code, -1) {
-		text := path.Clean(strings.TrimPrefix(holes().ReplaceAllString(m[1]+m[2], "*"), "data/"))
-		pattern, folder := path.Base(text), path.Dir(text)
-		if strings.Trim(text, "*./") == "" {
-			continue
-		}
-		anywhere := strings.Trim(folder, "*./") == ""
-		for n, f := range r.t.Task.Files {
-			base := path.Base(f.Name)
-			like, _ := path.Match(pattern, base)
-			in, _ := path.Match(folder, path.Dir(f.Name))
-			if like && (in || anywhere) || pattern == base || strings.HasPrefix(f.Name, text+"/") {
-				named[n] = true
-				if likes[n] > 0 {
-					named[likes[n]-1] = true
-				}
-			}
-		}
+	if more := d.Beyond(len(r.t.Earlier)); more != "" {
+		text = strings.TrimLeft(text+"\n"+more, "\n")
 	}
-	return named
-}
-
-// linesBeyond returns the lines of text that other does not have.
-func linesBeyond(text, other string) string {
-	had := map[string]bool{}
-	for line := range strings.Lines(other) {
-		had[strings.TrimRight(line, " \r\n")] = true
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, " \r\n"); !had[line] {
-			b.WriteString(line + "\n")
-		}
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// shares divides the room for descriptions: the nearest to the question say most. Of what a model
-// has described one half is divided fairly first, so that every file says something; a file that a
-// program has described and that there is no room for has 0, and is only named.
-func (r *Describer) shares(texts []string, likes []int, show ask.Sizes) []int {
-	share, most, left := make([]int, len(texts)), make([]int, len(texts)), show.Context
-	for n, text := range texts {
-		most[n] = min(len(text), r.mostOf(n, show))
-	}
-	fair := !r.method.Profiles()
-	if fair {
-		share = brief.Shares(most, left/2, show.Description)
-	}
-	for _, n := range share {
-		left -= n
-	}
-	for _, n := range r.nearness {
-		more := max(0, most[n]-share[n])
-		if fair {
-			more = min(more, max(0, left))
-		}
-		if more <= left {
-			share[n], left = share[n]+more, left-more
-		}
-	}
-	for n, like := range likes {
-		if like > 0 && share[like-1] == 0 {
-			share[n] = 0 // it tells only what it has beyond the other
-		}
-	}
-	return share
-}
-
-// mostOf is how much of one description is shown at most: of what a script prints no more than it
-// was told.
-func (r *Describer) mostOf(n int, show ask.Sizes) int {
-	if d := r.t.Descriptions[n]; d.Profile || d.Whole || d.Corrected {
-		return show.Description
-	}
-	return min(show.Description, 2*r.descriptionChars(show))
+	return text
 }
 
 // document reports whether what is known of a file is its text, or what a person says of it.
@@ -184,111 +97,103 @@ func (r *Describer) document(n int) bool {
 	return d.Whole || d.Document || d.Corrected
 }
 
-// listed names files in at most about most bytes: those together whose names differ in a number,
-// and several in a folder by what differs.
-func listed(names []string, most int) string {
-	if len(names) == 0 {
-		return ""
+// Extend adds to the descriptions what a later question of the conversation needs besides, as far
+// as profiles are kept. What was told before stays as it is.
+func (r *Describer) Extend() {
+	const share = 20 // of what is shown of the files, for all that is added
+	k := len(r.t.Earlier)
+	if k <= r.t.Extended || !r.method.Profiles() {
+		return
 	}
-	numbers, folders := map[string][]string{}, map[string][]string{}
-	for _, name := range names {
-		form, number := name, ""
-		if m := numbered().FindStringSubmatch(name); m != nil && !strings.Contains(name, "*") {
-			form, number = m[1]+"*"+m[3], m[2]
+	r.t.Extended = k
+	root, err := files.Open(r.data, r.Readable)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	texts := make([]string, len(r.t.Descriptions))
+	for i, f := range r.t.Task.Files {
+		d := r.t.Descriptions[i]
+		if p, ok := keptProfile(r.keptAt(root, f)); ok && d.Profile && !d.Whole && d.Like == "" {
+			text := p.Text(r.question(), max(leastChars, len(d.Text)), r.near)
+			texts[i] = linesBeyond(text, r.told(d, false))
 		}
-		numbers[form] = append(numbers[form], number)
+	}
+	left := r.Sizes().Context / share
+	for _, i := range ByWords(r.question(), texts) {
+		if d := &r.t.Descriptions[i]; texts[i] != "" && len(texts[i]) <= left {
+			d.Later = append(d.Later, record.Extension{Part: k, Text: texts[i]})
+			left -= len(texts[i])
+		}
+	}
+}
+
+// linesBeyond returns the lines of text that other does not have.
+func linesBeyond(text, other string) string {
+	had := strings.Split(other, "\n")
+	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+		return line == "" || slices.Contains(had, line)
+	}), "\n")
+}
+
+// anyFile is what may open any file: it goes through folders, or makes the names of files.
+var anyFile = lazy.Regexp(`\b(?:listdir|scandir|walk|iterdir)\(|["'][^"'\n]*[{*][^"'\n]*\.\w+["']`)
+
+// named returns the files that the code of cells names, by their own names or that of a folder, with
+// the first of their families. Code that names none has its files from elsewhere.
+func (r *Describer) named(code string, first map[string]int) map[int]bool {
+	if !r.method.Profiles() || anyFile().MatchString(code) {
+		return nil
+	}
+	named := map[int]bool{}
+	for n, f := range r.t.Task.Files {
+		dir := path.Base(path.Dir(f.Name))
+		if strings.Contains(code, path.Base(f.Name)) || dir != "." && strings.Contains(code, dir) {
+			named[n] = true
+			if lead, member := first[r.t.Descriptions[n].Like]; member {
+				named[lead] = true
+			}
+		}
+	}
+	return named
+}
+
+// listed names files in at most about most bytes, several of a folder and an ending together. Where
+// that is too long, there are the first and the last of those.
+func listed(names []string, most int) string {
+	const few = 4                    // that are named one by one
+	folders := map[string][]string{} // by a pattern: what its * stands for
+	for _, name := range names {
+		pattern, own := name, "*"
+		if !strings.ContainsAny(name, "*,") {
+			ending := path.Ext(name)
+			dir, base := path.Split(strings.TrimSuffix(name, ending))
+			pattern, own = dir+"*"+ending, base
+		}
+		folders[pattern] = append(folders[pattern], own)
 	}
 	var whole, short []string
-	forms := map[[2]string][]string{} // by what differs
-	together := func(form string, differ []string) {
-		n, ends := len(differ), differ[0]+" to "+differ[len(differ)-1]
-		same := [2]string{fmt.Sprintf("%d files, * is %s", n, ranges(differ)),
-			fmt.Sprintf("%d files, * is %s", n, ends)}
-		forms[same] = append(forms[same], brief.Python("data/"+form))
-	}
-	const few = 4 // that are named one by one
-	for form, all := range numbers {
+	for pattern, all := range folders {
 		if slices.Sort(all); len(all) >= few {
-			together(form, all)
+			form := fmt.Sprintf("%s: %d files, * is ", brief.Python("data/"+pattern), len(all))
+			whole = append(whole, form+strings.Join(all, ", ")+"\n")
+			short = append(short, form+all[0]+" to "+all[len(all)-1]+"\n")
 			continue
 		}
-		for _, number := range all {
-			name := strings.Replace(form, "*", number, 1)
-			key := path.Dir(name) + "/*" + path.Ext(name)
-			folders[key] = append(folders[key], name)
-		}
-	}
-	for _, all := range folders {
-		if slices.Sort(all); len(all) >= few {
-			together(apart(all))
-			continue
-		}
-		for _, name := range all {
-			line := brief.Python("data/" + name)
+		for _, own := range all {
+			line := brief.Python("data/"+strings.Replace(pattern, "*", own, 1)) + "\n"
 			whole, short = append(whole, line), append(short, line)
 		}
 	}
-	for same, all := range forms {
-		slices.Sort(all)
-		each := ": "
-		if len(all) > 1 {
-			each = ": each "
-		}
-		line := strings.Join(all, ", ") + each
-		whole, short = append(whole, line+same[0]), append(short, line+same[1])
-	}
 	slices.Sort(whole)
-	if text := strings.Join(whole, "\n") + "\n"; len(text) <= most {
+	if text := strings.Join(whole, ""); len(text) <= most {
 		return text
 	}
 	slices.Sort(short)
-	return brief.Clip(strings.Join(short, "\n")+"\n", most)
+	return brief.Clip(strings.Join(short, ""), most)
 }
 
-// apart tells names of one folder and ending by what they have in common, with a * for what
-// differs, and what that is in each. Words stay whole.
-func apart(names []string) (form string, differ []string) {
-	word := func(c byte) bool { return c != '/' && c != '_' && c != '-' && c != ' ' && c != '.' }
-	first, last := names[0], names[len(names)-1] // in order, so that all begin as these two do
-	head := 0
-	for head < min(len(first), len(last)) && first[head] == last[head] {
-		head++
-	}
-	for head > 0 && word(first[head-1]) {
-		head--
-	}
-	tail := len(path.Ext(first))
-	for _, name := range names {
-		differ = append(differ, name[head:max(head, len(name)-tail)])
-	}
-	for i, d := range differ {
-		if strings.ContainsAny(d, ",*") {
-			differ[i] = strconv.Quote(d)
-		}
-	}
-	return first[:head] + "*" + first[len(first)-tail:], differ
-}
-
-// numbered is a name that has a number before its ending.
-var numbered = lazy.Regexp(`^(.*?)([0-9]{1,9})([^0-9]*(?:\.\w+)?)$`)
-
-// ranges names what differs in order, numbers that follow each other by the first and the last.
-func ranges(differ []string) string {
-	var parts []string
-	for n, d := range differ {
-		switch {
-		case n == 0 || !follows(differ[n-1], d):
-			parts = append(parts, d)
-		case n+1 == len(differ) || !follows(d, differ[n+1]):
-			parts[len(parts)-1] += " to " + d
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// follows reports whether b is the number after a, written with as many digits.
-func follows(a, b string) bool {
-	m, err := strconv.Atoi(a)
-	n, bad := strconv.Atoi(b)
-	return err == nil && bad == nil && len(a) == len(b) && n == m+1
+// inLine names files in a line.
+func inLine(names []string) string {
+	return strings.ReplaceAll(strings.TrimSpace(listed(names, 300)), "\n", ", ")
 }

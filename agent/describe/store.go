@@ -16,7 +16,7 @@ import (
 )
 
 // A Cache keeps profiles for later runs, a file each, by the content of the data file, and by
-// what else its profile tells of: some of its name, and of what lies beside it.
+// what else its profile tells of: the ending of its name, and what lies beside it.
 type Cache struct {
 	Dir    string // made when it is needed
 	Python string // tells the Python that profiles files from others, which may lack packages
@@ -36,23 +36,12 @@ func (r *Describer) keptAt(root *files.Folder, f record.File) string {
 		r.program = hash(r.Cache.Python, r.profileSeconds(), profile.Program())
 		r.listing = hash(r.t.Task.Files)
 	}
-	key := []string{r.program, sum}
+	key := []string{r.program, sum, ending(f.Name)}
 	for _, c := range root.Companions(f) {
 		key = append(key, ending(c.Name)) // how a database is opened depends on what is beside it
 	}
-	if base, ok := strings.CutSuffix(strings.ToLower(f.Name), ".dbf"); ok {
-		for _, page := range []string{".cpg", ".CPG"} { // the encoding of a table of dBASE
-			encoding, _ := files.Sum(root, record.File{Name: f.Name[:len(base)] + page})
-			key = append(key, encoding) // "": there is none
-		}
-	}
-	switch {
-	case strings.Contains(path.Dir(f.Name), "="): // whether all files of its folder are one table
+	if strings.ContainsAny(f.Name, "=~") { // a part of a table that folders make, or a lock
 		key = append(key, f.Name, r.listing)
-	case strings.HasPrefix(path.Base(f.Name), "~$"): // a lock, whose name tells of what
-		key = append(key, f.Name)
-	default:
-		key = append(key, ending(f.Name))
 	}
 	name := hash(key)
 	return filepath.Join(r.Cache.Dir, name[:2], name[2:]+".json")
@@ -60,6 +49,12 @@ func (r *Describer) keptAt(root *files.Folder, f record.File) string {
 
 func hash(parts ...any) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%#v", parts)))
+}
+
+// ending is the part of a file's name that the program goes by.
+func ending(name string) string {
+	_, end, _ := strings.Cut(strings.ToLower(path.Base(name)), ".")
+	return end
 }
 
 // keptProfile takes a profile from where it is kept.

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -27,15 +26,13 @@ var formats = []format{
 	{magic: "DUCK", at: 8, added: []string{".wal", ".wal.checkpoint", ".wal.recovery"}},
 	{endings: []string{".shp"}, added: []string{".xml"},
 		instead: []string{".shx", ".dbf", ".prj", ".cpg", ".qpj", ".qix", ".sbn", ".sbx"}},
+	{endings: []string{".dbf"}, instead: []string{".cpg"}},
 	{endings: []string{".tif", ".tiff"}, added: []string{".aux.xml", ".ovr"}, instead: []string{".tfw"}},
 	{endings: []string{".bil", ".bip", ".bsq", ".flt", ".img", ".dat", ".raw"},
-		added: []string{header}, instead: []string{header}},
+		added: []string{".hdr"}, instead: []string{".hdr"}}, // a text that says how numbers are written
 }
 
-const (
-	index  = "-shm" // of the log of an SQLite database: it has no data that the log lacks
-	header = ".hdr" // a text that says how a file of numbers is written
-)
+const index = "-shm" // of the log of an SQLite database: it has no data that the log lacks
 
 // A Companion is a file that belongs to another one, such as the log of a database.
 type Companion struct {
@@ -47,27 +44,18 @@ type Companion struct {
 // Holds reports whether the companion has data that the file itself lacks.
 func (c Companion) Holds() bool { return c.Size > 0 && !strings.HasSuffix(c.Name, index) }
 
-// own reports whether the companion is listed and described like any data file.
-func (c Companion) own() bool { return strings.EqualFold(path.Ext(c.Name), header) }
-
 // Companions returns the companions that the file at a path has. name is that of the file in the
 // data folder.
 func Companions(at, name string) (all []Companion) {
 	if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			at = real // beside which programs look for them
-		}
+		at = disk.RealPath(at) // beside which programs look for them
 	}
 	for _, f := range formats {
-		var found []Companion
 		for _, c := range f.companions(at, name) {
-			if info, err := os.Lstat(c.Path); err == nil {
+			if info, err := os.Lstat(c.Path); err == nil && f.of(at) {
 				c.Size = info.Size()
-				found = append(found, c)
+				all = append(all, c)
 			}
-		}
-		if len(found) > 0 && f.of(at) {
-			all = append(all, found...)
 		}
 	}
 	return all
@@ -99,14 +87,19 @@ func (f format) companions(at, name string) (all []Companion) {
 
 // of reports whether the file at a path, which is no link, is a regular one of the format.
 func (f format) of(path string) bool {
-	head := readSome(path, f.at+int64(len(f.magic)))
-	return head != nil && bytes.HasSuffix(head, []byte(f.magic)) && len(head) == int(f.at)+len(f.magic)
+	file, err := disk.OpenPlain(path, 1<<62)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head := make([]byte, len(f.magic))
+	_, err = file.ReadAt(head, f.at)
+	return err == nil && string(head) == f.magic
 }
 
-// parts returns the companions that are part of a data file, rather than nothing or one themselves.
+// parts returns the companions that are part of a data file, rather than nothing.
 func parts(all []Companion) []Companion {
-	others := func(c Companion) bool { return !c.Holds() || c.own() }
-	return slices.DeleteFunc(slices.Clone(all), others)
+	return slices.DeleteFunc(slices.Clone(all), func(c Companion) bool { return !c.Holds() })
 }
 
 // A CompanionError reports a file that cannot be read together with its companion.
@@ -117,8 +110,8 @@ func (e *CompanionError) Error() string {
 }
 
 // Together returns the sources with their companions, each as a source of its own, whose
-// [Source.Of] is set unless it is described like any data file. The error is a [*CompanionError]
-// if one is not a regular file that this user may read.
+// [Source.Of] is set. The error is a [*CompanionError] if one is not a regular file that this user
+// may read.
 func Together(sources []Source) ([]Source, error) {
 	all := slices.Clone(sources)
 	for _, s := range sources {
@@ -131,9 +124,6 @@ func Together(sources []Source) ([]Source, error) {
 				return nil, &CompanionError{s.Path, c.Path}
 			}
 			companion := Source{Name: c.Name, Path: c.Path, Of: s.Name}
-			if c.own() {
-				companion.Of = ""
-			}
 			same := func(s Source) bool { return s.Name == c.Name && s.Path == c.Path }
 			if named := slices.IndexFunc(all, same); named >= 0 {
 				all[named] = companion
@@ -156,12 +146,12 @@ func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Sou
 		for _, f := range formats {
 			for _, c := range f.companions(s.Path, s.Name) {
 				at := filepath.Join(data, c.Name)
-				if info, err := root.Lstat(at); err != nil || info.Mode()&fs.ModeSymlink == 0 ||
-					slices.ContainsFunc(linked, func(s Source) bool { return s.Name == c.Name }) {
-					continue
-				}
-				if err := root.Remove(at); err != nil {
-					return nil, err
+				info, err := root.Lstat(at)
+				named := slices.ContainsFunc(linked, func(s Source) bool { return s.Name == c.Name })
+				if err == nil && info.Mode()&fs.ModeSymlink != 0 && !named {
+					if err := root.Remove(at); err != nil {
+						return nil, err
+					}
 				}
 			}
 		}

@@ -27,6 +27,8 @@ var formats = map[string]struct {
 	"DuckDB":      {"a.duckdb", duckdb, []string{"a.duckdb.wal"}, nil, []string{"a.duckdb-wal", "a.wal"}},
 	"shapefile":   {"a.shp", "…", []string{"a.shx", "a.dbf", "a.prj", "a.cpg"}, nil, []string{"a.csv", "b.dbf"}},
 	"upper case":  {"A.SHP", "…", []string{"A.SHX", "A.DBF"}, nil, []string{"A.TXT"}},
+	"dBASE":       {"a.dbf", "…", []string{"a.cpg"}, nil, []string{"a.csv"}},
+	"numbers":     {"a.img", "…", []string{"a.hdr"}, nil, []string{"a.tfw"}},
 	"GeoTIFF":     {"a.tif", "…", []string{"a.tif.aux.xml", "a.tfw"}, nil, nil},
 	"no database": {"a.db", "…", nil, nil, []string{"a.db-wal", "a.db-journal", "a.db.wal"}},
 	"a table":     {"a.csv", "n\n", nil, nil, []string{"a.prj", "a.hdr", "a.csv-wal"}},
@@ -201,12 +203,6 @@ func TestTogether(t *testing.T) {
 	if all, err = files.Together([]files.Source{first, second}); err != nil || len(all) != 3 {
 		t.Errorf("a companion of two: %+v, %v", all, err)
 	}
-	numbers := files.Source{Name: "a.img", Path: put(t, "…", dir, "a.img")}
-	put(t, "rows = 2", dir, "a.hdr")
-	if all, err = files.Together([]files.Source{numbers}); err != nil || len(all) != 2 || all[1].Of != "" {
-		t.Errorf("a header is data of its own: %+v, %v", all, err)
-	}
-
 	if err := errors.Join(os.Remove(wal.Path), os.Symlink("/etc/hostname", wal.Path)); err != nil {
 		t.Fatal(err)
 	}

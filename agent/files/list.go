@@ -1,11 +1,9 @@
 package files
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -82,27 +80,38 @@ func (l *Listing) add(ctx context.Context, s Source, include []string) error {
 	if err != nil {
 		return err
 	}
-	w := walk{root: root, source: s.Name, listing: l}
+	w := walk{root: root, source: s.Name, listing: l, seen: map[string]bool{}}
 	for _, name := range include {
 		w.include = append(w.include, path.Clean(name))
 	}
 	before := len(l.Files)
-	// Not fs.WalkDir, which refuses names that are not UTF-8.
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		return cmp.Or(ctx.Err(), w.visit(path, d, err))
-	})
-	taken := map[string]bool{}
-	for i, f := range l.Files[before:] {
-		companions := Companions(filepath.Join(root, strings.TrimPrefix(f.Name, s.Name+"/")), f.Name)
-		l.Files[before+i].With = parts(companions)
-		for _, c := range companions {
-			taken[c.Name] = taken[c.Name] || !c.own()
+	if err := w.from(ctx, ".", slices.Contains(w.include, ".")); err != nil {
+		return err
+	}
+	for _, name := range w.include {
+		in := filepath.Dir(filepath.Join(root, name))
+		if !filepath.IsLocal(name) || disk.RealPath(in) != in { // it leads out of the folder, or may
+			continue
+		}
+		if err := w.from(ctx, name, true); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
-	kept := slices.DeleteFunc(l.Files[before:], func(f File) bool { return taken[f.Name] })
+	all, taken := l.Files[before:], map[string]bool{}
+	slices.SortFunc(all, func(a, b File) int { return slices.Compare(parted(a), parted(b)) })
+	for i, f := range all {
+		companions := Companions(filepath.Join(root, strings.TrimPrefix(f.Name, s.Name+"/")), f.Name)
+		all[i].With = parts(companions)
+		for _, c := range companions {
+			taken[c.Name] = true
+		}
+	}
+	kept := slices.DeleteFunc(all, func(f File) bool { return taken[f.Name] })
 	l.Files = l.Files[:before+len(kept)]
-	return err
+	return nil
 }
+
+func parted(f File) []string { return strings.Split(f.Name, "/") }
 
 // A walk goes through the folder of a source.
 type walk struct {
@@ -110,64 +119,51 @@ type walk struct {
 	source  string // its name
 	include []string
 	listing *Listing
-	narrow  string // a skipped folder, entered for included names below it
+	seen    map[string]bool
 }
 
-func (w *walk) visit(at string, d fs.DirEntry, err error) error {
-	name := strings.TrimPrefix(at[len(w.root):], "/")
-	if err != nil {
-		if at == w.root || !errors.Is(err, fs.ErrPermission) {
+// from lists what is below a name, which may be skipped itself; all: and what is skipped otherwise.
+// It is not fs.WalkDir, which refuses names that are not UTF-8.
+func (w *walk) from(ctx context.Context, name string, all bool) error {
+	top := filepath.Join(w.root, name)
+	return filepath.WalkDir(top, func(at string, d fs.DirEntry, err error) error {
+		name := strings.TrimPrefix(at[len(w.root):], "/")
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && at != top && errors.Is(err, fs.ErrPermission):
+			w.listing.Unread = append(w.listing.Unread, path.Join(w.source, name))
+			return nil
+		case err != nil:
 			return err
-		}
-		w.listing.Unread = append(w.listing.Unread, path.Join(w.source, name))
-		return nil
-	}
-	if at != w.root && (hidden(d.Name()) || d.IsDir() && isRun(at)) {
-		return passBy(d)
-	}
-	switch narrow := w.narrow != "" && below(name, w.narrow); {
-	case at == w.root || w.included(name) || narrow && w.leads(name):
-	case narrow:
-		return passBy(d)
-	default:
-		w.narrow = ""
-		if why := skipped(at, d); why != "" && !w.leads(name) {
-			w.listing.Skipped = append(w.listing.Skipped, Skipped{path.Join(w.source, name) + "/", why})
+		case at != top && d.IsDir() && (hidden(d.Name()) || isRun(at)):
 			return filepath.SkipDir
-		} else if why != "" {
-			w.narrow = name
+		case at != top && hidden(d.Name()):
+			return nil
 		}
-	}
-	if size, ok := regular(at, d); ok {
-		f := File{Name: path.Join(w.source, name), Size: size}
-		w.listing.Files = append(w.listing.Files, f)
-	}
-	return nil
+		if why := skipped(at, d); at != top && !all && why != "" {
+			w.skip(name, why)
+			return filepath.SkipDir
+		}
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && !w.seen[name] {
+			w.seen[name] = true
+			f := File{Name: path.Join(w.source, name), Size: info.Size()}
+			w.listing.Files = append(w.listing.Files, f)
+		}
+		return nil
+	})
 }
 
-func passBy(d fs.DirEntry) error {
-	if d.IsDir() {
-		return filepath.SkipDir
+// skip tells of a skipped folder, unless the user has named it or something in it.
+func (w *walk) skip(name, why string) {
+	if !slices.ContainsFunc(w.include, func(i string) bool { return i == name || below(i, name) }) {
+		w.listing.Skipped = append(w.listing.Skipped, Skipped{path.Join(w.source, name) + "/", why})
 	}
-	return nil
 }
 
 // below reports whether a name is in a folder; "" contains all.
 func below(name, folder string) bool {
-	return folder == "" || strings.HasPrefix(name, folder) && len(name) > len(folder) &&
-		name[len(folder)] == '/'
-}
-
-// included reports whether the user has named this name or a folder that contains it.
-func (w *walk) included(name string) bool {
-	return slices.ContainsFunc(w.include, func(i string) bool {
-		return i == "." || i == name || below(name, i)
-	})
-}
-
-// leads reports whether the user has named something below the folder.
-func (w *walk) leads(name string) bool {
-	return slices.ContainsFunc(w.include, func(i string) bool { return below(i, name) })
+	return folder == "" || strings.HasPrefix(name, folder+"/")
 }
 
 // skipped returns why a folder is not data, or "" if it may be data. It only relies on names and
@@ -176,6 +172,7 @@ func skipped(path string, d fs.DirEntry) string {
 	if !d.IsDir() {
 		return ""
 	}
+	tag, _ := disk.ReadPlain(filepath.Join(path, "CACHEDIR.TAG"), 4096) // https://bford.info/cachedir/
 	has := func(file string) bool {
 		_, err := os.Lstat(filepath.Join(path, file))
 		return err == nil
@@ -187,47 +184,13 @@ func skipped(path string, d fs.DirEntry) string {
 		return "a Python environment"
 	case has("conda-meta"):
 		return "a conda environment"
-	case d.Name() == "CVS" && has("Entries"):
-		return "version control"
-	case strings.HasPrefix(string(readSome(filepath.Join(path, "CACHEDIR.TAG"), 64)),
-		"Signature: 8a477f597d28d172789f06886806bc55"):
-		return "a cache" // https://bford.info/cachedir/: of Cargo, and many more
+	case strings.HasPrefix(string(tag), "Signature: 8a477f597d28d172789f06886806bc55"):
+		return "a cache" // of Cargo, and many more
 	}
 	return ""
 }
 
-// readSome reads at most that many bytes from the beginning of a regular file. It returns nil for
-// links, pipes and others.
-func readSome(path string, most int64) []byte {
-	f, err := disk.OpenPlain(path, 1<<62)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, most)) // a partial read is used
-	return b
-}
-
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__pycache__" }
-
-// regular returns the size of a regular file, or of the regular file that a link leads to. ok
-// is false for anything else, such as a folder, a broken link or a pipe.
-func regular(path string, d fs.DirEntry) (size int64, ok bool) {
-	var info fs.FileInfo
-	var err error
-	switch {
-	case d.Type().IsRegular():
-		info, err = d.Info()
-	case d.Type()&fs.ModeSymlink != 0:
-		info, err = os.Stat(path)
-	default:
-		return 0, false
-	}
-	if err != nil || !info.Mode().IsRegular() {
-		return 0, false
-	}
-	return info.Size(), true
-}
 
 // isRun reports whether a folder is a run folder of dsstar: it has the three names that every
 // run folder has from the start.

@@ -16,54 +16,28 @@ import (
 // A Look is what the name and the beginning of a file tell.
 type Look struct {
 	Kind  string // for people and models: "CSV", "JSON, UTF-16", "text", "binary"
-	Head  string // the first lines of text, in UTF-8; "": it is no text
-	Whole bool   // Head is the whole content
+	Text  string // the beginning of text, in UTF-8; "": it is no text
+	Whole bool   // Text is the whole content
 }
 
-// How much of a file is read.
-const (
-	startBytes = 32 << 10
-	mostBytes  = 256 << 10
-)
-
-// LookAt looks at a file. It reads at most the first 256 kB. Head has at most head bytes. The
-// error is an [*OutsideError] or comes from the file system.
-func LookAt(d *Folder, f File, head int) (Look, error) {
-	// text in UTF-16 has twice the bytes
-	b, whole, err := beginning(d, f, min(mostBytes, max(startBytes, 2*int64(head))))
+// LookAt looks at a file, of which it reads at most so many bytes. The error is an [*OutsideError]
+// or comes from the file system.
+func LookAt(d *Folder, f File, most int64) (Look, error) {
+	file, info, err := d.open(f)
 	if err != nil {
 		return Look{}, err
 	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, most))
+	if err != nil {
+		return Look{}, fmt.Errorf("look at %s: %w", f.Name, err)
+	}
+	whole := int64(len(b)) >= info.Size()
 	if len(b) == 0 {
-		return Look{Kind: "empty", Whole: true}, nil
+		return Look{Kind: "empty", Whole: whole}, nil
 	}
 	text, encoding, isText := decode(b, whole)
-	look := Look{Kind: kind(f.Name, encoding, isText)}
-	if isText {
-		look.Head, look.Whole = lines(text, max(0, head))
-		look.Whole = look.Whole && whole
-	}
-	return look, nil
-}
-
-// Text returns at most most bytes of the beginning of a file, in UTF-8; "" if the file is no text.
-func Text(d *Folder, f File, most int64) (string, error) {
-	b, whole, err := beginning(d, f, most)
-	text, _, _ := decode(b, whole)
-	return text, err
-}
-
-// beginning returns at most most bytes of the beginning of a file, and whether these are all.
-func beginning(d *Folder, f File, most int64) (b []byte, whole bool, err error) {
-	file, info, err := d.open(f)
-	if err != nil {
-		return nil, false, err
-	}
-	defer file.Close()
-	if b, err = io.ReadAll(io.LimitReader(file, most)); err != nil {
-		return nil, false, fmt.Errorf("look at %s: %w", f.Name, err)
-	}
-	return b, int64(len(b)) >= info.Size(), nil
+	return Look{kind(f.Name, encoding, isText), text, whole && isText}, nil
 }
 
 // kind names a file by its ending.
@@ -117,24 +91,4 @@ func controls(b []byte) int {
 		}
 	}
 	return n
-}
-
-// lines returns the first lines of text, at most n bytes. It cuts at the end of a line, or
-// within a line if more than half of the n bytes would be unused.
-func lines(text string, n int) (head string, whole bool) {
-	if len(text) <= n {
-		return text, true
-	}
-	if end := strings.LastIndexByte(text[:n], '\n') + 1; end > n/2 {
-		return text[:end], false
-	}
-	const mark = "…"
-	if n < len(mark) {
-		return "", false
-	}
-	n -= len(mark)
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + mark, false
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,31 +44,27 @@ func Sum(d *Folder, f File) (string, error) {
 func Sums(sources []Source, all []File) map[string]string {
 	sums := map[string]string{}
 	for _, s := range sources {
-		if s.Database == "" && s.Of == "" { // a companion is a part of the sum of its file
-			s.sum(all, sums)
+		if s.Database != "" || s.Of != "" { // a companion is a part of the sum of its file
+			continue
 		}
-	}
-	return sums
-}
-
-// sum adds the sums of the files that are the source's.
-func (s Source) sum(all []File, sums map[string]string) {
-	dir, base := realPath(s.Path), ""
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		dir, base = filepath.Split(dir)
-	}
-	folder, err := Open(dir, nil)
-	if err != nil {
-		return
-	}
-	defer folder.Close()
-	for _, f := range all {
-		for _, name := range within(s.Name, []string{f.Name}) {
-			if sum, err := Sum(folder, File{Name: cmp.Or(base, name)}); err == nil {
-				sums[f.Name] = sum
+		dir, base := realPath(s.Path), ""
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+			dir, base = filepath.Split(dir)
+		}
+		folder, err := Open(dir, nil)
+		if err != nil {
+			continue
+		}
+		for _, f := range all {
+			for _, name := range within(s.Name, []string{f.Name}) {
+				if sum, err := Sum(folder, File{Name: cmp.Or(base, name)}); err == nil {
+					sums[f.Name] = sum
+				}
 			}
 		}
+		_ = folder.Close() // nothing was written
 	}
+	return sums
 }
 
 // A Stamp tells whether a file is as it was, without reading it: it changes with the file, but also
@@ -114,22 +111,15 @@ func (d *Folder) sum(f File) (string, error) {
 	if sum, ok := known.Load(stamp); ok {
 		return sum.(string), nil
 	}
-	h := sha256.New()
-	if info.Size() <= sumWhole {
-		_, err = io.Copy(h, io.LimitReader(file, sumWhole)) // it may grow meanwhile
-	} else {
-		_, _ = fmt.Fprintf(h, "%d %d\n", info.Size(), info.ModTime().UnixNano())
+	h, read := sha256.New(), io.LimitReader(file, sumWhole) // it may grow meanwhile
+	if size := info.Size(); size > sumWhole {
+		read = strings.NewReader(fmt.Sprintf("%d %d\n", size, info.ModTime().UnixNano()))
 		for i := range int64(sumSamples) { // the first at the beginning, the last at the end
-			at := (info.Size() - sumSample) / (sumSamples - 1) * i
-			if i == sumSamples-1 {
-				at = info.Size() - sumSample
-			}
-			if _, err = io.Copy(h, io.NewSectionReader(file, at, sumSample)); err != nil {
-				break
-			}
+			at := (size - sumSample) * i / (sumSamples - 1)
+			read = io.MultiReader(read, io.NewSectionReader(file, at, sumSample))
 		}
 	}
-	if err != nil {
+	if _, err = io.Copy(h, read); err != nil {
 		return "", fmt.Errorf("read %s: %w", f.Name, err)
 	}
 	sum := hex.EncodeToString(h.Sum(nil))

@@ -126,7 +126,6 @@ type Description struct {
 	Failed []Attempt `json:"failed,omitempty"` // those that gave no description
 	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
 	Near   int       `json:"near,omitempty"`   // rank by nearness to the question; 0: none
-	Alike  string    `json:"alike,omitempty"`  // names of files like it, which are not described
 
 	Kind      string      `json:"kind,omitempty"`      // from its name and beginning: "CSV, UTF-16"
 	Far       bool        `json:"far,omitempty"`       // from the question: no more than Line is shown

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/prompts"
 )
@@ -55,13 +56,16 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Size, all[b].Size) })
 	for n, i := range order {
-		look, err := files.LookAt(root, all[i], max(most/(len(order)-n), 100))
+		room := max(most/(len(order)-n), 100)
+		look, err := files.LookAt(root, all[i], 2*int64(room)) // text in UTF-16 has twice the bytes
 		if err != nil {
 			c.Files[i].Kind = "it cannot be read"
 			continue
 		}
-		c.Files[i].Kind, c.Files[i].Description, c.Files[i].Whole = look.Kind, look.Head, look.Whole
-		most -= len(look.Head)
+		text := brief.Lines(look.Text, room)
+		c.Files[i].Kind, c.Files[i].Description = look.Kind, text
+		c.Files[i].Whole = look.Whole && text == look.Text
+		most -= len(text)
 	}
 	return c, nil
 }

@@ -1,13 +1,11 @@
 // Package profile says what is in a data file, as a program sees it. [Script] is Python that
-// prints the profiles of files as JSON documents, which [Parse] reads;
-// [Profile.Text] is what a request shows of it, and [Relate] tells which columns of several
-// files hold the same values.
+// prints the profiles of files as JSON documents; [Profile.Text] is what a request shows of one, and
+// [Relate] tells which columns of several files hold the same values.
 package profile
 
 import (
 	"cmp"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -54,10 +52,9 @@ var Program = sync.OnceValue(func() string {
 // of its path and its profile. It takes so many seconds for a file at most, and looks into jobs
 // files at once. It begins jobs files at least, and no other after the time within.
 func Script(paths []string, seconds, jobs int, within time.Duration, mark string) string {
-	const call = "%s_main = sys.modules[\"dsstar_profile.workers\"].main\n" +
-		"_main([%s], %d, %d, %.1f, %q)\n"
-	return fmt.Sprintf(call, Program(), strings.Join(paths, ", "), seconds, jobs, within.Seconds(),
-		mark)
+	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.workers\"].main\n"+
+		"_main([%s], %d, %d, %.1f, %q)\n", Program(), strings.Join(paths, ", "), seconds, jobs,
+		within.Seconds(), mark)
 }
 
 // Values returns Python that lists the values of the columns of files whose names match patterns,
@@ -69,10 +66,9 @@ func Values(paths, patterns []string, seconds int, within time.Duration, mark st
 	for i, p := range patterns {
 		quoted[i] = brief.Python(p)
 	}
-	const call = "%s_main = sys.modules[\"dsstar_profile.masked\"].main\n" +
-		"_main([%s], [%s], %d, %.1f, %q)\n"
-	return fmt.Sprintf(call, Program(), strings.Join(paths, ", "), strings.Join(quoted, ", "), seconds,
-		within.Seconds(), mark)
+	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.masked\"].main\n"+
+		"_main([%s], [%s], %d, %.1f, %q)\n", Program(), strings.Join(paths, ", "),
+		strings.Join(quoted, ", "), seconds, within.Seconds(), mark)
 }
 
 // A Listing is what is listed of a file.
@@ -84,7 +80,6 @@ type Listing struct {
 
 // A Profile is what a program found in a file, in words of which a request shows some.
 type Profile struct {
-	Bytes    int64             `json:"bytes"`
 	Format   string            `json:"format"`
 	Headline string            `json:"headline"` // format, encoding, delimiter
 	Line     string            `json:"line"`     // what is told of it if it is far from the question
@@ -156,13 +151,4 @@ type Column struct {
 	Distinct int               `json:"distinct"`
 	Unique   bool              `json:"unique"`
 	Sketch   []uint32          `json:"sketch"` // of what may be a key, or refer to one
-}
-
-// Parse reads what the script has printed.
-func Parse(text string) (Profile, error) {
-	var p Profile
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return Profile{}, fmt.Errorf("read a profile: %w", err)
-	}
-	return p, nil
 }

@@ -53,39 +53,28 @@ func (d *draft) add(text string) int {
 
 // later adds what a piece becomes if there is room.
 func (d *draft) later(piece, urge int, text string) {
-	if text != "" {
-		d.grow = append(d.grow, growth{piece, urge, text})
-	}
+	d.grow = append(d.grow, growth{piece, urge, text})
 }
 
 // fill has the pieces grow to at most about chars bytes together.
 func (d *draft) fill(chars int) {
-	chars -= d.size()
+	chars -= len(d.String())
 	slices.SortStableFunc(d.grow, func(a, b growth) int { return a.urge - b.urge })
 	for _, g := range d.grow {
 		more := len(g.text) - len(d.pieces[g.piece])
 		if d.pieces[g.piece] == "" {
-			more++
+			more++ // the end of a line
 		}
-		if more > 0 && more <= chars {
+		if g.text != "" && more > 0 && more <= chars {
 			d.pieces[g.piece] = g.text
 			chars -= more
 		}
 	}
 }
 
-// size is how long the text is.
-func (d *draft) size() (n int) {
-	for _, text := range d.pieces {
-		if text != "" {
-			n += len(text) + 1
-		}
-	}
-	return n
-}
-
 func (d *draft) String() string {
-	text := strings.Join(slices.DeleteFunc(d.pieces, func(s string) bool { return s == "" }), "\n")
+	empty := func(text string) bool { return text == "" }
+	text := strings.Join(slices.DeleteFunc(slices.Clone(d.pieces), empty), "\n")
 	return strings.TrimRight(text, "\n")
 }
 
@@ -96,19 +85,18 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 	var d draft
 	d.add(strings.Join(append([]string{cmp.Or(p.Headline, p.Format)}, p.Lines...), "\n"))
 	d.add(notes(append(slices.Clone(p.Warnings), p.Problem)))
-	place := p.placesOfTables(rank)
-	nearest := map[string]int{} // by the names of columns: the place of the nearest table
+	texts := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
-		for _, c := range t.Columns {
-			if known, ok := nearest[c.Name]; !ok || place[n] < known {
-				nearest[c.Name] = place[n]
-			}
-		}
+		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
 	}
+	place := places(texts, rank)
 	var others []string // of a database with many tables
 	var tellers []*teller
 	for n, t := range p.Tables {
-		if place[n] >= mostTables {
+		switch {
+		case t.Explains: // the others
+			place[n] = 0
+		case place[n] >= mostTables:
 			others = append(others, fmt.Sprintf("%s (%s)", t.Name, t.Count))
 			continue
 		}
@@ -117,13 +105,12 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 			title = "\n" + cmp.Or(t.Name, fmt.Sprintf("table %d", n+1)) + ": " + t.Headline
 		}
 		d.add(title)
-		teller := &teller{Table: t, draft: &d, question: question, rank: rank, place: place[n],
-			nearest: nearest, tells: map[int]int{}}
-		teller.table(chars)
+		teller := &teller{Table: t, draft: &d, question: question, place: place[n]}
+		teller.table(chars, rank)
 		tellers = append(tellers, teller)
 	}
 	if len(others) > 0 {
-		d.add("\nother tables: " + joined(others, chars/4))
+		d.add("\nother tables: " + joined(others, ", ", chars/4))
 	}
 	d.fill(chars)
 	for _, t := range tellers {
@@ -135,43 +122,19 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 	return brief.Lines(d.String(), chars)
 }
 
-// placesOfTables are the places of tables in the order of their nearness to the question. One that
-// explains the others comes first.
-func (p Profile) placesOfTables(rank Ranker) []int {
-	texts := make([]string, len(p.Tables))
-	for n, t := range p.Tables {
-		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
-	}
-	place := places(texts, rank)
-	for n, t := range p.Tables {
-		if t.Explains {
-			place[n] = 0
-		}
-	}
-	return place
-}
-
 // A teller adds a table to a draft.
 type teller struct {
 	Table
 	*draft
 	question string
-	rank     Ranker
-	place    int            // of the table, from the nearest to the question
-	nearest  map[string]int // by the names of columns: the place of the nearest table
-	whole    bool           // all rows are shown
-	names    int            // the piece that names the columns
-	tells    map[int]int    // by piece: of how many columns it tells
+	place    int   // of the table, from the nearest to the question
+	whole    bool  // all rows are shown
+	names    int   // the piece that names the columns
+	tell     []int // the pieces that tell of all columns
 }
 
-// say adds a piece that is told if there is room, and returns where it stands.
-func (t *teller) say(part int, text string) int {
-	piece := t.add("")
-	t.sayAt(piece, part, text)
-	return piece
-}
-
-func (t *teller) sayAt(piece, part int, text string) {
+// say adds what a piece becomes if there is room.
+func (t *teller) say(piece, part int, text string) {
 	urge := (t.place+1)*parts*mostTables + part
 	if part <= asked {
 		urge = part*mostTables + t.place
@@ -179,42 +142,44 @@ func (t *teller) sayAt(piece, part int, text string) {
 	t.later(piece, urge, text)
 }
 
-func (t *teller) table(chars int) {
+func (t *teller) table(chars int, rank Ranker) {
 	beside := strings.Join(t.Around, "\n")
 	t.whole = t.Whole && len(t.Row)+len(beside) < chars*2/3
 	if t.Call != "" && !t.Usual {
-		t.say(misleads, "read: "+t.Call)
+		t.say(t.add(""), misleads, "read: "+t.Call)
 	}
-	t.say(misleads, notes(t.Warnings))
-	names := "columns: " + joined(t.Names, min(namesChars, chars/3))
+	t.say(t.add(""), misleads, notes(t.Warnings))
+	names := "columns: " + joined(t.Names, ", ", min(namesChars, chars/3))
 	if t.LeftOut > 0 {
 		names += fmt.Sprintf(" and %d more", t.LeftOut)
 	}
-	t.names = t.say(named, names)
-	t.say(around, beside)
-	t.say(holds, strings.Join(t.Holds, "\n"))
-	t.columns()
+	t.names = t.add("")
+	t.say(t.names, named, names)
+	t.say(t.add(""), around, beside)
+	t.say(t.add(""), holds, strings.Join(t.Holds, "\n"))
+	t.columns(rank)
 	switch {
 	case t.whole:
-		t.say(inFull, t.Row)
+		t.say(t.add(""), inFull, t.Row)
 	case t.Whole:
-		t.say(rows, "first row:\n"+strings.SplitN(t.Row, "\n", 3)[1])
+		t.say(t.add(""), rows, "first row:\n"+strings.SplitN(t.Row, "\n", 3)[1])
 	default:
-		t.say(rows, t.Row)
+		t.say(t.add(""), rows, t.Row)
 	}
 }
 
-func (t *teller) columns() {
+func (t *teller) columns(rank Ranker) {
 	texts := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
 		texts[n] = c.Name + " " + c.Line
 	}
-	near := places(texts, t.rank)
+	near := places(texts, rank)
 	for n, c := range t.Columns {
 		group := slices.IndexFunc(t.Groups, func(g Group) bool { return g.First <= n && n <= g.Last })
 		if group >= 0 && t.Groups[group].First == n && !t.whole {
-			piece := t.say(inBrief, t.Groups[group].Text)
-			t.tells[piece] = t.Groups[group].Last - n + 1
+			piece := t.add("")
+			t.say(piece, inBrief, t.Groups[group].Text)
+			t.tell = append(t.tell, piece)
 		}
 		t.column(c, group >= 0, near[n] < mostColumns)
 	}
@@ -228,11 +193,11 @@ func (t *teller) column(c Column, grouped, near bool) {
 		values = nil // the range tells
 	}
 	if !grouped {
-		t.tells[piece] = 1
+		t.tell = append(t.tell, piece)
 	}
 	say := func(part int, text string) {
 		if text != "" {
-			t.sayAt(piece, part, "- "+c.Name+": "+text+among(values, text))
+			t.say(piece, part, "- "+c.Name+": "+text+among(values, text))
 		}
 	}
 	switch {
@@ -240,7 +205,7 @@ func (t *teller) column(c Column, grouped, near bool) {
 		say(asked, c.Said)
 	case isAsked || c.Keep:
 		say(asked, c.Line)
-		if isAsked && t.nearest[c.Name] == t.place {
+		if isAsked {
 			say(inFull, c.Full)
 		}
 	case !grouped && near:
@@ -251,13 +216,8 @@ func (t *teller) column(c Column, grouped, near bool) {
 
 // tellOnce takes out the names of the columns where what is told of each has them in order.
 func (t *teller) tellOnce() {
-	left := len(t.Columns) + t.LeftOut
-	for piece, columns := range t.tells {
-		if t.pieces[piece] != "" {
-			left -= columns
-		}
-	}
-	if left == 0 && !t.whole {
+	untold := func(piece int) bool { return t.pieces[piece] == "" }
+	if !t.whole && t.LeftOut == 0 && !slices.ContainsFunc(t.tell, untold) {
 		t.pieces[t.names] = ""
 	}
 }
@@ -287,7 +247,7 @@ func notes(texts []string) string {
 // of the others.
 func (p Profile) document(d *draft, chars int, rank Ranker) {
 	const least = 300
-	room := chars - d.size() - 30
+	room := chars - len(d.String()) - 30
 	if len(p.Tables) > 0 {
 		room = min(room, aroundChars)
 	}
@@ -296,10 +256,10 @@ func (p Profile) document(d *draft, chars int, rank Ranker) {
 	}
 	text, what := excerpt(p.Document, p.Sections, room, rank), "text"
 	switch {
-	case p.Cut && len(text) == len(p.Document):
-		what = "the beginning of the text"
 	case len(text) != len(p.Document):
 		what = "parts of the text"
+	case p.Cut:
+		what = "the beginning of the text"
 	}
 	d.add(what + ":\n" + text)
 }
@@ -307,20 +267,16 @@ func (p Profile) document(d *draft, chars int, rank Ranker) {
 // excerpt is a text in at most about n bytes: its beginning, the sections near the question, and of
 // the others the first lines.
 func excerpt(text string, starts []int, n int, rank Ranker) string {
-	if len(text) <= n || rank == nil || len(starts) < 4 {
+	if len(text) <= n || len(starts) < 4 {
 		return brief.Lines(text, n)
 	}
-	const headings, title = 3, 100 // a third of the room at most; bytes of one
+	const headings, title = 3, 100 // a third of the room at most; letters of one
 	var d draft
+	chapter, ends := "", append(slices.Clone(starts[1:]), len(text))
 	sections, titles := make([]string, len(starts)), make([]string, len(starts))
 	about := make([]string, len(starts))
-	chapter := ""
 	for i, start := range starts {
-		end := len(text)
-		if i+1 < len(starts) {
-			end = starts[i+1]
-		}
-		sections[i] = strings.TrimRight(text[start:end], "\n")
+		sections[i] = strings.TrimRight(text[start:ends[i]], "\n")
 		titles[i], _, _ = strings.Cut(sections[i], "\n")
 		if strings.HasPrefix(strings.TrimPrefix(titles[i], "#"), "# ") {
 			chapter = titles[i]
@@ -332,7 +288,7 @@ func excerpt(text string, starts []int, n int, rank Ranker) string {
 	for i, s := range sections {
 		piece := d.add("")
 		if len(starts)*title/2 < n/headings {
-			d.later(piece, i, shortened(titles[i], title)+" […]")
+			d.later(piece, i, fmt.Sprintf("%.*s […]", title, titles[i]))
 		}
 		d.later(piece, len(starts)*(place[i]+2), s)
 	}
@@ -340,53 +296,21 @@ func excerpt(text string, starts []int, n int, rank Ranker) string {
 	return d.String()
 }
 
-// Words are what the file is about, with those of its years that a question names.
-func (p Profile) Words(question string) string {
-	words := []string{p.About}
-	for _, t := range p.Tables {
-		for _, c := range t.Columns {
-			if c.Type == "number" {
-				words = append(words, c.named(question)...)
-			}
-		}
-	}
-	return strings.Join(words, "\n")
-}
-
 // places are the places of texts in the order of their nearness to the question.
 func places(texts []string, rank Ranker) []int {
 	place := make([]int, len(texts))
-	for n := range place {
-		place[n] = n
-	}
-	if rank != nil && len(texts) > 1 {
-		for n, i := range rank(texts) {
-			place[i] = n
-		}
+	for n, i := range rank(texts) {
+		place[i] = n
 	}
 	return place
 }
 
-// joined names as many as n bytes have room for, and says how many more there are.
-func joined(names []string, n int) string {
-	for i, name := range names {
-		if n -= len(name) + 2; n < 0 && i > 0 {
-			return fmt.Sprintf("%s … and %d more", strings.Join(names[:i], ", "), len(names)-i)
+// joined are as many texts as n bytes have room for, one at least, and how many more there are.
+func joined(texts []string, between string, n int) string {
+	for i, text := range texts {
+		if n -= len(text) + len(between); n < 0 && i > 0 {
+			return fmt.Sprintf("%s … and %d more", strings.Join(texts[:i], between), len(texts)-i)
 		}
 	}
-	return strings.Join(names, ", ")
-}
-
-// shortened is the beginning of a text up to the end of a word, or the text itself if little would
-// be saved.
-func shortened(text string, n int) string {
-	const mark = 20
-	if len(text) <= n+mark {
-		return text
-	}
-	text = strings.ToValidUTF8(text[:n], "")
-	if i := strings.LastIndexAny(text, " \n"); i > n/2 {
-		text = text[:i]
-	}
-	return strings.TrimRight(text, " ,;\n") + " …"
+	return strings.Join(texts, between)
 }

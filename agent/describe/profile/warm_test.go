@@ -149,7 +149,7 @@ func alone(t *testing.T, dir string, names ...string) (profiles []profile.Profil
 		fields := strings.SplitN(line, " ", 3)
 		n, err := strconv.Atoi(fields[1])
 		if err == nil {
-			profiles[n], err = profile.Parse(fields[2])
+			err = json.Unmarshal([]byte(fields[2]), &profiles[n])
 		}
 		if err != nil {
 			t.Fatalf("%v: %s", err, line)

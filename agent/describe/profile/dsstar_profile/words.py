@@ -390,7 +390,7 @@ def _column(c: Json, rows: int) -> None:
         if c["type"] == "date" and c.get("range")
         else "",
         "always": f"always {values[0][0]}" if len(values) == 1 and rows > 1 else "",
-        "missing": "" if c.get("whole") else _missing(c, rows),
+        "~missing": "" if c.get("whole") else _missing(c, rows),
         "values": f"values {', '.join(sorted(v for v, _ in values))}" if few else "",
     }
     if c.get("sketch") and not _may_refer(c):
