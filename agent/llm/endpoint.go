@@ -10,7 +10,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -107,26 +106,19 @@ func publicURL(whole *url.URL) string {
 }
 
 // leastSecret is the minimum length of a secret to redact. Shorter ones are mostly
-// placeholders such as "EMPTY", "not-needed" or "password", which may occur in ordinary
-// replies.
+// placeholders such as "EMPTY", "not-needed" or "password", or versions, which may occur in
+// ordinary replies.
 const leastSecret = 16
 
-// secretName matches query parameters whose values are secret, as configs.Redact does.
-var secretName = regexp.MustCompile(
-	`(?i)(?:token|key|secret|signature|credential|passw[a-z]*|pwd|sig)$`,
-)
-
-// hider returns a function that replaces the key, and secrets in the base URL, with [key].
+// hider returns a function that replaces the key, and what may be secret in the base URL, with [key].
 func hider(key string, base *url.URL) func(string) string {
 	secrets := []string{key}
 	if password, ok := base.User.Password(); ok {
 		header := base64.StdEncoding.EncodeToString([]byte(base.User.Username() + ":" + password))
 		secrets = append(secrets, password, header)
 	}
-	for name, values := range base.Query() {
-		if secretName.MatchString(name) {
-			secrets = append(secrets, values...)
-		}
+	for _, values := range base.Query() {
+		secrets = append(secrets, values...)
 	}
 	var replace []string
 	for _, secret := range secrets {

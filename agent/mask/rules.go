@@ -3,7 +3,6 @@ package mask
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -235,7 +234,7 @@ func (l look) suits(value string) bool {
 		return false
 	case l == certain:
 		return true
-	case noSecret.MatchString(value) || noSecret.MatchString(first) || entropy(value) < 1.5:
+	case noSecret.MatchString(value) || noSecret.MatchString(first) || distinct(value) < 3:
 		return false
 	case l == quoted:
 		return !blanks || !isProse(value)
@@ -246,7 +245,7 @@ func (l look) suits(value string) bool {
 	case l == bare:
 		return !code && !list.MatchString(value)
 	}
-	return len(value) >= 12 && entropy(value) >= 3 && !code &&
+	return len(value) >= 12 && distinct(value) >= 8 && !code &&
 		strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter) &&
 		!strings.Contains(value, "://") && !address.MatchString(value)
 }
@@ -263,19 +262,9 @@ func isProse(text string) bool {
 	return 2*plain >= all
 }
 
-// entropy returns the bits per byte of a text by its own frequencies.
-func entropy(text string) (bits float64) {
-	var counts [256]int
-	for i := range len(text) {
-		counts[text[i]]++
-	}
-	for _, n := range counts {
-		if n > 0 {
-			p := float64(n) / float64(len(text))
-			bits -= p * math.Log2(p)
-		}
-	}
-	return bits
+// distinct returns how many different bytes a text has.
+func distinct(text string) int {
+	return len(slices.Compact(slices.Sorted(slices.Values([]byte(text)))))
 }
 
 // A span is a credential in a text.

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -270,11 +269,6 @@ func TestReadMuch(t *testing.T) {
 	}
 	if _, gone := m.FactsOn(strings.Fields(strings.Repeat("other.csv ", 50_000))); len(gone) != mostFacts {
 		t.Errorf("%d facts are left out, whose source is not there", len(gone))
-	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := Read(ended, dir); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 	for i := range 20 {
 		write(t, dir, fmt.Sprintf("tests/g%d.py", i), strings.Repeat("#", maxFile))

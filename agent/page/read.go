@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -33,33 +34,25 @@ func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 // Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook
 // since, without the outputs of its cells.
 func Recorded(nb *notebook.Notebook) (*record.Trajectory, error) {
-	meta, err := recorded(nb)
+	meta := notebookMeta{}
+	err := decode(nb.Metadata, &meta)
+	switch {
+	case err != nil:
+	case meta.Agent != "":
+		err = fmt.Errorf("it is the record of another agent, %s, and not of a run that dsstar can go on with",
+			meta.Agent)
+	case meta.Version != 2:
+		err = fmt.Errorf("its dsstar metadata has version %d, not 2", meta.Version)
+	case meta.Trajectory == nil:
+		err = errors.New("its dsstar metadata has no trajectory")
+	default:
+		err = meta.Trajectory.Check()
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the notebook: %w", err)
 	}
 	meta.Trajectory.Seal = record.SealOf(nb)
 	return meta.Trajectory, nil
-}
-
-func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
-	meta := &notebookMeta{}
-	if err := decode(nb.Metadata, meta); err != nil {
-		return nil, fmt.Errorf("read the notebook: %w", err)
-	}
-	switch {
-	case meta.Agent != "":
-		return nil, fmt.Errorf("read the notebook: it is the record of another agent, %s, "+
-			"and not of a run that dsstar can go on with", meta.Agent)
-	case meta.Version != 2:
-		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 2",
-			meta.Version)
-	case meta.Trajectory == nil:
-		return nil, fmt.Errorf("read the notebook: its dsstar metadata has no trajectory")
-	}
-	if err := meta.Trajectory.Check(); err != nil {
-		return nil, fmt.Errorf("read the notebook: %w", err)
-	}
-	return meta, nil
 }
 
 // decode decodes the "dsstar" entry of a metadata object, read from a file or just drawn.
@@ -213,9 +206,9 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 
 // SetData records another data folder. The parameters cell already names it.
 func SetData(nb *notebook.Notebook, folder string) {
-	if meta, err := recorded(nb); err == nil {
-		meta.Trajectory.Task.Data, meta.Trajectory.Task.Sources = folder, nil
-		nb.Metadata["dsstar"] = meta
+	if t, err := Recorded(nb); err == nil {
+		t.Task.Data, t.Task.Sources = folder, nil
+		nb.Metadata["dsstar"] = newMeta(t)
 	}
 }
 
