@@ -89,20 +89,3 @@ type Tried struct{ Code, Result string }
 
 // A Tool is a function, with a description of what it does.
 type Tool struct{ Name, Description string }
-
-func (Workplace) template() string            { return "workplace" }
-func (ModelOnly) template() string            { return "model_only" }
-func (React) template() string                { return "react" }
-func (DAAgent) template() string              { return "da_agent" }
-func (AutoGen) template() string              { return "autogen" }
-func (Observation) template() string          { return "observation" }
-func (Answer) template() string               { return "answer" }
-func (InterpreterPlan) template() string      { return "interpreter_plan" }
-func (InterpreterCode) template() string      { return "interpreter_code" }
-func (InterpreterVerify) template() string    { return "interpreter_verify" }
-func (InterpreterRecommend) template() string { return "interpreter_recommend" }
-func (InterpreterTool) template() string      { return "interpreter_tool" }
-func (InterpreterTest) template() string      { return "interpreter_test" }
-func (InterpreterAnswer) template() string    { return "interpreter_answer" }
-func (InterpreterReflect) template() string   { return "interpreter_reflect" }
-func (Grader) template() string               { return "grader" }

@@ -20,11 +20,7 @@ type (
 		Done  bool // the plan has steps
 	}
 	// PaperCoder asks for the script with one more step [49, 50].
-	PaperCoder struct {
-		Number int
-		Step   string
-		First  bool // there is no script to build on
-	}
+	PaperCoder Coder
 	// PaperVerifier asks whether the plan suffices [51]. There is no Context before it.
 	PaperVerifier struct {
 		Question string
@@ -35,17 +31,5 @@ type (
 	// PaperFinalizer asks for the script that prints the answer [53].
 	PaperFinalizer struct{ Guidelines bool }
 	// PaperDebugger asks for a repaired script [56].
-	PaperDebugger struct {
-		Number            int
-		Step, Code, Error string
-	}
+	PaperDebugger Debugger
 )
-
-func (PaperSystem) template() string    { return "paper_system" }
-func (PaperScript) template() string    { return "paper_script" }
-func (PaperPlanner) template() string   { return "paper_planner" }
-func (PaperCoder) template() string     { return "paper_coder" }
-func (PaperVerifier) template() string  { return "paper_verifier" }
-func (PaperRouter) template() string    { return "paper_router" }
-func (PaperFinalizer) template() string { return "paper_finalizer" }
-func (PaperDebugger) template() string  { return "paper_debugger" }

@@ -9,6 +9,7 @@ package prompts
 import (
 	"embed"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"text/template"
@@ -17,8 +18,16 @@ import (
 //go:embed *.md.tmpl
 var files embed.FS
 
-// A Part is the data of one template.
-type Part interface{ template() string }
+// A Part is the data of one template: a struct of this package. The template of PaperCoder is
+// paper_coder.md.tmpl.
+type Part any
+
+// beginOfWord matches where a word begins in the name of a type.
+var beginOfWord = regexp.MustCompile(`(.)([A-Z][a-z])`)
+
+func templateOf(p Part) string {
+	return strings.ToLower(beginOfWord.ReplaceAllString(reflect.TypeOf(p).Name(), "${1}_$2"))
+}
 
 // The parts that requests share.
 type (
@@ -74,18 +83,6 @@ type File struct {
 	Alike                         string
 }
 
-// Title returns the line above the description. It contains names from the data, so it must be
-// inside a fence.
-func (f File) Title() string { return title(f.Path, f.Size, f.Kind) }
-
-func title(path, size, kind string) string {
-	text := path + " (" + size + ")"
-	if kind != "" {
-		text += ": " + line(kind)
-	}
-	return text
-}
-
 // Answered is a question with its steps and answer.
 type Answered struct {
 	Number               int
@@ -97,9 +94,6 @@ type Answered struct {
 
 // A Variable is a variable of the session, as the model sees it.
 type Variable struct{ Name, Type, Description string }
-
-// Title returns the line above the description: see [File.Title].
-func (v Variable) Title() string { return line(v.Name) + ": " + line(v.Type) }
 
 // A Step is a step of the plan with its cell and the cell's output.
 type Step struct {
@@ -218,40 +212,13 @@ type (
 	Reask struct{ Problem, Rule string }
 )
 
-// Title is that of the file: see [File.Title].
-func (a Analyzer) Title() string { return title(a.Path, a.Size, "") }
-
-// Title is that of the file: see [File.Title].
-func (d DebuggerScript) Title() string { return title(d.Path, d.Size, "") }
-
-func (System) template() string         { return "system" }
-func (Context) template() string        { return "context" }
-func (Notebook) template() string       { return "notebook" }
-func (Earlier) template() string        { return "earlier" }
-func (Notes) template() string          { return "notes" }
-func (Analyzer) template() string       { return "analyzer" }
-func (Solver) template() string         { return "solver" }
-func (Judgement) template() string      { return "judgement" }
-func (Second) template() string         { return "second" }
-func (Arbiter) template() string        { return "arbiter" }
-func (Learner) template() string        { return "learner" }
-func (Branches) template() string       { return "branches" }
-func (Coder) template() string          { return "coder" }
-func (Finalizer) template() string      { return "finalizer" }
-func (Summarizer) template() string     { return "summarizer" }
-func (DebuggerScript) template() string { return "debugger_script" }
-func (Debugger) template() string       { return "debugger" }
-func (Reask) template() string          { return "reask" }
-
 // A Set is a complete, checked set of templates.
 type Set struct{ templates *template.Template }
 
 // Load parses the embedded templates.
 func Load() (*Set, error) {
 	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "line": line, "item": item,
-		"words": words, "choices": choices, "inc": func(i int) int {
-			return i + 1
-		}}).ParseFS(files, "*.md.tmpl")
+		"words": words, "title": title, "inc": func(i int) int { return i + 1 }}).ParseFS(files, "*.md.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("load prompts: %w", err)
 	}
@@ -263,21 +230,22 @@ func (s *Set) Text(parts ...Part) (string, error) {
 	var texts []string
 	for _, p := range parts {
 		var b strings.Builder
-		if err := s.templates.ExecuteTemplate(&b, p.template()+".md.tmpl", p); err != nil {
-			return "", fmt.Errorf("prompt %s: %w", p.template(), err)
+		if err := s.templates.ExecuteTemplate(&b, templateOf(p)+".md.tmpl", p); err != nil {
+			return "", fmt.Errorf("prompt %s: %w", templateOf(p), err)
 		}
 		texts = append(texts, strings.TrimSpace(b.String()))
 	}
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// choices lists the names by which the router refers to the steps of a plan.
-func choices(steps int) string {
-	var names []string
-	for n := 1; n <= steps; n++ {
-		names = append(names, fmt.Sprintf("Step %d", n))
+// title returns the line above a file's description. It contains names from the data, so it must be
+// inside a fence.
+func title(path, size, kind string) string {
+	text := path + " (" + size + ")"
+	if kind != "" {
+		text += ": " + line(kind)
 	}
-	return strings.Join(names, ", ")
+	return text
 }
 
 // line puts text on one line of the message.

@@ -90,8 +90,8 @@ func marked(zero Part, on func(field string) bool) (Part, []string) {
 func TestGolden(t *testing.T) {
 	var templates []string
 	for _, zero := range parts {
-		templates = append(templates, zero.template()+".md.tmpl")
-		t.Run(zero.template(), func(t *testing.T) {
+		templates = append(templates, templateOf(zero)+".md.tmpl")
+		t.Run(templateOf(zero), func(t *testing.T) {
 			golden, seen := "", map[string]bool{}
 			add := func(title string, part Part) {
 				s := text(t, part)
@@ -119,7 +119,7 @@ func TestGolden(t *testing.T) {
 					t.Errorf("the template does not show the field with %s", mark)
 				}
 			}
-			file := filepath.Join("testdata", zero.template()+".golden")
+			file := filepath.Join("testdata", templateOf(zero)+".golden")
 			if *update {
 				if err := os.WriteFile(file, []byte(golden), 0o644); err != nil {
 					t.Fatal(err)

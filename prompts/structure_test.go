@@ -81,7 +81,7 @@ func checkStructure(t *testing.T, zero Part, s string) {
 		return
 	}
 	// A question may have paragraphs and lists of its own.
-	question := zero == Part(PaperVerifier{}) || zero.template() == Context{}.template()
+	question := zero == Part(PaperVerifier{}) || templateOf(zero) == "context"
 	var outlines [2][]string
 	for i, written := range []string{"words", s} {
 		part := filled(zero, func(field string, leaf reflect.Value) {
@@ -102,7 +102,7 @@ func checkStructure(t *testing.T, zero Part, s string) {
 		outlines[i], _ = outline(text(t, part, Second{}), question)
 	}
 	if d := cmp.Diff(outlines[0], outlines[1]); d != "" {
-		t.Errorf("%q changes the structure of %s:\n%s", s, zero.template(), d)
+		t.Errorf("%q changes the structure of %s:\n%s", s, templateOf(zero), d)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestNamesInFences(t *testing.T) {
 			for _, mark := range marks {
 				field, isText := strings.CutPrefix(strings.TrimSuffix(mark, "»"), "«")
 				if isText && strings.Contains(outside, mark) && !slices.Contains(ours, field) {
-					t.Errorf("%s stands outside of fences in %s", field, zero.template())
+					t.Errorf("%s stands outside of fences in %s", field, templateOf(zero))
 				}
 			}
 		}
