@@ -39,7 +39,6 @@ func (r *Describer) Describe(ctx context.Context) error {
 			return err
 		}
 	}
-	r.findLeads()
 	if !r.alone {
 		if err := r.rank(ctx); err != nil {
 			return err
@@ -104,35 +103,48 @@ func (r *Describer) keepOnly(kept []int) {
 
 // survey looks at the files, describes those that need no program, and returns the others. A folder
 // that cannot be opened here may still be there for the scripts: then nothing is known of its files
-// before they run. A fault other than that a file may not be read is left to the scripts, too.
+// before they run.
 func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 	root, err := files.Open(r.data, r.Readable)
-	if err == nil {
-		defer root.Close()
-	} else {
+	if err != nil {
 		root = nil
+	} else {
+		defer root.Close()
 	}
 	var leading []*files.OutsideError
 	for i, f := range r.t.Task.Files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		d := &r.t.Descriptions[i]
 		if root != nil {
 			look, err := files.LookAt(root, f, startBytes)
 			if outside, leads := errors.AsType[*files.OutsideError](err); leads {
-				r.t.Descriptions[i].Error = "it is a link that leads out of the data folder, and is not read"
+				d.Error = "it is a link that leads out of the data folder, and is not read"
 				leading = append(leading, outside)
 			} else if errors.Is(err, fs.ErrPermission) {
-				r.t.Descriptions[i].Error = "it cannot be read: permission denied"
+				d.Error = "it cannot be read: permission denied"
 			}
-			r.t.Descriptions[i].Kind = look.Kind
+			d.Kind = look.Kind
 		}
-		done, err := r.describeAtOnce(root, i)
-		if err != nil {
+		switch {
+		case !utf8.ValidString(f.Name):
+			d.Error = "its name is not valid UTF-8, so that no cell can name it"
+		case d.Error != "":
+		case f.Size == 0:
+			d.Text = "The file is empty: it has 0 bytes."
+		case r.method.NoAnalyzer:
+			d.Error = "not described" // DS-STAR section 4.2, Variant 1
+		default:
+			if known, err := r.takeKept(root, i); err != nil {
+				return nil, err
+			} else if !known {
+				left = append(left, i)
+			}
+			continue
+		}
+		if err := r.journal.Described(i, *d); err != nil {
 			return nil, err
-		}
-		if !done {
-			left = append(left, i)
 		}
 	}
 	return left, r.warnOfLinks(leading)
@@ -157,32 +169,6 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 		text += "; allow it with " + strings.Join(allow, " ")
 	}
 	return r.journal.Warn(text)
-}
-
-// describeAtOnce gives a description to a file that needs no program, and reports whether it did.
-// root may be nil.
-func (r *Describer) describeAtOnce(root *files.Folder, i int) (done bool, err error) {
-	f, d := r.t.Task.Files[i], r.t.Descriptions[i]
-	switch {
-	case !utf8.ValidString(f.Name):
-		d.Error = "its name is not valid UTF-8, so that no cell can name it"
-	case d.Error != "":
-	case f.Size == 0:
-		d.Text = "The file is empty: it has 0 bytes."
-	case r.method.NoAnalyzer:
-		d.Error = "not described" // DS-STAR section 4.2, Variant 1
-	case !r.method.Profiles():
-		return false, nil
-	default:
-		r.of(i).kept = r.keptAt(root, f)
-		p, ok := keptProfile(r.of(i).kept)
-		if ok {
-			r.t.Descriptions[i].Cached = p.Known()
-			err = r.takeProfile(i, p)
-		}
-		return ok, err
-	}
-	return true, r.journal.Described(i, d)
 }
 
 // dataPython is the name of file i as a Python string literal.

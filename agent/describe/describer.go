@@ -62,27 +62,12 @@ type Describer struct {
 
 	Before map[string]record.Description // of an earlier attempt at the run, by file
 
-	known  map[string]*known // of the task's files, by name
-	others []string          // files that are not looked at, or not shown
-	alone  bool              // nothing but the descriptions is wanted
+	profiles map[string]*profile.Profile // by file
+	kept     map[string]string           // where they are kept, by file; "": they are not
+	others   []string                    // files that are not looked at, or not shown
+	alone    bool                        // nothing but the descriptions is wanted
 
 	program, listing string // hashes of the program that profiles, and of the files' names and sizes
-}
-
-// known is what is known of a file besides its description.
-type known struct {
-	profile *profile.Profile // nil: there is none
-	kept    string           // where its profile is kept; "": it is not
-	lead    string           // the first file of its structure
-}
-
-// of is what is known of the task's file i.
-func (r *Describer) of(i int) *known {
-	name := r.t.Task.Files[i].Name
-	if r.known[name] == nil {
-		r.known[name] = &known{lead: name}
-	}
-	return r.known[name]
 }
 
 // New returns a describer for the run of t. open opens a private session that starts in
@@ -91,7 +76,7 @@ func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask
 	journal Journal,
 	open func(ctx context.Context, dir string) (Session, error)) *Describer {
 	return &Describer{Asker: a, Options: o, journal: journal, t: t, method: t.Method, open: open,
-		data: data, kernel: kernel, known: map[string]*known{}}
+		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}, kept: map[string]string{}}
 }
 
 // order has the files of the indexes be the nearest to the question, in this order.

@@ -77,26 +77,24 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 // for all, whose name is "". It warns of values that are not masked though they may belong to
 // columns that are.
 func (r *Describer) takeValues(names []string, e notebook.Execution, mark string) error {
-	told, short := 0, 0
+	listed, short := marked(e.Stdout(), mark), 0
 	var named, warnings []string
-	for n, text := range marked(e.Stdout(), mark, len(names)) {
+	for n, name := range names {
 		var l profile.Listing
-		if err := json.Unmarshal([]byte(text), &l); err != nil {
+		if text, ok := listed[n]; !ok {
+			return &MaskError{Reason: "the program that lists them has ended: " + brief.Problem(e)}
+		} else if err := json.Unmarshal([]byte(text), &l); err != nil {
 			l.Problem = err.Error()
 		}
 		if l.Problem != "" {
-			return &MaskError{File: names[n], Reason: l.Problem}
+			return &MaskError{File: name, Reason: l.Problem}
 		}
 		if l.Named {
-			named = append(named, names[n])
+			named = append(named, name)
 		}
 		for _, values := range l.Columns {
 			short += r.Mask.Add(values)
 		}
-		told++
-	}
-	if told < len(names) {
-		return &MaskError{Reason: "the program that lists them has ended: " + brief.Problem(e)}
 	}
 	if short > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s of columns to mask are not masked: they have fewer "+

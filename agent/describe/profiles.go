@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,69 +32,57 @@ func (r *Describer) profileSeconds() int {
 	return max(1, min(cell*3/5, max(usual, cell/5)))
 }
 
-// profileFiles has a program look into the files.
+// profileFiles has a program look into the files. Each cell takes so many that progress is told, and
+// comes to one at least.
 func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []int) error {
+	const most = 500
+	seconds, mark := r.profileSeconds(), rand.Text()
 	for end := time.Now().Add(profileTime); len(left) > 0 && time.Now().Before(end); {
-		const batch = 500 // files that one cell looks into at most, so that progress is told
-		looked, err := r.profileBatch(ctx, session, left[:min(len(left), batch)], time.Until(end))
+		var paths []string
+		for _, i := range left[:min(len(left), most)] {
+			paths = append(paths, r.dataPython(i))
+		}
+		within := time.Until(end)
+		if cell := r.CellTimeout; cell > 0 {
+			within = max(0, min(within, cell-time.Duration(seconds+2)*time.Second))
+		}
+		e, err := session.run(ctx, profile.Script(paths, seconds, max(1, r.Jobs), within, mark))
 		if err != nil {
 			return err
 		}
-		left = slices.DeleteFunc(left, func(i int) bool { return looked[i] })
+		looked := marked(e.Stdout(), mark)
+		if len(looked) == 0 {
+			looked = map[int]string{0: ""}
+		}
+		var later []int
+		for n, i := range left {
+			if text, ok := looked[n]; !ok {
+				later = append(later, i)
+			} else if err := r.profiled(i, text); err != nil {
+				return err
+			}
+		}
+		left = later
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	every := r.nearest()
-	r.keepOnly(slices.DeleteFunc(every, func(i int) bool { return slices.Contains(left, i) }))
+	r.keepOnly(slices.DeleteFunc(r.nearest(), func(i int) bool { return slices.Contains(left, i) }))
 	return r.journal.Warn(fmt.Sprintf("%s not looked into: it takes longer than %.0f minutes",
 		human.Plural(len(left), "file"), profileTime.Minutes()))
 }
 
-// profileBatch has one cell look into files, and returns those that it came to. It comes to one at
-// least.
-func (r *Describer) profileBatch(ctx context.Context, session *scratch, batch []int,
-	within time.Duration) (looked map[int]bool, err error) {
-	var paths []string
-	for _, i := range batch {
-		paths = append(paths, r.dataPython(i))
-	}
-	seconds := r.profileSeconds()
-	if cell := r.CellTimeout; cell > 0 {
-		within = max(0, min(within, cell-time.Duration(seconds+2)*time.Second))
-	}
-	mark := rand.Text()
-	e, err := session.run(ctx, profile.Script(paths, seconds, max(1, r.Jobs), within, mark))
-	if err != nil {
-		return nil, err
-	}
-	looked = map[int]bool{}
-	for n, text := range marked(e.Stdout(), mark, len(batch)) {
-		looked[batch[n]] = true
-		if err := r.profiled(batch[n], text); err != nil {
-			return nil, err
+// marked are the texts of the lines that a program has marked as its own, by their numbers.
+func marked(printed, mark string) map[int]string {
+	found := map[int]string{}
+	for line := range strings.Lines(printed) {
+		_, line, _ := strings.Cut(line, mark+" ")
+		number, text, _ := strings.Cut(line, " ")
+		if n, err := strconv.Atoi(number); err == nil {
+			found[n] = text
 		}
 	}
-	if len(looked) == 0 {
-		looked[batch[0]] = true
-		err = r.profiled(batch[0], "")
-	}
-	return looked, err
-}
-
-// marked are the numbers, below most, and the texts of the lines that a program has marked as its
-// own.
-func marked(printed, mark string, most int) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
-		for line := range strings.Lines(printed) {
-			_, line, ok := strings.Cut(line, mark+" ")
-			number, text, _ := strings.Cut(line, " ")
-			n, err := strconv.ParseUint(number, 10, 31)
-			if ok && err == nil && int(n) < most && !yield(int(n), text) {
-				return
-			}
-		}
-	}
+	return found
 }
 
 // profiled takes what the program printed about file i: "" if it did not end.
@@ -105,8 +92,8 @@ func (r *Describer) profiled(i int, text string) error {
 		const problem = "the program that looks into files has not come to an end with it"
 		p = profile.Profile{Format: "unknown", Problem: problem, Cause: profile.NoTime,
 			Line: "unknown; " + problem}
-	} else if !files.ChangesUnseen(r.t.Task.Files[i].Name) {
-		keep(r.of(i).kept, p)
+	} else {
+		keep(r.kept[r.t.Task.Files[i].Name], p)
 	}
 	return r.takeProfile(i, p)
 }
@@ -143,7 +130,7 @@ func (r *Describer) takeProfile(i int, p profile.Profile) error {
 	if p.Cause == profile.Locked {
 		d.Error = reason
 	} else {
-		r.of(i).profile = &p
+		r.profiles[d.File] = &p
 		d = r.fromProfile(i, r.Sizes().Description)
 	}
 	return r.journal.Described(i, d)
@@ -152,7 +139,8 @@ func (r *Describer) takeProfile(i int, p profile.Profile) error {
 // fromProfile is what the profile of file i says in at most about chars bytes: of a document that
 // is no longer, its content.
 func (r *Describer) fromProfile(i, chars int) record.Description {
-	d, p := r.t.Descriptions[i], r.of(i).profile
+	d := r.t.Descriptions[i]
+	p := r.profiles[d.File]
 	d.Profile, d.Document = true, p.Document != "" && len(p.Tables) == 0
 	plain := slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
 		d.Document && len(p.Warnings) == 0 && p.Known()
@@ -174,22 +162,6 @@ func (r *Describer) question() string { return r.t.Task.Question + "\n" + r.t.Ta
 // near orders texts by their nearness to the question, of which the form of its answer is no part.
 func (r *Describer) near(texts []string) []int { return ByWords(r.t.Task.Question, texts) }
 
-// findLeads groups the files into families: those with the same tables and columns.
-func (r *Describer) findLeads() {
-	leads := map[string]string{} // the first file, by structure
-	for i, d := range r.t.Descriptions {
-		k := r.of(i)
-		if k.profile == nil || d.Corrected || !k.profile.Known() || len(k.profile.Tables) == 0 {
-			continue
-		}
-		structure := k.profile.Structure()
-		if leads[structure] == "" {
-			leads[structure] = d.File
-		}
-		k.lead = leads[structure]
-	}
-}
-
 // The parts of what is shown of the files: of tables near the question, of lines about files that are
 // far from it, of documents, of one document unless it is a code book, and of columns that match.
 const nearShare, farShare, documentsShare, documentShare, relationsShare = 12, 20, 3, 5, 60
@@ -199,23 +171,32 @@ const nearShare, farShare, documentsShare, documentShare, relationsShare = 12, 2
 // one's.
 const leastChars, beyondChars = 800, 300
 
-// word gives the files the texts that are shown: of each family the nearest to the question is
-// described, and of the others there is what differs, while there is room. Then it records which
-// columns of the files near the question match.
+// word gives the files the texts that are shown: of each family, which are files of one structure,
+// the nearest to the question is described, and of the others there is what differs, while there is
+// room. Then it records which columns of the files near the question match.
 func (r *Describer) word() {
 	show, leads := r.Sizes(), map[string]int{}
 	room := show.Context / farShare
 	var own []int // not a family's further members, the nearest first
 	for _, i := range r.nearest() {
-		d, k := &r.t.Descriptions[i], r.of(i)
-		if lead, member := leads[k.lead]; member {
-			d.Like, d.Whole = r.t.Descriptions[lead].File, false
-			d.Text = k.profile.Beyond(*r.of(lead).profile, beyondChars)
-			if room -= len(d.Text); room < 0 && !r.alone {
-				d.Text = ""
-			}
-		} else if k.profile != nil {
-			leads[k.lead], own = i, append(own, i)
+		d := &r.t.Descriptions[i]
+		p := r.profiles[d.File]
+		if p == nil {
+			continue
+		}
+		structure := p.Structure()
+		if d.Corrected {
+			structure = ""
+		}
+		lead, member := leads[structure]
+		if !member || structure == "" {
+			leads[structure], own = i, append(own, i)
+			continue
+		}
+		d.Like, d.Whole = r.t.Descriptions[lead].File, false
+		d.Text = p.Beyond(*r.profiles[d.Like], beyondChars)
+		if room -= len(d.Text); room < 0 && !r.alone {
+			d.Text = ""
 		}
 	}
 	if !r.alone { // where there is room for all
@@ -224,8 +205,9 @@ func (r *Describer) word() {
 	var names []string
 	var profiles []profile.Profile
 	for _, i := range slices.Sorted(slices.Values(own)) {
-		if p := r.of(i).profile; p.Known() && !r.t.Descriptions[i].Far {
-			names, profiles = append(names, brief.OneLine(r.t.Task.Files[i].Name)), append(profiles, *p)
+		d := r.t.Descriptions[i]
+		if p := r.profiles[d.File]; p.Known() && !d.Far {
+			names, profiles = append(names, brief.OneLine(d.File)), append(profiles, *p)
 		}
 	}
 	r.t.Relations = brief.Lines(profile.Relate(names, profiles), show.Context/relationsShare)
@@ -245,7 +227,8 @@ func (r *Describer) share(own []int) {
 		}
 	}
 	for _, i := range own {
-		d, p := &r.t.Descriptions[i], r.of(i).profile
+		d := &r.t.Descriptions[i]
+		p := r.profiles[d.File]
 		room, chars := &documents, min(documents, show.Context/documentShare)
 		switch {
 		case !r.document(i):

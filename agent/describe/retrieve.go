@@ -26,7 +26,7 @@ func (r *Describer) rank(ctx context.Context) error {
 	texts := make([]string, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
 		text := d.Text
-		if p := r.of(i).profile; p != nil && p.Known() {
+		if p := r.profiles[d.File]; p != nil && p.Known() {
 			text = p.About
 		}
 		texts[i] = brief.Lines(d.File+"\n"+d.File+"\n"+text, rankChars)

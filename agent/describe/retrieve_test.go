@@ -64,14 +64,14 @@ func TestNearQuestion(t *testing.T) {
 		}
 		return &profile.Profile{Format: "text", Tables: []profile.Table{{Headline: "900 rows", Names: []string{name}, Columns: columns}}}
 	}
-	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 36_000}, nil, nil), t: &record.Trajectory{}, known: map[string]*known{}}
+	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 36_000}, nil, nil), t: &record.Trajectory{}, profiles: map[string]*profile.Profile{}}
 	r.t.Task.Question = "Does fraud cost a fine?"
 	r.t.Task.Guidelines = "If a question has no relevant or applicable answer, answer Not Applicable."
 	manuals := &profile.Profile{Format: "text", Document: manual.String(), Sections: starts}
 	for n, p := range []*profile.Profile{manuals, table("far"), table("near"), table("distant")} {
 		r.t.Task.Files = append(r.t.Task.Files, record.File{Name: fmt.Sprint(n)})
 		r.t.Descriptions = append(r.t.Descriptions, record.Description{File: fmt.Sprint(n)})
-		r.of(n).profile = p
+		r.profiles[fmt.Sprint(n)] = p
 		r.t.Descriptions[n] = r.fromProfile(n, 8000)
 	}
 	if text := r.fromProfile(0, 2600).Text; !strings.Contains(text, "last word on Fraud") || strings.Contains(text, "last word on Applicable") {

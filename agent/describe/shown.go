@@ -172,25 +172,23 @@ func listed(names []string, most int) string {
 		}
 		folders[pattern] = append(folders[pattern], own)
 	}
-	var whole, short []string
+	var lines []string
 	for pattern, all := range folders {
-		if slices.Sort(all); len(all) >= few {
-			form := fmt.Sprintf("%s: %d files, * is ", brief.Python("data/"+pattern), len(all))
-			whole = append(whole, form+strings.Join(all, ", ")+"\n")
-			short = append(short, form+all[0]+" to "+all[len(all)-1]+"\n")
+		if slices.Sort(all); len(all) < few {
+			for _, own := range all {
+				lines = append(lines, brief.Python("data/"+strings.Replace(pattern, "*", own, 1))+"\n")
+			}
 			continue
 		}
-		for _, own := range all {
-			line := brief.Python("data/"+strings.Replace(pattern, "*", own, 1)) + "\n"
-			whole, short = append(whole, line), append(short, line)
+		form := fmt.Sprintf("%s: %d files, * is ", brief.Python("data/"+pattern), len(all))
+		each := strings.Join(all, ", ")
+		if len(form)+len(each) > most/len(folders) {
+			each = all[0] + " to " + all[len(all)-1]
 		}
+		lines = append(lines, form+each+"\n")
 	}
-	slices.Sort(whole)
-	if text := strings.Join(whole, ""); len(text) <= most {
-		return text
-	}
-	slices.Sort(short)
-	return brief.Clip(strings.Join(short, ""), most)
+	slices.Sort(lines)
+	return brief.Clip(strings.Join(lines, ""), most)
 }
 
 // inLine names files in a line.

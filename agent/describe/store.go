@@ -22,10 +22,10 @@ type Cache struct {
 	Python string // tells the Python that profiles files from others, which may lack packages
 }
 
-// keptAt returns where the profile of a file is kept: "" without a cache or, as root is nil,
-// without a data folder that can be read.
+// keptAt returns where the profile of a file is kept: "" without a cache, for data that change
+// without their file or, as root is nil, without a data folder that can be read.
 func (r *Describer) keptAt(root *files.Folder, f record.File) string {
-	if r.Cache == nil || root == nil {
+	if r.Cache == nil || root == nil || files.ChangesUnseen(f.Name) {
 		return ""
 	}
 	sum, err := files.Sum(root, f)
@@ -62,6 +62,21 @@ func keptProfile(at string) (p profile.Profile, ok bool) {
 	data, err := disk.ReadFile(at, disk.MaxDocument)
 	ok = err == nil && json.Unmarshal(data, &p) == nil && p.Format != ""
 	return p, ok
+}
+
+// takeKept gives file i the description that its profile is, if that is kept.
+func (r *Describer) takeKept(root *files.Folder, i int) (known bool, err error) {
+	if !r.method.Profiles() {
+		return false, nil
+	}
+	f := r.t.Task.Files[i]
+	r.kept[f.Name] = r.keptAt(root, f)
+	p, known := keptProfile(r.kept[f.Name])
+	if known {
+		r.t.Descriptions[i].Cached = p.Known()
+		err = r.takeProfile(i, p)
+	}
+	return known, err
 }
 
 // keep puts a profile where it is kept, unless it was not read to its end or calls were not tried:

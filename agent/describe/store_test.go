@@ -15,7 +15,7 @@ import (
 func TestStoreKey(t *testing.T) {
 	key := func(name string, beside ...string) string {
 		dir := t.TempDir()
-		r := &Describer{Options: Options{Cache: &Cache{Dir: t.TempDir()}}, t: &record.Trajectory{}, known: map[string]*known{}}
+		r := &Describer{Options: Options{Cache: &Cache{Dir: t.TempDir()}}, t: &record.Trajectory{}}
 		for _, n := range append([]string{name}, beside...) {
 			at := filepath.Join(dir, n)
 			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {

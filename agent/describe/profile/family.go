@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// Structure is the same of profiles with the same tables and columns.
+// Structure is the same of profiles with the same tables and columns; "" without tables.
 func (p Profile) Structure() string {
+	if !p.Known() || len(p.Tables) == 0 {
+		return ""
+	}
 	names := []string{p.Format}
 	for _, t := range p.Tables {
 		names = append(names, "\x00")

@@ -189,28 +189,6 @@ func TestOtherTables(t *testing.T) {
 	}
 }
 
-// A family's member says whatever it is read with otherwise, and then what else differs.
-func TestBeyond(t *testing.T) {
-	table := func(mark, last string) profile.Profile {
-		return profile.Profile{Format: "delimited text", Reads: map[string]string{"delimiter": mark},
-			Tables: []profile.Table{{Count: "about 5 rows", Sample: 3, Columns: []profile.Column{
-				{Name: "day", Holds: map[string]string{"range": "2024-01-01 to " + last}}, {Name: "v"}}}}}
-	}
-	first, second := table("commas", "2024-01-05"), table("tabs", "2024-01-07")
-	const all = "tabs; about 5 rows, figures from a sample; day: 2024-01-01 to 2024-01-07"
-	if got := second.Beyond(first, 500); got != all {
-		t.Errorf("got %q, want %q", got, all)
-	}
-	const some = "tabs … and 1 more; day: 2024-01-01 to 2024-01-07"
-	if got := second.Beyond(first, 5); got != some {
-		t.Errorf("got %q, want %q", got, some)
-	}
-	second.Tables[0].Columns[1].Name = "w"
-	if second.Structure() == first.Structure() {
-		t.Error("files of two structures are one family")
-	}
-}
-
 // FuzzProfile writes any bytes under any ending: what comes back is a profile, and the process
 // lives.
 func FuzzProfile(f *testing.F) {
