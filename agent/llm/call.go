@@ -139,7 +139,7 @@ func (m *endpoint) receive(res *http.Response, body io.Reader, read func(io.Read
 	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
 		text = []byte("it redirects to " + publicURL(to))
 	}
-	return m.refusal(res.StatusCode, res.Header, text)
+	return m.refusal(res.StatusCode, res.Header, string(text))
 }
 
 // arrived is told how many bytes of a response have arrived. Its error ends the reading.
@@ -154,10 +154,10 @@ const skipped = " \t\r\n\xEF\xBB\xBF"
 // streamed matches the first bytes of a stream of events.
 var streamed = regexp.MustCompile(`^(?:data|event|id|retry)?:`)
 
-// values gives each the JSON values of a response: its body, or the data of the events of a stream.
+// values gives take the JSON values of a response: its body, or the data of the events of a stream.
 // The first bytes decide, since content types are often wrong. A stream that does not end with
 // [DONE] is [ErrCut].
-func values[T any](m *endpoint, body io.Reader, each func(value T, raw []byte) error) error {
+func (m *endpoint) values(body io.Reader, take func(gjson.Result) error) error {
 	r := bufio.NewReader(body)
 	first, err := r.ReadByte()
 	if err == io.EOF {
@@ -172,20 +172,20 @@ func values[T any](m *endpoint, body io.Reader, each func(value T, raw []byte) e
 	_ = r.UnreadByte() // one was read
 	start, _ := r.Peek(len("event:"))
 	if streamed.Match(start) {
-		return events(m, r, each)
+		return m.events(r, take)
 	}
 	text, err := io.ReadAll(r)
 	switch {
 	case err != nil:
 		return cut(err)
 	case first != '{' && first != '[': // a web page
-		return m.refusal(http.StatusOK, nil, text)
+		return m.misfit(string(text))
 	}
-	return decode(m, text, each)
+	return m.decode(text, take)
 }
 
 // events decodes a stream. Events may be empty, and the last one may lack its blank line.
-func events[T any](m *endpoint, r io.Reader, each func(value T, raw []byte) error) error {
+func (m *endpoint) events(r io.Reader, take func(gjson.Result) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxBody+1)
 	var data []byte
@@ -202,7 +202,7 @@ func events[T any](m *endpoint, r io.Reader, each func(value T, raw []byte) erro
 			return nil
 		}
 		if event := bytes.TrimSpace(data); len(event) > 0 {
-			if err := decode(m, event, each); err != nil {
+			if err := m.decode(event, take); err != nil {
 				return err
 			}
 		}
@@ -211,20 +211,19 @@ func events[T any](m *endpoint, r io.Reader, each func(value T, raw []byte) erro
 	return cut(cmp.Or(lines.Err(), io.ErrUnexpectedEOF))
 }
 
-// decode gives each a JSON value, unless it has broken off or is an error object. "error" may be
+// decode gives take a JSON value, unless it has broken off or is an error object. "error" may be
 // null.
-func decode[T any](m *endpoint, raw []byte, each func(value T, raw []byte) error) error {
-	var value T
-	err := json.Unmarshal(raw, &value)
+func (m *endpoint) decode(raw []byte, take func(gjson.Result) error) error {
+	err := json.Unmarshal(raw, new(json.RawMessage))
 	broken, ok := errors.AsType[*json.SyntaxError](err)
-	said := gjson.GetBytes(raw, "error")
+	value := gjson.ParseBytes(raw)
 	switch {
 	case ok && broken.Offset >= int64(len(raw)):
 		return cut(broken)
-	case err != nil, said.Exists() && said.Type != gjson.Null:
-		return m.refusal(http.StatusOK, nil, raw)
+	case err != nil, value.Get("error").Type != gjson.Null: // also if there is none
+		return m.misfit(string(raw))
 	}
-	return each(value, raw)
+	return take(value)
 }
 
 func cut(err error) error { return fmt.Errorf("%w: %v", ErrCut, err) }

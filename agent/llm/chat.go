@@ -173,35 +173,25 @@ func withImages(text string, images []Image) []map[string]any {
 	return parts
 }
 
-// completion is a chat completion, whole or a chunk of one: some endpoints do not tell them apart.
-type completion struct {
-	Model   string
-	Choices []struct {
-		Index          int
-		Delta, Message struct{ Content, Refusal string }
-		FinishReason   string `json:"finish_reason"`
-	}
-}
-
-// read reads a reply, as a stream or whole from an endpoint that ignores "stream". What fails after
-// the finish reason is ignored: only the usage follows.
+// read reads a reply, as a stream or whole from an endpoint that ignores "stream"; some endpoints do
+// not tell a completion from a chunk of one. What fails after the finish reason is ignored: only the
+// usage follows.
 func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
 	reply := Reply{Model: m.Model}
 	var text, refusal strings.Builder
-	var last []byte
-	answered := false
-	err := values(m.endpoint, body, func(c completion, raw []byte) error {
-		last = raw
-		reply.Model = cmp.Or(c.Model, reply.Model)
-		reply.Usage = cmp.Or(tokens(gjson.GetBytes(raw, "usage")), reply.Usage)
-		for _, choice := range c.Choices {
-			if choice.Index != 0 {
+	last, answered := "", false
+	err := m.values(body, func(c gjson.Result) error {
+		last = c.Raw
+		reply.Model = cmp.Or(c.Get("model").Str, reply.Model)
+		reply.Usage = cmp.Or(tokens(c.Get("usage")), reply.Usage)
+		for _, choice := range c.Get("choices").Array() {
+			if choice.Get("index").Int() != 0 {
 				continue
 			}
 			answered = true
-			reply.Finish = cmp.Or(choice.FinishReason, reply.Finish)
-			content := choice.Delta.Content + choice.Message.Content
-			refused := choice.Delta.Refusal + choice.Message.Refusal
+			reply.Finish = cmp.Or(choice.Get("finish_reason").Str, reply.Finish)
+			content := choice.Get("delta.content").Str + choice.Get("message.content").Str
+			refused := choice.Get("delta.refusal").Str + choice.Get("message.refusal").Str
 			text.WriteString(content)
 			refusal.WriteString(refused)
 			if content+refused != "" {
@@ -215,7 +205,7 @@ func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
 	case reply.Finish != "":
 		return reply, nil
 	case err == nil && !answered:
-		err = m.refusal(http.StatusOK, nil, last)
+		err = m.misfit(last)
 	}
 	return reply, err
 }

@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net/http"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,31 +48,40 @@ func (m embedder) Ask(ctx context.Context, r Request) (Reply, error) {
 	for _, text := range r.Texts {
 		inputs = append(inputs, clip(text))
 	}
-	var vectors [][]float64
+	var all []gjson.Result
 	for len(inputs) > 0 {
 		n, size := 0, 0
 		for n < min(len(inputs), maxTexts) && size+len(inputs[n]) <= maxBatch {
 			size += len(inputs[n])
 			n++
 		}
-		list, retries, err := m.embed(ctx, r, inputs[:n])
+		params := map[string]any{"model": m.Model, "input": inputs[:n], "encoding_format": "float"}
+		retries, err := m.call(ctx, r, params, func(body io.Reader) error {
+			return m.values(body, func(list gjson.Result) error {
+				got := list.Get("data").Array()
+				if len(got) != n {
+					return m.misfit(fmt.Sprintf("sent %d texts and received %d embeddings", n, len(got)))
+				}
+				slices.SortStableFunc(got, byIndex)
+				all = append(all, got...)
+				used := Usage{InputTokens: tokens(list.Get("usage")).InputTokens}
+				reply.Usage.Add(cmp.Or(used, Usage{InputTokens: (size + 3) / 4, Estimated: true}))
+				reply.Model = m.hide(cmp.Or(list.Get("model").Str, m.Model))
+				return nil
+			})
+		})
 		if err != nil {
 			return Reply{}, err
 		}
-		for _, d := range list.Data {
-			vectors = append(vectors, d.Embedding)
-		}
-		reply.Usage.Add(cmp.Or(list.usage, Usage{InputTokens: (size + 3) / 4, Estimated: true}))
-		reply.Model = m.hide(cmp.Or(list.Model, m.Model))
 		reply.Calls++
 		reply.Retries += retries
 		inputs = inputs[n:]
 	}
-	scores := make([]float64, len(r.Texts))
+	scores, question := make([]float64, len(r.Texts)), all[0].Get("embedding").Array()
 	for i := range scores {
-		score := cosine(vectors[0], vectors[i+1])
+		score := cosine(question, all[i+1].Get("embedding").Array())
 		if math.IsNaN(score) {
-			return Reply{}, m.located(m.refusal(http.StatusOK, nil, fmt.Appendf(nil,
+			return Reply{}, m.located(m.misfit(fmt.Sprintf(
 				"embedding %d is zero, or has another length than the question's", i+1)))
 		}
 		scores[i] = math.Round(score*1e4) / 1e4
@@ -83,50 +91,24 @@ func (m embedder) Ask(ctx context.Context, r Request) (Reply, error) {
 	return reply, err
 }
 
+// byIndex sorts embeddings. Some endpoints send them in another order than the texts, some without
+// an index.
+func byIndex(a, b gjson.Result) int { return cmp.Compare(a.Get("index").Int(), b.Get("index").Int()) }
+
 // clip cuts a text to maxTextBytes, at a character boundary.
 func clip(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxTextBytes)], "")
 }
 
-// embeddings is a list of embeddings, which some endpoints send in another order than the texts,
-// some without an index.
-type embeddings struct {
-	Model string
-	Data  []struct {
-		Index     int
-		Embedding []float64
-	}
-	usage Usage
-}
-
-// embed sends texts that fit in one request, and returns their embeddings in order.
-func (m embedder) embed(ctx context.Context, r Request, texts []string) (
-	list embeddings, retries int, err error) {
-	params := map[string]any{"model": m.Model, "input": texts, "encoding_format": "float"}
-	read := func(got embeddings, raw []byte) error {
-		if len(got.Data) != len(texts) {
-			return m.refusal(http.StatusOK, nil, fmt.Appendf(nil, "sent %d texts and received %d embeddings",
-				len(texts), len(got.Data)))
-		}
-		list = got
-		list.usage.InputTokens = tokens(gjson.GetBytes(raw, "usage")).InputTokens
-		sort.SliceStable(list.Data, func(i, j int) bool { return list.Data[i].Index < list.Data[j].Index })
-		return nil
-	}
-	retries, err = m.call(ctx, r, params, func(body io.Reader) error {
-		return values(m.endpoint, body, read)
-	})
-	return list, retries, err
-}
-
 // cosine is NaN for vectors that are zero, infinite or of different lengths.
-func cosine(a, b []float64) float64 {
+func cosine(a, b []gjson.Result) float64 {
 	if len(a) != len(b) {
 		return math.NaN()
 	}
 	var ab, aa, bb float64
 	for i := range a {
-		ab, aa, bb = ab+a[i]*b[i], aa+a[i]*a[i], bb+b[i]*b[i]
+		x, y := a[i].Num, b[i].Num
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
 	}
 	return ab / math.Sqrt(aa*bb)
 }

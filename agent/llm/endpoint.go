@@ -136,17 +136,18 @@ func (e Endpoint) Models(ctx context.Context) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	read := func(_ any, raw []byte) error {
-		for _, list := range gjson.GetManyBytes(raw, "data", "models", "@this") {
-			if list.IsArray() {
-				for _, model := range list.Array() {
-					names = append(names, cmp.Or(model.Get("id").String(), model.Get("name").String()))
+	_, err = m.call(ctx, Request{}, nil, func(body io.Reader) error {
+		return m.values(body, func(value gjson.Result) error {
+			for _, list := range []gjson.Result{value.Get("data"), value.Get("models"), value} {
+				if list.IsArray() {
+					for _, model := range list.Array() {
+						names = append(names, cmp.Or(model.Get("id").Str, model.Get("name").Str))
+					}
+					return nil
 				}
-				return nil
 			}
-		}
-		return m.refusal(http.StatusOK, nil, raw)
-	}
-	_, err = m.call(ctx, Request{}, nil, func(body io.Reader) error { return values(m, body, read) })
+			return m.misfit(value.Raw)
+		})
+	})
 	return names, err
 }

@@ -163,7 +163,7 @@ var retryDelay = regexp.MustCompile(`"retryDelay":\s*"([\d.]+)s"`)
 
 // refusal returns the error that a response is: one with an error status, or one with status 200
 // whose body is not what was asked for. That may be an error object with a status of its own.
-func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
+func (m *endpoint) refusal(status int, h http.Header, body string) error {
 	e := &StatusError{Status: status, after: m.line(h.Get("Retry-After"))}
 	message, own := e.read(body)
 	switch {
@@ -172,22 +172,25 @@ func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
 	case status == http.StatusOK && e.code == "":
 		message = "not " + m.answer + ": " + message
 	}
-	if found := retryDelay.FindSubmatch(body); found != nil {
-		e.after = string(found[1])
+	if found := retryDelay.FindStringSubmatch(body); found != nil {
+		e.after = found[1]
 	}
 	e.Message = m.line(message)
 	return e
 }
 
+// misfit returns the error that a response of status 200 is, or the error for what is wrong with it.
+func (m *endpoint) misfit(body string) error { return m.refusal(http.StatusOK, nil, body) }
+
 // read reads an error body: {"error":{"message","code","type"}} or an array of it (Gemini),
 // {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message itself.
 // OpenRouter puts the upstream provider's error in "metadata". status is 0 if the body has none.
-func (e *StatusError) read(body []byte) (message string, status int) {
-	all := gjson.ParseBytes(body)
+func (e *StatusError) read(body string) (message string, status int) {
+	all := gjson.Parse(body)
 	if all.IsArray() {
 		all = all.Get("0")
 	}
-	message = string(body)
+	message = body
 	for _, name := range []string{"error.message", "error", "message", "detail"} {
 		if text := all.Get(name); text.Type == gjson.String && text.Str != "" {
 			message = text.Str
@@ -195,7 +198,7 @@ func (e *StatusError) read(body []byte) (message string, status int) {
 		}
 	}
 	if raw := all.Get("error.metadata.raw"); raw.Type == gjson.String {
-		behind, _ := new(StatusError).read([]byte(raw.Str))
+		behind, _ := new(StatusError).read(raw.Str)
 		message += ": " + behind
 	}
 	code, kind := all.Get("error.code"), all.Get("error.type")
