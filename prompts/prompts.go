@@ -73,12 +73,10 @@ type (
 	Notes struct{ Texts []string }
 )
 
-// A File is a data file as the model sees it. Path is a Python string literal. Like is the number,
-// from 1, of an earlier file whose description this one extends. Alike names files of the same
-// structure that are not described.
+// A File is a data file as the model sees it. Path is a Python string literal. Alike names files of
+// the same structure, with what each has that is not in the description.
 type File struct {
 	Path, Size, Kind, Description string
-	Like                          int
 	Whole                         bool // Description is the content itself
 	Alike                         string
 }

@@ -91,7 +91,7 @@ func checkStructure(t *testing.T, zero Part, s string) {
 				leaf.SetBool(true)
 			case leaf.Kind() == reflect.Int:
 				leaf.SetInt(7)
-			case name == "Path" || name == "Like": // a Python literal
+			case name == "Path": // a Python literal
 				leaf.SetString(`"data/a.csv"`)
 			case name == "Size" || name == "Where" || name == "Rule":
 				leaf.SetString("1 byte")
