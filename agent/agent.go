@@ -201,7 +201,7 @@ func (r *run) pass(ctx context.Context) error {
 				return err
 			}
 		}
-		r.Begin()
+		r.Begin(len(r.t.Earlier) + 1)
 		r.t.HaveFunctions(true)
 		r.made, r.approved, r.left = false, false, nil
 		r.limit()

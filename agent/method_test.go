@@ -66,8 +66,10 @@ func key(role string, k int) string {
 	return fmt.Sprintf("%s round %d", role, k+1)
 }
 
-var taskParts = prompts.Context{Question: "How many?", Guidelines: aNumber,
-	Files: []prompts.File{{Path: `"data/a.csv"`, Size: "10 bytes", Description: "a table"}}}
+var (
+	taskPart  = prompts.Question{Question: "How many?", Guidelines: aNumber}
+	filesPart = prompts.Context{Files: []prompts.File{{Path: `"data/a.csv"`, Size: "10 bytes", Description: "a table"}}}
+)
 
 // ownWay says what the roles are asked when the plan is p after round k: by dropped, the round in which
 // each step was dropped.
@@ -80,7 +82,7 @@ func (w ownWay) drop(rounds []int, k int) {
 }
 
 func (w ownWay) begin(p []int) []prompts.Part {
-	parts := []prompts.Part{taskParts}
+	parts := []prompts.Part{filesPart, taskPart}
 	var nb prompts.Notebook
 	for i, k := range p {
 		nb.Steps = append(nb.Steps, prompts.Step{Number: i + 1, Text: stepText(k), Code: stepCode(k),
@@ -120,7 +122,7 @@ func (w ownWay) verify(p []int, k int) request {
 
 func (w ownWay) final(p []int, v choice, k int) request {
 	if v.sufficient {
-		return request{"second the answer", []prompts.Part{taskParts, prompts.Second{}}}
+		return request{"second the answer", []prompts.Part{filesPart, taskPart, prompts.Second{}}}
 	}
 	return request{"finalizer the answer", append(w.begin(p),
 		prompts.Finalizer{Guidelines: true, Missing: lacking(k)})}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -10,6 +11,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lazy"
 	"dsstar/prompts"
 )
 
@@ -24,18 +26,19 @@ type requests struct {
 	madeWords prompts.Context
 }
 
-// known returns what every request begins with: see context.
-func (r *requests) known(code string) []prompts.Part { return []prompts.Part{r.context(code)} }
+// question returns the task.
+func (r *requests) question() prompts.Question {
+	return prompts.Question{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
+}
 
-// context returns the task, the files that the model is shown, and the variables. Without code it is
-// the same throughout the run. With code, the tables that it does not name are not described.
+// context returns the files that the model is shown, and the variables. Without code it is the same
+// throughout a question. With code, the tables that it does not name are not described.
 func (r *requests) context(code string) prompts.Context {
 	show := r.Sizes()
 	if r.made && show == r.madeFor && code == "" {
 		return r.madeWords
 	}
-	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines,
-		NoFiles: r.t.Task.Data == ""}
+	c := prompts.Context{NoFiles: r.t.Task.Data == ""}
 	c.Files, c.Relations, c.LeftOut = r.files.Files(show, code)
 	c.Variables, c.OtherVariables = r.shownVariables(show)
 	c.Facts, c.Functions = shownMemory(r.t.Recalled)
@@ -79,12 +82,12 @@ func (r *standard) results() []prompts.Part {
 }
 
 func (r *standard) plan(cells string) []prompts.Part {
-	steps := r.steps(r.t)
-	parts := r.known(cells)
+	parts := []prompts.Part{r.context(cells)}
 	if len(r.t.Earlier) > 0 {
 		parts = append(parts, r.answered())
 	}
-	if len(steps) > 0 {
+	parts = append(parts, r.question())
+	if steps := r.steps(r.t); len(steps) > 0 {
 		parts = append(parts, prompts.Notebook{Functions: usedFunctions(r.t), Steps: steps})
 	}
 	return r.withNotes(parts)
@@ -98,7 +101,8 @@ func (r *standard) withNotes(parts []prompts.Part) []prompts.Part {
 	return append(parts, prompts.Notes{Texts: r.t.Notes})
 }
 
-// answered returns the earlier questions, with half as much of their outputs.
+// answered returns the earlier questions, with half as much of their outputs, and the oldest
+// shortened until all take no more than the sizes say.
 func (r *standard) answered() prompts.Earlier {
 	var earlier prompts.Earlier
 	for k := range r.t.Earlier {
@@ -114,7 +118,62 @@ func (r *standard) answered() prompts.Earlier {
 			Answer: part.Answer(), Worth: worth(part, r.Sizes().Result/2),
 		})
 	}
+	if most := r.Sizes().Earlier; most > 0 {
+		shortenOldest(earlier, most)
+	}
 	return earlier
+}
+
+// alike is how many questions are shortened together, so that requests begin alike for a while.
+const alike = 4
+
+// shortenOldest shortens the oldest questions, the last one at the end, until all take at most most
+// bytes: first what their cells printed, then the cells.
+func shortenOldest(earlier prompts.Earlier, most int) {
+	last := len(earlier.Parts) - 1
+	groups := append(slices.Collect(slices.Chunk(earlier.Parts[:last], alike)), earlier.Parts[last:])
+	for _, group := range groups {
+		for _, cells := range []bool{false, true} {
+			if earlier.Size() <= most {
+				return
+			}
+			for i := range group {
+				shorten(&group[i], cells)
+			}
+		}
+	}
+}
+
+// shorten leaves out what the cells of a question printed, or the cells but for the names that they
+// bind.
+func shorten(a *prompts.Answered, cells bool) {
+	for i := range a.Steps {
+		s := &a.Steps[i]
+		if !cells {
+			s.Output = brief.Cut(s.Output)
+			continue
+		}
+		bound := brief.Cut(s.Code) + "\n# It binds " + strings.Join(binds(s.Code), ", ") + "."
+		if len(bound) < len(s.Code) {
+			s.Code = bound
+		}
+	}
+	if cells {
+		a.Code = ""
+	}
+}
+
+// bound matches where a line that is not indented binds names.
+var bound = lazy.Regexp(`(?m)^(?:(?:def|class) +(\w+)|(\w+(?:, *\w+)*) *[+|]?=[^=])`)
+
+// binds returns the names that a cell binds for those after it.
+func binds(code string) (names []string) {
+	for _, m := range bound().FindAllStringSubmatch(code, -1) {
+		if name := m[1] + m[2]; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // worth says what an earlier answer is worth, if that is less than verified, and how it takes what

@@ -157,14 +157,14 @@ func (r *standard) sinceRuling() string {
 // and a person's notes, but no step, cell or output of the first, and nothing of the memory, which
 // may be wrong.
 func (r *standard) unseen() []prompts.Part {
-	parts := r.known("")
+	parts := []prompts.Part{r.context("")}
 	forget(parts)
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
 		earlier.Apart = true
 		parts = append(parts, earlier)
 	}
-	return r.withNotes(parts)
+	return r.withNotes(append(parts, r.question()))
 }
 
 // arbitrate has one request decide between two derivations that differ, and carries the ruling out.

@@ -106,6 +106,28 @@ func TestTooLong(t *testing.T) {
 	}).noError(t).cutOnce(t)
 }
 
+// TestOldestShortened: in a long conversation the oldest questions are shortened first, to question,
+// steps, names and answer; the last one and the descriptions stay whole.
+func TestOldestShortened(t *testing.T) {
+	first := play(t, simple, largeData).noError(t)
+	whole := first.model.prompt(t, "solver round 1")
+	p, limit := first, size(first.model.requests["solver round 1"])+8000
+	for n := 2; n < 10; n++ {
+		tr := readAgain(t, p.Trajectory)
+		if err := tr.Ask(fmt.Sprintf("And %d?", n), ""); err != nil {
+			t.Fatal(err)
+		}
+		cell := fmt.Sprintf("b = x\nb += %q\nprint(b)", strings.Repeat(fmt.Sprintf("printed %d ", n), 100))
+		p = goOn(t, onward.with(script{"cell": cell, "last": "print(x)"}), tr, largeData, tooLong("", limit)).noError(t)
+	}
+	last := p.model.prompt(t, "solver round 9")
+	contains(t, last, "## Question 2: And 2?", "# It binds b.", strings.Repeat("printed 8 ", 100))
+	lines := func(text string) int { return strings.Count(text, "0123456789 abcdef\n") }
+	if strings.Contains(last, "printed 2 ") || lines(last) != lines(whole) {
+		t.Errorf("%d lines of descriptions are left of %d:\n%s", lines(last), lines(whole), last)
+	}
+}
+
 // Where nothing is left to take away the refusal ends the run.
 func TestTooLongForEver(t *testing.T) {
 	for _, role := range []string{"solver", "judge", "second"} {

@@ -1,9 +1,9 @@
 // Package prompts holds the text of requests to models: one template and one typed struct for each
 // part of a request, after the prompts in DS-STAR's Appendix H.
 //
-// A request consists of parts. [System] and [Context] are byte-for-byte the same in every request
-// of a run, and [Notebook] only grows at its end, so that providers can cache the long common
-// prefix. The part that asks comes last.
+// A request consists of parts. [System] and [Context] are byte-for-byte the same in most requests
+// of a conversation, and [Earlier] and [Notebook] only grow at their ends, so that providers can
+// cache the long common prefix. The [Question] comes behind [Earlier], the part that asks comes last.
 package prompts
 
 import (
@@ -43,8 +43,8 @@ type (
 		Variables   bool // the session is the user's and already has variables
 		NoFiles     bool // there is no data folder
 	}
-	// Context is the task, with descriptions of the files and of the variables that the session
-	// already had.
+	// Context describes the files, and the variables that the session already had. It begins with
+	// the question, if that does not follow as a part of its own.
 	Context struct {
 		Question, Guidelines string
 		Files                []File
@@ -57,6 +57,8 @@ type (
 		Facts                string // that earlier questions about the data left, a line each
 		Functions            string // signatures and docstrings of the memory's functions
 	}
+	// Question is the task.
+	Question struct{ Question, Guidelines string }
 	// Notebook is the accepted steps with their cells and outputs, after the source of the
 	// functions of memory that the cells use.
 	Notebook struct {
@@ -89,6 +91,9 @@ type Answered struct {
 	Code, Answer         string // the last cell, and what it printed
 	Worth                string // its standing and readings; "": it is verified, and takes none
 }
+
+// Size returns about how many bytes the questions take.
+func (e Earlier) Size() int { return len(fmt.Sprint(e.Parts)) }
 
 // A Variable is a variable of the session, as the model sees it.
 type Variable struct{ Name, Type, Description string }

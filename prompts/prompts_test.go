@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write testdata/*.golden anew")
 
 // parts has the zero value of every part.
 var parts = []Part{
-	System{}, Context{}, Notebook{}, Earlier{}, Notes{}, Analyzer{}, Solver{}, Judgement{},
+	System{}, Context{}, Question{}, Notebook{}, Earlier{}, Notes{}, Analyzer{}, Solver{}, Judgement{},
 	Second{}, Arbiter{}, Learner{}, Branches{}, Coder{}, Finalizer{}, Summarizer{},
 	DebuggerScript{}, Debugger{}, Reask{}, Workplace{}, ModelOnly{}, React{}, DAAgent{}, AutoGen{},
 	Observation{}, Answer{}, InterpreterPlan{}, InterpreterCode{}, InterpreterVerify{},

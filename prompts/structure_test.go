@@ -81,7 +81,7 @@ func checkStructure(t *testing.T, zero Part, s string) {
 		return
 	}
 	// A question may have paragraphs and lists of its own.
-	question := zero == Part(PaperVerifier{}) || templateOf(zero) == "context"
+	question := slices.Contains([]string{"paper_verifier", "context", "question"}, templateOf(zero))
 	var outlines [2][]string
 	for i, written := range []string{"words", s} {
 		part := filled(zero, func(field string, leaf reflect.Value) {
@@ -109,8 +109,8 @@ func checkStructure(t *testing.T, zero Part, s string) {
 // ours are the fields that may appear outside fences: the user's words, steps and tasks of the
 // plan, and dsstar's own text. All other fields come from data, or may repeat data.
 var ours = []string{
-	"Context.Question", "Context.Guidelines", "PaperVerifier.Question", "Answered.Question",
-	"Answered.Guidelines", "System.Environment", "PaperSystem.Environment", "Step.Text", "Coder.Step", "Debugger.Step",
+	"Context.Question", "Context.Guidelines", "Question.Question", "Question.Guidelines",
+	"PaperVerifier.Question", "Answered.Question", "Answered.Guidelines", "System.Environment", "PaperSystem.Environment", "Step.Text", "Coder.Step", "Debugger.Step",
 	"PaperCoder.Step", "PaperDebugger.Step",
 	"Dropped.Text", "PaperScript.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
 	"Observation.Note", "Node.ID", "Node.Instruction", "Result.ID", "Result.Instruction",

@@ -36,14 +36,16 @@ type Asker struct {
 	sizes Sizes
 	most  Sizes          // for what the model is still to be asked
 	times map[string]int // requests since the beginning, by their grounds
+	about int            // the question, from 1; 0: none yet
 }
 
-// Begin has what a run asks counted from the beginning: a request that it makes again is to have
-// another reply, but when the run is retraced, the replies come in the same order.
-func (a *Asker) Begin() {
+// Begin has what a run asks about a question, by its number from 1, counted from the beginning: a
+// request that it makes again is to have another reply, but when the run is retraced, the replies
+// come in the same order.
+func (a *Asker) Begin(question int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.times = map[string]int{}
+	a.times, a.about = map[string]int{}, question
 }
 
 // ground returns the digest of what the reply to a request of some parts rests on.
@@ -88,7 +90,7 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T,
 			return askFor(ctx, a, r, parts, format)
 		})
 		if errors.Is(err, llm.ErrContextLength) {
-			if err = a.shorter(sizes, r, on, err); err == nil {
+			if err = a.shorter(sizes, r, parts, on, err); err == nil {
 				continue
 			}
 		}
@@ -129,8 +131,14 @@ func (a *Asker) Forget(all []Request) {
 
 // shorter has less shown, for a request that was too long when sizes were shown. What is shown in its
 // place is recorded. If nothing is left to take away, the error is the reason.
-func (a *Asker) shorter(sizes Sizes, r Request, on any, reason error) error {
-	shrunk, less := a.shrink(sizes)
+func (a *Asker) shorter(sizes Sizes, r Request, parts []prompts.Part, on any, reason error) error {
+	earlier := 0
+	for _, p := range parts {
+		if e, ok := p.(prompts.Earlier); ok {
+			earlier = e.Size()
+		}
+	}
+	shrunk, less := a.shrink(sizes, earlier)
 	if !less {
 		return reason
 	}
@@ -143,7 +151,7 @@ func (a *Asker) shorter(sizes Sizes, r Request, on any, reason error) error {
 		return nil
 	}
 	return a.warn(fmt.Sprintf("the %s's request for %s was longer than the model's context: "+
-		"from here on less of files and outputs is shown", r.Role, r.Subject))
+		"from here on less of earlier questions, files and outputs is shown", r.Role, r.Subject))
 }
 
 // compose puts the parts of a request into words.
@@ -154,7 +162,7 @@ func (a *Asker) compose(r Request, parts []prompts.Part) (llm.Request, error) {
 	}
 	text, err := a.Prompts.Text(parts...)
 	return llm.Request{
-		Role: r.Role, Subject: r.Subject, RestsOn: []any{parts}, MaxTokens: a.MaxTokens,
+		Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts}, MaxTokens: a.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, err
 }

@@ -23,14 +23,14 @@ func (a *Asker) ShowAs(sizes Sizes) {
 }
 
 // The smallest sizes that are worth a try.
-const leastContext, leastResult = 2000, 500
+const leastContext, leastResult, leastEarlier = 2000, 500, 2000
 
 // bytesPerToken is what tables and code have at least; prose has more.
 const bytesPerToken = 3
 
 // firstSizes are what the settings say, or less where the model's context is known
-// to be small. Half of it is for descriptions and a quarter for outputs; the rest is
-// for the words around them, the code and the reply.
+// to be small. Half of it is for descriptions, a quarter for outputs and one for earlier
+// questions, which seldom take all; else the rest is for the words around them, the code and the reply.
 func firstSizes(cfg Settings) Sizes {
 	s := Sizes{Result: cfg.ResultChars, Results: 5 * cfg.ResultChars,
 		Description: cfg.DescriptionChars, Context: cfg.ContextChars}
@@ -40,24 +40,34 @@ func firstSizes(cfg Settings) Sizes {
 		s.Description = max(leastResult, min(s.Description, s.Context/2))
 		s.Results = max(leastResult, min(s.Results, room/4))
 		s.Result = max(leastResult, min(s.Result, s.Results/2))
+		s.Earlier = max(leastEarlier, room/4)
 	}
 	return s
 }
 
 // within returns the smaller of two sizes.
 func within(s, o Sizes) Sizes {
-	return Sizes{Result: min(s.Result, o.Result), Results: min(s.Results, o.Results),
-		Description: min(s.Description, o.Description), Context: min(s.Context, o.Context)}
+	w := Sizes{Result: min(s.Result, o.Result), Results: min(s.Results, o.Results),
+		Description: min(s.Description, o.Description), Context: min(s.Context, o.Context),
+		Earlier: s.Earlier}
+	if s.Earlier == 0 || o.Earlier > 0 && o.Earlier < s.Earlier {
+		w.Earlier = o.Earlier
+	}
+	return w
 }
 
 // shrink makes what is shown shorter, unless it is no longer as it was before: then another request
-// has done so already. It reports whether it has, and whether less is shown: if not, nothing was left
-// to take away.
-func (a *Asker) shrink(before Sizes) (shrunk, less bool) {
+// has done so already. Earlier questions, of which the request shows so many bytes, come first. It
+// reports whether it has, and whether less is shown: if not, nothing was left to take away.
+func (a *Asker) shrink(before Sizes, earlier int) (shrunk, less bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	after := within(before, a.most)
-	if after == before {
+	switch {
+	case after != before:
+	case earlier > leastEarlier && (before.Earlier == 0 || earlier <= before.Earlier):
+		after.Earlier = earlier / 2 // they can be shorter
+	default:
 		// The context is what is said to be too long, so that what is left of it may be little: half,
 		// not a tenth less.
 		after = within(before, Sizes{Result: max(leastResult, before.Result/2),

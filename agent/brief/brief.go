@@ -27,6 +27,14 @@ func Clip(text string, n int) string {
 	return without(text, n*2/3, cut)
 }
 
+// Cut returns what stands for a text that is left out, unless that is as long.
+func Cut(text string) string {
+	if len(text) <= len(markOfCut) {
+		return text
+	}
+	return fmt.Sprintf(markOfCut, len(text))
+}
+
 // markOfCut stands for what is cut.
 const markOfCut = "[… %d characters cut here …]"
 

@@ -39,6 +39,7 @@ type Request struct {
 	// dsstar's role, such as "planner": selects the model and labels the trace
 	Role      string
 	Subject   string // distinguishes requests of a role: "orders.csv", "round 3, try 2"
+	Question  int    // number of the conversation's question, from 1, for the trace; 0: none
 	Messages  []Message
 	RestsOn   []any  // plain data, of which whoever sends it makes the ground: see [GroundOf]
 	Ground    Ground // of what it rests on: a recorded reply is for the same one

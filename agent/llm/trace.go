@@ -20,6 +20,7 @@ type Exchange struct {
 	Time     time.Time `json:"time"`
 	Role     string    `json:"role"`
 	Subject  string    `json:"subject,omitempty"`
+	Question int       `json:"question,omitempty"` // of the conversation, from 1
 	Model    string    `json:"model,omitempty"`
 	Messages []Message `json:"messages"`
 	Ground   Ground    `json:"ground,omitzero"`
@@ -143,7 +144,7 @@ func (t *Trace) ask(ctx context.Context, m Model, r Request) (Reply, error) {
 		r = r.InText()
 	}
 	e := Exchange{
-		Role: r.Role, Subject: r.Subject, Messages: r.Messages, Ground: r.Ground,
+		Role: r.Role, Subject: r.Subject, Question: r.Question, Messages: r.Messages, Ground: r.Ground,
 		Model: reply.Model, Reply: reply.Text, Finish: reply.Finish, Usage: reply.Usage,
 		Seconds: reply.Seconds, Retries: reply.Retries, Calls: reply.Calls,
 	}

@@ -312,10 +312,11 @@ type Choice struct {
 
 // Sizes are how much of what there is the model is shown, in bytes.
 type Sizes struct {
-	Result      int `json:"result"`      // of one step's output
-	Results     int `json:"results"`     // of all outputs together
-	Description int `json:"description"` // of one file's description
-	Context     int `json:"context"`     // of all descriptions together
+	Result      int `json:"result"`            // of one step's output
+	Results     int `json:"results"`           // of all outputs together
+	Description int `json:"description"`       // of one file's description
+	Context     int `json:"context"`           // of all descriptions together
+	Earlier     int `json:"earlier,omitempty"` // of all earlier questions together; 0: no limit
 }
 
 // Usage is what the model calls of a run have used.
