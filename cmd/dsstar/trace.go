@@ -35,15 +35,16 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   cost       in US dollars, about, by the prices at the time; - if one was unknown
   seconds    from request to reply; concurrent calls add up
 
-If the run's notebook is beside the trace, two lines follow: how many readings of
-the question were named, left open by the evidence, computed, and changed the
-answer; and how many second derivations were run and agreed, with the arbiter's
-rulings. A third says what the run was given of the memory of its data, and what
-that saved.
+If several questions were asked in the run, a table by question follows. If the run's
+notebook is beside the trace, two lines follow: how many readings of the question were
+named, left open by the evidence, computed, and changed the answer; and how many second
+derivations were run and agreed, with the arbiter's rulings. A third says what the run
+was given of the memory of its data, and what that saved.
 
 --json prints one object instead:
-  traces  list of trace (path), roles, total and derivations
+  traces  list of trace (path), roles, questions, total and derivations
   roles   of all traces: list of role and the fields of total
+  questions  of one trace: list of question (its number) and the fields of total
   total   calls, asked_again, failed, input_tokens, cached_tokens,
           output_tokens, cost_usd (null: not known), estimated (some tokens are), seconds
   derivations  readings (named, open, computed, changed) and second (run, agreed,
@@ -119,6 +120,7 @@ func traceSpending(arg string, key record.Key) (traceSpent, error) {
 	sum := newTraceSpent(path)
 	for _, e := range exchanges {
 		sum.add(e.Role, spentOn(e))
+		sum.ask(max(1, e.Question), spentOn(e))
 	}
 	sum.Derivations, sum.Claimed = derivationsBeside(path, key)
 	return sum, nil
@@ -151,12 +153,19 @@ type traceSpent struct {
 	Roles []roleSpent `json:"roles"` // in the order in which they first appear
 	Total spent       `json:"total"`
 
+	Questions []questionSpent `json:"questions,omitempty"` // the same for those of one trace
+
 	Derivations *record.Derivations `json:"derivations"`
 	Claimed     bool                `json:"claimed"`
 }
 
 type roleSpent struct {
 	Role string `json:"role"`
+	spent
+}
+
+type questionSpent struct {
+	Question int `json:"question"` // from 1
 	spent
 }
 
@@ -203,6 +212,15 @@ func (s *traceSpent) add(role string, o spent) {
 	}
 	s.Roles[i].add(o)
 	s.Total.add(o)
+}
+
+// ask adds what was spent on a question to its sum.
+func (s *traceSpent) ask(question int, o spent) {
+	i := slices.IndexFunc(s.Questions, func(q questionSpent) bool { return q.Question == question })
+	if i < 0 {
+		i, s.Questions = len(s.Questions), append(s.Questions, questionSpent{question, newSpent()})
+	}
+	s.Questions[i].add(o)
 }
 
 // spentOn returns the usage of one exchange.
@@ -257,12 +275,11 @@ func (all *spending) print(out io.Writer) error {
 	return nil
 }
 
-func (s traceSpent) print(b *strings.Builder, title string) {
+// table prints a row for each of several sums.
+func table(b *strings.Builder, of string, all []roleSpent) {
 	const row = "%-10s %5s %5s %6s %8s %7s %7s %7s %7s\n"
-	fmt.Fprintf(b, "\n%s\n", title)
-	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "OUTPUT", "COST",
-		"SECONDS")
-	for _, r := range append(slices.Clip(s.Roles), roleSpent{"total", s.Total}) {
+	fmt.Fprintf(b, row, of, "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "OUTPUT", "COST", "SECONDS")
+	for _, r := range all {
 		about, cost := "", "-"
 		if r.Estimated {
 			about = "~"
@@ -274,6 +291,18 @@ func (s traceSpent) print(b *strings.Builder, title string) {
 			strconv.Itoa(r.Failed),
 			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens),
 			about+strconv.Itoa(r.OutputTokens), cost, fmt.Sprintf("%.1f", r.Seconds))
+	}
+}
+
+func (s traceSpent) print(b *strings.Builder, title string) {
+	fmt.Fprintf(b, "\n%s\n", title)
+	table(b, "ROLE", append(slices.Clip(s.Roles), roleSpent{"total", s.Total}))
+	if len(s.Questions) > 1 {
+		var all []roleSpent
+		for _, q := range s.Questions {
+			all = append(all, roleSpent{strconv.Itoa(q.Question), q.spent})
+		}
+		table(b, "QUESTION", all)
 	}
 	if s.Derivations == nil {
 		return
