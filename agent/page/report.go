@@ -23,6 +23,9 @@ type part struct {
 // First reports whether the part is the first.
 func (p part) First() bool { return p.k == 0 }
 
+// Number returns the number of the part, from 1.
+func (p part) Number() int { return p.k + 1 }
+
 // Followed returns, of the first part, those after it.
 func (p part) Followed() (later []*record.Trajectory) {
 	for k := 1; p.First() && k <= len(p.all.Earlier); k++ {
