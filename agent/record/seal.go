@@ -17,11 +17,10 @@ type Key []byte
 // Seal seals the record of a notebook: what the entry "dsstar" of its metadata says, with the
 // digest of the outputs that its cells have now.
 func (k Key) Seal(nb *notebook.Notebook) {
-	if meta, _ := content(nb); len(k) > 0 && meta != nil {
+	if meta := content(nb); len(k) > 0 && meta != nil {
 		meta["outputs"] = shownSum(nb)
+		meta["seal"] = k.Sum(digest(meta))
 		nb.Metadata["dsstar"] = meta
-		_, sum := content(nb)
-		meta["seal"] = k.Sum(sum)
 	}
 }
 
@@ -86,24 +85,24 @@ func SealOf(nb *notebook.Notebook) (s Seal) {
 	meta, _ := nb.Metadata["dsstar"].(map[string]any)
 	s.Reshown = meta["outputs"] != nil && meta["outputs"] != shownSum(nb)
 	if s.Text, _ = meta["seal"].(string); s.Text != "" {
-		if _, sum := content(nb); sum != nil {
-			copy(s.Sum[:], sum)
-		}
+		copy(s.Sum[:], digest(content(nb)))
 	}
 	return s
 }
 
 // content returns the record of a notebook, which may be just drawn or rewritten by another
-// program, and the digest of what it says but for the seal; nil if there is none.
-func content(nb *notebook.Notebook) (meta map[string]any, sum []byte) {
-	meta = plain[map[string]any](nb.Metadata["dsstar"])
-	if meta == nil {
-		return nil, nil
-	}
+// program, without its seal; nil if there is none.
+func content(nb *notebook.Notebook) map[string]any {
+	meta := plain[map[string]any](nb.Metadata["dsstar"])
 	delete(meta, "seal")
+	return meta
+}
+
+// digest returns the digest of a record.
+func digest(meta map[string]any) []byte {
 	data, _ := json.Marshal(meta) // sorted
-	digest := sha256.Sum256(data)
-	return meta, digest[:]
+	sum := sha256.Sum256(data)
+	return sum[:]
 }
 
 // plain returns a value as its JSON is read, with numbers in one form; zero if it has none.
