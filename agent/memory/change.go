@@ -35,14 +35,13 @@ func (m *Memory) AddFact(f lesson.Fact) bool {
 	if f.Text == "" || slices.ContainsFunc(m.Facts, known) {
 		return false
 	}
-	m.Facts = append(m.Facts, f)
 	text := cmp.Or(m.texts[factsFile], factsHead)
 	m.texts[factsFile] = ended(text) + "- " + f.String() + "\n"
+	m.parse()
 	return true
 }
 
-// AddQuestion adds records of questions, whose notebooks have absolute paths; the newest about a
-// question counts.
+// AddQuestion adds records of questions, whose notebooks have absolute paths.
 func (m *Memory) AddQuestion(all ...Question) error {
 	text := ended(m.texts[questionsFile])
 	for _, q := range all {
@@ -54,20 +53,18 @@ func (m *Memory) AddQuestion(all ...Question) error {
 			return err
 		}
 		text += string(b) + "\n"
-		m.Questions = append(m.Questions, q)
 	}
-	m.Questions = newest(m.Questions)
 	m.texts[questionsFile] = text
+	m.parse()
 	return nil
 }
 
 // AddTool adds a function with its cases, in place of one of the same name. imports must include
 // every import line that the function needs.
 func (m *Memory) AddTool(t lesson.Tool, imports []string) {
-	m.Put(t)
-	m.Import(imports)
 	m.texts[fileOf(toolsFolder, t.Name)] = lesson.Module(imports, []lesson.Tool{t}) + "\n"
 	m.texts[fileOf(testsFolder, t.Name)] = t.Test
+	m.parse()
 }
 
 // Learn adds what an answer has taught, and returns the names of functions that are left out
@@ -97,32 +94,29 @@ func (m *Memory) SetAside(name, reason string) {
 	}
 }
 
-// Forget removes a fact, given by its whole text, a function or a question, and reports whether it
+// Forget removes a function, a fact, given by its whole text, or a question, and reports whether it
 // was there.
 func (m *Memory) Forget(what string) bool {
-	if m.Drop(what) {
-		delete(m.texts, fileOf(toolsFolder, what))
-		delete(m.texts, fileOf(testsFolder, what))
-		return true
-	}
-	facts, questions := len(m.Facts), len(m.Questions)
-	fact := func(f lesson.Fact) bool { return f.Text == brief.OneLine(what) }
-	if m.Facts = slices.DeleteFunc(m.Facts, fact); len(m.Facts) < facts {
-		m.cut(factsFile, func(part string) bool { f, ok := lesson.FactIn(part); return ok && fact(f) })
-	}
-	question := func(q Question) bool { return plain(q.Question) == plain(what) }
-	if m.Questions = slices.DeleteFunc(m.Questions, question); len(m.Questions) < questions {
-		m.cut(questionsFile, func(line string) bool {
-			var q Question
-			return json.Unmarshal([]byte(line), &q) == nil && question(q)
-		})
-	}
-	return len(m.Facts) < facts || len(m.Questions) < questions
+	was := maps.Clone(m.texts)
+	delete(m.texts, fileOf(toolsFolder, what))
+	delete(m.texts, fileOf(testsFolder, what))
+	m.cut(factsFile, func(part string) bool {
+		f, ok := lesson.FactIn(part)
+		return ok && f.Text == brief.OneLine(what)
+	})
+	m.cut(questionsFile, func(line string) bool {
+		var q Question
+		return json.Unmarshal([]byte(line), &q) == nil && plain(q.Question) == plain(what)
+	})
+	m.parse()
+	return !maps.Equal(was, m.texts)
 }
 
 // cut takes some of its parts out of a file.
 func (m *Memory) cut(file string, out func(part string) bool) {
-	m.texts[file] = strings.Join(slices.DeleteFunc(lesson.Parts(m.texts[file]), out), "")
+	if text, is := m.texts[file]; is {
+		m.texts[file] = strings.Join(slices.DeleteFunc(lesson.Parts(text), out), "")
+	}
 }
 
 // ended returns a text with an end of line, unless it is empty.

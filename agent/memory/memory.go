@@ -58,8 +58,8 @@ const (
 // A Memory is the content of a memory folder.
 type Memory struct {
 	Dir           string
-	lesson.Lesson // what could not be read is a problem
-	Questions     []Question
+	lesson.Lesson            // what could not be read is a problem
+	Questions     []Question // the newest record of each
 
 	was         map[string]string // the files as read, by name
 	texts       map[string]string // as they are to be written
@@ -84,6 +84,13 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 		return nil, err
 	}
 	m.texts = maps.Clone(m.was)
+	m.parse()
+	return m, nil
+}
+
+// parse takes what is known out of the texts.
+func (m *Memory) parse() {
+	m.Lesson, m.Questions, m.definitions = lesson.Lesson{}, nil, nil
 	m.Facts = lesson.Facts(m.sound(factsFile, "its facts are"))
 	if more := len(m.Facts) - mostFacts; more > 0 {
 		m.Problem("%s: only the first %d facts count, %d are left out", factsFile, mostFacts, more)
@@ -91,7 +98,7 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 	}
 	m.readQuestions(m.sound(questionsFile, "its questions are"))
 	m.sound(attributesFile, "it is")
-	for _, file := range slices.Sorted(maps.Keys(m.was)) {
+	for _, file := range slices.Sorted(maps.Keys(m.texts)) {
 		switch path.Dir(file) {
 		case toolsFolder:
 			m.readTool(file, strings.TrimSuffix(path.Base(file), ".py"))
@@ -100,7 +107,6 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 		}
 	}
 	m.Import(nil)
-	return m, nil
 }
 
 // readFiles reads the files of the folder. Links out of it are not followed: a data folder may be
@@ -136,10 +142,10 @@ func (m *Memory) readFiles(ctx context.Context, folder *os.Root) error {
 	return nil
 }
 
-// sound returns a file as read: "" if there is none, or it has an unsolved merge conflict. Then it
-// tells what is left out.
+// sound returns the text of a file: "" if there is none, or it has an unsolved merge conflict. Then
+// it tells what is left out.
 func (m *Memory) sound(name, what string) string {
-	text := m.was[name]
+	text := m.texts[name]
 	at := strings.Index("\n"+text, "\n<<<<<<< ")
 	if at < 0 || !strings.Contains(text[at:], "\n>>>>>>> ") {
 		return text

@@ -84,7 +84,7 @@ func TestLearn(t *testing.T) {
 	m := read(t, filepath.Join(t.TempDir(), Name))
 	m.AddTool(lesson.Tool{Name: "rate", Code: rate}, nil)
 	taken := m.Learn(nil, nil, []lesson.Tool{{Name: "rate", Code: "def rate():\n    return 3"}, {Name: "fee", Code: fee}})
-	if strings.Join(taken, " ") != "rate" || len(m.Tools) != 2 || m.Tools[0].Code != rate {
+	if strings.Join(taken, " ") != "rate" || len(m.Tools) != 2 || m.Tools[1].Code != rate {
 		t.Errorf("taken %q, functions %v", taken, m.Tools)
 	}
 	if taken := m.Learn(nil, nil, []lesson.Tool{{Name: "fee", Code: fee}}); taken != nil {

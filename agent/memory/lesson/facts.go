@@ -26,15 +26,8 @@ func (l *Lesson) Problem(format string, args ...any) {
 
 // Put adds a function, in place of one of its name.
 func (l *Lesson) Put(t Tool) {
-	l.Drop(t.Name)
-	l.Tools = append(l.Tools, t)
-}
-
-// Drop removes a function, and reports whether it was there.
-func (l *Lesson) Drop(name string) bool {
-	before := len(l.Tools)
-	l.Tools = slices.DeleteFunc(l.Tools, func(t Tool) bool { return t.Name == name })
-	return len(l.Tools) < before
+	named := func(o Tool) bool { return o.Name == t.Name }
+	l.Tools = append(slices.DeleteFunc(l.Tools, named), t)
 }
 
 // A Fact is a definition or rule, with where it comes from.
