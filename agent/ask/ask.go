@@ -57,9 +57,6 @@ func (r Request) ground(parts []prompts.Part) string {
 func (a *Asker) count(ground string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.times == nil {
-		a.times = map[string]int{}
-	}
 	a.times[ground]++
 	return a.times[ground]
 }
@@ -68,7 +65,8 @@ func (a *Asker) count(ground string) int {
 // less is shown from then on.
 func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
 	sizes := firstSizes(s)
-	return &Asker{Caller: NewCaller(s), system: system, warn: warn, sizes: sizes, most: sizes}
+	return &Asker{Caller: NewCaller(s), system: system, warn: warn, sizes: sizes, most: sizes,
+		times: map[string]int{}}
 }
 
 // Role returns the reply to a request, which rests on its role and parts. A reply that cannot be
@@ -101,13 +99,20 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T,
 	}
 }
 
-// askFor makes the request of some parts, with its pictures if there is room for them.
+// askFor makes the request of some parts.
 func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Part,
 	format Format[T]) (kept, error) {
-	request, err := a.compose(r, parts)
+	system, err := a.Prompts.Text(a.system())
 	if err != nil {
 		return kept{}, err
 	}
+	text, err := a.Prompts.Text(parts...)
+	if err != nil {
+		return kept{}, err
+	}
+	request := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
+		MaxTokens: a.MaxTokens,
+		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}}}
 	if r.Images != nil {
 		request.Images = r.Images()
 	}
@@ -152,19 +157,6 @@ func (a *Asker) shorter(sizes Sizes, r Request, parts []prompts.Part, on any, re
 	}
 	return a.warn(fmt.Sprintf("the %s's request for %s was longer than the model's context: "+
 		"from here on less of earlier questions, files and outputs is shown", r.Role, r.Subject))
-}
-
-// compose puts the parts of a request into words.
-func (a *Asker) compose(r Request, parts []prompts.Part) (llm.Request, error) {
-	system, err := a.Prompts.Text(a.system())
-	if err != nil {
-		return llm.Request{}, err
-	}
-	text, err := a.Prompts.Text(parts...)
-	return llm.Request{
-		Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts}, MaxTokens: a.MaxTokens,
-		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
-	}, err
 }
 
 // ReportChars is the length up to which an error report, already without the

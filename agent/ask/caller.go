@@ -76,10 +76,7 @@ func (c *Caller) Spent() Spent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.spent
-	if s.Cost != nil {
-		s.Cost = new(*s.Cost)
-	}
-	s.ByRole, s.Models, s.Model = maps.Clone(s.ByRole), slices.Clone(s.Models), c.busy.Seconds()
+	s.ByRole, s.Model = maps.Clone(s.ByRole), c.busy.Seconds()
 	return s
 }
 
@@ -133,14 +130,13 @@ func (c *Caller) mask(request *llm.Request) {
 	for _, m := range request.Messages {
 		texts = append(texts, m.Text)
 	}
-	texts = c.Mask.MaskAll(texts)
-	request.Messages = slices.Clone(request.Messages)
-	n := len(request.Texts)
-	request.Texts = texts[:n]
+	texts, n := c.Mask.MaskAll(texts), len(request.Texts)
+	request.Texts, request.Messages = texts[:n], slices.Clone(request.Messages)
 	for i := range request.Messages {
-		if request.Messages[i].Text = texts[n+i]; i == 0 && n == 0 {
-			request.Messages[i].Text += c.Mask.Note()
-		}
+		request.Messages[i].Text = texts[n+i]
+	}
+	if n == 0 && len(request.Messages) > 0 {
+		request.Messages[0].Text += c.Mask.Note()
 	}
 	request.Ground = llm.GroundOf(c.Mask.MaskAll, request.RestsOn...)
 }
@@ -166,21 +162,19 @@ func (c *Caller) count(request llm.Request, reply llm.Reply) {
 	cost, known := c.Pay(request.Role, reply.Usage)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.spent.ByRole == nil {
-		c.spent.ByRole = map[string]record.Usage{}
-	}
 	own := c.spent.ByRole[request.Role]
 	for _, sum := range []*record.Usage{&own, &c.spent.Usage} {
 		sum.Calls += max(1, reply.Calls)
 		sum.Add(reply.Usage)
 	}
+	if c.spent.ByRole == nil {
+		c.spent.ByRole = map[string]record.Usage{}
+	}
 	c.spent.ByRole[request.Role] = own
-	switch {
-	case c.spent.Cost == nil:
-	case known:
-		c.spent.Cost = new(*c.spent.Cost + cost)
-	default:
+	if !known {
 		c.spent.Cost = nil // a sum that lacks a part is none
+	} else if c.spent.Cost != nil {
+		c.spent.Cost = new(*c.spent.Cost + cost)
 	}
 	for _, m := range request.Messages {
 		c.asked += len(m.Text)
@@ -222,20 +216,12 @@ type kept struct {
 	Fault  string `json:"problem,omitempty"` // why it cannot be read
 }
 
-func keep(reply llm.Reply, problem error) kept {
-	k := kept{Text: reply.Text, Finish: reply.Finish, Schema: reply.Schema}
-	if problem != nil && !isPart(problem) {
-		k.Fault = problem.Error()
-	}
-	return k
-}
-
 // readKept reads a reply that was kept.
 func readKept[T any](k kept, role, subject string, format Format[T]) (T, error) {
 	if k.Fault != "" {
 		return *new(T), &Error{Role: role, Subject: subject, Problem: k.Fault, Reply: k.Text}
 	}
-	value, err := format.Read(llm.Reply{Text: k.Text, Finish: k.Finish, Schema: k.Schema})
+	value, err := format.Read(llm.Reply{Text: k.Text, Finish: k.Finish})
 	if isPart(err) {
 		err = nil
 	}
@@ -247,38 +233,39 @@ func readKept[T any](k kept, role, subject string, format Format[T]) (T, error) 
 // go with the request if there is room for them.
 func askTwice[T any](ctx context.Context, c *Caller, request llm.Request, format Format[T]) (kept, error) {
 	request.Schema, request.Form = format.Schema, format.Form
-	first, err := c.Call(ctx, request)
+	reply, err := c.Call(ctx, request)
 	if errors.Is(err, llm.ErrContextLength) && len(request.Images) > 0 {
 		request.Images = nil
-		first, err = c.Call(ctx, request)
+		reply, err = c.Call(ctx, request)
 	}
 	if err != nil {
 		return kept{}, err
 	}
-	_, problem := format.Read(first)
-	if problem == nil {
-		return keep(first, nil), nil
+	_, problem := format.Read(reply)
+	if problem != nil {
+		again, err := c.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
+		if err != nil {
+			return kept{}, err
+		}
+		if !reply.Schema {
+			request = request.InText()
+		}
+		request.Subject += AskedAgain
+		request.Messages = append(slices.Clip(request.Messages),
+			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
+		second, err := c.Call(ctx, request)
+		_, still := format.Read(second)
+		switch {
+		case errors.Is(err, llm.ErrContextLength): // there is no room to ask again
+		case err != nil:
+			return kept{}, err
+		case !isPart(problem) || still == nil || isPart(still):
+			reply, problem = second, still
+		}
 	}
-	again, err := c.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
-	if err != nil {
-		return kept{}, err
+	k := kept{Text: reply.Text, Finish: reply.Finish, Schema: reply.Schema}
+	if problem != nil && !isPart(problem) {
+		k.Fault = problem.Error()
 	}
-	if !first.Schema {
-		request = request.InText()
-	}
-	request.Subject += AskedAgain
-	request.Messages = append(slices.Clip(request.Messages),
-		llm.Message{Role: "assistant", Text: first.Text}, llm.Message{Role: "user", Text: again})
-	second, err := c.Call(ctx, request)
-	if errors.Is(err, llm.ErrContextLength) { // there is no room to ask again
-		return keep(first, problem), nil
-	}
-	if err != nil {
-		return kept{}, err
-	}
-	_, still := format.Read(second)
-	if isPart(problem) && still != nil && !isPart(still) {
-		return keep(first, problem), nil
-	}
-	return keep(second, still), nil
+	return k, nil
 }

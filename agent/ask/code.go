@@ -22,13 +22,22 @@ var Code = Format[string]{
 	Parse: reads(func(form codeAlone, noCode error) (string, error) { return form.Code, noCode }),
 }
 
-// code returns the code of a reply or a part; the error is errNoCode if there is none. Of several blocks
-// one is the whole if it holds more than all others together, and those that follow are parts of it:
-// models show excerpts, too.
-func (f *said) code() (string, error) {
+// codeOf returns the code of a field in JSON, or of entries; the error is errNoCode if there is none. Of several blocks one is
+// the whole if it holds more than all others together, and those that follow are parts of it: models
+// show excerpts, too.
+func codeOf(inJSON string, entries []entry) (string, error) {
+	blocks := codeBlocks(inJSON)
+	if len(blocks) == 0 && !nothing().MatchString(inJSON) {
+		return strings.TrimRight(strings.TrimLeft(inJSON, "\n"), " \t\n"), nil
+	}
+	for _, e := range entries {
+		if e.block.isCode {
+			blocks = append(blocks, e.block)
+		}
+	}
 	var all []string
 	for _, language := range []string{"python", ""} {
-		for _, p := range f.blocks {
+		for _, p := range blocks {
 			if p.Language == language && p.Code != "" {
 				all = append(all, p.Code)
 			}
@@ -40,7 +49,7 @@ func (f *said) code() (string, error) {
 	if len(all) == 0 {
 		return "", errNoCode
 	}
-	if len(f.blocks) > 1 && !f.blocks[len(f.blocks)-1].closed {
+	if len(blocks) > 1 && !blocks[len(blocks)-1].closed {
 		return "", errNotClosed
 	}
 	whole := slices.MaxFunc(all, func(a, b string) int { return len(a) - len(b) })

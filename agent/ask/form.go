@@ -44,8 +44,8 @@ var choices = map[string][]any{
 	"ruling":  {"same", "first", "second", "reading", "undecided"},
 }
 
-// schemaTypes are those of fields that are not what their types in Go are.
-var schemaTypes = map[string]string{"taken": "integer", "takes": "string", "decided": "string"}
+// raw is a text as it is.
+type raw string
 
 // What may stand in a line before a choice, and behind it.
 const (
@@ -135,9 +135,6 @@ func nameOf(f reflect.StructField) string {
 func makeStrict(s *jsonschema.Schema) {
 	for name, property := range s.Properties {
 		property.Enum = choices[name]
-		if own := schemaTypes[name]; own != "" {
-			property.Type, property.Types, property.Items = own, nil, nil
-		}
 		if property.Items != nil {
 			property.Type, property.Types = "array", nil // not null
 			makeStrict(property.Items)
@@ -169,23 +166,26 @@ func (s *shape) find(line string) (name, number, value string) {
 		return "", "", ""
 	}
 	name = s.names[slices.IndexFunc(m[1:], func(group string) bool { return group != "" })]
+	number = m[len(s.names)+1]
 	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
 	if strings.HasSuffix(value, "**") && strings.Count(value, "**")%2 == 1 {
 		value = strings.TrimSuffix(value, "**") // the label has the other half
 	}
-	return name, m[len(s.names)+1], value
+	if s.numeric[name] {
+		value = strings.TrimSpace(number + " " + value)
+	}
+	return name, number, value
 }
 
 // reads returns what reads replies in the form W: take makes the value of the form, and is told why
 // there is no code.
 func reads[W, T any](take func(form W, noCode error) (T, error)) func(string) (T, error) {
 	return func(text string) (T, error) {
-		f, err := shapeOf[W]().read(text)
+		var form W
+		noCode, err := shapeOf[W]().read(text, &form)
 		if err != nil {
 			return *new(T), err
 		}
-		var form W
-		noCode := f.into(reflect.ValueOf(&form).Elem())
 		return take(form, noCode)
 	}
 }
@@ -193,8 +193,11 @@ func reads[W, T any](take func(form W, noCode error) (T, error)) func(string) (T
 // formatOf returns the format of replies in the form W. Its words are in the file forms/key.txt, and
 // name is that of its schema.
 func formatOf[W, T any](name, key, rule string, take func(W, error) (T, error)) Format[T] {
-	return Format[T]{Rule: rule, Parse: reads(take), Form: words(key),
-		Schema: &llm.Schema{Name: name, JSON: shapeOf[W]().schema}}
+	return Format[T]{Rule: rule, Parse: reads(take), Form: words(key), Schema: schemaOf[W](name)}
+}
+
+func schemaOf[W any](name string) *llm.Schema {
+	return &llm.Schema{Name: name, JSON: shapeOf[W]().schema}
 }
 
 // forms has the forms of replies in words.

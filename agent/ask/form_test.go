@@ -2,9 +2,11 @@ package ask
 
 import (
 	"context"
-	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent/llm"
 	"dsstar/prompts"
@@ -65,25 +67,27 @@ func TestStructIsForm(t *testing.T) {
 		Rows    int      `json:"rows,omitempty"`
 		Sure    bool     `json:"sure"`
 		Options []string `json:"options"`
-		Steps   []int    `json:"takes"`
+		Steps   raw      `json:"steps"`
 	}
 	const schema = `{"type":"object","properties":{` +
 		`"next_file":{"type":"string","description":"the file to open"},"rows":{"type":["integer","null"]},` +
-		`"sure":{"type":"boolean"},"options":{"type":"array","items":{"type":"string"}},"takes":{"type":"string"}},` +
-		`"required":["next_file","rows","sure","options","takes"],"additionalProperties":false}`
+		`"sure":{"type":"boolean"},"options":{"type":"array","items":{"type":"string"}},"steps":{"type":"string"}},` +
+		`"required":["next_file","rows","sure","options","steps"],"additionalProperties":false}`
 	if got := string(shapeOf[choice]().schema); got != schema {
 		t.Errorf("the schema is %s", got)
 	}
 	read := reads(func(c choice, _ error) (choice, error) { return c, nil })
 	for _, reply := range []string{
-		"Next file: a.csv\nRows: 12\nSure: yes\nOptions:\n- a\n- b\nTakes: 1 and 2",
-		"I see.\n**Next file**: a.csv\n**Rows**: 12 of 40\n**Sure**: True\n**Option 1**: a\n**Option 2**: b\nTakes: 1, 2.",
-		`{"next_file": "a.csv", "rows": 12, "sure": true, "options": ["a", "b"], "takes": [1, 2]}`,
+		"Next file: a.csv\nRows: 12\nSure: yes\nOptions:\n- a\n- b\nSteps: 1 and 2",
+		"I see.\n**Next file**: a.csv\n**Rows**: 12 of 40\n**Sure**: True\n**Option 1**: a\n**Option 2**: b\nSteps: 1, 2.",
+		`{"next_file": "a.csv", "rows": 12, "sure": true, "options": ["a", "b"], "steps": "1, 2"}`,
 	} {
 		got, err := read(reply)
-		said, _ := json.Marshal(got)
-		if want := `{"next_file":"a.csv","rows":12,"sure":true,"options":["a","b"],"takes":[1,2]}`; err != nil || string(said) != want {
-			t.Errorf("%s\nis %s, %v", reply, said, err)
+		steps := numbersIn(string(got.Steps))
+		got.Steps = ""
+		if d := cmp.Diff(choice{File: "a.csv", Rows: 12, Sure: true, Options: []string{"a", "b"}}, got); d != "" ||
+			err != nil || !slices.Equal(steps, []int{1, 2}) {
+			t.Errorf("%s\nis %s, %d, %v", reply, d, steps, err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type Judgement struct {
 }
 
 type judgement struct {
-	Verdict string `json:"verdict"`
+	Verdict raw    `json:"verdict"`
 	Reason  string `json:"reason" jsonschema:"one or two sentences"`
 	Wrong   int    `json:"wrong_step,omitempty" jsonschema:"the number of the wrong step; null: none is wrong"`
 	Code    string `json:"code,omitempty" jsonschema:"the last Python cell, if sufficient or inconclusive"`
@@ -39,8 +39,8 @@ type judgementAnew struct {
 // judgementOnPoints speaks of the readings that there are.
 type judgementOnPoints struct {
 	judgement
-	Takes    []int    `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
-	Decided  []int    `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
+	Takes    raw      `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
+	Decided  raw      `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
 	Branches []Branch `json:"branches" jsonschema:"if sufficient or inconclusive, one for each branch asked for; else empty"`
 }
 
@@ -48,18 +48,14 @@ const judgementRule = "Reply in the form asked for: one verdict, which is suffic
 	"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
 	"cell; else the number of the wrong step, if one is."
 
-var (
-	errTwo     = errors.New("it gives two verdicts")
-	errChoices = errors.New("it makes more than one choice")
-)
+var errTwo = errors.New("it gives two verdicts")
 
 // Judgements reads the judgement of a plan. steps is the number of its steps, and points that of the
 // readings that it takes. asked are the branches whose cells come with the judgement, if there are
 // points; cells that cannot be read are left out. If readings is set, the judgement names the
 // readings itself.
 func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgement] {
-	switch {
-	case readings:
+	if readings {
 		return formatOf("judgement", "judgement_readings", judgementRule+readingRule,
 			func(form judgementAnew, noCode error) (Judgement, error) {
 				j, err := form.judge(steps, noCode)
@@ -68,20 +64,22 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 				}
 				return j, err
 			})
-	case points == 0:
-		return formatOf("judgement", "judgement", judgementRule,
-			func(form judgement, noCode error) (Judgement, error) { return form.judge(steps, noCode) })
 	}
 	f := formatOf("judgement", "judgement_points", judgementRule,
 		func(form judgementOnPoints, noCode error) (Judgement, error) {
 			j, err := form.judge(steps, noCode)
-			if err == nil && j.Sufficient {
-				j.Takes, j.Decided = form.Takes, form.Decided
+			if err == nil && j.Sufficient && points > 0 {
 				j.Branches, _ = branchesOf(form.Branches, asked, steps)
+				if form.Takes+form.Decided != "" {
+					j.Takes, j.Decided = numbersIn(string(form.Takes)), numbersIn(string(form.Decided))
+				}
 			}
 			return j, err
 		})
-	if len(asked) > 0 {
+	switch {
+	case points == 0:
+		f.Form, f.Schema = words("judgement"), schemaOf[judgement]("judgement")
+	case len(asked) > 0:
 		f.Form += "\n\n" + words("branching") + "\n\n" + branchForm(asked)
 	}
 	return f
@@ -100,10 +98,7 @@ func (form judgement) judge(steps int, noCode error) (j Judgement, err error) {
 	case j.Wrong > 0:
 		j.Unfinished = false
 	}
-	if err != nil {
-		return Judgement{}, err
-	}
-	return j, nil
+	return j, err
 }
 
 var (
@@ -115,13 +110,11 @@ var (
 
 // verdict returns the verdict. Words that point both ways are an error: a verdict is never guessed.
 func (form judgement) verdict() (v record.Verdict, err error) {
-	value, rest, err := chosenIn("verdict", form.Verdict)
-	if err != nil {
-		return v, err
-	}
+	value, rest, err := chosenIn("verdict", string(form.Verdict))
 	v = record.Verdict{Sufficient: value == "sufficient" || value == "inconclusive",
 		Unfinished: value == "unfinished", Inconclusive: value == "inconclusive", Reason: cmp.Or(form.Reason, rest)}
 	switch {
+	case err != nil:
 	case value == "sufficient" && (against().MatchString(rest) || against().MatchString(form.Reason)):
 		err = errTwo
 	case value == "sufficient" && doubts().MatchString(nothingMissing().ReplaceAllString(rest, "")):
@@ -129,10 +122,7 @@ func (form judgement) verdict() (v record.Verdict, err error) {
 	case v.Inconclusive && v.Reason == "":
 		err = errors.New("a reason is needed with `Verdict: inconclusive`")
 	}
-	if err != nil {
-		return record.Verdict{}, err
-	}
-	return v, nil
+	return v, err
 }
 
 func noSuchStep(step any, steps int) error {

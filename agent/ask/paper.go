@@ -1,8 +1,10 @@
 package ask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"dsstar/agent/record"
@@ -44,7 +46,7 @@ var YesNo = Format[record.Verdict]{
 	Parse: reads(func(form judgement, _ error) (record.Verdict, error) {
 		v, err := form.verdict()
 		if v.Inconclusive {
-			return record.Verdict{}, errors.New("it is neither Yes nor No")
+			err = errors.New("it is neither Yes nor No")
 		}
 		return v, err
 	}),
@@ -52,8 +54,8 @@ var YesNo = Format[record.Verdict]{
 
 // routeLine matches a line with nothing but a choice, or one that says that a step is wrong.
 var routeLine = lazy.Regexp(`(?im)^` + marks + `(?:(?:my|the|final|answer|choice|decision|route|option)\b[\s:="*|]*(?:is\b[\s:]*)?)*` +
-	`(?:(add[\s_-]*(?:(?:a|the|one|another)\s+)?(?:(?:new|next|further)\s+)?step\b)(?:[\s#]*(\d+)\b.*)?` +
-	`|(?:(?:fix|redo|revise|(?:go\s+)?back\s+to)\s+)?step[\s_#*:"]*(\d+)(?:[\s*_]+is[\s*_]+(?:wrong|incorrect|flawed)\b.*)?|(\d+))` +
+	`(?:add[\s_-]*(?:(?:a|the|one|another)\s+)?(?:(?:new|next|further)\s+)?step\b(?:[\s#]*\d+\b.*)?` +
+	`|(?:(?:fix|redo|revise|(?:go\s+)?back\s+to|step)[\s_#*:"]*)*(\d+)(?:[\s*_]+is[\s*_]+(?:wrong|incorrect|flawed)\b.*)?)` +
 	"[\\s*_`\"').!}|]*$")
 
 // Route is a route for a plan of the given number of steps. Different choices are an error.
@@ -72,24 +74,20 @@ func Route(steps int) Format[record.Route] {
 }
 
 func routeIn(text string, steps int) (record.Route, error) {
-	chosen := map[int]bool{} // 0: add a step
+	var chosen []int // 0: add a step
 	for _, m := range routeLine().FindAllStringSubmatch(text, -1) {
-		n, err := strconv.Atoi(m[2] + m[3] + m[4])
-		switch {
-		case m[1] == "" && (err != nil || n < 1 || n > steps):
-			return record.Route{}, noSuchStep(m[3]+m[4], steps)
-		case m[1] != "" && m[2] != "" && n <= steps:
-			return record.Route{}, errChoices
-		case m[1] != "":
-			n = 0
+		n, err := strconv.Atoi(cmp.Or(m[1], "0"))
+		if m[1] != "" && (err != nil || n < 1 || n > steps) {
+			return record.Route{}, noSuchStep(m[1], steps)
 		}
-		chosen[n] = true
+		chosen = append(chosen, n)
 	}
-	if len(chosen) > 1 {
-		return record.Route{}, errChoices
+	slices.Sort(chosen)
+	switch chosen = slices.Compact(chosen); len(chosen) {
+	case 0:
+		return record.Route{}, errors.New("it makes no choice")
+	case 1:
+		return record.Route{Back: chosen[0]}, nil
 	}
-	for n := range chosen {
-		return record.Route{Back: n}, nil
-	}
-	return record.Route{}, errors.New("it makes no choice")
+	return record.Route{}, errors.New("it makes more than one choice")
 }

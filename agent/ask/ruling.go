@@ -37,7 +37,7 @@ func Rulings(steps int) Format[Ruling] {
 			}
 		case record.RuledReading:
 			r.Point, r.Options = form.Point, form.Options
-			if r.Point == "" || len(r.Options) != 2 || !differ(r.Options) {
+			if r.Point == "" || len(r.Options) != 2 {
 				err = errors.New("it does not say what is left open, with two different options")
 			}
 		}

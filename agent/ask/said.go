@@ -1,10 +1,9 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,123 +13,33 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// said is what a reply, or a part of it, says under the names of its form.
-type said struct {
-	texts  map[string][]string // of fields, in order
-	blocks []piece
-	parts  []*said
+// An entry is what a reply says under the name of a field, or a block of code.
+type entry struct {
+	name, text string
+	block      piece
 }
 
-// A reader notes what a reply in text says, from the beginning to the end.
-type reader struct {
-	*shape
-	top  said
-	part *said  // the last one, while what follows belongs to it
-	to   *said  // what the last field belongs to
-	name string // of the last field, while lines go on from it
-}
-
-var introLine = lazy.Regexp(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!](?:\s*\n|$)`)
-
-// read reads a reply: a JSON object, or else labelled lines and code. What stands before all code
-// without a label is the form's first text.
-func (s *shape) read(text string) (*said, error) {
-	if f, err := s.fromJSON(text); f != nil || err != nil {
-		return f, err
+// read reads a reply into a form, given its address: a JSON object, or else labelled lines and code. The
+// first error says why there is no code.
+func (s *shape) read(text string, form any) (noCode, err error) {
+	around, err := fromJSON(text, form)
+	if err != nil {
+		return nil, err
 	}
-	r, lead := &reader{shape: s}, ""
-	for _, p := range pieces(text) {
-		if p.isCode {
-			to := r.owner("code")
-			to.blocks, r.name = append(to.blocks, p), ""
-			continue
-		}
-		for line := range strings.Lines(p.text) {
-			if !r.line(strings.TrimRight(line, "\n")) && len(r.top.blocks) == 0 {
-				lead += line
-			}
-		}
+	all := s.entries(around)
+	if len(around) < len(text) {
+		all = slices.DeleteFunc(all, func(e entry) bool { return !e.block.isCode })
 	}
-	if lead = introLine().ReplaceAllString(strings.TrimSpace(lead), ""); len(s.own) > 0 &&
-		r.top.texts[s.own[0]] == nil {
-		r.top.note(s.own[0], lead)
-	}
-	return &r.top, nil
-}
-
-var item = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
-
-// longestField is how much of a field is kept. The rest is talk, or a copying error.
-const longestField = 4000
-
-// line notes a line, and reports whether it belongs to a field.
-func (r *reader) line(line string) bool {
-	name, number, value := r.find(line)
-	mark := item().FindString(line)
-	switch {
-	case name != "":
-		r.say(name, number, value)
-	case strings.Trim(line, "|:- \t") == "": // also below the head of a table
-		if r.name != "" && r.to.text(r.name) != "" {
-			r.name = ""
-		}
-	case r.name == "":
-		return false
-	case r.name == "options" && mark != "":
-		r.say("options", "", line[len(mark):])
-	default:
-		all := r.to.texts[r.name]
-		if last := &all[len(all)-1]; len(*last) < longestField {
-			*last += "\n" + line
-		}
-	}
-	return true
-}
-
-// say notes a field, with the number of its label. The first field of a part begins one.
-func (r *reader) say(name, number, value string) {
-	if r.numeric[name] {
-		value = number + " " + value
-	}
-	if name == r.opens && (r.part == nil || r.part.text(name) != "") {
-		r.part = &said{}
-		r.top.parts = append(r.top.parts, r.part)
-	}
-	r.name, r.to = name, r.owner(name)
-	r.to.note(name, value)
-	if _, second, dotted := strings.Cut(number, "."); dotted && name == r.opens {
-		r.to.note(r.inPart[1], second) // as in Branch 1.2
-	}
-}
-
-// owner returns what a field belongs to: the last part, if the field can be one of a part.
-func (r *reader) owner(name string) *said {
-	if !slices.Contains(r.inPart, name) {
-		r.part = nil
-	}
-	if r.part == nil {
-		return &r.top
-	}
-	return r.part
-}
-
-func (f *said) note(name, value string) {
-	if f.texts == nil {
-		f.texts = map[string][]string{}
-	}
-	f.texts[name] = append(f.texts[name], value)
-}
-
-func (f *said) text(name string) string {
-	return strings.TrimSpace(strings.Join(f.texts[name], "\n"))
+	own, parts := s.parts(all)
+	return into(reflect.ValueOf(form).Elem(), own, parts), nil
 }
 
 // objectStart matches where a JSON object begins in its line.
 var objectStart = lazy.Regexp(`(?m)^[ \t>]*(\{)`)
 
-// fromJSON returns what the JSON object in a text says; nil if there is none that says anything. Of the
-// text around it only code serves, if the object has none.
-func (s *shape) fromJSON(text string) (*said, error) {
+// fromJSON sets the fields of a form by the JSON object in a text, and returns the text around it: all of
+// the text if there is none.
+func fromJSON(text string, form any) (around string, err error) {
 	begin := 0
 	for _, p := range pieces(text) {
 		m := objectStart().FindStringSubmatchIndex(p.text)
@@ -140,104 +49,151 @@ func (s *shape) fromJSON(text string) (*said, error) {
 		}
 		begin += m[2]
 		object, length := repaired(text[begin:])
-		var all map[string]any
-		if json.Unmarshal([]byte(object), &all) != nil {
-			if strings.Trim(text[:begin], "`~json \t\n") == "" {
-				return nil, errors.New("its JSON cannot be read")
-			}
-			return nil, nil
-		}
-		f := s.ofObject(all)
-		if len(f.texts)+len(f.parts) == 0 {
-			return nil, nil
-		}
+		err := json.Unmarshal([]byte(object), form)
 		around := text[:begin] + text[begin+length:]
-		if objectStart().MatchString(Prose(around)) {
-			return nil, errors.New("it has two JSON objects")
+		isEmpty, isFirst := reflect.ValueOf(form).Elem().IsZero(), strings.Trim(text[:begin], "`~json \t\n") == ""
+		switch {
+		case isEmpty && !isFirst:
+			return text, nil
+		case err != nil:
+			return "", errors.New("its JSON cannot be read")
+		case objectStart().MatchString(Prose(around)):
+			return "", errors.New("it has two JSON objects")
 		}
-		if len(f.blocks) == 0 {
-			f.blocks = codeBlocks(around)
-		}
-		return f, nil
+		return around, nil
 	}
-	return nil, nil
+	return text, nil
 }
 
-const longFence = "````````````"
+var (
+	introLine = lazy.Regexp(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!](?:\s*\n|$)`)
+	item      = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
+)
 
-// ofObject returns what an object says.
-func (s *shape) ofObject(object map[string]any) *said {
-	f := &said{}
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		name, _, _ := s.find(strings.NewReplacer("_", " ", "-", " ").Replace(key) + ":")
-		all, isList := object[key].([]any)
-		if !isList {
-			all = []any{object[key]}
-		} else if len(all) == 0 {
-			f.note(name, "")
+// longestField is how much of a field is kept. The rest is talk, or a copying error.
+const longestField = 4000
+
+// entries reads labelled lines and code. What stands before all code without a label is the form's first
+// text.
+func (s *shape) entries(text string) (all []entry) {
+	var lead []string
+	last := &entry{} // what lines go on from; without a name: none
+	add := func(e entry) {
+		all = append(all, e)
+		last = &all[len(all)-1]
+	}
+	for _, p := range pieces(text) {
+		if p.isCode {
+			add(entry{name: "code", block: p})
+			last = &entry{}
+			continue
 		}
-		for _, one := range all {
-			part, isObject := one.(map[string]any)
+		for line := range strings.Lines(p.text) {
+			line = strings.TrimRight(line, "\n")
+			name, number, value := s.find(line)
+			mark := item().FindString(line)
 			switch {
-			case name == "" || one == nil:
-				f.note(name, "")
-			case isObject && name == s.opens:
-				f.parts = append(f.parts, s.ofObject(part))
-			case isList && name == s.opens:
-				f.parts = append(f.parts, s.ofObject(map[string]any{name: one}))
-			default:
-				f.note(name, fmt.Sprint(one))
+			case name != "":
+				add(entry{name: name, text: value})
+				if _, second, dotted := strings.Cut(number, "."); dotted && name == s.opens {
+					add(entry{name: s.inPart[1], text: second}) // as in Branch 1.2
+				}
+			case last.name == "options" && mark != "":
+				add(entry{name: "options", text: line[len(mark):]})
+			case strings.Trim(line, "|:- \t") == "": // also below the head of a table
+				if last.text != "" {
+					last = &entry{}
+				}
+			case last.name == "":
+				lead = append(lead, line)
+			case len(last.text) < longestField:
+				last.text = strings.TrimSpace(last.text + "\n" + line)
 			}
 		}
 	}
-	delete(f.texts, "")
-	if code := strings.Join(f.texts["code"], "\n"); !nothing().MatchString(code) {
-		if f.blocks = codeBlocks(code); len(f.blocks) == 0 {
-			f.blocks = codeBlocks(longFence + "python\n" + code + "\n" + longFence)
-		}
+	first := introLine().ReplaceAllString(strings.TrimSpace(strings.Join(lead, "\n")), "")
+	if len(s.own) > 0 && texts(all, s.own[0]) == nil {
+		add(entry{name: s.own[0], text: first})
 	}
-	return f
+	return all
 }
 
-// into sets the fields of a form. The error says why there is no code.
-func (f *said) into(form reflect.Value) (noCode error) {
+// texts returns what entries say under a name; nil if they do not have it.
+func texts(all []entry, name string) (found []string) {
+	for _, e := range all {
+		if e.name == name {
+			found = append(found, e.text)
+		}
+	}
+	return found
+}
+
+// parts returns the entries that belong to no part, and those of each part. The first field of a part
+// begins one, and a field of no part ends it.
+func (s *shape) parts(all []entry) (own []entry, parts [][]entry) {
+	to := &own
+	for _, e := range all {
+		if e.name == s.opens && (to == &own || strings.Join(texts(*to, e.name), "") != "") {
+			parts = append(parts, nil)
+			to = &parts[len(parts)-1]
+		} else if !slices.Contains(s.inPart, e.name) {
+			to = &own
+		}
+		*to = append(*to, e)
+	}
+	return own, parts
+}
+
+// into sets the fields of a form that are empty by entries, and by those of its parts, and tidies all. The
+// error says why there is no code.
+func into(form reflect.Value, own []entry, parts [][]entry) (noCode error) {
 	noCode = errNoCode
 	for _, of := range reflect.VisibleFields(form.Type()) {
+		if of.Anonymous {
+			continue
+		}
 		name, value := nameOf(of), form.FieldByIndex(of.Index)
-		text := f.text(name)
-		switch {
-		case of.Anonymous:
-		case name == "code":
-			if text, noCode = f.code(); noCode == nil {
-				value.SetString(text)
+		texts := texts(own, name)
+		text := strings.TrimSpace(strings.Join(texts, "\n"))
+		switch to := value.Addr().Interface().(type) {
+		case *raw:
+			*to = cmp.Or(*to, raw(text))
+		case *string:
+			if name == "code" {
+				*to, noCode = codeOf(*to, own)
+			} else {
+				*to = paragraph(cmp.Or(*to, text))
 			}
-		case choices[name] != nil:
-			value.SetString(text)
-		case of.Type.Kind() == reflect.String:
-			value.SetString(paragraph(text))
-		case of.Type.Kind() == reflect.Int:
-			value.SetInt(int64(append(numbersIn(text), 0)[0]))
-		case of.Type.Kind() == reflect.Bool:
-			value.SetBool(isYes().MatchString(text))
-		case of.Type == reflect.TypeFor[[]int]():
-			if f.texts[name] != nil {
-				value.Set(reflect.ValueOf(numbersIn(text)))
-			}
-		case of.Type == reflect.TypeFor[[]string]():
-			for _, one := range f.texts[name] {
-				if one = paragraph(one); one != "" {
-					value.Set(reflect.Append(value, reflect.ValueOf(one)))
-				}
-			}
+		case *int:
+			*to = cmp.Or(*to, append(numbersIn(text), 0)[0])
+		case *bool:
+			*to = *to || isYes().MatchString(text)
+		case *[]string:
+			*to = different(append(*to, texts...))
 		default:
-			for _, part := range f.parts {
-				one := reflect.New(of.Type.Elem()).Elem()
-				_ = part.into(one) // it is left out
-				value.Set(reflect.Append(value, one))
+			for range parts {
+				value.Set(reflect.Append(value, reflect.New(of.Type.Elem()).Elem()))
+			}
+			for n, part := range append(make([][]entry, value.Len()-len(parts)), parts...) {
+				_ = into(value.Index(n), part, nil) // it is left out
 			}
 		}
 	}
 	return noCode
+}
+
+// different returns the texts that are not empty; nil if two are the same but for case.
+func different(texts []string) (all []string) {
+	for _, text := range texts {
+		text = paragraph(text)
+		if slices.ContainsFunc(all, func(one string) bool { return strings.EqualFold(one, text) }) {
+			return nil
+		}
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 var (

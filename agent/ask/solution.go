@@ -1,9 +1,9 @@
 package ask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"dsstar/agent/record"
@@ -30,7 +30,7 @@ type firstSolution struct {
 type reading struct {
 	Point    string   `json:"point" jsonschema:"what is left open, in one sentence"`
 	Options  []string `json:"options" jsonschema:"two or more ways to take it"`
-	Taken    string   `json:"taken" jsonschema:"the number of the option that the code takes, from 1"`
+	Taken    int      `json:"taken" jsonschema:"the number of the option that the code takes, from 1"`
 	Evidence string   `json:"evidence,omitempty" jsonschema:"the sentence that decides, with its source; null: none"`
 	Settled  bool     `json:"settled" jsonschema:"whether that sentence decides"`
 }
@@ -41,33 +41,27 @@ const (
 		"number of the one that the cells take."
 )
 
-// Solutions reads a step and its cell, and the readings if they are asked for.
+// Solutions reads a step and its cell, and the readings if they are asked for. Some replies name
+// readings all the same.
 func Solutions(readings bool) Format[Solution] {
-	first := formatOf("solution", "readings", solutionRule+readingRule, solutionOf)
-	if readings {
-		return first
+	f := formatOf("solution", "readings", solutionRule+readingRule,
+		func(form firstSolution, noCode error) (s Solution, err error) {
+			s.Step, s.Code = form.Step, form.Code
+			if err = cmp.Or(noCode, isStep(form.Step)); err == nil {
+				s.Readings, err = readingsOf(form.Readings)
+			}
+			return s, err
+		})
+	if !readings {
+		f.Rule, f.Form, f.Schema = solutionRule, words("solution"), schemaOf[solution]("solution")
 	}
-	f := formatOf("solution", "solution", solutionRule, func(solution, error) (s Solution, err error) { return s, err })
-	f.Parse = first.Parse // some name readings all the same
 	return f
-}
-
-func solutionOf(form firstSolution, noCode error) (s Solution, err error) {
-	if noCode != nil {
-		return s, noCode
-	}
-	if err := isStep(form.Step); err != nil {
-		return s, err
-	}
-	s.Step, s.Code = form.Step, form.Code
-	s.Readings, err = readingsOf(form.Readings)
-	return s, err
 }
 
 // isStep returns why a text is no step.
 func isStep(text string) error {
 	switch {
-	case text == "" || strings.HasPrefix(text, "{"):
+	case text == "":
 		return errors.New("it gives no step")
 	case refuses(text):
 		return errRefusal
@@ -85,7 +79,7 @@ func readingsOf(said []reading) (all []record.Reading, err error) {
 		if len(one.Options) == 0 && noReading().MatchString(one.Point) {
 			continue
 		}
-		r := record.Reading{Point: one.Point, Chosen: one.chosen(), Evidence: one.Evidence,
+		r := record.Reading{Point: one.Point, Chosen: one.Taken - 1, Evidence: one.Evidence,
 			Settled: one.Settled && one.Evidence != ""}
 		for _, text := range one.Options {
 			r.Options = append(r.Options, record.Option{Text: text})
@@ -94,7 +88,7 @@ func readingsOf(said []reading) (all []record.Reading, err error) {
 		switch {
 		case one.Point == "":
 			r.Point, problem = strings.Join(one.Options, " / "), "it is not said what is left open"
-		case len(one.Options) < 2 || len(one.Options) > 20 || !differ(one.Options):
+		case len(one.Options) < 2:
 			problem = "there are no two different options"
 		case r.Chosen < 0 || r.Chosen >= len(one.Options):
 			problem = "it is not said which option is taken"
@@ -106,30 +100,4 @@ func readingsOf(said []reading) (all []record.Reading, err error) {
 		all = append(all, r)
 	}
 	return all, err
-}
-
-// chosen returns the index of the option that is taken, by its words or its number.
-func (r reading) chosen() int {
-	for i, text := range r.Options {
-		if sameWords(text, r.Taken) {
-			return i
-		}
-	}
-	return append(numbersIn(r.Taken), 0)[0] - 1
-}
-
-// differ reports whether all options differ in words.
-func differ(options []string) bool {
-	for i, text := range options {
-		if slices.ContainsFunc(options[:i], func(other string) bool { return sameWords(other, text) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameWords reports whether texts differ in case and the marks around them at most.
-func sameWords(a, b string) bool {
-	const marks = " .*_`\"'“”()"
-	return strings.EqualFold(strings.Trim(a, marks), strings.Trim(b, marks))
 }
