@@ -21,21 +21,14 @@ import (
 	"dsstar/agent/record"
 )
 
-// secretFiles writes all credentials in all forms into files of a folder.
+// secretFiles writes each credential into a file of a folder.
 func secretFiles(t *testing.T) (dir string, names []string) {
 	t.Helper()
 	dir = t.TempDir()
-	for form, write := range masktest.Forms {
-		n := 0
-		for secret, line := range masktest.Credentials {
-			n++
-			name := fmt.Sprintf("%s%d%s", form, n, map[string]string{"plain": ".env", "JSON": ".json",
-				"notebook": ".ipynb", "twice": ".md", "CSV": ".csv"}[form])
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(write(fmt.Sprintf(line, secret))), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, name)
-		}
+	for secret, line := range masktest.Credentials {
+		name := fmt.Sprintf("f%d.env", len(names))
+		must(0, os.WriteFile(filepath.Join(dir, name), []byte(fmt.Sprintf(line, secret)), 0o600))
+		names = append(names, name)
 	}
 	return dir, names
 }
@@ -63,16 +56,31 @@ func (m embedder) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: string(must(json.Marshal(make([]float64, len(r.Texts))))), Calls: 1}, nil
 }
 
-// holdsNone fails the test if a request has a part of a text.
-func (p *played) holdsNone(t *testing.T, part string) {
+// holdsNone fails the test if a request has a credential.
+func (p *played) holdsNone(t *testing.T, when string) {
 	t.Helper()
 	for key, r := range p.model.requests {
-		all := sent(r)
-		if at := strings.Index(all, part); at >= 0 {
-			t.Errorf("%s: %q", key, all[max(0, at-100):at+len(part)])
-			return
+		for secret := range masktest.Credentials {
+			for part := range strings.FieldsSeq(secret) {
+				if all := sent(r); strings.Contains(all, part) {
+					at := strings.Index(all, part)
+					t.Errorf("%s, %s: %q", when, key, all[max(0, at-100):at+len(part)])
+				}
+			}
 		}
 	}
+}
+
+// printing returns cells that print each credential, in the line that it stands in or alone.
+func printing(dressed bool) string {
+	var b strings.Builder
+	for secret, line := range masktest.Credentials {
+		if !dressed {
+			line = "it is %s"
+		}
+		fmt.Fprintf(&b, "print(%q)\n", fmt.Sprintf(line, secret))
+	}
+	return b.String()
 }
 
 // TestCredentialsStay: no request of a run has a credential of a file, with its context or printed
@@ -81,49 +89,31 @@ func TestCredentialsStay(t *testing.T) {
 	once(t)
 	dir, names := secretFiles(t)
 	for n, method := range []record.Method{{}, {Script: true}, {}} {
-		var shown, alone strings.Builder
-		for _, name := range names {
-			content, _ := os.ReadFile(filepath.Join(dir, name))
-			shown.Write(content)
-		}
-		for secret := range masktest.Credentials {
-			fmt.Fprintf(&alone, "print(%q)\n", "it is "+secret)
-		}
-		replies := simple.with(script{"cell": alone.String() + "x = 1", "analyzer": fmt.Sprintf("print(%q)", shown.String())})
+		replies := simple.with(script{"cell": printing(false) + "x = 1"})
 		if method.Script {
-			replies = published.with(script{"coder": replies["cell"] + "\nprint(x)", "analyzer": replies["analyzer"]})
+			replies = published.with(script{"coder": printing(false) + "x = 1\nprint(x)", "analyzer": printing(true)})
 		}
 		p := play(t, replies, func(s *stage) {
 			if s.config.Method = method; n == 2 {
 				s.config.Embedder, s.config.TopK = embedder{s.model}, 10
 			}
 			s.quick, s.task.Data, s.task.Files = true, dir, filesOf(names...)
-			for i := range s.task.Files {
-				info, _ := os.Stat(filepath.Join(dir, names[i]))
-				s.task.Files[i].Size = info.Size()
-			}
 			s.world.profiles = map[string]string{}
-			for _, name := range names {
-				content, _ := os.ReadFile(filepath.Join(dir, name))
+			for i, name := range names {
+				content := must(os.ReadFile(filepath.Join(dir, name)))
+				s.task.Files[i].Size = int64(len(content))
 				s.world.profiles["data/"+name] = textProfile(string(content))
 			}
 		})
-		for secret := range masktest.Credentials {
-			for part := range strings.FieldsSeq(secret) {
-				p.holdsNone(t, part)
-			}
-		}
-		if _, ranked := p.model.requests["the retriever"]; ranked != (n == 2) {
-			t.Errorf("%d: ranked: %v", n, ranked)
+		p.holdsNone(t, fmt.Sprint(n))
+		if _, ranked := p.model.requests["the retriever"]; ranked != (n == 2) || p.Answer() == "" {
+			t.Errorf("%d: ranked: %v, %v", n, ranked, p.err)
 		}
 		told := strings.Join(p.Warnings, "\n")
 		for _, name := range names {
-			if strings.Count(told, name+", line ") < 1 {
+			if strings.Count(told, name+", line ") != 1 {
 				t.Errorf("no warning names %s:\n%s", name, told)
 			}
-		}
-		if p.Answer() == "" {
-			t.Error(p.err)
 		}
 	}
 }
@@ -133,31 +123,26 @@ func TestCredentialsStay(t *testing.T) {
 func TestCredentialsElsewhere(t *testing.T) {
 	once(t)
 	var variables []record.Variable
-	var alone, dressed strings.Builder
 	for secret, line := range masktest.Credentials {
-		text := fmt.Sprintf(line, secret)
-		variables = append(variables, record.Variable{Name: fmt.Sprintf("v%d", len(variables)), Type: "str", Text: text})
-		fmt.Fprintf(&alone, "print(%q)\n", "it is "+secret)
-		fmt.Fprintf(&dressed, "print(%q)\n", text)
+		variables = append(variables, record.Variable{Name: fmt.Sprintf("v%d", len(variables)), Type: "str",
+			Text: fmt.Sprintf(line, secret)})
 	}
 	for name, c := range map[string]struct {
 		cell string
 		has  []record.Variable
 	}{
-		"a variable that is not shown": {alone.String(), variables}, "an output": {dressed.String(), nil},
+		"a variable that is not shown": {printing(false), variables}, "an output": {printing(true), nil},
 	} {
 		change := func(s *stage) {
 			s.quick, s.config.ContextChars, s.task.Guidelines = true, 200, ""
 			hosting(s, c.has)
 		}
-		replies := simple.with(script{"cell": c.cell + "x = 1\nprint(x)", "last": alone.String(),
+		replies := simple.with(script{"cell": c.cell + "x = 1\nprint(x)", "last": printing(false),
 			"cell round 2": "b = x\nprint(b)"})
 		r := &recorder{}
 		whole := play(t, replies, r.record, change).noError(t)
 		tr := readAgain(t, whole.Trajectory)
-		if err := tr.Ask("And now?", ""); err != nil {
-			t.Fatal(err)
-		}
+		must(0, tr.Ask("And now?", ""))
 		lives := map[string]*played{"": whole,
 			"elsewhere": goOn(t, replies, readAgain(t, tr), func(s *stage) { s.quick = true }).noError(t),
 			"follow-up": goOn(t, replies, tr, r.record, change).noError(t)}
@@ -167,12 +152,8 @@ func TestCredentialsElsewhere(t *testing.T) {
 			}
 		}
 		for life, p := range lives {
-			for secret := range masktest.Credentials {
-				for part := range strings.FieldsSeq(secret) {
-					if p.holdsNone(t, part); p.Answer() != whole.Answer() || !strings.Contains(p.Answer(), part) {
-						t.Errorf("%s, %s: answer %q", name, life, p.Answer())
-					}
-				}
+			if p.holdsNone(t, name+", "+life); p.Answer() != whole.Answer() || !strings.Contains(p.Answer(), "tr0ub4dor") {
+				t.Errorf("%s, %s: answer %q", name, life, p.Answer())
 			}
 		}
 	}
