@@ -18,7 +18,7 @@ const replyTokens = 350
 // estimate reports what the rounds may cost, from the length of the shared prefix and the
 // tokens per byte so far, and asks whether to go on.
 func (r *run) estimate(ctx context.Context) error {
-	prefix, err := r.Prompts.Text(r.context(""))
+	prefix, err := r.Prompts.Text(r.context())
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (r *standard) finalWords(v record.Verdict) []prompts.Part {
 	} else {
 		finalizer.Missing = v.Reason
 	}
-	return append(r.results(), finalizer)
+	return append(r.shared(), finalizer)
 }
 
 // doubted returns the cell of the first answer that was not fit, or "".

@@ -71,7 +71,7 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 }
 
 func (r *standard) judgeWords(seen sight) []prompts.Part {
-	parts := r.results()
+	parts := r.shared()
 	forget(parts) // as of the arbiter
 	var names []string
 	for _, name := range seen.Pictures {

@@ -17,7 +17,7 @@ type sees struct{ context, plan, code, output bool }
 func (r *paper) asPublished(s sees) []prompts.Part {
 	var parts []prompts.Part
 	if s.context {
-		parts = []prompts.Part{r.question(), r.context("")}
+		parts = []prompts.Part{r.question(), r.context()}
 	}
 	var script prompts.PaperScript
 	if s.plan {

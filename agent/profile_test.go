@@ -71,33 +71,6 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// A verdict is about cells: it needs no tables that they do not read, but all documents.
-func TestVerdictLeavesOut(t *testing.T) {
-	content := map[string]string{"shops.csv": "s", "sales/1.csv": "1", "sales/2.csv": "2", "towns.csv": "t",
-		"rules.md": "# Rules"}
-	known := map[string]profile.Profile{"shops.csv": table(9, "shop"), "towns.csv": table(3, "mayor"),
-		"sales/1.csv": table(5, "amount"), "sales/2.csv": table(5, "amount"),
-		"rules.md": {Format: "text", Document: "# Rules"}}
-	for _, c := range []struct {
-		text         string // in a cell
-		shown, named []string
-	}{
-		{"data/shops.csv", []string{"- shop: "}, []string{"- mayor: ", "- amount: "}},
-		{"data/sales/{n}.csv", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
-		{"data/sales", []string{"- amount: "}, []string{"- shop: "}},
-		{"data/t*.csv", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
-		{"{name}", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
-		{"all", []string{"- mayor: ", "- shop: ", "- amount: "}, nil},
-	} {
-		p := play(t, simple.with(script{"cell": fmt.Sprintf("x = %q\nprint(x)", c.text)}), withData(t, content),
-			profiled(known)).noError(t)
-		judge := p.model.prompt(t, "judge round 1")
-		contains(t, judge, append(c.shown, "# Rules", `"data/shops.csv"`, `"data/towns.csv"`)...)
-		lacks(t, judge, c.named...)
-		contains(t, p.model.prompt(t, "second the answer"), "- mayor: ", "- shop: ", "- amount: ")
-	}
-}
-
 // A profile is kept by content: another name, model or question needs no new one.
 func TestProfilesAreKept(t *testing.T) {
 	cache := &describe.Cache{Dir: t.TempDir()}

@@ -31,20 +31,18 @@ func (r *requests) question() prompts.Question {
 	return prompts.Question{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
 }
 
-// context returns the files that the model is shown, and the variables. Without code it is the same
-// throughout a question. With code, the tables that it does not name are not described.
-func (r *requests) context(code string) prompts.Context {
+// context returns the files that the model is shown, and the variables. It is the same throughout a
+// question, unless less is shown.
+func (r *requests) context() prompts.Context {
 	show := r.Sizes()
-	if r.made && show == r.madeFor && code == "" {
+	if r.made && show == r.madeFor {
 		return r.madeWords
 	}
 	c := prompts.Context{NoFiles: r.t.Task.Data == ""}
-	c.Files, c.Relations, c.LeftOut = r.files.Files(show, code)
+	c.Files, c.Relations, c.LeftOut = r.files.Files(show)
 	c.Variables, c.OtherVariables = r.shownVariables(show)
 	c.Facts, c.Functions = shownMemory(r.t.Recalled)
-	if code == "" {
-		r.madeWords, r.madeFor, r.made = c, show, true
-	}
+	r.madeWords, r.madeFor, r.made = c, show, true
 	return c
 }
 
@@ -73,16 +71,8 @@ func (r *requests) inForm(step string) string {
 }
 
 // shared returns what requests about the plan begin with.
-func (r *standard) shared() []prompts.Part { return r.plan("") }
-
-// results is shared for requests about what the cells gave, which need no tables that no cell
-// reads.
-func (r *standard) results() []prompts.Part {
-	return r.plan(strings.Join(r.t.Cells(), "\n"))
-}
-
-func (r *standard) plan(cells string) []prompts.Part {
-	parts := []prompts.Part{r.context(cells)}
+func (r *standard) shared() []prompts.Part {
+	parts := []prompts.Part{r.context()}
 	if len(r.t.Earlier) > 0 {
 		parts = append(parts, r.answered())
 	}
@@ -240,7 +230,7 @@ func (r *standard) dropped() []prompts.Dropped {
 func (r *standard) system() prompts.Part {
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == ""}
 	if r.made {
-		known := r.context("")
+		known := r.context()
 		s.Variables = len(known.Variables) > 0 || known.OtherVariables != ""
 	}
 	for _, source := range files.Databases(r.t.Task.Sources) {

@@ -157,7 +157,7 @@ func (r *standard) sinceRuling() string {
 // and a person's notes, but no step, cell or output of the first, and nothing of the memory, which
 // may be wrong.
 func (r *standard) unseen() []prompts.Part {
-	parts := []prompts.Part{r.context("")}
+	parts := []prompts.Part{r.context()}
 	forget(parts)
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()

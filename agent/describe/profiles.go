@@ -177,7 +177,7 @@ const leastChars, beyondChars = 800, 300
 func (r *Describer) word() {
 	show, leads := r.Sizes(), map[string]int{}
 	room := show.Context / farShare
-	var own []int // not a family's further members, the nearest first
+	var near []int // not a family's further members, the nearest first
 	for _, i := range r.nearest() {
 		d := &r.t.Descriptions[i]
 		p := r.profiles[d.File]
@@ -190,7 +190,7 @@ func (r *Describer) word() {
 		}
 		lead, member := leads[structure]
 		if !member || structure == "" {
-			leads[structure], own = i, append(own, i)
+			leads[structure], near = i, append(near, i)
 			continue
 		}
 		d.Like, d.Whole = r.t.Descriptions[lead].File, false
@@ -200,14 +200,14 @@ func (r *Describer) word() {
 		}
 	}
 	if !r.alone { // where there is room for all
-		r.share(own)
+		near = r.share(near)
 	}
 	var names []string
 	var profiles []profile.Profile
-	for _, i := range slices.Sorted(slices.Values(own)) {
-		d := r.t.Descriptions[i]
-		if p := r.profiles[d.File]; p.Known() && !d.Far {
-			names, profiles = append(names, brief.OneLine(d.File)), append(profiles, *p)
+	for _, i := range slices.Sorted(slices.Values(near)) {
+		name := r.t.Descriptions[i].File
+		if p := r.profiles[name]; p.Known() {
+			names, profiles = append(names, brief.OneLine(name)), append(profiles, *p)
 		}
 	}
 	r.t.Relations = brief.Lines(profile.Relate(names, profiles), show.Context/relationsShare)
@@ -215,36 +215,38 @@ func (r *Describer) word() {
 
 // share gives files their texts, the nearest to the question first: the nearest table has twice what
 // falls to each of those after it, which get what it does not need. A file that there is no room for
-// has a line while there is room for lines, and a text for whoever judges cells that have opened it.
-func (r *Describer) share(own []int) {
+// has a line while there is room for lines. It returns the others.
+func (r *Describer) share(all []int) (near []int) {
 	const most = 8 // tables that the room is divided among
 	show := r.Sizes()
-	near, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
+	left, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
 	tables := 0
-	for _, i := range own {
+	for _, i := range all {
 		if !r.document(i) {
 			tables++
 		}
 	}
-	for _, i := range own {
+	for _, i := range all {
 		d := &r.t.Descriptions[i]
 		p := r.profiles[d.File]
 		room, chars := &documents, min(documents, show.Context/documentShare)
 		switch {
 		case !r.document(i):
-			room, chars = &near, min(near, max(leastChars, 2*near/(min(tables, most)+1)))
+			room, chars = &left, min(left, max(leastChars, 2*left/(min(tables, most)+1)))
 			tables--
+		case d.Corrected:
+			chars = max(chars, leastChars)
 		case p.Codebook:
 			chars = documents
 		}
-		if d.Far = chars < leastChars/2; !d.Far {
-			*d = r.fromProfile(i, min(chars, show.Description))
+		if chars >= leastChars/2 {
+			*d, near = r.fromProfile(i, min(chars, show.Description)), append(near, i)
 			*room -= len(d.Text)
 			continue
 		}
-		*d = r.fromProfile(i, leastChars)
-		if len(p.Line) <= far {
-			d.Line, far = p.Line, far-len(p.Line)
+		if d.Text, d.Whole = "", false; len(p.Line) <= far {
+			d.Text, far = p.Line, far-len(p.Line)
 		}
 	}
+	return near
 }

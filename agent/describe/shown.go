@@ -10,35 +10,28 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/notebook/lazy"
 	"dsstar/prompts"
 )
 
 // Files returns the files that the model is shown, with as much of their descriptions as the sizes
-// allow, which columns of theirs match, and the names of the others. With the code of cells, which
-// have chosen their files, there are only the documents and the tables in files that the code
-// names, however far they seemed from the question, and fewer names.
-func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File,
-	relations, leftOut string) {
-	first := map[string]int{} // by the name of a family's first file
+// allow, which columns of theirs match, and the names of the others.
+func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, leftOut string) {
+	texts, first := r.texts(show), map[string]int{} // by name
 	for n, d := range r.t.Descriptions {
 		first[d.File] = n
 	}
-	named := r.named(code, first)
 	var names []string
 	place, beside := map[int]int{}, map[int]string{} // by file
-	texts := r.texts(named, show)
-	for n, text := range texts {
-		d := r.t.Descriptions[n]
+	for n, d := range r.t.Descriptions {
 		lead, member := first[d.Like]
 		switch {
-		case r.method.Profiles() && (text == "" || member && texts[lead] == ""):
+		case r.method.Profiles() && (texts[n] == "" || member && texts[lead] == ""):
 			names = append(names, d.File) // what a member has beyond the other says nothing alone
 		case member:
-			beside[lead] += r.dataPython(n) + ": " + text + "\n"
+			beside[lead] += r.dataPython(n) + ": " + texts[n] + "\n"
 		default:
-			f := prompts.File{Path: r.dataPython(n), Description: text,
-				Size: r.t.Task.Files[n].Weight(), Whole: d.Whole && text == d.Text}
+			f := prompts.File{Path: r.dataPython(n), Description: texts[n],
+				Size: r.t.Task.Files[n].Weight(), Whole: d.Whole && texts[n] == d.Text}
 			if f.Whole {
 				f.Kind = d.Kind // which tells the encoding
 			}
@@ -48,21 +41,15 @@ func (r *Describer) Files(show ask.Sizes, code string) (shown []prompts.File,
 	for lead, alike := range beside {
 		shown[place[lead]].Alike = alike
 	}
-	relations, most := brief.Lines(r.t.Relations, show.Context/relationsShare), show.Description/4
-	if len(named) > 0 {
-		relations, most = "", show.Description/16
-	}
-	return shown, relations, listed(names, most/2) + brief.Lines(r.t.Task.LeftOut, most)
+	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare),
+		listed(names, show.Description/8) + brief.Lines(r.t.Task.LeftOut, show.Description/4)
 }
 
 // texts are what there is to tell of the files, which share the room evenly where it is too little.
-// If code names files, there is nothing of others but documents.
-func (r *Describer) texts(named map[int]bool, show ask.Sizes) []string {
+func (r *Describer) texts(show ask.Sizes) []string {
 	texts, lengths := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n, d := range r.t.Descriptions {
-		if len(named) == 0 || named[n] || r.document(n) {
-			texts[n] = r.told(d, named[n])
-		}
+		texts[n] = r.told(d)
 		lengths[n] = min(len(texts[n]), show.Description)
 	}
 	most := show.Description
@@ -75,14 +62,10 @@ func (r *Describer) texts(named map[int]bool, show ask.Sizes) []string {
 	return texts
 }
 
-// told is what there is to tell of a file: of one far from the question no more than a line, unless
-// cells name it.
-func (r *Describer) told(d record.Description, named bool) string {
+// told is what there is to tell of a file.
+func (r *Describer) told(d record.Description) string {
 	text := d.Text
-	switch {
-	case d.Far && !named:
-		text = d.Line
-	case text == "" && d.Error != "" && !r.method.NoAnalyzer:
+	if text == "" && d.Error != "" && !r.method.NoAnalyzer {
 		text = "No description: " + d.Error
 	}
 	if more := d.Beyond(len(r.t.Earlier)); more != "" {
@@ -116,7 +99,7 @@ func (r *Describer) Extend() {
 		d := r.t.Descriptions[i]
 		if p, ok := keptProfile(r.keptAt(root, f)); ok && d.Profile && !d.Whole && d.Like == "" {
 			text := p.Text(r.question(), max(leastChars, len(d.Text)), r.near)
-			texts[i] = linesBeyond(text, r.told(d, false))
+			texts[i] = linesBeyond(text, r.told(d))
 		}
 	}
 	left := r.Sizes().Context / share
@@ -134,28 +117,6 @@ func linesBeyond(text, other string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
 		return line == "" || slices.Contains(had, line)
 	}), "\n")
-}
-
-// anyFile is what may open any file: it goes through folders, or makes the names of files.
-var anyFile = lazy.Regexp(`\b(?:listdir|scandir|walk|iterdir)\(|["'][^"'\n]*[{*][^"'\n]*\.\w+["']`)
-
-// named returns the files that the code of cells names, by their own names or that of a folder, with
-// the first of their families. Code that names none has its files from elsewhere.
-func (r *Describer) named(code string, first map[string]int) map[int]bool {
-	if !r.method.Profiles() || anyFile().MatchString(code) {
-		return nil
-	}
-	named := map[int]bool{}
-	for n, f := range r.t.Task.Files {
-		dir := path.Base(path.Dir(f.Name))
-		if strings.Contains(code, path.Base(f.Name)) || dir != "." && strings.Contains(code, dir) {
-			named[n] = true
-			if lead, member := first[r.t.Descriptions[n].Like]; member {
-				named[lead] = true
-			}
-		}
-	}
-	return named
 }
 
 // listed names files in at most about most bytes, several of a folder and an ending together. Where

@@ -128,8 +128,6 @@ type Description struct {
 	Near   int       `json:"near,omitempty"`   // rank by nearness to the question; 0: none
 
 	Kind      string      `json:"kind,omitempty"`      // from its name and beginning: "CSV, UTF-16"
-	Far       bool        `json:"far,omitempty"`       // from the question: no more than Line is shown
-	Line      string      `json:"line,omitempty"`      // "": no more than the name
 	Later     []Extension `json:"later,omitempty"`     // what later questions need besides
 	Profile   bool        `json:"profile,omitempty"`   // by a program
 	Document  bool        `json:"document,omitempty"`  // it has text rather than tables
