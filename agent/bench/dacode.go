@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,9 +24,9 @@ func openDACode(path string, _ Setting) (*Suite, error) {
 	eval := filepath.Join(root, "configs", "eval", "eval_all.jsonl")
 	evals, suite := map[string]json.RawMessage{}, &Suite{Secret: []string{eval}}
 	err = readLines(eval, func(raw json.RawMessage) error {
-		var row taskRow
+		var row struct{ ID json.RawMessage }
 		err := json.Unmarshal(raw, &row)
-		evals[string(row.ID)] = raw
+		evals[textOf(row.ID)] = raw
 		return err
 	})
 	if err != nil {
@@ -46,8 +45,8 @@ func openDACode(path string, _ Setting) (*Suite, error) {
 
 // goldFiles returns the files that hold the task's right answer, if any. Clustering tasks have
 // none.
-func (t Task) goldFiles() []string {
-	if t.Rules != "dacode" && t.Rules != "" || t.Gold == nil || t.GoldDir == "" {
+func (t Task) goldFiles() (files []string) {
+	if t.Rules != "dacode" || t.Gold == nil || t.GoldDir == "" {
 		return nil
 	}
 	config, err := readEval(t.Gold)
@@ -55,30 +54,12 @@ func (t Task) goldFiles() []string {
 		strings.Contains(strings.ToLower(config.Config.Type), "cluster") {
 		return nil
 	}
-	var files []string
 	for _, result := range config.Result {
 		for _, file := range result.File {
 			files = append(files, filepath.Join(t.GoldDir, filepath.Base(file)))
 		}
 	}
 	return files
-}
-
-// missingGold returns the goldFiles that do not exist.
-func (t Task) missingGold() []string {
-	return slices.DeleteFunc(t.goldFiles(), present)
-}
-
-// unscorable returns why answers to the task cannot be scored with this copy of the
-// benchmark, and the paths that it lacks. why is "" if they can be scored.
-func (t Task) unscorable() (why string, missing []string) {
-	switch missing = t.missingGold(); {
-	case len(missing) > 0:
-		return "the right answer is missing in this copy", missing
-	case t.Gold == nil:
-		return "the right answer is not public", nil
-	}
-	return "", nil
 }
 
 // isChart reports whether the task asks for a chart, by DA-Code's rules.
@@ -135,28 +116,11 @@ func daCodeType(t Task) string {
 }
 
 // The parts of the scorer share one namespace.
-var (
-	//go:embed dacode_score.py
-	daCodeTask string
-	//go:embed dacode_tables.py
-	daCodeTables string
-	//go:embed dacode_text.py
-	daCodeText string
-	//go:embed dacode_images.py
-	daCodeImages string
-	//go:embed dacode_ml.py
-	daCodeML string
-
-	daCodeScorer = strings.Join([]string{daCodeTask, daCodeTables, daCodeText, daCodeImages,
-		daCodeML}, "\n\n")
-)
+var daCodeScorer = helper("dacode_score", "dacode_tables", "dacode_text", "dacode_images", "dacode_ml")
 
 // daCodeMetrics are the functions that an eval configuration may name.
 var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "compare_image",
 	"compare_ml", "compare_competition_ml"}
-
-//go:embed dacode_chart.py
-var daCodeChart string
 
 // scoreDACode has Python compare what the agent left with the right answer: tables,
 // databases, JSON, charts and predictions. Equality depends on the types that pandas.read_csv
@@ -178,15 +142,12 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 	if a == nil {
 		return score, nil
 	}
-	var out rating
-	err = s.Python.call(ctx, daCodeScorer, "score_task", &out, map[string]any{"config": t.Gold,
+	err = s.Python.call(ctx, daCodeScorer, "score_task", &score, map[string]any{"config": t.Gold,
 		"result": a.Text(), "dir": a.Dir, "gold_dir": t.GoldDir, "fixed": s.Compat != Upstream})
 	// reading the answer exceeded the limits of time or memory
 	if bad, ok := errors.AsType[*CodeError](err); ok {
-		score.Detail = bad.Error()
-		return score, nil
+		score.Detail, err = bad.Error(), nil
 	}
-	score.Value, score.Detail, score.Parts = &out.Score, out.Detail, out.Parts
 	return score, err
 }
 
@@ -201,7 +162,7 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 // save a figure, not only pyplot's.
 func Chart(ctx context.Context, python Python, dir, cells string, compat Compat) error {
 	var why string // there is no chart
-	err := python.call(ctx, daCodeChart, "chart_of", &why, dir, compat != Upstream, cells)
+	err := python.call(ctx, helper("dacode_chart"), "chart_of", &why, dir, compat != Upstream, cells)
 	if _, ok := errors.AsType[*CodeError](err); ok { // it hung or ended the session
 		return nil
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 )
@@ -31,26 +32,25 @@ func openDir(path string, s Setting) (*Suite, error) {
 }
 
 // own sets the right answer of a user's own task, in the form of the rules that it names.
-func (row taskRow) own(t *Task, root string) (err error) {
+func (row taskRow) own(t *Task, root string) error {
 	if nothing(row.Answer) {
 		return nil
 	}
+	t.Gold = row.Answer
 	switch t.Rules {
 	case "", "dabstep":
 		t.Rules, t.Gold = "dabstep", Said(textOf(row.Answer))
 	case "kramabench":
-		t.Gold = row.Answer
 	case "infiagent", "dabench":
-		if t.Rules, t.Gold = "dabench", row.Answer; !bytes.HasPrefix(bytes.TrimSpace(row.Answer), []byte("{")) {
-			err = fmt.Errorf("task %s: the answer of an infiagent task is an object of fields", row.ID)
+		if t.Rules = "dabench"; !bytes.HasPrefix(bytes.TrimSpace(row.Answer), []byte("{")) {
+			return errors.New("the answer of an infiagent task is an object of fields")
 		}
 	case "dacode":
-		err = row.dacode(t, root)
+		return row.dacode(t, root)
 	default:
-		err = fmt.Errorf("task %s: there is no scorer %q; there are dabstep, kramabench, infiagent, "+
-			"dacode", row.ID, row.Scorer)
+		return fmt.Errorf("there is no scorer %q; there are dabstep, kramabench, infiagent, dacode", t.Rules)
 	}
-	return err
+	return nil
 }
 
 // dacode sets t.Gold to a line of DA-Code's eval configuration.
@@ -58,14 +58,14 @@ func (row taskRow) dacode(t *Task, root string) error {
 	config := map[string]any{}
 	if len(row.Config) > 0 {
 		if err := json.Unmarshal(row.Config, &config); err != nil {
-			return fmt.Errorf("task %s: scorer_config: %w", row.ID, err)
+			return fmt.Errorf("scorer_config: %w", err)
 		}
 	}
-	config["id"] = t.ID
 	var files struct {
 		Gold   []string `json:"gold_files"`
 		Output string   `json:"output_file"`
 	}
+	result := map[string]any{"number": []any{row.Answer}}
 	if json.Unmarshal(row.Answer, &files); len(files.Gold) > 0 { // otherwise the answer itself
 		t.GoldDir = filepath.Join(root, filepath.Dir(files.Gold[0]))
 		var names []string
@@ -73,13 +73,11 @@ func (row taskRow) dacode(t *Task, root string) error {
 			names = append(names, filepath.Base(gold))
 		}
 		if files.Output != "" && len(names) == 1 && names[0] != files.Output {
-			return fmt.Errorf("task %s: the file with the right answer must be named %s, as the output is",
-				row.ID, files.Output)
+			return fmt.Errorf("the file with the right answer must be named %s, as the output is", files.Output)
 		}
-		config["result"] = []any{map[string]any{"file": names}}
-	} else {
-		config["result"] = []any{map[string]any{"number": []any{row.Answer}}}
+		result = map[string]any{"file": names}
 	}
+	config["id"], config["result"] = t.ID, []any{result}
 	var err error
 	t.Gold, err = json.Marshal(config)
 	return err

@@ -3,7 +3,7 @@ package bench
 import (
 	"cmp"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,19 +57,19 @@ func (p Python) call(ctx context.Context, helper, name string, out any, args ...
 	return nil
 }
 
-//go:embed text_score.py
-var textScorer string
+//go:embed *.py
+var helpers embed.FS
 
-// A rating is what a scorer's function returns.
-type rating struct {
-	Score  float64            `json:"score"`
-	Parts  map[string]float64 `json:"parts"`
-	Detail string             `json:"detail"`
-	Metric string             `json:"metric"`
-	// KramaBench
-	Uncounted bool     `json:"uncounted"`
-	Ask       []string `json:"ask"`     // answer and gold that the judge is to compare first
-	Problem   string   `json:"problem"` // with the task: there is no score
+// helper returns the source of a helper from its files.
+func helper(names ...string) (source string) {
+	for _, name := range names {
+		part, err := helpers.ReadFile(name + ".py")
+		if err != nil {
+			panic(err) // the files are part of the program
+		}
+		source += string(part) + "\n\n"
+	}
+	return source
 }
 
 // scoreText scores by a function of text_score.py. An answer that makes it fail is wrong. The Judge is
@@ -82,21 +82,23 @@ func scoreText(function string) rules {
 		}
 		verdicts := [][3]any{} // of the judge
 		for {
-			var got rating
-			err := s.Plain.call(ctx, textScorer, function, &got, t.ID, t.Kind, said, t.Gold,
+			var got struct {
+				Score
+				Ask     []string `json:"ask"`     // answer and gold that the judge is to compare first
+				Problem string   `json:"problem"` // with the task: there is no score
+			}
+			err := s.Plain.call(ctx, helper("text_score"), function, &got, t.ID, t.Kind, said, t.Gold,
 				[]string{textOf(said), textOf(t.Gold)}, s.Compat != Upstream, verdicts)
 			if bad, ok := errors.AsType[*CodeError](err); ok {
-				got, err = rating{Detail: bad.Error()}, nil
+				return Score{Value: new(float64), Detail: bad.Error()}, nil
 			}
-			switch {
-			case err != nil:
-				return Score{}, err
-			case got.Problem != "":
-				return Score{}, errors.New(got.Problem)
-			case got.Ask == nil:
-				return Score{Metric: got.Metric, Uncounted: got.Uncounted, Value: &got.Score, Parts: got.Parts,
-					Detail: got.Detail}, nil
-			case s.Judge == nil:
+			if err == nil && got.Problem != "" {
+				err = errors.New(got.Problem)
+			}
+			if err != nil || got.Ask == nil {
+				return got.Score, err
+			}
+			if s.Judge == nil {
 				return Score{}, ErrNoJudge
 			}
 			same, err := s.Judge(ctx, got.Ask[0], got.Ask[1])

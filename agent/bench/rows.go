@@ -22,8 +22,8 @@ func (e *MissingError) Error() string { return "missing: " + strings.Join(e.What
 
 // A taskRow is a task as the benchmarks write it; each has some of the fields.
 type taskRow struct {
-	ID                                       textID
-	TaskID                                   textID `json:"task_id"`
+	ID                                       json.RawMessage
+	TaskID                                   json.RawMessage `json:"task_id"`
 	Question, Query, Instruction, Guidelines string
 	Level, Difficulty, Hardness              string
 	Answer                                   json.RawMessage
@@ -40,7 +40,7 @@ type taskRow struct {
 
 // task returns what all benchmarks write of a task.
 func (row taskRow) task() Task {
-	return Task{ID: string(cmp.Or(row.ID, row.TaskID)), Guidelines: row.Guidelines, Kind: row.AnswerType,
+	return Task{ID: cmp.Or(textOf(row.ID), textOf(row.TaskID)), Guidelines: row.Guidelines, Kind: row.AnswerType,
 		Question: cmp.Or(row.Question, row.Query, row.Instruction),
 		Level:    cmp.Or(row.Level, row.Difficulty, strings.ToLower(row.Hardness))}
 }
@@ -66,6 +66,15 @@ func (s *Suite) read(path string, task func(row taskRow, t *Task) error) error {
 	})
 }
 
+// lacks notes what is missing by an error, and returns any other error.
+func (s *Suite) lacks(err error) error {
+	if missing, ok := errors.AsType[*MissingError](err); ok {
+		s.Missing = append(s.Missing, missing.What...)
+		return nil
+	}
+	return err
+}
+
 // stringOrNaN matches a JSON string, or the NaN that Python writes for missing values.
 var stringOrNaN = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN`)
 
@@ -80,14 +89,12 @@ func readLines(path string, row func(raw json.RawMessage) error) error {
 		return err
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if bytes.Contains(text, []byte("NaN")) {
-		text = stringOrNaN.ReplaceAllFunc(text, func(found []byte) []byte {
-			if found[0] == 'N' {
-				return []byte("null")
-			}
-			return found
-		})
-	}
+	text = stringOrNaN.ReplaceAllFunc(text, func(found []byte) []byte {
+		if found[0] == 'N' {
+			return []byte("null")
+		}
+		return found
+	})
 	var rows []json.RawMessage
 	unit := "entry"
 	if json.Unmarshal(text, &rows) != nil {
@@ -115,17 +122,15 @@ func ReadAnswers(path string) (answers []Answer, err error) {
 		return nil, err
 	}
 	err = readRows(path, func(row map[string]json.RawMessage) error {
-		var id textID
-		if raw := first(row, "task_id", "id"); raw != nil {
-			if err := json.Unmarshal(raw, &id); err != nil {
-				return err
-			}
-		}
-		a := Answer{ID: string(id), Dir: textOf(row["dir"]), Value: first(row, "agent_answer", "answer", "response")}
+		a := Answer{ID: cmp.Or(textOf(row["task_id"]), textOf(row["id"])), Dir: textOf(row["dir"])}
 		for _, name := range []string{"model_output", "explanation"} { // the latter is serve_query's
 			var inside map[string]json.RawMessage
-			if a.Value == nil && json.Unmarshal(row[name], &inside) == nil { // else there is none in it
-				a.Value = inside["answer"]
+			_ = json.Unmarshal(row[name], &inside) // else there is none in it
+			row[name] = inside["answer"]
+		}
+		for _, name := range []string{"agent_answer", "answer", "response", "model_output", "explanation"} {
+			if a.Value == nil {
+				a.Value = row[name]
 			}
 		}
 		if a.Dir != "" && !filepath.IsAbs(a.Dir) {
@@ -138,30 +143,6 @@ func ReadAnswers(path string) (answers []Answer, err error) {
 		return nil, fmt.Errorf("read answers: %w", err)
 	}
 	return answers, nil
-}
-
-func first(row map[string]json.RawMessage, names ...string) json.RawMessage {
-	for _, name := range names {
-		if row[name] != nil {
-			return row[name]
-		}
-	}
-	return nil
-}
-
-// A textID is an id that some files write as a number and others as a string.
-type textID string
-
-func (id *textID) UnmarshalJSON(raw []byte) error {
-	var number json.Number
-	if json.Unmarshal(raw, (*string)(id)) == nil {
-		return nil
-	}
-	if err := json.Unmarshal(raw, &number); err != nil {
-		return fmt.Errorf("an id must be text or a number, not %s", raw)
-	}
-	*id = textID(number)
-	return nil
 }
 
 // A oneOrMore is a string or a list of strings.

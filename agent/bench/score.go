@@ -36,7 +36,7 @@ type Scores struct {
 	Tasks    []Score  `json:"tasks"`
 	Totals   []Total  `json:"totals"`   // the benchmark's own
 	Unscored int      `json:"unscored"` // tasks without a score
-	Missing  []string `json:"missing"`  // what this copy lacks for scoring, as ends of paths
+	Missing  []string `json:"missing"`  // paths that this copy lacks for scoring
 	Unknown  []string `json:"unknown"`  // ids of answers to no task
 	Nameless int      `json:"nameless"` // answers without an id
 
@@ -107,11 +107,11 @@ func Some(names []string, most int) string {
 // A task without a right answer in this copy has no score, which is no error.
 func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
 	score := Score{ID: t.ID, Level: t.Level, Domain: t.Domain, task: t}
-	if why, missing := t.unscorable(); why != "" {
-		score.Detail = why
-		if len(missing) > 0 {
-			score.Detail += ": " + Some(ends(missing), 3)
-		}
+	if len(t.NoGold) > 0 {
+		score.Detail = "the right answer is missing in this copy: " + Some(t.NoGold, 3)
+		return score, nil
+	} else if t.Gold == nil {
+		score.Detail = "the right answer is not public"
 		return score, nil
 	}
 	b, err := Find(t.Rules)
@@ -148,7 +148,10 @@ func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
 // ErrNoJudge, a *StopError, or ctx's error. Any other failure leaves only its task without a score.
 func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, repeats ...[]Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat), Repeat: len(repeats),
-		Tasks: []Score{}, Missing: s.lacks(tasks), Unknown: []string{}}
+		Tasks: []Score{}, Missing: append([]string{}, s.Missing...), Unknown: []string{}}
+	for _, t := range tasks {
+		all.Missing = append(all.Missing, t.NoGold...)
+	}
 	var values []float64
 	for _, answers := range repeats {
 		byID, err := all.match(s, answers)
@@ -189,27 +192,25 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, repeats 
 func (s *Scores) mean(i, n int) Score {
 	mean := s.Each[i]
 	var values []float64
-	parts := map[string]float64{}
+	parts := map[string][]float64{}
 	for ; i < len(s.Each); i += n {
 		one := s.Each[i]
 		mean.Missing, mean.Uncounted = mean.Missing || one.Missing, mean.Uncounted || one.Uncounted
 		mean.Metric, mean.Detail = cmp.Or(mean.Metric, one.Metric), cmp.Or(mean.Detail, one.Detail)
 		mean.Failed = cmp.Or(mean.Failed, one.Failed)
-		if one.Value == nil {
-			continue
+		if one.Value != nil {
+			values = append(values, *one.Value)
 		}
-		values = append(values, *one.Value)
 		for name, value := range one.Parts {
-			parts[name] += value
+			parts[name] = append(parts[name], value)
 		}
 	}
-	if values == nil {
-		return mean
+	if values != nil {
+		mean.Value, mean.Parts = &Mean(values).Value, map[string]float64{}
 	}
-	for name := range parts {
-		parts[name] /= float64(len(values))
+	for name, all := range parts {
+		mean.Parts[name] = Mean(all).Value
 	}
-	mean.Value, mean.Parts = &Mean(values).Value, parts
 	return mean
 }
 
@@ -234,34 +235,4 @@ func (s *Scores) match(suite *Suite, answers []Answer) (map[string]*Answer, erro
 		return nil, &AnswersError{"more than one answer to: " + Some(slices.Compact(twice), 5)}
 	}
 	return byID, nil
-}
-
-// lacks returns what is missing for scoring the tasks. Data that are missing are not.
-func (s *Suite) lacks(tasks []Task) []string {
-	all, data := []string{}, map[string]bool{}
-	for _, t := range tasks {
-		_, missing := t.unscorable()
-		all = append(all, ends(missing)...)
-		for _, what := range t.Missing {
-			data[what] = true
-		}
-	}
-	for _, what := range s.Missing {
-		if !data[what] {
-			all = append(all, ends([]string{what})...)
-		}
-	}
-	return all
-}
-
-// ends shortens long paths to their ends, which tell where in a benchmark they are.
-func ends(paths []string) (all []string) {
-	const shown = 3
-	for _, path := range paths {
-		if parts := strings.Split(path, "/"); len(parts) > shown+1 {
-			path = "…/" + strings.Join(parts[len(parts)-shown:], "/")
-		}
-		all = append(all, path)
-	}
-	return all
 }

@@ -1,12 +1,13 @@
 // Package bench reads benchmarks as their users download them, and scores answers by their
 // public rules: as the public code does, or with its faults corrected.
 //
-// Each benchmark is a row of the table in suite.go, and a file that reads its tasks and scores
-// answers to them.
+// Each benchmark is a row of the table in suite.go: what reads its tasks, and what scores answers to
+// them.
 package bench
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 type Suite struct {
 	Benchmark *Benchmark
 	Tasks     []Task
-	Missing   []string // what this copy lacks, besides what its tasks list
+	Missing   []string // what this copy lacks for scoring, besides what its tasks list
 	Secret    []string // files with right answers, besides those in GoldDir: see Exposed
 }
 
@@ -39,9 +40,9 @@ type Task struct {
 	Rules      string   // name of the benchmark whose rules apply
 	// right answer, in that benchmark's form; nil: not public
 	Gold    json.RawMessage
-	GoldDir string // folder of right answers that are files
-	// missing paths, without which the task cannot be run (data) or scored (gold)
-	Missing []string
+	GoldDir string   // folder of right answers that are files
+	NoData  []string // missing paths, without which the task cannot be run
+	NoGold  []string // missing paths, without which it cannot be scored
 }
 
 // An Answer is an agent's answer to one task.
@@ -90,7 +91,7 @@ type Benchmark struct {
 	size    int  // number of tasks that a submission must contain; 0: all tasks of the copy
 }
 
-// Benchmarks returns the table of benchmarks. A new benchmark is a file and a row.
+// Benchmarks returns the table of benchmarks. A new benchmark is an opener and a row.
 func Benchmarks() []*Benchmark {
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
@@ -154,16 +155,16 @@ func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
 
 // lack notes what the task lacks of its data and its right answer.
 func (t *Task) lack() {
+	t.NoGold = slices.DeleteFunc(t.goldFiles(), present)
 	if t.Data != "" && !present(t.Data) {
-		t.Missing = append(t.Missing, t.Data)
-	} else {
-		for _, name := range t.Files {
-			if file := filepath.Join(t.Data, name); name == "" || !present(file) {
-				t.Missing = append(t.Missing, file)
-			}
+		t.NoData = append(t.NoData, t.Data)
+		return
+	}
+	for _, name := range t.Files {
+		if file := filepath.Join(t.Data, name); name == "" || !present(file) {
+			t.NoData = append(t.NoData, file)
 		}
 	}
-	t.Missing = append(t.Missing, t.missingGold()...)
 }
 
 // ByID returns the tasks by their ids.
@@ -181,13 +182,10 @@ func (s *Suite) UseData(folder string) error {
 	if err == nil {
 		data, err = firstPresent(data, ".")
 	}
-	if err != nil {
-		return err
-	}
 	for i := range s.Tasks {
-		s.Tasks[i].Data, s.Tasks[i].Missing = data, s.Tasks[i].missingGold()
+		s.Tasks[i].Data, s.Tasks[i].NoData = data, nil
 	}
-	return nil
+	return err
 }
 
 // Size returns the number of tasks that leaderboards want together.
@@ -201,28 +199,25 @@ func (s *Suite) Submission(answers []Answer) ([]byte, error) {
 			s.Benchmark.Title)
 	}
 	byID, err := (&Scores{}).match(s, answers)
-	if err != nil {
-		return nil, err
-	}
 	var lacking []string
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	for _, t := range s.Tasks {
-		a := byID[t.ID]
-		if a == nil {
+		if a := byID[t.ID]; a == nil {
 			lacking = append(lacking, t.ID)
-			continue
-		}
-		if err := enc.Encode(struct {
-			ID     string `json:"task_id"`
-			Answer string `json:"agent_answer"`
-		}{a.ID, a.Text()}); err != nil {
-			return nil, err
+		} else {
+			err = cmp.Or(err, enc.Encode(struct {
+				ID     string `json:"task_id"`
+				Answer string `json:"agent_answer"`
+			}{a.ID, a.Text()}))
 		}
 	}
-	if lacking != nil {
-		return nil, &AnswersError{"no answer to: " + Some(lacking, 5)}
+	if err == nil && lacking != nil {
+		err = &AnswersError{"no answer to: " + Some(lacking, 5)}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return out.Bytes(), nil
 }
@@ -242,9 +237,8 @@ var ErrNoTasks = errors.New("no task is left")
 // Choose returns the tasks that pass the filter, in the order in which they run. The error says
 // which id is unknown, or is ErrNoTasks.
 func (s *Suite) Choose(f Filter) ([]Task, error) {
-	known := s.ByID()
 	for _, id := range f.IDs {
-		if _, ok := known[id]; !ok {
+		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.ID == id }) {
 			return nil, fmt.Errorf("there is no task %q", id)
 		}
 	}
@@ -254,8 +248,8 @@ func (s *Suite) Choose(f Filter) ([]Task, error) {
 			tasks[i], tasks[j] = tasks[j], tasks[i]
 		})
 	}
-	if f.Limit > 0 && len(tasks) > f.Limit {
-		tasks = tasks[:f.Limit]
+	if f.Limit > 0 {
+		tasks = tasks[:min(f.Limit, len(tasks))]
 	}
 	if len(tasks) == 0 {
 		return nil, ErrNoTasks
@@ -281,19 +275,12 @@ func (s *Suite) Exposed() error {
 	for i, path := range secret {
 		secret[i] = disk.RealPath(path)
 	}
-	seen := map[string][]string{} // names by folder, which many tasks share
 	for _, t := range s.Tasks {
-		held, known := seen[t.Data]
-		if folder := disk.RealPath(t.Data); !known && t.Data != "" {
-			for _, path := range secret {
-				if name, err := filepath.Rel(folder, path); err == nil && disk.Inside(folder, path) {
-					held = append(held, name)
-				}
-			}
-			seen[t.Data] = held
-		}
-		for _, name := range held {
-			if t.Files == nil || slices.Contains(t.Files, name) {
+		folder := disk.RealPath(t.Data)
+		for _, path := range secret {
+			name, err := filepath.Rel(folder, path)
+			if t.Data != "" && err == nil && filepath.IsLocal(name) &&
+				(t.Files == nil || slices.Contains(t.Files, name)) {
 				return fmt.Errorf("task %s: its data folder %s holds right answers: %s", t.ID, t.Data, name)
 			}
 		}

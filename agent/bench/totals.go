@@ -46,6 +46,19 @@ var (
 func (t Task) level() string  { return t.Level }
 func (t Task) domain() string { return t.Domain }
 
+// daBenchTotals returns the accuracy by question in proportion to its fields (PSAQ) and by field
+// (UASQ); the main figure is that by question (ABQ). Unlike in the public code, unanswered questions
+// count.
+func daBenchTotals(scores []Score) []Total {
+	var fields []Score
+	for _, score := range scores {
+		for _, right := range score.Parts {
+			fields = append(fields, Score{Value: &right})
+		}
+	}
+	return []Total{meanOf("", "PSAQ", scores), meanOf("", "UASQ", fields)}
+}
+
 // totals sums up the scores of so many repeats, as the benchmark does. Those without a value are left
 // out; uncounted ones are counted by their metric alone.
 func (s sums) totals(each []Score, repeats int) []Total {
@@ -75,7 +88,8 @@ func (s sums) totals(each []Score, repeats int) []Total {
 				of[name] = append(of[name], score)
 			}
 		}
-		for _, name := range inOrder(slices.Collect(maps.Keys(of))) {
+		delete(of, "")
+		for _, name := range slices.Sorted(maps.Keys(of)) {
 			all = append(all, meanOf(g.name, name, of[name]))
 		}
 	}
@@ -83,17 +97,6 @@ func (s sums) totals(each []Score, repeats int) []Total {
 		all[i].N /= repeats
 	}
 	return all
-}
-
-// inOrder sorts names: hard before easy, otherwise by the alphabet. "" is none.
-func inOrder(names []string) []string {
-	slices.Sort(names)
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	order := []string{"hard", "medium", "easy"}
-	if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(order, name) }) {
-		return names
-	}
-	return slices.DeleteFunc(order, func(name string) bool { return !slices.Contains(names, name) })
 }
 
 // meanOf returns the mean of the scores, in per cent.

@@ -33,7 +33,7 @@ func Look(ctx context.Context, t bench.Task, allowed []string) (hasData bool, li
 	}
 	for _, name := range names {
 		target, err := filepath.EvalSymlinks(filepath.Join(t.Data, name))
-		shown := func(dir string) bool { return holds(dir, target) }
+		shown := func(dir string) bool { return disk.Inside(disk.RealPath(dir), target) }
 		if err == nil && !shown(t.Data) && !slices.ContainsFunc(allowed, shown) {
 			linked = append(linked, target)
 		}
@@ -41,52 +41,38 @@ func Look(ctx context.Context, t bench.Task, allowed []string) (hasData bool, li
 	return t.Data != "" && (t.Files != nil || len(names) > 0), linked
 }
 
-// holds reports whether a path is in a folder. The path must not contain links.
-func holds(folder, path string) bool {
-	folder, err := filepath.Abs(folder)
-	return err == nil && disk.Inside(disk.RealPath(folder), path)
-}
-
 // prepare returns the task as agents see it. If the task names its files, the run folder gets
 // a data folder with only these. The error is a [*LackingError] if data is missing.
 func prepare(ctx context.Context, t bench.Task, folder record.Folder,
-	confined bool) (record.Task, error) {
+	confined bool) (task record.Task, err error) {
 	data := t.Data
 	if data == "" {
-		return record.Task{}, &LackingError{Err: errors.New("it has no data")}
+		return task, &LackingError{errors.New("it has no data")}
 	}
 	if t.Files != nil {
 		data = filepath.Join(string(folder), "data")
-		for _, name := range t.Files {
-			err := lend(filepath.Join(t.Data, name), filepath.Join(data, name), confined)
-			if errors.Is(err, fs.ErrNotExist) {
-				return record.Task{}, &LackingError{Err: err}
-			}
-			if err != nil {
-				return record.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
-			}
+	}
+	for _, name := range t.Files {
+		err := lend(filepath.Join(t.Data, name), filepath.Join(data, name), confined)
+		if errors.Is(err, fs.ErrNotExist) {
+			return task, &LackingError{err}
+		}
+		if err != nil {
+			return task, fmt.Errorf("task %s: %w", t.ID, err)
 		}
 	}
 	// The real path: the run folder's relative path to the data must not lead through links.
-	data, err := filepath.Abs(data)
-	if err == nil {
-		data, err = filepath.EvalSymlinks(data)
-	}
-	if err != nil {
-		return record.Task{}, &LackingError{Err: fmt.Errorf("the data folder: %w", err)}
+	if data, err = filepath.EvalSymlinks(data); err != nil {
+		return task, &LackingError{fmt.Errorf("the data folder: %w", err)}
 	}
 	all, err := files.List(ctx, data, everything)
-	if err != nil {
-		return record.Task{}, err
-	}
-	if len(all.Files) == 0 {
-		return record.Task{}, &LackingError{Err: fmt.Errorf("the data folder has no data "+
-			"files: %s", data)}
+	if err == nil && len(all.Files) == 0 {
+		err = &LackingError{fmt.Errorf("the data folder has no data files: %s", data)}
 	}
 	return record.Task{
 		Question: t.Question, Guidelines: t.Guidelines, Data: data, Include: everything,
 		Files: all.Files, Unread: all.Unread, Skipped: all.Skipped,
-	}, nil
+	}, err
 }
 
 // lend makes a file, or the target of a link, available at another path. It makes a hard
@@ -94,14 +80,11 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder,
 // it; otherwise a copy.
 func lend(from, to string, confined bool) error {
 	from, err := filepath.EvalSymlinks(from)
-	if err != nil {
-		return err
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o755)
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err != nil || confined && os.Link(from, to) == nil {
 		return err
-	}
-	if confined && os.Link(from, to) == nil {
-		return nil
 	}
 	data, err := disk.Open(from, 1<<62)
 	if err != nil {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,59 +78,14 @@ var (
 	ErrRunning = errors.New("another runner is at work on it")
 )
 
-// A Folder is the folder of a run, open for adding results. Methods may be called
-// concurrently.
-type Folder struct {
+// A Result is a run as read from its folder.
+type Result struct {
 	About
+	Path    string
+	Records []Record // the last one of each task and repeat that has one: see jobs
+	Spent   Spent    // by all attempts
 
-	path string
-	lock *flock.Flock
-	mu   sync.Mutex
-	file *os.File
-	size int64    // of the complete lines
-	was  []Record // all that were there when it was opened
-	done map[Key]bool
-}
-
-// Create creates the folder of a run; it must be new or empty. The caller must Close it.
-func Create(path string, about About) (*Folder, error) {
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, fmt.Errorf("create the folder: %w", err)
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, fmt.Errorf("create the folder: %w", err)
-	}
-	if _, err := os.Stat(filepath.Join(path, aboutFile)); err == nil {
-		return nil, fmt.Errorf("%s: %w", path, ErrExists)
-	}
-	for _, e := range entries { // a killed Create may have left temporary names of disk.WriteFile
-		if e.Name() != resultsFile && !strings.HasPrefix(e.Name(), "."+aboutFile) {
-			return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
-		}
-	}
-	about.Version = version
-	f, err := open(path, about)
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.MarshalIndent(f.About, "", "  ")
-	if err == nil {
-		err = disk.WriteFile(filepath.Join(path, aboutFile), append(data, '\n'))
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("write %s: %w", aboutFile, err), f.Close())
-	}
-	return f, nil
-}
-
-// Open reopens a folder. The caller must Close it.
-func Open(path string) (*Folder, error) {
-	about, err := readAbout(path)
-	if err != nil {
-		return nil, err
-	}
-	return open(path, about)
+	size int64 // of the complete lines of results.jsonl
 }
 
 const (
@@ -137,23 +93,137 @@ const (
 	resultsFile = "results.jsonl"
 )
 
-// open locks a folder and reads its results. An incomplete last line, left by a crash, is removed.
-func open(folder string, about About) (*Folder, error) {
-	path := filepath.Join(folder, resultsFile)
-	if err := disk.CheckOwn(path); err != nil { // locking would follow a link, or wait for a pipe
+// Read reads the folder of a run, which may be in progress.
+func Read(path string) (Result, error) {
+	r := Result{Path: path}
+	data, err := disk.ReadFile(filepath.Join(path, aboutFile), disk.MaxDocument)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("%s: %w", path, ErrNone)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r.About)
+	}
+	if err == nil && r.Version != version {
+		err = fmt.Errorf("it is of version %d, and this program reads %d", r.Version, version)
+	}
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", filepath.Join(path, aboutFile), err)
+	}
+	if data, err = disk.ReadFile(filepath.Join(path, resultsFile), disk.MaxDocument); err != nil {
+		return r, err
+	}
+	r.size = int64(bytes.LastIndexByte(data, '\n') + 1)
+	last, n := map[Key]Record{}, 0
+	for line := range bytes.Lines(data[:r.size]) {
+		var record Record
+		if n++; json.Unmarshal(line, &record) != nil || record.Task == "" {
+			return r, fmt.Errorf("%s: line %d says nothing about a task", resultsFile, n)
+		}
+		if !record.Stopped {
+			last[record.Key()] = record
+		}
+		if record.Spent != nil {
+			r.Spent.add(*record.Spent)
+		}
+	}
+	for _, j := range r.jobs() {
+		if record, ok := last[j.Key()]; ok {
+			r.Records = append(r.Records, record)
+		}
+	}
+	return r, nil
+}
+
+// jobs returns what is to be done: all tasks once before any is repeated.
+func (a About) jobs() (jobs []Job) {
+	for repeat := 1; repeat <= max(1, a.Repeat); repeat++ {
+		for _, item := range a.Items {
+			jobs = append(jobs, Job{Item: item, Repeat: repeat})
+		}
+	}
+	return jobs
+}
+
+// Missing returns how many results are missing.
+func (r Result) Missing() int { return len(r.jobs()) - len(r.Records) }
+
+// Totals counts the records, and adds up what they cost.
+func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
+	cost = new(float64)
+	for _, record := range r.Records {
+		t.count(record)
+		used.Calls += record.Usage.Calls
+		used.Add(record.Usage.Usage)
+		switch {
+		case cost == nil:
+		case record.Cost == nil:
+			cost = nil // without one price, the sum is unknown
+		default:
+			*cost += *record.Cost
+		}
+	}
+	return t, used, cost
+}
+
+// A Folder is the folder of a run, open for adding results. Methods may be called
+// concurrently.
+type Folder struct {
+	Result // when it was opened
+
+	lock *flock.Flock
+	file *os.File
+	mu   sync.Mutex
+	done map[Key]bool
+}
+
+// Create creates the folder of a run; it must be new or empty. The caller must Close it.
+func Create(path string, about About) (*Folder, error) {
+	err := os.MkdirAll(path, 0o755)
+	entries, unread := os.ReadDir(path)
+	if err = cmp.Or(err, unread); err != nil {
+		return nil, fmt.Errorf("create the folder: %w", err)
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == aboutFile:
+			return nil, fmt.Errorf("%s: %w", path, ErrExists)
+		case name != resultsFile && !strings.HasPrefix(name, "."+aboutFile): // as a killed Create leaves them
+			return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
+		}
+	}
+	about.Version = version
+	return open(path, func() error {
+		data, err := json.MarshalIndent(about, "", "  ")
+		if err != nil {
+			return err
+		}
+		return disk.WriteFile(filepath.Join(path, aboutFile), append(data, '\n'))
+	})
+}
+
+// Open reopens a folder. The caller must Close it.
+func Open(path string) (*Folder, error) { return open(path, func() error { return nil }) }
+
+// open locks a folder, calls begin, and reads it. An incomplete last line, left by a crash, is removed.
+func open(path string, begin func() error) (*Folder, error) {
+	results := filepath.Join(path, resultsFile)
+	if err := disk.CheckOwn(results); err != nil { // locking would follow a link, or wait for a pipe
 		return nil, err
 	}
-	f := &Folder{About: about, path: folder, done: map[Key]bool{},
-		lock: flock.New(path, flock.SetPermissions(0o644))} // the file is never replaced
+	f := &Folder{done: map[Key]bool{},
+		lock: flock.New(results, flock.SetPermissions(0o644))} // the file is never replaced
 	switch ok, err := f.lock.TryLock(); {
 	case err != nil:
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return nil, fmt.Errorf("lock %s: %w", results, err)
 	case !ok:
-		return nil, fmt.Errorf("%s: %w", folder, ErrRunning)
+		return nil, fmt.Errorf("%s: %w", path, ErrRunning)
 	}
-	var err error
-	if f.file, err = disk.OpenOwn(path, os.O_RDWR|os.O_APPEND, 0o644); err == nil {
-		f.was, f.size, err = readResults(folder)
+	err := begin()
+	if err == nil {
+		f.file, err = disk.OpenOwn(results, os.O_RDWR|os.O_APPEND, 0o644)
+	}
+	if err == nil {
+		f.Result, err = Read(path)
 	}
 	if err == nil {
 		err = f.file.Truncate(f.size)
@@ -161,34 +231,14 @@ func open(folder string, about About) (*Folder, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	for key := range latest(f.was) {
-		f.done[key] = true
+	for _, r := range f.Records {
+		f.done[r.Key()] = true
 	}
 	return f, nil
 }
 
-// readResults reads the complete lines of the results, and counts their bytes. Each must name a task.
-func readResults(folder string) (all []Record, size int64, err error) {
-	data, err := disk.ReadFile(filepath.Join(folder, resultsFile), disk.MaxDocument)
-	if err != nil {
-		return nil, 0, err
-	}
-	data = data[:bytes.LastIndexByte(data, '\n')+1]
-	for line := range bytes.Lines(data) {
-		var r Record
-		if err := json.Unmarshal(line, &r); err != nil || r.Task == "" {
-			return nil, 0, fmt.Errorf("%s: line %d says nothing about a task", resultsFile, len(all)+1)
-		}
-		all = append(all, r)
-	}
-	return all, int64(len(data)), nil
-}
-
-// Path returns the folder's path.
-func (f *Folder) Path() string { return f.path }
-
 // Task returns the run folder of a task, whether or not it exists.
-func (f *Folder) Task(k Key) string { return TaskFolder(f.path, k) }
+func (r Result) Task(k Key) string { return TaskFolder(r.Path, k) }
 
 // TaskFolder returns the run folder of a task of the run at path.
 func TaskFolder(path string, k Key) string { return filepath.Join(path, "tasks", safe(k.String())) }
@@ -213,9 +263,9 @@ func (f *Folder) Done(k Key) bool {
 // Forget makes the chosen tasks run again. Their records stay, but a later record of the same
 // task replaces them.
 func (f *Folder) Forget(chosen func(Record) bool) {
-	for key, r := range latest(f.was) {
+	for _, r := range f.Records {
 		if chosen(r) {
-			delete(f.done, key)
+			delete(f.done, r.Key())
 		}
 	}
 }
@@ -227,10 +277,10 @@ func (f *Folder) Append(r Record) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return fmt.Errorf("record %s: %w", r.Key(), err)
+	err := enc.Encode(r)
+	if err == nil {
+		_, err = f.file.Write(line.Bytes())
 	}
-	_, err := f.file.Write(line.Bytes())
 	if err == nil {
 		err = f.file.Sync()
 	}
@@ -250,83 +300,4 @@ func (f *Folder) Close() error {
 		f.file = nil
 	}
 	return errors.Join(err, f.lock.Close())
-}
-
-// A Result is a run as read from its folder.
-type Result struct {
-	About
-	Path    string
-	Records []Record // one for each task and repeat that has one, in the order of the tasks
-}
-
-// Missing returns how many results are missing.
-func (r Result) Missing() int { return len(r.Items)*max(1, r.Repeat) - len(r.Records) }
-
-// Totals counts the records, and adds up what they cost.
-func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
-	cost = new(float64)
-	for _, record := range r.Records {
-		t.count(record)
-		used.Calls += record.Usage.Calls
-		used.Add(record.Usage.Usage)
-		switch {
-		case cost == nil:
-		case record.Cost == nil:
-			cost = nil // without one price, the sum is unknown
-		default:
-			*cost += *record.Cost
-		}
-	}
-	return t, used, cost
-}
-
-// Read reads the folder of a run, which may be in progress.
-func Read(path string) (Result, error) {
-	about, err := readAbout(path)
-	if err != nil {
-		return Result{}, err
-	}
-	records, _, err := readResults(path)
-	if err != nil {
-		return Result{}, err
-	}
-	r, done := Result{About: about, Path: path}, latest(records)
-	for _, item := range about.Items {
-		for repeat := 1; repeat <= max(1, about.Repeat); repeat++ {
-			if record, ok := done[Key{item.ID, repeat}]; ok {
-				r.Records = append(r.Records, record)
-			}
-		}
-	}
-	return r, nil
-}
-
-// latest returns the last result of each key.
-func latest(records []Record) map[Key]Record {
-	all := map[Key]Record{}
-	for _, r := range records {
-		if !r.Stopped {
-			all[r.Key()] = r
-		}
-	}
-	return all
-}
-
-func readAbout(path string) (About, error) {
-	var about About
-	data, err := disk.ReadFile(filepath.Join(path, aboutFile), disk.MaxDocument)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return about, fmt.Errorf("%s: %w", path, ErrNone)
-	case err != nil:
-		return about, err
-	}
-	if err := json.Unmarshal(data, &about); err != nil {
-		return about, fmt.Errorf("%s: %w", filepath.Join(path, aboutFile), err)
-	}
-	if about.Version != version {
-		return about, fmt.Errorf("%s is of version %d, and this program reads %d",
-			filepath.Join(path, aboutFile), about.Version, version)
-	}
-	return about, nil
 }

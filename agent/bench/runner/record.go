@@ -65,6 +65,11 @@ type Spent struct {
 	Cost  float64 `json:"cost_usd"` // as far as prices are known
 }
 
+func (s *Spent) add(more Spent) {
+	s.Calls += more.Calls
+	s.Cost += more.Cost
+}
+
 // A Record is the result of one task: a line of results.jsonl.
 type Record struct {
 	Task   string `json:"task_id"`
@@ -114,14 +119,6 @@ type Record struct {
 
 // Key returns the record's key.
 func (r Record) Key() Key { return Key{r.Task, max(1, r.Repeat)} }
-
-// Value returns the score, and whether there is one.
-func (r Record) Value() (float64, bool) {
-	if r.Score == nil {
-		return 0, false
-	}
-	return *r.Score, true
-}
 
 // Right reports whether the task is solved, that is, has the full score.
 func (r Record) Right() bool { return r.Score != nil && *r.Score >= 1-1e-9 }

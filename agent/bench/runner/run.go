@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -40,13 +39,12 @@ type Config struct {
 	Timeout time.Duration // of one task, without its scoring; 0: none
 	Budget  *ask.Budget   // nil: none
 
-	Tasks  map[string]bench.Task // by id
-	Solver Solver
-	Agent  agent.Config // of every task, without model, folder, sessions and sandbox
-	Compat bench.Compat
-	Plain  bench.Python // runs the scorers of texts
-	Site   Site
-	Models func(Key) (model, embedder llm.Model, err error) // of one task
+	Tasks   map[string]bench.Task // by id
+	Solver  Solver
+	Agent   agent.Config // of every task, without model, folder, sessions and sandbox
+	Scoring Scoring      // without a judge, which is the task's model
+	Site    Site
+	Models  func(Key) (model, embedder llm.Model, err error) // of one task
 
 	// Observe, if set, is called for each event, one call at a time.
 	Observe func(Event)
@@ -73,8 +71,8 @@ type Totals struct {
 }
 
 func (t *Totals) count(r Record) {
-	switch _, scored := r.Value(); {
-	case !scored:
+	switch {
+	case r.Score == nil:
 		t.Unscored++
 	case r.Right():
 		t.Right++
@@ -95,13 +93,9 @@ func Run(ctx context.Context, cfg Config) error {
 		r.solve = r.solveTask
 	}
 	r.Budget.AllTasks = true
-	for _, record := range cfg.Folder.was {
-		if record.Spent != nil {
-			r.Budget.Add(record.Spent.Calls, record.Spent.Cost)
-		}
-	}
-	for key, record := range latest(cfg.Folder.was) {
-		if cfg.Folder.Done(key) {
+	r.Budget.Add(r.Folder.Spent.Calls, r.Folder.Spent.Cost)
+	for _, record := range r.Folder.Records {
+		if r.Folder.Done(record.Key()) {
 			r.totals.count(record)
 			r.totals.Earlier++
 		}
@@ -110,7 +104,10 @@ func Run(ctx context.Context, cfg Config) error {
 	defer cancel()
 	tasks, ctx := errgroup.WithContext(ctx)
 	tasks.SetLimit(cfg.Jobs)
-	for _, j := range cfg.Folder.jobs() {
+	for _, j := range r.Folder.jobs() {
+		if r.Folder.Done(j.Key()) {
+			continue
+		}
 		tasks.Go(func() error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -129,51 +126,37 @@ type run struct {
 	inARow int // number of consecutive model or kernel errors
 }
 
-// jobs returns the tasks without a result: all of them once before any is repeated.
-func (f *Folder) jobs() (jobs []Job) {
-	for repeat := 1; repeat <= max(1, f.Repeat); repeat++ {
-		for _, item := range f.Items {
-			if j := (Job{Item: item, Repeat: repeat}); !f.Done(j.Key()) {
-				jobs = append(jobs, j)
-			}
-		}
-	}
-	return jobs
-}
-
 // do solves one task in a new run folder and records the result.
 func (r *run) do(ctx context.Context, j Job) error {
-	j.Dir, j.timeout, j.meter = r.Folder.Task(j.Key()), r.Timeout, &meter{budget: r.Budget}
+	j.Dir, j.meter = r.Folder.Task(j.Key()), &meter{budget: r.Budget}
 	if err := errors.Join(os.RemoveAll(j.Dir), os.MkdirAll(j.Dir, 0o755)); err != nil {
 		return fmt.Errorf("begin %s: %w", j.Key(), err)
 	}
 	r.tell(Event{Key: j.Key()}, func(t *Totals) { t.Running++ })
 	result, err := r.solve(ctx, j)
-	switch spent := r.Budget.Spent(); {
-	case ctx.Err() != nil: // the record may be incomplete
+	if spent := r.Budget.Spent(); ctx.Err() != nil { // the record may be incomplete
 		err = context.Cause(ctx)
-	case spent != nil:
+	} else if spent != nil {
 		err = spent
 	}
-	used := j.meter.spent
-	if err != nil && used.Calls > 0 {
-		stopped := Record{Task: j.ID, Repeat: j.Repeat, Stopped: true, Spent: &used}
+	result.Task, result.Repeat, result.Level, result.Domain = j.ID, j.Repeat, j.Level, j.Domain
+	result.Spent = &j.meter.spent
+	if err != nil && result.Spent.Calls > 0 {
+		stopped := Record{Task: j.ID, Repeat: j.Repeat, Stopped: true, Spent: result.Spent}
 		err = errors.Join(err, r.Folder.Append(stopped))
 	}
 	if _, lacks := errors.AsType[*LackingError](err); lacks {
 		r.tell(Event{Key: j.Key(), Err: err}, func(t *Totals) { t.Running-- })
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	result.Task, result.Repeat, result.Level, result.Domain = j.ID, j.Repeat, j.Level, j.Domain
-	result.Spent = &used
 	notebook := record.Folder(j.Dir).Notebook()
-	if _, err := os.Stat(notebook); err == nil {
+	if _, missing := os.Stat(notebook); missing == nil {
 		result.Notebook = path.Join("tasks", filepath.Base(j.Dir), filepath.Base(notebook))
 	}
-	if err := r.Folder.Append(result); err != nil {
+	if err == nil {
+		err = r.Folder.Append(result)
+	}
+	if err != nil {
 		return err
 	}
 	ill := false
@@ -218,46 +201,33 @@ type Job struct {
 	Repeat int
 	Dir    string // its run folder, which exists and is empty
 
-	timeout time.Duration
-	meter   *meter
+	meter *meter
 }
 
 // Key returns the key of the job's record.
 func (j Job) Key() Key { return Key{j.ID, j.Repeat} }
 
-// bound returns a context that ends at the task's time limit, with the cause [ErrOverTime].
-// Scoring is not subject to the limit.
-func (j Job) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if j.timeout <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, j.timeout, ErrOverTime)
-}
-
 // model returns m with its calls charged to the run's budget, including those that score
-// the answer. When the budget is spent, Ask returns the error of [ask.Budget.Spent].
+// the answer. When the budget is spent, Ask returns the error of [ask.Budget.Spent]; any other error
+// is a callError.
 func (j Job) model(m llm.Model) llm.Model { return metered{j.meter, m} }
 
-// failedWith reports whether an error comes from a model call of the job that failed.
-func (j Job) failedWith(err error) bool {
-	j.meter.mu.Lock()
-	defer j.meter.mu.Unlock()
-	return slices.ContainsFunc(j.meter.failed, func(failed error) bool { return errors.Is(err, failed) })
-}
-
-// A meter counts what one attempt at a task uses, and remembers how its calls failed.
+// A meter counts what one attempt at a task uses.
 type meter struct {
 	budget *ask.Budget
-
 	mu     sync.Mutex
 	spent  Spent
-	failed []error
 }
 
 type metered struct {
 	*meter
 	model llm.Model
 }
+
+// A callError is the error of a call of the model, not of the kernel.
+type callError struct{ error }
+
+func (e callError) Unwrap() error { return e.error }
 
 func (m metered) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	if err := m.budget.Reserve(); err != nil {
@@ -269,10 +239,9 @@ func (m metered) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	paid, _ := m.budget.Pay(r.Role, reply.Usage)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.spent.Calls += calls
-	m.spent.Cost += paid
-	if err != nil && !errors.Is(err, context.Canceled) { // when one fails, others are cancelled
-		m.failed = append(m.failed, err)
+	m.spent.add(Spent{calls, paid})
+	if err != nil {
+		err = callError{err}
 	}
 	return reply, err
 }

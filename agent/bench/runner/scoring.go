@@ -102,32 +102,30 @@ type scoringSession struct {
 
 // run implements [bench.Python].
 func (s *scoringSession) run(ctx context.Context, code string) (stdout string, err error) {
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
 	if s.session == nil {
-		if err := s.start(ctx); err != nil {
-			return "", err
-		}
+		err = s.start(ctx)
 	}
-	e, err := s.session.Execute(ctx, code)
+	var e notebook.Execution
+	if err == nil {
+		e, err = s.session.Execute(ctx, code)
+	}
 	if err == nil && e.Status != notebook.OK {
 		why := cmp.Or(strings.TrimSpace(e.PlainText()), e.Reason, string(e.Status))
 		err = &bench.CodeError{Text: brief.Clip(brief.OneLine(why), 500)}
+	}
+	if err != nil {
+		s.close()
 	}
 	return e.Stdout(), err
 }
 
 func (s *scoringSession) start(ctx context.Context) (err error) {
-	if s.dir, err = disk.TempFolder("", "dsstar-score-"); err != nil {
-		return err
+	if s.dir, err = disk.TempFolder("", "dsstar-score-"); err == nil {
+		err = os.Mkdir(filepath.Join(s.dir, "files"), 0o755)
 	}
-	if err := os.Mkdir(filepath.Join(s.dir, "files"), 0o755); err != nil {
-		return err
+	if err == nil {
+		s.session, err = s.open(ctx, s.dir, s.read, s.write)
 	}
-	s.session, err = s.open(ctx, s.dir, s.read, s.write)
 	return err
 }
 

@@ -1,12 +1,13 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"dsstar/agent"
 	"dsstar/agent/ask"
@@ -32,14 +33,13 @@ type Site struct {
 	Sandbox string // what confines cells, in words; "none …": nothing does
 	// Sessions returns what runs the cells and scripts of a run over its data.
 	Sessions func(folder record.Folder, data string) (agent.Open, agent.RunScript)
-	Scoring  Opener
 	Fatal    func(error) bool // whether every task would fail with this error
 }
 
 // solveTask solves one task in its run folder, within its time limit, and scores the answer.
 // Failures of the agent, the model or cells belong in the Record. An error means that there is none.
 func (r *run) solveTask(run context.Context, j Job) (Record, error) {
-	ctx, cancel := j.bound(run)
+	ctx, cancel := context.WithTimeoutCause(run, cmp.Or(r.Timeout, math.MaxInt64), ErrOverTime)
 	defer cancel()
 	t := r.Tasks[j.ID]
 	folder, err := record.CreateFolder(j.Dir)
@@ -69,7 +69,7 @@ func (r *run) solveTask(run context.Context, j Job) (Record, error) {
 	}
 	record, err := r.Solver.Solve(ctx, config, task)
 	if err != nil {
-		cause, fatal := r.cause(ctx, j.failedWith(err), err)
+		cause, fatal := r.cause(ctx, err)
 		if fatal != nil {
 			return record, fatal
 		}
@@ -80,8 +80,9 @@ func (r *run) solveTask(run context.Context, j Job) (Record, error) {
 }
 
 // cause returns the cause of an agent's error. A fatal error is not the task's: it ends the run.
-func (r *run) cause(ctx context.Context, failedCall bool, err error) (c Cause, fatal error) {
+func (r *run) cause(ctx context.Context, err error) (c Cause, fatal error) {
 	_, refused := errors.AsType[*llm.CredentialError](err)
+	_, failedCall := errors.AsType[callError](err)
 	spent, isSpent := errors.AsType[*ask.BudgetError](err)
 	_, unread := errors.AsType[*ask.Error](err)
 	switch {
@@ -101,20 +102,15 @@ func (r *run) cause(ctx context.Context, failedCall bool, err error) (c Cause, f
 	return KernelError, nil
 }
 
-// scoreTime limits the scoring of one answer, whose cells have their own limits.
-const scoreTime = 30 * time.Minute
-
 // score scores the answer of a record. ctx is the run's, because the task's time may be over.
 // Without a judge, right answer or kernel there is no score, but one can be added later.
 func (r *run) score(ctx context.Context, record Record, t bench.Task, m llm.Model) Record {
 	if t.Gold == nil {
 		return record
 	}
-	answer := answerOf(record, t, r.Folder.path)
-	ctx, cancel := context.WithTimeout(ctx, scoreTime)
-	defer cancel()
-	scoring := Scoring{Compat: r.Compat, Judge: Judge(m, r.Agent.Prompts), Plain: r.Plain,
-		Open: r.Site.Scoring, Charts: true}
+	answer := answerOf(record, t, r.Folder.Path)
+	scoring := r.Scoring
+	scoring.Judge, scoring.Charts = Judge(m, r.Agent.Prompts), true
 	scorer, done := scoring.scorer([]string{answer.Dir, t.GoldDir, t.Data})
 	defer done()
 	score, err := scorer.Score(ctx, t, &answer)
@@ -199,8 +195,7 @@ func Save(r Result, scores bench.Scores) error {
 	}
 	for _, record := range r.Records {
 		s := of[record.Key()]
-		was, scored := record.Value()
-		if s.Value == nil || scored && was == *s.Value && record.Uncounted == s.Uncounted {
+		if s.Value == nil || record.Score != nil && *record.Score == *s.Value && record.Uncounted == s.Uncounted {
 			continue
 		}
 		record.Spent = nil

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -153,24 +154,24 @@ func TestCause(t *testing.T) {
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &run{Config: Config{Site: Site{Fatal: func(err error) bool { return errors.Is(err, usage) }}}}
+	_, refused := Job{meter: &meter{budget: &ask.Budget{}}}.model(answers{odd}).Ask(t.Context(), llm.Request{})
 	for _, c := range []struct {
-		what   string
-		ctx    context.Context
-		err    error
-		failed bool // a call of the model
-		cause  Cause
+		what  string
+		ctx   context.Context
+		err   error
+		cause Cause
 	}{
-		{"over time", over, odd, false, OverTime},
-		{"interrupted", stopped, odd, false, ""},
-		{"a bad key", t.Context(), &llm.CredentialError{}, true, ""},
-		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, OverBudget},
-		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, false, ""},
-		{"unread replies", t.Context(), &ask.Error{}, false, NotFinished},
-		{"the model", t.Context(), odd, true, ModelError},
-		{"the set-up", t.Context(), usage, false, ""},
-		{"the kernel", t.Context(), odd, false, KernelError},
+		{"over time", over, odd, OverTime},
+		{"interrupted", stopped, odd, ""},
+		{"a bad key", t.Context(), callError{&llm.CredentialError{}}, ""},
+		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, OverBudget},
+		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, ""},
+		{"unread replies", t.Context(), &ask.Error{}, NotFinished},
+		{"the model", t.Context(), fmt.Errorf("ask: %w", refused), ModelError},
+		{"the set-up", t.Context(), usage, ""},
+		{"the kernel", t.Context(), odd, KernelError},
 	} {
-		if cause, fatal := r.cause(c.ctx, c.failed, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
+		if cause, fatal := r.cause(c.ctx, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
 			t.Errorf("%s: %q, %v", c.what, cause, fatal)
 		}
 	}

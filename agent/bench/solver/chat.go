@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -27,50 +26,45 @@ type chat struct {
 
 // newChat returns a chat whose system message has the task and the role's own part.
 func (d *desk) newChat(role, first string, window int, own prompts.Part) (*chat, error) {
-	system, err := d.cfg.Prompts.Text(d.workplace(), d.context(), own)
+	system, err := d.Prompts.Text(d.workplace(), d.context(), own)
 	return &chat{desk: d, role: role, system: system, pending: first, window: window}, err
 }
 
 // ask sends the pending message and returns the reply without the model's thoughts. problem
-// tells the model why a reply is unusable. While the request exceeds the model's context, the
-// oldest exchange is dropped for good.
+// tells the model why a reply is unusable: one that was cut off stays in the conversation, but its
+// actions are not carried out. While the request exceeds the model's context, the oldest exchange is
+// dropped for good.
 func (c *chat) ask(ctx context.Context, subject string) (text, problem string, err error) {
-	for {
-		messages := []llm.Message{{Role: "system", Text: c.system}}
-		for _, e := range c.past {
-			messages = append(messages, llm.Message{Role: "user", Text: e[0]},
-				llm.Message{Role: "assistant", Text: e[1]})
-		}
-		said, err := c.Call(ctx, c.request(c.role, subject, c.pending,
-			append(messages, llm.Message{Role: "user", Text: c.pending})...))
-		if errors.Is(err, llm.ErrContextLength) && len(c.past) > 0 {
-			c.past = c.past[1:]
-			continue
-		}
-		if err != nil {
-			return "", "", err
-		}
-		text, problem = readable(said)
-		c.past = append(c.past, [2]string{c.pending, text})
-		if c.window > 0 && len(c.past) > c.window {
-			c.past = c.past[len(c.past)-c.window:]
-		}
-		c.pending = ""
-		return text, problem, nil
+	messages := []llm.Message{{Role: "system", Text: c.system}}
+	for _, e := range c.past {
+		messages = append(messages, llm.Message{Role: "user", Text: e[0]},
+			llm.Message{Role: "assistant", Text: e[1]})
 	}
-}
-
-// readable returns the usable text of a reply, or why there is none. A truncated reply stays
-// in the conversation, but its actions are not carried out.
-func readable(said llm.Reply) (text, problem string) {
-	text, err := ask.Visible(said.Text)
+	said, err := c.Call(ctx, llm.Request{Role: c.role, Subject: subject, MaxTokens: c.MaxTokens,
+		RestsOn:  []any{c.task.Question, c.task.Guidelines, c.pending},
+		Messages: append(messages, llm.Message{Role: "user", Text: c.pending})})
+	if errors.Is(err, llm.ErrContextLength) && len(c.past) > 0 {
+		c.past = c.past[1:]
+		return c.ask(ctx, subject)
+	}
 	if err != nil {
-		return "(nothing)", err.Error()
+		return "", "", err
 	}
-	if _, err = anything.Read(said); err != nil {
-		problem = err.Error()
+	text, unread := ask.Visible(said.Text)
+	if unread != nil {
+		text = "(nothing)"
+	} else {
+		_, unread = anything.Read(said)
 	}
-	return text, problem
+	if unread != nil {
+		problem = unread.Error()
+	}
+	c.past = append(c.past, [2]string{c.pending, text})
+	if c.window > 0 && len(c.past) > c.window {
+		c.past = c.past[len(c.past)-c.window:]
+	}
+	c.pending = ""
+	return text, problem, nil
 }
 
 // A move is what a reply asks for, or what is wrong with it.
@@ -100,11 +94,11 @@ func (c *chat) talk(ctx context.Context, what string, most int,
 		m := read(text, problem)
 		if m.problem != "" {
 			m.said = text
-			m.shown, err = c.cfg.Prompts.Text(prompts.Reask{Problem: m.problem, Rule: m.rule})
+			m.shown, err = c.Prompts.Text(prompts.Reask{Problem: m.problem, Rule: m.rule})
 		}
 		if err == nil && len(m.cells) == 0 {
 			c.pending = m.shown
-			_, err = c.add(turn{title: title, said: m.said, shown: m.shown})
+			err = c.add(turn{title: title, said: m.said, shown: m.shown})
 		} else if err == nil {
 			answer, finished, err = c.runAll(ctx, title, m)
 		}
@@ -137,13 +131,8 @@ func (c *chat) runAll(ctx context.Context, title string, m move) (answer string,
 		}
 	}
 	m.told.Output = strings.Join(output, "\n")
-	return "", false, c.tell(m.told)
-}
-
-// tell sets the next user message.
-func (c *chat) tell(parts ...prompts.Part) (err error) {
-	c.pending, err = c.cfg.Prompts.Text(parts...)
-	return err
+	c.pending, err = c.Prompts.Text(m.told)
+	return "", false, err
 }
 
 // rest returns a text without its code blocks.
@@ -162,8 +151,6 @@ var answers = ask.Format[said]{
 // said is a reply with the answer in it.
 type said struct{ text, answer string }
 
-var errNoAnswer = errors.New("it has no line that begins with Answer")
-
 var answerLine = regexp.MustCompile(`(?i)^[\s*_#>]*(?:final\s+)?answer[*_]*\s*:[*_]*(.*)$`)
 
 // parseAnswer reads what follows the last "Answer:" at the beginning of a line.
@@ -176,7 +163,7 @@ func parseAnswer(text string) (said, error) {
 			}
 		}
 	}
-	return said{}, errNoAnswer
+	return said{}, errors.New("it has no line that begins with Answer")
 }
 
 // unmarked removes bold or code marks, or a fence, around an answer.
@@ -190,146 +177,19 @@ func unmarked(text string) string {
 			text = strings.TrimSpace(strings.TrimSuffix(inner, mark))
 		}
 	}
-	if strings.Count(text, "**") == 1 {
-		text = strings.TrimSpace(strings.TrimSuffix(text, "**")) // the bold began before "Answer"
+	if strings.Count(text, "**") == 1 { // the bold began before "Answer"
+		text = strings.TrimSpace(strings.TrimSuffix(text, "**"))
 	}
 	return text
 }
 
-// react is DABStep's baseline (section 4.1): at most 10 steps (table 1), each a thought and a
-// Python cell in one session, until the code calls final_answer. Two settings are those of its
-// library, smolagents: an observation has at most 20,000 characters, and one more call asks for
-// the answer when no step is left. Reasoning models get a prompt of four stages.
-func react(ctx context.Context, d *desk) (answer string, finished bool, err error) {
-	steps := d.options.Steps
-	c, err := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
-		Reasoning: d.options.Reasoning})
-	if err != nil {
-		return "", false, err
-	}
-	answer, finished, err = c.talk(ctx, "Step", steps, func(text, problem string) move {
-		code := pythonOf(text)
-		if problem == "" && code == "" {
-			problem = "it has no code block"
-		}
-		if problem != "" {
-			return move{problem: problem, rule: "Reply with a thought and one ```python code block."}
-		}
-		return move{said: rest(text), cells: []string{code}, told: prompts.Observation{Left: steps - c.rounds}}
-	})
-	if err == nil && !finished {
-		answer, err = c.lastWord(ctx)
-	}
-	return answer, finished, err
-}
-
-// pythonOf returns the code of a step: its Python blocks, in order.
-func pythonOf(text string) string {
-	var code []string
-	for _, b := range ask.Blocks(text) {
-		if b.Language == "python" || b.Language == "" {
-			code = append(code, b.Code)
-		}
-	}
-	return strings.Join(code, "\n\n")
-}
-
 // handedOver returns the answer that a cell passed to final_answer.
 func handedOver(e notebook.Execution) (answer string, ok bool) {
-	if e.Status != notebook.OK {
-		return "", false
-	}
 	for _, o := range e.Outputs {
 		data, is := o.Data["application/vnd.dsstar.answer+json"].(map[string]any)
-		if is {
+		if is && e.Status == notebook.OK {
 			answer, ok = data["answer"].(string)
 		}
 	}
 	return answer, ok
-}
-
-// lastWord asks for the answer when no step is left.
-func (c *chat) lastWord(ctx context.Context) (string, error) {
-	shown := c.pending
-	if err := c.tell(prompts.Answer{}); err != nil {
-		return "", err
-	}
-	c.pending = strings.TrimPrefix(shown+"\n\n"+c.pending, "\n\n")
-	text, problem, err := c.ask(ctx, "the answer")
-	if errors.Is(err, llm.ErrContextLength) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	t := turn{title: "The answer, as no step is left", said: text}
-	found, unread := parseAnswer(text)
-	if problem != "" || unread != nil {
-		found, t.shown = said{}, "There is no answer in the reply."
-	}
-	_, err = c.add(t)
-	return found.answer, err
-}
-
-const (
-	assistantRule = "Send a code block to be run, or the answer and TERMINATE."
-	goOn          = "There is no code block in your message, and no TERMINATE. Go on, or end with " +
-		"the answer and TERMINATE."
-)
-
-var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
-
-// autoGen is the two-agent chat of AutoGen (Wu et al. 2023, figure 1; AssistantAgent and
-// UserProxyAgent of version 0.2): an assistant writes code blocks, and a proxy runs them and
-// replies with their output, until the assistant says TERMINATE or the proxy has replied 100
-// times, the library's default. All code blocks of a message run in order, up to the first
-// failure. Python runs in one session; the library's default executor starts a process for
-// each block.
-func autoGen(ctx context.Context, d *desk) (answer string, ended bool, err error) {
-	c, err := d.newChat("assistant", "Begin.", 0, prompts.AutoGen{})
-	if err != nil {
-		return "", false, err
-	}
-	last := "" // the last message that says more than TERMINATE
-	steps := d.options.Steps
-	_, ended, err = c.talk(ctx, "Message", steps+1, func(text, problem string) move {
-		if problem != "" {
-			return move{problem: problem, rule: assistantRule}
-		}
-		if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
-			last = bare
-		}
-		switch {
-		case terminates.MatchString(text):
-			return move{said: rest(text), ends: true, finished: true}
-		case c.rounds > steps:
-			return move{said: text, shown: "The proxy has no reply left.", ends: true}
-		}
-		return blocksOf(text)
-	})
-	if found, unread := parseAnswer(last); unread == nil {
-		return found.answer, ended, err
-	}
-	return rest(last), ended, err // all but code
-}
-
-// blocksOf returns the move that runs the blocks of a message.
-func blocksOf(text string) move {
-	m := move{said: rest(text), failed: "The code failed.",
-		told: prompts.Observation{Note: "The code ran without an error."}}
-	for _, b := range ask.Blocks(text) {
-		switch {
-		case b.Code == "":
-		case b.Language == "python" || b.Language == "":
-			m.cells = append(m.cells, b.Code)
-		case slices.Contains([]string{"sh", "bash", "shell"}, b.Language):
-			m.cells = append(m.cells, "bash("+literal(b.Code)+")")
-		default:
-			m.told.Note = "A block in the language " + b.Language + " cannot be run: use python or sh."
-		}
-	}
-	if m.cells == nil {
-		m.said, m.shown = text, goOn
-	}
-	return m
 }

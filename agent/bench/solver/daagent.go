@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -96,10 +97,8 @@ var (
 	toLastBracket = regexp.MustCompile("(?s)^(.*)\\)[ \t]*[:.`*]*[ \t]*(?:\n|$)")
 	toBracket     = regexp.MustCompile(`^([^)\n]*)\)`)
 	argumentName  = regexp.MustCompile(
-		`(?:^|["'\x60]\s*(,))\s*(file_?path|save_path|path|command|code|sql|output)\s*=\s*`)
+		`(?:^|["'\x60]\s*(,))\s*(?:(file_?path|save_path|path)|(command|code|sql)|output)\s*=\s*`)
 )
-
-const noAction = "it has no action"
 
 // parseAct returns the action of a reply. It ignores an observation that the model made up, and
 // what follows it.
@@ -112,7 +111,7 @@ func parseAct(text string) (a act, problem string) {
 	}
 	m := actionBegin.FindStringSubmatchIndex(text)
 	if m == nil {
-		return act{}, noAction
+		return act{}, "it has no action"
 	}
 	kind, text, to := strings.ToLower(text[m[2]:m[3]]), text[m[1]:], toBracket
 	if kind != "python" {
@@ -125,17 +124,15 @@ func parseAct(text string) (a act, problem string) {
 	if given == nil {
 		return act{}, "the brackets or quotes of its action are not closed"
 	}
-	values := arguments(given[1])
-	a = act{kind: kind, file: first(values, "file_path", "filepath", "save_path", "path")}
+	a = arguments(given[1])
+	a.kind = kind
 	switch kind {
-	case "bash":
-		a.code = first(values, "code", "command", "")
 	case "terminate":
-		a.code = first(values, "output", "")
-		return a, ""
-	case "sql":
-		a.code, a.output = first(values, "command", "code", "sql"), first(values, "output")
+		return act{kind: kind, code: cmp.Or(a.output, a.code)}, ""
+	case "bash":
+		a.file, a.output = "", ""
 	case "python":
+		a.code, a.output = "", ""
 		if blocks := ask.Blocks(text[len(given[0]):]); len(blocks) > 0 {
 			a.code = blocks[0].Code
 		}
@@ -153,35 +150,34 @@ func parseAct(text string) (a act, problem string) {
 
 // thoughtOf returns what a reply says before its action.
 func thoughtOf(text string) string {
-	if m := actionMark.FindStringIndex(text); m != nil {
-		text = text[:m[0]]
-	} else if m := actionBegin.FindStringIndex(text); m != nil {
-		text = text[:m[0]]
+	for _, begin := range []*regexp.Regexp{actionMark, actionBegin} {
+		if m := begin.FindStringIndex(text); m != nil {
+			text = text[:m[0]]
+		}
 	}
 	return strings.TrimSpace(thoughtMark.ReplaceAllString(text, ""))
 }
 
-func first(values map[string]string, names ...string) string {
-	for _, name := range names {
-		if v := values[name]; v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-// arguments reads the arguments of an action: values by name, or one without a name. Models do not
+// arguments reads the arguments of an action: by their names, or code without one. Models do not
 // always escape quotes within a quoted value, so it ends where the next name begins.
-func arguments(text string) map[string]string {
-	values, name, begin := map[string]string{}, "", 0
+func arguments(text string) (a act) {
+	value, begin := &a.code, 0
 	for _, m := range argumentName.FindAllStringSubmatchIndex(text, -1) {
 		if comma := m[2]; comma > 0 {
-			values[name] = unquoted(text[begin:comma])
+			*value = unquoted(text[begin:comma])
 		}
-		name, begin = text[m[4]:m[5]], m[1]
+		begin = m[1]
+		switch {
+		case m[4] >= 0:
+			value = &a.file
+		case m[6] >= 0:
+			value = &a.code
+		default:
+			value = &a.output
+		}
 	}
-	values[name] = unquoted(text[begin:])
-	return values
+	*value = unquoted(text[begin:])
+	return a
 }
 
 // unquoted returns a value without its quotes, and their escapes.

@@ -3,7 +3,6 @@ package solver
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,119 +14,95 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
-// A desk is an agent's working state: the model, one session, and the journal, which is saved
-// after every turn. It belongs to one goroutine.
+// A desk is where a baseline works: it asks the model, runs cells in one session, and keeps its turns,
+// from which the notebook is drawn after each of them. It belongs to one goroutine.
 type desk struct {
-	*ask.Caller
-	*journal
-	job
+	*ask.Asker
+	baseline
 	cfg     agent.Config
+	task    record.Task
 	session agent.Session
-	system  string // message that single requests begin with
+	kernel  ask.Stopwatch
+
+	opening []string // cells before the first turn
+	turns   []turn
+	rounds  int // steps, messages or tasks, as the agent counts
+	debug   int // repairs
+
+	answer   string
+	finished bool // by the agent's own rule
+	ended    bool
+	failure  string // what stopped the agent early
 }
 
-// Cells that define what agents have besides plain Python.
-var (
-	//go:embed actions.py
-	actions string // bash(), python() and sql()
-	//go:embed final_answer.py
-	finalAnswer string
-)
-
-// A job is how a baseline works at a desk.
-type job struct {
-	agent   string
+// A baseline is an agent that works at a desk.
+type baseline struct {
+	Agent
 	options Options
-	steps   int    // unless options say otherwise
-	memory  int    // like steps
-	most    int    // maximum of an observation, in bytes
-	code    bool   // it runs code
-	setup   string // the first cell; "": none
-	work    func(context.Context, *desk) (answer string, finished bool, err error)
-}
-
-func (j job) with(o Options) runner.Solver {
-	o.Steps, o.Memory = cmp.Or(o.Steps, j.steps), cmp.Or(o.Memory, j.memory)
-	j.options = o
-	return j
 }
 
 // Solve works within the limits of cfg, from opening the session to the last save.
-func (j job) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
-	d := &desk{Caller: ask.NewCaller(cfg.Settings), job: j, cfg: cfg,
-		journal: &journal{started: time.Now()}}
-	d.meta = recordMeta{Version: 1, Agent: j.agent, Options: j.options, Task: task, Sandbox: cfg.Sandbox}
-	if j.code {
+func (b baseline) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
+	d := &desk{baseline: b, cfg: cfg, task: task}
+	d.Asker = ask.NewAsker(cfg.Settings, d.workplace, func(string) error { return nil })
+	if b.most > 0 {
 		d.opening = (&record.Trajectory{Task: task}).Cells()
 	}
-	if j.setup != "" {
-		d.opening = append(d.opening, strings.TrimSpace(j.setup))
+	if b.setup != "" {
+		d.opening = append(d.opening, strings.TrimSpace(b.setup))
 	}
-	err := d.save()
+	began, err := time.Now(), d.save()
 	if err == nil {
 		err = d.Within(ctx, d.begin)
 	}
-	switch {
-	case errors.Is(err, context.Canceled):
+	if d.ended = true; errors.Is(err, context.Canceled) {
 		d.failure = "interrupted"
-	case err != nil:
+	} else if err != nil {
 		d.failure = err.Error()
 	}
-	d.ended = true
 	err = errors.Join(err, d.save())
-	return d.result(), err
+	return d.result(time.Since(began)), err
 }
 
-// begin opens the session, if the job needs one, and does the job's work.
+// begin opens the session, if the agent runs code, and does its work.
 func (d *desk) begin(ctx context.Context) (err error) {
-	if d.code {
+	if d.most > 0 {
 		stop := d.kernel.Start()
 		d.session, err = d.cfg.Open(ctx, agent.Work, d.cfg.Dir)
 		stop()
 		if err != nil {
 			return err
 		}
-		defer func() { _ = d.session.Close() }() // the journal is complete without it
-		for _, code := range d.opening {
-			e, err := d.execute(ctx, code)
-			if err != nil {
-				return err
-			}
-			if e.Status != notebook.OK {
-				return fmt.Errorf("set up the session: %s", brief.Problem(e))
-			}
+		defer func() { _ = d.session.Close() }() // the turns are complete without it
+	}
+	for _, code := range d.opening {
+		e, err := d.execute(ctx, code)
+		if err == nil && e.Status != notebook.OK {
+			err = fmt.Errorf("set up the session: %s", brief.Problem(e))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	answer, finished, err := d.work(ctx, d)
 	if err == nil {
-		d.meta.Answer, d.meta.Finished = strings.TrimSpace(answer), finished
+		d.answer, d.finished = strings.TrimSpace(answer), finished
 	}
 	return err
-}
-
-// request returns a role's request, which rests on the question and on more.
-func (d *desk) request(role, subject string, more any, messages ...llm.Message) llm.Request {
-	return llm.Request{Role: role, Subject: subject, MaxTokens: d.cfg.MaxTokens, Messages: messages,
-		RestsOn: []any{d.meta.Task.Question, d.meta.Task.Guidelines, more}}
 }
 
 // asked asks a role for what format reads. The error of a reply that cannot be used, also when it
 // was asked for again, is a *ask.Error.
 func asked[T any](ctx context.Context, d *desk, role, subject string, format ask.Format[T],
 	parts ...prompts.Part) (T, error) {
-	text, err := d.cfg.Prompts.Text(parts...)
-	if err != nil {
-		return *new(T), err
-	}
-	return ask.Model(ctx, d.Caller, d.request(role, subject, parts,
-		llm.Message{Role: "system", Text: d.system}, llm.Message{Role: "user", Text: text}), format)
+	return ask.Role(ctx, d.Asker, ask.Request{Role: role, Subject: subject,
+		Words: func() []prompts.Part { return parts }}, format)
 }
 
 func (d *desk) execute(ctx context.Context, code string) (notebook.Execution, error) {
@@ -138,91 +113,88 @@ func (d *desk) execute(ctx context.Context, code string) (notebook.Execution, er
 }
 
 // run runs the cell of a turn and adds the turn with its observation. A session that died or
-// was stopped in a cell is restored to the state after the successful cells.
-func (d *desk) run(ctx context.Context, t turn) (*turn, error) {
-	e, err := d.execute(ctx, t.cell)
-	if err != nil {
-		return nil, err
+// was stopped in a cell is put back to the state after the successful cells.
+func (d *desk) run(ctx context.Context, t turn) (turn, error) {
+	var err error
+	if t.ran, err = d.execute(ctx, t.cell); err != nil {
+		return t, err
 	}
-	t.ran = e
-	t.shown = observed(e, d.most)
-	if !t.ended() {
-		whole, err := d.back(ctx)
-		if err != nil {
-			return nil, err
+	if t.shown = observed(t.ran, d.most); !t.ended() {
+		if err := d.back(ctx); err != nil {
+			return t, err
 		}
-		t.shown += "\nThe session was put back to where it stood before this code."
-		if !whole {
-			t.shown += " Variables of earlier code that failed may be missing."
-		}
+		t.shown += "\nThe session was put back to where it stood before this code. " +
+			"Variables of earlier code that failed may be missing."
 	}
-	return d.add(t)
+	return t, d.add(t)
 }
 
-// add adds a turn and saves the notebook. The pointer is valid until the next add.
-func (d *desk) add(t turn) (*turn, error) {
-	d.turns = append(d.turns, t)
-	return &d.turns[len(d.turns)-1], d.save()
-}
-
-// back restores the session to the state after the successful cells. whole is false if state
-// of other cells may be missing.
-func (d *desk) back(ctx context.Context) (whole bool, err error) {
+// back puts the session back to the state after the successful cells.
+func (d *desk) back(ctx context.Context) error {
 	defer d.kernel.Start()()
 	cells := slices.Clone(d.opening)
-	whole = true
 	for _, t := range d.turns {
-		switch t.ran.Status {
-		case notebook.OK:
+		if t.ran.Status == notebook.OK {
 			cells = append(cells, t.cell)
-		case notebook.Raised:
-			whole = false
 		}
 	}
-	r, err := d.session.Rollback(ctx, cells)
-	if err != nil || r.Way == notebook.NotAtAll {
-		return whole, err
-	}
-	return whole && !slices.ContainsFunc(r.Executions,
-		func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
+	_, err := d.session.Rollback(ctx, cells)
+	return err
 }
 
-// save writes the notebook.
-func (d *desk) save() error {
-	nb := d.draw()
-	d.cfg.Key.Seal(nb)
-	return nb.Save(record.Folder(d.cfg.Dir).Notebook())
+// add adds a turn and saves the notebook.
+func (d *desk) add(t turn) error {
+	d.turns = append(d.turns, t)
+	return d.save()
 }
 
-// ordered returns the files of the task, and how many of them requests list individually. If
-// these are not all, the files whose names are most similar to the question come first.
-func (d *desk) ordered() (all []record.File, most int) {
-	given, most := d.meta.Task.Files, cmp.Or(d.cfg.TopK, 100)
-	if len(given) <= most {
-		return given, len(given)
+// result sums up what was done for a benchmark.
+func (d *desk) result(took time.Duration) runner.Record {
+	spent := d.Spent()
+	result := runner.Record{
+		Answer: d.answer, Finished: d.finished, Rounds: d.rounds, DebugTries: d.debug,
+		Seconds: record.Seconds{Total: took.Seconds(), Model: spent.Model, Kernel: d.kernel.Seconds()},
+		Usage:   spent.Usage, ByRole: spent.ByRole, Cost: spent.Cost,
 	}
-	var names []string
-	for _, f := range given {
-		names = append(names, f.Name)
+	for _, t := range d.turns {
+		if t.cell != "" {
+			result.Executions++
+			if t.ran.Status != notebook.OK {
+				result.Failed++
+			}
+		}
 	}
-	for _, i := range describe.ByWords(d.meta.Task.Question, names) {
-		all = append(all, given[i])
+	return result
+}
+
+// files returns the files of the task that requests list individually, with the others after them. If
+// these are not all, the names that are most similar to the question come first.
+func (d *desk) files() (all []record.File, listed int) {
+	all = d.task.Files
+	if listed = min(len(all), cmp.Or(d.cfg.TopK, 100)); listed < len(all) {
+		var names []string
+		for _, f := range all {
+			names = append(names, f.Name)
+		}
+		all = nil
+		for _, i := range describe.ByWords(d.task.Question, names) {
+			all = append(all, d.task.Files[i])
+		}
 	}
-	return all, most
+	return all, listed
 }
 
 // workplace describes where the agent works. System messages begin with it.
-func (d *desk) workplace() prompts.Part { return prompts.Workplace{Code: d.code, Shown: d.most} }
+func (d *desk) workplace() prompts.Part { return prompts.Workplace{Code: d.most > 0, Shown: d.most} }
 
-// context returns the task and the names of the files. Requests begin with it.
+// context returns the task and the names of the files.
 func (d *desk) context() prompts.Context {
-	c := prompts.Context{Question: d.meta.Task.Question, Guidelines: d.meta.Task.Guidelines,
-		NamesOnly: true}
-	all, most := d.ordered()
+	c := prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
+	all, listed := d.files()
 	var more strings.Builder
 	for i, f := range all {
 		path := brief.Python("data/" + f.Name)
-		if i < most {
+		if i < listed {
 			c.Files = append(c.Files, prompts.File{Path: path, Size: human.Bytes(f.Size)})
 		} else {
 			more.WriteString(path + "\n")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
@@ -19,17 +18,12 @@ import (
 // dsstar is this program's own loop, configured by cfg.
 type dsstar struct{ learn string }
 
-// saveEvery is the minimum time between saves of the notebook while files are described.
-const saveEvery = 500 * time.Millisecond
-
 func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
 	folder := record.Folder(cfg.Dir)
-	var saved time.Time
 	cfg.Observe = func(e agent.Event, t *record.Trajectory) error {
-		if e.Kind == agent.Described && time.Since(saved) < saveEvery {
-			return nil
+		if e.Kind == agent.Described {
+			return nil // there are many, and other events follow
 		}
-		saved = time.Now()
 		nb := page.Draw(t)
 		cfg.Key.Seal(nb)
 		if err := nb.Save(folder.Notebook()); err != nil {
@@ -37,35 +31,23 @@ func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (
 		}
 		return disk.WriteFile(folder.Script(), []byte(t.Script()))
 	}
-	known, err := d.recall(ctx, &cfg, task)
-	if err != nil {
-		return runner.Record{}, err
+	var known *memory.Memory // what earlier tasks have taught about the data of this one
+	if d.learn != "" {
+		var err error
+		if known, err = memory.Read(ctx, filepath.Join(d.learn, record.Digest(task.Data))); err != nil {
+			return runner.Record{}, err
+		}
+		cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question)
 	}
 	t, err := agent.Run(ctx, cfg, task)
-	if err == nil {
-		err = d.keep(known, t, folder)
+	if err == nil && known != nil && t.Verified() {
+		err = keep(known, t, folder)
 	}
 	return resultOf(t, err == nil), err
 }
 
-// recall reads what earlier tasks have taught about the data of this one.
-func (d dsstar) recall(ctx context.Context, cfg *agent.Config, task record.Task) (*memory.Memory, error) {
-	if d.learn == "" {
-		return nil, nil
-	}
-	known, err := memory.Read(ctx, filepath.Join(d.learn, record.Digest(task.Data)))
-	if err != nil {
-		return nil, err
-	}
-	cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question)
-	return known, nil
-}
-
 // keep adds what a verified answer teaches, and the question as an example for others.
-func (d dsstar) keep(known *memory.Memory, t *record.Trajectory, folder record.Folder) error {
-	if known == nil || !t.Verified() {
-		return nil
-	}
+func keep(known *memory.Memory, t *record.Trajectory, folder record.Folder) error {
 	if t.Learned != nil {
 		known.Learn(t.Learned.Facts, t.Learned.Imports, t.Learned.Tools)
 	}

@@ -39,22 +39,15 @@ var loadPrompts = sync.OnceValues(prompts.Load)
 type script map[string][]string
 
 // always holds the replies of roles that are not in a script.
-var always = map[string]string{"validator": block(right), "toolmaker": "None"}
-
-func copied(s script) script {
-	all := script{}
-	for role, replies := range s {
-		all[role] = slices.Clone(replies)
-	}
-	return all
-}
+var always = map[string]string{"validator": block(`print("True")`), "toolmaker": "None"}
 
 var errModel = errors.New("the model is gone")
 
 // A model answers from a script and records the requests.
 type model struct {
 	mu     sync.Mutex
-	left   script
+	script script
+	said   map[string]int // replies by role
 	asked  []llm.Request
 	before func()
 }
@@ -66,22 +59,18 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	if m.before != nil {
 		m.before()
 	}
-	if err := ctx.Err(); err != nil {
-		return llm.Reply{}, err
+	n := m.said[r.Role]
+	m.said[r.Role]++
+	text, replies := always[r.Role], m.script[r.Role]
+	if n < len(replies) {
+		text = replies[n]
 	}
-	left, scripted := m.left[r.Role]
-	if whatever := always[r.Role]; !scripted && whatever != "" {
-		left = []string{whatever}
-	}
-	if len(left) == 0 {
+	if text == "" || replies != nil && n >= len(replies) {
 		return llm.Reply{}, fmt.Errorf("no reply to %s, %s", r.Role, r.Subject)
 	}
-	if scripted {
-		m.left[r.Role] = left[1:]
-	}
-	reply := llm.Reply{Text: left[0], Model: "m1", Finish: "stop",
+	reply := llm.Reply{Text: text, Model: "m1", Finish: "stop",
 		Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
-	switch begin, rest, _ := strings.Cut(left[0], ":"); begin {
+	switch begin, rest, _ := strings.Cut(text, ":"); begin {
 	case "cut":
 		reply.Text, reply.Finish = rest, "length"
 	case "fail":
@@ -89,7 +78,7 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	case "long":
 		return llm.Reply{}, &llm.StatusError{Status: 413, Message: "too long"}
 	}
-	return reply, nil
+	return reply, ctx.Err()
 }
 
 // subjects returns the requests as "role subject".
@@ -117,6 +106,7 @@ func (m *model) text(n int) string {
 //
 // It ignores other lines.
 type session struct {
+	agent.Session
 	vars    map[string]string
 	dead    bool
 	ran     []string
@@ -126,9 +116,6 @@ type session struct {
 }
 
 func (s *session) Execute(ctx context.Context, code string) (notebook.Execution, error) {
-	if err := ctx.Err(); err != nil {
-		return notebook.Execution{}, err
-	}
 	if s.dead || s.closed {
 		return notebook.Execution{}, errors.New("a cell was run in a dead kernel")
 	}
@@ -145,9 +132,7 @@ func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 		if err != nil {
 			return back, err
 		}
-		if back.Executions = append(back.Executions, e); e.Status != notebook.OK {
-			break
-		}
+		back.Executions = append(back.Executions, e)
 	}
 	return back, nil
 }
@@ -161,9 +146,14 @@ func (s *session) Alive() bool { return !s.dead }
 
 func (s *session) Close() error { s.closed = true; return nil }
 
-func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {
-	e := notebook.Execution{Status: notebook.OK, Count: len(s.ran), Seconds: 0.25}
-	out, failed, why := "", "", ""
+func (s *session) run(ctx context.Context, code string) (e notebook.Execution, err error) {
+	e = notebook.Execution{Status: notebook.OK, Count: len(s.ran), Seconds: 0.25}
+	out := ""
+	raise := func(name, value string) {
+		e.Status = notebook.Raised
+		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: name,
+			EValue: value, Traceback: []string{name + ": " + value}})
+	}
 	for line := range strings.Lines(code) {
 		line = strings.TrimRight(line, "\n")
 		if name, value, ok := strings.Cut(line, " = "); ok && !strings.ContainsAny(name, " (.") {
@@ -171,26 +161,24 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 			continue
 		}
 		call, arg, ok := strings.Cut(strings.TrimSuffix(line, ")"), "(")
-		if !ok || !strings.HasSuffix(line, ")") {
+		if !ok || !strings.HasSuffix(line, ")") || e.Status != notebook.OK {
 			continue
 		}
+		value, known := s.vars[arg]
 		switch call {
 		case "print":
-			value, known := s.vars[arg]
-			switch {
-			case known:
-			case strings.HasPrefix(arg, `"`):
-				value = strings.Trim(arg, `"`)
-			default:
-				failed = "NameError"
+			if text, quoted := strings.CutPrefix(arg, `"`); quoted {
+				value, known = strings.TrimSuffix(text, `"`), true
 			}
-			if failed == "" {
-				out += value + "\n"
+			if !known {
+				raise("NameError", arg)
+				break
 			}
+			out += value + "\n"
 		case "bash", "python", "sql":
 			out += call + " " + arg + "\n"
 		case "raise":
-			failed = "ValueError"
+			raise("ValueError", arg)
 		case "answer":
 			e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.DisplayData,
 				Data: notebook.MIMEBundle{"text/plain": arg,
@@ -200,24 +188,13 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 		case "die":
 			s.dead, e.Status, e.Reason = true, notebook.Died, "the kernel died"
 		case "wait":
-			if err := s.waiting(ctx); err != nil {
-				return e, err
-			}
-		}
-		if failed != "" {
-			e.Status, why = notebook.Raised, arg
-			break
+			err = s.waiting(ctx)
 		}
 	}
 	if out != "" {
-		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: out})
+		e.Outputs = append([]notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: out}}, e.Outputs...)
 	}
-	if failed != "" {
-		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: failed,
-			EValue:    why,
-			Traceback: []string{failed + ": " + why}})
-	}
-	return e, nil
+	return e, err
 }
 
 // A play is one task solved by an agent over fakes.
@@ -245,7 +222,7 @@ func newPlay(t testing.TB, replies script) *play {
 			t.Fatal(err)
 		}
 	}
-	p := &play{model: &model{left: replies}, session: &session{vars: map[string]string{}}}
+	p := &play{model: &model{script: replies, said: map[string]int{}}, session: &session{vars: map[string]string{}}}
 	p.task = record.Task{Question: "What is the fee?", Guidelines: "A number.", Data: data,
 		Files: []record.File{{Name: "a.txt", Size: 13}, {Name: "b.txt", Size: int64(len(long))}}}
 	p.cfg = agent.Config{
@@ -277,7 +254,7 @@ func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Op
 // run plays a script with an agent and fails the test on an error.
 func run(t testing.TB, name string, o solver.Options, replies script) *play {
 	t.Helper()
-	p := newPlay(t, copied(replies)).solve(t, t.Context(), name, o)
+	p := newPlay(t, replies).solve(t, t.Context(), name, o)
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
@@ -287,7 +264,7 @@ func run(t testing.TB, name string, o solver.Options, replies script) *play {
 // cells returns the sources of the notebook's code cells after the set-up.
 func (p *play) cells() (all []string) {
 	for _, c := range p.nb.Cells {
-		if c.Type == notebook.Code && strings.HasPrefix(c.ID, "action-") {
+		if strings.HasPrefix(c.ID, "action-") {
 			all = append(all, c.Source)
 		}
 	}
@@ -296,13 +273,11 @@ func (p *play) cells() (all []string) {
 
 func (p *play) cell(t testing.TB, id string) notebook.Cell {
 	t.Helper()
-	for _, c := range p.nb.Cells {
-		if c.ID == id {
-			return c
-		}
+	i := slices.IndexFunc(p.nb.Cells, func(c notebook.Cell) bool { return c.ID == id })
+	if i < 0 {
+		t.Fatalf("the notebook has no cell %s", id)
 	}
-	t.Fatalf("the notebook has no cell %s", id)
-	return notebook.Cell{}
+	return p.nb.Cells[i]
 }
 
 func same(t testing.TB, what string, want, got any) {

@@ -30,7 +30,24 @@ const (
 // tasks print more than that. At most Steps tasks run: 20, like DS-STAR's rounds. There are no
 // tools at first, because those of table 5 are a separate library.
 func interpreter(ctx context.Context, d *desk) (string, bool, error) {
-	return (&inquiry{desk: d, memory: pool(d.options.Pool), defined: map[string]bool{}}).work(ctx)
+	q := &inquiry{desk: d, memory: pool(d.options.Pool), defined: map[string]bool{}}
+	kept, err := q.memory.read()
+	if err != nil {
+		return "", false, err
+	}
+	delete(kept, d.task.Question) // its own lesson must not help to answer it
+	for _, other := range slices.Sorted(maps.Keys(kept)) {
+		q.known = append(q.known, kept[other].Experiences...)
+		for _, t := range kept[other].Tools {
+			q.tools = withTool(q.tools, t)
+		}
+	}
+	err = q.carryOut(ctx)
+	if err = errors.Join(err, q.memory.add(d.task.Question, q.learnt)); err != nil {
+		return "", false, err
+	}
+	answer, err := q.report(ctx)
+	return answer, q.graph.next() == nil && answer != "", err
 }
 
 // An inquiry is one question in progress.
@@ -45,53 +62,26 @@ type inquiry struct {
 	plans   int
 }
 
-func (q *inquiry) work(ctx context.Context) (string, bool, error) {
-	question := q.meta.Task.Question
-	kept, err := q.memory.read()
-	if err != nil {
-		return "", false, err
-	}
-	delete(kept, question) // its own lesson must not help to answer it
-	for _, other := range slices.Sorted(maps.Keys(kept)) {
-		q.known = append(q.known, kept[other].Experiences...)
-		for _, t := range kept[other].Tools {
-			q.tools = withTool(q.tools, t)
-		}
-	}
-	if q.system, err = q.cfg.Prompts.Text(q.workplace(), q.context()); err != nil {
-		return "", false, err
-	}
-	done, err := q.carryOut(ctx)
-	err = errors.Join(err, q.memory.add(question, q.learnt))
-	if err != nil {
-		return "", false, err
-	}
-	answer, err := q.answer(ctx)
-	return answer, done && answer != "", err
-}
-
 // carryOut runs the plan until all of its tasks are done (section 3.1.2).
-func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
-	if err := q.plan(ctx, nil); err != nil {
-		return false, err
-	}
-	for n := q.graph.next(); n != nil && q.rounds < q.options.Steps; n = q.graph.next() {
+func (q *inquiry) carryOut(ctx context.Context) error {
+	err := q.plan(ctx, nil)
+	for n := q.graph.next(); err == nil && n != nil && q.rounds < q.options.Steps; n = q.graph.next() {
 		q.rounds++
 		for _, step := range []func(context.Context, *node) error{
 			q.recommend, q.write, q.validate, q.reflect, q.makeTool, q.plan} {
-			if err := step(ctx, n); err != nil {
-				return false, err
+			if err == nil {
+				err = step(ctx, n)
 			}
 		}
 	}
-	return q.graph.next() == nil, nil
+	return err
 }
 
 // noted asks a role, as asked does. problem says why the reply cannot be used; a turn with that title
 // then says so.
 func noted[T any](ctx context.Context, q *inquiry, title, role, subject string, format ask.Format[T],
 	part prompts.Part) (value T, problem string, err error) {
-	value, err = asked(ctx, q.desk, role, subject, format, part)
+	value, err = asked(ctx, q.desk, role, subject, format, q.context(), part)
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		return value, unread.Error(), q.note(title, unread.Reply, unread.Error())
 	}
@@ -101,22 +91,18 @@ func noted[T any](ctx context.Context, q *inquiry, title, role, subject string, 
 // runCode runs code as a separate turn.
 func (q *inquiry) runCode(ctx context.Context, title, said, code string) (ok bool, shown string, err error) {
 	t, err := q.run(ctx, turn{title: title, said: said, cell: code})
-	if err != nil {
-		return false, "", err
-	}
-	return t.ran.Status == notebook.OK, t.shown, nil
+	return t.ran.Status == notebook.OK, t.shown, err
 }
 
 // note adds a turn that runs nothing.
 func (q *inquiry) note(title, said, observation string) error {
-	_, err := q.add(turn{title: title, said: said, shown: observation})
-	return err
+	return q.add(turn{title: title, said: said, shown: observation})
 }
 
 // write asks for the code of a task, runs it, and has the model debug it while it fails
 // (self-debugging, section 3.1.2).
 func (q *inquiry) write(ctx context.Context, n *node) error {
-	asks := prompts.InterpreterCode{Done: q.graph.finished(), Tools: schemas(n.tools),
+	asks := prompts.InterpreterCode{Done: q.graph.finished(), Tools: n.tools,
 		Experiences: near(q.known, n.Instruction), ID: string(n.ID), Instruction: n.Instruction}
 	role := "coder"
 	for try := 1; try <= runsOfTask && !n.done; try++ {
@@ -156,8 +142,8 @@ func (q *inquiry) validate(ctx context.Context, n *node) error {
 	return err
 }
 
-// answer asks for the answer, given the results of the tasks.
-func (q *inquiry) answer(ctx context.Context) (string, error) {
+// report asks for the answer, given the results of the tasks.
+func (q *inquiry) report(ctx context.Context) (string, error) {
 	done := q.graph.finished()
 	if len(done) == 0 {
 		return "", q.note("No task was carried out", "", "")
@@ -169,7 +155,7 @@ func (q *inquiry) answer(ctx context.Context) (string, error) {
 	}
 	found, problem, err := noted(ctx, q, "The answer", "reporter", "the answer", answers, asks)
 	if problem == "" && err == nil {
-		_, err = q.add(turn{title: "The answer", said: found.text})
+		err = q.note("The answer", found.text, "")
 	}
 	return found.answer, err
 }
@@ -183,7 +169,7 @@ type node struct {
 	Instruction string   `json:"instruction"`
 	Status      string   `json:"status,omitempty"` // set for the model: "done" or "to do"
 
-	tools  []Tool // that its code may call
+	tools  []string // schemas of those that its code may call
 	done   bool
 	code   string // the code that ran last
 	result string
@@ -223,16 +209,12 @@ func (g graph) finished() (done []prompts.Node) {
 
 // json returns the graph as the model writes it, with the status of each task.
 func (g graph) json() string {
-	all := []node{}
 	for _, n := range g {
-		shown := *n
-		shown.Depends = append([]nodeID{}, n.Depends...) // [], not null
-		if shown.Status = "to do"; n.done {
-			shown.Status = "done"
+		if n.Status = "to do"; n.done {
+			n.Status = "done"
 		}
-		all = append(all, shown)
 	}
-	data, _ := json.MarshalIndent(all, "", "  ") // texts cannot fail
+	data, _ := json.MarshalIndent(g, "", "  ") // texts cannot fail
 	return string(data)
 }
 
@@ -258,7 +240,7 @@ func parseGraph(text string) (order graph, err error) {
 			return nil, fmt.Errorf("task %s depends on itself, or on what is no task", left[0].ID)
 		}
 		n := left[i]
-		n.Instruction, n.Status = strings.TrimSpace(n.Instruction), ""
+		n.Instruction, n.Depends = strings.TrimSpace(n.Instruction), append([]nodeID{}, n.Depends...) // not null
 		switch {
 		case n.ID == "" || n.Instruction == "":
 			return nil, errors.New("a task of it has no task_id or no instruction")
@@ -269,18 +251,6 @@ func parseGraph(text string) (order graph, err error) {
 		left = slices.Delete(left, i, i+1)
 	}
 	return order, nil
-}
-
-// merged returns plan. Its tasks before the fork, where it first differs from the graph, keep
-// their code and results (prefix matching, section 3.1.2).
-func (g graph) merged(plan graph) graph {
-	for i := 0; i < min(len(g), len(plan)) && g[i].ID == plan[i].ID &&
-		g[i].Instruction == plan[i].Instruction; i++ {
-		if g[i].done {
-			plan[i] = g[i]
-		}
-	}
-	return plan
 }
 
 // jsonOf returns the JSON of a reply: its code block, or its text from the first to the last
@@ -309,11 +279,18 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 			Result: after.result}
 	}
 	q.plans++
-	plan, err := asked(ctx, q.desk, "planner", fmt.Sprintf("plan %d", q.plans), plans, asks)
+	plan, err := asked(ctx, q.desk, "planner", fmt.Sprintf("plan %d", q.plans), plans, q.context(), asks)
 	if err != nil {
 		return err
 	}
-	q.graph = q.graph.merged(plan)
+	// tasks before the fork, where the plans first differ, keep their code and results (section 3.1.2)
+	for i := 0; i < min(len(q.graph), len(plan)) && q.graph[i].ID == plan[i].ID &&
+		q.graph[i].Instruction == plan[i].Instruction; i++ {
+		if q.graph[i].done {
+			plan[i] = q.graph[i]
+		}
+	}
+	q.graph = plan
 	var lines []string
 	for _, n := range q.graph {
 		line := fmt.Sprintf("%s: %s", n.ID, n.Instruction)

@@ -27,21 +27,9 @@ type Tool struct {
 	Code   string          `json:"code"` // the function's definition
 }
 
-// withTool adds a tool, or replaces the one with the same name.
+// withTool adds a tool, in place of one with the same name.
 func withTool(tools []Tool, t Tool) []Tool {
-	i := slices.IndexFunc(tools, func(old Tool) bool { return old.Name == t.Name })
-	if i < 0 {
-		return append(tools, t)
-	}
-	tools[i] = t
-	return tools
-}
-
-func schemas(tools []Tool) (all []string) {
-	for _, t := range tools {
-		all = append(all, string(t.Schema))
-	}
-	return all
+	return append(slices.DeleteFunc(tools, func(old Tool) bool { return old.Name == t.Name }), t)
 }
 
 // recommend chooses the tools for a task, and defines them in the session. The model picks some
@@ -51,7 +39,7 @@ func (q *inquiry) recommend(ctx context.Context, n *node) error {
 	if q.options.NoTools || len(q.tools) == 0 {
 		return nil
 	}
-	var texts []string
+	var texts, nearest []string
 	for _, t := range q.tools {
 		texts = append(texts, strings.ReplaceAll(t.Name, "_", " ")+" "+t.Description)
 	}
@@ -60,15 +48,12 @@ func (q *inquiry) recommend(ctx context.Context, n *node) error {
 	order := describe.ByWords(n.Instruction, texts)
 	for _, i := range order[:min(recalled, len(order))] {
 		t := q.tools[i]
-		found[t.Name] = t
+		found[t.Name], nearest = t, append(nearest, t.Name)
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
 	}
-	names, err := asked(ctx, q.desk, "recommender", q.subject(n), toolNames, asks)
+	names, err := asked(ctx, q.desk, "recommender", q.subject(n), toolNames, q.context(), asks)
 	if _, unread := errors.AsType[*ask.Error](err); unread {
-		names = nil
-		for _, t := range asks.Tools {
-			names = append(names, t.Name)
-		}
+		names = nearest
 	} else if err != nil {
 		return err
 	}
@@ -84,7 +69,7 @@ func (q *inquiry) recommend(ctx context.Context, n *node) error {
 			}
 		}
 		if q.defined[name] {
-			n.tools = append(n.tools, t)
+			n.tools = append(n.tools, string(t.Schema))
 		}
 	}
 	return nil
@@ -150,40 +135,28 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 		if try > 1 {
 			q.debug++
 		}
-		test, failed, err := q.unitTest(ctx, *t, asks.Test, subject)
-		if err != nil || test == "" {
+		name, test := "Tool "+t.Name, "Test of the tool "+t.Name
+		if asks.Test == "" {
+			asks.Test, _, err = noted(ctx, q, test, "tester", subject, ask.Code,
+				prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
+			if err != nil || asks.Test == "" {
+				return err
+			}
+		}
+		ok, shown, err := q.runCode(ctx, name, t.Description, t.Code)
+		if ok {
+			ok, shown, err = q.runCode(ctx, test, "", asks.Test)
+		}
+		if err != nil {
 			return err
 		}
-		if failed == "" {
+		if q.defined[t.Name] = ok; ok {
 			q.tools, q.learnt.Tools = withTool(q.tools, *t), append(q.learnt.Tools, *t)
-			q.defined[t.Name] = true
 			return nil
 		}
-		q.defined[t.Name] = false
-		asks.Tool, asks.Test, asks.Result = t.Code, test, failed
+		asks.Tool, asks.Result = t.Code, shown
 	}
 	return nil
-}
-
-// unitTest defines a tool and runs its test: before or, if that is "", one that it asks the
-// model for. failed is what went wrong. test is "" if the model's reply has none.
-func (q *inquiry) unitTest(ctx context.Context, t Tool, before,
-	subject string) (test, failed string, err error) {
-	if test = before; test == "" {
-		test, _, err = noted(ctx, q, "Test of the tool "+t.Name, "tester", subject, ask.Code,
-			prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
-		if err != nil || test == "" {
-			return "", "", err
-		}
-	}
-	ok, failed, err := q.runCode(ctx, "Tool "+t.Name, t.Description, t.Code)
-	if ok {
-		ok, failed, err = q.runCode(ctx, "Test of the tool "+t.Name, "", test)
-	}
-	if ok {
-		failed = ""
-	}
-	return test, failed, err
 }
 
 // An Experience is what was learnt from a done or failed task (Data Interpreter, section

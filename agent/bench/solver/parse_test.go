@@ -38,7 +38,7 @@ func TestParseAct(t *testing.T) {
 		{"not closed", `Action: Bash(code="ls`, act{},
 			"the brackets or quotes of its action are not closed"},
 		{"no command", `Action: Bash(code="")`, act{}, "its action has no command"},
-		{"none", "Thought: I could use Bash for it.", act{}, noAction},
+		{"none", "Thought: I could use Bash for it.", act{}, "it has no action"},
 	} {
 		if got, problem := parseAct(test.text); got != test.want || problem != test.problem {
 			t.Errorf("%s: %+v, %q", test.name, got, problem)

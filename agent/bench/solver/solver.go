@@ -10,7 +10,9 @@
 package solver
 
 import (
-	"slices"
+	"cmp"
+	"context"
+	_ "embed"
 	"time"
 
 	"dsstar/agent/bench/runner"
@@ -27,38 +29,58 @@ type Options struct {
 	Learn     string `json:"-"`                   // folder of what dsstar learns; "": nothing
 }
 
-// A Named is an agent with its name, and with the published settings that only the caller can
+// An Agent has a name, its published limits, and the published settings that only the caller can
 // apply, when it opens the model and sessions.
-type Named struct {
+type Agent struct {
 	Name        string
-	New         func(Options) runner.Solver
 	Temperature *float64 // of the model; nil: none was published
 	// minimum: shorter ones would override the agent's own limit of an action; 0: none
 	CellTimeout time.Duration
+
+	steps  int    // unless options say otherwise
+	memory int    // like steps
+	most   int    // maximum of an observation, in bytes; 0: the agent runs no code
+	setup  string // the first cell; "": none
+	work   func(context.Context, *desk) (answer string, finished bool, err error)
 }
 
-// All returns all agents, with their published limits: docs/agents.md describes them.
-func All() []Named {
+// Cells that define what agents have besides plain Python.
+var (
+	//go:embed actions.py
+	actions string // bash(), python() and sql()
+	//go:embed final_answer.py
+	finalAnswer string
+)
+
+// All returns all agents: docs/agents.md describes them.
+func All() []Agent {
 	const longest = (actionSeconds + 10) * time.Second
-	return []Named{
-		{Name: "dsstar", New: func(o Options) runner.Solver { return dsstar{o.Learn} }},
-		{Name: "model-only", New: job{agent: "model-only", work: modelOnly}.with},
-		{Name: "react", New: job{agent: "react", steps: 10, most: 20_000, code: true, setup: finalAnswer,
-			work: react}.with},
-		{Name: "da-agent", New: job{agent: "da-agent", steps: 20, memory: 15, most: 3000, code: true,
-			setup: actions, work: daAgent}.with, Temperature: new(0.0), CellTimeout: longest}, // section 5.1
-		{Name: "data-interpreter", New: job{agent: "data-interpreter", steps: 20, most: 5000, code: true,
-			work: interpreter}.with},
-		{Name: "autogen", New: job{agent: "autogen", steps: 100, most: 20_000, code: true, setup: actions,
-			work: autoGen}.with, CellTimeout: longest},
+	return []Agent{
+		{Name: "dsstar"},
+		{Name: "model-only", work: modelOnly},
+		{Name: "react", steps: 10, most: 20_000, setup: finalAnswer, work: react},
+		{Name: "da-agent", steps: 20, memory: 15, most: 3000, setup: actions, work: daAgent,
+			Temperature: new(0.0), CellTimeout: longest}, // section 5.1
+		{Name: "data-interpreter", steps: 20, most: 5000, work: interpreter},
+		{Name: "autogen", steps: 100, most: 20_000, setup: actions, work: autoGen, CellTimeout: longest},
 	}
 }
 
 // Find returns the agent with that name.
-func Find(name string) (n Named, ok bool) {
-	i := slices.IndexFunc(All(), func(n Named) bool { return n.Name == name })
-	if i < 0 {
-		return Named{}, false
+func Find(name string) (a Agent, ok bool) {
+	for _, a := range All() {
+		if a.Name == name {
+			return a, true
+		}
 	}
-	return All()[i], true
+	return a, false
+}
+
+// New returns the agent with these options.
+func (a Agent) New(o Options) runner.Solver {
+	if a.work == nil {
+		return dsstar{o.Learn}
+	}
+	o.Steps, o.Memory = cmp.Or(o.Steps, a.steps), cmp.Or(o.Memory, a.memory)
+	return baseline{a, o}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -72,11 +73,23 @@ func Compare(a, b runner.Result) (Comparison, error) {
 	for _, t := range byTask(a, nil) {
 		u := ofB[t.ID]
 		common[t.ID] = len(t.records) > 0 && len(u.records) > 0
-		x, okX := t.mean(score, len(t.records))
-		y, okY := u.mean(score, len(u.records))
-		if okX && okY {
-			values[0], values[1] = append(values[0], x), append(values[1], y)
-			c.note(t, u, x, y)
+		x, okX := t.mean("score", len(t.records))
+		y, okY := u.mean("score", len(u.records))
+		if !okX || !okY {
+			continue
+		}
+		values[0], values[1] = append(values[0], x), append(values[1], y)
+		if x != math.Trunc(x) || y != math.Trunc(y) {
+			c.Test = "sign"
+		}
+		if math.Abs(x-y) > 1e-9 {
+			p, q := t.records[0], u.records[0]
+			c.Changed = append(c.Changed, Change{t.ID, t.Level, x, y, p.Cause, q.Cause, p.Answer, q.Answer})
+			if y > x {
+				c.Better++
+			} else {
+				c.Worse++
+			}
 		}
 	}
 	c.Tasks, c.P = len(values[0]), signTest(c.Better, c.Worse)
@@ -90,33 +103,12 @@ func Compare(a, b runner.Result) (Comparison, error) {
 // signTest returns the two-sided exact p-value for the numbers of tasks that got better and
 // worse. For right and wrong answers this is McNemar's exact test.
 func signTest(better, worse int) float64 {
-	n := better + worse
-	logHalf := float64(n) * math.Log(0.5)
-	all, _ := math.Lgamma(float64(n + 1))
-	sum := 0.0
+	n, sum := better+worse, new(big.Int)
 	for k := range min(better, worse) + 1 {
-		a, _ := math.Lgamma(float64(k + 1))
-		b, _ := math.Lgamma(float64(n - k + 1))
-		sum += math.Exp(all - a - b + logHalf)
+		sum.Add(sum, new(big.Int).Binomial(int64(n), int64(k)))
 	}
-	return min(1, 2*sum)
-}
-
-// note adds a task that both runs have to the comparison.
-func (c *Comparison) note(t, u taskRecords, x, y float64) {
-	if x != math.Trunc(x) || y != math.Trunc(y) {
-		c.Test = "sign"
-	}
-	switch {
-	case math.Abs(x-y) < 1e-9:
-		return
-	case y > x:
-		c.Better++
-	default:
-		c.Worse++
-	}
-	p, q := t.records[0], u.records[0]
-	c.Changed = append(c.Changed, Change{t.ID, t.Level, x, y, p.Cause, q.Cause, p.Answer, q.Answer})
+	p, _ := new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), uint(n))).Float64()
+	return min(1, 2*p)
 }
 
 // side sums up a run over the common tasks.
@@ -162,19 +154,19 @@ func (c Comparison) Markdown() string {
 			cmp.Or(d.Is, "the default"))
 	}
 	b.WriteString(c.A.Used.Markdown() + c.B.Used.Markdown())
-	if len(c.Changed) == 0 {
-		return b.String()
-	}
 	rows = nil
-	for _, better := range []bool{true, false} {
-		for _, ch := range c.Changed {
-			if (ch.B > ch.A) == better {
-				rows = append(rows, []string{ch.Task, ch.Level, map[bool]string{true: "better", false: "worse"}[better],
-					said(ch.A, ch.SaidA, ch.CauseA), said(ch.B, ch.SaidB, ch.CauseB)})
-			}
+	for _, ch := range c.Changed {
+		word := "worse"
+		if ch.B > ch.A {
+			word = "better"
 		}
+		rows = append(rows, []string{ch.Task, ch.Level, word, said(ch.A, ch.SaidA, ch.CauseA),
+			said(ch.B, ch.SaidB, ch.CauseB)})
 	}
-	b.WriteString("\n" + grid([]string{"Task", "Level", "B is", "A", "B"}, rows))
+	if rows != nil {
+		slices.SortStableFunc(rows, func(a, b []string) int { return strings.Compare(a[2], b[2]) })
+		b.WriteString("\n" + grid([]string{"Task", "Level", "B is", "A", "B"}, rows))
+	}
 	return b.String()
 }
 

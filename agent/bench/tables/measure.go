@@ -14,58 +14,35 @@ import (
 // A choice selects tasks; nil selects all.
 type choice func(runner.Item) bool
 
-// A figure is one of a record; ok is false if the record does not have it.
-type figure func(runner.Record) (v float64, ok bool)
-
-// A measure computes a figure of the chosen tasks of a run: money in US dollars, all figures a task.
-type measure struct {
-	of    figure
-	share bool // in per cent, with its interval
-	all   bool // tasks and repeats without a record count as 0
-}
-
-// measures are those that columns of published.csv name, besides total cost and executable.
-var measures = map[string]measure{
-	"score":         {score, true, true},
-	"completion":    {is(func(r runner.Record) bool { return r.Finished }), true, true},
-	"one round":     {is(func(r runner.Record) bool { return r.Rounds == 1 }), true, false},
-	"more rounds":   {is(func(r runner.Record) bool { return r.Rounds > 1 }), true, false},
-	"cost":          {of: cost},
-	"calls":         {of: number(func(r runner.Record) int { return r.Usage.Calls })},
-	"input tokens":  {of: number(func(r runner.Record) int { return r.Usage.InputTokens })},
-	"output tokens": {of: number(func(r runner.Record) int { return r.Usage.OutputTokens })},
-	"tokens":        {of: number(func(r runner.Record) int { return r.Usage.InputTokens + r.Usage.OutputTokens })},
-	"seconds":       {of: func(r runner.Record) (float64, bool) { return r.Seconds.Total, true }},
-	"rounds":        {of: number(func(r runner.Record) int { return r.Rounds })},
-	"repairs":       {of: number(func(r runner.Record) int { return r.DebugTries })},
-	"CS":            {of: func(r runner.Record) (float64, bool) { v, ok := r.Scores["CS"]; return v, ok }},
-	"CR":            {of: func(r runner.Record) (float64, bool) { v, ok := r.Scores["CR"]; return v, ok }},
-}
-
-// score is the score of a record, unless the benchmark leaves the task out.
-func score(r runner.Record) (float64, bool) {
-	v, ok := r.Value()
-	return v, ok && !r.Uncounted
-}
-
-func cost(r runner.Record) (float64, bool) {
-	if r.Cost == nil {
-		return 0, false
+// figures returns the figures of a record, which columns of published.csv name: money in US dollars.
+// It leaves out what the record does not have.
+func figures(r runner.Record) map[string]float64 {
+	all := map[string]float64{
+		"completion": share(r.Finished), "one round": share(r.Rounds == 1), "more rounds": share(r.Rounds > 1),
+		"calls": float64(r.Usage.Calls), "input tokens": float64(r.Usage.InputTokens),
+		"output tokens": float64(r.Usage.OutputTokens),
+		"tokens":        float64(r.Usage.InputTokens + r.Usage.OutputTokens), "seconds": r.Seconds.Total,
+		"rounds": float64(r.Rounds), "repairs": float64(r.DebugTries),
 	}
-	return *r.Cost, true
-}
-
-func number(of func(runner.Record) int) figure {
-	return func(r runner.Record) (float64, bool) { return float64(of(r)), true }
-}
-
-func is(of func(runner.Record) bool) figure {
-	return number(func(r runner.Record) int {
-		if of(r) {
-			return 1
+	for _, name := range []string{"CS", "CR"} {
+		if v, ok := r.Scores[name]; ok {
+			all[name] = v
 		}
-		return 0
-	})
+	}
+	if r.Cost != nil {
+		all["cost"] = *r.Cost
+	}
+	if r.Score != nil && !r.Uncounted {
+		all["score"] = *r.Score
+	}
+	return all
+}
+
+func share(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // Score returns the mean score of a run in per cent, with its interval, or nil if no record has one,
@@ -73,7 +50,8 @@ func is(of func(runner.Record) bool) figure {
 func Score(r runner.Result) *bench.Value { return measured(r, "score", nil) }
 
 // measured returns a figure of the chosen tasks of a run, as the mean over those all of whose records
-// have it; nil if no record has it.
+// have it; nil if no record has it. Shares are in per cent. Tasks and repeats without a record have no
+// score and are not complete; for other figures they do not count.
 func measured(r runner.Result, name string, chosen choice) *bench.Value {
 	switch name {
 	case "total cost":
@@ -81,21 +59,21 @@ func measured(r runner.Result, name string, chosen choice) *bench.Value {
 	case "executable":
 		return executable(r, chosen)
 	}
-	m := measures[name]
-	if !slices.ContainsFunc(r.Records, func(r runner.Record) bool { _, ok := m.of(r); return ok }) {
+	has := func(r runner.Record) bool { _, ok := figures(r)[name]; return ok }
+	if !slices.ContainsFunc(r.Records, has) {
 		return nil
 	}
 	var values []float64
 	for _, t := range byTask(r, chosen) {
 		repeats := len(t.records)
-		if m.all {
+		if name == "score" || name == "completion" {
 			repeats = max(1, r.Repeat)
 		}
-		if v, ok := t.mean(m.of, repeats); ok {
+		if v, ok := t.mean(name, repeats); ok {
 			values = append(values, v)
 		}
 	}
-	if m.share {
+	if slices.Contains([]string{"score", "completion", "one round", "more rounds"}, name) {
 		return bench.Share(values)
 	}
 	return bench.Mean(values)
@@ -136,9 +114,9 @@ type taskRecords struct {
 
 // mean returns the mean of a figure over all repeats; those without a record count as 0. ok is false
 // if a record does not have the figure.
-func (t taskRecords) mean(of figure, repeats int) (mean float64, ok bool) {
+func (t taskRecords) mean(name string, repeats int) (mean float64, ok bool) {
 	for _, record := range t.records {
-		v, has := of(record)
+		v, has := figures(record)[name]
 		if !has {
 			return 0, false
 		}
@@ -168,10 +146,7 @@ func chosenBy(by string, names []string) choice {
 		return nil
 	}
 	return func(i runner.Item) bool {
-		of := plain(i.Domain)
-		if by == "level" {
-			of = plain(i.Level)
-		}
+		of := plain(map[string]string{"level": i.Level, "domain": i.Domain}[by])
 		return slices.ContainsFunc(names, func(name string) bool {
 			begin, is := strings.CutSuffix(name, "*")
 			return of == plain(name) || is && strings.HasPrefix(of, plain(begin))

@@ -56,29 +56,27 @@ func (p Paper) Make(runs []runner.Result) Table {
 			t.Notes = append(t.Notes, named(r)+": "+note)
 		}
 	}
-	used := make([]bool, len(ours))
 	for _, row := range p.rows {
 		line := Row{Framework: row.framework, Model: row.model, Published: row.figures}
-		found := false
-		for i, r := range ours {
-			if row.is(r) {
-				used[i], found = true, true
-				line.Run, line.Ours = r.Path, p.measured(r)
-				t.Rows = append(t.Rows, line)
+		beside := len(ours)
+		ours = slices.DeleteFunc(ours, func(r runner.Result) bool {
+			if !row.is(r) {
+				return false
 			}
-		}
-		if !found {
+			line.Run, line.Ours = r.Path, p.measured(r)
+			t.Rows = append(t.Rows, line)
+			return true
+		})
+		if beside == len(ours) {
 			if row.run != "" && p.columns[0].measure != "CS" { // which nothing here computes
 				line.Missing = p.command(row)
 			}
 			t.Rows = append(t.Rows, line)
 		}
 	}
-	for i, r := range ours {
-		if !used[i] {
-			t.Rows = append(t.Rows, Row{Framework: flagged(r), Model: r.Model,
-				Published: make([]*float64, len(p.columns)), Run: r.Path, Ours: p.measured(r)})
-		}
+	for _, r := range ours { // that belong beside no row
+		t.Rows = append(t.Rows, Row{Framework: flagged(r), Model: r.Model,
+			Published: make([]*float64, len(p.columns)), Run: r.Path, Ours: p.measured(r)})
 	}
 	return t
 }
@@ -106,10 +104,10 @@ func (p Paper) apart(r runner.Result) []string {
 			parts = append(parts, "scored "+value)
 		}
 	}
-	if len(parts) == 0 {
-		return nil
+	if parts != nil {
+		parts = []string{"ours: " + strings.Join(parts, ", ")}
 	}
-	return []string{"ours: " + strings.Join(parts, ", ")}
+	return parts
 }
 
 // about lists what a reader of a run's figures should know.
@@ -124,8 +122,8 @@ func about(r runner.Result) (notes []string) {
 		if strings.HasPrefix(record.Sandbox, "none") {
 			open++
 		}
-		switch _, ok := record.Value(); {
-		case ok:
+		switch {
+		case record.Score != nil:
 		case record.Unscored != "":
 			failed++
 		default:

@@ -37,7 +37,7 @@ type Paper struct {
 
 type column struct {
 	name, measure string
-	decimals      int
+	decimals      int // of its figures
 	chosen        choice
 }
 
@@ -67,23 +67,17 @@ func Papers() (all []Paper) {
 			f = append(f, "")
 			p.columns = append(p.columns, column{f[1], f[2], 1, chosenBy(f[3], f[min(4, len(f)):])})
 		default:
-			p.addRow(row{framework: f[1], model: f[2], run: f[3]}, f[4:])
+			r := row{f[1], f[2], f[3], make([]*float64, len(p.columns))}
+			for i, text := range f[4:] {
+				if v, err := strconv.ParseFloat(text, 64); err == nil {
+					_, after, _ := strings.Cut(text, ".")
+					r.figures[i], p.columns[i].decimals = &v, len(after)
+				}
+			}
+			p.rows = append(p.rows, r)
 		}
 	}
 	return all
-}
-
-// addRow adds a row. A column has the decimals of its figures.
-func (p *Paper) addRow(r row, figures []string) {
-	r.figures = make([]*float64, len(p.columns))
-	for i, text := range figures {
-		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			r.figures[i] = &v
-			_, after, _ := strings.Cut(text, ".")
-			p.columns[i].decimals = len(after)
-		}
-	}
-	p.rows = append(p.rows, r)
 }
 
 // Find returns the table with that name.
@@ -93,7 +87,7 @@ func Find(name string) (p Paper, ok bool) {
 			return p, true
 		}
 	}
-	return Paper{}, false
+	return p, false
 }
 
 // varies lists the prefixes of settings that distinguish kinds of runs. Other settings, such as

@@ -76,12 +76,12 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	agent, _ := solver.Find(r.flags.agent)
 	r.config = runner.Config{
 		Jobs: r.flags.jobs, Timeout: r.flags.timeout, Tasks: r.suite.ByID(), Agent: agents,
-		Solver: agent.New(r.flags.options(r.settings.Learn)), Compat: bench.Compat(r.flags.compat),
-		Plain: r.python.Run, Models: r.modelsOf,
+		Solver: agent.New(r.flags.options(r.settings.Learn)), Models: r.modelsOf,
+		Scoring: runner.Scoring{Compat: bench.Compat(r.flags.compat), Plain: r.python.Run},
 		Budget: &ask.Budget{Price: agents.Price, Limits: ask.Limits{
 			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
 	}
-	if r.config.Site, err = r.site(cmd.Context()); err != nil {
+	if err := r.openSite(cmd.Context()); err != nil {
 		return err
 	}
 	r.config.Folder, err = r.flags.folder(about, past)
@@ -99,7 +99,10 @@ func (r *run) close() {
 // complete refuses tasks without data, and reports what else is missing. A resumed run leaves
 // such tasks without a result.
 func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) error {
-	allowed := slices.Concat(r.settings.AllowRead, r.settings.AllowWrite)
+	var allowed []string
+	for _, folder := range slices.Concat(r.settings.AllowRead, r.settings.AllowWrite) {
+		allowed = append(allowed, absolute(folder))
+	}
 	var lacking, missing, out []string
 	has := map[string]bool{} // by the files, which many tasks share
 	for _, t := range tasks {
@@ -112,7 +115,7 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) err
 		if !has[names] {
 			lacking = append(lacking, t.ID)
 		}
-		for _, what := range t.Missing {
+		for _, what := range slices.Concat(t.NoData, t.NoGold) {
 			if !slices.Contains(missing, what) {
 				missing = append(missing, what)
 			}
@@ -208,15 +211,15 @@ func publishedBy(agentName string) map[string]string {
 	return all
 }
 
-// site finds where kernels are opened.
-func (r *run) site(ctx context.Context) (none runner.Site, err error) {
+// openSite finds where kernels are opened.
+func (r *run) openSite(ctx context.Context) error {
 	r.progress.Wait("setting up Python")
 	p, err := r.Site(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
 	if err != nil {
-		return none, err
+		return err
 	}
 	if p.Guest != nil {
-		return none, usage.New(fmt.Sprintf("--kernel: %s is a running kernel, but every task needs a new one",
+		return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, but every task needs a new one",
 			p.Guest.Name), usage.Without("kernel"))
 	}
 	if r.settings.MaxMemory == 0 { // all kernels share the free memory
@@ -224,28 +227,29 @@ func (r *run) site(ctx context.Context) (none runner.Site, err error) {
 	}
 	if lines, what, question := p.NotOurs(); lines != nil {
 		if err := r.Agree(ctx, r.progress, r.flags.yes, lines, what, question); err != nil {
-			return none, err
+			return err
 		}
 	}
 	if err := r.Look(ctx, &p, r.settings, disk.Existing(r.flags.out)); err != nil {
-		return none, err
+		return err
 	}
 	r.progress.Say("sandbox  %s", p.Sandbox())
-	return runner.Site{
+	r.config.Scoring.Open = r.scoringAt(r.settings, func(context.Context) (kernels.Site, error) { return p, nil })
+	r.config.Site = runner.Site{
 		Sandbox: p.Sandbox(),
 		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
 			p := p
 			p.Show(folder, data)
-			p.Box.Own = append(slices.Clone(p.Box.Own), r.config.Folder.Path())
+			p.Box.Own = append(slices.Clone(p.Box.Own), r.config.Folder.Path)
 			return r.Open(&p, r.settings), r.RunScript(&p, r.settings)
 		},
-		Scoring: r.scoringAt(r.settings, func(context.Context) (kernels.Site, error) { return p, nil }),
 		Fatal: func(err error) bool {
 			_, usage := errors.AsType[*usage.Error](err)
 			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) ||
 				errors.Is(err, sandbox.ErrUnsearched)
 		},
-	}, nil
+	}
+	return nil
 }
 
 // scoringAt opens confined kernels for scorers' code, at the site that at returns.
@@ -270,13 +274,13 @@ func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.S
 
 // run runs the tasks and prints the result.
 func (r *run) run(ctx context.Context) error {
-	r.progress.Paste("run      %s", r.config.Folder.Path())
+	r.progress.Paste("run      %s", r.config.Folder.Path)
 	view := &view{progress: r.progress, total: len(r.config.Folder.Items) * r.flags.repeat, began: time.Now()}
 	r.progress.Wait("starting")
 	r.config.Observe = view.event
 	err := runner.Run(ctx, r.config)
 	r.progress.Stop()
-	done, failed := runner.Read(r.config.Folder.Path())
+	done, failed := runner.Read(r.config.Folder.Path)
 	if failed != nil {
 		return errors.Join(err, failed)
 	}

@@ -33,16 +33,15 @@ func (v *view) event(e runner.Event) {
 
 func (v *view) ended(e runner.Event) {
 	word, why := "right", ""
-	switch _, scored := e.Record.Value(); {
-	case !scored:
+	switch {
+	case e.Record.Score == nil:
 		if word = "answer"; e.Record.Unscored != "" {
 			why = ", not scored: " + e.Record.Unscored
 		}
 	case !e.Record.Right():
 		word = "wrong"
-		if score, _ := e.Record.Value(); score > 0 {
-			word = "partly"
-			why = fmt.Sprintf(", score %.2f", score)
+		if score := *e.Record.Score; score > 0 {
+			word, why = "partly", fmt.Sprintf(", score %.2f", score)
 		} else if e.Record.Cause != "" {
 			why = ", " + string(e.Record.Cause)
 		}

@@ -1,0 +1,186 @@
+package solver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/files"
+	"dsstar/agent/llm"
+	"dsstar/prompts"
+)
+
+// modelOnly is the model alone, as in DS-STAR's tables 1 and 2: it gets the question, the
+// guidelines and as much text of the files as fits, and runs no code. The papers do not say
+// how much they sent; here the limit is that of all descriptions together.
+func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
+	d.rounds = 1
+	known, err := d.withText(d.Sizes().Context)
+	if err != nil {
+		return "", false, err
+	}
+	found, err := asked(ctx, d, "model-only", "the answer", answers, known, prompts.ModelOnly{})
+	if err != nil {
+		return "", false, err
+	}
+	return found.answer, true, d.add(turn{title: "The reply", said: found.text})
+}
+
+// withText returns the context with text of the files: short files whole, and equal parts of the
+// others. most limits the text of all files, in bytes.
+func (d *desk) withText(most int) (prompts.Context, error) {
+	c := d.context()
+	c.NamesOnly = false
+	all, _ := d.files()
+	data := d.task.Data
+	if !filepath.IsAbs(data) {
+		data = filepath.Join(d.cfg.Dir, data)
+	}
+	root, err := files.Open(data, d.cfg.Readable)
+	if err != nil {
+		return c, err
+	}
+	defer root.Close()
+	order := make([]int, len(c.Files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Size, all[b].Size) })
+	for n, i := range order {
+		room := max(most/(len(order)-n), 100)
+		look, err := files.LookAt(root, all[i], 2*int64(room)) // text in UTF-16 has twice the bytes
+		if err != nil {
+			c.Files[i].Kind = "it cannot be read"
+			continue
+		}
+		text := brief.Lines(look.Text, room)
+		c.Files[i].Kind, c.Files[i].Description = look.Kind, text
+		c.Files[i].Whole = look.Whole && text == look.Text
+		most -= len(text)
+	}
+	return c, nil
+}
+
+// react is DABStep's baseline (section 4.1): at most 10 steps (table 1), each a thought and a
+// Python cell in one session, until the code calls final_answer. Two settings are those of its
+// library, smolagents: an observation has at most 20,000 characters, and one more call asks for
+// the answer when no step is left. Reasoning models get a prompt of four stages.
+func react(ctx context.Context, d *desk) (answer string, finished bool, err error) {
+	steps := d.options.Steps
+	c, err := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
+		Reasoning: d.options.Reasoning})
+	if err != nil {
+		return "", false, err
+	}
+	answer, finished, err = c.talk(ctx, "Step", steps, func(text, problem string) move {
+		var code []string
+		for _, b := range ask.Blocks(text) {
+			if b.Language == "python" || b.Language == "" {
+				code = append(code, b.Code)
+			}
+		}
+		cell := strings.Join(code, "\n\n")
+		if problem == "" && cell == "" {
+			problem = "it has no code block"
+		}
+		if problem != "" {
+			return move{problem: problem, rule: "Reply with a thought and one ```python code block."}
+		}
+		return move{said: rest(text), cells: []string{cell}, told: prompts.Observation{Left: steps - c.rounds}}
+	})
+	if err == nil && !finished {
+		answer, err = c.lastWord(ctx)
+	}
+	return answer, finished, err
+}
+
+// lastWord asks for the answer when no step is left.
+func (c *chat) lastWord(ctx context.Context) (string, error) {
+	last, err := c.Prompts.Text(prompts.Answer{})
+	if err != nil {
+		return "", err
+	}
+	c.pending = strings.TrimPrefix(c.pending+"\n\n"+last, "\n\n")
+	text, problem, err := c.ask(ctx, "the answer")
+	if errors.Is(err, llm.ErrContextLength) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	t := turn{title: "The answer, as no step is left", said: text}
+	found, unread := parseAnswer(text)
+	if problem != "" || unread != nil {
+		found, t.shown = said{}, "There is no answer in the reply."
+	}
+	return found.answer, c.add(t)
+}
+
+const (
+	assistantRule = "Send a code block to be run, or the answer and TERMINATE."
+	goOn          = "There is no code block in your message, and no TERMINATE. Go on, or end with " +
+		"the answer and TERMINATE."
+)
+
+var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
+
+// autoGen is the two-agent chat of AutoGen (Wu et al. 2023, figure 1; AssistantAgent and
+// UserProxyAgent of version 0.2): an assistant writes code blocks, and a proxy runs them and
+// replies with their output, until the assistant says TERMINATE or the proxy has replied 100
+// times, the library's default. All code blocks of a message run in order, up to the first
+// failure. Python runs in one session; the library's default executor starts a process for
+// each block.
+func autoGen(ctx context.Context, d *desk) (answer string, ended bool, err error) {
+	c, err := d.newChat("assistant", "Begin.", 0, prompts.AutoGen{})
+	if err != nil {
+		return "", false, err
+	}
+	last := "" // the last message that says more than TERMINATE
+	steps := d.options.Steps
+	_, ended, err = c.talk(ctx, "Message", steps+1, func(text, problem string) move {
+		if problem != "" {
+			return move{problem: problem, rule: assistantRule}
+		}
+		if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
+			last = bare
+		}
+		switch {
+		case terminates.MatchString(text):
+			return move{said: rest(text), ends: true, finished: true}
+		case c.rounds > steps:
+			return move{said: text, shown: "The proxy has no reply left.", ends: true}
+		}
+		return blocksOf(text)
+	})
+	if found, unread := parseAnswer(last); unread == nil {
+		return found.answer, ended, err
+	}
+	return rest(last), ended, err // all but code
+}
+
+// blocksOf returns the move that runs the blocks of a message.
+func blocksOf(text string) move {
+	m := move{said: rest(text), failed: "The code failed.",
+		told: prompts.Observation{Note: "The code ran without an error."}}
+	for _, b := range ask.Blocks(text) {
+		switch {
+		case b.Code == "":
+		case b.Language == "python" || b.Language == "":
+			m.cells = append(m.cells, b.Code)
+		case slices.Contains([]string{"sh", "bash", "shell"}, b.Language):
+			m.cells = append(m.cells, "bash("+literal(b.Code)+")")
+		default:
+			m.told.Note = "A block in the language " + b.Language + " cannot be run: use python or sh."
+		}
+	}
+	if m.cells == nil {
+		m.said, m.shown = text, goOn
+	}
+	return m
+}
