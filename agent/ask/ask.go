@@ -112,7 +112,7 @@ func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Par
 	}
 	request := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
 		MaxTokens: a.MaxTokens,
-		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}}}
+		Messages:  []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}}}
 	if r.Images != nil {
 		request.Images = r.Images()
 	}

@@ -12,7 +12,7 @@ type Block struct{ Language, Code string }
 
 // Blocks returns the closed code blocks of a text, in order.
 func Blocks(text string) (all []Block) {
-	for _, p := range codeBlocks(text) {
+	for _, p := range pieces(text) {
 		if p.closed {
 			all = append(all, p.Block)
 		}
@@ -73,16 +73,6 @@ func pieces(text string) (all []piece) {
 		at += len(line)
 	}
 	cut(at, false)
-	return all
-}
-
-// codeBlocks returns the pieces that are code.
-func codeBlocks(text string) (all []piece) {
-	for _, p := range pieces(text) {
-		if p.isCode {
-			all = append(all, p)
-		}
-	}
 	return all
 }
 

@@ -26,24 +26,23 @@ var Code = Format[string]{
 // the whole if it holds more than all others together, and those that follow are parts of it: models
 // show excerpts, too.
 func codeOf(inJSON string, entries []entry) (string, error) {
-	blocks := codeBlocks(inJSON)
-	if len(blocks) == 0 && !nothing().MatchString(inJSON) {
+	blocks := pieces(inJSON)
+	if len(blocks) == 1 && !nothing().MatchString(inJSON) {
 		return strings.TrimRight(strings.TrimLeft(inJSON, "\n"), " \t\n"), nil
 	}
 	for _, e := range entries {
-		if e.block.isCode {
-			blocks = append(blocks, e.block)
-		}
+		blocks = append(blocks, e.block)
+	}
+	blocks = slices.DeleteFunc(blocks, func(p piece) bool { return !p.isCode })
+	isPython := func(p piece) bool { return p.Language == "python" && p.Code != "" }
+	language := ""
+	if slices.ContainsFunc(blocks, isPython) {
+		language = "python"
 	}
 	var all []string
-	for _, language := range []string{"python", ""} {
-		for _, p := range blocks {
-			if p.Language == language && p.Code != "" {
-				all = append(all, p.Code)
-			}
-		}
-		if len(all) > 0 {
-			break
+	for _, p := range blocks {
+		if p.Language == language && p.Code != "" {
+			all = append(all, p.Code)
 		}
 	}
 	if len(all) == 0 {

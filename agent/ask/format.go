@@ -27,6 +27,7 @@ func isPart(err error) bool {
 }
 
 var (
+	errNoStep  = errors.New("it gives no step")
 	errEmpty   = errors.New("it is empty")
 	errCut     = errors.New("it was cut off by the limit on its length")
 	errRefusal = errors.New("it is a refusal")
@@ -68,15 +69,8 @@ func (f Format[T]) Read(reply llm.Reply) (T, error) {
 }
 
 // anyText is any text except a refusal.
-var anyText = Format[string]{
-	Rule: "Reply with the shortened report alone.",
-	Parse: func(text string) (string, error) {
-		if refuses(text) {
-			return "", errRefusal
-		}
-		return text, nil
-	},
-}
+var anyText = Format[string]{Rule: "Reply with the shortened report alone.",
+	Parse: func(text string) (string, error) { return text, isSaid(text) }}
 
 // longestReply is the length, in bytes, beyond which nothing is read.
 const longestReply = 1 << 20
@@ -125,3 +119,14 @@ var refusal = lazy.Regexp(`(?i)^\W*(?:as\s+an\s+ai\b|[^.\n]*\b(?:sorry|unfortuna
 
 // refuses reports whether a text begins with a refusal.
 func refuses(text string) bool { return refusal().MatchString(text[:min(len(text), 300)]) }
+
+// isSaid returns why a text says nothing.
+func isSaid(text string) error {
+	switch {
+	case text == "":
+		return errNoStep
+	case refuses(text):
+		return errRefusal
+	}
+	return nil
+}

@@ -37,7 +37,7 @@ var stepIn = reads(func(form stepAlone, noCode error) (string, error) {
 	if noCode != errNoCode {
 		return "", errors.New("it has code in it")
 	}
-	return form.Step, isStep(form.Step)
+	return form.Step, isSaid(form.Step)
 })
 
 // YesNo is a verdict in the words of the paper: Yes or No.

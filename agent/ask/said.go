@@ -38,31 +38,24 @@ func (s *shape) read(text string, form any) (noCode, err error) {
 var objectStart = lazy.Regexp(`(?m)^[ \t>]*(\{)`)
 
 // fromJSON sets the fields of a form by the JSON object in a text, and returns the text around it: all of
-// the text if there is none.
+// the text if it says nothing.
 func fromJSON(text string, form any) (around string, err error) {
-	begin := 0
-	for _, p := range pieces(text) {
-		m := objectStart().FindStringSubmatchIndex(p.text)
-		if m == nil || p.isCode && p.Language != "" && p.Language != "json" {
-			begin += len(p.text)
-			continue
-		}
-		begin += m[2]
-		object, length := repaired(text[begin:])
-		err := json.Unmarshal([]byte(object), form)
-		around := text[:begin] + text[begin+length:]
-		isEmpty, isFirst := reflect.ValueOf(form).Elem().IsZero(), strings.Trim(text[:begin], "`~json \t\n") == ""
-		switch {
-		case isEmpty && !isFirst:
-			return text, nil
-		case err != nil:
-			return "", errors.New("its JSON cannot be read")
-		case objectStart().MatchString(Prose(around)):
-			return "", errors.New("it has two JSON objects")
-		}
-		return around, nil
+	m := objectStart().FindStringSubmatchIndex(text)
+	if m == nil {
+		return text, nil
 	}
-	return text, nil
+	object, length := repaired(text[m[2]:])
+	err = json.Unmarshal([]byte(object), form)
+	around = text[:m[2]] + text[m[2]+length:]
+	switch {
+	case reflect.ValueOf(form).Elem().IsZero() && strings.Trim(text[:m[2]], "`~json \t\n") != "":
+		return text, nil
+	case err != nil:
+		return "", errors.New("its JSON cannot be read")
+	case objectStart().MatchString(Prose(around)):
+		return "", errors.New("it has two JSON objects")
+	}
+	return around, nil
 }
 
 var (
@@ -77,7 +70,7 @@ const longestField = 4000
 // text.
 func (s *shape) entries(text string) (all []entry) {
 	var lead []string
-	last := &entry{} // what lines go on from; without a name: none
+	hasCode, last := false, &entry{} // last: what lines go on from; without a name: none
 	add := func(e entry) {
 		all = append(all, e)
 		last = &all[len(all)-1]
@@ -85,28 +78,27 @@ func (s *shape) entries(text string) (all []entry) {
 	for _, p := range pieces(text) {
 		if p.isCode {
 			add(entry{name: "code", block: p})
-			last = &entry{}
+			hasCode, last = true, &entry{}
 			continue
 		}
 		for line := range strings.Lines(p.text) {
 			line = strings.TrimRight(line, "\n")
 			name, number, value := s.find(line)
-			mark := item().FindString(line)
 			switch {
 			case name != "":
 				add(entry{name: name, text: value})
 				if _, second, dotted := strings.Cut(number, "."); dotted && name == s.opens {
 					add(entry{name: s.inPart[1], text: second}) // as in Branch 1.2
 				}
-			case last.name == "options" && mark != "":
-				add(entry{name: "options", text: line[len(mark):]})
+			case last.name == "options" && item().MatchString(line):
+				add(entry{name: "options", text: line})
 			case strings.Trim(line, "|:- \t") == "": // also below the head of a table
 				if last.text != "" {
 					last = &entry{}
 				}
-			case last.name == "":
+			case last.name == "" && !hasCode:
 				lead = append(lead, line)
-			case len(last.text) < longestField:
+			case last.name != "" && len(last.text) < longestField:
 				last.text = strings.TrimSpace(last.text + "\n" + line)
 			}
 		}

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -47,7 +46,7 @@ func Solutions(readings bool) Format[Solution] {
 	f := formatOf("solution", "readings", solutionRule+readingRule,
 		func(form firstSolution, noCode error) (s Solution, err error) {
 			s.Step, s.Code = form.Step, form.Code
-			if err = cmp.Or(noCode, isStep(form.Step)); err == nil {
+			if err = cmp.Or(noCode, isSaid(form.Step)); err == nil {
 				s.Readings, err = readingsOf(form.Readings)
 			}
 			return s, err
@@ -56,17 +55,6 @@ func Solutions(readings bool) Format[Solution] {
 		f.Rule, f.Form, f.Schema = solutionRule, words("solution"), schemaOf[solution]("solution")
 	}
 	return f
-}
-
-// isStep returns why a text is no step.
-func isStep(text string) error {
-	switch {
-	case text == "":
-		return errors.New("it gives no step")
-	case refuses(text):
-		return errRefusal
-	}
-	return nil
 }
 
 // noReading matches what stands for a reading where there is none.
